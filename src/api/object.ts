@@ -58,6 +58,9 @@ export interface KubeObject {
 // biome-ignore lint/suspicious/noExplicitAny: the one place where untyped fields are let in
 export type Fields = { readonly [field: string]: any }
 
+/** An object of a kind as it came, before its rules were asked: any of its fields may be missing. */
+export type Given<T> = KubeObject & { readonly [Field in keyof T]?: T[Field] }
+
 /** An object as the JSON it is: the compiler does not see that an interface has nothing but JSON in it. */
 export const asJson = (object: KubeObject | Fields): JsonObject => object as unknown as JsonObject
 

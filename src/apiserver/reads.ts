@@ -1,5 +1,6 @@
 /** The API server's view of its own state: what admission, authorization and loops read. */
 
+import type { APIService } from '../api/generated/types.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Scheme } from '../api/scheme/resource.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -27,21 +28,22 @@ export function createReads(scheme: Scheme, caches: Caches, storage: Storage): S
   const apiServices = caches.resource('apiregistration.k8s.io/apiservices')
   apiServices.addIndex('remote', isRemote)
   return {
-    get(group, resource, namespace, name) {
+    get<T extends KubeObject>(group: string, resource: string, namespace: string, name: string) {
       const row = rowOf(group, resource)
-      return row && caches.resource(row.storagePrefix).get(storageKey(row, namespace, name))?.object
+      return row && (caches.resource(row.storagePrefix).get(storageKey(row, namespace, name))?.object as T | undefined)
     },
-    list(group, resource, namespace = '') {
+    list<T extends KubeObject>(group: string, resource: string, namespace = ''): readonly T[] {
       const row = rowOf(group, resource)
-      if (row === undefined) return NONE
+      if (row === undefined) return NONE as readonly T[]
       const cache = caches.resource(row.storagePrefix)
-      return cache.size === 0 ? NONE : cache.list(storageRange(row, namespace)).map((entry) => entry.object)
+      if (cache.size === 0) return NONE as readonly T[]
+      return cache.list(storageRange(row, namespace)).map((entry) => entry.object as T)
     },
-    async getLive(group, resource, namespace, name) {
+    async getLive<T extends KubeObject>(group: string, resource: string, namespace: string, name: string) {
       const row = rowOf(group, resource)
       if (row === undefined) return undefined
       const { item } = await storage.get(storageKey(row, namespace, name))
-      return item && caches.entryOf(item).object
+      return item && (caches.entryOf(item).object as T)
     },
     *podsOnNode(node) {
       for (const entry of pods.eachByIndex('nodeName', node)) yield entry.object
@@ -66,12 +68,22 @@ export function createReads(scheme: Scheme, caches: Caches, storage: Storage): S
   }
 }
 
-const isRemote = (service: KubeObject): readonly string[] => (service['spec']?.service ? ['true'] : [])
+const isRemote = (service: APIService): readonly string[] => (service.spec?.service ? ['true'] : [])
 
 /** The API server's own caches: synchronous, as of the newest revision published. */
 export interface CacheReads {
-  get(group: string, resource: string, namespace: string, name: string): KubeObject | undefined
-  list(group: string, resource: string, namespace?: string): readonly KubeObject[]
+  get<T extends KubeObject = KubeObject>(
+    group: string,
+    resource: string,
+    namespace: string,
+    name: string,
+  ): T | undefined
+  list<T extends KubeObject = KubeObject>(group: string, resource: string, namespace?: string): readonly T[]
   /** Reads storage itself, for a plugin that must not miss what its cache has not seen yet. */
-  getLive(group: string, resource: string, namespace: string, name: string): Promise<KubeObject | undefined>
+  getLive<T extends KubeObject = KubeObject>(
+    group: string,
+    resource: string,
+    namespace: string,
+    name: string,
+  ): Promise<T | undefined>
 }

@@ -5,7 +5,9 @@
  *
  * The way of a request: the filters (filters/chain.ts), then the handler that its path names (handlers/dispatch.ts).
  */
+
 import type { ProtobufDecoder } from '../api/codec/decode.ts'
+import type { Service } from '../api/generated/types.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { EagerHandler, Handler } from '../api/request.ts'
 import type { Scheme } from '../api/scheme/resource.ts'
@@ -164,7 +166,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     pools: {
       random: runtime.random,
       network: options.network ?? serviceNetwork(),
-      services: () => reads.list('', 'services'),
+      services: () => reads.list<Service>('', 'services'),
     },
     current: (row, key) => caches.resource(row.storagePrefix).get(key),
     fresh: () => caches.fresh(),

@@ -1,6 +1,6 @@
 /** Where a Service leads (API concept: Services and EndpointSlices): asked for webhooks and aggregated APIs. */
 
-import type { Fields } from '../api/object.ts'
+import type { Endpoint, EndpointSlice, Node, Service, ServiceSpec } from '../api/generated/types.ts'
 import { isSimulatedNode } from './nodes/kubelets.ts'
 import type { CacheReads } from './reads.ts'
 
@@ -12,36 +12,34 @@ export type ServiceAddress =
 
 /** By the port's number in the Service. What is missing is the caller's to put into words. */
 export function serviceAddress(reads: CacheReads, namespace: string, name: string, port: number): ServiceAddress {
-  const service = reads.get('', 'services', namespace, name)
+  const service = reads.get<Service>('', 'services', namespace, name)
   if (service === undefined) return { kind: 'no service' }
-  const spec: Fields = service['spec'] ?? {}
-  if (spec['type'] === 'ExternalName') return { kind: 'found', address: `${spec['externalName']}:${port}` }
-  const declared = ((spec['ports'] ?? []) as readonly Fields[]).find((candidate) => candidate['port'] === port)
+  const spec: ServiceSpec = service.spec ?? {}
+  if (spec.type === 'ExternalName') return { kind: 'found', address: `${spec.externalName}:${port}` }
+  const declared = (spec.ports ?? []).find((candidate) => candidate.port === port)
   if (declared === undefined) return { kind: 'no port' }
-  const portName: string = declared['name'] ?? ''
+  const portName: string = declared.name ?? ''
   const slices = reads
-    .list('discovery.k8s.io', 'endpointslices', namespace)
+    .list<EndpointSlice>('discovery.k8s.io', 'endpointslices', namespace)
     .filter((slice) => slice.metadata.labels?.['kubernetes.io/service-name'] === name)
   if (slices.length === 0) return { kind: 'no slices' }
   for (const slice of slices) {
-    const target = ((slice['ports'] ?? []) as readonly Fields[]).find(
-      (candidate) => (candidate['name'] ?? '') === portName,
+    const target = (slice.ports ?? []).find((candidate) => (candidate.name ?? '') === portName)
+    const ready = (slice.endpoints ?? []).find(
+      (endpoint) => endpoint.conditions?.ready !== false && endpoint.addresses?.length > 0,
     )
-    const ready = ((slice['endpoints'] ?? []) as readonly Fields[]).find(
-      (endpoint) => endpoint['conditions']?.ready !== false && endpoint['addresses']?.length > 0,
-    )
-    if (target?.['port'] === undefined || ready === undefined) continue
-    const address: string = ready['addresses'][0]
+    if (target?.port === undefined || ready === undefined) continue
+    const address = ready.addresses[0] ?? ''
     return {
       kind: 'found',
-      address: `${address.includes(':') ? `[${address}]` : address}:${target['port']}`,
+      address: `${address.includes(':') ? `[${address}]` : address}:${target.port}`,
       ...(isSimulated(reads, ready) ? { simulated: true } : {}),
     }
   }
   return { kind: 'no endpoints', portName }
 }
 
-function isSimulated(reads: CacheReads, endpoint: Fields): boolean {
-  if (endpoint['targetRef']?.kind !== 'Pod' || endpoint['nodeName'] === undefined) return false
-  return isSimulatedNode(reads.get('', 'nodes', '', endpoint['nodeName']))
+function isSimulated(reads: CacheReads, endpoint: Endpoint): boolean {
+  if (endpoint.targetRef?.kind !== 'Pod' || endpoint.nodeName === undefined) return false
+  return isSimulatedNode(reads.get<Node>('', 'nodes', '', endpoint.nodeName))
 }

@@ -1,6 +1,6 @@
 /** What the server can tell of its state when it is asked for its metrics, without counting anything before. */
 
-import type { Fields } from '../api/object.ts'
+import type { APIService } from '../api/generated/types.ts'
 import type { Scheme } from '../api/scheme/resource.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { Caches } from './cache/caches.ts'
@@ -46,9 +46,9 @@ export function stateMetrics(metrics: Metrics, { scheme, caches, reads }: Server
     'APIServices that cannot be reached: 1, others 0.',
     ['name'],
     function* () {
-      for (const { metadata, status } of reads.list('apiregistration.k8s.io', 'apiservices') as readonly Fields[]) {
-        const available = status?.conditions?.find(({ type }: Fields) => type === 'Available')
-        yield [available?.status === 'True' ? 0 : 1, metadata.name] as const
+      for (const { metadata, status } of reads.list<APIService>('apiregistration.k8s.io', 'apiservices')) {
+        const available = status?.conditions?.find(({ type }) => type === 'Available')
+        yield [available?.status === 'True' ? 0 : 1, metadata.name ?? ''] as const
       }
     },
   )

@@ -1,5 +1,6 @@
 /** Node selectors: spec.nodeSelector and node affinity terms (API concept: assigning pods to nodes). */
-import type { Fields, KubeObject } from '../object.ts'
+import type { Node } from '../generated/types.ts'
+import type { Fields } from '../object.ts'
 
 type Labels = Readonly<Record<string, string>>
 
@@ -26,7 +27,7 @@ function requirementMatches(requirement: Fields, value: string | undefined): boo
 }
 
 /** One term: all its requirements; a term without any selects nothing. */
-export function nodeTermMatches(term: Fields, node: KubeObject): boolean {
+export function nodeTermMatches(term: Fields, node: Node): boolean {
   const labels: Labels = node.metadata.labels ?? {}
   const expressions = (term['matchExpressions'] ?? []) as readonly Fields[]
   const fields = (term['matchFields'] ?? []) as readonly Fields[]
@@ -39,7 +40,7 @@ export function nodeTermMatches(term: Fields, node: KubeObject): boolean {
   )
 }
 
-export function selectsNode(spec: Fields, node: KubeObject): boolean {
+export function selectsNode(spec: Fields, node: Node): boolean {
   const labels: Labels = node.metadata.labels ?? {}
   for (const [key, value] of Object.entries((spec['nodeSelector'] ?? {}) as Labels))
     if (labels[key] !== value) return false

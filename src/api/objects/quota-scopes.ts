@@ -1,4 +1,5 @@
 /** Which objects a ResourceQuota's scopes speak of. */
+import type { ResourceQuota } from '../generated/types.ts'
 import type { Fields, KubeObject } from '../object.ts'
 import { qosClass } from './qos.ts'
 
@@ -8,9 +9,9 @@ interface Requirement {
   readonly values?: readonly string[]
 }
 
-export function inScope(quota: KubeObject, object: KubeObject, resource: string): boolean {
-  const scopes: readonly string[] = quota['spec']?.scopes ?? []
-  const selected: readonly Requirement[] = quota['spec']?.scopeSelector?.matchExpressions ?? []
+export function inScope(quota: ResourceQuota, object: KubeObject, resource: string): boolean {
+  const scopes: readonly string[] = quota.spec?.scopes ?? []
+  const selected: readonly Requirement[] = quota.spec?.scopeSelector?.matchExpressions ?? []
   if (scopes.length === 0 && selected.length === 0) return true
   const requirements = [...selected, ...scopes.map((scopeName) => ({ scopeName, operator: 'Exists' }))]
   if (resource === 'pods') return requirements.every((requirement) => podMatches(requirement, object['spec'] ?? {}))

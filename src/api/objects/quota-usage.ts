@@ -2,7 +2,16 @@
  * What an object uses of a ResourceQuota (API concept: resource quotas): an evaluator for each kind that uses more than its
  * own number, and one for all others.
  */
-import type { Fields, KubeObject } from '../object.ts'
+import type {
+  PersistentVolumeClaim,
+  Pod,
+  PodSpec,
+  ResourceV1ResourceClaim,
+  Service,
+  ServicePort,
+  ServiceSpec,
+} from '../generated/types.ts'
+import type { Fields, Given, KubeObject } from '../object.ts'
 import { type GroupResource, qualified } from '../status.ts'
 import { isExtendedResource } from '../validation/resource-names.ts'
 import { podLimits, podRequests } from './pod-requests.ts'
@@ -35,10 +44,10 @@ const CORE_COUNTS = new Set([
 const COMPUTE = ['cpu', 'memory', 'ephemeral-storage']
 const isHugePages = (name: string) => name.startsWith('hugepages-')
 
-function podUsage(pod: KubeObject, nowMs = 0): Usage {
-  const spec: Fields = pod['spec'] ?? {}
+function podUsage(pod: Pod, nowMs = 0): Usage {
+  const spec: Partial<PodSpec> = pod.spec ?? {}
   const usage: Record<string, string> = { 'count/pods': '1' }
-  const phase: string | undefined = pod['status']?.phase
+  const phase: string | undefined = pod.status?.phase
   // What has ended takes nothing but its place in storage.
   if (phase === 'Failed' || phase === 'Succeeded' || isOverdue(pod, nowMs)) return usage
   usage['pods'] = '1'
@@ -54,7 +63,7 @@ function podUsage(pod: KubeObject, nowMs = 0): Usage {
 }
 
 /** Its node should have ended it, and has not said so. */
-function isOverdue({ metadata }: KubeObject, nowMs: number): boolean {
+function isOverdue({ metadata }: Pod, nowMs: number): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return false
   return Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000 < nowMs
@@ -63,13 +72,13 @@ function isOverdue({ metadata }: KubeObject, nowMs: number): boolean {
 const DEMANDED = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'])
 
 /** Where a quota speaks of cpu or memory, every container must say how much it takes. */
-function podMissing(resources: readonly string[], pod: KubeObject): string | undefined {
+function podMissing(resources: readonly string[], pod: Pod): string | undefined {
   const demanded = resources.filter((name) => DEMANDED.has(name))
   if (demanded.length === 0) return undefined
-  const spec: Fields = pod['spec'] ?? {}
+  const spec: Partial<PodSpec> = pod.spec ?? {}
   const whole = containerUsage(spec)
   const by = new Map<string, string[]>()
-  for (const container of [...(spec['containers'] ?? []), ...(spec['initContainers'] ?? [])] as readonly Fields[]) {
+  for (const container of [...(spec.containers ?? []), ...(spec.initContainers ?? [])] as readonly Fields[]) {
     const own = containerUsage(container)
     for (const name of demanded) {
       if (own.has(name) || whole.has(name)) continue
@@ -105,16 +114,16 @@ const pods: Evaluator = {
   looksInside: true,
 }
 
-function serviceUsage(service: KubeObject): Usage {
-  const spec: Fields = service['spec'] ?? {}
-  const ports: readonly Fields[] = spec['ports'] ?? []
+function serviceUsage(service: Service): Usage {
+  const spec: ServiceSpec = service.spec ?? {}
+  const ports: readonly ServicePort[] = spec.ports ?? []
   let nodePorts = 0
   let balancers = 0
-  if (spec['type'] === 'NodePort') nodePorts = ports.length
-  if (spec['type'] === 'LoadBalancer') {
+  if (spec.type === 'NodePort') nodePorts = ports.length
+  if (spec.type === 'LoadBalancer') {
     balancers = 1
     nodePorts =
-      spec['allocateLoadBalancerNodePorts'] === false ? ports.filter((port) => port['nodePort']).length : ports.length
+      spec.allocateLoadBalancerNodePorts === false ? ports.filter((port) => port.nodePort).length : ports.length
   }
   return {
     services: '1',
@@ -134,10 +143,10 @@ const services: Evaluator = {
 const CLASS_SUFFIX = '.storageclass.storage.k8s.io/'
 const BETA_CLASS = 'volume.beta.kubernetes.io/storage-class'
 
-function claimUsage(claim: KubeObject): Usage {
+function claimUsage(claim: PersistentVolumeClaim): Usage {
   const usage: Record<string, string> = { persistentvolumeclaims: '1', 'count/persistentvolumeclaims': '1' }
-  const name: string = claim.metadata.annotations?.[BETA_CLASS] ?? claim['spec']?.storageClassName ?? ''
-  const storage: string | undefined = claim['spec']?.resources?.requests?.storage
+  const name: string = claim.metadata.annotations?.[BETA_CLASS] ?? claim.spec?.storageClassName ?? ''
+  const storage: string | undefined = claim.spec?.resources?.requests?.['storage']
   if (name !== '') usage[`${name}${CLASS_SUFFIX}persistentvolumeclaims`] = '1'
   if (storage !== undefined) {
     usage['requests.storage'] = storage
@@ -161,18 +170,18 @@ const DEVICE_SUFFIX = '.deviceclass.resource.k8s.io/devices'
 /** All devices of a class that one claim may get. */
 const MAX_DEVICES = 32
 
-function resourceClaimUsage(claim: KubeObject): Usage {
+function resourceClaimUsage(claim: Given<ResourceV1ResourceClaim>): Usage {
   const counts = new Map<string, number>()
   const add = (name: string | undefined, count: number) => {
     if (name) counts.set(name, (counts.get(name) ?? 0) + count)
   }
   const devicesOf = ({ allocationMode, count }: Fields): number =>
     allocationMode === 'All' ? MAX_DEVICES : (count ?? 1)
-  for (const request of (claim['spec']?.devices?.requests ?? []) as readonly Fields[]) {
-    if (request['exactly']) add(request['exactly'].deviceClassName, devicesOf(request['exactly']))
+  for (const request of claim.spec?.devices?.requests ?? []) {
+    if (request.exactly) add(request.exactly.deviceClassName, devicesOf(request.exactly))
     const most = new Map<string, number>()
-    for (const sub of (request['firstAvailable'] ?? []) as readonly Fields[])
-      most.set(sub['deviceClassName'], Math.max(most.get(sub['deviceClassName']) ?? 0, devicesOf(sub)))
+    for (const sub of request.firstAvailable ?? [])
+      most.set(sub.deviceClassName, Math.max(most.get(sub.deviceClassName) ?? 0, devicesOf(sub)))
     for (const [name, count] of most) add(name, count)
   }
   return {

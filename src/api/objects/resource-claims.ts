@@ -1,6 +1,6 @@
 /** Rules about ResourceClaims that controllers, scheduler and kubelet share (API concept: dynamic resource allocation). */
-import type { Pod, ResourceV1ResourceClaim } from '../generated/types.ts'
-import type { Fields, KubeObject } from '../object.ts'
+import type { PersistentVolumeClaim, Pod, ResourceV1ResourceClaim } from '../generated/types.ts'
+import type { Fields } from '../object.ts'
 
 export type ResourceClaim = ResourceV1ResourceClaim
 
@@ -24,27 +24,25 @@ export interface PodClaim {
 }
 
 export function podClaims(pod: Pod): readonly PodClaim[] {
-  return ((pod.spec?.resourceClaims ?? []) as readonly Fields[]).map((claim) => {
-    const podClaim: string = claim['name']
-    const template: string | undefined = claim['resourceClaimTemplateName']
-    if (template === undefined) return { podClaim, template, name: claim['resourceClaimName'] as string | undefined }
-    const statuses = (pod.status?.resourceClaimStatuses ?? []) as readonly Fields[]
+  return (pod.spec?.resourceClaims ?? []).map((claim) => {
+    const podClaim: string = claim.name
+    const template: string | undefined = claim.resourceClaimTemplateName
+    if (template === undefined) return { podClaim, template, name: claim.resourceClaimName as string | undefined }
+    const statuses = pod.status?.resourceClaimStatuses ?? []
     const status = statuses.find(({ name }) => name === podClaim)
-    return { podClaim, template, name: status === undefined ? undefined : (status['resourceClaimName'] ?? null) }
+    return { podClaim, template, name: status === undefined ? undefined : (status.resourceClaimName ?? null) }
   })
 }
 
 /** Those of a pod that are there by name. */
 export function claimNamesOf(pod: Pod): readonly string[] {
-  const extended: string | undefined = (pod.status?.extendedResourceClaimStatus as Fields | undefined)?.[
-    'resourceClaimName'
-  ]
+  const extended: string | undefined = pod.status?.extendedResourceClaimStatus?.resourceClaimName
   const named = podClaims(pod).flatMap(({ name }) => name ?? [])
   return extended === undefined ? named : [...named, extended]
 }
 
 /** Made for this pod. */
-export function isMadeFor(claim: KubeObject, pod: Pod): boolean {
+export function isMadeFor(claim: PersistentVolumeClaim, pod: Pod): boolean {
   const owner = claim.metadata.ownerReferences?.find(({ controller }) => controller === true)
   return owner !== undefined && owner.uid === pod.metadata.uid
 }

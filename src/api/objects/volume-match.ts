@@ -1,4 +1,11 @@
 /** Which volumes can serve a claim, and which serves it best (API concept: persistent volumes, binding). Pure. */
+import type {
+  Node,
+  NodeSelector,
+  NodeSelectorTerm,
+  PersistentVolume,
+  PersistentVolumeClaim,
+} from '../generated/types.ts'
 import type { Fields, KubeObject } from '../object.ts'
 import { labelSelectorOf } from './label-selector.ts'
 import { nodeTermMatches } from './node-affinity.ts'
@@ -15,13 +22,13 @@ const requestOf = ({ spec }: KubeObject): string => spec.resources?.requests?.st
 export const claimRefOf = ({ spec }: KubeObject): Fields | undefined => spec.claimRef
 
 /** The volume is, or is reserved to be, this claim's. */
-export function isFor(volume: KubeObject, claim: KubeObject): boolean {
+export function isFor(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
   const { namespace, name, uid } = claimRefOf(volume) ?? {}
   return namespace === claim.metadata.namespace && name === claim.metadata.name && (!uid || uid === claim.metadata.uid)
 }
 
 /** Why the volume that a claim names cannot be its own, in Kubernetes' words; undefined when it can. */
-export function mismatch(volume: KubeObject, claim: KubeObject): string | undefined {
+export function mismatch(volume: PersistentVolume, claim: PersistentVolumeClaim): string | undefined {
   if (compareQuantities(capacityOf(volume), requestOf(claim)) < 0) return 'requested PV is too small'
   if (classOf(volume) !== classOf(claim)) return 'storageClassName does not match'
   if (attributesClassOf(volume) !== attributesClassOf(claim)) return 'volumeAttributesClassName does not match'
@@ -32,15 +39,15 @@ export function mismatch(volume: KubeObject, claim: KubeObject): string | undefi
 
 const attributesClassOf = ({ spec }: KubeObject): string => spec.volumeAttributesClassName ?? ''
 
-function hasModes(volume: KubeObject, claim: KubeObject): boolean {
-  const offered: readonly string[] = volume['spec'].accessModes ?? []
-  return ((claim['spec'].accessModes ?? []) as readonly string[]).every((mode) => offered.includes(mode))
+function hasModes(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
+  const offered: readonly string[] = volume.spec!.accessModes ?? []
+  return ((claim.spec!.accessModes ?? []) as readonly string[]).every((mode) => offered.includes(mode))
 }
 
 /** Whether pods on this node may use the volume. */
-export function reachesNode(volume: KubeObject, node: KubeObject): boolean {
-  const required: Fields | undefined = volume['spec'].nodeAffinity?.required
-  const terms: readonly Fields[] = required?.['nodeSelectorTerms'] ?? []
+export function reachesNode(volume: PersistentVolume, node: Node): boolean {
+  const required: NodeSelector | undefined = volume.spec!.nodeAffinity?.required
+  const terms: readonly NodeSelectorTerm[] = required?.nodeSelectorTerms ?? []
   return required === undefined || terms.some((term) => nodeTermMatches(term, node))
 }
 
@@ -51,8 +58,12 @@ export const byRequest = (a: KubeObject, b: KubeObject): number => compareQuanti
  * The smallest available volume that serves the claim; before all others one that is reserved for it. With a node, one that
  * pods there may use.
  */
-export function bestMatch(volumes: Iterable<KubeObject>, claim: KubeObject, node?: KubeObject): KubeObject | undefined {
-  const { selector } = claim['spec']
+export function bestMatch(
+  volumes: Iterable<KubeObject>,
+  claim: PersistentVolumeClaim,
+  node?: Node,
+): KubeObject | undefined {
+  const { selector } = claim.spec ?? {}
   let best: KubeObject | undefined
   for (const volume of volumes) {
     if (volume.metadata.deletionTimestamp !== undefined || mismatch(volume, claim) !== undefined) continue
@@ -68,7 +79,7 @@ export function bestMatch(volumes: Iterable<KubeObject>, claim: KubeObject, node
   return best
 }
 
-function isBetter(volume: KubeObject, than: KubeObject): boolean {
+function isBetter(volume: PersistentVolume, than: KubeObject): boolean {
   const size = compareQuantities(capacityOf(volume), capacityOf(than))
   return size < 0 || (size === 0 && (volume.metadata.name ?? '') < (than.metadata.name ?? ''))
 }

@@ -1,7 +1,21 @@
 /** Rules of admission policies and their bindings (KEP-3488, KEP-3962). */
 
 import { isReserved } from '../cel/words.ts'
-import type { Fields, KubeObject } from '../object.ts'
+import type {
+  ExpressionWarning,
+  MatchResources,
+  MutatingAdmissionPolicy,
+  MutatingAdmissionPolicySpec,
+  Mutation,
+  ParamRef,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+  ValidatingAdmissionPolicyBindingSpec,
+  ValidatingAdmissionPolicySpec,
+  Validation,
+  Variable,
+} from '../generated/types.ts'
+import type { Fields } from '../object.ts'
 import {
   exactlyOneOf,
   FAILURE_POLICIES,
@@ -74,24 +88,24 @@ function matching(spec: Fields, errors: FieldError[]): void {
   matchConditions(spec['matchConditions'] ?? [], 'spec.matchConditions', errors, compiler)
 }
 
-export function validateValidatingAdmissionPolicy(object: KubeObject): readonly FieldError[] {
+export function validateValidatingAdmissionPolicy(object: ValidatingAdmissionPolicy): readonly FieldError[] {
   const errors: FieldError[] = []
-  const spec: Fields = object['spec'] ?? {}
+  const spec: ValidatingAdmissionPolicySpec = object.spec ?? {}
   matching(spec, errors)
-  const expressions = policyExpressions(spec, errors, (spec['variables'] ?? []).length > 0)
-  variables(spec['variables'] ?? [], errors, expressions)
+  const expressions = policyExpressions(spec, errors, (spec.variables ?? []).length > 0)
+  variables(spec.variables ?? [], errors, expressions)
   const { validations = [], auditAnnotations = [] } = spec
   if (validations.length === 0 && auditAnnotations.length === 0) {
     const detail = 'validations or auditAnnotations must contain at least one item'
     errors.push(required('spec.validations', detail), required('spec.auditAnnotations', detail))
     return errors
   }
-  validations.forEach((validation: Fields, i: number) => {
+  validations.forEach((validation, i) => {
     policyValidation(validation, `spec.validations[${i}]`, errors, expressions)
   })
   const name = object.metadata.name ?? ''
   const keys = new Set<string>()
-  auditAnnotations.forEach(({ key = '', valueExpression = '' }: Fields, i: number) => {
+  auditAnnotations.forEach(({ key = '', valueExpression = '' }, i) => {
     const path = `spec.auditAnnotations[${i}]`
     // The annotation that is written has the policy's name before it.
     if (name === '') errors.push(invalid(`${path}.key`, key, 'requires metadata.name be non-empty'))
@@ -107,7 +121,7 @@ export function validateValidatingAdmissionPolicy(object: KubeObject): readonly 
   return errors
 }
 
-function variables(list: readonly Fields[], errors: FieldError[], expressions?: PolicyExpressions): void {
+function variables(list: readonly Variable[], errors: FieldError[], expressions?: PolicyExpressions): void {
   list.forEach(({ name = '', expression = '' }, i) => {
     const path = `spec.variables[${i}]`
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || isReserved(name)) {
@@ -122,7 +136,7 @@ function variables(list: readonly Fields[], errors: FieldError[], expressions?: 
 const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge']
 
 function policyValidation(
-  validation: Fields,
+  validation: Validation,
   path: string,
   errors: FieldError[],
   expressions: PolicyExpressions,
@@ -142,35 +156,35 @@ function policyValidation(
   exactlyOneOf(reason, `${path}.reason`, REASONS, errors)
 }
 
-export function validateMutatingAdmissionPolicy(object: KubeObject): readonly FieldError[] {
+export function validateMutatingAdmissionPolicy(object: MutatingAdmissionPolicy): readonly FieldError[] {
   const errors: FieldError[] = []
-  const spec: Fields = object['spec'] ?? {}
+  const spec: MutatingAdmissionPolicySpec = object.spec ?? {}
   matching(spec, errors)
-  mutatingOperations(spec['matchConstraints'] ?? {}, 'spec.matchConstraints', errors)
+  mutatingOperations(spec.matchConstraints ?? {}, 'spec.matchConstraints', errors)
   const expressions = policyExpressions(spec, errors, true)
-  variables(spec['variables'] ?? [], errors, expressions)
-  const mutations: readonly Fields[] = spec['mutations'] ?? []
+  variables(spec.variables ?? [], errors, expressions)
+  const mutations: readonly Mutation[] = spec.mutations ?? []
   if (mutations.length === 0) errors.push(required('spec.mutations', 'mutations must contain at least one item'))
   mutations.forEach((mutation, i) => {
     policyMutation(mutation, `spec.mutations[${i}]`, errors, expressions)
   })
-  if (!spec['reinvocationPolicy']) errors.push(required('spec.reinvocationPolicy'))
-  else exactlyOneOf(spec['reinvocationPolicy'], 'spec.reinvocationPolicy', ['IfNeeded', 'Never'], errors)
+  if (!spec.reinvocationPolicy) errors.push(required('spec.reinvocationPolicy'))
+  else exactlyOneOf(spec.reinvocationPolicy, 'spec.reinvocationPolicy', ['IfNeeded', 'Never'], errors)
   return errors
 }
 
 const CHANGING = ['*', 'CONNECT', 'CREATE', 'UPDATE']
 
 /** What is deleted cannot be changed. */
-function mutatingOperations({ resourceRules = [] }: Fields, path: string, errors: FieldError[]): void {
-  for (const rule of resourceRules as readonly Fields[])
-    for (const operation of (rule['operations'] ?? []) as readonly string[])
+function mutatingOperations({ resourceRules = [] }: MatchResources, path: string, errors: FieldError[]): void {
+  for (const rule of resourceRules)
+    for (const operation of (rule.operations ?? []) as readonly string[])
       if (!CHANGING.includes(operation))
         errors.push(notSupported(`${path}.resourceRules.operations`, operation, CHANGING))
 }
 
-function policyMutation(mutation: Fields, path: string, errors: FieldError[], expressions: PolicyExpressions): void {
-  const type: string = mutation['patchType'] ?? ''
+function policyMutation(mutation: Mutation, path: string, errors: FieldError[], expressions: PolicyExpressions): void {
+  const type: string = mutation.patchType ?? ''
   if (type === '') {
     errors.push(required(`${path}.patchType`))
     return
@@ -184,30 +198,30 @@ function policyMutation(mutation: Fields, path: string, errors: FieldError[], ex
     return
   }
   const own = fields[type]!
-  const others = Object.values(fields).filter((field) => field !== own && mutation[field] !== undefined)
-  if (mutation[own] === undefined)
+  const others = Object.values(fields).filter((field) => field !== own && (mutation as Fields)[field] !== undefined)
+  if ((mutation as Fields)[own] === undefined)
     errors.push(required(`${path}.${own}`, `must be specified when patchType is ${type}`))
-  else if (!mutation[own].expression?.trim()) errors.push(required(`${path}.${own}.expression`))
-  else if (own === 'jsonPatch') expressions.patch(mutation[own].expression, `${path}.${own}.expression`)
-  else expressions.configuration(mutation[own].expression, `${path}.${own}.expression`)
+  else if (!(mutation as Fields)[own].expression?.trim()) errors.push(required(`${path}.${own}.expression`))
+  else if (own === 'jsonPatch') expressions.patch((mutation as Fields)[own].expression, `${path}.${own}.expression`)
+  else expressions.configuration((mutation as Fields)[own].expression, `${path}.${own}.expression`)
   for (const field of others)
     errors.push(invalid(`${path}.${field}`, `{${field}}`, `must not be specified when patchType is ${type}`))
 }
 
-export function validatePolicyBinding(object: KubeObject): readonly FieldError[] {
+export function validatePolicyBinding(object: ValidatingAdmissionPolicyBinding): readonly FieldError[] {
   const errors: FieldError[] = []
   const last: FieldError[] = []
-  const spec: Fields = object['spec'] ?? {}
-  const name: string = spec['policyName'] ?? ''
+  const spec: ValidatingAdmissionPolicyBindingSpec = object.spec ?? {}
+  const name: string = spec.policyName ?? ''
   const mutating = object.kind === 'MutatingAdmissionPolicyBinding'
   if (mutating && name === '') last.push(required('spec.policyName'))
   if (name !== '') for (const message of dns1123Subdomain(name)) errors.push(invalid('spec.policyName', name, message))
-  if (spec['paramRef'] !== undefined) paramRef(spec['paramRef'], errors)
-  if (spec['matchResources'] !== undefined) {
-    matchResources(spec['matchResources'], 'spec.matchResources', errors)
-    if (mutating) mutatingOperations(spec['matchResources'], 'spec.matchResources', errors)
+  if (spec.paramRef !== undefined) paramRef(spec.paramRef, errors)
+  if (spec.matchResources !== undefined) {
+    matchResources(spec.matchResources, 'spec.matchResources', errors)
+    if (mutating) mutatingOperations(spec.matchResources, 'spec.matchResources', errors)
   }
-  if (!mutating) actions(spec['validationActions'] ?? [], errors)
+  if (!mutating) actions(spec.validationActions ?? [], errors)
   return [...errors, ...last]
 }
 
@@ -226,7 +240,7 @@ function actions(list: readonly string[], errors: FieldError[]): void {
     )
 }
 
-function paramRef({ name, selector, parameterNotFoundAction: action }: Fields, errors: FieldError[]): void {
+function paramRef({ name, selector, parameterNotFoundAction: action }: ParamRef, errors: FieldError[]): void {
   const path = 'spec.paramRef'
   if (name) {
     for (const message of pathSegmentName(name)) errors.push(invalid(`${path}.name`, name, message))
@@ -240,9 +254,9 @@ function paramRef({ name, selector, parameterNotFoundAction: action }: Fields, e
     errors.push(notSupported(`${path}.parameterNotFoundAction`, action, ['Deny', 'Allow']))
 }
 
-export function validatePolicyStatus(object: KubeObject): readonly FieldError[] {
+export function validatePolicyStatus(object: ValidatingAdmissionPolicy): readonly FieldError[] {
   const errors: FieldError[] = []
-  const warnings: readonly Fields[] = object['status']?.typeChecking?.expressionWarnings ?? []
+  const warnings: readonly ExpressionWarning[] = object.status?.typeChecking?.expressionWarnings ?? []
   warnings.forEach(({ warning = '', fieldRef = '' }, i) => {
     const path = `status.typeChecking.expressionWarnings[${i}]`
     if (warning === '') errors.push(required(`${path}.warning`))
@@ -252,6 +266,6 @@ export function validatePolicyStatus(object: KubeObject): readonly FieldError[] 
       if (problem !== undefined) errors.push(invalid(`${path}.fieldRef`, fieldRef, `invalid JSONPath: ${problem}`))
     }
   })
-  validateConditions(object['status']?.conditions ?? [], 'status.conditions', errors)
+  validateConditions(object.status?.conditions ?? [], 'status.conditions', errors)
   return errors
 }

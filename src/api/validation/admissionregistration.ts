@@ -1,5 +1,6 @@
 /** Rules of webhook configurations, and what admission policies have in common with them. */
 
+import type { AdmissionregistrationV1ServiceReference } from '../generated/types.ts'
 import type { Fields, KubeObject } from '../object.ts'
 import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from './errors.ts'
 import { validateLabelSelector } from './labels.ts'
@@ -135,7 +136,11 @@ export function webhookURL(text: string, path: string, errors: FieldError[]): vo
   if (query.length > 1) errors.push(invalid(path, query.slice(1), 'query parameters are not permitted in the URL'))
 }
 
-export function webhookService(service: Fields, path: string, errors: FieldError[]): void {
+export function webhookService(
+  service: Partial<AdmissionregistrationV1ServiceReference>,
+  path: string,
+  errors: FieldError[],
+): void {
   const { name = '', namespace = '', path: urlPath, port = 443 } = service
   // Kubernetes takes the one for the other here.
   if (namespace === '') errors.push(required(`${path}.name`))

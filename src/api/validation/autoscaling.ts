@@ -1,5 +1,11 @@
 /** Rules of HorizontalPodAutoscaler in its stored version (autoscaling/v2). */
-import type { Fields, KubeObject } from '../object.ts'
+import type {
+  HorizontalPodAutoscaler,
+  HorizontalPodAutoscalerBehavior,
+  HorizontalPodAutoscalerSpec,
+  MetricSpec,
+} from '../generated/types.ts'
+import type { Fields } from '../object.ts'
 import { compareQuantities } from '../objects/quantity.ts'
 import { entries } from './common.ts'
 import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
@@ -21,16 +27,16 @@ const SELECTS = ['Disabled', 'Max', 'Min']
 const LONGEST_WINDOW = 3600
 const LONGEST_PERIOD = 1800
 
-export function validateHorizontalPodAutoscaler(object: KubeObject): readonly FieldError[] {
+export function validateHorizontalPodAutoscaler(object: HorizontalPodAutoscaler): readonly FieldError[] {
   const errors: FieldError[] = []
-  const spec: Fields = object['spec'] ?? {}
-  const max: number = spec['maxReplicas'] ?? 0
-  const min: number | undefined = spec['minReplicas']
+  const spec: Partial<HorizontalPodAutoscalerSpec> = object.spec ?? {}
+  const max: number = spec.maxReplicas ?? 0
+  const min: number | undefined = spec.minReplicas
   if (min !== undefined && max < min)
     errors.push(invalid('spec.maxReplicas', max, 'must be greater than or equal to `minReplicas`'))
-  reference(spec['scaleTargetRef'] ?? {}, 'spec.scaleTargetRef', errors, true)
-  metrics(spec['metrics'] ?? [], min, errors)
-  behavior(spec['behavior'], errors)
+  reference(spec.scaleTargetRef ?? {}, 'spec.scaleTargetRef', errors, true)
+  metrics(spec.metrics ?? [], min, errors)
+  behavior(spec.behavior, errors)
   return errors
 }
 
@@ -51,11 +57,11 @@ function reference(
     errors.push(invalid(`${path}.apiVersion`, apiVersion, 'apiVersion must specify API group'))
 }
 
-function metrics(list: readonly Fields[], min: number | undefined, errors: FieldError[]): void {
+function metrics(list: readonly MetricSpec[], min: number | undefined, errors: FieldError[]): void {
   let outside = false
   list.forEach((metric, i) => {
     metricSpec(metric, `spec.metrics[${i}]`, errors)
-    if (metric['type'] === 'Object' || metric['type'] === 'External') outside = true
+    if (metric.type === 'Object' || metric.type === 'External') outside = true
   })
   if (min === 0 && !outside)
     errors.push(
@@ -66,15 +72,15 @@ function metrics(list: readonly Fields[], min: number | undefined, errors: Field
     )
 }
 
-function metricSpec(metric: Fields, path: string, errors: FieldError[]): void {
-  const type: string = metric['type'] ?? ''
+function metricSpec(metric: MetricSpec, path: string, errors: FieldError[]): void {
+  const type: string = metric.type ?? ''
   if (type === '') errors.push(required(`${path}.type`, 'must specify a metric source type'))
   if (!SOURCES.includes(type)) errors.push(notSupported(`${path}.type`, type, SOURCES))
-  const given = Object.values(FIELDS).filter((field) => metric[field] !== undefined)
+  const given = Object.values(FIELDS).filter((field) => (metric as Fields)[field] !== undefined)
   const [first] = given
-  if (first !== undefined) METRICS[first]?.(metric[first], `${path}.${first}`, errors)
+  if (first !== undefined) METRICS[first]?.((metric as Fields)[first], `${path}.${first}`, errors)
   const expected = FIELDS[type]
-  if (expected !== undefined && metric[expected] === undefined)
+  if (expected !== undefined && (metric as Fields)[expected] === undefined)
     errors.push(required(`${path}.${expected}`, 'must populate information for the given metric source'))
   if (given.length > 1)
     for (const field of given)
@@ -159,10 +165,11 @@ function target(value: Fields, path: string, errors: FieldError[]): void {
       errors.push(invalid(`${path}.${field}`, quantity, 'must be positive'))
 }
 
-function behavior(value: Fields | undefined, errors: FieldError[]): void {
+function behavior(value: HorizontalPodAutoscalerBehavior | undefined, errors: FieldError[]): void {
   if (value === undefined) return
   for (const direction of ['scaleUp', 'scaleDown'])
-    if (value[direction] !== undefined) scalingRules(value[direction], `spec.behavior.${direction}`, errors)
+    if ((value as Fields)[direction] !== undefined)
+      scalingRules((value as Fields)[direction], `spec.behavior.${direction}`, errors)
 }
 
 function scalingRules(rules: Fields, path: string, errors: FieldError[]): void {
@@ -191,9 +198,9 @@ function scalingRules(rules: Fields, path: string, errors: FieldError[]): void {
     errors.push(invalid(`${path}.tolerance`, tolerance, 'must be greater or equal to zero'))
 }
 
-export function validateHorizontalPodAutoscalerStatus(object: KubeObject): readonly FieldError[] {
+export function validateHorizontalPodAutoscalerStatus(object: HorizontalPodAutoscaler): readonly FieldError[] {
   const errors: FieldError[] = []
-  for (const [field, value] of entries(object['status']))
+  for (const [field, value] of entries(object.status))
     if ((field === 'currentReplicas' || field === 'desiredReplicas') && (value as number) < 0)
       errors.push(invalid(`status.${field}`, value as number, 'must be greater than or equal to 0'))
   return errors

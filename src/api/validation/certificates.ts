@@ -1,5 +1,13 @@
 /** Rules of certificates.k8s.io. */
-import type { Fields, KubeObject } from '../object.ts'
+import type {
+  CertificateSigningRequest,
+  CertificateSigningRequestCondition,
+  CertificateSigningRequestSpec,
+  ClusterTrustBundle,
+  ClusterTrustBundleSpec,
+  PodCertificateRequest,
+} from '../generated/types.ts'
+import type { Fields, Given, KubeObject } from '../object.ts'
 import { immutable, same } from './common.ts'
 import {
   duplicate,
@@ -43,12 +51,12 @@ const USAGES = [
 const SHORTEST_SECONDS = 600
 const MAX_SIGNER = 571
 
-export function validateCertificateSigningRequest(object: KubeObject): readonly FieldError[] {
+export function validateCertificateSigningRequest(object: Given<CertificateSigningRequest>): readonly FieldError[] {
   const errors: FieldError[] = []
-  const spec: Fields = object['spec'] ?? {}
-  const wrong = problemOfRequest(Buffer.from(spec['request'] ?? '', 'base64').toString('latin1'))
-  if (wrong !== undefined) errors.push(invalid('spec.request', spec['request'] ?? null, wrong))
-  const usages: readonly string[] = spec['usages'] ?? []
+  const spec: Partial<CertificateSigningRequestSpec> = object.spec ?? {}
+  const wrong = problemOfRequest(Buffer.from(spec.request ?? '', 'base64').toString('latin1'))
+  if (wrong !== undefined) errors.push(invalid('spec.request', spec.request ?? null, wrong))
+  const usages: readonly string[] = spec.usages ?? []
   if (usages.length === 0) errors.push(required('spec.usages'))
   const named = new Set<string>()
   // Of more than there are one is wrong, and all of them would be a long answer.
@@ -57,16 +65,16 @@ export function validateCertificateSigningRequest(object: KubeObject): readonly 
     if (named.has(usage)) errors.push(duplicate(`spec.usages[${i}]`, usage))
     named.add(usage)
   })
-  const signer: string = spec['signerName'] ?? ''
+  const signer: string = spec.signerName ?? ''
   if (signer === 'kubernetes.io/legacy-unknown')
     errors.push(invalid('spec.signerName', signer, 'the legacy signerName is not allowed via this API version'))
   else signerName(signer, 'spec.signerName', errors)
-  const seconds: number | undefined = spec['expirationSeconds']
+  const seconds: number | undefined = spec.expirationSeconds
   if (seconds !== undefined && seconds < SHORTEST_SECONDS)
     errors.push(
       invalid('spec.expirationSeconds', seconds, 'may not specify a duration less than 600 seconds (10 minutes)'),
     )
-  conditions(object['status']?.conditions ?? [], errors)
+  conditions(object.status?.conditions ?? [], errors)
   return errors
 }
 
@@ -110,7 +118,7 @@ const [APPROVED, DENIED] = ['Approved', 'Denied'].map((type) => `conditions[{"ty
 const BOTH = `{${APPROVED}, ${DENIED}}`
 const ONE_OF = `\`${APPROVED}\`, \`${DENIED}\``
 
-function conditions(list: readonly Fields[], errors: FieldError[]): void {
+function conditions(list: readonly CertificateSigningRequestCondition[], errors: FieldError[]): void {
   const seen = new Set<string>()
   let approved = false
   let denied = false
@@ -129,18 +137,19 @@ function conditions(list: readonly Fields[], errors: FieldError[]): void {
   if (approved && denied) errors.push(invalid('status.conditions', BOTH, `must specify at most one of: ${ONE_OF}`))
 }
 
-export function validateCertificateSigningRequestUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
-  return same(object['spec'], old['spec']) && same(object['status'], old['status'])
-    ? []
-    : validateCertificateSigningRequest(object)
+export function validateCertificateSigningRequestUpdate(
+  object: Given<CertificateSigningRequest>,
+  old: Given<CertificateSigningRequest>,
+): readonly FieldError[] {
+  return same(object.spec, old.spec) && same(object.status, old.status) ? [] : validateCertificateSigningRequest(object)
 }
 
 const DECISIONS = ['Approved', 'Denied']
 
 /** What was decided about a request stays, and is only said through `approval`. */
 function decisions(object: KubeObject, old: KubeObject, mayAdd: boolean, errors: FieldError[]): void {
-  const types = (request: KubeObject): readonly string[] =>
-    (request['status']?.conditions ?? []).map(({ type }: Fields) => type)
+  const types = (request: Given<CertificateSigningRequest>): readonly string[] =>
+    (request.status?.conditions ?? []).map(({ type }) => type)
   const [now, before] = [types(object), types(old)]
   const add = mayAdd ? [] : DECISIONS
   for (const type of [...DECISIONS, 'Failed']) {
@@ -160,11 +169,14 @@ export function validateCertificateSigningRequestApproval(object: KubeObject, ol
 
 const CERTIFICATE = '<certificate data>'
 
-export function validateCertificateSigningRequestStatus(object: KubeObject, old: KubeObject): readonly FieldError[] {
+export function validateCertificateSigningRequestStatus(
+  object: Given<CertificateSigningRequest>,
+  old: Given<CertificateSigningRequest>,
+): readonly FieldError[] {
   const errors = [...validateCertificateSigningRequestUpdate(object, old)]
   decisions(object, old, false, errors)
-  const issued: string = object['status']?.certificate ?? ''
-  const before: string = old['status']?.certificate ?? ''
+  const issued: string = object.status?.certificate ?? ''
+  const before: string = old.status?.certificate ?? ''
   if (issued === before) return errors
   const path = 'status.certificate'
   const problem = problemOfCertificates(Buffer.from(issued, 'base64').toString('latin1'))
@@ -185,14 +197,14 @@ function bundleName(name: string, signer: string, errors: FieldError[]): void {
 }
 
 /** The certificates of a trust bundle, as PEM: at least one, each a whole DER element. */
-export function validateClusterTrustBundle(object: KubeObject): readonly FieldError[] {
+export function validateClusterTrustBundle(object: Given<ClusterTrustBundle>): readonly FieldError[] {
   const errors: FieldError[] = []
-  const spec: Fields = object['spec'] ?? {}
-  const signer: string = spec['signerName'] ?? ''
+  const spec: Partial<ClusterTrustBundleSpec> = object.spec ?? {}
+  const signer: string = spec.signerName ?? ''
   bundleName(object.metadata.name ?? '', signer, errors)
   if (signer !== '') signerName(signer, 'spec.signerName', errors)
   const say = (detail: string) => errors.push(invalid('spec.trustBundle', '<value omitted>', detail))
-  const blocks = pemBlocks(spec['trustBundle'] ?? '')
+  const blocks = pemBlocks(spec.trustBundle ?? '')
   if (blocks.length === 0) say('at least one trust anchor must be provided')
   blocks.forEach(({ type, der }, i) => {
     if (type !== 'CERTIFICATE') say(`entry ${i} has bad block type: ${type}`)
@@ -201,9 +213,12 @@ export function validateClusterTrustBundle(object: KubeObject): readonly FieldEr
   return errors
 }
 
-export function validateClusterTrustBundleUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
+export function validateClusterTrustBundleUpdate(
+  object: Given<ClusterTrustBundle>,
+  old: Given<ClusterTrustBundle>,
+): readonly FieldError[] {
   const errors = [...validateClusterTrustBundle(object)]
-  immutable('spec.signerName', object['spec']?.signerName ?? '', old['spec']?.signerName ?? '', errors)
+  immutable('spec.signerName', object.spec?.signerName ?? '', old.spec?.signerName ?? '', errors)
   return errors
 }
 
@@ -274,6 +289,9 @@ function userAnnotations(annotations: Readonly<Record<string, string>>, errors: 
   if (size > MAX_ANNOTATIONS) errors.push(tooLong(path, MAX_ANNOTATIONS))
 }
 
-export function validatePodCertificateRequestUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
-  return same(object['spec'], old['spec']) ? [] : [forbiddenField('spec', 'field is immutable')]
+export function validatePodCertificateRequestUpdate(
+  object: Given<PodCertificateRequest>,
+  old: Given<PodCertificateRequest>,
+): readonly FieldError[] {
+  return same(object.spec, old.spec) ? [] : [forbiddenField('spec', 'field is immutable')]
 }

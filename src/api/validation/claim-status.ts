@@ -2,7 +2,18 @@
  * Rules of a ResourceClaim's status (API concept: Dynamic Resource Allocation): what a scheduler allocated, for which consumers it
  * is reserved, and what drivers tell of each device; and where administrative access may be asked for. The types declare the rest.
  */
-import type { Fields, Json, KubeObject } from '../object.ts'
+import type {
+  AllocatedDeviceStatus,
+  AllocationResult,
+  Condition,
+  DeviceAllocationResult,
+  DeviceRequestAllocationResult,
+  ResourceClaimConsumerReference,
+  ResourceClaimSpec,
+  ResourceClaimStatus,
+  ResourceV1ResourceClaim,
+} from '../generated/types.ts'
+import type { Fields, Given, Json } from '../object.ts'
 import { canonicalIP, isIPv4 } from '../objects/ip.ts'
 import { same } from './common.ts'
 import { validateConditions } from './conditions.ts'
@@ -43,42 +54,50 @@ export function validateRequestedAccess(spec: Fields, labels: () => Labels): rea
   return [forbiddenField(`spec.devices.requests[${asking}].adminAccess`, ACCESS)]
 }
 
-const resultsOf = (claim: KubeObject): readonly Fields[] => claim['status']?.allocation?.devices?.results ?? []
+const resultsOf = (claim: Given<ResourceV1ResourceClaim>): readonly Fields[] =>
+  claim.status?.allocation?.devices?.results ?? []
 const isGranted = (result: Fields): boolean => result['adminAccess'] === true
 
 /** Of an allocation: what was granted before stays granted. */
-export function validateGrantedAccess(claim: KubeObject, old: KubeObject, labels: () => Labels): readonly FieldError[] {
+export function validateGrantedAccess(
+  claim: Given<ResourceV1ResourceClaim>,
+  old: Given<ResourceV1ResourceClaim>,
+  labels: () => Labels,
+): readonly FieldError[] {
   const granted = resultsOf(claim).findIndex(isGranted)
   if (granted < 0 || resultsOf(old).some(isGranted) || mayAccess(labels())) return []
   return [forbiddenField(`status.allocation.devices.results[${granted}].adminAccess`, ACCESS)]
 }
 
-export function validateResourceClaimStatus(claim: KubeObject, old: KubeObject): readonly FieldError[] {
+export function validateResourceClaimStatus(
+  claim: Given<ResourceV1ResourceClaim>,
+  old: Given<ResourceV1ResourceClaim>,
+): readonly FieldError[] {
   const errors: FieldError[] = []
-  const status: Fields = claim['status'] ?? {}
-  const before: Fields = old['status'] ?? {}
+  const status: ResourceClaimStatus = claim.status ?? {}
+  const before: ResourceClaimStatus = old.status ?? {}
   const { allocation, reservedFor = [], devices = [] } = status
-  if (!same(reservedFor, before['reservedFor'] ?? [])) consumers(reservedFor, errors)
-  if (!same(devices, before['devices'] ?? [])) deviceStatuses(devices, allocation, errors)
-  reservations(claim, reservedFor, before['reservedFor'] ?? [], errors)
-  if (allocation !== undefined && before['allocation'] === undefined)
-    allocationResult(allocation, claim['spec'] ?? {}, 'status.allocation', errors)
+  if (!same(reservedFor, before.reservedFor ?? [])) consumers(reservedFor, errors)
+  if (!same(devices, before.devices ?? [])) deviceStatuses(devices, allocation, errors)
+  reservations(claim, reservedFor, before.reservedFor ?? [], errors)
+  if (allocation !== undefined && before.allocation === undefined)
+    allocationResult(allocation, claim.spec ?? {}, 'status.allocation', errors)
   return errors
 }
 
-function consumers(list: readonly Fields[], errors: FieldError[]): void {
+function consumers(list: readonly ResourceClaimConsumerReference[], errors: FieldError[]): void {
   if (list.length > MAX_RESERVATIONS) return
   list.forEach((consumer, i) => {
     for (const field of ['resource', 'name', 'uid'])
-      if (!consumer[field]) errors.push(required(`status.reservedFor[${i}].${field}`))
+      if (!(consumer as Fields)[field]) errors.push(required(`status.reservedFor[${i}].${field}`))
   })
 }
 
 /** A claim that is going is reserved for no one else. */
 function reservations(
-  claim: KubeObject,
-  list: readonly Fields[],
-  before: readonly Fields[],
+  claim: Given<ResourceV1ResourceClaim>,
+  list: readonly ResourceClaimConsumerReference[],
+  before: readonly ResourceClaimConsumerReference[],
   errors: FieldError[],
 ): void {
   if (list.length === 0) return
@@ -91,12 +110,17 @@ function reservations(
           'new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set',
         ),
       )
-  } else if (claim['status']?.allocation === undefined)
+  } else if (claim.status?.allocation === undefined)
     errors.push(forbiddenField('status.reservedFor', 'may not be specified when `allocated` is not set'))
 }
 
-function allocationResult(allocation: Fields, spec: Fields, path: string, errors: FieldError[]): void {
-  const { results = [], config = [] }: Fields = allocation['devices'] ?? {}
+function allocationResult(
+  allocation: AllocationResult,
+  spec: Partial<ResourceClaimSpec>,
+  path: string,
+  errors: FieldError[],
+): void {
+  const { results = [], config = [] }: DeviceAllocationResult = allocation.devices ?? {}
   const requests = knownRequests(spec)
   upTo(MAX_LIST, results).forEach((result, i) => {
     const at = `${path}.devices.results[${i}]`
@@ -106,15 +130,23 @@ function allocationResult(allocation: Fields, spec: Fields, path: string, errors
     deviceTolerations(result['tolerations'] ?? [], at, errors)
   })
   configurations(upTo(MAX_CONFIGURATIONS, config), `${path}.devices.config`, requests, errors)
-  if (allocation['nodeSelector'] !== undefined)
-    validateNodeSelector(allocation['nodeSelector'], `${path}.nodeSelector`, errors)
+  if (allocation.nodeSelector !== undefined)
+    validateNodeSelector(allocation.nodeSelector, `${path}.nodeSelector`, errors)
 }
 
-const idOf = ({ driver = '', pool = '', device = '', shareID = '' }: Fields): string =>
-  JSON.stringify([driver, pool, device, shareID])
+const idOf = ({
+  driver = '',
+  pool = '',
+  device = '',
+  shareID = '',
+}: DeviceRequestAllocationResult | AllocatedDeviceStatus): string => JSON.stringify([driver, pool, device, shareID])
 
-function deviceStatuses(list: readonly Fields[], allocation: Fields | undefined, errors: FieldError[]): void {
-  const results: readonly Fields[] = allocation?.['devices']?.results ?? []
+function deviceStatuses(
+  list: readonly AllocatedDeviceStatus[],
+  allocation: AllocationResult | undefined,
+  errors: FieldError[],
+): void {
+  const results: readonly DeviceRequestAllocationResult[] = allocation?.devices?.results ?? []
   const allocated = new Set(results.map(idOf))
   list.forEach((device, i) => {
     const at = `status.devices[${i}]`
@@ -130,11 +162,11 @@ function deviceStatuses(list: readonly Fields[], allocation: Fields | undefined,
           'must be an allocated device in the claim',
         ),
       )
-    const conditions: readonly Fields[] = device['conditions'] ?? []
+    const conditions: readonly Condition[] = device.conditions ?? []
     if (conditions.length > MAX_CONDITIONS) errors.push(tooMany(`${at}.conditions`, conditions.length, MAX_CONDITIONS))
     validateConditions(conditions, `${at}.conditions`, errors)
-    deviceData(device['data'], `${at}.data`, errors)
-    networkAddresses(device['networkData']?.ips ?? [], `${at}.networkData.ips`, errors)
+    deviceData(device.data, `${at}.data`, errors)
+    networkAddresses(device.networkData?.ips ?? [], `${at}.networkData.ips`, errors)
   })
 }
 

@@ -1,5 +1,7 @@
 /** Rules of ConfigMap, Secret and Namespace: the kinds of the core group that hold little but data. */
+
 import { JsonSyntaxError, ObjectNode, parseJson } from '../codec/json.ts'
+import type { ConfigMap, Namespace, Secret } from '../generated/types.ts'
 import type { Fields, KubeObject } from '../object.ts'
 import { same } from './common.ts'
 import { type FieldError, forbiddenField, invalid, required, tooLong } from './errors.ts'
@@ -14,10 +16,10 @@ function base64Length(text: string): number {
   return (text.length / 4) * 3 - padding
 }
 
-export function validateConfigMap(object: KubeObject): readonly FieldError[] {
+export function validateConfigMap(object: ConfigMap): readonly FieldError[] {
   const errors: FieldError[] = []
-  const data: Fields = object['data'] ?? {}
-  const binary: Fields = object['binaryData'] ?? {}
+  const data: Fields = object.data ?? {}
+  const binary: Fields = object.binaryData ?? {}
   let size = 0
   for (const key of Object.keys(data).sort()) {
     for (const message of configMapKey(key)) errors.push(invalid(`data[${key}]`, key, message))
@@ -32,7 +34,7 @@ export function validateConfigMap(object: KubeObject): readonly FieldError[] {
   return errors
 }
 
-export function validateConfigMapUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
+export function validateConfigMapUpdate(object: ConfigMap, old: ConfigMap): readonly FieldError[] {
   return [...frozen(object, old, ['data', 'binaryData']), ...validateConfigMap(object)]
 }
 
@@ -44,9 +46,9 @@ function frozen(object: KubeObject, old: KubeObject, fields: readonly string[]):
   return errors
 }
 
-export function validateSecret(object: KubeObject): readonly FieldError[] {
+export function validateSecret(object: Secret): readonly FieldError[] {
   const errors: FieldError[] = []
-  const data: Fields = object['data'] ?? {}
+  const data: Fields = object.data ?? {}
   const has = (key: string) => Object.hasOwn(data, key)
   let size = 0
   for (const key of Object.keys(data).sort()) {
@@ -57,7 +59,7 @@ export function validateSecret(object: KubeObject): readonly FieldError[] {
   const needs = (...keys: readonly string[]) => {
     for (const key of keys) if (!has(key)) errors.push(required(`data[${key}]`))
   }
-  switch (object['type']) {
+  switch (object.type) {
     case 'kubernetes.io/service-account-token':
       if (!object.metadata.annotations?.['kubernetes.io/service-account.name'])
         errors.push(required('metadata.annotations[kubernetes.io/service-account.name]'))
@@ -108,18 +110,18 @@ function whyNoObject(bytes: Buffer): string | undefined {
   }
 }
 
-export function validateSecretUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
+export function validateSecretUpdate(object: Secret, old: Secret): readonly FieldError[] {
   const errors: FieldError[] = []
-  if (object['type'] !== old['type']) errors.push(invalid('type', object['type'] ?? '', 'field is immutable'))
+  if (object.type !== old.type) errors.push(invalid('type', object.type ?? '', 'field is immutable'))
   return [...errors, ...frozen(object, old, ['data']), ...validateSecret(object)]
 }
 
 const STANDARD_FINALIZERS = ['kubernetes', 'orphan', 'foregroundDeletion']
 
 /** spec.finalizers of a Namespace. */
-export function validateNamespaceFinalizers(object: KubeObject): readonly FieldError[] {
+export function validateNamespaceFinalizers(object: Namespace): readonly FieldError[] {
   const errors: FieldError[] = []
-  object['spec']?.finalizers?.forEach((finalizer: string) => {
+  object.spec?.finalizers?.forEach((finalizer: string) => {
     const path = 'spec.finalizers'
     const messages = qualifiedName(finalizer)
     for (const message of messages) errors.push(invalid(path, finalizer, message))
@@ -129,8 +131,8 @@ export function validateNamespaceFinalizers(object: KubeObject): readonly FieldE
   return errors
 }
 
-export function validateNamespaceStatus(object: KubeObject): readonly FieldError[] {
-  const phase: string = object['status']?.phase ?? ''
+export function validateNamespaceStatus(object: Namespace): readonly FieldError[] {
+  const phase: string = object.status?.phase ?? ''
   if (object.metadata.deletionTimestamp === undefined)
     return phase === 'Active'
       ? []

@@ -1,5 +1,5 @@
 /** CronJob. */
-import type { CronJob } from '../generated/types.ts'
+import type { CronJob, CronJobSpec, JobSpec } from '../generated/types.ts'
 import type { Fields } from '../object.ts'
 import { isTimeZone, scheduleError } from './cron-schedule.ts'
 import { type FieldError, invalid, notSupported, required } from './errors.ts'
@@ -26,27 +26,32 @@ export function validateCronJobUpdate(object: CronJob, old: CronJob): FieldError
   return errors
 }
 
-function validateCronJobSpec(spec: Fields, old: Fields | undefined, errors: FieldError[]): void {
-  const schedule: string = spec['schedule'] ?? ''
+function validateCronJobSpec(spec: Partial<CronJobSpec>, old: Fields | undefined, errors: FieldError[]): void {
+  const schedule: string = spec.schedule ?? ''
   if (schedule !== '') validateSchedule(schedule, spec, old, errors)
-  nonNegativeField(spec['startingDeadlineSeconds'], 'spec.startingDeadlineSeconds', errors)
-  const zone: string | undefined = spec['timeZone'] ?? undefined
+  nonNegativeField(spec.startingDeadlineSeconds, 'spec.startingDeadlineSeconds', errors)
+  const zone: string | undefined = spec.timeZone ?? undefined
   if (zone !== undefined && zone !== old?.['timeZone']) validateZone(zone, errors)
-  const policy: string = spec['concurrencyPolicy'] ?? ''
+  const policy: string = spec.concurrencyPolicy ?? ''
   if (policy === '') errors.push(required('spec.concurrencyPolicy'))
   else if (!POLICIES.includes(policy)) errors.push(notSupported('spec.concurrencyPolicy', policy, POLICIES))
-  nonNegativeField(spec['successfulJobsHistoryLimit'], 'spec.successfulJobsHistoryLimit', errors)
-  nonNegativeField(spec['failedJobsHistoryLimit'], 'spec.failedJobsHistoryLimit', errors)
-  validateTemplate(spec['jobTemplate']?.spec ?? {}, errors)
+  nonNegativeField(spec.successfulJobsHistoryLimit, 'spec.successfulJobsHistoryLimit', errors)
+  nonNegativeField(spec.failedJobsHistoryLimit, 'spec.failedJobsHistoryLimit', errors)
+  validateTemplate(spec.jobTemplate?.spec ?? {}, errors)
 }
 
-function validateSchedule(schedule: string, spec: Fields, old: Fields | undefined, errors: FieldError[]): void {
+function validateSchedule(
+  schedule: string,
+  spec: Partial<CronJobSpec>,
+  old: Fields | undefined,
+  errors: FieldError[],
+): void {
   const error = scheduleError(schedule)
   if (error !== undefined) errors.push(invalid('spec.schedule', schedule, error))
   if (!schedule.includes('TZ')) return
   if (old?.['schedule'] !== schedule)
     errors.push(invalid('spec.schedule', schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'))
-  else if (spec['timeZone'] !== undefined)
+  else if (spec.timeZone !== undefined)
     errors.push(invalid('spec.schedule', schedule, 'cannot use both timeZone field and TZ or CRON_TZ in schedule'))
 }
 
@@ -63,16 +68,12 @@ function validateZone(zone: string, errors: FieldError[]): void {
   else if (!isTimeZone(zone)) errors.push(invalid('spec.timeZone', zone, `unknown time zone ${zone}`))
 }
 
-function validateTemplate(job: Fields, errors: FieldError[]): void {
+function validateTemplate(job: Partial<JobSpec>, errors: FieldError[]): void {
   validateJobSpec(job, 'spec.jobTemplate.spec', errors)
-  if (job['selector'])
+  if (job.selector)
     errors.push(
-      invalid(
-        'spec.jobTemplate.spec.selector',
-        printableSelector(job['selector']),
-        '`selector` will be auto-generated',
-      ),
+      invalid('spec.jobTemplate.spec.selector', printableSelector(job.selector), '`selector` will be auto-generated'),
     )
-  if (job['manualSelector'] !== undefined && job['manualSelector'] !== null)
-    errors.push(notSupported('spec.jobTemplate.spec.manualSelector', job['manualSelector'], ['nil', 'false']))
+  if (job.manualSelector !== undefined && job.manualSelector !== null)
+    errors.push(notSupported('spec.jobTemplate.spec.manualSelector', job.manualSelector, ['nil', 'false']))
 }

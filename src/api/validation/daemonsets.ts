@@ -1,5 +1,11 @@
 /** DaemonSet. */
-import type { DaemonSet, DaemonSetSpec, DaemonSetStatus, PodTemplateSpec } from '../generated/types.ts'
+import type {
+  DaemonSet,
+  DaemonSetSpec,
+  DaemonSetStatus,
+  DaemonSetUpdateStrategy,
+  PodTemplateSpec,
+} from '../generated/types.ts'
 import type { Fields } from '../object.ts'
 import { TEMPLATE_GENERATION } from '../objects/annotated-fields.ts'
 import { parseInt64 } from '../objects/integers.ts'
@@ -41,16 +47,16 @@ export function validateDaemonSet(object: DaemonSet, old?: DaemonSet): FieldErro
   return errors
 }
 
-function validateUpdateStrategy(strategy: Fields, path: string, errors: FieldError[]): void {
-  if (strategy['type'] === 'OnDelete') return
-  if (strategy['type'] !== 'RollingUpdate')
+function validateUpdateStrategy(strategy: DaemonSetUpdateStrategy, path: string, errors: FieldError[]): void {
+  if (strategy.type === 'OnDelete') return
+  if (strategy.type !== 'RollingUpdate')
     return void errors.push(
       notSupported(path, internalForm('io.k8s.api.apps.v1.DaemonSetUpdateStrategy', strategy), [
         'RollingUpdate',
         'OnDelete',
       ]),
     )
-  const rolling: Fields | undefined = strategy['rollingUpdate'] ?? undefined
+  const rolling: Fields | undefined = strategy.rollingUpdate ?? undefined
   const at = `${path}.rollingUpdate`
   if (!rolling) return void errors.push(required(at))
   const { maxUnavailable, maxSurge } = rolling

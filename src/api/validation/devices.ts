@@ -2,7 +2,16 @@
  * Rules of resource.k8s.io (dynamic resource allocation) for what asks for devices: classes, claims, their templates, and
  * taint rules. Much of it the types declare themselves (declared.ts); here is the rest.
  */
-import type { Fields, KubeObject } from '../object.ts'
+import type {
+  DeviceClass,
+  DeviceClassSpec,
+  DeviceTaint,
+  DeviceTaintRule,
+  DeviceTaintRuleSpec,
+  ResourceClaimTemplate,
+  ResourceV1ResourceClaim,
+} from '../generated/types.ts'
+import type { Fields, Given } from '../object.ts'
 import { same } from './common.ts'
 import { deviceSelectors } from './device-selectors.ts'
 import { driverName } from './driver-name.ts'
@@ -35,11 +44,11 @@ export function poolName(name: string, path: string, errors: FieldError[]): void
   for (const part of name.split('/')) say(dns1123Subdomain, part, path, errors)
 }
 
-export function validateDeviceClass(object: KubeObject): readonly FieldError[] {
+export function validateDeviceClass(object: Given<DeviceClass>): readonly FieldError[] {
   const errors: FieldError[] = []
-  const spec: Fields = object['spec'] ?? {}
-  deviceSelectors(upTo(MAX_LIST, spec['selectors']), 'spec.selectors', errors)
-  configurations(upTo(MAX_LIST, spec['config']), 'spec.config', undefined, errors)
+  const spec: DeviceClassSpec = object.spec ?? {}
+  deviceSelectors(upTo(MAX_LIST, spec.selectors), 'spec.selectors', errors)
+  configurations(upTo(MAX_LIST, spec.config), 'spec.config', undefined, errors)
   return errors
 }
 
@@ -92,29 +101,32 @@ export function knownRequests(spec: Fields): ReadonlySet<string> {
   )
 }
 
-export function validateResourceClaim(object: KubeObject): readonly FieldError[] {
+export function validateResourceClaim(object: Given<ResourceV1ResourceClaim>): readonly FieldError[] {
   const errors: FieldError[] = []
-  claimSpec(object['spec'] ?? {}, 'spec', errors)
+  claimSpec(object.spec ?? {}, 'spec', errors)
   return errors
 }
 
-export function validateResourceClaimTemplate(object: KubeObject): readonly FieldError[] {
+export function validateResourceClaimTemplate(object: Given<ResourceClaimTemplate>): readonly FieldError[] {
   const errors: FieldError[] = []
-  const metadata: Fields = object['spec']?.metadata ?? {}
+  const metadata: Fields = object.spec?.metadata ?? {}
   validateLabels(metadata['labels'], 'spec.metadata.labels', errors)
   validateAnnotations(metadata['annotations'], 'spec.metadata.annotations', errors)
   validateMetadataToCome(metadata, 'spec.metadata', errors)
-  claimSpec(object['spec']?.spec ?? {}, 'spec.spec', errors)
+  claimSpec(object.spec?.spec ?? {}, 'spec.spec', errors)
   return errors
 }
 
-export function validateResourceClaimTemplateUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
+export function validateResourceClaimTemplateUpdate(
+  object: Given<ResourceClaimTemplate>,
+  old: Given<ResourceClaimTemplate>,
+): readonly FieldError[] {
   const errors = [...validateResourceClaimTemplate(object)]
-  if (!same(object['spec'], old['spec']))
+  if (!same(object.spec, old.spec))
     errors.push(
       invalid(
         'spec',
-        internalForm('io.k8s.api.resource.v1.ResourceClaimTemplateSpec', object['spec']),
+        internalForm('io.k8s.api.resource.v1.ResourceClaimTemplateSpec', object.spec),
         'field is immutable',
       ),
     )
@@ -192,19 +204,19 @@ function deviceToleration(toleration: Fields, path: string, errors: FieldError[]
   else if (operator === '') errors.push(required(`${path}.operator`))
 }
 
-export function deviceTaint(taint: Fields, path: string, errors: FieldError[]): void {
+export function deviceTaint(taint: Partial<DeviceTaint>, path: string, errors: FieldError[]): void {
   const { key = '', value = '' } = taint
   say(qualifiedName, key, `${path}.key`, errors)
   if (value !== '') say(labelValue, value, `${path}.value`, errors)
 }
 
-export function validateDeviceTaintRule(object: KubeObject): readonly FieldError[] {
+export function validateDeviceTaintRule(object: Given<DeviceTaintRule>): readonly FieldError[] {
   const errors: FieldError[] = []
-  const spec: Fields = object['spec'] ?? {}
-  const { driver, pool, device } = (spec['deviceSelector'] ?? {}) as Fields
+  const spec: DeviceTaintRuleSpec = object.spec ?? {}
+  const { driver, pool, device } = spec.deviceSelector ?? {}
   if (driver !== undefined) driverName(driver, 'spec.deviceSelector.driver', errors)
   if (pool !== undefined) poolName(pool, 'spec.deviceSelector.pool', errors)
   if (device !== undefined) say(dns1123Label, device, 'spec.deviceSelector.device', errors)
-  deviceTaint(spec['taint'] ?? {}, 'spec.taint', errors)
+  deviceTaint(spec.taint ?? {}, 'spec.taint', errors)
   return errors
 }

@@ -1,5 +1,6 @@
 /** Rules of Endpoints (core) and EndpointSlice (discovery.k8s.io). */
-import type { Fields, KubeObject } from '../object.ts'
+import type { DiscoveryV1EndpointPort, Endpoint, EndpointSlice, Endpoints } from '../generated/types.ts'
+import type { Fields, Given } from '../object.ts'
 import { canonicalIP, isIPv4, isIPv6 } from '../objects/ip.ts'
 import { address, nonSpecialIP } from './address.ts'
 import { ifSet, same, says } from './common.ts'
@@ -52,18 +53,18 @@ const subset: Rule = (value, path, errors, context) => {
 
 const endpoints = rows(['subsets', each(subset)])
 
-export function validateEndpoints(object: KubeObject): readonly FieldError[] {
+export function validateEndpoints(object: Endpoints): readonly FieldError[] {
   return check(endpoints, object)
 }
 
 /** Endpoints that were stored as they are before are not looked at again. */
-export function validateEndpointSlice(object: KubeObject, old?: KubeObject): readonly FieldError[] {
+export function validateEndpointSlice(object: Given<EndpointSlice>, old?: Given<EndpointSlice>): readonly FieldError[] {
   const errors: FieldError[] = []
-  const type: string = object['addressType'] ?? ''
+  const type: string = object.addressType ?? ''
   if (type !== '' && !FAMILIES.includes(type)) errors.push(notSupported('addressType', type, FAMILIES))
-  const all: readonly Fields[] = object['endpoints'] ?? []
-  slicePorts(object['ports'] ?? [], errors)
-  if (old !== undefined && same(all, old['endpoints'] ?? [])) return errors
+  const all: readonly Endpoint[] = object.endpoints ?? []
+  slicePorts(object.ports ?? [], errors)
+  if (old !== undefined && same(all, old.endpoints ?? [])) return errors
   if (all.length > MAX_ENDPOINTS) errors.push(tooMany('endpoints', all.length, MAX_ENDPOINTS))
   else
     all.forEach((endpoint, i) => {
@@ -72,8 +73,8 @@ export function validateEndpointSlice(object: KubeObject, old?: KubeObject): rea
   return errors
 }
 
-function sliceEndpoint(endpoint: Fields, type: string, path: string, errors: FieldError[]): void {
-  endpoint['addresses']?.forEach((text: string, i: number) => {
+function sliceEndpoint(endpoint: Endpoint, type: string, path: string, errors: FieldError[]): void {
+  endpoint.addresses?.forEach((text: string, i: number) => {
     const at = `${path}.addresses[${i}]`
     if (type === 'FQDN') fullyQualified(text, at, errors)
     if (type !== 'IPv4' && type !== 'IPv6') return
@@ -85,10 +86,10 @@ function sliceEndpoint(endpoint: Fields, type: string, path: string, errors: Fie
     if (canonicalIP(text) !== text) errors.push(invalid(at, text, `must be in canonical form ("${canonicalIP(text)}")`))
     nonSpecialIP(text, at, errors, { root: endpoint })
   })
-  if (endpoint['nodeName'] !== undefined)
-    for (const message of dns1123Subdomain(endpoint['nodeName']))
-      errors.push(invalid(`${path}.nodeName`, endpoint['nodeName'], message))
-  const topology: { [key: string]: string } = endpoint['deprecatedTopology'] ?? {}
+  if (endpoint.nodeName !== undefined)
+    for (const message of dns1123Subdomain(endpoint.nodeName))
+      errors.push(invalid(`${path}.nodeName`, endpoint.nodeName, message))
+  const topology: { [key: string]: string } = endpoint.deprecatedTopology ?? {}
   const keys = Object.keys(topology).sort()
   if (keys.length > MAX_TOPOLOGY) errors.push(tooMany(`${path}.deprecatedTopology`, keys.length, MAX_TOPOLOGY))
   for (const key of keys) {
@@ -96,11 +97,11 @@ function sliceEndpoint(endpoint: Fields, type: string, path: string, errors: Fie
     for (const message of labelValue(topology[key]!))
       errors.push(invalid(`${path}.deprecatedTopology[${key}]`, topology[key]!, message))
   }
-  if (endpoint['hostname'] !== undefined)
-    for (const message of dns1123Label(endpoint['hostname']))
-      errors.push(invalid(`${path}.hostname`, endpoint['hostname'], message))
-  hints(endpoint['hints']?.forZones ?? [], `${path}.hints.forZones`, labelValue, errors)
-  hints(endpoint['hints']?.forNodes ?? [], `${path}.hints.forNodes`, dns1123Subdomain, errors)
+  if (endpoint.hostname !== undefined)
+    for (const message of dns1123Label(endpoint.hostname))
+      errors.push(invalid(`${path}.hostname`, endpoint.hostname, message))
+  hints(endpoint.hints?.forZones ?? [], `${path}.hints.forZones`, labelValue, errors)
+  hints(endpoint.hints?.forNodes ?? [], `${path}.hints.forNodes`, dns1123Subdomain, errors)
 }
 
 function fullyQualified(text: string, path: string, errors: FieldError[]): void {
@@ -135,7 +136,7 @@ function hints(
   })
 }
 
-function slicePorts(ports: readonly Fields[], errors: FieldError[]): void {
+function slicePorts(ports: readonly DiscoveryV1EndpointPort[], errors: FieldError[]): void {
   if (ports.length > MAX_PORTS) {
     errors.push(tooMany('ports', ports.length, MAX_PORTS))
     return
@@ -143,14 +144,14 @@ function slicePorts(ports: readonly Fields[], errors: FieldError[]): void {
   const names = new Set<string>()
   ports.forEach((port, i) => {
     const path = `ports[${i}]`
-    const name: string = port['name'] ?? ''
+    const name: string = port.name ?? ''
     if (name !== '') for (const message of dns1123Label(name)) errors.push(invalid(`${path}.name`, name, message))
     if (names.has(name)) errors.push(duplicate(`${path}.name`, name))
     names.add(name)
     // A pointer here: an empty text is one that there is not.
-    const text: string | undefined = port['protocol'] ?? undefined
+    const text: string | undefined = port.protocol ?? undefined
     if (text === '') errors.push(notSupported(`${path}.protocol`, text, PROTOCOLS))
     else protocol(text, `${path}.protocol`, errors)
-    appProtocol(port['appProtocol'], `${path}.appProtocol`, errors)
+    appProtocol(port.appProtocol, `${path}.appProtocol`, errors)
   })
 }

@@ -2,7 +2,8 @@
  * Rules of Event, of both groups. The older API (core/v1) is held to less than events.k8s.io, so the rules ask by which
  * group and version the request came.
  */
-import type { Json, KubeObject } from '../object.ts'
+import type { Event } from '../generated/types.ts'
+import type { Given, Json, KubeObject } from '../object.ts'
 import { IMMUTABLE, same } from './common.ts'
 import { type FieldError, invalid, required } from './errors.ts'
 import { internalForm } from './internal.ts'
@@ -33,7 +34,7 @@ export function validateEvent(event: KubeObject, requestApiVersion: string): rea
 
 export function validateEventUpdate(
   event: KubeObject,
-  old: KubeObject,
+  old: Given<Event>,
   requestApiVersion: string,
 ): readonly FieldError[] {
   const errors = [...anyEvent(event, requestApiVersion)]
@@ -52,7 +53,7 @@ export function validateEventUpdate(
   fixed('type')
   fixed('action')
   fixed('related', event['related'] ? internalForm(REFERENCE, event['related']) : null)
-  if ((event['reportingComponent'] ?? '') !== (old['reportingComponent'] ?? ''))
+  if ((event['reportingComponent'] ?? '') !== (old.reportingComponent ?? ''))
     errors.push(invalid('reportingController', event['reportingComponent'] ?? '', IMMUTABLE))
   fixed('reportingInstance')
   return errors

@@ -1,5 +1,5 @@
 /** Rules of what extends the API: APIService, and the names in a CustomResourceDefinition. */
-import type { APIService, APIServiceSpec } from '../generated/types.ts'
+import type { APIService, APIServiceSpec, CustomResourceDefinitionNames } from '../generated/types.ts'
 import type { Fields } from '../object.ts'
 import { type FieldError, invalid, notSupported, required } from './errors.ts'
 import { dns1035Label, dns1123Subdomain, pathSegmentName } from './names.ts'
@@ -55,16 +55,16 @@ export function validateAPIServiceStatus(object: APIService): readonly FieldErro
 }
 
 /** The names of a custom resource. */
-export function definitionNames(names: Fields, errors: FieldError[]): void {
+export function definitionNames(names: Partial<CustomResourceDefinitionNames>, errors: FieldError[]): void {
   const lower = (field: string) => {
-    const value: string = names[field] ?? ''
+    const value: string = (names as Fields)[field] ?? ''
     if (value === '') errors.push(required(`spec.names.${field}`))
     else for (const message of dns1035Label(value)) errors.push(invalid(`spec.names.${field}`, value, message))
   }
   lower('plural')
   lower('singular')
   for (const field of ['kind', 'listKind']) {
-    const value: string = names[field] ?? ''
+    const value: string = (names as Fields)[field] ?? ''
     if (value === '') errors.push(required(`spec.names.${field}`))
     else
       for (const message of dns1035Label(value.toLowerCase()))
@@ -73,9 +73,9 @@ export function definitionNames(names: Fields, errors: FieldError[]): void {
         )
   }
   for (const field of ['shortNames', 'categories'])
-    names[field]?.forEach((value: string, i: number) => {
+    (names as Fields)[field]?.forEach((value: string, i: number) => {
       for (const message of dns1035Label(value)) errors.push(invalid(`spec.names.${field}[${i}]`, value, message))
     })
-  if (names['kind'] && names['kind'] === names['listKind'])
-    errors.push(invalid('spec.names.listKind', names['listKind'], 'kind and listKind may not be the same'))
+  if (names.kind && names.kind === names.listKind)
+    errors.push(invalid('spec.names.listKind', names.listKind, 'kind and listKind may not be the same'))
 }

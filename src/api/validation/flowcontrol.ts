@@ -1,4 +1,19 @@
 /** Rules of flowcontrol.apiserver.k8s.io. */
+import type {
+  FlowcontrolV1Subject,
+  FlowDistinguisherMethod,
+  FlowSchema,
+  FlowSchemaSpec,
+  LimitedPriorityLevelConfiguration,
+  LimitResponse,
+  NonResourcePolicyRule,
+  PolicyRulesWithSubjects,
+  PriorityLevelConfiguration,
+  PriorityLevelConfigurationSpec,
+  QueuingConfiguration,
+  ResourcePolicyRule,
+  ServiceAccountSubject,
+} from '../generated/types.ts'
 import type { Fields, KubeObject } from '../object.ts'
 import { mandatoryFlowSchemas, mandatoryPriorityLevels } from '../objects/mandatory-flows.ts'
 import { same } from './common.ts'
@@ -9,10 +24,10 @@ import { dns1123Label, dns1123Subdomain } from './names.ts'
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch']
 const MAX_PRECEDENCE = 10000
 
-export function validateFlowSchema(object: KubeObject): readonly FieldError[] {
+export function validateFlowSchema(object: FlowSchema): readonly FieldError[] {
   const errors: FieldError[] = []
-  const spec: Fields = object['spec'] ?? {}
-  const precedence: number = spec['matchingPrecedence'] ?? 0
+  const spec: Partial<FlowSchemaSpec> = object.spec ?? {}
+  const precedence: number = spec.matchingPrecedence ?? 0
   if (precedence <= 0) errors.push(invalid('spec.matchingPrecedence', precedence, 'must be a positive value'))
   if (precedence > MAX_PRECEDENCE)
     errors.push(invalid('spec.matchingPrecedence', precedence, `must not be greater than ${MAX_PRECEDENCE}`))
@@ -20,16 +35,16 @@ export function validateFlowSchema(object: KubeObject): readonly FieldError[] {
     errors.push(
       invalid('spec.matchingPrecedence', precedence, "only the schema named 'exempt' may have matchingPrecedence 1"),
     )
-  const method: Fields | undefined = spec['distinguisherMethod']
+  const method: FlowDistinguisherMethod | undefined = spec.distinguisherMethod
   const methods = ['ByNamespace', 'ByUser']
-  if (method !== undefined && !methods.includes(method['type'] ?? ''))
-    errors.push(notSupported('spec.distinguisherMethod.type', { Type: method['type'] ?? '' }, methods))
-  const level: string = spec['priorityLevelConfiguration']?.name ?? ''
+  if (method !== undefined && !methods.includes(method.type ?? ''))
+    errors.push(notSupported('spec.distinguisherMethod.type', { Type: method.type ?? '' }, methods))
+  const level: string = spec.priorityLevelConfiguration?.name ?? ''
   if (level === '') errors.push(required('spec.priorityLevelConfiguration.name', 'must reference a priority level'))
   else
     for (const message of dns1123Subdomain(level))
       errors.push(invalid('spec.priorityLevelConfiguration.name', level, message))
-  spec['rules']?.forEach((rule: Fields, i: number) => {
+  spec.rules?.forEach((rule, i) => {
     policyRule(rule, `spec.rules[${i}]`, errors)
   })
   const { name = '' } = object.metadata
@@ -43,23 +58,23 @@ export function validateFlowSchema(object: KubeObject): readonly FieldError[] {
 const isMandatory = (name: string): name is keyof typeof mandatoryFlowSchemas =>
   Object.hasOwn(mandatoryFlowSchemas, name)
 
-function policyRule(rule: Fields, path: string, errors: FieldError[]): void {
-  const subjects: readonly Fields[] = rule['subjects'] ?? []
+function policyRule(rule: PolicyRulesWithSubjects, path: string, errors: FieldError[]): void {
+  const subjects: readonly FlowcontrolV1Subject[] = rule.subjects ?? []
   if (subjects.length === 0) errors.push(required(`${path}.subjects`, 'subjects must contain at least one value'))
   subjects.forEach((subject, i) => {
     flowSubject(subject, `${path}.subjects[${i}]`, errors)
   })
-  if (!rule['resourceRules']?.length && !rule['nonResourceRules']?.length)
+  if (!rule.resourceRules?.length && !rule.nonResourceRules?.length)
     errors.push(required(path, 'at least one of resourceRules and nonResourceRules has to be non-empty'))
-  rule['resourceRules']?.forEach((inner: Fields, i: number) => {
+  rule.resourceRules?.forEach((inner, i) => {
     resourceRule(inner, `${path}.resourceRules[${i}]`, errors)
   })
-  rule['nonResourceRules']?.forEach((inner: Fields, i: number) => {
+  rule.nonResourceRules?.forEach((inner, i) => {
     nonResourceRule(inner, `${path}.nonResourceRules[${i}]`, errors)
   })
 }
 
-function flowSubject(subject: Fields, path: string, errors: FieldError[]): void {
+function flowSubject(subject: FlowcontrolV1Subject, path: string, errors: FieldError[]): void {
   const { kind = '', user, group, serviceAccount } = subject
   const only = (field: string, value: Fields | undefined) => {
     if (value !== undefined)
@@ -90,7 +105,11 @@ function flowSubject(subject: Fields, path: string, errors: FieldError[]): void 
 
 const kindOf = (field: string): string => field[0]!.toUpperCase() + field.slice(1)
 
-function accountSubject({ name = '', namespace = '' }: Fields, path: string, errors: FieldError[]): void {
+function accountSubject(
+  { name = '', namespace = '' }: ServiceAccountSubject,
+  path: string,
+  errors: FieldError[],
+): void {
   if (name === '') errors.push(required(`${path}.name`))
   else if (name !== '*')
     for (const message of dns1123Subdomain(name)) errors.push(invalid(`${path}.name`, name, message))
@@ -111,8 +130,8 @@ function starAlone(list: readonly string[], path: string, what: string, errors: 
     errors.push(invalid(path, list, `if '*' is present, must not specify other ${what}`))
 }
 
-function resourceRule(rule: Fields, path: string, errors: FieldError[]): void {
-  const list = (field: string): readonly string[] => rule[field] ?? []
+function resourceRule(rule: ResourcePolicyRule, path: string, errors: FieldError[]): void {
+  const list = (field: string): readonly string[] => (rule as Fields)[field] ?? []
   const [allowed, apiGroups] = [list('verbs'), list('apiGroups')]
   const [resources, namespaces] = [list('resources'), list('namespaces')]
   verbs(allowed, `${path}.verbs`, errors)
@@ -122,7 +141,7 @@ function resourceRule(rule: Fields, path: string, errors: FieldError[]): void {
   if (resources.length === 0)
     errors.push(required(`${path}.resources`, 'resource rules must supply at least one resource'))
   else starAlone(resources, `${path}.resources`, 'resources', errors)
-  if (namespaces.length === 0 && rule['clusterScope'] !== true)
+  if (namespaces.length === 0 && rule.clusterScope !== true)
     errors.push(
       required(`${path}.namespaces`, 'resource rules that are not cluster scoped must supply at least one namespace'),
     )
@@ -142,9 +161,9 @@ function resourceRule(rule: Fields, path: string, errors: FieldError[]): void {
     })
 }
 
-function nonResourceRule(rule: Fields, path: string, errors: FieldError[]): void {
-  const allowed: readonly string[] = rule['verbs'] ?? []
-  const urls: readonly string[] = rule['nonResourceURLs'] ?? []
+function nonResourceRule(rule: NonResourcePolicyRule, path: string, errors: FieldError[]): void {
+  const allowed: readonly string[] = rule.verbs ?? []
+  const urls: readonly string[] = rule.nonResourceURLs ?? []
   verbs(allowed, `${path}.verbs`, errors)
   const at = `${path}.nonResourceURLs`
   if (urls.length === 0) errors.push(required(at, 'nonResourceURLs must contain at least one value'))
@@ -167,10 +186,10 @@ function urlPath(url: string, path: string, errors: FieldError[]): void {
     errors.push(invalid(path, url, 'wildcard can only do suffix matching'))
 }
 
-export function validatePriorityLevelConfiguration(object: KubeObject): readonly FieldError[] {
+export function validatePriorityLevelConfiguration(object: PriorityLevelConfiguration): readonly FieldError[] {
   const errors: FieldError[] = []
-  const spec: Fields = object['spec'] ?? {}
-  const type: string = spec['type'] ?? ''
+  const spec: Partial<PriorityLevelConfigurationSpec> = object.spec ?? {}
+  const type: string = spec.type ?? ''
   if (object.metadata.name === 'exempt' && type !== 'Exempt')
     errors.push(invalid('spec.type', type, "type must be 'Exempt' if and only if name is 'exempt'"))
   if (type === 'Exempt' && object.metadata.name !== 'exempt')
@@ -178,9 +197,9 @@ export function validatePriorityLevelConfiguration(object: KubeObject): readonly
   if (type !== '' && type !== 'Exempt' && type !== 'Limited')
     errors.push(notSupported('spec.type', type, ['Exempt', 'Limited']))
   if (type === 'Limited') {
-    if (spec['exempt'] !== undefined)
+    if (spec.exempt !== undefined)
       errors.push({ type: 'FieldValueForbidden', field: 'spec.exempt', message: 'Forbidden' })
-    if (spec['limited'] !== undefined) limited(spec['limited'], errors)
+    if (spec.limited !== undefined) limited(spec.limited, errors)
   }
   const { name = '' } = object.metadata
   if (isMandatory(name) && !same(fixedPart(name, spec), fixedPart(name, mandatoryPriorityLevels[name]))) {
@@ -194,19 +213,19 @@ export function validatePriorityLevelConfiguration(object: KubeObject): readonly
 /** An administrator may say how many seats `exempt` has for others to borrow. */
 const fixedPart = (name: string, spec: Fields): Fields => (name === 'exempt' ? { ...spec, exempt: undefined } : spec)
 
-function limited(value: Fields, errors: FieldError[]): void {
+function limited(value: LimitedPriorityLevelConfiguration, errors: FieldError[]): void {
   const path = 'spec.limited'
-  const shares: number = value['nominalConcurrencyShares'] ?? 0
+  const shares: number = value.nominalConcurrencyShares ?? 0
   if (shares < 0) errors.push(invalid(`${path}.nominalConcurrencyShares`, shares, 'must be a non-negative integer'))
-  const lend: number | undefined = value['lendablePercent']
+  const lend: number | undefined = value.lendablePercent
   if (lend !== undefined && (lend < 0 || lend > 100))
     errors.push(invalid(`${path}.lendablePercent`, lend, 'must be between 0 and 100, inclusive'))
-  const borrow: number | undefined = value['borrowingLimitPercent']
+  const borrow: number | undefined = value.borrowingLimitPercent
   if (borrow !== undefined && borrow < 0)
     errors.push(invalid(`${path}.borrowingLimitPercent`, borrow, 'if specified, must be a non-negative integer'))
-  const response: Fields = value['limitResponse'] ?? {}
-  const type: string = response['type'] ?? ''
-  const queuing: Fields | undefined = response['queuing']
+  const response: Partial<LimitResponse> = value.limitResponse ?? {}
+  const type: string = response.type ?? ''
+  const queuing: QueuingConfiguration | undefined = response.queuing
   const at = `${path}.limitResponse`
   if (type !== '' && type !== 'Queue' && type !== 'Reject')
     errors.push(notSupported(`${at}.type`, type, ['Queue', 'Reject']))
@@ -215,7 +234,11 @@ function limited(value: Fields, errors: FieldError[]): void {
 
 const MAX_QUEUES = 10_000_000
 
-function queues({ queues = 0, handSize = 0, queueLengthLimit = 0 }: Fields, path: string, errors: FieldError[]): void {
+function queues(
+  { queues = 0, handSize = 0, queueLengthLimit = 0 }: QueuingConfiguration,
+  path: string,
+  errors: FieldError[],
+): void {
   if (queueLengthLimit <= 0) errors.push(invalid(`${path}.queueLengthLimit`, queueLengthLimit, 'must be positive'))
   if (queues <= 0) errors.push(invalid(`${path}.queues`, queues, 'must be positive'))
   else if (queues > MAX_QUEUES) errors.push(invalid(`${path}.queues`, queues, `must not be greater than ${MAX_QUEUES}`))

@@ -1,5 +1,11 @@
 /** When a Job fails or succeeds early: podFailurePolicy (KEP-3329) and successPolicy (KEP-3998). */
-import type { Fields } from '../object.ts'
+import type {
+  JobSpec,
+  PodFailurePolicyOnExitCodesRequirement,
+  PodFailurePolicyOnPodConditionsPattern,
+  PodFailurePolicyRule,
+  SuccessPolicyRule,
+} from '../generated/types.ts'
 import { duplicate, type FieldError, invalid, notSupported, required, tooLong, tooMany } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { qualifiedName } from './names.ts'
@@ -11,33 +17,33 @@ const ACTIONS = ['Count', 'FailIndex', 'FailJob', 'Ignore']
 const OPERATORS = ['In', 'NotIn']
 const CONDITION_STATUSES = ['False', 'True', 'Unknown']
 
-export function validatePodFailurePolicy(spec: Fields, path: string, errors: FieldError[]): void {
-  const rules: readonly Fields[] = spec['podFailurePolicy'].rules ?? []
+export function validatePodFailurePolicy(spec: Partial<JobSpec>, path: string, errors: FieldError[]): void {
+  const rules: readonly PodFailurePolicyRule[] = spec.podFailurePolicy!.rules ?? []
   if (rules.length > MAX_RULES) errors.push(tooMany(`${path}.rules`, rules.length, MAX_RULES))
   const names = new Set<string>()
   for (const list of ['containers', 'initContainers'] as const)
-    for (const container of spec['template']?.spec?.[list] ?? []) names.add(container['name'])
+    for (const container of spec.template?.spec?.[list] ?? []) names.add(container['name'])
   rules.forEach((rule, i) => {
     validateRule(rule, `${path}.rules[${i}]`, spec, names, errors)
   })
 }
 
 function validateRule(
-  rule: Fields,
+  rule: PodFailurePolicyRule,
   path: string,
-  spec: Fields,
+  spec: Partial<JobSpec>,
   names: ReadonlySet<string>,
   errors: FieldError[],
 ): void {
-  const action: string = rule['action'] ?? ''
+  const action: string = rule.action ?? ''
   if (action === '')
     errors.push(required(`${path}.action`, `valid values: [${ACTIONS.map((a) => `"${a}"`).join(' ')}]`))
   else if (action === 'FailIndex') {
-    if (spec['backoffLimitPerIndex'] === undefined)
+    if (spec.backoffLimitPerIndex === undefined)
       errors.push(invalid(`${path}.action`, action, 'requires the backoffLimitPerIndex to be set'))
   } else if (!ACTIONS.includes(action)) errors.push(notSupported(`${path}.action`, action, ACTIONS))
-  const codes: Fields | undefined = rule['onExitCodes']
-  const conditions: readonly Fields[] = rule['onPodConditions'] ?? []
+  const codes: PodFailurePolicyOnExitCodesRequirement | undefined = rule.onExitCodes
+  const conditions: readonly PodFailurePolicyOnPodConditionsPattern[] = rule.onPodConditions ?? []
   if (codes) validateExitCodes(codes, `${path}.onExitCodes`, names, errors)
   if (conditions.length) validateConditions(conditions, `${path}.onPodConditions`, errors)
   if (codes && conditions.length)
@@ -51,12 +57,17 @@ function withoutValue(path: string, detail: string): FieldError {
   return { type: 'FieldValueInvalid', field: path, message: `Invalid value: ${detail}` }
 }
 
-function validateExitCodes(codes: Fields, path: string, names: ReadonlySet<string>, errors: FieldError[]): void {
-  const operator: string = codes['operator'] ?? ''
+function validateExitCodes(
+  codes: PodFailurePolicyOnExitCodesRequirement,
+  path: string,
+  names: ReadonlySet<string>,
+  errors: FieldError[],
+): void {
+  const operator: string = codes.operator ?? ''
   if (operator === '')
     errors.push(required(`${path}.operator`, `valid values: [${OPERATORS.map((o) => `"${o}"`).join(' ')}]`))
   else if (!OPERATORS.includes(operator)) errors.push(notSupported(`${path}.operator`, operator, OPERATORS))
-  const container: string | undefined = codes['containerName'] ?? undefined
+  const container: string | undefined = codes.containerName ?? undefined
   if (container !== undefined && !names.has(container))
     errors.push(
       invalid(
@@ -65,9 +76,9 @@ function validateExitCodes(codes: Fields, path: string, names: ReadonlySet<strin
         'must be one of the container or initContainer names in the pod template',
       ),
     )
-  const values: readonly number[] = codes['values'] ?? []
+  const values: readonly number[] = codes.values ?? []
   if (values.length === 0)
-    errors.push(invalid(`${path}.values`, codes['values'] ?? null, 'at least one value is required'))
+    errors.push(invalid(`${path}.values`, codes.values ?? null, 'at least one value is required'))
   else if (values.length > MAX_CODES) errors.push(tooMany(`${path}.values`, values.length, MAX_CODES))
   let ordered = true
   const seen = new Set<number>()
@@ -81,12 +92,16 @@ function validateExitCodes(codes: Fields, path: string, names: ReadonlySet<strin
   if (!ordered) errors.push(invalid(`${path}.values`, values, 'must be ordered'))
 }
 
-function validateConditions(conditions: readonly Fields[], path: string, errors: FieldError[]): void {
+function validateConditions(
+  conditions: readonly PodFailurePolicyOnPodConditionsPattern[],
+  path: string,
+  errors: FieldError[],
+): void {
   if (conditions.length > MAX_PATTERNS) errors.push(tooMany(path, conditions.length, MAX_PATTERNS))
   conditions.forEach((pattern, i) => {
-    const type: string = pattern['type'] ?? ''
+    const type: string = pattern.type ?? ''
     for (const message of qualifiedName(type)) errors.push(invalid(`${path}[${i}].type`, type, message))
-    const status: string = pattern['status'] ?? ''
+    const status: string = pattern.status ?? ''
     if (status === '')
       errors.push(
         required(`${path}[${i}].status`, `valid values: [${CONDITION_STATUSES.map((s) => `"${s}"`).join(' ')}]`),
@@ -96,13 +111,13 @@ function validateConditions(conditions: readonly Fields[], path: string, errors:
   })
 }
 
-export function validateSuccessPolicy(spec: Fields, path: string, errors: FieldError[]): void {
-  const rules: readonly Fields[] = spec['successPolicy'].rules ?? []
-  if (spec['completionMode'] !== 'Indexed')
+export function validateSuccessPolicy(spec: Partial<JobSpec>, path: string, errors: FieldError[]): void {
+  const rules: readonly SuccessPolicyRule[] = spec.successPolicy!.rules ?? []
+  if (spec.completionMode !== 'Indexed')
     return void errors.push(
       invalid(
         path,
-        internalForm('io.k8s.api.batch.v1.SuccessPolicy', spec['successPolicy']),
+        internalForm('io.k8s.api.batch.v1.SuccessPolicy', spec.successPolicy),
         'requires indexed completion mode',
       ),
     )
@@ -111,11 +126,11 @@ export function validateSuccessPolicy(spec: Fields, path: string, errors: FieldE
   if (rules.length > MAX_RULES) errors.push(tooMany(`${path}.rules`, rules.length, MAX_RULES))
   rules.forEach((rule, i) => {
     const at = `${path}.rules[${i}]`
-    const count: number | undefined = rule['succeededCount'] ?? undefined
-    const indexes: string | undefined = rule['succeededIndexes'] ?? undefined
+    const count: number | undefined = rule.succeededCount ?? undefined
+    const indexes: string | undefined = rule.succeededIndexes ?? undefined
     if (count === undefined && indexes === undefined)
       errors.push(required(at, 'at least one of succeededCount or succeededIndexes must be specified'))
-    const completions: number = spec['completions'] ?? 0
+    const completions: number = spec.completions ?? 0
     let total = completions
     if (indexes !== undefined) {
       if (indexes.length > MOST_INDEX_BYTES) errors.push(tooLong(`${at}.succeededIndexes`, MOST_INDEX_BYTES))

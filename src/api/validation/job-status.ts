@@ -2,7 +2,7 @@
  * What a Job's status may become (KEP-3998, KEP-4368): counters that only grow, conditions that stay, an end that is told whole. What was
  * written before a rule was made does not keep a Job's status from being written: most rules look at what changes alone.
  */
-import type { Job, JobStatus } from '../generated/types.ts'
+import type { Job, JobSpec, JobStatus, UncountedTerminatedPods } from '../generated/types.ts'
 import type { Fields, Json } from '../object.ts'
 import { same } from './common.ts'
 import { duplicate, type FieldError, invalid, required } from './errors.ts'
@@ -31,17 +31,17 @@ export function validateJobStatus(object: Job, old: Job): FieldError[] {
   return errors
 }
 
-const holds = (status: Fields, type: string): boolean =>
-  (status['conditions'] ?? []).some((condition: Fields) => condition['type'] === type && condition['status'] === 'True')
+const holds = (status: Partial<JobStatus>, type: string): boolean =>
+  (status.conditions ?? []).some((condition) => condition.type === type && condition.status === 'True')
 
-const isFinished = (status: Fields): boolean => holds(status, 'Complete') || holds(status, 'Failed')
+const isFinished = (status: Partial<JobStatus>): boolean => holds(status, 'Complete') || holds(status, 'Failed')
 
 /** What a write changes of a status: a condition's holding, or a field. */
-function changes(status: Fields, before: Fields) {
+function changes(status: Partial<JobStatus>, before: Partial<JobStatus>) {
   return {
     finished: isFinished(status) !== isFinished(before),
     holding: (type: string): boolean => holds(status, type) !== holds(before, type),
-    of: (field: string): boolean => !same(status[field], before[field]),
+    of: (field: string): boolean => !same((status as Fields)[field], (before as Fields)[field]),
   }
 }
 
@@ -52,7 +52,7 @@ const aboutConditions = (detail: string): FieldError => ({
   message: `Invalid value: ${detail}`,
 })
 
-function uncounted(pods: Fields, errors: FieldError[]): void {
+function uncounted(pods: UncountedTerminatedPods, errors: FieldError[]): void {
   const seen = new Set<string>()
   for (const field of ['succeeded', 'failed'] as const)
     (pods[field] ?? []).forEach((uid: string, i: number) => {
@@ -64,7 +64,12 @@ function uncounted(pods: Fields, errors: FieldError[]): void {
 }
 
 /** A Job that has ended: by which conditions, when, and with what left. */
-function ends(status: Fields, before: Fields, spec: Fields, errors: FieldError[]): void {
+function ends(
+  status: Partial<JobStatus>,
+  before: Partial<JobStatus>,
+  spec: Partial<JobSpec>,
+  errors: FieldError[],
+): void {
   const changed = changes(status, before)
   const { startTime, completionTime, active = 0, uncountedTerminatedPods } = status
   const complete = holds(status, 'Complete')
@@ -90,14 +95,13 @@ function ends(status: Fields, before: Fields, spec: Fields, errors: FieldError[]
   if (!isFinished(status)) return
   if ((changed.finished || changed.of('active')) && active > 0)
     errors.push(invalid('status.active', active, 'active>0 is invalid for finished job'))
-  const neverStarted = spec['suspend'] === true && spec['completions'] === 0
+  const neverStarted = spec.suspend === true && spec.completions === 0
   if ((changed.finished || changed.of('startTime')) && !startTime && !neverStarted)
     errors.push(required('status.startTime', 'startTime is required for finished job'))
-  const { succeeded = [], failed = [] }: Fields = uncountedTerminatedPods ?? {}
+  const uncountedPods: UncountedTerminatedPods = uncountedTerminatedPods ?? {}
+  const { succeeded = [], failed = [] } = uncountedPods
   if ((changed.finished || changed.of('uncountedTerminatedPods')) && succeeded.length + failed.length > 0)
-    errors.push(
-      invalid('status.uncountedTerminatedPods', inGo(uncountedTerminatedPods), 'must be empty for finished job'),
-    )
+    errors.push(invalid('status.uncountedTerminatedPods', inGo(uncountedPods), 'must be empty for finished job'))
 }
 
 /** Each end, the condition that announces it, and the conditions whose change makes the rule be asked. */
@@ -108,20 +112,28 @@ const ANNOUNCED = [
 
 const isBefore = (a: string | undefined, b: string | undefined): boolean => !!a && !!b && Date.parse(a) < Date.parse(b)
 
-const inGo = ({ succeeded, failed }: Fields): Json => ({ Succeeded: succeeded ?? null, Failed: failed ?? null })
+const inGo = ({ succeeded, failed }: UncountedTerminatedPods): Json => ({
+  Succeeded: succeeded ?? null,
+  Failed: failed ?? null,
+})
 
-function indexes(status: Fields, before: Fields, spec: Fields, errors: FieldError[]): void {
+function indexes(
+  status: Partial<JobStatus>,
+  before: Partial<JobStatus>,
+  spec: Partial<JobSpec>,
+  errors: FieldError[],
+): void {
   const changed = changes(status, before)
-  const completed: string = status['completedIndexes'] ?? ''
-  const failed: string | undefined = status['failedIndexes'] ?? undefined
+  const completed: string = status.completedIndexes ?? ''
+  const failed: string | undefined = status.failedIndexes ?? undefined
   const parse = (field: string, text: string) => {
-    const parsed = parsedIndexes(text, spec['completions'])
+    const parsed = parsedIndexes(text, spec.completions)
     if ('problem' in parsed) errors.push(invalid(`status.${field}`, text, `error parsing ${field}: ${parsed.problem}`))
   }
-  const perIndex = (spec['backoffLimitPerIndex'] ?? undefined) !== undefined
-  if (changed.of('completedIndexes') && spec['completions'] !== undefined) parse('completedIndexes', completed)
+  const perIndex = (spec.backoffLimitPerIndex ?? undefined) !== undefined
+  if (changed.of('completedIndexes') && spec.completions !== undefined) parse('completedIndexes', completed)
   if (changed.of('failedIndexes') && failed !== undefined && perIndex) parse('failedIndexes', failed)
-  if (changed.of('completedIndexes') && completed !== '' && spec['completionMode'] !== 'Indexed')
+  if (changed.of('completedIndexes') && completed !== '' && spec.completionMode !== 'Indexed')
     errors.push(
       invalid(
         'status.completedIndexes',
@@ -134,7 +146,7 @@ function indexes(status: Fields, before: Fields, spec: Fields, errors: FieldErro
       invalid('status.failedIndexes', failed, 'cannot set non-null failedIndexes when backoffLimitPerIndex is null'),
     )
   if ((changed.of('failedIndexes') || changed.of('completedIndexes')) && failed !== undefined) {
-    const shared = overlap(parsedIndexes(completed, spec['completions']), parsedIndexes(failed, spec['completions']))
+    const shared = overlap(parsedIndexes(completed, spec.completions), parsedIndexes(failed, spec.completions))
     if (shared !== undefined)
       errors.push(
         invalid('status.failedIndexes', failed, `failedIndexes and completedIndexes overlap at index: ${shared}`),
@@ -143,34 +155,39 @@ function indexes(status: Fields, before: Fields, spec: Fields, errors: FieldErro
 }
 
 /** That enough has succeeded (KEP-3998) goes with no failure. */
-function success(status: Fields, spec: Fields, errors: FieldError[]): void {
+function success(status: Partial<JobStatus>, spec: Partial<JobSpec>, errors: FieldError[]): void {
   const met = holds(status, 'SuccessCriteriaMet')
   for (const other of ['Failed', 'FailureTarget'])
     if (met && holds(status, other))
       errors.push(aboutConditions(`cannot set SuccessCriteriaMet=True and ${other}=true conditions`))
-  if (!met && holds(status, 'Complete') && spec['successPolicy'] !== undefined)
+  if (!met && holds(status, 'Complete') && spec.successPolicy !== undefined)
     errors.push(aboutConditions('cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True'))
 }
 
 const TERMINAL = ['Failed', 'Complete', 'FailureTarget'] as const
 
 /** From one status to the next. */
-function steps(status: Fields, before: Fields, spec: Fields, errors: FieldError[]): void {
+function steps(
+  status: Partial<JobStatus>,
+  before: Partial<JobStatus>,
+  spec: Partial<JobSpec>,
+  errors: FieldError[],
+): void {
   for (const type of TERMINAL)
     if (holds(before, type) && !holds(status, type))
       errors.push(aboutConditions(`cannot disable the terminal ${type}=True condition`))
   // Indexes that are no longer asked for do not count any more.
-  const scalable = spec['completionMode'] === 'Indexed' && spec['completions'] === spec['parallelism']
+  const scalable = spec.completionMode === 'Indexed' && spec.completions === spec.parallelism
   for (const field of scalable ? (['failed'] as const) : (['failed', 'succeeded'] as const))
     if ((status[field] ?? 0) < (before[field] ?? 0))
       errors.push(invalid(`status.${field}`, status[field] ?? 0, `cannot decrease the ${field} counter`))
   const changed = changes(status, before)
-  if (before['startTime'] && changed.of('startTime') && spec['suspend'] !== true)
+  if (before.startTime && changed.of('startTime') && spec.suspend !== true)
     errors.push(
-      invalid('status.startTime', status['startTime'] ?? null, 'field is immutable for unsuspended job once set'),
+      invalid('status.startTime', status.startTime ?? null, 'field is immutable for unsuspended job once set'),
     )
-  if (before['completionTime'] && status['completionTime'] && changed.of('completionTime'))
-    errors.push(invalid('status.completionTime', status['completionTime'], 'field is immutable'))
+  if (before.completionTime && status.completionTime && changed.of('completionTime'))
+    errors.push(invalid('status.completionTime', status.completionTime, 'field is immutable'))
   if (holds(before, 'SuccessCriteriaMet') && !holds(status, 'SuccessCriteriaMet'))
     errors.push(aboutConditions('cannot disable the SuccessCriteriaMet=True condition'))
 }

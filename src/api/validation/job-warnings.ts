@@ -1,5 +1,6 @@
 /** What is accepted of Jobs and CronJobs, but told to the user. */
-import type { Fields, KubeObject } from '../object.ts'
+import type { CronJob, CronJobSpec, PodTemplateSpec } from '../generated/types.ts'
+import type { Fields } from '../object.ts'
 import { same } from './common.ts'
 import { podNameWarnings, podTemplateWarnings } from './pod-warnings.ts'
 
@@ -13,13 +14,13 @@ export function jobWarnings(spec: Fields, path: string): string[] {
     : []
 }
 
-export function cronJobWarnings(object: KubeObject, old?: KubeObject): string[] {
+export function cronJobWarnings(object: CronJob, old?: CronJob): string[] {
   const warnings: string[] = []
-  const spec: Fields = object['spec'] ?? {}
+  const spec: Partial<CronJobSpec> = object.spec ?? {}
   if (!old) warnings.push(...podNameWarnings(object))
-  const template: Fields | undefined = spec['jobTemplate']?.spec?.template
-  if (!same(template, old?.['spec']?.jobTemplate?.spec?.template))
+  const template: PodTemplateSpec | undefined = spec.jobTemplate?.spec?.template
+  if (!same(template, old?.spec?.jobTemplate?.spec?.template))
     warnings.push(...podTemplateWarnings(template, 'spec.jobTemplate.spec.template'))
-  if (!old) warnings.push(...jobWarnings(spec['jobTemplate']?.spec ?? {}, 'spec.jobTemplate.spec'))
+  if (!old) warnings.push(...jobWarnings(spec.jobTemplate?.spec ?? {}, 'spec.jobTemplate.spec'))
   return warnings
 }

@@ -1,5 +1,5 @@
 /** Job: its spec (which CronJob's template shares), what may change of it, and its status. */
-import type { Job, JobSpec } from '../generated/types.ts'
+import type { Container, Job, JobSpec, JobStatus, NodeAffinity, PodSpec, PodTemplateSpec } from '../generated/types.ts'
 import type { Fields, Json } from '../object.ts'
 import { same } from './common.ts'
 import { type FieldError, invalid, notSupported, required, tooLong } from './errors.ts'
@@ -40,12 +40,12 @@ function validatePodHostname(job: Job, errors: FieldError[]): void {
     errors.push(invalid('metadata.name', name, `will not able to create pod with invalid DNS label: ${host}`))
 }
 
-function validateSelector(spec: Fields, path: string, errors: FieldError[]): void {
-  const selector: Fields | undefined = spec['selector'] ?? undefined
+function validateSelector(spec: Partial<JobSpec>, path: string, errors: FieldError[]): void {
+  const selector: Fields | undefined = spec.selector ?? undefined
   if (!selector) errors.push(required(`${path}.selector`))
   else validateLabelSelector(selector, `${path}.selector`, errors)
-  if ((!selector || isUsableSelector(selector)) && !fits(selector, spec['template']))
-    errors.push(labelsMismatch(spec['template'], `${path}.template`))
+  if ((!selector || isUsableSelector(selector)) && !fits(selector, spec.template))
+    errors.push(labelsMismatch(spec.template, `${path}.template`))
 }
 
 /** The labels and the selector that the server makes must be what it made. */
@@ -70,52 +70,52 @@ function validateGeneratedSelector(job: Job, errors: FieldError[]): void {
 }
 
 /** JobSpec without its selector. */
-export function validateJobSpec(spec: Fields, path: string, errors: FieldError[]): void {
+export function validateJobSpec(spec: Partial<JobSpec>, path: string, errors: FieldError[]): void {
   const at = (field: string) => `${path}.${field}`
-  const completions: number | undefined = spec['completions'] ?? undefined
-  const parallelism: number | undefined = spec['parallelism'] ?? undefined
+  const completions: number | undefined = spec.completions ?? undefined
+  const parallelism: number | undefined = spec.parallelism ?? undefined
   nonNegativeField(parallelism, at('parallelism'), errors)
   nonNegativeField(completions, at('completions'), errors)
-  nonNegativeField(spec['activeDeadlineSeconds'], at('activeDeadlineSeconds'), errors)
-  nonNegativeField(spec['backoffLimit'], at('backoffLimit'), errors)
-  nonNegativeField(spec['ttlSecondsAfterFinished'], at('ttlSecondsAfterFinished'), errors)
-  nonNegativeField(spec['backoffLimitPerIndex'], at('backoffLimitPerIndex'), errors)
-  nonNegativeField(spec['maxFailedIndexes'], at('maxFailedIndexes'), errors)
-  const mode: string | undefined = spec['completionMode'] ?? undefined
+  nonNegativeField(spec.activeDeadlineSeconds, at('activeDeadlineSeconds'), errors)
+  nonNegativeField(spec.backoffLimit, at('backoffLimit'), errors)
+  nonNegativeField(spec.ttlSecondsAfterFinished, at('ttlSecondsAfterFinished'), errors)
+  nonNegativeField(spec.backoffLimitPerIndex, at('backoffLimitPerIndex'), errors)
+  nonNegativeField(spec.maxFailedIndexes, at('maxFailedIndexes'), errors)
+  const mode: string | undefined = spec.completionMode ?? undefined
   if (mode !== undefined) validateCompletionMode(spec, mode, path, errors)
   if (mode === undefined || mode === 'NonIndexed') refuseIndexLimits(spec, path, errors)
   if (mode === 'Indexed') validateIndexLimits(spec, path, errors)
-  const manager: string | undefined = spec['managedBy'] ?? undefined
+  const manager: string | undefined = spec.managedBy ?? undefined
   if (manager !== undefined) {
     domainPrefixedPath(manager, at('managedBy'), errors)
     if (manager.length > 63) errors.push(tooLong(at('managedBy'), 63))
   }
-  if (spec['podFailurePolicy']) validatePodFailurePolicy(spec, at('podFailurePolicy'), errors)
-  if (spec['successPolicy']) validateSuccessPolicy(spec, at('successPolicy'), errors)
+  if (spec.podFailurePolicy) validatePodFailurePolicy(spec, at('podFailurePolicy'), errors)
+  if (spec.successPolicy) validateSuccessPolicy(spec, at('successPolicy'), errors)
   validateReplacementPolicy(spec, at('podReplacementPolicy'), errors)
-  validatePodTemplateSpec(spec['template'] ?? {}, at('template'), errors)
-  const restart: string = spec['template']?.spec.restartPolicy ?? ''
+  validatePodTemplateSpec(spec.template ?? {}, at('template'), errors)
+  const restart: string = spec.template?.spec?.restartPolicy ?? ''
   const restartPath = at('template.spec.restartPolicy')
   if (restart === '' || restart === 'Always') errors.push(required(restartPath, 'valid values: "OnFailure", "Never"'))
   else if (restart !== 'OnFailure' && restart !== 'Never')
     errors.push(notSupported(restartPath, restart, ['OnFailure', 'Never']))
-  else if (spec['podFailurePolicy'] && restart !== 'Never')
+  else if (spec.podFailurePolicy && restart !== 'Never')
     errors.push(invalid(restartPath, restart, 'only "Never" is supported when podFailurePolicy is specified'))
 }
 
-function validateCompletionMode(spec: Fields, mode: string, path: string, errors: FieldError[]): void {
+function validateCompletionMode(spec: Partial<JobSpec>, mode: string, path: string, errors: FieldError[]): void {
   const at = (field: string) => `${path}.${field}`
   if (mode !== 'NonIndexed' && mode !== 'Indexed') {
     errors.push(notSupported(at('completionMode'), mode, ['NonIndexed', 'Indexed']))
     return
   }
   if (mode !== 'Indexed') return
-  const completions: number | undefined = spec['completions'] ?? undefined
+  const completions: number | undefined = spec.completions ?? undefined
   if (completions === undefined) errors.push(required(at('completions'), 'when completion mode is Indexed'))
 }
 
 /** Limits by index want indexes. Without a mode, as templates of jobs may be, nothing has them. */
-function refuseIndexLimits(spec: Fields, path: string, errors: FieldError[]): void {
+function refuseIndexLimits(spec: Partial<JobSpec>, path: string, errors: FieldError[]): void {
   const { backoffLimitPerIndex: perIndex, maxFailedIndexes: failed, completionMode: mode } = spec
   if (mode === undefined && failed !== undefined && perIndex === undefined)
     errors.push(required(`${path}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'))
@@ -123,7 +123,7 @@ function refuseIndexLimits(spec: Fields, path: string, errors: FieldError[]): vo
     if (value !== undefined) errors.push(invalid(`${path}.${field}`, value, 'requires indexed completion mode'))
 }
 
-function validateIndexLimits(spec: Fields, path: string, errors: FieldError[]): void {
+function validateIndexLimits(spec: Partial<JobSpec>, path: string, errors: FieldError[]): void {
   const at = (field: string) => `${path}.${field}`
   const { completions, parallelism, maxFailedIndexes: failed, backoffLimitPerIndex: perIndex } = spec
   if ((parallelism ?? 0) > MAX_PARALLEL)
@@ -145,10 +145,10 @@ function validateIndexLimits(spec: Fields, path: string, errors: FieldError[]): 
   }
 }
 
-function validateReplacementPolicy(spec: Fields, path: string, errors: FieldError[]): void {
-  const policy: string | undefined = spec['podReplacementPolicy'] ?? undefined
+function validateReplacementPolicy(spec: Partial<JobSpec>, path: string, errors: FieldError[]): void {
+  const policy: string | undefined = spec.podReplacementPolicy ?? undefined
   if (policy === undefined) return
-  if (spec['podFailurePolicy']) {
+  if (spec.podFailurePolicy) {
     if (policy !== 'Failed') errors.push(notSupported(path, policy, ['Failed']))
   } else if (policy !== 'Failed' && policy !== 'TerminatingOrFailed')
     errors.push(notSupported(path, policy, ['Failed', 'TerminatingOrFailed']))
@@ -186,52 +186,55 @@ function immutableField(field: string, value: Json | undefined): FieldError {
 }
 
 /** An indexed job is resized by changing completions and parallelism together. */
-function validateCompletions(spec: Fields, old: Fields, errors: FieldError[]): void {
-  if (spec['completions'] === old['completions']) return
-  const indexed = spec['completionMode'] === 'Indexed'
-  if (indexed && spec['completions'] !== undefined) {
-    if (spec['completions'] !== spec['parallelism'])
-      errors.push(
-        invalid('spec.completions', spec['completions'], 'can only be modified in tandem with spec.parallelism'),
-      )
-  } else errors.push(immutableField('completions', spec['completions']))
+function validateCompletions(spec: Partial<JobSpec>, old: Partial<JobSpec>, errors: FieldError[]): void {
+  if (spec.completions === old.completions) return
+  const indexed = spec.completionMode === 'Indexed'
+  if (indexed && spec.completions !== undefined) {
+    if (spec.completions !== spec.parallelism)
+      errors.push(invalid('spec.completions', spec.completions, 'can only be modified in tandem with spec.parallelism'))
+  } else errors.push(immutableField('completions', spec.completions))
 }
 
 const TEMPLATE = 'io.k8s.api.core.v1.PodTemplateSpec'
 const POD_SPEC = 'io.k8s.api.core.v1.PodSpec'
 
 /** Where a suspended job's pods will run may still change before any has started (KEP-2926). */
-function validateTemplateUpdate(spec: Fields, old: Fields, status: Fields, errors: FieldError[]): void {
-  const now: Fields = spec['template'] ?? {}
-  const before: Fields = old['template'] ?? {}
-  const movable = old['suspend'] === true && status['startTime'] === undefined
+function validateTemplateUpdate(
+  spec: Partial<JobSpec>,
+  old: Partial<JobSpec>,
+  status: JobStatus,
+  errors: FieldError[],
+): void {
+  const now: PodTemplateSpec = spec.template ?? {}
+  const before: PodTemplateSpec = old.template ?? {}
+  const movable = old.suspend === true && status.startTime === undefined
   if (!movable) {
     if (!same(now, before)) errors.push(invalid('spec.template', internalForm(TEMPLATE, now), 'field is immutable'))
     return
   }
-  const podSpec: Record<string, unknown> = { ...now['spec'] }
-  const oldSpec: Fields = before['spec'] ?? {}
+  const podSpec: Record<string, unknown> = { ...now.spec }
+  const oldSpec: Partial<PodSpec> = before.spec ?? {}
   const restore = (field: string, value: unknown) => {
     if (value === undefined) delete podSpec[field]
     else podSpec[field] = value
   }
   for (const field of ['nodeSelector', 'tolerations', 'schedulingGates'] as const) restore(field, oldSpec[field])
-  const { nodeAffinity: _, ...others } = now['spec']?.affinity ?? {}
-  const nodeAffinity: Fields | undefined = oldSpec['affinity']?.nodeAffinity
+  const { nodeAffinity: _, ...others } = now.spec?.affinity ?? {}
+  const nodeAffinity: NodeAffinity | undefined = oldSpec.affinity?.nodeAffinity
   const affinity = nodeAffinity === undefined ? others : { ...others, nodeAffinity }
-  restore('affinity', Object.keys(affinity).length === 0 ? oldSpec['affinity'] && {} : affinity)
-  restore('containers', withResourcesOf(now['spec']?.containers, oldSpec['containers']))
-  restore('initContainers', withResourcesOf(now['spec']?.initContainers, oldSpec['initContainers']))
+  restore('affinity', Object.keys(affinity).length === 0 ? oldSpec.affinity && {} : affinity)
+  restore('containers', withResourcesOf(now.spec?.containers, oldSpec.containers))
+  restore('initContainers', withResourcesOf(now.spec?.initContainers, oldSpec.initContainers))
   if (!same(podSpec, oldSpec))
     errors.push(invalid('spec.template.spec', internalForm(POD_SPEC, podSpec), 'field is immutable'))
 }
 
 function withResourcesOf(
-  now: readonly Fields[] | undefined,
-  before: readonly Fields[] | undefined,
+  now: readonly Container[] | undefined,
+  before: readonly Container[] | undefined,
 ): readonly Fields[] | undefined {
   return now?.map((container, i) => {
-    const same = before?.[i]?.['name'] === container['name'] ? before?.[i] : undefined
-    return same ? { ...container, resources: same['resources'] } : container
+    const same = before?.[i]?.name === container.name ? before?.[i] : undefined
+    return same ? { ...container, resources: same.resources } : container
   })
 }

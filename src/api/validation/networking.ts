@@ -1,5 +1,19 @@
 /** Rules of networking.k8s.io: Ingress, IngressClass, NetworkPolicy, IPAddress, ServiceCIDR. */
-import type { Fields, KubeObject } from '../object.ts'
+import type {
+  HTTPIngressPath,
+  Ingress,
+  IngressBackend,
+  IngressClass,
+  IngressClassParametersReference,
+  IngressRule,
+  IngressSpec,
+  IPAddress,
+  NetworkPolicy,
+  NetworkPolicySpec,
+  ServiceCIDR,
+  TypedLocalObjectReference,
+} from '../generated/types.ts'
+import type { Fields } from '../object.ts'
 import { asGiven } from '../schema/canonical.ts'
 import { addressBits, maskedNetwork, networkContains, parseNetwork } from './address.ts'
 import { IMMUTABLE } from './common.ts'
@@ -22,10 +36,10 @@ function say(format: Format, value: string, path: string, errors: FieldError[]):
   for (const message of format(value)) errors.push(invalid(path, value, message))
 }
 
-export function validateNetworkPolicy(object: KubeObject): readonly FieldError[] {
+export function validateNetworkPolicy(object: NetworkPolicy): readonly FieldError[] {
   const errors: FieldError[] = []
-  const spec: Fields = object['spec'] ?? {}
-  validateLabelSelector(spec['podSelector'], 'spec.podSelector', errors)
+  const spec: Partial<NetworkPolicySpec> = object.spec ?? {}
+  validateLabelSelector(spec.podSelector, 'spec.podSelector', errors)
   for (const [direction, peers] of [
     ['ingress', 'from'],
     ['egress', 'to'],
@@ -39,7 +53,7 @@ export function validateNetworkPolicy(object: KubeObject): readonly FieldError[]
         policyPeer(peer, `${path}.${peers}[${j}]`, errors)
       })
     })
-  const types: readonly string[] = spec['policyTypes'] ?? []
+  const types: readonly string[] = spec.policyTypes ?? []
   if (types.length > 2) errors.push(invalid('spec.policyTypes', types, 'may not specify more than two policyTypes'))
   else
     types.forEach((type, i) => {
@@ -95,9 +109,9 @@ const PATH_TYPES = ['Exact', 'ImplementationSpecific', 'Prefix']
 const NEVER_IN_PATHS = ['//', '/./', '/../', '%2f', '%2F']
 const NEVER_AT_ENDS = ['/..', '/.']
 
-export function validateIngressCreate(object: KubeObject): readonly FieldError[] {
+export function validateIngressCreate(object: Ingress): readonly FieldError[] {
   const annotation = object.metadata.annotations?.[CLASS_ANNOTATION]
-  const name: string | undefined = object['spec']?.ingressClassName
+  const name: string | undefined = object.spec?.ingressClassName
   const errors: FieldError[] = []
   if (annotation !== undefined && name !== undefined && annotation !== name)
     errors.push(
@@ -110,44 +124,43 @@ export function validateIngressCreate(object: KubeObject): readonly FieldError[]
   return [...errors, ...validateIngress(object)]
 }
 
-export function validateIngress(object: KubeObject): readonly FieldError[] {
+export function validateIngress(object: Ingress): readonly FieldError[] {
   const errors: FieldError[] = []
-  const spec: Fields = object['spec'] ?? {}
-  const rules: readonly Fields[] = spec['rules'] ?? []
-  if (rules.length === 0 && spec['defaultBackend'] === undefined)
+  const spec: IngressSpec = object.spec ?? {}
+  const rules: readonly IngressRule[] = spec.rules ?? []
+  if (rules.length === 0 && spec.defaultBackend === undefined)
     errors.push(invalid('spec', asGiven(spec, 'rules', []), 'either `defaultBackend` or `rules` must be specified'))
-  if (spec['defaultBackend'] !== undefined) backend(spec['defaultBackend'], 'spec.defaultBackend', errors)
+  if (spec.defaultBackend !== undefined) backend(spec.defaultBackend, 'spec.defaultBackend', errors)
   rules.forEach((rule, i) => {
     ingressRule(rule, `spec.rules[${i}]`, errors)
   })
-  spec['tls']?.forEach(({ hosts = [], secretName = '' }: Fields, i: number) => {
+  spec.tls?.forEach(({ hosts = [], secretName = '' }, i) => {
     hosts.forEach((host: string, j: number) => {
       say(hostFormat(host), host, `spec.tls[${i}].hosts[${j}]`, errors)
     })
     if (secretName !== '') say(dns1123Subdomain, secretName, `spec.tls[${i}].secretName`, errors)
   })
-  if (spec['ingressClassName'] !== undefined)
-    say(dns1123Subdomain, spec['ingressClassName'], 'spec.ingressClassName', errors)
+  if (spec.ingressClassName !== undefined) say(dns1123Subdomain, spec.ingressClassName, 'spec.ingressClassName', errors)
   return errors
 }
 
 const hostFormat = (host: string): Format => (host.includes('*') ? wildcardDns1123Subdomain : dns1123Subdomain)
 
-function ingressRule(rule: Fields, path: string, errors: FieldError[]): void {
-  const host: string = rule['host'] ?? ''
+function ingressRule(rule: IngressRule, path: string, errors: FieldError[]): void {
+  const host: string = rule.host ?? ''
   if (host !== '') {
     if (addressBits(host)) errors.push(invalid(`${path}.host`, host, 'must be a DNS name, not an IP address'))
     say(hostFormat(host), host, `${path}.host`, errors)
   }
-  if (rule['http'] === undefined) return
-  const paths: readonly Fields[] = rule['http'].paths ?? []
+  if (rule.http === undefined) return
+  const paths: readonly HTTPIngressPath[] = rule.http.paths ?? []
   if (paths.length === 0) errors.push(required(`${path}.http.paths`))
   paths.forEach((entry, i) => {
     ingressPath(entry, `${path}.http.paths[${i}]`, errors)
   })
 }
 
-function ingressPath(entry: Fields, path: string, errors: FieldError[]): void {
+function ingressPath(entry: HTTPIngressPath, path: string, errors: FieldError[]): void {
   const { path: text = '', pathType: type } = entry
   if (type === undefined || type === null) {
     errors.push(required(`${path}.pathType`, 'pathType must be specified'))
@@ -161,14 +174,14 @@ function ingressPath(entry: Fields, path: string, errors: FieldError[]): void {
   } else if (type === 'ImplementationSpecific') {
     if (text !== '' && !text.startsWith('/')) no('must be an absolute path')
   } else errors.push(notSupported(`${path}.pathType`, type, PATH_TYPES))
-  backend(entry['backend'] ?? {}, `${path}.backend`, errors)
+  backend(entry.backend ?? {}, `${path}.backend`, errors)
 }
 
-function backend({ resource, service }: Fields, path: string, errors: FieldError[]): void {
+function backend({ resource, service }: IngressBackend, path: string, errors: FieldError[]): void {
   if (resource && service) errors.push(invalid(path, '', 'cannot set both resource and service backends'))
   else if (resource) typedReference(resource, `${path}.resource`, errors)
   else if (service) {
-    const { name = '', port = {} } = service as Fields
+    const { name = '', port = {} } = service
     if (name === '') errors.push(required(`${path}.service.name`))
     else say(dns1123Label, name, `${path}.service.name`, errors)
     if (port.name && port.number) errors.push(invalid(path, '', 'cannot set both port name & port number'))
@@ -180,7 +193,11 @@ function backend({ resource, service }: Fields, path: string, errors: FieldError
   } else errors.push(invalid(path, '', 'resource or service backend is required'))
 }
 
-function typedReference({ apiGroup, kind = '', name = '' }: Fields, path: string, errors: FieldError[]): void {
+function typedReference(
+  { apiGroup, kind = '', name = '' }: TypedLocalObjectReference,
+  path: string,
+  errors: FieldError[],
+): void {
   if (typeof apiGroup === 'string') say(dns1123Subdomain, apiGroup, `${path}.apiGroup`, errors)
   if (kind === '') errors.push(required(`${path}.kind`))
   else say(pathSegmentName, kind, `${path}.kind`, errors)
@@ -188,9 +205,9 @@ function typedReference({ apiGroup, kind = '', name = '' }: Fields, path: string
   else say(pathSegmentName, name, `${path}.name`, errors)
 }
 
-export function validateIngressStatus(object: KubeObject): readonly FieldError[] {
+export function validateIngressStatus(object: Ingress): readonly FieldError[] {
   const errors: FieldError[] = []
-  object['status']?.loadBalancer?.ingress?.forEach(({ ip, hostname }: Fields, i: number) => {
+  object.status?.loadBalancer?.ingress?.forEach(({ ip, hostname }, i) => {
     const path = `status.loadBalancer.ingress[${i}]`
     if (ip) say(ipAddress, ip, `${path}.ip`, errors)
     if (!hostname) return
@@ -203,13 +220,13 @@ export function validateIngressStatus(object: KubeObject): readonly FieldError[]
 
 const MAX_CONTROLLER = 250
 
-export function validateIngressClass(object: KubeObject): readonly FieldError[] {
+export function validateIngressClass(object: IngressClass): readonly FieldError[] {
   const errors: FieldError[] = []
-  const controller: string = object['spec']?.controller ?? ''
+  const controller: string = object.spec?.controller ?? ''
   const path = 'spec.controller'
   if (Buffer.byteLength(controller) > MAX_CONTROLLER) errors.push(tooLong(path, MAX_CONTROLLER))
   domainPrefixedPath(controller, path, errors)
-  if (object['spec']?.parameters !== undefined) classParameters(object['spec'].parameters, errors)
+  if (object.spec?.parameters !== undefined) classParameters(object.spec.parameters, errors)
   return errors
 }
 
@@ -232,7 +249,7 @@ export function domainPrefixedPath(text: string, path: string, errors: FieldErro
     errors.push(invalid(path, rest, `Invalid path (regex used for validation is '${HTTP_PATH}')`))
 }
 
-function classParameters(parameters: Fields, errors: FieldError[]): void {
+function classParameters(parameters: IngressClassParametersReference, errors: FieldError[]): void {
   const path = 'spec.parameters'
   const { apiGroup, kind = '', name = '', scope, namespace } = parameters
   if (typeof apiGroup === 'string') say(dns1123Subdomain, apiGroup, `${path}.apiGroup`, errors)
@@ -249,29 +266,29 @@ function classParameters(parameters: Fields, errors: FieldError[]): void {
   }
 }
 
-export function validateIngressClassUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
+export function validateIngressClassUpdate(object: IngressClass, old: IngressClass): readonly FieldError[] {
   const errors: FieldError[] = []
-  const controller: string = object['spec']?.controller ?? ''
-  if (controller !== (old['spec']?.controller ?? '')) errors.push(invalid('spec.controller', controller, IMMUTABLE))
+  const controller: string = object.spec?.controller ?? ''
+  if (controller !== (old.spec?.controller ?? '')) errors.push(invalid('spec.controller', controller, IMMUTABLE))
   return [...errors, ...validateIngressClass(object)]
 }
 
-export function validateIPAddress(object: KubeObject): readonly FieldError[] {
+export function validateIPAddress(object: IPAddress): readonly FieldError[] {
   const errors: FieldError[] = []
-  const { group = '', resource = '', namespace = '', name = '' } = (object['spec']?.parentRef ?? {}) as Fields
+  const { group = '', resource = '', namespace = '', name = '' } = object.spec?.parentRef ?? {}
   // Declared too, and told once; at an update only here.
   if (resource !== '') say(pathSegmentName, resource, 'spec.parentRef.resource', errors)
-  else if (object['spec']?.parentRef) errors.push(required('spec.parentRef.resource'))
+  else if (object.spec?.parentRef) errors.push(required('spec.parentRef.resource'))
   if (group !== '') say(dns1123Subdomain, group, 'spec.parentRef.group', errors)
   if (name !== '') say(pathSegmentName, name, 'spec.parentRef.name', errors)
-  else if (object['spec']?.parentRef) errors.push(required('spec.parentRef.name'))
+  else if (object.spec?.parentRef) errors.push(required('spec.parentRef.name'))
   if (namespace !== '') say(pathSegmentName, namespace, 'spec.parentRef.namespace', errors)
   return errors
 }
 
-export function validateServiceCIDR(object: KubeObject): readonly FieldError[] {
+export function validateServiceCIDR(object: ServiceCIDR): readonly FieldError[] {
   const errors: FieldError[] = []
-  const list: readonly string[] = object['spec']?.cidrs ?? []
+  const list: readonly string[] = object.spec?.cidrs ?? []
   if (list.length === 0) return [required('spec.cidrs', 'at least one CIDR required')]
   if (list.length > 2) errors.push(invalid('spec.cidrs', list, 'may only hold up to 2 values'))
   const families = list.map((text) => parseNetwork(text)?.family)
@@ -289,10 +306,10 @@ export function validateServiceCIDR(object: KubeObject): readonly FieldError[] {
   return errors
 }
 
-export function validateServiceCIDRUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
-  const now: readonly string[] = object['spec']?.cidrs ?? []
-  const before: readonly string[] = old['spec']?.cidrs ?? []
-  if (now.length < before.length) return [invalid('spec.cidrs', asGiven(object['spec'], 'cidrs', []), IMMUTABLE)]
+export function validateServiceCIDRUpdate(object: ServiceCIDR, old: ServiceCIDR): readonly FieldError[] {
+  const now: readonly string[] = object.spec?.cidrs ?? []
+  const before: readonly string[] = old.spec?.cidrs ?? []
+  if (now.length < before.length) return [invalid('spec.cidrs', asGiven(object.spec, 'cidrs', []), IMMUTABLE)]
   // A second family may be added.
   const changed = before.flatMap((text, i) =>
     now[i] === text ? [] : [invalid(`spec.cidrs[${i}]`, now[i]!, IMMUTABLE)],

@@ -1,6 +1,5 @@
 /** Rules of Node. */
-import type { Node } from '../generated/types.ts'
-import type { Fields } from '../object.ts'
+import type { Node, Taint } from '../generated/types.ts'
 import { goQuote } from '../quote.ts'
 import { maskedNetwork, parseNetwork } from './address.ts'
 import { entries } from './common.ts'
@@ -38,7 +37,7 @@ export function validateNode(node: Node): readonly FieldError[] {
 }
 
 /** spec.taints, which Kubernetes reports as `metadata.taints`. */
-function taints(list: readonly Fields[], errors: FieldError[]): void {
+function taints(list: readonly Taint[], errors: FieldError[]): void {
   const seen = new Set<string>()
   list.forEach((taint, i) => {
     const path = `metadata.taints[${i}]`

@@ -1,6 +1,6 @@
 /** Rules of PersistentVolumeClaim, and of its spec wherever it stands (claim templates). */
 import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from '../generated/types.ts'
-import type { Fields, Json, KubeObject } from '../object.ts'
+import type { Json } from '../object.ts'
 import { compareQuantities } from '../objects/quantity.ts'
 import { entries, IMMUTABLE, ifSet, same, says } from './common.ts'
 import { printedDifference } from './difference.ts'
@@ -106,7 +106,7 @@ export function validatePersistentVolumeClaimUpdate(
   if (bound && now.resources?.requests)
     comparable['resources'] = {
       ...now.resources,
-      requests: { ...now.resources.requests, storage: before.resources?.requests?.storage },
+      requests: { ...now.resources.requests, storage: before.resources?.requests?.['storage'] },
     }
   if (bound) comparable['volumeAttributesClassName'] = before.volumeAttributesClassName
   if (before.storageClassName === undefined && storageClassAnnotation(old) === now.storageClassName)
@@ -126,25 +126,34 @@ export function validatePersistentVolumeClaimUpdate(
   return errors
 }
 
-function storageClassAnnotation(object: KubeObject): string | undefined {
+function storageClassAnnotation(object: PersistentVolumeClaim): string | undefined {
   return object.metadata.annotations?.['volume.beta.kubernetes.io/storage-class']
 }
 
-function shrinking(now: Fields, before: Fields, object: PersistentVolumeClaim, errors: FieldError[]): void {
-  const wanted: string = now['resources']?.requests?.storage ?? '0'
-  const had: string = before['resources']?.requests?.storage ?? '0'
-  const has: string = object.status?.capacity?.storage ?? '0'
+function shrinking(
+  now: Partial<PersistentVolumeClaimSpec>,
+  before: Partial<PersistentVolumeClaimSpec>,
+  object: PersistentVolumeClaim,
+  errors: FieldError[],
+): void {
+  const wanted: string = now.resources?.requests?.['storage'] ?? '0'
+  const had: string = before.resources?.requests?.['storage'] ?? '0'
+  const has: string = object.status?.capacity?.['storage'] ?? '0'
   if (compareQuantities(wanted, had) < 0 && compareQuantities(wanted, has) <= 0)
     errors.push(forbiddenField('spec.resources.requests.storage', 'field can not be less than status.capacity'))
 }
 
-function attributesClass(now: Fields, before: Fields, errors: FieldError[]): void {
+function attributesClass(
+  now: Partial<PersistentVolumeClaimSpec>,
+  before: Partial<PersistentVolumeClaimSpec>,
+  errors: FieldError[],
+): void {
   const path = 'spec.volumeAttributesClassName'
-  if (before['volumeAttributesClassName'] && !now['volumeAttributesClassName'])
+  if (before.volumeAttributesClassName && !now.volumeAttributesClassName)
     errors.push(
       forbiddenField(
         path,
-        now['volumeAttributesClassName'] === undefined
+        now.volumeAttributesClassName === undefined
           ? 'update from non-nil value to nil is forbidden'
           : 'update from non-nil value to an empty string is forbidden',
       ),

@@ -1,5 +1,12 @@
 /** Rules of PersistentVolume and of the sources that only it has. */
-import type { Fields, Json, KubeObject } from '../object.ts'
+import type {
+  CSIPersistentVolumeSource,
+  NodeSelectorTerm,
+  PersistentVolume,
+  PersistentVolumeSpec,
+  VolumeNodeAffinity,
+} from '../generated/types.ts'
+import type { Fields, Json } from '../object.ts'
 import { quantityValue } from '../objects/quantity.ts'
 import { asGiven } from '../schema/canonical.ts'
 import { entries, IMMUTABLE, same } from './common.ts'
@@ -186,12 +193,12 @@ const SOURCE_RULES: { readonly [source: string]: SourceRule | undefined } = {
   csi,
 }
 
-export function validatePersistentVolume(object: KubeObject): readonly FieldError[] {
+export function validatePersistentVolume(object: PersistentVolume): readonly FieldError[] {
   const errors: FieldError[] = []
-  const spec: Fields = object['spec'] ?? {}
+  const spec: PersistentVolumeSpec = object.spec ?? {}
   const context = { root: object }
-  accessModes('')(spec['accessModes'], 'spec.accessModes', errors, context)
-  const capacity: Fields = spec['capacity'] ?? {}
+  accessModes('')(spec.accessModes, 'spec.accessModes', errors, context)
+  const capacity: Fields = spec.capacity ?? {}
   if (Object.keys(capacity).length === 0) errors.push(required('spec.capacity'))
   if (capacity['storage'] === undefined || Object.keys(capacity).length > 1)
     errors.push(notSupported('spec.capacity', sortedMap(asGiven(spec, 'capacity', {}) as Fields | null), ['storage']))
@@ -200,22 +207,22 @@ export function validatePersistentVolume(object: KubeObject): readonly FieldErro
     if (whole < 0n) errors.push(invalid(`spec.capacity[${name}]`, Number(whole), 'must be a valid resource quantity'))
     positiveQuantity(value as string, `spec.capacity[${name}]`, errors)
   }
-  const policy: string = spec['persistentVolumeReclaimPolicy'] ?? ''
+  const policy: string = spec.persistentVolumeReclaimPolicy ?? ''
   if (policy !== '' && !RECLAIM_POLICIES.includes(policy))
     errors.push(notSupported('spec.persistentVolumeReclaimPolicy', policy, RECLAIM_POLICIES))
-  nodeAffinity(spec['nodeAffinity'], errors)
+  nodeAffinity(spec.nodeAffinity, errors)
   volumeSource(spec, object.metadata.name ?? '', 'spec', errors)
-  if (spec['hostPath'] && isRoot(spec['hostPath'].path ?? '') && policy === 'Recycle')
+  if (spec.hostPath && isRoot(spec.hostPath.path ?? '') && policy === 'Recycle')
     errors.push(
       forbiddenField('spec.persistentVolumeReclaimPolicy', "may not be 'recycle' for a hostPath mount of '/'"),
     )
-  className(spec['storageClassName'], 'spec.storageClassName', errors, context)
-  volumeMode(spec['volumeMode'], 'spec.volumeMode', errors, context)
-  if (spec['volumeAttributesClassName'] !== undefined && !spec['csi'])
+  className(spec.storageClassName, 'spec.storageClassName', errors, context)
+  volumeMode(spec.volumeMode, 'spec.volumeMode', errors, context)
+  if (spec.volumeAttributesClassName !== undefined && !spec.csi)
     errors.push(required('spec.csi', 'has to be specified when using volumeAttributesClassName'))
-  if (spec['volumeAttributesClassName'] === '')
+  if (spec.volumeAttributesClassName === '')
     errors.push(required('spec.volumeAttributesClassName', 'an empty string is disallowed'))
-  else className(spec['volumeAttributesClassName'], 'spec.volumeAttributesClassName', errors, context)
+  else className(spec.volumeAttributesClassName, 'spec.volumeAttributesClassName', errors, context)
   return errors
 }
 
@@ -223,18 +230,21 @@ function sortedMap(map: Fields | null): Json {
   return map === null ? null : (Object.fromEntries(entries(map)) as Json)
 }
 
-function nodeAffinity(affinity: Fields | undefined, errors: FieldError[]): void {
+function nodeAffinity(affinity: VolumeNodeAffinity | undefined, errors: FieldError[]): void {
   if (affinity === undefined) return
-  if (affinity['required'] === undefined)
+  if (affinity.required === undefined)
     errors.push(required('spec.nodeAffinity.required', 'must specify required node constraints'))
-  else validateNodeSelector(affinity['required'], 'spec.nodeAffinity.required', errors)
+  else validateNodeSelector(affinity.required, 'spec.nodeAffinity.required', errors)
 }
 
 /** The first source is judged, and each further one refused; but a flexVolume, which is judged always. */
-function volumeSource(spec: Fields, name: string, path: string, errors: FieldError[]): void {
-  const given = Object.keys(SOURCE_RULES).filter((kind) => spec[kind] !== undefined && spec[kind] !== null)
+function volumeSource(spec: PersistentVolumeSpec, name: string, path: string, errors: FieldError[]): void {
+  const given = Object.keys(SOURCE_RULES).filter(
+    (kind) => (spec as Fields)[kind] !== undefined && (spec as Fields)[kind] !== null,
+  )
   given.forEach((kind, i) => {
-    if (i === 0 || kind === 'flexVolume') SOURCE_RULES[kind]?.(spec[kind], `${path}.${kind}`, errors, spec, name)
+    if (i === 0 || kind === 'flexVolume')
+      SOURCE_RULES[kind]?.((spec as Fields)[kind], `${path}.${kind}`, errors, spec, name)
     else errors.push(forbiddenField(`${path}.${NAMED[kind] ?? kind}`, 'may not specify more than 1 volume type'))
   })
   if (given.length === 0) errors.push(required(path, 'must specify a volume type'))
@@ -246,14 +256,14 @@ const NAMED: { readonly [source: string]: string | undefined } = { cephfs: 'ceph
 const INLINE = 'may not be specified in the context of inline volumes'
 
 /** A volume that stands in an attachment instead of being named: only what a CSI driver needs to attach it. */
-export function validateInlineVolume(spec: Fields, path: string, errors: FieldError[]): void {
+export function validateInlineVolume(spec: PersistentVolumeSpec, path: string, errors: FieldError[]): void {
   const forbid = (field: string) => {
-    if (spec[field] !== undefined) errors.push(forbiddenField(`${path}.${field}`, INLINE))
+    if ((spec as Fields)[field] !== undefined) errors.push(forbiddenField(`${path}.${field}`, INLINE))
   }
   forbid('claimRef')
   forbid('capacity')
-  if (!spec['csi']) errors.push(required(`${path}.csi`, 'has to be specified in the context of inline volumes'))
-  accessModes('')(spec['accessModes'], `${path}.accessModes`, errors, { root: spec })
+  if (!spec.csi) errors.push(required(`${path}.csi`, 'has to be specified in the context of inline volumes'))
+  accessModes('')(spec.accessModes, `${path}.accessModes`, errors, { root: spec })
   const { persistentVolumeReclaimPolicy: policy = '', storageClassName: storageClass = '', volumeMode: mode } = spec
   if (policy !== '' && policy !== 'Retain')
     errors.push(
@@ -277,15 +287,15 @@ const PRINTED =
     ' ',
   )
 
-function sourceForm(spec: Fields): Json {
+function sourceForm(spec: PersistentVolumeSpec): Json {
   const all = internalForm('io.k8s.api.core.v1.PersistentVolumeSpec', spec) as Fields
   return Object.fromEntries(PRINTED.map((goName) => [goName, all[goName] ?? null])) as Json
 }
 
-export function validatePersistentVolumeUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
+export function validatePersistentVolumeUpdate(object: PersistentVolume, old: PersistentVolume): readonly FieldError[] {
   const errors: FieldError[] = [...validatePersistentVolume(object)]
-  const now: Fields = object['spec'] ?? {}
-  const before: Fields = old['spec'] ?? {}
+  const now: PersistentVolumeSpec = object.spec ?? {}
+  const before: PersistentVolumeSpec = old.spec ?? {}
   if (SOURCES.some(([name]) => !sameSource(name, now, before)))
     errors.push(
       forbiddenField(
@@ -293,16 +303,15 @@ export function validatePersistentVolumeUpdate(object: KubeObject, old: KubeObje
         `spec.persistentvolumesource is immutable after creation\n${printedDifference(sourceForm(before), sourceForm(now))}`,
       ),
     )
-  if (!same(now['volumeMode'], before['volumeMode']))
-    errors.push(invalid('volumeMode', now['volumeMode'] ?? null, IMMUTABLE))
-  if (before['volumeAttributesClassName'] && now['volumeAttributesClassName'] === undefined)
+  if (!same(now.volumeMode, before.volumeMode)) errors.push(invalid('volumeMode', now.volumeMode ?? null, IMMUTABLE))
+  if (before.volumeAttributesClassName && now.volumeAttributesClassName === undefined)
     errors.push(forbiddenField('spec.volumeAttributesClassName', 'update from non-nil value to nil is forbidden'))
-  const affinity: Fields | undefined = before['nodeAffinity']
-  if (affinity && !same(now['nodeAffinity'], affinity) && !same(now['nodeAffinity'], withNewLabels(affinity)))
+  const affinity: VolumeNodeAffinity | undefined = before.nodeAffinity
+  if (affinity && !same(now.nodeAffinity, affinity) && !same(now.nodeAffinity, withNewLabels(affinity)))
     errors.push(
       invalid(
         'nodeAffinity',
-        now['nodeAffinity'] ? internalForm('io.k8s.api.core.v1.VolumeNodeAffinity', now['nodeAffinity']) : null,
+        now.nodeAffinity ? internalForm('io.k8s.api.core.v1.VolumeNodeAffinity', now.nodeAffinity) : null,
         `${IMMUTABLE}, except for updating from beta label to GA`,
       ),
     )
@@ -318,27 +327,30 @@ const NEW_LABELS: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Old labels may become the new ones; Kubernetes looks up every key there, so that others become none. */
-function withNewLabels(affinity: Fields): Fields {
+function withNewLabels(affinity: VolumeNodeAffinity): Fields {
   const renamed = (requirement: Fields) => ({ ...requirement, key: NEW_LABELS.get(requirement['key']) ?? '' })
-  const terms: readonly Fields[] = affinity['required']?.nodeSelectorTerms ?? []
+  const terms: readonly NodeSelectorTerm[] = affinity.required?.nodeSelectorTerms ?? []
   return {
     required: {
       nodeSelectorTerms: terms.map((term) => ({
         ...term,
-        ...(term['matchExpressions'] ? { matchExpressions: term['matchExpressions'].map(renamed) } : {}),
+        ...(term.matchExpressions ? { matchExpressions: term.matchExpressions.map(renamed) } : {}),
       })),
     },
   }
 }
 
 /** A CSI source may be given its secret for expansion later. */
-function sameSource(name: string, now: Fields, before: Fields): boolean {
-  if ((now[name] === undefined) !== (before[name] === undefined)) return false
-  if (name !== 'csi' || before['csi'] === undefined) return same(now[name], before[name])
-  const withoutSecret = (csi: Fields) => ({ ...csi, controllerExpandSecretRef: undefined })
-  return before['csi'].controllerExpandSecretRef === undefined
-    ? same(withoutSecret(now['csi']), withoutSecret(before['csi']))
-    : same(now['csi'], before['csi'])
+function sameSource(name: string, now: PersistentVolumeSpec, before: PersistentVolumeSpec): boolean {
+  if (((now as Fields)[name] === undefined) !== ((before as Fields)[name] === undefined)) return false
+  if (name !== 'csi' || before.csi === undefined) return same((now as Fields)[name], (before as Fields)[name])
+  const withoutSecret = (csi: CSIPersistentVolumeSource | undefined) => ({
+    ...csi,
+    controllerExpandSecretRef: undefined,
+  })
+  return before.csi.controllerExpandSecretRef === undefined
+    ? same(withoutSecret(now.csi), withoutSecret(before.csi))
+    : same(now.csi, before.csi)
 }
 
 /** `/`, `//`, `/a/..`: a path that is the root once its dots are followed. */

@@ -1,5 +1,17 @@
 /** What may change of a pod: by a plain update, and through status, ephemeralcontainers and resize. */
-import type { Container, Pod, PodSpec, PodStatus } from '../generated/types.ts'
+import type {
+  Container,
+  HostIP,
+  NodeAffinity,
+  Pod,
+  PodCondition,
+  PodExtendedResourceClaimStatus,
+  PodIP,
+  PodResourceClaimStatus,
+  PodSpec,
+  PodStatus,
+  Toleration,
+} from '../generated/types.ts'
 import type { Fields } from '../object.ts'
 import { qosClass } from '../objects/qos.ts'
 import { noParts, type Parts } from '../parts.ts'
@@ -61,9 +73,9 @@ function validateContainerSet(
 }
 
 /** True when it may not be so, and nothing else is looked at. */
-function validateDeadline(spec: Fields, before: Fields, errors: FieldError[]): boolean {
-  const now: number | undefined = spec['activeDeadlineSeconds'] ?? undefined
-  const was: number | undefined = before['activeDeadlineSeconds'] ?? undefined
+function validateDeadline(spec: Partial<PodSpec>, before: Partial<PodSpec>, errors: FieldError[]): boolean {
+  const now: number | undefined = spec.activeDeadlineSeconds ?? undefined
+  const was: number | undefined = before.activeDeadlineSeconds ?? undefined
   const path = 'spec.activeDeadlineSeconds'
   const known = errors.length
   if (now !== undefined) {
@@ -77,22 +89,22 @@ function validateDeadline(spec: Fields, before: Fields, errors: FieldError[]): b
 }
 
 /** Gates are only ever taken away. */
-function validateGates(spec: Fields, before: Fields, errors: FieldError[]): void {
-  const known = new Set<string>((before['schedulingGates'] ?? []).map((gate: Fields) => gate['name']))
-  ;(spec['schedulingGates'] ?? []).forEach((gate: Fields, i: number) => {
-    if (!known.has(gate['name']))
+function validateGates(spec: Partial<PodSpec>, before: Partial<PodSpec>, errors: FieldError[]): void {
+  const known = new Set<string>((before.schedulingGates ?? []).map((gate) => gate.name))
+  ;(spec.schedulingGates ?? []).forEach((gate, i) => {
+    if (!known.has(gate.name))
       errors.push(
         forbiddenField(
           `spec.schedulingGates[${i}].name`,
-          `only deletion is allowed, but found new scheduling gate '${gate['name']}'`,
+          `only deletion is allowed, but found new scheduling gate '${gate.name}'`,
         ),
       )
   })
 }
 
-function validateAddedTolerations(spec: Fields, before: Fields, errors: FieldError[]): void {
-  const now: readonly Fields[] = spec['tolerations'] ?? []
-  for (const old of before['tolerations'] ?? []) {
+function validateAddedTolerations(spec: Partial<PodSpec>, before: Partial<PodSpec>, errors: FieldError[]): void {
+  const now: readonly Toleration[] = spec.tolerations ?? []
+  for (const old of before.tolerations ?? []) {
     const kept = now.some((toleration) =>
       same({ ...toleration, tolerationSeconds: undefined }, { ...old, tolerationSeconds: undefined }),
     )
@@ -106,11 +118,11 @@ function validateAddedTolerations(spec: Fields, before: Fields, errors: FieldErr
 }
 
 /** The new spec with everything that may change set back to what it was: what then differs is refused. */
-function withUnchangeable(spec: Fields, before: Fields, errors: FieldError[]): Fields {
+function withUnchangeable(spec: Partial<PodSpec>, before: Partial<PodSpec>, errors: FieldError[]): Fields {
   const compared: Record<string, unknown> = { ...spec }
   const restore = (field: string) => {
-    if (before[field] === undefined) delete compared[field]
-    else compared[field] = before[field]
+    if ((before as Fields)[field] === undefined) delete compared[field]
+    else compared[field] = (before as Fields)[field]
   }
   for (const list of ['containers', 'initContainers'] as const)
     if (spec[list])
@@ -120,19 +132,24 @@ function withUnchangeable(spec: Fields, before: Fields, errors: FieldError[]): F
       }))
   restore('activeDeadlineSeconds')
   restore('tolerations')
-  if (before['terminationGracePeriodSeconds'] < 0 && spec['terminationGracePeriodSeconds'] === 1)
+  if (before.terminationGracePeriodSeconds! < 0 && spec.terminationGracePeriodSeconds === 1)
     restore('terminationGracePeriodSeconds')
   restore('schedulingGates')
-  if (before['schedulingGates']?.length) {
+  if (before.schedulingGates?.length) {
     gatedChanges(spec, before, compared, errors)
   }
   return compared
 }
 
 /** While a pod is gated it may still be directed elsewhere, but only more narrowly (KEP-3838). */
-function gatedChanges(spec: Fields, before: Fields, compared: Record<string, unknown>, errors: FieldError[]): void {
-  const selector: Fields = spec['nodeSelector'] ?? {}
-  if (!Object.entries(before['nodeSelector'] ?? {}).every(([key, value]) => selector[key] === value))
+function gatedChanges(
+  spec: Partial<PodSpec>,
+  before: Partial<PodSpec>,
+  compared: Record<string, unknown>,
+  errors: FieldError[],
+): void {
+  const selector: Fields = spec.nodeSelector ?? {}
+  if (!Object.entries(before.nodeSelector ?? {}).every(([key, value]) => selector[key] === value))
     errors.push(
       invalid(
         'spec.nodeSelector',
@@ -140,15 +157,15 @@ function gatedChanges(spec: Fields, before: Fields, compared: Record<string, unk
         'only additions to spec.nodeSelector are allowed (no mutations or deletions)',
       ),
     )
-  if (before['nodeSelector'] === undefined) delete compared['nodeSelector']
-  else compared['nodeSelector'] = before['nodeSelector']
-  const now: Fields | undefined = spec['affinity']?.nodeAffinity
-  const was: Fields | undefined = before['affinity']?.nodeAffinity
+  if (before.nodeSelector === undefined) delete compared['nodeSelector']
+  else compared['nodeSelector'] = before.nodeSelector
+  const now: NodeAffinity | undefined = spec.affinity?.nodeAffinity
+  const was: NodeAffinity | undefined = before.affinity?.nodeAffinity
   if (!same(now, was)) {
     narrowedNodes(now, was, errors)
-    const { nodeAffinity: _, ...others } = spec['affinity'] ?? {}
+    const { nodeAffinity: _, ...others } = spec.affinity ?? {}
     const affinity = was === undefined ? others : { ...others, nodeAffinity: was }
-    if (before['affinity'] === undefined && Object.keys(affinity).length === 0) delete compared['affinity']
+    if (before.affinity === undefined && Object.keys(affinity).length === 0) delete compared['affinity']
     else compared['affinity'] = affinity
   }
 }
@@ -156,7 +173,7 @@ function gatedChanges(spec: Fields, before: Fields, compared: Record<string, unk
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution'
 
 /** Terms may be added where there were none; to each of those that are there requirements may be added at the end. */
-function narrowedNodes(now: Fields | undefined, was: Fields | undefined, errors: FieldError[]): void {
+function narrowedNodes(now: NodeAffinity | undefined, was: NodeAffinity | undefined, errors: FieldError[]): void {
   const before: readonly Fields[] = was?.[REQUIRED]?.nodeSelectorTerms ?? []
   if (before.length === 0) return
   const path = `spec.affinity.nodeAffinity.${REQUIRED}.nodeSelectorTerms`
@@ -198,27 +215,26 @@ export function validatePodStatusUpdate(pod: Pod, old: Pod): FieldError[] {
 }
 
 /** Kubernetes names the field as its Go type does. */
-function validateConditionTypes(conditions: readonly Fields[], errors: FieldError[]): void {
+function validateConditionTypes(conditions: readonly PodCondition[], errors: FieldError[]): void {
   conditions.forEach(({ type = '' }, i) => {
     for (const message of qualifiedName(type)) errors.push(invalid(`status.conditions[${i}].Type`, type, message))
   })
 }
 
 /** hostIP is the first of hostIPs. */
-function validateHostIPs(status: Fields, errors: FieldError[]): void {
-  const sent: readonly Fields[] = status['hostIPs'] ?? []
+function validateHostIPs(status: Partial<PodStatus>, errors: FieldError[]): void {
+  const sent: readonly HostIP[] = status.hostIPs ?? []
   if (sent.length === 0) return
-  const first: string = sent[0]!['ip'] ?? ''
-  if (first !== (status['hostIP'] ?? ''))
-    errors.push(invalid('status.hostIPs[0].ip', first, 'must be equal to `hostIP`'))
+  const first: string = sent[0]!.ip ?? ''
+  if (first !== (status.hostIP ?? '')) errors.push(invalid('status.hostIPs[0].ip', first, 'must be equal to `hostIP`'))
   sent.forEach(({ ip = '' }, i) => {
     address(ip, `status.hostIPs[${i}]`, errors, { root: status })
   })
 }
 
-function validateClaimStatuses(pod: Pod, status: Fields, errors: FieldError[]): void {
+function validateClaimStatuses(pod: Pod, status: Partial<PodStatus>, errors: FieldError[]): void {
   const claims = pod.spec?.resourceClaims ?? []
-  const told: readonly Fields[] = status['resourceClaimStatuses'] ?? []
+  const told: readonly PodResourceClaimStatus[] = status.resourceClaimStatuses ?? []
   told.forEach(({ name = '' }, i) => {
     if (!claims.some((claim) => claim.name === name))
       errors.push(
@@ -234,7 +250,7 @@ function validateClaimStatuses(pod: Pod, status: Fields, errors: FieldError[]): 
 const HEALTH = ['Healthy', 'Unhealthy', 'Unknown']
 
 /** What is told of a container's devices (KEP-4680). */
-function validateDeviceHealth(status: Fields, errors: FieldError[]): void {
+function validateDeviceHealth(status: Partial<PodStatus>, errors: FieldError[]): void {
   for (const list of ['containerStatuses', 'initContainerStatuses'] as const)
     for (const [i, { allocatedResourcesStatus = [] }] of ((status[list] ?? []) as readonly Fields[]).entries())
       for (const [j, { resources = [] }] of (allocatedResourcesStatus as readonly Fields[]).entries())
@@ -246,14 +262,15 @@ function validateDeviceHealth(status: Fields, errors: FieldError[]): void {
 }
 
 /** The claim that stands for a pod's extended resources names the pod's containers (KEP-5004). */
-function validateExtendedClaim(pod: Pod, claim: Fields | undefined, errors: FieldError[]): void {
+function validateExtendedClaim(
+  pod: Pod,
+  claim: PodExtendedResourceClaimStatus | undefined,
+  errors: FieldError[],
+): void {
   if (claim === undefined) return
   const spec: Partial<PodSpec> = pod.spec ?? {}
   const names = [...(spec.initContainers ?? []), ...(spec.containers ?? [])].map(({ name }) => name)
-  const { requestMappings: mappings = [], resourceClaimName: claimName = '' } = claim as {
-    readonly requestMappings?: readonly Fields[]
-    readonly resourceClaimName?: string
-  }
+  const { requestMappings: mappings = [], resourceClaimName: claimName = '' } = claim
   const path = 'status.extendedResourceClaimStatus'
   if (mappings.length === 0)
     errors.push(required(`${path}.requestMappings`, 'at least one request mapping is required'))
@@ -271,19 +288,24 @@ function validateExtendedClaim(pod: Pod, claim: Fields | undefined, errors: Fiel
     errors.push(invalid(`${path}.resourceClaimName`, claimName, message))
 }
 
-function validateNomination(pod: Pod, status: Fields, before: Fields, errors: FieldError[]): void {
-  const nominated: string = status['nominatedNodeName'] ?? ''
+function validateNomination(
+  pod: Pod,
+  status: Partial<PodStatus>,
+  before: Partial<PodStatus>,
+  errors: FieldError[],
+): void {
+  const nominated: string = status.nominatedNodeName ?? ''
   if (nominated === '') return
   const path = 'status.nominatedNodeName'
   for (const message of dns1123Subdomain(nominated)) errors.push(invalid(path, nominated, message))
-  if (pod.spec?.nodeName && nominated !== (before['nominatedNodeName'] ?? ''))
+  if (pod.spec?.nodeName && nominated !== (before.nominatedNodeName ?? ''))
     errors.push(forbiddenField(path, 'may not be set on pods that are already bound to a node'))
 }
 
 /** podIP alone counts as the first of podIPs. */
-function validatePodIPs(status: Fields, errors: FieldError[]): void {
-  const sent: readonly Fields[] = status['podIPs'] ?? []
-  const ips: readonly string[] = sent.length > 0 ? sent.map((entry) => entry['ip'] ?? '') : [status['podIP'] ?? '']
+function validatePodIPs(status: Partial<PodStatus>, errors: FieldError[]): void {
+  const sent: readonly PodIP[] = status.podIPs ?? []
+  const ips: readonly string[] = sent.length > 0 ? sent.map((entry) => entry.ip ?? '') : [status.podIP ?? '']
   if (sent.length === 0 && ips[0] === '') return
   const before = errors.length
   ips.forEach((ip, i) => {

@@ -1,4 +1,5 @@
 /** What is told of a pod's volumes: kinds that are going, and files that hide each other. */
+import type { Volume } from '../generated/types.ts'
 import type { Fields } from '../object.ts'
 import { isWholeInThousandths } from '../objects/quantity.ts'
 import { fractional, isBytes, OLD_VOLUMES } from './warnings.ts'
@@ -10,28 +11,29 @@ interface Placed {
 }
 
 export function volumeWarnings(spec: Fields, path: string): string[] {
-  const volumes: readonly Fields[] = spec['volumes'] ?? []
+  const volumes: readonly Volume[] = spec['volumes'] ?? []
   return [
     ...volumes.flatMap((volume, i) => kindWarnings(volume, `${path}.volumes[${i}]`)),
     ...volumes.flatMap(overlaps),
   ]
 }
 
-function kindWarnings(volume: Fields, path: string): string[] {
+function kindWarnings(volume: Volume, path: string): string[] {
   const warnings: string[] = []
   for (const kind of Object.keys(OLD_VOLUMES))
-    if (volume[kind]) warnings.push(`${path}.${kind === 'storageos' ? 'storageOS' : kind}: ${OLD_VOLUMES[kind]}`)
+    if ((volume as Fields)[kind])
+      warnings.push(`${path}.${kind === 'storageos' ? 'storageOS' : kind}: ${OLD_VOLUMES[kind]}`)
   const requests: Readonly<Record<string, string>> =
-    volume['ephemeral']?.volumeClaimTemplate?.spec?.resources?.requests ?? {}
+    volume.ephemeral?.volumeClaimTemplate?.spec?.resources?.requests ?? {}
   for (const [name, text] of Object.entries(requests))
     if (isBytes(name) && !isWholeInThousandths(text))
       warnings.push(fractional(`${path}.ephemeral.volumeClaimTemplate.spec.resources.requests[${name}]`, text))
   return warnings
 }
 
-function overlaps(volume: Fields): string[] {
+function overlaps(volume: Volume): string[] {
   const of = (kind: string, name?: string) =>
-    `volume ${quoted(volume['name'])} (${kind}${name === undefined ? '' : ` ${quoted(name)}`})`
+    `volume ${quoted(volume.name)} (${kind}${name === undefined ? '' : ` ${quoted(name)}`})`
   const { secret, configMap, downwardAPI, projected } = volume
   if (secret) return overlapping(itemsOf(secret), of('Secret', secret.secretName))
   if (configMap) return overlapping(itemsOf(configMap), of('ConfigMap', configMap.name))

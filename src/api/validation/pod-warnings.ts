@@ -1,4 +1,5 @@
 /** What is accepted of pods, but told to the user: what is deprecated, does nothing, or is likely a mistake. */
+import type { Pod, PodSpec, PodTemplateSpec } from '../generated/types.ts'
 import type { Fields, KubeObject } from '../object.ts'
 import { isWholeInThousandths } from '../objects/quantity.ts'
 import { noParts, type Parts } from '../parts.ts'
@@ -7,7 +8,7 @@ import { dns1123Label } from './names.ts'
 import { volumeWarnings } from './pod-volume-warnings.ts'
 import { addressWarnings, fractional, isBytes, NODE_LABELS, termWarnings } from './warnings.ts'
 
-export function podWarnings(pod: KubeObject, old?: KubeObject, parts: Parts = noParts): string[] {
+export function podWarnings(pod: Pod, old?: Pod, parts: Parts = noParts): string[] {
   const warnings: string[] = []
   if (!old) {
     const messages = dns1123Label(pod.metadata.name ?? '')
@@ -16,8 +17,8 @@ export function podWarnings(pod: KubeObject, old?: KubeObject, parts: Parts = no
         `metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [${messages.join(' ')}]`,
       )
   }
-  if (old && same(pod['spec'], old['spec'])) return warnings
-  const spec: Fields = pod['spec'] ?? {}
+  if (old && same(pod.spec, old.spec)) return warnings
+  const spec: Partial<PodSpec> = pod.spec ?? {}
   const { annotations } = pod.metadata
   return [
     ...warnings,
@@ -45,15 +46,9 @@ export function podTemplateUpdateWarnings(object: KubeObject, old: KubeObject): 
   return same(now, before) ? [] : podTemplateWarnings(now, 'spec.template')
 }
 
-export function podTemplateWarnings(template: Fields | undefined, path: string): string[] {
+export function podTemplateWarnings(template: PodTemplateSpec | undefined, path: string): string[] {
   if (!template) return []
-  return specWarnings(
-    template['spec'] ?? {},
-    template['metadata']?.annotations,
-    `${path}.spec`,
-    `${path}.metadata`,
-    true,
-  )
+  return specWarnings(template.spec ?? {}, template.metadata?.annotations, `${path}.spec`, `${path}.metadata`, true)
 }
 
 const APPARMOR = 'container.apparmor.security.beta.kubernetes.io/'

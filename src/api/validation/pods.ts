@@ -2,7 +2,8 @@
  * Pod and PodSpec: the rules that hold wherever pods are made, and those of pods themselves. Called by the strategies of
  * pods and of everything with a pod template.
  */
-import type { Fields, KubeObject, ObjectMeta } from '../object.ts'
+import type { Pod, PodSpec } from '../generated/types.ts'
+import type { Fields, ObjectMeta } from '../object.ts'
 import { podLimits, podRequests } from '../objects/pod-requests.ts'
 import { noParts, type Parts } from '../parts.ts'
 import { validateAffinity, validateTolerations, validateTopologySpread } from './affinity.ts'
@@ -19,20 +20,20 @@ import { validatePodResources } from './resources.ts'
 import { validateVolumes } from './volumes.ts'
 
 /** Rules of a new pod (its metadata's are the store's). */
-export function validatePod(pod: KubeObject, parts: Parts = noParts): FieldError[] {
+export function validatePod(pod: Pod, parts: Parts = noParts): FieldError[] {
   const errors = validatePodMetadataAndSpec(pod, false, parts)
-  const spec: Fields = pod['spec'] ?? {}
-  if (spec['ephemeralContainers']?.length)
+  const spec: Partial<PodSpec> = pod.spec ?? {}
+  if (spec.ephemeralContainers?.length)
     errors.push(forbiddenField('spec.ephemeralContainers', 'cannot be set on create'))
-  if (spec['nodeName'] && spec['schedulingGates']?.length)
+  if (spec.nodeName && spec.schedulingGates?.length)
     errors.push(forbiddenField('spec.nodeName', 'cannot be set until all schedulingGates have been cleared'))
   return errors
 }
 
 /** What holds for a pod at its creation and at every update. */
-export function validatePodMetadataAndSpec(pod: KubeObject, isUpdate = false, parts: Parts = noParts): FieldError[] {
+export function validatePodMetadataAndSpec(pod: Pod, isUpdate = false, parts: Parts = noParts): FieldError[] {
   const errors: FieldError[] = []
-  const spec: Fields = pod['spec'] ?? {}
+  const spec: Partial<PodSpec> = pod.spec ?? {}
   validatePodAnnotations(pod.metadata, 'metadata.annotations', errors)
   if (!parts.recurs(spec) || !parts.once(spec, isFaultless)) errors.push(...specErrors(spec, pod.metadata, isUpdate))
   return errors

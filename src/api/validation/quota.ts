@@ -1,6 +1,12 @@
 /** Rules of LimitRange and ResourceQuota. */
 
-import type { LimitRange, ResourceQuota, ResourceQuotaSpec } from '../generated/types.ts'
+import type {
+  LimitRange,
+  LimitRangeItem,
+  ResourceQuota,
+  ResourceQuotaSpec,
+  ScopedResourceSelectorRequirement,
+} from '../generated/types.ts'
 import type { Fields } from '../object.ts'
 import { compareQuantities, quantityMilliValue, quantityValue } from '../objects/quantity.ts'
 import { asGiven } from '../schema/canonical.ts'
@@ -53,15 +59,15 @@ function limitType(type: string, path: string, errors: FieldError[]): void {
     errors.push(invalid(path, type, 'must be a standard limit type or fully qualified'))
 }
 
-function limitItem(limit: Fields, type: string, path: string, errors: FieldError[]): void {
+function limitItem(limit: LimitRangeItem, type: string, path: string, errors: FieldError[]): void {
   const name = type === 'Pod' || type === 'Container' ? containerResourceName : resourceName
   const names = new Set<string>()
   const list = (field: string): Quantities => {
-    for (const [key] of entries(limit[field])) {
+    for (const [key] of entries((limit as Fields)[field])) {
       name(key, `${path}.${field}[${key}]`, errors)
       names.add(key)
     }
-    return limit[field] ?? {}
+    return (limit as Fields)[field] ?? {}
   }
   const max = list('max')
   const min = list('min')
@@ -69,7 +75,7 @@ function limitItem(limit: Fields, type: string, path: string, errors: FieldError
   let requests: Quantities = {}
   if (type === 'Pod') {
     for (const field of ['default', 'defaultRequest'])
-      if (entries(limit[field]).length > 0)
+      if (entries((limit as Fields)[field]).length > 0)
         errors.push(forbiddenField(`${path}.${field}`, "may not be specified when `type` is 'Pod'"))
   } else {
     defaults = list('default')
@@ -150,13 +156,13 @@ function scopeFits(scope: string, resource: string): boolean {
   return true
 }
 
-const standardNames = (spec: Fields): readonly string[] =>
-  entries(spec['hard'])
+const standardNames = (spec: Partial<ResourceQuotaSpec>): readonly string[] =>
+  entries(spec.hard)
     .map(([key]) => key)
     .filter(isStandardQuotaResource)
 
-function scopes(spec: Fields, errors: FieldError[]): void {
-  const list: readonly string[] = spec['scopes'] ?? []
+function scopes(spec: Partial<ResourceQuotaSpec>, errors: FieldError[]): void {
+  const list: readonly string[] = spec.scopes ?? []
   const standard = standardNames(spec)
   // Each error says the whole list, and is told once.
   const told = new Set<string>()
@@ -176,13 +182,13 @@ function scopes(spec: Fields, errors: FieldError[]): void {
     if (pair.every((scope) => list.includes(scope))) errors.push(invalid('spec.scopes', list, 'conflicting scopes'))
 }
 
-function scopeSelector(spec: Fields, errors: FieldError[]): void {
+function scopeSelector(spec: Partial<ResourceQuotaSpec>, errors: FieldError[]): void {
   const standard = standardNames(spec)
   let told = false
   const seen = new Set<string>()
   // Kubernetes names the list, not the requirement.
   const at = 'spec.scopeSelector.matchExpressions'
-  const all: readonly Fields[] = spec['scopeSelector']?.matchExpressions ?? []
+  const all: readonly ScopedResourceSelectorRequirement[] = spec.scopeSelector?.matchExpressions ?? []
   for (const requirement of all) {
     const { scopeName = '', operator = '', values = [] } = requirement
     if (!SCOPES.includes(scopeName)) errors.push(invalid(`${at}.scopeName`, scopeName, 'unsupported scope'))

@@ -1,5 +1,15 @@
 /** Rules of rbac.authorization.k8s.io. */
-import type { Fields, KubeObject } from '../object.ts'
+import type {
+  AggregationRule,
+  Binding,
+  ClusterRole,
+  ClusterRoleBinding,
+  LabelSelector,
+  PolicyRule,
+  Role,
+  RoleBinding,
+} from '../generated/types.ts'
+import type { Fields, Given, KubeObject } from '../object.ts'
 import { same } from './common.ts'
 import { type FieldError, invalid, notSupported, required } from './errors.ts'
 import { isUsableSelector, validateLabelSelector } from './labels.ts'
@@ -8,15 +18,15 @@ import { dns1123Subdomain, pathSegmentName } from './names.ts'
 const GROUP = 'rbac.authorization.k8s.io'
 const SUBJECT_KINDS = ['ServiceAccount', 'User', 'Group']
 
-export function validateRole(object: KubeObject): readonly FieldError[] {
-  return policyRules(object['rules'] ?? [], true)
+export function validateRole(object: Given<Role>): readonly FieldError[] {
+  return policyRules(object.rules ?? [], true)
 }
 
-export function validateClusterRole(object: KubeObject): readonly FieldError[] {
-  const errors = [...policyRules(object['rules'] ?? [], false)]
-  const aggregation: Fields | undefined = object['aggregationRule']
+export function validateClusterRole(object: Given<ClusterRole>): readonly FieldError[] {
+  const errors = [...policyRules(object.rules ?? [], false)]
+  const aggregation: AggregationRule | undefined = object.aggregationRule
   if (aggregation !== undefined) {
-    const selectors: readonly Fields[] = aggregation['clusterRoleSelectors'] ?? []
+    const selectors: readonly LabelSelector[] = aggregation.clusterRoleSelectors ?? []
     const path = 'aggregationRule.clusterRoleSelectors'
     if (selectors.length === 0)
       errors.push(required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil'))
@@ -28,17 +38,17 @@ export function validateClusterRole(object: KubeObject): readonly FieldError[] {
   return errors
 }
 
-function policyRules(rules: readonly Fields[], namespaced: boolean): readonly FieldError[] {
+function policyRules(rules: readonly PolicyRule[], namespaced: boolean): readonly FieldError[] {
   const errors: FieldError[] = []
   rules.forEach((rule, i) => {
     const path = `rules[${i}]`
-    const has = (field: string) => (rule[field]?.length ?? 0) > 0
+    const has = (field: string) => ((rule as Fields)[field]?.length ?? 0) > 0
     if (has('nonResourceURLs')) {
       if (namespaced)
         errors.push(
           invalid(
             `${path}.nonResourceURLs`,
-            rule['nonResourceURLs'],
+            rule.nonResourceURLs,
             'namespaced rules cannot apply to non-resource URLs',
           ),
         )
@@ -46,7 +56,7 @@ function policyRules(rules: readonly Fields[], namespaced: boolean): readonly Fi
         errors.push(
           invalid(
             `${path}.nonResourceURLs`,
-            rule['nonResourceURLs'],
+            rule.nonResourceURLs,
             'rules cannot apply to both regular resources and non-resource URLs',
           ),
         )
@@ -60,15 +70,15 @@ function policyRules(rules: readonly Fields[], namespaced: boolean): readonly Fi
   return errors
 }
 
-export function validateRoleBinding(object: KubeObject): readonly FieldError[] {
+export function validateRoleBinding(object: Given<RoleBinding>): readonly FieldError[] {
   return binding(object, ['Role', 'ClusterRole'], true)
 }
 
-export function validateClusterRoleBinding(object: KubeObject): readonly FieldError[] {
+export function validateClusterRoleBinding(object: Given<ClusterRoleBinding>): readonly FieldError[] {
   return binding(object, ['ClusterRole'], false)
 }
 
-function binding(object: KubeObject, kinds: readonly string[], namespaced: boolean): readonly FieldError[] {
+function binding(object: Given<Binding>, kinds: readonly string[], namespaced: boolean): readonly FieldError[] {
   const errors: FieldError[] = []
   const { apiGroup = '', kind = '', name = '' } = (object['roleRef'] ?? {}) as Fields
   if (apiGroup !== GROUP) errors.push(notSupported('roleRef.apiGroup', apiGroup, [GROUP]))
@@ -92,8 +102,8 @@ function roleSubject(subject: Fields, namespaced: boolean, path: string, errors:
 }
 
 export function validateBindingUpdate(
-  object: KubeObject,
-  old: KubeObject,
+  object: Given<Binding>,
+  old: Given<Binding>,
   validate: (object: KubeObject) => readonly FieldError[],
 ): readonly FieldError[] {
   const errors = [...validate(object)]

@@ -1,5 +1,13 @@
 /** Rules of ResourceSlice (resource.k8s.io), by which drivers publish their devices, beside what its types declare. */
-import type { Fields, Json, KubeObject } from '../object.ts'
+import type {
+  CounterSet,
+  Device,
+  DeviceTaint,
+  ResourcePool,
+  ResourceSlice,
+  ResourceSliceSpec,
+} from '../generated/types.ts'
+import type { Fields, Given, Json } from '../object.ts'
 import { addQuantities, compareQuantities, nanosOf } from '../objects/quantity.ts'
 import { asGiven } from '../schema/canonical.ts'
 import { entries, IMMUTABLE, same } from './common.ts'
@@ -19,31 +27,31 @@ const MAX_CONDITIONS = 4
 const MAX_COUNTERS = 32
 
 /** With `old`: what stays as it was made is told between the pool and the place. */
-export function validateResourceSlice(object: KubeObject, old?: KubeObject): readonly FieldError[] {
+export function validateResourceSlice(object: Given<ResourceSlice>, old?: Given<ResourceSlice>): readonly FieldError[] {
   const errors: FieldError[] = []
-  const spec: Fields = object['spec'] ?? {}
-  driverName(spec['driver'] ?? '', 'spec.driver', errors)
-  resourcePool(spec['pool'] ?? {}, errors)
-  if (old !== undefined) unchanged(spec, old['spec'] ?? {}, errors)
+  const spec: Partial<ResourceSliceSpec> = object.spec ?? {}
+  driverName(spec.driver ?? '', 'spec.driver', errors)
+  resourcePool(spec.pool ?? {}, errors)
+  if (old !== undefined) unchanged(spec, old.spec ?? {}, errors)
   placement(spec, errors)
-  const devices: readonly Fields[] = spec['devices'] ?? []
-  const sets: readonly Fields[] = spec['sharedCounters'] ?? []
+  const devices: readonly Device[] = spec.devices ?? []
+  const sets: readonly CounterSet[] = spec.sharedCounters ?? []
   if (devices.length > 0 && sets.length > 0)
     errors.push(invalid('spec', '', 'only one of `sharedCounters` or `devices` is allowed'))
   if (devices.length > MAX_DEVICES) errors.push(tooMany('spec.devices', devices.length, MAX_DEVICES))
-  else sliceDevices(devices, spec['perDeviceNodeSelection'] === true, errors)
+  else sliceDevices(devices, spec.perDeviceNodeSelection === true, errors)
   sets.forEach((set, i) => {
-    const count = Object.keys(set['counters'] ?? {}).length
+    const count = Object.keys(set.counters ?? {}).length
     if (count > MAX_COUNTERS) errors.push(tooMany(`spec.sharedCounters[${i}].counters`, count, MAX_COUNTERS))
   })
   return errors
 }
 
-function sliceDevices(devices: readonly Fields[], placed: boolean, errors: FieldError[]): void {
+function sliceDevices(devices: readonly Device[], placed: boolean, errors: FieldError[]): void {
   const names = new Set<string>()
   const repeated: FieldError[] = []
   devices.forEach((device, i) => {
-    const name: string = device['name'] ?? ''
+    const name: string = device.name ?? ''
     sliceDevice(device, placed, `spec.devices[${i}]`, errors)
     if (names.has(name)) repeated.push(duplicate(`spec.devices[${i}]`, name))
     names.add(name)
@@ -52,7 +60,7 @@ function sliceDevices(devices: readonly Fields[], placed: boolean, errors: Field
 }
 
 function resourcePool(
-  { name = '', generation = 0, resourceSliceCount: count = 0 }: Fields,
+  { name = '', generation = 0, resourceSliceCount: count = 0 }: Partial<ResourcePool>,
   errors: FieldError[],
 ): void {
   const path = 'spec.pool'
@@ -65,7 +73,7 @@ const PLACES = ['nodeName', 'nodeSelector', 'allNodes', 'perDeviceNodeSelection'
 const ticked = (names: readonly string[]) => names.map((name) => `\`${name}\``)
 
 /** Where devices are: one of a node's name, a selector, everywhere, or each device for itself. */
-function placement(spec: Fields, errors: FieldError[]): void {
+function placement(spec: Partial<ResourceSliceSpec>, errors: FieldError[]): void {
   const given = places(spec, PLACES, 'spec', errors)
   const detail = `exactly one of ${ticked(PLACES).join(', ')} is required`
   if (given.length === 0) errors.push(required('spec', detail))
@@ -108,9 +116,9 @@ function oneTerm(selector: Fields, path: string, errors: FieldError[]): void {
 
 const DEVICE_PLACES = ['nodeName', 'nodeSelector', 'allNodes']
 
-function devicePlacement(device: Fields, placed: boolean, path: string, errors: FieldError[]): void {
+function devicePlacement(device: Device, placed: boolean, path: string, errors: FieldError[]): void {
   if (!placed) {
-    if (DEVICE_PLACES.some((field) => device[field] !== undefined))
+    if (DEVICE_PLACES.some((field) => (device as Fields)[field] !== undefined))
       errors.push(
         invalid(
           path,
@@ -127,20 +135,20 @@ function devicePlacement(device: Fields, placed: boolean, path: string, errors: 
   else if (given.length > 1) errors.push(invalid(path, `{${ticked(given).join(', ')}}`, detail))
 }
 
-function sliceDevice(device: Fields, placed: boolean, path: string, errors: FieldError[]): void {
-  say(dns1123Label, device['name'] ?? '', `${path}.name`, errors)
-  const count = Object.keys(device['attributes'] ?? {}).length + Object.keys(device['capacity'] ?? {}).length
+function sliceDevice(device: Device, placed: boolean, path: string, errors: FieldError[]): void {
+  say(dns1123Label, device.name ?? '', `${path}.name`, errors)
+  const count = Object.keys(device.attributes ?? {}).length + Object.keys(device.capacity ?? {}).length
   if (count > MAX_ATTRIBUTES)
     errors.push(invalid(path, count, `the total number of attributes and capacities must not exceed ${MAX_ATTRIBUTES}`))
-  for (const [key, value] of entries(device['attributes'])) {
+  for (const [key, value] of entries(device.attributes)) {
     attributeKey(key, `${path}.attributes`, errors)
     attribute(value as Fields, `${path}.attributes[${key}]`, errors)
   }
-  for (const [key, value] of entries(device['capacity'])) {
+  for (const [key, value] of entries(device.capacity)) {
     attributeKey(key, `${path}.capacity`, errors)
-    capacity(value as Fields, device['allowMultipleAllocations'] === true, `${path}.capacity[${key}]`, errors)
+    capacity(value as Fields, device.allowMultipleAllocations === true, `${path}.capacity[${key}]`, errors)
   }
-  const taints: readonly Fields[] = device['taints'] ?? []
+  const taints: readonly DeviceTaint[] = device.taints ?? []
   if (taints.length > MAX_TAINTS) errors.push(tooMany(`${path}.taints`, taints.length, MAX_TAINTS))
   else
     taints.forEach((taint, i) => {
@@ -234,7 +242,13 @@ function allowedValues(
   if (!found) errors.push(invalid(path, standard, 'default value is not valid according to the requestPolicy'))
 }
 
-function allowedRange(standard: string, range: Fields, size: string, path: string, errors: FieldError[]): void {
+function allowedRange(
+  standard: string,
+  range: Given<ResourceSlice>,
+  size: string,
+  path: string,
+  errors: FieldError[],
+): void {
   const { min, max, step } = range
   if (min === undefined) {
     errors.push(required(`${path}.min`, 'required when validRange is defined'))
@@ -305,18 +319,18 @@ export function bindingConditions(device: Fields, path: string, errors: FieldErr
     )
 }
 
-function unchanged(now: Fields, before: Fields, errors: FieldError[]): void {
+function unchanged(now: Partial<ResourceSliceSpec>, before: Partial<ResourceSliceSpec>, errors: FieldError[]): void {
   const fixed = (path: string, value: unknown, was: unknown) => {
     if (!same(value || undefined, was || undefined))
       errors.push(invalid(path, (value ?? (path === 'spec.nodeName' ? null : '')) as Json, IMMUTABLE))
   }
-  fixed('spec.pool.name', now['pool']?.name, before['pool']?.name)
-  fixed('spec.driver', now['driver'], before['driver'])
-  fixed('spec.nodeName', now['nodeName'], before['nodeName'])
+  fixed('spec.pool.name', now.pool?.name, before.pool?.name)
+  fixed('spec.driver', now.driver, before.driver)
+  fixed('spec.nodeName', now.nodeName, before['nodeName'])
 }
 
-export function resourceSliceWarnings(object: KubeObject): readonly string[] {
-  const driver: string = object['spec']?.driver ?? ''
+export function resourceSliceWarnings(object: Given<ResourceSlice>): readonly string[] {
+  const driver: string = object.spec?.driver ?? ''
   return driver === driver.toLowerCase()
     ? []
     : [`spec.driver: driver names should be lowercase; ${JSON.stringify(driver)} contains uppercase characters`]

@@ -1,5 +1,6 @@
 /** Rules of RuntimeClass. */
-import type { Fields, KubeObject } from '../object.ts'
+import type { RuntimeClass, Toleration } from '../generated/types.ts'
+import type { Fields, Given } from '../object.ts'
 import { validateTolerations } from './affinity.ts'
 import { entries, same } from './common.ts'
 import { duplicate, type FieldError } from './errors.ts'
@@ -7,15 +8,15 @@ import { internalForm } from './internal.ts'
 import { validateLabels } from './labels.ts'
 import { containerResourceName, resourceQuantity } from './resource-names.ts'
 
-export function validateRuntimeClass(object: KubeObject): readonly FieldError[] {
+export function validateRuntimeClass(object: Given<RuntimeClass>): readonly FieldError[] {
   const errors: FieldError[] = []
-  for (const [name, value] of entries(object['overhead']?.podFixed as Fields | undefined)) {
+  for (const [name, value] of entries(object.overhead?.podFixed as Fields | undefined)) {
     const path = `overhead.limits[${name}]`
     containerResourceName(name, path, errors)
     resourceQuantity(name, value as string, path, errors)
   }
-  validateLabels(object['scheduling']?.nodeSelector, 'scheduling.nodeSelector', errors)
-  const tolerations: readonly Fields[] = object['scheduling']?.tolerations ?? []
+  validateLabels(object.scheduling?.nodeSelector, 'scheduling.nodeSelector', errors)
+  const tolerations: readonly Toleration[] = object.scheduling?.tolerations ?? []
   validateTolerations(tolerations, 'scheduling.tolerations', errors)
   tolerations.forEach((toleration, i) => {
     if (tolerations.slice(0, i).some((earlier) => same(earlier, toleration)))

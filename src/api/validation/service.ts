@@ -1,5 +1,5 @@
 /** Rules of Service. Called by its strategy, and the cluster IP rules by the allocators before anything is taken. */
-import type { Service } from '../generated/types.ts'
+import type { LoadBalancerIngress, Service } from '../generated/types.ts'
 import type { Fields } from '../object.ts'
 import { address, addressBits, familyOf, maskedNetwork, nonSpecialIP } from './address.ts'
 import { same, sorted } from './common.ts'
@@ -60,7 +60,11 @@ export function validateServiceStatus(service: Service): readonly FieldError[] {
   return errors
 }
 
-function validateLoadBalancerIngress(ingress: readonly Fields[], path: string, errors: FieldError[]): void {
+function validateLoadBalancerIngress(
+  ingress: readonly LoadBalancerIngress[],
+  path: string,
+  errors: FieldError[],
+): void {
   ingress.forEach(({ ip, ipMode, hostname }, i) => {
     const at = `${path}[${i}]`
     if (ip) address(ip, `${at}.ip`, errors, { root: undefined })

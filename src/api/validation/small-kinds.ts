@@ -1,5 +1,6 @@
 /** Rules of kinds with a handful each: Lease, PriorityClass, StorageVersionMigration. */
-import type { Fields, KubeObject } from '../object.ts'
+import type { Lease, LeaseSpec, PriorityClass, StorageVersionMigration } from '../generated/types.ts'
+import type { Fields, Given, KubeObject } from '../object.ts'
 import { immutable } from './common.ts'
 import { validateConditions } from './conditions.ts'
 import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
@@ -11,18 +12,18 @@ const SYSTEM_PRIORITIES: ReadonlyMap<string, number> = new Map([
   ['system-node-critical', 2 * HIGHEST_USER_PRIORITY + 1000],
 ])
 
-export function validateLease(object: KubeObject): readonly FieldError[] {
+export function validateLease(object: Lease): readonly FieldError[] {
   const errors: FieldError[] = []
-  const spec: Fields = object['spec'] ?? {}
-  const seconds: number | undefined = spec['leaseDurationSeconds']
+  const spec: LeaseSpec = object.spec ?? {}
+  const seconds: number | undefined = spec.leaseDurationSeconds
   if (seconds !== undefined && seconds <= 0)
     errors.push(invalid('spec.leaseDurationSeconds', seconds, 'must be greater than 0'))
-  const transitions: number | undefined = spec['leaseTransitions']
+  const transitions: number | undefined = spec.leaseTransitions
   if (transitions !== undefined && transitions < 0)
     errors.push(invalid('spec.leaseTransitions', transitions, 'must be greater than or equal to 0'))
-  const strategy: string | undefined = spec['strategy']
+  const strategy: string | undefined = spec.strategy
   if (strategy !== undefined) leaseStrategy(strategy, errors)
-  if (spec['preferredHolder'] && !strategy)
+  if (spec.preferredHolder && !strategy)
     errors.push(forbiddenField('spec.preferredHolder', 'may only be specified if `strategy` is defined'))
   return errors
 }
@@ -36,12 +37,12 @@ function leaseStrategy(strategy: string, errors: FieldError[]): void {
   else if (strategy !== 'OldestEmulationVersion') errors.push(notSupported(path, strategy, ['OldestEmulationVersion']))
 }
 
-export function validatePriorityClass(object: KubeObject): readonly FieldError[] {
+export function validatePriorityClass(object: Given<PriorityClass>): readonly FieldError[] {
   const errors: FieldError[] = []
   const name = object.metadata.name ?? ''
-  const value: number = object['value'] ?? 0
+  const value: number = object.value ?? 0
   if (name.startsWith('system-')) {
-    const why = whyNotSystem(name, value, object['globalDefault'] === true)
+    const why = whyNotSystem(name, value, object.globalDefault === true)
     if (why !== undefined)
       errors.push(
         forbiddenField(
@@ -51,7 +52,7 @@ export function validatePriorityClass(object: KubeObject): readonly FieldError[]
       )
   } else if (value > HIGHEST_USER_PRIORITY)
     errors.push(forbiddenField('value', `maximum allowed value of a user defined priority is ${HIGHEST_USER_PRIORITY}`))
-  preemptionPolicy(object['preemptionPolicy'], errors)
+  preemptionPolicy(object.preemptionPolicy, errors)
   return errors
 }
 
@@ -69,15 +70,17 @@ function preemptionPolicy(policy: string | undefined, errors: FieldError[]): voi
     errors.push(notSupported('preemptionPolicy', policy, ['PreemptLowerPriority', 'Never']))
 }
 
-export function validatePriorityClassUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
+export function validatePriorityClassUpdate(
+  object: Given<PriorityClass>,
+  old: Given<PriorityClass>,
+): readonly FieldError[] {
   const errors: FieldError[] = []
-  if ((object['value'] ?? 0) !== (old['value'] ?? 0))
-    errors.push(forbiddenField('value', 'may not be changed in an update.'))
-  immutable('preemptionPolicy', object['preemptionPolicy'], old['preemptionPolicy'], errors)
+  if ((object.value ?? 0) !== (old.value ?? 0)) errors.push(forbiddenField('value', 'may not be changed in an update.'))
+  immutable('preemptionPolicy', object.preemptionPolicy, old.preemptionPolicy, errors)
   return errors
 }
 
-export function validateStorageVersionMigration(object: KubeObject): readonly FieldError[] {
+export function validateStorageVersionMigration(object: StorageVersionMigration): readonly FieldError[] {
   const errors: FieldError[] = []
   const { group, resource } = migratedBy(object)
   if (resource === '') errors.push(required('spec.resource.resource', 'resource is required to be set'))
@@ -87,7 +90,10 @@ export function validateStorageVersionMigration(object: KubeObject): readonly Fi
   return errors
 }
 
-export function validateStorageVersionMigrationUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
+export function validateStorageVersionMigrationUpdate(
+  object: StorageVersionMigration,
+  old: StorageVersionMigration,
+): readonly FieldError[] {
   const errors = [...validateStorageVersionMigration(object)]
   const { group, resource } = migratedBy(object)
   const was = migratedBy(old)
@@ -100,7 +106,10 @@ export function validateStorageVersionMigrationUpdate(object: KubeObject, old: K
 const IMMUTABLE = 'field is immutable'
 
 /** A migration's version and outcome stay once they are there. */
-export function validateStorageVersionMigrationStatus(object: KubeObject, old: KubeObject): readonly FieldError[] {
+export function validateStorageVersionMigrationStatus(
+  object: StorageVersionMigration,
+  old: StorageVersionMigration,
+): readonly FieldError[] {
   const errors: FieldError[] = []
   const path = 'status.resourceVersion'
   const { resourceVersion: version = '', conditions = [] } = statusOf(object)

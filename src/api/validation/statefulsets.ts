@@ -1,5 +1,13 @@
 /** StatefulSet. */
-import type { PodTemplateSpec, StatefulSet, StatefulSetSpec, StatefulSetStatus } from '../generated/types.ts'
+import type {
+  PersistentVolumeClaim,
+  PodTemplateSpec,
+  StatefulSet,
+  StatefulSetPersistentVolumeClaimRetentionPolicy,
+  StatefulSetSpec,
+  StatefulSetStatus,
+  StatefulSetUpdateStrategy,
+} from '../generated/types.ts'
 import type { Fields } from '../object.ts'
 import { asGiven } from '../schema/canonical.ts'
 import { IMMUTABLE, same } from './common.ts'
@@ -47,23 +55,23 @@ export function validateStatefulSet(object: StatefulSet, old?: StatefulSet): Fie
 }
 
 /** The template as its pods will be: every claim is a volume of its name, before those of its own with other names. */
-function withClaimVolumes(spec: Fields): Fields {
-  const template: PodTemplateSpec = spec['template'] ?? {}
-  const claims: readonly Fields[] = spec['volumeClaimTemplates'] ?? []
+function withClaimVolumes(spec: Partial<StatefulSetSpec>): Fields {
+  const template: PodTemplateSpec = spec.template ?? {}
+  const claims: readonly PersistentVolumeClaim[] = spec.volumeClaimTemplates ?? []
   if (claims.length === 0) return template
   const names = new Map<string, Fields>()
   for (const claim of claims) {
-    const name: string = claim['metadata']?.name ?? ''
+    const name: string = claim.metadata?.name ?? ''
     names.set(name, { name, persistentVolumeClaim: { claimName: name } })
   }
   const own = (template.spec?.volumes ?? []).filter((v) => !names.has(v.name ?? ''))
   return { ...template, spec: { ...template.spec, volumes: [...names.values(), ...own] } }
 }
 
-function validateUpdateStrategy(strategy: Fields, errors: FieldError[]): void {
+function validateUpdateStrategy(strategy: StatefulSetUpdateStrategy, errors: FieldError[]): void {
   const path = 'spec.updateStrategy'
-  const rolling: Fields | undefined = strategy['rollingUpdate'] ?? undefined
-  const type: string = strategy['type'] ?? ''
+  const rolling: Fields | undefined = strategy.rollingUpdate ?? undefined
+  const type: string = strategy.type ?? ''
   if (type === '') errors.push(required(path))
   else if (type === 'OnDelete') {
     if (rolling)
@@ -87,24 +95,31 @@ function validateUpdateStrategy(strategy: Fields, errors: FieldError[]): void {
   } else errors.push(invalid(path, internalForm(STRATEGY, strategy), "must be 'RollingUpdate' or 'OnDelete'"))
 }
 
-function validateRetention(policy: Fields | undefined, errors: FieldError[]): void {
+function validateRetention(
+  policy: StatefulSetPersistentVolumeClaimRetentionPolicy | undefined,
+  errors: FieldError[],
+): void {
   if (!policy) return
   for (const field of ['whenDeleted', 'whenScaled'] as const)
     if (!RETENTION.includes(policy[field] ?? ''))
       errors.push(notSupported(`spec.persistentVolumeClaimRetentionPolicy.${field}`, policy[field] ?? '', RETENTION))
 }
 
-function validateClaimTemplates(claims: readonly Fields[], errors: FieldError[]): void {
+function validateClaimTemplates(claims: readonly PersistentVolumeClaim[], errors: FieldError[]): void {
   claims.forEach((claim, i) => {
-    persistentVolumeClaimSpec(claim['spec'] ?? {}, `spec.volumeClaimTemplates[${i}].spec`, errors, { root: claim })
+    persistentVolumeClaimSpec(claim.spec ?? {}, `spec.volumeClaimTemplates[${i}].spec`, errors, { root: claim })
   })
 }
 
 /** What a stateful set is cannot change under its pods. */
-function validateImmutableFields(spec: Fields, old: Fields, errors: FieldError[]): void {
-  immutableSelector(spec['selector'], old['selector'], errors)
-  const claims: readonly Fields[] = spec['volumeClaimTemplates'] ?? []
-  if (!same(claims, old['volumeClaimTemplates']))
+function validateImmutableFields(
+  spec: Partial<StatefulSetSpec>,
+  old: Partial<StatefulSetSpec>,
+  errors: FieldError[],
+): void {
+  immutableSelector(spec.selector, old.selector, errors)
+  const claims: readonly PersistentVolumeClaim[] = spec.volumeClaimTemplates ?? []
+  if (!same(claims, old.volumeClaimTemplates))
     errors.push(
       invalid(
         'spec.volumeClaimTemplates',
@@ -118,7 +133,7 @@ function validateImmutableFields(spec: Fields, old: Fields, errors: FieldError[]
     if ((spec[field] ?? '') !== (old[field] ?? '')) errors.push(invalid(`spec.${field}`, spec[field] ?? '', IMMUTABLE))
 }
 
-function withoutKind({ kind: _, apiVersion: __, ...claim }: Fields): Fields {
+function withoutKind({ kind: _, apiVersion: __, ...claim }: PersistentVolumeClaim): Fields {
   return claim
 }
 

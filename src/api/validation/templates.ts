@@ -1,5 +1,6 @@
 /** Pod templates, and what every controller of pods asks of its own: a selector that fits, pods that restart. */
 
+import type { PodSpec, PodTemplateSpec } from '../generated/types.ts'
 import type { Fields, KubeObject } from '../object.ts'
 import type { Int64 } from '../objects/integers.ts'
 import { labelSelectorOf } from '../objects/label-selector.ts'
@@ -19,27 +20,32 @@ import { percentText } from './names.ts'
 import { validatePodSpec } from './pods.ts'
 
 /** PodTemplateSpec: its labels and annotations stand beside its spec in messages. */
-export function validatePodTemplateSpec(template: Fields, path: string, errors: FieldError[]): void {
-  const metadata: Fields = template['metadata'] ?? {}
-  const spec: Fields = template['spec'] ?? {}
+export function validatePodTemplateSpec(template: PodTemplateSpec, path: string, errors: FieldError[]): void {
+  const metadata: Fields = template.metadata ?? {}
+  const spec: Partial<PodSpec> = template.spec ?? {}
   validateLabels(metadata['labels'], `${path}.labels`, errors)
   validateAnnotations(metadata['annotations'], `${path}.annotations`, errors)
   validatePodSpec(spec, {}, `${path}.spec`, errors)
-  if (spec['ephemeralContainers']?.length)
+  if (spec.ephemeralContainers?.length)
     errors.push(forbiddenField(`${path}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template'))
 }
 
 /** A template of pods that run until they are replaced. */
-export function validateRunningTemplate(template: Fields, owner: string, path: string, errors: FieldError[]): void {
+export function validateRunningTemplate(
+  template: PodTemplateSpec,
+  owner: string,
+  path: string,
+  errors: FieldError[],
+): void {
   validatePodTemplateSpec(template, path, errors)
   validateRestartAlways(template, owner, path, errors)
 }
 
-function validateRestartAlways(template: Fields, owner: string, path: string, errors: FieldError[]): void {
-  const spec: Fields = template['spec'] ?? {}
-  if (spec['restartPolicy'] !== 'Always')
-    errors.push(notSupported(`${path}.spec.restartPolicy`, spec['restartPolicy'] ?? '', ['Always']))
-  if (!isEmpty(spec['activeDeadlineSeconds']))
+function validateRestartAlways(template: PodTemplateSpec, owner: string, path: string, errors: FieldError[]): void {
+  const spec: Partial<PodSpec> = template.spec ?? {}
+  if (spec.restartPolicy !== 'Always')
+    errors.push(notSupported(`${path}.spec.restartPolicy`, spec.restartPolicy ?? '', ['Always']))
+  if (!isEmpty(spec.activeDeadlineSeconds))
     errors.push(
       forbiddenField(`${path}.spec.activeDeadlineSeconds`, `activeDeadlineSeconds in ${owner} is not Supported`),
     )
@@ -47,12 +53,12 @@ function validateRestartAlways(template: Fields, owner: string, path: string, er
 
 type Labels = Readonly<Record<string, string>>
 
-export const templateLabels = (template: Fields | undefined): Labels | undefined => template?.['metadata']?.labels
+export const templateLabels = (template: PodTemplateSpec | undefined): Labels | undefined => template?.metadata?.labels
 
-export function labelsMismatch(template: Fields | undefined, path: string): FieldError {
+export function labelsMismatch(template: PodTemplateSpec | undefined, path: string): FieldError {
   return invalid(
     `${path}.metadata.labels`,
-    printableMap(asGiven(template?.['metadata'], 'labels', {}) as Labels | null),
+    printableMap(asGiven(template?.metadata, 'labels', {}) as Labels | null),
     '`selector` does not match template `labels`',
   )
 }
@@ -85,7 +91,7 @@ export function validateSelectorAndTemplate(
 }
 
 /** Whether a usable selector selects the template's pods; an absent one selects nothing. */
-export function fits(selector: Fields | undefined, template: Fields | undefined): boolean {
+export function fits(selector: Fields | undefined, template: PodTemplateSpec | undefined): boolean {
   return labelSelectorOf(selector).matches(templateLabels(template) ?? {})
 }
 

@@ -1,4 +1,5 @@
 /** Volumes: one source each, and the rules of every source. Called by the rules of PodSpec and by PersistentVolume's. */
+import type { Volume } from '../generated/types.ts'
 import type { Fields } from '../object.ts'
 import { nanosOf } from '../objects/quantity.ts'
 import { driverName } from './driver-name.ts'
@@ -31,7 +32,7 @@ type SourceRule = (source: Fields, path: string, errors: FieldError[], volumeNam
 
 /** The volumes of a pod; gives the table by which mounts find them. */
 export function validateVolumes(
-  volumes: readonly Fields[],
+  volumes: readonly Partial<Volume>[],
   podName: string,
   path: string,
   errors: FieldError[],
@@ -39,7 +40,7 @@ export function validateVolumes(
   const sources = new Map<string, Fields>()
   volumes.forEach((volume, i) => {
     const at = `${path}[${i}]`
-    const name: string = volume['name'] ?? ''
+    const name: string = volume.name ?? ''
     const found: FieldError[] = []
     validateSource(volume, at, found, podName)
     if (name === '') found.push(required(`${at}.name`))
@@ -54,21 +55,21 @@ export function validateVolumes(
 /** `podSources` in a form that is walked without making it anew for every volume. */
 let sourceRules: readonly (readonly [string, SourceRule])[] | undefined
 
-function validateSource(volume: Fields, path: string, errors: FieldError[], podName: string): void {
+function validateSource(volume: Partial<Volume>, path: string, errors: FieldError[], podName: string): void {
   let count = 0
   sourceRules ??= Object.entries(podSources)
   for (const [kind, rule] of sourceRules) {
-    const source: Fields | undefined = volume[kind]
+    const source: Fields | undefined = (volume as Fields)[kind]
     if (source === undefined || source === null) continue
     if (count > 0) {
       errors.push(forbiddenField(`${path}.${SPELLED[kind] ?? kind}`, MORE_THAN_ONE))
       continue
     }
     count++
-    rule(source, `${path}.${kind}`, errors, volume['name'] ?? '')
-    if (kind === 'ephemeral' && volume['name'] && podName) {
-      for (const message of dns1123Subdomain(`${podName}-${volume['name']}`))
-        errors.push(invalid(`${path}.name`, volume['name'], `PVC name "${podName}-${volume['name']}": ${message}`))
+    rule(source, `${path}.${kind}`, errors, volume.name ?? '')
+    if (kind === 'ephemeral' && volume.name && podName) {
+      for (const message of dns1123Subdomain(`${podName}-${volume.name}`))
+        errors.push(invalid(`${path}.name`, volume.name, `PVC name "${podName}-${volume.name}": ${message}`))
     }
   }
   if (count === 0) errors.push(required(path, 'must specify a volume type'))

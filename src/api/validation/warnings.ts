@@ -1,5 +1,20 @@
 /** What is accepted of services, volumes, claims, classes and the like, but told to the user: deprecated, or without effect. */
-import type { Fields, KubeObject } from '../object.ts'
+import type {
+  CSIDriver,
+  Ingress,
+  NetworkPolicy,
+  Node,
+  NodeSelectorTerm,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  PersistentVolumeSpec,
+  ResourceSlice,
+  Service,
+  ServiceSpec,
+  StatefulSet,
+  VolumeResourceRequirements,
+} from '../generated/types.ts'
+import type { Fields, Given, KubeObject } from '../object.ts'
 import { canonicalIP, withoutLeadingZeros } from '../objects/ip.ts'
 import { isWholeInThousandths } from '../objects/quantity.ts'
 import { entries } from './common.ts'
@@ -58,17 +73,17 @@ export function networkWarnings(text: string, path: string): readonly string[] {
   ]
 }
 
-export function nodeWarnings(node: KubeObject): readonly string[] {
-  const cidrs: readonly string[] = node['spec']?.podCIDRs ?? []
+export function nodeWarnings(node: Node): readonly string[] {
+  const cidrs: readonly string[] = node.spec?.podCIDRs ?? []
   return [
-    ...(node['spec']?.externalID ? ['spec.externalID: this field is deprecated, and is unused by Kubernetes'] : []),
+    ...(node.spec?.externalID ? ['spec.externalID: this field is deprecated, and is unused by Kubernetes'] : []),
     ...cidrs.flatMap((text, i) => networkWarnings(text, `spec.podCIDRs[${i}]`)),
   ]
 }
 
-export function networkPolicyWarnings(policy: KubeObject): readonly string[] {
+export function networkPolicyWarnings(policy: NetworkPolicy): readonly string[] {
   const rules = (field: string, side: string): readonly string[] =>
-    (policy['spec']?.[field] ?? []).flatMap((rule: Fields, i: number) =>
+    ((policy.spec as Fields)?.[field] ?? []).flatMap((rule: Fields, i: number) =>
       (rule[side] ?? []).flatMap(({ ipBlock }: Fields, j: number) => {
         const path = `spec.${field}[${i}].${side}[${j}].ipBlock`
         const except: readonly string[] = ipBlock?.except ?? []
@@ -81,26 +96,26 @@ export function networkPolicyWarnings(policy: KubeObject): readonly string[] {
   return [...rules('ingress', 'from'), ...rules('egress', 'to')]
 }
 
-export function serviceWarnings(service: KubeObject): readonly string[] {
-  const spec: Fields = service['spec'] ?? {}
+export function serviceWarnings(service: Service): readonly string[] {
+  const spec: ServiceSpec = service.spec ?? {}
   const warnings: string[] = []
-  const external: readonly string[] = spec['externalIPs'] ?? []
-  if (spec['type'] !== 'ExternalName' && spec['clusterIP'] === 'None') {
-    if (spec['loadBalancerIP']) warnings.push('spec.loadBalancerIP is ignored for headless services')
+  const external: readonly string[] = spec.externalIPs ?? []
+  if (spec.type !== 'ExternalName' && spec.clusterIP === 'None') {
+    if (spec.loadBalancerIP) warnings.push('spec.loadBalancerIP is ignored for headless services')
     if (external.length > 0) warnings.push('spec.externalIPs is ignored for headless services')
-    if (spec['sessionAffinity'] !== 'None') warnings.push('spec.SessionAffinity is ignored for headless services')
+    if (spec.sessionAffinity !== 'None') warnings.push('spec.SessionAffinity is ignored for headless services')
   } else {
     if (external.length > 0)
       warnings.push(
-        spec['type'] === 'ExternalName'
+        spec.type === 'ExternalName'
           ? 'spec.externalIPs is ignored when spec.type is "ExternalName"'
           : 'spec.externalIPs is deprecated and may no longer be implemented in some clusters',
       )
-    if (spec['loadBalancerIP']) warnings.push(...addressWarnings(spec['loadBalancerIP'], 'spec.loadBalancerIP'))
+    if (spec.loadBalancerIP) warnings.push(...addressWarnings(spec.loadBalancerIP, 'spec.loadBalancerIP'))
   }
-  if (spec['externalName'] && spec['type'] !== 'ExternalName')
+  if (spec.externalName && spec.type !== 'ExternalName')
     warnings.push('spec.externalName is ignored when spec.type is not "ExternalName"')
-  if (spec['trafficDistribution'] === 'PreferClose')
+  if (spec.trafficDistribution === 'PreferClose')
     warnings.push('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"')
   return warnings
 }
@@ -115,30 +130,30 @@ const OLD_PERSISTENT_VOLUMES: Readonly<Record<string, string>> = {
   glusterfs: 'glusterfs',
 }
 
-export function persistentVolumeWarnings(volume: KubeObject): readonly string[] {
-  const spec: Fields = volume['spec'] ?? {}
-  const terms: readonly Fields[] = spec['nodeAffinity']?.required?.nodeSelectorTerms ?? []
+export function persistentVolumeWarnings(volume: PersistentVolume): readonly string[] {
+  const spec: PersistentVolumeSpec = volume.spec ?? {}
+  const terms: readonly NodeSelectorTerm[] = spec.nodeAffinity?.required?.nodeSelectorTerms ?? []
   return [
     ...(volume.metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] === undefined
       ? []
       : [
           'metadata.annotations[volume.beta.kubernetes.io/storage-class]: deprecated since v1.8; use "storageClassName" attribute instead',
         ]),
-    ...(spec['persistentVolumeReclaimPolicy'] === 'Recycle'
+    ...(spec.persistentVolumeReclaimPolicy === 'Recycle'
       ? [
           'spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.',
         ]
       : []),
     ...terms.flatMap((term, i) => termWarnings(term, `spec.nodeAffinity.required.nodeSelectorTerms[${i}]`)),
     ...Object.entries(OLD_PERSISTENT_VOLUMES).flatMap(([kind, name]) =>
-      spec[kind] === undefined ? [] : [`spec.${name}: ${OLD_VOLUMES[kind]}`],
+      (spec as Fields)[kind] === undefined ? [] : [`spec.${name}: ${OLD_VOLUMES[kind]}`],
     ),
   ]
 }
 
-export function claimWarnings(claim: KubeObject): readonly string[] {
+export function claimWarnings(claim: PersistentVolumeClaim): readonly string[] {
   const annotations = claim.metadata.annotations ?? {}
-  const resources: Fields = claim['spec']?.resources ?? {}
+  const resources: VolumeResourceRequirements = claim.spec?.resources ?? {}
   return [
     ...(Object.hasOwn(annotations, 'volume.beta.kubernetes.io/storage-class')
       ? [
@@ -149,18 +164,18 @@ export function claimWarnings(claim: KubeObject): readonly string[] {
   ]
 }
 
-function storageWarnings(resources: Fields | undefined, path: string): readonly string[] {
+function storageWarnings(resources: VolumeResourceRequirements | undefined, path: string): readonly string[] {
   return ['requests', 'limits'].flatMap((side) => {
-    const text: string | undefined = resources?.[side]?.storage
+    const text: string | undefined = (resources as Fields)?.[side]?.storage
     return text === undefined || isWholeInThousandths(text) ? [] : [fractional(`${path}.${side}[storage]`, text)]
   })
 }
 
 /** Of a StatefulSet's claims; Kubernetes leaves their spec out of the path. */
-export function claimTemplateWarnings(object: KubeObject): readonly string[] {
-  const claims: readonly Fields[] = object['spec']?.volumeClaimTemplates ?? []
+export function claimTemplateWarnings(object: StatefulSet): readonly string[] {
+  const claims: readonly PersistentVolumeClaim[] = object.spec?.volumeClaimTemplates ?? []
   return claims.flatMap((claim, i) =>
-    storageWarnings(claim['spec']?.resources, `spec.volumeClaimTemplates[${i}].resources`),
+    storageWarnings(claim.spec?.resources, `spec.volumeClaimTemplates[${i}].resources`),
   )
 }
 
@@ -184,8 +199,8 @@ export function storageCapacityWarnings(capacity: KubeObject): readonly string[]
   ]
 }
 
-export function csiDriverWarnings(driver: KubeObject): readonly string[] {
-  const { tokenRequests = [], serviceAccountTokenInSecrets } = (driver['spec'] ?? {}) as Fields
+export function csiDriverWarnings(driver: Given<CSIDriver>): readonly string[] {
+  const { tokenRequests = [], serviceAccountTokenInSecrets } = driver.spec ?? {}
   return tokenRequests.length > 0 && serviceAccountTokenInSecrets === undefined
     ? [
         'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes',
@@ -199,11 +214,11 @@ export function runtimeClassWarnings(runtimeClass: KubeObject): readonly string[
   )
 }
 
-export function endpointSliceWarnings(slice: KubeObject): readonly string[] {
+export function endpointSliceWarnings(slice: Given<ResourceSlice>): readonly string[] {
   return slice['addressType'] === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : []
 }
 
-export function ingressWarnings(ingress: KubeObject): readonly string[] {
+export function ingressWarnings(ingress: Ingress): readonly string[] {
   return ingress.metadata.annotations?.['kubernetes.io/ingress.class'] === undefined
     ? []
     : [`annotation "kubernetes.io/ingress.class" is deprecated, please use 'spec.ingressClassName' instead`]

@@ -1,6 +1,15 @@
 /** Deployment, ReplicaSet, ReplicationController, PodTemplate and ControllerRevision. `old` is given at an update. */
-import type { PodTemplateSpec } from '../generated/types.ts'
-import type { Fields, KubeObject } from '../object.ts'
+import type {
+  ControllerRevision,
+  Deployment,
+  DeploymentStatus,
+  PodTemplate,
+  PodTemplateSpec,
+  ReplicaSet,
+  ReplicaSetStatus,
+  ReplicationController,
+} from '../generated/types.ts'
+import type { Fields, Given, KubeObject } from '../object.ts'
 import { ROLLBACK_TO } from '../objects/annotated-fields.ts'
 import { parseInt64 } from '../objects/integers.ts'
 import { labelSelectorOf } from '../objects/label-selector.ts'
@@ -24,7 +33,7 @@ import {
 
 const specOf = (object: KubeObject): Fields => object['spec'] ?? {}
 
-export function validateDeployment(object: KubeObject, old?: KubeObject): FieldError[] {
+export function validateDeployment(object: Deployment, old?: Deployment): FieldError[] {
   const errors: FieldError[] = []
   const spec = specOf(object)
   nonNegativeField(spec['replicas'], 'spec.replicas', errors)
@@ -79,9 +88,9 @@ function notSupportedValue(
   return notSupported(path, value, supported)
 }
 
-export function validateDeploymentStatus(object: KubeObject, old: KubeObject): FieldError[] {
+export function validateDeploymentStatus(object: Deployment, old: Deployment): FieldError[] {
   const errors: FieldError[] = []
-  const status: Fields = object['status'] ?? {}
+  const status: DeploymentStatus = object.status ?? {}
   nonNegativeCounts(
     status,
     [
@@ -95,7 +104,7 @@ export function validateDeploymentStatus(object: KubeObject, old: KubeObject): F
     ],
     errors,
   )
-  nonNegativeField(status['collisionCount'], 'status.collisionCount', errors)
+  nonNegativeField(status.collisionCount, 'status.collisionCount', errors)
   notMoreThanReplicas(status, ['updatedReplicas', 'readyReplicas', 'availableReplicas'], errors)
   const { availableReplicas = 0, readyReplicas = 0 } = status
   if (availableReplicas > readyReplicas)
@@ -110,7 +119,7 @@ function notMoreThanReplicas(status: Fields, fields: readonly string[], errors: 
       errors.push(invalid(`status.${field}`, status[field] ?? 0, 'cannot be greater than status.replicas'))
 }
 
-export function validateReplicaSet(object: KubeObject, old?: KubeObject): FieldError[] {
+export function validateReplicaSet(object: ReplicaSet, old?: ReplicaSet): FieldError[] {
   const errors: FieldError[] = []
   const spec = specOf(object)
   nonNegativeField(spec['replicas'], 'spec.replicas', errors)
@@ -134,9 +143,9 @@ const REPLICA_COUNTS = [
   'terminatingReplicas',
 ]
 
-export function validateReplicaSetStatus(object: KubeObject, _old: KubeObject): FieldError[] {
+export function validateReplicaSetStatus(object: ReplicaSet | ReplicationController, _old: KubeObject): FieldError[] {
   const errors: FieldError[] = []
-  const status: Fields = object['status'] ?? {}
+  const status: Partial<ReplicaSetStatus> = object.status ?? {}
   nonNegativeCounts(status, REPLICA_COUNTS, errors)
   notMoreThanReplicas(status, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'], errors)
   const { availableReplicas = 0, readyReplicas = 0 } = status
@@ -145,7 +154,7 @@ export function validateReplicaSetStatus(object: KubeObject, _old: KubeObject): 
   return errors
 }
 
-export function validateReplicationController(object: KubeObject, _old?: KubeObject): FieldError[] {
+export function validateReplicationController(object: ReplicationController, _old?: KubeObject): FieldError[] {
   const errors: FieldError[] = []
   const spec = specOf(object)
   if (isEmpty(spec['selector'])) errors.push(required('spec.selector'))
@@ -161,25 +170,31 @@ export function validateReplicationController(object: KubeObject, _old?: KubeObj
   return errors
 }
 
-export function validateReplicationControllerStatus(object: KubeObject, old: KubeObject): FieldError[] {
+export function validateReplicationControllerStatus(
+  object: ReplicationController,
+  old: ReplicationController,
+): FieldError[] {
   return validateReplicaSetStatus(object, old)
 }
 
-export function validatePodTemplate(object: KubeObject, _old?: KubeObject): FieldError[] {
+export function validatePodTemplate(object: PodTemplate, _old?: KubeObject): FieldError[] {
   const errors: FieldError[] = []
-  validatePodTemplateSpec(object['template'] ?? {}, 'template', errors)
+  validatePodTemplateSpec(object.template ?? {}, 'template', errors)
   return errors
 }
 
-export function validateControllerRevision(object: KubeObject, old?: KubeObject): FieldError[] {
+export function validateControllerRevision(
+  object: Given<ControllerRevision>,
+  old?: Given<ControllerRevision>,
+): FieldError[] {
   const errors: FieldError[] = []
-  const data = object['data']
+  const data = object.data
   if (old) {
-    nonNegativeField(object['revision'], 'revision', errors)
-    if (JSON.stringify(data) !== JSON.stringify(old['data'])) errors.push(invalid('data', data ?? null, IMMUTABLE))
+    nonNegativeField(object.revision, 'revision', errors)
+    if (JSON.stringify(data) !== JSON.stringify(old.data)) errors.push(invalid('data', data ?? null, IMMUTABLE))
     return errors
   }
-  nonNegativeField(object['revision'], 'revision', errors)
+  nonNegativeField(object.revision, 'revision', errors)
   if (data === undefined || data === null) errors.push(required('data', 'data is mandatory'))
   else if (typeof data !== 'object' || Array.isArray(data))
     errors.push(required('data', 'data must be a valid JSON object'))

@@ -48,7 +48,7 @@ export interface Aggregator {
    * Asks the server behind an APIService for what it serves, for the availability check.
    * @throws ServiceUnresolved when there is no server to ask
    */
-  check(service: KubeObject): Promise<AvailabilityCheck>
+  check(service: APIService): Promise<AvailabilityCheck>
   close(): void
 }
 
@@ -105,14 +105,14 @@ export function createAggregator(
     return remote
   }
   const isHere = ({ group, version }: LocalApi): boolean => {
-    const service = reads.get('apiregistration.k8s.io', 'apiservices', '', `${version}.${group}`)
+    const service = reads.get<APIService>('apiregistration.k8s.io', 'apiservices', '', `${version}.${group}`)
     return service !== undefined && (service as APIService).spec?.service === undefined
   }
-  const remoteOf = (service: KubeObject): Remote => {
-    const spec: Fields = service['spec']
-    const { namespace, name, port = 443 } = spec['service'] as { namespace: string; name: string; port?: number }
+  const remoteOf = (service: APIService): Remote => {
+    const spec = service.spec!
+    const { namespace, name, port = 443 } = spec.service as { namespace: string; name: string; port?: number }
     const { server, refused } = resolveService(reads, { namespace, name, port })
-    const ca = spec['caBundle'] ? Buffer.from(spec['caBundle'], 'base64').toString() : undefined
+    const ca = spec.caBundle ? Buffer.from(spec.caBundle, 'base64').toString() : undefined
     const serverName = `${name}.${namespace}.svc`
     const client = clients.clientOf({
       server,
@@ -121,7 +121,7 @@ export function createAggregator(
       key: identity.key,
       ...(ca === undefined ? {} : { ca }),
       serverName,
-      insecureSkipTlsVerify: spec['insecureSkipTLSVerify'] === true,
+      insecureSkipTlsVerify: spec.insecureSkipTLSVerify === true,
     })
     return { client, server, serverName, ca }
   }
@@ -159,7 +159,7 @@ export function createAggregator(
     },
     async check(service) {
       const { client, ...remote } = remoteOf(service)
-      const groupVersion = `${service['spec'].group}/${service['spec'].version}`
+      const groupVersion = `${service['spec']!.group}/${service['spec']!.version}`
       const path = `/apis/${groupVersion}`
       const url = `${remote.server}${path}`
       const timeout = new AbortController()
@@ -217,5 +217,5 @@ const groupVersionOf = ({ group, version }: LocalApi): string => `${group}/${ver
 const TIMED_OUT = 'net/http: request canceled (Client.Timeout exceeded while awaiting headers)'
 const checker: UserInfo = { name: 'system:kube-aggregator', groups: ['system:masters'] }
 
-const priority = (service: KubeObject): number =>
-  (service['spec'].groupPriorityMinimum ?? 0) * 100_000 + (service['spec'].versionPriority ?? 0)
+const priority = (service: APIService): number =>
+  (service.spec?.groupPriorityMinimum ?? 0) * 100_000 + (service.spec?.versionPriority ?? 0)

@@ -4,6 +4,7 @@
  */
 
 import { timingSafeEqual } from 'node:crypto'
+import type { Secret } from '../../api/generated/types.ts'
 import type { UserInfo } from '../../api/request.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { CacheReads } from '../reads.ts'
@@ -16,10 +17,10 @@ export function bootstrapTokenUser(reads: CacheReads, clock: Clock, token: strin
   const match = SHAPE.exec(token)
   if (match === null) return undefined
   const [, id = '', secret = ''] = match
-  const object = reads.get('', 'secrets', 'kube-system', `bootstrap-token-${id}`)
+  const object = reads.get<Secret>('', 'secrets', 'kube-system', `bootstrap-token-${id}`)
   if (object === undefined || object.metadata.deletionTimestamp !== undefined) return undefined
-  if (object['type'] !== 'bootstrap.kubernetes.io/token') return undefined
-  const text = (field: string) => Buffer.from(object['data']?.[field] ?? '', 'base64').toString()
+  if (object.type !== 'bootstrap.kubernetes.io/token') return undefined
+  const text = (field: string) => Buffer.from(object.data?.[field] ?? '', 'base64').toString()
   if (text('token-id') !== id || !equal(text('token-secret'), secret)) return undefined
   if (text('usage-bootstrap-authentication') !== 'true') return undefined
   const expiration = text('expiration')

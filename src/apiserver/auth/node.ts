@@ -4,6 +4,7 @@
  * role system:node, without any binding.
  */
 
+import type { PersistentVolumeClaim } from '../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { CacheReads } from '../reads.ts'
 import { type Attributes, type Authorizer, type Decision, noOpinion } from './authorizer.ts'
@@ -160,8 +161,8 @@ const usesVolume: Related = (attributes, node, reads) =>
   somePod(reads.podsOnNode(node), (pod) =>
     claimNames(pod).some(
       (claim) =>
-        reads.get('', 'persistentvolumeclaims', pod.metadata.namespace ?? '', claim)?.['spec']?.volumeName ===
-        attributes.name,
+        reads.get<PersistentVolumeClaim>('', 'persistentvolumeclaims', pod.metadata.namespace ?? '', claim)?.spec
+          ?.volumeName === attributes.name,
     ),
   )
 

@@ -3,6 +3,7 @@
  * decoded and defaulted the object and set its managedFields; nothing is stored.
  */
 
+import type { Node } from '../../api/generated/types.ts'
 import { type Fields, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import { badRequest, conflict, notFound } from '../../api/status.ts'
 import { type FieldError, invalid, invalidError } from '../../api/validation/errors.ts'
@@ -120,12 +121,12 @@ async function boundObject(
     const message = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`
     throw conflict({ group: '', resource: kind }, name, message)
   }
-  const asReference = (node: KubeObject) => ({ name: node.metadata.name ?? '', uid: node.metadata.uid })
+  const asReference = (node: Node) => ({ name: node.metadata.name ?? '', uid: node.metadata.uid })
   if (kind === 'Secret') return { secret: object }
   if (kind === 'Node') return { node: asReference(object) }
   const nodeName: string = object['spec']?.nodeName ?? ''
   if (nodeName === '') return { pod: object }
-  const node = reads.get('', 'nodes', '', nodeName)
+  const node = reads.get<Node>('', 'nodes', '', nodeName)
   return { pod: object, node: node === undefined ? { name: nodeName, uid: undefined } : asReference(node) }
 }
 

@@ -3,6 +3,7 @@
  * ConversionReview and comes back in the version wanted. What the webhook may not touch is held to what it was.
  */
 
+import type { CustomResourceDefinition } from '../../api/generated/types.ts'
 import { apiVersionOf, asKubeObject, type Fields, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { StatusError } from '../../api/status.ts'
@@ -68,8 +69,13 @@ export function createWebhookConversion(runtime: Runtime, reads: CacheReads): We
 }
 
 function webhookOf({ group, resource }: ResourceRow, reads: CacheReads): Fields | undefined {
-  const definition = reads.get('apiextensions.k8s.io', 'customresourcedefinitions', '', `${resource}.${group}`)
-  return definition?.['spec']?.conversion?.webhook
+  const definition = reads.get<CustomResourceDefinition>(
+    'apiextensions.k8s.io',
+    'customresourcedefinitions',
+    '',
+    `${resource}.${group}`,
+  )
+  return definition?.spec?.conversion?.webhook
 }
 
 function reviewOf(webhook: Fields, uid: string, objects: readonly KubeObject[], desiredAPIVersion: string): Fields {

@@ -3,7 +3,14 @@
  * the group has are not (API concept: CustomResourceDefinition conditions NamesAccepted, Established, Terminating). Pure;
  * the loop that writes what comes out is crd-loop.ts.
  */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionCondition,
+  CustomResourceDefinitionNames,
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionStatus,
+} from '../../api/generated/types.ts'
+import type { Fields, Given, KubeObject } from '../../api/object.ts'
 import { sameJson } from '../../api/same.ts'
 import type { NamesInUse } from './names-in-use.ts'
 import { definitionCondition, isConditionTrue } from './rows.ts'
@@ -21,12 +28,12 @@ export interface DefinitionCondition {
 
 /** The definition with a condition set; its time changes only with its status. The same object when nothing changes. */
 export function withDefinitionCondition(
-  definition: KubeObject,
+  definition: Given<CustomResourceDefinition>,
   condition: DefinitionCondition,
   now: string,
 ): KubeObject {
-  const status: Fields = definition['status'] ?? {}
-  const conditions: readonly Fields[] = status['conditions'] ?? []
+  const status: Partial<CustomResourceDefinitionStatus> = definition.status ?? {}
+  const conditions: readonly CustomResourceDefinitionCondition[] = status.conditions ?? []
   const old = definitionCondition(definition, condition.type)
   if (
     old !== undefined &&
@@ -43,12 +50,12 @@ export function withDefinitionCondition(
 }
 
 /** The next status of a definition's names and conditions among the others; the same object when it is as it should be. */
-export function withNames(definition: KubeObject, inUse: NamesInUse, now: string): KubeObject {
-  const spec: Fields = definition['spec'] ?? {}
+export function withNames(definition: Given<CustomResourceDefinition>, inUse: NamesInUse, now: string): KubeObject {
+  const spec: Partial<CustomResourceDefinitionSpec> = definition.spec ?? {}
   const { accepted, problem } = acceptedNames(definition, inUse)
   let next = definition
-  if (!sameJson(definition['status']?.acceptedNames, accepted))
-    next = { ...next, status: { ...next['status'], acceptedNames: accepted } }
+  if (!sameJson(definition.status?.acceptedNames, accepted))
+    next = { ...next, status: { ...next.status, acceptedNames: accepted } } as Given<CustomResourceDefinition>
   next = withDefinitionCondition(
     next,
     problem === undefined
@@ -73,7 +80,7 @@ export function withNames(definition: KubeObject, inUse: NamesInUse, now: string
 }
 
 /** What a definition with accepted names becomes: served. */
-export function withEstablished(definition: KubeObject, now: string): KubeObject {
+export function withEstablished(definition: Given<CustomResourceDefinition>, now: string): KubeObject {
   if (!isConditionTrue(definition, 'NamesAccepted') || isConditionTrue(definition, 'Established')) return definition
   if (definition.metadata.deletionTimestamp !== undefined) return definition
   return withDefinitionCondition(
@@ -93,33 +100,33 @@ interface Problem {
   readonly message: string
 }
 
-function acceptedNames(definition: KubeObject, inUse: NamesInUse) {
-  const group: string = definition['spec']?.group
+function acceptedNames(definition: Given<CustomResourceDefinition>, inUse: NamesInUse) {
+  const group: string = definition.spec?.group ?? ''
   const own = definition.metadata.name ?? ''
   const isResource = (name: string) => inUse.isResource(group, name, own)
   const isKind = (name: string) => inUse.isKind(group, name, own)
-  const wanted: Fields = definition['spec']?.names ?? {}
-  const before: Fields = definition['status']?.acceptedNames ?? {}
+  const wanted: Partial<CustomResourceDefinitionNames> = definition.spec?.names ?? {}
+  const before: Partial<CustomResourceDefinitionNames> = definition.status?.acceptedNames ?? {}
   let problem: Problem | undefined
   const take = (field: string, isUsed: (name: string) => boolean, reason: string): string => {
-    const name: string = wanted[field] ?? ''
+    const name: string = (wanted as Fields)[field] ?? ''
     if (name === '' || !isUsed(name)) return name
     problem = { reason, message: `${JSON.stringify(name)} is already in use` }
-    return before[field] ?? ''
+    return (before as Fields)[field] ?? ''
   }
   const plural = take('plural', isResource, 'PluralConflict')
   const singular = take('singular', isResource, 'SingularConflict')
-  const short: readonly string[] = wanted['shortNames'] ?? []
+  const short: readonly string[] = wanted.shortNames ?? []
   const taken = short.filter(isResource)
   let shortNames = short
   if (taken.length > 0) {
     const texts = taken.map((name) => `${JSON.stringify(name)} is already in use`)
     problem = { reason: 'ShortNamesConflict', message: texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]` }
-    shortNames = before['shortNames'] ?? []
+    shortNames = before.shortNames ?? []
   }
   const kind = take('kind', isKind, 'KindConflict')
   const listKind = take('listKind', isKind, 'ListKindConflict')
-  const categories: readonly string[] = wanted['categories'] ?? []
+  const categories: readonly string[] = wanted.categories ?? []
   const accepted: Fields = {
     plural,
     ...(singular === '' ? {} : { singular }),
@@ -143,8 +150,12 @@ export function approvalOf(annotation: string | undefined): 'approved' | 'bypass
   return URL.canParse(annotation) && /^https?:\/\/[^/]+/.test(annotation) ? 'approved' : 'invalid'
 }
 
-function withApproval(definition: KubeObject, spec: Fields, now: string): KubeObject {
-  if (!isProtectedGroup(spec['group'] ?? '')) return definition
+function withApproval(
+  definition: Given<CustomResourceDefinition>,
+  spec: Partial<CustomResourceDefinitionSpec>,
+  now: string,
+): KubeObject {
+  if (!isProtectedGroup(spec.group ?? '')) return definition
   const annotation = definition.metadata.annotations?.[APPROVED]
   const type = 'KubernetesAPIApprovalPolicyConformant'
   switch (approvalOf(annotation)) {

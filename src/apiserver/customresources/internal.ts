@@ -1,4 +1,9 @@
 /** Parts of a definition as error texts show them: in Kubernetes' internal form, all fields by their Go names. */
+import type {
+  CustomResourceColumnDefinition,
+  CustomResourceDefinitionVersion,
+  CustomResourceSubresources,
+} from '../../api/generated/types.ts'
 import type { Fields, Json } from '../../api/object.ts'
 import type { JSONSchemaProps, ValidationRule } from '../../api/schema/structural/structural.ts'
 
@@ -57,9 +62,9 @@ const MAPS = new Set(['properties', 'patternProperties', 'definitions'])
 
 export function internalSchema(schema: JSONSchemaProps): Shown {
   const out: Record<string, Json> = {}
-  const given = schema as Fields
+  const given = schema
   for (const [shown, name, absent] of SCHEMA) {
-    const value = given[name]
+    const value = (given as Fields)[name]
     out[shown] = value === undefined || value === null ? absent : internalField(name, value)
   }
   return out
@@ -92,34 +97,32 @@ export function internalRule(rule: ValidationRule): Shown {
 }
 
 export function internalVersions(
-  versions: readonly Fields[],
+  versions: readonly CustomResourceDefinitionVersion[],
   shared: { schema: boolean; subresources: boolean; columns: boolean; selectable: boolean },
 ): readonly Json[] {
   return versions.map((version) => ({
-    Name: version['name'] ?? '',
-    Served: version['served'] ?? false,
-    Storage: version['storage'] ?? false,
-    Deprecated: version['deprecated'] ?? false,
-    DeprecationWarning: version['deprecationWarning'] ?? null,
+    Name: version.name ?? '',
+    Served: version.served ?? false,
+    Storage: version.storage ?? false,
+    Deprecated: version.deprecated ?? false,
+    DeprecationWarning: version.deprecationWarning ?? null,
     Schema:
-      shared.schema || version['schema'] === undefined
+      shared.schema || version.schema === undefined
         ? null
         : {
-            OpenAPIV3Schema: version['schema'].openAPIV3Schema
-              ? internalSchema(version['schema'].openAPIV3Schema)
-              : null,
+            OpenAPIV3Schema: version.schema.openAPIV3Schema ? internalSchema(version.schema.openAPIV3Schema) : null,
           },
-    Subresources: shared.subresources ? null : internalSubresources(version['subresources']),
-    AdditionalPrinterColumns: shared.columns ? null : internalColumns(version['additionalPrinterColumns']),
+    Subresources: shared.subresources ? null : internalSubresources(version.subresources),
+    AdditionalPrinterColumns: shared.columns ? null : internalColumns(version.additionalPrinterColumns),
     SelectableFields: shared.selectable
       ? null
-      : ((version['selectableFields'] as readonly Fields[] | undefined)?.map((field) => ({
-          JSONPath: field['jsonPath'] ?? '',
+      : (version.selectableFields?.map((field) => ({
+          JSONPath: field.jsonPath ?? '',
         })) ?? null),
   }))
 }
 
-function internalSubresources(subresources: Fields | undefined): Json {
+function internalSubresources(subresources: CustomResourceSubresources | undefined): Json {
   if (subresources === undefined) return null
   const { status, scale } = subresources
   return {
@@ -135,14 +138,14 @@ function internalSubresources(subresources: Fields | undefined): Json {
   }
 }
 
-function internalColumns(columns: readonly Fields[] | undefined): Json {
+function internalColumns(columns: readonly CustomResourceColumnDefinition[] | undefined): Json {
   if (columns === undefined) return null
   return columns.map((column) => ({
-    Name: column['name'] ?? '',
-    Type: column['type'] ?? '',
-    Format: column['format'] ?? '',
-    Description: column['description'] ?? '',
-    Priority: column['priority'] ?? 0,
-    JSONPath: column['jsonPath'] ?? '',
+    Name: column.name ?? '',
+    Type: column.type ?? '',
+    Format: column.format ?? '',
+    Description: column.description ?? '',
+    Priority: column.priority ?? 0,
+    JSONPath: column.jsonPath ?? '',
   }))
 }

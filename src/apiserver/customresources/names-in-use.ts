@@ -3,7 +3,13 @@
  * space, kinds and list kinds another. Kept up with each definition that changes.
  */
 
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionCondition,
+  CustomResourceDefinitionNames,
+  CustomResourceDefinitionStatus,
+} from '../../api/generated/types.ts'
+import type { Given } from '../../api/object.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 
 export interface NamesInUse {
@@ -17,10 +23,10 @@ export interface NameTable extends NamesInUse {
    * Takes what a definition has been given, in place of what it had; undefined: it is gone. Returns the definitions that wait for a
    * name that it no longer has: those of its group whose names are not all accepted.
    */
-  put(name: string, definition: KubeObject | undefined): readonly string[]
+  put(name: string, definition: Given<CustomResourceDefinition> | undefined): readonly string[]
 }
 
-interface Given {
+interface GivenNames {
   readonly group: string
   readonly resources: readonly string[]
   readonly kinds: readonly string[]
@@ -35,7 +41,7 @@ interface Group {
 }
 
 export function createNameTable(): NameTable {
-  const given = new Map<string, Given>()
+  const given = new Map<string, GivenNames>()
   const groups = new Map<string, Group>()
 
   const isTaken = (names: ReadonlyMap<string, ReadonlySet<string>> | undefined, name: string, own: string): boolean => {
@@ -47,7 +53,7 @@ export function createNameTable(): NameTable {
     return getOrInsertComputed(groups, name, () => ({ resources: new Map(), kinds: new Map(), waiting: new Set() }))
   }
 
-  function enter(name: string, now: Given): void {
+  function enter(name: string, now: GivenNames): void {
     const group = groupOf(now.group)
     for (const one of now.resources) addTo(group.resources, one, name)
     for (const one of now.kinds) addTo(group.kinds, one, name)
@@ -55,7 +61,7 @@ export function createNameTable(): NameTable {
     given.set(name, now)
   }
 
-  function leave(name: string, before: Given): void {
+  function leave(name: string, before: GivenNames): void {
     const group = groupOf(before.group)
     for (const one of before.resources) takeFrom(group.resources, one, name)
     for (const one of before.kinds) takeFrom(group.kinds, one, name)
@@ -80,19 +86,19 @@ export function createNameTable(): NameTable {
   }
 }
 
-function givenTo(definition: KubeObject): Given {
-  const status: Fields = definition['status'] ?? {}
-  const acceptedNames: Fields = status['acceptedNames'] ?? {}
+function givenTo(definition: Given<CustomResourceDefinition>): GivenNames {
+  const status: Partial<CustomResourceDefinitionStatus> = definition.status ?? {}
+  const acceptedNames: Partial<CustomResourceDefinitionNames> = status.acceptedNames ?? {}
   // Null before the names are judged.
-  const conditions: readonly Fields[] = status['conditions'] ?? []
+  const conditions: readonly CustomResourceDefinitionCondition[] = status.conditions ?? []
   const present = (names: readonly (string | undefined)[]): readonly string[] =>
     names.filter((name): name is string => name !== undefined && name !== '')
-  const shortNames: readonly string[] = acceptedNames['shortNames'] ?? []
+  const shortNames: readonly string[] = acceptedNames.shortNames ?? []
   return {
-    group: definition['spec']?.group ?? '',
-    resources: present([acceptedNames['plural'], acceptedNames['singular'], ...shortNames]),
-    kinds: present([acceptedNames['kind'], acceptedNames['listKind']]),
-    accepted: conditions.some((one) => one['type'] === 'NamesAccepted' && one['status'] === 'True'),
+    group: definition.spec?.group ?? '',
+    resources: present([acceptedNames.plural, acceptedNames.singular, ...shortNames]),
+    kinds: present([acceptedNames.kind, acceptedNames.listKind]),
+    accepted: conditions.some((one) => one.type === 'NamesAccepted' && one.status === 'True'),
   }
 }
 

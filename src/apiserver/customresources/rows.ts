@@ -2,8 +2,16 @@
  * customresources: what a CustomResourceDefinition makes of the server: rows of the scheme, their rules, columns, conversion
  * and OpenAPI. A loop (../loops/crd-loop.ts) says when; the handlers see rows like any other.
  */
+
 import { createHash } from 'node:crypto'
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionCondition,
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionVersion,
+  CustomResourceSubresourceScale,
+} from '../../api/generated/types.ts'
+import type { Fields, Given, KubeObject } from '../../api/object.ts'
 import { type JSONSchemaProps, structuralOf } from '../../api/schema/structural/structural.ts'
 import { customResourceSchema } from '../../api/schema/structural/to-schema.ts'
 import type {
@@ -37,12 +45,12 @@ const AGE_COLUMN: Fields = {
   jsonPath: AGE_PATH,
 }
 
-export function definitionCondition(definition: KubeObject, type: string): Fields | undefined {
-  const conditions: readonly Fields[] = definition['status']?.conditions ?? []
-  return conditions.find((condition) => condition['type'] === type)
+export function definitionCondition(definition: Given<CustomResourceDefinition>, type: string): Fields | undefined {
+  const conditions: readonly CustomResourceDefinitionCondition[] = definition.status?.conditions ?? []
+  return conditions.find((condition) => condition.type === type)
 }
 
-export const isConditionTrue = (definition: KubeObject, type: string): boolean =>
+export const isConditionTrue = (definition: Given<CustomResourceDefinition>, type: string): boolean =>
   definitionCondition(definition, type)?.['status'] === 'True'
 
 export interface RowsOptions {
@@ -58,37 +66,37 @@ export interface RowsOptions {
 }
 
 /** The rows of an established definition, one per served version; none before its names are accepted. */
-export function rowsOf(definition: KubeObject, options: RowsOptions): readonly ResourceRow[] {
+export function rowsOf(definition: Given<CustomResourceDefinition>, options: RowsOptions): readonly ResourceRow[] {
   if (!isConditionTrue(definition, 'Established')) return []
-  const versions: readonly Fields[] = definition['spec']?.versions ?? []
-  const storage = versions.find((version) => version['storage'] === true)
+  const versions: readonly CustomResourceDefinitionVersion[] = definition.spec?.versions ?? []
+  const storage = versions.find((version) => version.storage === true)
   if (storage === undefined) return []
-  const unstructured = definition['spec']?.preserveUnknownFields === true
+  const unstructured = definition.spec?.preserveUnknownFields === true
   const schemasOf = schemasOfVersions(versions, unstructured, options.again ?? (() => definition))
   return versions
-    .filter((version) => version['served'] === true)
+    .filter((version) => version.served === true)
     .map((version) => rowOf(definition, version, storage, schemasOf, options))
 }
 
 /** The schemas of a definition's versions, each read and compiled at its first use. */
 function schemasOfVersions(
-  versions: readonly Fields[],
+  versions: readonly CustomResourceDefinitionVersion[],
   unstructured: boolean,
   again: () => KubeObject,
 ): CustomVersion['schemasOf'] {
   const made = new Map(
     versions.map((version) => {
-      const name: string = version['name']
-      const scale = scalePaths(version['subresources']?.scale)
+      const name: string = version.name
+      const scale = scalePaths(version.subresources?.scale)
       return [name, lazySchemas(scale, () => (unstructured ? undefined : propsOf(again(), name)))]
     }),
   )
   return (name) => made.get(name)
 }
 
-function propsOf(definition: KubeObject, version: string): JSONSchemaProps | undefined {
-  const versions: readonly Fields[] = definition['spec']?.versions ?? []
-  return versions.find((one) => one['name'] === version)?.['schema']?.openAPIV3Schema
+function propsOf(definition: Given<CustomResourceDefinition>, version: string): JSONSchemaProps | undefined {
+  const versions: readonly CustomResourceDefinitionVersion[] = definition.spec?.versions ?? []
+  return versions.find((one) => one.name === version)?.schema?.openAPIV3Schema
 }
 
 function lazySchemas(scale: VersionSchemas['scale'], props: () => JSONSchemaProps | undefined): VersionSchemas {
@@ -111,33 +119,33 @@ function lazySchemas(scale: VersionSchemas['scale'], props: () => JSONSchemaProp
 }
 
 function rowOf(
-  definition: KubeObject,
-  version: Fields,
-  storage: Fields,
+  definition: Given<CustomResourceDefinition>,
+  version: CustomResourceDefinitionVersion,
+  storage: CustomResourceDefinitionVersion,
   schemasOf: CustomVersion['schemasOf'],
   { replaced, digest }: RowsOptions,
 ): ResourceRow {
-  const spec: Fields = definition['spec']
-  const group: string = spec['group']
-  const names: Fields = { ...spec['names'], ...definition['status']?.acceptedNames }
-  const schemas = schemasOf(version['name']) as VersionSchemas
-  const columns: readonly Fields[] = version['additionalPrinterColumns'] ?? [AGE_COLUMN]
-  const served: readonly Fields[] = spec['versions']
+  const spec = definition.spec!
+  const group: string = spec.group
+  const names: Fields = { ...spec.names, ...definition.status?.acceptedNames }
+  const schemas = schemasOf(version.name) as VersionSchemas
+  const columns: readonly Fields[] = version.additionalPrinterColumns ?? [AGE_COLUMN]
+  const served = spec.versions
   const base = {
     group,
-    version: version['name'] as string,
+    version: version.name as string,
     resource: names['plural'] as string,
     singular: (names['singular'] as string | undefined) ?? '',
     kind: names['kind'] as string,
-    namespaced: spec['scope'] === 'Namespaced',
+    namespaced: spec.scope === 'Namespaced',
     verbs: VERBS,
     shortNames: (names['shortNames'] as readonly string[] | undefined) ?? [],
     categories: (names['categories'] as readonly string[] | undefined) ?? [],
-    storageVersionHash: storageVersionHash(group, storage['name'], names['kind']),
+    storageVersionHash: storageVersionHash(group, storage.name, names['kind']),
     listKind: (names['listKind'] as string | undefined) || `${names['kind']}List`,
     storagePrefix: `${group}/${names['plural']}`,
     storageGroup: group,
-    storageVersion: storage['name'] as string,
+    storageVersion: storage.name as string,
     columns: [NAME_COLUMN, ...columns.map(columnOf)],
     custom: {
       get structural() {
@@ -149,17 +157,15 @@ function rowOf(
       digest,
       terminating: definition.metadata.deletionTimestamp !== undefined,
       versions: [
-        storage['name'] as string,
-        ...served.map((one) => one['name'] as string).filter((name) => name !== storage['name']),
+        storage.name as string,
+        ...served.map((one) => one.name as string).filter((name) => name !== storage.name),
       ],
-      status: version['subresources']?.status !== undefined,
+      status: version.subresources?.status !== undefined,
       scale: schemas.scale,
       columnPaths: columns.map((column) => column['jsonPath'] as string),
-      selectableFields: ((version['selectableFields'] ?? []) as readonly Fields[]).map(
-        (one) => one['jsonPath'] as string,
-      ),
+      selectableFields: (version.selectableFields ?? []).map((one) => one.jsonPath as string),
       deprecationWarning: deprecationWarning(version, spec, names),
-      conversion: spec['conversion']?.strategy === 'Webhook' ? ('Webhook' as const) : ('None' as const),
+      conversion: spec.conversion?.strategy === 'Webhook' ? ('Webhook' as const) : ('None' as const),
       replaced,
     },
   }
@@ -217,27 +223,31 @@ function columnOf(column: Fields): PrinterColumn {
   }
 }
 
-function scalePaths(scale: Fields | undefined) {
+function scalePaths(scale: CustomResourceSubresourceScale | undefined) {
   if (scale === undefined) return undefined
   return {
-    specReplicasPath: scale['specReplicasPath'] as string,
-    statusReplicasPath: scale['statusReplicasPath'] as string,
-    labelSelectorPath: (scale['labelSelectorPath'] as string | undefined) ?? '',
+    specReplicasPath: scale.specReplicasPath,
+    statusReplicasPath: scale.statusReplicasPath,
+    labelSelectorPath: scale.labelSelectorPath ?? '',
   }
 }
 
 /** What clients of a deprecated version are told: the definition's own words, or which version to use. */
-function deprecationWarning(version: Fields, spec: Fields, names: Fields): string | undefined {
-  if (version['deprecated'] !== true) return undefined
-  const own: string | undefined = version['deprecationWarning']
+function deprecationWarning(
+  version: CustomResourceDefinitionVersion,
+  spec: CustomResourceDefinitionSpec,
+  names: Fields,
+): string | undefined {
+  if (version.deprecated !== true) return undefined
+  const own: string | undefined = version.deprecationWarning
   if (own !== undefined) return own
-  const group: string = spec['group']
-  const text = `${group}/${version['name']} ${names['kind']} is deprecated`
-  const better = (spec['versions'] as readonly Fields[])
-    .filter((one) => one['served'] === true && one['deprecated'] !== true)
-    .map((one) => one['name'] as string)
+  const group: string = spec.group
+  const text = `${group}/${version.name} ${names['kind']} is deprecated`
+  const better = spec.versions
+    .filter((one) => one.served === true && one.deprecated !== true)
+    .map((one) => one.name as string)
     .sort(byPriority)[0]
-  if (better === undefined || byPriority(better, version['name']) > 0) return text
+  if (better === undefined || byPriority(better, version.name) > 0) return text
   return `${text}; use ${group}/${better} ${names['kind']}`
 }
 

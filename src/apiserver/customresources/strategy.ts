@@ -1,6 +1,7 @@
 /** The rules of custom resources: those of every object, and what the definition's schema says. */
+import type { CustomResourceDefinition } from '../../api/generated/types.ts'
 import { withMetadata } from '../../api/metadata.ts'
-import { asJson, type Json, type JsonObject, type KubeObject, parseApiVersion } from '../../api/object.ts'
+import { asJson, type Given, type Json, type JsonObject, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import { dottedPath } from '../../api/objects/json-path.ts'
 import { sameJson } from '../../api/same.ts'
 import { validateListTypes } from '../../api/schema/structural/list-types.ts'
@@ -157,10 +158,10 @@ const NOT_CHECKED = invalid(
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
 )
 
-function withStatusOf(object: KubeObject, old: KubeObject): KubeObject {
-  if (object['status'] === old['status']) return object
+function withStatusOf(object: Given<CustomResourceDefinition>, old: Given<CustomResourceDefinition>): KubeObject {
+  if (object.status === old.status) return object
   const { status: _, ...rest } = object
-  return (old['status'] === undefined ? rest : { ...rest, status: old['status'] }) as KubeObject
+  return (old.status === undefined ? rest : { ...rest, status: old.status }) as KubeObject
 }
 
 /** Whether nothing changes that counts for generation: all but metadata, and status where it is a subresource. */

@@ -1,13 +1,17 @@
 /** How a definition's versions are converted into each other: not at all, or by a webhook. */
-import type { Fields } from '../../api/object.ts'
+import type {
+  ApiextensionsV1ServiceReference,
+  ApiextensionsV1WebhookClientConfig,
+  CustomResourceConversion,
+} from '../../api/generated/types.ts'
 import { webhookService, webhookURL } from '../../api/validation/admissionregistration.ts'
 import { type FieldError, forbiddenField, invalid, notSupported, required } from '../../api/validation/errors.ts'
 import { dns1035Label } from '../../api/validation/names.ts'
 
-export function conversionErrors(conversion: Fields | undefined, errors: FieldError[]): void {
+export function conversionErrors(conversion: CustomResourceConversion | undefined, errors: FieldError[]): void {
   if (conversion === undefined) return
   const { strategy = '', webhook } = conversion
-  const client: Fields | undefined = webhook?.clientConfig
+  const client: ApiextensionsV1WebhookClientConfig | undefined = webhook?.clientConfig
   const reviews: readonly string[] = webhook?.conversionReviewVersions ?? []
   const path = 'spec.conversion'
   const at = `${path}.webhookClientConfig`
@@ -26,12 +30,12 @@ export function conversionErrors(conversion: Fields | undefined, errors: FieldEr
     if ((url === undefined) === (service === undefined))
       errors.push(required(at, 'exactly one of url or service is required'))
     else if (url !== undefined) webhookURL(url, `${at}.url`, errors)
-    else serviceErrors(service, `${at}.service`, errors)
+    else serviceErrors(service ?? {}, `${at}.service`, errors)
   }
   reviewErrors(reviews, `${path}.conversionReviewVersions`, errors)
 }
 
-function serviceErrors(service: Fields, path: string, errors: FieldError[]): void {
+function serviceErrors(service: Partial<ApiextensionsV1ServiceReference>, path: string, errors: FieldError[]): void {
   const { name = '', namespace = '' } = service
   if (name === '') errors.push(required(`${path}.name`))
   if (namespace === '') errors.push(required(`${path}.namespace`))

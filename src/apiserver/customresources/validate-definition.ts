@@ -2,7 +2,12 @@
  * The rules of a CustomResourceDefinition. What all versions say alike (schema, subresources, columns, selectable fields)
  * Kubernetes keeps once for the definition, so errors in it are told once and name that place (`spec.validation`).
  */
-import type { Fields, Json, KubeObject } from '../../api/object.ts'
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionVersion,
+} from '../../api/generated/types.ts'
+import type { Fields, Given, Json, KubeObject } from '../../api/object.ts'
 import { immutable } from '../../api/validation/common.ts'
 import { type FieldError, invalid, notSupported, required } from '../../api/validation/errors.ts'
 import { definitionNames } from '../../api/validation/extension.ts'
@@ -17,9 +22,12 @@ export function validateDefinition(object: KubeObject): readonly FieldError[] {
   return [...nameErrors(object), ...specErrors(object), ...storedVersionErrors(object), ...approvalErrors(object)]
 }
 
-export function validateDefinitionUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
+export function validateDefinitionUpdate(
+  object: Given<CustomResourceDefinition>,
+  old: Given<CustomResourceDefinition>,
+): readonly FieldError[] {
   const errors: FieldError[] = [...specErrors(object, old), ...storedVersionErrors(object)]
-  const [spec, before]: [Fields, Fields] = [object['spec'] ?? {}, old['spec'] ?? {}]
+  const [spec, before]: [Fields, Fields] = [object.spec ?? {}, old.spec ?? {}]
   if (isConditionTrue(old, 'Established')) {
     immutable('spec.scope', spec['scope'], before['scope'], errors)
     immutable('spec.names.kind', spec['names']?.kind, before['names']?.kind, errors)
@@ -30,31 +38,31 @@ export function validateDefinitionUpdate(object: KubeObject, old: KubeObject): r
   return errors
 }
 
-function nameErrors(object: KubeObject): readonly FieldError[] {
-  const { group = '', names = {} } = object['spec'] ?? {}
+function nameErrors(object: Given<CustomResourceDefinition>): readonly FieldError[] {
+  const { group = '', names }: Partial<CustomResourceDefinitionSpec> = object.spec ?? {}
   const name = object.metadata.name ?? ''
-  if (name === '' || name === `${names.plural ?? ''}.${group}`) return []
+  if (name === '' || name === `${names?.plural ?? ''}.${group}`) return []
   return [invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group')]
 }
 
-function storedVersionErrors(object: KubeObject): readonly FieldError[] {
-  const stored: readonly string[] = object['status']?.storedVersions ?? []
+function storedVersionErrors(object: Given<CustomResourceDefinition>): readonly FieldError[] {
+  const stored: readonly string[] = object.status?.storedVersions ?? []
   if (stored.length === 0)
     return [
       invalid(
         'status.storedVersions',
-        (object['status']?.storedVersions ?? null) as Json,
+        (object.status?.storedVersions ?? null) as Json,
         'must have at least one stored version',
       ),
     ]
-  const versions: readonly Fields[] = object['spec']?.versions ?? []
+  const versions: readonly CustomResourceDefinitionVersion[] = object.spec?.versions ?? []
   const errors: FieldError[] = []
-  const stores = versions.filter((version) => version['storage'] === true)
+  const stores = versions.filter((version) => version.storage === true)
   const storage = stores.at(-1)
-  if (storage !== undefined && (stores.length > 1 || !stored.includes(storage['name'])))
-    errors.push(invalid('status.storedVersions', stored, `must have the storage version ${storage['name']}`))
+  if (storage !== undefined && (stores.length > 1 || !stored.includes(storage.name)))
+    errors.push(invalid('status.storedVersions', stored, `must have the storage version ${storage.name}`))
   stored.forEach((name, i) => {
-    if (!versions.some((version) => version['name'] === name))
+    if (!versions.some((version) => version.name === name))
       errors.push(
         invalid(
           `status.storedVersions[${i}]`,
@@ -72,8 +80,8 @@ function storedVersionErrors(object: KubeObject): readonly FieldError[] {
 const APPROVED = 'api-approved.kubernetes.io'
 const SEE = 'see https://github.com/kubernetes/enhancements/pull/1111'
 
-function approvalErrors(object: KubeObject): readonly FieldError[] {
-  if (!isProtectedGroup(object['spec']?.group ?? '')) return []
+function approvalErrors(object: Given<CustomResourceDefinition>): readonly FieldError[] {
+  if (!isProtectedGroup(object.spec?.group ?? '')) return []
   const annotation = object.metadata.annotations?.[APPROVED]
   const path = `metadata.annotations[${APPROVED}]`
   const must = `protected groups must have approval annotation ${JSON.stringify(APPROVED)}`
@@ -87,10 +95,13 @@ function approvalErrors(object: KubeObject): readonly FieldError[] {
   }
 }
 
-function specErrors(object: KubeObject, old?: KubeObject): readonly FieldError[] {
+function specErrors(
+  object: Given<CustomResourceDefinition>,
+  old?: Given<CustomResourceDefinition>,
+): readonly FieldError[] {
   const errors: FieldError[] = []
-  const spec: Fields = object['spec'] ?? {}
-  const versions: readonly Fields[] = spec['versions'] ?? []
+  const spec: Partial<CustomResourceDefinitionSpec> = object.spec ?? {}
+  const versions: readonly CustomResourceDefinitionVersion[] = spec.versions ?? []
   const { group = '', scope = '' } = spec
   if (group === '') errors.push(required('spec.group'))
   else {
@@ -101,23 +112,23 @@ function specErrors(object: KubeObject, old?: KubeObject): readonly FieldError[]
   if (scope === '') errors.push(required('spec.scope'))
   else if (scope !== 'Cluster' && scope !== 'Namespaced')
     errors.push(notSupported('spec.scope', scope, ['Cluster', 'Namespaced']))
-  if (spec['preserveUnknownFields'] === true && versions.some(({ schema }) => hasDefault(schema?.openAPIV3Schema)))
+  if (spec.preserveUnknownFields === true && versions.some(({ schema }) => hasDefault(schema?.openAPIV3Schema)))
     errors.push(invalid('spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema'))
   versions.forEach((version, i) => {
-    if (version['schema']?.openAPIV3Schema === undefined)
+    if (version.schema?.openAPIV3Schema === undefined)
       errors.push(required(`spec.versions[${i}].schema.openAPIV3Schema`))
   })
   const shared = sharedOf(versions)
   const at = (i: number) => `spec.versions[${i}]`
   for (const [i, version] of versions.entries()) versionErrors(version, at(i), shared, errors)
-  listErrors(versions, spec['versions'] !== undefined && spec['versions'] !== null, shared, errors)
+  listErrors(versions, spec.versions !== undefined && spec.versions !== null, shared, errors)
   const [first] = versions
   if (first?.['name'])
     for (const message of dns1035Label(first['name'])) errors.push(invalid('spec.version', first['name'], message))
-  definitionNames(spec['names'] ?? {}, errors)
+  definitionNames(spec.names ?? {}, errors)
   if (first !== undefined) commonErrors(first, shared, errors)
-  conversionErrors(spec['conversion'], errors)
-  if (spec['preserveUnknownFields'] === true && old?.['spec']?.preserveUnknownFields !== true)
+  conversionErrors(spec.conversion, errors)
+  if (spec.preserveUnknownFields === true && old?.spec?.preserveUnknownFields !== true)
     errors.push(
       invalid(
         'spec.preserveUnknownFields',
@@ -144,11 +155,16 @@ const SCHEMAS = ['items', 'additionalItems', 'additionalProperties', 'not', 'all
 const NAMED_SCHEMAS = ['properties', 'patternProperties', 'definitions', 'dependencies']
 
 /** `given`: whether there is a list at all, be it empty. */
-function listErrors(versions: readonly Fields[], given: boolean, shared: Shared, errors: FieldError[]): void {
+function listErrors(
+  versions: readonly CustomResourceDefinitionVersion[],
+  given: boolean,
+  shared: Shared,
+  errors: FieldError[],
+): void {
   const shown = () => (versions.length === 0 && !given ? null : internalVersions(versions, shared))
-  const names = versions.map((version) => version['name'] ?? '')
+  const names = versions.map((version) => version.name ?? '')
   if (new Set(names).size < names.length)
     errors.push(invalid('spec.versions', shown(), 'must contain unique version names'))
-  if (versions.filter((version) => version['storage'] === true).length !== 1)
+  if (versions.filter((version) => version.storage === true).length !== 1)
     errors.push(invalid('spec.versions', shown(), 'must have exactly one version marked as storage version'))
 }

@@ -1,4 +1,5 @@
 /** What a version of a definition says: its schema, subresources, columns and selectable fields. */
+import type { CustomResourceDefinitionVersion } from '../../api/generated/types.ts'
 import type { Fields, Json } from '../../api/object.ts'
 import { sameJson } from '../../api/same.ts'
 import { defaultErrors } from '../../api/schema/structural/check-defaults.ts'
@@ -18,14 +19,14 @@ export interface Shared {
   readonly selectable: boolean
 }
 
-export function sharedOf(versions: readonly Fields[]): Shared {
-  const alike = (of: (version: Fields) => Json | undefined) =>
-    versions.every((version) => sameJson(of(version) ?? null, of(versions[0] as Fields) ?? null))
+export function sharedOf(versions: readonly CustomResourceDefinitionVersion[]): Shared {
+  const alike = (of: (version: CustomResourceDefinitionVersion) => unknown) =>
+    versions.every((version) => sameJson((of(version) ?? null) as Json, (of(versions[0]!) ?? null) as Json))
   return {
-    schema: alike((version) => version['schema']),
-    subresources: alike((version) => version['subresources']),
-    columns: alike((version) => version['additionalPrinterColumns']),
-    selectable: alike((version) => version['selectableFields']),
+    schema: alike((version) => version.schema),
+    subresources: alike((version) => version.subresources),
+    columns: alike((version) => version.additionalPrinterColumns),
+    selectable: alike((version) => version.selectableFields),
   }
 }
 
@@ -45,18 +46,23 @@ export function commonErrors(first: Fields, shared: Shared, errors: FieldError[]
 }
 
 /** What this version says differently from the others. */
-export function versionErrors(version: Fields, path: string, shared: Shared, errors: FieldError[]): void {
+export function versionErrors(
+  version: CustomResourceDefinitionVersion,
+  path: string,
+  shared: Shared,
+  errors: FieldError[],
+): void {
   const { name = '', deprecated, deprecationWarning: warning } = version
   for (const message of dns1035Label(name)) errors.push(invalid(`${path}.name`, name, message))
   if (warning !== undefined) warningErrors(warning, deprecated === true, `${path}.deprecationWarning`, errors)
-  const status = version['subresources']?.status !== undefined
+  const status = version.subresources?.status !== undefined
   if (!shared.schema) errors.push(...wholeSchemaErrors(version, `${path}.schema`, status))
-  if (!shared.subresources) subresourceErrors(version['subresources'], `${path}.subresources`, errors)
-  if (!shared.columns) columnErrors(version['additionalPrinterColumns'], `${path}.additionalPrinterColumns`, errors)
+  if (!shared.subresources) subresourceErrors(version.subresources, `${path}.subresources`, errors)
+  if (!shared.columns) columnErrors(version.additionalPrinterColumns, `${path}.additionalPrinterColumns`, errors)
   if (!shared.selectable)
     selectableErrors(
-      version['selectableFields'],
-      shared.schema ? undefined : version['schema']?.openAPIV3Schema,
+      version.selectableFields,
+      shared.schema ? undefined : version.schema?.openAPIV3Schema,
       `${path}.selectableFields`,
       errors,
     )

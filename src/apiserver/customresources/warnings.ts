@@ -1,15 +1,16 @@
 /** What a definition's author is warned of: formats that are not checked, sets of what cannot be compared. */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../../api/generated/types.ts'
+import type { Given } from '../../api/object.ts'
 import { formatCheck } from '../../api/schema/structural/formats.ts'
 import type { JSONSchemaProps } from '../../api/schema/structural/structural.ts'
 
 const NUMBERS = new Set(['int32', 'int64', 'float', 'double', 'uint32', 'uint64', 'float32', 'float64'])
 
-export function definitionWarnings(definition: KubeObject): readonly string[] {
+export function definitionWarnings(definition: Given<CustomResourceDefinition>): readonly string[] {
   const warnings = new Set<string>()
-  const versions: readonly Fields[] = definition['spec']?.versions ?? []
+  const versions: readonly CustomResourceDefinitionVersion[] = definition.spec?.versions ?? []
   for (const version of versions) {
-    const schema: JSONSchemaProps | undefined = version['schema']?.openAPIV3Schema
+    const schema: JSONSchemaProps | undefined = version.schema?.openAPIV3Schema
     if (schema !== undefined) walk(schema, warnings)
   }
   return [...warnings]

@@ -3,7 +3,9 @@
  * are free, and the queues of requests that wait. A flow's requests wait in few of its level's queues (shuffle sharding), and
  * queues take turns: a flow that sends much waits behind itself.
  */
+
 import { createHash } from 'node:crypto'
+import type { PriorityLevelConfiguration, PriorityLevelConfigurationSpec } from '../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { createLruMap, type LruMap } from '../../base/lru.ts'
 import type { Runtime } from '../../base/runtime.ts'
@@ -234,10 +236,10 @@ interface Limits {
   readonly queuing: Queuing | undefined
 }
 
-function limitsOf(object: KubeObject): Limits {
-  const spec: Fields = object['spec'] ?? {}
-  const exempt = spec['type'] === 'Exempt'
-  const own: Fields = (exempt ? spec['exempt'] : spec['limited']) ?? {}
+function limitsOf(object: PriorityLevelConfiguration): Limits {
+  const spec: Partial<PriorityLevelConfigurationSpec> = object.spec ?? {}
+  const exempt = spec.type === 'Exempt'
+  const own: Fields = (exempt ? spec.exempt : spec.limited) ?? {}
   const response: Fields = own['limitResponse'] ?? {}
   return {
     exempt,

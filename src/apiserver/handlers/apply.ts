@@ -1,7 +1,9 @@
 /** PATCH with application/apply-patch+yaml: server-side apply (KEP-555), over the pure functions of api/fields. */
+
 import { exactInteger, type JsonNode, NumberNode, ObjectNode } from '../../api/codec/json.ts'
 import { parseYaml } from '../../api/codec/yaml.ts'
 import { applyServerSide, nameOfApplied } from '../../api/fields/apply.ts'
+import type { Scale } from '../../api/generated/types.ts'
 import { apiVersionOf, asJson, type Json, type JsonObject, type KubeObject } from '../../api/object.ts'
 import { ConversionError } from '../../api/objects/annotated-fields.ts'
 import { badRequest, conflict, StatusError } from '../../api/status.ts'
@@ -73,7 +75,7 @@ export function scaleApplier(
   resource: ResourceRequest,
   options: WriteQuery,
   target: KindReader,
-): (scale: KubeObject) => KubeObject {
+): (scale: Scale) => KubeObject {
   const { applied, refuseDuplicates } = applyBody(resource, options)
   const { clock } = resource.context.runtime
   return (live) => {

@@ -1,6 +1,8 @@
 /** PATCH: JSON patch, merge patch, strategic merge patch, and apply (KEP-555). */
+
 import { type Decoded, decodeFields } from '../../api/codec/decode.ts'
 import { parseExactly } from '../../api/codec/json.ts'
+import type { Scale } from '../../api/generated/types.ts'
 import { asJson, asKubeObject, type Json, type KubeObject } from '../../api/object.ts'
 import { ConversionError } from '../../api/objects/annotated-fields.ts'
 import { applyPatch, notJson, type PatchType } from '../../api/patch/patch.ts'
@@ -163,7 +165,7 @@ function parsedPatch(bytes: Uint8Array): Json {
 export function patchedScale(resource: ResourceRequest): {
   readonly options: WriteQuery
   readonly type: PatchType | 'apply'
-  next(scale: KubeObject): KubeObject
+  next(scale: Scale): KubeObject
 } {
   const { request, row, endpoint, subresource, info } = resource
   const type = patchTypeOf(resource)

@@ -1,5 +1,6 @@
 /** SelfSubjectRulesReview: what a user may do, as far as the authorizers can list it. */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { SelfSubjectRulesReview } from '../../api/generated/types.ts'
+import type { Fields, Given, KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
 import { badRequest } from '../../api/status.ts'
 import type { AuthorizationMode } from '../auth/authorizer.ts'
@@ -19,10 +20,10 @@ const EVERYTHING = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] }
 export function rulesReview(
   modes: readonly AuthorizationMode['type'][],
   roles: RoleReads,
-  object: KubeObject,
+  object: Given<SelfSubjectRulesReview>,
   user: UserInfo,
 ): KubeObject {
-  const namespace: string = object['spec']?.namespace ?? ''
+  const namespace: string = object.spec?.namespace ?? ''
   if (namespace === '') throw badRequest('no namespace on request')
   const rules: Rules = { resourceRules: [], nonResourceRules: [], errors: [], incomplete: false }
   for (const mode of modes) addRules(mode, rules, roles, user, namespace)

@@ -1,5 +1,7 @@
 /** What create, update, patch and delete have in common: contexts, attributes for admission, field managers. */
+
 import { updateManagedFields, withManagedFields } from '../../api/fields/update.ts'
+import type { Namespace } from '../../api/generated/types.ts'
 import { apiVersionOf, type KubeObject } from '../../api/object.ts'
 import type { ApiRequest, RequestInfo } from '../../api/request.ts'
 import { formatTime } from '../../base/clock.ts'
@@ -56,7 +58,7 @@ export function writeContext(
     parts: endpoint.parts,
     requestApiVersion: apiVersionOf(row.group, row.version),
     origin: () => originOf(request, info),
-    namespaceLabels: () => context.reads.get('', 'namespaces', '', info.namespace)?.metadata.labels ?? {},
+    namespaceLabels: () => context.reads.get<Namespace>('', 'namespaces', '', info.namespace)?.metadata.labels ?? {},
     warn: (message) => warnings.push(message),
   }
 }

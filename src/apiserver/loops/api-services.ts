@@ -2,7 +2,7 @@
  * Looks after APIServices: the condition Available says whether the server behind each can be found and answers discovery.
  * Looked at when one of them, a Service or its endpoints change, and every half minute.
  */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { APIService } from '../../api/generated/types.ts'
 import { isConflict, isNotFound } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { Aggregator } from '../aggregation/aggregator.ts'
@@ -38,7 +38,7 @@ export function startApiServiceLoop(options: ApiServiceLoopOptions): void {
   startLoop(options, { name: 'api services', followed: FOLLOWED, work, ...timing })
 }
 
-async function availabilityOf({ aggregator }: ApiServiceLoopOptions, service: KubeObject): Promise<Availability> {
+async function availabilityOf({ aggregator }: ApiServiceLoopOptions, service: APIService): Promise<Availability> {
   try {
     const { url, status, why } = await aggregator.check(service)
     if (status !== undefined && status >= 200 && status < 300)
@@ -54,25 +54,20 @@ async function availabilityOf({ aggregator }: ApiServiceLoopOptions, service: Ku
 
 async function write(
   { runtime, handler, signal }: ApiServiceLoopOptions,
-  service: KubeObject,
+  service: APIService,
   found: Availability,
 ): Promise<void> {
-  const conditions = (service['status']?.conditions ?? []) as readonly Fields[]
-  const present = conditions.find((condition) => condition['type'] === 'Available')
-  if (
-    present?.['status'] === found.status &&
-    present['reason'] === found.reason &&
-    present['message'] === found.message
-  )
-    return
+  const conditions = service.status?.conditions ?? []
+  const present = conditions.find((condition) => condition.type === 'Available')
+  if (present?.status === found.status && present.reason === found.reason && present.message === found.message) return
   const lastTransitionTime =
-    present?.['status'] === found.status ? present['lastTransitionTime'] : formatTime(runtime.clock.now())
+    present?.status === found.status ? present.lastTransitionTime : formatTime(runtime.clock.now())
   const condition = { type: 'Available', lastTransitionTime, ...found }
   const object = {
     ...service,
     status: {
-      ...service['status'],
-      conditions: [...conditions.filter((other) => other['type'] !== 'Available'), condition],
+      ...service.status,
+      conditions: [...conditions.filter((other) => other.type !== 'Available'), condition],
     },
   }
   try {

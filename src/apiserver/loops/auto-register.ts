@@ -3,7 +3,8 @@
  * it. One that a user made, or took the label from, is left alone.
  */
 
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { APIService, CustomResourceDefinition, CustomResourceDefinitionSpec } from '../../api/generated/types.ts'
+import type { Given, KubeObject } from '../../api/object.ts'
 import { sameJson } from '../../api/same.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../../api/status.ts'
 import { loopbackOf } from '../loopback.ts'
@@ -25,9 +26,14 @@ export function startAutoRegisterLoop(options: LoopOptions): void {
     name: 'api service registration',
     followed: [DEFINITIONS, SERVICES],
     all() {
-      for (const definition of reads.list('apiextensions.k8s.io', 'customresourcedefinitions'))
+      for (const definition of reads.list<CustomResourceDefinition>(
+        'apiextensions.k8s.io',
+        'customresourcedefinitions',
+      ))
         served.put(definition.metadata.name ?? '', definition)
-      const present = reads.list('apiregistration.k8s.io', 'apiservices').map(({ metadata }) => metadata.name ?? '')
+      const present = reads
+        .list<APIService>('apiregistration.k8s.io', 'apiservices')
+        .map(({ metadata }) => metadata.name ?? '')
       return [...present, ...served.names()]
     },
     concerned({ key, entry }) {
@@ -66,14 +72,14 @@ function createServedVersions() {
   }
 }
 
-function servicesOf(definition: KubeObject): readonly string[] {
-  const { group, versions }: Fields = definition['spec']
-  return (versions as readonly Fields[]).filter(({ served }) => served === true).map(({ name }) => `${name}.${group}`)
+function servicesOf(definition: Given<CustomResourceDefinition>): readonly string[] {
+  const { group, versions = [] }: Partial<CustomResourceDefinitionSpec> = definition.spec ?? {}
+  return versions.filter(({ served }) => served === true).map(({ name }) => `${name}.${group}`)
 }
 
 async function register({ reads, handler, signal }: LoopOptions, name: string, isServed: boolean): Promise<void> {
   const send = loopbackOf(handler, signal)
-  const present = reads.get('apiregistration.k8s.io', 'apiservices', '', name)
+  const present = reads.get<APIService>('apiregistration.k8s.io', 'apiservices', '', name)
   if (present === undefined) {
     if (isServed) await unlessChanged(send('POST', PATH, serviceOf(name)))
     return
@@ -82,7 +88,7 @@ async function register({ reads, handler, signal }: LoopOptions, name: string, i
   if (labels?.[MANAGED] !== 'true') return
   const { spec } = serviceOf(name)
   if (!isServed) await unlessChanged(send('DELETE', `${PATH}/${name}`, deletionOf(uid)))
-  else if (!sameJson(spec, present['spec'])) await unlessChanged(send('PUT', `${PATH}/${name}`, { ...present, spec }))
+  else if (!sameJson(spec, present.spec)) await unlessChanged(send('PUT', `${PATH}/${name}`, { ...present, spec }))
 }
 
 function serviceOf(name: string) {

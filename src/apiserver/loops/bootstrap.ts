@@ -5,6 +5,7 @@
  * (API concept: RBAC auto-reconciliation; annotation rbac.authorization.kubernetes.io/autoupdate: "false" opts out).
  */
 
+import type { Namespace } from '../../api/generated/types.ts'
 import { type Fields, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import type { Handler } from '../../api/request.ts'
 import type { Scheme } from '../../api/scheme/resource.ts'
@@ -46,7 +47,7 @@ const TRUST_RETRY_MS = 30_000
 export async function ensureBootstrapObjects(options: BootstrapOptions): Promise<void> {
   const writer = createWriter(options)
   const objects = (freshCluster as readonly KubeObject[]).map((object) => withNetwork(object, options.network))
-  const isNamespace = (object: KubeObject) => object.kind === 'Namespace'
+  const isNamespace = (object: Namespace) => object.kind === 'Namespace'
   // Everything else may live in one of the namespaces, and the Service needs its address range.
   const all = (these: readonly KubeObject[]) => Promise.all(these.map((object) => patiently(options, writer, object)))
   await all(objects.filter(isNamespace))

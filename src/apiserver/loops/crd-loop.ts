@@ -3,8 +3,10 @@
  * and removes the instances of one that is deleted before it lets it go. Writes go through the server's own handler as
  * `system:apiserver`, so that they are conditional, audited and seen by watchers like anybody's.
  */
+
 import { createHash } from 'node:crypto'
-import type { KubeObject } from '../../api/object.ts'
+import type { CustomResourceDefinition } from '../../api/generated/types.ts'
+import type { Given, KubeObject } from '../../api/object.ts'
 import type { EagerHandler, Handler } from '../../api/request.ts'
 import type { MutableScheme } from '../../api/scheme/mutable.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
@@ -171,7 +173,7 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
     await wait.promise
   }
 
-  async function sync(definition: KubeObject): Promise<void> {
+  async function sync(definition: Given<CustomResourceDefinition>): Promise<void> {
     const now = formatTime(runtime.clock.now())
     if (definition.metadata.deletionTimestamp !== undefined) {
       if (!definition.metadata.finalizers?.includes(CLEANUP_FINALIZER)) return
@@ -191,7 +193,7 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
     if (established !== current) await put(established, '/status')
   }
 
-  async function cleanUp(definition: KubeObject, now: string): Promise<void> {
+  async function cleanUp(definition: Given<CustomResourceDefinition>, now: string): Promise<void> {
     let current = definition
     const terminating = (status: 'True' | 'False', reason: string, message: string) =>
       withDefinitionCondition(current, { type: 'Terminating', status, reason, message }, now)
@@ -237,7 +239,7 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
     return instances.size
   }
 
-  async function put(definition: KubeObject, subresource: string): Promise<KubeObject> {
+  async function put(definition: Given<CustomResourceDefinition>, subresource: string): Promise<KubeObject> {
     const answer = await send('PUT', `${PATH}/${definition.metadata.name}${subresource}`, definition)
     return answer ?? definition
   }
@@ -267,14 +269,14 @@ function sameRow(a: ResourceRow, b: ResourceRow): boolean {
   return a.group === b.group && a.version === b.version && a.resource === b.resource
 }
 
-function mannerOf(definition: KubeObject): string {
-  const manner = [definition.metadata.uid, definition['spec'], definition['status']?.acceptedNames ?? null]
+function mannerOf(definition: Given<CustomResourceDefinition>): string {
+  const manner = [definition.metadata.uid, definition.spec, definition.status?.acceptedNames ?? null]
   return createHash('sha256').update(JSON.stringify(manner)).digest('base64')
 }
 
-function servedKey(definition: KubeObject): string {
+function servedKey(definition: Given<CustomResourceDefinition>): string {
   const { uid, generation, deletionTimestamp } = definition.metadata
-  const { acceptedNames, conditions } = definition['status'] ?? {}
+  const { acceptedNames, conditions } = definition.status ?? {}
   const established = (conditions ?? []).some(
     (condition: { type: string; status: string }) => condition.type === 'Established' && condition.status === 'True',
   )

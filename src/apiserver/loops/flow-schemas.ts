@@ -1,5 +1,6 @@
 /** Says of each FlowSchema whether the priority level that it names is there: the condition Dangling. */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { FlowSchema } from '../../api/generated/types.ts'
+import type { Fields } from '../../api/object.ts'
 import { isNotFound } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
 import { loopbackOf } from '../loopback.ts'
@@ -31,7 +32,7 @@ function danglingOf(level: string, found: boolean) {
     : { type: 'Dangling', status: 'True', reason: 'NotFound', message: `${named} but there is no such object` }
 }
 
-async function apply({ handler, signal }: LoopOptions, schema: KubeObject, condition: Fields): Promise<void> {
+async function apply({ handler, signal }: LoopOptions, schema: FlowSchema, condition: Fields): Promise<void> {
   const { name = '' } = schema.metadata
   const object = {
     apiVersion: `${GROUP}/v1`,

@@ -2,6 +2,7 @@
  * Address repair (KEP-1880): every cluster IP of a Service has an IPAddress object that names the Service, and those of
  * Services that are gone go too. The allocator itself looks at Services alone; these objects are for users and other tools.
  */
+import type { IPAddress, Service } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { isAlreadyExists, isNotFound } from '../../api/status.ts'
 import { loopbackOf } from '../loopback.ts'
@@ -24,10 +25,10 @@ export function startIpAddressLoop(options: LoopOptions): void {
 
 async function repair({ reads, handler, signal }: LoopOptions): Promise<void> {
   const wanted = new Map<string, KubeObject>()
-  for (const service of reads.list('', 'services'))
-    for (const ip of (service['spec']?.clusterIPs ?? []) as readonly string[])
+  for (const service of reads.list<Service>('', 'services'))
+    for (const ip of (service.spec?.clusterIPs ?? []) as readonly string[])
       if (ip !== 'None' && ip !== '') wanted.set(ip, service)
-  const present = reads.list('networking.k8s.io', 'ipaddresses')
+  const present = reads.list<IPAddress>('networking.k8s.io', 'ipaddresses')
   const send = loopbackOf(handler, signal)
   for (const address of present) {
     const name = address.metadata.name ?? ''
@@ -44,14 +45,14 @@ async function repair({ reads, handler, signal }: LoopOptions): Promise<void> {
     })
 }
 
-function isParent(address: KubeObject, service: KubeObject): boolean {
-  const ref = address['spec']?.parentRef
+function isParent(address: IPAddress, service: IPAddress): boolean {
+  const ref = address.spec?.parentRef
   return (
     ref?.resource === 'services' && ref.namespace === service.metadata.namespace && ref.name === service.metadata.name
   )
 }
 
-function addressOf(ip: string, service: KubeObject): KubeObject {
+function addressOf(ip: string, service: Service): KubeObject {
   return {
     apiVersion: 'networking.k8s.io/v1',
     kind: 'IPAddress',

@@ -69,18 +69,21 @@ export function startStandIn() {
     return { kind: 'object', status: 200, object: objects.get(at) ?? (object as KubeObject) }
   }
 
-  const get = (group: string, resource: string, namespace: string, name: string) =>
-    objects.get(pathOf({ group, resource, namespace, name }))
+  const get = <T extends KubeObject>(group: string, resource: string, namespace: string, name: string) =>
+    objects.get(pathOf({ group, resource, namespace, name })) as T | undefined
   const options: LoopOptions = {
     runtime: { clock, machineClock: clock, random, scheduler, log },
     handler,
     reads: {
       get,
-      list: (group, resource) =>
+      list: <T extends KubeObject>(group: string, resource: string) =>
         [...objects.entries()].flatMap(([path, object]) =>
-          parseApiVersion(object.apiVersion).group === group && path.split('/').at(-2) === resource ? object : [],
+          parseApiVersion(object.apiVersion).group === group && path.split('/').at(-2) === resource
+            ? (object as T)
+            : [],
         ),
-      getLive: async (...place) => get(...place),
+      getLive: async <T extends KubeObject>(group: string, resource: string, namespace: string, name: string) =>
+        get<T>(group, resource, namespace, name),
     },
     follow: (_, listener) => {
       const tell = () => listener(SOME_CHANGE)

@@ -4,7 +4,7 @@
  * speaks Kubernetes' kubelet API is reached so, this project's or another. The clients of what else is proxied (pods, services, ports
  * of nodes) are kept here too, apart: however many pods are asked, the kubelets' connections stay.
  */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Node, NodeAddress } from '../../api/generated/types.ts'
 import type { Handler } from '../../api/request.ts'
 import { StatusError } from '../../api/status.ts'
 import { createHttpsClient, type HttpsClient, type HttpsEndpoint } from '../../http/client.ts'
@@ -39,11 +39,11 @@ export interface Kubelets {
    * to instead of looking the node's own up again.
    * @throws StatusError 500 when the node's status tells no address of a preferred type
    */
-  locate(node: KubeObject, options?: { readonly insecure?: boolean; readonly address?: string }): KubeletLocation
+  locate(node: Node, options?: { readonly insecure?: boolean; readonly address?: string }): KubeletLocation
   /** Whether its kubelet answers: one of simulated containers only in this process, or where its Node names a port. */
-  answers(node: KubeObject): boolean
+  answers(node: Node): boolean
   /** The node's addresses, the preferred first. @throws as `locate` */
-  addressesOf(node: KubeObject): readonly string[]
+  addressesOf(node: Node): readonly string[]
   close(): void
 }
 
@@ -57,10 +57,10 @@ const KEPT_PROXIED = 512
 /** `create`: how the clients of all of them are made. */
 export function createKubelets(options: KubeletOptions = {}, create = createHttpsClient): Kubelets {
   const { client, ca, addressTypes = ADDRESS_TYPES } = options
-  const inProcess = (node: KubeObject) => options.inProcess?.(node.metadata.name ?? '')
+  const inProcess = (node: Node) => options.inProcess?.(node.metadata.name ?? '')
   const kubelets = createClientPool(KEPT_KUBELETS, create)
   const proxied = createClientPool(KEPT_PROXIED, create)
-  const addressesOf = (node: KubeObject) => preferredAddresses(node, addressTypes)
+  const addressesOf = (node: Node) => preferredAddresses(node, addressTypes)
   return {
     addressesOf,
     answers: (node) => inProcess(node) !== undefined || !isSimulatedNode(node) || declaredPort(node) !== undefined,
@@ -92,23 +92,23 @@ export function createKubelets(options: KubeletOptions = {}, create = createHttp
 }
 
 /** Whether the node's containers are simulated: what has its pods' addresses on a real network is something else. */
-export const isSimulatedNode = (node: KubeObject | undefined): boolean =>
-  String(node?.['status']?.nodeInfo?.containerRuntimeVersion ?? '').startsWith('simulated://')
+export const isSimulatedNode = (node: Node | undefined): boolean =>
+  String(node?.status?.nodeInfo?.containerRuntimeVersion ?? '').startsWith('simulated://')
 
-const declaredPort = (node: KubeObject): number | undefined =>
-  (node['status']?.daemonEndpoints?.kubeletEndpoint?.Port as number | undefined) || undefined
+const declaredPort = (node: Node): number | undefined =>
+  (node.status?.daemonEndpoints?.kubeletEndpoint?.Port as number | undefined) || undefined
 
-export const kubeletPort = (node: KubeObject): number => declaredPort(node) ?? DEFAULT_PORT
+export const kubeletPort = (node: Node): number => declaredPort(node) ?? DEFAULT_PORT
 
 /** @throws StatusError 500 when there is none */
-export function preferredAddresses(node: KubeObject, types: readonly string[] = ADDRESS_TYPES): readonly string[] {
-  const known: readonly Fields[] = node['status']?.addresses ?? []
-  const preferred = types.flatMap((type) => known.filter((address) => address['type'] === type))
+export function preferredAddresses(node: Node, types: readonly string[] = ADDRESS_TYPES): readonly string[] {
+  const known: readonly NodeAddress[] = node.status?.addresses ?? []
+  const preferred = types.flatMap((type) => known.filter((address) => address.type === type))
   if (preferred.length === 0)
     throw new StatusError(500, '', `no preferred addresses found; known addresses: [${known.join(' ')}]`)
   return preferred.map(({ address }) => address)
 }
 
 /** Of a node whose kubelet does not answer. */
-export const unanswered = (node: KubeObject): string =>
+export const unanswered = (node: Node): string =>
   `the kubelet of node ${node.metadata.name} answers nothing here: its containers are simulated by another process, and its Node names no port`

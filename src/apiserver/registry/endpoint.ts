@@ -6,8 +6,10 @@
  * admission, managedFields), and as the row's own version shows it. A built-in kind is worked on as it is stored, a custom
  * resource in the version of the request, which its rules are written for.
  */
+
 import type { Decoded, DecodeOptions, ExpectedKind } from '../../api/codec/decode.ts'
 import type { ReplicasOf } from '../../api/fields/scale.ts'
+import type { Scale } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { Parts } from '../../api/parts.ts'
 import type { RequestBody, StoredObject } from '../../api/request.ts'
@@ -77,7 +79,7 @@ export interface ScaledResource {
   /** Where its versions keep their wanted replicas. */
   readonly replicasOf: ReplicasOf
   /** The rules of the Scale itself, beside those of the resource. @throws StatusError 422 */
-  validate(scale: KubeObject): void
+  validate(scale: Scale): void
   /** What is told of a Scale in a body that cannot be read. */
   refusal(error: unknown): unknown
   /** Whether Kubernetes can take what managers of the resource's own versions applied to its Scale. */

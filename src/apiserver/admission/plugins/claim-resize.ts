@@ -1,4 +1,5 @@
 /** PersistentVolumeClaimResize: only a bound claim of a class that allows it may ask for more. */
+import type { StorageClass } from '../../../api/generated/types.ts'
 import { compareQuantities } from '../../../api/objects/quantity.ts'
 import type { AdmissionPluginFactory } from '../plugin.ts'
 import { refused } from './pods.ts'
@@ -17,8 +18,8 @@ export const persistentVolumeClaimResize: AdmissionPluginFactory = (reads) => ({
     if (oldObject?.['status']?.phase !== 'Bound')
       throw refused(attributes, 'Only bound persistent volume claims can be expanded')
     const name: string = oldObject.metadata.annotations?.[BETA_CLASS] ?? oldObject['spec']?.storageClassName ?? ''
-    const found = name === '' ? undefined : reads.get('storage.k8s.io', 'storageclasses', '', name)
-    if (found?.['allowVolumeExpansion'] === true) return
+    const found = name === '' ? undefined : reads.get<StorageClass>('storage.k8s.io', 'storageclasses', '', name)
+    if (found?.allowVolumeExpansion === true) return
     throw refused(
       attributes,
       'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize',

@@ -3,6 +3,7 @@
  * they have by default, and what is too small, too large or too far apart is refused.
  */
 
+import type { Container, LimitRange, Pod, ResourceRequirements } from '../../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { podLimits, podRequests } from '../../../api/objects/pod-requests.ts'
 import { compareQuantities, quantityMilliValue, quantityValue } from '../../../api/objects/quantity.ts'
@@ -51,10 +52,10 @@ function concerns({ row, subresource, operation, oldObject }: AdmissionAttribute
   return row.resource === 'persistentvolumeclaims' && subresource === ''
 }
 
-const rangesOf = (reads: CacheReads, namespace: string) => reads.list('', 'limitranges', namespace)
-const limitsOf = (range: KubeObject): readonly Fields[] => range['spec']?.limits ?? []
+const rangesOf = (reads: CacheReads, namespace: string) => reads.list<LimitRange>('', 'limitranges', namespace)
+const limitsOf = (range: LimitRange): readonly Fields[] => range.spec?.limits ?? []
 
-function withDefaults(pod: KubeObject, range: KubeObject): KubeObject {
+function withDefaults(pod: Pod, range: LimitRange): KubeObject {
   const requests: Record<string, string> = {}
   const limits: Record<string, string> = {}
   for (const limit of limitsOf(range)) {
@@ -63,13 +64,13 @@ function withDefaults(pod: KubeObject, range: KubeObject): KubeObject {
     Object.assign(limits, limit['default'])
   }
   const notes: string[] = []
-  const complete = (containers: readonly Fields[] | undefined, kind: string) =>
+  const complete = (containers: readonly Container[] | undefined, kind: string) =>
     containers?.map((container) => {
-      const resources: Fields = container['resources'] ?? {}
-      const addedRequests = missing(resources['requests'], requests)
-      const addedLimits = missing(resources['limits'], limits)
+      const resources: ResourceRequirements = container.resources ?? {}
+      const addedRequests = missing(resources.requests, requests)
+      const addedLimits = missing(resources.limits, limits)
       const note = (names: readonly string[], side: string) => {
-        if (names.length > 0) notes.push(`${names.join(', ')} ${side} for ${kind} ${container['name']}`)
+        if (names.length > 0) notes.push(`${names.join(', ')} ${side} for ${kind} ${container.name}`)
       }
       note(addedRequests, 'request')
       note(addedLimits, 'limit')
@@ -78,15 +79,13 @@ function withDefaults(pod: KubeObject, range: KubeObject): KubeObject {
         ...container,
         resources: {
           ...resources,
-          ...(addedLimits.length > 0 ? { limits: withAmounts(resources['limits'], limits, addedLimits) } : {}),
-          ...(addedRequests.length > 0
-            ? { requests: withAmounts(resources['requests'], requests, addedRequests) }
-            : {}),
+          ...(addedLimits.length > 0 ? { limits: withAmounts(resources.limits, limits, addedLimits) } : {}),
+          ...(addedRequests.length > 0 ? { requests: withAmounts(resources.requests, requests, addedRequests) } : {}),
         },
       }
     })
-  const containers = complete(pod['spec']?.containers, 'container')
-  const initContainers = complete(pod['spec']?.initContainers, 'init container')
+  const containers = complete(pod.spec?.containers, 'container')
+  const initContainers = complete(pod.spec?.initContainers, 'init container')
   if (notes.length === 0) return pod
   const completed = withSpec(pod, {
     ...(containers ? { containers } : {}),

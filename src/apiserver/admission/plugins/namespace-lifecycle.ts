@@ -2,6 +2,7 @@
  * NamespaceLifecycle: nothing is created in a namespace that is not there or is ending, and the system's own namespaces are
  * not deleted.
  */
+import type { Namespace } from '../../../api/generated/types.ts'
 import { notFound, StatusError } from '../../../api/status.ts'
 import type { AdmissionAttributes, AdmissionPluginFactory } from '../plugin.ts'
 import { refused } from './pods.ts'
@@ -24,10 +25,10 @@ export const namespaceLifecycle: AdmissionPluginFactory = (reads) => ({
         return
       }
       if (isNamespace || !row.namespaced || namespace === '' || row.kind === 'LocalSubjectAccessReview') return
-      const found = reads.get('', 'namespaces', '', namespace)
+      const found = reads.get<Namespace>('', 'namespaces', '', namespace)
       if (found) return admit(attributes, found.metadata.deletionTimestamp !== undefined)
       // The cache may be behind a namespace that was answered a moment ago elsewhere: storage knows.
-      return reads.getLive('', 'namespaces', '', namespace).then((live) => {
+      return reads.getLive<Namespace>('', 'namespaces', '', namespace).then((live) => {
         if (live === undefined) throw notFound(NAMESPACES, namespace)
         admit(attributes, live.metadata.deletionTimestamp !== undefined)
       })

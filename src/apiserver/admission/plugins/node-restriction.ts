@@ -3,6 +3,7 @@
  * mirror pods, its Lease and its CSINode, and nothing that would draw pods or secrets to it.
  */
 
+import type { Node, PersistentVolumeClaim, Pod, PodSpec } from '../../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { notFound, StatusError } from '../../../api/status.ts'
 import { same } from '../../../api/validation/common.ts'
@@ -35,7 +36,8 @@ export const nodeRestriction: AdmissionPluginFactory = (reads, { authorizer }) =
 })
 
 const quote = (text: string) => JSON.stringify(text)
-const podOf = (reads: CacheReads, { namespace, name }: AdmissionAttributes) => reads.get('', 'pods', namespace, name)
+const podOf = (reads: CacheReads, { namespace, name }: AdmissionAttributes) =>
+  reads.get<Pod>('', 'pods', namespace, name)
 
 function pods(attributes: AdmissionAttributes, node: string, reads: CacheReads): void {
   const { subresource, operation, object } = attributes
@@ -61,14 +63,14 @@ function podDelete(attributes: AdmissionAttributes, node: string): void {
     throw refused(attributes, `node ${quote(node)} can only delete pods with spec.nodeName set to itself`)
 }
 
-function podCreate(attributes: AdmissionAttributes, pod: KubeObject, node: string, reads: CacheReads): void {
+function podCreate(attributes: AdmissionAttributes, pod: Pod, node: string, reads: CacheReads): void {
   if (!isMirrorPod(pod))
     throw refused(
       attributes,
       `pod does not have "kubernetes.io/config.mirror" annotation, node ${quote(node)} can only create mirror pods`,
     )
-  const spec: Fields = pod['spec'] ?? {}
-  if (spec['nodeName'] !== node)
+  const spec: Partial<PodSpec> = pod.spec ?? {}
+  if (spec.nodeName !== node)
     throw refused(attributes, `node ${quote(node)} can only create pods with spec.nodeName set to itself`)
   const owners = pod.metadata.ownerReferences ?? []
   if (owners.length > 1)
@@ -85,11 +87,11 @@ function podCreate(attributes: AdmissionAttributes, pod: KubeObject, node: strin
     )
   if (owner.blockOwnerDeletion === true)
     throw refused(attributes, `node ${quote(node)} must not set blockOwnerDeletion on an owner reference`)
-  const self = reads.get('', 'nodes', '', node)
+  const self = reads.get<Node>('', 'nodes', '', node)
   if (self === undefined) throw notFound({ group: '', resource: 'nodes' }, node)
   if (owner.uid !== self.metadata.uid)
     throw refused(attributes, `node ${node} UID mismatch: expected ${owner.uid} got ${self.metadata.uid}`)
-  if (spec['serviceAccountName'])
+  if (spec.serviceAccountName)
     throw refused(attributes, `node ${quote(node)} can not create pods that reference a service account`)
   const referenced = referencedKinds(spec)
   for (const [kind, text] of [
@@ -210,14 +212,14 @@ const serviceAccounts: Rule = (attributes, node, reads, authorizer) => {
   if (ref?.['apiVersion'] !== 'v1' || ref['kind'] !== 'Pod' || !ref['name'])
     throw refused(attributes, 'node requested token not bound to a pod')
   if (!ref['uid']) throw refused(attributes, 'node requested token with a pod binding without a uid')
-  const pod = reads.get('', 'pods', attributes.namespace, ref['name'])
+  const pod = reads.get<Pod>('', 'pods', attributes.namespace, ref['name'])
   if (pod === undefined) throw podNotFound(ref['name'])
   if (ref['uid'] !== pod.metadata.uid)
     throw refused(
       attributes,
       `the UID in the bound object reference (${ref['uid']}) does not match the UID in record. The object might have been deleted and then recreated`,
     )
-  if (pod['spec']?.nodeName !== node)
+  if (pod.spec?.nodeName !== node)
     throw refused(attributes, 'node requested token bound to a pod scheduled on a different node')
   return checkAudience(attributes, pod, reads, authorizer)
 }
@@ -226,7 +228,7 @@ function claims(attributes: AdmissionAttributes, node: string): void {
   const { operation, subresource, object, oldObject } = attributes
   if (subresource !== 'status') throw refused(attributes, `may only update PVC status`)
   if (operation !== 'UPDATE') throw refused(attributes, `unexpected operation ${quote(operation)}`)
-  const pruned = (claim: KubeObject | undefined) => {
+  const pruned = (claim: PersistentVolumeClaim | undefined) => {
     const { status, metadata, ...rest } = claim ?? ({ metadata: {} } as KubeObject)
     const { managedFields: _m, resourceVersion: _r, ...meta } = metadata
     const {

@@ -3,7 +3,14 @@
  * driver, and those that a role lets it have.
  */
 
-import type { Fields, KubeObject } from '../../../api/object.ts'
+import type {
+  CSIDriver,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  StorageV1TokenRequest,
+  Volume,
+} from '../../../api/generated/types.ts'
 import type { Authorizer } from '../../auth/authorizer.ts'
 import type { CacheReads } from '../../reads.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
@@ -14,7 +21,7 @@ const VERB = 'request-serviceaccounts-token-audience'
 /** @throws StatusError 403 */
 export async function checkAudience(
   attributes: AdmissionAttributes,
-  pod: KubeObject,
+  pod: Pod,
   reads: CacheReads,
   authorizer: Authorizer,
 ): Promise<void> {
@@ -23,7 +30,7 @@ export async function checkAudience(
   // Without one the token is for this API server.
   const [audience = ''] = audiences
   if (audience === '') return
-  const volumes: readonly Fields[] = pod['spec']?.volumes ?? []
+  const volumes: readonly Volume[] = pod.spec?.volumes ?? []
   for (const volume of volumes) if (wantedBy(volume, pod, audience, attributes, reads)) return
   const { user, namespace, name } = attributes
   const decision = await authorizer.authorize({
@@ -46,35 +53,34 @@ export async function checkAudience(
 }
 
 function wantedBy(
-  volume: Fields,
-  pod: KubeObject,
+  volume: Volume,
+  pod: Pod,
   audience: string,
   attributes: AdmissionAttributes,
   reads: CacheReads,
 ): boolean {
-  const sources: readonly Fields[] = volume['projected']?.sources ?? []
-  if (sources.some((source) => source['serviceAccountToken']?.audience === audience)) return true
-  if (volume['csi']) return driverWants(reads, volume['csi'].driver, audience)
+  const sources = volume.projected?.sources ?? []
+  if (sources.some((source) => source.serviceAccountToken?.audience === audience)) return true
+  if (volume.csi) return driverWants(reads, volume.csi.driver, audience)
   const claim: string | undefined =
-    volume['persistentVolumeClaim']?.claimName ??
-    (volume['ephemeral'] ? `${pod.metadata.name}-${volume['name']}` : undefined)
+    volume.persistentVolumeClaim?.claimName ?? (volume.ephemeral ? `${pod.metadata.name}-${volume.name}` : undefined)
   if (claim === undefined) return false
   const missing = (kind: string, name: string) =>
     refused(
       attributes,
       `error validating audience ${JSON.stringify(audience)}: ${kind} ${JSON.stringify(name)} not found`,
     )
-  const found = reads.get('', 'persistentvolumeclaims', attributes.namespace, claim)
+  const found = reads.get<PersistentVolumeClaim>('', 'persistentvolumeclaims', attributes.namespace, claim)
   if (found === undefined) throw missing('persistentvolumeclaim', claim)
-  const volumeName: string = found['spec']?.volumeName ?? ''
+  const volumeName: string = found.spec?.volumeName ?? ''
   if (volumeName === '') return false
-  const persistent = reads.get('', 'persistentvolumes', '', volumeName)
+  const persistent = reads.get<PersistentVolume>('', 'persistentvolumes', '', volumeName)
   if (persistent === undefined) throw missing('persistentvolume', volumeName)
-  return persistent['spec']?.csi ? driverWants(reads, persistent['spec'].csi.driver, audience) : false
+  return persistent.spec?.csi ? driverWants(reads, persistent.spec.csi.driver, audience) : false
 }
 
 function driverWants(reads: CacheReads, driver: string, audience: string): boolean {
-  const requests: readonly Fields[] =
-    reads.get('storage.k8s.io', 'csidrivers', '', driver)?.['spec']?.tokenRequests ?? []
-  return requests.some((request) => request['audience'] === audience)
+  const requests: readonly StorageV1TokenRequest[] =
+    reads.get<CSIDriver>('storage.k8s.io', 'csidrivers', '', driver)?.spec?.tokenRequests ?? []
+  return requests.some((request) => request.audience === audience)
 }

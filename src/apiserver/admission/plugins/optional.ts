@@ -1,4 +1,5 @@
 /** Small plugins that Kubernetes leaves off unless they are enabled by name. */
+import type { Namespace } from '../../../api/generated/types.ts'
 import type { Fields } from '../../../api/object.ts'
 import { isExtendedResource } from '../../../api/validation/resource-names.ts'
 import type { AdmissionPluginFactory } from '../plugin.ts'
@@ -77,7 +78,9 @@ export const namespaceExists: AdmissionPluginFactory = (reads) => ({
   async validate(attributes) {
     const { row, namespace } = attributes
     if (!row.namespaced || namespace === '') return
-    const found = reads.get('', 'namespaces', '', namespace) ?? (await reads.getLive('', 'namespaces', '', namespace))
+    const found =
+      reads.get<Namespace>('', 'namespaces', '', namespace) ??
+      (await reads.getLive<Namespace>('', 'namespaces', '', namespace))
     if (found === undefined) throw refused(attributes, `namespace ${JSON.stringify(namespace)} not found`)
   },
 })
@@ -110,7 +113,7 @@ export const podNodeSelector: AdmissionPluginFactory = (reads) => ({
   mutate(attributes) {
     const pod = attributes.object!
     if (!isPod(attributes)) return pod
-    const text = reads.get('', 'namespaces', '', attributes.namespace)?.metadata.annotations?.[SELECTOR]
+    const text = reads.get<Namespace>('', 'namespaces', '', attributes.namespace)?.metadata.annotations?.[SELECTOR]
     if (text === undefined || text.trim() === '') return pod
     const wanted = Object.fromEntries(
       text.split(',').map((pair) => {

@@ -1,4 +1,5 @@
 /** PodTopologyLabels (KEP-4742): a pod that is given a node carries the node's zone and region as labels of its own. */
+import type { Node } from '../../../api/generated/types.ts'
 import type { AdmissionPluginFactory } from '../plugin.ts'
 
 const LABELS = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region']
@@ -14,7 +15,7 @@ export const podTopologyLabels: AdmissionPluginFactory = (reads) => ({
     if (!isPod && !isBinding) return object
     const node: string = (isPod ? object['spec']?.nodeName : object['target']?.name) ?? ''
     if (node === '' || (isBinding && (object['target']?.kind ?? 'Node') !== 'Node')) return object
-    const labels = reads.get('', 'nodes', '', node)?.metadata.labels
+    const labels = reads.get<Node>('', 'nodes', '', node)?.metadata.labels
     if (labels === undefined) return object
     const added = LABELS.filter((label) => Object.hasOwn(labels, label)).map((label) => [label, labels[label]])
     if (added.length === 0) return object

@@ -1,4 +1,5 @@
 /** What several plugins about pods share. */
+import type { Pod, PodSpec } from '../../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { noParts, type Parts } from '../../../api/parts.ts'
 import { forbidden, type StatusError } from '../../../api/status.ts'
@@ -10,8 +11,8 @@ export function isPod({ row, subresource }: AdmissionAttributes): boolean {
 }
 
 /** `parts`, of the request, where the changes may be plain values. */
-export function withSpec(pod: KubeObject, changes: Fields, parts: Parts = noParts): KubeObject {
-  return { ...pod, spec: parts.changed(pod['spec'] ?? {}, changes) }
+export function withSpec(pod: Pod, changes: Fields, parts: Parts = noParts): KubeObject {
+  return { ...pod, spec: parts.changed(pod.spec ?? {}, changes) }
 }
 
 /** The 403 of an admission plugin. */
@@ -19,22 +20,22 @@ export function refused({ row, name }: AdmissionAttributes, message: string): St
   return forbidden({ group: row.group, resource: row.resource }, name, message)
 }
 
-export const isMirrorPod = (pod: KubeObject): boolean =>
+export const isMirrorPod = (pod: Pod): boolean =>
   pod.metadata.annotations?.['kubernetes.io/config.mirror'] !== undefined
 
 /** What of the namespace's objects the pod would be let read. */
-export function referencedKinds(spec: Fields): ReadonlySet<string> {
+export function referencedKinds(spec: Partial<PodSpec>): ReadonlySet<string> {
   const found = new Set<string>()
-  for (const volume of (spec['volumes'] ?? []) as readonly Fields[]) {
-    if (volume['secret']) found.add('secret')
-    if (volume['configMap']) found.add('configMap')
-    if (volume['persistentVolumeClaim']) found.add('persistentVolumeClaim')
-    for (const source of (volume['projected']?.sources ?? []) as readonly Fields[]) {
-      if (source['secret']) found.add('secret')
-      if (source['configMap']) found.add('configMap')
+  for (const volume of spec.volumes ?? []) {
+    if (volume.secret) found.add('secret')
+    if (volume.configMap) found.add('configMap')
+    if (volume.persistentVolumeClaim) found.add('persistentVolumeClaim')
+    for (const source of volume.projected?.sources ?? []) {
+      if (source.secret) found.add('secret')
+      if (source.configMap) found.add('configMap')
     }
   }
-  for (const container of [...(spec['initContainers'] ?? []), ...(spec['containers'] ?? [])] as readonly Fields[]) {
+  for (const container of [...(spec.initContainers ?? []), ...(spec.containers ?? [])] as readonly Fields[]) {
     for (const from of (container['envFrom'] ?? []) as readonly Fields[]) {
       if (from['secretRef']) found.add('secret')
       if (from['configMapRef']) found.add('configMap')
@@ -44,7 +45,7 @@ export function referencedKinds(spec: Fields): ReadonlySet<string> {
       if (variable['valueFrom']?.configMapKeyRef) found.add('configMap')
     }
   }
-  if (spec['imagePullSecrets']?.length) found.add('secret')
-  if (spec['resourceClaims']?.length) found.add('resourceClaims')
+  if (spec.imagePullSecrets?.length) found.add('secret')
+  if (spec.resourceClaims?.length) found.add('resourceClaims')
   return found
 }

@@ -3,6 +3,7 @@
  * only one class is the default (API concept: pod priority and preemption).
  */
 
+import type { Pod } from '../../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import type { CacheReads } from '../../reads.ts'
 import type { AdmissionAttributes, AdmissionPluginFactory } from '../plugin.ts'
@@ -43,11 +44,11 @@ export const priority: AdmissionPluginFactory = (reads, host) => {
 }
 
 /** An update that leaves the fields out means the old values. */
-function keep(pod: KubeObject, { oldObject, parts }: AdmissionAttributes): KubeObject {
+function keep(pod: Pod, { oldObject, parts }: AdmissionAttributes): KubeObject {
   const before: Fields = oldObject?.['spec'] ?? {}
   const kept: Record<string, unknown> = {}
   for (const field of ['priority', 'preemptionPolicy'])
-    if (pod['spec'][field] === undefined && before[field] !== undefined) kept[field] = before[field]
+    if ((pod.spec as Fields)![field] === undefined && before[field] !== undefined) kept[field] = before[field]
   return Object.keys(kept).length === 0 ? pod : withSpec(pod, kept, parts)
 }
 
@@ -61,11 +62,11 @@ function findDefaultClass(reads: CacheReads): KubeObject | undefined {
 
 function compute(
   attributes: AdmissionAttributes,
-  pod: KubeObject,
+  pod: Pod,
   reads: CacheReads,
   defaultClass: () => KubeObject | undefined,
 ): KubeObject | Promise<KubeObject> {
-  const name: string = pod['spec'].priorityClassName ?? ''
+  const name: string = pod.spec!.priorityClassName ?? ''
   if (name === '') return apply(attributes, pod, defaultClass())
   const found = reads.get(GROUP, 'priorityclasses', '', name)
   if (found) return apply(attributes, pod, found)
@@ -75,20 +76,20 @@ function compute(
   })
 }
 
-function apply(attributes: AdmissionAttributes, pod: KubeObject, priorityClass: KubeObject | undefined): KubeObject {
-  const spec: Fields = pod['spec']
+function apply(attributes: AdmissionAttributes, pod: Pod, priorityClass: KubeObject | undefined): KubeObject {
+  const spec = pod.spec!
   const value: number = priorityClass?.['value'] ?? 0
   const policy: string = priorityClass?.['preemptionPolicy'] ?? 'PreemptLowerPriority'
-  if (spec['priority'] !== undefined && spec['priority'] !== value)
+  if (spec.priority !== undefined && spec.priority !== value)
     throw refused(
       attributes,
-      `the integer value of priority (${spec['priority']}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
+      `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
     )
-  if (spec['preemptionPolicy'] !== undefined && spec['preemptionPolicy'] !== policy)
+  if (spec.preemptionPolicy !== undefined && spec.preemptionPolicy !== policy)
     throw refused(
       attributes,
-      `the string value of PreemptionPolicy (${spec['preemptionPolicy']}) must not be provided in pod spec; priority admission controller computed ${policy} from the given PriorityClass name`,
+      `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${policy} from the given PriorityClass name`,
     )
-  const named = priorityClass && !spec['priorityClassName'] ? { priorityClassName: priorityClass.metadata.name } : {}
+  const named = priorityClass && !spec.priorityClassName ? { priorityClassName: priorityClass.metadata.name } : {}
   return withSpec(pod, { priority: value, preemptionPolicy: policy, ...named }, attributes.parts)
 }

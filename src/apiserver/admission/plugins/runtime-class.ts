@@ -1,4 +1,5 @@
 /** RuntimeClass: the class exists, and its overhead and scheduling rules become the pod's (KEP-688). */
+import type { Pod, RuntimeClass } from '../../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { compareQuantities } from '../../../api/objects/quantity.ts'
 import type { AdmissionAttributes, AdmissionPluginFactory } from '../plugin.ts'
@@ -12,9 +13,9 @@ export const runtimeClass: AdmissionPluginFactory = (reads) => ({
     if (!isPod(attributes)) return pod
     const name: string | undefined = pod['spec'].runtimeClassName
     if (name === undefined) return apply(attributes, pod, undefined)
-    const found = reads.get('node.k8s.io', 'runtimeclasses', '', name)
+    const found = reads.get<RuntimeClass>('node.k8s.io', 'runtimeclasses', '', name)
     if (found) return apply(attributes, pod, found)
-    return reads.getLive('node.k8s.io', 'runtimeclasses', '', name).then((live) => {
+    return reads.getLive<RuntimeClass>('node.k8s.io', 'runtimeclasses', '', name).then((live) => {
       if (live === undefined) throw refused(attributes, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`)
       return apply(attributes, pod, live)
     })
@@ -25,15 +26,17 @@ export const runtimeClass: AdmissionPluginFactory = (reads) => ({
     const { runtimeClassName, overhead } = attributes.object!['spec'] as Fields
     if (overhead === undefined) return
     const found =
-      runtimeClassName === undefined ? undefined : reads.get('node.k8s.io', 'runtimeclasses', '', runtimeClassName)
-    if (found?.['overhead']?.podFixed === undefined)
+      runtimeClassName === undefined
+        ? undefined
+        : reads.get<RuntimeClass>('node.k8s.io', 'runtimeclasses', '', runtimeClassName)
+    if (found?.overhead?.podFixed === undefined)
       throw refused(attributes, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
   },
 })
 
-function apply(attributes: AdmissionAttributes, pod: KubeObject, found: KubeObject | undefined): KubeObject {
+function apply(attributes: AdmissionAttributes, pod: Pod, found: KubeObject | undefined): KubeObject {
   const overhead: Fields | undefined = found?.['overhead']?.podFixed
-  const given: Fields | undefined = pod['spec'].overhead
+  const given: Fields | undefined = pod.spec!.overhead
   if (given && overhead && !sameAmounts(given, overhead))
     throw refused(attributes, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
   const changes: Record<string, unknown> = {}
@@ -42,7 +45,7 @@ function apply(attributes: AdmissionAttributes, pod: KubeObject, found: KubeObje
   if (scheduling?.['nodeSelector'])
     changes['nodeSelector'] = mergeSelectors(attributes, pod, scheduling['nodeSelector'])
   if (scheduling?.['tolerations']?.length) {
-    const present = (pod['spec'].tolerations ?? []) as readonly Fields[]
+    const present = pod.spec!.tolerations ?? []
     const known = new Set(present.map((toleration) => JSON.stringify(toleration)))
     const added = (scheduling['tolerations'] as readonly Fields[]).filter((t) => !known.has(JSON.stringify(t)))
     if (added.length) changes['tolerations'] = [...present, ...added]
@@ -58,8 +61,8 @@ function sameAmounts(a: Fields, b: Fields): boolean {
   )
 }
 
-function mergeSelectors(attributes: AdmissionAttributes, pod: KubeObject, wanted: Fields): Fields {
-  const present: Fields = pod['spec'].nodeSelector ?? {}
+function mergeSelectors(attributes: AdmissionAttributes, pod: Pod, wanted: Fields): Fields {
+  const present: Fields = pod.spec!.nodeSelector ?? {}
   for (const [key, value] of Object.entries(wanted))
     if (present[key] !== undefined && present[key] !== value)
       throw refused(

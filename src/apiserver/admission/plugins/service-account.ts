@@ -4,6 +4,7 @@
  */
 
 import { jsonText } from '../../../api/codec/json.ts'
+import type { Pod, PodSpec, ServiceAccount } from '../../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import type { Naming, Parts } from '../../../api/parts.ts'
 import type { Random } from '../../../base/random.ts'
@@ -46,36 +47,39 @@ export const serviceAccount =
   })
 
 function findAccount(reads: CacheReads, namespace: string, name: string) {
-  return reads.get('', 'serviceaccounts', namespace, name) ?? reads.getLive('', 'serviceaccounts', namespace, name)
+  return (
+    reads.get<ServiceAccount>('', 'serviceaccounts', namespace, name) ??
+    reads.getLive<ServiceAccount>('', 'serviceaccounts', namespace, name)
+  )
 }
 
-function mirrorPodRefusal(pod: KubeObject): string | undefined {
-  const spec: Fields = pod['spec']
-  if (spec['serviceAccountName']) return 'a mirror pod may not reference service accounts'
+function mirrorPodRefusal(pod: Pod): string | undefined {
+  const spec = pod.spec!
+  if (spec.serviceAccountName) return 'a mirror pod may not reference service accounts'
   if (referencedKinds(spec).has('secret')) return 'a mirror pod may not reference secrets'
-  for (const volume of (spec['volumes'] ?? []) as readonly Fields[]) {
-    if (volume['projected']?.sources?.some((source: Fields) => source['serviceAccountToken']))
+  for (const volume of spec.volumes ?? []) {
+    if (volume.projected?.sources?.some((source) => source.serviceAccountToken))
       return 'a mirror pod may not use ServiceAccountToken volume projections'
   }
   return undefined
 }
 
-function withPullSecrets(pod: KubeObject, account: KubeObject): KubeObject {
+function withPullSecrets(pod: Pod, account: KubeObject): KubeObject {
   const secrets = account['imagePullSecrets'] as readonly Fields[] | undefined
-  if (pod['spec'].imagePullSecrets?.length || !secrets?.length) return pod
+  if (pod.spec!.imagePullSecrets?.length || !secrets?.length) return pod
   return withSpec(pod, { imagePullSecrets: secrets })
 }
 
-function withToken(pod: KubeObject, account: KubeObject, { parts }: AdmissionAttributes, random: Random): KubeObject {
-  const automount: boolean = pod['spec'].automountServiceAccountToken ?? account['automountServiceAccountToken'] ?? true
+function withToken(pod: Pod, account: KubeObject, { parts }: AdmissionAttributes, random: Random): KubeObject {
+  const automount: boolean = pod.spec!.automountServiceAccountToken ?? account['automountServiceAccountToken'] ?? true
   if (!automount) return pod
-  const before: Fields = pod['spec']
+  const before = pod.spec!
   const spec = withTokenMounted(before, parts, () => VOLUME_PREFIX + random.suffix(SUFFIX_LENGTH))
   return spec === before ? pod : { ...pod, spec }
 }
 
 /** Each pod's volume has a name of its own; of a spec that recurs all but the name is made once. */
-function withTokenMounted(spec: Fields, parts: Parts, newName: () => string): Fields {
+function withTokenMounted(spec: PodSpec, parts: Parts, newName: () => string): Fields {
   if (!parts.recurs(spec) || !parts.once(spec, lacksStandIn)) return tokenMounted(spec, newName)
   const standIn = parts.from(spec, withStandIn)
   return standIn === spec || parts.once(spec, hasTokenVolume) ? standIn : parts.named(standIn, newName(), renamed)

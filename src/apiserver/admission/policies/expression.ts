@@ -7,6 +7,7 @@ import { CALL_COST_LIMIT } from '../../../api/cel/limits.ts'
 import { parse } from '../../../api/cel/parse.ts'
 import { DYN } from '../../../api/cel/types.ts'
 import { CelError, MapValue, type Value, wrap } from '../../../api/cel/values.ts'
+import type { Namespace } from '../../../api/generated/types.ts'
 import type { Fields, Json, KubeObject } from '../../../api/object.ts'
 import {
   messageTypes,
@@ -87,7 +88,7 @@ export function requestVariables(
     ? (attributes.object ?? attributes.oldObject)
     : namespace === ''
       ? undefined
-      : reads.get('', 'namespaces', '', namespace)
+      : reads.get<Namespace>('', 'namespaces', '', namespace)
   const json = (value: unknown): Value => wrap((value ?? null) as Json, DYN)
   const { object: _, oldObject: _o, ...request } = shown.request
   const answer = answererOf(attributes, authorizer)

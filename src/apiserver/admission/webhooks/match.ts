@@ -3,6 +3,7 @@
  * and objects, and other versions of the same resource (matchPolicy Equivalent).
  */
 
+import type { Namespace } from '../../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { type LabelSelector, labelSelectorOf } from '../../../api/objects/label-selector.ts'
 import type { ResourceRow, Scheme } from '../../../api/scheme/resource.ts'
@@ -74,7 +75,7 @@ export function namespaceLabels(
     return oldObject?.metadata.labels ?? {}
   }
   if (!row.namespaced || namespace === '') return undefined
-  return reads.get('', 'namespaces', '', namespace)?.metadata.labels ?? {}
+  return reads.get<Namespace>('', 'namespaces', '', namespace)?.metadata.labels ?? {}
 }
 
 export function selects(matcher: Matcher, attributes: AdmissionAttributes, reads: CacheReads): boolean {

@@ -109,7 +109,7 @@ const printPersistentVolume = (volume: PersistentVolume, nowMs: number): Cells =
   const phase = volume.metadata.deletionTimestamp ? 'Terminating' : (volume.status?.phase ?? '')
   return [
     objectName(volume),
-    spec?.capacity?.storage ?? '0',
+    spec?.capacity?.['storage'] ?? '0',
     printedAccessModes(spec?.accessModes),
     spec?.persistentVolumeReclaimPolicy ?? '',
     phase,
@@ -134,7 +134,7 @@ const printPersistentVolumeClaim = (claim: PersistentVolumeClaim, nowMs: number)
     objectName(claim),
     claim.metadata.deletionTimestamp ? 'Terminating' : (status?.phase ?? ''),
     spec?.volumeName ?? '',
-    bound ? (status?.capacity?.storage ?? '0') : '',
+    bound ? (status?.capacity?.['storage'] ?? '0') : '',
     bound ? printedAccessModes(status?.accessModes) : '',
     storageClass(claim),
     spec?.volumeAttributesClassName ?? UNSET,

@@ -1,4 +1,5 @@
 /** pods/binding and bindings: the scheduler's answer, written into the pod. */
+import type { Pod, PodStatus } from '../../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import type { ApiResponse } from '../../../api/request.ts'
 import { badRequest, conflict, notFound, StatusError } from '../../../api/status.ts'
@@ -90,7 +91,7 @@ async function assign(resource: ResourceRequest, binding: KubeObject, target: Fi
 }
 
 /** The pod on its node, with the condition that says so and the annotations and labels the scheduler wants on it. */
-function bound(pod: KubeObject, spec: Fields, binding: KubeObject, target: Fields, now: string): KubeObject {
+function bound(pod: Pod, spec: Fields, binding: KubeObject, target: Fields, now: string): KubeObject {
   const { annotations, labels } = binding.metadata
   const metadata = {
     ...pod.metadata,
@@ -98,7 +99,7 @@ function bound(pod: KubeObject, spec: Fields, binding: KubeObject, target: Field
     ...(labels === undefined ? {} : { labels: { ...pod.metadata.labels, ...labels } }),
   }
   // It was meant for a node; now it has one.
-  const { nominatedNodeName: _, ...status }: Fields = pod['status'] ?? {}
+  const { nominatedNodeName: _, ...status }: PodStatus = pod.status ?? {}
   const conditions: readonly Fields[] = status['conditions'] ?? []
   const scheduled = { lastProbeTime: null, lastTransitionTime: now, status: 'True', type: 'PodScheduled' }
   const at = conditions.findIndex((condition) => condition['type'] === 'PodScheduled')

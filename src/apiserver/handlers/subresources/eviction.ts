@@ -3,6 +3,13 @@
  * disrupts no budget.
  */
 
+import type {
+  Condition,
+  Pod,
+  PodCondition,
+  PodDisruptionBudget,
+  PodDisruptionBudgetStatus,
+} from '../../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { labelSelectorOf } from '../../../api/objects/label-selector.ts'
 import type { ApiResponse } from '../../../api/request.ts'
@@ -100,13 +107,13 @@ async function markDisrupted(
 }
 
 /** In the place of one of its type. The time is that of the last change of its status. */
-function withCondition(object: KubeObject, condition: Fields, now: string): KubeObject {
-  const conditions: readonly Fields[] = object['status']?.conditions ?? []
+function withCondition(object: Pod | PodDisruptionBudget, condition: Fields, now: string): KubeObject {
+  const conditions: readonly (PodCondition | Condition)[] = object.status?.conditions ?? []
   const before = conditions.find(({ type }) => type === condition['type'])
-  const lastTransitionTime = before?.['status'] === condition['status'] ? (before?.['lastTransitionTime'] ?? null) : now
+  const lastTransitionTime = before?.status === condition['status'] ? (before?.lastTransitionTime ?? null) : now
   const next = { ...condition, lastTransitionTime }
   const status = {
-    ...object['status'],
+    ...object.status,
     conditions:
       before === undefined ? [...conditions, next] : conditions.map((each) => (each === before ? next : each)),
   }
@@ -114,32 +121,32 @@ function withCondition(object: KubeObject, condition: Fields, now: string): Kube
 }
 
 /** The pod that was looked at is the pod that goes. */
-function withUid(options: DeleteOptions, pod: KubeObject): DeleteOptions {
+function withUid(options: DeleteOptions, pod: Pod): DeleteOptions {
   if (options.preconditions !== undefined || pod.metadata.uid === undefined) return options
   return { ...options, preconditions: { uid: pod.metadata.uid } }
 }
 
-function hasEnded(pod: KubeObject): boolean {
-  const phase: string = pod['status']?.phase ?? ''
+function hasEnded(pod: Pod): boolean {
+  const phase: string = pod.status?.phase ?? ''
   return phase === 'Succeeded' || phase === 'Failed'
 }
 
 /** Nothing that runs is disrupted. */
-function isDone(pod: KubeObject): boolean {
-  return hasEnded(pod) || pod['status']?.phase === 'Pending' || pod.metadata.deletionTimestamp !== undefined
+function isDone(pod: Pod): boolean {
+  return hasEnded(pod) || pod.status?.phase === 'Pending' || pod.metadata.deletionTimestamp !== undefined
 }
 
-function isReady(pod: KubeObject): boolean {
-  const conditions: readonly Fields[] = pod['status']?.conditions ?? []
-  return conditions.some((condition) => condition['type'] === 'Ready' && condition['status'] === 'True')
+function isReady(pod: Pod): boolean {
+  const conditions: readonly PodCondition[] = pod.status?.conditions ?? []
+  return conditions.some((condition) => condition.type === 'Ready' && condition.status === 'True')
 }
 
 /** @throws StatusError 429 when a budget does not allow it, 500 when several budgets are about one pod */
-async function spendBudget(resource: ResourceRequest, pod: KubeObject, write: WriteContext): Promise<void> {
+async function spendBudget(resource: ResourceRequest, pod: Pod, write: WriteContext): Promise<void> {
   const { context, info } = resource
   const budgets = context.reads
-    .list('policy', 'poddisruptionbudgets', info.namespace)
-    .filter((budget) => labelSelectorOf(budget['spec']?.selector).matches(pod.metadata.labels))
+    .list<PodDisruptionBudget>('policy', 'poddisruptionbudgets', info.namespace)
+    .filter((budget) => labelSelectorOf(budget.spec?.selector).matches(pod.metadata.labels))
   if (budgets.length > 1)
     throw new StatusError(
       500,
@@ -148,10 +155,10 @@ async function spendBudget(resource: ResourceRequest, pod: KubeObject, write: Wr
     )
   const [budget] = budgets
   if (budget === undefined) return
-  const healthy: number = budget['status']?.currentHealthy ?? 0
-  const desired: number = budget['status']?.desiredHealthy ?? 0
+  const healthy: number = budget.status?.currentHealthy ?? 0
+  const desired: number = budget.status?.desiredHealthy ?? 0
   // An unhealthy pod costs its budget nothing while enough others are healthy, or always when the policy says so.
-  const always = budget['spec']?.unhealthyPodEvictionPolicy === 'AlwaysAllow'
+  const always = budget.spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow'
   if (!isReady(pod) && (always || (healthy >= desired && desired > 0))) return
   const row = context.scheme.find('policy', 'v1', 'poddisruptionbudgets')
   if (row === undefined) return
@@ -176,22 +183,22 @@ const exhausted = (observedGeneration: number): Fields => ({
   message: '',
 })
 
-function spent(budget: KubeObject, pod: KubeObject, now: string): KubeObject {
+function spent(budget: PodDisruptionBudget, pod: Pod, now: string): KubeObject {
   const name = budget.metadata.name ?? ''
-  const status: Fields = budget['status'] ?? {}
+  const status: Partial<PodDisruptionBudgetStatus> = budget.status ?? {}
   const refuse = (message: string, retryAfterSeconds?: number): never => {
     throw new StatusError(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {
       causes: [{ reason: 'DisruptionBudget', message }],
       ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     })
   }
-  if ((status['observedGeneration'] ?? 0) < (budget.metadata.generation ?? 0))
+  if ((status.observedGeneration ?? 0) < (budget.metadata.generation ?? 0))
     refuse(`The disruption budget ${name} is still being processed by the server.`, 10)
-  const allowed: number = status['disruptionsAllowed'] ?? 0
-  const healthy: number = status['currentHealthy'] ?? 0
-  const desired: number = status['desiredHealthy'] ?? 0
+  const allowed: number = status.disruptionsAllowed ?? 0
+  const healthy: number = status.currentHealthy ?? 0
+  const desired: number = status.desiredHealthy ?? 0
   if (allowed < 0) throw new StatusError(403, 'Forbidden', `pdb disruptions allowed is negative`)
-  const disrupted: Readonly<Record<string, string>> = status['disruptedPods'] ?? {}
+  const disrupted: Readonly<Record<string, string>> = status.disruptedPods ?? {}
   if (Object.keys(disrupted).length > MAX_DISRUPTED)
     throw new StatusError(
       403,
@@ -212,5 +219,5 @@ function spent(budget: KubeObject, pod: KubeObject, now: string): KubeObject {
       disruptedPods: { ...disrupted, [pod.metadata.name ?? '']: now },
     },
   }
-  return allowed > 1 ? next : withCondition(next, exhausted(status['observedGeneration'] ?? 0), now)
+  return allowed > 1 ? next : withCondition(next as PodDisruptionBudget, exhausted(status.observedGeneration ?? 0), now)
 }

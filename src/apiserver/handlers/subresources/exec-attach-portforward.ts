@@ -3,8 +3,9 @@
  * the two connections. Clients speak SPDY/3.1 or WebSocket; kubelets are always asked by SPDY/3.1, which all of them speak, unless the
  * client's own WebSocket subprotocol is one that they understand too (API concept: KEP-4006, from SPDY to WebSockets).
  */
+
 import type { Duplex } from 'node:stream'
-import type { KubeObject } from '../../../api/object.ts'
+import type { Pod } from '../../../api/generated/types.ts'
 import type { ApiRequest, ApiResponse } from '../../../api/request.ts'
 import { badRequest, internalError, notFound, serviceUnavailable } from '../../../api/status.ts'
 import { subprotocolsOf } from '../../../http/channels.ts'
@@ -35,7 +36,7 @@ export const connectSession: ResourceHandler = async (resource) => {
   const kind = subresource?.name as SessionKind
   const options = sessionOptions(request.query)
   await admitConnect(resource, optionsOfSession(kind, options))
-  const pod = context.reads.get('', 'pods', info.namespace, info.name)
+  const pod = context.reads.get<Pod>('', 'pods', info.namespace, info.name)
   if (pod === undefined) throw notFound({ group: '', resource: 'pods' }, info.name)
   const container = kind === 'portforward' ? '' : containerOf(pod, options.container)
   const location = kubeletOf(resource, pod)
@@ -58,7 +59,7 @@ interface Session {
 }
 
 /** @throws StatusError 400, 404 and 500 for a node that is not known, 503 for one that has nothing to be reached */
-export function kubeletOf({ context }: ResourceRequest, pod: KubeObject, insecure = false): KubeletLocation {
+export function kubeletOf({ context }: ResourceRequest, pod: Pod, insecure = false): KubeletLocation {
   const node = nodeOfPod(context.reads, pod)
   const location = context.kubelets.locate(node, { insecure })
   if (!context.kubelets.answers(node)) throw serviceUnavailable(unanswered(node))

@@ -1,6 +1,7 @@
 /** GET pods/NAME/log: the kubelet of the pod's node is asked, and what it sends passed on as it comes (API concept: PodLogOptions). */
+
 import type { Duplex } from 'node:stream'
-import type { KubeObject } from '../../../api/object.ts'
+import type { Pod } from '../../../api/generated/types.ts'
 import type { ApiRequest, ApiResponse } from '../../../api/request.ts'
 import { badRequest, internalError, notFound, StatusError } from '../../../api/status.ts'
 import { type FieldError, forbiddenField, invalid, invalidError } from '../../../api/validation/errors.ts'
@@ -21,15 +22,15 @@ const MAX_REFUSAL_BYTES = 50_000
 export const getLog: ResourceHandler = async (resource) => {
   const { context, info, request } = resource
   checkOptions(request.query, info.name)
-  const pod = context.reads.get('', 'pods', info.namespace, info.name)
+  const pod = context.reads.get<Pod>('', 'pods', info.namespace, info.name)
   if (pod === undefined) throw notFound({ group: '', resource: 'pods' }, info.name)
   const container = containerOf(pod, request.query.get('container') ?? '')
   // Nothing has run yet, so nothing was written.
-  if ((pod['spec']?.nodeName ?? '') === '') return { kind: 'bytes', status: 204, contentType: '', bytes: [] }
+  if ((pod.spec?.nodeName ?? '') === '') return { kind: 'bytes', status: 204, contentType: '', bytes: [] }
   return logOf(resource, locate(resource, pod), target(resource, container))
 }
 
-function locate({ context, request }: ResourceRequest, pod: KubeObject): KubeletLocation {
+function locate({ context, request }: ResourceRequest, pod: Pod): KubeletLocation {
   const node = nodeOfPod(context.reads, pod)
   const location = context.kubelets.locate(node, { insecure: isOn(request.query, 'insecureSkipTLSVerifyBackend') })
   if (context.kubelets.answers(node)) return location

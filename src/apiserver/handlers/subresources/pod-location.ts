@@ -1,12 +1,13 @@
 /** Where a pod's containers are reached: which container is meant, and on which node it is. */
 
-import type { Fields, KubeObject } from '../../../api/object.ts'
+import type { Node, Pod, PodSpec } from '../../../api/generated/types.ts'
+import type { KubeObject } from '../../../api/object.ts'
 import { badRequest, notFound } from '../../../api/status.ts'
 import type { CacheReads } from '../../reads.ts'
 
 /** The container that is meant. @throws StatusError 400 when it is none of the pod's, or one of several is to be named */
-export function containerOf(pod: KubeObject, asked: string): string {
-  const { initContainers = [], containers = [], ephemeralContainers = [] }: Fields = pod['spec'] ?? {}
+export function containerOf(pod: Pod, asked: string): string {
+  const { initContainers = [], containers = [], ephemeralContainers = [] }: Partial<PodSpec> = pod.spec ?? {}
   const names: string[] = [...initContainers, ...containers, ...ephemeralContainers].map(({ name }) => name)
   const { name } = pod.metadata
   if (asked === '' && names.length > 1)
@@ -16,10 +17,10 @@ export function containerOf(pod: KubeObject, asked: string): string {
 }
 
 /** The pod's node. @throws StatusError 400 when the pod is on none, 404 when there is no such node */
-export function nodeOfPod(reads: CacheReads, pod: KubeObject): KubeObject {
-  const node: string = pod['spec']?.nodeName ?? ''
+export function nodeOfPod(reads: CacheReads, pod: Pod): KubeObject {
+  const node: string = pod.spec?.nodeName ?? ''
   if (node === '') throw badRequest(`pod ${pod.metadata.name} does not have a host assigned`)
-  const found = reads.get('', 'nodes', '', node)
+  const found = reads.get<Node>('', 'nodes', '', node)
   // Kubernetes names the kind it was asked about.
   if (found === undefined) throw notFound({ group: '', resource: 'pods' }, node)
   return found

@@ -4,6 +4,16 @@
  */
 
 import { lookup } from 'node:dns/promises'
+import type {
+  Container,
+  DiscoveryV1EndpointPort,
+  EndpointSlice,
+  Node,
+  ObjectReference,
+  Pod,
+  Service,
+  ServicePort,
+} from '../../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { parseIPv4, parseIPv6 } from '../../../api/objects/ip.ts'
 import { badRequest, notFound, serviceUnavailable } from '../../../api/status.ts'
@@ -32,14 +42,14 @@ type Locate = (resource: ResourceRequest) => ProxyTarget | Promise<ProxyTarget>
 export const PROXIED: Readonly<Record<string, Locate>> = {
   services({ context, info }) {
     const { scheme, name, port } = partsOf('service', info.name)
-    const service = context.reads.get('', 'services', info.namespace, name)
+    const service = context.reads.get<Service>('', 'services', info.namespace, name)
     const byNumber = /^\d+$/.test(port)
     if (byNumber && service === undefined) throw notFound({ group: '', resource: 'services' }, name)
-    const ports: readonly Fields[] = service?.['spec']?.ports ?? []
-    const declared = ports.find((one) => (byNumber ? one['port'] === Number(port) : (one['name'] ?? '') === port))
+    const ports: readonly ServicePort[] = service?.spec?.ports ?? []
+    const declared = ports.find((one) => (byNumber ? one.port === Number(port) : (one.name ?? '') === port))
     if (byNumber && declared === undefined)
       throw serviceUnavailable(`no service port ${port} found for service ${JSON.stringify(name)}`)
-    const found = declared && endpointOf(context.reads, info.namespace, name, declared['name'] ?? '')
+    const found = declared && endpointOf(context.reads, info.namespace, name, declared.name ?? '')
     if (found === undefined) throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(name)}`)
     return target(scheme, found.address, found.port).then((located) => ({
       ...located,
@@ -49,14 +59,14 @@ export const PROXIED: Readonly<Record<string, Locate>> = {
   },
   pods({ context, info }) {
     const { scheme, name, port } = partsOf('pod', info.name)
-    const pod = context.reads.get('', 'pods', info.namespace, name)
+    const pod = context.reads.get<Pod>('', 'pods', info.namespace, name)
     if (pod === undefined) throw notFound({ group: '', resource: 'pods' }, name)
-    const node = context.reads.get('', 'nodes', '', pod['spec']?.nodeName ?? '')
-    return target(scheme, pod['status']?.podIP ?? '', podPort(pod, scheme, port)).then((at) => ({ ...at, node, pod }))
+    const node = context.reads.get<Node>('', 'nodes', '', pod.spec?.nodeName ?? '')
+    return target(scheme, pod.status?.podIP ?? '', podPort(pod, scheme, port)).then((at) => ({ ...at, node, pod }))
   },
   nodes({ context, info }) {
     const { scheme, name, port } = partsOf('node', info.name)
-    const node = context.reads.get('', 'nodes', '', name)
+    const node = context.reads.get<Node>('', 'nodes', '', name)
     if (node === undefined) throw notFound({ group: '', resource: 'nodes' }, name)
     const host = context.kubelets.addressesOf(node)[0] ?? ''
     const own = kubeletPort(node)
@@ -70,34 +80,33 @@ export const PROXIED: Readonly<Record<string, Locate>> = {
  * word, and would lead this server wherever that is.
  */
 function endpointOf(reads: CacheReads, namespace: string, service: string, portName: string) {
-  for (const slice of reads.list('discovery.k8s.io', 'endpointslices', namespace)) {
+  for (const slice of reads.list<EndpointSlice>('discovery.k8s.io', 'endpointslices', namespace)) {
     if (slice.metadata.labels?.['kubernetes.io/service-name'] !== service) continue
-    const ports: readonly Fields[] = slice['ports'] ?? []
-    const port: number | undefined = ports.find((one) => (one['name'] ?? '') === portName)?.['port']
+    const ports: readonly DiscoveryV1EndpointPort[] = slice.ports ?? []
+    const port: number | undefined = ports.find((one) => (one.name ?? '') === portName)?.port
     if (port === undefined) continue
-    for (const endpoint of (slice['endpoints'] ?? []) as readonly Fields[]) {
-      const address: string = endpoint['addresses']?.[0] ?? ''
-      const pod = podOf(reads, namespace, endpoint['targetRef'])
+    for (const endpoint of slice.endpoints ?? []) {
+      const address: string = endpoint.addresses?.[0] ?? ''
+      const pod = podOf(reads, namespace, endpoint.targetRef)
       const own: readonly Fields[] = pod?.['status']?.podIPs ?? []
-      if (pod === undefined || endpoint['conditions']?.ready === false || !own.some(({ ip }) => ip === address))
-        continue
-      return { address, port, pod, node: reads.get('', 'nodes', '', pod['spec']?.nodeName ?? '') }
+      if (pod === undefined || endpoint.conditions?.ready === false || !own.some(({ ip }) => ip === address)) continue
+      return { address, port, pod, node: reads.get<Node>('', 'nodes', '', pod['spec']?.nodeName ?? '') }
     }
   }
   return undefined
 }
 
-function podOf(reads: CacheReads, namespace: string, ref: Fields | undefined): KubeObject | undefined {
-  if (ref?.['kind'] !== 'Pod' || (ref['namespace'] ?? namespace) !== namespace) return undefined
-  return reads.get('', 'pods', namespace, ref['name'] ?? '')
+function podOf(reads: CacheReads, namespace: string, ref: ObjectReference | undefined): KubeObject | undefined {
+  if (ref?.kind !== 'Pod' || (ref.namespace ?? namespace) !== namespace) return undefined
+  return reads.get<Pod>('', 'pods', namespace, ref.name ?? '')
 }
 
 /** Without a port the first that a container declares. */
-function podPort(pod: KubeObject, scheme: 'http' | 'https', asked: string): number {
+function podPort(pod: Pod, scheme: 'http' | 'https', asked: string): number {
   if (asked !== '') return Number(asked)
-  const containers: readonly Fields[] = pod['spec']?.containers ?? []
-  const declared = containers.find(({ ports }) => ports?.length > 0)
-  return declared?.['ports'][0].containerPort ?? (scheme === 'https' ? 443 : 80)
+  const containers: readonly Container[] = pod.spec?.containers ?? []
+  const declared = containers.find(({ ports = [] }) => ports.length > 0)
+  return declared?.ports?.[0]?.containerPort ?? (scheme === 'https' ? 443 : 80)
 }
 
 /** NAME, NAME:PORT or SCHEME:NAME:PORT. @throws StatusError 400 */

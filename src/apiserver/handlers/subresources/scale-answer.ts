@@ -1,16 +1,12 @@
 /** A Scale in the form that was asked for: itself, its metadata, or a Table of one row. */
-import type { KubeObject } from '../../../api/object.ts'
+import type { Scale } from '../../../api/generated/types.ts'
 import type { ApiResponse } from '../../../api/request.ts'
 import type { ResourceRow, SubresourceRow } from '../../../api/scheme/resource.ts'
 import type { ResourceRequest } from '../context.ts'
 import type { Representation } from '../negotiate.ts'
 import { encoded, shaped } from '../respond.ts'
 
-export function respondScale(
-  resource: ResourceRequest,
-  scale: KubeObject,
-  representation: Representation,
-): ApiResponse {
+export function respondScale(resource: ResourceRequest, scale: Scale, representation: Representation): ApiResponse {
   const { context, request, warnings } = resource
   const answer = shaped(context, request, scaleRow(resource), scale, representation)
   return encoded(200, answer, representation, warnings)

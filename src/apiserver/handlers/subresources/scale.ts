@@ -5,6 +5,7 @@
 
 import { withScaleManagers, workloadManagers } from '../../../api/fields/scale.ts'
 import { updateManagedFields } from '../../../api/fields/update.ts'
+import type { Scale } from '../../../api/generated/types.ts'
 import { withMetadata } from '../../../api/metadata.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { apiVersionOf } from '../../../api/object.ts'
@@ -68,7 +69,7 @@ function decodedScale({ endpoint }: ResourceRequest, decode: () => KubeObject): 
 export async function patchScale(resource: ResourceRequest): Promise<ApiResponse> {
   const { options, type, next } = patchedScale(resource)
   const { group, resource: name } = groupResource(resource.row)
-  const sameObject = (scale: KubeObject) => {
+  const sameObject = (scale: Scale) => {
     const made = next(scale)
     const { uid } = made.metadata
     const preconditions = uid === undefined ? undefined : { uid }
@@ -80,7 +81,7 @@ export async function patchScale(resource: ResourceRequest): Promise<ApiResponse
 
 interface ScaleWrite {
   readonly options: WriteQuery
-  next(scale: KubeObject): KubeObject | Promise<KubeObject>
+  next(scale: Scale): KubeObject | Promise<KubeObject>
   /** `next` has seen to managedFields itself. */
   readonly applies?: boolean
   readonly uid?: string | undefined

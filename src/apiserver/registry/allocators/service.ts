@@ -3,6 +3,7 @@
  * strategy before validation. What is taken is what the stored Services hold and what requests under way have reserved, so
  * there is nothing else to persist or to repair; a reservation ends when its write is visible or has failed.
  */
+import type { Service, ServicePort, ServiceSpec } from '../../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { parseIPv4 } from '../../../api/objects/ip.ts'
 import { internalError, StatusError } from '../../../api/status.ts'
@@ -29,7 +30,7 @@ interface Pool {
   release(): void
 }
 
-function poolOf(pools: Pools, except: KubeObject | undefined, dryRun: boolean): Pool {
+function poolOf(pools: Pools, except: Service | undefined, dryRun: boolean): Pool {
   const reserved = reservations.get(pools) ?? new Set<string>()
   reservations.set(pools, reserved)
   const taken = new Set<string>()
@@ -54,13 +55,13 @@ function poolOf(pools: Pools, except: KubeObject | undefined, dryRun: boolean): 
   }
 }
 
-function heldBy(service: KubeObject): string[] {
-  const spec: Fields = service['spec'] ?? {}
+function heldBy(service: Service): string[] {
+  const spec: ServiceSpec = service.spec ?? {}
   const keys: string[] = []
-  for (const ip of spec['clusterIPs'] ?? []) if (ip !== 'None') keys.push(`ip/${ip}`)
-  for (const { nodePort, protocol } of spec['ports'] ?? [])
+  for (const ip of spec.clusterIPs ?? []) if (ip !== 'None') keys.push(`ip/${ip}`)
+  for (const { nodePort, protocol } of spec.ports ?? [])
     if (nodePort) keys.push(`port/${nodePort}`, `${protocol}/${nodePort}`)
-  if (spec['healthCheckNodePort']) keys.push(`port/${spec['healthCheckNodePort']}`)
+  if (spec.healthCheckNodePort) keys.push(`port/${spec.healthCheckNodePort}`)
   return keys
 }
 
@@ -68,7 +69,7 @@ const refuse = (name: string, ...errors: FieldError[]): StatusError =>
   invalidError({ group: '', kind: 'Service' }, name, errors)
 
 /** The service with its addresses and ports; `old` is undefined at creation. Throws a StatusError 422 or 500. */
-export function allocate(service: KubeObject, old: KubeObject | undefined, pools: Pools, dryRun = false): Begun {
+export function allocate(service: Service, old: Service | undefined, pools: Pools, dryRun = false): Begun {
   const pool = poolOf(pools, old, dryRun)
   try {
     const families = withFamilies(service, old)
@@ -81,21 +82,21 @@ export function allocate(service: KubeObject, old: KubeObject | undefined, pools
   }
 }
 
-function withSpec(service: KubeObject, changes: Fields): KubeObject {
-  return { ...service, spec: { ...service['spec'], ...changes } }
+function withSpec(service: Service, changes: Fields): KubeObject {
+  return { ...service, spec: { ...service.spec, ...changes } }
 }
 
 /** An update that does not speak of families keeps them. */
-function withOldFamilies(service: KubeObject, old: KubeObject): KubeObject {
-  const spec: Fields = service['spec'] ?? {}
+function withOldFamilies(service: Service, old: Service): KubeObject {
+  const spec: ServiceSpec = service.spec ?? {}
   return withSpec(service, {
-    ipFamilyPolicy: spec['ipFamilyPolicy'] ?? old['spec']?.ipFamilyPolicy,
-    ipFamilies: spec['ipFamilies']?.length ? spec['ipFamilies'] : old['spec']?.ipFamilies,
+    ipFamilyPolicy: spec.ipFamilyPolicy ?? old.spec?.ipFamilyPolicy,
+    ipFamilies: spec.ipFamilies?.length ? spec.ipFamilies : old.spec?.ipFamilies,
   })
 }
 
 /** ipFamilies and ipFamilyPolicy of a cluster that has IPv4 alone. */
-function withFamilies(given: KubeObject, old: KubeObject | undefined): KubeObject {
+function withFamilies(given: Service, old: Service | undefined): KubeObject {
   if (isExternalName(given)) return given
   const service = old === undefined || isExternalName(old) ? given : withOldFamilies(given, old)
   const name = service.metadata.name ?? ''
@@ -140,11 +141,11 @@ function withFamilies(given: KubeObject, old: KubeObject | undefined): KubeObjec
   })
 }
 
-function withClusterIPs(service: KubeObject, old: KubeObject | undefined, pool: Pool, pools: Pools): KubeObject {
-  if (!needsClusterIP(service) && service['spec']?.type !== undefined) return service
+function withClusterIPs(service: Service, old: Service | undefined, pool: Pool, pools: Pools): KubeObject {
+  if (!needsClusterIP(service) && service.spec?.type !== undefined) return service
   if (isExternalName(service) || isHeadless(service)) return service
   if (old !== undefined && !isExternalName(old)) return service
-  const wanted: readonly string[] = service['spec']?.clusterIPs ?? []
+  const wanted: readonly string[] = service.spec?.clusterIPs ?? []
   const one = wanted[0] || undefined
   if (one === undefined) {
     const ip = nextAddress(pool, pools)
@@ -208,48 +209,48 @@ function nextPort(pool: Pool, pools: Pools): number {
 }
 
 /** One node port for each port; a port served by several protocols has the same one for all. */
-function withNodePorts(service: KubeObject, pool: Pool, pools: Pools): KubeObject {
+function withNodePorts(service: Service, pool: Pool, pools: Pools): KubeObject {
   if (!mayHaveNodePorts(service)) return service
-  const ports: readonly Fields[] = service['spec']?.ports ?? []
+  const ports: readonly ServicePort[] = service.spec?.ports ?? []
   const byPort = new Map<number, number>()
   const chosen = ports.map((port, i): Fields => {
-    const known = byPort.get(port['port'])
+    const known = byPort.get(port.port)
     const wanted: number | undefined =
-      port['nodePort'] ||
-      (known === undefined ? ports.find((p) => p['port'] === port['port'] && p['nodePort'])?.['nodePort'] : undefined)
+      port.nodePort ||
+      (known === undefined ? ports.find((p) => p.port === port.port && p.nodePort)?.nodePort : undefined)
     if (!wanted && !allocatesNodePorts(service)) return port
     if (known !== undefined && (!wanted || wanted === known)) return { ...port, nodePort: known }
     const number = wanted ?? nextPort(pool, pools)
-    const why = wanted ? whyNotPort(wanted, port['protocol'], pool, pools) : undefined
+    const why = wanted ? whyNotPort(wanted, port.protocol ?? 'TCP', pool, pools) : undefined
     if (why !== undefined) throw refuse(service.metadata.name ?? '', invalid(`spec.ports[${i}].nodePort`, number, why))
-    if (known === undefined) byPort.set(port['port'], number)
+    if (known === undefined) byPort.set(port.port, number)
     return { ...port, nodePort: number }
   })
   return withSpec(service, { ports: chosen })
 }
 
 /** An update gives every port its own number, and does not ask why two have the same. */
-function withUpdatedNodePorts(service: KubeObject, pool: Pool, pools: Pools): KubeObject {
+function withUpdatedNodePorts(service: Service, pool: Pool, pools: Pools): KubeObject {
   if (!mayHaveNodePorts(service)) return service
-  const ports: readonly Fields[] = service['spec']?.ports ?? []
+  const ports: readonly ServicePort[] = service.spec?.ports ?? []
   const seen = new Set<string>()
   const chosen = ports.map((port, i): Fields => {
-    const wanted: number | undefined = port['nodePort'] || undefined
+    const wanted: number | undefined = port.nodePort || undefined
     if (wanted === undefined && !allocatesNodePorts(service)) return port
     const number = wanted ?? nextPort(pool, pools)
-    const identity = `${port['protocol']} ${number}`
+    const identity = `${port.protocol} ${number}`
     if (seen.has(identity)) throw new StatusError(500, '', `duplicate nodePort: {${identity}}`)
     seen.add(identity)
-    const why = wanted === undefined ? undefined : whyNotPort(wanted, port['protocol'], pool, pools)
+    const why = wanted === undefined ? undefined : whyNotPort(wanted, port.protocol ?? 'TCP', pool, pools)
     if (why !== undefined) throw refuse(service.metadata.name ?? '', invalid(`spec.ports[${i}].nodePort`, number, why))
     return wanted === undefined ? { ...port, nodePort: number } : port
   })
   return withSpec(service, { ports: chosen })
 }
 
-function withHealthCheckPort(service: KubeObject, pool: Pool, pools: Pools): KubeObject {
+function withHealthCheckPort(service: Service, pool: Pool, pools: Pools): KubeObject {
   if (!needsHealthCheckNodePort(service)) return service
-  const wanted: number | undefined = service['spec']?.healthCheckNodePort || undefined
+  const wanted: number | undefined = service.spec?.healthCheckNodePort || undefined
   if (wanted === undefined) return withSpec(service, { healthCheckNodePort: nextPort(pool, pools) })
   const why = whyNotPort(wanted, 'TCP', pool, pools)
   if (why !== undefined)

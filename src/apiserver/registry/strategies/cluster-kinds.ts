@@ -176,10 +176,10 @@ const NEW_DEFINITION = { conditions: null, acceptedNames: { plural: '', kind: ''
 
 /** A definition remembers every version that objects may be stored in. */
 function withStoredVersions(object: KubeObject): KubeObject {
-  const stored: readonly string[] = object.status?.storedVersions ?? []
-  const current = object.spec?.versions?.find((version: Fields) => version['storage'] === true)?.name
+  const stored: readonly string[] = object['status']?.storedVersions ?? []
+  const current = object['spec']?.versions?.find((version: Fields) => version['storage'] === true)?.name
   if (current === undefined || stored.includes(current)) return object
-  return { ...object, status: { ...object.status, storedVersions: [...stored, current] } }
+  return { ...object, status: { ...object['status'], storedVersions: [...stored, current] } }
 }
 
 const customResourceDefinitions: Strategy = {
@@ -199,7 +199,7 @@ const customResourceDefinitions: Strategy = {
   warningsOnUpdate: definitionWarnings,
   prepareForUpdate(object, old) {
     const kept = withFieldOf(object, old, 'status')
-    return withStoredVersions(nextGeneration(kept, old, !same(kept.spec, old.spec)))
+    return withStoredVersions(nextGeneration(kept, old, !same(kept['spec'], old['spec'])))
   },
 }
 

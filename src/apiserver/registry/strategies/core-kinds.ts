@@ -1,5 +1,5 @@
 /** Nodes, ConfigMaps, Secrets, ServiceAccounts, Endpoints, Events, LimitRanges, ResourceQuotas: the core group's plain kinds. */
-import type { EndpointSlice } from '../../../api/generated/types.ts'
+import type { EndpointSlice, Secret } from '../../../api/generated/types.ts'
 import { withMetadata } from '../../../api/metadata.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { same } from '../../../api/validation/common.ts'
@@ -45,9 +45,9 @@ export const configMaps: Strategy = {
   validateUpdate: (object, old) => validateConfigMapUpdate(object, old),
 }
 
-function secretWarnings(object: KubeObject): readonly string[] {
-  if (object['type'] !== 'kubernetes.io/tls') return []
-  const warning = tlsPairWarning(object['data']?.['tls.crt'] ?? '', object['data']?.['tls.key'] ?? '')
+function secretWarnings(object: Secret): readonly string[] {
+  if (object.type !== 'kubernetes.io/tls') return []
+  const warning = tlsPairWarning(object.data?.['tls.crt'] ?? '', object.data?.['tls.key'] ?? '')
   return warning === undefined ? [] : [warning]
 }
 

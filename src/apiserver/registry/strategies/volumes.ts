@@ -1,4 +1,5 @@
 /** PersistentVolume and PersistentVolumeClaim. */
+import type { PersistentVolumeClaim } from '../../../api/generated/types.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { validatePersistentVolume, validatePersistentVolumeUpdate } from '../../../api/validation/persistent-volume.ts'
 import {
@@ -11,18 +12,18 @@ import type { Strategy } from '../strategy.ts'
 import { RESETS_SPEC, RESETS_STATUS, withFieldOf } from './common.ts'
 
 /** dataSource and dataSourceRef name the same thing; one given fills the other, but across namespaces only the second can. */
-function withBothSources(object: KubeObject): KubeObject {
-  const { dataSource, dataSourceRef } = object['spec'] ?? {}
+function withBothSources(object: PersistentVolumeClaim): KubeObject {
+  const { dataSource, dataSourceRef } = object.spec ?? {}
   if (dataSource !== undefined && dataSourceRef === undefined)
-    return { ...object, spec: { ...object['spec'], dataSourceRef: dataSource } }
+    return { ...object, spec: { ...object.spec, dataSourceRef: dataSource } }
   if (dataSourceRef !== undefined && dataSource === undefined && !dataSourceRef.namespace)
-    return { ...object, spec: { ...object['spec'], dataSource: dataSourceRef } }
+    return { ...object, spec: { ...object.spec, dataSource: dataSourceRef } }
   return object
 }
 
 /** dataSource is older than sources of any kind, and knows only claims and snapshots: others are dropped where it stands alone. */
-function withKnownSource(object: KubeObject): KubeObject {
-  const { dataSource, ...spec } = object['spec'] ?? {}
+function withKnownSource(object: PersistentVolumeClaim): KubeObject {
+  const { dataSource, ...spec } = object.spec ?? {}
   if (dataSource === undefined || spec['dataSourceRef'] !== undefined) return object
   const { apiGroup, kind } = dataSource
   const known =
@@ -32,9 +33,9 @@ function withKnownSource(object: KubeObject): KubeObject {
 }
 
 /** Sources in other namespaces are behind a feature that is off (CrossNamespaceVolumeDataSource): a new one is dropped whole. */
-function withoutForeignSource(object: KubeObject, old?: KubeObject): KubeObject {
-  const { dataSourceRef: source, ...spec } = object['spec'] ?? {}
-  return !source?.namespace || old?.['spec']?.dataSourceRef?.namespace ? object : { ...object, spec }
+function withoutForeignSource(object: PersistentVolumeClaim, old?: PersistentVolumeClaim): KubeObject {
+  const { dataSourceRef: source, ...spec } = object.spec ?? {}
+  return !source?.namespace || old?.spec?.dataSourceRef?.namespace ? object : { ...object, spec }
 }
 
 export const persistentVolumeClaims: Strategy = {

@@ -3,6 +3,7 @@
  * one breaking it is only told to the client (warn) or to the audit log (audit). Templates are never refused.
  */
 
+import type { Namespace, Pod, PodSpec } from '../../../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../../../api/object.ts'
 import { forbidden } from '../../../../api/status.ts'
 import { same } from '../../../../api/validation/common.ts'
@@ -52,7 +53,7 @@ const ENFORCED = 'pod-security.kubernetes.io/enforce-policy'
 
 /** undefined where everything is allowed. */
 function policyIn(namespace: string, reads: CacheReads): ReturnType<typeof policyOf> | undefined {
-  const found = policyOf(reads.get('', 'namespaces', '', namespace)?.metadata.labels)
+  const found = policyOf(reads.get<Namespace>('', 'namespaces', '', namespace)?.metadata.labels)
   return isPrivileged(found.policy) && found.errors.length === 0 ? undefined : found
 }
 
@@ -115,25 +116,25 @@ function validateTemplate(
 }
 
 /** Only a change of what the checks look at is checked again: labels of a running pod may be written freely. */
-function isSignificant(pod: KubeObject, old: KubeObject): boolean {
+function isSignificant(pod: Pod, old: Pod): boolean {
   if (!same(securityAnnotations(pod), securityAnnotations(old))) return true
-  return !same(withoutImages(pod['spec']), withoutImages(old['spec']))
+  return !same(withoutImages(pod.spec!), withoutImages(old.spec!))
 }
 
-const securityAnnotations = (pod: KubeObject) =>
+const securityAnnotations = (pod: Pod) =>
   Object.entries(pod.metadata.annotations ?? {})
     .filter(([key]) => key.includes('seccomp.security.alpha.kubernetes.io') || key.includes('apparmor.security.beta'))
     .sort()
 
-function withoutImages(spec: Fields): Fields {
+function withoutImages(spec: PodSpec): Fields {
   const strip = (containers: readonly Fields[] | undefined) =>
     containers?.map(({ image: _, resources: _r, ...rest }) => rest)
   const { activeDeadlineSeconds: _, tolerations: _t, ...rest } = spec
   return {
     ...rest,
-    containers: strip(spec['containers']),
-    initContainers: strip(spec['initContainers']),
-    ephemeralContainers: strip(spec['ephemeralContainers']),
+    containers: strip(spec.containers),
+    initContainers: strip(spec.initContainers),
+    ephemeralContainers: strip(spec.ephemeralContainers),
   }
 }
 
@@ -159,7 +160,7 @@ const isStricter = (before: LevelVersion, now: LevelVersion): boolean =>
 
 /** What the pods that are there already do against the new level, those with the same faults together. */
 function existingPods(namespace: string, enforce: PodSecurityLevels['enforce'], reads: CacheReads): readonly string[] {
-  const pods = reads.list('', 'pods', namespace).slice(0, MAX_PODS)
+  const pods = reads.list<Pod>('', 'pods', namespace).slice(0, MAX_PODS)
   const byFault = new Map<string, { first: string; count: number }>()
   const controllers = new Set<string>()
   for (const pod of pods) {

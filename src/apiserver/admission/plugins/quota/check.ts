@@ -1,4 +1,5 @@
 /** One write against the quotas of its namespace: what they would hold after it, or why it may not be. Pure. */
+import type { ResourceQuota } from '../../../../api/generated/types.ts'
 import type { KubeObject } from '../../../../api/object.ts'
 import { addQuantities, compareQuantities, formatQuantity, parseQuantity } from '../../../../api/objects/quantity.ts'
 import { inScope } from '../../../../api/objects/quota-scopes.ts'
@@ -68,9 +69,9 @@ export function charge(quotas: readonly KubeObject[], attributes: AdmissionAttri
   return charged.size === 0 ? quotas : quotas.map((quota) => charged.get(quota) ?? quota)
 }
 
-function chargeOne(quota: KubeObject, delta: Usage, attributes: AdmissionAttributes): KubeObject {
-  const hard: Usage = quota['status']?.hard ?? {}
-  const used: Usage = quota['status']?.used ?? {}
+function chargeOne(quota: ResourceQuota, delta: Usage, attributes: AdmissionAttributes): KubeObject {
+  const hard: Usage = quota.status?.hard ?? {}
+  const used: Usage = quota.status?.used ?? {}
   const requested = Object.fromEntries(Object.entries(delta).filter(([name]) => Object.hasOwn(hard, name)))
   const names = Object.keys(requested)
   if (names.length === 0) return quota
@@ -84,5 +85,5 @@ function chargeOne(quota: KubeObject, delta: Usage, attributes: AdmissionAttribu
       `exceeded quota: ${quota.metadata.name}, requested: ${print(only(requested))}, used: ${print(only(used))}, limited: ${print(only(hard))}`,
     )
   }
-  return { ...quota, status: { ...quota['status'], used: next } }
+  return { ...quota, status: { ...quota.status, used: next } }
 }

@@ -4,6 +4,7 @@
  * never share what is left. What a write used and then failed to store, the quota controller gives back.
  */
 
+import type { ResourceQuota } from '../../../../api/generated/types.ts'
 import type { KubeObject } from '../../../../api/object.ts'
 import { isConflict, isNotFound } from '../../../../api/status.ts'
 import { type Loopback, loopbackOf } from '../../../loopback.ts'
@@ -12,7 +13,7 @@ import type { AdmissionAttributes, AdmissionPluginFactory } from '../../plugin.t
 import { charge, isCounted } from './check.ts'
 
 /** Stores a quota's status; rejects with a conflict when the quota has changed since. */
-type WriteQuotaStatus = (quota: KubeObject) => Promise<unknown>
+type WriteQuotaStatus = (quota: ResourceQuota) => Promise<unknown>
 
 const statusWriter =
   (loopback: Loopback): WriteQuotaStatus =>
@@ -53,7 +54,7 @@ export const resourceQuota: AdmissionPluginFactory = (reads, { loopback }) => {
       const { namespace, row } = attributes
       if (namespace === '' || !row.namespaced || !isCounted(attributes)) return
       if (row.resource === 'events') return
-      if (reads.list('', 'resourcequotas', namespace).length === 0) return
+      if (reads.list<ResourceQuota>('', 'resourcequotas', namespace).length === 0) return
       return new Promise((resolve, reject) => {
         const waiting = { attributes, admit: resolve, refuse: reject }
         const queue = queues.get(namespace)
@@ -78,7 +79,7 @@ async function judge(
 ): Promise<void> {
   let left = round
   for (let attempt = 1; left.length > 0; attempt++) {
-    const before = reads.list('', 'resourcequotas', namespace)
+    const before = reads.list<ResourceQuota>('', 'resourcequotas', namespace)
     let quotas = before
     const admitted: Waiting[] = []
     for (const waiting of left) {
