@@ -58,6 +58,9 @@ export interface KubeObject {
 // biome-ignore lint/suspicious/noExplicitAny: the one place where untyped fields are let in
 export type Fields = { readonly [field: string]: any }
 
+/** An object of any kind that may have a spec and a status: nothing is known of what is in them. */
+export type SpecAndStatus = KubeObject & { readonly spec?: Json; readonly status?: Json }
+
 /** An object of a kind as it came, before its rules were asked: any of its fields may be missing. */
 export type Given<T> = KubeObject & { readonly [Field in keyof T]?: T[Field] }
 

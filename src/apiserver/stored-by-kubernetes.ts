@@ -7,7 +7,14 @@ import { decodeFields } from '../api/codec/decode.ts'
 import { parseExactly } from '../api/codec/json.ts'
 import { decodeProtobuf, openProtobuf } from '../api/codec/protobuf.ts'
 import { applyDefaults } from '../api/defaults/defaults.ts'
-import { apiVersionOf, asKubeObject, type Fields, type KubeObject, parseApiVersion } from '../api/object.ts'
+import {
+  apiVersionOf,
+  asKubeObject,
+  type Fields,
+  type KubeObject,
+  parseApiVersion,
+  type SpecAndStatus,
+} from '../api/object.ts'
 import type { ResourceRow, Scheme } from '../api/scheme/resource.ts'
 import type { Transformer } from '../storage/transform.ts'
 import { encodeStored } from './cache/entry.ts'
@@ -68,7 +75,7 @@ function ofVersion1(bytes: Uint8Array): Uint8Array {
 }
 
 /** v1 says of each version what v1beta1 may say of all at once. */
-export function definitionOfVersion1(stored: KubeObject): KubeObject {
+export function definitionOfVersion1(stored: SpecAndStatus): KubeObject {
   const {
     version,
     versions,
@@ -79,7 +86,7 @@ export function definitionOfVersion1(stored: KubeObject): KubeObject {
     conversion,
     preserveUnknownFields,
     ...spec
-  } = stored['spec'] as Fields
+  } = stored.spec as Fields
   const named: readonly Fields[] = versions ?? [{ name: version, served: true, storage: true }]
   const common: Fields = {
     schema: validation,

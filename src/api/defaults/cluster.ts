@@ -1,5 +1,6 @@
 /** Defaults of the kinds that configure a cluster: storage, networking, RBAC, scheduling, admission, flow control, devices. */
-import type { Fields } from '../object.ts'
+import type { NetworkPolicy, NetworkPolicySpec } from '../generated/types.ts'
+import type { Fields, SpecAndStatus } from '../object.ts'
 import {
   AUTOSCALER_FIELDS,
   AUTOSCALER_METRICS,
@@ -18,10 +19,10 @@ function roleSubject(value: Fields): Fields | undefined {
   return value['kind'] === 'User' || value['kind'] === 'Group' ? missing(value, { apiGroup: RBAC_GROUP }) : undefined
 }
 
-function networkPolicy(value: Fields): Fields | undefined {
-  const spec: Fields = value['spec'] ?? {}
-  if (spec['policyTypes']?.length > 0) return undefined
-  return { spec: { ...spec, policyTypes: ['Ingress', ...(spec['egress']?.length > 0 ? ['Egress'] : [])] } }
+function networkPolicy(value: Partial<NetworkPolicy>): Fields | undefined {
+  const spec: Partial<NetworkPolicySpec> = value.spec ?? {}
+  if ((spec.policyTypes ?? []).length > 0) return undefined
+  return { spec: { ...spec, policyTypes: ['Ingress', ...((spec.egress ?? []).length > 0 ? ['Egress'] : [])] } }
 }
 
 const webhook =
@@ -38,8 +39,8 @@ const webhook =
 
 const ofSpec =
   (rule: (spec: Fields) => Fields | undefined): Defaulter =>
-  (value) => {
-    const spec: Fields = value['spec'] ?? {}
+  (value: Partial<SpecAndStatus>) => {
+    const spec = (value.spec ?? {}) as Fields
     const added = rule(spec)
     return added && { spec: { ...spec, ...added } }
   }
@@ -79,8 +80,8 @@ const autoscaler = ofSpec((spec) =>
 )
 
 /** What a v1 autoscaler asks for in an annotation counts as metrics too. */
-const autoscalerV1: Defaulter = (value) => {
-  const spec: Fields = value['spec'] ?? {}
+const autoscalerV1: Defaulter = (value: Partial<SpecAndStatus>) => {
+  const spec = (value.spec ?? {}) as Fields
   const annotated = value['metadata']?.annotations?.[AUTOSCALER_METRICS] !== undefined
   const added = unset(spec, {
     minReplicas: 1,

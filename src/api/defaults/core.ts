@@ -1,4 +1,13 @@
 /** Defaults of the core group's kinds that are not pods or what runs them, and of EndpointSlice. */
+import type {
+  LoadBalancerIngress,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  PersistentVolumeSpec,
+  Service,
+  ServiceSpec,
+  ServiceStatus,
+} from '../generated/types.ts'
 import type { Fields } from '../object.ts'
 import { type Defaulter, missing, unset } from './rule.ts'
 
@@ -40,19 +49,19 @@ function nodeStatus(value: Fields): Fields | undefined {
   return { allocatable: capacity }
 }
 
-function service(value: Fields): Fields | undefined {
-  const spec: Fields = value['spec'] ?? {}
+function service(value: Partial<Service>): Fields | undefined {
+  const spec: ServiceSpec = value.spec ?? {}
   const added: { [field: string]: unknown } = { ...missing(spec, { sessionAffinity: 'None', type: 'ClusterIP' }) }
-  const affinity: string = added['sessionAffinity'] ?? spec['sessionAffinity']
-  const type: string = (added['type'] as string | undefined) ?? spec['type']
-  if (affinity === 'None' && spec['sessionAffinityConfig'] !== undefined) added['sessionAffinityConfig'] = undefined
-  if (affinity === 'ClientIP' && spec['sessionAffinityConfig']?.clientIP?.timeoutSeconds === undefined)
+  const affinity = added['sessionAffinity'] ?? spec.sessionAffinity
+  const type = added['type'] ?? spec.type
+  if (affinity === 'None' && spec.sessionAffinityConfig !== undefined) added['sessionAffinityConfig'] = undefined
+  if (affinity === 'ClientIP' && spec.sessionAffinityConfig?.clientIP?.timeoutSeconds === undefined)
     added['sessionAffinityConfig'] = { clientIP: { timeoutSeconds: AFFINITY_SECONDS } }
   const outside = type === 'NodePort' || type === 'LoadBalancer'
   Object.assign(
     added,
     missing(spec, {
-      ...(outside || (type === 'ClusterIP' && spec['externalIPs']?.length > 0)
+      ...(outside || (type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0)
         ? { externalTrafficPolicy: 'Cluster' }
         : {}),
     }),
@@ -61,22 +70,20 @@ function service(value: Fields): Fields | undefined {
       ...(type === 'LoadBalancer' ? { allocateLoadBalancerNodePorts: true } : {}),
     }),
   )
-  const status = type === 'LoadBalancer' ? balancerStatus(value['status']) : undefined
+  const status = type === 'LoadBalancer' ? balancerStatus(value.status) : undefined
   if (Object.keys(added).length === 0) return status
   return { ...status, spec: { ...spec, ...added } }
 }
 
-function balancerStatus(status: Fields | undefined): Fields | undefined {
-  const ingress: readonly Fields[] | undefined = status?.['loadBalancer']?.ingress
-  if (!ingress?.some((entry) => entry['ip'] && entry['ipMode'] === undefined)) return undefined
+function balancerStatus(status: ServiceStatus | undefined): Fields | undefined {
+  const ingress: readonly LoadBalancerIngress[] | undefined = status?.loadBalancer?.ingress
+  if (!ingress?.some((entry) => entry.ip && entry.ipMode === undefined)) return undefined
   return {
     status: {
       ...status,
       loadBalancer: {
-        ...status?.['loadBalancer'],
-        ingress: ingress.map((entry) =>
-          entry['ip'] && entry['ipMode'] === undefined ? { ...entry, ipMode: 'VIP' } : entry,
-        ),
+        ...status?.loadBalancer,
+        ingress: ingress.map((entry) => (entry.ip && entry.ipMode === undefined ? { ...entry, ipMode: 'VIP' } : entry)),
       },
     },
   }
@@ -100,15 +107,15 @@ function limitRangeItem(value: Fields): Fields | undefined {
   }
 }
 
-const volume = (spec: Fields): Fields => ({
+const volume = (spec: PersistentVolumeSpec): Fields => ({
   ...spec,
   ...missing(spec, { persistentVolumeReclaimPolicy: 'Retain' }),
   ...unset(spec, { volumeMode: 'Filesystem' }),
 })
 
 /** A claim or volume that its controller has not looked at yet is pending. */
-function pending(value: Fields): Fields | undefined {
-  return value['status']?.phase ? undefined : { status: { ...value['status'], phase: 'Pending' } }
+function pending(value: Partial<PersistentVolume | PersistentVolumeClaim>): Fields | undefined {
+  return value.status?.phase ? undefined : { status: { ...value.status, phase: 'Pending' } }
 }
 
 const tcp: Defaulter = (value) => missing(value, { protocol: 'TCP' })
@@ -123,7 +130,10 @@ export const coreDefaults: Readonly<Record<string, Defaulter>> = {
   [core('ServicePort')]: servicePort,
   [core('EndpointPort')]: tcp,
   [core('LimitRangeItem')]: limitRangeItem,
-  [core('PersistentVolume')]: (value) => ({ ...pending(value), spec: volume(value['spec'] ?? {}) }),
+  [core('PersistentVolume')]: (value: Partial<PersistentVolume>) => ({
+    ...pending(value),
+    spec: volume(value.spec ?? {}),
+  }),
   [core('PersistentVolumeClaim')]: pending,
   [core('PersistentVolumeClaimSpec')]: (value) => unset(value, { volumeMode: 'Filesystem' }),
   'io.k8s.api.discovery.v1.EndpointPort': (value) => unset(value, { name: '', protocol: 'TCP' }),

@@ -1,4 +1,5 @@
 /** Defaults of Job and CronJob. */
+import type { Job, JobSpec } from '../generated/types.ts'
 import type { Fields } from '../object.ts'
 import { type Defaulter, missing, unset, whenAny } from './rule.ts'
 import { labelsFromTemplate } from './workloads.ts'
@@ -8,20 +9,20 @@ const MAX_INT32 = 2147483647
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null
 
-function job(value: Fields): Fields | undefined {
-  const spec: Fields = value['spec'] ?? {}
+function job(value: Partial<Job>): Fields | undefined {
+  const spec: Partial<JobSpec> = value.spec ?? {}
   const added = unset(spec, {
-    ...(isAbsent(spec['completions']) && isAbsent(spec['parallelism']) ? { completions: 1 } : {}),
+    ...(isAbsent(spec.completions) && isAbsent(spec.parallelism) ? { completions: 1 } : {}),
     parallelism: 1,
-    backoffLimit: isAbsent(spec['backoffLimitPerIndex']) ? 6 : MAX_INT32,
+    backoffLimit: isAbsent(spec.backoffLimitPerIndex) ? 6 : MAX_INT32,
     completionMode: 'NonIndexed',
     suspend: false,
     manualSelector: false,
-    podReplacementPolicy: isAbsent(spec['podFailurePolicy']) ? 'TerminatingOrFailed' : 'Failed',
+    podReplacementPolicy: isAbsent(spec.podFailurePolicy) ? 'TerminatingOrFailed' : 'Failed',
   })
   return whenAny({
     ...(added ? { spec: { ...spec, ...added } } : {}),
-    ...labelsFromTemplate(value, spec['template']?.metadata?.labels),
+    ...labelsFromTemplate(value, spec.template?.metadata?.labels),
   })
 }
 

@@ -1,4 +1,5 @@
 /** Defaults of Pod, PodSpec and the containers in it. */
+import type { Pod, PodSpec } from '../generated/types.ts'
 import type { Fields } from '../object.ts'
 import { INIT_CONTAINERS, withoutAnnotations } from '../objects/annotated-fields.ts'
 import { imageTag } from '../objects/image.ts'
@@ -7,8 +8,8 @@ import { type Defaulter, missing } from './rule.ts'
 
 const core = (name: string) => `io.k8s.api.core.v1.${name}`
 
-function pod(value: Fields, parts: Parts = noParts): Fields | undefined {
-  const spec: Fields = value['spec'] ?? {}
+function pod(value: Partial<Pod>, parts: Parts = noParts): Fields | undefined {
+  const spec: Partial<PodSpec> = value.spec ?? {}
   const completed = parts.from(spec, completedSpec)
   const metadata = withoutAnnotations(value, INIT_CONTAINERS)
   if (completed === spec && metadata === undefined) return undefined

@@ -1,5 +1,6 @@
 /** Defaults of what runs pods until further notice: Deployment, ReplicaSet, StatefulSet, DaemonSet, ReplicationController. */
-import type { Fields } from '../object.ts'
+import type { ReplicationController, ReplicationControllerSpec } from '../generated/types.ts'
+import type { Fields, SpecAndStatus } from '../object.ts'
 import { TEMPLATE_GENERATION } from '../objects/annotated-fields.ts'
 import { type Defaulter, missing, unset, whenAny } from './rule.ts'
 
@@ -26,8 +27,8 @@ function statefulRolling(strategy: Fields | undefined): Fields {
 
 /** A rule for a kind whose defaults are all in its spec. */
 function ofSpec(rule: (spec: Fields) => Fields | undefined): Defaulter {
-  return (value) => {
-    const spec: Fields = value['spec'] ?? {}
+  return (value: Partial<SpecAndStatus>) => {
+    const spec = (value.spec ?? {}) as Fields
     const added = rule(spec)
     return added && { spec: { ...spec, ...added } }
   }
@@ -79,12 +80,12 @@ const statefulSet = ofSpec((spec) => {
 })
 
 /** The template's labels stand in for missing ones of the object and for its missing selector. */
-function replicationController(value: Fields): Fields | undefined {
-  const spec: Fields = value['spec'] ?? {}
-  const labels: Fields | undefined = spec['template']?.metadata?.labels
+function replicationController(value: Partial<ReplicationController>): Fields | undefined {
+  const spec: ReplicationControllerSpec = value.spec ?? {}
+  const labels: Fields | undefined = spec.template?.metadata?.labels
   const added = {
     ...missing(spec, { replicas: 1 }),
-    ...(isSet(labels) && !isSet(spec['selector']) ? { selector: labels } : {}),
+    ...(isSet(labels) && !isSet(spec.selector) ? { selector: labels } : {}),
   }
   return whenAny({
     ...(isSet(added) ? { spec: { ...spec, ...added } } : {}),

@@ -1,5 +1,5 @@
 /** Rules about ResourceClaims that controllers, scheduler and kubelet share (API concept: dynamic resource allocation). */
-import type { PersistentVolumeClaim, Pod, ResourceV1ResourceClaim } from '../generated/types.ts'
+import type { Pod, ResourceV1ResourceClaim } from '../generated/types.ts'
 import type { Fields } from '../object.ts'
 
 export type ResourceClaim = ResourceV1ResourceClaim
@@ -42,7 +42,7 @@ export function claimNamesOf(pod: Pod): readonly string[] {
 }
 
 /** Made for this pod. */
-export function isMadeFor(claim: PersistentVolumeClaim, pod: Pod): boolean {
+export function isMadeFor(claim: ResourceClaim, pod: Pod): boolean {
   const owner = claim.metadata.ownerReferences?.find(({ controller }) => controller === true)
   return owner !== undefined && owner.uid === pod.metadata.uid
 }

@@ -3,11 +3,13 @@
  * taint rules. Much of it the types declare themselves (declared.ts); here is the rest.
  */
 import type {
+  DeviceClaim,
   DeviceClass,
   DeviceClassSpec,
   DeviceTaint,
   DeviceTaintRule,
   DeviceTaintRuleSpec,
+  ResourceClaimSpec,
   ResourceClaimTemplate,
   ResourceV1ResourceClaim,
 } from '../generated/types.ts'
@@ -91,8 +93,8 @@ export function requestName(name: string, known: ReadonlySet<string>, path: stri
 }
 
 /** The names by which a claim's requests can be referred to: `name`, and `name/subrequest`. */
-export function knownRequests(spec: Fields): ReadonlySet<string> {
-  const requests = upTo(MAX_LIST, spec['devices']?.requests)
+export function knownRequests(spec: Partial<ResourceClaimSpec>): ReadonlySet<string> {
+  const requests = upTo(MAX_LIST, spec.devices?.requests)
   return new Set(
     requests.flatMap(({ name = '', firstAvailable = [] }) => [
       name,
@@ -133,14 +135,14 @@ export function validateResourceClaimTemplateUpdate(
   return errors
 }
 
-function claimSpec(spec: Fields, path: string, errors: FieldError[]): void {
-  const devices: Fields = spec['devices'] ?? {}
+function claimSpec(spec: Partial<ResourceClaimSpec>, path: string, errors: FieldError[]): void {
+  const devices: Partial<DeviceClaim> = spec.devices ?? {}
   const at = `${path}.devices`
   const names = knownRequests(spec)
-  upTo(MAX_LIST, devices['requests']).forEach((request, i) => {
+  upTo(MAX_LIST, devices.requests).forEach((request, i) => {
     deviceRequest(request, `${at}.requests[${i}]`, errors)
   })
-  upTo(MAX_LIST, devices['constraints']).forEach((constraint, i) => {
+  upTo(MAX_LIST, devices.constraints).forEach((constraint, i) => {
     const inner = `${at}.constraints[${i}]`
     requestNames(constraint['requests'] ?? [], names, `${inner}.requests`, errors)
     // The text is Kubernetes'; nothing is said of one that has both.
@@ -152,7 +154,7 @@ function claimSpec(spec: Fields, path: string, errors: FieldError[]): void {
         ),
       )
   })
-  configurations(upTo(MAX_LIST, devices['config']), `${at}.config`, names, errors)
+  configurations(upTo(MAX_LIST, devices.config), `${at}.config`, names, errors)
 }
 
 function deviceRequest(request: Fields, path: string, errors: FieldError[]): void {

@@ -1,4 +1,5 @@
 /** Rules of what extends the API: APIService, and the names in a CustomResourceDefinition. */
+
 import type { APIService, APIServiceSpec, CustomResourceDefinitionNames } from '../generated/types.ts'
 import type { Fields } from '../object.ts'
 import { type FieldError, invalid, notSupported, required } from './errors.ts'

@@ -1,5 +1,5 @@
 /** What is told of a pod's volumes: kinds that are going, and files that hide each other. */
-import type { Volume } from '../generated/types.ts'
+import type { Volume, VolumeProjection } from '../generated/types.ts'
 import type { Fields } from '../object.ts'
 import { isWholeInThousandths } from '../objects/quantity.ts'
 import { fractional, isBytes, OLD_VOLUMES } from './warnings.ts'
@@ -38,7 +38,7 @@ function overlaps(volume: Volume): string[] {
   if (secret) return overlapping(itemsOf(secret), of('Secret', secret.secretName))
   if (configMap) return overlapping(itemsOf(configMap), of('ConfigMap', configMap.name))
   if (downwardAPI) return overlapping(itemsOf(downwardAPI), of('DownwardAPI'))
-  const sources: readonly Fields[] = projected?.sources ?? []
+  const sources: readonly VolumeProjection[] = projected?.sources ?? []
   const warnings = overlapping(sources.flatMap(projectedPaths), of('Projected'))
   if (sources.some((source) => Object.keys(source).length === 0))
     warnings.push(`${of('Projected')} has no sources provided`)

@@ -326,7 +326,7 @@ function unchanged(now: Partial<ResourceSliceSpec>, before: Partial<ResourceSlic
   }
   fixed('spec.pool.name', now.pool?.name, before.pool?.name)
   fixed('spec.driver', now.driver, before.driver)
-  fixed('spec.nodeName', now.nodeName, before['nodeName'])
+  fixed('spec.nodeName', now.nodeName, before.nodeName)
 }
 
 export function resourceSliceWarnings(object: Given<ResourceSlice>): readonly string[] {

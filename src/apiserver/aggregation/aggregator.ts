@@ -1,7 +1,7 @@
 /** Which server a request for an aggregated group version is passed on to (pass.ts), whether it answers, and what it serves. */
 
 import type { APIService } from '../../api/generated/types.ts'
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Fields } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, UserInfo } from '../../api/request.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { createClientPool } from '../../http/client-pool.ts'
@@ -78,14 +78,14 @@ export function createAggregator(
   let seen = -1
   /** The APIServices of `remote` by uid and revision. */
   let foundBefore = ''
-  let remote = new Map<string, KubeObject>()
+  let remote = new Map<string, APIService>()
   let local = new Map<string, LocalApi>()
 
-  const services = (): ReadonlyMap<string, KubeObject> => {
+  const services = (): ReadonlyMap<string, APIService> => {
     const now = changed()
     if (now === seen) return remote
     seen = now
-    const found = reads.remoteServices()
+    const found: readonly APIService[] = reads.remoteServices()
     // Most APIServices that change have no server of their own: they are those of definitions.
     const here = localApis.filter(isHere)
     const named = [
@@ -98,7 +98,7 @@ export function createAggregator(
     remote = new Map(
       [...found]
         .sort((a, b) => priority(b) - priority(a))
-        .map((service) => [`${service['spec'].group}/${service['spec'].version}`, service]),
+        .map((service) => [`${service.spec?.group}/${service.spec?.version}`, service]),
     )
     local = new Map(here.map((one) => [groupVersionOf(one), one]))
     for (const groupVersion of told.keys()) if (!remote.has(groupVersion)) told.delete(groupVersion)
@@ -147,8 +147,8 @@ export function createAggregator(
     },
     remotes: () => [
       ...[...services()].map(([groupVersion, { spec }]) => ({
-        group: spec.group,
-        version: spec.version,
+        group: spec?.group ?? '',
+        version: spec?.version ?? '',
         resources: told.get(groupVersion),
       })),
       ...local.values(),
@@ -157,9 +157,9 @@ export function createAggregator(
       services()
       return generation
     },
-    async check(service) {
+    async check(service: APIService) {
       const { client, ...remote } = remoteOf(service)
-      const groupVersion = `${service['spec']!.group}/${service['spec']!.version}`
+      const groupVersion = `${service.spec?.group}/${service.spec?.version}`
       const path = `/apis/${groupVersion}`
       const url = `${remote.server}${path}`
       const timeout = new AbortController()

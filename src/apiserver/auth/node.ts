@@ -4,8 +4,18 @@
  * role system:node, without any binding.
  */
 
-import type { PersistentVolumeClaim } from '../../api/generated/types.ts'
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type {
+  Container,
+  EphemeralContainer,
+  PersistentVolumeClaim,
+  Pod,
+  PodCertificateRequest,
+  PodSpec,
+  ResourceSlice,
+  Volume,
+  VolumeAttachment,
+} from '../../api/generated/types.ts'
+import type { Given, KubeObject } from '../../api/object.ts'
 import type { CacheReads } from '../reads.ts'
 import { type Attributes, type Authorizer, type Decision, noOpinion } from './authorizer.ts'
 import { type PolicyRule, ruleAllows } from './rbac.ts'
@@ -85,7 +95,7 @@ function getIndividual(isRelated: Related): NodeRule {
 }
 
 /** Some pod of the node, in the request's namespace, says so. */
-function byPod(matches: (pod: KubeObject, name: string, reads: NodeReads) => boolean): Related {
+function byPod(matches: (pod: Pod, name: string, reads: NodeReads) => boolean): Related {
   return (attributes, node, reads) =>
     somePod(
       reads.podsOnNode(node),
@@ -93,35 +103,30 @@ function byPod(matches: (pod: KubeObject, name: string, reads: NodeReads) => boo
     )
 }
 
-const volumes = (pod: KubeObject) => (pod['spec']?.volumes ?? []) as readonly Fields[]
+const volumes = (pod: Pod): readonly Volume[] => pod.spec?.volumes ?? []
 
-function containers(pod: KubeObject): readonly Fields[] {
-  const spec = pod['spec'] ?? {}
+function containers(pod: Pod): readonly (Container | EphemeralContainer)[] {
+  const spec: Partial<PodSpec> = pod.spec ?? {}
   return [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])]
 }
 
 const usesSecret = byPod(
   (pod, name) =>
-    ((pod['spec']?.imagePullSecrets ?? []) as readonly Fields[]).some((ref) => ref['name'] === name) ||
+    (pod.spec?.imagePullSecrets ?? []).some((ref) => ref.name === name) ||
     volumes(pod).some(
       (volume) =>
-        volume['secret']?.secretName === name ||
-        volume['projected']?.sources?.some((source: Fields) => source['secret']?.name === name) ||
-        [
-          volume['cephfs'],
-          volume['flexVolume'],
-          volume['iscsi'],
-          volume['rbd'],
-          volume['scaleIO'],
-          volume['storageos'],
-        ].some((source) => source?.secretRef?.name === name) ||
-        volume['azureFile']?.secretName === name ||
-        volume['csi']?.nodePublishSecretRef?.name === name,
+        volume.secret?.secretName === name ||
+        volume.projected?.sources?.some((source) => source.secret?.name === name) ||
+        [volume.cephfs, volume.flexVolume, volume.iscsi, volume.rbd, volume.scaleIO, volume.storageos].some(
+          (source) => source?.secretRef?.name === name,
+        ) ||
+        volume.azureFile?.secretName === name ||
+        volume.csi?.nodePublishSecretRef?.name === name,
     ) ||
     containers(pod).some(
       (container) =>
-        container['envFrom']?.some((from: Fields) => from['secretRef']?.name === name) ||
-        container['env']?.some((env: Fields) => env['valueFrom']?.secretKeyRef?.name === name),
+        container.envFrom?.some((from) => from.secretRef?.name === name) ||
+        container.env?.some((env) => env.valueFrom?.secretKeyRef?.name === name),
     ),
 )
 
@@ -129,31 +134,30 @@ const usesConfigMap = byPod(
   (pod, name) =>
     volumes(pod).some(
       (volume) =>
-        volume['configMap']?.name === name ||
-        volume['projected']?.sources?.some((source: Fields) => source['configMap']?.name === name),
+        volume.configMap?.name === name || volume.projected?.sources?.some((source) => source.configMap?.name === name),
     ) ||
     containers(pod).some(
       (container) =>
-        container['envFrom']?.some((from: Fields) => from['configMapRef']?.name === name) ||
-        container['env']?.some((env: Fields) => env['valueFrom']?.configMapKeyRef?.name === name),
+        container.envFrom?.some((from) => from.configMapRef?.name === name) ||
+        container.env?.some((env) => env.valueFrom?.configMapKeyRef?.name === name),
     ),
 )
 
-const claimNames = (pod: KubeObject): readonly string[] =>
+const claimNames = (pod: Pod): readonly string[] =>
   volumes(pod).flatMap((volume) =>
-    volume['persistentVolumeClaim']
-      ? [volume['persistentVolumeClaim'].claimName]
-      : volume['ephemeral']
-        ? [`${pod.metadata.name}-${volume['name']}`]
+    volume.persistentVolumeClaim
+      ? [volume.persistentVolumeClaim.claimName]
+      : volume.ephemeral
+        ? [`${pod.metadata.name}-${volume.name}`]
         : [],
   )
 
 const usesClaim = byPod((pod, name) => claimNames(pod).includes(name))
-const runsAs = byPod((pod, name) => pod['spec']?.serviceAccountName === name)
+const runsAs = byPod((pod, name) => pod.spec?.serviceAccountName === name)
 const usesResourceClaim = byPod((pod, name) =>
-  ((pod['status']?.resourceClaimStatuses ?? []) as readonly Fields[])
-    .map((status) => status['resourceClaimName'])
-    .concat(((pod['spec']?.resourceClaims ?? []) as readonly Fields[]).map((claim) => claim['resourceClaimName']))
+  (pod.status?.resourceClaimStatuses ?? [])
+    .map((status) => status.resourceClaimName)
+    .concat((pod.spec?.resourceClaims ?? []).map((claim) => claim.resourceClaimName))
     .includes(name),
 )
 
@@ -246,7 +250,7 @@ const csiNodes: NodeRule = (attributes, node) => {
 
 const resourceSlices: NodeRule = (attributes, node, reads) => {
   if (attributes.subresource !== '') return refuse('cannot authorize ResourceSlice subresources')
-  const own = ofNode('resource.k8s.io', 'resourceslices', (slice) => slice['spec']?.nodeName)
+  const own = ofNode('resource.k8s.io', 'resourceslices', (slice: Given<ResourceSlice>) => slice.spec?.nodeName)
   switch (attributes.verb) {
     case 'create':
       return allow
@@ -263,7 +267,11 @@ const resourceSlices: NodeRule = (attributes, node, reads) => {
 }
 
 const podCertificateRequests: NodeRule = (attributes, node, reads) => {
-  const own = ofNode('certificates.k8s.io', 'podcertificaterequests', (request) => request['spec']?.nodeName)
+  const own = ofNode(
+    'certificates.k8s.io',
+    'podcertificaterequests',
+    (request: Given<PodCertificateRequest>) => request.spec?.nodeName,
+  )
   switch (attributes.verb) {
     case 'create':
       return allow
@@ -288,7 +296,7 @@ const rules: Readonly<Record<string, NodeRule>> = {
   '/persistentvolumeclaims': claims,
   '/persistentvolumes': getIndividual(usesVolume),
   'storage.k8s.io/volumeattachments': getIndividual(
-    ofNode('storage.k8s.io', 'volumeattachments', (attachment) => attachment['spec']?.nodeName),
+    ofNode('storage.k8s.io', 'volumeattachments', (attachment: Given<VolumeAttachment>) => attachment.spec?.nodeName),
   ),
   'resource.k8s.io/resourceclaims': getIndividual(usesResourceClaim),
   'resource.k8s.io/resourceslices': resourceSlices,

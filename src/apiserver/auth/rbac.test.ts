@@ -21,7 +21,7 @@ test('who is refused is told which of his roles are not there', () => {
   const reads: CacheReads = {
     get: () => undefined,
     getLive: async () => undefined,
-    list: (_group, resource) => objects[resource] ?? [],
+    list: (_group, resource) => (objects[resource] ?? []) as never,
   }
   const { authorize } = createRbacAuthorizer(createRoleReads(reads, () => 1))
   const asked = (namespace: string): Attributes => ({

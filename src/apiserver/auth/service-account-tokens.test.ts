@@ -34,7 +34,8 @@ function setUp() {
     ['pods/ns/other', object('Pod', 'ns', 'other', { spec: { serviceAccountName: 'default' } })],
     ['nodes//n', object('Node', '', 'n')],
   ])
-  const get: CacheReads['get'] = (_group, resource, namespace, name) => objects.get(`${resource}/${namespace}/${name}`)
+  const get: CacheReads['get'] = (_group, resource, namespace, name) =>
+    objects.get(`${resource}/${namespace}/${name}`) as never
   const reads: CacheReads = { get, list: () => [], getLive: async (...at) => get(...at) }
   const tokens = createServiceAccountTokens(runtime, { issuers: [ISSUER], signingKey: key, keys: [key], reads })
   const authenticator = createAuthenticator(runtime, { serviceAccounts: tokens })
@@ -44,7 +45,7 @@ function setUp() {
       kind: 'TokenRequest',
       metadata,
       spec: { expirationSeconds: 3600, ...spec },
-    })
+    } as never)
   const tokenFor = async (spec: object = {}) => (await request(spec))['status'].token as string
   return { runtime, objects, reads, tokens, authenticator, request, tokenFor }
 }

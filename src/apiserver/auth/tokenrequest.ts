@@ -3,8 +3,8 @@
  * decoded and defaulted the object and set its managedFields; nothing is stored.
  */
 
-import type { Node } from '../../api/generated/types.ts'
-import { type Fields, type KubeObject, parseApiVersion } from '../../api/object.ts'
+import type { Node, Pod, AuthenticationV1TokenRequest as TokenRequest } from '../../api/generated/types.ts'
+import { type Fields, type Given, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import { badRequest, conflict, notFound } from '../../api/status.ts'
 import { type FieldError, invalid, invalidError } from '../../api/validation/errors.ts'
 import { pathSegmentName } from '../../api/validation/names.ts'
@@ -37,7 +37,7 @@ export async function answerTokenRequest(
   { runtime, reads, tokens }: TokenRequestOptions,
   namespace: string,
   name: string,
-  object: KubeObject,
+  object: Given<TokenRequest>,
 ): Promise<KubeObject> {
   const { metadata } = object
   const serviceAccount = await find(reads, 'serviceaccounts', namespace, name)
@@ -57,7 +57,7 @@ export async function answerTokenRequest(
     const message = `the UID in the token request (${metadata.uid}) does not match the UID of the service account (${serviceAccount.metadata.uid})`
     throw conflict({ group: KIND.group, resource: KIND.kind }, name, message)
   }
-  const spec: Fields = object['spec'] ?? {}
+  const spec: Fields = object.spec ?? {}
   const seconds: number = spec['expirationSeconds']
   const audiences: readonly string[] = spec['audiences']?.length > 0 ? spec['audiences'] : tokens.apiAudiences
   const errors = checkDuration(seconds)
@@ -113,7 +113,7 @@ async function boundObject(
   const wrong = pathSegmentName(name)
   if (wrong.length > 0) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${wrong.join(';')}`)
   const object = await find(reads, resource, kind === 'Node' ? '' : namespace, name)
-  if (kind === 'Pod' && object['spec']?.serviceAccountName !== serviceAccount) {
+  if (kind === 'Pod' && (object as Pod).spec?.serviceAccountName !== serviceAccount) {
     const message = `cannot bind token for serviceaccount ${JSON.stringify(serviceAccount)} to pod running with different serviceaccount name.`
     throw badRequest(message)
   }
@@ -124,7 +124,7 @@ async function boundObject(
   const asReference = (node: Node) => ({ name: node.metadata.name ?? '', uid: node.metadata.uid })
   if (kind === 'Secret') return { secret: object }
   if (kind === 'Node') return { node: asReference(object) }
-  const nodeName: string = object['spec']?.nodeName ?? ''
+  const nodeName = (object as Pod).spec?.nodeName ?? ''
   if (nodeName === '') return { pod: object }
   const node = reads.get<Node>('', 'nodes', '', nodeName)
   return { pod: object, node: node === undefined ? { name: nodeName, uid: undefined } : asReference(node) }

@@ -1,4 +1,5 @@
 /** Lookups by something other than the key. An index is built when first asked for, and kept from then on. */
+import type { Pod } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { CacheEntry } from './entry.ts'
 
@@ -57,4 +58,4 @@ export function createIndex(values: IndexValues, entries: Iterable<CacheEntry>):
 }
 
 /** Pods found by the node they are bound to; '' for those that are not. */
-export const byNodeName: IndexValues = (object) => [object['spec']?.nodeName ?? '']
+export const byNodeName: IndexValues = (object: Pod) => [object.spec?.nodeName ?? '']

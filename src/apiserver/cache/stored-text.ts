@@ -1,11 +1,11 @@
 /** The JSON of what is about to be stored, in which a part that recurs (api/parts.ts) is written as it was written before. */
 import { jsonText } from '../../api/codec/json.ts'
-import type { Fields, KubeObject, ManagedFieldsEntry } from '../../api/object.ts'
+import type { Fields, ManagedFieldsEntry, SpecAndStatus } from '../../api/object.ts'
 import type { Parts } from '../../api/parts.ts'
 
 /** As jsonText, of an object whose metadata ends with its managedFields. */
-export function storedText(object: KubeObject, parts: Parts): string {
-  if (!parts.recurs(object['spec'])) return jsonText(object)
+export function storedText(object: SpecAndStatus, parts: Parts): string {
+  if (!parts.recurs(object.spec)) return jsonText(object)
   const { kind, apiVersion, metadata, ...rest } = object
   const { managedFields, ...others } = metadata
   const head = jsonText({ kind, apiVersion, metadata: others }).slice(0, -'}}'.length)

@@ -2,8 +2,13 @@
  * HorizontalPodAutoscaler between autoscaling/v1 and v2. What v1 has no field for travels in annotations, as in Kubernetes
  * (autoscaling.alpha.kubernetes.io/…), so nothing is lost on the way there and back.
  */
+import type {
+  AutoscalingV1HorizontalPodAutoscaler,
+  AutoscalingV1HorizontalPodAutoscalerSpec,
+  AutoscalingV1HorizontalPodAutoscalerStatus,
+} from '../../api/generated/types.ts'
 import { withMetadata } from '../../api/metadata.ts'
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Fields, KubeObject, SpecAndStatus } from '../../api/object.ts'
 import {
   AUTOSCALER_FIELDS,
   AUTOSCALER_BEHAVIOR as BEHAVIOR,
@@ -20,9 +25,9 @@ export function convertAutoscaling(object: KubeObject, apiVersion: string): Kube
 
 const isCpuUtilization = (metric: Fields) => metric['type'] === 'Resource' && metric['resource']?.name === 'cpu'
 
-function toV2(object: KubeObject, apiVersion: string): KubeObject {
-  const spec: Fields = object['spec'] ?? {}
-  const status: Fields = object['status'] ?? {}
+function toV2(object: AutoscalingV1HorizontalPodAutoscaler, apiVersion: string): KubeObject {
+  const spec: Partial<AutoscalingV1HorizontalPodAutoscalerSpec> = object.spec ?? {}
+  const status: Partial<AutoscalingV1HorizontalPodAutoscalerStatus> = object.status ?? {}
   const annotations: Readonly<Record<string, string>> = object.metadata.annotations ?? {}
   const { targetCPUUtilizationPercentage: target, ...rest } = spec
   const { currentCPUUtilizationPercentage: current, ...statusRest } = status
@@ -64,16 +69,16 @@ function toV2(object: KubeObject, apiVersion: string): KubeObject {
   }
 }
 
-function toV1(object: KubeObject, apiVersion: string): KubeObject {
+function toV1(object: SpecAndStatus, apiVersion: string): KubeObject {
   const {
     metrics = [],
     behavior,
     ...spec
-  } = (object['spec'] ?? {}) as Record<string, never> & {
+  } = (object.spec ?? {}) as Record<string, never> & {
     metrics?: readonly Fields[]
     behavior?: Fields
   }
-  const { currentMetrics, conditions, ...status } = (object['status'] ?? {}) as Record<string, never> & {
+  const { currentMetrics, conditions, ...status } = (object.status ?? {}) as Record<string, never> & {
     currentMetrics?: readonly Fields[] | null
     conditions?: readonly Fields[]
   }

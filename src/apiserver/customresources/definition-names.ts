@@ -37,12 +37,12 @@ export function withDefinitionCondition(
   const old = definitionCondition(definition, condition.type)
   if (
     old !== undefined &&
-    old['status'] === condition.status &&
-    old['reason'] === condition.reason &&
-    old['message'] === condition.message
+    old.status === condition.status &&
+    old.reason === condition.reason &&
+    old.message === condition.message
   )
     return definition
-  const lastTransitionTime: string = old?.['status'] === condition.status ? old['lastTransitionTime'] : now
+  const lastTransitionTime = old?.status === condition.status ? old.lastTransitionTime : now
   const { type, ...rest } = condition
   const next = { type, status: rest.status, lastTransitionTime, reason: rest.reason, message: rest.message }
   const all = old === undefined ? [...conditions, next] : conditions.map((one) => (one === old ? next : one))

@@ -45,13 +45,16 @@ const AGE_COLUMN: Fields = {
   jsonPath: AGE_PATH,
 }
 
-export function definitionCondition(definition: Given<CustomResourceDefinition>, type: string): Fields | undefined {
+export function definitionCondition(
+  definition: Given<CustomResourceDefinition>,
+  type: string,
+): CustomResourceDefinitionCondition | undefined {
   const conditions: readonly CustomResourceDefinitionCondition[] = definition.status?.conditions ?? []
   return conditions.find((condition) => condition.type === type)
 }
 
 export const isConditionTrue = (definition: Given<CustomResourceDefinition>, type: string): boolean =>
-  definitionCondition(definition, type)?.['status'] === 'True'
+  definitionCondition(definition, type)?.status === 'True'
 
 export interface RowsOptions {
   /** Aborted by the caller when these rows no longer tell how its objects are served. */

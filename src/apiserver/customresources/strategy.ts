@@ -1,7 +1,12 @@
-/** The rules of custom resources: those of every object, and what the definition's schema says. */
-import type { CustomResourceDefinition } from '../../api/generated/types.ts'
 import { withMetadata } from '../../api/metadata.ts'
-import { asJson, type Given, type Json, type JsonObject, type KubeObject, parseApiVersion } from '../../api/object.ts'
+import {
+  asJson,
+  type Json,
+  type JsonObject,
+  type KubeObject,
+  parseApiVersion,
+  type SpecAndStatus,
+} from '../../api/object.ts'
 import { dottedPath } from '../../api/objects/json-path.ts'
 import { sameJson } from '../../api/same.ts'
 import { validateListTypes } from '../../api/schema/structural/list-types.ts'
@@ -30,8 +35,8 @@ export function customStrategy(row: ResourceRow, custom: CustomVersion): Strateg
     standardFinalizersOnly: false,
     allowUnconditionalUpdate: false,
     prepareForCreate(object) {
-      const first = withMetadata(object, { generation: 1 })
-      if (!custom.status || first['status'] === undefined) return first
+      const first: SpecAndStatus = withMetadata(object, { generation: 1 })
+      if (!custom.status || first.status === undefined) return first
       const { status: _, ...rest } = first
       return rest as KubeObject
     },
@@ -41,13 +46,13 @@ export function customStrategy(row: ResourceRow, custom: CustomVersion): Strateg
         ? [...wrongType, ...invariants(object, undefined, custom, [])]
         : valueErrors(object, undefined, custom)
     },
-    prepareForUpdate(object, old) {
+    prepareForUpdate(object: SpecAndStatus, old: SpecAndStatus) {
       const next = custom.status ? withStatusOf(object, old) : object
       return sameSpec(next, old, custom.status)
         ? next
         : withMetadata(next, { generation: (old.metadata.generation ?? 0) + 1 })
     },
-    validateUpdate(object, old, context) {
+    validateUpdate(object: SpecAndStatus, old: SpecAndStatus, context) {
       const wrongType = typeErrors(object, row)
       return wrongType.length > 0
         ? [...wrongType, ...invariants(object, old, custom, [], context)]
@@ -64,7 +69,7 @@ function statusStrategy(row: ResourceRow, custom: CustomVersion): Omit<Strategy,
   return {
     standardFinalizersOnly: false,
     allowUnconditionalUpdate: false,
-    prepareForUpdate(object, old) {
+    prepareForUpdate(object: SpecAndStatus, old: SpecAndStatus) {
       const { managedFields, resourceVersion, uid } = object.metadata
       const { status: _, ...rest } = old
       const kept = withMetadata({ ...rest, apiVersion: object.apiVersion } as KubeObject, {
@@ -72,17 +77,17 @@ function statusStrategy(row: ResourceRow, custom: CustomVersion): Omit<Strategy,
         resourceVersion,
         uid,
       })
-      return object['status'] === undefined ? kept : { ...kept, status: object['status'] }
+      return object.status === undefined ? kept : { ...kept, status: object.status }
     },
-    validateUpdate(object, old, context) {
+    validateUpdate(object: SpecAndStatus, old: SpecAndStatus, context) {
       const wrongType = typeErrors(object, row)
       if (wrongType.length > 0) return wrongType
       const { structural, scale } = custom
       const errors: FieldError[] = []
       const { props } = structural?.properties.get('status') ?? {}
-      const status: Json | undefined = object['status']
+      const status: Json | undefined = object.status
       if (props !== undefined && status !== undefined && !isSurelyValid(status, props))
-        errors.push(...validateValue(status, props, 'status', { value: old['status'] }))
+        errors.push(...validateValue(status, props, 'status', { value: old.status }))
       if (scale !== undefined) errors.push(...scaleStatusErrors(object, scale))
       return invariants(object, old, custom, errors, context)
     },
@@ -158,7 +163,7 @@ const NOT_CHECKED = invalid(
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
 )
 
-function withStatusOf(object: Given<CustomResourceDefinition>, old: Given<CustomResourceDefinition>): KubeObject {
+function withStatusOf(object: SpecAndStatus, old: SpecAndStatus): KubeObject {
   if (object.status === old.status) return object
   const { status: _, ...rest } = object
   return (old.status === undefined ? rest : { ...rest, status: old.status }) as KubeObject

@@ -1,5 +1,7 @@
 /** A built-in workload seen as autoscaling/v1 Scale: `spec.replicas` of the workload itself. */
+
 import { builtinReplicas } from '../../api/fields/scale.ts'
+import type { Deployment, ReplicationController, Scale } from '../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { formatLabelSelector, labelSelectorOf } from '../../api/objects/label-selector.ts'
 import { scaleWith } from '../../api/objects/scale.ts'
@@ -9,11 +11,11 @@ import type { ScaledResource } from '../registry/endpoint.ts'
 export const builtinScale: ScaledResource = {
   of: scaleOf,
   lenientlyOf: scaleOf,
-  withReplicas: (object, replicas) => ({ ...object, spec: { ...object['spec'], replicas } }),
+  withReplicas: (object: Deployment, replicas) => ({ ...object, spec: { ...object.spec, replicas } }),
   replicasOf: builtinReplicas,
-  validate(scale) {
+  validate(scale: Scale) {
     const errors: FieldError[] = []
-    const replicas: unknown = scale['spec']?.replicas
+    const replicas = scale.spec?.replicas
     if (typeof replicas === 'number' && replicas < 0)
       errors.push(invalid('spec.replicas', replicas, 'must be greater than or equal to 0'))
     if (errors.length) throw invalidError({ group: 'autoscaling', kind: 'Scale' }, scale.metadata.name ?? '', errors)
@@ -23,9 +25,9 @@ export const builtinScale: ScaledResource = {
 }
 
 /** ReplicationControllers select by a plain map. */
-function scaleOf(object: KubeObject): KubeObject {
-  const spec: Fields = object['spec'] ?? {}
-  const status: Fields = object['status'] ?? {}
+function scaleOf(object: Deployment | ReplicationController): KubeObject {
+  const spec: Fields = object.spec ?? {}
+  const status: Fields = object.status ?? {}
   const selector = object.kind === 'ReplicationController' ? { matchLabels: spec['selector'] ?? {} } : spec['selector']
   return scaleWith(object, {
     wanted: spec['replicas'] ?? 0,

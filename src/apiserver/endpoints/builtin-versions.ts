@@ -1,5 +1,5 @@
 /** The versions of a built-in kind: worked on as it is stored, shown by conversions that are pure functions. */
-import { apiVersionOf, type KubeObject, parseApiVersion } from '../../api/object.ts'
+import { apiVersionOf, type KubeObject, parseApiVersion, type SpecAndStatus } from '../../api/object.ts'
 import type { Parts } from '../../api/parts.ts'
 import type { StoredObject } from '../../api/request.ts'
 import { storedForm } from '../../api/schema/stored.ts'
@@ -95,8 +95,8 @@ export function builtinVersions(
 }
 
 /** What the server changed in a spec that recurs may stand in any order: the form in which it will be met again is made once. */
-function withCanonicalSpec(object: KubeObject, { schema }: ResourceRow, parts: Parts): KubeObject {
-  const spec: unknown = object['spec']
+function withCanonicalSpec(object: SpecAndStatus, { schema }: ResourceRow, parts: Parts): KubeObject {
+  const { spec } = object
   const declared = schema.byName.get('spec')?.schema
   if (!parts.recurs(spec) || declared?.type !== 'struct') return object
   const canonical = canonicalPart(spec, declared, parts)

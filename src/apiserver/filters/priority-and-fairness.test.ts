@@ -68,7 +68,7 @@ function workshop(
   let current = objects
   const reads = {
     list: (_: string, resource: string) =>
-      current.filter(({ kind }) => (kind === 'FlowSchema') === (resource === 'flowschemas')),
+      current.filter(({ kind }) => (kind === 'FlowSchema') === (resource === 'flowschemas')) as never,
     generationOf: () => () => generation,
   }
   const working: EagerHandler = (r) => {

@@ -5,6 +5,7 @@
  *
  * Here: which FlowSchema a request matches.
  */
+import type { FlowSchema as FlowSchemaObject } from '../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { RequestInfo, UserInfo } from '../../api/request.ts'
 
@@ -24,7 +25,7 @@ export function flowSchemasOf(objects: readonly KubeObject[]): readonly FlowSche
   return [...objects]
     .sort((a, b) => precedence(a) - precedence(b) || (nameOf(a) < nameOf(b) ? -1 : 1))
     .map((object) => {
-      const spec: Fields = object['spec'] ?? {}
+      const spec: Fields = (object as FlowSchemaObject).spec ?? {}
       const rules: readonly Fields[] = spec['rules'] ?? []
       return {
         name: nameOf(object),

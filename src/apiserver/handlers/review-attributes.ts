@@ -1,4 +1,5 @@
 /** What an access review's spec asks about, and what of it could not be understood. */
+import type { SubjectAccessReviewSpec } from '../../api/generated/types.ts'
 import type { Fields } from '../../api/object.ts'
 import { parseFieldSelector } from '../../api/objects/field-selector.ts'
 import { formatLabelSelector, labelSelectorOf, parseLabelSelector } from '../../api/objects/label-selector.ts'
@@ -11,12 +12,12 @@ export interface AskedAbout {
   readonly ignored: readonly string[]
 }
 
-export function userOfSpec(spec: Fields): UserInfo {
+export function userOfSpec(spec: SubjectAccessReviewSpec): UserInfo {
   return {
-    name: spec['user'] ?? '',
-    groups: spec['groups'] ?? [],
-    ...(spec['uid'] ? { uid: spec['uid'] } : {}),
-    ...(spec['extra'] ? { extra: spec['extra'] } : {}),
+    name: spec.user ?? '',
+    groups: spec.groups ?? [],
+    ...(spec.uid ? { uid: spec.uid } : {}),
+    ...(spec.extra ? { extra: spec.extra } : {}),
   }
 }
 

@@ -4,7 +4,13 @@
  * agreed its namespace; a review fills in the status.
  */
 
-import { asJson, type Fields, type KubeObject } from '../../api/object.ts'
+import type {
+  LocalSubjectAccessReview,
+  SelfSubjectAccessReview,
+  SubjectAccessReview,
+  SubjectAccessReviewSpec,
+} from '../../api/generated/types.ts'
+import { asJson, type Fields, type Given, type KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
 import { type FieldError, invalid, invalidError, required } from '../../api/validation/errors.ts'
 import { validateLabelRequirement, validateSetOperator } from '../../api/validation/labels.ts'
@@ -37,8 +43,11 @@ export function createReviews({
   roles,
   modes = () => ['Node', 'RBAC'],
 }: ReviewOptions): Readonly<Record<string, Review>> {
-  const decide = async (object: KubeObject, user: UserInfo): Promise<KubeObject> => {
-    const { attributes, ignored } = attributesOfSpec(object['spec'], user)
+  const decide = async (
+    object: Given<SubjectAccessReview | SelfSubjectAccessReview>,
+    user: UserInfo,
+  ): Promise<KubeObject> => {
+    const { attributes, ignored } = attributesOfSpec(object.spec ?? {}, user)
     const { verdict, reason, error } = await authorizer.authorize(attributes)
     const errors = error === undefined ? ignored : [...ignored, error]
     return {
@@ -52,44 +61,44 @@ export function createReviews({
     }
   }
   return {
-    'authorization.k8s.io/SubjectAccessReview': (object) => {
+    'authorization.k8s.io/SubjectAccessReview': (object: Given<SubjectAccessReview>) => {
       refuse([
-        ...onlyOneAttributes(object['spec']),
-        ...someSubject(object['spec']),
-        ...selectors(object['spec']),
+        ...onlyOneAttributes(object.spec),
+        ...someSubject(object.spec),
+        ...selectors(object.spec),
         ...emptyMeta(object, []),
       ])
-      return decide(object, userOfSpec(object['spec']))
+      return decide(object, userOfSpec(object.spec ?? {}))
     },
-    'authorization.k8s.io/LocalSubjectAccessReview': (object, { namespace }) => {
-      const spec: Fields = object['spec'] ?? {}
+    'authorization.k8s.io/LocalSubjectAccessReview': (object: Given<LocalSubjectAccessReview>, { namespace }) => {
+      const spec: SubjectAccessReviewSpec = object.spec ?? {}
       const errors = [
         ...onlyOneAttributes(spec),
         ...someSubject(spec),
         ...selectors(spec),
         ...emptyMeta(object, ['namespace']),
       ]
-      if (spec['resourceAttributes'] && (spec['resourceAttributes'].namespace ?? '') !== namespace)
+      if (spec.resourceAttributes && (spec.resourceAttributes.namespace ?? '') !== namespace)
         errors.push(
           invalid(
             'spec.resourceAttributes.namespace',
-            spec['resourceAttributes'].namespace ?? '',
+            spec.resourceAttributes.namespace ?? '',
             'must match metadata.namespace',
           ),
         )
-      if (spec['nonResourceAttributes'])
+      if (spec.nonResourceAttributes)
         errors.push(
           invalid(
             'spec.nonResourceAttributes',
-            goNonResource(spec['nonResourceAttributes']),
+            goNonResource(spec.nonResourceAttributes),
             'disallowed on this kind of request',
           ),
         )
       refuse(errors)
       return decide(object, userOfSpec(spec))
     },
-    'authorization.k8s.io/SelfSubjectAccessReview': (object, { user }) => {
-      refuse([...onlyOneAttributes(object['spec']), ...selectors(object['spec']), ...emptyMeta(object, [])])
+    'authorization.k8s.io/SelfSubjectAccessReview': (object: Given<SelfSubjectAccessReview>, { user }) => {
+      refuse([...onlyOneAttributes(object.spec), ...selectors(object.spec), ...emptyMeta(object, [])])
       return decide(object, user)
     },
     'authorization.k8s.io/SelfSubjectRulesReview': (object, { user }) => rulesReview(modes(), roles, object, user),
@@ -121,8 +130,8 @@ function onlyOneAttributes(spec: Fields = {}): readonly FieldError[] {
   ]
 }
 
-function someSubject(spec: Fields = {}): readonly FieldError[] {
-  return spec['user'] || spec['groups']?.length
+function someSubject(spec: SubjectAccessReviewSpec = {}): readonly FieldError[] {
+  return spec.user || spec.groups?.length
     ? []
     : [invalid('spec.user', '', 'at least one of user or group must be specified')]
 }

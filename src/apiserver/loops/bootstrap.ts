@@ -5,7 +5,7 @@
  * (API concept: RBAC auto-reconciliation; annotation rbac.authorization.kubernetes.io/autoupdate: "false" opts out).
  */
 
-import type { Namespace } from '../../api/generated/types.ts'
+import type { FlowSchema, Namespace } from '../../api/generated/types.ts'
 import { type Fields, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import type { Handler } from '../../api/request.ts'
 import type { Scheme } from '../../api/scheme/resource.ts'
@@ -146,13 +146,14 @@ async function ensure(options: BootstrapOptions, writer: Writer, wanted: KubeObj
   if (reconciled !== existing) await writer.update(reconciled)
 }
 
-const hasStatusOfItsOwn = (object: KubeObject): boolean => object['status']?.conditions !== undefined
+/** Those of the objects of every cluster that come with a status are FlowSchemas and PriorityLevelConfigurations. */
+const hasStatusOfItsOwn = (object: FlowSchema): boolean => object.status?.conditions !== undefined
 
-function statusOf({ runtime }: BootstrapOptions, object: KubeObject): Fields {
+function statusOf({ runtime }: BootstrapOptions, object: FlowSchema): Fields {
   const lastTransitionTime = formatTime(runtime.clock.now())
   return {
-    ...object['status'],
-    conditions: (object['status'].conditions as readonly Fields[]).map((condition) => ({
+    ...object.status,
+    conditions: (object.status?.conditions ?? []).map((condition) => ({
       ...condition,
       lastTransitionTime,
     })),

@@ -13,12 +13,12 @@ const MANAGER = 'api-priority-and-fairness-config-consumer-v1'
 export function startFlowSchemaLoop(options: LoopOptions): void {
   const { runtime, reads } = options
   const work = async () => {
-    for (const schema of reads.list(GROUP, 'flowschemas')) {
-      const level: string = schema['spec']?.priorityLevelConfiguration?.name ?? ''
+    for (const schema of reads.list<FlowSchema>(GROUP, 'flowschemas')) {
+      const level = schema.spec?.priorityLevelConfiguration?.name ?? ''
       const found = reads.get(GROUP, 'prioritylevelconfigurations', '', level) !== undefined
-      const present: Fields | undefined = schema['status']?.conditions?.find(({ type }: Fields) => type === 'Dangling')
+      const present = schema.status?.conditions?.find(({ type }) => type === 'Dangling')
       const condition = danglingOf(level, found)
-      if (present?.['status'] === condition.status && present['message'] === condition.message) continue
+      if (present?.status === condition.status && present.message === condition.message) continue
       await apply(options, schema, { ...condition, lastTransitionTime: formatTime(runtime.clock.now()) })
     }
   }

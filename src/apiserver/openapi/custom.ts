@@ -1,6 +1,7 @@
 /** What OpenAPI says of custom resources: a definition per kind and one per list, made from the definition's schema. */
 
-import type { Fields, Json, JsonObject } from '../../api/object.ts'
+import type { CustomResourceDefinition } from '../../api/generated/types.ts'
+import type { Json, JsonObject } from '../../api/object.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { builtinKind } from '../../api/scheme/scheme.ts'
 import type { CacheReads } from '../reads.ts'
@@ -12,9 +13,14 @@ export type CustomSchema = (row: ResourceRow) => JsonObject | undefined
 
 /** As the CustomResourceDefinition that made the row has it. */
 export function definitionSchema(reads: CacheReads, row: ResourceRow): JsonObject | undefined {
-  const definition = reads.get('apiextensions.k8s.io', 'customresourcedefinitions', '', `${row.resource}.${row.group}`)
-  const versions: readonly Fields[] = definition?.['spec']?.versions ?? []
-  return versions.find(({ name }) => name === row.version)?.['schema']?.openAPIV3Schema
+  const definition = reads.get<CustomResourceDefinition>(
+    'apiextensions.k8s.io',
+    'customresourcedefinitions',
+    '',
+    `${row.resource}.${row.group}`,
+  )
+  const versions = definition?.spec?.versions ?? []
+  return versions.find(({ name }) => name === row.version)?.schema?.openAPIV3Schema as JsonObject | undefined
 }
 
 export const isCustom = (row: ResourceRow): boolean => typeof builtinKind(row.group, row.version, row.kind) !== 'object'

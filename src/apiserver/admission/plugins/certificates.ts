@@ -4,6 +4,8 @@
  * no client certificate ever says system:masters.
  */
 
+import type { CertificateSigningRequest, ClusterTrustBundle } from '../../../api/generated/types.ts'
+import type { Given } from '../../../api/object.ts'
 import { certificateSubject } from '../../../api/validation/certificate-request.ts'
 import { same } from '../../../api/validation/common.ts'
 import type { Authorizer } from '../../auth/authorizer.ts'
@@ -45,7 +47,8 @@ export const certificateApproval: AdmissionPluginFactory = (_reads, { authorizer
   handles: (operation) => operation === 'UPDATE',
   validate(attributes) {
     if (!isRequest(attributes) || attributes.subresource !== 'approval') return
-    const signer: string = attributes.oldObject?.['spec']?.signerName ?? ''
+    const old: Given<CertificateSigningRequest> | undefined = attributes.oldObject
+    const signer = old?.spec?.signerName ?? ''
     return requireSigner(authorizer, attributes, 'approve', signer, 'approve requests with signerName')
   },
 })
@@ -56,11 +59,12 @@ export const certificateSigning: AdmissionPluginFactory = (_reads, { authorizer 
   validate(attributes) {
     if (!isRequest(attributes) || attributes.subresource !== 'status') return
     const { object, oldObject } = attributes
-    const signed = (o: typeof object) => o?.['status']?.certificate ?? ''
-    const failed = (o: typeof object) =>
-      (o?.['status']?.conditions ?? []).filter((condition: { type?: string }) => condition.type === 'Failed')
+    const signed = (request: Given<CertificateSigningRequest> | undefined) => request?.status?.certificate ?? ''
+    const failed = (request: Given<CertificateSigningRequest> | undefined) =>
+      (request?.status?.conditions ?? []).filter((condition) => condition.type === 'Failed')
     if (signed(object) === signed(oldObject) && same(failed(object), failed(oldObject))) return
-    const signer: string = oldObject?.['spec']?.signerName ?? ''
+    const old: Given<CertificateSigningRequest> | undefined = oldObject
+    const signer = old?.spec?.signerName ?? ''
     return requireSigner(authorizer, attributes, 'sign', signer, 'sign requests with signerName')
   },
 })
@@ -71,9 +75,9 @@ export const certificateSubjectRestriction: AdmissionPluginFactory = () => ({
   name: 'CertificateSubjectRestriction',
   handles: (operation) => operation === 'CREATE',
   validate(attributes) {
-    const { object, subresource } = attributes
-    if (!isRequest(attributes) || subresource !== '' || object?.['spec']?.signerName !== CLIENT_SIGNER) return
-    const subject = certificateSubject(object['spec'].request ?? '')
+    const request: Given<CertificateSigningRequest> | undefined = attributes.object
+    if (!isRequest(attributes) || attributes.subresource !== '' || request?.spec?.signerName !== CLIENT_SIGNER) return
+    const subject = certificateSubject(request.spec.request ?? '')
     if (subject === undefined) throw refused(attributes, 'unable to parse the certificate request')
     if (subject.organizations.includes('system:masters'))
       throw refused(attributes, `use of ${CLIENT_SIGNER} signer with system:masters group is not allowed`)
@@ -84,9 +88,10 @@ export const clusterTrustBundleAttest: AdmissionPluginFactory = (_reads, { autho
   name: 'ClusterTrustBundleAttest',
   handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
   validate(attributes) {
-    const { row, subresource, object } = attributes
+    const { row, subresource } = attributes
+    const bundle: Given<ClusterTrustBundle> | undefined = attributes.object
     if (row.group !== GROUP || row.resource !== 'clustertrustbundles' || subresource !== '') return
-    const signer: string = object?.['spec']?.signerName ?? ''
+    const signer = bundle?.spec?.signerName ?? ''
     if (signer === '') return
     return requireSigner(authorizer, attributes, 'attest', signer, 'attest for signerName')
   },

@@ -1,5 +1,5 @@
 /** PersistentVolumeClaimResize: only a bound claim of a class that allows it may ask for more. */
-import type { StorageClass } from '../../../api/generated/types.ts'
+import type { PersistentVolumeClaim, StorageClass } from '../../../api/generated/types.ts'
 import { compareQuantities } from '../../../api/objects/quantity.ts'
 import type { AdmissionPluginFactory } from '../plugin.ts'
 import { refused } from './pods.ts'
@@ -10,14 +10,15 @@ export const persistentVolumeClaimResize: AdmissionPluginFactory = (reads) => ({
   name: 'PersistentVolumeClaimResize',
   handles: (operation) => operation === 'UPDATE',
   validate(attributes) {
-    const { row, subresource, object, oldObject } = attributes
+    const { row, subresource } = attributes
     if (row.group !== '' || row.resource !== 'persistentvolumeclaims' || subresource !== '') return
-    const wanted: string | undefined = object?.['spec']?.resources?.requests?.storage
-    const had: string | undefined = oldObject?.['spec']?.resources?.requests?.storage
+    const claim: PersistentVolumeClaim | undefined = attributes.object
+    const old: PersistentVolumeClaim | undefined = attributes.oldObject
+    const wanted = claim?.spec?.resources?.requests?.['storage']
+    const had = old?.spec?.resources?.requests?.['storage']
     if (wanted === undefined || compareQuantities(wanted, had ?? '0') <= 0) return
-    if (oldObject?.['status']?.phase !== 'Bound')
-      throw refused(attributes, 'Only bound persistent volume claims can be expanded')
-    const name: string = oldObject.metadata.annotations?.[BETA_CLASS] ?? oldObject['spec']?.storageClassName ?? ''
+    if (old?.status?.phase !== 'Bound') throw refused(attributes, 'Only bound persistent volume claims can be expanded')
+    const name = old.metadata.annotations?.[BETA_CLASS] ?? old.spec?.storageClassName ?? ''
     const found = name === '' ? undefined : reads.get<StorageClass>('storage.k8s.io', 'storageclasses', '', name)
     if (found?.allowVolumeExpansion === true) return
     throw refused(

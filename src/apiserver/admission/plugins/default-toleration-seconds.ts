@@ -1,5 +1,5 @@
 /** DefaultTolerationSeconds: a pod stays five minutes on a node that is not ready or not reachable, unless it says otherwise. */
-import type { Fields } from '../../../api/object.ts'
+import type { Pod, PodSpec } from '../../../api/generated/types.ts'
 import type { AdmissionPluginFactory } from '../plugin.ts'
 import { isPod } from './pods.ts'
 
@@ -10,20 +10,19 @@ export const defaultTolerationSeconds: AdmissionPluginFactory = () => ({
   name: 'DefaultTolerationSeconds',
   handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
   mutate(attributes) {
-    const pod = attributes.object!
+    const pod: Pod = attributes.object!
     if (!isPod(attributes)) return pod
-    const spec = attributes.parts.from(pod['spec'] as Fields, tolerating)
-    return spec === pod['spec'] ? pod : { ...pod, spec }
+    const spec = attributes.parts.from(pod.spec!, tolerating)
+    return spec === pod.spec ? pod : { ...pod, spec }
   },
 })
 
-function tolerating(spec: Fields): Fields {
-  const present = (spec['tolerations'] ?? []) as readonly Fields[]
+function tolerating(spec: PodSpec): PodSpec {
+  const present = spec.tolerations ?? []
   const tolerates = (key: string) =>
     present.some(
       (toleration) =>
-        (toleration['key'] === key || !toleration['key']) &&
-        (toleration['effect'] === 'NoExecute' || !toleration['effect']),
+        (toleration.key === key || !toleration.key) && (toleration.effect === 'NoExecute' || !toleration.effect),
     )
   const missing = KEYS.filter((key) => !tolerates(key))
   if (missing.length === 0) return spec

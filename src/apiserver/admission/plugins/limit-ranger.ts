@@ -3,7 +3,13 @@
  * they have by default, and what is too small, too large or too far apart is refused.
  */
 
-import type { Container, LimitRange, Pod, ResourceRequirements } from '../../../api/generated/types.ts'
+import type {
+  Container,
+  LimitRange,
+  PersistentVolumeClaim,
+  Pod,
+  ResourceRequirements,
+} from '../../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { podLimits, podRequests } from '../../../api/objects/pod-requests.ts'
 import { compareQuantities, quantityMilliValue, quantityValue } from '../../../api/objects/quantity.ts'
@@ -30,9 +36,10 @@ export const limitRanger: AdmissionPluginFactory = (reads) => ({
     if (!concerns(attributes)) return
     const errors: string[] = []
     for (const range of rangesOf(reads, attributes.namespace)) {
+      const object: Pod | PersistentVolumeClaim = attributes.object!
       for (const limit of limitsOf(range)) {
-        if (attributes.row.resource === 'pods') checkPod(limit, attributes.object!['spec'] ?? {}, errors)
-        else checkClaim(limit, attributes.object!['spec'] ?? {}, errors)
+        if (attributes.row.resource === 'pods') checkPod(limit, object.spec ?? {}, errors)
+        else checkClaim(limit, object.spec ?? {}, errors)
       }
       // A LimitRange is asked after the other: the first that refuses answers.
       if (errors.length > 0) break

@@ -3,8 +3,15 @@
  * mirror pods, its Lease and its CSINode, and nothing that would draw pods or secrets to it.
  */
 
-import type { Node, PersistentVolumeClaim, Pod, PodSpec } from '../../../api/generated/types.ts'
-import type { Fields, KubeObject } from '../../../api/object.ts'
+import type {
+  Node,
+  PersistentVolumeClaim,
+  Pod,
+  PodSpec,
+  ResourceSlice,
+  AuthenticationV1TokenRequest as TokenRequest,
+} from '../../../api/generated/types.ts'
+import type { Given, KubeObject } from '../../../api/object.ts'
 import { notFound, StatusError } from '../../../api/status.ts'
 import { same } from '../../../api/validation/common.ts'
 import type { Authorizer } from '../../auth/authorizer.ts'
@@ -58,8 +65,9 @@ function pods(attributes: AdmissionAttributes, node: string, reads: CacheReads):
 }
 
 function podDelete(attributes: AdmissionAttributes, node: string): void {
-  if (attributes.oldObject === undefined) throw notFound({ group: '', resource: 'pods' }, attributes.name)
-  if (attributes.oldObject['spec']?.nodeName !== node)
+  const pod: Pod | undefined = attributes.oldObject
+  if (pod === undefined) throw notFound({ group: '', resource: 'pods' }, attributes.name)
+  if (pod.spec?.nodeName !== node)
     throw refused(attributes, `node ${quote(node)} can only delete pods with spec.nodeName set to itself`)
 }
 
@@ -105,23 +113,20 @@ function podCreate(attributes: AdmissionAttributes, pod: Pod, node: string, read
 }
 
 function podStatus(attributes: AdmissionAttributes, node: string): void {
-  const { operation, object, oldObject } = attributes
+  const { operation } = attributes
+  const object: Pod | undefined = attributes.object
+  const oldObject: Pod | undefined = attributes.oldObject
   if (operation !== 'UPDATE') throw refused(attributes, `unexpected operation ${quote(operation)}`)
-  if (oldObject?.['spec']?.nodeName !== node)
+  if (oldObject?.spec?.nodeName !== node)
     throw refused(
       attributes,
       `node ${quote(node)} can only update pod status for pods with spec.nodeName set to itself`,
     )
   if (!same(object?.metadata.labels ?? {}, oldObject?.metadata.labels ?? {}))
     throw refused(attributes, `node ${quote(node)} cannot update labels through pod status`)
-  if (!same(object?.['status']?.resourceClaimStatuses ?? [], oldObject?.['status']?.resourceClaimStatuses ?? []))
+  if (!same(object?.status?.resourceClaimStatuses ?? [], oldObject?.status?.resourceClaimStatuses ?? []))
     throw refused(attributes, `node ${quote(node)} cannot update resource claim statues`)
-  if (
-    !same(
-      object?.['status']?.extendedResourceClaimStatus ?? {},
-      oldObject?.['status']?.extendedResourceClaimStatus ?? {},
-    )
-  )
+  if (!same(object?.status?.extendedResourceClaimStatus ?? {}, oldObject?.status?.extendedResourceClaimStatus ?? {}))
     throw refused(attributes, `node ${quote(node)} cannot update extended resource claim statuses`)
 }
 
@@ -129,9 +134,9 @@ function podEviction(attributes: AdmissionAttributes, node: string, reads: Cache
   if (attributes.operation !== 'CREATE') throw refused(attributes, `unexpected operation ${attributes.operation}`)
   const name = attributes.name !== '' ? attributes.name : (attributes.object?.metadata.name ?? '')
   if (name === '') throw refused(attributes, `could not determine pod from request data`)
-  const pod = podOf(reads, { ...attributes, name })
+  const pod: Pod | undefined = podOf(reads, { ...attributes, name })
   if (pod === undefined) throw podNotFound(name)
-  if (pod['spec']?.nodeName !== node)
+  if (pod.spec?.nodeName !== node)
     throw refused(attributes, `node ${node} can only evict pods with spec.nodeName set to itself`)
 }
 
@@ -164,22 +169,24 @@ const mayBeSet = (label: string) =>
   KUBELET_LABELS.has(label) || KUBELET_DOMAINS.some((domain) => inDomain(namespaceOf(label), domain))
 
 function nodes(attributes: AdmissionAttributes, node: string): void {
-  const { operation, object, oldObject, name } = attributes
+  const { operation, name } = attributes
+  const object: Node | undefined = attributes.object
+  const oldObject: Node | undefined = attributes.oldObject
   const requested = operation === 'CREATE' ? (object?.metadata.name ?? '') : name
   if (requested !== node)
     throw refused(attributes, `node ${quote(node)} is not allowed to modify node ${quote(requested)}`)
   if (operation === 'CREATE' && object !== undefined) {
-    if (object['spec']?.configSource)
+    if (object.spec?.configSource)
       throw refused(attributes, `node ${quote(node)} is not allowed to create pods with a non-nil configSource`)
     forbidLabels(attributes, node, modified(object, undefined))
   }
   if (operation === 'UPDATE' && object !== undefined && oldObject !== undefined) {
-    if (object['spec']?.configSource && !same(object['spec']?.configSource, oldObject['spec']?.configSource))
+    if (object.spec?.configSource && !same(object.spec?.configSource, oldObject.spec?.configSource))
       throw refused(
         attributes,
         `node ${quote(node)} is not allowed to update configSource to a new non-nil configSource`,
       )
-    if (!same(object['spec']?.taints ?? [], oldObject['spec']?.taints ?? []))
+    if (!same(object.spec?.taints ?? [], oldObject.spec?.taints ?? []))
       throw refused(attributes, `node ${quote(node)} is not allowed to modify taints`)
     if (!same(object.metadata.ownerReferences ?? [], oldObject.metadata.ownerReferences ?? []))
       throw refused(attributes, `node ${quote(node)} is not allowed to modify ownerReferences`)
@@ -188,7 +195,7 @@ function nodes(attributes: AdmissionAttributes, node: string): void {
 }
 
 /** Labels that were added, changed or taken away. */
-function modified(object: KubeObject, old: KubeObject | undefined): readonly string[] {
+function modified(object: Node, old: KubeObject | undefined): readonly string[] {
   const now = object.metadata.labels ?? {}
   const before = old?.metadata.labels ?? {}
   const keys = new Set([...Object.keys(now), ...Object.keys(before)])
@@ -208,16 +215,17 @@ function forbidLabels(attributes: AdmissionAttributes, node: string, labels: rea
 
 const serviceAccounts: Rule = (attributes, node, reads, authorizer) => {
   if (attributes.operation !== 'CREATE' || attributes.subresource !== 'token') return
-  const ref: Fields | undefined = attributes.object?.['spec']?.boundObjectRef
-  if (ref?.['apiVersion'] !== 'v1' || ref['kind'] !== 'Pod' || !ref['name'])
+  const request: Given<TokenRequest> | undefined = attributes.object
+  const ref = request?.spec?.boundObjectRef
+  if (ref?.apiVersion !== 'v1' || ref.kind !== 'Pod' || !ref.name)
     throw refused(attributes, 'node requested token not bound to a pod')
-  if (!ref['uid']) throw refused(attributes, 'node requested token with a pod binding without a uid')
-  const pod = reads.get<Pod>('', 'pods', attributes.namespace, ref['name'])
-  if (pod === undefined) throw podNotFound(ref['name'])
-  if (ref['uid'] !== pod.metadata.uid)
+  if (!ref.uid) throw refused(attributes, 'node requested token with a pod binding without a uid')
+  const pod = reads.get<Pod>('', 'pods', attributes.namespace, ref.name)
+  if (pod === undefined) throw podNotFound(ref.name)
+  if (ref.uid !== pod.metadata.uid)
     throw refused(
       attributes,
-      `the UID in the bound object reference (${ref['uid']}) does not match the UID in record. The object might have been deleted and then recreated`,
+      `the UID in the bound object reference (${ref.uid}) does not match the UID in record. The object might have been deleted and then recreated`,
     )
   if (pod.spec?.nodeName !== node)
     throw refused(attributes, 'node requested token bound to a pod scheduled on a different node')
@@ -266,8 +274,8 @@ function csiNodes(attributes: AdmissionAttributes, node: string): void {
 
 function resourceSlices(attributes: AdmissionAttributes, node: string): void {
   const { operation, object, oldObject } = attributes
-  const slice = operation === 'DELETE' ? oldObject : object
-  if (operation === 'UPDATE' || slice?.['spec']?.nodeName === node) return
+  const slice: Given<ResourceSlice> | undefined = operation === 'DELETE' ? oldObject : object
+  if (operation === 'UPDATE' || slice?.spec?.nodeName === node) return
   throw refused(
     attributes,
     `can only ${operation.toLowerCase()} ResourceSlice with the same NodeName as the requesting node`,

@@ -9,8 +9,10 @@ import type {
   PersistentVolumeClaim,
   Pod,
   StorageV1TokenRequest,
+  AuthenticationV1TokenRequest as TokenRequest,
   Volume,
 } from '../../../api/generated/types.ts'
+import type { Given } from '../../../api/object.ts'
 import type { Authorizer } from '../../auth/authorizer.ts'
 import type { CacheReads } from '../../reads.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
@@ -25,7 +27,8 @@ export async function checkAudience(
   reads: CacheReads,
   authorizer: Authorizer,
 ): Promise<void> {
-  const audiences: readonly string[] = attributes.object?.['spec']?.audiences ?? []
+  const request: Given<TokenRequest> | undefined = attributes.object
+  const audiences = request?.spec?.audiences ?? []
   if (audiences.length > 1) throw refused(attributes, 'node may only request 0 or 1 audiences')
   // Without one the token is for this API server.
   const [audience = ''] = audiences

@@ -1,6 +1,5 @@
 /** Small plugins that Kubernetes leaves off unless they are enabled by name. */
-import type { Namespace } from '../../../api/generated/types.ts'
-import type { Fields } from '../../../api/object.ts'
+import type { Namespace, Pod, PodSpec, Service } from '../../../api/generated/types.ts'
 import { isExtendedResource } from '../../../api/validation/resource-names.ts'
 import type { AdmissionPluginFactory } from '../plugin.ts'
 import { isPod, refused, withSpec } from './pods.ts'
@@ -22,13 +21,13 @@ export const alwaysPullImages: AdmissionPluginFactory = () => ({
   name: 'AlwaysPullImages',
   handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
   mutate({ row, subresource, object: given }) {
-    const pod = given!
+    const pod: Pod = given!
     const writesContainers = subresource === '' || subresource === 'ephemeralcontainers'
     if (row.group !== '' || row.resource !== 'pods' || !writesContainers) return pod
     const changes: Record<string, unknown> = {}
     for (const list of CONTAINER_LISTS) {
-      const containers: readonly Fields[] | undefined = pod['spec']?.[list]
-      if (!containers?.some((container) => container['imagePullPolicy'] !== 'Always')) continue
+      const containers = pod.spec?.[list]
+      if (!containers?.some((container) => container.imagePullPolicy !== 'Always')) continue
       changes[list] = containers.map((container) => ({ ...container, imagePullPolicy: 'Always' }))
     }
     return Object.keys(changes).length === 0 ? pod : withSpec(pod, changes)
@@ -40,10 +39,12 @@ export const denyServiceExternalIPs: AdmissionPluginFactory = () => ({
   name: 'DenyServiceExternalIPs',
   handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
   validate(attributes) {
-    const { row, subresource, object, oldObject } = attributes
+    const { row, subresource } = attributes
+    const service: Service | undefined = attributes.object
+    const old: Service | undefined = attributes.oldObject
     if (row.group !== '' || row.resource !== 'services' || subresource !== '') return
-    const before: readonly string[] = oldObject?.['spec']?.externalIPs ?? []
-    const now: readonly string[] = object?.['spec']?.externalIPs ?? []
+    const before = old?.spec?.externalIPs ?? []
+    const now = service?.spec?.externalIPs ?? []
     if (now.every((ip) => before.includes(ip))) return
     throw refused(attributes, 'Use of external IPs is denied by admission control')
   },
@@ -54,16 +55,16 @@ export const extendedResourceToleration: AdmissionPluginFactory = () => ({
   name: 'ExtendedResourceToleration',
   handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
   mutate(attributes) {
-    const pod = attributes.object!
+    const pod: Pod = attributes.object!
     if (!isPod(attributes)) return pod
-    const spec: Fields = pod['spec'] ?? {}
-    const names = [...(spec['containers'] ?? []), ...(spec['initContainers'] ?? [])]
-      .flatMap((container: Fields) => Object.keys(container['resources']?.requests ?? {}))
+    const spec: Partial<PodSpec> = pod.spec ?? {}
+    const names = [...(spec.containers ?? []), ...(spec.initContainers ?? [])]
+      .flatMap((container) => Object.keys(container.resources?.requests ?? {}))
       .filter(isExtendedResource)
-    const present: readonly Fields[] = spec['tolerations'] ?? []
+    const present = spec.tolerations ?? []
     const missing = [...new Set(names)]
       .sort()
-      .filter((name) => !present.some((t) => t['key'] === name && t['operator'] === 'Exists' && !t['effect']))
+      .filter((name) => !present.some((t) => t.key === name && t.operator === 'Exists' && !t.effect))
     if (missing.length === 0) return pod
     return withSpec(pod, {
       tolerations: [...present, ...missing.map((key) => ({ key, operator: 'Exists' }))],
@@ -93,13 +94,13 @@ export const limitPodHardAntiAffinityTopology: AdmissionPluginFactory = () => ({
   handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
   validate(attributes) {
     if (!isPod(attributes)) return
-    const terms: readonly Fields[] =
-      attributes.object?.['spec']?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
-    const other = terms.find((term) => term['topologyKey'] !== HOSTNAME)
+    const pod: Pod | undefined = attributes.object
+    const terms = pod?.spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
+    const other = terms.find((term) => term.topologyKey !== HOSTNAME)
     if (other === undefined) return
     throw refused(
       attributes,
-      `affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey ${other['topologyKey']} but only key ${HOSTNAME} is allowed`,
+      `affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey ${other.topologyKey} but only key ${HOSTNAME} is allowed`,
     )
   },
 })
@@ -111,7 +112,7 @@ export const podNodeSelector: AdmissionPluginFactory = (reads) => ({
   name: 'PodNodeSelector',
   handles: (operation) => operation === 'CREATE',
   mutate(attributes) {
-    const pod = attributes.object!
+    const pod: Pod = attributes.object!
     if (!isPod(attributes)) return pod
     const text = reads.get<Namespace>('', 'namespaces', '', attributes.namespace)?.metadata.annotations?.[SELECTOR]
     if (text === undefined || text.trim() === '') return pod
@@ -121,7 +122,7 @@ export const podNodeSelector: AdmissionPluginFactory = (reads) => ({
         return [key.trim(), value.trim()]
       }),
     )
-    const present: Fields = pod['spec']?.nodeSelector ?? {}
+    const present = pod.spec?.nodeSelector ?? {}
     for (const [key, value] of Object.entries(wanted))
       if (Object.hasOwn(present, key) && present[key] !== value)
         throw refused(attributes, 'pod node label selector conflicts with its namespace node label selector')

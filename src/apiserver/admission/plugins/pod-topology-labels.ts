@@ -1,5 +1,5 @@
 /** PodTopologyLabels (KEP-4742): a pod that is given a node carries the node's zone and region as labels of its own. */
-import type { Node } from '../../../api/generated/types.ts'
+import type { Binding, Node, Pod } from '../../../api/generated/types.ts'
 import type { AdmissionPluginFactory } from '../plugin.ts'
 
 const LABELS = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region']
@@ -13,7 +13,7 @@ export const podTopologyLabels: AdmissionPluginFactory = (reads) => ({
     const isPod = row.resource === 'pods' && subresource === ''
     const isBinding = (row.resource === 'pods' && subresource === 'binding') || row.resource === 'bindings'
     if (!isPod && !isBinding) return object
-    const node: string = (isPod ? object['spec']?.nodeName : object['target']?.name) ?? ''
+    const node: string = (isPod ? (object as Pod).spec?.nodeName : (object as Binding).target?.name) ?? ''
     if (node === '' || (isBinding && (object['target']?.kind ?? 'Node') !== 'Node')) return object
     const labels = reads.get<Node>('', 'nodes', '', node)?.metadata.labels
     if (labels === undefined) return object

@@ -9,7 +9,7 @@ import { priority } from './priority.ts'
 test('pods without a class have the priority of the class that is the default now', () => {
   let classes: readonly KubeObject[] = []
   let generation = 0
-  const reads: CacheReads = { get: () => undefined, list: () => classes, getLive: async () => undefined }
+  const reads: CacheReads = { get: () => undefined, list: () => classes as never, getLive: async () => undefined }
   const { mutate } = priority(reads, {
     generationOf: () => () => generation,
   } as Partial<AdmissionHost> as AdmissionHost)

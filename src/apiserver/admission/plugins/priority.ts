@@ -3,8 +3,8 @@
  * only one class is the default (API concept: pod priority and preemption).
  */
 
-import type { Pod } from '../../../api/generated/types.ts'
-import type { Fields, KubeObject } from '../../../api/object.ts'
+import type { Pod, PodSpec } from '../../../api/generated/types.ts'
+import type { KubeObject } from '../../../api/object.ts'
 import type { CacheReads } from '../../reads.ts'
 import type { AdmissionAttributes, AdmissionPluginFactory } from '../plugin.ts'
 import { isPod, refused, withSpec } from './pods.ts'
@@ -45,10 +45,11 @@ export const priority: AdmissionPluginFactory = (reads, host) => {
 
 /** An update that leaves the fields out means the old values. */
 function keep(pod: Pod, { oldObject, parts }: AdmissionAttributes): KubeObject {
-  const before: Fields = oldObject?.['spec'] ?? {}
+  const old: Pod | undefined = oldObject
+  const before: Partial<PodSpec> = old?.spec ?? {}
   const kept: Record<string, unknown> = {}
-  for (const field of ['priority', 'preemptionPolicy'])
-    if ((pod.spec as Fields)![field] === undefined && before[field] !== undefined) kept[field] = before[field]
+  for (const field of ['priority', 'preemptionPolicy'] as const)
+    if (pod.spec![field] === undefined && before[field] !== undefined) kept[field] = before[field]
   return Object.keys(kept).length === 0 ? pod : withSpec(pod, kept, parts)
 }
 

@@ -9,9 +9,9 @@ export const runtimeClass: AdmissionPluginFactory = (reads) => ({
   name: 'RuntimeClass',
   handles: (operation) => operation === 'CREATE',
   mutate(attributes) {
-    const pod = attributes.object!
+    const pod: Pod = attributes.object!
     if (!isPod(attributes)) return pod
-    const name: string | undefined = pod['spec'].runtimeClassName
+    const name = pod.spec!.runtimeClassName
     if (name === undefined) return apply(attributes, pod, undefined)
     const found = reads.get<RuntimeClass>('node.k8s.io', 'runtimeclasses', '', name)
     if (found) return apply(attributes, pod, found)
@@ -23,7 +23,8 @@ export const runtimeClass: AdmissionPluginFactory = (reads) => ({
   /** Only after the pod's own rules: overhead is the class's to say. */
   validate(attributes) {
     if (!isPod(attributes)) return
-    const { runtimeClassName, overhead } = attributes.object!['spec'] as Fields
+    const pod: Pod = attributes.object!
+    const { runtimeClassName, overhead } = pod.spec!
     if (overhead === undefined) return
     const found =
       runtimeClassName === undefined
@@ -34,20 +35,19 @@ export const runtimeClass: AdmissionPluginFactory = (reads) => ({
   },
 })
 
-function apply(attributes: AdmissionAttributes, pod: Pod, found: KubeObject | undefined): KubeObject {
-  const overhead: Fields | undefined = found?.['overhead']?.podFixed
+function apply(attributes: AdmissionAttributes, pod: Pod, found: RuntimeClass | undefined): KubeObject {
+  const overhead = found?.overhead?.podFixed
   const given: Fields | undefined = pod.spec!.overhead
   if (given && overhead && !sameAmounts(given, overhead))
     throw refused(attributes, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
   const changes: Record<string, unknown> = {}
   if (overhead && !given) changes['overhead'] = overhead
-  const scheduling: Fields | undefined = found?.['scheduling']
-  if (scheduling?.['nodeSelector'])
-    changes['nodeSelector'] = mergeSelectors(attributes, pod, scheduling['nodeSelector'])
-  if (scheduling?.['tolerations']?.length) {
+  const scheduling = found?.scheduling
+  if (scheduling?.nodeSelector) changes['nodeSelector'] = mergeSelectors(attributes, pod, scheduling.nodeSelector)
+  if (scheduling?.tolerations?.length) {
     const present = pod.spec!.tolerations ?? []
     const known = new Set(present.map((toleration) => JSON.stringify(toleration)))
-    const added = (scheduling['tolerations'] as readonly Fields[]).filter((t) => !known.has(JSON.stringify(t)))
+    const added = scheduling.tolerations.filter((t) => !known.has(JSON.stringify(t)))
     if (added.length) changes['tolerations'] = [...present, ...added]
   }
   return Object.keys(changes).length ? withSpec(pod, changes) : pod

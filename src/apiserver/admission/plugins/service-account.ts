@@ -24,14 +24,14 @@ export const serviceAccount =
     name: 'ServiceAccount',
     handles: (operation) => operation === 'CREATE',
     mutate(attributes) {
-      const pod = attributes.object!
+      const pod: Pod = attributes.object!
       if (!isPod(attributes)) return pod
       if (isMirrorPod(pod)) {
         const refusal = mirrorPodRefusal(pod)
         if (refusal) throw refused(attributes, refusal)
         return pod
       }
-      const name: string = pod['spec'].serviceAccountName || 'default'
+      const name: string = pod.spec!.serviceAccountName || 'default'
       const named = withSpec(pod, { serviceAccountName: name, serviceAccount: name }, attributes.parts)
       const complete = (account: KubeObject | undefined) => {
         if (account === undefined)

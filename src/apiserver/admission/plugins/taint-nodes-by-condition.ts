@@ -1,5 +1,5 @@
 /** TaintNodesByCondition: a new node takes no pods until it has shown that it is ready. */
-import type { Fields } from '../../../api/object.ts'
+import type { Node } from '../../../api/generated/types.ts'
 import type { AdmissionPluginFactory } from '../plugin.ts'
 
 const TAINT = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }
@@ -8,10 +8,10 @@ export const taintNodesByCondition: AdmissionPluginFactory = () => ({
   name: 'TaintNodesByCondition',
   handles: (operation) => operation === 'CREATE',
   mutate({ object, row, subresource }) {
-    const node = object!
+    const node: Node = object!
     if (row.group !== '' || row.resource !== 'nodes' || subresource !== '') return node
-    const taints = (node['spec']?.taints ?? []) as readonly Fields[]
-    if (taints.some((taint) => taint['key'] === TAINT.key && taint['effect'] === TAINT.effect)) return node
-    return { ...node, spec: { ...node['spec'], taints: [...taints, TAINT] } }
+    const taints = node.spec?.taints ?? []
+    if (taints.some((taint) => taint.key === TAINT.key && taint.effect === TAINT.effect)) return node
+    return { ...node, spec: { ...node.spec, taints: [...taints, TAINT] } }
   },
 })

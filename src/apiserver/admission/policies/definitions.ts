@@ -3,6 +3,11 @@
  * compiled once, and which of them a request comes under, with which params.
  */
 
+import type {
+  MatchResources,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+} from '../../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { parseApiVersion } from '../../../api/object.ts'
 import { labelSelectorOf } from '../../../api/objects/label-selector.ts'
@@ -63,39 +68,42 @@ export function definitionsOf<D extends Definition>(
     const now = generation()
     if (now === seen) return compiled
     seen = now
-    const all = reads.list(GROUP, bindings)
-    compiled = reads.list(GROUP, policies).flatMap((policy) => {
-      const own = all.filter((binding) => binding['spec']?.policyName === policy.metadata.name)
+    const all = reads.list<ValidatingAdmissionPolicyBinding>(GROUP, bindings)
+    compiled = reads.list<ValidatingAdmissionPolicy>(GROUP, policies).flatMap((policy) => {
+      const own = all.filter((binding) => binding.spec?.policyName === policy.metadata.name)
       return own.length === 0 ? [] : [finish(definitionOf(policy, own))]
     })
     return compiled
   }
 }
 
-function definitionOf(policy: KubeObject, bindings: readonly KubeObject[]): Definition {
-  const spec: Fields = policy['spec'] ?? {}
-  const constraints: Fields = spec['matchConstraints'] ?? {}
+function definitionOf(
+  policy: ValidatingAdmissionPolicy,
+  bindings: readonly ValidatingAdmissionPolicyBinding[],
+): Definition {
+  const spec = policy.spec ?? {}
+  const constraints: MatchResources = spec.matchConstraints ?? {}
   return {
     name: policy.metadata.name ?? '',
     spec,
-    matcher: webhookMatcher(constraints, constraints['resourceRules'] ?? []),
+    matcher: webhookMatcher(constraints, constraints.resourceRules ?? []),
     conditions: matchConditionsOf(spec),
-    variables: ((spec['variables'] ?? []) as readonly Fields[]).map(({ name, expression }) => ({
+    variables: (spec.variables ?? []).map(({ name, expression }) => ({
       name,
       expression: compile(expression),
     })),
     bindings: bindings.map((binding) => ({
       name: binding.metadata.name ?? '',
-      spec: binding['spec'],
-      matcher: binding['spec'].matchResources && bindingMatcher(binding['spec'].matchResources),
+      spec: binding.spec ?? {},
+      matcher: binding.spec?.matchResources && bindingMatcher(binding.spec.matchResources),
     })),
   }
 }
 
 const ANYTHING = [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*', '*/*'] }]
 
-const bindingMatcher = (resources: Fields): Matcher =>
-  webhookMatcher(resources, resources['resourceRules']?.length ? resources['resourceRules'] : ANYTHING)
+const bindingMatcher = (resources: MatchResources): Matcher =>
+  webhookMatcher(resources, resources.resourceRules?.length ? resources.resourceRules : ANYTHING)
 
 /** Reviews, which are asked of the server and change nothing: to judge them could lock everybody out. */
 const REVIEWS = new Set([

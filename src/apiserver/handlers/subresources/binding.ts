@@ -1,5 +1,5 @@
 /** pods/binding and bindings: the scheduler's answer, written into the pod. */
-import type { Pod, PodStatus } from '../../../api/generated/types.ts'
+import type { Pod, PodSpec, PodStatus } from '../../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import type { ApiResponse } from '../../../api/request.ts'
 import { badRequest, conflict, notFound, StatusError } from '../../../api/status.ts'
@@ -68,7 +68,7 @@ async function assign(resource: ResourceRequest, binding: KubeObject, target: Fi
   const { uid, resourceVersion } = binding.metadata
   await updateObject(context.registry, write, {
     ...(uid === undefined ? {} : { uid }),
-    next(pod) {
+    next(pod: Pod | undefined) {
       if (pod === undefined) throw notFound(groupResource(pods), name)
       if (resourceVersion !== undefined && resourceVersion !== '' && resourceVersion !== pod.metadata.resourceVersion)
         throw conflict(
@@ -78,10 +78,10 @@ async function assign(resource: ResourceRequest, binding: KubeObject, target: Fi
         )
       if (pod.metadata.deletionTimestamp !== undefined)
         throw conflict(BINDING, name, `pod ${name} is being deleted, cannot be assigned to a host`)
-      const spec: Fields = pod['spec'] ?? {}
-      if ((spec['nodeName'] ?? '') !== '')
-        throw conflict(BINDING, name, `pod ${name} is already assigned to node ${JSON.stringify(spec['nodeName'])}`)
-      if ((spec['schedulingGates']?.length ?? 0) !== 0)
+      const spec: Partial<PodSpec> = pod.spec ?? {}
+      if ((spec.nodeName ?? '') !== '')
+        throw conflict(BINDING, name, `pod ${name} is already assigned to node ${JSON.stringify(spec.nodeName)}`)
+      if ((spec.schedulingGates?.length ?? 0) !== 0)
         throw conflict(BINDING, name, `pod ${name} has non-empty .spec.schedulingGates`)
       return bound(pod, spec, binding, target, write.now)
     },
@@ -91,7 +91,7 @@ async function assign(resource: ResourceRequest, binding: KubeObject, target: Fi
 }
 
 /** The pod on its node, with the condition that says so and the annotations and labels the scheduler wants on it. */
-function bound(pod: Pod, spec: Fields, binding: KubeObject, target: Fields, now: string): KubeObject {
+function bound(pod: Pod, spec: Partial<PodSpec>, binding: KubeObject, target: Fields, now: string): KubeObject {
   const { annotations, labels } = binding.metadata
   const metadata = {
     ...pod.metadata,
@@ -100,13 +100,13 @@ function bound(pod: Pod, spec: Fields, binding: KubeObject, target: Fields, now:
   }
   // It was meant for a node; now it has one.
   const { nominatedNodeName: _, ...status }: PodStatus = pod.status ?? {}
-  const conditions: readonly Fields[] = status['conditions'] ?? []
+  const conditions = status.conditions ?? []
   const scheduled = { lastProbeTime: null, lastTransitionTime: now, status: 'True', type: 'PodScheduled' }
-  const at = conditions.findIndex((condition) => condition['type'] === 'PodScheduled')
+  const at = conditions.findIndex((condition) => condition.type === 'PodScheduled')
   const next =
     at < 0
       ? [...conditions, scheduled]
-      : conditions.map((condition, i) => (i !== at || condition['status'] === 'True' ? condition : scheduled))
+      : conditions.map((condition, i) => (i !== at || condition.status === 'True' ? condition : scheduled))
   return {
     ...pod,
     metadata,

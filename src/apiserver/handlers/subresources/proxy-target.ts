@@ -14,7 +14,7 @@ import type {
   Service,
   ServicePort,
 } from '../../../api/generated/types.ts'
-import type { Fields, KubeObject } from '../../../api/object.ts'
+import type { KubeObject } from '../../../api/object.ts'
 import { parseIPv4, parseIPv6 } from '../../../api/objects/ip.ts'
 import { badRequest, notFound, serviceUnavailable } from '../../../api/status.ts'
 import { kubeletPort } from '../../nodes/kubelets.ts'
@@ -88,15 +88,15 @@ function endpointOf(reads: CacheReads, namespace: string, service: string, portN
     for (const endpoint of slice.endpoints ?? []) {
       const address: string = endpoint.addresses?.[0] ?? ''
       const pod = podOf(reads, namespace, endpoint.targetRef)
-      const own: readonly Fields[] = pod?.['status']?.podIPs ?? []
+      const own = pod?.status?.podIPs ?? []
       if (pod === undefined || endpoint.conditions?.ready === false || !own.some(({ ip }) => ip === address)) continue
-      return { address, port, pod, node: reads.get<Node>('', 'nodes', '', pod['spec']?.nodeName ?? '') }
+      return { address, port, pod, node: reads.get<Node>('', 'nodes', '', pod.spec?.nodeName ?? '') }
     }
   }
   return undefined
 }
 
-function podOf(reads: CacheReads, namespace: string, ref: ObjectReference | undefined): KubeObject | undefined {
+function podOf(reads: CacheReads, namespace: string, ref: ObjectReference | undefined): Pod | undefined {
   if (ref?.kind !== 'Pod' || (ref.namespace ?? namespace) !== namespace) return undefined
   return reads.get<Pod>('', 'pods', namespace, ref.name ?? '')
 }

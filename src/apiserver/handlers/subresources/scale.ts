@@ -121,7 +121,7 @@ async function writeScale(
       const made = await next(before)
       const scale = await admitUpdate(resource, attributes, made, before, write.warn)
       seen.validate(scale)
-      const replicas: number = scale['spec']?.replicas ?? 0
+      const replicas = (scale as Scale).spec?.replicas ?? 0
       const scaled = withMetadata(seen.withReplicas(existing, replicas), {
         resourceVersion: scale.metadata.resourceVersion || existing.metadata.resourceVersion,
       })

@@ -1,5 +1,7 @@
 /** serviceaccounts/token: a TokenRequest is answered with a token (API concept: TokenRequest). */
+
 import { updateManagedFields } from '../../../api/fields/update.ts'
+import type { AuthenticationV1TokenRequest as TokenRequest } from '../../../api/generated/types.ts'
 import { apiVersionOf } from '../../../api/object.ts'
 import type { ApiResponse } from '../../../api/request.ts'
 import { notAllowed } from '../../../api/status.ts'
@@ -35,7 +37,7 @@ export async function createToken(resource: ResourceRequest): Promise<ApiRespons
   await context.admission.validate(admissionAttributes(resource, 'CREATE', attributes, admitted, undefined))
   const answer = await context.answerTokenRequest(info.namespace, info.name, admitted)
   if (request.served?.audit !== undefined) {
-    const id = parseJws(answer['status'].token)?.claims['jti']
+    const id = parseJws((answer as TokenRequest).status?.token ?? '')?.claims['jti']
     request.served.audit.annotations['authentication.kubernetes.io/issued-credential-id'] = `JTI=${id}`
   }
   return encoded(201, shaped(context, request, row, answer, representation), representation, warnings)

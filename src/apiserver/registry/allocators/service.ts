@@ -98,14 +98,14 @@ function withOldFamilies(service: Service, old: Service): KubeObject {
 /** ipFamilies and ipFamilyPolicy of a cluster that has IPv4 alone. */
 function withFamilies(given: Service, old: Service | undefined): KubeObject {
   if (isExternalName(given)) return given
-  const service = old === undefined || isExternalName(old) ? given : withOldFamilies(given, old)
+  const service: Service = old === undefined || isExternalName(old) ? given : withOldFamilies(given, old)
   const name = service.metadata.name ?? ''
   const wrong = validateClusterIPs(service)
   if (wrong.length > 0) throw refuse(name, ...wrong)
-  const spec: Fields = service['spec'] ?? {}
-  const ips: readonly string[] = spec['clusterIPs'] ?? []
-  const policy: string | undefined = spec['ipFamilyPolicy'] ?? undefined
-  let families: readonly string[] = spec['ipFamilies'] ?? []
+  const spec: ServiceSpec = service.spec ?? {}
+  const ips: readonly string[] = spec.clusterIPs ?? []
+  const policy: string | undefined = spec.ipFamilyPolicy ?? undefined
+  let families: readonly string[] = spec.ipFamilies ?? []
   const errors: FieldError[] = []
   if (policy === 'SingleStack') {
     const several = 'must be RequireDualStack or PreferDualStack when multiple'
@@ -119,7 +119,7 @@ function withFamilies(given: Service, old: Service | undefined): KubeObject {
     else families = [...families, 'IPv4']
   })
   if (errors.length > 0) throw refuse(name, ...errors)
-  if (isHeadless(service) && Object.keys(spec['selector'] ?? {}).length === 0) {
+  if (isHeadless(service) && Object.keys(spec.selector ?? {}).length === 0) {
     const wanted = policy ?? 'RequireDualStack'
     const first = families[0] ?? 'IPv4'
     const both =

@@ -5,13 +5,14 @@
 import type {
   CertificateSigningRequest,
   CSIDriver,
+  CustomResourceDefinition,
   DeviceTaint,
   DeviceTaintRule,
   ResourceSlice,
   Taint,
 } from '../../../api/generated/types.ts'
 import { withMetadata } from '../../../api/metadata.ts'
-import type { Fields, KubeObject } from '../../../api/object.ts'
+import type { Fields, Given, KubeObject, SpecAndStatus } from '../../../api/object.ts'
 import * as policies from '../../../api/validation/admission-policies.ts'
 import { validateWebhookConfiguration } from '../../../api/validation/admissionregistration.ts'
 import * as autoscaling from '../../../api/validation/autoscaling.ts'
@@ -168,18 +169,19 @@ const csiDrivers: Strategy<CSIDriver> = {
 
 const specSelectable = (...fields: readonly string[]): Partial<Strategy> => ({
   fieldLabels: fields.map((field) => `spec.${field}`),
-  selectableFields: (object) =>
-    Object.fromEntries(fields.map((field) => [`spec.${field}`, object['spec']?.[field] ?? ''])),
+  selectableFields({ spec }) {
+    return Object.fromEntries(fields.map((field) => [`spec.${field}`, (spec as Fields | undefined)?.[field] ?? '']))
+  },
 })
 
 const NEW_DEFINITION = { conditions: null, acceptedNames: { plural: '', kind: '' } }
 
 /** A definition remembers every version that objects may be stored in. */
-function withStoredVersions(object: KubeObject): KubeObject {
-  const stored: readonly string[] = object['status']?.storedVersions ?? []
-  const current = object['spec']?.versions?.find((version: Fields) => version['storage'] === true)?.name
+function withStoredVersions(object: Given<CustomResourceDefinition>): KubeObject {
+  const stored = object.status?.storedVersions ?? []
+  const current = object.spec?.versions?.find((version) => version.storage === true)?.name
   if (current === undefined || stored.includes(current)) return object
-  return { ...object, status: { ...object['status'], storedVersions: [...stored, current] } }
+  return { ...object, status: { ...object.status, storedVersions: [...stored, current] } }
 }
 
 const customResourceDefinitions: Strategy = {
@@ -191,15 +193,15 @@ const customResourceDefinitions: Strategy = {
     more: CONDITIONAL,
   }),
   prepareForCreate: (object) =>
-    withStoredVersions({ ...withMetadata(object, { generation: 1 }), status: NEW_DEFINITION }),
+    withStoredVersions({ ...withMetadata(object, { generation: 1 }), status: NEW_DEFINITION } as KubeObject),
   beginDeletion: beginDefinitionDeletion,
   preconditionFailed: 'precondition failed',
   standardFinalizersOnly: false,
   warningsOnCreate: definitionWarnings,
   warningsOnUpdate: definitionWarnings,
-  prepareForUpdate(object, old) {
-    const kept = withFieldOf(object, old, 'status')
-    return withStoredVersions(nextGeneration(kept, old, !same(kept['spec'], old['spec'])))
+  prepareForUpdate(object, old: SpecAndStatus) {
+    const kept: SpecAndStatus = withFieldOf(object, old, 'status')
+    return withStoredVersions(nextGeneration(kept, old, !same(kept.spec, old.spec)) as KubeObject)
   },
 }
 

@@ -1,6 +1,6 @@
 /** What many strategies share: generations, status kept or taken, templates. Called by the files of this folder only. */
 import { withMetadata } from '../../../api/metadata.ts'
-import type { Fields, KubeObject } from '../../../api/object.ts'
+import type { Fields, KubeObject, SpecAndStatus } from '../../../api/object.ts'
 import { addInt64 } from '../../../api/objects/integers.ts'
 import { same } from '../../../api/validation/common.ts'
 import type { Strategy } from '../strategy.ts'
@@ -30,9 +30,9 @@ export function nextGeneration<T extends KubeObject>(object: T, old: T, changed:
 export function specAndStatus(emptyStatus: Fields): Required<Pick<Strategy, 'prepareForCreate' | 'prepareForUpdate'>> {
   return {
     prepareForCreate: (object) => createdWith(object, emptyStatus),
-    prepareForUpdate(object, old) {
-      const kept = withFieldOf(object, old, 'status')
-      return nextGeneration(kept, old, !same(kept['spec'], old['spec']))
+    prepareForUpdate(object, old: SpecAndStatus) {
+      const kept: SpecAndStatus = withFieldOf(object, old, 'status')
+      return nextGeneration(kept, old, !same(kept.spec, old.spec))
     },
   }
 }

@@ -1,5 +1,5 @@
 /** Nodes, ConfigMaps, Secrets, ServiceAccounts, Endpoints, Events, LimitRanges, ResourceQuotas: the core group's plain kinds. */
-import type { EndpointSlice, Secret } from '../../../api/generated/types.ts'
+import type { EndpointSlice, Node, Secret } from '../../../api/generated/types.ts'
 import { withMetadata } from '../../../api/metadata.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { same } from '../../../api/validation/common.ts'
@@ -32,7 +32,7 @@ export const nodes: Strategy = {
   validateUpdate: (object, old) => validateNodeUpdate(object, old),
   resetFields: RESETS_STATUS!,
   fieldLabels: ['spec.unschedulable'],
-  selectableFields: (object) => ({ 'spec.unschedulable': String(object['spec']?.unschedulable === true) }),
+  selectableFields: ({ spec }: Node) => ({ 'spec.unschedulable': String(spec?.unschedulable === true) }),
   status: {
     prepareForUpdate: (object, old) => withFieldOf(object, old, 'spec'),
     validateUpdate: (object, old) => validateNodeUpdate(object, old),

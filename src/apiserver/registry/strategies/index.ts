@@ -3,7 +3,7 @@
  * object-meta rules and nothing of its own.
  */
 import { withMetadata } from '../../../api/metadata.ts'
-import type { KubeObject } from '../../../api/object.ts'
+import type { KubeObject, SpecAndStatus } from '../../../api/object.ts'
 import { addInt64 } from '../../../api/objects/integers.ts'
 import { sameJson } from '../../../api/same.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
@@ -22,21 +22,21 @@ export const withStatus: Strategy = {
     const { status: _, ...rest } = object
     return withMetadata(rest as KubeObject, { generation: 1 })
   },
-  prepareForUpdate(object, old) {
+  prepareForUpdate(object, old: SpecAndStatus) {
     const { status: _, ...rest } = object
-    const next = (old['status'] === undefined ? rest : { ...rest, status: old['status'] }) as KubeObject
-    if (sameJson(next['spec'], old['spec'])) return next
+    const next = (old.status === undefined ? rest : { ...rest, status: old.status }) as SpecAndStatus
+    if (sameJson(next.spec, old.spec)) return next
     return withMetadata(next, { generation: addInt64(old.metadata.generation ?? 0, 1) as number })
   },
   resetFields: STATUS_PATH,
 }
 
 const statusOnly: Omit<Strategy, 'status'> = {
-  prepareForUpdate(object, old) {
+  prepareForUpdate(object: SpecAndStatus, old) {
     const { managedFields, resourceVersion, uid } = object.metadata
     const { status: _, ...rest } = old
     const kept = withMetadata(rest as KubeObject, { managedFields, resourceVersion, uid })
-    return object['status'] === undefined ? kept : { ...kept, status: object['status'] }
+    return object.status === undefined ? kept : { ...kept, status: object.status }
   },
   resetFields: [['f:spec']],
 }

@@ -1,5 +1,5 @@
 /** PersistentVolume and PersistentVolumeClaim. */
-import type { PersistentVolumeClaim } from '../../../api/generated/types.ts'
+import type { PersistentVolume, PersistentVolumeClaim } from '../../../api/generated/types.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { validatePersistentVolume, validatePersistentVolumeUpdate } from '../../../api/validation/persistent-volume.ts'
 import {
@@ -70,15 +70,15 @@ export const persistentVolumes: Strategy = {
   resetFields: RESETS_STATUS,
   returnDeletedObject: true,
   status: {
-    prepareForUpdate(object, old, context) {
-      const kept = withFieldOf(object, old, 'spec')
-      const phaseChanged = kept['status']?.phase !== old['status']?.phase
-      const time: string | undefined = kept['status']?.lastPhaseTransitionTime
-      const timeGiven = time !== undefined && time !== old['status']?.lastPhaseTransitionTime
+    prepareForUpdate(object: PersistentVolume, old: PersistentVolume, context) {
+      const kept: PersistentVolume = withFieldOf(object, old, 'spec')
+      const phaseChanged = kept.status?.phase !== old.status?.phase
+      const time: string | undefined = kept.status?.lastPhaseTransitionTime
+      const timeGiven = time !== undefined && time !== old.status?.lastPhaseTransitionTime
       if (timeGiven) return kept
-      const since: string | undefined = phaseChanged ? context.now : old['status']?.lastPhaseTransitionTime
+      const since: string | undefined = phaseChanged ? context.now : old.status?.lastPhaseTransitionTime
       if (since === undefined || since === time) return kept
-      return { ...kept, status: { ...kept['status'], lastPhaseTransitionTime: since } }
+      return { ...kept, status: { ...kept.status, lastPhaseTransitionTime: since } }
     },
     resetFields: RESETS_SPEC,
   },

@@ -3,7 +3,20 @@
  * one breaking it is only told to the client (warn) or to the audit log (audit). Templates are never refused.
  */
 
-import type { Namespace, Pod, PodSpec } from '../../../../api/generated/types.ts'
+import type {
+  CronJob,
+  DaemonSet,
+  Deployment,
+  Job,
+  Namespace,
+  Pod,
+  PodSpec,
+  PodTemplate,
+  PodTemplateSpec,
+  ReplicaSet,
+  ReplicationController,
+  StatefulSet,
+} from '../../../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../../../api/object.ts'
 import { forbidden } from '../../../../api/status.ts'
 import { same } from '../../../../api/validation/common.ts'
@@ -22,15 +35,15 @@ import {
 } from './policy.ts'
 
 /** Where the pod template of a kind is. */
-const TEMPLATES: Readonly<Record<string, (object: KubeObject) => Fields | undefined>> = {
-  '/podtemplates': (object) => object['template'],
-  '/replicationcontrollers': (object) => object['spec']?.template,
-  'apps/replicasets': (object) => object['spec']?.template,
-  'apps/deployments': (object) => object['spec']?.template,
-  'apps/statefulsets': (object) => object['spec']?.template,
-  'apps/daemonsets': (object) => object['spec']?.template,
-  'batch/jobs': (object) => object['spec']?.template,
-  'batch/cronjobs': (object) => object['spec']?.jobTemplate?.spec?.template,
+const TEMPLATES: Readonly<Record<string, (object: KubeObject) => PodTemplateSpec | undefined>> = {
+  '/podtemplates': (object: PodTemplate) => object.template,
+  '/replicationcontrollers': (object: ReplicationController) => object.spec?.template,
+  'apps/replicasets': (object: ReplicaSet) => object.spec?.template,
+  'apps/deployments': (object: Deployment) => object.spec?.template,
+  'apps/statefulsets': (object: StatefulSet) => object.spec?.template,
+  'apps/daemonsets': (object: DaemonSet) => object.spec?.template,
+  'batch/jobs': (object: Job) => object.spec?.template,
+  'batch/cronjobs': (object: CronJob) => object.spec?.jobTemplate?.spec?.template,
 }
 
 /** Pods of a namespace that are looked at when its policy becomes stricter. */
@@ -104,13 +117,13 @@ function warned(
 
 function validateTemplate(
   attributes: AdmissionAttributes,
-  template: (object: KubeObject) => Fields | undefined,
+  template: (object: KubeObject) => PodTemplateSpec | undefined,
   reads: CacheReads,
 ): void {
   const found = policyIn(attributes.namespace, reads)
   const made = attributes.object && template(attributes.object)
   if (found === undefined || made === undefined) return
-  const pod = checkedPod({ metadata: made['metadata'] ?? {}, spec: made['spec'] })
+  const pod = checkedPod({ metadata: made.metadata ?? {}, spec: made.spec })
   audited(attributes, found.policy.audit, pod)
   warned(attributes, found.policy.warn, pod)
 }

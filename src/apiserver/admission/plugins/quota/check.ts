@@ -40,15 +40,15 @@ export const isCounted = ({ row, operation, subresource }: AdmissionAttributes):
  *
  * @throws StatusError 403 in Kubernetes' words
  */
-export function charge(quotas: readonly KubeObject[], attributes: AdmissionAttributes): readonly KubeObject[] {
+export function charge(quotas: readonly ResourceQuota[], attributes: AdmissionAttributes): readonly ResourceQuota[] {
   const evaluator = evaluatorOf(attributes.row)
   const object = attributes.object as KubeObject
-  const interesting: { readonly quota: KubeObject; readonly resources: readonly string[] }[] = []
+  const interesting: { readonly quota: ResourceQuota; readonly resources: readonly string[] }[] = []
   for (const quota of quotas) {
-    const hard: Usage = quota['status']?.hard ?? {}
+    const hard: Usage = quota.status?.hard ?? {}
     const resources = Object.keys(hard).filter((name) => evaluator.isAbout(name))
     if (resources.length === 0 || !inScope(quota, object, attributes.row.resource)) continue
-    const unknown = resources.filter((name) => !Object.hasOwn(quota['status']?.used ?? {}, name))
+    const unknown = resources.filter((name) => !Object.hasOwn(quota.status?.used ?? {}, name))
     if (unknown.length > 0)
       throw refused(
         attributes,
@@ -61,7 +61,7 @@ export function charge(quotas: readonly KubeObject[], attributes: AdmissionAttri
   if (interesting.length === 0) return quotas
   const delta = deltaOf(evaluator, attributes)
   if (Object.keys(delta).length === 0) return quotas
-  const charged = new Map<KubeObject, KubeObject>()
+  const charged = new Map<ResourceQuota, ResourceQuota>()
   for (const { quota } of interesting) {
     const next = chargeOne(quota, delta, attributes)
     if (next !== quota) charged.set(quota, next)
@@ -69,7 +69,7 @@ export function charge(quotas: readonly KubeObject[], attributes: AdmissionAttri
   return charged.size === 0 ? quotas : quotas.map((quota) => charged.get(quota) ?? quota)
 }
 
-function chargeOne(quota: ResourceQuota, delta: Usage, attributes: AdmissionAttributes): KubeObject {
+function chargeOne(quota: ResourceQuota, delta: Usage, attributes: AdmissionAttributes): ResourceQuota {
   const hard: Usage = quota.status?.hard ?? {}
   const used: Usage = quota.status?.used ?? {}
   const requested = Object.fromEntries(Object.entries(delta).filter(([name]) => Object.hasOwn(hard, name)))
