@@ -81,7 +81,7 @@ describe('S4', { skip: withoutKubectl, concurrency: true }, () => {
       Date.parse(terminated.finishedAt) < Date.parse(marked.deletionTimestamp),
       'long before the grace period ended',
     )
-    assert.equal(conditionsOf(last).Ready, 'False PodCompleted')
+    assert.equal(conditionsOf(last)['Ready'], 'False PodCompleted')
   })
 
   test('a second delete with a shorter grace period shortens the wait', async () => {

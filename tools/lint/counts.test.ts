@@ -15,6 +15,11 @@ test('types that check nothing are counted in code, and nowhere else', () => {
 
 test('accesses by the name of a field are untyped, those by a property are not', () => {
   assert.deepEqual(counted('untyped', "pod['spec']?.x", 'pod.spec', "a['status'].b['spec']", "pod['data']"), [1, 3, 3])
+  assert.deepEqual(
+    counted('untyped', "f(a)['spec']", "a!['spec']", "a?.['status']", "type A = Pod['status']", "['spec']"),
+    [1, 2, 3],
+  )
+  assert.deepEqual(counted('untyped', "(pod as Fields)['data']", '(pod as Fields)[name]'), [1])
 })
 
 test('riddles are counted in comments alone', () => {

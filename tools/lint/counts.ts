@@ -7,7 +7,8 @@ export const MEANING: Readonly<Record<Kind, string>> = {
   any: 'the type any: use a generated type, or unknown and a check',
   doubleCast: '`as unknown as`: give the value the type that it has',
   ignored: 'a check that is turned off (@ts-ignore, @ts-expect-error, biome-ignore)',
-  untyped: "an access to ['spec'] or ['status']: give the object its generated type, so that it is .spec and .status",
+  untyped:
+    "an access to ['spec'] or ['status'], or to a field of `as Fields`: give the object its generated type, so that it is .spec",
   riddle: 'who, nobody or somebody in a comment: name what is meant',
 }
 
@@ -17,7 +18,12 @@ const patterns: Readonly<Record<Kind, { readonly in: 'code' | 'comments'; readon
   any: { in: 'code', pattern: /(?::|<|\||&|=|\bas|,)\s*(?:readonly )?any\b(?!['\w(])/g },
   doubleCast: { in: 'code', pattern: /\bas unknown as\b/g },
   ignored: { in: 'comments', pattern: /@ts-(?:ignore|expect-error|nocheck)|biome-ignore/g },
-  untyped: { in: 'code', pattern: /\['(?:spec|status)'\]/g },
+  untyped: {
+    in: 'code',
+    // Of a value, not of a type (`Pod['status']`); and any field of what was made untyped on the spot.
+    pattern:
+      /(?<=[\w)\]!]|\?\.)(?<!\b[A-Z]\w*)\['(?:spec|status)'\]|\bas (?:Fields|Record<string, unknown>)\)(?:\?\.)?\['/g,
+  },
   riddle: { in: 'comments', pattern: /\b(?:who|nobody|somebody)\b/gi },
 }
 

@@ -1,6 +1,6 @@
 /** Which objects a ResourceQuota's scopes speak of. */
-import type { ResourceQuota } from '../generated/types.ts'
-import type { Fields, KubeObject } from '../object.ts'
+import type { PersistentVolumeClaim, Pod, ResourceQuota } from '../generated/types.ts'
+import type { Fields } from '../object.ts'
 import { qosClass } from './qos.ts'
 
 interface Requirement {
@@ -9,17 +9,17 @@ interface Requirement {
   readonly values?: readonly string[]
 }
 
-export function inScope(quota: ResourceQuota, object: KubeObject, resource: string): boolean {
+export function inScope(quota: ResourceQuota, object: Pod | PersistentVolumeClaim, resource: string): boolean {
   const scopes: readonly string[] = quota.spec?.scopes ?? []
   const selected: readonly Requirement[] = quota.spec?.scopeSelector?.matchExpressions ?? []
   if (scopes.length === 0 && selected.length === 0) return true
   const requirements = [...selected, ...scopes.map((scopeName) => ({ scopeName, operator: 'Exists' }))]
-  if (resource === 'pods') return requirements.every((requirement) => podMatches(requirement, object['spec'] ?? {}))
+  if (resource === 'pods') return requirements.every((requirement) => podMatches(requirement, object.spec ?? {}))
   if (resource === 'persistentvolumeclaims')
     return requirements.every(
       (requirement) =>
         requirement.scopeName === 'VolumeAttributesClass' &&
-        nameMatches(requirement, object['spec']?.volumeAttributesClassName ?? ''),
+        nameMatches(requirement, (object as PersistentVolumeClaim).spec?.volumeAttributesClassName ?? ''),
     )
   return false
 }

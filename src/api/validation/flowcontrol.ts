@@ -3,18 +3,20 @@ import type {
   FlowcontrolV1Subject,
   FlowDistinguisherMethod,
   FlowSchema,
+  FlowSchemaCondition,
   FlowSchemaSpec,
   LimitedPriorityLevelConfiguration,
   LimitResponse,
   NonResourcePolicyRule,
   PolicyRulesWithSubjects,
   PriorityLevelConfiguration,
+  PriorityLevelConfigurationCondition,
   PriorityLevelConfigurationSpec,
   QueuingConfiguration,
   ResourcePolicyRule,
   ServiceAccountSubject,
 } from '../generated/types.ts'
-import type { Fields, KubeObject } from '../object.ts'
+import type { Fields } from '../object.ts'
 import { mandatoryFlowSchemas, mandatoryPriorityLevels } from '../objects/mandatory-flows.ts'
 import { same } from './common.ts'
 import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
@@ -256,10 +258,11 @@ function queues(
 }
 
 /** Of a FlowSchema and of a PriorityLevelConfiguration. */
-export function validateFlowStatus(object: KubeObject): readonly FieldError[] {
+export function validateFlowStatus(object: FlowSchema | PriorityLevelConfiguration): readonly FieldError[] {
   const errors: FieldError[] = []
   const seen = new Set<string>()
-  const conditions: readonly Fields[] = object['status']?.conditions ?? []
+  const conditions: readonly (FlowSchemaCondition | PriorityLevelConfigurationCondition)[] =
+    object.status?.conditions ?? []
   conditions.forEach(({ type = '' }, i) => {
     const path = `status.conditions[${i}].type`
     if (seen.has(type)) errors.push(duplicate(path, type))

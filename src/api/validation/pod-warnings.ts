@@ -1,6 +1,16 @@
 /** What is accepted of pods, but told to the user: what is deprecated, does nothing, or is likely a mistake. */
-import type { Pod, PodSpec, PodTemplateSpec } from '../generated/types.ts'
-import type { Fields, KubeObject } from '../object.ts'
+import type {
+  DaemonSet,
+  Deployment,
+  Job,
+  Pod,
+  PodSpec,
+  PodTemplateSpec,
+  ReplicaSet,
+  ReplicationController,
+  StatefulSet,
+} from '../generated/types.ts'
+import type { Fields, Given, KubeObject } from '../object.ts'
 import { isWholeInThousandths } from '../objects/quantity.ts'
 import { noParts, type Parts } from '../parts.ts'
 import { same } from './common.ts'
@@ -39,10 +49,12 @@ export function podNameWarnings(object: KubeObject): string[] {
       ]
 }
 
+type WithTemplate = Deployment | ReplicaSet | ReplicationController | Given<DaemonSet | StatefulSet | Job>
+
 /** Warnings of a kind with a template at spec.template, at an update: only when the template changed. */
-export function podTemplateUpdateWarnings(object: KubeObject, old: KubeObject): string[] {
-  const now: Fields | undefined = object['spec']?.template
-  const before: Fields | undefined = old['spec']?.template
+export function podTemplateUpdateWarnings(object: WithTemplate, old: WithTemplate): string[] {
+  const now = object.spec?.template
+  const before = old.spec?.template
   return same(now, before) ? [] : podTemplateWarnings(now, 'spec.template')
 }
 

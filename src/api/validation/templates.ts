@@ -1,7 +1,7 @@
 /** Pod templates, and what every controller of pods asks of its own: a selector that fits, pods that restart. */
 
-import type { PodSpec, PodTemplateSpec } from '../generated/types.ts'
-import type { Fields, KubeObject } from '../object.ts'
+import type { DaemonSet, Deployment, PodSpec, PodTemplateSpec, StatefulSet } from '../generated/types.ts'
+import type { Fields } from '../object.ts'
 import type { Int64 } from '../objects/integers.ts'
 import { labelSelectorOf } from '../objects/label-selector.ts'
 import { asGiven } from '../schema/canonical.ts'
@@ -124,8 +124,8 @@ export function nonNegativeCounts(status: Fields | undefined, fields: readonly s
 }
 
 /** How often a hash was taken already only grows: an older count would give two revisions one name. */
-export function collisionCount(status: Fields, old: KubeObject, errors: FieldError[]): void {
-  const before: number | undefined = old['status']?.collisionCount ?? undefined
+export function collisionCount(status: Fields, old: Deployment | DaemonSet | StatefulSet, errors: FieldError[]): void {
+  const before = old.status?.collisionCount ?? undefined
   const now: number = status['collisionCount'] ?? 0
   if (before !== undefined && now < before) errors.push(invalid('status.collisionCount', now, 'cannot be decremented'))
 }

@@ -31,7 +31,7 @@ import {
   validateSelectorAndTemplate,
 } from './templates.ts'
 
-const specOf = (object: KubeObject): Fields => object['spec'] ?? {}
+const specOf = (object: Deployment | ReplicaSet | ReplicationController): Fields => object.spec ?? {}
 
 export function validateDeployment(object: Deployment, old?: Deployment): FieldError[] {
   const errors: FieldError[] = []

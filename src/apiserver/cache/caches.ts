@@ -7,7 +7,7 @@
  * storage when `fresh` resolves, so a read sees everything answered before it; watchers are told in a later turn.
  */
 import { jsonText } from '../../api/codec/json.ts'
-import type { KubeObject } from '../../api/object.ts'
+import type { KubeObject, SpecAndStatus } from '../../api/object.ts'
 import type { Parts } from '../../api/parts.ts'
 import type { Timer } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
@@ -141,11 +141,11 @@ export async function createCaches(runtime: Runtime, storage: Storage, options: 
       return revision
     },
     resource,
-    encode(object, parts) {
+    encode(object: SpecAndStatus, parts) {
       const value = encodeStored(object, parts)
       // A write that failed leaves its own behind: the oldest goes.
       if (written.size >= MOST_WRITTEN) written.delete(written.keys().next().value as Uint8Array)
-      written.set(value, { object, spec: parts?.written(object['spec'], jsonText) })
+      written.set(value, { object, spec: parts?.written(object.spec, jsonText) })
       return value
     },
     decode: (value, at) => {

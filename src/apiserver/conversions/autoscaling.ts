@@ -6,9 +6,12 @@ import type {
   AutoscalingV1HorizontalPodAutoscaler,
   AutoscalingV1HorizontalPodAutoscalerSpec,
   AutoscalingV1HorizontalPodAutoscalerStatus,
+  HorizontalPodAutoscaler,
+  HorizontalPodAutoscalerSpec,
+  HorizontalPodAutoscalerStatus,
 } from '../../api/generated/types.ts'
 import { withMetadata } from '../../api/metadata.ts'
-import type { Fields, KubeObject, SpecAndStatus } from '../../api/object.ts'
+import type { Fields, KubeObject } from '../../api/object.ts'
 import {
   AUTOSCALER_FIELDS,
   AUTOSCALER_BEHAVIOR as BEHAVIOR,
@@ -69,25 +72,15 @@ function toV2(object: AutoscalingV1HorizontalPodAutoscaler, apiVersion: string):
   }
 }
 
-function toV1(object: SpecAndStatus, apiVersion: string): KubeObject {
-  const {
-    metrics = [],
-    behavior,
-    ...spec
-  } = (object.spec ?? {}) as Record<string, never> & {
-    metrics?: readonly Fields[]
-    behavior?: Fields
-  }
-  const { currentMetrics, conditions, ...status } = (object.status ?? {}) as Record<string, never> & {
-    currentMetrics?: readonly Fields[] | null
-    conditions?: readonly Fields[]
-  }
-  const cpu = (metrics as readonly Fields[]).find(
-    (metric) => isCpuUtilization(metric) && metric['resource'].target?.averageUtilization !== undefined,
+function toV1(object: HorizontalPodAutoscaler, apiVersion: string): KubeObject {
+  const { metrics = [], behavior, ...spec }: Partial<HorizontalPodAutoscalerSpec> = object.spec ?? {}
+  const { currentMetrics, conditions, ...status }: Partial<HorizontalPodAutoscalerStatus> = object.status ?? {}
+  const cpu = metrics.find(
+    (metric) => isCpuUtilization(metric) && metric.resource?.target?.averageUtilization !== undefined,
   )
-  const others = (metrics as readonly Fields[]).filter((metric) => metric !== cpu)
+  const others = metrics.filter((metric) => metric !== cpu)
   const current = (currentMetrics ?? []).find(
-    (metric) => isCpuUtilization(metric) && metric['resource'].current?.averageUtilization !== undefined,
+    (metric) => isCpuUtilization(metric) && metric.resource?.current?.averageUtilization !== undefined,
   )
   const annotations: Record<string, string> = { ...object.metadata.annotations }
   if (others.length > 0) annotations[METRICS] = JSON.stringify(others.map(metricToV1))
@@ -100,15 +93,15 @@ function toV1(object: SpecAndStatus, apiVersion: string): KubeObject {
     apiVersion,
     spec: {
       ...spec,
-      ...(cpu === undefined ? {} : { targetCPUUtilizationPercentage: cpu['resource'].target.averageUtilization }),
+      ...(cpu === undefined ? {} : { targetCPUUtilizationPercentage: cpu.resource?.target.averageUtilization }),
     },
     status: {
       ...status,
-      currentReplicas: (status as Fields)['currentReplicas'] ?? 0,
-      desiredReplicas: (status as Fields)['desiredReplicas'] ?? 0,
+      currentReplicas: status.currentReplicas ?? 0,
+      desiredReplicas: status.desiredReplicas ?? 0,
       ...(current === undefined
         ? {}
-        : { currentCPUUtilizationPercentage: current['resource'].current.averageUtilization }),
+        : { currentCPUUtilizationPercentage: current.resource?.current.averageUtilization }),
     },
   }
 }

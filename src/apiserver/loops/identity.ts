@@ -2,7 +2,9 @@
  * The API server's identity lease (KEP-1965): kube-system/apiserver-<id>, renewed every ten seconds, by which clients see
  * which servers live. The id is made from the host's name, so that a restart keeps its lease.
  */
+
 import { createHash } from 'node:crypto'
+import type { Lease } from '../../api/generated/types.ts'
 import type { Handler } from '../../api/request.ts'
 import { isNotFound } from '../../api/status.ts'
 import { formatMicroTime, type Timer } from '../../base/clock.ts'
@@ -38,9 +40,9 @@ export function startIdentityLease(options: {
       renewTime: formatMicroTime(runtime.clock.now()),
     }
     try {
-      const lease = await send('GET', `${PATH}/${name}`)
+      const lease: Lease | undefined = await send('GET', `${PATH}/${name}`)
       if (lease === undefined) throw new Error('a lease was expected')
-      await send('PUT', `${PATH}/${name}`, { ...lease, spec: { ...lease['spec'], ...spec } })
+      await send('PUT', `${PATH}/${name}`, { ...lease, spec: { ...lease.spec, ...spec } })
     } catch (error) {
       if (!isNotFound(error)) throw error
       await send('POST', PATH, {

@@ -68,9 +68,16 @@ test('a status changes when usage or limits do, forgets what is limited no more 
 
 test('an update matters when it changes what is used or the scopes', () => {
   const running = pod(asking('1'), { phase: 'Running' })
-  assert.ok(!usesOtherwise(pods, running, { ...running, status: { phase: 'Running', x: 1 } }, now))
+  assert.ok(!usesOtherwise(pods, running, { ...running, status: { phase: 'Running', message: 'x' } }, now))
   assert.ok(usesOtherwise(pods, running, { ...running, status: { phase: 'Succeeded' } }, now))
-  assert.ok(usesOtherwise(pods, running, { ...running, spec: { ...asking('1'), activeDeadlineSeconds: 3 } }, now))
+  assert.ok(
+    usesOtherwise(
+      pods,
+      running,
+      { ...running, spec: { containers: [], ...asking('1'), activeDeadlineSeconds: 3 } },
+      now,
+    ),
+  )
   const service = pod({ type: 'NodePort', ports: [{ port: 80 }] })
   assert.ok(usesOtherwise({ group: '', resource: 'services' }, service, pod({ type: 'ClusterIP' }), now))
 })

@@ -1,5 +1,5 @@
 /** What a quota's namespace uses of what the quota limits. Pure. */
-import type { ResourceQuota } from '../../api/generated/types.ts'
+import type { Pod, ResourceQuota } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { addQuantities, compareQuantities } from '../../api/objects/quantity.ts'
 import { inScope } from '../../api/objects/quota-scopes.ts'
@@ -57,9 +57,9 @@ export function isLower(used: Usage, before: Usage): boolean {
   )
 }
 
-/** Whether what the object uses, or of which quotas, may be another than before. */
-export function usesOtherwise(resource: GroupResource, old: KubeObject, object: KubeObject, nowMs: number): boolean {
-  if (old['spec'] === object['spec'] && old['status']?.phase === object['status']?.phase) return false
+/** Whether what the object uses, or of which quotas, may be another than before. Only pods and claims have a phase that counts. */
+export function usesOtherwise(resource: GroupResource, old: Pod, object: Pod, nowMs: number): boolean {
+  if (old.spec === object.spec && old.status?.phase === object.status?.phase) return false
   const evaluator = evaluatorOf(resource)
   if (!evaluator.looksInside) return false
   return (

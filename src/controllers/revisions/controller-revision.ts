@@ -24,8 +24,8 @@ export const dataOf = (template: PodTemplateSpec): Fields =>
   withSortedKeys({ spec: { template: { ...template, $patch: 'replace' } } }) as Fields
 
 export function templateOf(revision: ControllerRevision): Fields {
-  const data = revision.data as Fields
-  const { $patch: _, ...template } = data['spec'].template
+  const data = revision.data as { readonly spec: { readonly template: Fields } }
+  const { $patch: _, ...template } = data.spec.template
   return template
 }
 

@@ -1,10 +1,11 @@
 /**
- * Who may ask a kubelet's server, as kubeadm sets kubelets up: clients with a certificate of the cluster's authority or a token that the API
+ * The rights that a kubelet's server asks of its clients, as kubeadm sets kubelets up: clients with a certificate of the cluster's authority or a token that the API
  * server knows, and what they may do is the API server's answer to a SubjectAccessReview for nodes/SUBRESOURCE (API concept: kubelet
  * authentication and authorization). Answers are kept for a moment.
  */
+
 import { createHash, X509Certificate } from 'node:crypto'
-import type { KubeObject } from '../../api/object.ts'
+import type { SubjectAccessReview, TokenReview } from '../../api/generated/types.ts'
 import type { ApiRequest, UserInfo } from '../../api/request.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
@@ -26,14 +27,18 @@ export function createAccess(clock: Clock, client: Client, nodeName: string): Ac
   const answers = createMemory<boolean>(clock)
 
   async function userOfToken(token: string): Promise<UserInfo | undefined> {
-    const review: KubeObject = {
+    const review: TokenReview = {
       kind: 'TokenReview',
       apiVersion: 'authentication.k8s.io/v1',
       metadata: {},
       spec: { token },
     }
-    const reviews = client.resource({ group: 'authentication.k8s.io', version: 'v1', resource: 'tokenreviews' })
-    const { authenticated, user } = (await reviews.create(review))['status'] ?? {}
+    const reviews = client.resource<TokenReview>({
+      group: 'authentication.k8s.io',
+      version: 'v1',
+      resource: 'tokenreviews',
+    })
+    const { authenticated, user } = (await reviews.create(review)).status ?? {}
     if (authenticated !== true || typeof user?.username !== 'string') return undefined
     const { username, uid, groups = [], extra } = user
     return { name: username, groups, ...(uid === undefined ? {} : { uid }), ...(extra === undefined ? {} : { extra }) }
@@ -41,7 +46,7 @@ export function createAccess(clock: Clock, client: Client, nodeName: string): Ac
 
   async function mayUse(user: UserInfo, verb: string, subresource: string): Promise<boolean> {
     const { name, groups, uid, extra } = user
-    const review: KubeObject = {
+    const review: SubjectAccessReview = {
       kind: 'SubjectAccessReview',
       apiVersion: 'authorization.k8s.io/v1',
       metadata: {},
@@ -56,8 +61,12 @@ export function createAccess(clock: Clock, client: Client, nodeName: string): Ac
     const key = JSON.stringify([name, groups, uid, extra, verb, subresource])
     const known = answers.get(key)
     if (known !== undefined) return known.value
-    const reviews = client.resource({ group: 'authorization.k8s.io', version: 'v1', resource: 'subjectaccessreviews' })
-    const allowed = (await reviews.create(review))['status']?.allowed === true
+    const reviews = client.resource<SubjectAccessReview>({
+      group: 'authorization.k8s.io',
+      version: 'v1',
+      resource: 'subjectaccessreviews',
+    })
+    const allowed = (await reviews.create(review)).status?.allowed === true
     answers.set(key, allowed, allowed ? ALLOWED_MS : DENIED_MS)
     return allowed
   }

@@ -12,7 +12,7 @@ export const taintsBy =
     ...((device['taints'] ?? []) as readonly DeviceTaint[]),
     ...rules
       .filter(({ spec }) => ruleSelects(spec as Fields, { driver, pool, device: name }))
-      .map(({ spec }) => (spec as Fields)['taint'] as DeviceTaint),
+      .map(({ spec }) => (spec as { readonly taint: DeviceTaint }).taint),
   ]
 
 /** A taint without an effect on pods only informs. */

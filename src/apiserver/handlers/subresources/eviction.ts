@@ -106,11 +106,13 @@ async function markDisrupted(
   return { ...options, preconditions: { ...preconditions, resourceVersion } }
 }
 
+type ConditionToSet = Fields & { readonly type: string; readonly status: string }
+
 /** In the place of one of its type. The time is that of the last change of its status. */
-function withCondition(object: Pod | PodDisruptionBudget, condition: Fields, now: string): KubeObject {
+function withCondition(object: Pod | PodDisruptionBudget, condition: ConditionToSet, now: string): KubeObject {
   const conditions: readonly (PodCondition | Condition)[] = object.status?.conditions ?? []
-  const before = conditions.find(({ type }) => type === condition['type'])
-  const lastTransitionTime = before?.status === condition['status'] ? (before?.lastTransitionTime ?? null) : now
+  const before = conditions.find(({ type }) => type === condition.type)
+  const lastTransitionTime = before?.status === condition.status ? (before?.lastTransitionTime ?? null) : now
   const next = { ...condition, lastTransitionTime }
   const status = {
     ...object.status,
@@ -175,7 +177,7 @@ async function spendBudget(resource: ResourceRequest, pod: Pod, write: WriteCont
   })
 }
 
-const exhausted = (observedGeneration: number): Fields => ({
+const exhausted = (observedGeneration: number): ConditionToSet => ({
   type: 'DisruptionAllowed',
   status: 'False',
   observedGeneration,
