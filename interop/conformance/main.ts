@@ -5,20 +5,22 @@
  * test failed that failing.json does not name, or passed that it names.
  *
  *   npm run conformance:kubernetes -- --focus 'sig-node.*Probing'   tests whose name this regular expression finds (default: all)
- *   npm run conformance:kubernetes -- --quick                       those of quick.txt
+ *   npm run conformance:kubernetes -- --quick                       those of quick.txt, by a program that is built in a third of the time
  *   npm run conformance:kubernetes -- --skip Serial                 without those whose name this finds
  *   npm run conformance:kubernetes -- --kubeconfig FILE --name N    against another cluster, whose nodes have the images; results under that name
  *   npm run conformance:kubernetes -- --jobs 2                      how many test processes at once (default 2; tests marked Serial run alone)
  *   npm run conformance:kubernetes -- --again                       also what has passed; --failed: only what has failed
- *   npm run conformance:kubernetes -- --list | --report | --build   name the tests; tell what is known; only build, and print where
+ *   npm run conformance:kubernetes -- --list | --report | --build   name the tests; tell what is known; only build
  *   npm run conformance:kubernetes -- --figures [--with FILE]       write figures.json and docs/conformance.md from what is known, and from
  *                                                                   results of other commits for what this one has not run
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { writeReport } from '../../conformance/report.ts'
@@ -35,7 +37,7 @@ const BATCH = 8
 /** On the loopback of the machine, which is its own. */
 const REGISTRY_PORT = 5000
 /** What decides whether something has to be built again, beside Go's own cache. */
-const INPUTS = ['build', 'go.mod', 'go.sum', 'web/main.go']
+const INPUTS = ['build', 'quick-leaves-out.txt', 'go.mod', 'go.sum', 'web/main.go']
 
 /** Tests that fail on skiff, each with the cause. */
 const failing: Readonly<Record<string, string>> = JSON.parse(
@@ -43,15 +45,17 @@ const failing: Readonly<Record<string, string>> = JSON.parse(
 )
 const here = fileURLToPath(new URL('.', import.meta.url))
 const options = readOptions()
-const directory = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'skiff', 'conformance')
+const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'skiff')
+/** The tests of quick.txt are run by a program without those that take long to compile. */
+const directory = join(cache, options.quick ? 'conformance-quick' : 'conformance')
 const program = join(directory, 'e2e.test')
 
 async function main(): Promise<void> {
   const missing = missingPrograms() || withoutKubectl || (options.kubeconfig === undefined && lacks.containers())
   if (missing) fail(missing)
   build()
+  if (options.build) return
   const images = buildImages(directory, imageNames(program))
-  if (options.build) return console.log(directory)
   const chosen = choose(conformanceTests(program))
   if (options.list) return console.log(chosen.join('\n'))
   const results = resultsOf(options.kubeconfig === undefined ? undefined : (options.name ?? 'other'))
@@ -112,7 +116,9 @@ function build(): void {
   const stamp = hash.digest('hex')
   const file = join(directory, 'build.stamp')
   if (existsSync(file) && readFileSync(file, 'utf8') === stamp) return
-  execFileSync('nice', [join(here, 'build'), directory], { stdio: ['ignore', 'inherit', 'inherit'] })
+  execFileSync('nice', [join(here, 'build'), directory, ...(options.quick ? ['--quick'] : [])], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
   writeFileSync(file, stamp)
 }
 
@@ -182,16 +188,27 @@ type Cluster = Pick<Batch, 'kubeconfig' | 'start'> & { stop(): Promise<void> }
 
 async function ownCluster(images: BuiltImages): Promise<Cluster> {
   const machine = await startContainerMachine({ registry: `http://127.0.0.1:${REGISTRY_PORT}` })
-  const check = ({ status, stderr }: { status: number | null; stderr: string }) => {
-    if (status !== 0) throw new Error(stderr)
+  /** However long it takes. */
+  const skiff = async (...args: readonly string[]) => {
+    const child = machine.start(
+      process.execPath,
+      join(here, '../../bin/skiff.js'),
+      ...args,
+      '--data-dir',
+      machine.dataDir,
+    )
+    child.stdout?.resume()
+    const said = child.stderr === null ? '' : await text(child.stderr)
+    const code = child.exitCode ?? (await once(child, 'exit'))[0]
+    if (code !== 0) throw new Error(`skiff ${args[0]} ended with ${code}: ${said}`)
   }
   const stop = async () => {
     machine.skiff('down')
     await machine.stop()
   }
   try {
-    check(machine.skiff('up', '--runtime', 'cri', '--nodes', '2', '--port', '0', '--detach'))
-    check(machine.skiff('image', 'load', images.archive))
+    await skiff('up', '--runtime', 'cri', '--nodes', '2', '--port', '0', '--detach')
+    await skiff('image', 'load', images.archive)
     machine.start(process.execPath, join(here, 'registry.ts'), images.directory, String(REGISTRY_PORT))
   } catch (error) {
     await stop()
