@@ -43,7 +43,7 @@ export async function findContainerRuntime(endpoint: string | undefined, nodes: 
   const { MOST_NODES } = await import('../kubelet/machine/node-links.ts')
   if (nodes > MOST_NODES) throw new StartError(`--runtime cri runs ${MOST_NODES} nodes at most, not ${nodes}`)
   const { checkMachine } = await import('../kubelet/machine/machine-requirements.ts')
-  const { runtime, problems } = await checkMachine(liveRuntime().clock, endpoint, nodes > 1)
+  const { runtime, problems } = await checkMachine(liveRuntime().clock, endpoint, { hasFurtherNodes: nodes > 1 })
   if (problems.length > 0 || runtime === undefined)
     throw new StartError(['this machine cannot run real containers yet:', ...problems].join('\n  '))
   return runtime

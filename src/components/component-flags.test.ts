@@ -67,8 +67,8 @@ test("kubeadm's command lines are taken, but what skiff lacks is refused with th
     'invalid argument "2" for "--leader-elect-retry-period" flag: time: invalid duration "2"',
   )
   assert.match(
-    why(() => read(KUBELET_FLAGS, '--container-runtime-endpoint=unix:///run/x.sock')),
-    /^--container-runtime-endpoint=/,
+    why(() => read(KUBELET_FLAGS, '--cloud-provider=external')),
+    /^--cloud-provider=external: skiff does not do what this asks for/,
   )
 })
 

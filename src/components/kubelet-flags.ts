@@ -1,4 +1,4 @@
-/** kubelet's flags (v1.37), as far as a node without containers of its own has a use for them, in the form of flags.ts. */
+/** kubelet's flags (v1.37), in the form of flags.ts. */
 import { LOG_FLAGS } from './common-flags.ts'
 import { flagTable } from './flags.ts'
 
@@ -14,14 +14,20 @@ cgroup-driver string ignored cgroupfs
 cgroups-per-qos bool ignored true
 client-ca-file string used
 cloud-provider string lacking
-cluster-dns strings ignored
-cluster-domain string ignored
+cluster-dns strings used
+cluster-domain string used
 config string lacking
 config-dir string lacking
-container-runtime-endpoint string lacking
+container-runtime-endpoint string used
 enable-server bool used true
 event-burst int ignored 100
 event-qps int ignored 50
+eviction-hard string used
+eviction-max-pod-grace-period int used
+eviction-minimum-reclaim string used
+eviction-pressure-transition-period duration used
+eviction-soft string used
+eviction-soft-grace-period string used
 fail-swap-on bool ignored true
 feature-gates strings used
 file-check-frequency duration used 20s
@@ -35,7 +41,7 @@ kube-api-qps int used 50
 kubeconfig string used
 manifest-url string used
 manifest-url-header strings used
-max-pods int used 2000
+max-pods int used
 node-ip string used
 node-labels strings lacking
 node-status-update-frequency duration ignored 10s
@@ -47,7 +53,7 @@ read-only-port int ignored 0
 register-node bool lacking true
 register-with-taints strings lacking
 resolv-conf string ignored
-root-dir string ignored /var/lib/kubelet
+root-dir string used /var/lib/kubelet
 rotate-certificates bool used
 rotate-server-certificates bool ignored
 runtime-cgroups string ignored

@@ -9,7 +9,7 @@ import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { readKubeconfig } from '../client/read-kubeconfig.ts'
-import { issue } from '../cluster/certificate.ts'
+import { issue, type KeyAndCertificate } from '../cluster/certificate.ts'
 import { write } from '../cluster/pki.ts'
 import type { HttpServer } from '../http/server.ts'
 import type { Kubelet } from '../kubelet/kubelet.ts'
@@ -54,8 +54,7 @@ export async function serveKubelet(flags: ReadFlags, options: ServeOptions): Pro
   if (towards === undefined) return nobody(`the API server at ${options.server} is not reached`)
   if (clientCa === undefined)
     return nobody('--client-ca-file is not given, and the kubeconfig names no authority of the cluster')
-  const own = flags.text('address')
-  const host = own === undefined || own === '0.0.0.0' || own === '::' ? address : own
+  const host = hostOf(flags, address)
   try {
     const server = await startKubeletServer({
       runtime: { ...runtime, log: runtime.log.named('kubelet') },
@@ -73,8 +72,14 @@ export async function serveKubelet(flags: ReadFlags, options: ServeOptions): Pro
   }
 }
 
+/** Where it listens: at --address, or at the node's own where that is any. */
+export function hostOf(flags: ReadFlags, nodeIP: string): string {
+  const own = flags.text('address')
+  return own === undefined || own === '0.0.0.0' || own === '::' ? nodeIP : own
+}
+
 /** The address of this machine by which it reaches the API server: by that it is reached itself. Undefined: it does not reach it. */
-function addressTowards(server: string, { clock }: Runtime): Promise<string | undefined> {
+export function addressTowards(server: string, { clock }: Runtime): Promise<string | undefined> {
   const { hostname, port } = new URL(server)
   return new Promise((resolve) => {
     const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 443) })
@@ -92,7 +97,7 @@ function addressTowards(server: string, { clock }: Runtime): Promise<string | un
 }
 
 /** Whose clients are known: by the flag, or the cluster's own as the kubeconfig has it. */
-function clientAuthority(flags: ReadFlags): string | undefined {
+export function clientAuthority(flags: ReadFlags): string | undefined {
   const file = flags.text('client-ca-file')
   if (file !== undefined) return textOf('client-ca-file', file)
   const kubeconfig = flags.text('kubeconfig')
@@ -102,8 +107,12 @@ function clientAuthority(flags: ReadFlags): string | undefined {
   return 'file' in ca ? textOf('kubeconfig', ca.file) : ca.text
 }
 
-/** Of --tls-cert-file, or as kubelet makes one for itself: below --cert-dir, kept. */
-function servingCertificate(flags: ReadFlags, { runtime, nodeName }: ServeOptions, address: string) {
+/** Of --tls-cert-file, or as kubelet makes one for itself: below --cert-dir, kept. @throws FlagError */
+export function servingCertificate(
+  flags: ReadFlags,
+  { runtime, nodeName }: Pick<ServeOptions, 'runtime' | 'nodeName'>,
+  address: string,
+): KeyAndCertificate {
   const [certFile, keyFile] = [flags.text('tls-cert-file'), flags.text('tls-private-key-file')]
   if ((certFile === undefined) !== (keyFile === undefined))
     throw new FlagError('--tls-cert-file and --tls-private-key-file go together: give both or neither')

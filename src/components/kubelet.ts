@@ -1,4 +1,4 @@
-/** skiff kubelet: a simulated node of any cluster, under kubelet's flags. A node of real containers is skiff up --runtime cri. */
+/** skiff kubelet: a node of any cluster, under kubelet's flags: of real containers with --container-runtime-endpoint, else a simulated one. */
 import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
@@ -20,6 +20,7 @@ import { accessOf, limitedBy, untilAnswered } from './access.ts'
 import { FlagError, type ReadFlags } from './flags.ts'
 import { certificateFile, keepCertificate, obtainCertificate, usableUntil } from './kubelet-certificate.ts'
 import { KUBELET_FLAGS } from './kubelet-flags.ts'
+import { type NodeToStart, startKubeletOfContainers } from './kubelet-of-containers.ts'
 import { serveKubelet } from './kubelet-server.ts'
 import type { ComponentCommand, ComponentProcess } from './process.ts'
 
@@ -29,15 +30,21 @@ const RANGES = 2048
 const CERTIFICATES = '/var/lib/kubelet/pki'
 /** For requests under way when it is asked to go. */
 const STOP_MS = 1000
+/** Of a simulated node. */
+const MOST_PODS = 2000
 const QPS = 50
 const BURST = 100
+/** Of nodes of real containers alone. */
+const REAL_ONLY = ['eviction-hard', 'eviction-soft', 'eviction-minimum-reclaim']
+/** Of simulated ones alone. */
+const SIMULATED_ONLY = ['stages', 'sim-dir', 'sim-forward', 'pod-cidr']
 
 export const kubelet: ComponentCommand = {
   name: 'kubelet',
   counterpart: 'kubelet',
   flags: KUBELET_FLAGS,
   introduction:
-    'A simulated node of any Kubernetes cluster, under the flags of kubelet: its pods run no real containers.',
+    'A node of any Kubernetes cluster, under the flags of kubelet. With --container-runtime-endpoint its pods are real containers; without, it is simulated.',
   start,
 }
 
@@ -60,14 +67,46 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
     ...manifestUrlOf(flags),
   }
   if (Object.keys(settings).length === 0) await untilAnswered(access, process, stopping.signal)
-  const index = numberOf(nodeName)
-  const maxPods = flags.number('max-pods')
-  const podCIDR = flags.text('pod-cidr') ?? besideCIDROf(index)
   const client = createClient(runtime, limitedBy(runtime, access.transport, limits), { userAgent: 'kubelet' })
+  const manifestPeriods = {
+    fileMs: flags.ms('file-check-frequency') || FILE_CHECK_MS,
+    urlMs: flags.ms('http-check-frequency') || URL_CHECK_MS,
+  }
+  const node = { client, nodeName, server: access.server, settings, manifestPeriods, signal: stopping.signal }
+  if (flags.text('container-runtime-endpoint') === undefined) await startSimulated(flags, process, node)
+  else {
+    const other = SIMULATED_ONLY.find((name) => flags.text(name) !== undefined)
+    if (other !== undefined)
+      throw new FlagError(`--${other} is of simulated nodes: not with --container-runtime-endpoint`)
+    await startKubeletOfContainers(flags, process, node)
+  }
+  if (flags.bool('rotate-certificates') && existsSync(certificateFile(certificates)))
+    void keepCertificate({
+      runtime,
+      client: createClient(runtime, access.transport, { userAgent: 'kubelet' }),
+      nodeName,
+      directory: certificates,
+      signal: stopping.signal,
+      complain: say,
+    })
+  say(`node ${nodeName} is ready`)
+}
+
+async function startSimulated(
+  flags: ReadFlags,
+  { runtime, onStop, say }: ComponentProcess,
+  { client, nodeName, server: apiServer, settings, manifestPeriods, signal }: NodeToStart,
+): Promise<void> {
+  const real = REAL_ONLY.find((name) => flags.text(name) !== undefined)
+  if (real !== undefined)
+    throw new FlagError(`--${real} needs --container-runtime-endpoint: a simulated node is never short of anything`)
+  const index = numberOf(nodeName)
+  const maxPods = flags.number('max-pods') ?? MOST_PODS
+  const podCIDR = flags.text('pod-cidr') ?? besideCIDROf(index)
   const { stages, played, playStages } = await stagesOf(flags)
   let running: Kubelet | undefined
   const { address, server } = await serveKubelet(flags, {
-    ...{ runtime, client, nodeName, say, server: access.server, otherwise: nodeIPOf(index) },
+    ...{ runtime, client, nodeName, say, server: apiServer, otherwise: nodeIPOf(index) },
     kubelet: () => running,
   })
   if (server !== undefined) onStop(() => server.stop(STOP_MS))
@@ -81,11 +120,8 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
     nodeIP: address,
     podCIDR,
     capacity: { cpu: '32', 'ephemeral-storage': '1Ti', memory: '256Gi', pods: String(maxPods) },
-    staticPods: manifestSources(runtime, nodeName, settings, {
-      fileMs: flags.ms('file-check-frequency') || FILE_CHECK_MS,
-      urlMs: flags.ms('http-check-frequency') || URL_CHECK_MS,
-    }),
-    signal: stopping.signal,
+    staticPods: manifestSources(runtime, nodeName, settings, manifestPeriods),
+    signal,
   })
   await playStages?.({
     runtime: { ...runtime, log: runtime.log.named('stages') },
@@ -95,18 +131,8 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
     stages,
     isSimulated: (name) => name === nodeName,
     podCIDROf: (name) => (name === nodeName ? podCIDR : undefined),
-    signal: stopping.signal,
+    signal,
   })
-  if (flags.bool('rotate-certificates') && existsSync(certificateFile(certificates)))
-    void keepCertificate({
-      runtime,
-      client: createClient(runtime, access.transport, { userAgent: 'kubelet' }),
-      nodeName,
-      directory: certificates,
-      signal: stopping.signal,
-      complain: say,
-    })
-  say(`node ${nodeName} is ready`)
 }
 
 /** As node of a name it may see and change its own Node and pods alone. */

@@ -47,8 +47,9 @@ export interface Checked {
   readonly problems: readonly string[]
 }
 
-const COMMANDS = [
-  ['mount', 'util-linux'],
+const COMMANDS = [['mount', 'util-linux']] as const
+/** What makes the pods' network, and leads Services. */
+const COMMANDS_OF_TRAFFIC = [
   ['ip', 'iproute2'],
   ['nft', 'nftables'],
   ['conntrack', 'conntrack'],
@@ -60,8 +61,18 @@ const COMMANDS_OF_FURTHER_NODES = [
   ['containerd', 'containerd'],
 ] as const
 
-/** `hasFurtherNodes`: in namespaces of this machine. */
-export async function checkMachine(clock: Clock, asked: string | undefined, hasFurtherNodes = false): Promise<Checked> {
+export interface WantedOfMachine {
+  /** In namespaces of this machine. */
+  readonly hasFurtherNodes?: boolean
+  /** The pods' network is made by others, as are the ways to Services. */
+  readonly hasNetworkOfOthers?: boolean
+}
+
+export async function checkMachine(
+  clock: Clock,
+  asked: string | undefined,
+  { hasFurtherNodes = false, hasNetworkOfOthers = false }: WantedOfMachine = {},
+): Promise<Checked> {
   const problems: string[] = []
   if (process.platform !== 'linux')
     return { runtime: undefined, problems: ['real containers need Linux: leave --runtime at simulated'] }
@@ -69,7 +80,12 @@ export async function checkMachine(clock: Clock, asked: string | undefined, hasF
     problems.push('real containers need root: run skiff with sudo, or leave --runtime at simulated')
   if (!existsSync('/sys/fs/cgroup/cgroup.controllers') && !existsSync('/sys/fs/cgroup/memory'))
     problems.push('no control groups are mounted: mount -t cgroup2 none /sys/fs/cgroup')
-  for (const [command, packet] of [...COMMANDS, ...(hasFurtherNodes ? COMMANDS_OF_FURTHER_NODES : [])])
+  const commands = [
+    ...COMMANDS,
+    ...(hasNetworkOfOthers ? [] : COMMANDS_OF_TRAFFIC),
+    ...(hasFurtherNodes ? COMMANDS_OF_FURTHER_NODES : []),
+  ]
+  for (const [command, packet] of commands)
     if (!isCommand(command)) problems.push(`the command ${command} is missing: apt-get install ${packet}`)
   const endpoint = asked ?? USUAL_ENDPOINTS.find((one) => existsSync(one.slice('unix://'.length)))
   if (endpoint === undefined) {
@@ -79,16 +95,21 @@ export async function checkMachine(clock: Clock, asked: string | undefined, hasF
     return { runtime: undefined, problems }
   }
   if (!endpoint.startsWith('unix:///')) {
-    problems.push(`--cri-endpoint ${endpoint} is no unix socket: give unix:///path/to/its.sock`)
+    problems.push(`the endpoint ${endpoint} is no unix socket: give unix:///path/to/its.sock`)
     return { runtime: undefined, problems }
   }
-  const runtime = await findRuntime(clock, endpoint, problems)
+  const runtime = await findRuntime(clock, endpoint, hasNetworkOfOthers ? [] : PLUGINS, problems)
   if (hasFurtherNodes && runtime !== undefined && runtime.name !== 'containerd')
     problems.push(`${runtime.name} runs one node: several nodes need containerd, or leave --nodes at 1`)
   return { runtime, problems }
 }
 
-async function findRuntime(clock: Clock, endpoint: string, problems: string[]): Promise<FoundRuntime | undefined> {
+async function findRuntime(
+  clock: Clock,
+  endpoint: string,
+  plugins: readonly string[],
+  problems: string[],
+): Promise<FoundRuntime | undefined> {
   const connection = connect(clock, endpoint, 'runtime')
   try {
     const { runtime_name: name, runtime_version: version } = await connection.call<{
@@ -96,7 +117,7 @@ async function findRuntime(clock: Clock, endpoint: string, problems: string[]): 
       runtime_version: string
     }>('Version', { version: 'v1' }, { timeoutMs: 10_000 })
     const settings = await settingsOf(connection, () => containerdConfiguration(clock, endpoint))
-    const missing = PLUGINS.filter((plugin) => !existsSync(join(settings.pluginDirectory, plugin)))
+    const missing = plugins.filter((plugin) => !existsSync(join(settings.pluginDirectory, plugin)))
     if (missing.length > 0)
       problems.push(
         `CNI plugins ${missing.join(', ')} are missing in ${settings.pluginDirectory}: apt-get install containernetworking-plugins${settings.pluginDirectory === '/usr/lib/cni' ? '' : ` (Debian puts them into /usr/lib/cni: set bin_dir in ${name}'s configuration)`}`,

@@ -30,9 +30,9 @@ import { countedConnection } from '../runtimes/cri/counted-connection.ts'
 import { createCriRuntime } from '../runtimes/cri/cri-runtime.ts'
 import type { ContainerRuntime, RealRuntime } from '../runtimes/runtime.ts'
 import { cadvisorMetrics } from '../server/cadvisor.ts'
-import { startKubeletServer } from '../server/server.ts'
+import { type ServerTls, startKubeletServer } from '../server/server.ts'
 import { claimStats } from '../server/volume-stats.ts'
-import { manifestSources } from '../static-pods/manifest-sources.ts'
+import { type ManifestPeriods, manifestSources } from '../static-pods/manifest-sources.ts'
 import { createCgroups } from './cgroups.ts'
 import { machineMeasurements } from './eviction-measurements.ts'
 import { kubeletConfiguration } from './kubelet-configuration.ts'
@@ -88,11 +88,15 @@ export interface RealNodeOptions extends NodeSettings {
   /** Default: what identifies this machine and its boot. */
   readonly ids?: MachineIds
   /** PEM: the kubelet's server's own certificate for these addresses and names, and the authority of its clients. */
-  readonly certificate: (hosts: readonly string[]) => {
-    readonly cert: string
-    readonly key: string
-    readonly clientCa: string
-  }
+  readonly certificate: (hosts: readonly string[]) => ServerTls
+  /** Where the kubelet's server listens. Default: the node's own address, and the usual port or a free one. */
+  readonly listen?: { readonly host: string; readonly port: number }
+  /** Default: cluster.local. */
+  readonly clusterDomain?: string
+  /** How many pods the node takes. Default: 110. */
+  readonly maxPods?: number
+  /** How often manifests of static pods are looked at. */
+  readonly manifestPeriods?: ManifestPeriods
 }
 
 export interface RealNode {
@@ -100,6 +104,8 @@ export interface RealNode {
   readonly containerRuntime: ContainerRuntime
   /** To be called once the signal is aborted: containers, mounts, groups, network and files go. */
   takeDown(): Promise<void>
+  /** The same, but that containers run on, for a later start of the node. */
+  leave(): Promise<void>
 }
 
 const SERVICES = { group: '', version: 'v1', resource: 'services' }
@@ -167,6 +173,16 @@ export function prepareNode(options: PrepareOptions): PreparedNode {
   }
 }
 
+/** A node on a machine whose network others make: nothing of it is touched. @throws Error */
+export function prepareNodeOfOthers(
+  options: Pick<PrepareOptions, 'runtime' | 'nodeName' | 'found' | 'directory'> & { readonly nodeIP: string },
+): PreparedNode {
+  const { found, directory, nodeName, nodeIP } = options
+  const network = { nodeIP, address: nodeIP, podCIDR: undefined, podRanges: [], clusterRange: undefined }
+  const { cluster } = recordOf({ ...options, serviceRange: '' })
+  return { found, directory, nodeName, cluster, network: { ...network, nodeRange: undefined } }
+}
+
 /** Resolves once the node is Ready. @throws Error when the machine does not let it */
 export async function startRealNode(options: RealNodeOptions): Promise<RealNode> {
   const { runtime, client, signal } = options
@@ -191,7 +207,10 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const services = createInformerFactory(runtime, client, signal)
   const known = services.informer<Service>(SERVICES)
   services.start()
-  const capacity = capacityOf(directory)
+  const capacity = {
+    ...capacityOf(directory),
+    ...(options.maxPods === undefined ? {} : { pods: String(options.maxPods) }),
+  }
   const config = evictionConfig(options.eviction)
   const allocatable = allocatableOf(capacity, config)
   const cgroups = createCgroups(cluster, found.cgroupDriver)
@@ -218,7 +237,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     cgroups,
     csi,
     volumes,
-    dns: { servers: options.dnsServers, domain: 'cluster.local' },
+    dns: { servers: options.dnsServers, domain: options.clusterDomain ?? 'cluster.local' },
     services: () => known.store.list(),
     allocatable: () => allocatable,
     userNamespaces: createUserNamespaces(runtime.random, directories),
@@ -239,14 +258,14 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     runtime,
     client,
     nodeName,
-    host: nodeIP,
+    ...(options.listen ?? { host: nodeIP }),
     tls,
     kubelet: () => kubelet,
     volumes: () => claimStats(runtime.clock.now(), kubelet?.pods.list() ?? [], volumes.stats),
     configuration: () =>
       kubeletConfiguration(
         {
-          address: nodeIP,
+          address: options.listen?.host ?? nodeIP,
           port: server.port,
           endpoint: found.endpoint,
           cgroupDriver: found.cgroupDriver,
@@ -312,7 +331,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     describe,
     allocatable,
     ...(containerRuntime.real === undefined ? {} : { eviction: evictionBy(containerRuntime.real) }),
-    staticPods: manifestSources(runtime, nodeName, options),
+    staticPods: manifestSources(runtime, nodeName, options, options.manifestPeriods),
   })
   watchRuntime()
   imageGc.run(signal)
@@ -362,12 +381,16 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
       if (logPath !== '') await rotateLog(logPath, suffix, async () => containerRuntime.real?.reopenLog(id))
   }
 
+  const leave = async () => {
+    await server.stop(0)
+    connection.close()
+  }
   return {
     kubelet,
     containerRuntime,
+    leave,
     async takeDown() {
-      await server.stop(0)
-      connection.close()
+      await leave()
       await takeDownNode(runtime, directory)
     },
   }

@@ -9,13 +9,19 @@ import { createAccess } from './access.ts'
 import { Refused, text } from './refused.ts'
 import { kubeletRoutes, type RoutesOptions } from './routes.ts'
 
+/** PEM: its own certificate, and the authority of its clients. */
+export interface ServerTls {
+  readonly cert: string
+  readonly key: string
+  readonly clientCa: string
+}
+
 export interface KubeletServerOptions extends RoutesOptions {
   readonly client: Client
   readonly host: string
   /** Default: the usual one. Where it is taken a free one is. */
   readonly port?: number
-  /** PEM. */
-  readonly tls: { readonly cert: string; readonly key: string; readonly clientCa: string }
+  readonly tls: ServerTls
 }
 
 export const KUBELET_PORT = 10250

@@ -1,0 +1,100 @@
+/**
+ * skiff kubelet --container-runtime-endpoint: a node of real containers of any cluster, as a process of its own. As with kubelet, the pods'
+ * network, the ways to Services and names are made by others; its containers run on when it stops, and its next start finds them.
+ */
+import { resolve } from 'node:path'
+import { messageOf } from '../base/errors.ts'
+import type { Client } from '../client/client.ts'
+import { realPath } from '../cluster/real-node.ts'
+import { type EvictionFlags, evictionConfig } from '../kubelet/eviction/thresholds.ts'
+import { checkMachine } from '../kubelet/machine/machine-requirements.ts'
+import { prepareNodeOfOthers, startRealNode } from '../kubelet/machine/real-node.ts'
+import type { NodeSettings } from '../kubelet/node-settings.ts'
+import { KUBELET_PORT } from '../kubelet/server/server.ts'
+import type { ManifestPeriods } from '../kubelet/static-pods/manifest-sources.ts'
+import { FlagError, type ReadFlags } from './flags.ts'
+import { addressTowards, clientAuthority, hostOf, servingCertificate } from './kubelet-server.ts'
+import type { ComponentProcess } from './process.ts'
+
+export interface NodeToStart {
+  readonly client: Client
+  readonly nodeName: string
+  /** Of the API server. */
+  readonly server: string
+  readonly signal: AbortSignal
+  readonly settings: NodeSettings
+  readonly manifestPeriods: ManifestPeriods
+}
+
+/** kubelet's own defaults. */
+const ROOT = '/var/lib/kubelet'
+const MOST_PODS = 110
+
+/** Resolves once the node is Ready. @throws FlagError, Error in a line for each thing that the machine lacks */
+export async function startKubeletOfContainers(
+  flags: ReadFlags,
+  process: ComponentProcess,
+  { client, nodeName, server, signal, settings, manifestPeriods }: NodeToStart,
+): Promise<void> {
+  const eviction = evictionOf(flags)
+  const runtime = { ...process.runtime, log: process.runtime.log.named('kubelet') }
+  const clientCa = clientAuthority(flags)
+  if (clientCa === undefined)
+    throw new FlagError('--client-ca-file is not given, and the kubeconfig names no authority of the cluster')
+  const { runtime: found, problems } = await checkMachine(runtime.clock, flags.text('container-runtime-endpoint'), {
+    hasNetworkOfOthers: true,
+  })
+  if (problems.length > 0 || found === undefined)
+    throw new Error(['this machine cannot run real containers yet:', ...problems].join('\n  '))
+  const nodeIP = flags.text('node-ip') ?? (await addressTowards(server, runtime))
+  if (nodeIP === undefined) throw new Error(`the API server at ${server} is not reached: say --node-ip`)
+  const prepared = prepareNodeOfOthers({
+    runtime,
+    nodeName,
+    found,
+    // What is mounted below is found by comparing paths with those that the kernel knows.
+    directory: realPath(resolve(flags.text('root-dir') ?? ROOT)),
+    nodeIP,
+  })
+  const clusterDomain = flags.text('cluster-domain')
+  const node = await startRealNode({
+    ...settings,
+    ...(eviction === undefined ? {} : { eviction }),
+    runtime,
+    client,
+    signal,
+    prepared,
+    dnsServers: flags.list('cluster-dns') ?? [],
+    ...(clusterDomain === undefined || clusterDomain === '' ? {} : { clusterDomain }),
+    maxPods: flags.number('max-pods') ?? MOST_PODS,
+    listen: { host: hostOf(flags, nodeIP), port: flags.number('port') ?? KUBELET_PORT },
+    certificate: () => ({ ...servingCertificate(flags, { runtime, nodeName }, nodeIP), clientCa }),
+    manifestPeriods,
+  })
+  process.onStop(() => node.leave())
+}
+
+/** Of --eviction-hard and its like. */
+function evictionOf(flags: ReadFlags): EvictionFlags | undefined {
+  const [evictionHard, evictionSoft] = [flags.text('eviction-hard'), flags.text('eviction-soft')]
+  const grace = flags.text('eviction-soft-grace-period')
+  const reclaim = flags.text('eviction-minimum-reclaim')
+  const transition = flags.text('eviction-pressure-transition-period')
+  const most = flags.number('eviction-max-pod-grace-period')
+  const eviction: EvictionFlags = {
+    ...(evictionHard === undefined ? {} : { evictionHard }),
+    ...(evictionSoft === undefined ? {} : { evictionSoft }),
+    ...(grace === undefined ? {} : { evictionSoftGracePeriod: grace }),
+    ...(reclaim === undefined ? {} : { evictionMinimumReclaim: reclaim }),
+    ...(transition === undefined
+      ? {}
+      : { evictionPressureTransitionPeriodMs: flags.ms('eviction-pressure-transition-period') }),
+    ...(most === undefined ? {} : { evictionMaxPodGracePeriod: most }),
+  }
+  try {
+    evictionConfig(eviction)
+  } catch (cause) {
+    throw new FlagError(messageOf(cause), { cause })
+  }
+  return Object.keys(eviction).length === 0 ? undefined : eviction
+}

@@ -1,0 +1,129 @@
+/** skiff kubelet over a container runtime, on a machine whose network others have made, as a process apart from the control plane. */
+import assert from 'node:assert/strict'
+import type { ChildProcess } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { lacks } from '../machine.ts'
+import { busyboxArchive, type ContainerMachine, startContainerMachine, until } from './stage.ts'
+
+const IMAGE = 'example.test/busybox:1'
+const ADDRESS = '10.99.0.1'
+const skiff = fileURLToPath(new URL('../../bin/skiff.js', import.meta.url))
+const sh = (script: string) => ['/bin/busybox', 'sh', '-c', script]
+
+/** Pods stand on one bridge, as with flannel or kind. */
+const network = {
+  cniVersion: '1.0.0',
+  name: 'others',
+  plugins: [
+    {
+      type: 'bridge',
+      bridge: 'others',
+      isGateway: true,
+      ipam: { type: 'host-local', ranges: [[{ subnet: '10.99.1.0/24' }]], routes: [{ dst: '0.0.0.0/0' }] },
+    },
+  ],
+}
+
+describe('a kubelet of real containers as a process of its own', { skip: lacks.containers() }, () => {
+  let machine: ContainerMachine
+  let kubelet: ChildProcess | undefined
+  let log = ''
+
+  const start = () => {
+    const pki = join(machine.dataDir, 'pki')
+    kubelet = machine.start(
+      process.execPath,
+      ...[skiff, 'kubelet', '--hostname-override=worker', `--node-ip=${ADDRESS}`, `--address=${ADDRESS}`],
+      ...['--container-runtime-endpoint=unix:///run/containerd/containerd.sock', '--cluster-domain=example.test'],
+      ...[`--kubeconfig=${join(machine.dataDir, 'kubeconfig')}`, `--client-ca-file=${join(pki, 'ca.crt')}`],
+      ...[`--root-dir=${join(machine.directory, 'kubelet')}`, `--cert-dir=${join(machine.directory, 'certificates')}`],
+      ...['--cluster-dns=10.96.0.53', '--max-pods=7'],
+    )
+    kubelet.stderr?.on('data', (text: Buffer) => {
+      log += text.toString()
+    })
+  }
+  const stop = (signal: NodeJS.Signals) =>
+    new Promise<number | null>((resolve) => {
+      const { pid } = kubelet!
+      kubelet!.once('exit', (code) => resolve(code))
+      // nsenter is its parent.
+      machine.run('pkill', `-${signal.slice(3)}`, '-f', 'skiff.js kubelet --hostname-override=worker')
+      assert.ok(pid)
+    })
+  const field = (kind: string, name: string, path: string) =>
+    machine.kubectl('get', kind, name, '-o', `jsonpath=${path}`).stdout
+  const ready = (kind: string, name: string) =>
+    until(`${name} is ready: ${log}`, () =>
+      field(kind, name, '{.status.conditions[?(@.type=="Ready")].status}').includes('True'),
+    )
+
+  before(async () => {
+    machine = await startContainerMachine()
+    machine.run('ip', 'link', 'add', 'outside', 'type', 'bridge')
+    machine.run('ip', 'address', 'add', `${ADDRESS}/24`, 'dev', 'outside')
+    machine.run('ip', 'link', 'set', 'outside', 'up')
+    writeFileSync(join(machine.directory, 'cni/10-others.conflist'), JSON.stringify(network))
+    const archive = busyboxArchive(machine.directory, IMAGE)
+    assert.equal(machine.run('ctr', '-n', 'k8s.io', 'images', 'import', archive).status, 0)
+    const components = 'apiserver,controllers,scheduler'
+    const up = machine.skiff('up', '--port', '0', '--detach', '--components', components)
+    assert.equal(up.status, 0, up.stderr)
+    start()
+  })
+  after(async () => {
+    machine?.skiff('down')
+    await machine?.stop()
+  })
+
+  test('the node is Ready under its flags, and touches no network', async () => {
+    await ready('node', 'worker')
+    assert.match(field('node', 'worker', '{.status.nodeInfo.containerRuntimeVersion}'), /^containerd:\/\/\d/)
+    assert.equal(field('node', 'worker', '{.status.addresses[?(@.type=="InternalIP")].address}'), ADDRESS)
+    assert.equal(field('node', 'worker', '{.status.capacity.pods}'), '7')
+    assert.equal(field('node', 'worker', '{.status.daemonEndpoints.kubeletEndpoint.Port}'), '10250')
+    assert.equal(machine.run('nft', 'list', 'tables').stdout, '')
+    assert.doesNotMatch(machine.run('ip', '-o', 'link').stdout, /skiff/)
+  })
+
+  test('its pods have addresses of that network and the names of its flags, and are seen through the API server', async () => {
+    const container = { name: 'c', image: IMAGE, imagePullPolicy: 'Never', command: sh('echo here; exec sleep 9999') }
+    const spec = { containers: [container], terminationGracePeriodSeconds: 1 }
+    machine.apply({ kind: 'Pod', apiVersion: 'v1', metadata: { name: 'one' }, spec })
+    await ready('pod', 'one')
+    assert.match(field('pod', 'one', '{.status.podIP}'), /^10\.99\.1\.\d+$/)
+    assert.equal(field('pod', 'one', '{.status.hostIP}'), ADDRESS)
+    assert.equal(machine.kubectl('logs', 'one').stdout, 'here\n')
+    const left = machine.kubectl('exec', 'one', '--', ...sh('cat /etc/resolv.conf; exit 7'))
+    assert.deepEqual(
+      [left.status, left.stdout],
+      [7, 'search default.svc.example.test svc.example.test example.test\nnameserver 10.96.0.53\noptions ndots:5\n'],
+    )
+  })
+
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const)
+    test(`its containers run on after ${signal}, and its next start finds them`, async () => {
+      const id = field('pod', 'one', '{.status.containerStatuses[0].containerID}')
+      await stop(signal)
+      const running = machine.run('ctr', '-n', 'k8s.io', 'tasks', 'list').stdout
+      assert.match(running, new RegExp(`^${id.slice('containerd://'.length)} +\\d+ +RUNNING`, 'm'))
+      start()
+      await until('exec by the new process', () => machine.kubectl('exec', 'one', '--', ...sh('true')).status === 0)
+      assert.deepEqual(
+        [field('pod', 'one', '{.status.containerStatuses[0].containerID}'), field('pod', 'one', '{.status.phase}')],
+        [id, 'Running'],
+      )
+      assert.equal(field('pod', 'one', '{.status.containerStatuses[0].restartCount}'), '0')
+    })
+
+  test('a pod that is deleted leaves no container', async () => {
+    assert.equal(machine.kubectl('delete', 'pod', 'one').status, 0)
+    await until(
+      'the end of its tasks',
+      () => !/RUNNING/.test(machine.run('ctr', '-n', 'k8s.io', 'tasks', 'list').stdout),
+    )
+  })
+})
