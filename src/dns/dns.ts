@@ -13,6 +13,7 @@ import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { createInformerFactory } from '../client/informer.ts'
 import { createForwarder, ForwardError, type Forwarder } from './forward.ts'
+import { dnsMetrics, serveDnsHealth } from './own-health.ts'
 import { type Answer, CLASS_IN, EDNS_SIZE, PLAIN_SIZE, parseForeign, type Query, RCODE, TYPE } from './read-message.ts'
 import { openSockets } from './server.ts'
 import { questionOf, writeAnswer } from './write-message.ts'
@@ -83,7 +84,13 @@ export async function startDns(options: DnsOptions): Promise<DnsServer> {
     const from = Math.floor(runtime.random.float() * values.length)
     return [...values.slice(from), ...values.slice(0, from)]
   }
-  const answer = (query: Query, protocol: 'udp' | 'tcp') => respond(query, protocol, names, forwarder, shuffled)
+  const metrics = dnsMetrics()
+  const answer = async (query: Query, protocol: 'udp' | 'tcp') => {
+    const begun = runtime.machineClock.monotonic()
+    const bytes = await respond(query, protocol, names, forwarder, shuffled)
+    metrics.answered(protocol, bytes, (runtime.machineClock.monotonic() - begun) / 1000)
+    return bytes
+  }
   const sockets = await openSockets({
     runtime,
     address,
@@ -91,7 +98,13 @@ export async function startDns(options: DnsOptions): Promise<DnsServer> {
     isAllowed: allowing(options.podRanges),
     answer,
   })
-  return { port: sockets.port, stop: sockets.close }
+  const endHealth = await serveDnsHealth(runtime, address, metrics)
+  return {
+    port: sockets.port,
+    async stop() {
+      await Promise.all([sockets.close(), endHealth()])
+    },
+  }
 }
 
 const plain = (rcode: number): Answer => ({

@@ -7,7 +7,7 @@ import type { Service } from '../api/generated/types.ts'
 import type { Timer } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
-import { createServer } from '../http/node-http.ts'
+import { smallServer } from '../http/small-server.ts'
 import type { ServicePort } from './service-port.ts'
 
 export interface HealthChecksOptions {
@@ -39,9 +39,6 @@ interface Listening {
 }
 
 const RETRY_MS = 5000
-/** Nothing but a request line and some headers is expected. */
-const REQUEST_MS = 10_000
-const MOST_CONNECTIONS = 100
 
 /** Undefined where the Service has no such port. `ports`: what the proxy has read of it. */
 export function healthCheckOf(
@@ -130,37 +127,5 @@ export function createHealthChecks({ runtime, addresses, isHealthy }: HealthChec
       change()
       await changing
     },
-  }
-}
-
-export interface SmallServer {
-  /** @throws the listen error as Node gives it */
-  listen(host: string, port: number): Promise<void>
-  close(): Promise<void>
-}
-
-/** Answers every GET; `path` is without its query. */
-export function smallServer(answer: (response: ServerResponse, path: string) => void): SmallServer {
-  const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, (request, response) => {
-    request.resume()
-    answer(response, (request.url ?? '').split('?')[0] ?? '')
-  })
-  server.maxConnections = MOST_CONNECTIONS
-  return {
-    listen: (host, port) =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject)
-        server.listen(port, host, () => {
-          server.off('error', reject)
-          // One that fails to take a connection says so in vain.
-          server.on('error', () => {})
-          resolve()
-        })
-      }),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
   }
 }

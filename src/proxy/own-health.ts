@@ -6,7 +6,7 @@ import type { Node } from '../api/generated/types.ts'
 import { formatTime } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
-import { type SmallServer, smallServer } from './health-checks.ts'
+import { type SmallServer, smallServer } from '../http/small-server.ts'
 
 const PORTS = { health: 10_256, metrics: 10_249 }
 const LOOPBACK = '127.0.0.1'

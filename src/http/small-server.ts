@@ -1,0 +1,39 @@
+/** A server of plain HTTP for health and metrics: short questions of machines nearby, each answered at once, from little. */
+import type { ServerResponse } from 'node:http'
+import { createServer } from './node-http.ts'
+
+/** Nothing but a request line and some headers is expected. */
+const REQUEST_MS = 10_000
+const MOST_CONNECTIONS = 100
+
+export interface SmallServer {
+  /** @throws the listen error as Node gives it */
+  listen(host: string, port: number): Promise<void>
+  close(): Promise<void>
+}
+
+/** Answers every GET; `path` is without its query. */
+export function smallServer(answer: (response: ServerResponse, path: string) => void): SmallServer {
+  const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, (request, response) => {
+    request.resume()
+    answer(response, (request.url ?? '').split('?')[0] ?? '')
+  })
+  server.maxConnections = MOST_CONNECTIONS
+  return {
+    listen: (host, port) =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject)
+        server.listen(port, host, () => {
+          server.off('error', reject)
+          // One that fails to take a connection says so in vain.
+          server.on('error', () => {})
+          resolve()
+        })
+      }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
