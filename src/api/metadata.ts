@@ -15,3 +15,10 @@ export function withMetadata<T extends KubeObject>(
   }
   return { ...object, metadata: metadata as ObjectMeta }
 }
+
+/** What Kubernetes' own components keep of objects in their informers. The same object where there are none. */
+export function withoutManagedFields<T extends KubeObject>(object: T): T {
+  if (object.metadata?.managedFields === undefined) return object
+  const { managedFields: _, ...metadata } = object.metadata
+  return { ...object, metadata }
+}

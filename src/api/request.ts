@@ -92,6 +92,8 @@ export interface StoredObject {
   readonly key: string
   readonly revision: number
   readonly object: KubeObject
+  /** The same without managedFields: one for all that keep it. */
+  readonly trimmed?: KubeObject
   /** About how many bytes its JSON has, where that is known before it is written. */
   readonly size?: number
   /** The JSON of the object with apiVersion and kind (`full`), or without them as in a list's items. */
@@ -108,6 +110,8 @@ export interface StoredObject {
 export interface WatchEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
   readonly object: KubeObject
+  /** The object without managedFields, where its making costs less. */
+  readonly trimmed?: KubeObject
   /** Of a watch that asked for it: the object before this change, where the watch's selectors knew it. */
   readonly previous?: KubeObject
   /** The event's line as JSON, newline included; encoded once for all watchers of the same representation. */

@@ -32,6 +32,10 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
   'Overload:': [
     ['--max-requests-inflight <n>', 'with the next, requests worked on at once (default: 400)', integer(0, 1_000_000)],
     ['--max-mutating-requests-inflight <n>', 'added to the last (default: 200)', integer(0, 1_000_000)],
+    [
+      '--memory-limit <quantity>',
+      'before the process uses so much (2Gi) it gives up history, refuses what is asked, then what is created (default: none)',
+    ],
   ],
   'Stopping:': [
     [

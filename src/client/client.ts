@@ -27,6 +27,8 @@ export interface ListOptions {
   readonly continue?: string
   /** Only metadata is wanted (PartialObjectMetadata on a wire; in-process the same whole objects, which cost nothing). */
   readonly metadataOnly?: boolean
+  /** Objects come without managedFields, which most of those that keep objects do not need. */
+  readonly withoutManagedFields?: boolean
 }
 
 export interface WatchOptions extends ListOptions {

@@ -37,6 +37,39 @@ test('an informer tells its handlers the list, then each change, in order', asyn
   assert.equal(informer.store.get('default/a')?.['data'].v, '3')
 })
 
+test('what informers keep has no managedFields, as with Kubernetes own components', async () => {
+  const { runtime, server, informer, factory } = start()
+  const managed = (name: string) => {
+    const object = configMap(name, { v: '1' })
+    return { ...object, metadata: { ...object.metadata, managedFields: [{ manager: 'm' }] } }
+  }
+  server.put(managed('listed'))
+  factory.start()
+  await runtime.complete(informer.whenSynced())
+  server.put(managed('watched'))
+  await runtime.settle()
+  const kept = informer.store.list().map(({ metadata }) => [metadata.name, metadata.managedFields])
+  assert.deepEqual(kept, [
+    ['listed', undefined],
+    ['watched', undefined],
+  ])
+})
+
+test('a long first list is told in turns, and whole before the informer has synced', async () => {
+  const { runtime, server, informer, factory, told } = start()
+  for (let index = 0; index < 1000; index++) server.put(configMap(`c${index}`, { v: '1' }))
+  factory.start()
+  let turns = 0
+  runtime.scheduler.later('others', function again() {
+    if (!informer.hasSynced && informer.store.size > 0) turns++
+    if (!informer.hasSynced) runtime.scheduler.later('others', again)
+  })
+  await runtime.complete(informer.whenSynced())
+  assert.equal(told.length, 1000)
+  assert.ok(told.every((line) => line.endsWith(' initial')))
+  assert.ok(turns >= 3, `${turns} turns in between`)
+})
+
 test('changes to one object keep their order whatever order the scheduler chooses', async () => {
   for (let seed = 0; seed < 30; seed++) {
     const { runtime, server, factory, told } = start(seed)

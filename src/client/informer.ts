@@ -46,6 +46,8 @@ export interface InformerOptions {
   readonly fieldSelector?: string
   /** Only metadata is needed. In-process the whole objects come all the same, from the informer others use. */
   readonly metadataOnly?: boolean
+  /** Objects come with managedFields, which informers leave out otherwise. */
+  readonly managedFields?: boolean
 }
 
 export interface InformerFactory {
@@ -58,6 +60,9 @@ export interface InformerFactory {
   /** Resolves when every informer made so far has synced. */
   whenSynced(signal?: AbortSignal): Promise<void>
 }
+
+/** Objects of a list that are put into the store in one turn of the event loop. */
+const REPLACED_AT_ONCE = 128
 
 interface Listener<T> {
   readonly handlers: EventHandlers<T>
@@ -114,10 +119,15 @@ function createInformer<T extends KubeObject>(
   }
 
   const sink = {
-    replace(items: readonly T[], resourceVersion: string) {
+    async replace(items: readonly T[], resourceVersion: string) {
       const initial = !hasSynced
       const keys = new Set<string>()
-      for (const item of items) {
+      for (const [at, item] of items.entries()) {
+        // What its handlers do with so many of them is work of one turn.
+        if (at > 0 && at % REPLACED_AT_ONCE === 0) {
+          await new Promise<void>((resolve) => runtime.scheduler.later(label, resolve))
+          if (stopped) return
+        }
         const key = objectKey(item)
         keys.add(key)
         put(key, item, initial)
@@ -190,7 +200,8 @@ function createInformer<T extends KubeObject>(
       )
       const resource = client.resource<T>(gvr)
       const scoped = options.namespace ? resource.namespace(options.namespace) : resource
-      const { namespace: _, ...selection } = options
+      const { namespace: _, managedFields = false, ...ofThese } = options
+      const selection = { ...ofThese, withoutManagedFields: !managedFields }
       void runReflector(runtime, scoped, selection, sink, signal, { endless: client.inProcess })
     },
   }
@@ -242,6 +253,7 @@ export function createInformerFactory(
       options.labelSelector ?? '',
       options.fieldSelector ?? '',
       options.metadataOnly === true && !client.inProcess,
+      options.managedFields === true,
     ])
   const run = (entry: { informer: RunningInformer<KubeObject>; stop: AbortController; running: boolean }) => {
     if (entry.running || entry.stop.signal.aborted) return

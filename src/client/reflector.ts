@@ -11,7 +11,7 @@ import type { ListOptions, ResourceClient } from './client.ts'
 
 export interface ReflectorSink<T extends KubeObject> {
   /** The whole state, at `resourceVersion`. */
-  replace(items: readonly T[], resourceVersion: string): void
+  replace(items: readonly T[], resourceVersion: string): Promise<void> | void
   /** ADDED, MODIFIED, DELETED; in the order of the server's revisions. */
   apply(event: WatchEvent & { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' }): void
   /** Nothing changed up to this version. */
@@ -57,7 +57,8 @@ export async function runReflector<T extends KubeObject>(
         })
         if (signal.aborted) return
         version = list.metadata.resourceVersion
-        sink.replace(list.items, version)
+        await sink.replace(list.items, version)
+        if (signal.aborted) return
         listFrom = '0'
       }
       const quiet = await watchFrom(version)

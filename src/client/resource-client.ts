@@ -1,4 +1,5 @@
 /** ResourceClient: the requests about one resource, as paths, queries and bodies. */
+import { withoutManagedFields } from '../api/metadata.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import type { RequestBody, WatchEvent } from '../api/request.ts'
 import type { StreamReader } from '../base/stream.ts'
@@ -47,9 +48,8 @@ export function createResourceClient<T extends KubeObject>(
     },
     async list(options = {}) {
       const query = listQuery(options)
-      return responseList<T>(
-        await requester.request({ method: 'GET', path: collection, query, ...accept(options, 'list') }),
-      )
+      const answer = await requester.request({ method: 'GET', path: collection, query, ...accept(options, 'list') })
+      return responseList<T>(answer, { ...options, inTurns: requester.inTurns })
     },
     async watch(options, signal) {
       const query = listQuery(options)
@@ -68,7 +68,8 @@ export function createResourceClient<T extends KubeObject>(
         responseObject(response)
         throw new Error('the server answered a watch with something else')
       }
-      return failingOnErrorEvents(response.events)
+      const events = failingOnErrorEvents(response.events)
+      return options.withoutManagedFields === true ? trimmedEvents(events) : events
     },
     async create(object, options = {}) {
       const ns = namespace === '' ? (object.metadata?.namespace ?? '') : namespace
@@ -132,6 +133,25 @@ function writeQuery(options: WriteOptions): URLSearchParams {
   if (options.dryRun) query.set('dryRun', 'All')
   if (options.fieldManager) query.set('fieldManager', options.fieldManager)
   return query
+}
+
+const trimmedEvent = (event: WatchEvent): WatchEvent => ({
+  type: event.type,
+  object: event.trimmed ?? withoutManagedFields(event.object),
+})
+
+function trimmedEvents(events: StreamReader<WatchEvent>): StreamReader<WatchEvent> {
+  return {
+    async next() {
+      const event = await events.next()
+      return event && trimmedEvent(event)
+    },
+    drain: () => events.drain().map(trimmedEvent),
+    get closed() {
+      return events.closed
+    },
+    close: (error) => events.close(error),
+  }
 }
 
 /** The same stream, whose ERROR event is thrown when its turn comes, after the events before it. */

@@ -1,9 +1,11 @@
 /** Answers of an API server, from either transport, as what a caller wants: an object, a list, a text, or a StatusError. */
 import { jsonText, parseExactly } from '../api/codec/json.ts'
+import { withoutManagedFields } from '../api/metadata.ts'
 import type { KubeObject } from '../api/object.ts'
-import type { ApiResponse } from '../api/request.ts'
+import type { ApiResponse, StoredObject } from '../api/request.ts'
 import { type StatusDetails, StatusError } from '../api/status.ts'
-import type { KubeList } from './client.ts'
+import type { KubeList, ListOptions } from './client.ts'
+import type { Requester } from './transport.ts'
 
 const decoder = new TextDecoder()
 
@@ -55,19 +57,31 @@ function bare(response: ApiResponse): KubeObject {
   }
 }
 
+const atOnce: Requester['inTurns'] = async (items, act) => items.map(act)
+
 /** Items of a typed list come without kind and apiVersion on a wire; here every item has them. */
-export function responseList<T extends KubeObject>(response: ApiResponse): KubeList<T> {
+export async function responseList<T extends KubeObject>(
+  response: ApiResponse,
+  {
+    inTurns = atOnce,
+    withoutManagedFields: areTrimmed = false,
+  }: Partial<Pick<Requester, 'inTurns'>> & ListOptions = {},
+): Promise<KubeList<T>> {
   if (response.kind === 'list') {
+    // What is asked for here first is parsed now.
+    const objectOf = (item: StoredObject) =>
+      areTrimmed ? (item.trimmed ?? withoutManagedFields(item.object)) : item.object
     return {
       metadata: response.list.metadata as KubeList<T>['metadata'],
-      items: response.items.map((item) => item.object as T),
+      items: (await inTurns(response.items, objectOf)) as KubeObject[] as T[],
     }
   }
   const list = responseObject(response)
   const kind = list.kind.replace(/List$/, '')
-  const items = ((list['items'] as readonly T[] | null | undefined) ?? []).map((item) =>
-    item.kind !== undefined ? item : { apiVersion: list.apiVersion, kind, ...(item as object) },
-  ) as readonly T[]
+  const items = ((list['items'] as readonly T[] | null | undefined) ?? []).map((item) => {
+    const whole = (item.kind !== undefined ? item : { apiVersion: list.apiVersion, kind, ...(item as object) }) as T
+    return areTrimmed ? withoutManagedFields(whole) : whole
+  })
   return { metadata: list.metadata as KubeList<T>['metadata'], items }
 }
 

@@ -7,6 +7,7 @@ import type { ApiRequest, ApiResponse, Handler, UserInfo } from '../api/request.
 import { StatusError } from '../api/status.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { turn } from '../base/scheduler.ts'
+import { inTurns } from '../base/turns.ts'
 import type { Client } from './client.ts'
 import { discover, discoveryTag } from './discovery.ts'
 import { type ClientRequestMetrics, clientRequestMetrics } from './request-metrics.ts'
@@ -44,6 +45,8 @@ export interface RequestParts {
 export interface Requester {
   readonly inProcess: boolean
   request(parts: RequestParts): Promise<ApiResponse>
+  /** What `act` makes of each item; others have their turn in between. */
+  inTurns<T, R>(items: readonly T[], act: (item: T) => R): Promise<R[]>
 }
 
 /** Requests go into `handler` as they are: its filters see the component's own identity. */
@@ -98,6 +101,7 @@ function clientOf(
   }
   const requester: Requester = {
     inProcess: transport.inProcess,
+    inTurns: (items, act) => inTurns(runtime, 'answer', items, act),
     async request(parts) {
       const request: ApiRequest = {
         method: parts.method,

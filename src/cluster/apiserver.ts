@@ -10,6 +10,7 @@ import { reviewToken } from '../apiserver/auth/tokenreview.ts'
 import type { SharedEntries } from '../apiserver/cache/entry.ts'
 import type { FaultInjection } from '../apiserver/faults/faults.ts'
 import { defaultFairness, fairness } from '../apiserver/filters/priority-and-fairness.ts'
+import { createMemoryLimit } from '../apiserver/flowcontrol/memory-limit.ts'
 import type { ComponentHealth } from '../apiserver/handlers/component-status.ts'
 import type { PathHandler } from '../apiserver/handlers/dispatch.ts'
 import { issuerResponse } from '../apiserver/handlers/issuer.ts'
@@ -31,6 +32,7 @@ import { builtinStrategies } from '../apiserver/registry/strategies/builtin.ts'
 import { createApiServer, type ServerAuth } from '../apiserver/server.ts'
 import { readingKubernetes } from '../apiserver/stored-by-kubernetes.ts'
 import { sleep } from '../base/clock.ts'
+import { collectGarbage, usedMemory } from '../base/memory.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { createClient, inProcessTransport } from '../client/transport.ts'
 import type { StoreState } from '../storage/engine.ts'
@@ -187,6 +189,10 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
   const storage = transformer === undefined ? disk : transformed(disk, transformer)
   // etcd is compacted once for all that share it.
   const stopCompacting = isShared ? () => {} : startCompactor(runtime, disk)
+  const limit = security.memoryLimit
+  const memory =
+    limit === undefined ? undefined : createMemoryLimit(runtime, { limit, used: usedMemory, collect: collectGarbage })
+  stopping.signal.addEventListener('abort', () => memory?.stop())
   let auth: Auth | undefined
   let url = ''
   /** Where pods and others beside this machine reach this server, if anywhere; else the same. */
@@ -228,7 +234,11 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
             : { otherTokens: authentication.otherTokens, anonymous: authentication.anonymous }),
           ...(authorization === undefined ? {} : { authorization: authorization.chain }),
           ...(security.audit === undefined ? {} : { audit: security.audit }),
-          overload: fairness(runtime, reads, { ...defaultFairness, inFlight: security.inFlight }),
+          overload: fairness(runtime, reads, {
+            ...defaultFairness,
+            inFlight: security.inFlight,
+            ...(memory === undefined ? {} : { memory }),
+          }),
         })
         const { forget } = auth.authenticator
         authentication?.start(forget)
@@ -251,6 +261,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         ...(options.controls === undefined ? [] : [options.controls]),
       ],
     })
+    memory?.onPressure(server.caches.shrink)
     auth?.legacyTokens.start(loopbackOf(server.handler))
     const asker = createClient(runtime, inProcessTransport(server.handler), METRICS_READER)
     summaryOf = async (node) => {

@@ -1,5 +1,6 @@
 /** What an administrator may say about audit, encryption and tokens, read from the files named and refused with a reason. */
 
+import { quantityValue } from '../api/objects/quantity.ts'
 import type { Filter, UserInfo } from '../api/request.ts'
 import type { Scheme } from '../api/scheme/resource.ts'
 import type { ServiceAccountKeys } from '../apiserver/auth/service-account-tokens.ts'
@@ -32,6 +33,8 @@ export interface SecurityOptions extends AuthenticationOptions, AuthorizationOpt
   /** Requests worked on at once, together: priority levels have their shares of it. Default: 400 and 200. */
   readonly maxRequestsInflight?: number
   readonly maxMutatingRequestsInflight?: number
+  /** What the process is not to use more memory than: `2Gi`. Default: no limit. */
+  readonly memoryLimit?: string
   /** How long everything is served after the cluster was told to stop, while /readyz fails: `10s`. Default: not at all. */
   readonly shutdownDelayDuration?: string
   /** Where Services' addresses come from. Default: 10.96.0.0/16. */
@@ -50,6 +53,7 @@ const NAMES: Readonly<Record<keyof SecurityOptions, true>> = {
   tokenAuthFile: true,
   maxRequestsInflight: true,
   maxMutatingRequestsInflight: true,
+  memoryLimit: true,
   shutdownDelayDuration: true,
   serviceClusterIpRange: true,
   serviceNodePortRange: true,
@@ -91,6 +95,8 @@ export interface Security {
   /** Requests worked on at once. */
   readonly inFlight: number
   readonly shutdownDelayMs: number
+  /** Bytes. */
+  readonly memoryLimit?: number
   close(): Promise<void>
 }
 
@@ -105,6 +111,7 @@ export async function loadSecurity(
   const inFlight = (options.maxRequestsInflight ?? 400) + (options.maxMutatingRequestsInflight ?? 200)
   if (inFlight === 0) throw new StartError('--max-requests-inflight and --max-mutating-requests-inflight are both 0')
   const shutdownDelayMs = shutdownDelayOf(options)
+  const memoryLimit = memoryLimitOf(options)
   const authentication = await loadAuthentication(runtime, options, serviceAccounts)
   if (authentication !== undefined) undo.push(async () => authentication.close())
   const authorization = await loadAuthorization(runtime, options)
@@ -135,6 +142,7 @@ export async function loadSecurity(
     ...others,
     inFlight,
     shutdownDelayMs,
+    ...(memoryLimit === undefined ? {} : { memoryLimit }),
     ...(audit === undefined ? {} : { audit }),
     close: async () => {
       for (const step of undo) await step()
@@ -152,6 +160,22 @@ function shutdownDelayOf({ shutdownDelayDuration = '0s' }: SecurityOptions): num
   }
   if (ms < 0) throw new StartError('--shutdown-delay-duration can not be negative value')
   return ms
+}
+
+/** Less than that no cluster begins with. */
+const LEAST_MEMORY = 256 << 20
+
+/** @throws StartError for what is no amount of memory, or too little to begin with */
+function memoryLimitOf({ memoryLimit }: SecurityOptions): number | undefined {
+  if (memoryLimit === undefined) return undefined
+  let bytes: number
+  try {
+    bytes = Number(quantityValue(memoryLimit))
+  } catch {
+    throw new StartError(`--memory-limit: not an amount of memory, as 2Gi: ${JSON.stringify(memoryLimit)}`)
+  }
+  if (bytes < LEAST_MEMORY) throw new StartError(`--memory-limit: must be at least 256Mi: ${memoryLimit}`)
+  return bytes
 }
 
 async function loadAudit(

@@ -7,7 +7,7 @@ import type { ApiRequest, ApiResponse, Headers } from '../api/request.ts'
 import { internalError, StatusError } from '../api/status.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { createGathering } from './gather.ts'
-import { listPieces, sliced } from './slices.ts'
+import { listPieces, type Slices, sliced } from './slices.ts'
 import { createWatchWriter, type WatchTraffic, type WatchWriter } from './watch.ts'
 
 /** What node:http's ServerResponse and node:http2's Http2ServerResponse have in common. */
@@ -230,20 +230,24 @@ function acceptsGzip(request: ApiRequest | undefined): boolean {
   return accepted !== undefined && request?.method !== 'HEAD' && /(^|,)\s*gzip\s*(,|$)/.test(accepted)
 }
 
-function* chain(head: readonly Uint8Array[], rest: Iterator<Uint8Array>): Generator<Uint8Array> {
+function* chain(head: readonly Uint8Array[], rest: Slices): Slices {
   yield* head
-  for (let next = rest.next(); next.done !== true; next = rest.next()) yield next.value
+  let hasLeft: boolean | undefined
+  for (let next = rest.next(); next.done !== true; next = rest.next(hasLeft)) hasLeft = yield next.value
 }
 
 /**
  * Writes one slice after the other, each when the one before has left, so that other requests run in between; `turn` lets them
  * where slices take time to be made.
  */
-async function sendSlices(outgoing: Outgoing, slices: Iterable<Uint8Array>, turn?: () => Promise<void>): Promise<void> {
-  for (const slice of slices) {
+async function sendSlices(outgoing: Outgoing, slices: Slices, turn?: () => Promise<void>): Promise<void> {
+  for (let next = slices.next(); next.done !== true; ) {
     if (outgoing.destroyed === true) return
-    if (!outgoing.write(slice)) await drained(outgoing)
+    const isTaken = outgoing.write(next.value)
+    if (!isTaken) await drained(outgoing)
     else if (turn !== undefined) await turn()
+    // What was taken at once may wait in a buffer still.
+    next = slices.next(!isTaken)
   }
   outgoing.end()
 }
@@ -253,7 +257,7 @@ async function sendGzip(
   outgoing: Outgoing,
   status: number,
   headers: OutgoingHttpHeaders,
-  slices: Iterable<Uint8Array>,
+  slices: Slices,
 ): Promise<void> {
   headers['content-encoding'] = 'gzip'
   const { vary, ...others } = headers
@@ -270,9 +274,10 @@ async function sendGzip(
     outgoing.end()
   })()
   pumped.catch(() => {})
-  for (const slice of slices) {
-    if (gzip.destroyed) break
-    if (!gzip.write(slice)) await drained(gzip)
+  for (let next = slices.next(); next.done !== true && !gzip.destroyed; ) {
+    const isTaken = gzip.write(next.value)
+    if (!isTaken) await drained(gzip)
+    next = slices.next(!isTaken)
   }
   gzip.end()
   await pumped

@@ -27,17 +27,33 @@ export function* listPieces({ list, items, whole = false }: ListAnswer): Generat
   yield END
 }
 
-/** Gathers pieces until `size` bytes are together; cuts what is larger than twice that. */
-export function* sliced(pieces: Iterable<Uint8Array>, size: number): Generator<Uint8Array> {
+/** Their reader tells, by `next(true)`, that a slice has left: then the next one may be in its place. */
+export type Slices = Generator<Uint8Array, void, boolean | undefined>
+
+/**
+ * Gathers pieces until `size` bytes are together; cuts what is larger than twice that. Slices that have left give their memory to
+ * the next: each of its own would be outside of V8's heap, which collects garbage for a share of every such allocation.
+ */
+export function* sliced(pieces: Iterable<Uint8Array>, size: number): Slices {
   let gathered: Uint8Array[] = []
   let bytes = 0
+  let free: Buffer | undefined
   for (const piece of pieces) {
     gathered.push(piece)
     bytes += piece.length
     if (bytes < size) continue
-    const slice = gathered.length === 1 ? piece : Buffer.concat(gathered, bytes)
-    if (slice.length <= size * 2) yield slice
-    else for (let at = 0; at < slice.length; at += size) yield slice.subarray(at, at + size)
+    if (bytes <= size * 2 && gathered.length > 1) {
+      const slice: Buffer = free ?? Buffer.allocUnsafeSlow(size * 2)
+      let at = 0
+      for (const part of gathered) {
+        slice.set(part, at)
+        at += part.length
+      }
+      free = (yield slice.subarray(0, bytes)) === true ? slice : undefined
+    } else {
+      const whole = gathered.length === 1 ? piece : Buffer.concat(gathered, bytes)
+      for (let at = 0; at < whole.length; at += size) yield whole.subarray(at, at + size)
+    }
     gathered = []
     bytes = 0
   }

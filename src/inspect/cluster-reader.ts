@@ -141,7 +141,7 @@ export function createClusterReader(clock: Clock, transport: Transport, options:
         ...(parts.body === undefined ? {} : { body: parts.body }),
         ...(options.user !== undefined && transport.inProcess ? { user: options.user } : {}),
       }
-      return { state: 'found', value: take(await transport.send(request)) }
+      return { state: 'found', value: await take(await transport.send(request)) }
     } catch (error) {
       return refusal(error)
     } finally {
@@ -196,7 +196,7 @@ export function createClusterReader(clock: Clock, transport: Transport, options:
       return once(key, `${named(gvr)}${within(namespace)}`, () =>
         send(
           { method: 'GET', path, query, ...(metadataOnly ? { accept: METADATA_LIST } : {}) },
-          (response) => responseList(response).items as never,
+          (response) => responseList(response).then(({ items }) => items) as never,
         ),
       )
     },

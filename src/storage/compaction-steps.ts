@@ -17,9 +17,9 @@ export function sweepStep(
   const dropKeys: string[] = []
   let swept = sweptRevision
   let count = 0
-  for (const change of tables.changes(sweptRevision, compactedRevision)) {
+  for (const change of tables.changeHeads(sweptRevision, compactedRevision)) {
     if (change.previousRevision > 0) dropChanges.push(change.previousRevision)
-    if (change.value === undefined) {
+    if (change.isDelete) {
       dropChanges.push(change.revision)
       // A queued write of the key is about to give it a new entry, and links to this change.
       if (tables.entry(change.key)?.modRevision === change.revision && !isQueued(change.key)) dropKeys.push(change.key)

@@ -80,6 +80,12 @@ export function memoryTables(runtime: Runtime, memory = createMemory()): Tables 
         if (change) yield change
       }
     },
+    *changeHeads(after, upTo) {
+      for (let revision = after + 1; revision <= upTo; revision++) {
+        const change = log.get(revision)
+        if (change) yield { ...change, isDelete: change.value === undefined }
+      }
+    },
     expiries: () => expiries.keys(),
     *journal(after) {
       for (const [revision, value] of memory.journal) if (revision > after) yield { revision, value }

@@ -23,6 +23,11 @@ export interface Change {
   readonly value: Uint8Array | undefined
 }
 
+/** A change without its value. */
+export interface ChangeHead extends Pick<Change, 'revision' | 'key' | 'previousRevision'> {
+  readonly isDelete: boolean
+}
+
 /** The key is to be deleted at `expiresAt` (milliseconds) if `revision` is still its newest. */
 export interface Expiry {
   readonly expiresAt: number
@@ -72,6 +77,8 @@ export interface Tables {
   entries(start: string, end: string): Iterable<readonly [key: string, entry: KeyEntry]>
   /** Changes with after < revision <= upTo that compaction left, in order. Consume before anything is awaited. */
   changes(after: number, upTo: number): Iterable<Change>
+  /** The same without their values, which compaction does not ask for. */
+  changeHeads(after: number, upTo: number): Iterable<ChangeHead>
   /** Expiries in the order of their time. */
   expiries(): Iterable<Expiry>
   /** Entries of the journal after a revision, in order. Consume before anything is awaited. */

@@ -59,7 +59,7 @@ async function record(name: string, play: RecordablePlay): Promise<void> {
       if (runtime.clock.now() >= marked && isOfPlay(object))
         states.push({ type, resource: gvr.resource, object: object as never })
     }
-    informers.informer(gvr, clusterWide.includes(gvr) ? {} : { namespace }).addHandlers({
+    informers.informer(gvr, { managedFields: true, ...(clusterWide.includes(gvr) ? {} : { namespace }) }).addHandlers({
       added: saw('ADDED'),
       updated: (_, object) => saw('MODIFIED')(object),
       deleted: saw('DELETED'),

@@ -213,7 +213,7 @@ export async function startStage(runtime: StageRuntime, options: StageOptions): 
       if (marked && (own === namespace || gvr.resource === 'nodes' || gvr.resource === 'persistentvolumes'))
         states.push({ type, resource: gvr.resource, object })
     }
-    watching.informer(gvr).addHandlers({
+    watching.informer(gvr, { managedFields: true }).addHandlers({
       added: saw('ADDED'),
       updated: (_, object) => saw('MODIFIED')(object),
       deleted: saw('DELETED'),

@@ -35,6 +35,8 @@ export interface Caches {
   fresh(signal?: AbortSignal): Promise<void> | undefined
   /** Whether the caches have reached the revision, or do within `ms`. */
   reached(revision: number, ms: number, signal?: AbortSignal): Promise<boolean>
+  /** Gives up what can be read from storage or made again. */
+  shrink(): void
   /** Ends every watch. */
   close(): void
 }
@@ -169,6 +171,9 @@ export async function createCaches(runtime: Runtime, storage: Storage, options: 
         waiting.add(waiter)
         signal?.addEventListener('abort', onAbort)
       })
+    },
+    shrink() {
+      for (const cache of resources.values()) cache.shrink()
     },
     close() {
       unsubscribe()

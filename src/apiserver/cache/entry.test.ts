@@ -154,3 +154,33 @@ test('a form that differs in its beginning alone is served from the bytes there 
   )
   assert.equal(converted, 1)
 })
+
+test('informers get an object without managedFields: one for all of them, as long as it is current', () => {
+  const specOf = (object: KubeObject) => object['spec']
+  const options: EntryOptions = { freeze: false, recent: createRecent(1) }
+  const managed: KubeObject = {
+    ...pod('a'),
+    metadata: { name: 'a', managedFields: [{ manager: 'm', operation: 'Update' }], labels: { a: 'b' } },
+  }
+  const less = { ...pod('a'), metadata: { name: 'a', labels: { a: 'b' } } }
+  const withVersion = (version: string) => ({ ...less, metadata: { ...less.metadata, resourceVersion: version } })
+  const known = { object: managed, spec: undefined }
+  const written = createEntry('/registry/pods/x/a', 3, encodeStored(managed), options, known)
+  assert.deepEqual(written.trimmed, withVersion('3'))
+  // What was written and what informers keep share all but metadata.
+  assert.equal(specOf(written.trimmed), specOf(managed))
+  assert.equal(written.trimmed, written.trimmed)
+
+  const read = createEntry('/registry/pods/x/a', 4, encodeStored(managed), options)
+  assert.deepEqual(read.trimmed, withVersion('4'))
+  read.json('full')
+  const { trimmed } = read
+  assert.equal(read.trimmed, trimmed)
+  assert.deepEqual(read.at(5).trimmed, withVersion('5'))
+  assert.equal(specOf(read.at(5).trimmed), specOf(trimmed))
+  assert.ok(read.object.metadata.managedFields)
+
+  read.forgetTrimmed()
+  assert.notEqual(read.trimmed, trimmed)
+  assert.deepEqual(read.trimmed, trimmed)
+})

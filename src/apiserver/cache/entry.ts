@@ -7,11 +7,13 @@
  */
 import { jsonText, parseExactly } from '../../api/codec/json.ts'
 import { deepFreeze } from '../../api/freeze.ts'
+import { withoutManagedFields } from '../../api/metadata.ts'
 import { asKubeObject, type KubeObject } from '../../api/object.ts'
 import { noParts, type Parts, type WrittenPart } from '../../api/parts.ts'
 import type { StoredObject } from '../../api/request.ts'
 import type { Holder, Recent } from './recent.ts'
 import type { SelectedFields, SelectedValues } from './selected.ts'
+import { withoutField } from './skipped-field.ts'
 import { allocateKept } from './slab.ts'
 import { storedText } from './stored-text.ts'
 
@@ -32,6 +34,11 @@ export interface CacheEntry extends StoredObject {
   at(revision: number): CacheEntry
   /** It outlives those written with it: its bytes go where such bytes lie close together. */
   keep(): void
+  readonly trimmed: KubeObject
+  /** Another revision has taken its place: what is made of it is not kept. */
+  forgetTrimmed(): void
+  /** Other forms of it, which can be made again, are not kept. */
+  forgetMade(): void
   /** What selectors ask of it: taken once, and kept without the object. */
   selected(fields: SelectedFields): SelectedValues
 }
@@ -49,6 +56,7 @@ export interface ServedForm {
 }
 
 const METADATA = Buffer.from('"metadata":{')
+const MANAGED_FIELDS = Buffer.from('"managedFields":')
 
 /** The bytes to store: the object without resourceVersion, with kind, apiVersion and metadata in front. */
 export function encodeStored(object: KubeObject, parts: Parts = noParts): Uint8Array {
@@ -152,6 +160,8 @@ class Entry implements CacheEntry, Holder {
   #used = false
   /** The object that was given and then released: a reader may have kept it, and shares it with the next one. */
   #weak: WeakRef<KubeObject> | undefined
+  /** Kept while it is current: informers hold it, if it was ever asked for. */
+  #trimmed: KubeObject | undefined
   /** A form in which it is served as it is. */
   #settled: ServedForm | undefined
   #others: Map<string, { readonly form: ServedForm; readonly entry: CacheEntry }> | undefined
@@ -189,6 +199,26 @@ class Entry implements CacheEntry, Holder {
       this.#complete = true
     }
     return this.#object as KubeObject
+  }
+
+  get trimmed(): KubeObject {
+    this.#trimmed ??= freezeIf(this.#options, withRevision(this.#lessParsed(), this.revision))
+    return this.#trimmed
+  }
+
+  forgetTrimmed(): void {
+    this.#trimmed = undefined
+  }
+
+  /** Without managedFields, which are a third of a pod and half of the work of parsing it. */
+  #lessParsed(): KubeObject {
+    const known = this.#object ?? this.#weak?.deref()
+    if (known !== undefined) return withoutManagedFields(known)
+    const bytes = this.#line ?? (this.#stored as Uint8Array)
+    const json = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    const start = this.#line === undefined ? metadataStart(json) : this.#tailStart
+    if (start < 0) return withoutManagedFields(this.#parsed())
+    return parsed(withoutField(json, start + METADATA.length, MANAGED_FIELDS), this.#spec)
   }
 
   release(): boolean {
@@ -284,13 +314,14 @@ class Entry implements CacheEntry, Holder {
   at(revision: number): CacheEntry {
     const entry = new Entry(this.key, revision, this.#storedBytes(), this.#options, this.#object, this.#spec)
     entry.#settled = this.#settled
+    if (this.#trimmed !== undefined) entry.#trimmed = freezeIf(this.#options, withRevision(this.#trimmed, revision))
     return entry
   }
 
   selected(fields: SelectedFields): SelectedValues {
     if (!fields.holds(this.#selected)) {
       // The object is not kept for it, as for a message.
-      this.#selected = fields.take(this.#object ?? this.#weak?.deref() ?? this.#parsed())
+      this.#selected = fields.take(this.#trimmed ?? this.#lessParsed())
     }
     return this.#selected
   }
@@ -306,6 +337,11 @@ class Entry implements CacheEntry, Holder {
     const kept = allocateKept(line.length)
     line.copy(kept)
     this.#line = kept
+  }
+
+  forgetMade(): void {
+    this.#message = undefined
+    this.#others = undefined
   }
 
   #storedBytes(): Uint8Array {

@@ -19,6 +19,14 @@ function logOf() {
   return { log, evicted }
 }
 
+test('for want of memory all but the newest changes are given up', () => {
+  const { log, evicted } = logOf()
+  for (let i = 1; i <= 1000; i++) log.append(changeOf(i, 0))
+  log.shrink()
+  assert.equal(evicted.length, 1000 - 128)
+  assert.equal(log.at(log.first).revision, 1000 - 127)
+})
+
 test('history is bounded by bytes: the oldest changes go first, and each is told of once', () => {
   const { log, evicted } = logOf()
   const filling = 'x'.repeat(1 << 20)

@@ -18,7 +18,7 @@ export interface Change {
   readonly time: number
   /** The event as watchers of one form see it; made once for all of them. */
   event(type: 'ADDED' | 'MODIFIED' | 'DELETED', form: ServedForm | undefined): WatchEvent
-  /** They are made again for a watcher that asks later. */
+  /** They, and what was made of the state before, are made again for a watcher that asks later. */
   forgetEvents(): void
 }
 
@@ -34,6 +34,8 @@ export interface EventLog {
   after(revision: number): number
   /** Gives up what is too old at `now`. Whether changes are left that will be too old some time. */
   trim(now: number): boolean
+  /** Gives up all but the newest. */
+  shrink(): void
 }
 
 const MAX_CHANGES = 16_384
@@ -54,13 +56,13 @@ export function createEventLog(startRevision: number, evicted: (change: Change) 
 
   const sizeOf = (change: Change) => change.entry?.size ?? change.previous?.size ?? 0
 
-  function trim(now: number): void {
+  function trim(now: number, maxChanges = MAX_CHANGES): void {
     for (;;) {
       const count = changes.length - head
       const oldest = changes[head]
       if (count <= 1 || !oldest) break
       const expired = count > MIN_CHANGES && now - oldest.time > MAX_AGE_MS
-      if (count <= MAX_CHANGES && bytes <= MAX_BYTES && !expired) break
+      if (count <= maxChanges && bytes <= MAX_BYTES && !expired) break
       bytes -= sizeOf(oldest)
       floor = oldest.revision
       changes[head++] = undefined
@@ -105,6 +107,10 @@ export function createEventLog(startRevision: number, evicted: (change: Change) 
       // Events that are kept whatever their age are not told again but with what comes.
       for (let i = head; i < changes.length; i++) changes[i]?.forgetEvents()
       return changes.length - head > MIN_CHANGES
+    },
+    shrink() {
+      trim(Number.NEGATIVE_INFINITY, MIN_CHANGES)
+      for (let i = head; i < changes.length; i++) changes[i]?.forgetEvents()
     },
   }
 }
@@ -169,6 +175,7 @@ class LoggedChange implements Change {
   forgetEvents(): void {
     this.#usual = undefined
     this.#others = undefined
+    this.previous?.forgetTrimmed()
   }
 
   #make(type: EventType, form: ServedForm | undefined): WatchEvent {
@@ -198,6 +205,10 @@ class EntryEvent implements WatchEvent {
 
   get object(): KubeObject {
     return this.#entry.object
+  }
+
+  get trimmed(): KubeObject {
+    return this.#entry.trimmed
   }
 
   json(): Uint8Array {

@@ -74,6 +74,8 @@ export interface OwnedResourceCache extends ResourceCache {
   apply(event: StorageEvent, entry: CacheEntry | undefined): void
   /** Tells the watchers, after all events of a commit are in. */
   published(): void
+  /** Keeps little history, and of no object but its bytes: watches that are far behind end. */
+  shrink(): void
   close(error?: unknown): void
 }
 
@@ -286,6 +288,10 @@ export function createResourceCache(
       changed = false
       if (watchers.size > 0) fanout.notify(watchers)
       if (due.size > 0) dueFanout.notify(due)
+    },
+    shrink() {
+      log.shrink()
+      for (const entry of byKey.values()) entry.forgetMade()
     },
     close(error) {
       for (const watcher of [...watchers, ...interested]) watcher.close(error)

@@ -18,6 +18,7 @@ import { StatusError } from '../../api/status.ts'
 import { createDeadlines } from '../../base/deadlines.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { createFlows, type Flow } from '../flowcontrol/flows.ts'
+import type { MemoryLimit } from '../flowcontrol/memory-limit.ts'
 import { createFlowMetrics } from '../flowcontrol/metrics.ts'
 import { createPriorityLevels } from '../flowcontrol/priority-levels.ts'
 import type { ServerReads } from '../reads.ts'
@@ -28,6 +29,8 @@ export interface FairnessOptions {
   readonly inFlight: number
   /** The longest time in a queue: a quarter of a request's own. */
   readonly waitMs: number
+  /** Refuses what the process has no memory for. */
+  readonly memory?: Pick<MemoryLimit, 'refuses'>
 }
 
 /** kube-apiserver's: 400 and 200 requests, a quarter of a minute. */
@@ -52,6 +55,7 @@ export function fairness(
   options: FairnessOptions = defaultFairness,
 ): Filter {
   const { machineClock: clock } = runtime
+  const { memory } = options
   const levels = createPriorityLevels(options.inFlight, runtime)
   const flowOf = createFlows(reads, levels, createFlowMetrics(runtime.metrics, levels))
   const deadlines = createDeadlines(clock, options.waitMs, 'fair queue')
@@ -153,9 +157,14 @@ export function fairness(
 
     return (request) => {
       const { info, user } = request
-      if (request.connection === undefined || info === undefined || user === undefined) return next(request)
+      if (info === undefined || user === undefined) return next(request)
+      if (request.connection === undefined) {
+        if (memory?.refuses(info, user, undefined) === true) throw tooManyRequests()
+        return next(request)
+      }
       if (info.verb !== 'watch' && isLongRunning(info)) return next(request)
       const flow = flowOf(user, info)
+      if (memory?.refuses(info, user, flow.level) === true) return tooMany(flow)
       if (!flow.level.enter())
         return wait(request, flow, flow.level.exempt ? pressing(request) : distinguisherOf(flow, user, info))
       if (!flow.level.exempt) flow.counts.waited?.executed.observe(0)
@@ -167,6 +176,13 @@ export function fairness(
 function distinguisherOf({ schema }: Flow, user: UserInfo, info: RequestInfo): string {
   if (schema.distinguisher === 'ByUser') return user.name
   return schema.distinguisher === 'ByNamespace' ? info.namespace : ''
+}
+
+/** The same for a component of this process, which tries again. */
+function tooManyRequests(): StatusError {
+  const error = new StatusError(429, 'TooManyRequests', 'Too many requests, please try again later.')
+  error.headers = { 'retry-after': RETRY_SECONDS }
+  return error
 }
 
 /** In kube-apiserver's plain text. */

@@ -5,6 +5,7 @@ import type { ApiResponse, StoredObject } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { badRequest, StatusError } from '../../api/status.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import { createTurns, inTurns } from '../../base/turns.ts'
 import { CompactedError, FutureRevisionError } from '../../storage/storage.ts'
 import { type CacheEntry, encodedObject } from '../cache/entry.ts'
 import { storageKey, storageRange } from '../cache/keys.ts'
@@ -20,7 +21,6 @@ import { staleRevision, tooLarge, untilReached, versionProblem } from './resourc
 import { encoded, META_V1, metadataForm, partialMetadata, tableOf, warningHeaders } from './respond.ts'
 import { type SelectConverted, selectConverted } from './select-converted.ts'
 import { type Selection, selectionOf } from './selectors.ts'
-import { createTurns, inTurns } from './turns.ts'
 
 export interface Listed {
   readonly items: readonly StoredObject[]

@@ -13,7 +13,7 @@ import type { StructSchema } from '../../api/schema/schema.ts'
 import { builtinKind } from '../../api/scheme/scheme.ts'
 import { internalError } from '../../api/status.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import { inTurns } from './turns.ts'
+import { inTurns } from '../../base/turns.ts'
 
 /** A kind as it leaves: what its envelope says, and how its objects are encoded. */
 export interface MessageForm {

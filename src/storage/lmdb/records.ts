@@ -4,7 +4,7 @@
  */
 import { crc32 } from 'node:zlib'
 import { StoreError } from '../storage.ts'
-import type { Change, Expiry, KeyEntry } from '../tables.ts'
+import type { Change, ChangeHead, Expiry, KeyEntry } from '../tables.ts'
 
 const DELETED = 1
 const CHANGE_HEADER = 1 + 6 + 6 + 4 + 2
@@ -30,18 +30,35 @@ export function encodeChange({ key, createRevision, previousRevision, value }: C
   return record
 }
 
+/** The record may be overwritten afterwards: the value is a copy. */
 export function decodeChange(revision: number, record: Buffer): Change {
-  const keyEnd = record.length < CHANGE_HEADER ? Number.POSITIVE_INFINITY : CHANGE_HEADER + record.readUInt16BE(17)
-  if (keyEnd > record.length || crc32(record.subarray(17)) !== record.readUInt32BE(13)) {
-    throw corrupt(`the change of revision ${revision} is damaged`)
-  }
+  const keyEnd = endOfKey(revision, record)
   return {
     revision,
     key: record.toString('utf8', CHANGE_HEADER, keyEnd),
     createRevision: record.readUIntBE(1, 6),
     previousRevision: record.readUIntBE(7, 6),
-    value: (record[0]! & DELETED) !== 0 ? undefined : record.subarray(keyEnd),
+    value: (record[0]! & DELETED) !== 0 ? undefined : Buffer.from(record.subarray(keyEnd)),
   }
+}
+
+/** The same without its value. */
+export function decodeChangeHead(revision: number, record: Buffer): ChangeHead {
+  return {
+    revision,
+    key: record.toString('utf8', CHANGE_HEADER, endOfKey(revision, record)),
+    previousRevision: record.readUIntBE(7, 6),
+    isDelete: (record[0]! & DELETED) !== 0,
+  }
+}
+
+/** @throws StoreError for a record that is not as it was written */
+function endOfKey(revision: number, record: Buffer): number {
+  const keyEnd = record.length < CHANGE_HEADER ? Number.POSITIVE_INFINITY : CHANGE_HEADER + record.readUInt16BE(17)
+  if (keyEnd > record.length || crc32(record.subarray(17)) !== record.readUInt32BE(13)) {
+    throw corrupt(`the change of revision ${revision} is damaged`)
+  }
+  return keyEnd
 }
 
 export function encodeEntry({ modRevision, createRevision, deleted }: KeyEntry): Buffer {

@@ -14,7 +14,7 @@ import { checkFile } from './check.ts'
 import { createRoom } from './file-growth.ts'
 import { createGroupCommit, type Environment, STATE_KEY, type State, type Table } from './group-commit.ts'
 import { lockDirectory } from './lock.ts'
-import { corrupt, decodeChange, decodeEntry, decodeExpiry, revisionKey } from './records.ts'
+import { corrupt, decodeChange, decodeChangeHead, decodeEntry, decodeExpiry, revisionKey } from './records.ts'
 
 const FORMAT = 'skiff store 1'
 /** Address space, not disk: the file grows as it is filled. */
@@ -123,11 +123,11 @@ function tablesOf(clock: Clock, log: Logger, dir: string, mapSize: number, unloc
   return {
     initial,
     entry(key) {
-      const record = keys.get(Buffer.from(key))
+      const record = recordOf(keys, Buffer.from(key))
       return record && decodeEntry(record)
     },
     change(at) {
-      const record = changes.get(revisionKey(at))
+      const record = recordOf(changes, revisionKey(at))
       return record && decodeChange(at, record)
     },
     *entries(start, end) {
@@ -136,8 +136,10 @@ function tablesOf(clock: Clock, log: Logger, dir: string, mapSize: number, unloc
       }
     },
     *changes(after, upTo) {
-      const range = { start: revisionKey(after + 1), end: revisionKey(upTo + 1) }
-      for (const { key, value } of changes.getRange(range)) yield decodeChange(key.readUIntBE(2, 6), value)
+      for (const [revision, record] of recordsOf(changes, after, upTo)) yield decodeChange(revision, record)
+    },
+    *changeHeads(after, upTo) {
+      for (const [revision, record] of recordsOf(changes, after, upTo)) yield decodeChangeHead(revision, record)
     },
     *expiries() {
       for (const { key, value } of expiries.getRange()) yield decodeExpiry(key, value)
@@ -185,6 +187,26 @@ function tablesOf(clock: Clock, log: Logger, dir: string, mapSize: number, unloc
         unlock()
       }
     },
+  }
+}
+
+/**
+ * What is there under a key, until the next read. A copy of its own for each record would be memory outside of the heap, and what
+ * asks for much of that makes V8 collect garbage all the time.
+ */
+function recordOf(table: Table, key: Buffer): Buffer | undefined {
+  const shared = table.getBinaryFast(key)
+  return shared && Buffer.from(shared.buffer, shared.byteOffset, shared.length)
+}
+
+function* recordsOf(
+  changes: Table,
+  after: number,
+  upTo: number,
+): Generator<readonly [revision: number, record: Buffer]> {
+  for (const key of changes.getKeys({ start: revisionKey(after + 1), end: revisionKey(upTo + 1) })) {
+    const record = recordOf(changes, key)
+    if (record) yield [key.readUIntBE(2, 6), record]
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { simulatedRuntime } from '../../base/simulated-runtime.ts'
+import { simulatedRuntime } from './simulated-runtime.ts'
 import { inTurns } from './turns.ts'
 
 test('work that takes long lets others have their turns, and keeps its order', async () => {

@@ -2,9 +2,9 @@
  * Work on many objects, a few milliseconds at a time, so that other requests are answered in between. However many such works
  * are under way, one of them goes on in a turn of the event loop.
  */
-import { getOrInsertComputed } from '../../base/get-or-insert.ts'
-import type { Runtime } from '../../base/runtime.ts'
-import type { Scheduler } from '../../base/scheduler.ts'
+import { getOrInsertComputed } from './get-or-insert.ts'
+import type { Runtime } from './runtime.ts'
+import type { Scheduler } from './scheduler.ts'
 
 export interface Turns {
   /** This piece of the work has taken long enough. */
