@@ -140,7 +140,7 @@ test('a KubeSchedulerConfiguration goes before the flags, and what it asks for b
   const refused = (text: string) => why(() => of(text)).replace(`--config ${file}: `, '')
   assert.match(refused('extenders: [{urlPrefix: x}]'), /^extenders: /)
   assert.match(refused('nonsense: 1'), /unknown field "nonsense"/)
-  assert.match(refused('leaderElection: {renewDeadline: soon}'), /renewDeadline: "soon" is not of type duration/)
+  assert.match(refused('leaderElection: {renewDeadline: soon}'), /invalid duration "soon"/)
   writeFileSync(file, 'kind: Pod')
   assert.match(
     why(() => schedulerSettings(read(KUBE_SCHEDULER_FLAGS, '--config', file))),

@@ -5,8 +5,8 @@
 import type { NodeAffinity } from '../api/generated/types.ts'
 
 export const FILTER_PLUGINS = [
-  'NodeUnschedulable',
   'NodeName',
+  'NodeUnschedulable',
   'TaintToleration',
   'NodeAffinity',
   'NodePorts',

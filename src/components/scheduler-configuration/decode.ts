@@ -1,8 +1,9 @@
-/** Strict decoding: each field is known, given once, and of its type. */
+/** Strict decoding: each field is known, given once, and of its type. What is wrong is told in kube-scheduler's words. */
 import { parseDocument } from 'yaml'
 import type { Fields, Json } from '../../api/object.ts'
+import { goQuote } from '../../api/quote.ts'
 import { duration } from '../flags.ts'
-import type { Shape } from './fields.ts'
+import type { Shape, Struct } from './fields.ts'
 
 /** @throws what is wrong with the text, in one line */
 export function yamlMapping(text: string): Fields {
@@ -15,55 +16,64 @@ export function yamlMapping(text: string): Fields {
 }
 
 /** @throws for all unknown fields together, or the first value of another type */
-export function checkShape(shape: Shape, value: Json, type: string): void {
+export function checkShape(shape: Struct, value: Fields): void {
   const unknown: string[] = []
-  walk(shape, value, '', type, unknown)
+  walk(shape, value as Json, [], shape.type, unknown)
   if (unknown.length > 0)
-    throw new Error(`strict decoding error: ${unknown.map((path) => `unknown field "${path}"`).join(', ')}`)
+    throw new Error(
+      `strict decoding error: ${unknown
+        .sort()
+        .map((path) => `unknown field "${path}"`)
+        .join(', ')}`,
+    )
 }
 
-const below = (path: string, field: string) => (path === '' ? field : `${path}.${field}`)
+type Path = readonly (string | number)[]
 
-function walk(shape: Shape, value: Json | undefined, path: string, type: string, unknown: string[]): void {
+const pathText = (path: Path): string =>
+  path.map((part, i) => (typeof part === 'number' ? `[${part}]` : i === 0 ? part : `.${part}`)).join('')
+
+function walk(shape: Shape, value: Json | undefined, path: Path, type: string, unknown: string[]): void {
   if (value === null || value === undefined || shape === 'any') return
-  if (typeof shape === 'string') {
-    if (!isOf(shape, value)) throw new Error(wrongType(path, value, shape, type))
+  if (shape === 'duration' && typeof value === 'string') {
+    if (duration(value) === undefined) throw new Error(`time: invalid duration ${goQuote(value)}`)
     return
   }
-  if (Array.isArray(shape)) {
-    if (!Array.isArray(value)) throw new Error(wrongType(path, value, 'a list', type))
-    value.forEach((item, i) => {
-      walk(shape[0], item, `${path}[${i}]`, type, unknown)
+  if (!isOf(shape, value)) throw new Error(wrongType(shape, value, path, type))
+  if (typeof shape === 'string') return
+  if (!('fields' in shape)) {
+    ;(value as readonly Json[]).forEach((item, i) => {
+      walk(shape[0], item, [...path, i], type, unknown)
     })
     return
   }
-  if (typeof value !== 'object' || Array.isArray(value)) throw new Error(wrongType(path, value, 'a mapping', type))
   for (const [field, inner] of Object.entries(value)) {
-    const known = Object.hasOwn(shape, field) ? (shape as Readonly<Record<string, Shape>>)[field] : undefined
-    if (known === undefined) unknown.push(below(path, field))
-    else walk(known, inner as Json, below(path, field), type, unknown)
+    const known = Object.hasOwn(shape.fields, field) ? shape.fields[field] : undefined
+    if (known === undefined) unknown.push(pathText([...path, field]))
+    else walk(known, inner as Json, [...path, field], shape.type, unknown)
   }
 }
 
-const isWhole = (value: Json, bits: number) => Number.isInteger(value) && Math.abs(value as number) <= 2 ** (bits - 1)
+const isWhole = (value: Json, bits: number) => Number.isInteger(value) && Math.abs(value as number) < 2 ** (bits - 1)
 
-function isOf(shape: string, value: Json): boolean {
-  switch (shape) {
-    case 'string':
-      return typeof value === 'string'
-    case 'bool':
-      return typeof value === 'boolean'
-    case 'int32':
-      return isWhole(value, 32)
-    case 'int64':
-      return isWhole(value, 64)
-    case 'float32':
-      return typeof value === 'number'
-    default:
-      return typeof value === 'string' && duration(value) !== undefined
-  }
+function isOf(shape: Shape, value: Json): boolean {
+  if (typeof shape !== 'string')
+    return typeof value === 'object' && value !== null && Array.isArray(value) !== 'fields' in shape
+  if (shape === 'bool') return typeof value === 'boolean'
+  if (shape === 'int32') return isWhole(value, 32)
+  if (shape === 'int64') return isWhole(value, 64)
+  return typeof value === (shape === 'float32' ? 'number' : 'string')
 }
 
-function wrongType(path: string, value: Json, wanted: string, type: string): string {
-  return `${type}.${path}: ${JSON.stringify(value)} is not ${wanted.startsWith('a ') ? wanted : `of type ${wanted}`}`
+function wrongType(shape: Shape, value: Json, path: Path, type: string): string {
+  const kind = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
+  const given = kind === 'number' ? `number ${JSON.stringify(value)}` : kind
+  const fields = path.filter((part) => typeof part === 'string').join('.')
+  return `json: cannot unmarshal ${given} into Go struct field ${type}.${fields} of type ${goType(shape)}`
+}
+
+function goType(shape: Shape): string {
+  if (shape === 'duration') return 'string'
+  if (typeof shape === 'string') return shape
+  return 'fields' in shape ? `v1.${shape.type}` : `[]${goType(shape[0])}`
 }

@@ -1,12 +1,13 @@
 /** A configuration with what kube-scheduler puts in where nothing is said. */
 import type { Fields } from '../../api/object.ts'
+import { messageOf } from '../../base/errors.ts'
 import { DEFAULT_SCHEDULER } from '../../scheduler/profile.ts'
 import { duration } from '../flags.ts'
 import { checkShape } from './decode.ts'
 import { ARGUMENTS } from './fields.ts'
-import { isPlugin } from './plugins.ts'
 
-const VERSION = 'kubescheduler.config.k8s.io/v1'
+const GROUP = 'kubescheduler.config.k8s.io'
+const VERSION = `${GROUP}/v1`
 
 /** @throws what is wrong with a plugin's arguments, in one line */
 export function withDefaults(config: Fields): Fields {
@@ -20,11 +21,13 @@ export function withDefaults(config: Fields): Fields {
     podMaxBackoffSeconds: config['podMaxBackoffSeconds'] ?? 10,
     clientConnection: { ...config['clientConnection'] },
     leaderElection: election(config['leaderElection'] ?? {}),
-    profiles: profiles.map((profile) => ({
+    profiles: profiles.map((profile, i) => ({
       ...profile,
       // One alone is the default scheduler's.
       ...(profiles.length === 1 ? { schedulerName: profile['schedulerName'] ?? DEFAULT_SCHEDULER } : {}),
-      pluginConfig: ((profile['pluginConfig'] ?? []) as readonly Fields[]).map(pluginConfig),
+      pluginConfig: ((profile['pluginConfig'] ?? []) as readonly Fields[]).map((entry, j) =>
+        pluginConfig(entry, `.profiles[${i}].pluginConfig[${j}]`),
+      ),
     })),
     extenders: config['extenders'] ?? [],
   }
@@ -47,29 +50,35 @@ function election(given: Fields): Fields {
   }
 }
 
-function pluginConfig(entry: Fields): Fields {
+/** `path`: of the entry, as `.profiles[0].pluginConfig[1]`. Arguments of what takes none are passed over. */
+function pluginConfig(entry: Fields, path: string): Fields {
   const name: string = entry['name'] ?? ''
-  const shape = Object.hasOwn(ARGUMENTS, name) ? ARGUMENTS[name] : undefined
-  const given: unknown = entry['args'] ?? {}
-  if (typeof given !== 'object' || Array.isArray(given)) throw new Error(`pluginConfig of ${name}: args is no mapping`)
-  const args = given as Fields
-  const kind = `${name}Args`
-  if (shape === undefined) {
-    if (!isPlugin(name)) return entry
-    if (Object.keys(args).length > 0) throw new Error(`decoding args for plugin "${name}": it takes none`)
-    return entry
-  }
-  if ((args['kind'] ?? kind) !== kind || (args['apiVersion'] ?? VERSION) !== VERSION)
+  const shape = ARGUMENTS.get(name)
+  if (shape === undefined) return entry
+  const given: Fields = entry['args'] ?? {}
+  const about = `decoding ${path}: `
+  if (typeof given !== 'object' || Array.isArray(given))
+    throw new Error(`${about}decoding args for plugin ${name}: ${JSON.stringify(given)} is no mapping`)
+  const { apiVersion = VERSION, kind = shape.type } = given
+  if (apiVersion !== VERSION)
     throw new Error(
-      `decoding args for plugin "${name}": args for plugin ${name} were not of type ${kind}.kubescheduler.config.k8s.io, got ${args['kind'] ?? kind}.kubescheduler.config.k8s.io`,
+      `${about}decoding args for plugin ${name}: no kind "${kind}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`,
     )
-  try {
-    checkShape(shape, args as never, kind)
-  } catch (cause) {
-    throw new Error(`decoding args for plugin "${name}": ${(cause as Error).message}`, { cause })
+  if (kind !== shape.type) {
+    const [wanted, got] = [shape.type, kind].map((type) => `${type}.${GROUP}`)
+    throw new Error(`${about}args for plugin ${name} were not of type ${wanted}, got ${got}`)
   }
-  return { name, args: { ...withoutNulls(args), ...USUAL[name]?.(args) } }
+  try {
+    checkShape(shape, given)
+  } catch (cause) {
+    const why = messageOf(cause)
+    const inner = `${about}${why.startsWith(STRICT) ? STRICT : ''}decoding args for plugin ${name}: ${why}`
+    throw new Error(why.startsWith(STRICT) ? `${STRICT}${inner}` : inner, { cause })
+  }
+  return { name, args: { ...withoutNulls(given), ...USUAL[name]?.(given) } }
 }
+
+const STRICT = 'strict decoding error: '
 
 const withoutNulls = (args: Fields): Fields =>
   Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))

@@ -1,6 +1,6 @@
 /** The fields of KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) and of the plugins' arguments. */
 
-/** A list of one shape stands for lists of it; an object for a mapping with these fields. */
+/** A list of one shape stands for lists of it. */
 export type Shape =
   | 'string'
   | 'bool'
@@ -11,10 +11,18 @@ export type Shape =
   /** Looked at by others. */
   | 'any'
   | readonly [Shape]
-  | { readonly [field: string]: Shape }
+  | Struct
 
-const plugin = { name: 'string', weight: 'int32' } as const
-const pluginSet = { enabled: [plugin], disabled: [plugin] } as const
+/** A mapping with these fields; errors tell its type. */
+export interface Struct {
+  readonly type: string
+  readonly fields: Readonly<Record<string, Shape>>
+}
+
+const struct = (type: string, fields: Readonly<Record<string, Shape>>): Struct => ({ type, fields })
+
+const plugin = struct('Plugin', { name: 'string', weight: 'int32' })
+const pluginSet = struct('PluginSet', { enabled: [plugin], disabled: [plugin] })
 
 export const POINTS = [
   'preEnqueue',
@@ -29,18 +37,21 @@ export const POINTS = [
   'preBind',
   'bind',
   'postBind',
+  'placementGenerate',
+  'placementScore',
+  'podGroupPostFilter',
   'multiPoint',
 ] as const
 export type Point = (typeof POINTS)[number]
 
 const meta = { kind: 'string', apiVersion: 'string' } as const
-const resource = { name: 'string', weight: 'int64' } as const
-const shape = [{ utilization: 'int32', score: 'int32' }] as const
+const resource = struct('ResourceSpec', { name: 'string', weight: 'int64' })
+const shape: Shape = [struct('UtilizationShapePoint', { utilization: 'int32', score: 'int32' })]
 
-export const CONFIGURATION: Shape = {
+export const CONFIGURATION = struct('KubeSchedulerConfiguration', {
   ...meta,
   parallelism: 'int32',
-  leaderElection: {
+  leaderElection: struct('LeaderElectionConfiguration', {
     leaderElect: 'bool',
     leaseDuration: 'duration',
     renewDeadline: 'duration',
@@ -48,29 +59,29 @@ export const CONFIGURATION: Shape = {
     resourceLock: 'string',
     resourceName: 'string',
     resourceNamespace: 'string',
-  },
-  clientConnection: {
+  }),
+  clientConnection: struct('ClientConnectionConfiguration', {
     kubeconfig: 'string',
     acceptContentTypes: 'string',
     contentType: 'string',
     qps: 'float32',
     burst: 'int32',
-  },
+  }),
   enableProfiling: 'bool',
   enableContentionProfiling: 'bool',
   percentageOfNodesToScore: 'int32',
   podInitialBackoffSeconds: 'int64',
   podMaxBackoffSeconds: 'int64',
   profiles: [
-    {
+    struct('KubeSchedulerProfile', {
       schedulerName: 'string',
       percentageOfNodesToScore: 'int32',
-      plugins: Object.fromEntries(POINTS.map((point) => [point, pluginSet])),
-      pluginConfig: [{ name: 'string', args: 'any' }],
-    },
+      plugins: struct('Plugins', Object.fromEntries(POINTS.map((point) => [point, pluginSet]))),
+      pluginConfig: [struct('PluginConfig', { name: 'string', args: 'any' })],
+    }),
   ],
   extenders: [
-    {
+    struct('Extender', {
       urlPrefix: 'string',
       filterVerb: 'string',
       preemptVerb: 'string',
@@ -81,26 +92,34 @@ export const CONFIGURATION: Shape = {
       tlsConfig: 'any',
       httpTimeout: 'duration',
       nodeCacheCapable: 'bool',
-      managedResources: [{ name: 'string', ignoredByScheduler: 'bool' }],
+      managedResources: [struct('ExtenderManagedResource', { name: 'string', ignoredByScheduler: 'bool' })],
       ignorable: 'bool',
-    },
+    }),
   ],
   delayCacheUntilActive: 'bool',
-}
+})
+
+const args = (plugin: string, fields: Readonly<Record<string, Shape>>): readonly [string, Struct] => [
+  plugin,
+  struct(`${plugin}Args`, { ...meta, ...fields }),
+]
 
 /** By plugin: only these take arguments. */
-export const ARGUMENTS: Readonly<Record<string, Shape>> = {
-  DefaultPreemption: { ...meta, minCandidateNodesPercentage: 'int32', minCandidateNodesAbsolute: 'int32' },
-  InterPodAffinity: { ...meta, hardPodAffinityWeight: 'int32', ignorePreferredTermsOfExistingPods: 'bool' },
-  NodeAffinity: { ...meta, addedAffinity: 'any' },
-  NodeResourcesBalancedAllocation: { ...meta, resources: [resource] },
-  NodeResourcesFit: {
-    ...meta,
+export const ARGUMENTS: ReadonlyMap<string, Struct> = new Map([
+  args('DefaultPreemption', { minCandidateNodesPercentage: 'int32', minCandidateNodesAbsolute: 'int32' }),
+  args('InterPodAffinity', { hardPodAffinityWeight: 'int32', ignorePreferredTermsOfExistingPods: 'bool' }),
+  args('NodeAffinity', { addedAffinity: 'any' }),
+  args('NodeResourcesBalancedAllocation', { resources: [resource] }),
+  args('NodeResourcesFit', {
     ignoredResources: ['string'],
     ignoredResourceGroups: ['string'],
-    scoringStrategy: { type: 'string', resources: [resource], requestedToCapacityRatio: { shape } },
-  },
-  PodTopologySpread: { ...meta, defaultConstraints: ['any'], defaultingType: 'string' },
-  VolumeBinding: { ...meta, bindTimeoutSeconds: 'int64', shape },
-  DynamicResources: { ...meta, filterTimeout: 'duration', bindingTimeout: 'duration' },
-}
+    scoringStrategy: struct('ScoringStrategy', {
+      type: 'string',
+      resources: [resource],
+      requestedToCapacityRatio: struct('RequestedToCapacityRatioParam', { shape }),
+    }),
+  }),
+  args('PodTopologySpread', { defaultConstraints: ['any'], defaultingType: 'string' }),
+  args('VolumeBinding', { bindTimeoutSeconds: 'int64', shape }),
+  args('DynamicResources', { filterTimeout: 'duration', bindingTimeout: 'duration' }),
+])

@@ -1,4 +1,5 @@
 /** The scheduler's plugins, the extension points at which each has a say, and which of them a profile has at each. */
+import { goQuote } from '../../api/quote.ts'
 import type { Point } from './fields.ts'
 
 export interface PluginEntry {
@@ -20,9 +21,9 @@ const PLUGINS: ReadonlyMap<string, { readonly points: ReadonlySet<ExtensionPoint
   new Map([
     ['SchedulingGates', { points: points('preEnqueue') }],
     ['PrioritySort', { points: points('queueSort') }],
-    ['NodeUnschedulable', { points: points('filter') }],
-    ['NodeName', { points: points('filter') }],
-    ['TaintToleration', { points: points('filter preScore score'), weight: 3 }],
+    ['NodeName', { points: points('preFilter filter') }],
+    ['NodeUnschedulable', { points: points('preFilter filter') }],
+    ['TaintToleration', { points: points('preFilter filter preScore score'), weight: 3 }],
     ['NodeAffinity', { points: points('preFilter filter preScore score'), weight: 2 }],
     ['NodePorts', { points: points('preFilter filter') }],
     ['NodeResourcesFit', { points: points('preFilter filter preScore score'), weight: 1 }],
@@ -37,12 +38,11 @@ const PLUGINS: ReadonlyMap<string, { readonly points: ReadonlySet<ExtensionPoint
     ['NodeResourcesBalancedAllocation', { points: points('preScore score'), weight: 1 }],
     ['ImageLocality', { points: points('score'), weight: 1 }],
     ['DefaultBinder', { points: points('bind') }],
+    ['NodeDeclaredFeatures', { points: points('preFilter filter') }],
   ])
 
 export const pluginsAt = (point: ExtensionPoint): ReadonlySet<string> =>
   new Set([...PLUGINS].filter(([, plugin]) => plugin.points.has(point)).map(([name]) => name))
-
-export const isPlugin = (name: string): boolean => PLUGINS.has(name)
 
 /** Names and weights at each point, in their order. */
 export type EnabledPlugins = Readonly<Record<ExtensionPoint, ReadonlyMap<string, number>>>
@@ -53,60 +53,75 @@ export function enabledPlugins(
   sets: Readonly<Partial<Record<Point, PluginSet | null>>>,
 ): EnabledPlugins {
   const multi = withDefaults(sets.multiPoint ?? {})
-  const at = (point: ExtensionPoint): ReadonlyMap<string, number> => {
-    const { enabled, disabled } = sets[point] ?? {}
-    const own = new Map<string, number>()
-    for (const { name, weight = 0 } of enabled ?? []) {
+  const own = (point: ExtensionPoint): ReadonlyMap<string, number> => {
+    const named = new Map<string, number>()
+    for (const { name = '', weight = 0 } of sets[point]?.enabled ?? []) {
       const plugin = PLUGINS.get(name)
-      if (plugin === undefined) throw new Error(`${goName(point)} plugin ${JSON.stringify(name)} does not exist`)
-      if (!plugin.points.has(point)) throw new Error(`plugin ${JSON.stringify(name)} does not extend ${point} plugin`)
-      if (own.has(name))
-        throw new Error(`plugin ${JSON.stringify(name)} already registered as ${JSON.stringify(goName(point))}`)
-      own.set(name, weight)
+      if (plugin === undefined) throw new Error(`${goName(point)} ${goQuote(name)} does not exist`)
+      if (!plugin.points.has(point)) throw new Error(`plugin ${goQuote(name)} does not extend ${goName(point)} plugin`)
+      if (named.has(name)) throw registeredTwice(name, point)
+      named.set(name, weight)
     }
-    const off = new Set((disabled ?? []).map(({ name }) => name))
-    const inherited = off.has('*')
-      ? []
-      : [...multi].filter(([name]) => PLUGINS.get(name)?.points.has(point) && !off.has(name))
+    return named
+  }
+  const at = (point: ExtensionPoint): ReadonlyMap<string, number> => {
+    const named = own(point)
+    const off = new Set((sets[point]?.disabled ?? []).map(({ name }) => name))
+    const inherited = new Map<string, number>()
+    for (const [name, weight] of off.has('*') ? [] : multi) {
+      const plugin = PLUGINS.get(name)
+      if (plugin === undefined) throw new Error(`${goName(point)} ${goQuote(name)} does not exist`)
+      if (!plugin.points.has(point) || off.has(name) || named.has(name)) continue
+      if (inherited.has(name)) throw registeredTwice(name, point)
+      inherited.set(name, weight)
+    }
     // What is named for the point itself goes before, where it stands for one of all points.
-    const overriding = [...own].filter(([name]) => inherited.some(([other]) => other === name))
-    return new Map([...overriding, ...inherited.filter(([name]) => !own.has(name)), ...own])
+    const overriding = [...named].filter(([name]) => multi.some(([other]) => other === name) && !off.has(name))
+    return new Map([...overriding, ...inherited, ...named])
   }
   const found: EnabledPlugins = {
-    preEnqueue: at('preEnqueue'),
-    queueSort: at('queueSort'),
     preFilter: at('preFilter'),
     filter: at('filter'),
     postFilter: at('postFilter'),
+    reserve: at('reserve'),
     preScore: at('preScore'),
     score: at('score'),
-    reserve: at('reserve'),
-    permit: at('permit'),
     preBind: at('preBind'),
     bind: at('bind'),
     postBind: at('postBind'),
+    permit: at('permit'),
+    preEnqueue: at('preEnqueue'),
+    queueSort: at('queueSort'),
+    placementGenerate: at('placementGenerate'),
+    placementScore: at('placementScore'),
+    podGroupPostFilter: at('podGroupPostFilter'),
   }
   const { size } = found.queueSort
-  if (size !== 1)
-    throw new Error(
-      `only one queue sort plugin required for profile with scheduler name ${JSON.stringify(schedulerName)}, but got ${size}`,
-    )
-  if (found.bind.size === 0)
-    throw new Error(
-      `at least one bind plugin is needed for profile with scheduler name ${JSON.stringify(schedulerName)}`,
-    )
+  const about = `profile with scheduler name ${goQuote(schedulerName)}`
+  if (size !== 1) throw new Error(`only one queue sort plugin required for ${about}, but got ${size}`)
+  if (found.bind.size === 0) throw new Error(`at least one bind plugin is needed for ${about}`)
+  if ([...found.score.values()].some((weight) => weight < 0))
+    throw new Error('score plugins: total score of Score plugins could overflow')
   return found
 }
 
-function withDefaults({ enabled, disabled }: PluginSet): ReadonlyMap<string, number> {
+const registeredTwice = (name: string, point: ExtensionPoint) =>
+  new Error(`plugin ${goQuote(name)} already registered as ${goQuote(goName(point))}`)
+
+type Entries = readonly (readonly [name: string, weight: number])[]
+
+function withDefaults({ enabled, disabled }: PluginSet): Entries {
   const off = new Set((disabled ?? []).map(({ name }) => name))
-  const all = new Map<string, number>()
-  if (!off.has('*')) for (const [name, { weight = 0 }] of PLUGINS) if (!off.has(name)) all.set(name, weight)
-  for (const { name, weight = 0 } of enabled ?? []) {
-    if (!PLUGINS.has(name)) throw new Error(`plugin ${JSON.stringify(name)} does not exist`)
-    all.set(name, weight)
-  }
-  return all
+  const given = (enabled ?? []).map(({ name = '', weight = 0 }) => [name, weight] as const)
+  const usual = off.has('*') ? [] : [...PLUGINS].filter(([name]) => !off.has(name))
+  // One that is named again stands where it stood; a second one of the name comes after all.
+  const taken = new Set<unknown>()
+  const first = usual.map(([name, { weight = 0 }]) => {
+    const again = given.find(([other]) => other === name)
+    if (again !== undefined) taken.add(again)
+    return again ?? ([name, weight] as const)
+  })
+  return [...first, ...given.filter((entry) => !taken.has(entry))]
 }
 
-const goName = (point: string) => `${point[0]?.toUpperCase()}${point.slice(1)}`
+const goName = (point: string) => `${point[0]?.toUpperCase()}${point.slice(1)}Plugin`

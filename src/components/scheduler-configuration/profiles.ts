@@ -10,12 +10,18 @@ import {
   type ScorePlugin,
 } from '../../scheduler/profile.ts'
 import { type EnabledPlugins, type ExtensionPoint, enabledPlugins, pluginsAt } from './plugins.ts'
+import { aggregate, validateResourcesFit } from './validate.ts'
 
 /** `profile`: validated, with its defaults. @throws what is wrong, in the words of kube-scheduler */
 export function profileOf(profile: Fields, percentageOfNodesToScore: number): SchedulerProfile {
   const schedulerName: string = profile['schedulerName']
   const plugins = enabledPlugins(schedulerName, profile['plugins'] ?? {})
   refuseParts(plugins)
+  const fit = ((profile['pluginConfig'] ?? []) as readonly Fields[]).find(({ name }) => name === FIT)
+  if (fit !== undefined && [plugins.filter, plugins.score].some((point) => point.has(FIT))) {
+    const why = aggregate(validateResourcesFit(fit['args']))
+    if (why !== undefined) throw new Error(`initializing plugin "${FIT}": ${why}`)
+  }
   const isScore = (name: string): name is ScorePlugin => (DEFAULT_WEIGHTS as ReadonlyMap<string, number>).has(name)
   const isFilter = (name: string): name is FilterPlugin => (FILTER_PLUGINS as readonly string[]).includes(name)
   return {
@@ -31,8 +37,10 @@ export function profileOf(profile: Fields, percentageOfNodesToScore: number): Sc
   }
 }
 
-/** Points at which skiff's scheduler cannot be without a plugin that it has at others. */
-const TOGETHER: readonly (readonly [ExtensionPoint, ExtensionPoint])[] = [
+const FIT = 'NodeResourcesFit'
+
+/** What a plugin does at the first of two points stands on what it does at the other. */
+const NEEDS: readonly (readonly [ExtensionPoint, ExtensionPoint])[] = [
   ['filter', 'preFilter'],
   ['score', 'preScore'],
   ['filter', 'reserve'],
@@ -40,12 +48,10 @@ const TOGETHER: readonly (readonly [ExtensionPoint, ExtensionPoint])[] = [
 ]
 
 function refuseParts(plugins: EnabledPlugins): void {
-  for (const [point, other] of TOGETHER)
-    for (const name of pluginsAt(point))
-      if (pluginsAt(other).has(name) && plugins[point].has(name) !== plugins[other].has(name))
-        throw new Error(
-          `plugin ${JSON.stringify(name)}: skiff has it at ${point} and ${other} together; switch it off by multiPoint`,
-        )
+  for (const [point, needed] of NEEDS)
+    for (const name of plugins[point].keys())
+      if (pluginsAt(needed).has(name) && !plugins[needed].has(name))
+        throw new Error(`plugin "${name}": skiff cannot have it at ${point} without ${needed}; switch off both`)
 }
 
 function argsOf(given: ReadonlyMap<string, Fields>): PluginArgs {

@@ -4,7 +4,6 @@
  */
 import { readFileSync } from 'node:fs'
 import type { Fields } from '../../api/object.ts'
-import type { FieldError } from '../../api/validation/errors.ts'
 import { messageOf } from '../../base/errors.ts'
 import { checkTimes } from '../../client/leader-election.ts'
 import { defaultProfile, type SchedulerProfile } from '../../scheduler/profile.ts'
@@ -15,7 +14,7 @@ import { checkShape, yamlMapping } from './decode.ts'
 import { withDefaults } from './defaults.ts'
 import { CONFIGURATION } from './fields.ts'
 import { profileOf } from './profiles.ts'
-import { validateConfiguration } from './validate.ts'
+import { aggregate, validateConfiguration } from './validate.ts'
 
 export interface SchedulerSettings {
   readonly kubeconfig: string | undefined
@@ -62,9 +61,10 @@ export function profilesOfFile(file: string): Pick<SchedulerSettings, 'profiles'
 
 function fromFile(given: Fields, flushMs: number): SchedulerSettings {
   if (given['kind'] !== KIND || given['apiVersion'] !== VERSION) throw new Error(`it must be a ${KIND} of ${VERSION}`)
-  checkShape(CONFIGURATION, given as never, KIND)
+  checkShape(CONFIGURATION, given)
   const config = withDefaults(given)
-  refuse(validateConfiguration(config))
+  const why = aggregate(validateConfiguration(config))
+  if (why !== undefined) throw new Error(why)
   if (config['extenders'].length > 0) throw new Error('extenders: skiff asks none; leave them out')
   if (config['delayCacheUntilActive'] === true)
     throw new Error('delayCacheUntilActive: skiff does not do what this asks for; leave it out')
@@ -96,9 +96,4 @@ function fromFile(given: Fields, flushMs: number): SchedulerSettings {
     limits: { qps: clientConnection.qps || QPS, burst: clientConnection.burst || BURST },
     election,
   }
-}
-
-function refuse(errors: readonly FieldError[]): void {
-  const texts = [...new Set(errors.map(({ field, message }) => `${field}: ${message}`))]
-  if (texts.length > 0) throw new Error(texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`)
 }

@@ -9,7 +9,8 @@ import {
   required,
 } from '../../api/validation/errors.ts'
 import { qualifiedName } from '../../api/validation/names.ts'
-import { validateNodeSelector, validateNodeSelectorTerm } from '../../api/validation/node-selector.ts'
+import { goDurationText } from '../../base/go-duration.ts'
+import { duration } from '../flags.ts'
 
 /** `config`: with its defaults. */
 export function validateConfiguration(config: Fields): readonly FieldError[] {
@@ -28,15 +29,18 @@ export function validateConfiguration(config: Fields): readonly FieldError[] {
     const path = `profiles[${i}]`
     validateProfile(profile, path, errors)
     const name: string = profile['schedulerName'] ?? ''
-    if (names.has(name)) errors.push(duplicate(`${path}.schedulerName`, name))
+    if (names.has(name)) errors.push(duplicate(`${path}.schedulerName`, {}))
     names.add(name)
   })
-  const queueSort = (profile: Fields) => JSON.stringify(profile['plugins']?.queueSort ?? null)
+  const queueSort = (profile: Fields | undefined) => {
+    const { enabled, disabled } = profile?.['plugins']?.queueSort ?? {}
+    const named = (list: readonly Fields[] | undefined) =>
+      list?.map(({ name = '', weight = 0 }) => ({ Name: name, Weight: weight })) ?? null
+    return { Enabled: named(enabled), Disabled: named(disabled) }
+  }
   ;(profiles as readonly Fields[]).forEach((profile, i) => {
-    if (queueSort(profile) !== queueSort(profiles[0]))
-      errors.push(
-        invalid(`profiles[${i}].plugins.queueSort`, profile['plugins']?.queueSort, 'must be the same for all profiles'),
-      )
+    if (JSON.stringify(queueSort(profile)) !== JSON.stringify(queueSort(profiles[0])))
+      errors.push(invalid(`profiles[${i}].plugins.queueSort`, queueSort(profile), 'must be the same for all profiles'))
   })
   percentage(config['percentageOfNodesToScore'], 'percentageOfNodesToScore', errors)
   const { podInitialBackoffSeconds: initial, podMaxBackoffSeconds: longest } = config
@@ -58,7 +62,11 @@ function validateElection(election: Fields, errors: FieldError[]): void {
   positive('retryPeriod', retryPeriod)
   if (leaseDuration < renewDeadline)
     errors.push(
-      invalid('leaderElection.leaseDuration', renewDeadline, 'LeaseDuration must be greater than RenewDeadline'),
+      invalid(
+        'leaderElection.leaseDuration',
+        goDurationText(BigInt(Math.round(renewDeadline * 1e6))),
+        'must be greater than `RenewDeadline`',
+      ),
     )
 }
 
@@ -69,6 +77,21 @@ function percentage(value: number | undefined, path: string, errors: FieldError[
 function validateProfile(profile: Fields, path: string, errors: FieldError[]): void {
   if (!profile['schedulerName']) errors.push(required(`${path}.schedulerName`))
   percentage(profile['percentageOfNodesToScore'], `${path}.percentageOfNodesToScore`, errors)
+  for (const [point, set] of Object.entries((profile['plugins'] ?? {}) as Readonly<Record<string, Fields | null>>)) {
+    ;((set?.['enabled'] ?? []) as readonly Fields[]).forEach(({ name }, i) => {
+      if (REMOVED.has(name))
+        errors.push(
+          invalid(
+            `${path}.plugins.${point}.enabled[${i}]`,
+            name,
+            `was invalid in version "v1" (KubeSchedulerConfiguration is version "kubescheduler.config.k8s.io/v1")`,
+          ),
+        )
+    })
+  }
+  const sorts: number = profile['plugins']?.queueSort?.enabled?.length ?? 0
+  if (sorts > 1)
+    errors.push(invalid(`${path}.plugins.queueSort.Enabled`, sorts, 'only one queue sort plugin can be enabled'))
   const named = new Set<string>()
   ;((profile['pluginConfig'] ?? []) as readonly Fields[]).forEach((entry, i) => {
     const at = `${path}.pluginConfig[${i}]`
@@ -78,6 +101,9 @@ function validateProfile(profile: Fields, path: string, errors: FieldError[]): v
     if (Object.hasOwn(VALIDATORS, name)) VALIDATORS[name]?.(entry['args'], `${at}.args`, errors)
   })
 }
+
+/** They are no plugins of this version any more. */
+const REMOVED = new Set(['AzureDiskLimits', 'CinderLimits', 'EBSLimits', 'GCEPDLimits'])
 
 type Validator = (args: Fields, path: string, errors: FieldError[]) => void
 
@@ -106,56 +132,27 @@ const VALIDATORS: Readonly<Record<string, Validator>> = {
       errors.push(invalid(`${path}.hardPodAffinityWeight`, weight, 'not in valid range [0, 100]'))
   },
   NodeAffinity({ addedAffinity }, path, errors) {
-    const at = `${path}.addedAffinity`
     const { requiredDuringSchedulingIgnoredDuringExecution: needed, preferredDuringSchedulingIgnoredDuringExecution } =
       addedAffinity ?? {}
-    if (needed !== undefined)
-      validateNodeSelector(needed, `${at}.requiredDuringSchedulingIgnoredDuringExecution`, errors)
+    const at = `${path}.addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms`
+    ;((needed?.nodeSelectorTerms ?? []) as readonly Fields[]).forEach((term, i) => {
+      validateTerm(term, `${at}[${i}]`, errors)
+    })
     ;((preferredDuringSchedulingIgnoredDuringExecution ?? []) as readonly Fields[]).forEach((term, i) => {
-      const termAt = `${at}.preferredDuringSchedulingIgnoredDuringExecution[${i}]`
-      if (!between(term['weight'] ?? 0, 1, 100))
-        errors.push(invalid(`${termAt}.weight`, term['weight'] ?? 0, 'must be in the range 1-100'))
-      validateNodeSelectorTerm(term['preference'] ?? {}, `${termAt}.preference`, errors)
+      const termAt = `${path}.addedAffinity.preferredDuringSchedulingIgnoredDuringExecution[${i}]`
+      validateTerm(term['preference'] ?? {}, termAt, errors)
     })
   },
   NodeResourcesBalancedAllocation({ resources }, path, errors) {
     ;(resources as readonly Fields[]).forEach(({ weight }, i) => {
-      if (weight !== 1)
-        errors.push(invalid(`${path}.resources[${i}].weight`, weight, 'resource weight not in valid range, must be 1'))
+      if (weight !== 1) errors.push(invalid(`${path}.resources[${i}].weight`, weight, 'must be 1'))
     })
-  },
-  NodeResourcesFit({ ignoredResources = [], ignoredResourceGroups = [], scoringStrategy }, path, errors) {
-    const label = (value: string, at: string) => {
-      for (const message of qualifiedName(value)) errors.push(invalid(at, value, message))
-    }
-    ignoredResources.forEach((name: string, i: number) => {
-      label(name, `${path}.ignoredResources[${i}]`)
-    })
-    ignoredResourceGroups.forEach((group: string, i: number) => {
-      const at = `${path}.ignoredResourceGroups[${i}]`
-      if (group.includes('/')) errors.push(invalid(at, group, "resource group name can't contain '/'"))
-      label(group, at)
-    })
-    const { type, resources = [], requestedToCapacityRatio: ratio } = scoringStrategy as Fields
-    const at = `${path}.scoringStrategy`
-    resources.forEach(({ weight }: Fields, i: number) => {
-      if (!between(weight, 1, 100))
-        errors.push(invalid(`${at}.resources[${i}].weight`, weight, 'resource weight not in valid range [1, 100]'))
-    })
-    if (type === 'RequestedToCapacityRatio') validateShape(ratio?.shape ?? [], `${at}.shape`, errors)
-    else if (!STRATEGIES.includes(type)) errors.push(notSupported(`${at}.type`, type, STRATEGIES))
   },
   PodTopologySpread({ defaultConstraints = [], defaultingType }, path, errors) {
     if (!DEFAULTING.includes(defaultingType))
       errors.push(notSupported(`${path}.defaultingType`, defaultingType, DEFAULTING))
     if (defaultingType === 'System' && defaultConstraints.length > 0)
-      errors.push(
-        invalid(
-          `${path}.defaultingType`,
-          defaultingType,
-          'when .defaultConstraints are not empty, defaultingType must be List',
-        ),
-      )
+      errors.push(invalid(`${path}.defaultingType`, defaultingType, 'when .defaultConstraints are not empty'))
     const seen = new Set<string>()
     defaultConstraints.forEach((constraint: Fields, i: number) => {
       const at = `${path}.defaultConstraints[${i}]`
@@ -181,15 +178,72 @@ const VALIDATORS: Readonly<Record<string, Validator>> = {
       errors.push(
         invalid(`${path}.bindTimeoutSeconds`, seconds, 'invalid BindTimeoutSeconds, should not be a negative value'),
       )
-    if (shape !== undefined && shape !== null)
+    if (shape !== undefined) validateShape(shape, `${path}.shape`, errors)
+  },
+  DynamicResources({ filterTimeout, bindingTimeout }, path, errors) {
+    const ms = (text: string) => Number(duration(text)) / 1e6
+    const printed = (text: string) => goDurationText(duration(text) ?? 0n)
+    if (filterTimeout !== undefined && ms(filterTimeout) < 0)
+      errors.push(invalid(`${path}.filterTimeout`, printed(filterTimeout), 'must be zero or positive'))
+    if (bindingTimeout !== undefined && ms(bindingTimeout) < 1000)
+      errors.push(invalid(`${path}.bindingTimeout`, printed(bindingTimeout), 'must be at least 1 second'))
+  },
+}
+
+/** Of NodeResourcesFit, which the plugin itself looks at when it begins. */
+export function validateResourcesFit(args: Fields): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const { ignoredResources = [], ignoredResourceGroups = [], scoringStrategy } = args
+  const label = (value: string, at: string) => {
+    for (const message of qualifiedName(value)) errors.push(invalid(at, value, message))
+  }
+  ignoredResources.forEach((name: string, i: number) => {
+    label(name, `ignoredResources[${i}]`)
+  })
+  ignoredResourceGroups.forEach((group: string, i: number) => {
+    const at = `ignoredResourceGroups[${i}]`
+    if (group.includes('/')) errors.push(invalid(at, group, "resource group name can't contain '/'"))
+    else label(group, at)
+  })
+  const { type, resources = [], requestedToCapacityRatio: ratio } = scoringStrategy as Fields
+  if (!STRATEGIES.includes(type)) errors.push(notSupported('scoringStrategy.type', type, STRATEGIES))
+  resources.forEach(({ name = '', weight }: Fields, i: number) => {
+    if (!between(weight, 1, 100))
       errors.push(
         invalid(
-          `${path}.shape`,
-          shape,
-          'unexpected field `shape`, remove it or turn on the feature gate StorageCapacityScoring',
+          `scoringStrategy.resources[${i}].weight`,
+          weight,
+          `resource weight of ${name} not in valid range (0, 100]`,
         ),
       )
-  },
+  })
+  if (type !== 'RequestedToCapacityRatio') return errors
+  const at = 'scoringStrategy.requestedToCapacityRatio'
+  if (ratio === undefined || ratio === null)
+    errors.push(required(at, 'must be specified when type is RequestedToCapacityRatio'))
+  else validateShape(ratio.shape ?? [], `${at}.shape`, errors)
+  return errors
+}
+
+const OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt']
+
+function validateTerm(term: Fields, path: string, errors: FieldError[]): void {
+  for (const list of ['matchExpressions', 'matchFields'])
+    ((term[list] ?? []) as readonly Fields[]).forEach(({ key = '', operator = '', values = null }, i) => {
+      const at = `${path}.${list}[${i}]`
+      if (!OPERATORS.includes(operator)) {
+        errors.push(notSupported(`${at}.operator`, operator, OPERATORS))
+        return
+      }
+      for (const message of qualifiedName(key)) errors.push(invalid(`${at}.key`, key, message))
+      const isSet = operator === 'In' || operator === 'NotIn'
+      if (isSet && !values?.length)
+        errors.push(invalid(`${at}.values`, values, "for 'in', 'notin' operators, values set can't be empty"))
+      if ((operator === 'Exists' || operator === 'DoesNotExist') && values?.length)
+        errors.push(invalid(`${at}.values`, values, 'values set must be empty for exists and does not exist'))
+      if ((operator === 'Gt' || operator === 'Lt') && values?.length !== 1)
+        errors.push(invalid(`${at}.values`, values, "for 'Gt', 'Lt' operators, exactly one value is required"))
+    })
 }
 
 const STRATEGIES = ['LeastAllocated', 'MostAllocated', 'RequestedToCapacityRatio']
@@ -205,7 +259,7 @@ function validateShape(shape: readonly Fields[], path: string, errors: FieldErro
     const at = `${path}[${i}]`
     const before: number | undefined = i === 0 ? undefined : (shape[i - 1]?.['utilization'] ?? 0)
     if (before !== undefined && utilization <= before)
-      errors.push(invalid(`${at}.utilization`, utilization, 'utilization values must be sorted in increasing order'))
+      errors.push(invalid(`${at}.utilization`, utilization, 'values must be sorted in increasing order'))
     if (!between(utilization, 0, 100))
       errors.push(invalid(`${at}.utilization`, utilization, 'not in valid range [0, 100]'))
     if (!between(score, 0, 10)) errors.push(invalid(`${at}.score`, score, 'not in valid range [0, 10]'))
@@ -214,14 +268,27 @@ function validateShape(shape: readonly Fields[], path: string, errors: FieldErro
 
 function validateExtenders(extenders: readonly Fields[], errors: FieldError[]): void {
   let binders = 0
+  const managed = new Set<string>()
   extenders.forEach((extender, i) => {
     const path = `extenders[${i}]`
     if (extender['prioritizeVerb'] && !(extender['weight'] > 0))
       errors.push(invalid(`${path}.weight`, extender['weight'] ?? 0, 'must have a positive weight applied to it'))
     if (extender['bindVerb']) binders++
+    ;((extender['managedResources'] ?? []) as readonly Fields[]).forEach(({ name = '' }, j) => {
+      const at = `${path}.managedResources[${j}].name`
+      for (const message of qualifiedName(name)) errors.push(invalid(at, name, message))
+      if (managed.has(name)) errors.push(invalid(at, name, 'duplicate extender managed resource name'))
+      managed.add(name)
+    })
   })
   if (binders > 1)
     errors.push(
       invalid('extenders', `found ${binders} extenders implementing bind`, 'only one extender can implement bind'),
     )
+}
+
+/** Undefined for none. */
+export function aggregate(errors: readonly FieldError[]): string | undefined {
+  const texts = [...new Set(errors.map(({ field, message }) => `${field}: ${message}`))]
+  return texts.length > 1 ? `[${texts.join(', ')}]` : texts[0]
 }
