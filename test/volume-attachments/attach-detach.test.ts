@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   attacher,
-  attachmentName,
+  attachmentOf,
   DRIVER,
   driver,
   inUse,
@@ -22,7 +22,7 @@ import type { Act, Scenario, Step } from './scenario.ts'
 
 const begin = (mode?: string): Step => wait(4000, ...make(driver(), node('n1'), node('n2'), ...volume('v', mode)))
 const gone = (name: string): Act => remove('pods', name)
-const attachment = (nodeName: string) => `attach-detach volumeattachments/${attachmentName('handle-v', nodeName)}`
+const attachment = (nodeName: string) => `attach-detach volumeattachments/<${attachmentOf('v', nodeName)}>`
 const unique = `kubernetes.io/csi/${DRIVER}^handle-v`
 
 /** `attach n1`, `detach n1`, `n1 has v`, `n1 has none`, and Events' messages. */
@@ -84,7 +84,7 @@ test('a volume for one node is refused to a second one until the first has given
     step(attacher.leaves('v', 'n1')),
     step(attacher.attached('v', 'n2')),
   ])
-  const refused = 'q: Warning FailedAttachVolume: Multi-Attach error for volume "v" Volume is already used by pod(s) p'
+  const refused = 'q: Warning FailedAttachVolume: Waiting for detach for volume "v" Volume is already used by pod(s) p'
   assert.deepEqual(steps.slice(3), [
     [refused],
     ['detach n1', 'n1 has none'],
@@ -189,7 +189,7 @@ test('an attachment that another has deleted is made again', async () => {
     begin(),
     step(...make(pod('p', 'n1', 'v'))),
     step(attacher.attached('v', 'n1')),
-    wait(70_000, remove('volumeattachments', attachmentName('handle-v', 'n1'))),
+    wait(70_000, remove('volumeattachments', attachmentOf('v', 'n1'))),
   ])
   assert.deepEqual(steps[3], ['attach n1', 'n1 has none'])
 })

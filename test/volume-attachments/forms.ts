@@ -1,5 +1,4 @@
 /** Nodes, drivers, volumes and pods in few words. */
-import { createHash } from 'node:crypto'
 import type { Fields, Json } from '../../src/api/object.ts'
 import type { Act, Step } from './scenario.ts'
 
@@ -81,30 +80,28 @@ export const pod = (name: string, nodeName: string, ...volumes: readonly (string
     },
   })
 
-export const attachmentName = (handle: string, nodeName: string, by = DRIVER): string =>
-  `csi-${createHash('sha256').update(`${handle}${by}${nodeName}`).digest('hex')}`
+/** Of the VolumeAttachment of that volume and node: its name is found when it is played. */
+export const attachmentOf = (volumeName: string, nodeName: string): string => `handle-${volumeName} on ${nodeName}`
 
-const attachment = (handle: string, nodeName: string, by: Json, subresource?: string): Act =>
-  change('volumeattachments', attachmentName(handle, nodeName), by, subresource)
+const attachment = (volumeName: string, nodeName: string, by: Json, subresource?: string): Act =>
+  change('volumeattachments', attachmentOf(volumeName, nodeName), by, subresource)
 const now = '2026-01-01T00:00:00Z'
 
 /** What the external attacher does with the volume of that name. */
 export const attacher = {
-  takes: (name: string, nodeName: string) =>
-    attachment(`handle-${name}`, nodeName, { metadata: { finalizers: [FINALIZER] } }),
+  takes: (name: string, nodeName: string) => attachment(name, nodeName, { metadata: { finalizers: [FINALIZER] } }),
   attached: (name: string, nodeName: string, more: Fields = {}) =>
-    attachment(`handle-${name}`, nodeName, { status: { attached: true, ...more } }, 'status'),
+    attachment(name, nodeName, { status: { attached: true, ...more } }, 'status'),
   failed: (name: string, nodeName: string, message: string | null) =>
     attachment(
-      `handle-${name}`,
+      name,
       nodeName,
       { status: { attached: false, attachError: message === null ? null : { message, time: now } } },
       'status',
     ),
   notDetached: (name: string, nodeName: string, message: string) =>
-    attachment(`handle-${name}`, nodeName, { status: { detachError: { message, time: now } } }, 'status'),
-  leaves: (name: string, nodeName: string) =>
-    attachment(`handle-${name}`, nodeName, { metadata: { finalizers: null } }),
+    attachment(name, nodeName, { status: { detachError: { message, time: now } } }, 'status'),
+  leaves: (name: string, nodeName: string) => attachment(name, nodeName, { metadata: { finalizers: null } }),
 }
 
 /** What the kubelet says it has mounted. */

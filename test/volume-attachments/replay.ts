@@ -11,6 +11,7 @@ import { createNeutral, type SeenStep, type SeenWrite, stepOf, WRITER } from './
 import { play, type Scenario } from './scenario.ts'
 
 const namespace = 'played'
+const TOKEN = 'played'
 const CONTROLLERS = ['persistentvolume-attach-detach-controller', 'persistentvolume-binder-controller']
 
 export async function replay(scenario: Scenario): Promise<readonly SeenStep[]> {
@@ -40,13 +41,14 @@ export async function replay(scenario: Scenario): Promise<readonly SeenStep[]> {
     return startControllerManager({ runtime, clientFor, signal: stop.signal, controllers: CONTROLLERS })
   }
   await runtime.complete(start(), { maxSteps: 2_000_000 })
-  const neutral = createNeutral(namespace)
+  const neutral = createNeutral(namespace, scenario, TOKEN)
   const told = new Set<string>()
   const steps: SeenStep[] = []
   let outcome: { readonly error?: unknown } | undefined
   play(scenario, {
     client: user,
     namespace,
+    token: TOKEN,
     pass: (ms) => sleep(runtime.clock, ms),
     async controllers(what) {
       if (what === 'stop') stop.abort()

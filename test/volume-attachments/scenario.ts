@@ -2,6 +2,7 @@
  * A scenario of attached volumes: steps of what users, kubelets and the external attachers of CSI drivers write. The same are played to a
  * real cluster and to ours; between steps there is time for all that follows.
  */
+import { createHash } from 'node:crypto'
 import type { Fields, Json, KubeObject } from '../../src/api/object.ts'
 import { isNotFound } from '../../src/api/status.ts'
 import type { Client, GroupVersionResource } from '../../src/client/client.ts'
@@ -49,6 +50,8 @@ const RESOURCES: readonly Known[] = [
 export interface PlayedOn {
   readonly client: Client
   readonly namespace: string
+  /** The volumes' handles have this in them, so that nothing is remembered of another playing. */
+  readonly token: string
   /** Resolves after that time. */
   pass(ms: number): Promise<void>
   controllers(what: 'stop' | 'start'): Promise<void>
@@ -84,28 +87,52 @@ export async function play(scenario: Scenario, on: PlayedOn): Promise<void> {
       })
   }
   for (const { acts, ms = SETTLE_MS } of scenario) {
-    for (const act of acts) await perform(act)
+    for (const act of acts) await perform(withToken(act, on.token))
     await on.pass(ms)
     await on.ended()
   }
-  // Nothing is left for the scenario that comes next: pods first, so that their volumes are detached.
+  await clear(on.client, on.pass)
+}
+
+/** Nothing is left for the scenario that comes next: pods first, so that their volumes are detached. */
+export async function clear(client: Client, pass: (ms: number) => Promise<void>): Promise<void> {
   for (const known of RESOURCES) {
-    const { items } = await of(known).list()
-    for (const { metadata } of items)
-      if (metadata.finalizers?.length)
-        await of(known)
-          .patch(metadata.name ?? '', 'merge', { metadata: { finalizers: null } })
-          .catch(() => undefined)
-    await of(known).deleteCollection({ gracePeriodSeconds: 0 })
-    if (known.resource === 'pods') {
-      for (const { metadata } of (await named('nodes').list()).items)
-        await named('nodes').patch(
-          metadata.name ?? '',
-          'merge',
-          { status: { volumesInUse: null } },
-          { subresource: 'status' },
-        )
-      await on.pass(SETTLE_MS)
+    const all = client.resource(known)
+    for (let { items } = await all.list(); items.length > 0; { items } = await all.list()) {
+      for (const { metadata } of items) {
+        const own = all.namespace(metadata.namespace ?? '')
+        const { name = '' } = metadata
+        await own.delete(name, { gracePeriodSeconds: 0 }).catch(() => undefined)
+        if (metadata.finalizers?.length)
+          await own.patch(name, 'merge', { metadata: { finalizers: null } }).catch(() => undefined)
+      }
+      await pass(100)
     }
+    if (known.resource === 'pods') await pass(SETTLE_MS)
+  }
+}
+
+const DRIVER = 'disk.example.com'
+const nameOf = (handle: string, nodeName: string): string =>
+  `csi-${createHash('sha256').update(`${handle}${DRIVER}${nodeName}`).digest('hex')}`
+
+function withToken(act: Act, token: string): Act {
+  const told = JSON.parse(JSON.stringify(act).replaceAll('handle-', `handle-${token}-`)) as Act
+  const [handle, nodeName] = ('name' in told ? told.name : '').split(' on ')
+  return nodeName === undefined ? told : { ...told, name: nameOf(handle as string, nodeName) }
+}
+
+/** What was written of a scenario's volumes, as it would be without the token, and with names of VolumeAttachments that tell what they are. */
+export function withoutToken(scenario: Scenario, token: string): (text: string) => string {
+  const handles = new Set(JSON.stringify(scenario).match(/handle-[a-z]+/g))
+  const names = [...handles].flatMap((handle) =>
+    ['n1', 'n2'].map(
+      (node) => [nameOf(handle.replace('handle-', `handle-${token}-`), node), `<${handle} on ${node}>`] as const,
+    ),
+  )
+  return (text) => {
+    let told = text.replaceAll(`handle-${token}-`, 'handle-')
+    for (const [name, meaning] of names) told = told.replaceAll(name, meaning)
+    return told
   }
 }

@@ -104,9 +104,10 @@ export function createAttachDetachController(
     const spec = volumes.store.get(source.persistentVolumeName ?? '')?.spec
     const uniqueName = spec && attachmentPluginOf(spec)?.uniqueName
     if (uniqueName === undefined || attachments.store.get(attachment.metadata.name ?? '') !== undefined) return
-    if (actual.get(uniqueName, nodeName) === undefined || reconciler.operations.isPending(uniqueName, nodeName)) return
+    const known = actual.get(uniqueName, nodeName)
+    if (known === undefined || reconciler.operations.isPending(uniqueName, nodeName)) return
     actual.detached(uniqueName, nodeName)
-    reports.changed(nodeName)
+    if (known.isReported) reports.changed(nodeName)
     reconciler.enqueue(uniqueName)
   }
 

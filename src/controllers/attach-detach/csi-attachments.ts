@@ -75,6 +75,7 @@ export function createCsiAttachments(
           kind: 'VolumeAttachment',
           metadata: { name },
           spec: { attacher: volume.driver, nodeName, source: { persistentVolumeName: persistentVolume } },
+          status: { attached: false },
         }
         attachment = await resource.create(body).catch((error) => {
           if (isAlreadyExists(error)) return resource.get(name)

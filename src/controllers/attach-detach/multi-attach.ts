@@ -3,7 +3,7 @@ import type { Pod } from '../../api/generated/types.ts'
 
 /** `users`: the pods that have it; those of other namespaces are counted, not named. */
 export function multiAttachMessage(volume: string, namespace: string, users: readonly Pod[]): string {
-  const begin = `Multi-Attach error for volume "${volume}" `
+  const begin = `Waiting for detach for volume "${volume}" `
   if (users.length === 0)
     return `${begin}Volume is already exclusively attached to one node and can't be attached to another`
   const own = users.filter((pod) => pod.metadata.namespace === namespace).map((pod) => pod.metadata.name ?? '')

@@ -13,8 +13,8 @@ const GATHER_MS = 100
 export interface NodeReports {
   /** The node's list has changed, and is written soon. */
   changed(nodeName: string): void
-  /** The node's list is written now, if it has changed. Rejects when that fails. */
-  write(nodeName: string): Promise<void>
+  /** The node's list is changed and written, after those changes that came before. Rejects when that fails. */
+  write(nodeName: string, change: () => void): Promise<void>
   run(signal: AbortSignal): void
 }
 
@@ -28,10 +28,15 @@ export function createNodeReports(
   const dirty = new Set<string>()
   const writing = new Map<string, Promise<void>>()
 
-  async function write(nodeName: string): Promise<void> {
+  async function write(nodeName: string, change?: () => void): Promise<void> {
     // One after the other, so that an older list never overwrites a newer one.
     const before = writing.get(nodeName) ?? Promise.resolve()
-    const now = before.catch(() => undefined).then(() => patch(nodeName))
+    const now = before
+      .catch(() => undefined)
+      .then(() => {
+        change?.()
+        return patch(nodeName)
+      })
     writing.set(nodeName, now)
     try {
       await now
@@ -62,12 +67,13 @@ export function createNodeReports(
       dirty.add(nodeName)
       queue.addAfter(nodeName, GATHER_MS)
     },
-    write(nodeName) {
-      dirty.add(nodeName)
-      return write(nodeName)
-    },
+    write: (nodeName, change) =>
+      write(nodeName, () => {
+        change()
+        dirty.add(nodeName)
+      }),
     run(signal) {
-      runWorkers(runtime, queue, 1, write, signal)
+      runWorkers(runtime, queue, 1, (nodeName) => write(nodeName), signal)
     },
   }
 }

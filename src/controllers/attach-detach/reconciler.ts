@@ -82,13 +82,16 @@ export function createReconciler(parts: ReconcilerParts): Reconciler {
       return
     }
     if (mustWait(uniqueName, nodeName)) return
-    attachment.isReported = false
-    try {
-      await reports.write(nodeName)
-    } catch (error) {
-      attachment.isReported = true
-      throw error
-    }
+    // It stays off the list while detaching it is tried again.
+    if (attachment.isReported)
+      try {
+        await reports.write(nodeName, () => {
+          attachment.isReported = false
+        })
+      } catch (error) {
+        attachment.isReported = true
+        throw error
+      }
     // A pod may have come for it meanwhile, and its kubelet has been told that it is not attached.
     start(uniqueName, nodeName, async () => {
       try {
@@ -97,8 +100,6 @@ export function createReconciler(parts: ReconcilerParts): Reconciler {
         if (volume !== undefined) await csi.detach(volume, nodeName)
       } catch (error) {
         log.info(2, 'DetachVolume.Detach failed', { volume: uniqueName, node: nodeName, err: messageOf(error) })
-        attachment.isReported = attachment.state === 'attached'
-        reports.changed(nodeName)
         throw error
       }
       actual.detached(uniqueName, nodeName)
