@@ -17,10 +17,14 @@ const PATIENCE_MS = 300_000
 export function command(
   program: string,
   args: readonly string[],
-  { input = '', env = {} }: { readonly input?: string; readonly env?: Readonly<Record<string, string>> } = {},
+  {
+    input = '',
+    env = {},
+    patienceMs = PATIENCE_MS,
+  }: { readonly input?: string; readonly env?: Readonly<Record<string, string>>; readonly patienceMs?: number } = {},
 ): Promise<string> {
   const child = spawn(program, args, { env: { ...process.env, ...env } })
-  const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
+  const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs)
   let out = ''
   let err = ''
   child.stdout.setEncoding('utf8').on('data', (text) => {

@@ -1,0 +1,116 @@
+/** One package of a suite: built once, run over a folder of executables, with what each of its tests came to. */
+import { spawn } from 'node:child_process'
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { folderOf } from '../software/modules.ts'
+import { command } from '../software/programs.ts'
+import type { Suite } from './suites.ts'
+
+export interface Run {
+  /** By the whole name of each test: `passed`, `failed`, `skipped`, … */
+  readonly states: Readonly<Record<string, string>>
+  readonly seconds: number
+  /** What it said, for people. */
+  readonly log: string
+  /** The most that its control plane held at a time, in bytes. */
+  readonly peakBytes: number
+}
+
+const PATIENCE_MS = 1_800_000
+const BUILD_MS = 1_800_000
+const SAMPLE_MS = 250
+/** Names of the processes whose memory counts. */
+const PLANE = /kube-apiserver|etcd/
+
+/** The module's files, which may be written to, in a folder below `folder`. @throws when they cannot be had */
+export async function unpacked({ module, inside = {} }: Suite, folder: string): Promise<string> {
+  const root = join(folder, `${module.path.replaceAll('/', '-')}-${module.version}`)
+  cpSync(await folderOf(module), root, { recursive: true })
+  for (const [path, other] of Object.entries(inside))
+    cpSync(await folderOf(other), join(root, path), { recursive: true })
+  makeWritable(root)
+  return root
+}
+
+function makeWritable(path: string): void {
+  chmodSync(path, 0o755)
+  for (const entry of readdirSync(path, { withFileTypes: true, recursive: true }))
+    if (entry.isDirectory()) chmodSync(join(entry.parentPath, entry.name), 0o755)
+}
+
+/** The package's tests as a program; the module's own versions of everything. */
+export async function built(root: string, name: string): Promise<string> {
+  const program = join(root, `${name.replaceAll('/', '.')}.test`)
+  await command('go', ['-C', root, 'test', '-c', '-o', program, `./${name}`], {
+    env: { GOFLAGS: '-mod=mod', GOWORK: 'off' },
+    patienceMs: BUILD_MS,
+  })
+  return program
+}
+
+export async function run(program: string, directory: string, assets: string, kept: string): Promise<Run> {
+  mkdirSync(kept, { recursive: true })
+  const report = join(kept, 'report.json')
+  rmSync(report, { force: true })
+  const began = performance.now()
+  const child = spawn(program, [`-ginkgo.json-report=${report}`, '-test.v', '-test.timeout=30m'], {
+    cwd: directory,
+    env: { ...process.env, KUBEBUILDER_ASSETS: assets, KUBEBUILDER_CONTROLPLANE_START_TIMEOUT: '120s' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let log = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => {
+      log = `${log}${text}`.slice(-200_000)
+    })
+  const patience = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
+  let peakBytes = 0
+  const sampling = setInterval(() => {
+    peakBytes = Math.max(peakBytes, planeBelow(child.pid ?? 0))
+  }, SAMPLE_MS)
+  await new Promise((resolve) => child.on('close', resolve))
+  clearInterval(sampling)
+  clearTimeout(patience)
+  const seconds = (performance.now() - began) / 1000
+  return { states: statesOf(report, log), seconds, log, peakBytes }
+}
+
+interface SpecReport {
+  readonly ContainerHierarchyTexts: readonly string[] | null
+  readonly LeafNodeText: string
+  readonly LeafNodeType: string
+  readonly State: string
+}
+
+/** Of Ginkgo's report, and of Go's own tests where there is none. */
+function statesOf(report: string, log: string): Run['states'] {
+  const states: Record<string, string> = {}
+  if (existsSync(report)) {
+    const reports = JSON.parse(readFileSync(report, 'utf8')) as readonly { SpecReports: readonly SpecReport[] | null }[]
+    for (const spec of reports.flatMap(({ SpecReports }) => SpecReports ?? [])) {
+      const { ContainerHierarchyTexts: above, LeafNodeText: own, LeafNodeType: type, State: state } = spec
+      if (type === 'It') states[[...(above ?? []), own].join(' ')] = state
+      // What is to be done around tests is told of when it fails.
+      else if (state !== 'passed') states[`${type} ${own}`] = state
+    }
+  }
+  for (const [, how, name] of log.matchAll(/^\s*--- (PASS|FAIL|SKIP): (\S+)/gm))
+    states[name as string] = { PASS: 'passed', FAIL: 'failed', SKIP: 'skipped' }[how as 'PASS'] ?? ''
+  return states
+}
+
+/** What the control plane below a process holds, in bytes. */
+function planeBelow(pid: number, isOfPlane = false): number {
+  try {
+    const text = readFileSync(`/proc/${pid}/status`, 'utf8')
+    const isPlane = isOfPlane || PLANE.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
+    const own = isPlane ? Number(/VmRSS:\s+(\d+)/.exec(text)?.[1] ?? 0) * 1024 : 0
+    const threads = readdirSync(`/proc/${pid}/task`)
+    const below = threads.flatMap((thread) =>
+      readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
+    )
+    return below.reduce((sum, child) => sum + planeBelow(Number(child), isPlane), own)
+  } catch {
+    return 0
+  }
+}

@@ -1,0 +1,58 @@
+/** Suites of others that start their control plane by controller-runtime's envtest: modules at pinned versions, and packages of each. */
+import type { PinnedModule } from '../software/modules.ts'
+
+export interface Suite {
+  readonly module: PinnedModule
+  /** Modules of the same repository that its go.mod looks for in folders of its own. */
+  readonly inside?: Readonly<Record<string, PinnedModule>>
+  readonly packages: readonly string[]
+}
+
+const pinned = (path: string, version: string, sum: string): PinnedModule => ({ path, version, sum })
+
+/** Of controller-runtime every package whose tests use envtest. */
+const ALL_OF_CONTROLLER_RUNTIME = [
+  ...['builder', 'cache', 'client', 'client/apiutil', 'cluster', 'controller', 'controller/controllerutil'],
+  ...['envtest', 'handler', 'internal/controller', 'internal/recorder', 'manager', 'manager/internal/integration'],
+  ...['metrics/filters', 'reconcile', 'source', 'webhook'],
+].map((name) => `pkg/${name}`)
+
+export const suites: Readonly<Record<string, Suite>> = {
+  'controller-runtime 0.25.2': {
+    module: pinned('sigs.k8s.io/controller-runtime', 'v0.25.2', 'h1:bEkK3PVOIVK9X8QWLGVhJgmFc++47vfT6wakSzAOLsQ='),
+    packages: ALL_OF_CONTROLLER_RUNTIME,
+  },
+  'controller-runtime 0.20.4': {
+    module: pinned('sigs.k8s.io/controller-runtime', 'v0.20.4', 'h1:X3c+Odnxz+iPTRobG4tp092+CvBU9UK0t/bRf+n0DGU='),
+    packages: ALL_OF_CONTROLLER_RUNTIME,
+  },
+  'JobSet 0.12.0': {
+    module: pinned('sigs.k8s.io/jobset', 'v0.12.0', 'h1:YYPuV0px8Ongq/RXmJg6V0w2UC67aiR+rCMD06vhQQQ='),
+    packages: ['test/integration/controller', 'test/integration/webhook'],
+  },
+  'LWS 0.8.0': {
+    module: pinned('sigs.k8s.io/lws', 'v0.8.0', 'h1:DdhJ8QabwTfWgbgaHH2gdf8twliioHaoSfmDXRYEVU0='),
+    packages: ['test/integration/controllers', 'test/integration/webhooks'],
+  },
+  'Kubeflow training-operator 1.8.1': {
+    module: pinned(
+      'github.com/kubeflow/training-operator',
+      'v1.8.1',
+      'h1:mVvoBSCInbMBX0gGSn4+Ihj3ycwoLO1iEAw+0qPhQfc=',
+    ),
+    packages: ['mpi', 'mxnet', 'paddlepaddle', 'pytorch', 'tensorflow', 'xgboost'].map(
+      (name) => `pkg/controller.v1/${name}`,
+    ),
+  },
+  'Kubeflow trainer 2.0.0': {
+    module: pinned('github.com/kubeflow/trainer/v2', 'v2.0.0', 'h1:mnQSR9iPKItxyUR8mq66XsmxqKNVHwr9YYOB7BTU9dU='),
+    packages: ['test/integration/controller', 'test/integration/webhooks'],
+  },
+  'Cluster API 1.14.2': {
+    module: pinned('sigs.k8s.io/cluster-api', 'v1.14.2', 'h1:o3GFNaeNFAOEEMpDPfhCK+2CjmV6gtQ8yLEcUwCg7bA='),
+    inside: {
+      api: pinned('sigs.k8s.io/cluster-api/api', 'v1.14.2', 'h1:B0XWZGFrb4+R1pH2nApdR9d4tcQGIhpEquRxxf36fHg='),
+    },
+    packages: ['controllers/crdmigrator', 'core/reconcilers/clusterresourceset', 'util/patch/test'],
+  },
+}
