@@ -1,10 +1,10 @@
 /**
  * npm run bench -- --scale: how cost grows with the cluster. For each size a skiff of its own, on an empty directory:
  * simulated nodes until ready, Deployments until every pod is, memory and processor time when nothing happens, lists, the
- * namespace deleted, a stop and a start with the pods there.
+ * namespace deleted, a stop and a start with the pods there, and a node's death.
  *
  *   --sizes 1000x2000,1000x10000      nodes x pods
- *   --steps start,create,delete       some of start (of the cluster, with its idle cost), create, lists, restart, delete
+ *   --steps start,create,delete       some of start (of the cluster, with its idle cost), create, lists, node, restart, delete
  *   --against KUBECONFIG              any other cluster with its nodes there already: what is left of the sizes is pods
  *   --pids 1,2                        also reads that cluster's processes
  */
@@ -16,14 +16,14 @@ import type { Figure } from '../figure.ts'
 import { pause } from '../load.ts'
 import { type Subject, startSkiff } from '../subject.ts'
 import { shown } from '../table.ts'
-import { createWorkload, deleteWorkload, listWorkload } from './workload.ts'
+import { createWorkload, deleteWorkload, listWorkload, replaceNode } from './workload.ts'
 
 export interface Size {
   readonly nodes: number
   readonly pods: number
 }
 
-export const STEPS = ['start', 'create', 'lists', 'restart', 'delete'] as const
+export const STEPS = ['start', 'create', 'lists', 'node', 'restart', 'delete'] as const
 export type Step = (typeof STEPS)[number]
 
 export interface ScaleOptions {
@@ -102,6 +102,8 @@ async function runSize({ steps, nodeArgs, against, report }: ScaleOptions, { nod
       tell('list of all pods', all.seconds, 's', `${(all.bytes / 1e6).toFixed(1)} MB`)
       tell("list of one node's pods", ofNode.seconds, 's')
     }
+    if (wants('node') && wants('create'))
+      await timed("a node's pods run on others", async () => await replaceNode(client, namespace, pods))
     if (wants('restart') && against === undefined) {
       client.close()
       const begin = performance.now()

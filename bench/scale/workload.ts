@@ -4,7 +4,11 @@ import { timed, until } from '../load.ts'
 import { makeNamespace, podsPath } from '../pods.ts'
 
 const PER_DEPLOYMENT = 1000
-const WITHIN_MS = 900_000
+const WITHIN_MS = 3_600_000
+
+interface Pods {
+  readonly items: readonly { readonly spec: { readonly nodeName?: string } }[]
+}
 
 interface Deployments {
   readonly items: readonly { readonly status?: { readonly readyReplicas?: number } }[]
@@ -17,12 +21,15 @@ export async function createWorkload(client: BenchClient, namespace: string, pod
   const begin = performance.now()
   for (let made = 0, index = 0; made < pods; made += PER_DEPLOYMENT, index++)
     expectOk(await client.request('POST', path, deployment(`d${index}`, Math.min(PER_DEPLOYMENT, pods - made))))
-  await until(`${pods} ready pods`, WITHIN_MS, 200, async () => {
-    const { items } = await read<Deployments>(client, path)
-    return items.reduce((sum, { status }) => sum + (status?.readyReplicas ?? 0), 0) >= pods
-  })
+  await untilReady(client, namespace, pods, 200)
   return timed(1, begin).seconds
 }
+
+const untilReady = (client: BenchClient, namespace: string, pods: number, everyMs: number) =>
+  until(`${pods} ready pods`, WITHIN_MS, everyMs, async () => {
+    const { items } = await read<Deployments>(client, `/apis/apps/v1/namespaces/${namespace}/deployments`)
+    return items.reduce((sum, { status }) => sum + (status?.readyReplicas ?? 0), 0) >= pods
+  })
 
 function deployment(name: string, replicas: number) {
   const labels = { app: name }
@@ -51,6 +58,28 @@ export async function deleteWorkload(client: BenchClient, namespace: string): Pr
   expectOk(await client.request('DELETE', path))
   await until(`${namespace} gone`, WITHIN_MS, 200, async () => (await client.request('GET', path)).code === 404)
   return timed(1, begin).seconds
+}
+
+/**
+ * A node dies: seconds from the taint that drives its pods away until none is there and as many as before are ready. The
+ * minutes before it, in which a node is silent and its pods are borne with, are the same on every cluster.
+ */
+export async function replaceNode(client: BenchClient, namespace: string, pods: number): Promise<number> {
+  const first = await read<Pods>(client, `${podsPath(namespace)}?limit=1`)
+  const node = first.items[0]?.spec.nodeName ?? ''
+  const ofNode = `${podsPath(namespace)}?fieldSelector=spec.nodeName%3D${node}`
+  const taints = async (taint: readonly object[]) => {
+    const contentType = 'application/merge-patch+json'
+    const { bytes } = json({ spec: { taints: taint } })
+    expectOk(await client.request('PATCH', `/api/v1/nodes/${node}`, { bytes, contentType }))
+  }
+  const begin = performance.now()
+  await taints([{ key: 'bench', value: 'dead', effect: 'NoExecute' }])
+  await until(`no pods on ${node}`, WITHIN_MS, 50, async () => (await read<Pods>(client, ofNode)).items.length === 0)
+  await untilReady(client, namespace, pods, 50)
+  const { seconds } = timed(1, begin)
+  await taints([])
+  return seconds
 }
 
 /** Seconds for the list of all pods of the namespace, and for that of one node's. */
