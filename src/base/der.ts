@@ -23,7 +23,7 @@ export const utf8String = (text: string): Der => der(0x0c, Buffer.from(text, 'ut
 export const TRUE: Der = Buffer.from([0x01, 0x01, 0xff])
 
 /** A positive INTEGER from big-endian bytes. */
-export function integer(bytes: Uint8Array): Der {
+export function derInteger(bytes: Uint8Array): Der {
   let from = 0
   while (from < bytes.length - 1 && bytes[from] === 0) from++
   const rest = bytes.subarray(from)

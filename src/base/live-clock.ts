@@ -2,12 +2,12 @@
 import type { Clock } from './clock.ts'
 
 /** Stands around what a timer or a hand-over calls. */
-export type Guard = (task: () => void) => () => void
+export type TaskGuard = (task: () => void) => () => void
 
 /** setTimeout counts in 32 bits; longer waits are made of several. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
 
-export function liveClock(guard: Guard = (task) => task): Clock {
+export function liveClock(guard: TaskGuard = (task) => task): Clock {
   // Date.now() has only milliseconds; the monotonic clock has the rest. It is set anew when the wall clock was changed.
   let origin = performance.timeOrigin
   return {

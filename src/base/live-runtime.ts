@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type Logger as PinoLogger, pino } from 'pino'
 import type { Clock } from './clock.ts'
-import { type Guard, liveClock } from './live-clock.ts'
+import { liveClock, type TaskGuard } from './live-clock.ts'
 import type { Logger } from './log.ts'
 import { logSink } from './log-sink.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
@@ -33,7 +33,7 @@ export function liveRuntime(options: LiveRuntimeOptions = {}): Runtime {
   }
 }
 
-export function guarding(onUncaught: LiveRuntimeOptions['onUncaught']): Guard {
+export function guarding(onUncaught: LiveRuntimeOptions['onUncaught']): TaskGuard {
   if (onUncaught === undefined) return (task) => task
   return (task) => () => {
     try {
@@ -88,7 +88,7 @@ function processMetrics(): Metrics {
   return metrics
 }
 
-function liveScheduler(guard: Guard, clock: Clock): Scheduler {
+function liveScheduler(guard: TaskGuard, clock: Clock): Scheduler {
   return {
     handOver: (_label, task) => queueMicrotask(guard(task)),
     later: (_label, task) => {

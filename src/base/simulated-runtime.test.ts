@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sleep } from './clock.ts'
 import { turn } from './scheduler.ts'
-import { type SimulationOptions, SimulationStuckError, simulatedRuntime } from './simulated-runtime.ts'
+import { type SimulatedRuntimeOptions, SimulationStuckError, simulatedRuntime } from './simulated-runtime.ts'
 
 /** Three workers that each take four turns, with naps; gives the order in which they went, and the trace. */
-async function race(seed: number, options?: SimulationOptions) {
+async function race(seed: number, options?: SimulatedRuntimeOptions) {
   const runtime = simulatedRuntime(seed, options)
   const order: string[] = []
   const worker = async (name: string) => {

@@ -12,7 +12,7 @@ import type { Runtime } from './runtime.ts'
 import type { Lane, Scheduler } from './scheduler.ts'
 import { createTimers } from './timers.ts'
 
-export interface SimulationOptions {
+export interface SimulatedRuntimeOptions {
   /** Milliseconds since the epoch at which the clock stands. Default 2026-01-01T00:00:00Z. */
   readonly startMs?: number
   /** `seeded`: the seed picks which waiting hand-over comes next. `fifo`: first in, first out. Default `seeded`. */
@@ -70,7 +70,7 @@ interface Task {
   readonly lane: Lane | undefined
 }
 
-export function simulatedRuntime(seed: number, options: SimulationOptions = {}): SimulatedRuntime {
+export function simulatedRuntime(seed: number, options: SimulatedRuntimeOptions = {}): SimulatedRuntime {
   const fifo = options.order === 'fifo'
   let earlyTimers = options.earlyTimers ?? 0
   let longestEarlyMs = Number.POSITIVE_INFINITY
@@ -279,7 +279,7 @@ function simulatedTimers(startMs: number, handOver: (label: string, task: () => 
   }
 }
 
-function simulatedLogger(log: SimulationOptions['log'], clock: Clock, name: string): Logger {
+function simulatedLogger(log: SimulatedRuntimeOptions['log'], clock: Clock, name: string): Logger {
   const write = (message: string, fields: Readonly<Record<string, unknown>> | undefined) =>
     log?.write(
       `${(clock.monotonic() / 1000).toFixed(3)} ${name} ${message}${fields ? ` ${JSON.stringify(fields)}` : ''}`,

@@ -11,7 +11,7 @@ import { createClient } from '../client/transport.ts'
 import { clusterDirectory, hold } from '../cluster/directory.ts'
 import { StartError } from '../cluster/errors.ts'
 import { type BootstrapToken, readToken, tokenText } from '../cluster/join/bootstrap-token.ts'
-import { type Discovered, discover, readHash } from '../cluster/join/discovery.ts'
+import { type Discovered, discoverCluster, readHash } from '../cluster/join/discovery.ts'
 import { write } from '../cluster/pki.ts'
 import { runComponentCommand } from '../components/commands.ts'
 import { certificateFile, usableUntil } from '../components/kubelet-certificate.ts'
@@ -66,7 +66,7 @@ async function meet(
   // No timer of ours keeps a process alive.
   const release = holdProcess()
   try {
-    const cluster = await discover(liveClock(), at, token, wanted)
+    const cluster = await discoverCluster(liveClock(), at, token, wanted)
     await refuseTaken(cluster, token, nodeName)
     return { cluster, token }
   } finally {

@@ -57,7 +57,7 @@ export interface ClientDeleteOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
 }
 
-export type PatchType = 'json' | 'merge' | 'strategic' | 'apply'
+export type ClientPatchType = 'json' | 'merge' | 'strategic' | 'apply'
 
 /** Requests about one resource, in one namespace or ('') cluster-wide. Every method rejects with a StatusError. */
 export interface ResourceClient<T extends KubeObject = KubeObject> {
@@ -70,7 +70,7 @@ export interface ResourceClient<T extends KubeObject = KubeObject> {
   update(object: T, options?: WriteOptions & { readonly subresource?: string }): Promise<T>
   patch(
     name: string,
-    type: PatchType,
+    type: ClientPatchType,
     body: JsonObject | readonly JsonObject[],
     options?: WriteOptions & { readonly subresource?: string; readonly force?: boolean },
   ): Promise<T>

@@ -6,7 +6,7 @@ import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { createEventRecorder } from './events.ts'
 import { configMap, createFakeServer } from './fake-server.ts'
 import { endingTransport, timedTransport } from './held-transports.ts'
-import { createServiceAccountTokens } from './service-account-tokens.ts'
+import { createServiceAccountTokenSource } from './service-account-tokens.ts'
 import { createClient, inProcessTransport } from './transport.ts'
 
 const CONFIG_MAPS = { group: '', version: 'v1', resource: 'configmaps' }
@@ -55,7 +55,7 @@ test("a service account's token is asked for once, renewed before it ends, and a
     return { kind: 'object', status: 201, object }
   }
   const client = createClient(runtime, inProcessTransport(handler), { userAgent: 'x' })
-  const { get, refused } = createServiceAccountTokens(runtime, client, 'kube-system').of('a')
+  const { get, refused } = createServiceAccountTokenSource(runtime, client, 'kube-system').of('a')
   const first = await runtime.complete(Promise.all([get(), get()]))
   assert.deepEqual(first, ['t3', 't3'])
   assert.deepEqual(asked, ['POST serviceaccounts/a/token', 'POST serviceaccounts', 'POST serviceaccounts/a/token'])

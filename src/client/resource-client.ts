@@ -5,17 +5,17 @@ import type { RequestBody, WatchEvent } from '../api/request.ts'
 import type { StreamReader } from '../base/stream.ts'
 import type {
   ClientDeleteOptions,
+  ClientPatchType,
   GetOptions,
   GroupVersionResource,
   ListOptions,
-  PatchType,
   ResourceClient,
   WriteOptions,
 } from './client.ts'
 import { errorFromStatus, responseList, responseObject } from './response.ts'
 import type { Requester } from './transport.ts'
 
-const patchContentTypes: Record<PatchType, string> = {
+const patchContentTypes: Record<ClientPatchType, string> = {
   json: 'application/json-patch+json',
   merge: 'application/merge-patch+json',
   strategic: 'application/strategic-merge-patch+json',

@@ -7,7 +7,7 @@ import { isAlreadyExists, isNotFound } from '../api/status.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from './client.ts'
 
-export interface ServiceAccountTokens {
+export interface ServiceAccountTokenSource {
   of(account: string): {
     /** @throws StatusError */
     get(): Promise<string>
@@ -21,7 +21,11 @@ const SECONDS = 3600
 /** Of its life, after which a token is renewed. */
 const RENEW_AFTER = 0.8
 
-export function createServiceAccountTokens(runtime: Runtime, client: Client, namespace: string): ServiceAccountTokens {
+export function createServiceAccountTokenSource(
+  runtime: Runtime,
+  client: Client,
+  namespace: string,
+): ServiceAccountTokenSource {
   const { clock } = runtime
   const accounts = client.resource<ServiceAccount>(ACCOUNTS).namespace(namespace)
   const requests = client.resource(ACCOUNTS).namespace(namespace)

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { certificateIdentity } from '../apiserver/auth/x509.ts'
 import {
   bitString,
-  integer,
+  derInteger,
   objectIdentifier,
   octetString,
   sequence,
@@ -70,8 +70,8 @@ export function issue(runtime: Runtime, request: CertificateRequest, issuer?: Ke
   const now = runtime.clock.now()
   const serial = serialOf(runtime)
   const certified = sequence(
-    tagged(0, integer(Buffer.from([2]))),
-    integer(serial),
+    tagged(0, derInteger(Buffer.from([2]))),
+    derInteger(serial),
     parent?.algorithm ?? ECDSA_WITH_SHA256,
     parent?.subject ?? subject,
     sequence(time(now - 300_000), time(now + request.validDays * DAY_MS)),
@@ -98,7 +98,7 @@ export function certificateRequest(request: Pick<CertificateRequest, 'commonName
   const names = extension(SUBJECT_ALT_NAME, false, sequence(...hosts.map(generalName)))
   const attributes = hosts.length === 0 ? [] : [sequence(EXTENSION_REQUEST, set(sequence(names)))]
   const body = sequence(
-    integer(Buffer.alloc(1)),
+    derInteger(Buffer.alloc(1)),
     distinguishedName(request),
     publicKey.export({ type: 'spki', format: 'der' }),
     tagged(0, Buffer.concat(attributes)),
@@ -139,8 +139,8 @@ export function issueForRequest(runtime: Runtime, request: SigningRequest, issue
   const now = runtime.clock.now()
   const end = Math.min(now + request.validSeconds * 1000, new X509Certificate(issuer.cert).validToDate.getTime())
   const certified = sequence(
-    tagged(0, integer(Buffer.from([2]))),
-    integer(serialOf(runtime)),
+    tagged(0, derInteger(Buffer.from([2]))),
+    derInteger(serialOf(runtime)),
     parent.algorithm,
     parent.subject,
     sequence(time(now - 300_000), time(end)),
@@ -194,7 +194,7 @@ const extension = (oid: string, critical: boolean, value: Buffer) =>
 function extensions(request: CertificateRequest, keyId: Buffer, issuerKeyId: Uint8Array): Buffer[] {
   const isAuthority = request.usage === 'ca'
   const { pathLength } = request
-  const constraint = pathLength === undefined ? [] : [integer(Buffer.from([pathLength]))]
+  const constraint = pathLength === undefined ? [] : [derInteger(Buffer.from([pathLength]))]
   return [
     // digitalSignature; an authority also keyCertSign and cRLSign.
     extension('2.5.29.15', true, isAuthority ? bitString(Buffer.from([0x86]), 1) : bitString(Buffer.from([0x80]), 7)),

@@ -15,14 +15,14 @@ import { StartError } from './errors.ts'
 /** `1h30m` as Go writes durations, or milliseconds. */
 export type Duration = string | number
 
-export interface MoveOptions {
+export interface ClockMoveOptions {
   /** Those outside must have been silent for so long (of real time) before a next timer fires. Default: no wait. */
   readonly settle?: Duration
   /** Ends the move where the clock then stands: it rejects with the signal's reason. */
   readonly signal?: AbortSignal
 }
 
-export interface LimitedMove extends MoveOptions {
+export interface LimitedMove extends ClockMoveOptions {
   /** Of the cluster's time. Default 24h. */
   readonly atMost?: Duration
 }
@@ -33,9 +33,9 @@ export interface ClusterClock {
   readonly isManual: boolean
   readonly now: Date
   /** All timers of that time fire in order, with the cluster at rest between. */
-  advance(by: Duration, options?: MoveOptions): Promise<void>
+  advance(by: Duration, options?: ClockMoveOptions): Promise<void>
   /** @throws RangeError when that time has passed */
-  advanceTo(time: Date | string, options?: MoveOptions): Promise<void>
+  advanceTo(time: Date | string, options?: ClockMoveOptions): Promise<void>
   /** From timer to timer until the condition holds, which is looked at whenever the cluster is at rest. @throws TimeoutError */
   runUntil(condition: () => boolean | Promise<boolean>, options?: LimitedMove): Promise<void>
   /** Until nothing waits any more but heartbeats and the like. @throws TimeoutError */
@@ -76,7 +76,7 @@ export function clusterClock(manual: ManualTime, last: number): ClusterClock {
     return time
   }
   const within = (ms: number) => upTo(manual.now() + ms) - manual.now()
-  const moveOf = ({ settle = 0, signal }: MoveOptions) => ({
+  const moveOf = ({ settle = 0, signal }: ClockMoveOptions) => ({
     settleMs: milliseconds(settle),
     ...(signal === undefined ? {} : { signal }),
   })

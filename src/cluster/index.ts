@@ -11,12 +11,12 @@ export type { StreamReader } from '../base/stream.ts'
 export type {
   Client,
   ClientDeleteOptions,
+  ClientPatchType,
   DiscoveredResource,
   Discovery,
   GroupVersionResource,
   KubeList,
   ListOptions,
-  PatchType,
   ResourceClient,
   WatchOptions,
   WriteOptions,
@@ -24,7 +24,7 @@ export type {
 export type { StoreState } from '../storage/engine.ts'
 export type { EtcdOptions } from '../storage/etcd/servers.ts'
 export { NoRoomError, StoreError } from '../storage/storage.ts'
-export { type ClusterClock, type Duration, type LimitedMove, type MoveOptions, TimeoutError } from './clock.ts'
+export { type ClockMoveOptions, type ClusterClock, type Duration, type LimitedMove, TimeoutError } from './clock.ts'
 export { startCluster } from './cluster.ts'
 export type { Cluster, ClusterOptions } from './cluster-options.ts'
 export { StartError } from './errors.ts'

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { integer, objectIdentifier } from '../base/der.ts'
+import { derInteger, objectIdentifier } from '../base/der.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { loadPki } from './pki.ts'
@@ -96,7 +96,7 @@ test('a broken CA or key is told, never replaced', () => {
 })
 
 test('DER integers and object identifiers are minimal', () => {
-  assert.equal(integer(Buffer.from([0, 0, 0x80])).toString('hex'), '02020080')
-  assert.equal(integer(Buffer.from([0, 0x7f])).toString('hex'), '02017f')
+  assert.equal(derInteger(Buffer.from([0, 0, 0x80])).toString('hex'), '02020080')
+  assert.equal(derInteger(Buffer.from([0, 0x7f])).toString('hex'), '02017f')
   assert.equal(objectIdentifier('1.2.840.10045.4.3.2').toString('hex'), '06082a8648ce3d040302')
 })

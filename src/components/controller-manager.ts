@@ -11,7 +11,7 @@ import type { Client } from '../client/client.ts'
 import { fencedTransport } from '../client/held-transports.ts'
 import { bearerTransport } from '../client/kubeconfig-transport.ts'
 import type { Leadership } from '../client/leader-election.ts'
-import { createServiceAccountTokens } from '../client/service-account-tokens.ts'
+import { createServiceAccountTokenSource } from '../client/service-account-tokens.ts'
 import { createClient, type Transport } from '../client/transport.ts'
 import { issueForRequest } from '../cluster/certificate.ts'
 import { readIssuer } from '../cluster/issuer.ts'
@@ -74,7 +74,7 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
   const limited = (transport: Transport) => limitedBy(runtime, transport, limits)
   const manage = createClient(runtime, limited(transports.own), { userAgent: NAME })
   const tokens = flags.bool('use-service-account-credentials')
-    ? createServiceAccountTokens(runtime, manage, 'kube-system')
+    ? createServiceAccountTokenSource(runtime, manage, 'kube-system')
     : undefined
   if (tokens === undefined) await sayWhatIsForbidden(manage, process)
   const transportFor = ({ name }: UserInfo): Transport => {

@@ -82,7 +82,11 @@ interface DownwardItem {
 }
 
 /** The text of one file of a downward API volume. */
-export function downwardFile(pod: Pod, item: DownwardItem, allocatable: Readonly<Record<string, string>>): string {
+export function textOfDownwardItem(
+  pod: Pod,
+  item: DownwardItem,
+  allocatable: Readonly<Record<string, string>>,
+): string {
   const { fieldRef, resourceFieldRef } = item
   if (fieldRef !== undefined) return podField(pod, fieldRef.fieldPath, { hostIP: '', podIPs: [] })
   const container = containerNamed(pod, resourceFieldRef?.containerName ?? '')

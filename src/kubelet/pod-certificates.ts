@@ -7,7 +7,7 @@ import { generateKeyPair, type KeyObject, sign } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { Node, PodCertificateProjection, PodCertificateRequest } from '../api/generated/types.ts'
 import { isNotFound } from '../api/status.ts'
-import { bitString, integer, objectIdentifier, sequence, tagged } from '../base/der.ts'
+import { bitString, derInteger, objectIdentifier, sequence, tagged } from '../base/der.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { nameOf, namespaceOf, type Pod, specOf, uidOf } from './pod.ts'
@@ -204,7 +204,7 @@ async function keyPair(type: string): Promise<{ publicKey: KeyObject; privateKey
 async function keyAndRequest(type: string): Promise<{ readonly key: string; readonly request: Buffer }> {
   const { publicKey, privateKey, hash } = await keyPair(type)
   const key = publicKey.export({ type: 'spki', format: 'der' })
-  const info = sequence(integer(Buffer.alloc(1)), sequence(), key, tagged(0, Buffer.alloc(0)))
+  const info = sequence(derInteger(Buffer.alloc(1)), sequence(), key, tagged(0, Buffer.alloc(0)))
   const kind = privateKey.asymmetricKeyType
   const algorithm =
     kind === 'rsa' ? RSA_WITH_SHA256 : kind === 'ed25519' ? ED25519 : sequence(objectIdentifier(SHA[hash]))

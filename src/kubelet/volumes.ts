@@ -13,7 +13,7 @@ import { messageOf } from '../base/errors.ts'
 import type { Client } from '../client/client.ts'
 import type { References } from './configmaps-and-secrets.ts'
 import { type BackOff, createBackOff } from './crash-loop-backoff.ts'
-import { downwardFile } from './downward-api.ts'
+import { textOfDownwardItem } from './downward-api.ts'
 import { MountStepError } from './mount-step-error.ts'
 import { ephemeralContainersOf, initContainersOf, nameOf, namespaceOf, type Pod, specOf, uidOf } from './pod.ts'
 import type { PodCertificates } from './pod-certificates.ts'
@@ -136,7 +136,10 @@ export function createVolumes(
 
   function addField(pod: Pod, item: Field, files: VolumeFiles, mode = DEFAULT_MODE): void {
     if (writer === undefined) return
-    files.set(item.path, { bytes: Buffer.from(downwardFile(pod, item, writer.allocatable())), mode: item.mode ?? mode })
+    files.set(item.path, {
+      bytes: Buffer.from(textOfDownwardItem(pod, item, writer.allocatable())),
+      mode: item.mode ?? mode,
+    })
   }
 
   /** The volume a claim is bound to; undefined for what is no claim. @throws Error while it is not bound */

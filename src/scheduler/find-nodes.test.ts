@@ -5,7 +5,7 @@ import { prefilter } from './filters.ts'
 import { createNodeSearch, enoughOf } from './find-nodes.ts'
 import { createCluster } from './node-info.ts'
 import { podInfoOf } from './pod-info.ts'
-import { type Given, node, pod } from './test-objects.ts'
+import { type GivenParts, node, pod } from './test-objects.ts'
 
 const named = (name: string) => ({
   affinity: {
@@ -22,7 +22,7 @@ function fixture(count: number, zones = 1) {
   for (let i = 0; i < count; i++)
     cluster.setNode(node(`n${i}`, { labels: { 'topology.kubernetes.io/zone': `z${Math.floor((i * zones) / count)}` } }))
   const search = createNodeSearch(cluster)
-  const infoOf = (name: string, spec: Fields = {}, given: Given = {}) => podInfoOf(pod(name, spec, given))
+  const infoOf = (name: string, spec: Fields = {}, given: GivenParts = {}) => podInfoOf(pod(name, spec, given))
   const find = (info: ReturnType<typeof infoOf>) => {
     const state = prefilter(info, cluster, () => ({}))
     const { fitting, refusals } = search.find(info, state)

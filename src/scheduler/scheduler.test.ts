@@ -3,12 +3,12 @@ import { test } from 'node:test'
 import type { Fields, KubeObject } from '../api/object.ts'
 import { DEFAULT_ARGS, defaultProfile, type SchedulerProfile } from './profile.ts'
 import { type SchedulerOptions, startScheduler } from './scheduler.ts'
-import { type Given, node, pod } from './test-objects.ts'
+import { type GivenParts, node, pod } from './test-objects.ts'
 import { startStandIn } from './test-stand-in.ts'
 
-const ours = (name: string, spec: Fields = {}, given: Given = {}): KubeObject =>
+const ours = (name: string, spec: Fields = {}, given: GivenParts = {}): KubeObject =>
   pod(name, { schedulerName: 'default-scheduler', ...spec }, given)
-const full: Given = { requests: { cpu: '2' } }
+const full: GivenParts = { requests: { cpu: '2' } }
 
 async function started(...nodes: readonly KubeObject[]) {
   return startedAs({}, ...nodes)
@@ -185,8 +185,8 @@ test('a pod drives out no more while those it drove out are going', async () => 
   it.stop()
 })
 
-const half: Given = { requests: { cpu: '1' } }
-const named = (schedulerName: string, name: string, given: Given = half): KubeObject =>
+const half: GivenParts = { requests: { cpu: '1' } }
+const named = (schedulerName: string, name: string, given: GivenParts = half): KubeObject =>
   pod(name, { schedulerName }, given)
 const profile = (schedulerName: string, more: Partial<SchedulerProfile> = {}): SchedulerProfile => ({
   ...defaultProfile(schedulerName),

@@ -14,7 +14,7 @@ export const node = (
     status: { allocatable: { cpu: '2', memory: '1Gi', pods: '10', ...allocatable } },
   }) as KubeObject
 
-export interface Given {
+export interface GivenParts {
   readonly labels?: Fields
   readonly namespace?: string
   readonly requests?: Fields
@@ -24,7 +24,7 @@ export interface Given {
 export const pod = (
   name: string,
   spec: Fields = {},
-  { labels = {}, namespace = 'default', requests, ports }: Given = {},
+  { labels = {}, namespace = 'default', requests, ports }: GivenParts = {},
 ) =>
   ({
     apiVersion: 'v1',

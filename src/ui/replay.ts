@@ -3,7 +3,7 @@ import type { Holds } from '../api/journal.ts'
 import { stepsOf, type ToldRecord } from '../inspect/timeline/steps.ts'
 import { tellEach } from '../inspect/timeline/tell.ts'
 import type { Step, Timeline } from '../inspect/timeline/timeline.ts'
-import { changesWords, objectWords, placeWords } from '../inspect/timeline/words.ts'
+import { changesWords, identityWords, placeWords } from '../inspect/timeline/words.ts'
 import { writerWords } from '../inspect/timeline/writers.ts'
 import type { Endings, Replay, ReplayStep, SceneObject } from './protocol.ts'
 
@@ -15,7 +15,7 @@ export function replayOf(timeline: Timeline, records: readonly ToldRecord[]): Re
   for (const record of records) if (uids.has(record.uid) && !first.has(record.uid)) first.set(record.uid, record)
   const afterOf = new Map(stepsOf(records).map(({ id, after }) => [id, after]))
   return {
-    title: `The end of ${objectWords(object)}${placeWords(object)}`,
+    title: `The end of ${identityWords(object)}${placeWords(object)}`,
     source,
     objects: [...first.values()].map(objectOf),
     steps: steps.map((step) => replayStep(step, afterOf.get(step.id), about.get(step.cause.step ?? ''))),

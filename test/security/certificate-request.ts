@@ -3,7 +3,7 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 import {
   bitString,
   type Der,
-  integer,
+  derInteger,
   objectIdentifier,
   sequence,
   set,
@@ -18,7 +18,7 @@ export const [ORGANIZATION, COMMON_NAME] = [objectIdentifier('2.5.4.10'), object
 /** As `spec.request` has it: PEM in base64. */
 export function requestOf(subject: Der): string {
   const key = publicKey.export({ type: 'spki', format: 'der' })
-  const info = sequence(integer(Buffer.alloc(1)), subject, key, tagged(0, Buffer.alloc(0)))
+  const info = sequence(derInteger(Buffer.alloc(1)), subject, key, tagged(0, Buffer.alloc(0)))
   const signature = bitString(sign('sha256', info, privateKey))
   const body = sequence(info, sequence(objectIdentifier('1.2.840.10045.4.3.2')), signature).toString('base64')
   const text = `-----BEGIN CERTIFICATE REQUEST-----\n${body}\n-----END CERTIFICATE REQUEST-----\n`

@@ -7,9 +7,13 @@ import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { type SimulatedRuntime, type SimulationOptions, simulatedRuntime } from '../../src/base/simulated-runtime.ts'
+import {
+  type SimulatedRuntime,
+  type SimulatedRuntimeOptions,
+  simulatedRuntime,
+} from '../../src/base/simulated-runtime.ts'
 
-export interface ExploreOptions extends Omit<SimulationOptions, 'log'> {
+export interface ExploreOptions extends Omit<SimulatedRuntimeOptions, 'log'> {
   /** How many seeds. Default 1,000. */
   readonly seeds?: number
   /** The first. Default 1. */
@@ -170,7 +174,7 @@ function report(broken: readonly string[]): void {
   if (broken.length > 0) throw new Error(broken.join('\n'))
 }
 
-async function run(body: Story, seed: number, options: SimulationOptions) {
+async function run(body: Story, seed: number, options: SimulatedRuntimeOptions) {
   const runtime = simulatedRuntime(seed, options)
   const happened = await body(runtime)
   return { trace: runtime.trace(), happened: happened ?? undefined }

@@ -14,7 +14,7 @@ import { recordsOf } from '../../src/inspect/timeline/recorded.ts'
 import type { SeenState } from '../../src/inspect/timeline/seen.ts'
 import { stepsOf, type ToldRecord } from '../../src/inspect/timeline/steps.ts'
 import type { Step } from '../../src/inspect/timeline/timeline.ts'
-import { changesWords, objectWords } from '../../src/inspect/timeline/words.ts'
+import { changesWords, identityWords } from '../../src/inspect/timeline/words.ts'
 import { plays as nodePlays, pace } from '../scenarios/kubelet/plays.ts'
 import { podOf } from '../scenarios/kubelet/pods.ts'
 import { startNodeStage } from '../scenarios/kubelet/stage.ts'
@@ -126,7 +126,7 @@ function told(records: readonly ToldRecord[], kept: ReadonlySet<string>): Step[]
   return withCauses(stepsOf(records)).filter(({ object }) => kept.has(object.resource))
 }
 
-const one = (step: Step) => `${objectWords(step.object)} ${changesWords(step)}`
+const one = (step: Step) => `${identityWords(step.object)} ${changesWords(step)}`
 
 const ledTo = (steps: readonly Step[], step: Step) => {
   const led = steps.find(({ id }) => id === step.cause.step)

@@ -19,10 +19,10 @@ export interface AuthorizerQuestion {
   readonly serviceAccount?: { readonly namespace: string; readonly name: string }
 }
 
-export type Answer = (question: AuthorizerQuestion) => { readonly allowed: boolean; readonly reason: string }
+export type AuthorizerAnswer = (question: AuthorizerQuestion) => { readonly allowed: boolean; readonly reason: string }
 
 interface Asked {
-  readonly answer: Answer
+  readonly answer: AuthorizerAnswer
   readonly question: AuthorizerQuestion
 }
 
@@ -51,11 +51,11 @@ const nothing: AuthorizerQuestion = {
 const opaque = ({ name }: { readonly name: string }, data: unknown): Opaque => new Opaque(name, data, name)
 
 /** The variable `authorizer`. */
-export const authorizerValue = (answer: Answer): Value => opaque(AUTHORIZER, { answer, question: nothing })
+export const authorizerValue = (answer: AuthorizerAnswer): Value => opaque(AUTHORIZER, { answer, question: nothing })
 
 /** The variable `authorizer.requestResource`: may the user do something with what the request is about? */
 export const requestResourceValue = (
-  answer: Answer,
+  answer: AuthorizerAnswer,
   about: Pick<AuthorizerQuestion, 'group' | 'resource' | 'subresource' | 'namespace' | 'name'>,
 ): Value => opaque(RESOURCE_CHECK, { answer, question: { ...nothing, ...about } })
 

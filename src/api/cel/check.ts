@@ -22,7 +22,7 @@ import {
   IP,
   isDyn,
   joined,
-  listOf,
+  listType,
   mapOf,
   NULL,
   optionalOf,
@@ -57,7 +57,7 @@ export interface Call {
   readonly dynamic: boolean
 }
 
-export interface Environment {
+export interface TypeEnvironment {
   readonly variables: ReadonlyMap<string, Type>
   readonly functions: Functions
   /** Types of which expressions make objects, by name. */
@@ -88,7 +88,7 @@ interface Scope {
 
 export function typeCheck(
   node: SyntaxNode,
-  { variables, functions, messages, mixed = false }: Environment,
+  { variables, functions, messages, mixed = false }: TypeEnvironment,
 ): CheckedExpression {
   const types = new Map<SyntaxNode, Type>()
   const calls = new Map<SyntaxNode, Call>()
@@ -149,7 +149,7 @@ export function typeCheck(
           const inner = one.optional.has(i) ? marked(type, item.at) : type
           items = items === undefined ? inner : joined(items, inner)
         })
-        return listOf(items ?? open('T', one.at))
+        return listType(items ?? open('T', one.at))
       }
       case 'map': {
         let key: Type | undefined
@@ -306,7 +306,7 @@ export function typeCheck(
         return BOOL
       case 'filter':
         wantsBool(result, (one.args[0] as SyntaxNode).at)
-        return target.kind === 'list' ? listOf(target.items) : listOf(names.get(one.vars[0] as string) ?? DYN)
+        return target.kind === 'list' ? listType(target.items) : listType(names.get(one.vars[0] as string) ?? DYN)
       case 'transformMapEntry':
         return result.kind === 'map' ? result : mapOf(DYN, DYN)
       case 'sortBy':
@@ -315,7 +315,7 @@ export function typeCheck(
         return mapOf(target.kind === 'map' ? target.key : INT, result)
       default:
         if (args.length === 2) wantsBool(args[0] as Type, (one.args[0] as SyntaxNode).at)
-        return listOf(result)
+        return listType(result)
     }
   }
 
@@ -337,7 +337,7 @@ const TYPE_NAMES: Readonly<Record<string, Type>> = Object.assign(Object.create(n
   string: { kind: 'type', of: STRING },
   bytes: { kind: 'type', of: BYTES },
   null_type: { kind: 'type', of: NULL },
-  list: { kind: 'type', of: listOf(DYN) },
+  list: { kind: 'type', of: listType(DYN) },
   map: { kind: 'type', of: mapOf(DYN, DYN) },
   type: { kind: 'type', of: { kind: 'type', of: DYN } },
   optional_type: { kind: 'type', of: optionalOf(DYN) },

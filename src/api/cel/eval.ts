@@ -12,14 +12,14 @@ import {
   CelDuration,
   CelError,
   isMapLike,
-  keyOf,
   MapValue,
   MessageValue,
   mapEntries,
+  mapKeyOf,
   ObjectValue,
   Opaque,
   Optional,
-  sizeOf,
+  sizeOfValue,
   Timestamp,
   TypeValue,
   Uint,
@@ -79,7 +79,7 @@ export function evaluateExpression(checked: CheckedExpression, variables: Variab
         for (const { key, value, optional } of node.entries) {
           const k = walk(key, frame)
           const v = walk(value, frame)
-          const text = keyOf(k)
+          const text = mapKeyOf(k)
           if (!optional) entries.set(text, [k, v])
           else if (v instanceof Optional && v.value !== undefined) entries.set(text, [k, v.value])
         }
@@ -177,7 +177,7 @@ export function evaluateExpression(checked: CheckedExpression, variables: Variab
     const values = args.map((arg) => walk(arg, frame))
     const { cost } = callCost(
       name,
-      values.map((value) => ({ min: sizeOf(value), max: sizeOf(value) })),
+      values.map((value) => ({ min: sizeOfValue(value), max: sizeOfValue(value) })),
     )
     spend(Math.min(Math.max(cost.max, Math.ceil(partsSeen(name, values) * PART_COST)), MOST))
     // What stands at a place is looked for by the container itself, which takes more kinds of places than it tells.
@@ -294,7 +294,7 @@ export function evaluateExpression(checked: CheckedExpression, variables: Variab
         for (const pair of pairs) {
           bind(pair)
           if (condition !== undefined && !holds(condition)) continue
-          entries.set(keyOf(pair[0]), [pair[0], walk(result as SyntaxNode, inner)])
+          entries.set(mapKeyOf(pair[0]), [pair[0], walk(result as SyntaxNode, inner)])
         }
         return new MapValue(entries)
       }

@@ -10,7 +10,7 @@ import {
   DURATION,
   DYN,
   INT,
-  listOf,
+  listType,
   mapOf,
   optionalOf,
   param,
@@ -24,10 +24,10 @@ import {
   CelError,
   equals,
   isMapLike,
-  keyOf,
   MapValue,
   MessageValue,
   mapEntries,
+  mapKeyOf,
   numeric,
   ObjectValue,
   Opaque,
@@ -132,7 +132,7 @@ function index(container: Value, key: Value): Value {
 /** A key as it is looked for: one that no map can have is in none. */
 function lookedUp(key: Value): string {
   try {
-    return keyOf(key)
+    return mapKeyOf(key)
   } catch (error) {
     if (error instanceof CelError) return ''
     throw error
@@ -259,7 +259,7 @@ const size = (value: Value): bigint => {
   if (isMapLike(value)) return BigInt(mapEntries(value).size)
   throw new CelError('no such overload')
 }
-const SIZED: readonly Type[] = [STRING, BYTES, listOf(A), mapOf(A, B)]
+const SIZED: readonly Type[] = [STRING, BYTES, listType(A), mapOf(A, B)]
 
 export const standard = define({
   '_==_': [fn([A, A], BOOL, equals)],
@@ -280,7 +280,7 @@ export const standard = define({
     ),
     fn([STRING, STRING], STRING, (a: string, b: string) => a + b),
     fn([BYTES, BYTES], BYTES, (a: Uint8Array, b: Uint8Array) => Buffer.concat([a, b])),
-    fn([listOf(A), listOf(A)], listOf(A), (a: Value[], b: Value[]) => [...a, ...b]),
+    fn([listType(A), listType(A)], listType(A), (a: Value[], b: Value[]) => [...a, ...b]),
     fn([TIMESTAMP, DURATION], TIMESTAMP, (a: Timestamp, b: CelDuration) => timestampAt(a.nanos + b.nanos)),
     fn([DURATION, TIMESTAMP], TIMESTAMP, (a: CelDuration, b: Timestamp) => timestampAt(a.nanos + b.nanos)),
     fn([DURATION, DURATION], DURATION, (a: CelDuration, b: CelDuration) => durationOf(a.nanos + b.nanos)),
@@ -304,18 +304,18 @@ export const standard = define({
   ),
   '_%_': arithmetic((a, b) => (b === -1n ? int(-a) % b : a % nonZero(b, 'modulus')), undefined),
   '_[_]': [
-    fn([listOf(A), INT], A, index),
+    fn([listType(A), INT], A, index),
     fn([mapOf(A, B), A], B, index),
-    fn([optionalOf(listOf(A)), INT], optionalOf(A), optionalIndex),
+    fn([optionalOf(listType(A)), INT], optionalOf(A), optionalIndex),
     fn([optionalOf(mapOf(A, B)), A], optionalOf(B), optionalIndex),
   ],
   '_[?_]': [
-    fn([listOf(A), INT], optionalOf(A), optionalIndex),
+    fn([listType(A), INT], optionalOf(A), optionalIndex),
     fn([mapOf(A, B), A], optionalOf(B), optionalIndex),
-    fn([optionalOf(listOf(A)), INT], optionalOf(A), optionalIndex),
+    fn([optionalOf(listType(A)), INT], optionalOf(A), optionalIndex),
     fn([optionalOf(mapOf(A, B)), A], optionalOf(B), optionalIndex),
   ],
-  '@in': [fn([A, listOf(A)], BOOL, contains), fn([A, mapOf(A, B)], BOOL, contains)],
+  '@in': [fn([A, listType(A)], BOOL, contains), fn([A, mapOf(A, B)], BOOL, contains)],
   size: [...SIZED.map((type) => fn([type], INT, size)), ...SIZED.map((type) => method([type], INT, size))],
   type: [fn([A], { kind: 'type', of: A }, (value: Value) => new TypeValue(typeName(value)))],
   dyn: [fn([A], DYN, (value: Value) => value)],

@@ -17,7 +17,7 @@ import {
   FORMAT,
   INT,
   IP,
-  listOf,
+  listType,
   mapOf,
   optionalOf,
   param,
@@ -250,35 +250,38 @@ const kubernetes = define({
   indexOf: [
     method([STRING, STRING], INT, indexOf),
     method([STRING, STRING, INT], INT, indexOf),
-    method([listOf(T), T], INT, position),
+    method([listType(T), T], INT, position),
   ],
   lastIndexOf: [
     method([STRING, STRING], INT, lastIndexOf),
     method([STRING, STRING, INT], INT, lastIndexOf),
-    method([listOf(T), T], INT, lastPosition),
+    method([listType(T), T], INT, lastPosition),
   ],
   lowerAscii: [method([STRING], STRING, (text: string) => text.replace(/[A-Z]/g, (c) => c.toLowerCase()))],
   upperAscii: [method([STRING], STRING, (text: string) => text.replace(/[a-z]/g, (c) => c.toUpperCase()))],
   replace: [method([STRING, STRING, STRING], STRING, replace), method([STRING, STRING, STRING, INT], STRING, replace)],
-  split: [method([STRING, STRING], listOf(STRING), split), method([STRING, STRING, INT], listOf(STRING), split)],
+  split: [method([STRING, STRING], listType(STRING), split), method([STRING, STRING, INT], listType(STRING), split)],
   join: [
-    method([listOf(STRING)], STRING, (list: readonly string[]) => list.join('')),
-    method([listOf(STRING), STRING], STRING, (list: readonly string[], separator: string) => list.join(separator)),
+    method([listType(STRING)], STRING, (list: readonly string[]) => list.join('')),
+    method([listType(STRING), STRING], STRING, (list: readonly string[], separator: string) => list.join(separator)),
   ],
   substring: [method([STRING, INT], STRING, substring), method([STRING, INT, INT], STRING, substring)],
   trim: [method([STRING], STRING, trimmed)],
   'strings.quote': [fn([STRING], STRING, quoted)],
   format: [
-    method([STRING, listOf(DYN)], STRING, (template: string, args: readonly Value[]) =>
+    method([STRING, listType(DYN)], STRING, (template: string, args: readonly Value[]) =>
       format(template, args, typeName),
     ),
   ],
-  isSorted: ORDERED.map((type) => method([listOf(type)], BOOL, isSorted)),
-  min: ORDERED.map((type) => method([listOf(type)], type, extreme(-1))),
-  max: ORDERED.map((type) => method([listOf(type)], type, extreme(1))),
-  sum: [INT, UINT, DOUBLE, DURATION].map((type) => method([listOf(type)], type, sum)),
+  isSorted: ORDERED.map((type) => method([listType(type)], BOOL, isSorted)),
+  min: ORDERED.map((type) => method([listType(type)], type, extreme(-1))),
+  max: ORDERED.map((type) => method([listType(type)], type, extreme(1))),
+  sum: [INT, UINT, DOUBLE, DURATION].map((type) => method([listType(type)], type, sum)),
   find: [method([STRING, STRING], STRING, find)],
-  findAll: [method([STRING, STRING], listOf(STRING), findAll), method([STRING, STRING, INT], listOf(STRING), findAll)],
+  findAll: [
+    method([STRING, STRING], listType(STRING), findAll),
+    method([STRING, STRING, INT], listType(STRING), findAll),
+  ],
   url: [fn([STRING], URL_TYPE, url)],
   isURL: [fn([STRING], BOOL, (text: string) => parseUrl(text) !== undefined)],
   getScheme: [urlPart(({ protocol }) => protocol.replace(/:$/, ''))],
@@ -290,7 +293,7 @@ const kubernetes = define({
       data.url.pathname === '/' && !/\/($|[?#])/.test(text.replace('://', '')) ? '' : data.url.pathname,
     ),
   ],
-  getQuery: [method([URL_TYPE], mapOf(STRING, listOf(STRING)), urlQuery)],
+  getQuery: [method([URL_TYPE], mapOf(STRING, listType(STRING)), urlQuery)],
   quantity: [fn([STRING], QUANTITY, quantity)],
   isQuantity: [fn([STRING], BOOL, canQuantity)],
   isGreaterThan: [quantities((sign) => sign > 0), semvers((sign) => sign > 0)],
@@ -305,10 +308,10 @@ const kubernetes = define({
   major: [method([SEMVER], INT, ({ data }: Opaque) => data.parts[0])],
   minor: [method([SEMVER], INT, ({ data }: Opaque) => data.parts[1])],
   patch: [method([SEMVER], INT, ({ data }: Opaque) => data.parts[2])],
-  'sets.contains': [fn([listOf(T), listOf(T)], BOOL, within)],
-  'sets.equivalent': [fn([listOf(T), listOf(T)], BOOL, (a: Value[], b: Value[]) => within(a, b) && within(b, a))],
+  'sets.contains': [fn([listType(T), listType(T)], BOOL, within)],
+  'sets.equivalent': [fn([listType(T), listType(T)], BOOL, (a: Value[], b: Value[]) => within(a, b) && within(b, a))],
   'sets.intersects': [
-    fn([listOf(T), listOf(T)], BOOL, (a: Value[], b: Value[]) =>
+    fn([listType(T), listType(T)], BOOL, (a: Value[], b: Value[]) =>
       a.some((item) => b.some((other) => equals(item, other))),
     ),
   ],
@@ -323,7 +326,7 @@ const kubernetes = define({
     Object.keys(NAMED).map((name) => [`format.${name}`, [fn([], FORMAT, () => namedFormat(name))]]),
   ),
   validate: [
-    method([FORMAT, STRING], optionalOf(listOf(STRING)), ({ data }: Opaque, text: string) => {
+    method([FORMAT, STRING], optionalOf(listType(STRING)), ({ data }: Opaque, text: string) => {
       const errors: readonly string[] = data(text)
       return new Optional(errors.length === 0 ? undefined : errors)
     }),

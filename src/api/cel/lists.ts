@@ -7,7 +7,7 @@ import {
   DURATION,
   DYN,
   INT,
-  listOf,
+  listType,
   optionalOf,
   param,
   STRING,
@@ -18,7 +18,7 @@ import {
 import { CelError, equals, Optional, type Value } from './values.ts'
 
 const T = param('T')
-const LIST = listOf(T)
+const LIST = listType(T)
 const SORTABLE: readonly Type[] = [INT, UINT, DOUBLE, BOOL, STRING, BYTES, TIMESTAMP, DURATION]
 /** Longer ranges cost more than any expression may. */
 const LONGEST = 1_000_000n
@@ -61,17 +61,17 @@ const unwrap = (list: Values): Values =>
   list.flatMap((item) => (item instanceof Optional && item.value !== undefined ? [item.value] : []))
 
 export const lists = define({
-  'lists.range': [fn([INT], listOf(INT), range)],
+  'lists.range': [fn([INT], listType(INT), range)],
   slice: [method([LIST, INT, INT], LIST, slice)],
   flatten: [
-    method([listOf(LIST)], LIST, (list: Values) => flatten(list)),
-    method([listOf(DYN), INT], listOf(DYN), flatten),
+    method([listType(LIST)], LIST, (list: Values) => flatten(list)),
+    method([listType(DYN), INT], listType(DYN), flatten),
   ],
-  sort: SORTABLE.map((type) => method([listOf(type)], listOf(type), (list: Values) => sortedValues(list))),
+  sort: SORTABLE.map((type) => method([listType(type)], listType(type), (list: Values) => sortedValues(list))),
   distinct: [method([LIST], LIST, distinct)],
   reverse: [method([LIST], LIST, (list: Values) => list.toReversed())],
   first: [method([LIST], optionalOf(T), (list: Values) => new Optional(list[0]))],
   last: [method([LIST], optionalOf(T), (list: Values) => new Optional(list.at(-1)))],
-  'optional.unwrap': [fn([listOf(optionalOf(T))], LIST, unwrap)],
-  unwrapOpt: [method([listOf(optionalOf(T))], LIST, unwrap)],
+  'optional.unwrap': [fn([listType(optionalOf(T))], LIST, unwrap)],
+  unwrapOpt: [method([listType(optionalOf(T))], LIST, unwrap)],
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Foreign } from '../fields/not-json.ts'
+import { ForeignValue } from '../fields/not-json.ts'
 import { typeCheck } from './check.ts'
 import { wrongConversion } from './constants.ts'
 import { evaluateExpression } from './eval.ts'
@@ -122,8 +122,8 @@ test('JSON of a value: numbers too big for it are texts, what has none is refuse
 test('a configuration keeps what came from the object, and what the merge does not know as it is', () => {
   const made = configurationOf(run('Object{list: object.list, spec: {"a": [1]}, none: {"b": null}}') as MessageValue)
   assert.equal(made['list'], object.list)
-  assert.ok((made['spec'] as { a: unknown }).a instanceof Foreign)
-  assert.equal((made['none'] as unknown as { b: Foreign }).b.text, 'NULL_VALUE')
+  assert.ok((made['spec'] as { a: unknown }).a instanceof ForeignValue)
+  assert.equal((made['none'] as unknown as { b: ForeignValue }).b.text, 'NULL_VALUE')
 })
 
 test('hostile names are fields like any other', () => {

@@ -3,7 +3,7 @@
  * inside, of which any field may be set; and operations of a JSON patch.
  */
 import { define, type Functions, fn } from './functions.ts'
-import { DYN, listOf, type ObjectField, STRING, type Type } from './types.ts'
+import { DYN, listType, type ObjectField, STRING, type Type } from './types.ts'
 import { CelDuration, CelError, MapValue, MessageValue, sourceOf, Timestamp, Uint, type Value } from './values.ts'
 
 type ObjectType = Type & { readonly kind: 'object' }
@@ -43,7 +43,7 @@ const JSON_PATCH: ObjectType = {
   },
 }
 export const OBJECT: ObjectType = objectType('Object')
-export const JSON_PATCHES: Type = listOf(JSON_PATCH)
+export const JSON_PATCHES: Type = listType(JSON_PATCH)
 
 /** The types of which expressions of mutating policies make objects. */
 export function mutationTypes(name: string): ObjectType | undefined {

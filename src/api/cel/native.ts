@@ -3,7 +3,7 @@
  * given, where a value may be of a type that it does not know.
  */
 import { goDurationText } from '../../base/go-duration.ts'
-import { Foreign } from '../fields/not-json.ts'
+import { ForeignValue } from '../fields/not-json.ts'
 import { setOwn } from '../fields/values.ts'
 import type { Json, JsonObject } from '../object.ts'
 import { durationText, show, timestampText } from './functions.ts'
@@ -115,29 +115,29 @@ function plain(value: Value): unknown {
   return foreign(value)
 }
 
-function foreign(value: Value): Foreign {
-  if (value === null) return new Foreign('NULL_VALUE', '0', 'structpb.NullValue')
-  if (value instanceof Uint) return new Foreign(String(value.value), `0x${value.value.toString(16)}`, 'uint64')
+function foreign(value: Value): ForeignValue {
+  if (value === null) return new ForeignValue('NULL_VALUE', '0', 'structpb.NullValue')
+  if (value instanceof Uint) return new ForeignValue(String(value.value), `0x${value.value.toString(16)}`, 'uint64')
   if (value instanceof CelDuration)
-    return new Foreign(goDurationText(value.nanos), String(value.nanos), 'time.Duration')
-  if (value instanceof Timestamp) return new Foreign(goTime(value), timeSyntax(value), 'time.Time')
+    return new ForeignValue(goDurationText(value.nanos), String(value.nanos), 'time.Duration')
+  if (value instanceof Timestamp) return new ForeignValue(goTime(value), timeSyntax(value), 'time.Time')
   if (value instanceof Uint8Array)
-    return new Foreign(
+    return new ForeignValue(
       `[${[...value].join(' ')}]`,
       `[]uint8{${[...value].map((byte) => `0x${byte.toString(16)}`).join(', ')}}`,
       '[]uint8',
     )
   if (Array.isArray(value))
-    return new Foreign(`[${value.map(show).join(' ')}]`, `[]ref.Val{${value.map(syntax).join(', ')}}`, '[]ref.Val')
+    return new ForeignValue(`[${value.map(show).join(' ')}]`, `[]ref.Val{${value.map(syntax).join(', ')}}`, '[]ref.Val')
   if (isMapLike(value)) {
     const entries = [...mapEntries(value).values()]
-    return new Foreign(
+    return new ForeignValue(
       `map[${entries.map(([key, inner]) => `${show(key)}:${show(inner)}`).join(' ')}]`,
       `map[ref.Val]ref.Val{${entries.map(([key, inner]) => `${syntax(key)}:${syntax(inner)}`).join(', ')}}`,
       'map[ref.Val]ref.Val',
     )
   }
-  return new Foreign(show(value), show(value), 'interface {}')
+  return new ForeignValue(show(value), show(value), 'interface {}')
 }
 
 const syntax = (value: Value): string => (typeof value === 'string' ? JSON.stringify(value) : show(value))

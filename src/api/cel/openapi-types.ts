@@ -8,7 +8,7 @@ import {
   DURATION,
   DYN,
   INT,
-  listOf,
+  listType,
   mapOf,
   type ObjectField,
   STRING,
@@ -59,7 +59,7 @@ export function typeOfOpenApi(schemas: Readonly<Record<string, Fields>>, name: s
     switch (schema['type']) {
       case 'array': {
         const items = schema['items'] === undefined ? undefined : build(schema['items'], `${path}.@idx`, depth + 1)
-        return items && listOf(items)
+        return items && listType(items)
       }
       case 'object':
         return objectType(schema, path, depth)

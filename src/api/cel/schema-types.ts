@@ -1,7 +1,7 @@
 /** CEL types of structural schemas: what `self` is, and how much of it there can be in one request. */
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { additionalSchema, type Structural } from '../schema/structural/structural.ts'
-import { BOOL, listOf, type ObjectField, STRING, type Type } from './types.ts'
+import { BOOL, listType, type ObjectField, STRING, type Type } from './types.ts'
 import { isReserved } from './words.ts'
 
 /** No request is bigger, so nothing in one is. */
@@ -61,7 +61,7 @@ function arrayType(schema: Structural, name: string): Type | undefined {
   const items = schema.items === undefined ? undefined : build(schema.items, schema.items.embedded, `${name}.@idx`)
   if (items === undefined) return undefined
   return {
-    ...listOf(items),
+    ...listType(items),
     maxElements: schema.props.maxItems ?? Math.floor(MOST_BYTES / (minSize(items) + 1)),
     minSize: 2,
   } as Type

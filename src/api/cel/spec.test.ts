@@ -15,7 +15,7 @@ import {
   DURATION,
   DYN,
   INT,
-  listOf,
+  listType,
   mapOf,
   NULL,
   printType,
@@ -28,9 +28,9 @@ import {
   CelDuration,
   CelError,
   isMapLike,
-  keyOf,
   MapValue,
   mapEntries,
+  mapKeyOf,
   Optional,
   Timestamp,
   TypeValue,
@@ -45,7 +45,7 @@ const functions = allFunctions()
 
 function typeOf(text: string): Type {
   const inner = /^(list|map)\((.*)\)$/.exec(text)
-  if (inner?.[1] === 'list') return listOf(typeOf(inner[2] as string))
+  if (inner?.[1] === 'list') return listType(typeOf(inner[2] as string))
   if (inner?.[1] === 'map') {
     const [key = '', ...value] = (inner[2] as string).split(', ')
     return mapOf(typeOf(key), typeOf(value.join(', ')))
@@ -80,7 +80,7 @@ function valueFrom([type, value]: Row): Value {
         new Map(
           (value as [Row, Row][]).map(([k, v]) => {
             const key = valueFrom(k)
-            return [keyOf(key), [key, valueFrom(v)]]
+            return [mapKeyOf(key), [key, valueFrom(v)]]
           }),
         ),
       )

@@ -85,7 +85,7 @@ export const SEMVER = simple('kubernetes.Semver')
 /** What an expression is whose mistake has been told: it fits everywhere. */
 export const ERROR: Type = { kind: 'simple', name: 'dyn' }
 
-export const listOf = (items: Type): Type => ({ kind: 'list', items })
+export const listType = (items: Type): Type => ({ kind: 'list', items })
 export const mapOf = (key: Type, value: Type): Type => ({ kind: 'map', key, value })
 export const optionalOf = (of: Type): Type => ({ kind: 'optional', of })
 export const param = (name: string): Type => ({ kind: 'param', name })
@@ -239,7 +239,7 @@ function filled(a: Type, b: Type): Type {
   if (a.kind === 'param') return b
   if (b.kind === 'param') return a
   if (isDyn(a) || isDyn(b)) return DYN
-  if (a.kind === 'list' && b.kind === 'list') return listOf(filled(a.items, b.items))
+  if (a.kind === 'list' && b.kind === 'list') return listType(filled(a.items, b.items))
   if (a.kind === 'map' && b.kind === 'map') return mapOf(filled(a.key, b.key), filled(a.value, b.value))
   if (a.kind === 'optional' && b.kind === 'optional') return optionalOf(filled(a.of, b.of))
   return a

@@ -122,7 +122,7 @@ export type Value =
   | MapValue
   | readonly Value[]
 
-export function keyOf(key: Value): string {
+export function mapKeyOf(key: Value): string {
   if (typeof key === 'string') return `s${key}`
   if (typeof key === 'boolean') return `b${key}`
   if (typeof key === 'bigint') return `n${key}`
@@ -271,7 +271,7 @@ export function mapEntries(value: MapValue | ObjectValue): ReadonlyMap<string, r
   return entries
 }
 
-export const sizeOf = (value: Value): number =>
+export const sizeOfValue = (value: Value): number =>
   typeof value === 'string'
     ? value.length
     : value instanceof Uint8Array || Array.isArray(value)

@@ -4,7 +4,7 @@
  */
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { Json } from '../object.ts'
-import { MapValue, MessageValue, ObjectValue, Optional, sizeOf, type Value } from './values.ts'
+import { MapValue, MessageValue, ObjectValue, Optional, sizeOfValue, type Value } from './values.ts'
 
 /** A value of more parts is not made into JSON: no object may be as big. */
 export const MOST_PARTS = 1_000_000
@@ -62,11 +62,11 @@ export function partsSeen(name: string, values: readonly Value[]): number {
       return Array.isArray(a) ? Math.min(weightOf(a), a.length * weightOf(b)) : 0
     case 'sets.contains':
     case 'sets.intersects':
-      return Math.min(sizeOf(a) * weightOf(b), sizeOf(b) * weightOf(a))
+      return Math.min(sizeOfValue(a) * weightOf(b), sizeOfValue(b) * weightOf(a))
     case 'sets.equivalent':
-      return 2 * Math.min(sizeOf(a) * weightOf(b), sizeOf(b) * weightOf(a))
+      return 2 * Math.min(sizeOfValue(a) * weightOf(b), sizeOfValue(b) * weightOf(a))
     case 'distinct':
-      return sizeOf(a) * weightOf(a)
+      return sizeOfValue(a) * weightOf(a)
     case 'flatten':
       return weightOf(a)
     default:

@@ -1,14 +1,14 @@
 /** JSON values in the words of Go's fmt package, as messages about strategic merge patches print them. */
 
 import type { Json, JsonObject } from '../object.ts'
-import { Foreign } from './not-json.ts'
+import { ForeignValue } from './not-json.ts'
 import { compareText } from './pathelement.ts'
 import { isList } from './values.ts'
 
 /** `%v`: `map[a:1 b:[x y] c:<nil>]`. */
 export function goText(value: Json | undefined): string {
   if (value === null || value === undefined) return '<nil>'
-  if (value instanceof Foreign) return value.text
+  if (value instanceof ForeignValue) return value.text
   if (isList(value)) return `[${value.map(goText).join(' ')}]`
   if (typeof value !== 'object') return goNumber(value)
   const map = value as JsonObject

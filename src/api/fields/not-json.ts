@@ -1,5 +1,5 @@
 /** Something in a configuration that is no JSON: expressions of policies can make it. How Go prints it is all that is known. */
-export class Foreign {
+export class ForeignValue {
   /** `%v` */
   readonly text: string
   /** `%#v` */

@@ -4,7 +4,7 @@ import type { Json } from '../object.ts'
 import type { ListSchema, Schema, StructSchema } from '../schema/schema.ts'
 import { elementOf, NotMergeable } from './compare.ts'
 import { goText } from './go-text.ts'
-import { Foreign } from './not-json.ts'
+import { ForeignValue } from './not-json.ts'
 import { printPathElement } from './pathelement.ts'
 import { type Shape, shapeOf } from './shape.ts'
 import { isList, isMap, own } from './values.ts'
@@ -19,7 +19,7 @@ export function configurationErrors(value: Json, schema: Schema): readonly strin
 /** Whether there are surely none: the same without a word of where and why. */
 export function surelyFits(value: Json | undefined, schema: Schema): boolean {
   if (value === undefined || value === null) return true
-  if (value instanceof Foreign) return false
+  if (value instanceof ForeignValue) return false
   switch (schema.type) {
     case 'struct': {
       if (!isMap(value)) return false
@@ -77,7 +77,7 @@ export function joinErrors(errors: readonly string[]): string {
 function check(value: Json | undefined, schema: Schema, path: string, errors: string[]): void {
   if (value === undefined || value === null) return
   const report = (text: string) => errors.push(path === '' ? text : `${path}: ${text}`)
-  if (value instanceof Foreign) {
+  if (value instanceof ForeignValue) {
     report(refusalOf(value, schema))
     return
   }
@@ -115,7 +115,7 @@ function check(value: Json | undefined, schema: Schema, path: string, errors: st
   }
 }
 
-function refusalOf({ text, syntax, goType }: Foreign, schema: Schema): string {
+function refusalOf({ text, syntax, goType }: ForeignValue, schema: Schema): string {
   switch (schema.type) {
     case 'struct':
     case 'map':
@@ -163,7 +163,7 @@ function checkList(list: readonly Json[], schema: ListSchema, path: string, erro
     if (shape.kind === 'set' || shape.kind === 'keyed') {
       const element = keyOf(shape, item, index, path, errors)
       if (element === undefined) return
-      place = item instanceof Foreign ? `[${element}]` : printPathElement(element)
+      place = item instanceof ForeignValue ? `[${element}]` : printPathElement(element)
       if (seen.has(element)) errors.push(`${path}: duplicate entries for key ${place}`)
       seen.add(element)
     }
@@ -178,9 +178,9 @@ function keyOf(
   path: string,
   errors: string[],
 ): string | undefined {
-  if (item instanceof Foreign && shape.kind === 'set') return '={{undefined}}'
+  if (item instanceof ForeignValue && shape.kind === 'set') return '={{undefined}}'
   try {
-    if (item instanceof Foreign) throw new NotMergeable('associative list with keys may not have non-map elements')
+    if (item instanceof ForeignValue) throw new NotMergeable('associative list with keys may not have non-map elements')
     return elementOf(shape, item)
   } catch (error) {
     if (!(error instanceof NotMergeable)) throw error

@@ -16,13 +16,13 @@ import { type GroupResource, qualified } from '../status.ts'
 import { isExtendedResource } from '../validation/resource-names.ts'
 import { podLimits, podRequests } from './pod-requests.ts'
 
-export type Usage = Readonly<Record<string, string>>
+export type QuotaUsage = Readonly<Record<string, string>>
 
 export interface Evaluator {
   /** Writes that change what is used: creations, and updates where an update may ask for more. */
   handles(operation: string, subresource: string): boolean
   /** With the time in milliseconds, a pod that should be gone by then has none but its place in storage. */
-  usage(object: KubeObject, nowMs?: number): Usage
+  usage(object: KubeObject, nowMs?: number): QuotaUsage
   /** Whether the quota's resource is one that this kind may use. */
   isAbout(resource: string): boolean
   /** Whether `usage` looks at more than that the object is there. */
@@ -44,7 +44,7 @@ const CORE_COUNTS = new Set([
 const COMPUTE = ['cpu', 'memory', 'ephemeral-storage']
 const isHugePages = (name: string) => name.startsWith('hugepages-')
 
-function podUsage(pod: Pod, nowMs = 0): Usage {
+function podUsage(pod: Pod, nowMs = 0): QuotaUsage {
   const spec: Partial<PodSpec> = pod.spec ?? {}
   const usage: Record<string, string> = { 'count/pods': '1' }
   const phase: string | undefined = pod.status?.phase
@@ -114,7 +114,7 @@ const pods: Evaluator = {
   looksInside: true,
 }
 
-function serviceUsage(service: Service): Usage {
+function serviceUsage(service: Service): QuotaUsage {
   const spec: ServiceSpec = service.spec ?? {}
   const ports: readonly ServicePort[] = spec.ports ?? []
   let nodePorts = 0
@@ -143,7 +143,7 @@ const services: Evaluator = {
 const CLASS_SUFFIX = '.storageclass.storage.k8s.io/'
 const BETA_CLASS = 'volume.beta.kubernetes.io/storage-class'
 
-function claimUsage(claim: PersistentVolumeClaim): Usage {
+function claimUsage(claim: PersistentVolumeClaim): QuotaUsage {
   const usage: Record<string, string> = { persistentvolumeclaims: '1', 'count/persistentvolumeclaims': '1' }
   const name: string = claim.metadata.annotations?.[BETA_CLASS] ?? claim.spec?.storageClassName ?? ''
   const storage: string | undefined = claim.spec?.resources?.requests?.['storage']
@@ -170,7 +170,7 @@ const DEVICE_SUFFIX = '.deviceclass.resource.k8s.io/devices'
 /** All devices of a class that one claim may get. */
 const MAX_DEVICES = 32
 
-function resourceClaimUsage(claim: Given<ResourceV1ResourceClaim>): Usage {
+function resourceClaimUsage(claim: Given<ResourceV1ResourceClaim>): QuotaUsage {
   const counts = new Map<string, number>()
   const add = (name: string | undefined, count: number) => {
     if (name) counts.set(name, (counts.get(name) ?? 0) + count)
@@ -210,7 +210,10 @@ export function evaluatorOf({ group, resource }: GroupResource): Evaluator {
   const name = qualified({ group, resource })
   const known = (Object.hasOwn(SPECIAL, name) ? SPECIAL[name] : undefined) ?? counting.get(name)
   if (known !== undefined) return known
-  const usage: Usage = { [`count/${name}`]: '1', ...(group === '' && CORE_COUNTS.has(name) ? { [name]: '1' } : {}) }
+  const usage: QuotaUsage = {
+    [`count/${name}`]: '1',
+    ...(group === '' && CORE_COUNTS.has(name) ? { [name]: '1' } : {}),
+  }
   const evaluator: Evaluator = {
     handles: (operation, subresource) => operation === 'CREATE' && subresource === '',
     usage: () => usage,

@@ -56,12 +56,12 @@ export const isReservedFor = (claim: ResourceClaim, pod: Pod): boolean =>
 /** A pod as a claim names it. */
 export const consumerOf = ({ metadata: { name = '', uid = '' } }: Pod) => ({ name, resource: 'pods', uid })
 
-export const withFinalizer = (claim: ResourceClaim): ResourceClaim => ({
+export const withDeleteProtection = (claim: ResourceClaim): ResourceClaim => ({
   ...claim,
   metadata: { ...claim.metadata, finalizers: [...(claim.metadata.finalizers ?? []), DELETE_PROTECTION] },
 })
 
-export function withoutFinalizer(claim: ResourceClaim): ResourceClaim {
+export function withoutDeleteProtection(claim: ResourceClaim): ResourceClaim {
   const { finalizers = [], ...rest } = claim.metadata
   const others = finalizers.filter((finalizer) => finalizer !== DELETE_PROTECTION)
   return { ...claim, metadata: others.length === 0 ? rest : { ...rest, finalizers: others } }

@@ -13,15 +13,15 @@ import { type FieldError, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { isEmptySelector, isUsableSelector, validateLabelSelector } from './labels.ts'
 import {
-  amountOf,
+  amountOfIntOrPercent,
   collisionCount,
-  fits,
   immutableSelector,
   intOrPercent,
   labelsMismatch,
   nonNegativeCounts,
   nonNegativeField,
   notMoreThanAll,
+  selectorFits,
   validateRunningTemplate,
 } from './templates.ts'
 
@@ -35,7 +35,7 @@ export function validateDaemonSet(object: DaemonSet, old?: DaemonSet): FieldErro
     errors.push(invalid('spec.templateGeneration', generation as number, 'must not be decremented'))
   if (old) immutableSelector(spec.selector, old.spec?.selector, errors)
   validateLabelSelector(selector, 'spec.selector', errors)
-  if ((!selector || isUsableSelector(selector)) && !fits(selector, template))
+  if ((!selector || isUsableSelector(selector)) && !selectorFits(selector, template))
     errors.push(labelsMismatch(template, 'spec.template'))
   if (selector && isEmptySelector(selector))
     errors.push(invalid('spec.selector', {}, 'empty selector is invalid for daemonset'))
@@ -62,8 +62,8 @@ function validateUpdateStrategy(strategy: DaemonSetUpdateStrategy, path: string,
   const { maxUnavailable, maxSurge } = rolling
   intOrPercent(maxUnavailable, `${at}.maxUnavailable`, errors)
   intOrPercent(maxSurge, `${at}.maxSurge`, errors)
-  const unavailable = amountOf(maxUnavailable) !== 0
-  const surge = amountOf(maxSurge) !== 0
+  const unavailable = amountOfIntOrPercent(maxUnavailable) !== 0
+  const surge = amountOfIntOrPercent(maxSurge) !== 0
   if (unavailable && surge)
     errors.push(invalid(`${at}.maxSurge`, maxSurge, 'may not be set when maxUnavailable is non-zero'))
   if (!unavailable && !surge) errors.push(required(`${at}.maxUnavailable`, 'cannot be 0 when maxSurge is 0'))

@@ -33,7 +33,7 @@ export function parsedIndexes(text: string, completions: number | undefined): Pa
 }
 
 /** The first index that is in both lists; undefined when there is none, or one of them cannot be read. */
-export function overlap(a: ParsedIndexes, b: ParsedIndexes): number | undefined {
+export function indexOverlap(a: ParsedIndexes, b: ParsedIndexes): number | undefined {
   if ('problem' in a || 'problem' in b) return undefined
   for (const [first, last] of a.intervals)
     for (const [from, to] of b.intervals) if (first <= to && from <= last) return Math.max(first, from)

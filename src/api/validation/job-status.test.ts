@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../object.ts'
-import { overlap, parsedIndexes } from './job-indexes.ts'
+import { indexOverlap, parsedIndexes } from './job-indexes.ts'
 import { validateJobStatus } from './job-status.ts'
 
 const job = (status: Fields, spec: Fields): KubeObject => ({
@@ -35,7 +35,7 @@ test('a list of indexes rises and stays below the completions', () => {
 })
 
 test('two lists meet at the first index that both have', () => {
-  const meet = (a: string, b: string) => overlap(parsedIndexes(a, undefined), parsedIndexes(b, undefined))
+  const meet = (a: string, b: string) => indexOverlap(parsedIndexes(a, undefined), parsedIndexes(b, undefined))
   assert.equal(meet('0-5', '3-9'), 3)
   assert.equal(meet('0-2', '3'), undefined)
   assert.equal(meet('x', '0'), undefined)

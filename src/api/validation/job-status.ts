@@ -6,7 +6,7 @@ import type { Job, JobSpec, JobStatus, UncountedTerminatedPods } from '../genera
 import type { Fields, Json } from '../object.ts'
 import { same } from './common.ts'
 import { duplicate, type FieldError, invalid, required } from './errors.ts'
-import { overlap, parsedIndexes } from './job-indexes.ts'
+import { indexOverlap, parsedIndexes } from './job-indexes.ts'
 import { nonNegativeField } from './templates.ts'
 
 const COUNTERS = ['active', 'succeeded', 'failed', 'ready', 'terminating'] as const
@@ -146,10 +146,10 @@ function indexes(
       invalid('status.failedIndexes', failed, 'cannot set non-null failedIndexes when backoffLimitPerIndex is null'),
     )
   if ((changed.of('failedIndexes') || changed.of('completedIndexes')) && failed !== undefined) {
-    const shared = overlap(parsedIndexes(completed, spec.completions), parsedIndexes(failed, spec.completions))
+    const shared = indexOverlap(parsedIndexes(completed, spec.completions), parsedIndexes(failed, spec.completions))
     if (shared !== undefined)
       errors.push(
-        invalid('status.failedIndexes', failed, `failedIndexes and completedIndexes overlap at index: ${shared}`),
+        invalid('status.failedIndexes', failed, `failedIndexes and completedIndexes indexOverlap at index: ${shared}`),
       )
   }
 }

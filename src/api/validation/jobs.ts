@@ -9,10 +9,10 @@ import { isUsableSelector, printableMap, printableSelector, validateLabelSelecto
 import { dns1123Label } from './names.ts'
 import { domainPrefixedPath } from './networking.ts'
 import {
-  fits,
   immutableSelector,
   labelsMismatch,
   nonNegativeField,
+  selectorFits,
   templateLabels,
   validatePodTemplateSpec,
 } from './templates.ts'
@@ -44,7 +44,7 @@ function validateSelector(spec: Partial<JobSpec>, path: string, errors: FieldErr
   const selector: Fields | undefined = spec.selector ?? undefined
   if (!selector) errors.push(required(`${path}.selector`))
   else validateLabelSelector(selector, `${path}.selector`, errors)
-  if ((!selector || isUsableSelector(selector)) && !fits(selector, spec.template))
+  if ((!selector || isUsableSelector(selector)) && !selectorFits(selector, spec.template))
     errors.push(labelsMismatch(spec.template, `${path}.template`))
 }
 

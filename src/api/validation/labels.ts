@@ -21,7 +21,7 @@ export function validateLabels(
 export const labels: Rule = (value, path, errors) => validateLabels(value, path, errors)
 
 /** A label's key on its own. */
-export const labelName: Rule = (value, path, errors) => {
+export const labelNameRule: Rule = (value, path, errors) => {
   for (const message of qualifiedName(value ?? '')) errors.push(invalid(path, value ?? '', message))
 }
 

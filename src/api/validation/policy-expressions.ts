@@ -12,7 +12,7 @@ import {
   BOOL,
   DYN,
   INT,
-  listOf,
+  listType,
   mapOf,
   type ObjectField,
   printType,
@@ -60,8 +60,8 @@ const REQUEST_TYPE = object('kubernetes.AdmissionRequest', {
   userInfo: object('kubernetes.UserInfo', {
     username: STRING,
     uid: STRING,
-    groups: listOf(STRING),
-    extra: mapOf(STRING, listOf(STRING)),
+    groups: listType(STRING),
+    extra: mapOf(STRING, listType(STRING)),
   }),
   dryRun: BOOL,
   options: DYN,
@@ -84,9 +84,9 @@ const NAMESPACE_TYPE = object('kubernetes.Namespace', {
     deletionTimestamp: TIMESTAMP,
     generation: INT,
     resourceVersion: STRING,
-    finalizers: listOf(STRING),
+    finalizers: listType(STRING),
   }),
-  spec: object('kubernetes.NamespaceSpec', { finalizers: listOf(STRING) }),
+  spec: object('kubernetes.NamespaceSpec', { finalizers: listType(STRING) }),
   status: object('kubernetes.NamespaceStatus', { phase: STRING }),
 })
 

@@ -18,7 +18,7 @@ const RANGES_ANNOTATION = 'service.beta.kubernetes.io/load-balancer-source-range
 const HINTS_ANNOTATION = 'service.kubernetes.io/topology-aware-hints'
 const MODE_ANNOTATION = 'service.kubernetes.io/topology-mode'
 
-export const isHeadless = (service: Service): boolean => service.spec?.clusterIPs?.[0] === 'None'
+export const isHeadlessByClusterIPs = (service: Service): boolean => service.spec?.clusterIPs?.[0] === 'None'
 export const isExternalName = (service: Service): boolean => service.spec?.type === 'ExternalName'
 /** Every type but ExternalName, also one that validation is about to refuse. */
 export const needsClusterIP = (service: Service): boolean => !isExternalName(service)
@@ -94,7 +94,8 @@ const serviceRules: Rule = (service, _path, errors) => {
         `must match annotations[${HINTS_ANNOTATION}] when both are specified`,
       ),
     )
-  if (ports.length === 0 && !isHeadless(service) && spec['type'] !== 'ExternalName') errors.push(required('spec.ports'))
+  if (ports.length === 0 && !isHeadlessByClusterIPs(service) && spec['type'] !== 'ExternalName')
+    errors.push(required('spec.ports'))
   byType(service, spec, ports, errors)
   const names = new Set<string>()
   ports.forEach((port, i) => {
@@ -133,7 +134,7 @@ function byType(service: Service, spec: Fields, ports: readonly Fields[], errors
         )
     })
   }
-  if (mayHaveNodePorts(service) && isHeadless(service))
+  if (mayHaveNodePorts(service) && isHeadlessByClusterIPs(service))
     errors.push(invalid('spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${spec['type']} services`))
   if (spec['type'] !== 'ExternalName') return
   const never = 'may not be set for ExternalName services'
@@ -233,7 +234,7 @@ export function validateClusterIPs(service: Service): readonly FieldError[] {
   if (bad) return errors
   if (ips.length > 1 && new Set(ips.map(familyOf)).size !== ips.length)
     errors.push(invalid('spec.clusterIPs', ips, 'may specify no more than one IP for each IP family'))
-  if (!isHeadless(service))
+  if (!isHeadlessByClusterIPs(service))
     ips.slice(0, families.length).forEach((ip, i) => {
       if (families[i] !== familyOf(ip) && (families[i] === 'IPv4' || families[i] === 'IPv6'))
         errors.push(
@@ -330,7 +331,12 @@ function trafficPolicies(service: Service, spec: Fields, errors: FieldError[]): 
 const ONCE_SET = 'may not change once set'
 
 function validateAddressChanges(service: Service, old: Service, errors: FieldError[]): void {
-  if (isExternalName(service) || isExternalName(old) || (isHeadless(service) && isHeadless(old))) return
+  if (
+    isExternalName(service) ||
+    isExternalName(old) ||
+    (isHeadlessByClusterIPs(service) && isHeadlessByClusterIPs(old))
+  )
+    return
   changes(
     'spec.clusterIPs',
     'clusterIP',
@@ -343,7 +349,7 @@ function validateAddressChanges(service: Service, old: Service, errors: FieldErr
 
 function validateFamilyChanges(service: Service, old: Service, errors: FieldError[]): void {
   if (isExternalName(service) || isExternalName(old)) return
-  const selectorless = (s: Service) => isHeadless(s) && Object.keys(s.spec?.selector ?? {}).length === 0
+  const selectorless = (s: Service) => isHeadlessByClusterIPs(s) && Object.keys(s.spec?.selector ?? {}).length === 0
   if (selectorless(service) || selectorless(old)) return
   changes(
     'spec.ipFamilies',

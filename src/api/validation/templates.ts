@@ -86,12 +86,12 @@ export function validateSelectorAndTemplate(
     return
   }
   const template: Fields = spec['template'] ?? {}
-  if (!fits(selector, template)) errors.push(labelsMismatch(template, `${path}.template`))
+  if (!selectorFits(selector, template)) errors.push(labelsMismatch(template, `${path}.template`))
   validateRunningTemplate(template, names.owner, `${path}.template`, errors)
 }
 
 /** Whether a usable selector selects the template's pods; an absent one selects nothing. */
-export function fits(selector: Fields | undefined, template: PodTemplateSpec | undefined): boolean {
+export function selectorFits(selector: Fields | undefined, template: PodTemplateSpec | undefined): boolean {
   return labelSelectorOf(selector).matches(templateLabels(template) ?? {})
 }
 
@@ -108,7 +108,7 @@ export function notMoreThanAll(value: number | string | undefined, path: string,
 }
 
 /** The number, of pods or percent. */
-export function amountOf(value: number | string | undefined): number {
+export function amountOfIntOrPercent(value: number | string | undefined): number {
   if (typeof value === 'number') return value
   return value !== undefined && percentText(value).length === 0 ? Number(value.slice(0, -1)) : 0
 }

@@ -17,7 +17,7 @@ import { IMMUTABLE, isEmpty } from './common.ts'
 import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
 import {
-  amountOf,
+  amountOfIntOrPercent,
   collisionCount,
   immutableSelector,
   intOrPercent,
@@ -67,7 +67,7 @@ function validateDeploymentStrategy(strategy: Fields, path: string, errors: Fiel
     if (!rolling) return void errors.push(required(at, 'this should be defaulted and never be nil'))
     intOrPercent(rolling['maxUnavailable'], `${at}.maxUnavailable`, errors)
     intOrPercent(rolling['maxSurge'], `${at}.maxSurge`, errors)
-    if (amountOf(rolling['maxUnavailable']) === 0 && amountOf(rolling['maxSurge']) === 0)
+    if (amountOfIntOrPercent(rolling['maxUnavailable']) === 0 && amountOfIntOrPercent(rolling['maxSurge']) === 0)
       errors.push(invalid(`${at}.maxUnavailable`, rolling['maxUnavailable'] ?? 0, 'may not be 0 when `maxSurge` is 0'))
     notMoreThanAll(rolling['maxUnavailable'], `${at}.maxUnavailable`, errors)
   } else

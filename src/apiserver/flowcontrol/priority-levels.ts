@@ -9,7 +9,7 @@ import type { PriorityLevelConfiguration, PriorityLevelConfigurationSpec } from 
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { createLruMap, type LruMap } from '../../base/lru.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import { type Begun, createTurnBudget } from './turn-budget.ts'
+import { type BegunTurn, createTurnBudget } from './turn-budget.ts'
 
 export interface PriorityLevel {
   readonly name: string
@@ -58,7 +58,7 @@ interface Level extends PriorityLevel {
   queuing: Queuing | undefined
   executing: number
   waiting: number
-  readonly begun: Begun
+  readonly begun: BegunTurn
   /** The queues that flows may wait in, as long as the level's queues stay as they are. */
   readonly hands: LruMap<string, readonly number[]>
   startNext(): boolean

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Clock } from '../../base/clock.ts'
 import type { Scheduler } from '../../base/scheduler.ts'
-import { type Begun, createTurnBudget } from './turn-budget.ts'
+import { type BegunTurn, createTurnBudget } from './turn-budget.ts'
 
 /** A loop whose turns end when the test says so, and whose requests take `costMs` each. */
 function loop(costMs: number) {
@@ -15,7 +15,7 @@ function loop(costMs: number) {
   return {
     turns: () => turns,
     /** As many of `wanted` as may begin do. */
-    begin(level: Begun, wanted: number, share = 1): number {
+    begin(level: BegunTurn, wanted: number, share = 1): number {
       let begun = 0
       while (begun < wanted && budget.allows(level, share)) {
         budget.begin(level)
@@ -32,7 +32,7 @@ function loop(costMs: number) {
   }
 }
 
-const level = (): Begun => ({ turn: -1, requests: 0 })
+const level = (): BegunTurn => ({ turn: -1, requests: 0 })
 
 test('turns that take long begin fewer requests, until they are as short as they should be', () => {
   const { begin, endTurn } = loop(1)

@@ -16,15 +16,15 @@ const MOST = 2048
 const GROWTH = 1.25
 
 /** What a level has begun of the turn it last began something in. */
-export interface Begun {
+export interface BegunTurn {
   turn: number
   requests: number
 }
 
 export interface TurnBudget {
   /** Whether one more may begin in this turn: while some of the budget is left, or the level has not had its own share (0 to 1). */
-  allows(begun: Begun, share: number): boolean
-  begin(begun: Begun): void
+  allows(begun: BegunTurn, share: number): boolean
+  begin(begun: BegunTurn): void
 }
 
 /** `renewed` is called at the beginning of each turn that follows one in which something began. */

@@ -40,7 +40,12 @@ export function readHash(text: string): string {
 }
 
 /** `server`: a URL; `hash`: as readHash gives it. @throws StartError in one line */
-export async function discover(clock: Clock, server: string, token: BootstrapToken, hash: string): Promise<Discovered> {
+export async function discoverCluster(
+  clock: Clock,
+  server: string,
+  token: BootstrapToken,
+  hash: string,
+): Promise<Discovered> {
   const found = await clusterInfoAt(clock, { server, insecureSkipTlsVerify: true }, token)
   const named = authorityHash(found.ca)
   if (named !== hash)

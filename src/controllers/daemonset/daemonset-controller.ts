@@ -21,7 +21,7 @@ import { createOwnedRevisions } from '../revisions/owned-revisions.ts'
 import { placementOn, podFor, revisionHashLabel } from './eligible-nodes.ts'
 import { createBackoff } from './failed-pod-backoff.ts'
 import { currentRevision, HashCollision, surplusRevisions } from './revision-history.ts'
-import { type Plan, type PlanInput, planManage, planRoll } from './rolling-update.ts'
+import { type DaemonSetPlan, type DaemonSetPlanInput, planManage, planRoll } from './rolling-update.ts'
 import { daemonStatus } from './status.ts'
 
 const setsResource = { group: 'apps', version: 'v1', resource: 'daemonsets' }
@@ -66,7 +66,7 @@ export function createDaemonSetController(context: ControllerContext): Controlle
       throw error
     })
     const hash = current.metadata.labels?.[revisionHashLabel] ?? ''
-    const look = async (): Promise<PlanInput> => ({
+    const look = async (): Promise<DaemonSetPlanInput> => ({
       set,
       nodes: nodes.store.list(),
       pods: await podsOf(set, liveSet),
@@ -87,7 +87,7 @@ export function createDaemonSetController(context: ControllerContext): Controlle
     if (failure !== undefined) throw failure.error
   }
 
-  async function work(key: string, look: () => Promise<PlanInput>): Promise<void> {
+  async function work(key: string, look: () => Promise<DaemonSetPlanInput>): Promise<void> {
     const input = await look()
     const { set } = input
     const manage = planManage(input, (node) => {
@@ -110,7 +110,10 @@ export function createDaemonSetController(context: ControllerContext): Controlle
     await apply(next, planRoll(next))
   }
 
-  async function apply({ set, hash }: PlanInput, plan: Pick<Plan, 'create' | 'remove'>): Promise<void> {
+  async function apply(
+    { set, hash }: DaemonSetPlanInput,
+    plan: Pick<DaemonSetPlan, 'create' | 'remove'>,
+  ): Promise<void> {
     const create = plan.create.slice(0, burstReplicas)
     const remove = plan.remove.slice(0, burstReplicas)
     if (create.length === 0 && remove.length === 0) return

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { podFor } from './eligible-nodes.ts'
-import { type PlanInput, planManage, planRoll } from './rolling-update.ts'
+import { type DaemonSetPlanInput, planManage, planRoll } from './rolling-update.ts'
 import { daemonStatus } from './status.ts'
 
 const setOf = (spec: Fields = {}, podSpec: Fields = {}): KubeObject =>
@@ -31,7 +31,7 @@ function podOn(name: string, look: Look = 'ready', hash = 'new', scheduled = tru
     status: { phase, conditions: [{ type: 'Ready', status: ready, lastTransitionTime: at }] },
   } as unknown as KubeObject
 }
-const input = (set: KubeObject, nodes: readonly KubeObject[], pods: readonly KubeObject[]): PlanInput => ({
+const input = (set: KubeObject, nodes: readonly KubeObject[], pods: readonly KubeObject[]): DaemonSetPlanInput => ({
   set,
   nodes,
   pods,

@@ -8,7 +8,7 @@ import { scaled } from '../int-or-percent.ts'
 import { isAvailable, isReady, isTerminated, minReadySecondsOf } from '../pods/pod.ts'
 import { isUpdated, nodeOfDaemonPod, placementOn } from './eligible-nodes.ts'
 
-export interface PlanInput {
+export interface DaemonSetPlanInput {
   readonly set: DaemonSet
   readonly nodes: readonly Node[]
   readonly pods: readonly Pod[]
@@ -17,7 +17,7 @@ export interface PlanInput {
   readonly nowMs: number
 }
 
-export interface Plan {
+export interface DaemonSetPlan {
   /** Names of nodes. */
   readonly create: readonly string[]
   readonly remove: readonly Pod[]
@@ -45,7 +45,7 @@ export function oldestFirst(pods: readonly Pod[]): readonly Pod[] {
   return [...pods].sort((a, b) => rank(a) - rank(b) || (created(a) < created(b) ? -1 : created(a) > created(b) ? 1 : 0))
 }
 
-export function planManage(input: PlanInput, mayRetry: (node: string) => boolean): Plan {
+export function planManage(input: DaemonSetPlanInput, mayRetry: (node: string) => boolean): DaemonSetPlan {
   const { set, nodes, pods } = input
   const byNode = podsByNode(pods)
   const create: string[] = []
@@ -72,7 +72,7 @@ export function planManage(input: PlanInput, mayRetry: (node: string) => boolean
 }
 
 /** More than a node is to have: all but the oldest, or with a surge the oldest of the old template and of the new. */
-function surplus({ set, hash, nowMs }: PlanInput, running: readonly Pod[]): readonly Pod[] {
+function surplus({ set, hash, nowMs }: DaemonSetPlanInput, running: readonly Pod[]): readonly Pod[] {
   if (running.length < 2) return []
   if (limitsOf(set, 1).surge === 0) return running.slice(1)
   const updated = running.filter((pod) => isUpdated(set, pod, hash))
@@ -100,7 +100,7 @@ export function limitsOf(set: DaemonSet, desired: number): Limits {
 }
 
 /** What the node's pods are: undefined when the node has to be put in order first. */
-function pairOn({ set, hash }: PlanInput, pods: readonly Pod[]) {
+function pairOn({ set, hash }: DaemonSetPlanInput, pods: readonly Pod[]) {
   const present = pods.filter((pod) => !isGoing(pod))
   const updated = present.filter((pod) => isUpdated(set, pod, hash))
   const old = present.filter((pod) => !isUpdated(set, pod, hash))
@@ -108,7 +108,7 @@ function pairOn({ set, hash }: PlanInput, pods: readonly Pod[]) {
 }
 
 /** The steps of a rolling update. */
-export function planRoll(input: PlanInput): Pick<Plan, 'create' | 'remove'> {
+export function planRoll(input: DaemonSetPlanInput): Pick<DaemonSetPlan, 'create' | 'remove'> {
   const { set, nodes, pods, nowMs } = input
   const byNode = podsByNode(pods.filter((pod) => !(isTerminated(pod) && isGoing(pod))))
   const wanted = nodes.filter((node) => placementOn(set, node).runs)

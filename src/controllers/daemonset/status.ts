@@ -2,10 +2,13 @@
 import type { DaemonSetStatus, Pod } from '../../api/generated/types.ts'
 import { isAvailable, isReady, minReadySecondsOf } from '../pods/pod.ts'
 import { isUpdated, placementOn } from './eligible-nodes.ts'
-import { oldestFirst, type PlanInput, podsByNode } from './rolling-update.ts'
+import { type DaemonSetPlanInput, oldestFirst, podsByNode } from './rolling-update.ts'
 
 /** `observed`: the set's present generation has been worked on. */
-export function daemonStatus({ set, nodes, pods, hash, nowMs }: PlanInput, observed: boolean): DaemonSetStatus {
+export function daemonStatus(
+  { set, nodes, pods, hash, nowMs }: DaemonSetPlanInput,
+  observed: boolean,
+): DaemonSetStatus {
   const byNode = podsByNode(pods)
   const old = set.status
   let desired = 0

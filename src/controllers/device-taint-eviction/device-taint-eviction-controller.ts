@@ -16,7 +16,7 @@ import type { Controller, ControllerContext } from '../controller.ts'
 import { disruptionPatch } from '../pods/disruption-target.ts'
 import { podsResource } from '../pods/pod.ts'
 import { type EvictionTime, earlier, evictionTime, type FoundTaint, never } from './eviction-time.ts'
-import { progressOf, type RuleState } from './rule-condition.ts'
+import { evictionProgressOf, type RuleState } from './rule-condition.ts'
 
 const name = 'device-taint-eviction-controller'
 const slicesResource = { group: 'resource.k8s.io', version: 'v1', resource: 'resourceslices' }
@@ -196,7 +196,7 @@ export function createDeviceTaintEvictionController(context: ControllerContext):
     const state = stateOf(rule)
     // What a rule would do is told once.
     if (isToldOf && state.effect !== 'NoExecute') return
-    const progress = progressOf(state)
+    const progress = evictionProgressOf(state)
     if (isToldOf && told?.['reason'] === progress.reason && told?.['message'] === progress.message) return
     const { status: before, lastTransitionTime: since = '' } = told ?? {}
     const lastTransitionTime: string = before === progress.status ? since : formatTime(clock.now())

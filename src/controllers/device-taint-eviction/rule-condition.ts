@@ -18,7 +18,7 @@ export interface RuleProgress {
 
 const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
 
-export function progressOf({ effect, published, allocated, pods, evicted }: RuleState): RuleProgress {
+export function evictionProgressOf({ effect, published, allocated, pods, evicted }: RuleState): RuleProgress {
   const namespaces = counted(new Set(pods.map((key) => key.split('/')[0])).size, 'namespace')
   if (effect === 'None') {
     const found = `${counted(published, 'published device')} selected. ${counted(allocated, 'allocated device')} selected.`

@@ -12,7 +12,7 @@ import type { Controller, ControllerContext } from '../controller.ts'
 import { servicesResource } from '../endpoints/service-pods-and-ports.ts'
 import { managedByLabel, serviceNameLabel } from '../endpointslice/distribute-endpoints.ts'
 import { createExpectations } from '../pods/expectations.ts'
-import { managedBy, planMirror, wantsMirror } from './mirrored-slices.ts'
+import { managedByMirroring, planMirror, wantsMirror } from './mirrored-slices.ts'
 
 const endpointsResource = { group: '', version: 'v1', resource: 'endpoints' }
 const slicesResource = { group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' }
@@ -29,7 +29,7 @@ export function createEndpointSliceMirroringController(context: ControllerContex
   const expectations = createExpectations(runtime.clock)
   const mirroredBy = ({ metadata }: KubeObject): readonly string[] => {
     const name = metadata.labels?.[serviceNameLabel]
-    return name && metadata.labels?.[managedByLabel] === managedBy ? [`${metadata.namespace}/${name}`] : []
+    return name && metadata.labels?.[managedByLabel] === managedByMirroring ? [`${metadata.namespace}/${name}`] : []
   }
 
   async function sync(key: string): Promise<void> {

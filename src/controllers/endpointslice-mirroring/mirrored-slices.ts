@@ -12,7 +12,7 @@ import { triggerTimeAnnotation } from '../endpoints/service-pods-and-ports.ts'
 import { managedByLabel, serviceNameLabel } from '../endpointslice/distribute-endpoints.ts'
 import { controllerReference } from '../pods/pod.ts'
 
-export const managedBy = 'endpointslicemirroring-controller.k8s.io'
+export const managedByMirroring = 'endpointslicemirroring-controller.k8s.io'
 /** Addresses mirrored of one subset, and held by one slice. */
 const mostAddresses = 1000
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
@@ -108,7 +108,7 @@ function sliceOf(endpoints: Endpoints, { family, ports, endpoints: own }: Group)
     metadata: {
       generateName: `${name.slice(0, 250)}-`,
       namespace,
-      labels: { ...labels, [serviceNameLabel]: name, [managedByLabel]: managedBy },
+      labels: { ...labels, [serviceNameLabel]: name, [managedByLabel]: managedByMirroring },
       ...(kept.length > 0 ? { annotations: Object.fromEntries(kept) } : {}),
       ownerReferences: [controllerReference(endpoints)],
     },

@@ -1,5 +1,7 @@
 /** What the workers do with one item: look at it and its owners live, then delete it, patch it, or leave it alone. */
+
 import type { KubeObject, OwnerReference } from '../../api/object.ts'
+import { hasFinalizer } from '../../api/objects/finalizers.ts'
 import { isNotFound } from '../../api/status.ts'
 import type { Logger } from '../../base/log.ts'
 import type { WorkQueue } from '../../client/work-queue.ts'
@@ -8,17 +10,16 @@ import {
   blockingDependents,
   foregroundFinalizer,
   type GraphNode,
-  hasFinalizer,
   type ObjectIdentity,
   orphanFinalizer,
   ownerIdentity,
   ownersOf,
   waitsForDependents,
 } from './graph.ts'
-import type { DeletePolicy, Operations } from './operations.ts'
+import type { DeletePolicy, GarbageOperations } from './operations.ts'
 
 export interface AttemptParts {
-  readonly operations: Operations
+  readonly operations: GarbageOperations
   readonly absentOwnerCache: AbsentOwnerCache
   readonly attemptToDelete: WorkQueue<GraphNode>
   readonly log: Logger

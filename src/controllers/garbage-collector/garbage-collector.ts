@@ -18,7 +18,7 @@ import { attemptToOrphanDependents } from './attempt-to-orphan.ts'
 import type { GraphNode, UidToNode } from './graph.ts'
 import { type GraphChange, processGraphChange } from './graph-builder.ts'
 import { createMonitors, deletableResources } from './monitors.ts'
-import { createOperations, NoSuchKindError } from './operations.ts'
+import { createGarbageOperations, NoSuchKindError } from './operations.ts'
 import { graphAsDot } from './owner-graph-dot.ts'
 
 export interface GarbageCollectorOptions {
@@ -73,7 +73,7 @@ export function createGarbageCollector(
   const changedGroups = new Set<string>()
   let mustAskAgain = false
   const discovered = createDiscoveredResources(client)
-  const operations = createOperations({ ...runtime, log }, client, discovered.findByKind)
+  const operations = createGarbageOperations({ ...runtime, log }, client, discovered.findByKind)
   const attempt = {
     operations,
     absentOwnerCache,

@@ -2,7 +2,9 @@
  * GraphBuilder: turns what the monitors see into the owner graph, and finds what has to be looked at: dependents of what
  * went, owners that may go on, references that cannot be right. It never asks the API server anything.
  */
+
 import type { KubeObject, OwnerReference } from '../../api/object.ts'
+import { hasFinalizer } from '../../api/objects/finalizers.ts'
 import type { Logger } from '../../base/log.ts'
 import type { EventRecorder } from '../../client/events.ts'
 import type { WorkQueue } from '../../client/work-queue.ts'
@@ -12,7 +14,6 @@ import {
   diffReferences,
   foregroundFinalizer,
   type GraphNode,
-  hasFinalizer,
   identityOf,
   identityText,
   isBeingDeleted,

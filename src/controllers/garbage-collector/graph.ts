@@ -1,5 +1,7 @@
 /** The owner graph: a node for each object observed, and for each owner that something refers to. */
+
 import type { KubeObject, OwnerReference } from '../../api/object.ts'
+import { hasFinalizer } from '../../api/objects/finalizers.ts'
 
 /** What names an object: the coordinates that an owner reference gives, and a namespace ('' for cluster-scoped). */
 export interface ObjectIdentity {
@@ -29,8 +31,6 @@ export const foregroundFinalizer = 'foregroundDeletion'
 export type GarbageFinalizer = typeof orphanFinalizer | typeof foregroundFinalizer
 
 export const isBeingDeleted = (object: KubeObject): boolean => object.metadata.deletionTimestamp !== undefined
-export const hasFinalizer = (object: KubeObject, finalizer: string): boolean =>
-  object.metadata.finalizers?.includes(finalizer) ?? false
 export const waitsForDependents = (object: KubeObject): boolean =>
   isBeingDeleted(object) && hasFinalizer(object, foregroundFinalizer)
 

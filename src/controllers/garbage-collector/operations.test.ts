@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Handler } from '../../api/request.ts'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { createClient, inProcessTransport } from '../../client/transport.ts'
-import { createOperations } from './operations.ts'
+import { createGarbageOperations } from './operations.ts'
 
 const resource = {
   group: '',
@@ -24,7 +24,7 @@ test('an owner that many ask for at once is asked for once, and anew after the g
     return { kind: 'object', status: 200, object: { apiVersion: 'v1', kind: 'ConfigMap', metadata } }
   }
   const client = createClient(runtime, inProcessTransport(handler), { userAgent: 'test' })
-  const operations = createOperations(runtime, client, () => resource)
+  const operations = createGarbageOperations(runtime, client, () => resource)
   const ask = (namespace: string) => operations.getOwner(reference, resource, namespace)
 
   const both = [ask('a'), ask('a')]

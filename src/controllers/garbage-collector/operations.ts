@@ -23,7 +23,7 @@ const conflictTries = 5
 const conflictWaitMs = 10
 const conflictFactor = 5
 
-export function createOperations(runtime: Runtime, client: Client, lookup: KindLookup) {
+export function createGarbageOperations(runtime: Runtime, client: Client, lookup: KindLookup) {
   const resourceOf = (apiVersion: string, kind: string): DiscoveredResource => {
     const found = lookup(apiVersion, kind)
     if (found === undefined) throw new NoSuchKindError(apiVersion, kind)
@@ -178,4 +178,4 @@ export function createOperations(runtime: Runtime, client: Client, lookup: KindL
   }
 }
 
-export type Operations = ReturnType<typeof createOperations>
+export type GarbageOperations = ReturnType<typeof createGarbageOperations>

@@ -11,7 +11,7 @@ import { messageOf } from '../../base/errors.ts'
 import { boundedMilli, type MetricsClient, selectorText } from './metrics-client.ts'
 import {
   averageReplicas,
-  type Counted,
+  type CountedReplicas,
   type Proposal,
   sharedReplicas,
   utilizationReplicas,
@@ -44,7 +44,7 @@ export interface Target {
   /** Asked for. */
   readonly wanted: number
   readonly present: number
-  readonly counted: Counted
+  readonly counted: CountedReplicas
 }
 
 /** @throws MetricFailure */

@@ -12,7 +12,7 @@ export interface Tolerances {
   readonly up: number
 }
 
-export interface Counted {
+export interface CountedReplicas {
   readonly pods: readonly Pod[]
   readonly nowMs: number
   readonly options: PodAutoscalerOptions
@@ -43,7 +43,7 @@ export function utilizationReplicas(
   resource: string,
   container: string | undefined,
   metrics: PodMetrics,
-  counted: Counted,
+  counted: CountedReplicas,
 ): Proposal {
   if (counted.pods.length === 0) throw new Error('No pods returned by selector while calculating replica count')
   const groups = groupPods(counted.pods, metrics, resource, counted.nowMs, counted.options)
@@ -76,7 +76,7 @@ export function averageReplicas(
   target: bigint,
   resource: string,
   metrics: PodMetrics,
-  counted: Counted,
+  counted: CountedReplicas,
 ): Proposal {
   if (counted.pods.length === 0) throw new Error('no pods returned by selector while calculating replica count')
   const groups = groupPods(counted.pods, metrics, resource, counted.nowMs, counted.options)
@@ -126,7 +126,7 @@ export function valueReplicas(
   current: number,
   target: bigint,
   milli: bigint,
-  { pods, tolerances }: Pick<Counted, 'pods' | 'tolerances'>,
+  { pods, tolerances }: Pick<CountedReplicas, 'pods' | 'tolerances'>,
 ): Proposal {
   const ratio = Number(milli) / Number(target)
   if (current === 0) return { replicas: roundUp(ratio), milli }

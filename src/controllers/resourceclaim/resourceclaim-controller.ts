@@ -18,7 +18,7 @@ import {
   podClaims,
   type ResourceClaim,
   reservedFor,
-  withoutFinalizer,
+  withoutDeleteProtection,
 } from '../../api/objects/resource-claims.ts'
 import { isNotFound } from '../../api/status.ts'
 import { createEventRecorder } from '../../client/events.ts'
@@ -156,7 +156,7 @@ export function createResourceClaimController(context: ControllerContext): Contr
   const writeStatus = async (claim: ResourceClaim, status: Fields) =>
     wrote(await claimsIn(claim).update({ ...claim, status }, { subresource: 'status' }))
   const unprotect = async (claim: ResourceClaim): Promise<void> => {
-    wrote(await claimsIn(claim).update(withoutFinalizer(claim)))
+    wrote(await claimsIn(claim).update(withoutDeleteProtection(claim)))
   }
 
   async function reserve(claim: ResourceClaim, pod: Pod): Promise<void> {

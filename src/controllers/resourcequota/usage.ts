@@ -3,7 +3,7 @@ import type { Pod, ResourceQuota } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { addQuantities, compareQuantities } from '../../api/objects/quantity.ts'
 import { inScope } from '../../api/objects/quota-scopes.ts'
-import { evaluatorOf, type Usage } from '../../api/objects/quota-usage.ts'
+import { evaluatorOf, type QuotaUsage } from '../../api/objects/quota-usage.ts'
 import { sameJson } from '../../api/same.ts'
 import type { GroupResource } from '../../api/status.ts'
 
@@ -13,7 +13,7 @@ export interface CountedObjects {
   readonly objects: readonly KubeObject[]
 }
 
-const hardOf = (quota: ResourceQuota): Usage => quota.spec?.hard ?? {}
+const hardOf = (quota: ResourceQuota): QuotaUsage => quota.spec?.hard ?? {}
 
 /** Whether objects of this resource can use anything that the quota limits. */
 export function limits(quota: ResourceQuota, resource: GroupResource): boolean {
@@ -22,7 +22,7 @@ export function limits(quota: ResourceQuota, resource: GroupResource): boolean {
 }
 
 /** What is used of each limited name that one of the resources is about; nothing is told of the others. */
-export function usageOf(quota: ResourceQuota, counted: readonly CountedObjects[], nowMs: number): Usage {
+export function usageOf(quota: ResourceQuota, counted: readonly CountedObjects[], nowMs: number): QuotaUsage {
   const hard = Object.keys(hardOf(quota))
   const total: Record<string, string> = {}
   for (const { resource, objects } of counted) {
@@ -43,15 +43,18 @@ export function usageOf(quota: ResourceQuota, counted: readonly CountedObjects[]
 }
 
 /** The status with this usage; undefined when it says so already. What could not be counted stays as it was. */
-export function quotaStatus(quota: ResourceQuota, usage: Usage): { hard: Usage; used: Usage } | undefined {
+export function quotaStatus(
+  quota: ResourceQuota,
+  usage: QuotaUsage,
+): { hard: QuotaUsage; used: QuotaUsage } | undefined {
   const hard = hardOf(quota)
   const { hard: oldHard, used: oldUsed } = quota.status ?? {}
-  const known: Usage = { ...oldUsed, ...usage }
+  const known: QuotaUsage = { ...oldUsed, ...usage }
   const used = Object.fromEntries(Object.entries(known).filter(([name]) => Object.hasOwn(hard, name)))
   return sameJson(hard, oldHard) && sameJson(used, oldUsed) ? undefined : { hard, used }
 }
 
-export function isLower(used: Usage, before: Usage): boolean {
+export function isLower(used: QuotaUsage, before: QuotaUsage): boolean {
   return Object.entries(used).some(
     ([name, amount]) => Object.hasOwn(before, name) && compareQuantities(amount, before[name] as string) < 0,
   )

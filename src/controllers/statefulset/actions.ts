@@ -9,14 +9,14 @@ import type { EventRecorder } from '../../client/events.ts'
 import type { Store } from '../../client/store.ts'
 import { podsResource } from '../pods/pod.ts'
 import { isInRange, ordinalOf, podName, podOf, withIdentity } from './pod-identity.ts'
-import type { PlanInput, Step } from './rolling-update-and-order.ts'
+import type { StatefulSetPlanInput, Step } from './rolling-update-and-order.ts'
 import {
   type ClaimUser,
   claimNames,
   claimsOfReplica,
-  claimsResource,
   isStale,
   ownersFor,
+  volumeClaimsResource,
 } from './volume-claim-retention.ts'
 
 export interface ActionParts {
@@ -30,7 +30,7 @@ export interface Templates {
   readonly update: { readonly name: string; readonly template: PodTemplateSpec }
 }
 
-export type ClaimFacts = Pick<PlanInput, 'lacksClaims' | 'hasWrongClaims' | 'hasStaleClaims'>
+export type ClaimFacts = Pick<StatefulSetPlanInput, 'lacksClaims' | 'hasWrongClaims' | 'hasStaleClaims'>
 
 /** Of the set's claims, by the informer. */
 export function claimFacts({ claims }: ActionParts, set: StatefulSet): ClaimFacts {
@@ -97,7 +97,7 @@ async function told(
 
 /** Makes the claims that are missing, and has all of them go with whom the policy says. */
 async function provideClaims({ client, recorder, claims }: ActionParts, set: StatefulSet, pod: Pod) {
-  const resource = client.resource<PersistentVolumeClaim>(claimsResource).namespace(set.metadata.namespace ?? '')
+  const resource = client.resource<PersistentVolumeClaim>(volumeClaimsResource).namespace(set.metadata.namespace ?? '')
   for (const draft of claimsOfReplica(set, pod.metadata.name ?? '')) {
     const { name } = draft.metadata
     const known = claims.get(`${set.metadata.namespace}/${name}`)

@@ -9,12 +9,12 @@ const podNameLabel = 'statefulset.kubernetes.io/pod-name'
 const podIndexLabel = 'apps.kubernetes.io/pod-index'
 const mostOrdinal = 2 ** 31 - 1
 
-export const replicasOf = (set: StatefulSet): number => set.spec?.replicas ?? 1
+export const statefulSetReplicas = (set: StatefulSet): number => set.spec?.replicas ?? 1
 /** The first ordinal. */
 export const startOf = (set: StatefulSet): number => set.spec?.ordinals?.start ?? 0
 /** Of all pods but the condemned. */
 export const isInRange = (set: StatefulSet, ordinal: number): boolean =>
-  ordinal >= startOf(set) && ordinal < startOf(set) + replicasOf(set)
+  ordinal >= startOf(set) && ordinal < startOf(set) + statefulSetReplicas(set)
 
 export const podName = (set: StatefulSet, ordinal: number): string => `${set.metadata.name}-${ordinal}`
 export const revisionOfPod = (pod: Pod): string | undefined => pod.metadata.labels?.[revisionLabel]

@@ -50,7 +50,7 @@ async function create(
 }
 
 /** Those beyond the limit that no pod needs, oldest first. */
-export function surplusRevisions(
+export function surplusStatefulSetRevisions(
   set: StatefulSet,
   sorted: readonly ControllerRevision[],
   needed: ReadonlySet<string | undefined>,

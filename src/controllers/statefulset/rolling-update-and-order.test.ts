@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { ordinalOf, podOf, withIdentity } from './pod-identity.ts'
-import { type PlanInput, planSync } from './rolling-update-and-order.ts'
+import { planSync, type StatefulSetPlanInput } from './rolling-update-and-order.ts'
 import { setStatus } from './status.ts'
 
 const setOf = (spec: Fields = {}): KubeObject =>
@@ -25,7 +25,7 @@ function podsOf(set: KubeObject, looks: Readonly<Record<number, Look>>, revision
   })
 }
 
-function steps(set: KubeObject, pods: readonly KubeObject[], more: Partial<PlanInput> = {}): string[] {
+function steps(set: KubeObject, pods: readonly KubeObject[], more: Partial<StatefulSetPlanInput> = {}): string[] {
   const plan = planSync({
     set,
     pods,

@@ -5,7 +5,7 @@
 import type { Pod, StatefulSet } from '../../api/generated/types.ts'
 import { scaled } from '../int-or-percent.ts'
 import { isAvailable, isReady, isTerminated, minReadySecondsOf } from '../pods/pod.ts'
-import { isInRange, ordinalOf, replicasOf, revisionOfPod, startOf, withIdentity } from './pod-identity.ts'
+import { isInRange, ordinalOf, revisionOfPod, startOf, statefulSetReplicas, withIdentity } from './pod-identity.ts'
 
 export type Step =
   | { readonly type: 'create'; readonly ordinal: number; readonly revision: 'current' | 'update' }
@@ -16,7 +16,7 @@ export type Step =
   /** Its labels or volumes are not those of its name. */
   | { readonly type: 'identify'; readonly pod: Pod }
 
-export interface PlanInput {
+export interface StatefulSetPlanInput {
   readonly set: StatefulSet
   readonly pods: readonly Pod[]
   /** The name of the revision that pods are to have in the end. */
@@ -30,7 +30,7 @@ export interface PlanInput {
   hasStaleClaims(ordinal: number): boolean
 }
 
-export interface Plan {
+export interface StatefulSetPlan {
   /** One after the other; within one, steps do not depend on each other. */
   readonly phases: readonly (readonly Step[])[]
   /** Claims have to go before there can be a new pod: nothing else will tell when they have. */
@@ -47,11 +47,11 @@ export const isRunningAndReady = (pod: Pod): boolean => pod.status?.phase === 'R
 const isHealthy = (pod: Pod | undefined): boolean => pod !== undefined && isRunningAndReady(pod) && !isTerminating(pod)
 export const isParallel = (set: StatefulSet): boolean => set.spec?.podManagementPolicy === 'Parallel'
 
-export function planSync(input: PlanInput): Plan {
+export function planSync(input: StatefulSetPlanInput): StatefulSetPlan {
   const { set, pods } = input
   const parallel = isParallel(set)
   const byOrdinal = new Map(pods.map((pod) => [ordinalOf(set, pod), pod]))
-  const replicas = Array.from({ length: replicasOf(set) }, (_, index): Replica => {
+  const replicas = Array.from({ length: statefulSetReplicas(set) }, (_, index): Replica => {
     const ordinal = startOf(set) + index
     return { ordinal, pod: byOrdinal.get(ordinal) }
   })
@@ -76,7 +76,10 @@ export function planSync(input: PlanInput): Plan {
 }
 
 /** `done`: those after it need not wait. */
-function stepsFor(input: PlanInput, { ordinal, pod }: Replica): { steps: Step[]; done: boolean; stale?: true } {
+function stepsFor(
+  input: StatefulSetPlanInput,
+  { ordinal, pod }: Replica,
+): { steps: Step[]; done: boolean; stale?: true } {
   const { set } = input
   if (pod === undefined) {
     if (input.hasStaleClaims(ordinal)) return { steps: [], done: false, stale: true }
@@ -104,7 +107,7 @@ function revisionFor(set: StatefulSet, ordinal: number): 'current' | 'update' {
 }
 
 /** From the highest ordinal down. An unhealthy pod is waited for, but for the lowest of them. */
-function scaleDown(input: PlanInput, replicas: readonly Replica[], condemned: readonly Pod[]): Step[] {
+function scaleDown(input: StatefulSetPlanInput, replicas: readonly Replica[], condemned: readonly Pod[]): Step[] {
   if (isParallel(input.set))
     return condemned.filter((pod) => !isTerminating(pod)).map((pod) => ({ type: 'delete', pod }))
   const [last] = condemned
@@ -119,7 +122,7 @@ function scaleDown(input: PlanInput, replicas: readonly Replica[], condemned: re
  * Outdated pods from the highest ordinal down to the partition, as many as may be unavailable together. Those that are
  * unavailable already cost nothing.
  */
-function update({ set, updateRevision, nowMs }: PlanInput, replicas: readonly Replica[]): Step[] {
+function update({ set, updateRevision, nowMs }: StatefulSetPlanInput, replicas: readonly Replica[]): Step[] {
   const { type, rollingUpdate } = set.spec?.updateStrategy ?? {}
   if (type === 'OnDelete') return []
   const isUp = ({ pod }: Replica) =>

@@ -19,11 +19,11 @@ import { slowStart } from '../pods/slow-start-batches.ts'
 import { revisionsResource } from '../revisions/controller-revision.ts'
 import { createOwnedRevisions } from '../revisions/owned-revisions.ts'
 import { claimFacts, perform } from './actions.ts'
-import { ordinalOf, replicasOf, revisionOfPod } from './pod-identity.ts'
-import { revisionsOf, type SetRevisions, surplusRevisions } from './revision-history.ts'
+import { ordinalOf, revisionOfPod, statefulSetReplicas } from './pod-identity.ts'
+import { revisionsOf, type SetRevisions, surplusStatefulSetRevisions } from './revision-history.ts'
 import { isParallel, planSync, type Step } from './rolling-update-and-order.ts'
 import { setStatus } from './status.ts'
-import { claimsResource } from './volume-claim-retention.ts'
+import { volumeClaimsResource } from './volume-claim-retention.ts'
 
 const setsResource = { group: 'apps', version: 'v1', resource: 'statefulsets' }
 const workers = 5
@@ -33,7 +33,7 @@ export function createStatefulSetController(context: ControllerContext): Control
   const { runtime, client, informers, signal } = context
   const sets = informers.informer<StatefulSet>(setsResource)
   const pods = informers.informer<Pod>(podsResource)
-  const claims = informers.informer<PersistentVolumeClaim>(claimsResource)
+  const claims = informers.informer<PersistentVolumeClaim>(volumeClaimsResource)
   const revisionInformer = informers.informer<ControllerRevision>(revisionsResource)
   const revisions = createOwnedRevisions(client, revisionInformer)
   const queue = createWorkQueue<string>(runtime, 'statefulset')
@@ -72,8 +72,8 @@ export function createStatefulSetController(context: ControllerContext): Control
     }
     if (failure !== undefined) throw failure.error
     const needed = new Set([known.names.current, known.names.update, ...own.map(revisionOfPod)])
-    await revisions.remove(surplusRevisions(set, revisions.of(set), needed))
-    if (minReadySecondsOf(set) > 0 && status.availableReplicas !== replicasOf(set))
+    await revisions.remove(surplusStatefulSetRevisions(set, revisions.of(set), needed))
+    if (minReadySecondsOf(set) > 0 && status.availableReplicas !== statefulSetReplicas(set))
       queue.addAfter(key, minReadySecondsOf(set) * 1000)
   }
 

@@ -1,7 +1,7 @@
 /** The status of a StatefulSet, from its pods as a sync found them. */
 import type { Pod, StatefulSet, StatefulSetStatus } from '../../api/generated/types.ts'
 import { isAvailable, minReadySecondsOf } from '../pods/pod.ts'
-import { replicasOf, revisionOfPod } from './pod-identity.ts'
+import { revisionOfPod, statefulSetReplicas } from './pod-identity.ts'
 import { isRunningAndReady } from './rolling-update-and-order.ts'
 
 export interface RevisionNames {
@@ -25,7 +25,7 @@ export function setStatus(
   let currentRevision = revisions.current
   let currentReplicas = ofRevision(currentRevision) - outdated
   const updatedReplicas = ofRevision(revisions.update)
-  const wanted = replicasOf(set)
+  const wanted = statefulSetReplicas(set)
   const isRolling = set.spec?.updateStrategy?.type !== 'OnDelete'
   if (isRolling && updatedReplicas === wanted && pods.length === wanted && ready.length === wanted) {
     currentRevision = revisions.update

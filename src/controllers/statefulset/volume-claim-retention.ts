@@ -6,7 +6,7 @@ import type { PersistentVolumeClaim, StatefulSet } from '../../api/generated/typ
 import type { KubeObject, OwnerReference } from '../../api/object.ts'
 import { controllerReference } from '../pods/pod.ts'
 
-export const claimsResource = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
+export const volumeClaimsResource = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
 
 const templatesOf = (set: StatefulSet): readonly KubeObject[] => set.spec?.volumeClaimTemplates ?? []
 

@@ -6,7 +6,7 @@ import type { CustomResourceDefinition, StorageVersionMigration } from '../../ap
 import { isNotFound } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { ControllerContext } from '../controller.ts'
-import { hasSucceeded, notRunning, running, stateOf, withConditions } from './migration-status.ts'
+import { migrationSucceeded, notRunning, running, stateOf, withMigrationConditions } from './migration-status.ts'
 
 const definitionsResource = {
   group: 'apiextensions.k8s.io',
@@ -70,7 +70,7 @@ export function createMigrationRunner(
   }
 
   async function end(migration: StorageVersionMigration): Promise<void> {
-    const condition = hasSucceeded(migration)
+    const condition = migrationSucceeded(migration)
       ? {
           reason: 'MigrationSucceeded',
           message: 'The migration has succeeded and the stored versions have been updated',
@@ -80,7 +80,7 @@ export function createMigrationRunner(
       condition: { status: 'False', ...condition },
       storedVersions: (spec?.versions ?? []).filter(({ storage }) => storage).map(({ name }) => name),
     }))
-    await migrations.update(withConditions(migration, now(), notRunning), { subresource: 'status' })
+    await migrations.update(withMigrationConditions(migration, now(), notRunning), { subresource: 'status' })
   }
 
   async function begin(migration: StorageVersionMigration): Promise<void> {
@@ -91,7 +91,7 @@ export function createMigrationRunner(
         message: `Migration ${migration.metadata.name} is running`,
       },
     }))
-    await migrations.update(withConditions(migration, now(), running()), { subresource: 'status' })
+    await migrations.update(withMigrationConditions(migration, now(), running()), { subresource: 'status' })
   }
 
   return async (resource) => {

@@ -24,7 +24,7 @@ export function stateOf(migration: StorageVersionMigration): MigrationState {
 export const hasEnded = (migration: StorageVersionMigration): boolean =>
   isTrue(migration, 'Succeeded') || isTrue(migration, 'Failed')
 
-export const hasSucceeded = (migration: StorageVersionMigration): boolean => isTrue(migration, 'Succeeded')
+export const migrationSucceeded = (migration: StorageVersionMigration): boolean => isTrue(migration, 'Succeeded')
 
 const RUNNING = 'The migration is running'
 
@@ -60,7 +60,7 @@ export const notRunning: Change = {
 }
 
 /** The migration with these conditions, each in the place it had; a time changes only when the status does. */
-export function withConditions(
+export function withMigrationConditions(
   migration: StorageVersionMigration,
   now: string,
   ...changes: readonly Change[]

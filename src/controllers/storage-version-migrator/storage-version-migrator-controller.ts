@@ -14,7 +14,15 @@ import type { Informer } from '../../client/informer.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { createMigrationRunner, migrationsResource, resourceOf } from './migration-runner.ts'
-import { type Change, failure, hasEnded, running, stateOf, success, withConditions } from './migration-status.ts'
+import {
+  type Change,
+  failure,
+  hasEnded,
+  running,
+  stateOf,
+  success,
+  withMigrationConditions,
+} from './migration-status.ts'
 
 const name = 'storage-version-migrator-controller'
 const fieldManager = name
@@ -45,7 +53,7 @@ export function createStorageVersionMigrator(context: ControllerContext, known: 
   )
   const write = (migration: StorageVersionMigration) => writer.update(migration, { subresource: 'status' })
   const tell = (migration: StorageVersionMigration, ...conditions: readonly Change[]) =>
-    write(withConditions(migration, now(), ...conditions))
+    write(withMigrationConditions(migration, now(), ...conditions))
 
   /** Notes up to which version everything has to be written anew. */
   async function findVersion(key: string): Promise<unknown> {
@@ -111,7 +119,11 @@ export function createStorageVersionMigrator(context: ControllerContext, known: 
         const told = `${remaining} not yet migrated. migration encountered unhandled error: ${messageOf(error)}`
         return tell(migration, running(progress), failure(told))
       }
-      const waits = withConditions(migration, now(), running(`${progress}; transient error: ${messageOf(error)}`))
+      const waits = withMigrationConditions(
+        migration,
+        now(),
+        running(`${progress}; transient error: ${messageOf(error)}`),
+      )
       if (!sameJson(waits.status, migration.status)) await write(waits)
       return 'retry'
     }

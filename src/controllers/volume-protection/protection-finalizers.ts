@@ -1,9 +1,6 @@
 /** An object with or without one of its finalizers. */
 import type { KubeObject } from '../../api/object.ts'
 
-export const hasFinalizer = (object: KubeObject, finalizer: string): boolean =>
-  object.metadata.finalizers?.includes(finalizer) === true
-
 export function withFinalizer(object: KubeObject, finalizer: string): KubeObject {
   const finalizers = [...(object.metadata.finalizers ?? []), finalizer]
   return { ...object, metadata: { ...object.metadata, finalizers } }

@@ -1,10 +1,11 @@
 /** The PV protection controller: a volume that is deleted stays while it is bound. The controller manager starts it. */
 import type { PersistentVolume } from '../../api/generated/types.ts'
+import { hasFinalizer } from '../../api/objects/finalizers.ts'
 import { isNotFound } from '../../api/status.ts'
 import { objectKey } from '../../client/store.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { hasFinalizer, withFinalizer, withoutFinalizer } from './protection-finalizers.ts'
+import { withFinalizer, withoutFinalizer } from './protection-finalizers.ts'
 
 const volumesResource = { group: '', version: 'v1', resource: 'persistentvolumes' }
 const finalizer = 'kubernetes.io/pv-protection'

@@ -4,6 +4,7 @@
  */
 import type { PersistentVolumeClaim, Pod } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { hasFinalizer } from '../../api/objects/finalizers.ts'
 import { claimIndex, claimsOf } from '../../api/objects/pod-claims.ts'
 import { isNotFound } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
@@ -11,7 +12,7 @@ import { objectKey, splitKey } from '../../client/store.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { isTerminated, podsResource } from '../pods/pod.ts'
-import { hasFinalizer, withFinalizer, withoutFinalizer } from './protection-finalizers.ts'
+import { withFinalizer, withoutFinalizer } from './protection-finalizers.ts'
 
 const claimsResource = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
 const finalizer = 'kubernetes.io/pvc-protection'

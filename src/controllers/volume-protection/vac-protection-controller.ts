@@ -3,10 +3,11 @@
  * (KEP-3751). The controller manager starts it.
  */
 import type { PersistentVolume, PersistentVolumeClaim, VolumeAttributesClass } from '../../api/generated/types.ts'
+import { hasFinalizer } from '../../api/objects/finalizers.ts'
 import { isNotFound } from '../../api/status.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { hasFinalizer, withFinalizer, withoutFinalizer } from './protection-finalizers.ts'
+import { withFinalizer, withoutFinalizer } from './protection-finalizers.ts'
 
 const classesResource = { group: 'storage.k8s.io', version: 'v1', resource: 'volumeattributesclasses' }
 const claimsResource = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }

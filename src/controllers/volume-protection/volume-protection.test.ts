@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../api/object.ts'
-import { hasFinalizer, withFinalizer, withoutFinalizer } from './protection-finalizers.ts'
+import { hasFinalizer } from '../../api/objects/finalizers.ts'
+import { withFinalizer, withoutFinalizer } from './protection-finalizers.ts'
 
 test('a finalizer comes after the others and goes alone; the last one leaves no list', () => {
   const object = { apiVersion: 'v1', kind: 'A', metadata: { name: 'a', finalizers: ['x'] } } as KubeObject

@@ -1,6 +1,6 @@
 /** Plans as pictures: a bar of time for each object (SVG), and the graph of what leads to what (DOT). */
 import { plainLine, plainMarkup } from '../../base/plain-text.ts'
-import { objectWords, placeWords, waitWords } from '../timeline/words.ts'
+import { identityWords, placeWords, waitWords } from '../timeline/words.ts'
 import type { Going, Plan, PlannedObject } from './plan.ts'
 
 const ROW = 22
@@ -10,7 +10,7 @@ const WIDTH = 520
 const MOST_ROWS = 1000
 const LONGEST = 64
 
-const words = (object: PlannedObject) => plainLine(`${objectWords(object)}${placeWords(object)}`, LONGEST)
+const words = (object: PlannedObject) => plainLine(`${identityWords(object)}${placeWords(object)}`, LONGEST)
 
 /** A long time is wider than a short one, not a thousand times as wide. */
 const scale = (ms: number, most: number) =>

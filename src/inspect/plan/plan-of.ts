@@ -7,10 +7,10 @@ import type { Step } from '../timeline/timeline.ts'
 import { writerWords } from '../timeline/writers.ts'
 import { isAskedOnDelete, outsideOf } from '../twin/outside.ts'
 import type { ReadCluster, TwinSource } from '../twin/read-cluster.ts'
-import { itemsOf, natureOf, type TwinModel } from '../twin/twin.ts'
+import { listedItems, natureOf, type TwinModel } from '../twin/twin.ts'
 import { objectWords } from '../why/words.ts'
 import type { Deed } from './deed.ts'
-import type { Going, Orphaned, OutsideEffect, Plan, PlannedObject, Span, Stage, Staying } from './plan.ts'
+import type { Going, Orphaned, OutsideEffect, Plan, PlannedObject, Stage, Staying, TimeSpan } from './plan.ts'
 import { type Held, type Rehearsal, rehearse } from './rehearse.ts'
 import { rightsOf } from './rights.ts'
 
@@ -43,8 +43,8 @@ export async function planOf(source: TwinSource, model: TwinModel, deed: Deed): 
 
 /** Whether a pod runs of which nothing tells how long it takes to end. */
 function dependsOnPrograms(read: ReadCluster): boolean {
-  const natures = new Map(itemsOf<Node>(read, '', 'nodes').map((node) => [node.metadata.name, natureOf(node)]))
-  return itemsOf<Pod>(read, '', 'pods').some(({ spec }) => natures.get(spec?.nodeName) === 'real')
+  const natures = new Map(listedItems<Node>(read, '', 'nodes').map((node) => [node.metadata.name, natureOf(node)]))
+  return listedItems<Pod>(read, '', 'pods').some(({ spec }) => natures.get(spec?.nodeName) === 'real')
 }
 
 interface Removal {
@@ -120,7 +120,7 @@ function goingOf(quick: Rehearsal, slow: Rehearsal, known: ReadonlySet<string>):
         object: shown.object,
         order: 0,
         marked: spanOf(one?.markedMs ?? other?.markedMs, other?.markedMs ?? one?.markedMs),
-        removed: spanOf(one?.removedMs ?? other?.removedMs, other?.removedMs ?? one?.removedMs) as Span,
+        removed: spanOf(one?.removedMs ?? other?.removedMs, other?.removedMs ?? one?.removedMs) as TimeSpan,
         by: shown.first.by.component,
         why: `${writerWords(shown.first.by)}: ${shown.first.cause.why}`,
         ...(cause === undefined || cause === uid ? {} : { cause }),
@@ -133,7 +133,7 @@ function goingOf(quick: Rehearsal, slow: Rehearsal, known: ReadonlySet<string>):
     .map(({ going }, order) => ({ ...going, order }))
 }
 
-function spanOf(a: number | undefined, b: number | undefined): Span | undefined {
+function spanOf(a: number | undefined, b: number | undefined): TimeSpan | undefined {
   return a === undefined || b === undefined ? undefined : { least: Math.min(a, b), most: Math.max(a, b) }
 }
 
@@ -300,7 +300,7 @@ function driverEffects(read: ReadCluster, goes: readonly Going[]): readonly Outs
   const claims = new Set(
     goes.filter(({ object }) => object.resource === 'persistentvolumeclaims').map(({ object }) => object.uid),
   )
-  return itemsOf<PersistentVolume>(read, '', 'persistentvolumes')
+  return listedItems<PersistentVolume>(read, '', 'persistentvolumes')
     .filter(({ spec }) => spec?.persistentVolumeReclaimPolicy === 'Delete' && claims.has(spec.claimRef?.uid ?? ''))
     .map(({ metadata, spec }) => ({
       kind: 'driver' as const,
@@ -312,7 +312,7 @@ function driverEffects(read: ReadCluster, goes: readonly Going[]): readonly Outs
 }
 
 function assumptions(read: ReadCluster, rehearsals: readonly Rehearsal[]): readonly string[] {
-  const natures = new Set(itemsOf<Node>(read, '', 'nodes').map(natureOf))
+  const natures = new Set(listedItems<Node>(read, '', 'nodes').map(natureOf))
   return [
     'controllers ask the API server as often as the defaults of kube-controller-manager v1.37 let them',
     ...(natures.has('kwok') ? ['nodes of KWOK end pods at once, as its default stages do'] : []),

@@ -28,7 +28,7 @@ export interface PlannedObject {
  * Milliseconds after the deed began: from programs that end as soon as they are asked to, to those that use all of their grace periods.
  * Of what does not depend on that the two are equal.
  */
-export interface Span {
+export interface TimeSpan {
   readonly least: number
   readonly most: number
 }
@@ -38,8 +38,8 @@ export interface Going {
   readonly object: PlannedObject
   /** Place in the order of removals; smaller goes first. */
   readonly order: number
-  readonly marked: Span | undefined
-  readonly removed: Span
+  readonly marked: TimeSpan | undefined
+  readonly removed: TimeSpan
   /** The component, or `user` for the deed itself, that asked for its removal first. */
   readonly by: string
   readonly why: string
@@ -88,7 +88,7 @@ export interface OutsideEffect {
 export interface Stage {
   readonly what: string
   /** When it ended; undefined: something holds it, and whoever waits for it waits for ever. */
-  readonly ended: Span | undefined
+  readonly ended: TimeSpan | undefined
   readonly heldBy: readonly string[]
 }
 

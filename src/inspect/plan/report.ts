@@ -1,8 +1,8 @@
 /** Plans as text for a terminal: a tree of what leads to what, or a table in the order in which objects go. */
 import { plainJson, plainLine } from '../../base/plain-text.ts'
-import { objectWords, placeWords, waitWords } from '../timeline/words.ts'
+import { identityWords, placeWords, waitWords } from '../timeline/words.ts'
 import { planDot, planSvg } from './picture.ts'
-import type { Going, Plan, PlannedObject, Span } from './plan.ts'
+import type { Going, Plan, PlannedObject, TimeSpan } from './plan.ts'
 import type { Forbidden } from './rights.ts'
 
 export const PLAN_FORMS = ['tree', 'table', 'json', 'svg', 'dot'] as const
@@ -25,10 +25,10 @@ export function planAs(form: PlanForm, plan: Plan): string {
   }
 }
 
-export const nameWords = (object: PlannedObject): string => `${objectWords(object)}${placeWords(object)}`
+export const nameWords = (object: PlannedObject): string => `${identityWords(object)}${placeWords(object)}`
 
 /** `after 2 s`, `after 2 s to 32 s` */
-export function spanWords({ least, most }: Span): string {
+export function spanWords({ least, most }: TimeSpan): string {
   const [from, to] = [waitWords(least), waitWords(most)]
   return from === to ? from : `${from} to ${to}`
 }

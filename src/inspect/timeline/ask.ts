@@ -10,7 +10,7 @@ import type { ToldRecord } from './steps.ts'
 import { timelineSvg } from './svg.ts'
 import { tellEach, tellTimeline } from './tell.ts'
 import type { Timeline } from './timeline.ts'
-import { objectWords, placeWords } from './words.ts'
+import { identityWords, placeWords } from './words.ts'
 
 export const TIMELINE_FORMS = ['text', 'json', 'otlp', 'svg'] as const
 export type TimelineForm = (typeof TIMELINE_FORMS)[number]
@@ -67,7 +67,7 @@ export function tell(
   const asked = { group, resource, namespace: namespaced ? target.namespace : '', name, cascade }
   const told = tellTimeline(records, uid === undefined ? asked : { ...asked, uid }, source)
   if (told !== undefined) return [told]
-  const which = `${objectWords({ ...asked, kind: '', uid: '' })}${placeWords({ ...asked, kind: '', uid: '' })}`
+  const which = `${identityWords({ ...asked, kind: '', uid: '' })}${placeWords({ ...asked, kind: '', uid: '' })}`
   const [first] = records
   throw new QuestionError(
     `the ${source} tells nothing of ${which}${uid === undefined ? '' : ` with uid ${uid}`}: ` +

@@ -6,7 +6,7 @@
  */
 import { createHistory, type History, isForegroundMark } from './history.ts'
 import type { Written } from './steps.ts'
-import type { Cause, Certainty, Step } from './timeline.ts'
+import type { Certainty, Step, StepCause } from './timeline.ts'
 import { writerWords } from './writers.ts'
 
 /** `written` in the order of revisions. */
@@ -29,7 +29,7 @@ interface Found {
 
 type Rule = (step: Written, history: History) => Found | undefined
 
-function causeOf(step: Written, history: History): Cause {
+function causeOf(step: Written, history: History): StepCause {
   const rules = RULES[step.by.component] ?? OF_OTHERS
   for (const rule of [sameRequest, ...rules]) {
     const found = rule(step, history)

@@ -1,7 +1,7 @@
 /** Which component made a change, where no audit log names it: by what it did, by the objects around, by Events. Always inferred. */
 import type { Holds } from '../../api/journal.ts'
 import type { RecordedRecord, SeenState, TellingEvent } from './seen.ts'
-import type { Change, Writer } from './timeline.ts'
+import type { Change, ChangeWriter } from './timeline.ts'
 
 export interface Guesses {
   add(record: RecordedRecord): void
@@ -51,7 +51,12 @@ const BY_FINALIZER: Readonly<Record<string, string>> = {
   'customresourcecleanup.apiextensions.k8s.io': 'kube-apiserver',
 }
 
-export function guessWriter(guesses: Guesses, state: SeenState, changes: readonly Change[], before: Holds): Writer {
+export function guessWriter(
+  guesses: Guesses,
+  state: SeenState,
+  changes: readonly Change[],
+  before: Holds,
+): ChangeWriter {
   const component = guess(guesses, state, changes, before)
   const { lastManager } = state
   const isUpdate =

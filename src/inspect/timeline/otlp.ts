@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { plainJson } from '../../base/plain-text.ts'
 import type { Step } from './timeline.ts'
-import { byWords, changesWords, objectWords, requestWords } from './words.ts'
+import { byWords, changesWords, identityWords, requestWords } from './words.ts'
 
 interface Attribute {
   readonly key: string
@@ -37,7 +37,7 @@ function spanOf(step: Step, byId: ReadonlyMap<string, Step>, root: Step) {
     traceId: idOf(`trace ${keyOf(root)}`, 32),
     spanId: idOf(`span ${keyOf(step)}`, 16),
     ...(led === undefined ? {} : { parentSpanId: idOf(`span ${keyOf(led)}`, 16) }),
-    name: `${objectWords(step.object)} ${changesWords(step)}`,
+    name: `${identityWords(step.object)} ${changesWords(step)}`,
     kind: INTERNAL,
     startTimeUnixNano: nanoseconds((led ?? step).time),
     endTimeUnixNano: nanoseconds(step.time),

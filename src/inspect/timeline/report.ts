@@ -2,7 +2,7 @@
 import { plainJson, plainLine } from '../../base/plain-text.ts'
 import type { Step, Timeline } from './timeline.ts'
 import { forestOf, type Node } from './tree.ts'
-import { byWords, changesWords, objectWords, placeWords, requestWords, waitWords } from './words.ts'
+import { byWords, changesWords, identityWords, placeWords, requestWords, waitWords } from './words.ts'
 
 const LONG = 400
 
@@ -25,7 +25,7 @@ function heading({ object, state, others, steps, source }: Timeline): string[] {
   const last = own.at(-1)
   const took = first === undefined || last === undefined ? 0 : Date.parse(last.time) - Date.parse(first.time)
   return [
-    `${objectWords(object)}${placeWords(object)}: ${STATES[state]}${own.length > 1 ? `, ${waitWords(took)} from the first step to the last` : ''}`,
+    `${identityWords(object)}${placeWords(object)}: ${STATES[state]}${own.length > 1 ? `, ${waitWords(took)} from the first step to the last` : ''}`,
     `  uid ${object.uid}`,
     ...(source === 'recording'
       ? ['  by what was seen from outside: writers are inferred where no audit log names them']
@@ -64,7 +64,7 @@ function chainLines(step: Step, byId: ReadonlyMap<string, Step>, told: Set<strin
     const indent = '  '.repeat(depth)
     const waited = cause.waitedMs === undefined ? '' : `${waitWords(cause.waitedMs)} after `
     const before: string =
-      led === undefined ? '' : `${objectWords(led.object)} ${changesWords(led)} by ${byWords(led)} `
+      led === undefined ? '' : `${identityWords(led.object)} ${changesWords(led)} by ${byWords(led)} `
     lines.push(`${indent}${waited}${before}(${cause.certainty}: ${cause.why})`)
     // What led to the object's own earlier steps was said there.
     if (led === undefined || led.object.uid === step.object.uid || told.has(led.id)) break
@@ -90,4 +90,4 @@ function nodeLines(node: Node, depth: number): string[] {
   ]
 }
 
-const nodeWords = ({ step }: Node) => `${objectWords(step.object)} ${changesWords(step)} by ${byWords(step)}`
+const nodeWords = ({ step }: Node) => `${identityWords(step.object)} ${changesWords(step)} by ${byWords(step)}`

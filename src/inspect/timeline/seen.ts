@@ -1,6 +1,6 @@
 /** What is seen of a cluster from outside, of which a journal can be made. */
 import type { Holds, KeptRecord } from '../../api/journal.ts'
-import type { ObjectIdentity, Writer } from './timeline.ts'
+import type { ChangeWriter, ObjectIdentity } from './timeline.ts'
 
 /** One state of an object, as a watch told it. */
 export interface SeenState {
@@ -15,7 +15,7 @@ export interface SeenState {
 }
 
 export interface RecordedRecord extends KeptRecord {
-  readonly by: Writer
+  readonly by: ChangeWriter
 }
 
 /** An Event that names a controller and what it deleted. */

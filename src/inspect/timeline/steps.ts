@@ -3,11 +3,11 @@ import type { Holds, KeptRecord } from '../../api/journal.ts'
 import type { OwnerReference } from '../../api/object.ts'
 import { sameJson } from '../../api/same.ts'
 import { formatMicroTime } from '../../base/clock.ts'
-import type { Change, Step, Writer } from './timeline.ts'
+import type { Change, ChangeWriter, Step } from './timeline.ts'
 import { writerOf } from './writers.ts'
 
 /** A record of a journal; of one that was made from outside with its writer. */
-export type ToldRecord = KeptRecord & { readonly by?: Writer }
+export type ToldRecord = KeptRecord & { readonly by?: ChangeWriter }
 
 /** A step before it is known what led to it. */
 export interface Written extends Omit<Step, 'cause'> {

@@ -5,7 +5,7 @@
 import { plainMarkup } from '../../base/plain-text.ts'
 import type { Step, Timeline } from './timeline.ts'
 import { forestOf, type Node } from './tree.ts'
-import { byWords, changesWords, objectWords, placeWords, waitWords } from './words.ts'
+import { byWords, changesWords, identityWords, placeWords, waitWords } from './words.ts'
 
 const ROW = 44
 const TOP = 56
@@ -32,7 +32,7 @@ export function timelineSvg(timeline: Timeline): string {
   )
   const byId = new Map(steps.map((step) => [step.id, step]))
   const { object } = timeline
-  const title = `The end of ${objectWords(object)}${placeWords(object)}`
+  const title = `The end of ${identityWords(object)}${placeWords(object)}`
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="sans-serif" font-size="12">`,
     `<title>${plainMarkup(title)}</title>`,
@@ -97,7 +97,7 @@ function rowOf(uid: string, steps: readonly Step[], y: number, at: ReadonlyMap<s
   const last = own.at(-1)
   const from = at.get(first?.id ?? '')?.x ?? 0
   const to = at.get(last?.id ?? '')?.x ?? 0
-  const name = first === undefined ? '' : objectWords(first.object)
+  const name = first === undefined ? '' : identityWords(first.object)
   return [
     `<line class="row" x1="${MARGIN / 2}" y1="${y + ROW / 2}" x2="100%" y2="${y + ROW / 2}"/>`,
     `<text x="${MARGIN / 2}" y="${y + 4}">${plainMarkup(name, LONGEST_LABEL - 6)}<title>${plainMarkup(name)}</title></text>`,

@@ -37,7 +37,7 @@ export type Change =
  */
 export type Certainty = 'known' | 'inferred'
 
-export interface Writer {
+export interface ChangeWriter {
   /**
    * The component, by the name that its user has: `generic-garbage-collector`, `kubelet`, `namespace-controller`, `kube-scheduler`;
    * `user` for whoever is no part of the control plane, '' where nothing tells.
@@ -50,7 +50,7 @@ export interface Writer {
   readonly certainty: Certainty
 }
 
-export interface Cause {
+export interface StepCause {
   /** The id of the step that led to this one; absent where it begins here, or the journal does not hold it. */
   readonly step?: string
   readonly certainty: Certainty
@@ -69,7 +69,7 @@ export interface Step {
   readonly time: string
   readonly object: ObjectIdentity
   readonly changes: readonly Change[]
-  readonly by: Writer
+  readonly by: ChangeWriter
   readonly request: {
     readonly verb: string
     readonly subresource: string
@@ -77,7 +77,7 @@ export interface Step {
     /** Of a delete. */
     readonly options?: DeletionAsked
   }
-  readonly cause: Cause
+  readonly cause: StepCause
 }
 
 export interface Timeline {

@@ -2,7 +2,7 @@
 import type { Change, ObjectIdentity, Step } from './timeline.ts'
 import { writerWords } from './writers.ts'
 
-export function objectWords({ group, resource, name }: ObjectIdentity): string {
+export function identityWords({ group, resource, name }: ObjectIdentity): string {
   return `${resource}${group === '' ? '' : `.${group}`}/${name}`
 }
 

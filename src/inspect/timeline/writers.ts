@@ -1,6 +1,6 @@
 /** Which component a request is of, by the user that it acts as and what its client calls itself. */
 import type { JournalRecord } from '../../api/journal.ts'
-import type { Writer } from './timeline.ts'
+import type { ChangeWriter } from './timeline.ts'
 
 const CONTROL_PLANE = 'system:serviceaccount:kube-system:'
 const NODE = 'system:node:'
@@ -13,7 +13,7 @@ const BY_USER: Readonly<Record<string, string>> = {
 
 type Asked = Pick<JournalRecord, 'user' | 'userAgent' | 'fieldManager'>
 
-export function writerOf({ user, userAgent, fieldManager }: Asked): Writer {
+export function writerOf({ user, userAgent, fieldManager }: Asked): ChangeWriter {
   return {
     component: componentOf(user, userAgent),
     user,
@@ -88,7 +88,7 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 /** The component in words; of a user its name. */
-export function writerWords({ component, user }: Writer): string {
+export function writerWords({ component, user }: ChangeWriter): string {
   if (component === '') return 'an unknown writer'
   if (component === 'user') return user
   if (component === 'kubelet') return user.startsWith(NODE) ? `kubelet of ${user.slice(NODE.length)}` : 'kubelet'

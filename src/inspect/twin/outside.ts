@@ -6,7 +6,7 @@ import type {
   ValidatingWebhookConfiguration,
 } from '../../api/generated/types.ts'
 import type { ReadCluster } from './read-cluster.ts'
-import { itemsOf } from './twin.ts'
+import { listedItems } from './twin.ts'
 
 export interface OutsideServer {
   readonly kind: 'validating webhook' | 'mutating webhook' | 'aggregated API' | 'conversion webhook'
@@ -45,7 +45,7 @@ function serverOf({ service, url }: ClientConfig): string {
 export function outsideOf(read: ReadCluster): readonly OutsideServer[] {
   const admission = 'admissionregistration.k8s.io'
   const hooks = (kind: OutsideServer['kind'], resource: string) =>
-    itemsOf<ValidatingWebhookConfiguration & MutatingWebhookConfiguration>(read, admission, resource).flatMap(
+    listedItems<ValidatingWebhookConfiguration & MutatingWebhookConfiguration>(read, admission, resource).flatMap(
       ({ metadata, webhooks = [] }) =>
         webhooks.map(
           ({ name, clientConfig, failurePolicy, rules = [] }): OutsideServer => ({
@@ -62,7 +62,7 @@ export function outsideOf(read: ReadCluster): readonly OutsideServer[] {
           }),
         ),
     )
-  const apis = itemsOf<APIService>(read, 'apiregistration.k8s.io', 'apiservices').flatMap(({ metadata, spec }) =>
+  const apis = listedItems<APIService>(read, 'apiregistration.k8s.io', 'apiservices').flatMap(({ metadata, spec }) =>
     spec?.service === undefined || spec.service === null
       ? []
       : [
@@ -76,7 +76,7 @@ export function outsideOf(read: ReadCluster): readonly OutsideServer[] {
           },
         ],
   )
-  const conversions = itemsOf<CustomResourceDefinition>(
+  const conversions = listedItems<CustomResourceDefinition>(
     read,
     'apiextensions.k8s.io',
     'customresourcedefinitions',

@@ -39,7 +39,7 @@ export function startTwinOf({ read, image }: TwinModel, { clock, programs, port 
   })
 }
 
-export function itemsOf<T extends KubeObject>(
+export function listedItems<T extends KubeObject>(
   { resources }: ReadCluster,
   group: string,
   resource: string,
@@ -62,7 +62,7 @@ const isReady = ({ status }: Node): boolean =>
 
 /** Those that are Ready in the source: a silent one is silent in the twin too. */
 function nodesOf(read: ReadCluster, programs: Programs): readonly SimulatedNode[] {
-  return itemsOf<Node>(read, '', 'nodes')
+  return listedItems<Node>(read, '', 'nodes')
     .filter(isReady)
     .map((node): SimulatedNode => {
       const name = node.metadata.name ?? ''
@@ -77,12 +77,12 @@ function nodesOf(read: ReadCluster, programs: Programs): readonly SimulatedNode[
 
 /** As the default ServiceCIDR says; where there is none, around the address of the kubernetes Service. */
 function serviceRangeOf(read: ReadCluster): string | undefined {
-  const [own] = itemsOf<ServiceCIDR>(read, 'networking.k8s.io', 'servicecidrs').filter(
+  const [own] = listedItems<ServiceCIDR>(read, 'networking.k8s.io', 'servicecidrs').filter(
     ({ metadata }) => metadata.name === 'kubernetes',
   )
   const told = own?.spec?.cidrs?.find((range) => !range.includes(':'))
   if (told !== undefined) return told
-  const service = itemsOf<Service>(read, '', 'services').find(
+  const service = listedItems<Service>(read, '', 'services').find(
     ({ metadata }) => metadata.namespace === 'default' && metadata.name === 'kubernetes',
   )
   const address = service?.spec?.clusterIP ?? ''

@@ -16,7 +16,7 @@ import {
   VALIDATING_WEBHOOKS,
 } from './look.ts'
 import { policyLinks } from './policies.ts'
-import { type Rule, ruleMatches } from './rules.ts'
+import { ruleMatches, type WhyRule } from './rules.ts'
 import { serviceState } from './services.ts'
 
 interface Hook {
@@ -24,7 +24,7 @@ interface Hook {
   readonly name: string
   readonly isMutating: boolean
   readonly failurePolicy: string
-  readonly rules: readonly Rule[]
+  readonly rules: readonly WhyRule[]
   readonly service: { readonly namespace: string; readonly name: string } | undefined
   matches(ref: ObjectRef, object: KubeObject, namespaceLabels: Readonly<Record<string, string>> | undefined): boolean
 }

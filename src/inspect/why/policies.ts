@@ -8,7 +8,7 @@ import { evaluateExpression } from '../../api/cel/eval.ts'
 import { CALL_COST_LIMIT } from '../../api/cel/limits.ts'
 import { parse } from '../../api/cel/parse.ts'
 import { DYN } from '../../api/cel/types.ts'
-import { keyOf, MapValue, type Value, wrap } from '../../api/cel/values.ts'
+import { MapValue, mapKeyOf, type Value, wrap } from '../../api/cel/values.ts'
 import type { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '../../api/generated/types.ts'
 import { asJson, type JsonObject, type KubeObject } from '../../api/object.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
@@ -68,7 +68,7 @@ function judge({ spec }: ValidatingAdmissionPolicy, given: ReadonlyMap<string, V
       if (run(expression, variables) === false) return { says: 'accepts' }
     const named = new Map<string, readonly [Value, Value]>()
     for (const { name, expression } of spec?.variables ?? []) {
-      named.set(keyOf(name), [name, run(expression, variables)])
+      named.set(mapKeyOf(name), [name, run(expression, variables)])
       variables.set('variables', new MapValue(new Map(named)))
     }
     for (const { expression, message, messageExpression } of spec?.validations ?? []) {

@@ -1,14 +1,14 @@
 /** Rules of webhooks and policies: which requests they are about. */
 import type { ObjectRef } from './finding.ts'
 
-export interface Rule {
+export interface WhyRule {
   readonly operations?: readonly string[]
   readonly apiGroups?: readonly string[]
   readonly resources?: readonly string[]
   readonly scope?: string
 }
 
-export function ruleMatches(rules: readonly Rule[], ref: ObjectRef, operation: string): boolean {
+export function ruleMatches(rules: readonly WhyRule[], ref: ObjectRef, operation: string): boolean {
   const has = (list: readonly string[] | undefined, value: string) => list?.some((one) => one === '*' || one === value)
   return rules.some(
     ({ operations, apiGroups, resources, scope = '*' }) =>

@@ -66,14 +66,14 @@ function osImage(): string {
 }
 
 /** What a container runtime says of itself. */
-export interface Condition {
+export interface RuntimeCondition {
   readonly type: string
   readonly status: boolean
   readonly message: string
 }
 
 /** Why no pods can run. Runtimes tell more than that, of what they will not have for ever. */
-export const unready = (conditions: readonly Condition[]): Condition | undefined =>
+export const unready = (conditions: readonly RuntimeCondition[]): RuntimeCondition | undefined =>
   conditions.find(({ type, status }) => (type === 'RuntimeReady' || type === 'NetworkReady') && !status)
 
 const NODES = { group: '', version: 'v1', resource: 'nodes' }

@@ -51,7 +51,14 @@ import {
   removeNetwork,
   setUpNetwork,
 } from './pod-network.ts'
-import { allocatableOf, type Condition, capacityOf, measuredMachine, realMachine, unready } from './real-machine.ts'
+import {
+  allocatableOf,
+  capacityOf,
+  measuredMachine,
+  type RuntimeCondition,
+  realMachine,
+  unready,
+} from './real-machine.ts'
 import { terminationMessage } from './termination-message.ts'
 import { createUserNamespaces } from './user-namespaces.ts'
 import { createMachineVolumes } from './volume-writer.ts'
@@ -467,7 +474,7 @@ async function provideSandboxImage(
 /** The runtime sees a new configuration a moment later. @throws Error when it does not take it */
 async function networkReady(runtime: Runtime, connection: Connection, signal: AbortSignal): Promise<void> {
   for (let left = 100; ; left--) {
-    const { status } = await connection.call<{ status: { conditions: readonly Condition[] } }>('Status', {})
+    const { status } = await connection.call<{ status: { conditions: readonly RuntimeCondition[] } }>('Status', {})
     const bad = unready(status.conditions)
     if (bad === undefined) return
     if (left === 0) throw new Error(`the container runtime is not ready (${bad.type}): ${bad.message}`)

@@ -15,7 +15,7 @@ import {
   podClaims,
   type ResourceClaim,
   reservedFor,
-  withFinalizer,
+  withDeleteProtection,
 } from '../../api/objects/resource-claims.ts'
 import { isConflict, isNotFound, StatusError } from '../../api/status.ts'
 import { formatTime, sleep } from '../../base/clock.ts'
@@ -168,7 +168,7 @@ export function createDeviceBinder(
       try {
         // What gives it free may take the finalizer away at any time until it is allocated.
         if (allocation !== undefined && !claim.metadata.finalizers?.includes(DELETE_PROTECTION))
-          claim = await write(withFinalizer(claim), '')
+          claim = await write(withDeleteProtection(claim), '')
         return await write({ ...claim, status: boundStatus(pod, claim, allocation) } as ResourceClaim, 'status')
       } catch (error) {
         if (isInvalid(error))

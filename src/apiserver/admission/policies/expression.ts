@@ -1,6 +1,6 @@
 /** CEL expressions of policies and match conditions: compiled once, evaluated over a request under a budget. */
 
-import { type Answer, authorizerValue, requestResourceValue } from '../../../api/cel/authorizer.ts'
+import { type AuthorizerAnswer, authorizerValue, requestResourceValue } from '../../../api/cel/authorizer.ts'
 import { typeCheck } from '../../../api/cel/check.ts'
 import { type Budget, BudgetExceeded, evaluateExpression } from '../../../api/cel/eval.ts'
 import { CALL_COST_LIMIT } from '../../../api/cel/limits.ts'
@@ -104,7 +104,7 @@ export function requestVariables(
 }
 
 /** Answers what the request's user, or a service account, may do. */
-function answererOf({ user: asking }: AdmissionAttributes, authorizer: DecidedAuthorizer): Answer {
+function answererOf({ user: asking }: AdmissionAttributes, authorizer: DecidedAuthorizer): AuthorizerAnswer {
   return ({ serviceAccount: account, path, ...question }) => {
     const user =
       account === undefined

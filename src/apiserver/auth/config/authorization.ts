@@ -3,7 +3,7 @@ import type { Fields } from '../../../api/object.ts'
 import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from '../../../api/validation/errors.ts'
 import { dns1123Subdomain } from '../../../api/validation/names.ts'
 import type { AuthorizationMode } from '../authorizer.ts'
-import type { MatchCondition } from '../webhook/conditions.ts'
+import type { WebhookMatchCondition } from '../webhook/conditions.ts'
 import { compileCondition } from '../webhook/conditions.ts'
 import type { ReviewVersion } from '../webhook/review.ts'
 import { ConfigurationError, type DocumentShape, readDocument, refuse } from './document.ts'
@@ -21,7 +21,7 @@ export interface WebhookConfiguration {
   readonly failurePolicy: 'NoOpinion' | 'Deny'
   /** The kubeconfig that says where the webhook is; undefined: as a pod of this cluster finds its API server. */
   readonly kubeConfigFile: string | undefined
-  readonly conditions: readonly MatchCondition[]
+  readonly conditions: readonly WebhookMatchCondition[]
 }
 
 /** What is wrong with a kubeconfig's path; undefined when nothing is. */
@@ -165,7 +165,7 @@ function connectionOf(info: Fields, at: string, checkFile: FileCheck, errors: Fi
   }
 }
 
-function conditionsOf(list: readonly Fields[], at: string, errors: FieldError[]): readonly MatchCondition[] {
+function conditionsOf(list: readonly Fields[], at: string, errors: FieldError[]): readonly WebhookMatchCondition[] {
   if (list.length > MOST_CONDITIONS) {
     errors.push(tooMany(at, list.length, MOST_CONDITIONS))
     return []

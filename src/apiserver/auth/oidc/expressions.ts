@@ -4,7 +4,7 @@ import { BudgetExceeded } from '../../../api/cel/eval.ts'
 import { CALL_COST_LIMIT } from '../../../api/cel/limits.ts'
 import type { SyntaxNode } from '../../../api/cel/parse.ts'
 import { compileExpression, type Program } from '../../../api/cel/program.ts'
-import { DYN, listOf, mapOf, type ObjectField, STRING, type Type } from '../../../api/cel/types.ts'
+import { DYN, listType, mapOf, type ObjectField, STRING, type Type } from '../../../api/cel/types.ts'
 import { CelError, MapValue, type Value, wrap } from '../../../api/cel/values.ts'
 import type { Json } from '../../../api/object.ts'
 import type { UserInfo } from '../../../api/request.ts'
@@ -19,8 +19,8 @@ const USER: Type = {
   fields: new Map([
     field('username', STRING),
     field('uid', STRING),
-    field('groups', listOf(STRING)),
-    field('extra', mapOf(STRING, listOf(STRING))),
+    field('groups', listType(STRING)),
+    field('extra', mapOf(STRING, listType(STRING))),
   ]),
 }
 const OVER_CLAIMS: ReadonlyMap<string, Type> = new Map([['claims', mapOf(STRING, DYN)]])

@@ -4,7 +4,7 @@ import type { Runtime } from '../../../base/runtime.ts'
 import type { Attributes, Authorizer, Decision } from '../authorizer.ts'
 import { createAnswerCache } from './cache.ts'
 import { type ReviewClient, ReviewError } from './client.ts'
-import { conditionsHold, type MatchCondition } from './conditions.ts'
+import { conditionsHold, type WebhookMatchCondition } from './conditions.ts'
 import { accessReview, type ReviewVersion } from './review.ts'
 
 export interface WebhookAuthorizerOptions {
@@ -15,7 +15,7 @@ export interface WebhookAuthorizerOptions {
   readonly unauthorizedMs: number
   /** What stands when the server cannot be asked, or its match conditions fail. */
   readonly failurePolicy: 'NoOpinion' | 'Deny'
-  readonly conditions: readonly MatchCondition[]
+  readonly conditions: readonly WebhookMatchCondition[]
 }
 
 /** As many as kube-apiserver keeps, of such a length at most. */

@@ -3,7 +3,7 @@
 import { BudgetExceeded } from '../../../api/cel/eval.ts'
 import { CALL_COST_LIMIT } from '../../../api/cel/limits.ts'
 import { compileExpression, type Program } from '../../../api/cel/program.ts'
-import { listOf, mapOf, type ObjectField, printType, STRING, type Type } from '../../../api/cel/types.ts'
+import { listType, mapOf, type ObjectField, printType, STRING, type Type } from '../../../api/cel/types.ts'
 import { CelError, type Value, wrap } from '../../../api/cel/values.ts'
 import type { Fields, Json } from '../../../api/object.ts'
 
@@ -15,8 +15,8 @@ const object = (name: string, fields: Readonly<Record<string, Type>>): Type => (
 const selector = (name: string) =>
   object(`kubernetes.${name}Attributes`, {
     rawSelector: STRING,
-    requirements: listOf(
-      object(`kubernetes.${name}Requirement`, { key: STRING, operator: STRING, values: listOf(STRING) }),
+    requirements: listType(
+      object(`kubernetes.${name}Requirement`, { key: STRING, operator: STRING, values: listType(STRING) }),
     ),
   })
 const TEXTS = ['namespace', 'verb', 'group', 'version', 'resource', 'subresource', 'name']
@@ -29,19 +29,19 @@ const REQUEST = object('kubernetes.SubjectAccessReviewSpec', {
   }),
   nonResourceAttributes: object('kubernetes.NonResourceAttributes', texts(['path', 'verb'])),
   user: STRING,
-  groups: listOf(STRING),
-  extra: mapOf(STRING, listOf(STRING)),
+  groups: listType(STRING),
+  extra: mapOf(STRING, listType(STRING)),
   uid: STRING,
 })
 const VARIABLES: ReadonlyMap<string, Type> = new Map([['request', REQUEST]])
 
-export interface MatchCondition {
+export interface WebhookMatchCondition {
   readonly source: string
   readonly program: Program
 }
 
 /** What is wrong with an expression is told in cel-go's words. */
-export function compileCondition(source: string): MatchCondition | { readonly error: string } {
+export function compileCondition(source: string): WebhookMatchCondition | { readonly error: string } {
   const made = compileExpression(source, VARIABLES)
   if ('error' in made) return { error: `compilation failed: ${made.error}` }
   const { type } = made.program
@@ -52,7 +52,7 @@ export function compileCondition(source: string): MatchCondition | { readonly er
 
 /** Whether all hold for a v1 review's spec. One that is false decides; `error`: none is, and some could not be evaluated. */
 export function conditionsHold(
-  conditions: readonly MatchCondition[],
+  conditions: readonly WebhookMatchCondition[],
   spec: Fields,
 ): { readonly matches: boolean } | { readonly error: string } {
   const request: Fields = {

@@ -11,7 +11,7 @@ import { type FieldError, invalid, invalidError } from '../../../api/validation/
 import {
   allocatesNodePorts,
   isExternalName,
-  isHeadless,
+  isHeadlessByClusterIPs,
   mayHaveNodePorts,
   needsClusterIP,
   needsHealthCheckNodePort,
@@ -119,7 +119,7 @@ function withFamilies(given: Service, old: Service | undefined): KubeObject {
     else families = [...families, 'IPv4']
   })
   if (errors.length > 0) throw refuse(name, ...errors)
-  if (isHeadless(service) && Object.keys(spec.selector ?? {}).length === 0) {
+  if (isHeadlessByClusterIPs(service) && Object.keys(spec.selector ?? {}).length === 0) {
     const wanted = policy ?? 'RequireDualStack'
     const first = families[0] ?? 'IPv4'
     const both =
@@ -143,7 +143,7 @@ function withFamilies(given: Service, old: Service | undefined): KubeObject {
 
 function withClusterIPs(service: Service, old: Service | undefined, pool: Pool, pools: Pools): KubeObject {
   if (!needsClusterIP(service) && service.spec?.type !== undefined) return service
-  if (isExternalName(service) || isHeadless(service)) return service
+  if (isExternalName(service) || isHeadlessByClusterIPs(service)) return service
   if (old !== undefined && !isExternalName(old)) return service
   const wanted: readonly string[] = service.spec?.clusterIPs ?? []
   const one = wanted[0] || undefined

@@ -6,7 +6,7 @@ import { liveRuntime } from '../../../base/live-runtime.ts'
 import type { ContainerConfig, PodSandboxConfig } from '../runtime.ts'
 import { connect } from './connection.ts'
 import { createCriRuntime } from './cri-runtime.ts'
-import { type Answers, Refusal, startRuntimeStandIn } from './stand-in.ts'
+import { type Answers, StandInRefusal, startRuntimeStandIn } from './stand-in.ts'
 
 const runtime = liveRuntime()
 
@@ -185,13 +185,13 @@ test('a container that is gone meanwhile is passed over; any other failure is to
   const { cri } = await stage({
     ListContainers: () => ({ containers: [one] }),
     ContainerStatus: () => {
-      throw new Refusal('NOT_FOUND', 'no such container')
+      throw new StandInRefusal('NOT_FOUND', 'no such container')
     },
     StopContainer: () => {
-      throw new Refusal('NOT_FOUND', 'no such container')
+      throw new StandInRefusal('NOT_FOUND', 'no such container')
     },
     StartContainer: () => {
-      throw new Refusal('UNKNOWN', 'exec: "nope": executable file not found')
+      throw new StandInRefusal('UNKNOWN', 'exec: "nope": executable file not found')
     },
   })
   assert.deepEqual(await cri.listContainers({}), [])
@@ -206,7 +206,7 @@ test('an image is pulled with each of the credentials in turn, and the first fai
   const { cri, asked } = await stage({
     PullImage: ({ auth }: { auth: { username: string } | null }) => {
       if (auth?.username === 'good') return { image_ref: 'sha256:1' }
-      throw new Refusal('UNKNOWN', `denied ${auth?.username}`)
+      throw new StandInRefusal('UNKNOWN', `denied ${auth?.username}`)
     },
   })
   const { signal } = new AbortController()
@@ -236,7 +236,7 @@ test('a command that cannot be run, or takes too long, is told apart', async () 
   let code: 'UNKNOWN' | 'DEADLINE_EXCEEDED' = 'UNKNOWN'
   const { cri } = await stage({
     ExecSync: () => {
-      throw new Refusal(code, 'failed to start exec')
+      throw new StandInRefusal(code, 'failed to start exec')
     },
   })
   const { signal } = new AbortController()

@@ -26,7 +26,7 @@ export interface RuntimeStandIn {
   close(): void
 }
 
-export class Refusal extends Error {
+export class StandInRefusal extends Error {
   readonly code: number
   constructor(code: keyof typeof status, message: string) {
     super(message)
@@ -76,7 +76,7 @@ export async function startRuntimeStandIn(answers: Answers): Promise<RuntimeStan
             try {
               done(null, answers[method]?.(request as never) ?? {})
             } catch (error) {
-              done({ code: (error as Refusal).code ?? status.UNKNOWN, details: (error as Error).message })
+              done({ code: (error as StandInRefusal).code ?? status.UNKNOWN, details: (error as Error).message })
             }
           }
           return [method, handler] as const

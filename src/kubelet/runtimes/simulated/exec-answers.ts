@@ -1,7 +1,7 @@
 /** What commands print and return in a container, as the annotation `exec` lists it (docs/simulation.md). */
 import { messageOf } from '../../../base/errors.ts'
 import { createLruMap } from '../../../base/lru.ts'
-import { durationMs } from './simulation-annotations.ts'
+import { annotatedMs } from './simulation-annotations.ts'
 
 export interface ExecAnswer {
   /** Words, each as it is, or one pattern for all of them together, in which `*` stands for anything. */
@@ -70,7 +70,7 @@ function answerOf(entry: unknown): ExecAnswer {
   if (typeof stdout !== 'string' || typeof stderr !== 'string') throw new Error('stdout and stderr must be texts')
   if (!Number.isInteger(exitCode) || (exitCode as number) < 0 || (exitCode as number) > 255)
     throw new Error('exitCode must be a number from 0 to 255')
-  const delayMs = delay === undefined ? 0 : durationMs(String(delay))
+  const delayMs = delay === undefined ? 0 : annotatedMs(String(delay))
   if (delayMs === undefined) throw new Error(`delay must be a time as 500ms or 3s, not ${JSON.stringify(delay)}`)
   return { command: command as string | string[], stdout, stderr, exitCode: exitCode as number, delayMs }
 }

@@ -25,7 +25,7 @@ import type { AdoptedPod, ContainerManner } from './manner.ts'
 import { createAnswers, execAnswers, type SimulationResources } from './simulated-answers.ts'
 import { foreseen } from './simulated-command.ts'
 import {
-  durationMs,
+  annotatedMs,
   simulatedDelay,
   simulatedFlag,
   simulatedNumber,
@@ -427,7 +427,7 @@ function endingOf({ config, plain }: Container): { readonly ms: number; readonly
   const code = simulatedNumber(annotations, 'exit-code', name)
   const asked = simulationOf(annotations, 'exit-after', name)
   if (asked === 'never') return undefined
-  if (asked !== undefined) return { ms: durationMs(asked) ?? 0, code: code ?? 0 }
+  if (asked !== undefined) return { ms: annotatedMs(asked) ?? 0, code: code ?? 0 }
   if (plain === undefined) return runsToCompletion ? { ms: 0, code: code ?? 0 } : undefined
   return plain.endsAfterMs === undefined ? undefined : { ms: plain.endsAfterMs, code: code ?? plain.exitCode }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { durationMs, simulatedNumber, simulatedOutcome, simulationOf, withImage } from './simulation-annotations.ts'
+import { annotatedMs, simulatedNumber, simulatedOutcome, simulationOf, withImage } from './simulation-annotations.ts'
 
 test("a container's own annotation wins over its pod's", () => {
   const annotations = { 'sim.skiff.dev/exit-code': '1', 'c.sim.skiff.dev/exit-code': '2' }
@@ -10,7 +10,7 @@ test("a container's own annotation wins over its pod's", () => {
 })
 
 test('durations are times with units, or seconds', () => {
-  assert.deepEqual(['500ms', '3s', '1m30s', '2', '0.5', '1h', 'soon', '-1s', ''].map(durationMs), [
+  assert.deepEqual(['500ms', '3s', '1m30s', '2', '0.5', '1h', 'soon', '-1s', ''].map(annotatedMs), [
     500,
     3000,
     90_000,

@@ -40,7 +40,7 @@ export function annotationsOfSimulation(
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
 /** `1500ms`, `2s`, `1m30s`, or a number of seconds; undefined when it is none of these. */
-export function durationMs(text: string | undefined): number | undefined {
+export function annotatedMs(text: string | undefined): number | undefined {
   if (text === undefined || text.length > 40) return undefined
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000
   if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) return undefined
@@ -50,7 +50,7 @@ export function durationMs(text: string | undefined): number | undefined {
 }
 
 export function simulatedDelay(annotations: Annotations, name: string, container = ''): number {
-  return durationMs(simulationOf(annotations, name, container)) ?? 0
+  return annotatedMs(simulationOf(annotations, name, container)) ?? 0
 }
 
 export function simulatedFlag(annotations: Annotations, name: string, container = '', without = false): boolean {
@@ -68,7 +68,7 @@ export function simulatedOutcome(text: string | undefined, ageMs: number): boole
   if (text === undefined || text === 'success') return true
   if (text === 'failure') return false
   const [kind, after] = text.split('=')
-  const ms = durationMs(after)
+  const ms = annotatedMs(after)
   if (ms === undefined) return true
   if (kind === 'success-after') return ageMs >= ms
   if (kind === 'failure-after') return ageMs < ms

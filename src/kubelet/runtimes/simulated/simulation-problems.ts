@@ -5,21 +5,21 @@ import { readExecAnswers } from './exec-answers.ts'
 import { forwardProblem, readForwards } from './forwards.ts'
 import { readServed } from './serving.ts'
 import type { SimulationResources } from './simulated-answers.ts'
-import { annotationsOfSimulation, durationMs, withImage } from './simulation-annotations.ts'
+import { annotatedMs, annotationsOfSimulation, withImage } from './simulation-annotations.ts'
 
 /** Says what is wrong with a value; undefined: nothing. */
 type Check = (text: string, resources: SimulationResources) => string | undefined | Promise<string | undefined>
 
 const anything: Check = () => undefined
 const duration: Check = (text) =>
-  durationMs(text) === undefined ? 'it must be a time as 500ms, 3s or 1m30s' : undefined
+  annotatedMs(text) === undefined ? 'it must be a time as 500ms, 3s or 1m30s' : undefined
 const number: Check = (text) => (/^\d{1,9}$/.test(text) ? undefined : 'it must be a number')
 const flag: Check = (text) => (text === 'true' || text === 'false' ? undefined : 'it must be true or false')
 const outcome: Check = (text) => {
   const [kind, after, ...rest] = text.split('=')
   if (text === 'success' || text === 'failure') return undefined
   const isTimed = (kind === 'success-after' || kind === 'failure-after') && rest.length === 0
-  return isTimed && durationMs(after) !== undefined
+  return isTimed && annotatedMs(after) !== undefined
     ? undefined
     : 'it must be success, failure, success-after=5s or failure-after=5s'
 }

@@ -3,12 +3,12 @@ import type { ResourceQuota } from '../../../../api/generated/types.ts'
 import type { KubeObject } from '../../../../api/object.ts'
 import { addQuantities, compareQuantities, formatQuantity, parseQuantity } from '../../../../api/objects/quantity.ts'
 import { inScope } from '../../../../api/objects/quota-scopes.ts'
-import { type Evaluator, evaluatorOf, type Usage } from '../../../../api/objects/quota-usage.ts'
+import { type Evaluator, evaluatorOf, type QuotaUsage } from '../../../../api/objects/quota-usage.ts'
 import type { AdmissionAttributes } from '../../plugin.ts'
 import { refused } from '../pods.ts'
 
 /** `a=1,b=2`, sorted. */
-const print = (usage: Usage): string =>
+const print = (usage: QuotaUsage): string =>
   Object.keys(usage)
     .sort()
     .map((name) => `${name}=${formatQuantity(parseQuantity(usage[name] as string))}`)
@@ -20,7 +20,7 @@ function subtract(a: string, b: string): string {
 }
 
 /** What the write adds to what is used. What it gives back is the quota controller's to see. */
-function deltaOf(evaluator: Evaluator, { operation, object, oldObject }: AdmissionAttributes): Usage {
+function deltaOf(evaluator: Evaluator, { operation, object, oldObject }: AdmissionAttributes): QuotaUsage {
   const now = evaluator.usage(object as KubeObject)
   const before = operation === 'UPDATE' && oldObject !== undefined ? evaluator.usage(oldObject) : {}
   const delta: Record<string, string> = {}
@@ -45,7 +45,7 @@ export function charge(quotas: readonly ResourceQuota[], attributes: AdmissionAt
   const object = attributes.object as KubeObject
   const interesting: { readonly quota: ResourceQuota; readonly resources: readonly string[] }[] = []
   for (const quota of quotas) {
-    const hard: Usage = quota.status?.hard ?? {}
+    const hard: QuotaUsage = quota.status?.hard ?? {}
     const resources = Object.keys(hard).filter((name) => evaluator.isAbout(name))
     if (resources.length === 0 || !inScope(quota, object, attributes.row.resource)) continue
     const unknown = resources.filter((name) => !Object.hasOwn(quota.status?.used ?? {}, name))
@@ -69,9 +69,9 @@ export function charge(quotas: readonly ResourceQuota[], attributes: AdmissionAt
   return charged.size === 0 ? quotas : quotas.map((quota) => charged.get(quota) ?? quota)
 }
 
-function chargeOne(quota: ResourceQuota, delta: Usage, attributes: AdmissionAttributes): ResourceQuota {
-  const hard: Usage = quota.status?.hard ?? {}
-  const used: Usage = quota.status?.used ?? {}
+function chargeOne(quota: ResourceQuota, delta: QuotaUsage, attributes: AdmissionAttributes): ResourceQuota {
+  const hard: QuotaUsage = quota.status?.hard ?? {}
+  const used: QuotaUsage = quota.status?.used ?? {}
   const requested = Object.fromEntries(Object.entries(delta).filter(([name]) => Object.hasOwn(hard, name)))
   const names = Object.keys(requested)
   if (names.length === 0) return quota
@@ -79,7 +79,8 @@ function chargeOne(quota: ResourceQuota, delta: Usage, attributes: AdmissionAttr
   for (const name of names) next[name] = addQuantities(used[name] ?? '0', requested[name] as string)
   const exceeded = names.filter((name) => compareQuantities(next[name] as string, hard[name] as string) > 0)
   if (exceeded.length > 0) {
-    const only = (usage: Usage): Usage => Object.fromEntries(exceeded.map((name) => [name, usage[name] ?? '0']))
+    const only = (usage: QuotaUsage): QuotaUsage =>
+      Object.fromEntries(exceeded.map((name) => [name, usage[name] ?? '0']))
     throw refused(
       attributes,
       `exceeded quota: ${quota.metadata.name}, requested: ${print(only(requested))}, used: ${print(only(used))}, limited: ${print(only(hard))}`,
