@@ -7,6 +7,7 @@
  *   npm run bench -- --only create,get        some of the measurements, and those they need
  *   npm run bench -- --against KUBECONFIG     any other cluster, by the same client; --pids also reads those processes
  *   npm run bench -- --scale                  how cost grows with nodes and pods (scale/scale.ts)
+ *   npm run bench -- --scale --etcd 3         the same over an etcd of so many members, started for it
  *   npm run bench -- --overload               what others notice of a crowd (overload/overload.ts)
  *   npm run bench -- --audit                  the skiff processes it starts write an audit event (level Metadata) per request
  *   npm run bench -- --node-args="--cpu-prof --cpu-prof-dir=DIR"   how to profile the skiff processes it starts
@@ -53,12 +54,19 @@ const { values } = parseArgs({
     scale: { type: 'boolean', default: false },
     sizes: { type: 'string', default: '10x1000,100x1000,1000x5000,1000x10000' },
     steps: { type: 'string' },
+    etcd: { type: 'string' },
     overload: { type: 'boolean', default: false },
     connections: { type: 'string', default: '640' },
     seconds: { type: 'string', default: '20' },
   },
 })
 const chosen = values.only?.split(',')
+
+/** @throws Error for what is no number of members */
+function membersOf(text: string): number {
+  if (!/^[1-9]$/.test(text)) throw new Error(`--etcd takes how many members there are, as 3: ${text}`)
+  return Number(text)
+}
 
 function wanted(measures: readonly Measure[]): Measure[] {
   const known = measures.map(({ name }) => name)
@@ -136,6 +144,7 @@ if (values.scale) {
     steps: stepsOf(values.steps),
     nodeArgs,
     ...(values.against === undefined ? {} : { against: withPids(existing(values.against)) }),
+    ...(values.etcd === undefined ? {} : { etcd: membersOf(values.etcd) }),
     report: (figure) => figures.push(figure),
   })
 } else if (values.overload) {

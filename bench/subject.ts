@@ -57,6 +57,8 @@ export interface SkiffOptions {
   readonly nodes?: number
   /** Where its objects are and stay; a directory of its own, removed at the end, where it is left out. */
   readonly directory?: string
+  /** As --etcd-servers takes them: its objects are there. */
+  readonly etcdServers?: string
 }
 
 /** A skiff process of its own. */
@@ -66,6 +68,7 @@ export async function startSkiff(components: Components, options: SkiffOptions =
   const parts = components === 'all' ? 'apiserver,controllers,scheduler,kubelet' : 'apiserver'
   const args = [...nodeArgs, BIN, 'up', '--data-dir', directory, '--port', '0', '--components', parts]
   if (options.nodes !== undefined) args.push('--nodes', String(options.nodes))
+  if (options.etcdServers !== undefined) args.push('--etcd-servers', options.etcdServers)
   if (audit) {
     const policy = join(directory, 'audit-policy.json')
     writeFileSync(policy, JSON.stringify(AUDIT_POLICY))
@@ -75,7 +78,7 @@ export async function startSkiff(components: Components, options: SkiffOptions =
   const { child, stop } = await run(args, (line) => line.startsWith('ready in '), nodeArgs.length > 0)
   const startSeconds = (performance.now() - begin) / 1000
   return {
-    name: `skiff, ${components === 'all' ? 'all components' : 'API server alone'}${audit ? ', audited' : ''}`,
+    name: `skiff, ${components === 'all' ? 'all components' : 'API server alone'}${audit ? ', audited' : ''}${options.etcdServers === undefined ? '' : ', over etcd'}`,
     endpoint: existing(join(directory, 'kubeconfig')).endpoint,
     startSeconds,
     usage: () => usageOf(child.pid as number),

@@ -4,6 +4,7 @@
  * namespace deleted, a stop and a start with the pods there, and a node's death.
  *
  *   --sizes 1000x2000,1000x10000      nodes x pods
+ *   --etcd 3                          over an etcd of so many members on this machine, whose cost is told too
  *   --steps start,create,delete       some of start (of the cluster, with its idle cost), create, lists, node, restart, delete
  *   --against KUBECONFIG              any other cluster with its nodes there already: what is left of the sizes is pods
  *   --pids 1,2                        also reads that cluster's processes
@@ -11,10 +12,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startEtcd } from '../../test/etcd/member.ts'
 import { createBenchClient } from '../client.ts'
 import type { Figure } from '../figure.ts'
 import { pause } from '../load.ts'
-import { type Subject, startSkiff } from '../subject.ts'
+import { type Subject, startSkiff, usageOf } from '../subject.ts'
 import { shown } from '../table.ts'
 import { createWorkload, deleteWorkload, listWorkload, replaceNode } from './workload.ts'
 
@@ -30,6 +32,8 @@ export interface ScaleOptions {
   readonly sizes: readonly Size[]
   readonly steps: readonly Step[]
   readonly nodeArgs: readonly string[]
+  /** Members of an etcd, which is started for each size. Default: the embedded store. */
+  readonly etcd?: number
   /** A cluster that is there already. */
   readonly against?: Subject
   report(figure: Figure): void
@@ -62,9 +66,15 @@ export async function runScale(options: ScaleOptions): Promise<void> {
   for (const size of options.sizes) await runSize(options, size)
 }
 
-async function runSize({ steps, nodeArgs, against, report }: ScaleOptions, { nodes, pods }: Size): Promise<void> {
+async function runSize(options: ScaleOptions, { nodes, pods }: Size): Promise<void> {
+  const { steps, nodeArgs, against, report } = options
   const directory = mkdtempSync(join(tmpdir(), 'skiff-scale-'))
-  const start = () => startSkiff('all', { nodes, directory, nodeArgs })
+  const etcd =
+    options.etcd === undefined
+      ? undefined
+      : await startEtcd({ size: options.etcd, args: ['--quota-backend-bytes', String(8 * 2 ** 30)] })
+  const over = etcd === undefined ? {} : { etcdServers: etcd.servers }
+  const start = () => startSkiff('all', { nodes, directory, nodeArgs, ...over })
   const wants = (step: Step) => steps.includes(step)
   const tell = (name: string, value: number, unit: Figure['unit'], detail = '') => {
     const figure: Figure = { name, subject: `${subject.name}, ${nodes} nodes, ${pods} pods`, value, unit, detail }
@@ -81,6 +91,15 @@ async function runSize({ steps, nodeArgs, against, report }: ScaleOptions, { nod
     if (before === undefined || after === undefined) return
     tell(`memory, ${when}`, after.residentMiB, 'MiB', `${Math.round(after.anonymousMiB)} MiB of it anonymous`)
     tell(`processor, ${when}`, ((after.cpuSeconds - before.cpuSeconds) / IDLE_SECONDS) * 100, '%')
+    for (const [i, { pid }] of (etcd?.members ?? []).entries()) {
+      const { residentMiB, cpuSeconds } = usageOf(pid)
+      tell(
+        `memory of etcd's member ${i + 1}, ${when}`,
+        residentMiB,
+        'MiB',
+        `${cpuSeconds.toFixed(1)} s of the processor so far`,
+      )
+    }
   }
   /** Tells how long something took, and what processor time with it: that says most on a busy machine. */
   const timed = async (name: string, task: () => Promise<number>) => {
@@ -121,6 +140,7 @@ async function runSize({ steps, nodeArgs, against, report }: ScaleOptions, { nod
   } finally {
     client.close()
     await subject.stop()
+    await etcd?.stop()
     rmSync(directory, { recursive: true, force: true })
   }
 }

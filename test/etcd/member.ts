@@ -11,6 +11,8 @@ export interface EtcdMember {
   /** `http://127.0.0.1:port` or `https://…`. */
   readonly url: string
   readonly pid: number
+  /** By itself, or killed. */
+  readonly hasEnded: boolean
   /** Resolves when it has ended. */
   kill(signal?: NodeJS.Signals): Promise<void>
   pause(): void
@@ -32,10 +34,20 @@ export interface EtcdClusterOptions {
   /** Files, which clients must be certified by. */
   readonly tls?: { readonly ca: string; readonly cert: string; readonly key: string }
   readonly args?: readonly string[]
+  /** What stands before the command of the member with this number, as strace does. Default: nothing. */
+  readonly under?: (member: number) => readonly string[]
+  /** Where the member keeps its data. Default: a directory of its own that goes away with it. */
+  readonly dataDir?: (member: number) => string | undefined
 }
 
 /** Resolves when every member answers. */
-export async function startEtcd({ size = 1, tls, args = [] }: EtcdClusterOptions = {}): Promise<EtcdCluster> {
+export async function startEtcd({
+  size = 1,
+  tls,
+  args = [],
+  under,
+  dataDir,
+}: EtcdClusterOptions = {}): Promise<EtcdCluster> {
   const dir = mkdtempSync(join(tmpdir(), 'skiff-etcd-'))
   const ports = await freePorts(size * 2)
   const scheme = tls === undefined ? 'http' : 'https'
@@ -43,8 +55,17 @@ export async function startEtcd({ size = 1, tls, args = [] }: EtcdClusterOptions
   const initial = Array.from({ length: size }, (_, i) => `m${i}=${peer(i)}`).join(',')
   const members = Array.from({ length: size }, (_, i) => {
     const url = `${scheme}://127.0.0.1:${ports[i]}`
-    return createMember(url, [
-      ...['--name', `m${i}`, '--data-dir', join(dir, `m${i}`), '--logger', 'zap', '--log-level', 'error'],
+    return createMember(url, under?.(i) ?? [], [
+      ...[
+        '--name',
+        `m${i}`,
+        '--data-dir',
+        dataDir?.(i) ?? join(dir, `m${i}`),
+        '--logger',
+        'zap',
+        '--log-level',
+        'error',
+      ],
       ...['--listen-client-urls', url, '--advertise-client-urls', url],
       ...['--listen-peer-urls', peer(i), '--initial-advertise-peer-urls', peer(i), '--initial-cluster', initial],
       ...(tls === undefined
@@ -66,7 +87,7 @@ export async function startEtcd({ size = 1, tls, args = [] }: EtcdClusterOptions
   return { members, servers: members.map(({ url }) => url).join(','), stop }
 }
 
-function createMember(url: string, args: readonly string[]): EtcdMember {
+function createMember(url: string, under: readonly string[], args: readonly string[]): EtcdMember {
   const binary = etcdBinary()
   if (binary === undefined) throw new Error('no etcd is installed')
   let child: ChildProcess | undefined
@@ -75,6 +96,9 @@ function createMember(url: string, args: readonly string[]): EtcdMember {
     url,
     get pid() {
       return child?.pid ?? 0
+    },
+    get hasEnded() {
+      return child === undefined || !isRunning(child)
     },
     async kill(signal = 'SIGKILL') {
       if (child === undefined || !isRunning(child)) return
@@ -87,7 +111,8 @@ function createMember(url: string, args: readonly string[]): EtcdMember {
     pause: () => void child?.kill('SIGSTOP'),
     resume: () => void child?.kill('SIGCONT'),
     async start() {
-      const started = spawn(binary, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+      const [command = binary, ...before] = [...under, binary]
+      const started = spawn(command, [...before, ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
       child = started
       let said = ''
       started.stderr.on('data', (text: Buffer) => {

@@ -15,6 +15,8 @@ export interface Workload {
   finish(): Promise<{ readonly operations: readonly Operation[]; readonly watches: readonly Watched[] }>
   /** How many requests were answered so far. */
   answered(): number
+  /** Ends clients and watches as they are: there is nothing to be judged. */
+  abandon(): void
 }
 
 export function startWorkload(servers: readonly Client[], workers: number, keys: readonly string[]): Workload {
@@ -22,6 +24,7 @@ export function startWorkload(servers: readonly Client[], workers: number, keys:
   let order = 0
   let answered = 0
   let isOver = false
+  const abandoned = new AbortController()
   const mapsAt = (server: number) => (servers[server % servers.length] as Client).resource(MAPS).namespace(NAMESPACE)
   const objectOf = (name: string, value: string, revision?: number): KubeObject => ({
     apiVersion: 'v1',
@@ -85,10 +88,16 @@ export function startWorkload(servers: readonly Client[], workers: number, keys:
     }
   }
 
-  const watching = servers.map((_, i) => watch(mapsAt, i))
+  const watching = servers.map((_, i) => watch(mapsAt, i, abandoned.signal))
+  // They are waited for at the end, if there is one.
+  for (const one of watching) one.catch(() => {})
   const working = Array.from({ length: workers }, (_, i) => work(i))
   return {
     answered: () => answered,
+    abandon() {
+      isOver = true
+      abandoned.abort()
+    },
     async finish() {
       isOver = true
       await Promise.all(working)
@@ -116,8 +125,9 @@ const itemOf = ({ metadata, data }: KubeObject): Item => ({
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
-async function untilDone<T>(request: () => Promise<T>): Promise<T> {
+async function untilDone<T>(request: () => Promise<T>, abandoned?: AbortSignal): Promise<T> {
   for (;;) {
+    abandoned?.throwIfAborted()
     try {
       return await request()
     } catch {
@@ -130,16 +140,17 @@ async function untilDone<T>(request: () => Promise<T>): Promise<T> {
 async function watch(
   mapsAt: (server: number) => ReturnType<ReturnType<Client['resource']>['namespace']>,
   first: number,
+  abandoned: AbortSignal,
 ): Promise<Watched> {
-  const start = await untilDone(() => mapsAt(first).list({ labelSelector: `${LABEL}=yes` }))
+  const start = await untilDone(() => mapsAt(first).list({ labelSelector: `${LABEL}=yes` }), abandoned)
   const from = Number(start.metadata.resourceVersion)
   const changes: Change[] = []
   let at = from
-  for (let server = first; ; server++) {
+  for (let server = first; !abandoned.aborted; server++) {
     const ending = new AbortController()
     try {
       const options = { labelSelector: `${LABEL}=yes`, resourceVersion: String(at), allowWatchBookmarks: true }
-      const reader = await mapsAt(server).watch(options, ending.signal)
+      const reader = await mapsAt(server).watch(options, AbortSignal.any([ending.signal, abandoned]))
       for (let count = 0; count < 100; count++) {
         const event = await reader.next()
         if (event === undefined) break
@@ -161,6 +172,7 @@ async function watch(
       ending.abort()
     }
   }
+  throw abandoned.reason
 }
 
 /** What the store itself tells of the objects. */

@@ -1,0 +1,62 @@
+/** Members of etcd whose disks are slow (strace delays each sync) or full. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { straceMissing } from '../faults/power.ts'
+import { lacks } from '../machine.ts'
+import { pause, play, progress } from './fault-stage.ts'
+
+const DELAY_US = 100_000
+/** Beside what etcd makes room for in advance (64 MB twice). */
+const DISK_MB = 160
+
+test('every sync of a member, then of the majority, takes a tenth of a second longer', {
+  skip: lacks.etcd() || (straceMissing() ?? false),
+  timeout: 300_000,
+}, async () => {
+  const syncs = 'fdatasync,fsync'
+  const slow = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', `trace=${syncs}`]
+  slow.push('-e', `inject=${syncs}:delay_exit=${DELAY_US}`)
+  for (const count of [1, 2])
+    await play(async ({ workload }) => progress(workload, 60), { under: (member) => (member < count ? slow : []) })
+})
+
+test('the disk of a member is full: the others go on, and with room it comes back', {
+  skip: lacks.etcd() || lacks.tmpfs(),
+  timeout: 300_000,
+}, async () => {
+  const disk = mkdtempSync(join(tmpdir(), 'skiff-etcd-full-'))
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MB}m`, 'tmpfs', disk])
+  const fill = join(disk, 'fill')
+  try {
+    await play(
+      async ({ members: [first], workload }) => {
+        assert.ok(first !== undefined)
+        // All that is left, to the last block.
+        for (let bytes = DISK_MB << 20; bytes >= 4096; )
+          try {
+            writeFileSync(`${fill}-${bytes}`, Buffer.alloc(bytes))
+          } catch {
+            bytes /= 2
+          }
+        // What it has made room for is used up with the next snapshot: then it ends.
+        for (let rounds = 0; !first.hasEnded; rounds++) {
+          assert.ok(rounds < 50, 'the member never noticed')
+          await progress(workload, 20)
+        }
+        await progress(workload, 60)
+        execFileSync('sh', ['-c', `rm ${fill}-*`])
+        await first.start()
+        await pause(500)
+        await progress(workload, 60)
+      },
+      { args: ['--snapshot-count', '20'], dataDir: (member) => (member === 0 ? join(disk, 'm0') : undefined) },
+    )
+  } finally {
+    execFileSync('umount', ['-l', disk])
+    rmSync(disk, { recursive: true, force: true })
+  }
+})
