@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { open as openEnvironment } from 'lmdb'
 import { liveRuntime } from '../../base/live-runtime.ts'
 import { openStorage } from '../open.ts'
 import { StoreError } from '../storage.ts'
@@ -44,6 +45,20 @@ test('a store that is open cannot be opened again, here or in another process', 
   assert.match(other.stdout, new RegExp(`held by process ${process.pid}`), other.stderr)
   await storage.close()
   await (await open(dir)).close()
+})
+
+test('a store of a newer format is refused, and left as it is', async () => {
+  const dir = await filledStore('newer')
+  const environment = openEnvironment<Buffer, string>({ path: dir, noSubdir: false, maxDbs: 8 })
+  const meta = environment.openDB<Buffer, Buffer>({ name: 'meta', encoding: 'binary', keyEncoding: 'binary' })
+  const format = Buffer.from('format')
+  const own = meta.get(format)
+  assert.match(String(own), /^skiff store \d+$/)
+  meta.putSync(format, Buffer.from('skiff store 999'))
+  await environment.close()
+  const before = readFileSync(join(dir, 'data.mdb'))
+  await assert.rejects(open(dir), oneLine(/has the format "skiff store 999", this version reads "skiff store \d+"/))
+  assert.ok(before.equals(readFileSync(join(dir, 'data.mdb'))))
 })
 
 test('the lock of a process that is gone is no lock', async () => {
