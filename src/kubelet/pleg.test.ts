@@ -10,7 +10,13 @@ import { createSimulatedRuntime } from './runtimes/simulated/simulated-runtime.t
 function setup(silent: boolean) {
   const runtime = simulatedRuntime(1)
   const { containerEvents, ...others } = createSimulatedRuntime(runtime, createPodAddresses(podCIDROf(0)))
-  const cri: ContainerRuntime = silent ? others : { ...others, containerEvents: containerEvents! }
+  let listed = 0
+  const listPodSandboxes: ContainerRuntime['listPodSandboxes'] = (filter) => {
+    listed += 1
+    return others.listPodSandboxes(filter)
+  }
+  const counting = { ...others, listPodSandboxes }
+  const cri: ContainerRuntime = silent ? counting : { ...counting, containerEvents: containerEvents! }
   const cache = createPodCache()
   const events: PodLifecycleEvent[] = []
   const pleg = createPleg(runtime, cri, cache, (changes) => events.push(...changes))
@@ -20,7 +26,7 @@ function setup(silent: boolean) {
   const labels = { [POD_UID_LABEL]: 'u' }
   const sandbox = () =>
     runtime.complete(cri.runPodSandbox({ metadata, hostname: '', labels, annotations: {}, hostNetwork: false }))
-  return { runtime, cri, cache, events, pleg, stop, sandbox }
+  return { runtime, cri, cache, events, pleg, stop, sandbox, lists: () => listed }
 }
 const types = (events: readonly PodLifecycleEvent[]) => events.map(({ type }) => type)
 
@@ -41,12 +47,34 @@ for (const silent of [false, true])
     stop.abort()
   })
 
-test('settling sees what has just happened', async () => {
-  const { cache, pleg, stop, sandbox } = setup(true)
+test('settling sees what this kubelet has just done, and asks nothing where it has done nothing', async () => {
+  const { cache, pleg, stop, sandbox, runtime, lists } = setup(true)
+  await pleg.settle('u')
+  assert.equal(lists(), 0)
   await sandbox()
+  pleg.changed('u')
   assert.equal(cache.get('u').sandboxes.length, 0)
   await pleg.settle('u')
-  assert.equal(cache.get('u').sandboxes.length, 1)
+  assert.deepEqual([cache.get('u').sandboxes.length, lists()], [1, 1])
+  await pleg.settle('u')
+  assert.equal(lists(), 1)
+  pleg.changed('u')
+  // What is read of all pods is read of this one too.
+  await runtime.advance(1000)
+  assert.equal(lists(), 2)
+  await pleg.settle('u')
+  assert.equal(lists(), 2)
+  stop.abort()
+})
+
+test('a change while the runtime is being read is not taken for one that was read', async () => {
+  const { pleg, stop, lists } = setup(true)
+  pleg.changed('u')
+  const reading = pleg.relistPod('u')
+  pleg.changed('u')
+  await reading
+  await pleg.settle('u')
+  assert.equal(lists(), 2)
   stop.abort()
 })
 

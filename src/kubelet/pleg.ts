@@ -29,7 +29,12 @@ export interface PodLifecycleEvent {
 export interface Pleg {
   /** Reads one pod's state from the runtime now, into the cache; what changed is told. */
   relistPod(uid: string): Promise<RuntimePodStatus>
-  /** Brings the cache up to what happened before now: a sync must not decide by what was before the last one's doing. */
+  /** This kubelet has changed something of the pod in the runtime. */
+  changed(uid: string): void
+  /**
+   * Brings the cache up to what this kubelet did before now: a sync must not decide by what was before the last one's doing. Where nothing was
+   * done since the pod was read last, nothing is asked: what happens by itself is told soon enough.
+   */
   settle(uid: string): Promise<void>
   /** Reads all pods' state, again and again until the runtime answers: without it nothing may be begun. @throws when aborted */
   firstRelist(signal: AbortSignal): Promise<void>
@@ -54,6 +59,8 @@ export function createPleg(
   const known = new Set<string>()
   /** The read that the cache's status of each pod is from: of two under way at once, the later begun one counts. */
   const readBy = new Map<string, number>()
+  /** Pods that this kubelet has changed since they were read last: with the last read that was begun before. */
+  const changedAt = new Map<string, number>()
   let reads = 0
   let scheduled = false
 
@@ -99,10 +106,16 @@ export function createPleg(
     return events
   }
 
+  /** A read that was begun after the change has seen it. */
+  function seen(uid: string, read: number): void {
+    if ((changedAt.get(uid) ?? read) < read) changedAt.delete(uid)
+  }
+
   async function relistPod(uid: string): Promise<RuntimePodStatus> {
     dirty.delete(uid)
     const own = ++reads
     const statuses = await read({ labels: { [POD_UID_LABEL]: uid } })
+    seen(uid, own)
     const events = take(uid, statuses.get(uid), own)
     if (events.length > 0) tell(events)
     return cache.get(uid)
@@ -111,6 +124,7 @@ export function createPleg(
   async function relist(): Promise<void> {
     const own = ++reads
     const statuses = await read({})
+    for (const uid of [...changedAt.keys()]) seen(uid, own)
     const events: PodLifecycleEvent[] = []
     for (const uid of [...known]) if (!statuses.has(uid)) events.push(...take(uid, undefined, own))
     for (const [uid, status] of statuses) events.push(...take(uid, status, own))
@@ -198,11 +212,16 @@ export function createPleg(
         }
       }
     },
+    changed(uid) {
+      // One that tells at once has told of it.
+      if (containerRuntime.containerEvents === undefined) changedAt.set(uid, reads)
+    },
     async settle(uid) {
-      if (containerRuntime.containerEvents === undefined || dirty.has(uid)) await relistPod(uid)
+      if (changedAt.has(uid) || dirty.has(uid)) await relistPod(uid)
     },
     forget(uid) {
       dirty.delete(uid)
+      changedAt.delete(uid)
       known.delete(uid)
       readBy.delete(uid)
       cache.delete(uid)

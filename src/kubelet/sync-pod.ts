@@ -76,7 +76,12 @@ export async function syncPod(parts: SyncParts, pod: Pod, signal: AbortSignal): 
   if (signal.aborted) return false
   const runtimeStatus = cache.get(uid)
   const actions = computePodActions(pod, runtimeStatus, probes, parts.resizes)
-  await perform(parts, pod, runtimeStatus, actions, signal)
+  try {
+    await perform(parts, pod, runtimeStatus, actions, signal)
+  } finally {
+    const { killPod, kill, start } = actions
+    if (killPod || actions.createSandbox || kill.length > 0 || start.length > 0) pleg.changed(uid)
+  }
   return false
 }
 
@@ -127,7 +132,7 @@ async function perform(
 
 /** Holds containers that run on to what the pod is given now. */
 async function resize(parts: SyncParts, pod: Pod, status: RuntimePodStatus): Promise<void> {
-  const { resizes, containerRuntime, machine, statuses } = parts
+  const { resizes, containerRuntime, machine, statuses, pleg } = parts
   const due = resizable(pod).flatMap((container) => {
     const latest = latestContainer(status, container.name)
     return latest !== undefined && resizes.due(container, latest) === 'update' ? [{ container, id: latest.id }] : []
@@ -140,6 +145,7 @@ async function resize(parts: SyncParts, pod: Pod, status: RuntimePodStatus): Pro
     resizes.done(uidOf(pod), id, container.resources ?? {})
   }
   machine?.resizePod(pod)
+  pleg.changed(uidOf(pod))
   statuses.set(pod, currentStatus(parts, pod, false))
 }
 
