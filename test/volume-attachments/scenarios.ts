@@ -1,5 +1,20 @@
 /** What was played to a real cluster, by name. */
-import { attacher, change, claim, driver, inUse, make, node, phase, pod, remove, step, volume, wait } from './forms.ts'
+import {
+  attacher,
+  change,
+  claim,
+  DRIVER,
+  driver,
+  inUse,
+  make,
+  node,
+  phase,
+  pod,
+  remove,
+  step,
+  volume,
+  wait,
+} from './forms.ts'
 import type { Act, Scenario } from './scenario.ts'
 
 const begin = (...acts: readonly Act[]) => wait(4000, ...make(driver(), node('n1'), node('n2')), ...acts)
@@ -156,5 +171,42 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     wait(12_000, { controllers: 'start' }),
     step(attacher.attached('x', 'n1')),
     step(gone('p')),
+  ],
+  'a driver that needs no attaching': [
+    wait(4000, ...make(driver({ attachRequired: false }), node('n1'), ...volume('v'))),
+    step(...make(pod('p', 'n1', 'v'))),
+  ],
+  'a node that is gone': [
+    begin(...make(...volume('v'))),
+    step(...make(pod('p', 'n1', 'v'))),
+    step(attacher.attached('v', 'n1'), inUse('n1', 'v')),
+    step(remove('nodes', 'n1')),
+    step(gone('p')),
+  ],
+  'a volume of one pod': [
+    begin(...make(...volume('v', 'ReadWriteOncePod'))),
+    step(...make(pod('p', 'n1', 'v'))),
+    step(attacher.attached('v', 'n1')),
+    step(...make(pod('q', 'n2', 'v'))),
+  ],
+  'sources in the pod': [
+    begin(),
+    step(
+      ...make(
+        pod('p', 'n1', nfs, { emptyDir: {} }, { csi: { driver: DRIVER } }),
+        pod('q', 'n1', { iscsi: { targetPortal: '1.2.3.4', iqn: 'iqn.2000-01.a:b', lun: 1 } }),
+        pod('r', 'n1', { fc: { targetWWNs: ['a', 'b'], lun: 2 } }),
+      ),
+    ),
+    step(gone('q'), gone('r')),
+  ],
+  'started again while it was in use': [
+    begin(...make(...volume('v'))),
+    step(...make(pod('p', 'n1', 'v'))),
+    step(attacher.takes('v', 'n1'), attacher.attached('v', 'n1'), inUse('n1', 'v')),
+    step({ controllers: 'stop' }, gone('p')),
+    wait(12_000, { controllers: 'start' }),
+    step(inUse('n1')),
+    step(attacher.leaves('v', 'n1')),
   ],
 }

@@ -132,9 +132,10 @@ export function createAttachDetachController(
           if (old.status?.conditions !== node.status?.conditions || old.spec?.taints !== node.spec?.taints)
             enqueueAll(unwanted(name))
         },
-        deleted: ({ metadata: { name = '' } }) => {
+        // What it had in use last it may have still: nothing is known of the machine.
+        deleted: ({ metadata: { name = '' }, status }) => {
           if (actual.on(name).size === 0) managed.delete(name)
-          actual.mounted(name, new Set())
+          actual.mounted(name, new Set(status?.volumesInUse))
           enqueueAll(actual.on(name).keys())
         },
       })
