@@ -36,6 +36,8 @@ function makeWritable(path: string): void {
   chmodSync(path, 0o755)
   for (const entry of readdirSync(path, { withFileTypes: true, recursive: true }))
     if (entry.isDirectory()) chmodSync(join(entry.parentPath, entry.name), 0o755)
+  // Go may write what it resolves.
+  for (const name of ['go.mod', 'go.sum']) if (existsSync(join(path, name))) chmodSync(join(path, name), 0o644)
 }
 
 /** The package's tests as a program; the module's own versions of everything. */
