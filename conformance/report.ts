@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { type Figures, readFigures } from '../interop/conformance/figures.ts'
 import { excuses, type SetAgreement, type Shares } from './agreement.ts'
+import { readPlanFigures } from './plans/figures.ts'
 import { timingDependent } from './sets.ts'
 
 interface Fresh {
@@ -63,6 +64,19 @@ What failed, by cause:
 ${failed.length === 0 ? 'Nothing.' : causesOf(figures)}${list('Skipped by the tests themselves', skipped)}${list('Not run', notRun)}`
 }
 
+function plans(): string {
+  const { version, date, graphs, asPlanned, unsteady, withEither, pairs, pods, podsOutOfTime } = readPlanFigures()
+  return `Random graphs (owners of all kinds, cycles, finalizers, pods with hooks, budgets, claims, definitions with instances) were made on a Kubernetes
+${version} with KWOK's nodes, read through its kubeconfig, deleted there, and planned from what was read (\`conformance/plans\`; ${date}; clients
+of its controllers without limits, on a machine that was busy with much else). Of ${graphs} graphs ${asPlanned} ended as planned: what goes, what stays
+marked, what is orphaned, and the order of each object and the one that led to its end (${pairs} pairs). ${unsteady} ended in more than one way where
+they were made more than once; in ${withEither} the plan leaves something open. Of ${pods} pods ${podsOutOfTime} ended more than three seconds outside
+of their planned times, which a busy machine explains and nothing was done to exclude.
+
+\`node conformance/plans/main.ts record --kubeconfig FILE --out DIR --seed 0 --count 1000 --audit-log FILE\` goes on where it was broken off;
+\`judge DIR\` plans and compares, as \`npm run check:long\` does with the recordings that are kept.`
+}
+
 const list = (title: string, names: readonly string[]): string =>
   names.length === 0 ? '' : `\n\n${title}:\n\n${names.map((name) => `- ${name}`).join('\n')}`
 
@@ -122,6 +136,10 @@ ${leftOut.length ? leftOut.join('\n') : 'None.'}
 ## Kubernetes' own conformance tests
 
 ${suite(readFigures())}
+
+## Plans
+
+${plans()}
 
 ## Recording more
 

@@ -13,6 +13,7 @@ export interface Figures {
   /** Pairs of objects whose order was compared. */
   readonly pairs: number
   readonly pods: number
+  readonly podsOutOfTime: number
 }
 
 export const figuresFile = new URL('figures.json', import.meta.url)

@@ -89,6 +89,7 @@ async function judge(directory: string): Promise<void> {
     withEither: all.filter(({ either }) => either > 0).length,
     pairs: all.reduce((sum, { pairs }) => sum + pairs, 0),
     pods: all.reduce((sum, { pods }) => sum + pods, 0),
+    podsOutOfTime: all.reduce((sum, { podsOutOfTime }) => sum + podsOutOfTime, 0),
   }
   console.log(JSON.stringify(figures))
   if (values.figures) writeFileSync(figuresFile, `${JSON.stringify(figures, null, 2)}\n`)

@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import type { Node } from '../../src/api/generated/types.ts'
 import { formatTime, sleep } from '../../src/base/clock.ts'
+import { messageOf } from '../../src/base/errors.ts'
 import type { Runtime } from '../../src/base/runtime.ts'
 import type { Client } from '../../src/client/client.ts'
 import { createClient, type Transport } from '../../src/client/transport.ts'
@@ -82,6 +83,9 @@ export async function recordBatch(request: RecordRequest): Promise<RecordedBatch
     const states = [...known, ...watched.states.slice(from)].filter(isOwn)
     const records = recordsOf({ states, audited, events: [] })
     return { version, at: formatTime(clock.now()), graphs: made, answers, records }
+  } catch (error) {
+    say(`it failed, and is taken down: ${messageOf(error)}`)
+    throw error
   } finally {
     stop.abort()
     await clean(runtime, client, transport, graphs, say)

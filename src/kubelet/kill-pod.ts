@@ -91,7 +91,7 @@ export function createKiller(
 
   async function preStop(pod: Pod, container: Container, kill: Kill): Promise<void> {
     const handler = container.lifecycle?.preStop
-    if (handler === undefined || left(kill) <= 0) return
+    if (handler === undefined || left(kill) <= 0 || containerRuntime.skipsHooks === true) return
     const abort = new AbortController()
     kill.phase = 'hook'
     kill.hook = abort

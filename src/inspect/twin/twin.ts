@@ -67,10 +67,12 @@ function nodesOf(read: ReadCluster, programs: Programs): readonly SimulatedNode[
     .map((node): SimulatedNode => {
       const name = node.metadata.name ?? ''
       const nature = natureOf(node)
-      const ends = nature === 'kwok' || programs === 'obeys'
-      const manner = ends
-        ? ({ onSigterm: 'ends', preStop: 'is done at once' } as const)
-        : ({ onSigterm: 'is ignored', preStop: 'takes all its time' } as const)
+      const manner =
+        nature === 'kwok'
+          ? ({ onSigterm: 'ends', preStop: 'is skipped' } as const)
+          : programs === 'obeys'
+            ? ({ onSigterm: 'ends', preStop: 'is done at once' } as const)
+            : ({ onSigterm: 'is ignored', preStop: 'takes all its time' } as const)
       return { name, as: node, ...(nature === 'simulated' ? {} : { manner }) }
     })
 }

@@ -310,6 +310,8 @@ export interface SimulatedAnswers {
 }
 
 export interface ContainerRuntime extends ImageService {
+  /** Its containers end without their preStop hooks, whatever these are: what it stands for runs none. */
+  readonly skipsHooks?: boolean
   version(): Promise<{ readonly runtimeName: string; readonly runtimeVersion: string }>
   /** Gives the new sandbox's id. @throws the signal's reason when it was aborted before there was one */
   runPodSandbox(config: PodSandboxConfig, signal?: AbortSignal): Promise<string>

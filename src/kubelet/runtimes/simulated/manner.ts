@@ -3,11 +3,11 @@ import type { ContainerConfig, PodSandboxConfig, RuntimeContainerStatus } from '
 
 /**
  * How containers behave whose programs nothing is known of. They run until they are stopped; `exec` and `httpGet` hooks before that
- * are done at once, or take all the time there is. A `sleep` hook takes what it says.
+ * are done at once, or take all the time there is, and a `sleep` hook takes what it says; or there are no hooks, as with KWOK.
  */
 export interface ContainerManner {
   readonly onSigterm: 'ends' | 'is ignored'
-  readonly preStop: 'is done at once' | 'takes all its time'
+  readonly preStop: 'is done at once' | 'takes all its time' | 'is skipped'
 }
 
 /** A pod that runs when the runtime begins. */

@@ -199,6 +199,7 @@ export function createSimulatedRuntime(
   }
 
   return {
+    skipsHooks: manner?.preStop === 'is skipped',
     adopt({ sandbox: config, sandboxId, createdAt, ips, containers: made }) {
       const { uid } = config.metadata
       if (byPod.has(uid)) return
