@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { skiff } from '../e2e/cluster.ts'
-import { withoutKubectl } from '../kubectl.ts'
+import { type Any, withoutKubectl } from '../kubectl.ts'
 import { type AuditEvent, type Processes, type RunningProcess, startProcesses } from './processes.ts'
 
 const LEASE = '/leases/kube-controller-manager'
@@ -140,6 +140,76 @@ test('a leader that was paused past its lease writes nothing when it wakes, and 
   await at.kubectl('-n', 'after', 'wait', '--for=create', 'serviceaccount/default', '--timeout=30s')
   const { spec } = await at.kubectl.json('-n', 'kube-system', 'get', 'lease', 'kube-controller-manager')
   assert.equal(spec.leaseTransitions, 1)
+})
+
+test('no ordinal of a StatefulSet runs twice while its leader is paused amid a rollout and another goes on', {
+  skip: withoutKubectl,
+}, async () => {
+  await using at = await startProcesses()
+  const [first, second] = await twoManagers(at, SHORT)
+  const node = at.start(
+    ...[
+      'kubelet',
+      '--kubeconfig',
+      await at.kubeconfigOf('system:node:n1', 'system:nodes'),
+      '--hostname-override',
+      'n1',
+    ],
+  )
+  const scheduler = at.start(
+    'scheduler',
+    '--kubeconfig',
+    await at.kubeconfigOf('system:kube-scheduler', 'system:masters'),
+  )
+  await Promise.all([node.until(/is ready/), scheduler.until(/The scheduler runs/)])
+  const set = (image: string) => ({
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { name: 'db' },
+    spec: {
+      replicas: 4,
+      serviceName: 'db',
+      podManagementPolicy: 'Parallel',
+      updateStrategy: { type: 'RollingUpdate' },
+      selector: { matchLabels: { app: 'db' } },
+      template: {
+        // It takes its time to end, so that there is a moment in which another could begin.
+        metadata: { labels: { app: 'db' }, annotations: { 'sim.skiff.dev/stop-delay': '700ms' } },
+        spec: { automountServiceAccountToken: false, containers: [{ name: 'c', image }] },
+      },
+    },
+  })
+  await at.kubectl.send('apply', set('nginx:1'))
+  await at.kubectl('rollout', 'status', 'statefulset/db', '--timeout=60s')
+  const seen = at.kubectl.watch('pods')
+  await at.kubectl.send('apply', set('nginx:2'))
+  await seen.until(({ object }) => object.metadata.deletionTimestamp !== undefined)
+  first.process.child.kill('SIGSTOP')
+  await second.process.until(/The controllers run/)
+  await at.kubectl('rollout', 'status', 'statefulset/db', '--timeout=60s')
+  // What it was about to do it may not do any more, and what was on its way meets other pods than it knew.
+  first.process.child.kill('SIGCONT')
+  assert.equal(await first.process.ended, 1, first.process.said)
+  await at.kubectl.send('apply', set('nginx:3'))
+  await at.kubectl('rollout', 'status', 'statefulset/db', '--timeout=60s')
+  seen.stop()
+
+  // A name is one pod at a time. That its containers had ended before it went is said by its node, which alone deletes without grace.
+  const before = new Map<string, Any>()
+  for (const { type, object } of seen.seen) {
+    const { name, uid } = object.metadata
+    const known = before.get(name)
+    if (known !== undefined) assert.equal(known.metadata.uid, uid, `${name} began before the one before it was gone`)
+    if (type === 'DELETED') {
+      const running = (object.status.containerStatuses ?? []).filter((one: Any) => one.state.running !== undefined)
+      assert.deepEqual(running, [], `${name} was gone while its containers ran`)
+      before.delete(name)
+    } else before.set(name, object)
+  }
+  const ofPods = at.writes().filter(({ verb, requestURI }) => verb === 'delete' && requestURI.includes('/pods/db-'))
+  assert.ok(ofPods.length >= 16, `${ofPods.length} deletions`)
+  for (const { user, requestObject } of ofPods)
+    if (requestObject?.gracePeriodSeconds === 0) assert.equal(user.username, 'system:node:n1')
 })
 
 test('a leader whose API server does not answer ends by its renew deadline, and the other leads when it answers again', {
