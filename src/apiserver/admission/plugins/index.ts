@@ -4,6 +4,8 @@ import type { AdmissionPluginFactory } from '../plugin.ts'
 import { mutatingAdmissionPolicy } from '../policies/mutating.ts'
 import { validatingAdmissionPolicy } from '../policies/validating.ts'
 import { mutatingAdmissionWebhook, validatingAdmissionWebhook } from '../webhooks/webhooks.ts'
+import { alwaysAdmit, alwaysDeny } from './always-admit-and-deny.ts'
+import { alwaysPullImages } from './always-pull-images.ts'
 import {
   certificateApproval,
   certificateSigning,
@@ -13,20 +15,15 @@ import {
 import { persistentVolumeClaimResize } from './claim-resize.ts'
 import { defaultIngressClass, defaultStorageClass } from './default-class.ts'
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts'
+import { denyServiceExternalIPs } from './deny-service-external-ips.ts'
+import { extendedResourceToleration } from './extended-resource-toleration.ts'
+import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology.ts'
 import { limitRanger } from './limit-ranger.ts'
+import { namespaceExists } from './namespace-exists.ts'
 import { namespaceLifecycle } from './namespace-lifecycle.ts'
 import { nodeRestriction } from './node-restriction.ts'
-import {
-  alwaysAdmit,
-  alwaysDeny,
-  alwaysPullImages,
-  denyServiceExternalIPs,
-  extendedResourceToleration,
-  limitPodHardAntiAffinityTopology,
-  namespaceExists,
-  podNodeSelector,
-} from './optional.ts'
 import { ownerReferencesPermissionEnforcement } from './owner-references.ts'
+import { podNodeSelector } from './pod-node-selector.ts'
 import { podSecurity } from './pod-security/pod-security.ts'
 import { podTopologyLabels } from './pod-topology-labels.ts'
 import { priority } from './priority.ts'

@@ -21,14 +21,16 @@ import { same } from '../../../api/validation/common.ts'
 import * as devices from '../../../api/validation/devices.ts'
 import * as extension from '../../../api/validation/extension.ts'
 import * as flowcontrol from '../../../api/validation/flowcontrol.ts'
+import * as leases from '../../../api/validation/lease.ts'
 import { ipAddress, pathName } from '../../../api/validation/names.ts'
 import * as networking from '../../../api/validation/networking.ts'
 import * as policy from '../../../api/validation/policy.ts'
+import * as priorities from '../../../api/validation/priority-class.ts'
 import * as rbac from '../../../api/validation/rbac.ts'
 import * as slices from '../../../api/validation/resource-slices.ts'
 import { validateRuntimeClass } from '../../../api/validation/runtime-class.ts'
-import * as small from '../../../api/validation/small-kinds.ts'
 import * as storage from '../../../api/validation/storage.ts'
+import * as migrations from '../../../api/validation/storage-version-migration.ts'
 import * as warnings from '../../../api/validation/warnings.ts'
 import { beginDefinitionDeletion } from '../../customresources/definition.ts'
 import { validateDefinition, validateDefinitionUpdate } from '../../customresources/validate-definition.ts'
@@ -221,12 +223,12 @@ const validatingAdmissionPolicies: Strategy = {
 
 export const clusterStrategies: Strategies = {
   'leases.coordination.k8s.io': kind({
-    validate: small.validateLease,
+    validate: leases.validateLease,
     more: { ...CONDITIONAL, allowCreateOnUpdate: true },
   }),
   'priorityclasses.scheduling.k8s.io': kind({
-    validate: small.validatePriorityClass,
-    validateUpdate: small.validatePriorityClassUpdate,
+    validate: priorities.validatePriorityClass,
+    validateUpdate: priorities.validatePriorityClassUpdate,
     counts: [],
   }),
   'runtimeclasses.node.k8s.io': kind({
@@ -383,9 +385,9 @@ export const clusterStrategies: Strategies = {
   }),
   'devicetaintrules.resource.k8s.io': deviceTaintRules,
   'storageversionmigrations.storagemigration.k8s.io': kind({
-    validate: small.validateStorageVersionMigration,
-    validateUpdate: small.validateStorageVersionMigrationUpdate,
-    validateStatus: small.validateStorageVersionMigrationStatus,
+    validate: migrations.validateStorageVersionMigration,
+    validateUpdate: migrations.validateStorageVersionMigrationUpdate,
+    validateStatus: migrations.validateStorageVersionMigrationStatus,
     status: {},
     statusAlone: true,
     more: CONDITIONAL,

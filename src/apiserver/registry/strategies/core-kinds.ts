@@ -8,7 +8,7 @@ import {
   validateConfigMapUpdate,
   validateSecret,
   validateSecretUpdate,
-} from '../../../api/validation/core-config.ts'
+} from '../../../api/validation/configmap-and-secret.ts'
 import { validateEndpointSlice, validateEndpoints } from '../../../api/validation/endpoints.ts'
 import { validateEvent, validateEventUpdate } from '../../../api/validation/event.ts'
 import { pathName } from '../../../api/validation/names.ts'

@@ -13,7 +13,7 @@ import {
   validateServiceUpdate,
 } from '../../../api/validation/service.ts'
 import { serviceWarnings } from '../../../api/validation/warnings.ts'
-import { allocate } from '../allocators/service.ts'
+import { allocate } from '../allocators/cluster-ips-and-node-ports.ts'
 import type { Strategy } from '../strategy.ts'
 import { RESETS_SPEC, RESETS_STATUS, withFieldOf } from './common.ts'
 

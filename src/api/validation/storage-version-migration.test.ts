@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../object.ts'
-import { validateStorageVersionMigrationStatus, validateStorageVersionMigrationUpdate } from './small-kinds.ts'
+import {
+  validateStorageVersionMigrationStatus,
+  validateStorageVersionMigrationUpdate,
+} from './storage-version-migration.ts'
 
 const object = (resource: Fields, status: Fields = {}): KubeObject =>
   ({

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../../api/object.ts'
 import { StatusError } from '../../../api/status.ts'
 import type { Random } from '../../../base/random.ts'
 import type { Pools } from '../strategy.ts'
-import { allocate } from './service.ts'
+import { allocate } from './cluster-ips-and-node-ports.ts'
 import { serviceNetwork } from './service-network.ts'
 
 const service = (name: string, spec: object): KubeObject => ({

@@ -1,11 +1,10 @@
-/** Rules of ConfigMap, Secret and Namespace: the kinds of the core group that hold little but data. */
-
+/** Rules of ConfigMap and Secret. */
 import { JsonSyntaxError, ObjectNode, parseJson } from '../codec/json.ts'
-import type { ConfigMap, Namespace, Secret } from '../generated/types.ts'
+import type { ConfigMap, Secret } from '../generated/types.ts'
 import type { Fields, KubeObject } from '../object.ts'
 import { same } from './common.ts'
 import { type FieldError, forbiddenField, invalid, required, tooLong } from './errors.ts'
-import { configMapKey, qualifiedName } from './names.ts'
+import { configMapKey } from './names.ts'
 
 const MAX_BYTES = 1024 * 1024
 const WHEN_IMMUTABLE = 'field is immutable when `immutable` is set'
@@ -114,30 +113,4 @@ export function validateSecretUpdate(object: Secret, old: Secret): readonly Fiel
   const errors: FieldError[] = []
   if (object.type !== old.type) errors.push(invalid('type', object.type ?? '', 'field is immutable'))
   return [...errors, ...frozen(object, old, ['data']), ...validateSecret(object)]
-}
-
-const STANDARD_FINALIZERS = ['kubernetes', 'orphan', 'foregroundDeletion']
-
-/** spec.finalizers of a Namespace. */
-export function validateNamespaceFinalizers(object: Namespace): readonly FieldError[] {
-  const errors: FieldError[] = []
-  object.spec?.finalizers?.forEach((finalizer: string) => {
-    const path = 'spec.finalizers'
-    const messages = qualifiedName(finalizer)
-    for (const message of messages) errors.push(invalid(path, finalizer, message))
-    if (!finalizer.includes('/') && !STANDARD_FINALIZERS.includes(finalizer))
-      errors.push(invalid(path, finalizer, 'name is neither a standard finalizer name nor is it fully qualified'))
-  })
-  return errors
-}
-
-export function validateNamespaceStatus(object: Namespace): readonly FieldError[] {
-  const phase: string = object.status?.phase ?? ''
-  if (object.metadata.deletionTimestamp === undefined)
-    return phase === 'Active'
-      ? []
-      : [invalid('status.Phase', phase, "may only be 'Active' if `deletionTimestamp` is empty")]
-  return phase === 'Terminating'
-    ? []
-    : [invalid('status.Phase', phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")]
 }

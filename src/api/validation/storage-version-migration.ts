@@ -1,0 +1,82 @@
+/** Rules of StorageVersionMigration. */
+import type { StorageVersionMigration } from '../generated/types.ts'
+import type { Fields, KubeObject } from '../object.ts'
+import { validateConditions } from './conditions.ts'
+import { type FieldError, invalid, required } from './errors.ts'
+import { dns1035Label, dns1123Subdomain } from './names.ts'
+
+export function validateStorageVersionMigration(object: StorageVersionMigration): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const { group, resource } = migratedBy(object)
+  if (resource === '') errors.push(required('spec.resource.resource', 'resource is required to be set'))
+  else for (const message of dns1035Label(resource)) errors.push(invalid('spec.resource.resource', resource, message))
+  if (group !== '')
+    for (const message of dns1123Subdomain(group)) errors.push(invalid('spec.resource.group', group, message))
+  return errors
+}
+
+export function validateStorageVersionMigrationUpdate(
+  object: StorageVersionMigration,
+  old: StorageVersionMigration,
+): readonly FieldError[] {
+  const errors = [...validateStorageVersionMigration(object)]
+  const { group, resource } = migratedBy(object)
+  const was = migratedBy(old)
+  // As Kubernetes prints the field: by the name that it has in Go.
+  if (group !== was.group || resource !== was.resource)
+    errors.push(invalid('spec', { Resource: { group, resource } }, IMMUTABLE))
+  return errors
+}
+
+const IMMUTABLE = 'field is immutable'
+
+/** A migration's version and outcome stay once they are there. */
+export function validateStorageVersionMigrationStatus(
+  object: StorageVersionMigration,
+  old: StorageVersionMigration,
+): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const path = 'status.resourceVersion'
+  const { resourceVersion: version = '', conditions = [] } = statusOf(object)
+  const { resourceVersion: oldVersion = '', conditions: before = [] } = statusOf(old)
+  if (version !== '' && !/^[1-9][0-9]*$/.test(version))
+    errors.push(invalid(path, version, `resource version is not well formed: ${version}`))
+  validateConditions(conditions, 'status.conditions', errors)
+  if (oldVersion !== '' && version !== oldVersion) errors.push(invalid(path, version, IMMUTABLE))
+  const isTrue = (list: readonly Fields[], type: string) =>
+    list.some((condition) => condition['type'] === type && condition['status'] === 'True')
+  const wrong = (message: string) =>
+    errors.push(
+      invalid('status.conditions', conditions.length === 0 ? null : conditions.map(printedCondition), message),
+    )
+  if (isTrue(conditions, 'Succeeded') && isTrue(conditions, 'Failed'))
+    wrong('Both success and failed conditions cannot be true at the same time')
+  if (isTrue(before, 'Succeeded') && !isTrue(conditions, 'Succeeded'))
+    wrong('Success condition cannot be set to false once it is true')
+  if (isTrue(before, 'Failed') && !isTrue(conditions, 'Failed'))
+    wrong('Failed condition cannot be set to false once it is true')
+  return errors
+}
+
+interface MigrationStatus {
+  readonly resourceVersion?: string
+  readonly conditions?: readonly Fields[]
+}
+
+interface Migration extends KubeObject {
+  readonly spec?: { readonly resource?: { readonly group?: string; readonly resource?: string } }
+  readonly status?: MigrationStatus
+}
+
+const statusOf = ({ status = {} }: Migration): MigrationStatus => status
+
+function migratedBy({ spec }: Migration): { readonly group: string; readonly resource: string } {
+  const { group = '', resource = '' } = spec?.resource ?? {}
+  return { group, resource }
+}
+
+function printedCondition(condition: Fields): Fields {
+  const { type, status, observedGeneration, lastTransitionTime = null, reason, message = '' } = condition
+  const generation = observedGeneration === undefined ? {} : { observedGeneration }
+  return { type, status, ...generation, lastTransitionTime, reason, message }
+}
