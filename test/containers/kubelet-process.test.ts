@@ -1,7 +1,7 @@
 /** skiff kubelet over a container runtime, on a machine whose network others have made, as a process apart from the control plane. */
 import assert from 'node:assert/strict'
-import type { ChildProcess } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { type ChildProcess, spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -76,7 +76,21 @@ describe('a kubelet of real containers as a process of its own', { skip: lacks.c
   })
   after(async () => {
     machine?.skiff('down')
+    const { cluster } = JSON.parse(readFileSync(join(machine.directory, 'kubelet/node.json'), 'utf8'))
     await machine?.stop()
+    // As a kubelet's, its control groups stay; this machine's are not the test's own.
+    spawnSync('find', [
+      '/sys/fs/cgroup',
+      '-depth',
+      '-type',
+      'd',
+      '-path',
+      `*/skiff-${cluster}*`,
+      '-exec',
+      'rmdir',
+      '{}',
+      ';',
+    ])
   })
 
   test('the node is Ready under its flags, and touches no network', async () => {
