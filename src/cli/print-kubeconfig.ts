@@ -17,7 +17,7 @@ export function printKubeconfig(dataDir: string, user: string | undefined, group
   process.stdout.write(user === undefined ? text : forUser(text, directory.pki, user, groups))
 }
 
-/** By whose hand the authority's key may be read, whoever that is may be anybody in the cluster. */
+/** The kubeconfig of a user whose client certificate is signed here: a process that can read the authority's key can sign for any user. */
 function forUser(text: string, pki: string, user: string, groups: readonly string[]): string {
   if (user === '') throw new StartError('--user must not be empty')
   const { server, ca = '' } = endpointFromKubeconfig(text)

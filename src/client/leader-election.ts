@@ -118,7 +118,7 @@ async function untilHeld(
       continue
     }
     const wait = times.retryPeriodMs * (1 + JITTER * runtime.random.float())
-    // What cannot be asked for or taken is no more so for being free.
+    // After a failed request the release of the Lease is not waited for: the next request would probably fail as well.
     if (failed) await sleep(runtime.clock, wait, signal)
     else await record.released(wait, signal)
   }

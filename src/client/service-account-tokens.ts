@@ -18,7 +18,7 @@ export interface ServiceAccountTokenSource {
 
 const ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' }
 const SECONDS = 3600
-/** Of its life, after which a token is renewed. */
+/** A token is renewed when this part of its lifetime has passed. */
 const RENEW_AFTER = 0.8
 
 export function createServiceAccountTokenSource(

@@ -26,7 +26,7 @@ const TOLD_SUBJECTS = 16_384
 /** One to run. Without more than a name it is a new machine. */
 export interface SimulatedNode {
   readonly name: string
-  /** The Node of which it takes the place: what that says of its machine stays. */
+  /** An existing Node that this simulated node takes over: its capacity and its nodeInfo stay as they are. */
   readonly as?: Node
   /** How its containers live and end, whatever pods ask of a simulation. */
   readonly manner?: ContainerManner

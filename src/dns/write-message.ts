@@ -33,7 +33,7 @@ export function writeAnswer(query: Query, answer: Answer, limit: number): Uint8A
       message.record(record)
       if (message.length > room) {
         message.backTo(before)
-        // Additional records are a courtesy.
+        // Only missing answers and authorities make a message truncated: additional records may be left out.
         isCut ||= section < 2
         break
       }

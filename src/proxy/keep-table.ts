@@ -54,7 +54,7 @@ const LOOK_MS = 30_000
 export function keepTable(options: KeepOptions): KeptTable {
   const { runtime, table, tableName, what, run, signal, work, isDue } = options
   const { clock, log } = runtime
-  /** Of the table that was made: another one is not ours. */
+  /** The kernel's handle of the table that this proxy made: a table with another handle was made by another process. */
   let handle: number | undefined
   let isWhole = false
   let started = false

@@ -121,7 +121,7 @@ export interface EntryOptions {
 /** Entries of values that several servers begin with, by the value: what one of them parses or encodes the others need not. */
 export type SharedEntries = WeakMap<Uint8Array, CacheEntry>
 
-/** What was just encoded: it saves parsing. */
+/** The object of a write that was just encoded, so that the cache need not parse its bytes. */
 export interface Encoded {
   readonly object: KubeObject
   /** Its spec, if that recurs. */

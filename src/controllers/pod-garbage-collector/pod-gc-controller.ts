@@ -32,7 +32,7 @@ export function createPodGarbageCollector(
   const threshold = options.terminatedPodThreshold ?? 12_500
   const missingSince = new Map<string, number>()
 
-  /** What there was when a pass began that found nothing to do. */
+  /** The revisions of pods and nodes at the beginning of the last pass that found nothing to do. */
   let nothingAt = ''
   const seen = () => `${pods.changedAt} ${nodes.changedAt}`
   const nothingBefore = () => (seen() === nothingAt && missingSince.size === 0 ? Number.POSITIVE_INFINITY : 0)
