@@ -114,7 +114,7 @@ function serverFlags(at: Processes, etcdServers: string): readonly string[] {
     ...['--tls-cert-file', `${pki}/apiserver.crt`, '--tls-private-key-file', `${pki}/apiserver.key`],
     ...['--client-ca-file', `${pki}/ca.crt`, '--authorization-mode', 'Node,RBAC'],
     ...['--enable-admission-plugins', 'NodeRestriction', '--service-cluster-ip-range', '10.96.0.0/16'],
-    ...['--service-account-issuer', 'https://kubernetes.default.svc', '--service-account-key-file', `${pki}/sa.key`],
+    ...['--service-account-issuer', 'https://kubernetes.default.svc', '--service-account-key-file', `${pki}/sa.pub`],
     ...['--service-account-signing-key-file', `${pki}/sa.key`, '--cert-dir', at.file('server-certs')],
   ]
 }
