@@ -31,6 +31,7 @@ const spread = (more: Fields = {}) => ({
   topologySpreadConstraints: [{ maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule', ...term(), ...more }],
 })
 const zones = [node('a', { labels: { zone: 'x' } }), node('b', { labels: { zone: 'y' } })]
+const taintedZone = [node('a', { labels: { zone: 'x' } }), node('b', { labels: { zone: 'y' }, ...taint('NoSchedule') })]
 const PORTS = "node(s) didn't have free ports for the requested pod ports"
 const AFFINITY = "node(s) didn't match pod affinity rules"
 const ANTI = "node(s) didn't match pod anti-affinity rules"
@@ -164,6 +165,59 @@ const cases: Readonly<Record<string, Case>> = {
     pod: pod('p', spread({ topologyKey: 'rack' }), web),
     nodes: zones,
     refused: [[`${SPREAD} (missing required label)`], true],
+  },
+  'an empty domain that the pod may not go to': {
+    pod: pod('p', { ...spread(), nodeSelector: { zone: 'x' } }, web),
+    nodes: zones,
+    present: [['a', pod('q', {}, web)]],
+  },
+  'an empty domain that counts though the pod may not go to it': {
+    pod: pod('p', { ...spread({ nodeAffinityPolicy: 'Ignore' }), nodeSelector: { zone: 'x' } }, web),
+    nodes: zones,
+    present: [['a', pod('q', {}, web)]],
+    refused: [[SPREAD], false],
+  },
+  'an empty domain of a tainted node': {
+    pod: pod('p', spread(), web),
+    nodes: taintedZone,
+    present: [['a', pod('q', {}, web)]],
+    refused: [[SPREAD], false],
+  },
+  'an empty domain of a tainted node that does not count': {
+    pod: pod('p', spread({ nodeTaintsPolicy: 'Honor' }), web),
+    nodes: taintedZone,
+    present: [['a', pod('q', {}, web)]],
+  },
+  'an empty domain of a tainted node that counts, tolerated': {
+    pod: pod('p', { ...spread({ nodeTaintsPolicy: 'Honor' }), tolerations: [{ operator: 'Exists' }] }, web),
+    nodes: taintedZone,
+    present: [['a', pod('q', {}, web)]],
+    refused: [[SPREAD], false],
+  },
+  'an empty domain that lacks the label of another constraint': {
+    pod: pod(
+      'p',
+      {
+        topologySpreadConstraints: [
+          ...spread().topologySpreadConstraints,
+          ...spread({ topologyKey: 'rack', maxSkew: 5 }).topologySpreadConstraints,
+        ],
+      },
+      web,
+    ),
+    nodes: [node('a', { labels: { zone: 'x', rack: '1' } }), node('b', { labels: { zone: 'y' } })],
+    present: [['a', pod('q', {}, web)]],
+  },
+  'pods of another revision, by matchLabelKeys': {
+    pod: pod('p', spread({ matchLabelKeys: ['rev'] }), { labels: { app: 'web', rev: '2' } }),
+    nodes: zones,
+    present: [['a', pod('q', {}, { labels: { app: 'web', rev: '1' } })]],
+  },
+  'pods of its own revision, by matchLabelKeys': {
+    pod: pod('p', spread({ matchLabelKeys: ['rev'] }), { labels: { app: 'web', rev: '2' } }),
+    nodes: zones,
+    present: [['a', pod('q', {}, { labels: { app: 'web', rev: '2' } })]],
+    refused: [[SPREAD], false],
   },
   'a spread that is only wished': {
     pod: pod('p', spread({ whenUnsatisfiable: 'ScheduleAnyway' }), web),

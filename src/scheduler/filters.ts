@@ -61,13 +61,14 @@ const nodeName: NodeFilter = (info, node) =>
     ? hard("node(s) didn't match the requested node name")
     : undefined
 
-const taintToleration: NodeFilter = (info, node) => {
-  const untolerated = taintsOf(node).some(
+const hasUntoleratedTaint = (info: PodInfo, node: NodeInfo): boolean =>
+  taintsOf(node).some(
     (taint) =>
       taint.effect !== 'PreferNoSchedule' && !tolerations(info).some((toleration) => toleratesTaint(toleration, taint)),
   )
-  return untolerated ? hard('node(s) had untolerated taint(s)') : undefined
-}
+
+const taintToleration: NodeFilter = (info, node) =>
+  hasUntoleratedTaint(info, node) ? hard('node(s) had untolerated taint(s)') : undefined
 
 const nodeAffinity: NodeFilter = (info, node, { profile }) => {
   const { addedAffinity } = profile.args
@@ -185,6 +186,7 @@ export function prefilter(
 ): FilterState {
   const belonging = info.spread.length === 0 ? together?.(info) : undefined
   const spread = belonging === undefined ? info.spread : defaultSpread(belonging, profile)
+  const required = spread.filter((constraint) => constraint.hard)
   const spreadOn = (constraint: SpreadConstraint, node: NodeInfo): number => {
     if (belonging !== undefined) return belonging.countOn(node)
     let count = 0
@@ -206,17 +208,15 @@ export function prefilter(
     affinityCounts: info.affinity.map((term) =>
       countByTopology(cluster, term.topologyKey, () => true, termOn(term), false),
     ),
-    spreadCounts: spread
-      .filter((constraint) => constraint.hard)
-      .map((constraint) =>
-        countByTopology(
-          cluster,
-          constraint.topologyKey,
-          (node) => selectsNode(info.pod.spec ?? {}, node.node!),
-          (node) => spreadOn(constraint, node),
-          true,
-        ),
+    spreadCounts: required.map((constraint) =>
+      countByTopology(
+        cluster,
+        constraint.topologyKey,
+        (node) => hasTopologyOf(node, required) && isCounted(constraint, info, node),
+        (node) => spreadOn(constraint, node),
+        true,
       ),
+    ),
   }
 }
 
@@ -227,7 +227,21 @@ function defaultSpread({ selector }: SpreadSelector, { args }: SchedulerProfile)
     maxSkew,
     minDomains,
     hard: isHard,
+    honorsAffinity: true,
+    honorsTaints: false,
   }))
+}
+
+/** The node has the labels of all constraints: pods on others count for none of them. */
+export function hasTopologyOf(node: NodeInfo, constraints: readonly SpreadConstraint[]): boolean {
+  const labels = labelsOf(node)
+  return constraints.every(({ topologyKey }) => labels[topologyKey] !== undefined)
+}
+
+/** By the constraint's nodeAffinityPolicy and nodeTaintsPolicy (KEP-3094) the pods on this node count. */
+export function isCounted({ honorsAffinity, honorsTaints }: SpreadConstraint, info: PodInfo, node: NodeInfo): boolean {
+  if (honorsAffinity && !selectsNode(info.pod.spec ?? {}, node.node!)) return false
+  return !(honorsTaints && hasUntoleratedTaint(info, node))
 }
 
 /** The pod counts; one that is being deleted does not. */

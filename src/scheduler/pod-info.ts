@@ -31,6 +31,10 @@ export interface SpreadConstraint {
   readonly maxSkew: number
   readonly minDomains: number
   readonly hard: boolean
+  /** nodeAffinityPolicy Honor, the default: pods on nodes that the pod's node selector and affinity leave out do not count. */
+  readonly honorsAffinity: boolean
+  /** nodeTaintsPolicy Honor, not the default: pods on nodes with taints that the pod does not tolerate do not count. */
+  readonly honorsTaints: boolean
 }
 
 export interface PodInfo {
@@ -94,6 +98,8 @@ export function podInfoOf(pod: Pod): PodInfo {
       maxSkew: constraint['maxSkew'],
       minDomains: constraint['minDomains'] ?? 1,
       hard: constraint['whenUnsatisfiable'] === 'DoNotSchedule',
+      honorsAffinity: constraint['nodeAffinityPolicy'] !== 'Ignore',
+      honorsTaints: constraint['nodeTaintsPolicy'] === 'Honor',
     })),
     controller,
   }

@@ -43,6 +43,18 @@ const inZones = (...wishes: readonly (readonly [number, string])[]) => ({
 const tainted = (...keys: readonly string[]) => ({
   spec: { taints: keys.map((key) => ({ key, value: 'v', effect: 'PreferNoSchedule' })) },
 })
+/** Two zones; a third node, of the second one, is tainted, of another disk, and has the only pod. */
+const besideTainted: Pick<Case, 'nodes' | 'present'> = {
+  nodes: [
+    node('a', { labels: { zone: 'x', disk: 'ssd' } }),
+    node('b', { labels: { zone: 'y', disk: 'ssd' } }),
+    node('c', {
+      labels: { zone: 'y', disk: 'hdd' },
+      spec: { taints: [{ key: 'k', value: 'v', effect: 'NoSchedule' }] },
+    }),
+  ],
+  present: [['c', pod('x', {}, { labels: web })]],
+}
 const owned = (made: KubeObject): KubeObject => ({
   ...made,
   metadata: {
@@ -200,6 +212,30 @@ const cases: Readonly<Record<string, Case>> = {
     ],
     pod: pod('p', soft(undefined, { maxSkew: 5 }), { labels: web }),
     more: 142 + 94 - 200 - 45,
+  },
+  'a spread over zones of tainted nodes too': {
+    ...besideTainted,
+    pod: pod('p', soft('zone'), { labels: web }),
+    more: -200,
+  },
+  'a spread over zones that heeds taints': {
+    ...besideTainted,
+    pod: pod('p', soft('zone', { nodeTaintsPolicy: 'Honor' }), { labels: web }),
+    more: 0,
+  },
+  'a spread over zones of the nodes that the pod selects': {
+    ...besideTainted,
+    pod: pod('p', { ...soft('zone'), nodeSelector: { disk: 'ssd' } }, { labels: web }),
+    more: 0,
+  },
+  'a spread over zones that heeds no selector': {
+    ...besideTainted,
+    pod: pod(
+      'p',
+      { ...soft('zone', { nodeAffinityPolicy: 'Ignore' }), nodeSelector: { disk: 'ssd' } },
+      { labels: web },
+    ),
+    more: -200,
   },
   'a controller’s pods spread': {
     present: [['b', owned(asking('x', '10m', '10Mi'))], quarter],

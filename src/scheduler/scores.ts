@@ -2,10 +2,10 @@
  * Scores of the nodes that passed: free room and balance of what is left, spread over the nodes, the pod's own preferences,
  * and taints that would rather not have it. Each is 0 to 100; weights are those of Kubernetes' default plugins.
  */
-import { nodeTermMatches, selectsNode } from '../api/objects/node-affinity.ts'
+import { nodeTermMatches } from '../api/objects/node-affinity.ts'
 import { toleratesTaint } from '../api/objects/taints.ts'
 import { preferenceOf } from './devices/preference.ts'
-import { countByTopology, type FilterState } from './filters.ts'
+import { countByTopology, type FilterState, hasTopologyOf, isCounted } from './filters.ts'
 import { labelsOf, type NodeInfo, taintsOf } from './node-info.ts'
 import { type PodInfo, termMatches } from './pod-info.ts'
 import type { PluginArgs, ScorePlugin } from './profile.ts'
@@ -55,8 +55,7 @@ const domainWeight = (domains: number) => Math.log(domains + 2)
 function softSpread(info: PodInfo, nodes: readonly NodeInfo[], state: FilterState): Score {
   const { cluster, spread, isSpreadBySystem } = state
   const soft = spread.filter((constraint) => !constraint.hard)
-  const hasAll = (node: NodeInfo) =>
-    isSpreadBySystem || soft.every(({ topologyKey }) => labelsOf(node)[topologyKey] !== undefined)
+  const hasAll = (node: NodeInfo) => isSpreadBySystem || hasTopologyOf(node, soft)
   const scored = nodes.filter(hasAll)
   const counted = soft.map((constraint) => {
     const { topologyKey, maxSkew } = constraint
@@ -69,7 +68,7 @@ function softSpread(info: PodInfo, nodes: readonly NodeInfo[], state: FilterStat
         : countByTopology(
             cluster,
             topologyKey,
-            (node) => selectsNode(info.pod.spec ?? {}, node.node!) && hasAll(node),
+            (node) => hasAll(node) && isCounted(constraint, info, node),
             (node) => state.spreadOn(constraint, node),
             true,
           )
