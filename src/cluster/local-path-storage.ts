@@ -2,7 +2,7 @@
  * The default StorageClass, whose volumes are directories of nodes: what the cluster holds for it, and the directories themselves where nodes run
  * real containers.
  */
-import { chmod, mkdir, rm } from 'node:fs/promises'
+import { chmod, mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { StorageClass } from '../api/generated/types.ts'
 import type { Client } from '../client/client.ts'
@@ -53,5 +53,6 @@ async function removeVolume(path: string): Promise<void> {
   const { mountedBelow } = await import('../kubelet/machine/mounts.ts')
   const [mounted] = mountedBelow(path)
   if (mounted !== undefined) throw new Error(`${mounted} is still mounted`)
-  await rm(path, { recursive: true, force: true })
+  const { removeDirectory } = await import('../kubelet/machine/remove-directory.ts')
+  await removeDirectory(path)
 }
