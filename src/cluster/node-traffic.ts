@@ -8,7 +8,7 @@ import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { policyTableOf, serviceTableOf } from '../kubelet/machine/pod-network.ts'
 import type { PreparedNode } from '../kubelet/machine/real-node.ts'
-import type { ClusterServer } from '../proxy/policy-rules.ts'
+import type { ClusterServer } from '../proxy/network-policy-rules.ts'
 import { StartError } from './errors.ts'
 
 export interface TrafficOptions {

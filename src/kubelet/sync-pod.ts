@@ -8,6 +8,7 @@ import type { DeviceClaims } from './device-claims.ts'
 import type { EvictedPods } from './eviction/evicted-pods.ts'
 import type { Killer } from './kill-pod.ts'
 import type { Machine } from './machine/machine.ts'
+import { untilAborted, type Volumes } from './mounted-and-refreshed-volumes.ts'
 import type { Pleg } from './pleg.ts'
 import { type Container, isTerminalPhase, type Pod, specOf, uidOf } from './pod.ts'
 import { computePodActions, type PodActions } from './pod-actions.ts'
@@ -21,7 +22,6 @@ import { sandboxConfigOf } from './sandbox-config.ts'
 import type { ContainerStarter } from './start-container.ts'
 import type { StatusManager } from './status-manager.ts'
 import { SyncError } from './sync-error.ts'
-import { untilAborted, type Volumes } from './volumes.ts'
 
 export interface SyncParts {
   readonly runtime: Runtime

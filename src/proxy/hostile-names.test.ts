@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EndpointSlice, NetworkPolicy, Service } from '../api/generated/types.ts'
-import { createPolicyTable, type PolicyPod, podRules, policyRules, readPolicy } from './policy-rules.ts'
+import { createPolicyTable, type PolicyPod, podRules, policyRules, readPolicy } from './network-policy-rules.ts'
 import { rulesOf } from './rules.ts'
 import { servicePorts } from './service-port.ts'
 import { createServiceTable } from './service-table.ts'

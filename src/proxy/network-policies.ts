@@ -22,7 +22,7 @@ import {
   readPolicy,
   type Surroundings,
   selects,
-} from './policy-rules.ts'
+} from './network-policy-rules.ts'
 import { isAddress } from './service-port.ts'
 import { command } from './system.ts'
 

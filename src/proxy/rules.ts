@@ -2,10 +2,12 @@
  * What nftables must hold for one port of a Service: chains of its own, and elements of the maps that lead there (service-table.ts). A pure
  * function; names of chains are hashes, everything else is an address or a number that was checked.
  */
-import { createHash } from 'node:crypto'
+
+import { hash } from './chain-names.ts'
 import { type Chosen, chooseEndpoints, type NodePlace } from './choose-endpoints.ts'
 import type { Endpoint, Protocol, ServicePort } from './service-port.ts'
 import type { SharedSet } from './service-table.ts'
+import { clientsOf, endpointChain } from './session-affinity.ts'
 import type { Element, Rules } from './table.ts'
 
 export interface NodeNetwork extends NodePlace {
@@ -73,7 +75,7 @@ export function rulesOf(service: ServicePort, node: NodeNetwork): Rules {
 
   const leadsTo = new Map<string, Endpoint>()
   for (const policy of used) {
-    for (const endpoint of chosen[policy]) leadsTo.set(chainOf(id, endpoint), endpoint)
+    for (const endpoint of chosen[policy]) leadsTo.set(endpointChain(id, endpoint), endpoint)
     chains.set(names[policy], balance(service, id, chosen[policy]))
   }
   for (const [name, endpoint] of leadsTo) {
@@ -81,16 +83,11 @@ export function rulesOf(service: ServicePort, node: NodeNetwork): Rules {
     elements.push({ set: 'hairpins', key: `${address} . ${address}`, value: '', rank: OWN })
     if (service.affinity === undefined) continue
     const clients = clientsOf(name, service.affinity)
-    sets.set(clients, `type ipv4_addr; flags dynamic,timeout; timeout ${service.affinity}s;`)
-    chains.set(name, [`update @${clients} { ip saddr }`, toOne(protocol, endpoint)])
+    sets.set(clients.set, clients.definition)
+    chains.set(name, [clients.remember, toOne(protocol, endpoint)])
   }
   return { chains, sets, elements }
 }
-
-/** A chain of its own for an endpoint whose clients stay with it. */
-const chainOf = (id: string, { address, port }: Endpoint) => `ep-${hash(`${id}/${address}:${port}`)}`
-/** A set's time cannot be changed: another time is another set. */
-const clientsOf = (chain: string, seconds: number) => `clients-${chain.slice('ep-'.length)}-${seconds}`
 
 const toOne = (protocol: Protocol, { address, port }: Endpoint) => `meta l4proto ${protocol} dnat to ${address}:${port}`
 
@@ -100,10 +97,10 @@ function balance(service: ServicePort, id: string, endpoints: readonly Endpoint[
   const [first, ...others] = endpoints
   if (first === undefined) return []
   if (affinity !== undefined) {
-    const names = endpoints.map((endpoint) => chainOf(id, endpoint))
+    const names = endpoints.map((endpoint) => endpointChain(id, endpoint))
     const verdicts = names.map((name, i) => `${i} : goto ${name}`).join(', ')
     return [
-      ...names.map((name) => `ip saddr @${clientsOf(name, affinity)} goto ${name}`),
+      ...names.map((name) => clientsOf(name, affinity).leadBack),
       names.length === 1 ? `goto ${names[0]}` : `numgen random mod ${names.length} vmap { ${verdicts} }`,
     ]
   }
@@ -111,5 +108,3 @@ function balance(service: ServicePort, id: string, endpoints: readonly Endpoint[
   const targets = endpoints.map(({ address, port }, i) => `${i} : ${address} . ${port}`).join(', ')
   return [`meta l4proto ${protocol} dnat ip to numgen random mod ${endpoints.length} map { ${targets} }`]
 }
-
-const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)

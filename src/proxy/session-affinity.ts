@@ -1,5 +1,10 @@
-/** Session affinity (API concept: Services, sessionAffinity): how long a client's connections go to the endpoint of its first one. */
+/**
+ * Session affinity (API concept: Services, sessionAffinity): a client's connections go to the endpoint of its first one for as long as
+ * the Service says. Each endpoint has a chain of its own then, and a set of the clients that it keeps.
+ */
 import type { ServiceSpec } from '../api/generated/types.ts'
+import { hash } from './chain-names.ts'
+import type { Endpoint } from './service-port.ts'
 
 const DEFAULT_SECONDS = 10_800
 const MOST_SECONDS = 86_400
@@ -9,4 +14,20 @@ export function affinitySeconds({ sessionAffinity, sessionAffinityConfig }: Part
   if (sessionAffinity !== 'ClientIP') return undefined
   const { timeoutSeconds = DEFAULT_SECONDS } = sessionAffinityConfig?.clientIP ?? {}
   return Math.min(Math.max(timeoutSeconds, 1), MOST_SECONDS)
+}
+
+/** The chain of an endpoint whose clients stay with it; id is the Service port's. */
+export const endpointChain = (id: string, { address, port }: Endpoint): string =>
+  `ep-${hash(`${id}/${address}:${port}`)}`
+
+/** The set of the clients that an endpoint keeps, by its chain, and the rules that fill and ask it. */
+export function clientsOf(chain: string, seconds: number) {
+  // The timeout of a set cannot be changed: another timeout is another set.
+  const set = `clients-${chain.slice('ep-'.length)}-${seconds}`
+  return {
+    set,
+    definition: `type ipv4_addr; flags dynamic,timeout; timeout ${seconds}s;`,
+    remember: `update @${set} { ip saddr }`,
+    leadBack: `ip saddr @${set} goto ${chain}`,
+  }
 }

@@ -11,7 +11,7 @@ import { createFanout, type Woken } from './fanout.ts'
 import { createIndex, type Index, type IndexValues } from './indexes.ts'
 import { createInterests, interestOf } from './interests.ts'
 import { createSelectedFields, type EntrySelection, type FieldsOf, matcherOf, type SelectedFields } from './selected.ts'
-import { type CacheWatchOptions, createWatch, type WatchSource } from './watch-and-bookmarks.ts'
+import { type CacheWatchOptions, createWatch, type WatchSource } from './watch-bookmarks-and-too-old.ts'
 
 const BTree = sortedBTree.default
 

@@ -4,7 +4,7 @@ import { ConnectionCut, type WatchEvent } from '../../api/request.ts'
 import type { StatusError } from '../../api/status.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { StreamReader } from '../../base/stream.ts'
-import { tooOld } from '../cache/watch-and-bookmarks.ts'
+import { tooOld } from '../cache/watch-bookmarks-and-too-old.ts'
 import type { Asked, FaultInjection } from './faults.ts'
 import { clientName, type FaultAction, type FaultRule } from './grammar.ts'
 

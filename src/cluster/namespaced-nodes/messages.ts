@@ -2,7 +2,7 @@
 
 import type { RuntimeLike } from '../../kubelet/machine/own-containerd.ts'
 import type { NodeSettings } from '../../kubelet/node-settings.ts'
-import type { ClusterServer } from '../../proxy/policy-rules.ts'
+import type { ClusterServer } from '../../proxy/network-policy-rules.ts'
 import type { KeyAndCertificate } from '../certificate.ts'
 
 export interface NodeTask {

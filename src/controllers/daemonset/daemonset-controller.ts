@@ -20,8 +20,9 @@ import { revisionsResource } from '../revisions/controller-revision.ts'
 import { createOwnedRevisions } from '../revisions/owned-revisions.ts'
 import { placementOn, podFor, revisionHashLabel } from './eligible-nodes.ts'
 import { createBackoff } from './failed-pod-backoff.ts'
+import { type DaemonSetPlan, type DaemonSetPlanInput, planManage } from './pods-per-node.ts'
 import { currentRevision, HashCollision, surplusRevisions } from './revision-history.ts'
-import { type DaemonSetPlan, type DaemonSetPlanInput, planManage, planRoll } from './rolling-update.ts'
+import { planRoll } from './rolling-update.ts'
 import { daemonStatus } from './status.ts'
 
 const setsResource = { group: 'apps', version: 'v1', resource: 'daemonsets' }

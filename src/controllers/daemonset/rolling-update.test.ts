@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { podFor } from './eligible-nodes.ts'
-import { type DaemonSetPlanInput, planManage, planRoll } from './rolling-update.ts'
+import { type DaemonSetPlanInput, planManage } from './pods-per-node.ts'
+import { planRoll } from './rolling-update.ts'
 import { daemonStatus } from './status.ts'
 
 const setOf = (spec: Fields = {}, podSpec: Fields = {}): KubeObject =>

@@ -2,7 +2,7 @@
 import type { DaemonSetStatus, Pod } from '../../api/generated/types.ts'
 import { isAvailable, isReady, minReadySecondsOf } from '../pods/pod.ts'
 import { isUpdated, placementOn } from './eligible-nodes.ts'
-import { type DaemonSetPlanInput, oldestFirst, podsByNode } from './rolling-update.ts'
+import { type DaemonSetPlanInput, oldestFirst, podsByNode } from './pods-per-node.ts'
 
 /** `observed`: the set's present generation has been worked on. */
 export function daemonStatus(

@@ -1,6 +1,7 @@
 /** One sync of a deployment: what to create, scale or clean up, and the status to write, by strategy. */
 import type { Deployment, Pod, ReplicaSet } from '../../api/generated/types.ts'
 import { sameJson } from '../../api/same.ts'
+import { cleanUp } from './clean-up-revision-history.ts'
 import {
   desiredAnnotation,
   isActiveSet,
@@ -10,7 +11,8 @@ import {
   statusSum,
 } from './max-surge-max-unavailable.ts'
 import { newAndOld } from './new-replica-set.ts'
-import { cleanUp, scale, scaleDownOld, scaleTo } from './scale-replica-sets.ts'
+import { scaleDownOld } from './scale-down-old-replica-sets.ts'
+import { scale, scaleTo } from './scale-replica-sets.ts'
 import {
   calculateStatus,
   deadlineExceeded,

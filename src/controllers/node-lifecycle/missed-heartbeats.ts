@@ -24,6 +24,17 @@ export function observe(last: Observation | undefined, node: Node, lease: Lease 
   return { ready, renewTime, at: own ? last.at : now }
 }
 
+/** Milliseconds that a node may show no sign of life: one that never told of its condition has longer. */
+export interface GracePeriods {
+  readonly node: number
+  readonly startup: number
+}
+
+/** Whether the node has shown no sign of life for longer than it may; now is monotonic, in milliseconds. */
+export function isSilent(node: Node, seen: Observation, now: number, grace: GracePeriods): boolean {
+  return now > seen.at + (nodeCondition(node, 'Ready') === undefined ? grace.startup : grace.node)
+}
+
 const silentTypes = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure']
 
 /** undefined when all of them are Unknown already. */

@@ -19,7 +19,7 @@ import {
   withTaints,
 } from './condition-taints.ts'
 import { createZones, zoneOf } from './eviction-rate-by-zone.ts'
-import { conditionsWhenSilent, nodeCondition, type Observation, observe } from './missed-heartbeats.ts'
+import { conditionsWhenSilent, isSilent, nodeCondition, type Observation, observe } from './missed-heartbeats.ts'
 
 const nodesResource = { group: '', version: 'v1', resource: 'nodes' }
 const leasesResource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
@@ -125,8 +125,7 @@ export function createNodeLifecycleController(
     observations.set(name, observation)
     const observed: string = nodeCondition(node, 'Ready')?.status ?? 'Unknown'
     let current = node
-    const grace = nodeCondition(node, 'Ready') === undefined ? startupGracePeriodMs : gracePeriodMs
-    if (now > observation.at + grace) {
+    if (isSilent(node, observation, now, { node: gracePeriodMs, startup: startupGracePeriodMs })) {
       const conditions = conditionsWhenSilent(node, clock.now())
       if (conditions !== undefined) {
         try {

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, 
 import { join } from 'node:path'
 import { qosClass } from '../../api/objects/qos.ts'
 import { type Pod, specOf, uidOf } from '../pod.ts'
-import { type PodResources, podResources } from './cpu-and-memory-limits.ts'
+import { type PodResources, podResources } from './cpu-shares-and-memory-limits.ts'
 
 const MOUNT = '/sys/fs/cgroup'
 

@@ -25,7 +25,7 @@ import type {
   RuntimeHandler,
 } from '../runtimes/runtime.ts'
 import type { Cgroups } from './cgroups.ts'
-import { containerResources, podResources } from './cpu-and-memory-limits.ts'
+import { containerResources, podResources } from './cpu-shares-and-memory-limits.ts'
 import { type ClusterDns, hostsFile, resolverOf, sandboxHostname } from './hosts-and-resolv-conf.ts'
 import { credentialsFor } from './image-pull-secrets.ts'
 import { mountedBelow, unmountBelow } from './mounts.ts'

@@ -15,7 +15,7 @@ import type { ContainerChecks } from '../pod-actions.ts'
 import { latestContainer, type RuntimePodStatus } from '../pod-cache.ts'
 import type { PodEvents } from '../pod-events.ts'
 import type { ContainerRuntime, RuntimeContainerStatus } from '../runtimes/runtime.ts'
-import { type ProbeKind, type Prober, startProber } from './prober.ts'
+import { type ProbeKind, type Prober, startProber } from './probe-period-and-thresholds.ts'
 
 export interface ProbeManager extends ContainerChecks {
   ready(containerId: string, container: Container): boolean

@@ -8,7 +8,7 @@ import {
   policyRules,
   readPolicy,
   type Surroundings,
-} from './policy-rules.ts'
+} from './network-policy-rules.ts'
 
 const pod = (
   namespace: string,

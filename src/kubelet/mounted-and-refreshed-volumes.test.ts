@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import type { Client } from '../client/client.ts'
+import { createVolumes, type VolumeWriter } from './mounted-and-refreshed-volumes.ts'
 import type { Pod } from './pod.ts'
-import { createVolumes, type VolumeWriter } from './volumes.ts'
 
 const pod = {
   kind: 'Pod',
