@@ -11,6 +11,7 @@ import type { DevicePlan } from './devices/device-binder.ts'
 import { type Cluster, labelsOf, type NodeInfo, taintsOf } from './node-info.ts'
 import { type HostPort, type PodInfo, type SpreadConstraint, termMatches } from './pod-info.ts'
 import { defaultProfile, type FilterPlugin, type SchedulerProfile } from './profile.ts'
+import { isDiskTaken } from './volume-restrictions.ts'
 import type { VolumePlan } from './volumes.ts'
 
 export interface Refusal {
@@ -36,6 +37,10 @@ export interface FilterState {
   readonly spreadCounts: readonly ReadonlyMap<string, number>[]
   /** For a pod with volume claims: what is to be done for them on the node, or why that is impossible. */
   readonly volumesOn?: (node: NodeInfo) => VolumePlan | readonly string[]
+  /** The pod's claims of access mode ReadWriteOncePod. */
+  readonly exclusiveClaims?: readonly string[]
+  /** For a pod with CSI volumes: why the node cannot have more of them. */
+  readonly volumeLimitOn?: (node: NodeInfo) => string | undefined
   /** For a pod with resource claims: the devices for them on the node, or why it has none. */
   readonly devicesOn?: (node: NodeInfo) => DevicePlan | string
   /** Extended resources that devices stand for where a node has none of them by a plugin. */
@@ -101,6 +106,18 @@ const nodeResources: NodeFilter = (info, node, { backed, profile }) => {
     if (amount > capacity) curable = false
   }
   return reasons.length === 0 ? undefined : { reasons, hard: !curable }
+}
+
+const volumeRestrictions: NodeFilter = (info, node, { exclusiveClaims = [] }) => {
+  if (isDiskTaken(info, node.pods.values())) return soft('node(s) had no available disk')
+  return exclusiveClaims.some((claim) => node.claimUses.has(claim)) ? soft(CLAIM_IN_USE) : undefined
+}
+const CLAIM_IN_USE =
+  'node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod'
+
+const nodeVolumeLimits: NodeFilter = (_, node, { volumeLimitOn }) => {
+  const why = volumeLimitOn?.(node)
+  return why === undefined ? undefined : soft(why)
 }
 
 const volumeBinding: NodeFilter = (_, node, state) => {
@@ -171,6 +188,8 @@ const filters: Readonly<Record<Exclude<FilterPlugin, 'VolumeZone'>, NodeFilter>>
   NodeAffinity: nodeAffinity,
   NodePorts: nodePorts,
   NodeResourcesFit: nodeResources,
+  VolumeRestrictions: volumeRestrictions,
+  NodeVolumeLimits: nodeVolumeLimits,
   VolumeBinding: volumeBinding,
   PodTopologySpread: topologySpread,
   InterPodAffinity: interPodAffinity,

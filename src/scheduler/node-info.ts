@@ -16,6 +16,8 @@ export interface NodeInfo {
   /** Sums of the pods' `assumed`. */
   readonly assumed: Map<string, Int64>
   readonly ports: HostPort[]
+  /** How many pods use a PersistentVolumeClaim, by its `namespace/name`: on all nodes, which share this. */
+  readonly claimUses: Map<string, number>
   /** Rises with every change of the node or of the pods on it that filters or scores can see. */
   generation: number
 }
@@ -41,6 +43,7 @@ export function createCluster(): Cluster {
   const whereabouts = new Map<string, NodeInfo>()
   const withAntiAffinity = new Map<string, { info: PodInfo; node: NodeInfo }>()
   const withAffinity = new Map<string, { info: PodInfo; node: NodeInfo }>()
+  const claimUses = new Map<string, number>()
   let existing: readonly NodeInfo[] | undefined
 
   const entry = (name: string): NodeInfo => {
@@ -54,6 +57,7 @@ export function createCluster(): Cluster {
         requested: new Map(),
         assumed: new Map(),
         ports: [],
+        claimUses,
         generation: 0,
       }
       nodes.set(name, info)
@@ -147,6 +151,7 @@ export function putOn(node: NodeInfo, info: PodInfo): void {
   sum(node.requested, info.requests, 1)
   sum(node.assumed, info.assumed, 1)
   node.ports.push(...info.ports)
+  for (const claim of info.claims) node.claimUses.set(claim, (node.claimUses.get(claim) ?? 0) + 1)
 }
 
 export function takeOff(node: NodeInfo, info: PodInfo): void {
@@ -157,6 +162,11 @@ export function takeOff(node: NodeInfo, info: PodInfo): void {
   for (const port of info.ports) {
     const at = node.ports.indexOf(port)
     if (at >= 0) node.ports.splice(at, 1)
+  }
+  for (const claim of info.claims) {
+    const left = (node.claimUses.get(claim) ?? 0) - 1
+    if (left > 0) node.claimUses.set(claim, left)
+    else node.claimUses.delete(claim)
   }
 }
 

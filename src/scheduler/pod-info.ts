@@ -5,6 +5,7 @@ import { addInt64, type Int64, toInt64 } from '../api/objects/integers.ts'
 import { type LabelSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
 import { podRequests } from '../api/objects/pod-requests.ts'
 import { quantityMilliValue, quantityValue } from '../api/objects/quantity.ts'
+import { claimKeysOf, type Disk, disksOf } from './volume-restrictions.ts'
 
 /** Amounts by resource name: cpu in thousandths, everything else in whole units. */
 export type Amounts = ReadonlyMap<string, Int64>
@@ -50,6 +51,10 @@ export interface PodInfo {
   readonly antiAffinity: readonly PodTerm[]
   readonly preferred: readonly PodTerm[]
   readonly spread: readonly SpreadConstraint[]
+  /** `namespace/name` of its PersistentVolumeClaims. */
+  readonly claims: readonly string[]
+  /** Volumes that it names itself and that no other pod on the node may have. */
+  readonly disks: readonly Disk[]
   /** uid of the controlling owner; '' for none. */
   readonly controller: string
   /**
@@ -74,6 +79,7 @@ export function podInfoOf(pod: Pod): PodInfo {
   const terms = (list: readonly Fields[] | undefined) => (list ?? []).map((term) => podTerm(term, pod, 1))
   const weighted = (list: readonly Fields[] | undefined, sign: 1 | -1) =>
     (list ?? []).map((entry) => podTerm(entry['podAffinityTerm'], pod, sign * entry['weight']))
+  const disks = disksOf(pod)
   const controller = pod.metadata.ownerReferences?.find((owner) => owner.controller)?.uid ?? ''
   return {
     pod,
@@ -82,7 +88,7 @@ export function podInfoOf(pod: Pod): PodInfo {
     priority: spec['priority'] ?? 0,
     requests,
     assumed: assumedAmounts(spec, requests),
-    shape: shapeOf(spec, controller),
+    shape: shapeOf(spec, controller, disks),
     ports: hostPorts(spec),
     affinity: terms(affinity?.['podAffinity']?.requiredDuringSchedulingIgnoredDuringExecution),
     antiAffinity: terms(affinity?.['podAntiAffinity']?.requiredDuringSchedulingIgnoredDuringExecution),
@@ -101,11 +107,13 @@ export function podInfoOf(pod: Pod): PodInfo {
       honorsAffinity: constraint['nodeAffinityPolicy'] !== 'Ignore',
       honorsTaints: constraint['nodeTaintsPolicy'] === 'Honor',
     })),
+    claims: claimKeysOf(pod),
+    disks,
     controller,
   }
 }
 
-function shapeOf(spec: Fields, controller: string): string | undefined {
+function shapeOf(spec: Fields, controller: string, disks: readonly Disk[]): string | undefined {
   const { affinity } = spec
   const byOthers =
     affinity?.podAffinity !== undefined ||
@@ -128,6 +136,7 @@ function shapeOf(spec: Fields, controller: string): string | undefined {
     spec['resources'],
     needs(spec['containers']),
     needs(spec['initContainers']),
+    disks,
   ])
 }
 

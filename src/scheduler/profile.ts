@@ -11,6 +11,8 @@ export const FILTER_PLUGINS = [
   'NodeAffinity',
   'NodePorts',
   'NodeResourcesFit',
+  'VolumeRestrictions',
+  'NodeVolumeLimits',
   'VolumeBinding',
   'VolumeZone',
   'PodTopologySpread',

@@ -33,7 +33,8 @@ import { choosePreemption } from './preemption.ts'
 import { DEFAULT_SCHEDULER, defaultProfile, type SchedulerProfile } from './profile.ts'
 import { createSchedulingQueue, type QueueTimes } from './queue.ts'
 import { createVolumeBinder } from './volume-binder.ts'
-import { nothingToDo, planFor, type VolumePlan, volumesOf } from './volumes.ts'
+import { createVolumeLimits } from './volume-limits.ts'
+import { exclusiveClaims, nothingToDo, planFor, type VolumePlan, volumesOf } from './volumes.ts'
 
 const PODS = { group: '', version: 'v1', resource: 'pods' }
 const NODES = { group: '', version: 'v1', resource: 'nodes' }
@@ -102,6 +103,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   }
   const queue = createSchedulingQueue(runtime, wake, options.queueTimes)
   const volumes = createVolumeBinder(runtime, client, informers, () => queue.moveAll())
+  const volumeLimits = createVolumeLimits(informers, volumes.view, () => queue.moveAll())
   const devices = createDeviceBinder(runtime, client, informers, () => queue.moveAll(), claimChanged, signal)
   const podStatus = createPodStatusWriter(runtime, client, (key) => pods.store.get(key), signal)
   signal.addEventListener('abort', () => {
@@ -178,7 +180,9 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   })
   if (options.informers === undefined) informers.start()
   await Promise.all(
-    [pods, nodes, namespaces, budgets, volumes, devices, together].map((informer) => informer.whenSynced(signal)),
+    [pods, nodes, namespaces, budgets, volumes, volumeLimits, devices, together].map((informer) =>
+      informer.whenSynced(signal),
+    ),
   )
   running = true
   wake()
@@ -202,6 +206,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     const profile = profileOf(info)
     const looksAtZones = profile.filters.includes('VolumeZone')
     const volumesOn = claims && ((node: NodeInfo) => planFor(claims, node.node as Node, volumes.view, looksAtZones))
+    const volumeLimitOn = claims && volumeLimits.limitOf(info)
     const wanted = devices.devicesOf(current)
     if (typeof wanted === 'string') {
       const helpless = `0/${all.length} nodes are available: ${all.length} Preemption is not helpful for scheduling.`
@@ -215,7 +220,8 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     const stateNow = () => ({
       ...prefilter(info, cluster, namespaceLabels, profile, () => belonging),
       imageScore,
-      ...(volumesOn && { volumesOn }),
+      ...(volumesOn && { volumesOn, exclusiveClaims: exclusiveClaims(claims) }),
+      ...(volumeLimitOn && { volumeLimitOn }),
       ...(devicesOn && { devicesOn, backed: new Set(wanted.extended.map(({ resource }) => resource)) }),
     })
     const node = nodeFor(info, stateNow, all.length, wanted)

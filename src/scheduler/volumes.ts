@@ -135,3 +135,9 @@ function isProvidedOn(claim: PersistentVolumeClaim, node: Node, view: VolumeView
     )
   )
 }
+
+/** `namespace/name` of the claims that one pod of the cluster alone may use. */
+export const exclusiveClaims = ({ bound, waiting }: PodVolumes): readonly string[] =>
+  [...bound, ...waiting]
+    .filter(({ spec }) => spec?.accessModes?.includes('ReadWriteOncePod'))
+    .map(({ metadata: { namespace, name } }) => `${namespace}/${name}`)
