@@ -77,6 +77,20 @@ test('right before the limit nobody but administrators makes it grow, components
   assert.equal(refused('POST', '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases', null), false)
 })
 
+test('ordinary users hold their Leases near the limit, but make none, nor anything of another group that is called so', async () => {
+  const { uses, refused } = limited()
+  const leases = '/apis/coordination.k8s.io/v1/namespaces/x/leases'
+  for (const used of [850, 950]) {
+    await uses(used)
+    assert.deepEqual([refused('GET', `${leases}/a`), refused('PUT', `${leases}/a`)], [false, false])
+    assert.deepEqual([refused('POST', leases), refused('PATCH', `${leases}/a`)], [true, true])
+    const own = '/apis/example.com/v1/namespaces/x/leases'
+    assert.deepEqual([refused('POST', own), refused('PUT', `${own}/a`)], [true, true])
+    assert.equal(refused('POST', leases, 'leader-election'), false)
+    assert.equal(refused('POST', leases, 'node-high'), false)
+  }
+})
+
 test('garbage is collected before anything is refused for it, and not again and again', async () => {
   const { memory, said, uses, refused } = limited()
   await uses(950, 400)

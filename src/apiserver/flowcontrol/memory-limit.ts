@@ -4,8 +4,8 @@
  *
  * From 70% of the limit the histories of watch caches are kept short, so that watches which are far behind end, and encoded copies of
  * objects go. From 80% requests of ordinary priority are refused with 429, all but deletes; from 90% nothing is created by anyone
- * but administrators, not by controllers either. Health, Leases, nodes' own requests, system components and whoever is exempt
- * are answered all the time.
+ * but administrators, not by controllers either. Health, Leases that are held, nodes' own requests, system components and
+ * whoever is exempt are answered all the time.
  */
 import type { RequestInfo, UserInfo } from '../../api/request.ts'
 import type { Timer } from '../../base/clock.ts'
@@ -43,6 +43,15 @@ const COLLECT_EVERY_MS = 10_000
 /** Levels of Kubernetes' own components. */
 const SYSTEM_LEVELS: ReadonlySet<string> = new Set(['system', 'node-high', 'leader-election', 'workload-high'])
 const ADMINISTRATORS = 'system:masters'
+/** What holds a Lease and cannot make another one: a patch can, where it is applied. */
+const HOLDING: ReadonlySet<string> = new Set(['get', 'update'])
+
+/** Of Kubernetes' own kind: definitions may be of that name too, and of any size. */
+const isLease = ({ group, resource }: RequestInfo): boolean => group === 'coordination.k8s.io' && resource === 'leases'
+
+/** Components' Leases are also made; whoever else may make one may make any number of them, which is not to outgrow the limit. */
+const mayKeepLease = ({ verb }: RequestInfo, level: PriorityLevel | undefined): boolean =>
+  level === undefined || SYSTEM_LEVELS.has(level.name) || HOLDING.has(verb)
 
 export function createMemoryLimit(
   { machineClock: clock, log, metrics }: Pick<Runtime, 'machineClock' | 'log' | 'metrics'>,
@@ -85,7 +94,7 @@ export function createMemoryLimit(
   const isRefused = (info: RequestInfo, user: UserInfo, level: PriorityLevel | undefined): boolean => {
     if (pressure === 'none' || pressure === 'shrinking') return false
     if (level?.exempt === true || user.groups.includes(ADMINISTRATORS) === true) return false
-    if (info.resource === 'leases' || !info.isResource) return false
+    if (!info.isResource || (isLease(info) && mayKeepLease(info, level))) return false
     if (pressure === 'not growing' && info.verb === 'create' && info.subresource === '') return true
     if (info.verb === 'delete' || info.verb === 'deletecollection') return false
     return level !== undefined && !SYSTEM_LEVELS.has(level.name)
