@@ -28,6 +28,8 @@ export class StatusError extends Error {
   headers?: Readonly<Record<string, string | readonly string[]>>
   /** A list whose continue token has expired may go on with this one. */
   continueToken?: string
+  /** What a decoder found wrong with a body, without the words about its kind around it (codec/refusals.ts). */
+  decoderProblem?: string
   constructor(code: number, reason: string, message: string, details?: StatusDetails, options?: ErrorOptions) {
     // Refusals are answers, and controllers get many: a stack trace costs more than the rest of them, and is read by no one.
     const { stackTraceLimit } = Error

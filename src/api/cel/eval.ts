@@ -16,6 +16,7 @@ import {
   MessageValue,
   mapEntries,
   mapKeyOf,
+  NoSuchKey,
   ObjectValue,
   Opaque,
   Optional,
@@ -141,7 +142,7 @@ export function evaluateExpression(checked: CheckedExpression, variables: Variab
     // What was not set has the value that its type begins with.
     if (found === undefined && from instanceof MessageValue)
       return from.type.fields.get(node.field)?.type === STRING ? '' : null
-    if (found === undefined) throw new CelError(`no such key: ${node.field}`)
+    if (found === undefined) throw new NoSuchKey(node.field)
     return found
   }
 
@@ -154,7 +155,7 @@ export function evaluateExpression(checked: CheckedExpression, variables: Variab
     if (from instanceof MessageValue) return from.fields.get(name)
     if (optional && Array.isArray(from)) throw new CelError("unsupported index type 'string' in list")
     if (optional) return undefined
-    throw new CelError(`no such key: ${name}`)
+    throw new NoSuchKey(name)
   }
 
   function call(node: SyntaxNode & { kind: 'call' }, frame: Frame | undefined): Value {

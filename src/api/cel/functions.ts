@@ -28,6 +28,7 @@ import {
   MessageValue,
   mapEntries,
   mapKeyOf,
+  NoSuchKey,
   numeric,
   ObjectValue,
   Opaque,
@@ -114,19 +115,22 @@ function comparison(holds: (order: number) => boolean): readonly Overload[] {
 }
 
 function index(container: Value, key: Value): Value {
+  const found = elementAt(container, key)
+  if (found !== undefined) return found
+  throw Array.isArray(container) ? new CelError(`index out of bounds: ${numeric(key)}`) : new NoSuchKey(show(key))
+}
+
+/** The element, or the value of the key; undefined when there is none. @throws CelError for what can have none of the kind */
+function elementAt(container: Value, key: Value): Value | undefined {
   if (Array.isArray(container)) {
     const at = numeric(key)
     if (at === undefined) throw new CelError(`unsupported index type '${typeName(key)}' in list`)
     if (typeof at === 'number' && !Number.isInteger(at))
       throw new CelError(`unsupported index value ${show(key)} in list`)
-    const value = at < 0 || at >= container.length ? undefined : container[Number(at)]
-    if (value === undefined) throw new CelError(`index out of bounds: ${at}`)
-    return value
+    return at < 0 || at >= container.length ? undefined : container[Number(at)]
   }
   if (!isMapLike(container)) throw new CelError('no such overload')
-  const found = mapEntries(container).get(lookedUp(key))
-  if (found === undefined) throw new CelError(`no such key: ${show(key)}`)
-  return found[1]
+  return mapEntries(container).get(lookedUp(key))?.[1]
 }
 
 /** A key as it is looked for: one that no map can have is in none. */
@@ -380,14 +384,7 @@ export const standard = define({
 
 function optionalIndex(container: Value, key: Value): Value {
   const inside = container instanceof Optional ? container.value : container
-  if (inside === undefined) return new Optional(undefined)
-  try {
-    return new Optional(index(inside, key))
-  } catch (error) {
-    if (error instanceof CelError && !/^(no such overload|unsupported)/.test(error.message))
-      return new Optional(undefined)
-    throw error
-  }
+  return new Optional(inside === undefined ? undefined : elementAt(inside, key))
 }
 
 const isZero = (value: Value): boolean =>

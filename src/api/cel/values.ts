@@ -7,6 +7,13 @@ import { DYN, fieldNamed, type Type } from './types.ts'
 
 export class CelError extends Error {}
 
+/** A map or message has no such key or field. The value is optional, but none is there: optional selection gives none. */
+export class NoSuchKey extends CelError {
+  constructor(key: string) {
+    super(`no such key: ${key}`)
+  }
+}
+
 export class Uint {
   readonly value: bigint
   constructor(value: bigint) {

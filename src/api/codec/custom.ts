@@ -16,6 +16,7 @@ import { invalid } from '../validation/errors.ts'
 import type { BodySource, Decoded, DecodeOptions, ExpectedKind } from './decode.ts'
 import { jsonNodeOf, kindOf, openOfKind, wordFor } from './decode.ts'
 import { exactInteger, type JsonNode, jsonText, NumberNode, ObjectNode } from './json.ts'
+import { cannotBeHandled } from './refusals.ts'
 
 const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
 
@@ -42,7 +43,7 @@ export function decodeCustomBody(
   if (kind === '') {
     const missing = `Object 'Kind' is missing in '${options.patched === true ? jsonText(sortedKeys(body)) : source.text()}'`
     if (options.fieldValidation !== 'Ignore') throw source.refuse(missing)
-    throw cannotHandle(known, expected, missing)
+    throw cannotBeHandled(known, expected, missing)
   }
   const apiVersion = typeof body['apiVersion'] === 'string' ? body['apiVersion'] : ''
   const [version = '', group = ''] = apiVersion.split('/').reverse()
@@ -58,13 +59,9 @@ export function decodeCustomBody(
       )
     return { object, warnings: options.fieldValidation === 'Warn' ? strict : [] }
   } catch (error) {
-    if (error instanceof Refused) throw cannotHandle(actual, expected, error.message)
+    if (error instanceof Refused) throw cannotBeHandled(actual, expected, error.message)
     throw error
   }
-}
-
-function cannotHandle(actual: { kind: string; version: string }, expected: ExpectedKind, message: string) {
-  return badRequest(`${actual.kind} in version "${actual.version}" cannot be handled as a ${expected.kind}: ${message}`)
 }
 
 /** The body as plain JSON, with exact integers; fields written twice are noted. */

@@ -26,6 +26,7 @@ import {
 import { conversionProblem, type Kind, kindIn } from './kinds.ts'
 import { mediaTypeOf, unsupportedBody } from './media-type.ts'
 import { ProtobufError } from './protobuf-wire.ts'
+import { cannotBeHandled, unrecognized } from './refusals.ts'
 import { parseYaml } from './yaml.ts'
 
 export interface ExpectedKind {
@@ -74,11 +75,7 @@ export function decodeBody(body: RequestBody | undefined, expected: ExpectedKind
     source = exactly(source)
     actual = kindOf(source, expected)
   }
-  const refuse = (message: string, cause?: unknown) =>
-    badRequest(
-      `${actual.kind} in version "${actual.version}" cannot be handled as a ${expected.kind}: ${message}`,
-      cause,
-    )
+  const refuse = (message: string, cause?: unknown) => cannotBeHandled(actual, expected, message, cause)
 
   if (isSame(actual, expected)) return finish(source, expected, options, refuse)
 
@@ -108,9 +105,8 @@ export function openOfKind(
   decodeProtobuf: ProtobufDecoder | undefined,
   parts: Parts = noParts,
 ): BodySource {
-  const unrecognized = (message: string, bytes: Uint8Array) =>
-    badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${message} (${summary(bytes)})`)
-  return openBody(body, expected, decodeProtobuf, unrecognized, parts)
+  const refuse = (message: string, bytes: Uint8Array) => unrecognized(expected, message, summary(bytes))
+  return openBody(body, expected, decodeProtobuf, refuse, parts)
 }
 
 /**
@@ -200,12 +196,12 @@ function openBody(
   body: RequestBody | undefined,
   expected: ExpectedKind,
   decodeProtobuf: ProtobufDecoder | undefined,
-  unrecognized: (message: string, bytes: Uint8Array) => StatusError,
+  refuseUnread: (message: string, bytes: Uint8Array) => StatusError,
   parts: Parts,
 ): BodySource {
-  if (body?.kind === 'object') return openObject(body.object, (message) => unrecognized(message, Buffer.from('{')))
+  if (body?.kind === 'object') return openObject(body.object, (message) => refuseUnread(message, Buffer.from('{')))
   const bytes = body?.bytes ?? new Uint8Array()
-  const refuse = (message: string) => unrecognized(message, bytes)
+  const refuse = (message: string) => refuseUnread(message, bytes)
   switch (mediaTypeOf(body?.contentType ?? '')) {
     case '':
     case 'application/json':
@@ -234,9 +230,7 @@ function orSay(decode: () => JsonObject, expected: ExpectedKind, refuse: BodySou
     if (error.inside === undefined) throw refuse(error.message)
     const { apiVersion, kind } = error.inside
     const version = apiVersion.slice(apiVersion.indexOf('/') + 1) || expected.version
-    throw badRequest(
-      `${kind || expected.kind} in version "${version}" cannot be handled as a ${expected.kind}: ${error.message}`,
-    )
+    throw cannotBeHandled({ kind: kind || expected.kind, version }, expected, error.message)
   }
 }
 

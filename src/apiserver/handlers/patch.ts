@@ -2,6 +2,7 @@
 
 import { type Decoded, decodeFields } from '../../api/codec/decode.ts'
 import { parseExactly } from '../../api/codec/json.ts'
+import { decoderProblem } from '../../api/codec/refusals.ts'
 import type { Scale } from '../../api/generated/types.ts'
 import { asJson, asKubeObject, type Json, type KubeObject } from '../../api/object.ts'
 import { ConversionError } from '../../api/objects/annotated-fields.ts'
@@ -108,7 +109,7 @@ function patched(
     // A strategic merge is of decoded objects: what only then cannot be converted is no fault of the patch.
     if (type === 'strategic' && error.cause instanceof ConversionError)
       throw new StatusError(500, '', error.cause.message, undefined, { cause: error.cause })
-    const wrong = decoderWords(error.message, target.kind)
+    const wrong = decoderProblem(error)
     throw wrong === undefined ? error : invalid(wrong)
   }
   // What a strategic merge gives is read as it is; the other patches' result has its keys in Go's order of maps.
@@ -134,15 +135,6 @@ function inOrderOfFields(warnings: readonly string[]): readonly string[] {
 function comparePaths(a: readonly string[], b: readonly string[]): number {
   for (let i = 0; i < Math.min(a.length, b.length); i++) if (a[i] !== b[i]) return a[i]! < b[i]! ? -1 : 1
   return a.length - b.length
-}
-
-/** What a decoder says without its beginning, which names the kinds, and the body it shows at the end. */
-function decoderWords(message: string, kind: string): string | undefined {
-  for (const prefix of [` cannot be handled as a ${kind}: `, ` (must be of type ${kind}): `]) {
-    const at = message.indexOf(prefix)
-    if (at >= 0) return message.slice(at + prefix.length).replace(/ \(\{[^)]*\)$/, '')
-  }
-  return undefined
 }
 
 /** @throws StatusError 400 for what is not JSON */

@@ -2,7 +2,7 @@
 import { DEVICE_COST_LIMIT, DEVICE_VARIABLES, deviceValue } from '../../api/cel/devices.ts'
 import { BudgetExceeded } from '../../api/cel/eval.ts'
 import { compileExpression, type Program } from '../../api/cel/program.ts'
-import { CelError, type Value } from '../../api/cel/values.ts'
+import { CelError, NoSuchKey, type Value } from '../../api/cel/values.ts'
 import type { Fields } from '../../api/object.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { createLruMap } from '../../base/lru.ts'
@@ -46,7 +46,7 @@ export function createSelectors(): Selectors {
           return answer
         } catch (error) {
           if (!(error instanceof CelError || error instanceof BudgetExceeded)) throw error
-          const hint = error.message.startsWith('no such key') ? HINT : ''
+          const hint = error instanceof NoSuchKey ? HINT : ''
           throw new ClaimError(`${where}: CEL runtime error: ${error.message}${hint}`)
         }
       })

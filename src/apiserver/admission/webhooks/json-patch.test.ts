@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { applyWebhookPatch } from './json-patch.ts'
+import { decodeBody } from '../../../api/codec/decode.ts'
+import { builtinScheme } from '../../../api/scheme/scheme.ts'
+import { applyWebhookPatch, reasonOf, TestFailed } from './json-patch.ts'
 
 const object = { metadata: { name: 'a' }, spec: { list: [1] } }
 
@@ -34,6 +36,40 @@ test('a patch that does not apply says which operation, in words webhook authors
     `error in add for path: '/spec/list/x': value was not a proper array index: 'x': strconv.Atoi: parsing "x": invalid syntax`,
   )
   failing({ op: 'test', path: '/metadata/name', value: 'b' }, 'testing value /metadata/name failed: test failed')
+})
+
+test('a test that finds another value is told from one whose place is missing', () => {
+  const thrownBy = (path: string): unknown => {
+    try {
+      return applyWebhookPatch(object, [{ op: 'test', path, value: 'b' }])
+    } catch (error) {
+      return error
+    }
+  }
+  assert.ok(thrownBy('/metadata/name') instanceof TestFailed)
+  assert.ok(thrownBy('') instanceof TestFailed)
+  const missing = thrownBy('/status/x') as Error
+  assert.ok(!(missing instanceof TestFailed))
+  assert.equal(missing.message, 'test operation does not apply: is missing path: /status/x: missing value')
+})
+
+test('what a decoder found wrong is told without the words for a client around it, whatever stands in it', () => {
+  const told = (object: object): string => {
+    try {
+      decodeBody({ kind: 'object', object: object as never }, builtinScheme().find('', 'v1', 'configmaps')!, {
+        fieldValidation: 'Strict',
+      })
+    } catch (error) {
+      assert.match((error as Error).message, / cannot be handled as a ConfigMap: /)
+      return reasonOf(error)
+    }
+    return ''
+  }
+  assert.equal(
+    told({ data: {}, 'a: b cannot be handled as a c: d': 1 }),
+    'strict decoding error: unknown field "a: b cannot be handled as a c: d"',
+  )
+  assert.equal(reasonOf(new Error('cannot be handled as a x: y')), 'cannot be handled as a x: y')
 })
 
 test('copies of copies are counted together', () => {

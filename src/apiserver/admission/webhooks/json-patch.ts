@@ -1,7 +1,8 @@
 /** JSON patches of webhooks and policies: applied, or why not, in the words that their authors know. */
+import { decoderProblem } from '../../../api/codec/refusals.ts'
 import type { Json } from '../../../api/object.ts'
 import { applyJsonPatch, decodeJsonPatch, type JsonPatchOperation } from '../../../api/patch/json-patch.ts'
-import { StatusError } from '../../../api/status.ts'
+import { messageOf } from '../../../base/errors.ts'
 
 /** A test of the patch found something else than it expects. */
 export class TestFailed extends Error {}
@@ -18,10 +19,10 @@ export function applyOperations(document: Json, operations: readonly JsonPatchOp
     try {
       current = applyJsonPatch(current, [operation], copies)
     } catch (cause) {
-      const found = reason(current, operation)
-      throw operation.op === 'test' && found.startsWith('testing')
-        ? new TestFailed(found, { cause })
-        : new Error(found, { cause })
+      const pointer = operation.path ?? ''
+      if (operation.op === 'test' && (pointer === '' || holder(current, pointer) !== undefined))
+        throw new TestFailed(`testing value ${pointer} failed: test failed`, { cause })
+      throw new Error(reason(current, operation), { cause })
     }
   }
   return current
@@ -44,9 +45,7 @@ function reason(document: Json, { op, path, from }: JsonPatchOperation): string 
     case 'replace':
       return `replace operation does not apply: doc is missing ${parent === undefined ? 'path' : 'key'}: ${pointer}: ${MISSING}`
     case 'test':
-      return parent === undefined && pointer !== ''
-        ? `test operation does not apply: is missing path: ${pointer}: ${MISSING}`
-        : `testing value ${pointer} failed: test failed`
+      return `test operation does not apply: is missing path: ${pointer}: ${MISSING}`
     case 'move':
     case 'copy': {
       if (from === undefined) return `${op} operation failed to decode from: operation, missing from field: ${MISSING}`
@@ -88,8 +87,5 @@ function holder(document: Json, pointer: string): object | undefined {
 
 /** What is wrong, without what a client's own patch would be told around it. */
 export function reasonOf(error: unknown): string {
-  if (!(error instanceof StatusError)) return error instanceof Error ? error.message : String(error)
-  const text = error.message
-  const at = text.indexOf(' cannot be handled as a ')
-  return at < 0 ? text : text.slice(text.indexOf(': ', at) + 2)
+  return decoderProblem(error) ?? messageOf(error)
 }
