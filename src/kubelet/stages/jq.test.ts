@@ -63,3 +63,17 @@ test('what is not understood is an error at once', () => {
   ])
     assert.throws(() => compileJq(source), JqError, source)
 })
+
+test('what objects of JavaScript have is no function, and no value becomes larger than a machine can bear', () => {
+  for (const name of ['constructor', '__proto__', 'toString', 'constructor(.)', 'valueOf(.)'])
+    assert.throws(() => compileJq(name), /there is no function/)
+  const twice = (step: string) => Array(40).fill(step).join(' | ')
+  for (const source of [
+    `[1] | ${twice('. + .')}`,
+    `"ab" | ${twice('. + .')}`,
+    `[1] | ${twice('[., .]')} | tostring`,
+    `"\\"" | ${twice('[.] | tostring')}`,
+    `[${Array(400).fill('1').join()}][] | . == ([${Array(400).fill('1').join()}][])`,
+  ])
+    assert.throws(() => compileJq(source)(null), { constructor: JqError, message: /too large|more than/ })
+})

@@ -4,6 +4,7 @@
  */
 import { RE2JS } from 're2js'
 import type { Json } from '../../api/object.ts'
+import { HEAVIEST, weightOf } from './weight.ts'
 
 export class JqError extends Error {}
 
@@ -47,7 +48,7 @@ export function compileJq(source: string): Filter {
   function comma(): Filter {
     const filters = [alternative()]
     while (take(',')) filters.push(alternative())
-    return filters.length === 1 ? (filters[0] as Filter) : (value) => filters.flatMap((filter) => filter(value))
+    return filters.length === 1 ? (filters[0] as Filter) : (value) => each(filters, (filter) => filter(value))
   }
 
   function alternative(): Filter {
@@ -118,7 +119,7 @@ export function compileJq(source: string): Filter {
     if (take(']')) return iterate
     const key = pipe()
     expect(']')
-    return (value) => key(value).flatMap((one) => valueAt(value, one))
+    return (value) => each(key(value), (one) => valueAt(value, one))
   }
 
   function primary(): Filter {
@@ -148,7 +149,7 @@ export function compileJq(source: string): Filter {
           if (take(']')) return always([])
           const inner = pipe()
           expect(']')
-          return (value) => [[...inner(value)]]
+          return (value) => [light([...inner(value)])]
         }
     }
     throw new JqError(`unexpected ${shown(token)}`)
@@ -162,7 +163,7 @@ export function compileJq(source: string): Filter {
       args.push(pipe())
       expect(')')
     }
-    const made = args[0] === undefined ? PLAIN[name] : WITH_FILTER[name]?.(args[0])
+    const made = args[0] === undefined ? own(PLAIN, name) : own(WITH_FILTER, name)?.(args[0])
     if (made === undefined) throw new JqError(`there is no function ${name}/${args.length} here`)
     return made
   }
@@ -234,13 +235,29 @@ function typeOf(value: Json): string {
   return Array.isArray(value) ? 'array' : typeof value
 }
 
+/** What is made of each, one after the other. @throws JqError where that becomes too many */
+function each<T>(values: readonly T[], make: (value: T) => readonly Json[]): Json[] {
+  const all: Json[] = []
+  for (const value of values) {
+    for (const one of make(value)) all.push(one)
+    if (all.length > MOST_VALUES) throw new JqError(`it gives more than ${MOST_VALUES} values`)
+  }
+  return all
+}
+
+/** Of what is made here; what is given is as it is. @throws JqError for what is too large */
+function light<T extends Json>(value: T, weight = weightOf(value)): T {
+  if (weight > HEAVIEST) throw new JqError('it makes a value that is too large')
+  return value
+}
+
+const own = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined
+
 const then =
   (first: Filter, second: Filter): Filter =>
-  (value) => {
-    const found = first(value).flatMap((one) => second(one))
-    if (found.length > MOST_VALUES) throw new JqError(`it gives more than ${MOST_VALUES} values`)
-    return found
-  }
+  (value) =>
+    each(first(value), second)
 
 const quietly =
   (filter: Filter): Filter =>
@@ -256,17 +273,17 @@ const quietly =
 const choice =
   (test: Filter, yes: Filter, no: Filter): Filter =>
   (value) =>
-    test(value).flatMap((one) => (isTrue(one) ? yes(value) : no(value)))
+    each(test(value), (one) => (isTrue(one) ? yes(value) : no(value)))
 
 const logical =
   (left: Filter, right: Filter, decides: boolean): Filter =>
   (value) =>
-    left(value).flatMap((one) => (isTrue(one) === decides ? [decides] : right(value).map(isTrue)))
+    each(left(value), (one) => (isTrue(one) === decides ? [decides] : right(value).map(isTrue)))
 
 const pairs =
   (left: Filter, right: Filter, join: (one: Json, other: Json) => Json): Filter =>
   (value) =>
-    right(value).flatMap((other) => left(value).map((one) => join(one, other)))
+    each(right(value), (other) => left(value).map((one) => join(one, other)))
 
 const field = (name: string): Filter => {
   return (value) => {
@@ -303,6 +320,7 @@ const minus = (one: Json, other: Json): Json => numberOf(one) - numberOf(other)
 function plus(one: Json, other: Json): Json {
   if (one === null) return other
   if (other === null) return one
+  light(null, weightOf(one) + weightOf(other))
   if (typeof one === 'string' && typeof other === 'string') return one + other
   if (Array.isArray(one) && Array.isArray(other)) return [...one, ...other]
   return numberOf(one) + numberOf(other)
@@ -377,7 +395,7 @@ const PLAIN: Readonly<Record<string, Filter>> = {
   sort: (value) => [ordered(value)],
   unique: (value) => [ordered(value).filter((one, i, all) => i === 0 || order(one, all[i - 1] ?? null) !== 0)],
   reverse: (value) => [[...iterate(value)].reverse()],
-  tostring: (value) => [textOf(value)],
+  tostring: (value) => [light(textOf(value))],
   tonumber: (value) => {
     const made =
       typeof value === 'number' ? value : typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN
@@ -387,7 +405,7 @@ const PLAIN: Readonly<Record<string, Filter>> = {
   ascii_downcase: ofText((text) => text.toLowerCase()),
   ascii_upcase: ofText((text) => text.toUpperCase()),
   to_entries: (value) => [
-    isMap(value) ? Object.entries(value).map(([key, one]) => ({ key, value: one })) : [...iterate(value)],
+    light(isMap(value) ? Object.entries(value).map(([key, one]) => ({ key, value: one })) : [...iterate(value)]),
   ],
 }
 
@@ -427,8 +445,8 @@ function test(text: string, source: string): boolean {
 }
 
 const WITH_FILTER: Readonly<Record<string, (argument: Filter) => Filter>> = {
-  select: (wanted) => (value) => wanted(value).flatMap((one) => (isTrue(one) ? [value] : [])),
-  map: (each) => (value) => [iterate(value).flatMap((one) => each(one))],
+  select: (wanted) => (value) => each(wanted(value), (one) => (isTrue(one) ? [value] : [])),
+  map: (filter) => (value) => [light(each(iterate(value), filter))],
   any: (wanted) => (value) => [iterate(value).some((one) => wanted(one).some(isTrue))],
   all: (wanted) => (value) => [iterate(value).every((one) => wanted(one).every(isTrue))],
   first: (filter) => (value) => filter(value).slice(0, 1),
@@ -439,9 +457,9 @@ const WITH_FILTER: Readonly<Record<string, (argument: Filter) => Filter>> = {
   endswith: twoTexts((text, suffix) => text.endsWith(suffix)),
   test: twoTexts(test),
   split: twoTexts((text, between) => text.split(between)),
-  join: withEach((value, between) =>
-    iterate(value)
-      .map((one) => (one === null ? '' : textOf(one)))
-      .join(textOf(between)),
-  ),
+  join: withEach((value, between) => {
+    const items = iterate(value)
+    light(null, weightOf(value) + items.length * weightOf(between))
+    return items.map((one) => (one === null ? '' : textOf(one))).join(textOf(between))
+  }),
 }

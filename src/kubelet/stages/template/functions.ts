@@ -27,6 +27,10 @@ const map = (value: TemplateValue): Readonly<Record<string, TemplateValue>> =>
 const bounded = (value: string): string =>
   value.length > LONGEST ? refuse(`it makes more than ${LONGEST} characters`) : value
 
+/** Where each character may become as many as there are in the other. */
+const within = (value: string, by: string): string =>
+  (value.length + 1) * by.length > 100 * LONGEST ? refuse(`it makes more than ${LONGEST} characters`) : by
+
 function index(of: TemplateValue, ...keys: readonly TemplateValue[]): TemplateValue {
   return keys.reduce((at, key) => {
     if (at === undefined || at === null) return refuse('index of untyped nil')
@@ -81,7 +85,7 @@ function sorted(value: TemplateValue): TemplateValue {
 
 const indented = (spaces: TemplateValue, value: TemplateValue): string => {
   const pad = ' '.repeat(Math.min(int(spaces), 1000))
-  return bounded(pad + text(value).replaceAll('\n', `\n${pad}`))
+  return bounded(pad + text(value).replaceAll('\n', `\n${within(text(value), pad)}`))
 }
 
 const VERB = /%([-+# 0]*)(\d{1,4})?(?:\.(\d{1,3}))?([a-zA-Z%])/g
@@ -89,14 +93,19 @@ const VERB = /%([-+# 0]*)(\d{1,4})?(?:\.(\d{1,3}))?([a-zA-Z%])/g
 /** Go's verbs that templates use: %v %s %q %d %f %t %x %%. */
 function printf(format: TemplateValue, ...args: readonly TemplateValue[]): string {
   let used = 0
-  const printed = text(format).replace(VERB, (_, flags: string, width: string | undefined, precision, verb: string) => {
+  let width = 0
+  const wide = (to: string) => {
+    width += Number(to)
+    return width > LONGEST ? refuse(`it makes more than ${LONGEST} characters`) : Number(to)
+  }
+  const printed = text(format).replace(VERB, (_, flags: string, to: string | undefined, precision, verb: string) => {
     if (verb === '%') return '%'
     if (used >= args.length) return `%!${verb}(MISSING)`
     const arg = args[used++]
     const plain = verbText(verb, arg, precision === undefined ? undefined : Number(precision))
-    if (width === undefined) return plain
-    if (flags.includes('-')) return plain.padEnd(Number(width))
-    return plain.padStart(Number(width), flags.includes('0') ? '0' : ' ')
+    if (to === undefined) return plain
+    if (flags.includes('-')) return plain.padEnd(wide(to))
+    return plain.padStart(wide(to), flags.includes('0') ? '0' : ' ')
   })
   const rest = args.slice(used)
   return bounded(
@@ -184,8 +193,10 @@ const dict = (...args: readonly TemplateValue[]): TemplateValue =>
     args.flatMap((key, i) => (i % 2 === 0 ? [[text(key), i + 1 < args.length ? args[i + 1] : '']] : [])),
   )
 
-const unique = (values: readonly TemplateValue[]) =>
-  values.filter((value, i) => values.findIndex((other) => json(other) === json(value)) === i)
+const unique = (values: readonly TemplateValue[]) => {
+  const seen = new Set<string>()
+  return values.filter((value) => seen.size < seen.add(json(value)).size)
+}
 
 const TEXTS: TemplateFunctions = {
   quote: (...values) =>
@@ -209,7 +220,10 @@ const TEXTS: TemplateFunctions = {
     text(suffix) !== '' && text(value).endsWith(text(suffix))
       ? text(value).slice(0, -text(suffix).length)
       : text(value),
-  replace: (old, by, value) => bounded(text(value).replaceAll(text(old), () => text(by))),
+  replace: (old, by, value) => {
+    const other = within(text(value), text(by))
+    return bounded(text(value).replaceAll(text(old), () => other))
+  },
   contains: (part, value) => text(value).includes(text(part)),
   hasPrefix: (part, value) => text(value).startsWith(text(part)),
   hasSuffix: (part, value) => text(value).endsWith(text(part)),
@@ -224,7 +238,13 @@ const TEXTS: TemplateFunctions = {
       .join(' '),
   indent: indented,
   nindent: (spaces, value) => `\n${indented(spaces, value)}`,
-  join: (between, values) => bounded((Array.isArray(values) ? values : [values]).map(text).join(text(between))),
+  join: (between, values) => {
+    const texts = (Array.isArray(values) ? values : [values]).map(text)
+    const other = text(between)
+    return texts.length > 1 && (texts.length - 1) * other.length > LONGEST
+      ? refuse(`it makes more than ${LONGEST} characters`)
+      : bounded(texts.join(other))
+  },
   splitList: (between, value) => text(value).split(text(between)),
   split: (between, value) =>
     Object.fromEntries(
@@ -234,7 +254,12 @@ const TEXTS: TemplateFunctions = {
     ),
   toString: text,
   regexMatch: (source, value) => pattern(source).matcher(text(value)).find(),
-  regexReplaceAll: (source, value, by) => bounded(pattern(source).matcher(text(value)).replaceAll(text(by))),
+  regexReplaceAll: (source, value, by) =>
+    bounded(
+      pattern(source)
+        .matcher(text(value))
+        .replaceAll(within(text(value), text(by))),
+    ),
   b64enc: (value) => Buffer.from(text(value)).toString('base64'),
   b64dec: (value) => Buffer.from(text(value), 'base64').toString(),
   sha1sum: (value) => createHash('sha1').update(text(value)).digest('hex'),
@@ -305,8 +330,14 @@ const COLLECTIONS: TemplateFunctions = {
   append: (values, value) => [...list(values), value],
   prepend: (values, value) => [value, ...list(values)],
   concat: (...lists) => lists.flatMap(list),
-  has: (value, values) => list(values).some((other) => json(other) === json(value)),
-  without: (values, ...others) => list(values).filter((value) => !others.some((other) => json(other) === json(value))),
+  has: (value, values) => {
+    const wanted = json(value)
+    return list(values).some((other) => json(other) === wanted)
+  },
+  without: (values, ...others) => {
+    const gone = new Set(others.map(json))
+    return list(values).filter((value) => !gone.has(json(value)))
+  },
   uniq: (values) => unique(list(values)),
   compact: (values) => list(values).filter(isTrue),
   reverse: (values) => list(values).toReversed(),

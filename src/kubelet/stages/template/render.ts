@@ -1,4 +1,5 @@
 /** Runs a Go template over plain JSON: what is not there is nil, as with a map of Go. */
+import { HEAVIEST, weightOf } from '../weight.ts'
 import { type Expression, type Node, parseTemplate } from './parse.ts'
 import { TemplateError } from './tokens.ts'
 
@@ -16,6 +17,8 @@ export interface Template {
 /** Characters of what one template makes. */
 const LONGEST = 1_000_000
 const MOST_STEPS = 1_000_000
+/** What its functions are given and make, by weight, all together. */
+const MOST_WORK = 100_000_000
 /** They look at their arguments one after the other. */
 const LAZY: ReadonlySet<string> = new Set(['and', 'or'])
 
@@ -27,7 +30,18 @@ export function compileTemplate(
 ): Template {
   const isKnown = (name: string) => LAZY.has(name) || Object.hasOwn(functions, name) || later.has(name)
   const nodes = parseTemplate(text.trim(), isKnown)
-  return { render: (data, own = {}) => run(nodes, data, (name) => own[name] ?? functions[name]) }
+  const named = (own: TemplateFunctions) => (name: string) => own[name] ?? functions[name]
+  return { render: (data, own = {}) => withinStack(() => run(nodes, data, named(own))) }
+}
+
+/** Values that are nested too deep, and texts that no machine holds, are the template's failure. */
+function withinStack<T>(act: () => T): T {
+  try {
+    return act()
+  } catch (cause) {
+    if (cause instanceof RangeError) throw new TemplateError('it makes a value that is too large', { cause })
+    throw cause
+  }
 }
 
 interface Scope {
@@ -42,6 +56,14 @@ function run(
 ): string {
   let out = ''
   let steps = 0
+  let work = 0
+
+  const weighed = (values: readonly TemplateValue[]): void => {
+    const weight = values.reduce<number>((sum, value) => sum + weightOf(value), 0)
+    if (weight > HEAVIEST) throw new TemplateError('it makes a value that is too large')
+    work += weight
+    if (work > MOST_WORK) throw new TemplateError('it does not end within what one rendering may take')
+  }
 
   const scopeWith = (parent: Scope, name: string): Scope => {
     for (let scope: Scope | undefined = parent; scope !== undefined; scope = scope.parent)
@@ -74,7 +96,10 @@ function run(
         if (LAZY.has(name)) return lazily(name, args, dot, scope, last)
         const values = [...args.map((arg) => evaluate(arg, dot, scope)), ...last]
         try {
-          return functionNamed(name)?.(...values)
+          weighed(values)
+          const made = functionNamed(name)?.(...values)
+          weighed([made])
+          return made
         } catch (cause) {
           if (cause instanceof TemplateError)
             throw new TemplateError(`error calling ${name}: ${cause.message}`, { cause })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { templateFunctions } from './functions.ts'
 import { compileTemplate } from './render.ts'
+import { TemplateError } from './tokens.ts'
 
 const rendered = (template: string, data: unknown = {}) => compileTemplate(template, templateFunctions).render(data)
 
@@ -80,4 +81,27 @@ test('what is not understood is an error in words of its own', () => {
   ]
   for (const [template, words] of cases)
     assert.throws(() => rendered(template, { a: [1], s: 'text' }), words, template.slice(0, 60))
+})
+
+test('no template makes a value that a machine cannot bear, or works without end', () => {
+  const grown = (start: string, step: string, print = '') =>
+    `{{ $x := ${start} }}{{ range until 60 }}{{ $x = ${step} }}{{ end }}${print}`
+  for (const template of [
+    grown('list 1', 'concat $x $x'),
+    grown('"ab"', 'print $x $x'),
+    grown('list 1', 'list $x $x', '{{ $x }}'),
+    grown('list 1', 'dict "a" $x "b" $x', '{{ toJson $x }}'),
+    '{{ $x := repeat 50000 "a" }}{{ replace "a" $x $x }}',
+    '{{ $x := repeat 50000 "a" }}{{ regexReplaceAll "a" $x $x }}',
+    '{{ join (repeat 90000 "a") (until 9000) }}',
+    '{{ indent 1000 (repeat 90000 "\\n") }}',
+    '{{ printf (repeat 10000 "%9999d") }}',
+    '{{ $x := repeat 100000 "a" }}{{ range until 3000 }}{{ $y := sha256sum $x }}{{ end }}',
+    `{{ fromJson (printf "%s%s" (repeat 49999 "[") (repeat 49999 "]")) }}`,
+  ])
+    assert.throws(() => rendered(template), { constructor: TemplateError, message: /too large|more than|does not end/ })
+  assert.equal(
+    rendered('{{ len (uniq (until 10000)) }} {{ has 3 (list 1 3) }} {{ without (list 1 2) 1 }}'),
+    '10000 true [2]',
+  )
 })
