@@ -1,9 +1,11 @@
 /** A server of plain HTTP for health and metrics: short questions of machines nearby, each answered at once, from little. */
 import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { createServer } from './node-http.ts'
 
 /** Nothing but a request line and some headers is expected. */
 const REQUEST_MS = 10_000
+/** Of more the oldest is given up: a question is answered at once, so that the oldest is one that asks nothing. */
 const MOST_CONNECTIONS = 100
 
 export interface SmallServer {
@@ -18,7 +20,15 @@ export function smallServer(answer: (response: ServerResponse, path: string) => 
     request.resume()
     answer(response, (request.url ?? '').split('?')[0] ?? '')
   })
-  server.maxConnections = MOST_CONNECTIONS
+  const open = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    open.add(socket)
+    socket.on('close', () => open.delete(socket))
+    const [oldest] = open
+    if (open.size <= MOST_CONNECTIONS || oldest === undefined) return
+    open.delete(oldest)
+    oldest.destroy()
+  })
   return {
     listen: (host, port) =>
       new Promise((resolve, reject) => {
