@@ -1,6 +1,6 @@
 /**
  * A component's own HTTPS port (--secure-port), as its counterpart has it: its certificate from --tls-cert-file or --cert-dir or made for the
- * occasion, health for everybody, all else for whom the API server knows and lets.
+ * occasion, health for any client, all else for users that the API server authenticates and authorizes.
  */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'

@@ -183,7 +183,7 @@ const srv = (name: string, weight: number, port: number, target: string): DnsRec
   ...{ name, ttl: TTL, type: 'SRV', priority: 0, weight, port, target },
 })
 
-/** Those that are ready: of each address one, with the ports of its slices. */
+/** The ready endpoints of a Service: one for each hostname and address, with the ports of all slices that have the address. */
 function endpointsOf(slices: readonly EndpointSlice[]): readonly Endpoint[] {
   const found = new Map<string, { label: string; data: Address['data']; ports: Port[] }>()
   for (const { endpoints, ports: said } of slices) {

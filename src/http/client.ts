@@ -72,7 +72,7 @@ export interface HttpsClient {
   send(request: HttpsRequest): Promise<HttpsAnswer>
   /** From now on no connection is kept for the next request; those in use end with theirs. */
   retire(): void
-  /** Whether a request is under way. Connections that changed to another protocol are their takers'. */
+  /** Whether a request is under way. A connection that was upgraded to another protocol does not count: its caller closes it. */
   readonly inUse: boolean
   /** Cuts what is under way. */
   close(): void
@@ -128,7 +128,7 @@ export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
 
   const once = (request: HttpsRequest): Promise<HttpsAnswer> =>
     exchange(request, (socket, _incoming, _head, reject) => {
-      // A server that switches protocols unasked has answered nothing.
+      // The request did not ask for an upgrade, so 101 is no answer to it.
       socket.destroy()
       reject(new Error('the server switched to another protocol unasked'))
       return undefined

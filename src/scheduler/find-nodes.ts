@@ -34,7 +34,7 @@ export function enoughOf(count: number, asked = 0): number {
   return Math.max(FEWEST, Math.floor((count * percent) / 100))
 }
 
-/** The nodes that alone can do for the pod, as a DaemonSet's pods name theirs; undefined when its affinity names none. */
+/** The only nodes that the pod's node affinity allows, by metadata.name, as for a DaemonSet's pods; undefined when it names none. */
 function namedNodes({ pod }: PodInfo): readonly string[] | undefined {
   const required: Fields | undefined = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
   const terms: readonly Fields[] = required?.['nodeSelectorTerms'] ?? []

@@ -71,7 +71,7 @@ export interface PluginArgs {
   readonly areSystemDefaults: boolean
   /** VolumeBinding. */
   readonly bindTimeoutMs: number
-  /** DefaultPreemption: so many nodes are looked at for victims. */
+  /** DefaultPreemption: the least number of nodes on which victims are looked for, as a share of all nodes and in itself. */
   readonly minCandidateNodesPercentage: number
   readonly minCandidateNodesAbsolute: number
 }

@@ -18,11 +18,11 @@ export interface VolumeBinder {
   readonly view: VolumeView
   /** From now on no other pod is offered what the plan takes. */
   reserve(plan: VolumePlan, node: string): void
-  /** The reservation is over: what has been done can be seen by everybody, the rest is free again. */
+  /** Ends the reservation: what was bound is in the API by now, and what was not is offered to other pods again. */
   release(plan: VolumePlan): void
   /** Resolves when all claims of the plan are bound. @throws what a user can be told, and after `longestMs` */
   bind(plan: VolumePlan, node: string, isWanted: () => boolean, longestMs: number): Promise<void>
-  /** Those that wait look whether their pods are still wanted. */
+  /** Each `bind` that waits asks `isWanted` again, and ends where its pod is gone. */
   recheck(): void
   whenSynced(signal: AbortSignal): Promise<void>
 }

@@ -69,7 +69,7 @@ export function misnamed(value: Value, path: string): string | undefined {
     return firstMisnamed([...value.fields], path)
   }
   if (sourceOf(value) !== undefined) return undefined
-  // What is inside of a list or a map is named like it.
+  // The items of a list and the values of a map have the same type name as the list or map.
   const items = Array.isArray(value)
     ? value
     : value instanceof MapValue

@@ -1,11 +1,10 @@
 /** Why a body is not taken for an object: Kubernetes' words for a client, and apart from them what the decoder found wrong. */
 import { badRequest, StatusError } from '../status.ts'
-import type { ExpectedKind } from './decode.ts'
 
 /** The 400 for a body whose kind is known, or assumed. */
 export function cannotBeHandled(
   actual: { readonly kind: string; readonly version: string },
-  expected: ExpectedKind,
+  expected: { readonly kind: string },
   problem: string,
   cause?: unknown,
 ): StatusError {
@@ -14,7 +13,7 @@ export function cannotBeHandled(
 }
 
 /** The 400 for a body of which not even the kind can be read. `shown` is the body's beginning. */
-export function unrecognized(expected: ExpectedKind, problem: string, shown: string): StatusError {
+export function unrecognized(expected: { readonly kind: string }, problem: string, shown: string): StatusError {
   const what = `the object provided is unrecognized (must be of type ${expected.kind})`
   return because(problem, badRequest(`${what}: ${problem} (${shown})`))
 }

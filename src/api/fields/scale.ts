@@ -36,8 +36,8 @@ export function withScaleManagers(scale: KubeObject, workload: KubeObject, repli
 }
 
 /**
- * The managedFields of a workload of `apiVersion` once its Scale is written. Whoever owns the replicas of the Scale owns those of
- * the workload, without a time; whoever does not any more loses them, at the path of the version of its entry. An updater is
+ * The managedFields of a workload of `apiVersion` once its Scale is written. A manager of the replicas of the Scale manages those of
+ * the workload, without a time; one that does not any more loses them, at the path of the version of its entry. An updater is
  * another one in another version, so what it owns of the workload besides stays in an entry of its own. Entries of what is no
  * version of the workload go.
  */

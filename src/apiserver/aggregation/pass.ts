@@ -61,7 +61,7 @@ export async function passOn(runtime: Runtime, request: ApiRequest, remoteOf: ()
   if (status >= 300 && status < 400 && answer.headers['location'] !== undefined) {
     done()
     late.abort()
-    // Whoever followed it would show his credentials to whom the other server likes.
+    // A client that followed the redirect would send its credentials to a host of the extension server's choice.
     return answered(502, 'the backend attempted to redirect this request, which is not permitted')
   }
   if (status < 200) {

@@ -18,7 +18,7 @@ export function customReader(row: ResourceRow, custom: CustomVersion): KindReade
       return row.schema
     },
     decode: (body, options) => decodeCustomBody(body, row, custom.structural, options),
-    // Its decoder has given it those of its definition.
+    // The decoder has filled in the defaults of the definition's schema.
     defaulted: (object) => object,
     // One of the cluster forgets the namespace it was sent with.
     taken: (object) =>

@@ -58,7 +58,7 @@ export function customVersions(
       byWebhook,
       replaced: custom.replaced,
       wholeItems: true,
-      // A list always has it, the last page of it too.
+      // A list of custom resources has `continue` also where it is empty.
       listMetadata: (metadata) => ({ continue: '', ...metadata }),
       takesBack: true,
       entry(entry) {

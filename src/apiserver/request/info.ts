@@ -128,7 +128,7 @@ const LONGEST_KNOWN = 256
 const LONG_VERBS = new Set(['watch', 'proxy'])
 const LONG_SUBRESOURCES = new Set(['attach', 'exec', 'proxy', 'log', 'portforward'])
 
-/** Where a cluster's own controls are: its clock, snapshots, forks. They take as long as they take. */
+/** The paths of skiff's own controls (clock, snapshots, forks), whose requests have no time limit. */
 export const isControl = (path: string): boolean => path.startsWith('/skiff.dev/')
 
 export function isLongRunning(info: RequestInfo | undefined): boolean {

@@ -23,7 +23,7 @@ export async function scaleDownOld(
   const most = totalReplicas(everySet(newSet, old)) - minAvailable - unavailableNew
   if (most <= 0) return undefined
   let shrunk = false
-  // What is not healthy goes first: it is no loss.
+  // Replicas of old ReplicaSets that are not available go first: without them no fewer are available.
   let current = [...old].sort(compareCreation)
   let removed = 0
   for (const set of current.filter(isActiveSet)) {

@@ -113,7 +113,7 @@ export function createEndpointSliceController(context: ControllerContext): Contr
       slices.addHandlers({
         added: (slice) => enqueueOwner(slice, 'changed'),
         updated(old, slice) {
-          // One that was taken from its service leaves it without.
+          // A slice whose label names another service now is missing from the service that it belonged to.
           if (serviceOf(old) !== serviceOf(slice)) enqueueOwner(old, 'gone')
           enqueueOwner(slice, 'changed')
         },

@@ -66,7 +66,7 @@ export async function countAndRelease(
     }
     const index = isIndexed(job) ? indexOf(pod, completions) : undefined
     if (kept.has(pod)) continue
-    // Once noted as failed it stays so: one that was still at work when its job failed may end well.
+    // A pod that the status counts as failed stays failed, though it may succeed after its job has failed.
     const isNotedFailed = uncounted.failed.includes(uid)
     if (hasSucceeded(pod) && !isNotedFailed) {
       if (index !== undefined) completed.add(index)

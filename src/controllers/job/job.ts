@@ -47,7 +47,7 @@ export function withJobCondition(
 export const isManaged = ({ spec }: Job): boolean =>
   spec?.managedBy === undefined || spec?.managedBy === 'kubernetes.io/job-controller'
 
-/** Pods that go are not replaced before they have gone (KEP-3939). */
+/** A pod that is being deleted is replaced only once it is terminal (podReplacementPolicy `Failed`, KEP-3939). */
 export const replacesOnlyFailed = ({ spec }: Job): boolean =>
   spec?.podReplacementPolicy === 'Failed' || spec?.podFailurePolicy !== undefined
 

@@ -57,7 +57,7 @@ function deletionCost(pod: Pod): number {
   return text !== undefined && /^(0|-?[1-9][0-9]*)$/.test(text) ? Number(text) : 0
 }
 
-/** The age's binary order of magnitude; what has no time yet is youngest. */
+/** The binary logarithm of an age, so that ages of about the same length are equal; without a timestamp a pod is the youngest. */
 function ageRank(time: string | undefined, nowMs: number): number {
   const age = time === undefined ? 0 : nowMs - Date.parse(time)
   return age <= 0 ? -1 : Math.floor(Math.log2(age * 1_000_000))

@@ -95,7 +95,7 @@ async function told(
   recorder.event(set, 'Normal', `Successful${verb}`, `${subject} successful`)
 }
 
-/** Makes the claims that are missing, and has all of them go with whom the policy says. */
+/** Makes the claims that are missing, and gives all of them the owner that persistentVolumeClaimRetentionPolicy asks for. */
 async function provideClaims({ client, recorder, claims }: ActionParts, set: StatefulSet, pod: Pod) {
   const resource = client.resource<PersistentVolumeClaim>(volumeClaimsResource).namespace(set.metadata.namespace ?? '')
   for (const draft of claimsOfReplica(set, pod.metadata.name ?? '')) {

@@ -20,7 +20,7 @@ export interface Threshold {
   readonly amount: Amount
   /** It has to be met for so long before pods are evicted, and these have time to end. Undefined: a hard one. */
   readonly graceMs?: number
-  /** What is to be there beyond the threshold before it counts as not met any more. */
+  /** Eviction goes on until so much more than the threshold is available (--eviction-minimum-reclaim). */
   readonly minReclaim?: Amount
 }
 

@@ -134,7 +134,7 @@ export function containerSecurity(
   }
 }
 
-/** The runtime wants the user told, also where it is the image's own. */
+/** The image's own user, as CRI's fields: the kubelet names a user to the runtime also where the pod names none. */
 function imageUserOf(user: ImageUser | undefined) {
   if (user?.username !== undefined) return { run_as_username: user.username }
   return user?.uid === undefined ? undefined : { run_as_user: { value: user.uid } }

@@ -52,7 +52,7 @@ function kubeletMetrics(nodeName: string, kubelet: RoutesOptions['kubelet']) {
   return metrics
 }
 
-/** What is refused is an answer too: it throws nothing. */
+/** The kubelet's HTTP handler. It never throws: a refused request is answered with its error. */
 export function kubeletRoutes(options: RoutesOptions): Handler {
   const { runtime, nodeName, real } = options
   const ownMetrics = kubeletMetrics(nodeName, options.kubelet)

@@ -68,7 +68,7 @@ export interface DevicePlan {
 export interface DeviceBinder {
   /** Its claims have to come first: nothing is tried, and nothing told, before. */
   isGated(pod: Pod): boolean
-  /** Undefined for a pod without claims; why it can be nowhere. */
+  /** What the pod asks for; undefined for a pod without claims; a text says why no node can run it. */
   devicesOf(pod: Pod): PodDevices | string | undefined
   /** For nodes in turn, over what there is at this moment. */
   planner(pod: Pod, devices: PodDevices): (node: Node) => DevicePlan | string
