@@ -17,6 +17,7 @@ import { evictionFlags } from './eviction-flags.ts'
 import { addFaultCommands, faultFlags } from './fault-commands.ts'
 import { addPlanningCommands } from './inspect-commands.ts'
 import { nodeFlags } from './node-flags.ts'
+import { schedulerFlags } from './scheduler-flags.ts'
 import { boolean, integer, securityOptions } from './security-flags.ts'
 import { simulationFlags } from './simulation-flags.ts'
 
@@ -107,6 +108,7 @@ function skiffCommand(commandLine: readonly string[]): Command {
     ...faultFlags(),
     ...etcdFlags(),
     ...simulationFlags(),
+    ...schedulerFlags(),
     ...nodeFlags(),
     ...evictionFlags(),
     ...securityOptions(),

@@ -11,9 +11,17 @@ import { type EtcdFlags, etcdOf } from './etcd-flags.ts'
 import { type EvictionOptions, evictionOf } from './eviction-flags.ts'
 import { type FaultFlags, faultsOf } from './fault-commands.ts'
 import { type NodeFlags, nodeSettingsOf } from './node-flags.ts'
+import { type SchedulerFlags, schedulerOf } from './scheduler-flags.ts'
 import { type SimulationFlags, simulationOf } from './simulation-flags.ts'
 
-export interface UpOptions extends SecurityOptions, EtcdFlags, EvictionOptions, NodeFlags, FaultFlags, SimulationFlags {
+export interface UpOptions
+  extends SecurityOptions,
+    EtcdFlags,
+    EvictionOptions,
+    NodeFlags,
+    FaultFlags,
+    SimulationFlags,
+    SchedulerFlags {
   readonly dataDir: string
   readonly port: number
   readonly bindAddress: string
@@ -72,6 +80,7 @@ export async function up(options: UpOptions): Promise<void> {
     release = hold(directory)
     const eviction = evictionOf(options)
     const settings = nodeSettingsOf(options)
+    const scheduler = await schedulerOf(options)
     const { startCluster } = await import('../cluster/cluster.ts')
     const cluster = await startCluster({
       ...(options.clock === undefined ? {} : { clock: options.clock }),
@@ -88,6 +97,7 @@ export async function up(options: UpOptions): Promise<void> {
       simulation: simulationOf(options),
       ...(eviction === undefined ? {} : { eviction }),
       ...(options.components === undefined ? {} : { components: options.components }),
+      ...scheduler,
       disableAdmissionPlugins: options.disableAdmissionPlugins,
       enableAdmissionPlugins: options.enableAdmissionPlugins,
       ...(options.allowPrivileged === undefined ? {} : { allowPrivileged: options.allowPrivileged }),

@@ -3,6 +3,7 @@ import type { UserInfo } from '../api/request.ts'
 import type { Faults, FaultWords } from '../apiserver/faults/faults.ts'
 import type { Logger } from '../base/log.ts'
 import type { NodeSettings } from '../kubelet/node-settings.ts'
+import type { SchedulerChoice } from '../scheduler/scheduler.ts'
 import type { StoreState } from '../storage/engine.ts'
 import type { EtcdOptions } from '../storage/etcd/servers.ts'
 import type { ClusterClock } from './clock.ts'
@@ -61,6 +62,8 @@ export interface ClusterOptions extends NodeSettings {
   readonly simulation?: SimulationOptions
   /** Default: all. The API server always runs. */
   readonly components?: readonly Component[]
+  /** The scheduler's profiles and backoffs. Default: those of kube-scheduler. */
+  readonly scheduler?: SchedulerChoice
   readonly disableAdmissionPlugins?: readonly string[]
   readonly enableAdmissionPlugins?: readonly string[]
   /** Privileged containers may run. Default true, as kubeadm, kind and k3s start kube-apiserver. */

@@ -238,6 +238,7 @@ async function start(
       progress,
       network,
       isTwin: forked?.isolated === true,
+      ...(options.scheduler === undefined ? {} : { scheduler: options.scheduler }),
       volumes: join(realpathSync(directory.path), 'volumes'),
       ...forNodes,
       ...(node === undefined ? {} : { real: node }),

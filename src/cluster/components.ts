@@ -11,6 +11,7 @@ import type { PreparedNode, RealNode } from '../kubelet/machine/real-node.ts'
 import { type NodeSettings, nodeSettings } from '../kubelet/node-settings.ts'
 import type { SimulationResources } from '../kubelet/runtimes/simulated/simulated-answers.ts'
 import type { Stage } from '../kubelet/stages/stage-file.ts'
+import type { SchedulerChoice } from '../scheduler/scheduler.ts'
 import { issueForRequest } from './certificate.ts'
 import type { ComponentServer } from './component-server.ts'
 import { type ClientFor, type Elected, type ElectedOptions, startElected } from './elected.ts'
@@ -32,6 +33,7 @@ export interface ComponentsOptions extends NodeSettings {
   readonly pki: Pki
   readonly identity: Identity
   readonly progress: (text: string) => void
+  readonly scheduler?: SchedulerChoice
   /** Of another cluster, which has the StorageClasses that it has. */
   readonly isTwin?: boolean
   /** Where real nodes keep the volumes of the default StorageClass. */
@@ -107,7 +109,9 @@ export async function startComponents(runtime: Runtime, options: ComponentsOptio
     const { startScheduler } = await import('../scheduler/scheduler.ts')
     startOnce('kube-scheduler', SCHEDULER, async (clients, ending) => {
       const client = clients(SCHEDULER, 'kube-scheduler')
-      await startScheduler({ runtime: { ...runtime, log: runtime.log.named('scheduler') }, client, signal: ending })
+      const { scheduler: choice } = options
+      const log = runtime.log.named('scheduler')
+      await startScheduler({ ...choice, runtime: { ...runtime, log }, client, signal: ending })
       return async () => {}
     })
   }

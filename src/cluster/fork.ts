@@ -106,7 +106,7 @@ function optionsOf(options: ClusterOptions, from: Snapshot, isManual: boolean): 
     Object.entries(options.security ?? {}).filter(([name]) => !OWN.has(name)),
   ) as SecurityOptions
   const { components, nodes, disableAdmissionPlugins, enableAdmissionPlugins, allowPrivileged, logLevel } = options
-  const { onUnhandled, keepRequests, simulation, seed } = options
+  const { onUnhandled, keepRequests, simulation, scheduler, seed } = options
   return {
     storage: 'memory',
     from,
@@ -121,6 +121,7 @@ function optionsOf(options: ClusterOptions, from: Snapshot, isManual: boolean): 
     ...(onUnhandled === undefined ? {} : { onUnhandled }),
     ...(keepRequests === undefined ? {} : { keepRequests }),
     ...(simulation === undefined ? {} : { simulation }),
+    ...(scheduler === undefined ? {} : { scheduler }),
     ...(seed === undefined ? {} : { seed }),
   }
 }

@@ -44,16 +44,19 @@ const BUDGETS = { group: 'policy', version: 'v1', resource: 'poddisruptionbudget
 const BATCH = 64
 const TURN_MS = 10
 
-export interface SchedulerOptions {
+export interface SchedulerChoice {
+  /** Pods with another spec.schedulerName belong to another scheduler. Default: the default one. */
+  readonly profiles?: readonly SchedulerProfile[]
+  readonly queueTimes?: QueueTimes
+}
+
+export interface SchedulerOptions extends SchedulerChoice {
   readonly runtime: Runtime
   /** Speaks as system:kube-scheduler. */
   readonly client: Client
   readonly signal: AbortSignal
   /** Shared with other components of the process; its own when left out. */
   readonly informers?: InformerFactory
-  /** Pods with another spec.schedulerName belong to another scheduler. Default: the default one. */
-  readonly profiles?: readonly SchedulerProfile[]
-  readonly queueTimes?: QueueTimes
 }
 
 /** Resolves once the scheduler has seen the cluster and schedules. */
