@@ -22,9 +22,6 @@ export const DEVICE_VARIABLES: ReadonlyMap<string, Type> = new Map<string, Type>
   ],
 ])
 
-/** The evaluation of one expression over one device may cost as much. */
-export const DEVICE_COST_LIMIT = 1_000_000
-
 type Entry = readonly [Value, Value]
 
 /** A domain in which a device has nothing is there all the same. */

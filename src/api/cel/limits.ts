@@ -2,6 +2,8 @@
 
 /** One evaluation of one expression. */
 export const CALL_COST_LIMIT = 1_000_000
+/** One evaluation of one selector over one device (KEP-4381). */
+export const DEVICE_COST_LIMIT = 1_000_000
 /** All rules of a custom resource in one write; all expressions of one policy for one request. */
 export const REQUEST_COST_LIMIT = 10_000_000
 /** A rule of a definition, as it is estimated from the bounds in the schema. */

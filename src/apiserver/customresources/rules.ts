@@ -108,7 +108,7 @@ export function checkRulesOf(root: JSONSchemaProps): RuleChecks {
   let total = 0
   const observe = (path: string, cost: number) => {
     total += cost
-    if (cost >= 1_000_000) expensive.push({ path, cost })
+    if (cost >= SCHEMA_ESTIMATE_LIMIT / 100) expensive.push({ path, cost })
   }
   const finish = (path: string): readonly FieldError[] => {
     if (total <= SCHEMA_ESTIMATE_LIMIT) return []

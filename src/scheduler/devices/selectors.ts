@@ -1,6 +1,7 @@
 /** Whether a device is what a request or a class asks for, by their CEL expressions. */
-import { DEVICE_COST_LIMIT, DEVICE_VARIABLES, deviceValue } from '../../api/cel/devices.ts'
+import { DEVICE_VARIABLES, deviceValue } from '../../api/cel/devices.ts'
 import { BudgetExceeded } from '../../api/cel/eval.ts'
+import { DEVICE_COST_LIMIT } from '../../api/cel/limits.ts'
 import { compileExpression, type Program } from '../../api/cel/program.ts'
 import { CelError, NoSuchKey, type Value } from '../../api/cel/values.ts'
 import type { Fields } from '../../api/object.ts'

@@ -2,6 +2,8 @@
  * What a pod's annotations ask of the simulation (docs/simulation.md): `sim.skiff.dev/NAME` for all its containers,
  * `CONTAINER.sim.skiff.dev/NAME` for one. An image `sim.skiff.dev/NAME:VALUE` asks the same of its container.
  */
+import { GoDurationError, parseGoDurationMs } from '../../../base/go-duration.ts'
+
 type Annotations = Readonly<Record<string, string>>
 
 const DOMAIN = 'sim.skiff.dev'
@@ -37,16 +39,16 @@ export function annotationsOfSimulation(
   return found
 }
 
-const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
-
 /** `1500ms`, `2s`, `1m30s`, or a number of seconds; undefined when it is none of these. */
 export function annotatedMs(text: string | undefined): number | undefined {
   if (text === undefined || text.length > 40) return undefined
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000
-  if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) return undefined
-  let total = 0
-  for (const [, number, , unit] of text.matchAll(/(\d+(\.\d+)?)(ms|s|m|h)/g)) total += Number(number) * units[unit!]!
-  return total
+  try {
+    return /^\d/.test(text) ? parseGoDurationMs(text) : undefined
+  } catch (error) {
+    if (error instanceof GoDurationError) return undefined
+    throw error
+  }
 }
 
 export function simulatedDelay(annotations: Annotations, name: string, container = ''): number {
