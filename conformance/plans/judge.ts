@@ -28,6 +28,7 @@ export interface Judgement {
 const LOOSE_MS = 3000
 /** Objects that went so far apart in every copy did so for a reason, however busy the machine was. */
 const APART_MS = 30_000
+const FOREGROUND = 'foregroundDeletion'
 
 export async function planOfBatch(batch: RecordedBatch): Promise<Plan> {
   const source = { runtime: liveRuntime(), transport: replayingTransport(batch), userAgent: 'skiff plan' }
@@ -178,11 +179,13 @@ function timedPods(goes: readonly Going[], steps: readonly Step[], gone: Readonl
 
 /**
  * Whether Kubernetes orders the two ends: what goes because an owner is gone goes after it, what a foreground owner waits for goes before
- * it, and what is in a namespace that goes waits for its last pod. The order in which such a namespace is emptied else is chance.
+ * it, and what is in a namespace that goes waits for its last pod. The order in which such a namespace is emptied else is chance. So is
+ * that of a foreground owner and a dependent that it does not wait for: the garbage collector takes both up when the owner is marked.
  */
 function isOrdered(record: RecordedRecord, end: Step, led: Step, isEmptied: boolean): boolean {
   if (isEmptied) return end.by.component === 'namespace-controller' && led.object.kind === 'Pod'
-  if (led.changes.some(({ type }) => type === 'removed')) return true
+  if (led.changes.some(({ type }) => type === 'removed'))
+    return !led.changes.some((change) => change.type === 'finalizer-removed' && change.finalizer === FOREGROUND)
   return (
     record.before.ownerReferences?.some(
       ({ uid, blockOwnerDeletion }) => uid === led.object.uid && blockOwnerDeletion === true,
@@ -224,10 +227,10 @@ function compareOrder(
   return pairs
 }
 
-/** What went far apart in the same order in every copy goes in that order in the plan. */
+/** What went far apart in the same order in every copy goes in that order in the plan. One copy alone shows no order. */
 function compareApart(copies: readonly Copy[]): readonly string[] {
   const [first, ...others] = copies
-  if (first === undefined) return []
+  if (first === undefined || others.length === 0) return []
   const differences: string[] = []
   const names = [...first.ends.keys()]
   for (const name of names)

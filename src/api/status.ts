@@ -113,7 +113,9 @@ export const tooManyRequests = (message: string, retryAfterSeconds: number) =>
   new StatusError(429, 'TooManyRequests', message, { retryAfterSeconds })
 
 export const isBadRequest = (error: unknown): boolean => error instanceof StatusError && error.code === 400
-export const isNotFound = (error: unknown): boolean => error instanceof StatusError && error.reason === 'NotFound'
+/** A path that is not served is answered without a reason: what was asked for is not there either. */
+export const isNotFound = (error: unknown): boolean =>
+  error instanceof StatusError && (error.reason === 'NotFound' || (error.reason === '' && error.code === 404))
 export const isConflict = (error: unknown): boolean => error instanceof StatusError && error.reason === 'Conflict'
 export const isAlreadyExists = (error: unknown): boolean =>
   error instanceof StatusError && error.reason === 'AlreadyExists'

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Node } from '../../src/api/generated/types.ts'
+import type { KubeObject } from '../../src/api/object.ts'
 import { deleteDeed } from '../../src/inspect/plan/delete-deed.ts'
 import { type Plan, planDelete, planIn, readModel } from '../../src/inspect/plan/plan.ts'
 import { modelOf, type TwinModel } from '../../src/inspect/twin/twin.ts'
@@ -9,7 +10,9 @@ import {
   CONFIG_MAPS,
   configMap,
   core,
+  DEFINITIONS,
   DEPLOYMENTS,
+  definition,
   deployment,
   NAMESPACES,
   PODS,
@@ -120,6 +123,60 @@ test("a pod's end is a range, from obeying SIGTERM to the end of its grace; the 
     one.appears.map(({ kind }) => kind),
     ['Pod', 'Pod'],
   )
+})
+
+test('what loses one owner and waits for another is orphaned, and goes if the controller of the other acts', async () => {
+  const owner = await stage.make(CONFIG_MAPS, configMap('owner'))
+  const owned = (...owners: readonly KubeObject[]) =>
+    owners.map(({ metadata: { name, uid } }) => ({ apiVersion: 'v1', kind: 'ConfigMap', name, uid }))
+  const held = await stage.make(
+    CONFIG_MAPS,
+    configMap('held-one', { finalizers: ['acme.test/f'], ownerReferences: owned(owner) }),
+  )
+  await stage.make(CONFIG_MAPS, configMap('of-both', { ownerReferences: owned(owner, held) }))
+  const plan = await planDelete(stage.source, { targets: [{ kind: 'cm', namespace: 'default', name: 'owner' }] })
+  assert.deepEqual(shape(plan), [
+    'configmaps/owner goes',
+    'configmaps/held-one if others act',
+    'configmaps/of-both if others act',
+  ])
+  const orphaned = ({ orphaned: all }: Plan) =>
+    all.map(({ object, owners, goesIfOthersAct }) => [object.name, owners, goesIfOthersAct])
+  assert.deepEqual(orphaned(plan), [['of-both', ['ConfigMap/owner'], true]])
+})
+
+test('what leaves its owner by an orphaning delete is orphaned though the owner stays', async () => {
+  const held = await stage.make(CONFIG_MAPS, configMap('held-two', { finalizers: ['acme.test/f'] }))
+  const { name, uid } = held.metadata
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name, uid }]
+  await stage.make(CONFIG_MAPS, configMap('left', { ownerReferences }))
+  const targets = [{ kind: 'cm', namespace: 'default', name: 'held-two' }]
+  const { orphaned } = await planDelete(stage.source, { targets, cascade: 'orphan' })
+  assert.deepEqual(
+    orphaned.map(({ object, goesIfOthersAct }) => [object.name, goesIfOthersAct]),
+    [['left', false]],
+  )
+})
+
+test('the end of a definition takes what its instances own, whichever version the owners are named in', async () => {
+  await stage.make(DEFINITIONS, definition())
+  await stage.cluster.clock.advance('5s')
+  const shop = await stage.make(
+    { group: 'acme.test', version: 'v1', resource: 'shops' },
+    { apiVersion: 'acme.test/v1', kind: 'Shop', metadata: { name: 's', namespace: 'default' } },
+  )
+  const { name, uid } = shop.metadata
+  const ownerReferences = [{ apiVersion: 'acme.test/v1', kind: 'Shop', name, uid }]
+  await stage.make(CONFIG_MAPS, configMap('of-shop', { ownerReferences }))
+  await stage.cluster.clock.advance('5s')
+  const targets = [{ kind: 'crd', namespace: '', name: 'shops.acme.test' }]
+  assert.deepEqual(shape(await planDelete(stage.source, { targets })).sort(), [
+    'apiservices/v1.acme.test goes',
+    'apiservices/v2.acme.test goes',
+    'configmaps/of-shop goes',
+    'customresourcedefinitions/shops.acme.test goes',
+    'shops/s goes',
+  ])
 })
 
 test('what is not there is refused, or ignored; a kind that is not served is a question that cannot be asked', async () => {

@@ -56,12 +56,16 @@ export function createMonitors(
   const running = new Map<string, Map<string, Monitor>>()
   const monitorOf = (resource: GroupVersionResource) => running.get(resource.group)?.get(keyOf(resource))
 
-  function start(resource: DiscoveredResource): Monitor {
-    const informer = factory.informer(resource, { metadataOnly: true })
-    const kinded = (object: KubeObject): KubeObject =>
+  const kindedBy =
+    (resource: DiscoveredResource) =>
+    (object: KubeObject): KubeObject =>
       object.kind === 'PartialObjectMetadata'
         ? { ...object, apiVersion: apiVersionOf(resource.group, resource.version), kind: resource.kind }
         : object
+
+  function start(resource: DiscoveredResource): Monitor {
+    const informer = factory.informer(resource, { metadataOnly: true })
+    const kinded = kindedBy(resource)
     const changed = KIND_MAKERS.some((maker) => isSameResource(maker, resource))
       ? ({ metadata }: KubeObject) => kindsChanged(groupOfKindMaker(metadata.name ?? ''))
       : () => {}
@@ -100,7 +104,8 @@ export function createMonitors(
         factory.stopInformer(monitor.resource, { metadataOnly: true })
         known.delete(key)
         // Nothing of that kind is served any more: its objects are gone for the graph.
-        for (const object of monitor.informer.store.list()) enqueue({ type: 'delete', object })
+        const kinded = kindedBy(monitor.resource)
+        for (const object of monitor.informer.store.list()) enqueue({ type: 'delete', object: kinded(object) })
       }
       const added = [...wanted].flatMap(([key, resource]) => (known.has(key) ? [] : [resource]))
       for (const resource of added) known.set(keyOf(resource), start(resource))

@@ -22,7 +22,6 @@ export async function planOf(source: TwinSource, model: TwinModel, deed: Deed): 
   const names = namesOf(read)
   const known = new Set(read.resources.flatMap(({ items }) => items.map(({ metadata }) => metadata.uid ?? '')))
   const goes = goingOf(quick, slow, known)
-  const gone = new Set(goes.map(({ object }) => object.uid))
   return {
     apiVersion: 'plan.skiff.dev/v1',
     kind: 'Plan',
@@ -30,7 +29,7 @@ export async function planOf(source: TwinSource, model: TwinModel, deed: Deed): 
     at: formatTime(read.time),
     goes,
     stays: stayingOf(slow, goes),
-    orphaned: orphanedOf(quick, names, gone),
+    orphaned: orphanedOf(quick, names, goes),
     appears: appearingOf(slow, names),
     refused: slow.refused,
     forbidden: rights.forbidden,
@@ -188,16 +187,23 @@ function changedIn(before: readonly StoredEntry[], after: readonly StoredEntry[]
     .map((now) => ({ was: old.get(now.key), now }))
 }
 
-function orphanedOf({ before, rest }: Rehearsal, names: Names, gone: ReadonlySet<string>): readonly Orphaned[] {
+function orphanedOf({ before, rest, held }: Rehearsal, names: Names, goes: readonly Going[]): readonly Orphaned[] {
   const orphaned: Orphaned[] = []
+  const marked = new Set(held.map(({ uid }) => uid))
+  const certainties = new Map(goes.map(({ object, certainty }) => [object.uid, certainty]))
+  const isEnding = (uid: string) => marked.has(uid) || ['goes', 'either'].includes(certainties.get(uid) ?? '')
   for (const { was, now } of changedIn(before, rest)) {
     const [old, object] = [was?.object(), now.object()]
-    if (old === undefined || old.metadata.uid !== object.metadata.uid || gone.has(object.metadata.uid ?? '')) continue
+    if (old === undefined || old.metadata.uid !== object.metadata.uid || isEnding(object.metadata.uid ?? '')) continue
     const left = new Set(object.metadata.ownerReferences?.map(({ uid }) => uid))
-    const lost = (old.metadata.ownerReferences ?? []).filter(({ uid }) => !left.has(uid) && gone.has(uid))
+    const lost = (old.metadata.ownerReferences ?? []).filter(({ uid }) => !left.has(uid) && isEnding(uid))
     const made = plannedFrom(names, now.key, object)
     if (lost.length > 0 && made !== undefined)
-      orphaned.push({ object: made, owners: lost.map(({ kind, name }) => `${kind}/${name}`) })
+      orphaned.push({
+        object: made,
+        owners: lost.map(({ kind, name }) => `${kind}/${name}`),
+        goesIfOthersAct: certainties.get(made.uid) === 'if others act',
+      })
   }
   return orphaned
 }

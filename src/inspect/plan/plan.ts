@@ -61,10 +61,12 @@ export interface Staying {
   readonly goesIfOthersAct: boolean
 }
 
-/** An object that lives on without an owner that goes. */
+/** An object that lives on, no longer bound to an owner that goes or is marked. It may have others. */
 export interface Orphaned {
   readonly object: PlannedObject
   readonly owners: readonly string[]
+  /** Whether it goes when controllers outside of skiff's take their finalizers off. */
+  readonly goesIfOthersAct: boolean
 }
 
 /** A request of the deed that is answered with an error. */

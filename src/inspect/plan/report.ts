@@ -122,7 +122,10 @@ function text(plan: Plan, goes: readonly string[]): string {
     ),
     ...part(
       'orphaned:',
-      orphaned.map(({ object, owners }) => `  ${nameWords(object)}, until now of ${owners.join(', ')}`),
+      orphaned.map(
+        ({ object, owners, goesIfOthersAct }) =>
+          `  ${nameWords(object)}, until now of ${owners.join(', ')}${goesIfOthersAct ? '; it goes if others act' : ''}`,
+      ),
     ),
     ...part(
       'made meanwhile:',
