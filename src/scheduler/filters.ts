@@ -25,7 +25,7 @@ export interface FilterState {
   readonly cluster: Cluster
   readonly namespaceLabels: (namespace: string) => Fields | undefined
   /** Matching pods by topology value, one map per required affinity term and per hard spread constraint. */
-  readonly affinityCounts: readonly ReadonlyMap<string, number>[]
+  readonly affinityCounts: readonly Map<string, number>[]
   /** The pod's own constraints; without any the defaults for the pods that it belongs to. */
   readonly spread: readonly SpreadConstraint[]
   /** They are the scheduler's own. */
@@ -34,7 +34,7 @@ export interface FilterState {
   readonly spreadOn: (constraint: SpreadConstraint, node: NodeInfo) => number
   /** By the images that nodes have; undefined where none has told of any. */
   readonly imageScore?: (pod: PodInfo['pod']) => ((node: NodeInfo) => number) | undefined
-  readonly spreadCounts: readonly ReadonlyMap<string, number>[]
+  readonly spreadCounts: readonly Map<string, number>[]
   /** For a pod with volume claims: what is to be done for them on the node, or why that is impossible. */
   readonly volumesOn?: (node: NodeInfo) => VolumePlan | readonly string[]
   /** The pod's claims of access mode ReadWriteOncePod. */
@@ -162,7 +162,9 @@ const interPodAffinity: NodeFilter = (info, node, state) => {
           return soft("node(s) didn't match pod anti-affinity rules")
     }
   }
-  for (const { info: other, node: where } of state.cluster.withAntiAffinity.values())
+  for (const { info: other, node: where } of state.cluster.withAntiAffinity.values()) {
+    // Preemption has taken it off to see what then.
+    if (!where.pods.has(other.key)) continue
     for (const term of other.antiAffinity) {
       const value = labels[term.topologyKey]
       if (
@@ -172,6 +174,7 @@ const interPodAffinity: NodeFilter = (info, node, state) => {
       )
         return soft("node(s) didn't satisfy existing pods anti-affinity rules")
     }
+  }
   return undefined
 }
 
@@ -239,6 +242,27 @@ export function prefilter(
   }
 }
 
+/** What the state counts of `other` after it has been put on the node (1) or taken off (-1). */
+export function recount(info: PodInfo, other: PodInfo, node: NodeInfo, state: FilterState, by: 1 | -1): void {
+  const labels = labelsOf(node)
+  for (const [index, term] of info.affinity.entries()) {
+    const value = labels[term.topologyKey]
+    if (value === undefined || !termMatches(term, other.pod, state.namespaceLabels)) continue
+    const counts = state.affinityCounts[index]!
+    const count = (counts.get(value) ?? 0) + by
+    if (count > 0) counts.set(value, count)
+    else counts.delete(value)
+  }
+  const required = state.spread.filter((constraint) => constraint.hard)
+  if (!hasTopologyOf(node, required)) return
+  for (const [index, constraint] of required.entries()) {
+    if (!matchesSpread(constraint, info, other) || !isCounted(constraint, info, node)) continue
+    const value = labels[constraint.topologyKey] ?? ''
+    const counts = state.spreadCounts[index]!
+    counts.set(value, (counts.get(value) ?? 0) + by)
+  }
+}
+
 function defaultSpread({ selector }: SpreadSelector, { args }: SchedulerProfile): readonly SpreadConstraint[] {
   return args.defaultConstraints.map(({ topologyKey, maxSkew, minDomains, isHard }) => ({
     topologyKey,
@@ -276,7 +300,7 @@ export function countByTopology(
   counts: (node: NodeInfo) => boolean,
   on: (node: NodeInfo) => number,
   withEmpty: boolean,
-): ReadonlyMap<string, number> {
+): Map<string, number> {
   const found = new Map<string, number>()
   for (const node of cluster.ready()) {
     const value = labelsOf(node)[topologyKey]

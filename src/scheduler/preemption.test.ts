@@ -154,3 +154,48 @@ test('a budget of all pods speaks of none here', () => {
   assert.equal(preempt(present, { budgets: [budget('a', 0)] }), 'm: b')
   assert.equal(preempt(present, { budgets: [budget(undefined, 0)] }), 'n: a')
 })
+
+/** Whom `high`, of priority 10, takes the place of on node a of zone x; b of zone y takes no pods. */
+function inZones(high: KubeObject, ...present: readonly KubeObject[]): readonly string[] | undefined {
+  const cluster = createCluster()
+  cluster.setNode(node('a', { labels: { zone: 'x' } }))
+  cluster.setNode(node('b', { labels: { zone: 'y' }, spec: { unschedulable: true } }))
+  for (const one of present) cluster.setPod(podInfoOf(one), 'a')
+  const info = podInfoOf(high)
+  const state = prefilter(info, cluster, () => ({}))
+  const counted = () => JSON.stringify([...state.spreadCounts, ...state.affinityCounts].map((counts) => [...counts]))
+  const before = counted()
+  const refusing = cluster.ready().filter((one) => refusalOf(info, one, state)?.hard === false)
+  const chosen = choosePreemption(info, refusing, state, [])
+  assert.equal(counted(), before, 'trying changes nothing')
+  return chosen?.victims.map(({ pod: { metadata } }) => metadata.name ?? '').sort()
+}
+const term = (app: string) => ({ topologyKey: 'zone', labelSelector: { matchLabels: { app } } })
+const rule = (kind: string, app: string) => ({
+  affinity: { [kind]: { requiredDuringSchedulingIgnoredDuringExecution: [term(app)] } },
+})
+const labelled = (name: string, app: string, spec: Fields = {}, cpu = '100m') =>
+  pod(name, { priority: 1, ...spec }, { labels: { app }, requests: { cpu } })
+
+test('pods that make the skew too large give way, as many as that takes', () => {
+  const spread = (maxSkew: number) => ({
+    priority: 10,
+    topologySpreadConstraints: [{ maxSkew, whenUnsatisfiable: 'DoNotSchedule', ...term('web') }],
+  })
+  const present = [labelled('q', 'web'), labelled('r', 'web', { priority: 2 }), labelled('s', 'other')]
+  assert.deepEqual(inZones(labelled('high', 'web', spread(1)), ...present), ['q', 'r'])
+  assert.deepEqual(inZones(labelled('high', 'web', spread(2)), ...present), ['q'])
+})
+
+test('a pod that wants no such pod beside it gives way', () => {
+  const guard = labelled('guard', 'db', rule('podAntiAffinity', 'web'))
+  assert.deepEqual(inZones(labelled('high', 'web', { priority: 10 }), guard, labelled('s', 'other')), ['guard'])
+})
+
+test('a pod that the other must have beside it does not give way', () => {
+  const high = labelled('high', 'web', { priority: 10, ...rule('podAffinity', 'db') }, '1')
+  const beside = (priority: number) => labelled('db', 'db', { priority }, '1')
+  const other = labelled('other', 'x', { priority: 5 }, '1')
+  assert.equal(inZones(high, beside(1), other), undefined)
+  assert.deepEqual(inZones(high, beside(10), other), ['other'])
+})

@@ -7,7 +7,7 @@ import type { PodDisruptionBudget } from '../api/generated/types.ts'
 import type { Fields } from '../api/object.ts'
 import { type LabelSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
 import { getOrInsertComputed } from '../base/get-or-insert.ts'
-import { type FilterState, refusalOf } from './filters.ts'
+import { type FilterState, recount, refusalOf } from './filters.ts'
 import { type NodeInfo, putOn, takeOff } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
 
@@ -33,9 +33,17 @@ function victimsOn(
 ): Candidate | undefined {
   const lower = [...node.pods.values()].filter((present) => present.priority < info.priority)
   if (lower.length === 0) return undefined
-  for (const victim of lower) takeOff(node, victim)
+  const off = (victim: PodInfo) => {
+    takeOff(node, victim)
+    recount(info, victim, node, state, -1)
+  }
+  const on = (victim: PodInfo) => {
+    putOn(node, victim)
+    recount(info, victim, node, state, 1)
+  }
+  lower.forEach(off)
   if (refusalOf(info, node, state)) {
-    for (const victim of lower) putOn(node, victim)
+    lower.forEach(on)
     return undefined
   }
   lower.sort((a, b) => b.priority - a.priority || startOf(a) - startOf(b))
@@ -43,13 +51,13 @@ function victimsOn(
   const victims: PodInfo[] = []
   // They come back as long as the pod still fits.
   for (const candidate of [...guarded, ...lower.filter((one) => !guarded.has(one))]) {
-    putOn(node, candidate)
+    on(candidate)
     if (refusalOf(info, node, state)) {
-      takeOff(node, candidate)
+      off(candidate)
       victims.push(candidate)
     }
   }
-  for (const victim of victims) putOn(node, victim)
+  victims.forEach(on)
   return { node, victims, violations: victims.filter((victim) => guarded.has(victim)).length }
 }
 
