@@ -1,5 +1,12 @@
 /** What scheduling needs to know of a pod, worked out once per revision. */
-import type { Pod } from '../api/generated/types.ts'
+import type {
+  Container,
+  LabelSelector as LabelSelectorFields,
+  Pod,
+  PodAffinityTerm,
+  PodSpec,
+  WeightedPodAffinityTerm,
+} from '../api/generated/types.ts'
 import type { Fields } from '../api/object.ts'
 import { addInt64, type Int64, toInt64 } from '../api/objects/integers.ts'
 import { type LabelSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
@@ -72,40 +79,40 @@ export function amountsOf(list: Readonly<Record<string, string>> | undefined): A
 }
 
 export function podInfoOf(pod: Pod): PodInfo {
-  const spec: Fields = pod.spec ?? {}
+  const spec: Partial<PodSpec> = pod.spec ?? {}
   const { namespace = '', name = '', uid = '' } = pod.metadata
-  const affinity: Fields | undefined = spec['affinity']
+  const { affinity } = spec
   const requests = amountsOf(podRequests(spec))
-  const terms = (list: readonly Fields[] | undefined) => (list ?? []).map((term) => podTerm(term, pod, 1))
-  const weighted = (list: readonly Fields[] | undefined, sign: 1 | -1) =>
-    (list ?? []).map((entry) => podTerm(entry['podAffinityTerm'], pod, sign * entry['weight']))
+  const terms = (list: readonly PodAffinityTerm[] | undefined) => (list ?? []).map((term) => podTerm(term, pod, 1))
+  const weighted = (list: readonly WeightedPodAffinityTerm[] | undefined, sign: 1 | -1) =>
+    (list ?? []).map((entry) => podTerm(entry.podAffinityTerm, pod, sign * entry.weight))
   const disks = disksOf(pod)
   const controller = pod.metadata.ownerReferences?.find((owner) => owner.controller)?.uid ?? ''
   return {
     pod,
     key: `${namespace}/${name}`,
     uid,
-    priority: spec['priority'] ?? 0,
+    priority: spec.priority ?? 0,
     requests,
     assumed: assumedAmounts(spec, requests),
     shape: shapeOf(spec, controller, disks),
     ports: hostPorts(spec),
-    affinity: terms(affinity?.['podAffinity']?.requiredDuringSchedulingIgnoredDuringExecution),
-    antiAffinity: terms(affinity?.['podAntiAffinity']?.requiredDuringSchedulingIgnoredDuringExecution),
+    affinity: terms(affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution),
+    antiAffinity: terms(affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution),
     preferred: affinity
       ? [
-          ...weighted(affinity['podAffinity']?.preferredDuringSchedulingIgnoredDuringExecution, 1),
-          ...weighted(affinity['podAntiAffinity']?.preferredDuringSchedulingIgnoredDuringExecution, -1),
+          ...weighted(affinity.podAffinity?.preferredDuringSchedulingIgnoredDuringExecution, 1),
+          ...weighted(affinity.podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution, -1),
         ]
       : [],
-    spread: ((spec['topologySpreadConstraints'] ?? []) as readonly Fields[]).map((constraint) => ({
-      topologyKey: constraint['topologyKey'],
-      selector: withLabelKeys(constraint['labelSelector'], constraint['matchLabelKeys'], undefined, pod),
-      maxSkew: constraint['maxSkew'],
-      minDomains: constraint['minDomains'] ?? 1,
-      hard: constraint['whenUnsatisfiable'] === 'DoNotSchedule',
-      honorsAffinity: constraint['nodeAffinityPolicy'] !== 'Ignore',
-      honorsTaints: constraint['nodeTaintsPolicy'] === 'Honor',
+    spread: (spec.topologySpreadConstraints ?? []).map((constraint) => ({
+      topologyKey: constraint.topologyKey,
+      selector: withLabelKeys(constraint.labelSelector, constraint.matchLabelKeys, undefined, pod),
+      maxSkew: constraint.maxSkew,
+      minDomains: constraint.minDomains ?? 1,
+      hard: constraint.whenUnsatisfiable === 'DoNotSchedule',
+      honorsAffinity: constraint.nodeAffinityPolicy !== 'Ignore',
+      honorsTaints: constraint.nodeTaintsPolicy === 'Honor',
     })),
     claims: claimKeysOf(pod),
     disks,
@@ -113,29 +120,27 @@ export function podInfoOf(pod: Pod): PodInfo {
   }
 }
 
-function shapeOf(spec: Fields, controller: string, disks: readonly Disk[]): string | undefined {
+function shapeOf(spec: Partial<PodSpec>, controller: string, disks: readonly Disk[]): string | undefined {
   const { affinity } = spec
   const byOthers =
     affinity?.podAffinity !== undefined ||
     affinity?.podAntiAffinity !== undefined ||
-    (spec['topologySpreadConstraints']?.length ?? 0) > 0 ||
-    (spec['resourceClaims']?.length ?? 0) > 0 ||
-    (spec['volumes'] as readonly Fields[] | undefined)?.some(
-      (volume) => volume['persistentVolumeClaim'] !== undefined || volume['ephemeral'] !== undefined,
-    )
+    (spec.topologySpreadConstraints?.length ?? 0) > 0 ||
+    (spec.resourceClaims?.length ?? 0) > 0 ||
+    spec.volumes?.some((volume) => volume.persistentVolumeClaim !== undefined || volume.ephemeral !== undefined)
   if (byOthers) return undefined
-  const needs = (list: readonly Fields[] | undefined) =>
-    (list ?? []).map((one) => [one['resources'], one['ports'], one['restartPolicy']])
+  const needs = (list: readonly Container[] | undefined) =>
+    (list ?? []).map((one) => [one.resources, one.ports, one.restartPolicy])
   return JSON.stringify([
     controller,
-    spec['nodeName'],
-    spec['nodeSelector'],
+    spec.nodeName,
+    spec.nodeSelector,
     affinity?.nodeAffinity,
-    spec['tolerations'],
-    spec['overhead'],
-    spec['resources'],
-    needs(spec['containers']),
-    needs(spec['initContainers']),
+    spec.tolerations,
+    spec.overhead,
+    spec.resources,
+    needs(spec.containers),
+    needs(spec.initContainers),
     disks,
   ])
 }
@@ -146,35 +151,30 @@ const UNASKED: readonly (readonly [string, number])[] = [
   ['memory', 200 * 1024 * 1024],
 ]
 
-function assumedAmounts(spec: Fields, requests: Amounts): Amounts {
-  const containers = (spec['containers'] ?? []) as readonly Fields[]
+function assumedAmounts(spec: Partial<PodSpec>, requests: Amounts): Amounts {
+  const containers = spec.containers ?? []
   return new Map(
     UNASKED.map(([name, amount]) => {
-      const silent = containers.filter((container) => container['resources']?.requests?.[name] === undefined).length
+      const silent = containers.filter((container) => container.resources?.requests?.[name] === undefined).length
       return [name, addInt64(requests.get(name) ?? 0, silent * amount)]
     }),
   )
 }
 
-function hostPorts(spec: Fields): readonly HostPort[] {
-  return ([...(spec['containers'] ?? []), ...(spec['initContainers'] ?? [])] as readonly Fields[]).flatMap(
-    (container) =>
-      ((container['ports'] ?? []) as readonly Fields[])
-        .filter((port) => port['hostPort'])
-        .map((port) => ({
-          ip: port['hostIP'] || '0.0.0.0',
-          protocol: port['protocol'] ?? 'TCP',
-          port: port['hostPort'],
-        })),
+function hostPorts(spec: Partial<PodSpec>): readonly HostPort[] {
+  return [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ ports }) =>
+    (ports ?? []).flatMap(({ hostIP, protocol = 'TCP', hostPort }) =>
+      hostPort ? [{ ip: hostIP || '0.0.0.0', protocol, port: hostPort }] : [],
+    ),
   )
 }
 
-function podTerm(term: Fields, pod: Pod, weight: number): PodTerm {
-  const named = (term['namespaces'] ?? []) as readonly string[]
-  const selector = term['namespaceSelector'] as Fields | undefined
+function podTerm(term: PodAffinityTerm, pod: Pod, weight: number): PodTerm {
+  const named = term.namespaces ?? []
+  const selector = term.namespaceSelector
   return {
-    topologyKey: term['topologyKey'],
-    selector: withLabelKeys(term['labelSelector'], term['matchLabelKeys'], term['mismatchLabelKeys'], pod),
+    topologyKey: term.topologyKey,
+    selector: withLabelKeys(term.labelSelector, term.matchLabelKeys, term.mismatchLabelKeys, pod),
     namespaces: new Set(named.length === 0 && selector === undefined ? [pod.metadata.namespace ?? ''] : named),
     namespaceSelector: selector === undefined ? undefined : labelSelectorOf(selector),
     weight,
@@ -183,7 +183,7 @@ function podTerm(term: Fields, pod: Pod, weight: number): PodTerm {
 
 /** matchLabelKeys and mismatchLabelKeys (KEP-3633): the pod's own values of these keys join the selector. */
 function withLabelKeys(
-  selector: Fields | undefined,
+  selector: LabelSelectorFields | undefined,
   match: readonly string[] | undefined,
   mismatch: readonly string[] | undefined,
   pod: Pod,
@@ -195,7 +195,7 @@ function withLabelKeys(
   return labelSelectorOf({
     ...selector,
     matchExpressions: [
-      ...(selector?.['matchExpressions'] ?? []),
+      ...(selector?.matchExpressions ?? []),
       ...expressions(match, 'In'),
       ...expressions(mismatch, 'NotIn'),
     ],
