@@ -12,7 +12,7 @@ import { addInt64, type Int64, toInt64 } from '../api/objects/integers.ts'
 import { type LabelSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
 import { podRequests } from '../api/objects/pod-requests.ts'
 import { quantityMilliValue, quantityValue } from '../api/objects/quantity.ts'
-import { claimKeysOf, type Disk, disksOf } from './volume-restrictions.ts'
+import { type Disk, disksOf, volumeClaimKeysOf } from './volume-restrictions.ts'
 
 /** Amounts by resource name: cpu in thousandths, everything else in whole units. */
 export type Amounts = ReadonlyMap<string, Int64>
@@ -114,7 +114,7 @@ export function podInfoOf(pod: Pod): PodInfo {
       honorsAffinity: constraint.nodeAffinityPolicy !== 'Ignore',
       honorsTaints: constraint.nodeTaintsPolicy === 'Honor',
     })),
-    claims: claimKeysOf(pod),
+    claims: volumeClaimKeysOf(pod),
     disks,
     controller,
   }

@@ -17,9 +17,9 @@ import { objectKey } from '../client/store.ts'
 import { createBelongsTogether } from './default-spread.ts'
 import {
   ClaimError,
-  claimKeysOf,
   createDeviceBinder,
   type DevicePlan,
+  deviceClaimKeysOf,
   type PodDevices,
 } from './devices/device-binder.ts'
 import { type FilterState, prefilter, type Refusal, refusalOf } from './filters.ts'
@@ -142,7 +142,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     else if (!onTheirWay.has(objectKey(pod))) queue.add(podInfoOf(pod))
   }
   const byClaim = 'resourceclaim'
-  pods.addIndex(byClaim, (pod) => (pod.spec?.nodeName ? [] : claimKeysOf(pod)))
+  pods.addIndex(byClaim, (pod) => (pod.spec?.nodeName ? [] : deviceClaimKeysOf(pod)))
   function claimChanged(key: string): void {
     for (const pod of pods.store.byIndex(byClaim, key)) if (!onTheirWay.has(objectKey(pod))) place(pod)
   }

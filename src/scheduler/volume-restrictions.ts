@@ -52,7 +52,7 @@ export function isDiskTaken({ disks }: PodInfo, present: Iterable<PodInfo>): boo
 }
 
 /** `namespace/name` of the claims that the pod names, and of those that are made for it. */
-export function claimKeysOf({ metadata: { namespace = '', name = '' }, spec }: Pod): readonly string[] {
+export function volumeClaimKeysOf({ metadata: { namespace = '', name = '' }, spec }: Pod): readonly string[] {
   const volumes = spec?.volumes
   if (volumes === undefined) return NONE
   return volumes.flatMap((volume): readonly string[] => {

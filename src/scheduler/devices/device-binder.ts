@@ -393,5 +393,5 @@ function missingClass(claim: ResourceClaim, classOf: (name: string) => DeviceCla
 }
 
 /** Keys of a pod's claims. */
-export const claimKeysOf = (pod: Pod): readonly string[] =>
+export const deviceClaimKeysOf = (pod: Pod): readonly string[] =>
   claimNamesOf(pod).map((name) => `${pod.metadata.namespace}/${name}`)
