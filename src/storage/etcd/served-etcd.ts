@@ -54,9 +54,15 @@ const REFUSED: readonly (readonly [path: string, why: string, streams?: true])[]
   ['Maintenance/Snapshot', LACKING, true],
 ]
 
+/** As etcd has it: of a request 1.5 MiB by default, and some more for what is around it. Nothing that is answered here is half as large. */
+const LONGEST_REQUEST = 2 << 20
+
 /** `version`: the etcd that it stands for. */
 export function serveEtcd(store: Storage, version: string): ServedEtcd {
-  const server = new Server({ 'grpc.max_send_message_length': -1, 'grpc.max_receive_message_length': -1 })
+  const server = new Server({
+    'grpc.max_send_message_length': -1,
+    'grpc.max_receive_message_length': LONGEST_REQUEST,
+  })
   const header = (revision = store.revision) => ({
     cluster_id: CLUSTER,
     member_id: MEMBER,
