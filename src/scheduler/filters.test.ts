@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Node } from '../api/generated/types.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
 import { prefilter, refusalOf } from './filters.ts'
 import { createCluster } from './node-info.ts'
@@ -32,6 +33,13 @@ const spread = (more: Fields = {}) => ({
 })
 const zones = [node('a', { labels: { zone: 'x' } }), node('b', { labels: { zone: 'y' } })]
 const taintedZone = [node('a', { labels: { zone: 'x' } }), node('b', { labels: { zone: 'y' }, ...taint('NoSchedule') })]
+const restarting = (kind: string, action = 'RestartAllContainers') =>
+  pod('p', { [kind]: [{ name: 'r', restartPolicyRules: [{ action }] }] })
+const declaring = (...declaredFeatures: readonly string[]) => {
+  const made = node('a')
+  return { ...made, status: { ...(made as Node).status, declaredFeatures } }
+}
+const FEATURES = ["node(s) didn't match Pod's required features"]
 const PORTS = "node(s) didn't have free ports for the requested pod ports"
 const AFFINITY = "node(s) didn't match pod affinity rules"
 const ANTI = "node(s) didn't match pod anti-affinity rules"
@@ -219,6 +227,17 @@ const cases: Readonly<Record<string, Case>> = {
     present: [['a', pod('q', {}, { labels: { app: 'web', rev: '2' } })]],
     refused: [[SPREAD], false],
   },
+  'a feature that the node does not declare': { pod: restarting('containers'), refused: [FEATURES, true] },
+  'a feature that the node does not declare, of an init container': {
+    pod: restarting('initContainers'),
+    nodes: [declaring('Other')],
+    refused: [FEATURES, true],
+  },
+  'a feature that the node declares': {
+    pod: restarting('containers'),
+    nodes: [declaring('Other', 'RestartAllContainersOnContainerExits')],
+  },
+  'rules of restart that every kubelet knows': { pod: restarting('containers', 'Restart') },
   'a spread that is only wished': {
     pod: pod('p', spread({ whenUnsatisfiable: 'ScheduleAnyway' }), web),
     nodes: zones,
@@ -241,3 +260,12 @@ for (const [what, { pod: wanted, nodes = [node('a')], present = [], refused }] o
     )
     assert.deepEqual(refusal && [refusal.reasons, refusal.hard], refused)
   })
+
+test('pods that need a feature are not taken for others, and a node that declares one more has changed', () => {
+  assert.notEqual(podInfoOf(restarting('containers')).shape, podInfoOf(restarting('containers', 'Restart')).shape)
+  const cluster = createCluster()
+  cluster.setNode(declaring())
+  const before = cluster.nodes.get('a')?.generation
+  cluster.setNode(declaring('RestartAllContainersOnContainerExits'))
+  assert.notEqual(cluster.nodes.get('a')?.generation, before)
+})

@@ -6,6 +6,7 @@ import type { Fields } from '../api/object.ts'
 import { addInt64 } from '../api/objects/integers.ts'
 import { selectsNode } from '../api/objects/node-affinity.ts'
 import { toleratesTaint } from '../api/objects/taints.ts'
+import { declaresAll } from './declared-features.ts'
 import type { SpreadSelector } from './default-spread.ts'
 import type { DevicePlan } from './devices/device-binder.ts'
 import { type Cluster, labelsOf, type NodeInfo, taintsOf } from './node-info.ts'
@@ -183,6 +184,9 @@ const dynamicResources: NodeFilter = (_, node, state) => {
   return typeof plan === 'string' ? hard(plan) : undefined
 }
 
+const nodeDeclaredFeatures: NodeFilter = ({ features }, node) =>
+  declaresAll(node, features) ? undefined : hard("node(s) didn't match Pod's required features")
+
 /** VolumeZone has its say in the plan of volumes. */
 const filters: Readonly<Record<Exclude<FilterPlugin, 'VolumeZone'>, NodeFilter>> = {
   NodeUnschedulable: nodeUnschedulable,
@@ -197,6 +201,7 @@ const filters: Readonly<Record<Exclude<FilterPlugin, 'VolumeZone'>, NodeFilter>>
   PodTopologySpread: topologySpread,
   InterPodAffinity: interPodAffinity,
   DynamicResources: dynamicResources,
+  NodeDeclaredFeatures: nodeDeclaredFeatures,
 }
 
 export function prefilter(

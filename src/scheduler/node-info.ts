@@ -137,6 +137,7 @@ export function sameNode(a: Node, b: Node): boolean {
   return (
     same(a.status?.allocatable, b.status?.allocatable) &&
     same(a.status?.capacity, b.status?.capacity) &&
+    same(a.status?.declaredFeatures, b.status?.declaredFeatures) &&
     same(a.spec?.taints, b.spec?.taints) &&
     same(a.metadata.labels, b.metadata.labels) &&
     a.spec?.unschedulable === b.spec?.unschedulable

@@ -12,6 +12,7 @@ import { addInt64, type Int64, toInt64 } from '../api/objects/integers.ts'
 import { type LabelSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
 import { podRequests } from '../api/objects/pod-requests.ts'
 import { quantityMilliValue, quantityValue } from '../api/objects/quantity.ts'
+import { requiredFeatures } from './declared-features.ts'
 import { type Disk, disksOf, volumeClaimKeysOf } from './volume-restrictions.ts'
 
 /** Amounts by resource name: cpu in thousandths, everything else in whole units. */
@@ -62,6 +63,8 @@ export interface PodInfo {
   readonly claims: readonly string[]
   /** Volumes that it names itself and that no other pod on the node may have. */
   readonly disks: readonly Disk[]
+  /** What a node must declare to have it. */
+  readonly features: readonly string[]
   /** uid of the controlling owner; '' for none. */
   readonly controller: string
   /**
@@ -87,6 +90,7 @@ export function podInfoOf(pod: Pod): PodInfo {
   const weighted = (list: readonly WeightedPodAffinityTerm[] | undefined, sign: 1 | -1) =>
     (list ?? []).map((entry) => podTerm(entry.podAffinityTerm, pod, sign * entry.weight))
   const disks = disksOf(pod)
+  const features = requiredFeatures(pod)
   const controller = pod.metadata.ownerReferences?.find((owner) => owner.controller)?.uid ?? ''
   return {
     pod,
@@ -95,7 +99,7 @@ export function podInfoOf(pod: Pod): PodInfo {
     priority: spec.priority ?? 0,
     requests,
     assumed: assumedAmounts(spec, requests),
-    shape: shapeOf(spec, controller, disks),
+    shape: shapeOf(spec, controller, disks, features),
     ports: hostPorts(spec),
     affinity: terms(affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution),
     antiAffinity: terms(affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution),
@@ -116,11 +120,17 @@ export function podInfoOf(pod: Pod): PodInfo {
     })),
     claims: volumeClaimKeysOf(pod),
     disks,
+    features,
     controller,
   }
 }
 
-function shapeOf(spec: Partial<PodSpec>, controller: string, disks: readonly Disk[]): string | undefined {
+function shapeOf(
+  spec: Partial<PodSpec>,
+  controller: string,
+  disks: readonly Disk[],
+  features: readonly string[],
+): string | undefined {
   const { affinity } = spec
   const byOthers =
     affinity?.podAffinity !== undefined ||
@@ -142,6 +152,7 @@ function shapeOf(spec: Partial<PodSpec>, controller: string, disks: readonly Dis
     needs(spec.containers),
     needs(spec.initContainers),
     disks,
+    features,
   ])
 }
 

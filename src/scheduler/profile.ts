@@ -18,6 +18,7 @@ export const FILTER_PLUGINS = [
   'PodTopologySpread',
   'InterPodAffinity',
   'DynamicResources',
+  'NodeDeclaredFeatures',
 ] as const
 export type FilterPlugin = (typeof FILTER_PLUGINS)[number]
 
