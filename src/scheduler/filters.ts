@@ -1,24 +1,23 @@
 /**
- * Filters, in the order of Kubernetes' default plugins. Each says why a node does not do for a pod: `hard` reasons cannot be
- * cured by evicting pods from the node, the others could be.
+ * Filters, in the order of Kubernetes' default plugins. Those of a plugin that scores too are in a file of its name.
  */
 import type { Fields } from '../api/object.ts'
 import { addInt64 } from '../api/objects/integers.ts'
-import { selectsNode } from '../api/objects/node-affinity.ts'
 import { toleratesTaint } from '../api/objects/taints.ts'
 import { declaresAll } from './declared-features.ts'
 import type { SpreadSelector } from './default-spread.ts'
 import type { DevicePlan } from './devices/device-binder.ts'
-import { type Cluster, labelsOf, type NodeInfo, taintsOf } from './node-info.ts'
+import { interPodAffinity } from './inter-pod-affinity.ts'
+import { nodeAffinity } from './node-affinity.ts'
+import { type Cluster, labelsOf, type NodeInfo } from './node-info.ts'
 import { type HostPort, type PodInfo, type SpreadConstraint, termMatches } from './pod-info.ts'
 import { defaultProfile, type FilterPlugin, type SchedulerProfile } from './profile.ts'
+import { hard, type Refusal, soft } from './refusal.ts'
+import { taintToleration, tolerations } from './taint-toleration.ts'
+import { countByTopology } from './topology-counts.ts'
+import { defaultSpread, hasTopologyOf, isCounted, matchesSpread, topologySpread } from './topology-spread.ts'
 import { isDiskTaken } from './volume-restrictions.ts'
 import type { VolumePlan } from './volumes.ts'
-
-export interface Refusal {
-  readonly reasons: readonly string[]
-  readonly hard: boolean
-}
 
 /** What filters need beyond the node: worked out once per pod by `prefilter`. */
 export interface FilterState {
@@ -50,11 +49,6 @@ export interface FilterState {
 
 export type NodeFilter = (info: PodInfo, node: NodeInfo, state: FilterState) => Refusal | undefined
 
-const hard = (...reasons: string[]): Refusal => ({ reasons, hard: true })
-const soft = (...reasons: string[]): Refusal => ({ reasons, hard: false })
-
-const tolerations = (info: PodInfo) => info.pod.spec?.tolerations ?? []
-
 const UNSCHEDULABLE = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }
 
 const nodeUnschedulable: NodeFilter = (info, node) =>
@@ -66,24 +60,6 @@ const nodeName: NodeFilter = (info, node) =>
   info.pod.spec?.nodeName && info.pod.spec?.nodeName !== node.name
     ? hard("node(s) didn't match the requested node name")
     : undefined
-
-const hasUntoleratedTaint = (info: PodInfo, node: NodeInfo): boolean =>
-  taintsOf(node).some(
-    (taint) =>
-      taint.effect !== 'PreferNoSchedule' && !tolerations(info).some((toleration) => toleratesTaint(toleration, taint)),
-  )
-
-const taintToleration: NodeFilter = (info, node) =>
-  hasUntoleratedTaint(info, node) ? hard('node(s) had untolerated taint(s)') : undefined
-
-const nodeAffinity: NodeFilter = (info, node, { profile }) => {
-  const { addedAffinity } = profile.args
-  if (addedAffinity !== undefined && !selectsNode({ affinity: { nodeAffinity: addedAffinity } }, node.node!))
-    return hard("node(s) didn't match scheduler-enforced node affinity")
-  return selectsNode(info.pod.spec ?? {}, node.node!)
-    ? undefined
-    : hard("node(s) didn't match Pod's node affinity/selector")
-}
 
 const clash = (a: HostPort, b: HostPort) =>
   a.port === b.port && a.protocol === b.protocol && (a.ip === b.ip || a.ip === '0.0.0.0' || b.ip === '0.0.0.0')
@@ -124,59 +100,6 @@ const nodeVolumeLimits: NodeFilter = (_, node, { volumeLimitOn }) => {
 const volumeBinding: NodeFilter = (_, node, state) => {
   const plan = state.volumesOn?.(node)
   return plan !== undefined && 'length' in plan ? hard(...plan) : undefined
-}
-
-const topologySpread: NodeFilter = (info, node, state) => {
-  const constraints = state.spread.filter((constraint) => constraint.hard)
-  const labels = labelsOf(node)
-  for (const [index, constraint] of constraints.entries()) {
-    const value = labels[constraint.topologyKey]
-    if (value === undefined)
-      return hard("node(s) didn't match pod topology spread constraints (missing required label)")
-    const counts = state.spreadCounts[index]!
-    const least = counts.size < constraint.minDomains ? 0 : Math.min(...counts.values())
-    const self = constraint.selector.matches(info.pod.metadata.labels) ? 1 : 0
-    if ((counts.get(value) ?? 0) + self - least > constraint.maxSkew)
-      return soft("node(s) didn't match pod topology spread constraints")
-  }
-  return undefined
-}
-
-const interPodAffinity: NodeFilter = (info, node, state) => {
-  const labels = labelsOf(node)
-  const nobodyMatches = state.affinityCounts.every((counts) => counts.size === 0)
-  const matchesItself = info.affinity.every((term) => termMatches(term, info.pod, state.namespaceLabels))
-  for (const [index, term] of info.affinity.entries()) {
-    const value = labels[term.topologyKey]
-    // The first pod of a group that wants to be with its own kind may start anywhere.
-    const satisfied =
-      value !== undefined && ((state.affinityCounts[index]!.get(value) ?? 0) > 0 || (nobodyMatches && matchesItself))
-    if (!satisfied) return hard("node(s) didn't match pod affinity rules")
-  }
-  for (const term of info.antiAffinity) {
-    const value = labels[term.topologyKey]
-    if (value === undefined) continue
-    for (const other of state.cluster.ready()) {
-      if (labelsOf(other)[term.topologyKey] !== value) continue
-      for (const present of other.pods.values())
-        if (termMatches(term, present.pod, state.namespaceLabels))
-          return soft("node(s) didn't match pod anti-affinity rules")
-    }
-  }
-  for (const { info: other, node: where } of state.cluster.withAntiAffinity.values()) {
-    // Preemption has taken it off to see what then.
-    if (!where.pods.has(other.key)) continue
-    for (const term of other.antiAffinity) {
-      const value = labels[term.topologyKey]
-      if (
-        value !== undefined &&
-        value === labelsOf(where)[term.topologyKey] &&
-        termMatches(term, info.pod, state.namespaceLabels)
-      )
-        return soft("node(s) didn't satisfy existing pods anti-affinity rules")
-    }
-  }
-  return undefined
 }
 
 const dynamicResources: NodeFilter = (_, node, state) => {
@@ -266,54 +189,6 @@ export function recount(info: PodInfo, other: PodInfo, node: NodeInfo, state: Fi
     const counts = state.spreadCounts[index]!
     counts.set(value, (counts.get(value) ?? 0) + by)
   }
-}
-
-function defaultSpread({ selector }: SpreadSelector, { args }: SchedulerProfile): readonly SpreadConstraint[] {
-  return args.defaultConstraints.map(({ topologyKey, maxSkew, minDomains, isHard }) => ({
-    topologyKey,
-    selector,
-    maxSkew,
-    minDomains,
-    hard: isHard,
-    honorsAffinity: true,
-    honorsTaints: false,
-  }))
-}
-
-/** The node has the labels of all constraints: pods on others count for none of them. */
-export function hasTopologyOf(node: NodeInfo, constraints: readonly SpreadConstraint[]): boolean {
-  const labels = labelsOf(node)
-  return constraints.every(({ topologyKey }) => labels[topologyKey] !== undefined)
-}
-
-/** By the constraint's nodeAffinityPolicy and nodeTaintsPolicy (KEP-3094) the pods on this node count. */
-export function isCounted({ honorsAffinity, honorsTaints }: SpreadConstraint, info: PodInfo, node: NodeInfo): boolean {
-  if (honorsAffinity && !selectsNode(info.pod.spec ?? {}, node.node!)) return false
-  return !(honorsTaints && hasUntoleratedTaint(info, node))
-}
-
-/** The pod counts; one that is being deleted does not. */
-function matchesSpread({ selector }: SpreadConstraint, info: PodInfo, { pod }: PodInfo): boolean {
-  const { namespace, deletionTimestamp, labels } = pod.metadata
-  return namespace === info.pod.metadata.namespace && deletionTimestamp === undefined && selector.matches(labels)
-}
-
-/** Pods, as `on` counts them on a node, per value of a node label; `withEmpty` keeps the values where there are none. */
-export function countByTopology(
-  cluster: Cluster,
-  topologyKey: string,
-  counts: (node: NodeInfo) => boolean,
-  on: (node: NodeInfo) => number,
-  withEmpty: boolean,
-): Map<string, number> {
-  const found = new Map<string, number>()
-  for (const node of cluster.ready()) {
-    const value = labelsOf(node)[topologyKey]
-    if (value === undefined || !counts(node)) continue
-    const sum = on(node)
-    if (sum > 0 || withEmpty) found.set(value, (found.get(value) ?? 0) + sum)
-  }
-  return found
 }
 
 /** The first filter that refuses decides, as in Kubernetes. */

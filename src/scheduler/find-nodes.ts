@@ -7,9 +7,10 @@
 import type { Fields } from '../api/object.ts'
 import { getOrInsertComputed } from '../base/get-or-insert.ts'
 import { createLruMap } from '../base/lru.ts'
-import { type FilterState, type Refusal, refusalOf } from './filters.ts'
+import { type FilterState, refusalOf } from './filters.ts'
 import type { Cluster, NodeInfo } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
+import type { Refusal } from './refusal.ts'
 import { bestNodes, type Recall } from './scores.ts'
 
 export interface NodeSearch {

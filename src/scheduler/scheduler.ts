@@ -22,7 +22,7 @@ import {
   deviceClaimKeysOf,
   type PodDevices,
 } from './devices/device-binder.ts'
-import { type FilterState, prefilter, type Refusal, refusalOf } from './filters.ts'
+import { type FilterState, prefilter, refusalOf } from './filters.ts'
 import { createNodeSearch } from './find-nodes.ts'
 import { createImageIndex } from './image-locality.ts'
 import { createCluster, type NodeInfo, sameNode } from './node-info.ts'
@@ -32,6 +32,7 @@ import { createPodStatusWriter, type Unscheduled } from './pod-status.ts'
 import { choosePreemption } from './preemption.ts'
 import { DEFAULT_SCHEDULER, defaultProfile, type SchedulerProfile } from './profile.ts'
 import { createSchedulingQueue, type QueueTimes } from './queue.ts'
+import type { Refusal } from './refusal.ts'
 import { createVolumeBinder } from './volume-binder.ts'
 import { createVolumeLimits } from './volume-limits.ts'
 import { exclusiveClaims, nothingToDo, planFor, type VolumePlan, volumesOf } from './volumes.ts'

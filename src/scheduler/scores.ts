@@ -1,21 +1,18 @@
-/**
- * Scores of the nodes that passed: free room and balance of what is left, spread over the nodes, the pod's own preferences,
- * and taints that would rather not have it. Each is 0 to 100; weights are those of Kubernetes' default plugins.
- */
-import { nodeTermMatches } from '../api/objects/node-affinity.ts'
-import { toleratesTaint } from '../api/objects/taints.ts'
 import { preferenceOf } from './devices/preference.ts'
-import { countByTopology, type FilterState, hasTopologyOf, isCounted } from './filters.ts'
-import { labelsOf, type NodeInfo, taintsOf } from './node-info.ts'
-import { type PodInfo, termMatches } from './pod-info.ts'
+import type { FilterState } from './filters.ts'
+import { preferredPods } from './inter-pod-affinity.ts'
+import { preferredNodes } from './node-affinity.ts'
+import type { NodeInfo } from './node-info.ts'
+import type { PodInfo } from './pod-info.ts'
 import type { PluginArgs, ScorePlugin } from './profile.ts'
 import { balance, resourceScore } from './resource-scores.ts'
+import { preferNoTaints } from './taint-toleration.ts'
+import { softSpread } from './topology-spread.ts'
 
 const MAX = 100
-const HOSTNAME = 'kubernetes.io/hostname'
 
 /** Raw values, later spread over 0 to 100. `reversed`: less is better; `spread`: less is better, and none is no node's score. */
-interface Score {
+export interface Score {
   readonly plugin: ScorePlugin
   readonly raw: (node: NodeInfo) => number
   /** Of the raw value, where it depends on the other nodes too. */
@@ -45,115 +42,6 @@ function balanced(info: PodInfo, { balancedResources }: PluginArgs): Score {
           (balance(node, balancedResources, info.requests, info) - balance(node, balancedResources, new Map(), info)) /
             2,
       ),
-  }
-}
-
-/** The more domains, the more one pod counts. */
-const domainWeight = (domains: number) => Math.log(domains + 2)
-
-/** Constraints that are wished: the pod's own, or by default those of the pods that it belongs to. */
-function softSpread(info: PodInfo, nodes: readonly NodeInfo[], state: FilterState): Score {
-  const { cluster, spread, isSpreadBySystem } = state
-  const soft = spread.filter((constraint) => !constraint.hard)
-  const hasAll = (node: NodeInfo) => isSpreadBySystem || hasTopologyOf(node, soft)
-  const scored = nodes.filter(hasAll)
-  const counted = soft.map((constraint) => {
-    const { topologyKey, maxSkew } = constraint
-    const domains = new Set(scored.map((node) => labelsOf(node)[topologyKey]))
-    domains.delete(undefined)
-    const isHost = topologyKey === HOSTNAME
-    const inDomain =
-      isHost || domains.size === 0
-        ? undefined
-        : countByTopology(
-            cluster,
-            topologyKey,
-            (node) => hasAll(node) && isCounted(constraint, info, node),
-            (node) => state.spreadOn(constraint, node),
-            true,
-          )
-    return { topologyKey, maxSkew, weight: domainWeight(isHost ? scored.length : domains.size), inDomain, constraint }
-  })
-  return {
-    plugin: 'PodTopologySpread',
-    normalize: 'spread',
-    raw: () => 0,
-    scaled: (_, node) => {
-      if (!hasAll(node)) return Number.NaN
-      let crowd = 0
-      for (const { topologyKey, maxSkew, weight, inDomain, constraint } of counted) {
-        const value = labelsOf(node)[topologyKey]
-        if (value === undefined) continue
-        const pods = topologyKey === HOSTNAME ? state.spreadOn(constraint, node) : (inDomain?.get(value) ?? 0)
-        crowd += pods * weight + maxSkew - 1
-      }
-      return Math.round(crowd)
-    },
-  }
-}
-
-function taints(info: PodInfo): Score {
-  const tolerations = info.pod.spec?.tolerations ?? []
-  return {
-    plugin: 'TaintToleration',
-    normalize: 'reversed',
-    raw: (node) =>
-      taintsOf(node).filter(
-        (taint) =>
-          taint.effect === 'PreferNoSchedule' && !tolerations.some((toleration) => toleratesTaint(toleration, taint)),
-      ).length,
-  }
-}
-
-function preferredNodes(info: PodInfo, { addedAffinity }: PluginArgs): Score {
-  const preferred = [
-    ...(addedAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []),
-    ...(info.pod.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []),
-  ]
-  return {
-    plugin: 'NodeAffinity',
-    normalize: 'to max',
-    raw: (node) =>
-      preferred.reduce((sum, entry) => sum + (nodeTermMatches(entry.preference, node.node!) ? entry.weight : 0), 0),
-  }
-}
-
-/** What the pod wishes of others, what others there wish of it, and that others must have it near, which weighs 1 unless told otherwise. */
-function preferredPods(info: PodInfo, { cluster, namespaceLabels, profile }: FilterState): Score {
-  const { hardPodAffinityWeight } = profile.args
-  const byTopology = new Map<string, Map<string, number>>()
-  const add = (key: string, value: string | undefined, weight: number) => {
-    if (value === undefined) return
-    const sums = byTopology.get(key) ?? new Map<string, number>()
-    byTopology.set(key, sums)
-    sums.set(value, (sums.get(value) ?? 0) + weight)
-  }
-  for (const term of info.preferred) {
-    const on = (node: NodeInfo) => {
-      let matching = 0
-      for (const other of node.pods.values()) if (termMatches(term, other.pod, namespaceLabels)) matching++
-      return matching
-    }
-    const counts = countByTopology(cluster, term.topologyKey, () => true, on, false)
-    for (const [value, count] of counts) add(term.topologyKey, value, count * term.weight)
-  }
-  for (const { info: other, node } of cluster.withAffinity.values()) {
-    for (const term of other.preferred)
-      if (termMatches(term, info.pod, namespaceLabels))
-        add(term.topologyKey, labelsOf(node)[term.topologyKey], term.weight)
-    if (hardPodAffinityWeight === 0) continue
-    for (const term of other.affinity)
-      if (termMatches(term, info.pod, namespaceLabels))
-        add(term.topologyKey, labelsOf(node)[term.topologyKey], hardPodAffinityWeight)
-  }
-  return {
-    plugin: 'InterPodAffinity',
-    normalize: 'between',
-    raw: (node) => {
-      let total = 0
-      for (const [key, sums] of byTopology) total += sums.get(labelsOf(node)[key] ?? '') ?? 0
-      return total
-    },
   }
 }
 
@@ -191,7 +79,7 @@ function scoresFor(info: PodInfo, nodes: readonly NodeInfo[], state: FilterState
   const scores: readonly Score[] = [
     resources(info, args),
     ...(args.balancedResources.some((name) => info.requests.get(name)) ? [balanced(info, args)] : []),
-    taints(info),
+    preferNoTaints(info),
     ...(state.spread.some((constraint) => !constraint.hard) ? [softSpread(info, nodes, state)] : []),
     preferredNodes(info, args),
     ...(others ? [preferredPods(info, state)] : []),
