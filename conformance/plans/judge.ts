@@ -111,6 +111,7 @@ function judgeCopy(graph: RecordedGraph, plan: Plan, records: readonly RecordedR
     plan.orphaned.filter(({ object }) => isOwn(object)),
     own,
     last,
+    isEither,
     differ,
   )
   const timed = timedPods(goes, own, gone)
@@ -142,6 +143,7 @@ function compareOrphans(
   planned: Plan['orphaned'],
   steps: readonly Step[],
   last: ReadonlyMap<string, RecordedRecord>,
+  isEither: (uid: string) => boolean,
   differ: (text: string) => void,
 ) {
   const ends = (uid: string) => {
@@ -156,9 +158,10 @@ function compareOrphans(
     }),
   )
   const wanted = new Map(planned.map(({ object }) => [object.uid, object]))
-  for (const [uid, object] of real) if (!wanted.has(uid)) differ(`${nameOf(object)} is orphaned, and was not to be`)
+  for (const [uid, object] of real)
+    if (!wanted.has(uid) && !isEither(uid)) differ(`${nameOf(object)} is orphaned, and was not to be`)
   for (const [uid, object] of wanted)
-    if (!real.has(uid) && !gone.has(uid)) differ(`${nameOf(object)} was to be orphaned, and was not`)
+    if (!real.has(uid) && !gone.has(uid) && !isEither(uid)) differ(`${nameOf(object)} was to be orphaned, and was not`)
 }
 
 /** How long each pod took from its mark to its end. */
@@ -203,6 +206,7 @@ function compareOrder(
   const order = new Map(
     goes.filter(({ certainty }) => certainty === 'goes').map(({ object, order }) => [object.uid, order]),
   )
+  const open = new Map(goes.filter(({ isOrderOpen }) => isOrderOpen).map(({ object, cause }) => [object.uid, cause]))
   const byId = new Map(steps.map((step) => [step.id, step]))
   const first = new Map<string, Step>()
   for (const step of steps) {
@@ -220,6 +224,7 @@ function compareOrder(
     const above = led.object.uid
     const [mine, theirs, there] = [order.get(uid), order.get(above), gone.get(above)]
     if (mine === undefined || theirs === undefined || there === undefined || above === uid) continue
+    if (open.get(uid) === above) continue
     pairs++
     if (mine < theirs !== record.revision < there.revision)
       differ(`${nameOf(record)} went ${record.revision < there.revision ? 'before' : 'after'} ${nameOf(there)}`)

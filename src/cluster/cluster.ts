@@ -13,6 +13,7 @@ import { formatTime } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { createClients, inProcessTransport } from '../client/transport.ts'
+import { unevenTransport } from '../client/uneven-transport.ts'
 import { evictionConfig } from '../kubelet/eviction/thresholds.ts'
 import { imageGcPolicy } from '../kubelet/images/image-gc.ts'
 import { type NodeSettings, nodeSettings } from '../kubelet/node-settings.ts'
@@ -231,7 +232,7 @@ async function start(
       stages: components.includes('kubelet') ? stages : [],
       beside: nodes > 0 ? besideNodes(options.simulation?.nodesBeside ?? 0) : [],
       clientFor,
-      transport,
+      transport: forked?.uneven === undefined ? transport : unevenTransport(runtime, transport, forked.uneven),
       shared: options.etcd !== undefined,
       pki,
       identity,

@@ -39,6 +39,8 @@ export interface ForkStart {
   readonly faultSeed?: number
   /** It opens no connection to anything that its objects name. */
   readonly isolated?: boolean
+  /** Seed: requests of its components take more or less of its time, by chance. Default: none takes any. */
+  readonly uneven?: number
 }
 
 export interface Forks {

@@ -36,6 +36,8 @@ export interface TwinStart {
   /** From which Services have their addresses; default: skiff's own range. */
   readonly serviceRange?: string
   readonly port?: number
+  /** Seed: requests of its components take more or less time, by chance. Default: none takes any. */
+  readonly uneven?: number
 }
 
 /** resourceVersions stay where they are numbers that no other object has; the others follow the one before. */
@@ -65,7 +67,7 @@ function withoutRevision({ metadata, ...object }: KubeObject) {
 
 /** Resolves when its controllers, scheduler and nodes run. The caller stops it. @throws StartError */
 export async function startTwin({ image, entries }: TwinImage, start: TwinStart): Promise<Fork> {
-  const { time, clock, nodes, serviceRange, port } = start
+  const { time, clock, nodes, serviceRange, port, uneven } = start
   const twin = await startFork(
     {
       storage: 'memory',
@@ -76,7 +78,7 @@ export async function startTwin({ image, entries }: TwinImage, start: TwinStart)
       ...(serviceRange === undefined ? {} : { security: { serviceClusterIpRange: serviceRange } }),
       ...(port === undefined ? {} : { port }),
     },
-    { entries, nodes, isolated: true },
+    { entries, nodes, isolated: true, ...(uneven === undefined ? {} : { uneven }) },
   )
   try {
     await twin.running

@@ -126,7 +126,8 @@ export function createQuestions({ runtime, transport, version }: Asking): Questi
     const model = await readModel(source)
     const target = { kind: kindWord(object), namespace: object.namespace, name: object.name }
     const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }
-    return planIn(source, model, deleteDeed(model.read, { targets: [target], cascade, ...grace }))
+    // Who looks at the page waits for it: one order of the controllers must do.
+    return planIn(source, model, deleteDeed(model.read, { targets: [target], cascade, ...grace }), { orders: 0 })
   }
 
   async function remove(request: ApiRequest): Promise<Deleted> {

@@ -57,7 +57,7 @@ after(() => stage?.stop())
 
 async function plan(deedOf: (read: ReadCluster) => Deed): Promise<Plan> {
   const model = await readModel(stage.source)
-  return planIn(stage.source, model, deedOf(model.read))
+  return planIn(stage.source, model, deedOf(model.read), { orders: 0 })
 }
 const ends = ({ stages }: Plan) => stages.map(({ ended }) => ended !== undefined)
 const certain = ({ goes }: Plan, kind: string) =>

@@ -96,7 +96,8 @@ test("a pod's end is a range, from obeying SIGTERM to the end of its grace; the 
   })
   await stage.cluster.clock.advance('5s')
   const model = onRealNodes(await readModel(stage.source))
-  const of = (targets: Parameters<typeof deleteDeed>[1]) => planIn(stage.source, model, deleteDeed(model.read, targets))
+  const of = (targets: Parameters<typeof deleteDeed>[1]) =>
+    planIn(stage.source, model, deleteDeed(model.read, targets), { orders: 0 })
   const pod = await of({ targets: [{ kind: 'pod', namespace: 'default', name: 'sleeps' }] })
   const [{ removed } = { removed: undefined }] = pod.goes
   assert.equal(pod.goes.length, 1)

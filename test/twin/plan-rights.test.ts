@@ -69,7 +69,7 @@ after(async () => {
 
 async function plan(source: TwinSource, deedOf: (read: ReadCluster) => Deed): Promise<Plan> {
   const model = await readModel(source)
-  return planIn(source, model, deedOf(model.read))
+  return planIn(source, model, deedOf(model.read), { orders: 0 })
 }
 const objects = ['mine', 'others'].map((name) => configMap(name) as unknown as KubeObject)
 const deletion = (read: ReadCluster) =>

@@ -35,7 +35,7 @@ for (let batch = 0; batch < BATCHES; batch++)
       const run: (typeof stages)[number]['run'] = async (doing) => {
         for (const one of stages) await one.run(doing)
       }
-      const plan = await planIn(stage.source, model, { what: 'all', stages: [{ what: 'all', run }] })
+      const plan = await planIn(stage.source, model, { what: 'all', stages: [{ what: 'all', run }] }, { orders: 0 })
       const after = await revisionOf(stage)
       const began = stage.cluster.clock.now.getTime()
       await run({

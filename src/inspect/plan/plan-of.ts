@@ -10,18 +10,22 @@ import type { ReadCluster, TwinSource } from '../twin/read-cluster.ts'
 import { listedItems, natureOf, type TwinModel } from '../twin/twin.ts'
 import { objectWords } from '../why/words.ts'
 import type { Deed } from './deed.ts'
+import { furtherOrders, openIn, ordersFor } from './further-orders.ts'
 import type { Going, Orphaned, OutsideEffect, Plan, PlannedObject, Stage, Staying, TimeSpan } from './plan.ts'
 import { type Held, type Rehearsal, rehearse } from './rehearse.ts'
 import { rightsOf } from './rights.ts'
 
-export async function planOf(source: TwinSource, model: TwinModel, deed: Deed): Promise<Plan> {
+/** `orders`: how many further orders of controllers are rehearsed. */
+export async function planOf(source: TwinSource, model: TwinModel, deed: Deed, orders?: number): Promise<Plan> {
   const { read } = model
   const quick = await rehearse(source, model, deed, 'obeys')
   const slow = dependsOnPrograms(read) ? await rehearse(source, model, deed, 'ignores') : quick
   const rights = await rightsOf(source, slow.asked)
   const names = namesOf(read)
   const known = new Set(read.resources.flatMap(({ items }) => items.map(({ metadata }) => metadata.uid ?? '')))
-  const goes = goingOf(quick, slow, known)
+  const others = await furtherOrders(source, model, deed, 'obeys', orders ?? ordersFor(quick))
+  const otherwise = others.map((other) => removalsOf(other, known))
+  const goes = openIn(goingOf(quick, slow, known, otherwise), otherwise)
   return {
     apiVersion: 'plan.skiff.dev/v1',
     kind: 'Plan',
@@ -36,7 +40,7 @@ export async function planOf(source: TwinSource, model: TwinModel, deed: Deed): 
     stages: quick.stages.map((stage, at) => stageOf(stage, slow.stages[at] ?? stage)),
     outside: outsideEffects(read, goes, slow.held),
     unread: [...read.unread, ...rights.unread],
-    assumed: assumptions(read, [quick, slow]),
+    assumed: assumptions(read, [quick, slow], others.length),
   }
 }
 
@@ -102,14 +106,21 @@ const objectOf = ({ object: { group, resource, kind, namespace, name, uid } }: S
   uid,
 })
 
-function goingOf(quick: Rehearsal, slow: Rehearsal, known: ReadonlySet<string>): readonly Going[] {
+/** `others`: what goes in one of these alone goes perhaps. */
+function goingOf(
+  quick: Rehearsal,
+  slow: Rehearsal,
+  known: ReadonlySet<string>,
+  others: readonly ReadonlyMap<string, Removal>[],
+): readonly Going[] {
   const [fast, late] = [removalsOf(quick, known), quick === slow ? undefined : removalsOf(slow, known)]
   const byId = new Map(quick.steps.map((step) => [step.id, step]))
   const slowById = new Map(slow.steps.map((step) => [step.id, step]))
-  const uids = new Set([...fast.keys(), ...(late?.keys() ?? [])])
+  const extra = new Map(others.flatMap((other) => [...other]))
+  const uids = new Set([...fast.keys(), ...(late?.keys() ?? []), ...extra.keys()])
   const all = [...uids].map((uid) => {
     const [one, other] = [fast.get(uid), late === undefined ? fast.get(uid) : late.get(uid)]
-    const shown = (one ?? other) as Removal
+    const shown = (one ?? other ?? extra.get(uid)) as Removal
     const cause = (one === undefined ? slowById : byId).get(shown.first.cause.step ?? '')?.object.uid
     const isEither = one === undefined || other === undefined || one.isLate !== other.isLate
     return {
@@ -119,7 +130,7 @@ function goingOf(quick: Rehearsal, slow: Rehearsal, known: ReadonlySet<string>):
         object: shown.object,
         order: 0,
         marked: spanOf(one?.markedMs ?? other?.markedMs, other?.markedMs ?? one?.markedMs),
-        removed: spanOf(one?.removedMs ?? other?.removedMs, other?.removedMs ?? one?.removedMs) as TimeSpan,
+        removed: spanOf(one?.removedMs ?? shown.removedMs, other?.removedMs ?? shown.removedMs) as TimeSpan,
         by: shown.first.by.component,
         why: `${writerWords(shown.first.by)}: ${shown.first.cause.why}`,
         ...(cause === undefined || cause === uid ? {} : { cause }),
@@ -194,7 +205,7 @@ function orphanedOf({ before, rest, held }: Rehearsal, names: Names, goes: reado
   const isEnding = (uid: string) => marked.has(uid) || ['goes', 'either'].includes(certainties.get(uid) ?? '')
   for (const { was, now } of changedIn(before, rest)) {
     const [old, object] = [was?.object(), now.object()]
-    if (old === undefined || old.metadata.uid !== object.metadata.uid || isEnding(object.metadata.uid ?? '')) continue
+    if (old === undefined || old.metadata.uid !== object.metadata.uid || marked.has(object.metadata.uid ?? '')) continue
     const left = new Set(object.metadata.ownerReferences?.map(({ uid }) => uid))
     const lost = (old.metadata.ownerReferences ?? []).filter(({ uid }) => !left.has(uid) && isEnding(uid))
     const made = plannedFrom(names, now.key, object)
@@ -317,10 +328,13 @@ function driverEffects(read: ReadCluster, goes: readonly Going[]): readonly Outs
     }))
 }
 
-function assumptions(read: ReadCluster, rehearsals: readonly Rehearsal[]): readonly string[] {
+function assumptions(read: ReadCluster, rehearsals: readonly Rehearsal[], orders: number): readonly string[] {
   const natures = new Set(listedItems<Node>(read, '', 'nodes').map(natureOf))
   return [
     'controllers ask the API server as often as the defaults of kube-controller-manager v1.37 let them',
+    ...(orders === 0 && rehearsals.some((one) => ordersFor(one) === 0 && one.steps.length > 1)
+      ? ['controllers come in one order: others were not tried']
+      : []),
     ...(natures.has('kwok') ? ['nodes of KWOK end pods at once, as its default stages do'] : []),
     ...(natures.has('real')
       ? ['programs end between SIGTERM and the end of their grace periods; sleep hooks take what they say']

@@ -45,8 +45,13 @@ export interface Going {
   readonly why: string
   /** By whose step it goes: the uid of another object that goes or stays. Absent: the deed itself named it. */
   readonly cause?: string
-  /** `either`: it depends on how long programs take to end. `if others act`: on what controllers outside of skiff's do. */
+  /**
+   * `either`: it depends on how long programs take to end, or on which of several controllers comes first. `if others act`: on what
+   * controllers outside of skiff's do.
+   */
   readonly certainty: 'goes' | 'either' | 'if others act'
+  /** It may as well go on the other side of its cause: which of the two goes first is chance. */
+  readonly isOrderOpen?: boolean
 }
 
 /** An object that is marked as deleted and does not go. */
@@ -120,6 +125,8 @@ export interface Plan {
 export interface PlanOptions {
   /** Read Secrets with their values. */
   readonly secrets?: boolean
+  /** How often the deed is rehearsed again with controllers that come in another order. Default: by the size of what was read, at most 2. */
+  readonly orders?: number
 }
 
 /**
@@ -129,11 +136,16 @@ export interface PlanOptions {
  */
 export async function planDelete(source: TwinSource, request: DeleteRequest, options: PlanOptions = {}): Promise<Plan> {
   const model = await readModel(source, options)
-  return planIn(source, model, deleteDeed(model.read, request))
+  return planIn(source, model, deleteDeed(model.read, request), options)
 }
 
 export const readModel = async (source: TwinSource, options: PlanOptions = {}): Promise<TwinModel> =>
   modelOf(await readCluster(source, options))
 
 /** Several plans of one reading: each begins with the cluster as it was read. */
-export const planIn = (source: TwinSource, model: TwinModel, deed: Deed): Promise<Plan> => planOf(source, model, deed)
+export const planIn = (
+  source: TwinSource,
+  model: TwinModel,
+  deed: Deed,
+  options: Pick<PlanOptions, 'orders'> = {},
+): Promise<Plan> => planOf(source, model, deed, options.orders)

@@ -57,20 +57,24 @@ export interface Rehearsal {
 const QUIET_MS = 100_000
 const HELD_QUIET_MS = 400_000
 const MOST_ROUNDS = 60
+/** So long controllers have for what they do first, where each request takes its time. */
+const UNEVEN_START_MS = 30_000
 /** So many held objects are explained. */
 const MOST_EXPLAINED = 40
 const MOST_ACTS = 30
 const LOOKS = { budget: 2000, requestMs: 20_000, totalMs: 120_000 }
 
+/** `uneven`: a seed, by which requests of controllers take more or less time; none takes any otherwise. */
 export async function rehearse(
   { runtime, userAgent }: TwinSource,
   model: TwinModel,
   deed: Deed,
   programs: Programs,
+  uneven?: number,
 ): Promise<Rehearsal> {
-  const twin = await startTwinOf(model, { clock: 'manual', programs })
+  const twin = await startTwinOf(model, { clock: 'manual', programs, ...(uneven === undefined ? {} : { uneven }) })
   try {
-    await twin.clock.advance(1000)
+    await twin.clock.advance(uneven === undefined ? 1000 : UNEVEN_START_MS)
     const before = storedEntries(twin)
     const course = follow(twin)
     await course.read()

@@ -38,14 +38,16 @@ function certaintyWords({ certainty }: Going): string {
     case 'goes':
       return ''
     case 'either':
-      return ' (or not: it depends on how long programs take to end)'
+      return ' (or not: it depends on how long programs take to end, or on which controller comes first)'
     case 'if others act':
       return ' (only if controllers that skiff does not know act)'
   }
 }
 
 const goingWords = (going: Going) =>
-  `${nameWords(going.object)}: after ${spanWords(going.removed)}${certaintyWords(going)}`
+  `${nameWords(going.object)}: after ${spanWords(going.removed)}${certaintyWords(going)}${
+    going.isOrderOpen === true ? ' (or on the other side of what leads to it)' : ''
+  }`
 
 function forbiddenWords({ verb, group, resource, namespace, names }: Forbidden): string {
   const some = names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ')

@@ -23,12 +23,14 @@ export interface TwinChoice {
   readonly clock: ClockKind
   readonly programs: Programs
   readonly port?: number
+  /** Seed: requests of its components take more or less time, by chance. */
+  readonly uneven?: number
 }
 
 export const modelOf = (read: ReadCluster): TwinModel => ({ read, image: twinImage(read.resources) })
 
 /** Resolves when everything in it runs; the caller stops it. @throws StartError */
-export function startTwinOf({ read, image }: TwinModel, { clock, programs, port }: TwinChoice): Promise<Fork> {
+export function startTwinOf({ read, image }: TwinModel, { clock, programs, port, uneven }: TwinChoice): Promise<Fork> {
   const serviceRange = serviceRangeOf(read)
   return startTwin(image, {
     time: read.time,
@@ -36,6 +38,7 @@ export function startTwinOf({ read, image }: TwinModel, { clock, programs, port 
     nodes: nodesOf(read, programs),
     ...(serviceRange === undefined ? {} : { serviceRange }),
     ...(port === undefined ? {} : { port }),
+    ...(uneven === undefined ? {} : { uneven }),
   })
 }
 
