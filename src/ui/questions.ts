@@ -126,7 +126,7 @@ export function createQuestions({ runtime, transport, version }: Asking): Questi
     const model = await readModel(source)
     const target = { kind: kindWord(object), namespace: object.namespace, name: object.name }
     const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }
-    // Who looks at the page waits for it: one order of the controllers must do.
+    // A page is waited for: one order of the controllers must do.
     return planIn(source, model, deleteDeed(model.read, { targets: [target], cascade, ...grace }), { orders: 0 })
   }
 

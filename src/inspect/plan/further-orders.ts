@@ -1,5 +1,5 @@
 /**
- * What chance decides: who of several controllers comes first. The deed is rehearsed again with controllers whose requests take more or
+ * What chance decides: which of several controllers comes first. The deed is rehearsed again with controllers whose requests take more or
  * less time; what then goes otherwise, or before what it went after, is open.
  */
 import type { Step } from '../timeline/timeline.ts'
