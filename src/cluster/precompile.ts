@@ -4,6 +4,7 @@ export async function loadRooms(): Promise<void> {
     import('./cluster.ts'),
     import('./nodes.ts'),
     import('./component-server.ts'),
+    import('./local-path-storage.ts'),
     import('../storage/lmdb/tables.ts'),
     import('../controllers/manager.ts'),
     import('../controllers/graph-page.ts'),

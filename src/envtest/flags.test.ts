@@ -156,7 +156,7 @@ test('a cluster is asked for as the flags say', () => {
 
 test('with the controllers simulated kubelets may do their work', () => {
   const { cluster } = apiServerFlags(parse(...NEEDED, '--authorization-mode=RBAC'), 'controllers')
-  assert.deepEqual(cluster.components, ['apiserver', 'controllers', 'scheduler', 'kubelet'])
+  assert.deepEqual(cluster.components, ['apiserver', 'controllers', 'scheduler', 'kubelet', 'storage'])
   assert.deepEqual(cluster.security?.authorizationMode, ['Node', 'RBAC'])
   assert.match(
     why(() => apiServerFlags(parse(...NEEDED), 'scheduler')),

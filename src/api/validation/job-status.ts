@@ -149,7 +149,7 @@ function indexes(
     const shared = indexOverlap(parsedIndexes(completed, spec.completions), parsedIndexes(failed, spec.completions))
     if (shared !== undefined)
       errors.push(
-        invalid('status.failedIndexes', failed, `failedIndexes and completedIndexes indexOverlap at index: ${shared}`),
+        invalid('status.failedIndexes', failed, `failedIndexes and completedIndexes overlap at index: ${shared}`),
       )
   }
 }
