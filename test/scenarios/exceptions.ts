@@ -79,7 +79,7 @@ export const exceptions: readonly Exception[] = [
   },
   {
     writes: 'deployment-controller update ',
-    more: 1,
+    more: 2,
     counts: ['replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas'],
     between: 3,
     why: 'of two sets that change, one is seen first',
