@@ -1,5 +1,5 @@
 /**
- * npm run bench:threads: what worker threads could take off the main thread, by a prototype: TLS and HTTP in threads of their own, which
+ * node bench/threads/front.ts: what worker threads could take off the main thread, by a prototype: TLS and HTTP in threads of their own, which
  * ask the main thread by messages and send what it answers. Told is the main thread's processor time for a request: that, and not
  * seconds, bounds how many a second it could answer with cores to spare. The same server without threads is beside it.
  */

@@ -10,7 +10,7 @@ import { exploreOnAllCores } from './explore.ts'
 const SEEDS = 1000
 
 test('a whole cluster keeps every law under a thousand seeds, and much happens in them', {
-  timeout: 900_000,
+  timeout: 1_150_000,
 }, async (t) => {
   const told = await exploreOnAllCores(new URL('./cluster/story.ts', import.meta.url), {
     seeds: SEEDS,
