@@ -47,7 +47,10 @@ test('at the limit ordinary users are refused and may delete; health, Leases and
     assert.equal(await code(user, 'DELETE', `${MAPS}/a`), 200)
     const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases'
     const lease = json({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'l' } })
-    assert.equal(await code(user, 'POST', leases, lease), 201)
+    assert.equal(await code(user, 'POST', leases, lease), 429)
+    assert.equal(await code(admin, 'POST', leases, lease), 201)
+    const { body } = await user.request('GET', `${leases}/l`)
+    assert.equal(await code(user, 'PUT', `${leases}/l`, { bytes: Buffer.from(body) }), 200)
     assert.equal(await code(user, 'GET', '/livez'), 200)
     assert.equal(await code(admin, 'POST', MAPS, named('c')), 201)
     assert.equal(await code(admin, 'GET', MAPS), 200)

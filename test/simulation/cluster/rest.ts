@@ -27,6 +27,8 @@ const ROUNDS = 5
 const WINDOW_MS = 60_000
 /** Containers that end by themselves once may yet do so: who is busy for so many windows goes on for ever. */
 const WINDOWS = 4
+/** A controller that waited with its retry, as for room in a quota, makes a pod late; init containers take their time. */
+const START_MS = 20_000
 /** Of one component about one resource, in the window. */
 const MOST_REQUESTS = 8
 
@@ -199,13 +201,14 @@ function checkOwners(look: Look, object: KubeObject): void {
 const isActive = (pod: KubeObject): boolean =>
   !isMarked(pod) && pod['status'].phase !== 'Succeeded' && pod['status'].phase !== 'Failed'
 
-function checkPod({ truth, failed }: Look, pod: KubeObject): void {
+function checkPod({ world, truth, failed }: Look, pod: KubeObject): void {
   const { phase, conditions = [] } = pod['status']
+  const ageMs = world.runtime.clock.now() - Date.parse(pod.metadata.creationTimestamp ?? '')
   checkTracking(truth, failed, pod)
   const claims = (pod['spec'].volumes ?? []).some((volume: Fields) => volume['persistentVolumeClaim'] !== undefined)
   if (pod['spec'].nodeName === undefined) {
     if (hasRoom(truth, pod) && !usesUnboundClaim(truth, pod)) failed(`${describe(pod)} was not scheduled`)
-  } else if (phase === 'Pending' && !claims) failed(`${describe(pod)} is still Pending`)
+  } else if (phase === 'Pending' && !claims && ageMs > START_MS) failed(`${describe(pod)} is still Pending`)
   const never = pod.metadata.annotations?.['sim.skiff.dev/never-ready'] === 'true'
   const ready = conditions.find(({ type }: Fields) => type === 'Ready')?.status
   // A container that fails again and again waits up to five minutes for its next start.
