@@ -20,12 +20,6 @@ const major = Number(process.versions.node.split('.')[0])
  */
 const PRETENURING = '--no-allocation-site-pretenuring'
 
-/**
- * Objects' bytes lie outside of V8's heap. Where there are more than 64 MiB of them V8 marks its heap for 5 ms at each further
- * allocation of such memory; counted with the heap they are collected with it.
- */
-const EXTERNAL_MEMORY = '--external-memory-accounted-in-global-limit'
-
 const SETTINGS = ['--disable-warning=ExperimentalWarning', PRETENURING]
 
 /** The Node that `npm ci` brought, where tools/node has one for this platform. */
@@ -82,13 +76,7 @@ function compileCache() {
 }
 
 function runWith(node, env) {
-  const knowsIt = node !== process.execPath || major >= 24
-  const args = [
-    ...SETTINGS,
-    ...(knowsIt ? [EXTERNAL_MEMORY] : []),
-    fileURLToPath(import.meta.url),
-    ...process.argv.slice(2),
-  ]
+  const args = [...SETTINGS, fileURLToPath(import.meta.url), ...process.argv.slice(2)]
   if (typeof process.execve === 'function') {
     process.removeAllListeners('warning')
     process.emitWarning = () => {}
