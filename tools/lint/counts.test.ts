@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { folderOf, type Kind, placesOf } from './counts.ts'
+import { folderOf, placesOf, type TextKind } from './counts.ts'
 
-const counted = (kind: Kind, ...lines: readonly string[]) => placesOf(kind, lines.join('\n'))
+const counted = (kind: TextKind, ...lines: readonly string[]) => placesOf(kind, lines.join('\n'))
 
 test('types that check nothing are counted in code, and nowhere else', () => {
   assert.deepEqual(
@@ -11,15 +11,6 @@ test('types that check nothing are counted in code, and nowhere else', () => {
   )
   assert.deepEqual(counted('doubleCast', 'a as unknown as B', '/** as unknown as */', 'a as B'), [1])
   assert.deepEqual(counted('ignored', '// @ts-ignore', 'const a = 1 // biome-ignore lint: x', "'biome-ignore'"), [1, 2])
-})
-
-test('accesses by the name of a field are untyped, those by a property are not', () => {
-  assert.deepEqual(counted('untyped', "pod['spec']?.x", 'pod.spec', "a['status'].b['spec']", "pod['data']"), [1, 3, 3])
-  assert.deepEqual(
-    counted('untyped', "f(a)['spec']", "a!['spec']", "a?.['status']", "type A = Pod['status']", "['spec']"),
-    [1, 2, 3],
-  )
-  assert.deepEqual(counted('untyped', "(pod as Fields)['data']", '(pod as Fields)[name]'), [1])
 })
 
 test('riddles are counted in comments alone', () => {

@@ -1,34 +1,28 @@
-/** What the ratchet counts in a source file (ratchet.ts): each kind with the lines where it stands. */
+/** What the ratchet counts in a source file (ratchet.ts): each kind with the lines where it stands, those that the text tells; untyped.ts has the other. */
 
 export const KINDS = ['any', 'doubleCast', 'ignored', 'untyped', 'riddle'] as const
 export type Kind = (typeof KINDS)[number]
+export type TextKind = Exclude<Kind, 'untyped'>
 
 export const MEANING: Readonly<Record<Kind, string>> = {
   any: 'the type any: use a generated type, or unknown and a check',
   doubleCast: '`as unknown as`: give the value the type that it has',
   ignored: 'a check that is turned off (@ts-ignore, @ts-expect-error, biome-ignore)',
-  untyped:
-    "an access to ['spec'] or ['status'], or to a field of `as Fields`: give the object its generated type, so that it is .spec",
+  untyped: 'an access to a field that no type declares (untyped.ts): give the object its generated type',
   riddle: 'who, nobody or somebody in a comment: name what is meant',
 }
 
 const COMMENT = /^\s*(?:\/\*\*?|\*|\/\/)(.*)$|\s\/\/ (.*)$/
 
-const patterns: Readonly<Record<Kind, { readonly in: 'code' | 'comments'; readonly pattern: RegExp }>> = {
+const patterns: Readonly<Record<TextKind, { readonly in: 'code' | 'comments'; readonly pattern: RegExp }>> = {
   any: { in: 'code', pattern: /(?::|<|\||&|=|\bas|,)\s*(?:readonly )?any\b(?!['\w(])/g },
   doubleCast: { in: 'code', pattern: /\bas unknown as\b/g },
   ignored: { in: 'comments', pattern: /@ts-(?:ignore|expect-error|nocheck)|biome-ignore/g },
-  untyped: {
-    in: 'code',
-    // Of a value, not of a type (`Pod['status']`); and any field of what was made untyped on the spot.
-    pattern:
-      /(?<=[\w)\]!]|\?\.)(?<!\b[A-Z]\w*)\['(?:spec|status)'\]|\bas (?:Fields|Record<string, unknown>)\)(?:\?\.)?\['/g,
-  },
   riddle: { in: 'comments', pattern: /\b(?:who|nobody|somebody)\b/gi },
 }
 
 /** The lines, counted from one, in which a text has the kind: a line once for each time. */
-export function placesOf(kind: Kind, text: string): number[] {
+export function placesOf(kind: TextKind, text: string): number[] {
   const { pattern, in: where } = patterns[kind]
   return text.split('\n').flatMap((line, at) => {
     const match = COMMENT.exec(line)
