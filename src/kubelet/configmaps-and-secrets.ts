@@ -3,6 +3,7 @@
  * moment, since many pods of one node ask for the same ones.
  */
 
+import type { ClusterTrustBundle, ConfigMap, Secret } from '../api/generated/types.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { LabelSelector } from '../api/objects/label-selector.ts'
 import { isNotFound } from '../api/status.ts'
@@ -11,10 +12,10 @@ import type { Client } from '../client/client.ts'
 
 export interface References {
   /** Undefined when there is none. @throws StatusError when it may not be read */
-  configMap(namespace: string, name: string): Promise<KubeObject | undefined>
-  secret(namespace: string, name: string): Promise<KubeObject | undefined>
+  configMap(namespace: string, name: string): Promise<ConfigMap | undefined>
+  secret(namespace: string, name: string): Promise<Secret | undefined>
   /** Those named so, or those of a signer that a selector matches. @throws StatusError when they may not be read */
-  trustBundles(which: { readonly name: string } | TrustBundlesOfSigner): Promise<readonly KubeObject[]>
+  trustBundles(which: { readonly name: string } | TrustBundlesOfSigner): Promise<readonly ClusterTrustBundle[]>
 }
 
 export interface TrustBundlesOfSigner {
@@ -29,13 +30,13 @@ const MOST_KEPT = 500
 export function createReferences(clock: Clock, client: Client): References {
   const kept = new Map<string, { readonly object: Promise<KubeObject>; readonly until: number }>()
 
-  async function find(resource: string, namespace: string, name: string): Promise<KubeObject | undefined> {
+  async function find<T extends KubeObject>(resource: string, namespace: string, name: string): Promise<T | undefined> {
     const key = `${resource}/${namespace}/${name}`
     const known = kept.get(key)
     try {
-      if (known !== undefined && known.until > clock.monotonic()) return await known.object
+      if (known !== undefined && known.until > clock.monotonic()) return (await known.object) as T
       if (kept.size >= MOST_KEPT) kept.clear()
-      const object = client.resource({ group: '', version: 'v1', resource }).namespace(namespace).get(name)
+      const object = client.resource<T>({ group: '', version: 'v1', resource }).namespace(namespace).get(name)
       kept.set(key, { object, until: clock.monotonic() + KEPT_MS })
       return await object
     } catch (error) {
@@ -45,10 +46,14 @@ export function createReferences(clock: Clock, client: Client): References {
     }
   }
 
-  async function trustBundles(which: { readonly name: string } | TrustBundlesOfSigner): Promise<readonly KubeObject[]> {
+  async function trustBundles(
+    which: { readonly name: string } | TrustBundlesOfSigner,
+  ): Promise<readonly ClusterTrustBundle[]> {
     const named = 'name' in which
     const [field, value] = named ? ['metadata.name', which.name] : ['spec.signerName', which.signerName]
-    const { items } = await client.resource(TRUST_BUNDLES).list({ fieldSelector: `${field}=${value}` })
+    const { items } = await client
+      .resource<ClusterTrustBundle>(TRUST_BUNDLES)
+      .list({ fieldSelector: `${field}=${value}` })
     return named ? items : items.filter(({ metadata }) => which.selector.matches(metadata.labels ?? {}))
   }
 

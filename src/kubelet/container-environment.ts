@@ -1,6 +1,5 @@
 /** A container's environment: its own variables, fields of the pod, keys of ConfigMaps and Secrets. */
-import type { EnvVar } from '../api/generated/types.ts'
-import type { KubeObject } from '../api/object.ts'
+import type { ConfigMap, EnvVar, Secret } from '../api/generated/types.ts'
 import type { References } from './configmaps-and-secrets.ts'
 import { expanded, type PodPlace, podField, resourceField } from './downward-api.ts'
 import { type Container, containerNamed, namespaceOf, type Pod } from './pod.ts'
@@ -28,8 +27,8 @@ export async function environmentOf(
     if (ref === undefined) continue
     const source = configMapRef !== undefined ? 'configmap' : 'secret'
     const object = await lookUp(references, source, namespace, ref.name ?? '', ref.optional)
-    for (const key of Object.keys((object?.['data'] ?? {}) as object))
-      env[prefix + key] = dataOf(object as KubeObject, source, key) ?? ''
+    for (const key of Object.keys(object?.data ?? {}))
+      env[prefix + key] = dataOf(object as ConfigMap | Secret, source, key) ?? ''
   }
   for (const variable of container.env ?? []) {
     const value = await valueOfVariable(pod, container, variable, references, place)
@@ -74,7 +73,7 @@ async function lookUp(
   namespace: string,
   name: string,
   optional: boolean | undefined,
-): Promise<KubeObject | undefined> {
+): Promise<ConfigMap | Secret | undefined> {
   const object = await (source === 'configmap'
     ? references.configMap(namespace, name)
     : references.secret(namespace, name))
@@ -82,8 +81,7 @@ async function lookUp(
   return object
 }
 
-function dataOf(object: KubeObject, source: 'configmap' | 'secret', key: string): string | undefined {
-  const data = (object['data'] ?? {}) as Readonly<Record<string, string>>
+function dataOf({ data = {} }: ConfigMap | Secret, source: 'configmap' | 'secret', key: string): string | undefined {
   if (!Object.hasOwn(data, key)) return undefined
   return source === 'secret' ? Buffer.from(data[key]!, 'base64').toString() : data[key]
 }

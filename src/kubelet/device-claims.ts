@@ -3,7 +3,6 @@
  * every driver answers at once; a real one has no plugin that could.
  */
 
-import type { Fields } from '../api/object.ts'
 import {
   claimsResource,
   isMadeFor,
@@ -11,6 +10,7 @@ import {
   podClaims,
   type ResourceClaim,
 } from '../api/objects/resource-claims.ts'
+import { messageOf } from '../base/errors.ts'
 import type { Client } from '../client/client.ts'
 import { nameOf, namespaceOf, type Pod, uidOf } from './pod.ts'
 
@@ -38,8 +38,9 @@ export function createDeviceClaims(client: Client, drivers: 'simulated' | 'none'
           .resource<ResourceClaim>(claimsResource)
           .namespace(namespaceOf(pod))
           .get(name)
-          .catch((error) => {
-            throw new Error(`fetch ResourceClaim ${name}: ${error.message}`, { cause: error })
+
+          .catch((error: unknown) => {
+            throw new Error(`fetch ResourceClaim ${name}: ${messageOf(error)}`, { cause: error })
           })
         if (template !== undefined && !isMadeFor(claim, pod))
           throw new Error(
@@ -49,9 +50,9 @@ export function createDeviceClaims(client: Client, drivers: 'simulated' | 'none'
           throw new Error(
             `pod ${nameOf(pod)} (${uidOf(pod)}) is not allowed to use ResourceClaim ${name} (${claim.metadata.uid})`,
           )
-        const results = (claim.status?.allocation?.devices?.results ?? []) as readonly Fields[]
+        const results = claim.status?.allocation?.devices?.results ?? []
         if (drivers === 'none' && results.length > 0)
-          throw new Error(`DRA driver ${results[0]?.['driver']} is not registered`)
+          throw new Error(`DRA driver ${results[0]?.driver} is not registered`)
       }
     },
   }

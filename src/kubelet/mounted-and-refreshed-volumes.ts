@@ -4,8 +4,15 @@
  * of has changed.
  */
 
-import type { PersistentVolume, PersistentVolumeClaim, Volume } from '../api/generated/types.ts'
-import type { Fields, KubeObject } from '../api/object.ts'
+import type {
+  AuthenticationV1TokenRequest,
+  ConfigMap,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Secret,
+  Volume,
+} from '../api/generated/types.ts'
+import type { KubeObject } from '../api/object.ts'
 import { labelSelectorOf } from '../api/objects/label-selector.ts'
 import { compareQuantities } from '../api/objects/quantity.ts'
 import type { Clock } from '../base/clock.ts'
@@ -232,9 +239,9 @@ export function createVolumes(
   >
 
   async function trustBundles({ name, signerName = '', labelSelector, optional }: TrustBundleSource): Promise<string> {
-    const selector = labelSelectorOf(labelSelector as Fields | undefined)
+    const selector = labelSelectorOf(labelSelector)
     const found = await references.trustBundles(name === undefined ? { signerName, selector } : { name })
-    if (found.length > 0 || optional === true) return found.map((bundle) => bundle['spec']?.trustBundle ?? '').join('')
+    if (found.length > 0 || optional === true) return found.map((bundle) => bundle.spec?.trustBundle ?? '').join('')
     throw new Error(
       name === undefined
         ? 'combination of signerName and labelSelector matched zero ClusterTrustBundles'
@@ -260,10 +267,16 @@ export function createVolumes(
       metadata: {},
       spec: { audiences: audience === undefined ? null : [audience], expirationSeconds, boundObjectRef },
     }
-    const accounts = client.resource({ group: '', version: 'v1', resource: 'serviceaccounts' })
+    const accounts = client.resource<AuthenticationV1TokenRequest>({
+      group: '',
+      version: 'v1',
+      resource: 'serviceaccounts',
+    })
     const name = specOf(pod).serviceAccountName ?? 'default'
-    const answer = await accounts.namespace(namespaceOf(pod)).create(request, { subresource: 'token', name })
-    const text: string = answer['status']?.token ?? ''
+    const answer = await accounts
+      .namespace(namespaceOf(pod))
+      .create(request as AuthenticationV1TokenRequest, { subresource: 'token', name })
+    const text = answer.status?.token ?? ''
     // Where nothing is written only the time counts until another one is asked for.
     own.set(place, { text: writer === undefined ? '' : text, until: clock.now() + expirationSeconds * 800 })
     return text
@@ -332,7 +345,7 @@ const claimOf = (pod: Pod, volume: Volume): string | undefined =>
   (volume.ephemeral === undefined ? undefined : `${nameOf(pod)}-${volume.name}`)
 
 function checkKeys(
-  object: KubeObject | undefined,
+  object: ConfigMap | Secret | undefined,
   kind: string,
   name: string,
   optional: boolean | undefined,
@@ -342,7 +355,7 @@ function checkKeys(
     if (optional === true) return
     throw new Error(`${kind} ${JSON.stringify(name)} not found`)
   }
-  const data = { ...(object['data'] as object | undefined), ...(object['binaryData'] as object | undefined) }
+  const data = { ...object.data, ...('binaryData' in object ? object.binaryData : undefined) }
   for (const { key } of items ?? [])
     if (!Object.hasOwn(data, key) && optional !== true)
       throw new Error(`references non-existent ${kind === 'configmap' ? 'config' : 'secret'} key: ${key}`)

@@ -1,5 +1,5 @@
 /** The files of a volume that is made from objects: ConfigMaps, Secrets, fields of the pod, tokens, trust bundles. Pure functions. */
-import type { KubeObject } from '../api/object.ts'
+import type { ConfigMap, Secret } from '../api/generated/types.ts'
 
 export interface VolumeFile {
   readonly bytes: Uint8Array
@@ -20,14 +20,13 @@ interface KeyToPath {
 /** All keys under their own names, or the `items` alone, at their paths. What is not there is left out: it was looked at before. */
 export function addKeys(
   files: VolumeFiles,
-  object: KubeObject | undefined,
+  object: ConfigMap | Secret | undefined,
   kind: 'configmap' | 'secret',
   items: readonly KeyToPath[] | undefined,
   mode: number,
 ): void {
   if (object === undefined) return
-  const data = (object['data'] ?? {}) as Readonly<Record<string, string>>
-  const binary = (object['binaryData'] ?? {}) as Readonly<Record<string, string>>
+  const { data = {}, binaryData: binary = {} }: Pick<ConfigMap, 'data' | 'binaryData'> = object
   const bytesOf = (key: string): Uint8Array | undefined => {
     if (Object.hasOwn(data, key)) return Buffer.from(data[key]!, kind === 'secret' ? 'base64' : 'utf8')
     return Object.hasOwn(binary, key) ? Buffer.from(binary[key]!, 'base64') : undefined

@@ -2,8 +2,14 @@
  * The default constraints of plugin PodTopologySpread: a pod without constraints of its own is spread over nodes and zones beside the
  * pods of its Services and its workload (KEP-1258).
  */
-import type { ReplicaSet, ReplicationController, Service, StatefulSet } from '../api/generated/types.ts'
-import type { Fields } from '../api/object.ts'
+import type {
+  LabelSelector as LabelSelectorFields,
+  LabelSelectorRequirement,
+  ReplicaSet,
+  ReplicationController,
+  Service,
+  StatefulSet,
+} from '../api/generated/types.ts'
 import { type LabelSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
 import { getOrInsertComputed } from '../base/get-or-insert.ts'
 import { createLruMap } from '../base/lru.ts'
@@ -39,7 +45,7 @@ export function createBelongsTogether(informers: InformerFactory): BelongsTogeth
   services.addIndex(namespaceIndex, indexNamespace)
 
   /** The selector of the workload that owns the pod. */
-  function ownSelector({ pod }: PodInfo): Fields | undefined {
+  function ownSelector({ pod }: PodInfo): LabelSelectorFields | undefined {
     const owner = pod.metadata.ownerReferences?.find((reference) => reference.controller)
     if (owner === undefined) return undefined
     const key = `${pod.metadata.namespace}/${owner.name}`
@@ -56,13 +62,13 @@ export function createBelongsTogether(informers: InformerFactory): BelongsTogeth
     selectorOf(info) {
       const { namespace = '', labels = {} } = info.pod.metadata
       const own = ownSelector(info)
-      const matchLabels: Record<string, unknown> = { ...own?.['matchLabels'] }
+      const matchLabels: Record<string, string> = { ...own?.matchLabels }
       for (const { spec } of services.store.byIndex(namespaceIndex, namespace)) {
         const wanted = Object.entries(spec?.selector ?? {})
         if (wanted.length > 0 && wanted.every(([name, value]) => labels[name] === value))
           for (const [name, value] of wanted) matchLabels[name] = value
       }
-      const matchExpressions: readonly Fields[] = own?.['matchExpressions'] ?? []
+      const matchExpressions: readonly LabelSelectorRequirement[] = own?.matchExpressions ?? []
       if (Object.keys(matchLabels).length === 0 && matchExpressions.length === 0) return undefined
       const sorted = Object.fromEntries(Object.entries(matchLabels).sort(([a], [b]) => (a < b ? -1 : 1)))
       const text = JSON.stringify([namespace, sorted, matchExpressions])

@@ -4,7 +4,6 @@
  * for pods of one shape holds as long as the node's generation.
  */
 
-import type { Fields } from '../api/object.ts'
 import { getOrInsertComputed } from '../base/get-or-insert.ts'
 import { createLruMap } from '../base/lru.ts'
 import { type FilterState, refusalOf } from './filters.ts'
@@ -37,15 +36,13 @@ export function enoughOf(count: number, asked = 0): number {
 
 /** The only nodes that the pod's node affinity allows, by metadata.name, as for a DaemonSet's pods; undefined when it names none. */
 function namedNodes({ pod }: PodInfo): readonly string[] | undefined {
-  const required: Fields | undefined = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
-  const terms: readonly Fields[] = required?.['nodeSelectorTerms'] ?? []
+  const required = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+  const terms = required?.nodeSelectorTerms ?? []
   const names = new Set<string>()
   for (const term of terms) {
-    const field = ((term['matchFields'] ?? []) as readonly Fields[]).find(
-      ({ key, operator }) => key === 'metadata.name' && operator === 'In',
-    )
+    const field = (term.matchFields ?? []).find(({ key, operator }) => key === 'metadata.name' && operator === 'In')
     if (field === undefined) return undefined
-    for (const name of field['values'] as readonly string[]) names.add(name)
+    for (const name of field.values ?? []) names.add(name)
   }
   return terms.length === 0 ? undefined : [...names]
 }

@@ -1,6 +1,6 @@
 /** What the scheduler writes on a pod's status: why it has no node yet, and which node it is meant for. */
-import type { Pod } from '../api/generated/types.ts'
-import type { Fields, JsonObject } from '../api/object.ts'
+import type { Pod, PodCondition } from '../api/generated/types.ts'
+import type { JsonObject } from '../api/object.ts'
 import { isNotFound } from '../api/status.ts'
 import { formatTime } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
@@ -36,9 +36,9 @@ export function createPodStatusWriter(
 
   return {
     async unscheduled(info, { reason, message, nominatedNode }) {
-      const current = (latest(info.key) ?? info.pod).status as Fields | undefined
-      const nominated: string | undefined = current?.['nominatedNodeName']
-      const conditions = conditionsPatch(info, current?.['conditions'] ?? [], reason, message, runtime.clock.now())
+      const current = (latest(info.key) ?? info.pod).status
+      const nominated = current?.nominatedNodeName
+      const conditions = conditionsPatch(info, current?.conditions ?? [], reason, message, runtime.clock.now())
       const nomination =
         nominatedNode === undefined || (nominatedNode ?? undefined) === nominated
           ? {}
@@ -61,22 +61,22 @@ export function createPodStatusWriter(
 /** What changes of the condition PodScheduled; undefined for nothing. */
 function conditionsPatch(
   { pod }: PodInfo,
-  old: readonly Fields[],
+  old: readonly PodCondition[],
   reason: string,
   message: string,
   nowMs: number,
 ): JsonObject | undefined {
   const type = 'PodScheduled'
-  const present = old.find((condition) => condition['type'] === type)
-  const wanted: Fields = { message, observedGeneration: pod.metadata.generation ?? 1, reason, status: 'False' }
-  if (present === undefined || present['status'] !== 'False') {
+  const present = old.find((condition) => condition.type === type)
+  const wanted = { message, observedGeneration: pod.metadata.generation ?? 1, reason, status: 'False' }
+  if (present === undefined || present.status !== 'False') {
     const condition = { lastProbeTime: null, lastTransitionTime: formatTime(nowMs), type, ...wanted }
-    return { conditions: [condition as JsonObject] }
+    return { conditions: [condition] }
   }
-  const changed = Object.entries(wanted).filter(([name, value]) => present[name] !== value)
+  const changed = Object.entries(wanted).filter(([name, value]) => present[name as keyof typeof wanted] !== value)
   if (changed.length === 0) return undefined
   return {
-    '$setElementOrder/conditions': old.map((condition) => ({ type: condition['type'] as string })),
-    conditions: [{ ...Object.fromEntries(changed), type } as JsonObject],
+    '$setElementOrder/conditions': old.map((condition) => ({ type: condition.type })),
+    conditions: [{ ...Object.fromEntries(changed), type }],
   }
 }

@@ -4,7 +4,6 @@
  */
 
 import type { PodDisruptionBudget } from '../api/generated/types.ts'
-import type { Fields } from '../api/object.ts'
 import { type LabelSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
 import { getOrInsertComputed } from '../base/get-or-insert.ts'
 import { type FilterState, recount, refusalOf } from './filters.ts'
@@ -70,13 +69,13 @@ function guardedOf(pods: readonly PodInfo[], budgets: readonly PodDisruptionBudg
   for (const budget of budgets) {
     const selector = selectorOf(budget)
     if (selector.requirements.length === 0) continue
-    const status: Fields = budget.status ?? {}
-    let allowed: number = status['disruptionsAllowed'] ?? 0
+    const { disruptionsAllowed: allowedNow = 0, disruptedPods } = budget.status ?? {}
+    let allowed = allowedNow
     for (const one of pods) {
       const { namespace, name = '', labels } = one.pod.metadata
       if (namespace !== budget.metadata.namespace || !selector.matches(labels)) continue
       // It has been counted already.
-      if (status['disruptedPods']?.[name] !== undefined) continue
+      if (disruptedPods?.[name] !== undefined) continue
       if (--allowed < 0) guarded.add(one)
     }
   }

@@ -1,4 +1,5 @@
 /** An API server for tests of the scheduler: a store for each resource, bindings that give pods their node, and what was written in order. */
+import type { Binding, EventsV1Event, Pod } from '../api/generated/types.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { ApiRequest, Handler } from '../api/request.ts'
 import { notFound } from '../api/status.ts'
@@ -35,7 +36,7 @@ export function startStandIn(seed = 1) {
     const pod = of('pods').get(key)
     const binding = body?.kind === 'object' ? body.object : undefined
     if (pod === undefined || binding === undefined) throw notFound({ group: '', resource }, name)
-    of('pods').put({ ...pod, spec: { ...pod['spec'], nodeName: binding['target'].name } })
+    of('pods').put({ ...pod, spec: { ...(pod as Pod).spec, nodeName: (binding as Binding).target.name } })
     return { kind: 'object', status: 201, object: { apiVersion: 'v1', kind: 'Status', metadata: {} } }
   }
 
@@ -57,8 +58,10 @@ export function startStandIn(seed = 1) {
     /** Messages of the Events there are, in the order in which they came. */
     events: () =>
       of('events').requests.flatMap(({ method, body }) =>
-        method === 'POST' && body?.kind === 'object' ? [`${body.object['reason']}: ${body.object['note']}`] : [],
+        method === 'POST' && body?.kind === 'object' ? [textOfEvent(body.object as EventsV1Event)] : [],
       ),
     stop: () => stopping.abort(),
   }
 }
+
+const textOfEvent = ({ reason, note }: EventsV1Event): string => `${reason}: ${note}`

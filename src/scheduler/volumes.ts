@@ -3,7 +3,7 @@
  * first consumer must find a volume there, or a provisioner that makes it. Pure.
  */
 import type { Node, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '../api/generated/types.ts'
-import type { Fields, KubeObject } from '../api/object.ts'
+import type { KubeObject } from '../api/object.ts'
 import { isBindCompleted, selectedNode } from '../api/objects/volume-binding.ts'
 import { bestMatch, byRequest, classOf, reachesNode } from '../api/objects/volume-match.ts'
 
@@ -38,11 +38,9 @@ export const isFullyBound = (claim: PersistentVolumeClaim): boolean =>
 export function volumesOf(pod: Pod, view: VolumeView): PodVolumes | string | undefined {
   const bound: PersistentVolumeClaim[] = []
   const waiting: PersistentVolumeClaim[] = []
-  for (const volume of (pod.spec?.volumes ?? []) as readonly Fields[]) {
-    const ephemeral = volume['ephemeral'] !== undefined
-    const name: string | undefined = ephemeral
-      ? `${pod.metadata.name}-${volume['name']}`
-      : volume['persistentVolumeClaim']?.claimName
+  for (const volume of pod.spec?.volumes ?? []) {
+    const ephemeral = volume.ephemeral !== undefined
+    const name = ephemeral ? `${pod.metadata.name}-${volume.name}` : volume.persistentVolumeClaim?.claimName
     if (name === undefined) continue
     const claim = view.claim(`${pod.metadata.namespace}/${name}`)
     const refusal = refusalOf(pod, name, claim, ephemeral)
@@ -126,12 +124,14 @@ function isProvidedOn(claim: PersistentVolumeClaim, node: Node, view: VolumeView
   const storageClass = view.storageClass(classOf(claim))
   const provisioner: string = storageClass?.provisioner ?? ''
   if (provisioner === '' || provisioner === 'kubernetes.io/no-provisioner') return false
-  const topologies: readonly Fields[] = storageClass?.allowedTopologies ?? []
+  const topologies = storageClass?.allowedTopologies ?? []
   const labels = node.metadata.labels ?? {}
   return (
     topologies.length === 0 ||
     topologies.some(({ matchLabelExpressions = [] }) =>
-      (matchLabelExpressions as readonly Fields[]).every(({ key, values }) => values.includes(labels[key])),
+      matchLabelExpressions.every(({ key, values }) =>
+        (values as readonly (string | undefined)[]).includes(labels[key]),
+      ),
     )
   )
 }

@@ -47,6 +47,18 @@ test('what is declared, computed, or checked before it is used is not counted', 
   )
 })
 
+test('a field that is declared to be unknown, or taken out only to be left away, is not counted', () => {
+  assert.deepEqual(
+    untypedIn(
+      'declare const failure: { readonly cause: unknown }',
+      'const { cause } = failure',
+      'const { status: _, ...rest } = fields',
+      'const { a } = unknown',
+    ),
+    [4],
+  )
+})
+
 test('taking a field out of its object is an access to it, each in its own line', () => {
   assert.deepEqual(
     untypedIn(

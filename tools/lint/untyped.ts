@@ -4,10 +4,11 @@
  * code that goes over whatever fields there are is about no kind. Nor are JsonObject's fields, which must be checked before they are used.
  */
 import { resolve } from 'node:path'
-import type { Node, SourceFile } from 'typescript/unstable/ast'
+import type { BindingElement, Node, SourceFile } from 'typescript/unstable/ast'
 import {
   isBindingElement,
   isElementAccessExpression,
+  isIdentifier,
   isObjectBindingPattern,
   isPropertyAccessExpression,
   isStringLiteral,
@@ -53,7 +54,7 @@ function untypedIn(source: SourceFile, checker: Checker): readonly number[] {
   const types = checker.getTypeAtLocation(telling)
   return accesses.flatMap((access, at) => {
     const flags = types[at]?.flags ?? 0
-    if ((flags & TypeFlags.AnyOrUnknown) === 0) return []
+    if ((flags & TypeFlags.AnyOrUnknown) === 0 || isDeclaredUnknown(access, flags, checker)) return []
     // The name's place, not the beginning of a chain of many lines.
     return [source.getLineAndCharacterOfPosition(nameOf(access).getStart(source)).line + 1]
   })
@@ -62,9 +63,22 @@ function untypedIn(source: SourceFile, checker: Checker): readonly number[] {
 function tellingPartOf(node: Node): Node | undefined {
   if (isPropertyAccessExpression(node)) return node.expression
   if (isElementAccessExpression(node)) return isStringLiteral(node.argumentExpression) ? node : undefined
-  const destructured =
-    isBindingElement(node) && node.dotDotDotToken === undefined && isObjectBindingPattern(node.parent)
-  return destructured ? node : undefined
+  return isBindingElement(node) && isTakenOut(node) ? node : undefined
+}
+
+/** Not the rest of an object, and not what is taken out of it only to be left away: `const { status: _, ...rest }`. */
+function isTakenOut({ dotDotDotToken, name, parent }: BindingElement): boolean {
+  const isUnused = name !== undefined && isIdentifier(name) && name.text.startsWith('_')
+  return dotDotDotToken === undefined && !isUnused && isObjectBindingPattern(parent)
+}
+
+/** `const { cause } = failure`, where a type says that the cause is unknown. */
+function isDeclaredUnknown(access: Node, flags: TypeFlags, checker: Checker): boolean {
+  if (!isBindingElement(access) || (flags & TypeFlags.Any) !== 0) return false
+  const name = access.propertyName ?? access.name
+  const of = checker.getTypeAtLocation(access.parent)
+  if (name === undefined || of === undefined || !isIdentifier(name)) return false
+  return checker.getPropertyOfType(of, name.text) !== undefined
 }
 
 function nameOf(access: Node): Node {

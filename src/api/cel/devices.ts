@@ -1,5 +1,5 @@
 /** What the CEL expressions that select devices know: one device, its attributes and capacities by domain and name. */
-import type { Fields } from '../object.ts'
+import type { Device, DeviceAttribute } from '../generated/types.ts'
 import { quantity, semver } from './libraries.ts'
 import { BOOL, DYN, mapOf, type ObjectField, QUANTITY, STRING, type Type } from './types.ts'
 import { MapValue, type Value } from './values.ts'
@@ -31,12 +31,12 @@ class Domains extends Map<string, Entry> {
   }
 }
 
-export function deviceValue(driver: string, device: Fields): Value {
+export function deviceValue(driver: string, device: Device): Value {
   const record: Readonly<Record<string, Value>> = {
     driver,
-    attributes: byDomain(driver, device['attributes'] ?? {}, attributeValue),
-    capacity: byDomain(driver, device['capacity'] ?? {}, ({ value }) => quantity(value)),
-    allowMultipleAllocations: device['allowMultipleAllocations'] === true,
+    attributes: byDomain(driver, device.attributes ?? {}, attributeValue),
+    capacity: byDomain(driver, device.capacity ?? {}, ({ value }) => quantity(value)),
+    allowMultipleAllocations: device.allowMultipleAllocations === true,
   }
   return new MapValue(
     new Map(Object.entries(record).map(([name, value]): [string, Entry] => [`s${name}`, [name, value]])),
@@ -44,10 +44,10 @@ export function deviceValue(driver: string, device: Fields): Value {
 }
 
 /** Names without a domain are in the driver's. */
-function byDomain(
+function byDomain<Field>(
   driver: string,
-  named: Readonly<Record<string, Fields>>,
-  wrapField: (field: Fields) => Value,
+  named: Readonly<Record<string, Field>>,
+  wrapField: (field: Field) => Value,
 ): MapValue {
   const domains = new Map<string, Map<string, Entry>>()
   for (const [qualified, field] of Object.entries(named)) {
@@ -64,7 +64,7 @@ function byDomain(
   )
 }
 
-function attributeValue({ int, bool, string, version }: Fields): Value {
+function attributeValue({ int, bool, string, version }: DeviceAttribute): Value {
   if (int !== undefined) return BigInt(int)
   if (bool !== undefined) return bool
   if (string !== undefined) return string

@@ -1,6 +1,5 @@
 /** Rules about ResourceClaims that controllers, scheduler and kubelet share (API concept: dynamic resource allocation). */
-import type { Pod, ResourceV1ResourceClaim } from '../generated/types.ts'
-import type { Fields } from '../object.ts'
+import type { Pod, ResourceClaimConsumerReference, ResourceV1ResourceClaim } from '../generated/types.ts'
 
 export type ResourceClaim = ResourceV1ResourceClaim
 
@@ -25,9 +24,8 @@ export interface PodClaim {
 
 export function podClaims(pod: Pod): readonly PodClaim[] {
   return (pod.spec?.resourceClaims ?? []).map((claim) => {
-    const podClaim: string = claim.name
-    const template: string | undefined = claim.resourceClaimTemplateName
-    if (template === undefined) return { podClaim, template, name: claim.resourceClaimName as string | undefined }
+    const { name: podClaim, resourceClaimTemplateName: template } = claim
+    if (template === undefined) return { podClaim, template, name: claim.resourceClaimName }
     const statuses = pod.status?.resourceClaimStatuses ?? []
     const status = statuses.find(({ name }) => name === podClaim)
     return { podClaim, template, name: status === undefined ? undefined : (status.resourceClaimName ?? null) }
@@ -36,7 +34,7 @@ export function podClaims(pod: Pod): readonly PodClaim[] {
 
 /** Those of a pod that are there by name. */
 export function claimNamesOf(pod: Pod): readonly string[] {
-  const extended: string | undefined = pod.status?.extendedResourceClaimStatus?.resourceClaimName
+  const extended = pod.status?.extendedResourceClaimStatus?.resourceClaimName
   const named = podClaims(pod).flatMap(({ name }) => name ?? [])
   return extended === undefined ? named : [...named, extended]
 }
@@ -47,8 +45,8 @@ export function isMadeFor(claim: ResourceClaim, pod: Pod): boolean {
   return owner !== undefined && owner.uid === pod.metadata.uid
 }
 
-export const reservedFor = (claim: ResourceClaim): readonly Fields[] =>
-  (claim.status?.reservedFor ?? []) as readonly Fields[]
+export const reservedFor = (claim: ResourceClaim): readonly ResourceClaimConsumerReference[] =>
+  claim.status?.reservedFor ?? []
 
 export const isReservedFor = (claim: ResourceClaim, pod: Pod): boolean =>
   reservedFor(claim).some(({ uid }) => uid === pod.metadata.uid)

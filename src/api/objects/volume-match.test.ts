@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { PersistentVolume } from '../generated/types.ts'
 import type { Fields, KubeObject } from '../object.ts'
 import { claimStatus, withClaim, withoutClaim, withVolume } from './volume-binding.ts'
 import { bestMatch, mismatch } from './volume-match.ts'
@@ -19,7 +20,7 @@ const volume = (name: string, storage: string, spec: Fields = {}, labels: Fields
     spec: { accessModes: ['ReadWriteOnce', 'ReadOnlyMany'], capacity: { storage }, ...spec },
     status: { phase: 'Available' },
   }) as never
-const best = (volumes: readonly KubeObject[], of = claim()) => bestMatch(volumes, of)?.metadata.name
+const best = (volumes: readonly PersistentVolume[], of = claim()) => bestMatch(volumes, of)?.metadata.name
 
 test('the smallest that is large enough, of the same class and mode, with all access modes and the labels', () => {
   assert.equal(best([volume('a', '10Gi'), volume('b', '3Gi'), volume('c', '1Gi'), volume('d', '3Gi')]), 'b')

@@ -3,10 +3,10 @@ import type {
   Node,
   NodeSelector,
   NodeSelectorTerm,
+  ObjectReference,
   PersistentVolume,
   PersistentVolumeClaim,
 } from '../generated/types.ts'
-import type { Fields, KubeObject } from '../object.ts'
 import { labelSelectorOf } from './label-selector.ts'
 import { nodeTermMatches } from './node-affinity.ts'
 import { compareQuantities } from './quantity.ts'
@@ -14,12 +14,12 @@ import { compareQuantities } from './quantity.ts'
 const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
 
 /** '' for none. */
-export const classOf = ({ metadata, spec }: KubeObject): string =>
-  metadata.annotations?.[classAnnotation] ?? spec.storageClassName ?? ''
-const modeOf = ({ spec }: KubeObject): string => spec.volumeMode ?? 'Filesystem'
-const capacityOf = ({ spec }: KubeObject): string => spec.capacity?.storage ?? '0'
-const requestOf = ({ spec }: KubeObject): string => spec.resources?.requests?.storage ?? '0'
-export const claimRefOf = ({ spec }: KubeObject): Fields | undefined => spec.claimRef
+export const classOf = ({ metadata, spec }: PersistentVolume | PersistentVolumeClaim): string =>
+  metadata.annotations?.[classAnnotation] ?? spec?.storageClassName ?? ''
+const modeOf = ({ spec }: PersistentVolume | PersistentVolumeClaim): string => spec?.volumeMode ?? 'Filesystem'
+const capacityOf = ({ spec }: PersistentVolume): string => spec?.capacity?.['storage'] ?? '0'
+const requestOf = ({ spec }: PersistentVolumeClaim): string => spec?.resources?.requests?.['storage'] ?? '0'
+export const claimRefOf = ({ spec }: PersistentVolume): ObjectReference | undefined => spec?.claimRef
 
 /** The volume is, or is reserved to be, this claim's. */
 export function isFor(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
@@ -37,11 +37,12 @@ export function mismatch(volume: PersistentVolume, claim: PersistentVolumeClaim)
   return undefined
 }
 
-const attributesClassOf = ({ spec }: KubeObject): string => spec.volumeAttributesClassName ?? ''
+const attributesClassOf = ({ spec }: PersistentVolume | PersistentVolumeClaim): string =>
+  spec?.volumeAttributesClassName ?? ''
 
 function hasModes(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
   const offered: readonly string[] = volume.spec!.accessModes ?? []
-  return ((claim.spec!.accessModes ?? []) as readonly string[]).every((mode) => offered.includes(mode))
+  return (claim.spec!.accessModes ?? []).every((mode) => offered.includes(mode))
 }
 
 /** Whether pods on this node may use the volume. */
@@ -52,19 +53,20 @@ export function reachesNode(volume: PersistentVolume, node: Node): boolean {
 }
 
 /** By what the claim asks for, the least first. */
-export const byRequest = (a: KubeObject, b: KubeObject): number => compareQuantities(requestOf(a), requestOf(b))
+export const byRequest = (a: PersistentVolumeClaim, b: PersistentVolumeClaim): number =>
+  compareQuantities(requestOf(a), requestOf(b))
 
 /**
  * The smallest available volume that serves the claim; before all others one that is reserved for it. With a node, one that
  * pods there may use.
  */
 export function bestMatch(
-  volumes: Iterable<KubeObject>,
+  volumes: Iterable<PersistentVolume>,
   claim: PersistentVolumeClaim,
   node?: Node,
-): KubeObject | undefined {
+): PersistentVolume | undefined {
   const { selector } = claim.spec ?? {}
-  let best: KubeObject | undefined
+  let best: PersistentVolume | undefined
   for (const volume of volumes) {
     if (volume.metadata.deletionTimestamp !== undefined || mismatch(volume, claim) !== undefined) continue
     if (node !== undefined && !reachesNode(volume, node)) continue
@@ -72,14 +74,14 @@ export function bestMatch(
       if (isFor(volume, claim)) return volume
       continue
     }
-    if (volume['status']?.phase !== 'Available') continue
+    if (volume.status?.phase !== 'Available') continue
     if (selector !== undefined && !labelSelectorOf(selector).matches(volume.metadata.labels)) continue
     if (best === undefined || isBetter(volume, best)) best = volume
   }
   return best
 }
 
-function isBetter(volume: PersistentVolume, than: KubeObject): boolean {
+function isBetter(volume: PersistentVolume, than: PersistentVolume): boolean {
   const size = compareQuantities(capacityOf(volume), capacityOf(than))
   return size < 0 || (size === 0 && (volume.metadata.name ?? '') < (than.metadata.name ?? ''))
 }

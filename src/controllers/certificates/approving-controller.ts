@@ -3,7 +3,6 @@
  * controller manager starts it; whatever else is asked for waits for a person.
  */
 import type { CertificateSigningRequest, SubjectAccessReview } from '../../api/generated/types.ts'
-import type { Fields } from '../../api/object.ts'
 import { certificateRequestParts } from '../../api/validation/certificate-request.ts'
 import { formatTime } from '../../base/clock.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
@@ -57,7 +56,7 @@ export function createCertificateApprover(context: ControllerContext): Controlle
   }
 
   async function mayHave(request: CertificateSigningRequest, subresource: string): Promise<boolean> {
-    const { username: user, uid, groups, extra } = request.spec as Fields
+    const { username: user = '', uid, groups, extra } = request.spec
     const review = await client.resource<SubjectAccessReview>(reviewsResource).create({
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SubjectAccessReview',

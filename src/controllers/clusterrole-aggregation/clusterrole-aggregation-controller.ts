@@ -2,7 +2,7 @@
  * The cluster role aggregation controller: a ClusterRole with an aggregationRule holds the rules of all ClusterRoles that its
  * selectors match, among them `admin`, `edit` and `view`. The controller manager starts it.
  */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { ClusterRole, PolicyRule } from '../../api/generated/types.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
 import { sameJson } from '../../api/same.ts'
 import { objectKey } from '../../client/store.ts'
@@ -15,9 +15,9 @@ const workers = 5
 
 export function createClusterRoleAggregationController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
-  const roles = informers.informer(clusterRoles)
+  const roles = informers.informer<ClusterRole>(clusterRoles)
   const queue = createWorkQueue<string>(runtime, 'ClusterRoleAggregator')
-  const isAggregated = (role: KubeObject) => role['aggregationRule'] !== undefined
+  const isAggregated = (role: ClusterRole) => role.aggregationRule !== undefined
   // A role that changes may belong to, or have belonged to, any of them.
   const enqueueAll = () => {
     for (const role of roles.store.list()) if (isAggregated(role)) queue.add(objectKey(role))
@@ -27,7 +27,7 @@ export function createClusterRoleAggregationController(context: ControllerContex
     const role = roles.store.get(key)
     if (role === undefined || !isAggregated(role)) return
     const rules = aggregatedRules(role, roles.store.list())
-    if (sameJson(rules, role['rules'] ?? [])) return
+    if (sameJson(rules, role.rules ?? [])) return
     const { apiVersion, kind } = role
     const name = role.metadata.name ?? ''
     const body = { apiVersion, kind, metadata: { name }, rules: rules as never }
@@ -45,16 +45,16 @@ export function createClusterRoleAggregationController(context: ControllerContex
 }
 
 /** Selector by selector, the rules of the roles it matches in the order of their names; each rule once. */
-export function aggregatedRules(role: KubeObject, all: readonly KubeObject[]): readonly Fields[] {
-  const rules: Fields[] = []
+export function aggregatedRules(role: ClusterRole, all: readonly ClusterRole[]): readonly PolicyRule[] {
+  const rules: PolicyRule[] = []
   const byName = all
     .filter((other) => other.metadata.name !== role.metadata.name)
     .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
-  for (const labelSelector of (role['aggregationRule'].clusterRoleSelectors ?? []) as readonly Fields[]) {
+  for (const labelSelector of role.aggregationRule?.clusterRoleSelectors ?? []) {
     const selector = labelSelectorOf(labelSelector)
     for (const other of byName) {
       if (!selector.matches(other.metadata.labels)) continue
-      for (const rule of (other['rules'] ?? []) as readonly Fields[]) {
+      for (const rule of other.rules ?? []) {
         if (!rules.some((known) => sameJson(known, rule))) rules.push(rule)
       }
     }

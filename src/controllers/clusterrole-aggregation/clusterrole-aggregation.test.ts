@@ -1,17 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { KubeObject } from '../../api/object.ts'
+import type { ClusterRole, PolicyRule } from '../../api/generated/types.ts'
 import { aggregatedRules } from './clusterrole-aggregation-controller.ts'
 
-const role = (name: string, labels: Record<string, string>, rules: readonly object[]): KubeObject =>
-  ({ apiVersion: 'v1', kind: 'ClusterRole', metadata: { name, labels }, rules }) as unknown as KubeObject
+const role = (name: string, labels: Record<string, string>, rules: readonly PolicyRule[]): ClusterRole => ({
+  apiVersion: 'v1',
+  kind: 'ClusterRole',
+  metadata: { name, labels },
+  rules,
+})
 const rule = (verb: string) => ({ verbs: [verb], apiGroups: [''], resources: ['pods'] })
 
 test('an aggregated role has the rules of the roles its selectors match, by name, each once', () => {
   const whole = {
     ...role('whole', { part: 'a' }, [rule('own')]),
     aggregationRule: { clusterRoleSelectors: [{ matchLabels: { part: 'b' } }, { matchLabels: { part: 'a' } }] },
-  } as KubeObject
+  }
   const all = [
     role('z', { part: 'a' }, [rule('get'), rule('list')]),
     role('m', { part: 'a' }, [rule('watch'), rule('get')]),

@@ -3,9 +3,8 @@
  * or after the seconds that they do, and tells in DeviceTaintRules how far that is (KEP-5055). The controller manager starts it.
  * Which devices pods may get is the scheduler's business.
  */
-import type { DeviceTaintRule, Pod, ResourceSlice } from '../../api/generated/types.ts'
-import type { Fields } from '../../api/object.ts'
-import { type DeviceTaint, ruleSelects } from '../../api/objects/device-taints.ts'
+import type { DeviceRequestAllocationResult, DeviceTaintRule, Pod, ResourceSlice } from '../../api/generated/types.ts'
+import { ruleSelects } from '../../api/objects/device-taints.ts'
 import { claimNamesOf, claimsResource, type ResourceClaim, reservedFor } from '../../api/objects/resource-claims.ts'
 import { isNotFound } from '../../api/status.ts'
 import { formatTime, type Timer } from '../../base/clock.ts'
@@ -30,10 +29,10 @@ const poolIndex = 'pool'
 
 type Item = `${'pod' | 'rule'} ${string}`
 
-const poolOf = ({ driver, pool }: Fields): string => `${driver}/${pool}`
-const poolOfSlice = ({ spec }: ResourceSlice): string => poolOf({ driver: spec?.driver, pool: spec?.pool?.name })
-const results = (claim: ResourceClaim): readonly Fields[] =>
-  (claim.status?.allocation?.devices?.results ?? []) as readonly Fields[]
+const poolOf = ({ driver, pool }: { readonly driver: string; readonly pool: string }): string => `${driver}/${pool}`
+const poolOfSlice = ({ spec }: ResourceSlice): string => poolOf({ driver: spec.driver, pool: spec.pool.name })
+const results = (claim: ResourceClaim): readonly DeviceRequestAllocationResult[] =>
+  claim.status?.allocation?.devices?.results ?? []
 
 export function createDeviceTaintEvictionController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
@@ -52,21 +51,21 @@ export function createDeviceTaintEvictionController(context: ControllerContext):
   const toldAt = new Map<string, number>()
 
   /** All taints of one device of a claim. */
-  function taintsOf(result: Fields): readonly FoundTaint[] {
+  function taintsOf(result: DeviceRequestAllocationResult): readonly FoundTaint[] {
     const { driver, pool, device } = result
     const ofPool = slices.store.byIndex(poolIndex, poolOf(result))
     const newest = Math.max(...ofPool.map(({ spec }) => spec?.pool?.generation ?? 0))
     const own = ofPool
       .filter(({ spec }) => (spec?.pool?.generation ?? 0) === newest)
-      .flatMap(({ spec }) => (spec?.devices ?? []) as readonly Fields[])
-      .filter((one) => one['name'] === device)
-      .flatMap(({ taints = [] }) => taints as readonly DeviceTaint[])
+      .flatMap(({ spec }) => spec.devices ?? [])
+      .filter((one) => one.name === device)
+      .flatMap(({ taints = [] }) => taints)
     return [
       ...own.map((taint) => ({ taint, rule: undefined })),
       ...rules.store.list().flatMap((rule) => {
-        const spec: Fields = rule.spec ?? {}
-        return ruleSelects(spec, { driver, pool, device })
-          ? [{ taint: spec['taint'] as DeviceTaint, rule: rule.metadata.name ?? '' }]
+        const { taint } = rule.spec
+        return taint !== undefined && ruleSelects(rule.spec, { driver, pool, device })
+          ? [{ taint, rule: rule.metadata.name ?? '' }]
           : []
       }),
     ]
@@ -80,7 +79,7 @@ export function createDeviceTaintEvictionController(context: ControllerContext):
       if (claim === undefined || !reservedFor(claim).some(({ uid }) => uid === pod.metadata.uid)) continue
       for (const result of results(claim)) {
         const taints = taintsOf(result).map(change)
-        time = earlier(time, evictionTime(taints, result['tolerations'], clock.now()))
+        time = earlier(time, evictionTime(taints, result.tolerations, clock.now()))
       }
     }
     return time
@@ -156,21 +155,21 @@ export function createDeviceTaintEvictionController(context: ControllerContext):
   }
 
   function stateOf(rule: DeviceTaintRule): RuleState {
-    const spec: Fields = rule.spec ?? {}
+    const { spec } = rule
     const { name: ruleName = '' } = rule.metadata
-    const effect: string = spec['taint']?.effect ?? ''
+    const effect = spec.taint?.effect ?? ''
     const state = { effect, published: 0, allocated: 0, pods: [] as string[], evicted: evictedBy.get(ruleName) ?? 0 }
     if (!['None', 'NoExecute'].includes(effect)) return state
     if (effect === 'None')
       for (const { spec: own } of slices.store.list())
-        for (const { name: device } of (own?.devices ?? []) as readonly Fields[])
-          if (ruleSelects(spec, { driver: own?.driver ?? '', pool: own?.pool?.name ?? '', device })) state.published++
+        for (const { name: device } of own.devices ?? [])
+          if (ruleSelects(spec, { driver: own.driver, pool: own.pool.name, device })) state.published++
     const asked = new Set<string>()
     for (const claim of claims.store.list()) {
       const selected = results(claim).filter(({ driver, pool, device }) => ruleSelects(spec, { driver, pool, device }))
       state.allocated += selected.length
       if (selected.length === 0) continue
-      for (const consumer of reservedFor(claim)) asked.add(`${claim.metadata.namespace}/${consumer['name']}`)
+      for (const consumer of reservedFor(claim)) asked.add(`${claim.metadata.namespace}/${consumer.name}`)
     }
     for (const key of asked) {
       const pod = pods.store.get(key)
@@ -191,13 +190,13 @@ export function createDeviceTaintEvictionController(context: ControllerContext):
       return
     }
     const { generation = 0, uid = '' } = rule.metadata
-    const told = ((rule.status?.conditions ?? []) as readonly Fields[]).find(({ type }) => type === CONDITION)
-    const isToldOf = told?.['observedGeneration'] === generation
+    const told = (rule.status?.conditions ?? []).find(({ type }) => type === CONDITION)
+    const isToldOf = told?.observedGeneration === generation
     const state = stateOf(rule)
     // What a rule would do is told once.
     if (isToldOf && state.effect !== 'NoExecute') return
     const progress = evictionProgressOf(state)
-    if (isToldOf && told?.['reason'] === progress.reason && told?.['message'] === progress.message) return
+    if (isToldOf && told?.reason === progress.reason && told?.message === progress.message) return
     const { status: before, lastTransitionTime: since = '' } = told ?? {}
     const lastTransitionTime: string = before === progress.status ? since : formatTime(clock.now())
     toldAt.set(ruleName, clock.now())
@@ -232,11 +231,7 @@ export function createDeviceTaintEvictionController(context: ControllerContext):
   const ruleChanged = (rule: DeviceTaintRule) => {
     queue.add(`rule ${rule.metadata.name}`)
     for (const claim of claims.store.list())
-      if (
-        results(claim).some(({ driver, pool, device }) =>
-          ruleSelects((rule.spec ?? {}) as Fields, { driver, pool, device }),
-        )
-      )
+      if (results(claim).some(({ driver, pool, device }) => ruleSelects(rule.spec, { driver, pool, device })))
         lookAtPods(claim)
   }
 

@@ -1,6 +1,6 @@
 /** When a pod has to leave the devices of a claim, by the NoExecute taints of these and what the claim tolerates. */
-import type { Fields } from '../../api/object.ts'
-import { type DeviceTaint, toleratesDeviceTaint } from '../../api/objects/device-taints.ts'
+import type { DeviceTaint, DeviceToleration } from '../../api/generated/types.ts'
+import { toleratesDeviceTaint } from '../../api/objects/device-taints.ts'
 
 /** One taint on a device that the claim has. */
 export interface FoundTaint {
@@ -21,7 +21,7 @@ export const never: EvictionTime = { at: Number.POSITIVE_INFINITY, rules: [] }
 /** `tolerations`: those that the claim's allocation tells of the device. */
 export function evictionTime(
   taints: readonly FoundTaint[],
-  tolerations: readonly Fields[] | undefined,
+  tolerations: readonly DeviceToleration[] | undefined,
   nowMs: number,
 ): EvictionTime {
   return taints.map((found) => timeOf(found, tolerations ?? [], nowMs)).reduce(earlier, never)
@@ -32,7 +32,7 @@ export function earlier(a: EvictionTime, b: EvictionTime): EvictionTime {
   return { at: Math.min(a.at, b.at), rules: [...new Set([...a.rules, ...b.rules])] }
 }
 
-function timeOf({ taint, rule }: FoundTaint, tolerations: readonly Fields[], nowMs: number): EvictionTime {
+function timeOf({ taint, rule }: FoundTaint, tolerations: readonly DeviceToleration[], nowMs: number): EvictionTime {
   if (taint.effect !== 'NoExecute') return never
   const tolerating = tolerations.filter((toleration) => toleratesDeviceTaint(toleration, taint))
   const since = taint.timeAdded === undefined ? nowMs : Date.parse(taint.timeAdded)

@@ -3,7 +3,7 @@
  * controller manager starts it. EndpointSlices have a controller of their own.
  */
 import type { Endpoints, Pod, Service } from '../../api/generated/types.ts'
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { KubeObject } from '../../api/object.ts'
 import { sameJson } from '../../api/same.ts'
 import { isNotFound } from '../../api/status.ts'
 import { createEventRecorder } from '../../client/events.ts'
@@ -105,7 +105,7 @@ export function createEndpointsController(context: ControllerContext): Controlle
 
 const isOurs = (object: KubeObject): boolean => object.metadata.labels?.[managedByLabel] === name
 
-function labelsOf(service: Service): Fields {
-  const { [headlessLabel]: _, ...own } = (service.metadata.labels ?? {}) as Fields
+function labelsOf(service: Service): Readonly<Record<string, string>> {
+  const { [headlessLabel]: _, ...own } = service.metadata.labels ?? {}
   return { ...own, [managedByLabel]: name, ...(isHeadless(service) ? { [headlessLabel]: '' } : {}) }
 }

@@ -1,13 +1,12 @@
 /** The subsets of an Endpoints object: addresses that have the same ports stand together, in the order of the addresses. */
-import type { Pod, Service } from '../../api/generated/types.ts'
-import type { Fields } from '../../api/object.ts'
+import type { EndpointAddress, EndpointSubset, ObjectReference, Pod, Service } from '../../api/generated/types.ts'
 import { isReady } from '../pods/pod.ts'
 import { addressesOf, type EndpointPort, hostnameOf, isHeadless, portsOf } from './service-pods-and-ports.ts'
 
 interface Subset {
   readonly ports: readonly EndpointPort[]
-  readonly ready: Fields[]
-  readonly notReady: Fields[]
+  readonly ready: EndpointAddress[]
+  readonly notReady: EndpointAddress[]
 }
 
 /** At most `capacity` addresses, ready ones first; `truncated` says that there were more. */
@@ -15,7 +14,7 @@ export function subsetsOf(
   service: Service,
   pods: readonly Pod[],
   capacity: number,
-): { readonly subsets: readonly Fields[]; readonly truncated: boolean } {
+): { readonly subsets: readonly EndpointSubset[]; readonly truncated: boolean } {
   const anyState = service.spec?.publishNotReadyAddresses === true
   const withoutPorts = isHeadless(service) && (service.spec?.ports ?? []).length === 0
   const family: string = service.spec?.ipFamilies?.[0] ?? 'IPv4'
@@ -36,24 +35,25 @@ export function subsetsOf(
       ip,
       ...(hostname === undefined ? {} : { hostname }),
       ...(pod.spec?.nodeName ? { nodeName: pod.spec?.nodeName } : {}),
-      targetRef: { kind: 'Pod', namespace, name, uid },
+      targetRef: { kind: 'Pod', namespace, name, uid } as ObjectReference,
     }
     if (anyState || isReady(pod)) group.ready.push(address)
     else group.notReady.push(address)
     count++
   }
   let room = capacity
-  const take = (addresses: readonly Fields[]) => {
+  const take = (addresses: readonly EndpointAddress[]) => {
     const taken = [...addresses].sort(byAddress).slice(0, Math.max(0, room))
     room -= taken.length
     return taken
   }
   const all = [...groups.values()].sort((a, b) => (JSON.stringify(a.ports) < JSON.stringify(b.ports) ? -1 : 1))
   const ready = all.map((group) => take(group.ready))
-  const subsets = all.map((group, at) => {
+  const subsets = all.map((group, at): EndpointSubset => {
+    const addresses = ready[at] ?? []
     const notReady = take(group.notReady)
     return {
-      ...((ready[at] as Fields[]).length > 0 ? { addresses: ready[at] } : {}),
+      ...(addresses.length > 0 ? { addresses } : {}),
       ...(notReady.length > 0 ? { notReadyAddresses: notReady } : {}),
       ...(group.ports.length > 0 ? { ports: group.ports.map(withoutEmptyName) } : {}),
     }
@@ -64,14 +64,14 @@ export function subsetsOf(
   }
 }
 
-function withoutEmptyName({ name, port, protocol, appProtocol }: EndpointPort): Fields {
+function withoutEmptyName({ name, port, protocol, appProtocol }: EndpointPort) {
   return { ...(name === '' ? {} : { name }), port, protocol, ...(appProtocol ? { appProtocol } : {}) }
 }
 
-function byAddress(a: Fields, b: Fields): number {
-  const [left, right] = [sortable(a['ip']), sortable(b['ip'])]
+function byAddress(a: EndpointAddress, b: EndpointAddress): number {
+  const [left, right] = [sortable(a.ip), sortable(b.ip)]
   if (left !== right) return left < right ? -1 : 1
-  return (a['targetRef'].uid ?? '') < (b['targetRef'].uid ?? '') ? -1 : 1
+  return (a.targetRef?.uid ?? '') < (b.targetRef?.uid ?? '') ? -1 : 1
 }
 
 /** Numbers of equal width, so that text order is the order of the addresses. */

@@ -1,6 +1,5 @@
 /** Whether a job is over, and why. Pure. */
-import type { Job, Pod } from '../../api/generated/types.ts'
-import type { Fields } from '../../api/object.ts'
+import type { Job, JobStatus, Pod } from '../../api/generated/types.ts'
 import { durationMs } from '../../api/objects/integers.ts'
 import { isActive } from '../pods/pod.ts'
 import { type Ending, hasFailed, isSuspended, trueCondition } from './job.ts'
@@ -11,7 +10,7 @@ import { successByPolicy } from './success-policy.ts'
 const failed = (reason: string, message: string): Ending => ({ type: 'Failed', reason, message })
 
 /** What comes first decides, and what was decided in an earlier sync stands. */
-export function endingOf(job: Job, status: Fields, progress: JobProgress, nowMs: number): Ending | undefined {
+export function endingOf(job: Job, status: JobStatus, progress: JobProgress, nowMs: number): Ending | undefined {
   return (
     plannedEnding(job) ??
     failedByPolicy(job, progress) ??
@@ -49,21 +48,21 @@ function failedTooOften(job: Job, progress: JobProgress): Ending | undefined {
 function restartsOf(pods: readonly Pod[]): number {
   let restarts = 0
   for (const pod of pods.filter(isActive)) {
-    const { containerStatuses = [], initContainerStatuses = [] } = (pod.status ?? {}) as Fields
+    const { containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {}
     for (const { restartCount = 0 } of [...containerStatuses, ...initContainerStatuses]) restarts += restartCount
   }
   return restarts
 }
 
 /** Milliseconds until the job has run out of time, not positive when it has; undefined when time is no matter. */
-export function timeLeft(job: Job, status: Fields, nowMs: number): number | undefined {
+export function timeLeft(job: Job, status: JobStatus, nowMs: number): number | undefined {
   const { activeDeadlineSeconds } = job.spec!
-  const since = status['startTime']
+  const since = status.startTime
   if (activeDeadlineSeconds === undefined || since === undefined || isSuspended(job)) return undefined
   return Date.parse(since) + durationMs(activeDeadlineSeconds) - nowMs
 }
 
-function failedInTime(job: Job, status: Fields, nowMs: number): Ending | undefined {
+function failedInTime(job: Job, status: JobStatus, nowMs: number): Ending | undefined {
   const left = timeLeft(job, status, nowMs)
   if (left === undefined || left > 0) return undefined
   return failed('DeadlineExceeded', 'Job was active longer than specified deadline')

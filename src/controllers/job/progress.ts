@@ -1,6 +1,6 @@
 /** How far a job is, by its status and its pods. Pure. */
 import type { Job, Pod } from '../../api/generated/types.ts'
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { KubeObject } from '../../api/object.ts'
 import { isActive, isTerminating } from '../pods/pod.ts'
 import { failedIndexesOf, podsToReplace } from './backoff-limit-per-index.ts'
 import { indexOf, parseIndexes, pendingIndexes } from './completion-indexes.ts'
@@ -26,7 +26,7 @@ export interface JobProgress {
 
 export function progressOf(job: Job, own: readonly Pod[]): JobProgress {
   const status = job.status
-  const { succeeded: notedSucceeded = [], failed: notedFailed = [] } = (status?.uncountedTerminatedPods ?? {}) as Fields
+  const { succeeded: notedSucceeded = [], failed: notedFailed = [] } = status?.uncountedTerminatedPods ?? {}
   const noted = new Set<string>([...notedSucceeded, ...notedFailed])
   const fresh = own.filter(
     (pod) => isTracked(pod) && !noted.has(pod.metadata.uid ?? '') && (hasSucceeded(pod) || hasFailed(job, pod)),

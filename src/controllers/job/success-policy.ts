@@ -1,6 +1,5 @@
 /** When a job's successPolicy calls it done before all its indexes are (KEP-3998). Pure. */
-import type { Job } from '../../api/generated/types.ts'
-import type { Fields } from '../../api/object.ts'
+import type { Job, SuccessPolicyRule } from '../../api/generated/types.ts'
 import { parseIndexes } from './completion-indexes.ts'
 import type { Ending } from './job.ts'
 
@@ -13,7 +12,7 @@ export function successByPolicy(job: Job, succeeded: ReadonlySet<number>): Endin
   return { type: 'Complete', reason: 'SuccessPolicy', message: `Matched rules at index ${at}` }
 }
 
-function fulfils(rule: Fields, succeeded: ReadonlySet<number>, completions: number): boolean {
+function fulfils(rule: SuccessPolicyRule, succeeded: ReadonlySet<number>, completions: number): boolean {
   const { succeededIndexes, succeededCount } = rule
   if (succeededIndexes === undefined) return succeeded.size >= (succeededCount ?? Number.POSITIVE_INFINITY)
   const wanted = parseIndexes(succeededIndexes, completions)

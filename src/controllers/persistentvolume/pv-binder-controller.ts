@@ -193,7 +193,7 @@ export function createPvBinderController(context: ControllerContext): Controller
     if (volume === undefined) return ownWrites.forget(volumeKey(name))
     if (ownWrites.isBehind(volumeKey(name), volume)) return
     const reference = claimRefOf(volume)
-    if (reference === undefined || !reference['uid']) {
+    if (reference === undefined || !reference.uid) {
       await setPhase(volume, 'Available')
       return
     }

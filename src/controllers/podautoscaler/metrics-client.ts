@@ -2,8 +2,12 @@
  * Reads the metrics APIs: metrics.k8s.io, custom.metrics.k8s.io and external.metrics.k8s.io, whichever server answers for them.
  * Values are in thousandths. Errors are in the words of Kubernetes.
  */
-import type { CrossVersionObjectReference, LabelSelector as LabelSelectorFields } from '../../api/generated/types.ts'
-import { type Fields, parseApiVersion } from '../../api/object.ts'
+import type {
+  APIGroup,
+  CrossVersionObjectReference,
+  LabelSelector as LabelSelectorFields,
+} from '../../api/generated/types.ts'
+import { parseApiVersion } from '../../api/object.ts'
 import { checkedLabelSelectorOf, formatLabelSelector } from '../../api/objects/label-selector.ts'
 import { quantityMilliValue } from '../../api/objects/quantity.ts'
 import { rejected } from '../../api/objects/rejected.ts'
@@ -18,6 +22,32 @@ export interface PodMetric {
   readonly atMs: number
   /** Over so long before that it was measured. */
   readonly windowMs: number
+}
+
+/** What the metrics APIs answer: lists, and a Status for what they refuse. Others serve them, so anything may be missing. */
+interface Answer<Item> {
+  readonly kind?: string
+  readonly message?: string
+  readonly items: readonly Item[]
+}
+
+/** API concept: metrics.k8s.io/v1beta1, PodMetrics. */
+interface PodMetricsItem {
+  readonly metadata: { readonly name: string }
+  readonly timestamp: string
+  readonly window?: string
+  readonly containers?: readonly {
+    readonly name?: string
+    readonly usage?: Readonly<Record<string, string>>
+  }[]
+}
+
+/** API concept: custom.metrics.k8s.io, MetricValue; and external.metrics.k8s.io/v1beta1, ExternalMetricValue, of which only the value is read. */
+interface MetricValue {
+  readonly describedObject?: { readonly name?: string }
+  readonly value?: string | number
+  readonly timestamp: string
+  readonly windowSeconds?: number | null
 }
 
 /** By the pod's name. */
@@ -54,19 +84,23 @@ export function createMetricsClient(
   let customVersion: { readonly version: string; readonly at: number } | undefined
 
   /** `asked`: the resource's name, as errors tell it. */
-  async function get(path: string, query: Readonly<Record<string, string>>, asked: string): Promise<Fields> {
+  async function get<Item>(
+    path: string,
+    query: Readonly<Record<string, string>>,
+    asked: string,
+  ): Promise<readonly Item[]> {
     const chosen = Object.entries(query).filter(([, value]) => value !== '')
     const { status, body } = await client.raw(
       'GET',
       chosen.length === 0 ? path : `${path}?${new URLSearchParams(chosen)}`,
     )
-    const answer = parsed(body)
+    const answer = parsed<Answer<Item>>(body)
     if (status >= 400)
       throw new Error(
-        answer?.['kind'] === 'Status' ? String(answer['message'] ?? '') : `${rejected(status, body)} (get ${asked})`,
+        answer?.kind === 'Status' ? String(answer.message ?? '') : `${rejected(status, body)} (get ${asked})`,
       )
     if (answer === undefined) throw new Error(`the answer of ${path} is no object`)
-    return answer
+    return answer.items
   }
 
   async function customApi(): Promise<string> {
@@ -74,10 +108,10 @@ export function createMetricsClient(
     if (customVersion === undefined || now - customVersion.at >= freshMs) {
       const { status, body } = await client.raw('GET', `/apis/${CUSTOM_GROUP}`)
       if (status === 404) throw new Error(`no custom metrics API (${CUSTOM_GROUP}) registered`)
-      const group = parsed(body)
+      const group = parsed<Partial<APIGroup>>(body)
       if (status >= 400 || group === undefined) throw new Error(rejected(status, body))
-      const served = ((group['versions'] ?? []) as readonly Fields[]).map(({ version }) => String(version))
-      const preferred = String(group['preferredVersion']?.version)
+      const served = (group.versions ?? []).map(({ version }) => String(version))
+      const preferred = String(group.preferredVersion?.version)
       const version = [preferred, ...served].find((one) => KNOWN_CUSTOM_VERSIONS.includes(one))
       if (version === undefined) throw new Error(`no known available metric versions found`)
       customVersion = { version, at: now }
@@ -89,14 +123,13 @@ export function createMetricsClient(
     path: string,
     query: Readonly<Record<string, string>>,
     asked: string,
-  ): Promise<readonly Fields[]> => (await get(`${await customApi()}/${path}`, query, asked))['items']
+  ): Promise<readonly MetricValue[]> => get(`${await customApi()}/${path}`, query, asked)
 
   return {
     async resource(namespace, resource, selector, container) {
       const path = `${RESOURCE_API}/namespaces/${namespace}/pods`
-      const items = await fetched(
-        'resource',
-        async () => (await get(path, { labelSelector: selector }, 'pods.metrics.k8s.io'))['items'],
+      const items = await fetched('resource', () =>
+        get<PodMetricsItem>(path, { labelSelector: selector }, 'pods.metrics.k8s.io'),
       )
       if (items.length === 0) throw new Error('no metrics returned from resource metrics API')
       return usageOfPods(items, resource, container)
@@ -107,7 +140,7 @@ export function createMetricsClient(
         custom(`namespaces/${namespace}/pods/*/${metric}`, query, `pods.${CUSTOM_GROUP} *`),
       )
       if (items.length === 0) throw new Error('no metrics returned from custom metrics API')
-      return new Map(items.map((item) => [String(item['describedObject']?.name), sampleOf(item, USUAL_WINDOW_MS)]))
+      return new Map(items.map((item) => [String(item.describedObject?.name), sampleOf(item, USUAL_WINDOW_MS)]))
     },
     ofObject(namespace, metric, object, metricSelector) {
       const query = { metricLabelSelector: metricSelector }
@@ -129,12 +162,11 @@ export function createMetricsClient(
     },
     async external(namespace, metric, metricSelector) {
       const path = `${EXTERNAL_API}/namespaces/${namespace}/${metric}`
-      const items = await fetched(
-        'external',
-        async () => (await get(path, { labelSelector: metricSelector }, `${metric}.external.metrics.k8s.io`))['items'],
+      const items = await fetched('external', () =>
+        get<MetricValue>(path, { labelSelector: metricSelector }, `${metric}.external.metrics.k8s.io`),
       )
       if (items.length === 0) throw new Error('no metrics returned from external metrics API')
-      return items.map((item: Fields) => boundedMilli(String(item['value'])))
+      return items.map(({ value }) => boundedMilli(String(value)))
     },
   }
 }
@@ -157,7 +189,7 @@ export function boundedMilli(quantity: string): bigint {
 }
 
 /** @throws Error where the API does not answer with just one value */
-function only(items: readonly Fields[]): bigint {
+function only(items: readonly MetricValue[]): bigint {
   const [item] = items
   if (item === undefined || items.length !== 1)
     throw new Error(`the custom metrics API server returned ${items.length} results when we asked for exactly one`)
@@ -172,20 +204,19 @@ async function fetched<T>(api: 'resource' | 'custom' | 'external', ask: () => Pr
   }
 }
 
-function parsed(body: string): Fields | undefined {
+function parsed<T extends object>(body: string): T | undefined {
   try {
     const value: unknown = JSON.parse(body)
-    return typeof value === 'object' && value !== null ? (value as Fields) : undefined
+    return typeof value === 'object' && value !== null ? (value as T) : undefined
   } catch {
     return undefined
   }
 }
 
-function usageOfPods(items: readonly Fields[], resource: string, container: string | undefined): PodMetrics {
+function usageOfPods(items: readonly PodMetricsItem[], resource: string, container: string | undefined): PodMetrics {
   const metrics = new Map<string, PodMetric>()
   for (const item of items) {
-    const { metadata, containers = [], window, timestamp } = item
-    const all = containers as readonly Fields[]
+    const { metadata, containers: all = [], window, timestamp } = item
     const counted = container === undefined ? all : all.filter(({ name }) => name === container)
     if (counted.length === 0) continue
     const amounts = counted.map(({ usage }): string | undefined => usage?.[resource])
@@ -197,7 +228,7 @@ function usageOfPods(items: readonly Fields[], resource: string, container: stri
   return metrics
 }
 
-function sampleOf({ value, timestamp, windowSeconds }: Fields, usualWindowMs: number): PodMetric {
+function sampleOf({ value, timestamp, windowSeconds }: MetricValue, usualWindowMs: number): PodMetric {
   return {
     milli: boundedMilli(String(value)),
     atMs: Date.parse(timestamp),

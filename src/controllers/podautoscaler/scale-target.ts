@@ -1,6 +1,6 @@
 /** What an autoscaler scales: found by kind, read and written through its scale subresource. */
 import type { CrossVersionObjectReference, Scale } from '../../api/generated/types.ts'
-import { apiVersionOf, type KubeObject, parseApiVersion } from '../../api/object.ts'
+import { apiVersionOf, parseApiVersion } from '../../api/object.ts'
 import { type LabelSelector, parseLabelSelector } from '../../api/objects/label-selector.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
@@ -60,9 +60,9 @@ export function createScaleTargets({ clock }: Runtime, client: Client): ScaleTar
       const base = `/${root}/${apiVersionOf(resource.group, resource.version)}`
       const path = `${base}/namespaces/${namespace}/${resource.resource}/${name}/scale`
       const { status, body } = await client.raw('GET', path)
-      const answer: KubeObject = JSON.parse(body)
-      if (status >= 400) throw new Error(String(answer['message']))
-      const scale = answer as Scale
+      const answer: Scale & { readonly message?: string } = JSON.parse(body)
+      if (status >= 400) throw new Error(String(answer.message))
+      const scale: Scale = answer
       return { scale, resource, selector: selectorOf(scale) }
     },
     async scaleTo(namespace, { scale, resource }, replicas) {

@@ -1,6 +1,6 @@
 /** The patch that marks a pod before a controller deletes it: why it is disrupted, and that it has failed. */
 import type { Pod } from '../../api/generated/types.ts'
-import type { JsonObject } from '../../api/object.ts'
+import type { Json, JsonObject } from '../../api/object.ts'
 import { formatTime } from '../../base/clock.ts'
 import { isTerminated } from './pod.ts'
 
@@ -21,7 +21,7 @@ export function disruptionPatch(
   fail: boolean,
   nowMs: number,
 ): JsonObject | undefined {
-  const status: Record<string, unknown> = {}
+  const status: Record<string, Json> = {}
   const generation = pod.metadata.generation ?? 0
   if (disruption !== undefined) {
     const old = pod.status?.conditions ?? []

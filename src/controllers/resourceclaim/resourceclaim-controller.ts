@@ -3,8 +3,13 @@
  * had reserved: a claim that no pod uses is deallocated (KEP-4381). The controller manager starts it. Which devices a claim gets is the
  * scheduler's business.
  */
-import type { Pod, ResourceClaimTemplate } from '../../api/generated/types.ts'
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type {
+  Pod,
+  ResourceClaimConsumerReference,
+  ResourceClaimStatus,
+  ResourceClaimTemplate,
+} from '../../api/generated/types.ts'
+import type { KubeObject } from '../../api/object.ts'
 import {
   claimNamesOf,
   claimsResource,
@@ -153,7 +158,7 @@ export function createResourceClaimController(context: ControllerContext): Contr
     written.set(objectKey(claim), isGone ? Number.POSITIVE_INFINITY : Number(resourceVersion))
     return claim
   }
-  const writeStatus = async (claim: ResourceClaim, status: Fields) =>
+  const writeStatus = async (claim: ResourceClaim, status: ResourceClaimStatus) =>
     wrote(await claimsIn(claim).update({ ...claim, status }, { subresource: 'status' }))
   const unprotect = async (claim: ResourceClaim): Promise<void> => {
     wrote(await claimsIn(claim).update(withoutDeleteProtection(claim)))
@@ -170,14 +175,17 @@ export function createResourceClaimController(context: ControllerContext): Contr
     if (claim === undefined || Number(claim.metadata.resourceVersion) < (written.get(key) ?? 0)) return
     written.delete(key)
     const all = reservedFor(claim)
-    const kept: Fields[] = []
+    const kept: ResourceClaimConsumerReference[] = []
     for (const consumer of all) if (await mayUse(claim, consumer)) kept.push(consumer)
     const isDeleted = claim.metadata.deletionTimestamp !== undefined
     const isAllocated = claim.status?.allocation !== undefined
     const isKept = claim.metadata.finalizers?.includes(DELETE_PROTECTION) === true
     if (kept.length < all.length || (kept.length === 0 && isDeleted && isAllocated)) {
       const { reservedFor: _, allocation, ...rest } = claim.status ?? {}
-      const answer = await writeStatus(claim, kept.length > 0 ? { ...rest, allocation, reservedFor: kept } : rest)
+      const answer = await writeStatus(
+        claim,
+        kept.length > 0 ? { ...rest, ...(allocation && { allocation }), reservedFor: kept } : rest,
+      )
       if (kept.length === 0 && isKept) await unprotect(answer)
       return
     }
@@ -195,7 +203,10 @@ export function createResourceClaimController(context: ControllerContext): Contr
         })
   }
 
-  async function mayUse(claim: ResourceClaim, { apiGroup, resource, name: consumer, uid }: Fields): Promise<boolean> {
+  async function mayUse(
+    claim: ResourceClaim,
+    { apiGroup, resource, name: consumer, uid }: ResourceClaimConsumerReference,
+  ): Promise<boolean> {
     // What uses a claim besides pods takes care of that itself.
     if (apiGroup || resource !== 'pods') return true
     const { namespace = '' } = claim.metadata
@@ -250,9 +261,8 @@ export function createResourceClaimController(context: ControllerContext): Contr
 }
 
 function claimOf(pod: Pod, podClaim: string, template: ResourceClaimTemplate): ResourceClaim {
-  const spec: Fields = template.spec ?? {}
-  const { metadata, spec: own } = spec
-  const { labels, annotations }: Fields = metadata ?? {}
+  const { metadata, spec } = template.spec
+  const { labels, annotations } = metadata ?? {}
   return {
     apiVersion: 'resource.k8s.io/v1',
     kind: 'ResourceClaim',
@@ -264,6 +274,6 @@ function claimOf(pod: Pod, podClaim: string, template: ResourceClaimTemplate): R
         { apiVersion: 'v1', kind: 'Pod', name: pod.metadata.name ?? '', uid: pod.metadata.uid ?? '', controller: true },
       ],
     },
-    ...(own === undefined ? {} : { spec: own }),
-  } as ResourceClaim
+    spec,
+  }
 }

@@ -1,5 +1,11 @@
 /** What a quota's namespace uses of what the quota limits. Pure. */
-import type { Pod, ResourceQuota } from '../../api/generated/types.ts'
+import type {
+  PersistentVolumeClaim,
+  PersistentVolumeClaimSpec,
+  Pod,
+  PodSpec,
+  ResourceQuota,
+} from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { addQuantities, compareQuantities } from '../../api/objects/quantity.ts'
 import { inScope } from '../../api/objects/quota-scopes.ts'
@@ -71,6 +77,7 @@ export function usesOtherwise(resource: GroupResource, old: Pod, object: Pod, no
 }
 
 /** The fields by which an update can take an object into a scope or out of it. */
-function scopedSpec({ spec }: KubeObject): string {
-  return JSON.stringify([spec?.activeDeadlineSeconds, spec?.volumeAttributesClassName])
+function scopedSpec({ spec }: Pod | PersistentVolumeClaim): string {
+  const { activeDeadlineSeconds, volumeAttributesClassName }: Partial<PodSpec & PersistentVolumeClaimSpec> = spec ?? {}
+  return JSON.stringify([activeDeadlineSeconds, volumeAttributesClassName])
 }

@@ -5,7 +5,14 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { CSIDriver, PersistentVolume, Secret, Volume, VolumeAttachment } from '../../api/generated/types.ts'
+import type {
+  AuthenticationV1TokenRequest,
+  CSIDriver,
+  PersistentVolume,
+  Secret,
+  Volume,
+  VolumeAttachment,
+} from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { quantityValue } from '../../api/objects/quantity.ts'
 import { isNotFound } from '../../api/status.ts'
@@ -171,14 +178,14 @@ export function createCsiVolumes(options: CsiVolumesOptions): CsiVolumes {
     const given: Record<string, unknown> = {}
     for (const { audience, expirationSeconds = TOKEN_SECONDS } of requests) {
       const boundObjectRef = { kind: 'Pod', apiVersion: 'v1', name: nameOf(pod), uid: uidOf(pod) }
-      const request: KubeObject = {
+      const request: AuthenticationV1TokenRequest = {
         kind: 'TokenRequest',
         apiVersion: 'authentication.k8s.io/v1',
         metadata: {},
         spec: { audiences: audience === '' ? [] : [audience], expirationSeconds, boundObjectRef },
       }
       const name = specOf(pod).serviceAccountName ?? 'default'
-      const accounts = client.resource(ACCOUNTS).namespace(namespaceOf(pod))
+      const accounts = client.resource<AuthenticationV1TokenRequest>(ACCOUNTS).namespace(namespaceOf(pod))
       const { status } = await accounts.create(request, { subresource: 'token', name })
       given[audience] = { token: status?.token, expirationTimestamp: status?.expirationTimestamp }
     }

@@ -1,5 +1,5 @@
 /** Credentials for an image's registry, from a pod's image pull secrets. What a secret holds that cannot be read is passed over. */
-import type { KubeObject } from '../../api/object.ts'
+import type { Secret } from '../../api/generated/types.ts'
 import { fullImageName } from '../runtimes/image-names.ts'
 import type { RegistryCredentials } from '../runtimes/runtime.ts'
 
@@ -10,7 +10,7 @@ interface Entry {
 }
 
 /** The most exact path first. */
-export function credentialsFor(image: string, secrets: readonly KubeObject[]): readonly RegistryCredentials[] {
+export function credentialsFor(image: string, secrets: readonly Secret[]): readonly RegistryCredentials[] {
   const name = fullImageName(image)
   const found: { readonly length: number; readonly credentials: RegistryCredentials }[] = []
   for (const secret of secrets)
@@ -23,8 +23,7 @@ export function credentialsFor(image: string, secrets: readonly KubeObject[]): r
   return found.sort((a, b) => b.length - a.length).map(({ credentials }) => credentials)
 }
 
-function entriesOf(secret: KubeObject): Readonly<Record<string, Entry>> {
-  const data = (secret['data'] ?? {}) as Readonly<Record<string, string>>
+function entriesOf({ data = {} }: Secret): Readonly<Record<string, Entry>> {
   const read = (key: string): unknown => {
     try {
       return JSON.parse(Buffer.from(data[key] ?? '', 'base64').toString())

@@ -5,7 +5,7 @@
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Service } from '../../api/generated/types.ts'
+import type { RuntimeClass, Service } from '../../api/generated/types.ts'
 import { isNotFound } from '../../api/status.ts'
 import { formatTime, sleep } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
@@ -251,7 +251,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     features: () => features,
     async runtimeHandler(name) {
       try {
-        const { handler } = await client.resource(RUNTIME_CLASSES).get(name)
+        const { handler } = await client.resource<RuntimeClass>(RUNTIME_CLASSES).get(name)
         return String(handler)
       } catch (error) {
         if (!isNotFound(error)) throw error

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Node, ResourceSlice } from '../../api/generated/types.ts'
+import type { DeviceRequestAllocationResult, Node, ResourceSlice } from '../../api/generated/types.ts'
 import type { Fields } from '../../api/object.ts'
 import type { ResourceClaim } from '../../api/objects/resource-claims.ts'
 import { allocate, NotNow } from './allocator.ts'
@@ -36,7 +36,11 @@ const claim = (name: string, requests: readonly Fields[], more: Fields = {}) =>
 const exactly = (name: string, more: Fields = {}) => ({ name, exactly: { deviceClassName: 'c', ...more } })
 
 /** The devices of each claim; undefined when there are not enough. */
-function devicesOf(slices: readonly ResourceSlice[], claims: readonly ResourceClaim[], inUse: readonly Fields[] = []) {
+function devicesOf(
+  slices: readonly ResourceSlice[],
+  claims: readonly ResourceClaim[],
+  inUse: readonly DeviceRequestAllocationResult[] = [],
+) {
   const usage = createUsage()
   usage.set('ns/other', inUse)
   const allocations = allocate(claims, node, {
@@ -44,14 +48,20 @@ function devicesOf(slices: readonly ResourceSlice[], claims: readonly ResourceCl
     usage,
     classes: () => undefined,
     selectors: createSelectors(),
-    taints: ({ device }) => device['taints'] ?? [],
+    taints: ({ device }) => device.taints ?? [],
     newShare: () => 'share',
   })
-  return allocations?.map((one) => (one['devices'].results as readonly Fields[]).map(({ device }) => device))
+  return allocations?.map((one) => (one.devices?.results ?? []).map(({ device }) => device))
 }
 
 const named = (...names: readonly string[]) => names.map((name) => ({ name }))
-const taken = (device: string, more: Fields = {}) => ({ driver: 'd.example.com', pool: 'p', device, ...more })
+const taken = (device: string, more: Fields = {}) => ({
+  request: 'r',
+  driver: 'd.example.com',
+  pool: 'p',
+  device,
+  ...more,
+})
 
 test('what a later claim cannot do without, an earlier one leaves', () => {
   const odd = cel('device.attributes["d.example.com"].odd')

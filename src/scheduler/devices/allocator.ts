@@ -2,8 +2,16 @@
  * Finds devices on one node for the claims of one pod (KEP-4381): for each claim and request in turn the first devices that do, taken
  * back where what comes later finds none. Pure: what is free is given.
  */
-import type { DeviceClass, Node } from '../../api/generated/types.ts'
-import type { Fields } from '../../api/object.ts'
+import type {
+  AllocationResult,
+  DeviceAllocationConfiguration,
+  DeviceClass,
+  DeviceRequestAllocationResult,
+  ExactDeviceRequest,
+  Node,
+  NodeSelector,
+  NodeSelectorRequirement,
+} from '../../api/generated/types.ts'
 import type { ResourceClaim } from '../../api/objects/resource-claims.ts'
 import { objectKey as objectKeyOf } from '../../client/store.ts'
 import { type Consumed, consumedOf, fits, type Usage } from './capacity.ts'
@@ -35,14 +43,14 @@ export interface Chosen {
   readonly device: Device
   /** `request` or `request/subrequest`. */
   readonly request: string
-  readonly asked: Fields
+  readonly asked: ExactDeviceRequest
   readonly consumed: Consumed | undefined
 }
 
 /** One way to satisfy a request. */
 interface Alternative {
   readonly name: string
-  readonly asked: Fields
+  readonly asked: ExactDeviceRequest
   /** How many devices; those themselves where all are asked for. */
   readonly count: number
   readonly all: readonly Device[] | undefined
@@ -59,7 +67,7 @@ export function allocate(
   claims: readonly ResourceClaim[],
   node: Node,
   state: AllocationState,
-): readonly Fields[] | undefined {
+): readonly AllocationResult[] | undefined {
   const { selectors } = state
   const pools = state.pools.filter(({ isInvalid }) => !isInvalid)
   const byId = new Map(pools.map((pool) => [pool.id, pool]))
@@ -72,18 +80,17 @@ export function allocate(
     let known = matches.get(key)
     if (known === undefined) {
       const { deviceClassName = '' } = asked
-      const ofClass: Fields = state.classes(deviceClassName)?.spec ?? {}
       known =
-        selectors.match(ofClass['selectors'], device, `class ${deviceClassName}`) &&
-        selectors.match(asked['selectors'], device, `claim ${objectKeyOf(claim)}`) &&
-        isTolerated(state.taints(device), asked['tolerations'])
+        selectors.match(state.classes(deviceClassName)?.spec?.selectors, device, `class ${deviceClassName}`) &&
+        selectors.match(asked.selectors, device, `claim ${objectKeyOf(claim)}`) &&
+        isTolerated(state.taints(device), asked.tolerations)
       matches.set(key, known)
     }
     return known
   }
 
-  function alternativeOf(claim: ResourceClaim, name: string, asked: Fields): Alternative | undefined {
-    if (asked['allocationMode'] !== 'All') return { name, asked, count: asked['count'] ?? 1, all: undefined }
+  function alternativeOf(claim: ResourceClaim, name: string, asked: ExactDeviceRequest): Alternative | undefined {
+    if (asked.allocationMode !== 'All') return { name, asked, count: asked.count ?? 1, all: undefined }
     const all: Device[] = []
     const whole = pools.find(({ isIncomplete }) => isIncomplete)
     if (whole !== undefined)
@@ -102,13 +109,11 @@ export function allocate(
   /** The fewest devices that each claim needs. */
   const accounted: number[] = []
   for (const [at, claim] of claims.entries())
-    for (const request of (claim.spec?.devices?.requests ?? []) as readonly Fields[]) {
-      const name: string = request['name']
-      const subs = (request['firstAvailable'] ?? []) as readonly Fields[]
-      const asked = request['exactly'] as Fields | undefined
+    for (const request of claim.spec?.devices?.requests ?? []) {
+      const { name, firstAvailable: subs = [], exactly: asked } = request
       const alternatives = (
         asked === undefined
-          ? subs.map((sub) => alternativeOf(claim, `${name}/${sub['name']}`, sub))
+          ? subs.map((sub) => alternativeOf(claim, `${name}/${sub.name}`, sub))
           : [alternativeOf(claim, name, asked)]
       ).filter((one) => one !== undefined)
       if (alternatives.length === 0) return undefined
@@ -156,7 +161,7 @@ export function allocate(
   ): boolean {
     if (++tries > MOST_TRIES) throw new NotNow('too many devices to try')
     const { asked, name } = alternative
-    const isAdmin = asked['adminAccess'] === true
+    const isAdmin = asked.adminAccess === true
     if (isAdmin && taken.some(({ at, chosen: one }) => at === next.at && one.request === name && one.device === device))
       return false
     if (!isAdmin && !trial.isFree(device)) return false
@@ -184,7 +189,12 @@ export function allocate(
   return claims.map((claim, at) => allocationOf(claim, chosen[at] ?? [], node, state))
 }
 
-function allocationOf(claim: ResourceClaim, chosen: readonly Chosen[], node: Node, state: AllocationState): Fields {
+function allocationOf(
+  claim: ResourceClaim,
+  chosen: readonly Chosen[],
+  node: Node,
+  state: AllocationState,
+): AllocationResult {
   const config = configOf(claim, chosen, state)
   const nodeSelector = nodeSelectorOf(chosen, node)
   return {
@@ -193,7 +203,7 @@ function allocationOf(claim: ResourceClaim, chosen: readonly Chosen[], node: Nod
   }
 }
 
-function resultOf({ device, request, asked, consumed }: Chosen): Fields {
+function resultOf({ device, request, asked, consumed }: Chosen): DeviceRequestAllocationResult {
   const { driver, pool, name } = device
   const { bindingConditions = [], bindingFailureConditions = [] } = device.device
   return {
@@ -201,27 +211,30 @@ function resultOf({ device, request, asked, consumed }: Chosen): Fields {
     driver,
     pool,
     device: name,
-    ...(asked['adminAccess'] ? { adminAccess: true } : {}),
-    ...((asked['tolerations'] ?? []).length === 0 ? {} : { tolerations: asked['tolerations'] }),
+    ...(asked.adminAccess ? { adminAccess: true } : {}),
+    ...(asked.tolerations === undefined || asked.tolerations.length === 0 ? {} : { tolerations: asked.tolerations }),
     ...(bindingConditions.length === 0 ? {} : { bindingConditions }),
     ...(bindingFailureConditions.length === 0 ? {} : { bindingFailureConditions }),
-    ...(consumed === undefined ? {} : { shareID: consumed.share, consumedCapacity: consumed.texts }),
+    ...(consumed?.share === undefined ? {} : { shareID: consumed.share, consumedCapacity: consumed.texts }),
   }
 }
 
 /** What classes and the claim say of its devices: of a class by request, of the claim where it is about what was chosen. */
-function configOf(claim: ResourceClaim, chosen: readonly Chosen[], state: AllocationState): readonly Fields[] {
+function configOf(
+  claim: ResourceClaim,
+  chosen: readonly Chosen[],
+  state: AllocationState,
+): readonly DeviceAllocationConfiguration[] {
   const requests = new Map(chosen.map((one) => [one.request, one.asked]))
   const ofClasses = [...requests].flatMap(([request, asked]) =>
-    ((state.classes(asked['deviceClassName'])?.spec?.config ?? []) as readonly Fields[]).map((config) => ({
+    (state.classes(asked.deviceClassName)?.spec?.config ?? []).map((config) => ({
       source: 'FromClass',
       requests: [request],
       ...config,
     })),
   )
-  const ofClaim = ((claim.spec?.devices?.config ?? []) as readonly Fields[]).flatMap(
-    ({ requests: named = [], ...rest }) => {
-      const names = named as readonly string[]
+  const ofClaim = (claim.spec?.devices?.config ?? []).flatMap(
+    ({ requests: names = [], ...rest }): readonly DeviceAllocationConfiguration[] => {
       const all = [...requests.keys()]
       if (names.length === 0) return [{ source: 'FromClaim', ...rest }]
       if (all.some((request) => names.includes(request.split('/')[0] ?? '')))
@@ -233,24 +246,24 @@ function configOf(claim: ResourceClaim, chosen: readonly Chosen[], state: Alloca
 }
 
 /** Where the claim can be used: on this node alone, on those that all its devices reach, or anywhere (undefined). */
-function nodeSelectorOf(chosen: readonly Chosen[], node: Node): Fields | undefined {
-  const expressions: Fields[] = []
-  const fields: Fields[] = []
-  const add = (list: Fields[], more: readonly Fields[] | undefined) => {
+function nodeSelectorOf(chosen: readonly Chosen[], node: Node): NodeSelector | undefined {
+  const expressions: NodeSelectorRequirement[] = []
+  const fields: NodeSelectorRequirement[] = []
+  const add = (list: NodeSelectorRequirement[], more: readonly NodeSelectorRequirement[] | undefined) => {
     for (const one of more ?? [])
       if (!list.some((known) => JSON.stringify(known) === JSON.stringify(one))) list.push(one)
   }
   for (const { device } of chosen) {
     const { where } = device
-    if (where['nodeName'] || device.device['bindsToNode'])
+    if (where.nodeName || device.device.bindsToNode)
       return {
         nodeSelectorTerms: [
           { matchFields: [{ key: 'metadata.name', operator: 'In', values: [node.metadata.name ?? ''] }] },
         ],
       }
-    const term: Fields | undefined = where['nodeSelector']?.nodeSelectorTerms?.[0]
-    add(expressions, term?.['matchExpressions'])
-    add(fields, term?.['matchFields'])
+    const term = where.nodeSelector?.nodeSelectorTerms?.[0]
+    add(expressions, term?.matchExpressions)
+    add(fields, term?.matchFields)
   }
   if (expressions.length === 0 && fields.length === 0) return undefined
   return {

@@ -1,5 +1,4 @@
 /** Devices that their drivers make ready before a pod is bound (KEP-5007): conditions in the claim's status tell how far they are. */
-import type { Fields } from '../../api/object.ts'
 import type { ResourceClaim } from '../../api/objects/resource-claims.ts'
 
 export interface BindingFailure {
@@ -8,24 +7,21 @@ export interface BindingFailure {
   readonly message: string
 }
 
-const isTrue = ({ status }: Fields): boolean => status === 'True'
-
 export function bindingState(claim: ResourceClaim | undefined): 'ready' | 'waiting' | BindingFailure {
   let isReady = true
-  const told = (claim?.status?.devices ?? []) as readonly Fields[]
-  for (const result of (claim?.status?.allocation?.devices?.results ?? []) as readonly Fields[]) {
+  const told = claim?.status?.devices ?? []
+  for (const result of claim?.status?.allocation?.devices?.results ?? []) {
     const { driver, pool, device, shareID, bindingConditions = [], bindingFailureConditions = [] } = result
     const about = told.find(
-      (one) =>
-        one['driver'] === driver && one['pool'] === pool && one['device'] === device && one['shareID'] === shareID,
+      (one) => one.driver === driver && one.pool === pool && one.device === device && one.shareID === shareID,
     )
-    const conditions = (about?.['conditions'] ?? []) as readonly Fields[]
-    const ifTrue = (type: string) => conditions.find((one) => one['type'] === type && isTrue(one))
-    for (const type of bindingFailureConditions as readonly string[]) {
+    const conditions = about?.conditions ?? []
+    const ifTrue = (type: string) => conditions.find((one) => one.type === type && one.status === 'True')
+    for (const type of bindingFailureConditions) {
       const { reason = '', message = '' } = ifTrue(type) ?? {}
       if (ifTrue(type)) return { claim: claim?.metadata.name ?? '', reason, message }
     }
-    if ((bindingConditions as readonly string[]).some((type) => !ifTrue(type))) isReady = false
+    if (bindingConditions.some((type) => !ifTrue(type))) isReady = false
   }
   return isReady ? 'ready' : 'waiting'
 }

@@ -1,5 +1,10 @@
 /** What is taken of devices: whole ones, shares of their capacity (KEP-5075), and counters that several share (KEP-4815). */
-import type { Fields } from '../../api/object.ts'
+import type {
+  CapacityRequestPolicy,
+  DeviceRequestAllocationResult,
+  ExactDeviceRequest,
+  Device as SliceDevice,
+} from '../../api/generated/types.ts'
 import { formatQuantity, nanosOf, parseQuantity } from '../../api/objects/quantity.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { Device, Pool } from './pools.ts'
@@ -14,9 +19,13 @@ export interface Consumed {
 const WHOLE: Consumed = { share: undefined, amounts: new Map(), texts: {} }
 
 /** What a request takes of the device; undefined when the device cannot give that, however free it is. */
-export function consumedOf(device: Fields, asked: Fields, newShare: () => string): Consumed | undefined {
-  const requests: Readonly<Record<string, string>> = asked['capacity']?.requests ?? {}
-  const capacity: Readonly<Record<string, Fields>> = device['capacity'] ?? {}
+export function consumedOf(
+  device: SliceDevice,
+  asked: ExactDeviceRequest,
+  newShare: () => string,
+): Consumed | undefined {
+  const requests: Readonly<Record<string, string>> = asked.capacity?.requests ?? {}
+  const capacity = device.capacity ?? {}
   if (Object.keys(requests).some((name) => capacity[name] === undefined)) return undefined
   const amounts = new Map<string, bigint>()
   const texts: Record<string, string> = {}
@@ -26,18 +35,22 @@ export function consumedOf(device: Fields, asked: Fields, newShare: () => string
     amounts.set(name, taken)
     texts[name] = formatQuantity({ nanos: taken, format: parseQuantity(requests[name] ?? value).format })
   }
-  if (device['allowMultipleAllocations'] !== true) return WHOLE
+  if (device.allowMultipleAllocations !== true) return WHOLE
   return { share: newShare(), amounts, texts }
 }
 
 /** Rounded up to what the policy allows. */
-function amountOf(requested: string | undefined, whole: string, policy: Fields | undefined): bigint | undefined {
-  if (requested === undefined) return nanosOf(policy?.['default'] ?? whole)
+function amountOf(
+  requested: string | undefined,
+  whole: string,
+  policy: CapacityRequestPolicy | undefined,
+): bigint | undefined {
+  if (requested === undefined) return nanosOf(policy?.default ?? whole)
   const wanted = nanosOf(requested)
   if (policy === undefined) return wanted
   const { validValues = [], validRange, default: usual } = policy
-  if ((validValues as readonly string[]).length > 0)
-    return (validValues as readonly string[])
+  if (validValues.length > 0)
+    return validValues
       .map(nanosOf)
       .sort((a, b) => (a < b ? -1 : 1))
       .find((value) => value >= wanted)
@@ -53,7 +66,7 @@ function amountOf(requested: string | undefined, whole: string, policy: Fields |
 /** What has been given away, by device. */
 export interface Usage {
   /** What a claim has from now on: the results of its allocation. */
-  set(key: string, results: readonly Fields[]): void
+  set(key: string, results: readonly DeviceRequestAllocationResult[]): void
   /** To try with: what is taken there is taken nowhere else. */
   trial(): Trial
 }
@@ -70,10 +83,10 @@ export interface Trial {
 
 /** Of claims, by their keys. */
 export function createUsage(): Usage {
-  const known = new Map<string, readonly Fields[]>()
+  const known = new Map<string, readonly DeviceRequestAllocationResult[]>()
   const whole = new Map<string, number>()
   const shares = new Map<string, Map<string, bigint>>()
-  function add(results: readonly Fields[], sign: 1 | -1): void {
+  function add(results: readonly DeviceRequestAllocationResult[], sign: 1 | -1): void {
     for (const { driver, pool, device, adminAccess, shareID, consumedCapacity } of results) {
       if (adminAccess) continue
       const id = `${driver}/${pool}/${device}`
@@ -82,7 +95,7 @@ export function createUsage(): Usage {
       else whole.delete(id)
       if (shareID !== undefined) {
         const amounts = getOrInsertComputed(shares, id, () => new Map<string, bigint>())
-        for (const [name, amount] of Object.entries((consumedCapacity ?? {}) as Readonly<Record<string, string>>))
+        for (const [name, amount] of Object.entries(consumedCapacity ?? {}))
           amounts.set(name, (amounts.get(name) ?? 0n) + (sign === 1 ? nanosOf(amount) : -nanosOf(amount)))
       }
       if (count <= 0) shares.delete(id)
@@ -110,7 +123,7 @@ export function createUsage(): Usage {
       }
       return {
         isTaken,
-        isFree: ({ id, device }) => device['allowMultipleAllocations'] === true || !isTaken(id),
+        isFree: ({ id, device }) => device.allowMultipleAllocations === true || !isTaken(id),
         consumed: ({ id }, name) => (shares.get(id)?.get(name) ?? 0n) + (moreOf.get(`${id} ${name}`) ?? 0n),
         take: (device, consumed) => count(device, consumed, 1),
         giveBack: (device, consumed) => count(device, consumed, -1),
@@ -122,27 +135,27 @@ export function createUsage(): Usage {
 /** There is room for it, in the device's capacity and in the counters that it shares with others of its pool. */
 export function fits(trial: Trial, device: Device, consumed: Consumed, pool: Pool): boolean {
   for (const [name, amount] of consumed.amounts) {
-    const whole = nanosOf((device.device['capacity'] as Readonly<Record<string, Fields>>)[name]?.['value'])
-    if (trial.consumed(device, name) + amount > whole) return false
+    const whole = device.device.capacity?.[name]
+    if (whole === undefined || trial.consumed(device, name) + amount > nanosOf(whole.value)) return false
   }
-  const counts = (device.device['consumesCounters'] ?? []) as readonly Fields[]
+  const counts = device.device.consumesCounters ?? []
   // A device that several have counts once.
   if (counts.length === 0 || trial.isTaken(device.id)) return true
   return counts.every(({ counterSet, counters }) =>
-    Object.entries(counters as Readonly<Record<string, Fields>>).every(([name, { value }]) => {
+    Object.entries(counters ?? {}).every(([name, { value }]) => {
       const there = pool.counters.get(counterSet)?.[name]
       if (there === undefined) return false
       let used = nanosOf(value)
       for (const other of pool.all.values()) if (trial.isTaken(other.id)) used += countOf(other, counterSet, name)
-      return used <= nanosOf(there['value'])
+      return used <= nanosOf(there.value)
     }),
   )
 }
 
 function countOf({ device }: Device, set: string, name: string): bigint {
   let sum = 0n
-  for (const { counterSet, counters } of (device['consumesCounters'] ?? []) as readonly Fields[]) {
-    const value: string | undefined = counterSet === set ? counters[name]?.value : undefined
+  for (const { counterSet, counters } of device.consumesCounters ?? []) {
+    const value = counterSet === set ? counters?.[name]?.value : undefined
     if (value !== undefined) sum += nanosOf(value)
   }
   return sum

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { ResourceClaim } from '../../api/objects/resource-claims.ts'
 import { createClaimsInUse } from './claims-in-use.ts'
 
-const allocation = (device: string) => ({ devices: { results: [{ driver: 'd', pool: 'p', device }] } })
+const allocation = (device: string) => ({ devices: { results: [{ request: 'r', driver: 'd', pool: 'p', device }] } })
 const claim = (resourceVersion: string, device?: string) =>
   ({
     apiVersion: 'resource.k8s.io/v1',

@@ -2,7 +2,7 @@
  * The scheduler's picture of claims and of the devices that they have: as the watch shows them, with what was answered to the
  * scheduler's own writes, and with what it has promised to pods on their way. A change costs its own claim, not all there are.
  */
-import type { Fields } from '../../api/object.ts'
+import type { AllocationResult, DeviceRequestAllocationResult } from '../../api/generated/types.ts'
 import type { ResourceClaim } from '../../api/objects/resource-claims.ts'
 import { objectKey } from '../../client/store.ts'
 import { createUsage, type Usage } from './capacity.ts'
@@ -16,12 +16,12 @@ export interface ClaimsInUse {
   /** The API server answered with it. */
   answered(claim: ResourceClaim): void
   /** Given away and not written yet. */
-  promise(key: string, allocation: Fields): void
+  promise(key: string, allocation: AllocationResult): void
   isPromised(key: string): boolean
   /** It is written, or not to be any more. */
   settle(key: string): void
   /** The same for a claim that is to be made for a pod: by the pod's uid, as it has no name yet. */
-  promiseUnnamed(uid: string, allocation: Fields): void
+  promiseUnnamed(uid: string, allocation: AllocationResult): void
   /** It has got this name; what it has counts until the watch shows it. */
   named(uid: string, key: string): void
   nameOf(uid: string): string | undefined
@@ -31,7 +31,7 @@ export interface ClaimsInUse {
 /** `seen`: a claim as the watch has shown it. */
 export function createClaimsInUse(seen: (key: string) => ResourceClaim | undefined): ClaimsInUse {
   const usage = createUsage()
-  const promised = new Map<string, Fields>()
+  const promised = new Map<string, AllocationResult>()
   const unnamed = new Map<string, string | undefined>()
   /** Until the watch has shown them. */
   const written = new Map<string, ResourceClaim>()
@@ -89,7 +89,7 @@ export function createClaimsInUse(seen: (key: string) => ResourceClaim | undefin
   }
 }
 
-const resultsOf = (allocation: Fields | undefined): readonly Fields[] =>
-  (allocation?.['devices']?.results ?? []) as readonly Fields[]
+const resultsOf = (allocation: AllocationResult | undefined): readonly DeviceRequestAllocationResult[] =>
+  allocation?.devices?.results ?? []
 
 const revision = ({ metadata }: ResourceClaim): number => Number(metadata.resourceVersion ?? 0)

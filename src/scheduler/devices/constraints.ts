@@ -1,5 +1,4 @@
 /** What a claim demands of its devices together: one value of an attribute for all, or another for each. */
-import type { Fields } from '../../api/object.ts'
 import type { ResourceClaim } from '../../api/objects/resource-claims.ts'
 import type { Device } from './pools.ts'
 
@@ -10,10 +9,10 @@ export interface Constraints {
 }
 
 export function createConstraints(claim: ResourceClaim): Constraints {
-  const list = ((claim.spec?.devices?.constraints ?? []) as readonly Fields[]).map((constraint) => ({
-    requests: (constraint['requests'] ?? []) as readonly string[],
-    name: (constraint['matchAttribute'] ?? constraint['distinctAttribute']) as string,
-    isDistinct: constraint['matchAttribute'] === undefined,
+  const list = (claim.spec?.devices?.constraints ?? []).map((constraint) => ({
+    requests: constraint.requests ?? [],
+    name: constraint.matchAttribute ?? constraint.distinctAttribute ?? '',
+    isDistinct: constraint.matchAttribute === undefined,
     seen: [] as string[],
   }))
   const isAbout = ({ requests }: { readonly requests: readonly string[] }, request: string) =>
@@ -38,7 +37,7 @@ export function createConstraints(claim: ResourceClaim): Constraints {
 
 /** With its type, as text; a name without a domain is in the driver's. */
 function attributeOf({ driver, device }: Device, name: string): string | undefined {
-  const attributes: Readonly<Record<string, Fields>> = device['attributes'] ?? {}
+  const attributes = device.attributes ?? {}
   const [domain, bare = ''] = name.split('/')
   const attribute = attributes[name] ?? (domain === driver ? attributes[bare] : undefined)
   return attribute === undefined ? undefined : JSON.stringify(attribute)

@@ -2,8 +2,16 @@
  * Gives pods their devices (plugin DynamicResources): which claims a pod waits for, what can be allocated for it on a node, and
  * before it is bound the writing down. What was allocated for one pod is no other's from that moment on.
  */
-import type { DeviceClass, DeviceTaintRule, Node, Pod, ResourceSlice } from '../../api/generated/types.ts'
-import type { Fields, JsonObject } from '../../api/object.ts'
+import type {
+  AllocationResult,
+  DeviceClass,
+  DeviceTaintRule,
+  Node,
+  Pod,
+  ResourceClaimStatus,
+  ResourceSlice,
+} from '../../api/generated/types.ts'
+import type { JsonObject } from '../../api/object.ts'
 import { nodeTermMatches } from '../../api/objects/node-affinity.ts'
 import {
   claimNamesOf,
@@ -56,12 +64,12 @@ export interface PodDevices {
 
 /** What is to be done before the pod may be bound to a node: for each claim what it is to have, undefined for one that has it. */
 export interface DevicePlan {
-  readonly entries: readonly { readonly claim: ResourceClaim; readonly allocation: Fields | undefined }[]
+  readonly entries: readonly { readonly claim: ResourceClaim; readonly allocation: AllocationResult | undefined }[]
   /** A claim that is to be made. */
   readonly extended?: {
     readonly claim: ResourceClaim
     readonly requests: readonly ExtendedRequest[]
-    readonly allocation: Fields
+    readonly allocation: AllocationResult
   }
 }
 
@@ -162,14 +170,18 @@ export function createDeviceBinder(
   }
 
   /** The claim has what was chosen for it, and the pod may use it. What it has become meanwhile is looked at again. */
-  async function bindClaim(pod: Pod, given: ResourceClaim, allocation: Fields | undefined): Promise<ResourceClaim> {
+  async function bindClaim(
+    pod: Pod,
+    given: ResourceClaim,
+    allocation: AllocationResult | undefined,
+  ): Promise<ResourceClaim> {
     let claim = given
     for (;;) {
       try {
         // What gives it free may take the finalizer away at any time until it is allocated.
         if (allocation !== undefined && !claim.metadata.finalizers?.includes(DELETE_PROTECTION))
           claim = await write(withDeleteProtection(claim), '')
-        return await write({ ...claim, status: boundStatus(pod, claim, allocation) } as ResourceClaim, 'status')
+        return await write({ ...claim, status: boundStatus(pod, claim, allocation) }, 'status')
       } catch (error) {
         if (isInvalid(error))
           throw new Error(`add reservation to claim ${objectKey(given)}: ${error.message}`, { cause: error })
@@ -181,7 +193,7 @@ export function createDeviceBinder(
     }
   }
 
-  function boundStatus(pod: Pod, claim: ResourceClaim, allocation: Fields | undefined): Fields {
+  function boundStatus(pod: Pod, claim: ResourceClaim, allocation: AllocationResult | undefined): ResourceClaimStatus {
     if (claim.metadata.deletionTimestamp !== undefined)
       throw new Error(`claim ${claim.metadata.name} got deleted in the meantime`)
     if (allocation === undefined && !isAllocated(claim))
@@ -282,7 +294,7 @@ export function createDeviceBinder(
       const plan = (node: Node): DevicePlan | string => {
         for (const claim of devices.claims) {
           if (typeof bindingState(claim) !== 'string') return 'resourceclaim not available on the node'
-          const terms = claim.status?.allocation?.nodeSelector?.nodeSelectorTerms as readonly Fields[] | undefined
+          const terms = claim.status?.allocation?.nodeSelector?.nodeSelectorTerms
           if (terms !== undefined && !terms.some((term) => nodeTermMatches(term, node)))
             return 'resourceclaim not available on the node'
         }
@@ -299,7 +311,9 @@ export function createDeviceBinder(
               : 'cannot allocate all claims'
           return {
             entries: devices.claims.map((claim) => ({ claim, allocation: allocations[open.indexOf(claim)] })),
-            ...(made[0] && { extended: { claim: made[0], requests, allocation: allocations[open.length] as Fields } }),
+            ...(made[0] && {
+              extended: { claim: made[0], requests, allocation: allocations[open.length] as AllocationResult },
+            }),
           }
         } catch (error) {
           if (error instanceof NotNow) return error.message
@@ -377,15 +391,12 @@ const isInvalid = (error: unknown): error is StatusError => error instanceof Sta
 const isAllocated = (claim: ResourceClaim): boolean => claim.status?.allocation !== undefined
 
 function missingClass(claim: ResourceClaim, classOf: (name: string) => DeviceClass | undefined): string | undefined {
-  for (const request of (claim.spec?.devices?.requests ?? []) as readonly Fields[]) {
-    const name: string = request['name']
+  for (const request of claim.spec?.devices?.requests ?? []) {
+    const { name, exactly, firstAvailable = [] } = request
     const asked: readonly (readonly [string, string])[] =
-      request['exactly'] === undefined
-        ? ((request['firstAvailable'] ?? []) as readonly Fields[]).map((sub) => [
-            `${name}/${sub['name']}`,
-            sub['deviceClassName'] ?? '',
-          ])
-        : [[name, request['exactly'].deviceClassName ?? '']]
+      exactly === undefined
+        ? firstAvailable.map((sub) => [`${name}/${sub.name}`, sub.deviceClassName ?? ''])
+        : [[name, exactly.deviceClassName ?? '']]
     for (const [title, className] of asked)
       if (classOf(className) === undefined) return `request ${title}: device class ${className} does not exist`
   }

@@ -1,8 +1,15 @@
 /** Which devices there are for a node: the newest generation of each pool's slices, in the order in which they are offered. */
-import type { Node, ResourceSlice } from '../../api/generated/types.ts'
-import type { Fields } from '../../api/object.ts'
+import type {
+  Counter,
+  Node,
+  ResourceSlice,
+  ResourceSliceSpec,
+  Device as SliceDevice,
+} from '../../api/generated/types.ts'
 import { nodeTermMatches } from '../../api/objects/node-affinity.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
+
+type Where = Pick<SliceDevice, 'nodeName' | 'nodeSelector' | 'allNodes'>
 
 export interface Device {
   /** `driver/pool/name`. */
@@ -10,9 +17,9 @@ export interface Device {
   readonly driver: string
   readonly pool: string
   readonly name: string
-  readonly device: Fields
+  readonly device: SliceDevice
   /** Where it can be used: the nodeName, nodeSelector or allNodes of the device or its slice. */
-  readonly where: Fields
+  readonly where: Where
 }
 
 export interface Pool {
@@ -28,7 +35,7 @@ export interface Pool {
   /** Those that share something with these, by name, whoever can use them. */
   readonly all: ReadonlyMap<string, Device>
   /** What devices of the pool share, by counter set. */
-  readonly counters: ReadonlyMap<string, Readonly<Record<string, Fields>>>
+  readonly counters: ReadonlyMap<string, Readonly<Record<string, Counter>>>
 }
 
 interface Collected {
@@ -47,9 +54,9 @@ export interface Pools {
 export function poolsOf(slices: readonly ResourceSlice[]): Pools {
   const collected = new Map<string, Collected>()
   for (const slice of slices) {
-    const spec: Fields = slice.spec ?? {}
-    const { name = '', generation = 0, resourceSliceCount: wanted = 1 }: Fields = spec['pool'] ?? {}
-    const id = `${spec['driver']}/${name}`
+    const { driver, pool: of } = slice.spec
+    const { name = '', generation = 0, resourceSliceCount: wanted = 1 } = of
+    const id = `${driver}/${name}`
     const pool = getOrInsertComputed(collected, id, () => ({ id, name, generation, wanted, slices: [] }))
     if (generation < pool.generation) continue
     if (generation > pool.generation) Object.assign(pool, { generation, wanted, slices: [] })
@@ -81,32 +88,32 @@ export function poolsOf(slices: readonly ResourceSlice[]): Pools {
 type WholePool = Pool & { readonly slices: readonly ResourceSlice[] }
 
 function onlyNode({ slices }: WholePool): string | undefined {
-  const names = new Set(slices.map(({ spec }) => spec?.nodeName))
+  const names = new Set(slices.map(({ spec }) => spec.nodeName))
   const [name] = names
   return names.size === 1 && name ? name : undefined
 }
 
 /** Devices that are to be made ready first come last. */
 const bindsLater = ({ devices }: Pool): boolean =>
-  devices.some(({ device }) => (device['bindingConditions'] ?? []).length > 0)
+  devices.some(({ device }) => (device.bindingConditions ?? []).length > 0)
 
 function wholeOf({ id, name, wanted, slices }: Collected): WholePool {
   const all = new Map<string, Device>()
   const devices: Device[] = []
-  const counters = new Map<string, Readonly<Record<string, Fields>>>()
+  const counters = new Map<string, Readonly<Record<string, Counter>>>()
   let isInvalid = false
   const inOrder = slices.toSorted((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
   for (const slice of inOrder) {
-    const spec: Fields = slice.spec ?? {}
-    for (const set of (spec['sharedCounters'] ?? []) as readonly Fields[]) counters.set(set['name'], set['counters'])
-    for (const device of (spec['devices'] ?? []) as readonly Fields[]) {
+    const spec: ResourceSliceSpec = slice.spec
+    for (const set of spec.sharedCounters ?? []) counters.set(set.name, set.counters ?? {})
+    for (const device of spec.devices ?? []) {
       const one: Device = {
-        id: `${id}/${device['name']}`,
-        driver: spec['driver'],
+        id: `${id}/${device.name}`,
+        driver: spec.driver,
         pool: name,
-        name: device['name'],
+        name: device.name,
         device,
-        where: spec['perDeviceNodeSelection'] ? device : spec,
+        where: spec.perDeviceNodeSelection ? device : spec,
       }
       if (all.has(one.name)) isInvalid = true
       all.set(one.name, one)
@@ -116,8 +123,8 @@ function wholeOf({ id, name, wanted, slices }: Collected): WholePool {
   return { id, name, isIncomplete: slices.length !== wanted, isInvalid, devices, all, counters, slices: inOrder }
 }
 
-function isWithin({ nodeName, allNodes, nodeSelector }: Fields, node: Node): boolean {
+function isWithin({ nodeName, allNodes, nodeSelector }: Where, node: Node): boolean {
   if (nodeName) return nodeName === node.metadata.name
   if (allNodes) return true
-  return ((nodeSelector?.nodeSelectorTerms ?? []) as readonly Fields[]).some((term) => nodeTermMatches(term, node))
+  return (nodeSelector?.nodeSelectorTerms ?? []).some((term) => nodeTermMatches(term, node))
 }

@@ -1,5 +1,4 @@
 /** How early the alternatives are that a pod's requests get on a node (KEP-4816). */
-import type { Fields } from '../../api/object.ts'
 import type { DevicePlan } from './device-binder.ts'
 
 /** A request has no more alternatives than this. */
@@ -9,10 +8,10 @@ const MOST_ALTERNATIVES = 8
 export function preferenceOf({ entries }: DevicePlan): number {
   let sum = 0
   for (const { claim, allocation } of entries) {
-    const results = ((allocation ?? claim.status?.allocation)?.['devices']?.results ?? []) as readonly Fields[]
-    const chosen = new Set(results.map(({ request }) => request as string))
-    for (const { name, firstAvailable = [] } of (claim.spec?.devices?.requests ?? []) as readonly Fields[]) {
-      const at = (firstAvailable as readonly Fields[]).findIndex((sub) => chosen.has(`${name}/${sub['name']}`))
+    const results = (allocation ?? claim.status?.allocation)?.devices?.results ?? []
+    const chosen = new Set(results.map(({ request }) => request))
+    for (const { name, firstAvailable = [] } of claim.spec?.devices?.requests ?? []) {
+      const at = firstAvailable.findIndex((sub) => chosen.has(`${name}/${sub.name}`))
       if (at >= 0) sum += MOST_ALTERNATIVES - at
     }
   }

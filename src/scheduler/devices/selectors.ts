@@ -4,7 +4,7 @@ import { BudgetExceeded } from '../../api/cel/eval.ts'
 import { DEVICE_COST_LIMIT } from '../../api/cel/limits.ts'
 import { compileExpression, type Program } from '../../api/cel/program.ts'
 import { CelError, NoSuchKey, type Value } from '../../api/cel/values.ts'
-import type { Fields } from '../../api/object.ts'
+import type { DeviceSelector, Device as SliceDevice } from '../../api/generated/types.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { createLruMap } from '../../base/lru.ts'
 import type { Device } from './pools.ts'
@@ -14,7 +14,7 @@ export class ClaimError extends Error {}
 
 export interface Selectors {
   /** `whose` is told with what fails: `claim ns/c`. @throws ClaimError */
-  match(list: readonly Fields[] | undefined, device: Device, whose: string): boolean
+  match(list: readonly DeviceSelector[] | undefined, device: Device, whose: string): boolean
 }
 
 const KNOWN_EXPRESSIONS = 100
@@ -24,7 +24,7 @@ const HINT =
 /** What expressions compile to is remembered by its owner. */
 export function createSelectors(): Selectors {
   const programs = createLruMap<string, Program | string>(KNOWN_EXPRESSIONS)
-  const values = new WeakMap<Fields, Value>()
+  const values = new WeakMap<SliceDevice, Value>()
 
   const programOf = (source: string): Program | string =>
     getOrInsertComputed(programs, source, () => {

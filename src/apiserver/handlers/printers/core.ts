@@ -4,9 +4,13 @@ import type {
   ConfigMap,
   EndpointSlice,
   Endpoints,
+  Event,
+  EventSource,
+  EventsV1Event,
   Lease,
   Namespace,
   Node,
+  ObjectReference,
   PersistentVolume,
   PersistentVolumeClaim,
   ResourceQuota,
@@ -14,7 +18,7 @@ import type {
   Service,
   ServicePort,
 } from '../../../api/generated/types.ts'
-import type { Fields } from '../../../api/object.ts'
+import type { Fields, KubeObject } from '../../../api/object.ts'
 import { age, firstFew, formatLabels, listOf, NONE, objectAge, objectName, UNKNOWN, UNSET } from './format.ts'
 import type { Cells, Printer } from './printer.ts'
 
@@ -156,27 +160,27 @@ function quotaCells(quota: ResourceQuota): readonly [requests: string, limits: s
 }
 
 /** Both Event APIs: `note` and `regarding` are the newer names. */
-const printEvent: Printer = (event, nowMs) => {
-  const about: Fields = event['regarding'] ?? event['involvedObject'] ?? {}
-  const kind = String(about['kind'] ?? '').toLowerCase()
-  const series: Fields | undefined = event['series']
-  const eventTime: string | undefined = event['eventTime'] ?? undefined
-  const firstTime = event['deprecatedFirstTimestamp'] ?? event['firstTimestamp'] ?? undefined
-  const lastTime = event['deprecatedLastTimestamp'] ?? event['lastTimestamp'] ?? undefined
+const printEvent = (event: Partial<Event & EventsV1Event> & KubeObject, nowMs: number): Cells => {
+  const about: ObjectReference = event.regarding ?? event.involvedObject ?? {}
+  const kind = String(about.kind ?? '').toLowerCase()
+  const { series } = event
+  const eventTime: string | undefined = event.eventTime ?? undefined
+  const firstTime = event.deprecatedFirstTimestamp ?? event.firstTimestamp ?? undefined
+  const lastTime = event.deprecatedLastTimestamp ?? event.lastTimestamp ?? undefined
   const first = firstTime ? age(firstTime, nowMs) : age(eventTime, nowMs)
-  const last = series ? age(series['lastObservedTime'], nowMs) : lastTime ? age(lastTime, nowMs) : first
-  const times = series ? series['count'] : (event['deprecatedCount'] ?? event['count'] ?? 0)
-  const source: Fields = event['deprecatedSource'] ?? event['source'] ?? {}
-  const component = source['component'] || event['reportingController'] || event['reportingComponent'] || ''
-  const host = source['host'] || event['reportingInstance'] || ''
+  const last = series ? age(series.lastObservedTime, nowMs) : lastTime ? age(lastTime, nowMs) : first
+  const times = series ? series.count : (event.deprecatedCount ?? event.count ?? 0)
+  const source: EventSource = event.deprecatedSource ?? event.source ?? {}
+  const component = source.component || event.reportingController || event.reportingComponent || ''
+  const host = source.host || event.reportingInstance || ''
   return [
     last,
-    event['type'] ?? '',
-    event['reason'] ?? '',
-    about['name'] ? `${kind}/${about['name']}` : kind,
-    about['fieldPath'] ?? '',
+    event.type ?? '',
+    event.reason ?? '',
+    about.name ? `${kind}/${about.name}` : kind,
+    about.fieldPath ?? '',
     host ? `${component}, ${host}` : component,
-    String(event['note'] ?? event['message'] ?? '').trim(),
+    String(event.note ?? event.message ?? '').trim(),
     first,
     times === 0 ? 1 : times,
     objectName(event),

@@ -4,6 +4,7 @@
  */
 import type {
   CertificateSigningRequest,
+  CertificateSigningRequestCondition,
   CSIDriver,
   CustomResourceDefinition,
   DeviceTaint,
@@ -81,7 +82,7 @@ function timedConditions(
   object: CertificateSigningRequest,
   old: CertificateSigningRequest,
   now: string,
-): readonly Fields[] | undefined {
+): readonly CertificateSigningRequestCondition[] | undefined {
   const conditions = object.status?.conditions
   const before = old.status?.conditions ?? []
   return conditions?.map((condition) => {
@@ -98,10 +99,10 @@ function timedConditions(
 /** Whether a request is approved or denied is written by …/approval alone: in …/status what was decided stays. */
 function decisionsOf(
   old: CertificateSigningRequest,
-  conditions: readonly Fields[] | undefined,
-): readonly Fields[] | undefined {
+  conditions: readonly CertificateSigningRequestCondition[] | undefined,
+): readonly CertificateSigningRequestCondition[] | undefined {
   const decided = (old.status?.conditions ?? []).filter(({ type }) => type === 'Approved' || type === 'Denied')
-  return conditions?.map((condition) => decided.find(({ type }) => type === condition['type']) ?? condition)
+  return conditions?.map((condition) => decided.find(({ type }) => type === condition.type) ?? condition)
 }
 
 /** The requesting user is written into the request by the server, never by the client. */
@@ -112,7 +113,7 @@ const certificateSigningRequests: Strategy<CertificateSigningRequest> = {
     status: {},
   }),
   prepareForCreate(object, { user }) {
-    const { username: _n, uid: _u, groups: _g, extra: _e, ...spec } = (object.spec ?? {}) as Fields
+    const { username: _n, uid: _u, groups: _g, extra: _e, ...spec } = object.spec ?? {}
     return {
       ...object,
       spec: {
@@ -144,7 +145,7 @@ const certificateSigningRequests: Strategy<CertificateSigningRequest> = {
       prepareForUpdate(object, old, { now }) {
         const kept = withFieldOf(object, old, 'spec')
         const conditions = timedConditions(kept, old, now)
-        const { conditions: _, ...rest } = (old.status ?? {}) as Fields
+        const { conditions: _, ...rest } = old.status ?? {}
         return { ...kept, status: { ...rest, ...(conditions === undefined ? {} : { conditions }) } }
       },
       validateUpdate: certificates.validateCertificateSigningRequestApproval,

@@ -1,7 +1,14 @@
 /** Nodes, ConfigMaps, Secrets, ServiceAccounts, Endpoints, Events, LimitRanges, ResourceQuotas: the core group's plain kinds. */
-import type { EndpointSlice, Node, Secret } from '../../../api/generated/types.ts'
+import type {
+  EndpointSlice,
+  Endpoints,
+  Event,
+  Node,
+  ObjectReference,
+  Secret,
+  ServiceAccount,
+} from '../../../api/generated/types.ts'
 import { withMetadata } from '../../../api/metadata.ts'
-import type { Fields, KubeObject } from '../../../api/object.ts'
 import { same } from '../../../api/validation/common.ts'
 import {
   validateConfigMap,
@@ -51,38 +58,38 @@ function secretWarnings(object: Secret): readonly string[] {
   return warning === undefined ? [] : [warning]
 }
 
-export const secrets: Strategy = {
+export const secrets: Strategy<Secret> = {
   validate: (object) => validateSecret(object),
   /** A write without a type keeps the one there is. */
-  prepareForUpdate: (object, old) => (object['type'] ? object : withFieldOf(object, old, 'type')),
+  prepareForUpdate: (object, old) => (object.type ? object : withFieldOf(object, old, 'type')),
   validateUpdate: (object, old) => validateSecretUpdate(object, old),
   warningsOnCreate: secretWarnings,
   warningsOnUpdate: secretWarnings,
   fieldLabels: ['type'],
-  selectableFields: (object) => ({ type: object['type'] ?? '' }),
+  selectableFields: (object) => ({ type: object.type ?? '' }),
 }
 
-export const serviceAccounts: Strategy = {
+export const serviceAccounts: Strategy<ServiceAccount> = {
   prepareForCreate: (object) => withBareSecrets(object),
   prepareForUpdate: (object) => withBareSecrets(object),
   returnDeletedObject: true,
 }
 
 /** Of its secrets an account keeps the names and nothing else. */
-function withBareSecrets(object: KubeObject): KubeObject {
-  const list: readonly Fields[] | undefined = object['secrets']
+function withBareSecrets(object: ServiceAccount): ServiceAccount {
+  const list = object.secrets
   if (!list?.some((secret) => Object.keys(secret).some((key) => key !== 'name'))) return object
   return { ...object, secrets: list.map(({ name }) => (name === undefined ? {} : { name })) }
 }
 
-export const endpoints: Strategy = {
+export const endpoints: Strategy<Endpoints> = {
   validate: (object) => validateEndpoints(object),
-  validateUpdate: (object, old) => (same(object['subsets'], old['subsets']) ? [] : validateEndpoints(object)),
+  validateUpdate: (object, old) => (same(object.subsets, old.subsets) ? [] : validateEndpoints(object)),
   allowCreateOnUpdate: true,
 }
 
 /** The topology of older versions has no place in this one. */
-function withoutTopology(slice: EndpointSlice): KubeObject {
+function withoutTopology(slice: EndpointSlice): EndpointSlice {
   const endpoints = slice.endpoints
   if (!endpoints?.some((endpoint) => endpoint.deprecatedTopology !== undefined)) return slice
   return { ...slice, endpoints: endpoints.map(({ deprecatedTopology: _, ...endpoint }) => endpoint) }
@@ -96,7 +103,7 @@ export const endpointSlices: Strategy<EndpointSlice> = {
       !same(object.metadata.labels, old.metadata.labels) ||
       // Counted as it was sent: the old topology is dropped afterwards.
       !same(given.endpoints, old.endpoints) ||
-      !same(object['ports'], old.ports)
+      !same(object.ports, old.ports)
     return nextGeneration(object, old, changed)
   },
   validate: (object) => validateEndpointSlice(object),
@@ -107,7 +114,8 @@ export const endpointSlices: Strategy<EndpointSlice> = {
 const EVENT_FIELDS = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'] as const
 
 /** Names of events are made of the names of what they are about: whatever can stand in a path. */
-export const events: Strategy = {
+/** As stored: in the first version of the core group. */
+export const events: Strategy<Event> = {
   validateName: pathName,
   metadataLast: true,
   validate: (object, context) => validateEvent(object, context.requestApiVersion ?? 'v1'),
@@ -121,18 +129,19 @@ export const events: Strategy = {
     'type',
   ],
   selectableFields(object) {
-    const involved: Fields = object['involvedObject'] ?? {}
+    const involved: ObjectReference = object.involvedObject ?? {}
+    const { reason = '', reportingComponent = '', source, type = '' } = object
     return {
       ...Object.fromEntries(
         ['involvedObject', 'regarding'].flatMap((about) =>
           EVENT_FIELDS.map((field) => [`${about}.${field}`, involved[field] ?? '']),
         ),
       ),
-      reason: object['reason'] ?? '',
-      reportingComponent: object['reportingComponent'] ?? '',
-      reportingController: object['reportingComponent'] ?? '',
-      source: object['source']?.component || object['reportingComponent'] || '',
-      type: object['type'] ?? '',
+      reason,
+      reportingComponent,
+      reportingController: reportingComponent,
+      source: source?.component || reportingComponent,
+      type,
     }
   },
 }

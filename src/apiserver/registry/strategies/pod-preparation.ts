@@ -1,5 +1,12 @@
 /** What a new pod's author left to the server: selectors made of the pod's own labels, AppArmor from its annotations. */
-import type { Affinity, Pod } from '../../../api/generated/types.ts'
+import type {
+  Affinity,
+  LabelSelector,
+  LabelSelectorRequirement,
+  Pod,
+  PodAffinityTerm,
+  PodSpec,
+} from '../../../api/generated/types.ts'
 import type { Fields } from '../../../api/object.ts'
 
 const APPARMOR_ANNOTATION = 'container.apparmor.security.beta.kubernetes.io/'
@@ -8,16 +15,17 @@ const APPARMOR_ANNOTATION = 'container.apparmor.security.beta.kubernetes.io/'
 export function withMatchLabelKeys(pod: Pod): Pod {
   const labels: Readonly<Record<string, string>> = pod.metadata.labels ?? {}
   const spec = pod.spec
-  const changes: Record<string, unknown> = {}
+  const changes: { -readonly [Field in keyof PodSpec]?: PodSpec[Field] } = {}
   const affinity = mapAffinity(spec?.affinity, labels)
-  if (affinity !== spec?.affinity) changes['affinity'] = affinity
+  if (affinity !== undefined && affinity !== spec?.affinity) changes.affinity = affinity
   const constraints = spec?.topologySpreadConstraints
   const spread = constraints?.map((constraint) => withKeys(constraint, labels, constraint.matchLabelKeys, 'In'))
-  if (spread?.some((constraint, i) => constraint !== constraints?.[i])) changes['topologySpreadConstraints'] = spread
+  if (spread !== undefined && spread.some((constraint, i) => constraint !== constraints?.[i]))
+    changes.topologySpreadConstraints = spread
   return Object.keys(changes).length === 0 ? pod : { ...pod, spec: { ...spec!, ...changes } }
 }
 
-function mapAffinity(affinity: Affinity | undefined, labels: Readonly<Record<string, string>>): Fields | undefined {
+function mapAffinity(affinity: Affinity | undefined, labels: Readonly<Record<string, string>>): Affinity | undefined {
   if (!affinity) return affinity
   let result = affinity
   for (const side of ['podAffinity', 'podAntiAffinity'] as const) {
@@ -25,8 +33,8 @@ function mapAffinity(affinity: Affinity | undefined, labels: Readonly<Record<str
     if (!value) continue
     const required = mapList(value.requiredDuringSchedulingIgnoredDuringExecution, (term) => ofTerm(term, labels))
     const preferred = mapList(value.preferredDuringSchedulingIgnoredDuringExecution, (weighted) => {
-      const term = ofTerm(weighted['podAffinityTerm'] ?? {}, labels)
-      return term === weighted['podAffinityTerm'] || !weighted['podAffinityTerm']
+      const term = ofTerm(weighted.podAffinityTerm ?? {}, labels)
+      return term === weighted.podAffinityTerm || !weighted.podAffinityTerm
         ? weighted
         : { ...weighted, podAffinityTerm: term }
     })
@@ -47,27 +55,27 @@ function mapAffinity(affinity: Affinity | undefined, labels: Readonly<Record<str
   return result
 }
 
-function mapList(list: readonly Fields[] | undefined, change: (item: Fields) => Fields): readonly Fields[] | undefined {
+function mapList<Item>(list: readonly Item[] | undefined, change: (item: Item) => Item): readonly Item[] | undefined {
   const mapped = list?.map(change)
   return mapped?.some((item, i) => item !== list?.[i]) ? mapped : list
 }
 
-function ofTerm(term: Fields, labels: Readonly<Record<string, string>>): Fields {
-  return withKeys(withKeys(term, labels, term['matchLabelKeys'], 'In'), labels, term['mismatchLabelKeys'], 'NotIn')
+function ofTerm(term: PodAffinityTerm, labels: Readonly<Record<string, string>>): PodAffinityTerm {
+  return withKeys(withKeys(term, labels, term.matchLabelKeys, 'In'), labels, term.mismatchLabelKeys, 'NotIn')
 }
 
-function withKeys(
-  holder: Fields,
+function withKeys<Holder extends { readonly labelSelector?: LabelSelector }>(
+  holder: Holder,
   labels: Readonly<Record<string, string>>,
   keys: readonly string[] | undefined,
   operator: 'In' | 'NotIn',
-): Fields {
-  const selector: Fields | undefined = holder['labelSelector']
+): Holder {
+  const selector = holder.labelSelector
   const present = keys?.filter((key) => Object.hasOwn(labels, key)) ?? []
   if (!selector || present.length === 0) return holder
-  const matchExpressions = [
-    ...(selector['matchExpressions'] ?? []),
-    ...present.map((key) => ({ key, operator, values: [labels[key]] })),
+  const matchExpressions: readonly LabelSelectorRequirement[] = [
+    ...(selector.matchExpressions ?? []),
+    ...present.map((key) => ({ key, operator, values: [labels[key] ?? ''] })),
   ]
   return { ...holder, labelSelector: { ...selector, matchExpressions } }
 }

@@ -21,18 +21,18 @@ function prepareForCreate(pod: Pod, context: StrategyContext): Pod {
   for (const warning of appArmorWarnings(pod.spec ?? {}, pod.metadata.annotations ?? {}, 'metadata'))
     context.warn?.(warning)
   const spec: Partial<PodSpec> = pod.spec ?? {}
-  const status: Record<string, unknown> = { phase: 'Pending', qosClass: context.parts.once(spec, qosOf) }
-  if (spec?.schedulingGates?.length) {
-    status['conditions'] = [
-      {
-        type: 'PodScheduled',
-        status: 'False',
-        lastProbeTime: null,
-        lastTransitionTime: context.now,
-        reason: 'SchedulingGated',
-        message: 'Scheduling is blocked due to non-empty scheduling gates',
-      },
-    ]
+  const gated = {
+    type: 'PodScheduled',
+    status: 'False',
+    lastProbeTime: null,
+    lastTransitionTime: context.now,
+    reason: 'SchedulingGated',
+    message: 'Scheduling is blocked due to non-empty scheduling gates',
+  }
+  const status = {
+    phase: 'Pending',
+    qosClass: context.parts.once(spec, qosOf),
+    ...(spec.schedulingGates?.length ? { conditions: [gated] } : {}),
   }
   return withPositiveGrace(withAppArmorField(withMatchLabelKeys(withOwnRequests(createdWith(pod, status)))))
 }

@@ -1,6 +1,5 @@
 /** Service: addresses and ports are taken before validation; fields that a type does not have go when the type changes. */
-import type { Service, ServiceSpec } from '../../../api/generated/types.ts'
-import type { Fields } from '../../../api/object.ts'
+import type { Service, ServicePort, ServiceSpec } from '../../../api/generated/types.ts'
 import { same } from '../../../api/validation/common.ts'
 import { labelName } from '../../../api/validation/names.ts'
 import {
@@ -17,7 +16,8 @@ import { allocate } from '../allocators/cluster-ips-and-node-ports.ts'
 import type { Strategy } from '../strategy.ts'
 import { RESETS_SPEC, RESETS_STATUS, withFieldOf } from './common.ts'
 
-type Spec = { [field: string]: unknown }
+/** One that is being changed; a field that goes is undefined or not there. */
+type Spec = { -readonly [Field in keyof ServiceSpec]?: ServiceSpec[Field] | undefined }
 
 function withSpec(service: Service, spec: Spec): Service {
   const kept = Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== undefined))
@@ -28,18 +28,18 @@ function withSpec(service: Service, spec: Spec): Service {
 function normalized(service: Service, old: Service | undefined): Service {
   const spec: Spec = { ...service.spec }
   const before = old?.spec
-  const many = (spec['clusterIPs'] as readonly string[] | undefined)?.length ?? 0
+  const many = spec.clusterIPs?.length ?? 0
   if (old === undefined) {
-    if (spec['clusterIP'] && many === 0) spec['clusterIPs'] = [spec['clusterIP']]
+    if (spec.clusterIP && many === 0) spec.clusterIPs = [spec.clusterIP]
     return withSpec(service, spec)
   }
-  if (before?.clusterIPs?.length && many === 0 && before?.clusterIP === spec['clusterIP'])
-    spec['clusterIPs'] = before?.clusterIPs
+  if (before?.clusterIPs?.length && many === 0 && before?.clusterIP === spec.clusterIP)
+    spec.clusterIPs = before?.clusterIPs
   if (
-    (before?.clusterIP || undefined) !== (spec['clusterIP'] || undefined) &&
-    (many === 0 || same(before?.clusterIPs, spec['clusterIPs']))
+    (before?.clusterIP || undefined) !== (spec.clusterIP || undefined) &&
+    (many === 0 || same(before?.clusterIPs, spec.clusterIPs))
   )
-    spec['clusterIPs'] = spec['clusterIP'] ? [spec['clusterIP']] : undefined
+    spec.clusterIPs = spec.clusterIP ? [spec.clusterIP] : undefined
   return withSpec(service, spec)
 }
 
@@ -48,22 +48,21 @@ function withAllocated(service: Service, old: Service): Service {
   const spec: Spec = { ...service.spec }
   const before = old.spec
   if (needsClusterIP(old) && needsClusterIP(service)) {
-    spec['clusterIP'] = spec['clusterIP'] || before?.clusterIP
-    if (!(spec['clusterIPs'] as unknown[] | undefined)?.length && spec['clusterIP'] === before?.clusterIP)
-      spec['clusterIPs'] = before?.clusterIPs
+    spec.clusterIP = spec.clusterIP || before?.clusterIP
+    if (!spec.clusterIPs?.length && spec.clusterIP === before?.clusterIP) spec.clusterIPs = before?.clusterIPs
   }
   if (mayHaveNodePorts(old) && mayHaveNodePorts(service)) {
-    const ports = (spec['ports'] ?? []) as readonly Fields[]
-    const used = new Set(ports.map((port) => port['nodePort']).filter(Boolean))
+    const ports = spec.ports ?? []
+    const used = new Set(ports.map((port) => port.nodePort).filter(Boolean))
     const byName = new Map<string, number>()
     for (const port of before?.ports ?? []) byName.set(port.name ?? '', port.nodePort ?? 0)
-    spec['ports'] = ports.map((port) => {
-      const kept = byName.get(port['name'] ?? '')
-      return port['nodePort'] || !kept || used.has(kept) ? port : { ...port, nodePort: kept }
+    spec.ports = ports.map((port) => {
+      const kept = byName.get(port.name ?? '')
+      return port.nodePort || !kept || used.has(kept) ? port : { ...port, nodePort: kept }
     })
   }
   if (needsHealthCheckNodePort(old) && needsHealthCheckNodePort(service))
-    spec['healthCheckNodePort'] = spec['healthCheckNodePort'] || before?.healthCheckNodePort
+    spec.healthCheckNodePort = spec.healthCheckNodePort || before?.healthCheckNodePort
   return withSpec(service, spec)
 }
 
@@ -75,19 +74,19 @@ function withoutForeignFields(service: Service, old: Service): Service {
     for (const field of fields) if (same(spec[field], before?.[field])) delete spec[field]
   }
   if (needsClusterIP(old) && !needsClusterIP(service)) {
-    if (same(spec['clusterIPs'], before?.clusterIPs)) {
-      delete spec['clusterIP']
-      delete spec['clusterIPs']
+    if (same(spec.clusterIPs, before?.clusterIPs)) {
+      delete spec.clusterIP
+      delete spec.clusterIPs
     }
     dropUnchanged('ipFamilies', 'ipFamilyPolicy', 'internalTrafficPolicy')
   }
   if (mayHaveNodePorts(old) && !mayHaveNodePorts(service)) {
-    const numbers = (ports: readonly Fields[] = []) => ports.map((port) => port['nodePort'] ?? 0)
-    if (same(numbers(spec['ports'] as readonly Fields[]), numbers(before?.ports)))
-      spec['ports'] = (spec['ports'] as readonly Fields[] | undefined)?.map(({ nodePort: _, ...port }) => port)
+    const numbers = (ports: readonly ServicePort[] = []) => ports.map((port) => port.nodePort ?? 0)
+    if (same(numbers(spec.ports), numbers(before?.ports)))
+      spec.ports = spec.ports?.map(({ nodePort: _, ...port }) => port)
   }
   if (needsHealthCheckNodePort(old) && !needsHealthCheckNodePort(service)) dropUnchanged('healthCheckNodePort')
-  if (before?.type === 'LoadBalancer' && spec['type'] !== 'LoadBalancer')
+  if (before?.type === 'LoadBalancer' && spec.type !== 'LoadBalancer')
     dropUnchanged('allocateLoadBalancerNodePorts', 'loadBalancerClass')
   if (needsExternalTrafficPolicy(old) && !needsExternalTrafficPolicy(service)) dropUnchanged('externalTrafficPolicy')
   return withSpec(service, spec)
