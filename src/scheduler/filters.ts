@@ -17,7 +17,7 @@ import { taintToleration, tolerations } from './taint-toleration.ts'
 import { countByTopology } from './topology-counts.ts'
 import { defaultSpread, hasTopologyOf, isCounted, matchesSpread, topologySpread } from './topology-spread.ts'
 import { isDiskTaken } from './volume-restrictions.ts'
-import type { VolumePlan } from './volumes.ts'
+import { NO_ZONE, type VolumePlan } from './volumes.ts'
 
 /** What filters need beyond the node: worked out once per pod by `prefilter`. */
 export interface FilterState {
@@ -64,10 +64,11 @@ const nodeName: NodeFilter = (info, node) =>
 const clash = (a: HostPort, b: HostPort) =>
   a.port === b.port && a.protocol === b.protocol && (a.ip === b.ip || a.ip === '0.0.0.0' || b.ip === '0.0.0.0')
 
+export const portsClash = (some: readonly HostPort[], others: readonly HostPort[]): boolean =>
+  some.some((wanted) => others.some((used) => clash(wanted, used)))
+
 const nodePorts: NodeFilter = (info, node) =>
-  info.ports.some((wanted) => node.ports.some((used) => clash(wanted, used)))
-    ? soft("node(s) didn't have free ports for the requested pod ports")
-    : undefined
+  portsClash(info.ports, node.ports) ? soft("node(s) didn't have free ports for the requested pod ports") : undefined
 
 const nodeResources: NodeFilter = (info, node, { backed, profile }) => {
   const { ignoredResources, ignoredResourceGroups } = profile.args
@@ -192,10 +193,17 @@ export function recount(info: PodInfo, other: PodInfo, node: NodeInfo, state: Fi
 }
 
 /** The first filter that refuses decides, as in Kubernetes. */
-export function refusalOf(info: PodInfo, node: NodeInfo, state: FilterState): Refusal | undefined {
+export function refusalOf(info: PodInfo, node: NodeInfo, state: FilterState): NodeRefusal | undefined {
   for (const plugin of state.profile.filters) {
     const refusal = plugin === 'VolumeZone' ? undefined : filters[plugin](info, node, state)
-    if (refusal) return refusal
+    if (refusal) return { ...refusal, plugin: isOfZone(refusal) ? 'VolumeZone' : plugin }
   }
   return undefined
 }
+
+export interface NodeRefusal extends Refusal {
+  readonly plugin: FilterPlugin
+}
+
+/** Volumes that reach the node but for their zone. */
+const isOfZone = ({ reasons }: Refusal): boolean => reasons.length === 1 && reasons[0] === NO_ZONE

@@ -6,10 +6,9 @@
 
 import { getOrInsertComputed } from '../base/get-or-insert.ts'
 import { createLruMap } from '../base/lru.ts'
-import { type FilterState, refusalOf } from './filters.ts'
+import { type FilterState, type NodeRefusal, refusalOf } from './filters.ts'
 import type { Cluster, NodeInfo } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
-import type { Refusal } from './refusal.ts'
 import { bestNodes, type Recall } from './scores.ts'
 
 export interface NodeSearch {
@@ -19,7 +18,7 @@ export interface NodeSearch {
   best(info: PodInfo, fitting: readonly NodeInfo[], state: FilterState): readonly NodeInfo[]
 }
 
-export type Refusals = ReadonlyMap<NodeInfo, Refusal>
+export type Refusals = ReadonlyMap<NodeInfo, NodeRefusal>
 
 /** Below this number all nodes are looked at. */
 const FEWEST = 100
@@ -50,7 +49,7 @@ function namedNodes({ pod }: PodInfo): readonly string[] | undefined {
 /** What filters and scores found of one node, for pods of one shape. */
 interface Found {
   readonly generation: number
-  readonly refusal: Refusal | undefined
+  readonly refusal: NodeRefusal | undefined
   scores: readonly number[] | undefined
 }
 
@@ -91,7 +90,7 @@ export function createNodeSearch(cluster: Cluster): NodeSearch {
       // Nodes that are gone.
       if (remembered && remembered.size > 2 * all.length) remembered.clear()
       const fitting: NodeInfo[] = []
-      const refusals = new Map<NodeInfo, Refusal>()
+      const refusals = new Map<NodeInfo, NodeRefusal>()
       let looked = 0
       for (; looked < all.length && fitting.length < enough; looked++) {
         const node = all[(start + looked) % all.length] as NodeInfo

@@ -74,7 +74,8 @@ function conditionsPatch(
     return { conditions: [condition] }
   }
   const changed = Object.entries(wanted).filter(([name, value]) => present[name as keyof typeof wanted] !== value)
-  if (changed.length === 0) return undefined
+  // That it holds of a newer generation too is not worth a write.
+  if (changed.every(([name]) => name === 'observedGeneration')) return undefined
   return {
     '$setElementOrder/conditions': old.map((condition) => ({ type: condition.type })),
     conditions: [{ ...Object.fromEntries(changed), type }],

@@ -1,11 +1,17 @@
 /**
- * The pods that wait to be scheduled: ready ones in the order of priority, then age; those that failed back off (1 s,
- * doubling, at most 10 s) and wait until something changes that may help, or five minutes.
+ * The pods that wait to be scheduled (KEP-4247). Ready ones are in the order of priority, then age. One that was refused waits until a
+ * change comes that may help it, as the plugins say that refused it, or five minutes; then for the rest of its backoff (1 s, doubling, at
+ * most 10 s), unless no other is ready (SchedulerPopFromBackoffQ). One that an error kept back waits for its backoff alone, and for all of
+ * it. One that a plugin holds back before it is tried (a scheduling gate, a claim that is not there) waits apart, without any backoff.
+ *
+ * A change costs the pods that one of the plugins refused which it concerns, and no others: none where there are none.
  */
 import sortedBTree from 'sorted-btree'
 import type { Timer } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
+import { type ClusterEvent, targetPodUpdates } from './cluster-events.ts'
 import type { PodInfo } from './pod-info.ts'
+import type { Hints, Refuser } from './queueing-hints.ts'
 
 export interface QueueTimes {
   readonly initialBackoffMs: number
@@ -18,119 +24,199 @@ export const USUAL_TIMES: QueueTimes = { initialBackoffMs: 1000, maxBackoffMs: 1
 
 const BTree = sortedBTree.default
 
+/** `taken`: it is being scheduled. */
+export type Place = 'active' | 'backoff' | 'unschedulable' | 'gated' | 'taken'
+
 interface Waiting {
   info: PodInfo
   readonly sequence: number
-  readonly since: number
-  attempts: number
+  place: Place
+  /** When it was last refused, or came. */
+  since: number
+  /** How often it was refused, and how often an error kept it back since then. */
+  refusals: number
+  errors: number
   retryAt: number
-  cureless: boolean
+  /** The plugins that refused it, or that hold it back. */
+  refusedBy: ReadonlySet<Refuser>
 }
 
 export interface SchedulingQueue {
-  /** A pod to schedule, new or changed. A change of one that waits for help makes it ready again. */
+  /** A pod to schedule, new or changed. A change of one that waits may help it. */
   add(info: PodInfo): void
   remove(key: string): void
   /** The pod whose turn it is, or undefined. */
   pop(): PodInfo | undefined
-  /** It did not fit now. `cureless`: nor would it if there were fewer pods. */
-  failed(info: PodInfo, cureless?: boolean): void
-  /** Something changed that may help: every pod that waits may be tried again (after its backoff). */
-  moveAll(): void
-  /** A pod is gone: those may be tried again that fewer pods can help. */
-  podGone(): void
+  /** It did not fit now; refused by no plugin: an error kept it back. */
+  failed(info: PodInfo, refusedBy: ReadonlySet<Refuser>): void
+  /** Pods that it may help are tried again. */
+  happened(event: ClusterEvent): void
+  /** Pods that could be taken now. */
   readonly ready: number
+  /** How many are where. */
+  readonly counts: Readonly<Record<Place, number>>
 }
 
-/** `wake` is called whenever a pod became ready. */
-export function createSchedulingQueue(
-  runtime: Runtime,
-  wake: () => void,
-  times: QueueTimes = USUAL_TIMES,
-): SchedulingQueue {
-  const { clock } = runtime
-  const known = new Map<string, Waiting>()
-  const active = new Map<string, Waiting>()
-  const unschedulable = new Map<string, Waiting>()
-  /** Those of `active` in the order of their turns. */
-  const order = new BTree<Waiting, number>(undefined, (a, b) => turnOf(a, b))
-  let sequence = 0
-  const timers = new Map<string, Timer>()
+export interface QueueOptions {
+  /** Called whenever a pod can be taken. */
+  readonly wake: () => void
+  readonly hints: Hints
+  /** The plugin that holds the pod back before it is tried. */
+  readonly gateOf?: (info: PodInfo) => Refuser | undefined
+  readonly times?: QueueTimes
+}
 
-  const activate = (key: string, waiting: Waiting) => {
+export function createSchedulingQueue(runtime: Runtime, options: QueueOptions): SchedulingQueue {
+  const { clock } = runtime
+  const { wake, hints, gateOf = () => undefined, times = USUAL_TIMES } = options
+  const known = new Map<string, Waiting>()
+  const counts: Record<Place, number> = { active: 0, backoff: 0, unschedulable: 0, gated: 0, taken: 0 }
+  /** Each in the order of their turns. */
+  const active = new BTree<Waiting, number>(undefined, turnOf)
+  const backingOff = new BTree<Waiting, number>(undefined, (a, b) => a.retryAt - b.retryAt || turnOf(a, b))
+  const refused = new Map<Refuser, Set<Waiting>>()
+  const timers = new Map<string, Timer>()
+  let sequence = 0
+  const incoming = runtime.metrics?.counter(
+    'scheduler_queue_incoming_pods_total',
+    'Pods that came to wait in a queue, by the event that brought them there and the queue.',
+    ['event', 'queue'],
+  )
+
+  /** Out of where it waits. */
+  const leave = (waiting: Waiting) => {
+    const { key } = waiting.info
     timers.get(key)?.cancel()
     timers.delete(key)
-    unschedulable.delete(key)
-    active.set(key, waiting)
-    order.set(waiting, 0)
+    counts[waiting.place]--
+    if (waiting.place === 'active') active.delete(waiting)
+    if (waiting.place === 'backoff') backingOff.delete(waiting)
+    if (waiting.place === 'unschedulable' || waiting.place === 'gated')
+      for (const plugin of waiting.refusedBy) refused.get(plugin)?.delete(waiting)
+  }
+  const enter = (waiting: Waiting, place: Place) => {
+    waiting.place = place
+    counts[place]++
+  }
+  const after = (ms: number, what: string, waiting: Waiting, then: () => void) =>
+    void timers.set(waiting.info.key, clock.setTimer(ms, what, then))
+  const waitFor = (waiting: Waiting, place: 'unschedulable' | 'gated', refusedBy: ReadonlySet<Refuser>) => {
+    waiting.refusedBy = refusedBy
+    enter(waiting, place)
+    for (const plugin of refusedBy) {
+      const all = refused.get(plugin) ?? new Set()
+      refused.set(plugin, all.add(waiting))
+    }
+  }
+  const activate = (waiting: Waiting, event: string) => {
+    enter(waiting, 'active')
+    active.set(waiting, 0)
+    incoming?.child(event, 'active').add()
     wake()
   }
-  const leave = (key: string, waiting: Waiting) => {
-    active.delete(key)
-    order.delete(waiting)
+  const backOff = (waiting: Waiting, event: string) => {
+    enter(waiting, 'backoff')
+    if (waiting.errors === 0) backingOff.set(waiting, 0)
+    after(waiting.retryAt - clock.now(), 'scheduling backoff', waiting, () => {
+      leave(waiting)
+      resume(waiting, 'BackoffComplete')
+    })
+    incoming?.child(event, 'backoff').add()
+    wake()
   }
-  const activateAfterBackoff = (key: string, waiting: Waiting) => {
-    const ms = waiting.retryAt - clock.now()
-    if (ms <= 0) return activate(key, waiting)
-    timers.get(key)?.cancel()
-    timers.set(
-      key,
-      clock.setTimer(ms, 'scheduling backoff', () => activate(key, waiting)),
-    )
+  /** It has left where it was. */
+  const resume = (waiting: Waiting, event: string) => {
+    const gate = gateOf(waiting.info)
+    if (gate !== undefined) {
+      waitFor(waiting, 'gated', new Set([gate]))
+      incoming?.child(event, 'unschedulable').add()
+    } else if (waiting.retryAt > clock.now()) backOff(waiting, event)
+    else activate(waiting, event)
   }
+  const helped = (waiting: Waiting, event: string) => {
+    const gate = waiting.place === 'gated' ? gateOf(waiting.info) : undefined
+    if (gate !== undefined && waiting.refusedBy.has(gate)) {
+      incoming?.child(event, 'unschedulable').add()
+      return
+    }
+    leave(waiting)
+    resume(waiting, event)
+  }
+
   return {
+    counts,
     get ready() {
-      return active.size
+      return counts.active + backingOff.size
     },
     add(info) {
       const waiting = known.get(info.key)
       if (waiting === undefined || waiting.info.uid !== info.uid) {
-        const fresh = { info, since: clock.now(), sequence: sequence++, attempts: 0, retryAt: 0, cureless: false }
-        if (waiting !== undefined) leave(info.key, waiting)
+        if (waiting !== undefined) leave(waiting)
+        const fresh: Waiting = {
+          info,
+          sequence: sequence++,
+          place: 'taken',
+          since: clock.now(),
+          refusals: 0,
+          errors: 0,
+          retryAt: 0,
+          refusedBy: new Set(),
+        }
         known.set(info.key, fresh)
-        activate(info.key, fresh)
+        resume(fresh, 'UnscheduledPodAdd')
         return
       }
-      if (active.has(info.key)) {
-        order.delete(waiting)
-        waiting.info = info
-        order.set(waiting, 0)
-      } else waiting.info = info
-      if (unschedulable.has(info.key)) activateAfterBackoff(info.key, waiting)
+      const old = waiting.info
+      const ordered = waiting.place === 'active' ? active : waiting.place === 'backoff' ? backingOff : undefined
+      const isOrdered = ordered?.delete(waiting)
+      waiting.info = info
+      if (isOrdered) ordered?.set(waiting, 0)
+      if (waiting.place !== 'unschedulable' && waiting.place !== 'gated') return
+      for (const event of targetPodUpdates(old.pod, info.pod))
+        for (const [plugin, hint] of hints.get(event.name) ?? [])
+          if (waiting.refusedBy.has(plugin) && hint(old, event)) {
+            helped(waiting, event.name)
+            return
+          }
     },
     remove(key) {
       const waiting = known.get(key)
-      if (waiting !== undefined) leave(key, waiting)
+      if (waiting === undefined) return
+      leave(waiting)
       known.delete(key)
-      unschedulable.delete(key)
-      timers.get(key)?.cancel()
-      timers.delete(key)
     },
     pop() {
-      const next = order.minKey()
+      const next = active.minKey() ?? backingOff.minKey()
       if (next === undefined) return undefined
-      leave(next.info.key, next)
-      next.attempts++
+      if (next.place === 'backoff') incoming?.child('PopFromBackoffQ', 'active').add()
+      leave(next)
+      enter(next, 'taken')
       return next.info
     },
-    failed(info, cureless = false) {
+    failed(info, refusedBy) {
       const waiting = known.get(info.key)
-      if (waiting === undefined || active.has(info.key)) return
-      waiting.cureless = cureless
-      const backoff = Math.min(times.maxBackoffMs, times.initialBackoffMs * 2 ** (waiting.attempts - 1))
-      waiting.retryAt = clock.now() + backoff
-      unschedulable.set(info.key, waiting)
-      timers.get(info.key)?.cancel()
-      timers.set(
-        info.key,
-        clock.setTimer(times.flushMs, 'unschedulable flush', () => activate(info.key, waiting)),
-      )
+      if (waiting?.place !== 'taken' || waiting.info.uid !== info.uid) return
+      leave(waiting)
+      waiting.since = clock.now()
+      if (refusedBy.size === 0) waiting.errors++
+      else {
+        waiting.errors = 0
+        waiting.refusals++
+      }
+      const count = waiting.errors || waiting.refusals
+      const backoff = Math.min(times.maxBackoffMs, times.initialBackoffMs * 2 ** (count - 1))
+      waiting.retryAt = endOfSecond(waiting.since + backoff)
+      if (refusedBy.size === 0) {
+        backOff(waiting, 'ScheduleAttemptFailure')
+        return
+      }
+      waitFor(waiting, 'unschedulable', refusedBy)
+      after(times.flushMs, 'unschedulable flush', waiting, () => helped(waiting, 'UnschedulableTimeout'))
+      incoming?.child('ScheduleAttemptFailure', 'unschedulable').add()
     },
-    podGone() {
-      for (const [key, waiting] of [...unschedulable]) if (!waiting.cureless) activateAfterBackoff(key, waiting)
-    },
-    moveAll() {
-      for (const [key, waiting] of [...unschedulable]) activateAfterBackoff(key, waiting)
+    happened(event) {
+      for (const [plugin, hint] of hints.get(event.name) ?? [])
+        for (const waiting of refused.get(plugin) ?? []) if (hint(waiting.info, event)) helped(waiting, event.name)
     },
   }
 }
@@ -138,3 +224,6 @@ export function createSchedulingQueue(
 function turnOf(a: Waiting, b: Waiting): number {
   return b.info.priority - a.info.priority || a.since - b.since || a.sequence - b.sequence
 }
+
+/** Backoffs end with the second of the clock in which they would: those that end together go by priority. */
+const endOfSecond = (ms: number): number => (Math.floor(ms / 1000) + 1) * 1000

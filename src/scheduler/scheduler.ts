@@ -14,15 +14,10 @@ import type { Client } from '../client/client.ts'
 import { createEventRecorder, type EventRecorder, USUAL_LIMITS } from '../client/events.ts'
 import { createInformerFactory, type InformerFactory } from '../client/informer.ts'
 import { objectKey } from '../client/store.ts'
+import { assignedPodUpdates, type ClusterEvent, nodeUpdates, podEvent } from './cluster-events.ts'
 import { createBelongsTogether } from './default-spread.ts'
-import {
-  ClaimError,
-  createDeviceBinder,
-  type DevicePlan,
-  deviceClaimKeysOf,
-  type PodDevices,
-} from './devices/device-binder.ts'
-import { type FilterState, prefilter, refusalOf } from './filters.ts'
+import { ClaimError, createDeviceBinder, type DevicePlan, type PodDevices } from './devices/device-binder.ts'
+import { type FilterState, type NodeRefusal, prefilter, refusalOf } from './filters.ts'
 import { createNodeSearch } from './find-nodes.ts'
 import { createImageIndex } from './image-locality.ts'
 import { createCluster, type NodeInfo, sameNode } from './node-info.ts'
@@ -31,7 +26,8 @@ import { type PodInfo, podInfoOf } from './pod-info.ts'
 import { createPodStatusWriter, type Unscheduled } from './pod-status.ts'
 import { choosePreemption } from './preemption.ts'
 import { DEFAULT_SCHEDULER, defaultProfile, type SchedulerProfile } from './profile.ts'
-import { createSchedulingQueue, type QueueTimes } from './queue.ts'
+import { createSchedulingQueue, type QueueTimes, USUAL_TIMES } from './queue.ts'
+import { createHints, type Refuser } from './queueing-hints.ts'
 import type { Refusal } from './refusal.ts'
 import { createVolumeBinder } from './volume-binder.ts'
 import { createVolumeLimits } from './volume-limits.ts'
@@ -83,6 +79,11 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   const namespaces = informers.informer<Namespace>(NAMESPACES)
   const budgets = informers.informer<PodDisruptionBudget>(BUDGETS)
   const namespaceLabels = (namespace: string): Fields | undefined => namespaces.store.get(namespace)?.metadata.labels
+  const attempts = runtime.metrics?.counter(
+    'scheduler_schedule_attempts_total',
+    'Attempts to give pods a node, by profile and result: scheduled, unschedulable or error.',
+    ['profile', 'result'],
+  )
   let running = false
   let scheduled = false
 
@@ -105,10 +106,20 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     scheduled = true
     runtime.scheduler.later('schedule', scheduleSome)
   }
-  const queue = createSchedulingQueue(runtime, wake, options.queueTimes)
-  const volumes = createVolumeBinder(runtime, client, informers, () => queue.moveAll())
-  const volumeLimits = createVolumeLimits(informers, volumes.view, () => queue.moveAll())
-  const devices = createDeviceBinder(runtime, client, informers, () => queue.moveAll(), claimChanged, signal)
+  const hints = createHints({ namespaceLabels, addedAffinity: (info) => profileOf(info).args.addedAffinity })
+  const gateOf = ({ pod }: PodInfo): Refuser | undefined => {
+    if ((pod.spec?.schedulingGates?.length ?? 0) > 0 && isGatedBy(pod)) return 'SchedulingGates'
+    return devices.isGated(pod) ? 'DynamicResources' : undefined
+  }
+  const queue = createSchedulingQueue(runtime, { wake, hints, gateOf, times: options.queueTimes ?? USUAL_TIMES })
+  const happened = (event: ClusterEvent) => queue.happened(event)
+  // A scheduler that has ended may be followed by another one in this process.
+  runtime.metrics?.sampled('scheduler_pending_pods', 'Pods that wait, by queue.', ['queue'], () =>
+    signal.aborted ? [] : WAITING.map((place) => [queue.counts[place], place] as const),
+  )
+  const volumes = createVolumeBinder(runtime, client, informers, happened)
+  const volumeLimits = createVolumeLimits(informers, volumes.view, happened)
+  const devices = createDeviceBinder(runtime, client, informers, happened, signal)
   const podStatus = createPodStatusWriter(runtime, client, (key) => pods.store.get(key), signal)
   signal.addEventListener('abort', () => {
     running = false
@@ -119,36 +130,38 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   const onTheirWay = new Set<string>()
   const isOurs = (pod: Pod) => profiles.has(pod.spec?.schedulerName ?? DEFAULT_SCHEDULER)
   const isOver = (pod: Pod) => ['Succeeded', 'Failed'].includes(pod.status?.phase ?? '')
+  /** What is kept free for it nowhere any more; where it got no node, others may have that. */
+  const giveUpRoom = (pod: Pod) => {
+    const hadRoom = nominations.nodeOf(objectKey(pod)) !== undefined
+    nominations.remove(objectKey(pod))
+    if (hadRoom && !pod.spec?.nodeName) happened(podEvent('AssignedPodDelete', pod, undefined))
+  }
   const place = (pod: Pod) => {
     const nodeName: string = pod.spec?.nodeName ?? ''
     const isWaiting = nodeName === '' && isOurs(pod) && !isOver(pod) && pod.metadata.deletionTimestamp === undefined
     const hoped = pod.status?.nominatedNodeName
-    if (!isWaiting) nominations.remove(objectKey(pod))
-    else if (hoped) nominations.set(podInfoOf(pod), hoped)
-    if (nodeName !== '' && !isOver(pod)) {
+    if (!isWaiting) {
       queue.remove(objectKey(pod))
-      cluster.setPod(podInfoOf(pod), nodeName)
-      return
-    }
-    if (nodeName !== '') {
-      queue.remove(objectKey(pod))
-      cluster.removePod(objectKey(pod))
-      queue.podGone()
-      return
-    }
-    const gated = (pod.spec?.schedulingGates?.length ?? 0) > 0 && isGatedBy(pod)
-    const isGated = gated || devices.isGated(pod)
-    if (!isOurs(pod) || isOver(pod) || isGated || pod.metadata.deletionTimestamp !== undefined)
-      queue.remove(objectKey(pod))
-    else if (!onTheirWay.has(objectKey(pod))) queue.add(podInfoOf(pod))
+      giveUpRoom(pod)
+    } else if (hoped) nominations.set(podInfoOf(pod), hoped)
+    if (nodeName !== '' && isOver(pod)) cluster.removePod(objectKey(pod))
+    else if (nodeName !== '') cluster.setPod(podInfoOf(pod), nodeName)
+    else if (isWaiting && !onTheirWay.has(objectKey(pod))) queue.add(podInfoOf(pod))
   }
-  const byClaim = 'resourceclaim'
-  pods.addIndex(byClaim, (pod) => (pod.spec?.nodeName ? [] : deviceClaimKeysOf(pod)))
-  function claimChanged(key: string): void {
-    for (const pod of pods.store.byIndex(byClaim, key)) if (!onTheirWay.has(objectKey(pod))) place(pod)
+  /** It counts on its node. */
+  const isPlaced = (pod: Pod) => Boolean(pod.spec?.nodeName) && !isOver(pod)
+  const tellOfPod = (old: Pod | undefined, now: Pod | undefined) => {
+    const was = old !== undefined && isPlaced(old)
+    const is = now !== undefined && isPlaced(now)
+    if (!was && is) happened(podEvent('AssignedPodAdd', undefined, now))
+    else if (was && !is) happened(podEvent('AssignedPodDelete', old, undefined))
+    else if (was && is) for (const event of assignedPodUpdates(old, now)) happened(event)
   }
   pods.addHandlers({
-    added: place,
+    added: (pod) => {
+      place(pod)
+      tellOfPod(undefined, pod)
+    },
     updated: (old, pod) => {
       // A pod on its node whose specification and labels are the same changes nothing here but when it ends, or begins to.
       const bound = pod.spec?.nodeName
@@ -157,29 +170,34 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       // Its own failure's condition is no reason to try again.
       if (!bound && sameForScheduling(old, pod) && !isOver(pod) && isDeleting(old) === isDeleting(pod)) return
       place(pod)
+      tellOfPod(old, pod)
     },
     deleted: (pod) => {
-      queue.remove(objectKey(pod))
-      nominations.remove(objectKey(pod))
+      const key = objectKey(pod)
+      queue.remove(key)
+      giveUpRoom(pod)
       volumes.recheck()
       // It may have been bound and never seen so: the watch broke off in between.
-      if (cluster.removePod(objectKey(pod)) || pod.spec?.nodeName) queue.podGone()
+      const wasThere = cluster.removePod(key)
+      if (wasThere || isPlaced(pod)) happened(podEvent('AssignedPodDelete', pod, undefined))
     },
   })
   nodes.addHandlers({
     added: (node) => {
       cluster.setNode(node)
       images.set(node)
-      queue.moveAll()
+      happened({ name: 'NodeAdd', old: undefined, now: node })
     },
     updated: (old, node) => {
       cluster.setNode(node)
       if (old.status?.images !== node.status?.images) images.set(node)
-      if (!sameNode(old, node)) queue.moveAll()
+      if (!sameNode(old, node)) for (const event of nodeUpdates(old, node)) happened(event)
     },
-    deleted: ({ metadata: { name = '' } }) => {
+    deleted: (node) => {
+      const { name = '' } = node.metadata
       cluster.removeNode(name)
       images.remove(name)
+      happened({ name: 'NodeDelete', old: node, now: undefined })
     },
   })
   if (options.informers === undefined) informers.start()
@@ -199,12 +217,13 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     }
     const all = cluster.ready()
     if (all.length === 0) {
-      unschedulable(info, 'no nodes available to schedule pods', undefined)
+      refused(info, unschedulable('no nodes available to schedule pods'), NOBODY)
       return
     }
     const claims = volumesOf(info.pod, volumes.view)
-    if (typeof claims === 'string') {
-      unschedulable(info, `0/${all.length} nodes are available: ${claims}. not found`, undefined)
+    if (claims !== undefined && 'reason' in claims) {
+      const message = `0/${all.length} nodes are available: ${claims.reason}. not found`
+      refused(info, unschedulable(message), new Set([claims.plugin]))
       return
     }
     const profile = profileOf(info)
@@ -214,7 +233,8 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     const wanted = devices.devicesOf(current)
     if (typeof wanted === 'string') {
       const helpless = `0/${all.length} nodes are available: ${all.length} Preemption is not helpful for scheduling.`
-      unschedulable(info, `0/${all.length} nodes are available: ${wanted}. preemption: ${helpless}`, undefined)
+      const message = `0/${all.length} nodes are available: ${wanted}. preemption: ${helpless}`
+      refused(info, unschedulable(message), new Set(['DynamicResources']))
       return
     }
     const planDevices = wanted && devices.planner(current, wanted)
@@ -262,15 +282,16 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       if (alone.length === 0) return undefined
       const fitting = alone.filter(([, refusal]) => refusal === undefined).map(([node]) => node)
       if (fitting.length === 0) {
-        const reasons = summary(alone.flatMap(([, refusal]) => refusal ?? []))
-        unschedulable(info, `0/${count} nodes are available: ${reasons}.`, undefined)
+        const refusals = alone.flatMap(([, refusal]) => refusal ?? [])
+        refused(info, unschedulable(`0/${count} nodes are available: ${summary(refusals)}.`), pluginsOf(refusals))
         return undefined
       }
       const best = search.best(info, fitting, state)
       return best[best.length > 1 ? Math.floor(runtime.random.float() * best.length) : 0]
     } catch (error) {
       if (!(error instanceof ClaimError)) throw error
-      refused(info, { reason: 'SchedulerError', message: `running "DynamicResources" filter plugin: ${error.message}` })
+      const message = `running "DynamicResources" filter plugin: ${error.message}`
+      refused(info, { reason: 'SchedulerError', message }, NOBODY)
       return undefined
     }
   }
@@ -292,6 +313,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
           { subresource: 'binding', name: podName },
         )
       const message = `Successfully assigned ${namespace}/${podName} to ${node.name}`
+      attempts?.child(profileOf(info).schedulerName, 'scheduled').add()
       recorderOf(info).event(info.pod, 'Normal', 'Scheduled', message, { action: 'Binding' })
     } catch (error) {
       if (signal.aborted) return
@@ -303,9 +325,11 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
         queue.remove(info.key)
         return
       }
+      attempts?.child(profileOf(info).schedulerName, 'error').add()
       runtime.log.info(2, 'binding failed', { pod: info.key, node: node.name, err: String(error) })
-      queue.failed(info)
-      queue.moveAll()
+      queue.failed(info, NOBODY)
+      // Others may have what it had taken.
+      happened(podEvent('AssignedPodDelete', info.pod, undefined))
     }
   }
 
@@ -346,8 +370,8 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       }
       const message = `${where}: ${messageOf(error)}`
       nominations.remove(info.key)
-      refused(info, { reason: 'SchedulerError', message, nominatedNode: null })
-      queue.moveAll()
+      refused(info, { reason: 'SchedulerError', message, nominatedNode: null }, NOBODY)
+      happened(podEvent('AssignedPodDelete', info.pod, undefined))
       return 'failed'
     } finally {
       onTheirWay.delete(info.key)
@@ -361,18 +385,19 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     info: PodInfo,
     state: FilterState,
     count: number,
-    refusals: ReadonlyMap<NodeInfo, Refusal>,
+    refusals: ReadonlyMap<NodeInfo, NodeRefusal>,
     done: string | undefined,
   ): void {
     const atNodes = `0/${count} nodes are available: ${summary([...refusals.values()])}.`
+    const plugins = pluginsOf(refusals.values())
     const reasons = done === undefined ? atNodes : `${atNodes} ${done},`
     if (!state.profile.preempts) {
-      unschedulable(info, reasons, undefined)
+      refused(info, unschedulable(reasons), plugins)
       return
     }
     if (waitsForRoom(info)) {
       const why = 'not eligible due to a terminating pod on the nominated node.'
-      unschedulable(info, `${reasons} preemption: ${why}`, undefined)
+      refused(info, unschedulable(`${reasons} preemption: ${why}`), plugins)
       return
     }
     const candidates = [...refusals].filter(([, refusal]) => !refusal.hard).map(([node]) => node)
@@ -383,13 +408,15 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       ...(helpless ? [`${helpless} Preemption is not helpful for scheduling`] : []),
     ]
     if (chosen === undefined) {
-      const message = `${reasons} preemption: 0/${count} nodes are available: ${why.join(', ')}.`
-      refused(info, { reason: 'Unschedulable', message }, candidates.length === 0)
+      const message = `${reasons} preemption: 0/${count} nodes are available: ${why.sort().join(', ')}.`
+      refused(info, unschedulable(message), plugins)
       return
     }
     for (const victim of chosen.victims) void evict(victim, info, chosen.node)
     nominations.set(info, chosen.node.name)
-    unschedulable(info, done === undefined ? atNodes : `${atNodes} ${done}`, chosen.node.name)
+    const placement = `found a potential placement for pod on node ${chosen.node.name}, preempting ${chosen.victims.length} victims`
+    const message = `${reasons} preemption: ${placement}`
+    refused(info, { ...unschedulable(message), nominatedNode: chosen.node.name }, plugins)
   }
 
   /** Pods of lower priority are going already where this one was nominated. */
@@ -417,6 +444,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
                 message: `${profileOf(preemptor).schedulerName}: preempting to accommodate a higher priority pod`,
                 lastProbeTime: null,
                 lastTransitionTime: formatTime(runtime.clock.now()),
+                observedGeneration: victim.pod.metadata.generation ?? 1,
               },
             ],
           },
@@ -440,18 +468,25 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     }
   }
 
-  function unschedulable(info: PodInfo, message: string, nominatedNode: string | undefined): void {
-    refused(info, { reason: 'Unschedulable', message, ...(nominatedNode === undefined ? {} : { nominatedNode }) })
-  }
-
-  /** `cureless`: fewer pods would not help. */
-  function refused(info: PodInfo, why: Unscheduled, cureless = false): void {
-    queue.failed(info, cureless)
+  function refused(info: PodInfo, why: Unscheduled, plugins: ReadonlySet<Refuser>): void {
+    attempts?.child(profileOf(info).schedulerName, why.reason === 'SchedulerError' ? 'error' : 'unschedulable').add()
+    queue.failed(info, plugins)
     const pod = pods.store.get(info.key) ?? info.pod
     recorderOf(info).event(pod, 'Warning', 'FailedScheduling', why.message, { action: 'Scheduling' })
     void podStatus.unscheduled(info, why)
   }
 }
+
+/** Queues by their names in metrics. */
+const WAITING = ['active', 'backoff', 'gated', 'unschedulable'] as const
+
+/** An error kept the pod back, or there was no node to ask about. */
+const NOBODY: ReadonlySet<Refuser> = new Set()
+
+const unschedulable = (message: string): Unscheduled => ({ reason: 'Unschedulable', message })
+
+const pluginsOf = (refusals: Iterable<NodeRefusal>): ReadonlySet<Refuser> =>
+  new Set([...refusals].map(({ plugin }) => plugin))
 
 /** `1 node(s) were unschedulable, 2 Insufficient cpu`: each reason with how many nodes gave it, sorted. */
 function summary(refusals: readonly Refusal[]): string {

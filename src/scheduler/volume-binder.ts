@@ -8,6 +8,7 @@ import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import type { InformerFactory } from '../client/informer.ts'
 import { objectKey } from '../client/store.ts'
+import { type ClusterEvent, tellOf } from './cluster-events.ts'
 import { isFullyBound, type VolumePlan, type VolumeView } from './volumes.ts'
 
 const CLAIMS = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
@@ -27,12 +28,12 @@ export interface VolumeBinder {
   whenSynced(signal: AbortSignal): Promise<void>
 }
 
-/** `changed`: a claim, a volume or a class has, and pods that wait may have another chance. */
+/** `happened` is told of each change of a claim, a volume or a class. */
 export function createVolumeBinder(
   runtime: Runtime,
   client: Client,
   informers: InformerFactory,
-  changed: () => void,
+  happened: (event: ClusterEvent) => void,
 ): VolumeBinder {
   const claims = informers.informer<PersistentVolumeClaim>(CLAIMS)
   const volumes = informers.informer<PersistentVolume>(VOLUMES)
@@ -43,14 +44,18 @@ export function createVolumeBinder(
   const recheck = () => {
     for (const look of [...waiting]) look()
   }
-  const noticed = () => {
-    recheck()
-    changed()
-  }
-  // A volume that is gone helps no pod.
-  for (const informer of [claims, volumes])
-    informer.addHandlers({ added: noticed, updated: (old, next) => void (old !== next && noticed()), deleted: recheck })
-  classes.addHandlers({ added: noticed, updated: (old, next) => void (old !== next && noticed()) })
+  const kinds = [
+    [claims, 'PersistentVolumeClaim'],
+    [volumes, 'PersistentVolume'],
+  ] as const
+  for (const [informer, kind] of kinds)
+    informer.addHandlers(
+      tellOf(kind, (event) => {
+        recheck()
+        happened(event)
+      }),
+    )
+  classes.addHandlers(tellOf('storage.k8s.io/StorageClass', happened))
 
   const claimOf = (claim: PersistentVolumeClaim) => claims.store.get(objectKey(claim))
 

@@ -4,6 +4,7 @@
  */
 import type { CSIDriver, CSINode, VolumeAttachment } from '../api/generated/types.ts'
 import type { InformerFactory } from '../client/informer.ts'
+import { type ClusterEvent, tellOf } from './cluster-events.ts'
 import type { NodeInfo } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
 import type { VolumeView } from './volumes.ts'
@@ -18,27 +19,20 @@ export interface VolumeLimits {
 
 const EXCEEDED = 'node(s) exceed max volume count'
 
-/** `changed`: a node may have room for more. */
+/** `happened` is told of each change that may give a node room for more. */
 export function createVolumeLimits(
   informers: InformerFactory,
   { claim: claimOf, volume: volumeOf, storageClass: classOf }: VolumeView,
-  changed: () => void,
+  happened: (event: ClusterEvent) => void,
 ): VolumeLimits {
   const csiNodes = informers.informer<CSINode>(storage('csinodes'))
   const drivers = informers.informer<CSIDriver>(storage('csidrivers'))
   const attachments = informers.informer<VolumeAttachment>(storage('volumeattachments'))
   const byNode = 'node'
   attachments.addIndex(byNode, ({ spec }) => [spec.nodeName])
-  csiNodes.addHandlers({
-    added: changed,
-    updated: (old, now) => void (JSON.stringify(old.spec) !== JSON.stringify(now.spec) && changed()),
-  })
-  drivers.addHandlers({
-    updated: (old, now) =>
-      void (old.spec.preventPodSchedulingIfMissing !== now.spec.preventPodSchedulingIfMissing && changed()),
-    deleted: changed,
-  })
-  attachments.addHandlers({ deleted: changed })
+  csiNodes.addHandlers(tellOf('storage.k8s.io/CSINode', happened))
+  drivers.addHandlers(tellOf('storage.k8s.io/CSIDriver', happened))
+  attachments.addHandlers(tellOf('storage.k8s.io/VolumeAttachment', happened))
 
   /** The driver of each of the pod's CSI volumes, by what tells the volume apart. */
   function volumesOf(info: PodInfo): ReadonlyMap<string, string> {

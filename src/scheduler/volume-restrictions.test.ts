@@ -27,6 +27,8 @@ const conflicts: Readonly<Record<string, readonly [there: Fields, wanted: Fields
   'an RBD image for reading': [rbd(true, 'a', 'b'), rbd(true, 'b'), false],
   'an RBD image of other monitors': [rbd(false, 'a'), rbd(false, 'b'), false],
 }
+const DISK_TAKEN = { reasons: ['node(s) had no available disk'], hard: false, plugin: 'VolumeRestrictions' }
+
 for (const [what, [there, wanted, isRefused]] of Object.entries(conflicts))
   test(`a pod of the node has ${what}: ${isRefused ? 'refused' : 'no matter'}`, () => {
     const cluster = createCluster()
@@ -38,7 +40,7 @@ for (const [what, [there, wanted, isRefused]] of Object.entries(conflicts))
       cluster.ready()[0]!,
       prefilter(info, cluster, () => ({})),
     )
-    assert.deepEqual(refusal, isRefused ? { reasons: ['node(s) had no available disk'], hard: false } : undefined)
+    assert.deepEqual(refusal, isRefused ? DISK_TAKEN : undefined)
   })
 
 test('pods with different disks are not taken for the same', () => {

@@ -29,13 +29,22 @@ export interface VolumePlan {
 
 export const nothingToDo: VolumePlan = { bindings: [], provisions: [] }
 
+/** Why plugin VolumeZone refuses a node. */
+export const NO_ZONE = 'node(s) had no available volume zone'
+
 const quoted = (text: string) => JSON.stringify(text)
 
 export const isFullyBound = (claim: PersistentVolumeClaim): boolean =>
   Boolean(claim.spec?.volumeName) && isBindCompleted(claim)
 
-/** The claims that the pod needs; undefined for none, and why it cannot have them anywhere. */
-export function volumesOf(pod: Pod, view: VolumeView): PodVolumes | string | undefined {
+/** Why the pod can have its claims on no node, and the plugin that says so. */
+export interface ClaimRefusal {
+  readonly plugin: 'VolumeRestrictions' | 'VolumeBinding'
+  readonly reason: string
+}
+
+/** The claims that the pod needs; undefined for none. */
+export function volumesOf(pod: Pod, view: VolumeView): PodVolumes | ClaimRefusal | undefined {
   const bound: PersistentVolumeClaim[] = []
   const waiting: PersistentVolumeClaim[] = []
   for (const volume of pod.spec?.volumes ?? []) {
@@ -44,11 +53,12 @@ export function volumesOf(pod: Pod, view: VolumeView): PodVolumes | string | und
     if (name === undefined) continue
     const claim = view.claim(`${pod.metadata.namespace}/${name}`)
     const refusal = refusalOf(pod, name, claim, ephemeral)
-    if (refusal !== undefined) return refusal
+    // A claim that is not there is missed first by the plugin that looks at its access modes.
+    if (refusal !== undefined) return { plugin: claim ? 'VolumeBinding' : 'VolumeRestrictions', reason: refusal }
     if (claim === undefined) continue
     if (isFullyBound(claim)) bound.push(claim)
     else if (waitsForConsumer(claim, view)) waiting.push(claim)
-    else return 'pod has unbound immediate PersistentVolumeClaims'
+    else return { plugin: 'VolumeBinding', reason: 'pod has unbound immediate PersistentVolumeClaims' }
   }
   return bound.length === 0 && waiting.length === 0 ? undefined : { bound, waiting: waiting.sort(byRequest) }
 }
@@ -88,7 +98,7 @@ export function planFor(
     const volume = view.volume(claim.spec?.volumeName ?? '')
     if (volume === undefined) reasons.add('node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)')
     else if (!reachesNode(volume, node)) reasons.add("node(s) didn't match PersistentVolume's node affinity")
-    else if (looksAtZones && !isInZone(volume, node)) reasons.add('node(s) had no available volume zone')
+    else if (looksAtZones && !isInZone(volume, node)) reasons.add(NO_ZONE)
   }
   const bindings: { volume: PersistentVolume; claim: PersistentVolumeClaim }[] = []
   const provisions: PersistentVolumeClaim[] = []
@@ -113,7 +123,8 @@ function isInZone(volume: PersistentVolume, node: Node): boolean {
     return own === undefined ? !hasZone(node) : value.split('__').includes(own)
   })
 }
-const zoneLabels = new Set(
+/** Labels of nodes and volumes that name a zone or a region. */
+export const zoneLabels: ReadonlySet<string> = new Set(
   ['zone', 'region'].flatMap((part) => [`topology.kubernetes.io/${part}`, `failure-domain.beta.kubernetes.io/${part}`]),
 )
 const hasZone = ({ metadata }: KubeObject): boolean =>

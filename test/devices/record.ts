@@ -2,22 +2,15 @@
  * `node test/devices/record.ts KUBECONFIG AUDITLOG [NAME...]`: plays the scenarios, one after the other, to a real cluster without
  * nodes and keeps in recordings/ what its scheduler and controllers wrote. The audit policy must log the bodies of writes.
  */
-import { closeSync, fstatSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Fields, KubeObject } from '../../src/api/object.ts'
+import type { KubeObject } from '../../src/api/object.ts'
 import { liveRuntime } from '../../src/base/live-runtime.ts'
 import { httpsTransport } from '../../src/client/https-transport.ts'
 import { endpointFromKubeconfig } from '../../src/client/read-kubeconfig.ts'
 import { createClient } from '../../src/client/transport.ts'
-import {
-  createNeutral,
-  recordingFile,
-  recordingText,
-  type SeenStep,
-  type SeenWrite,
-  stepOf,
-  WRITERS,
-} from './recording.ts'
+import { sizeOf, writesIn } from './audit-log.ts'
+import { createNeutral, recordingFile, recordingText, type SeenStep, stepOf } from './recording.ts'
 import { play } from './scenario.ts'
 import { scenarios } from './scenarios.ts'
 
@@ -61,7 +54,7 @@ async function record(name: string): Promise<void> {
         neutral.know(items.map((item) => ({ ...item, kind })).sort(byAge))
       }
       const until = sizeOf(auditLog)
-      steps.push(stepOf(writesIn(namespace, from, until), neutral, told))
+      steps.push(stepOf(writesIn(auditLog, [namespace, 'devicetaintrules'], from, until), neutral, told))
       from = until
     },
   })
@@ -73,42 +66,4 @@ async function record(name: string): Promise<void> {
 
 function byAge(a: KubeObject, b: KubeObject): number {
   return Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion)
-}
-
-function sizeOf(path: string): number {
-  const file = openSync(path, 'r')
-  const { size } = fstatSync(file)
-  closeSync(file)
-  return size
-}
-
-function writesIn(namespace: string, from: number, until: number): readonly SeenWrite[] {
-  const file = openSync(auditLog, 'r')
-  const bytes = Buffer.alloc(until - from)
-  readSync(file, bytes, 0, bytes.length, from)
-  closeSync(file)
-  return bytes
-    .toString('utf8')
-    .split('\n')
-    .flatMap((line) => {
-      if (!line.includes(namespace) && !line.includes('devicetaintrules')) return []
-      const entry: Fields = JSON.parse(line)
-      const about: Fields = entry['objectRef'] ?? {}
-      const writer = WRITERS[entry['user'].username]
-      if (writer === undefined || entry['stage'] !== 'ResponseComplete') return []
-      if (!['create', 'update', 'patch', 'delete'].includes(entry['verb'])) return []
-      return [
-        {
-          at: entry['requestReceivedTimestamp'] as string,
-          writer,
-          verb: entry['verb'],
-          resource: about['resource'],
-          subresource: about['subresource'] ?? '',
-          name: about['name'] ?? '',
-          code: entry['responseStatus'].code,
-          body: entry['requestObject'] ?? {},
-        },
-      ]
-    })
-    .sort((a, b) => (a.at < b.at ? -1 : 1))
 }

@@ -1,18 +1,17 @@
 /** What a real cluster's scheduler and controllers wrote about claims, devices and taints, done again by ours on the simulated clock. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Fields, KubeObject } from '../../src/api/object.ts'
-import type { Handler, UserInfo } from '../../src/api/request.ts'
-import { StatusError } from '../../src/api/status.ts'
+import type { UserInfo } from '../../src/api/request.ts'
 import { sleep } from '../../src/base/clock.ts'
 import { simulatedRuntime } from '../../src/base/simulated-runtime.ts'
 import { createClient, inProcessTransport } from '../../src/client/transport.ts'
 import { startControllerManager } from '../../src/controllers/manager.ts'
 import { startScheduler } from '../../src/scheduler/scheduler.ts'
 import { ADMIN, startTestApi } from '../harness.ts'
-import { createNeutral, readRecording, type SeenStep, type SeenWrite, stepOf, WRITERS } from './recording.ts'
+import { createNeutral, readRecording, type SeenStep, type SeenWrite, stepOf } from './recording.ts'
 import { play, type Scenario } from './scenario.ts'
 import { scenarios } from './scenarios.ts'
+import { seeingHandler } from './seen-writes.ts'
 
 const namespace = 'played'
 const SCHEDULER: UserInfo = { name: 'system:kube-scheduler', groups: ['system:authenticated'] }
@@ -30,20 +29,7 @@ async function replay(scenario: Scenario): Promise<readonly SeenStep[]> {
   const stop = new AbortController()
   const { signal } = stop
   let writes: SeenWrite[] = []
-  const handler: Handler = async (request) => {
-    const writer = WRITERS[request.user?.name ?? '']
-    if (writer === undefined || request.method === 'GET') return api.handler(request)
-    const write = { ...seenWrite(writer, request), code: 0 }
-    writes.push(write)
-    try {
-      const response = await api.handler(request)
-      write.code = response.status
-      return response
-    } catch (error) {
-      write.code = error instanceof StatusError ? error.code : 500
-      throw error
-    }
-  }
+  const handler = seeingHandler(api.handler, (write) => writes.push(write))
   const clientFor = ({ user, userAgent }: { user: UserInfo; userAgent: string }) =>
     createClient(runtime, inProcessTransport(handler), { user, userAgent })
   const user = clientFor({ user: ADMIN, userAgent: 'user' })
@@ -91,16 +77,3 @@ const KNOWN = [
   ['', 'pods', 'Pod'],
   ['resource.k8s.io', 'resourceclaims', 'ResourceClaim'],
 ] as const
-
-const VERBS: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
-
-function seenWrite(
-  writer: string,
-  { method, path, body }: { readonly method: string; readonly path: string; readonly body?: unknown },
-): Omit<SeenWrite, 'code'> {
-  const parts = path.split('/').filter((part) => part !== '')
-  const rest = parts.slice(parts[0] === 'api' ? 2 : 3)
-  const [resource = '', name = '', subresource = ''] = rest[0] === 'namespaces' ? rest.slice(2) : rest
-  const object = (body as { readonly object?: KubeObject } | undefined)?.object ?? {}
-  return { writer, verb: VERBS[method] ?? method, resource, subresource, name, body: object as Fields }
-}

@@ -23,6 +23,7 @@ export type Scenario = readonly Step[]
 export const SETTLE_MS = 2500
 
 const V1 = 'resource.k8s.io'
+const STORAGE = { group: 'storage.k8s.io', version: 'v1' }
 const RESOURCES: Readonly<Record<string, GroupVersionResource & { readonly kind: string; readonly cluster?: true }>> = {
   nodes: { group: '', version: 'v1', resource: 'nodes', kind: 'Node', cluster: true },
   pods: { group: '', version: 'v1', resource: 'pods', kind: 'Pod' },
@@ -35,6 +36,30 @@ const RESOURCES: Readonly<Record<string, GroupVersionResource & { readonly kind:
   },
   resourceslices: { group: V1, version: 'v1', resource: 'resourceslices', kind: 'ResourceSlice', cluster: true },
   deviceclasses: { group: V1, version: 'v1', resource: 'deviceclasses', kind: 'DeviceClass', cluster: true },
+  persistentvolumeclaims: {
+    group: '',
+    version: 'v1',
+    resource: 'persistentvolumeclaims',
+    kind: 'PersistentVolumeClaim',
+  },
+  persistentvolumes: {
+    group: '',
+    version: 'v1',
+    resource: 'persistentvolumes',
+    kind: 'PersistentVolume',
+    cluster: true,
+  },
+  storageclasses: { ...STORAGE, resource: 'storageclasses', kind: 'StorageClass', cluster: true },
+  csinodes: { ...STORAGE, resource: 'csinodes', kind: 'CSINode', cluster: true },
+  csidrivers: { ...STORAGE, resource: 'csidrivers', kind: 'CSIDriver', cluster: true },
+  volumeattachments: { ...STORAGE, resource: 'volumeattachments', kind: 'VolumeAttachment', cluster: true },
+  priorityclasses: {
+    group: 'scheduling.k8s.io',
+    version: 'v1',
+    resource: 'priorityclasses',
+    kind: 'PriorityClass',
+    cluster: true,
+  },
   devicetaintrules: { group: V1, version: 'v1', resource: 'devicetaintrules', kind: 'DeviceTaintRule', cluster: true },
 }
 
@@ -77,7 +102,8 @@ export async function play(scenario: Scenario, on: PlayedOn): Promise<void> {
   }
   // Nothing is left for the scenario that comes next.
   for (const [resource, { cluster }] of Object.entries(RESOURCES)) {
-    if (resource === 'nodes') continue
+    // Those of the system are there for good.
+    if (resource === 'nodes' || resource === 'priorityclasses') continue
     const client = on.client.resource(resourceOf(resource))
     await (cluster ? client : client.namespace(on.namespace)).deleteCollection({ gracePeriodSeconds: 0 })
   }
@@ -95,7 +121,11 @@ async function perform(act: Act, of: (resource: string) => ReturnType<Client['re
     const name: string = act.make['metadata'].name
     if (status !== undefined) await client.patch(name, 'merge', { status }, { subresource: 'status' })
     // A node is ready when its kubelet says so, not when a controller has noticed.
-    if (known?.[0] === 'nodes') await client.patch(name, 'merge', { spec: { taints: null } })
+    if (known?.[0] === 'nodes')
+      await client.patch(name, 'merge', { spec: { taints: act.make['spec']?.taints ?? null } })
+    // No controller is there that would take them away again.
+    if (act.make['kind'].startsWith('PersistentVolume'))
+      await client.patch(name, 'merge', { metadata: { finalizers: null } })
     return
   }
   if ('change' in act) {

@@ -32,6 +32,7 @@ import type { Client } from '../../client/client.ts'
 import type { EventRecorder } from '../../client/events.ts'
 import type { InformerFactory } from '../../client/informer.ts'
 import { objectKey, splitKey } from '../../client/store.ts'
+import { type ClusterEvent, tellOf } from '../cluster-events.ts'
 import { allocate, NotNow } from './allocator.ts'
 import { bindingState } from './binding-conditions.ts'
 import { createClaimsInUse } from './claims-in-use.ts'
@@ -91,13 +92,12 @@ export interface DeviceBinder {
   whenSynced(signal: AbortSignal): Promise<void>
 }
 
-/** `changed`: devices may be there that were not; `claimChanged`: so may the pods' that name this claim. */
+/** `happened` is told of each change of claims, classes, slices and taints. */
 export function createDeviceBinder(
   runtime: Runtime,
   client: Client,
   informers: InformerFactory,
-  changed: () => void,
-  claimChanged: (key: string) => void,
+  happened: (event: ClusterEvent) => void,
   signal: AbortSignal,
 ): DeviceBinder {
   const claims = informers.informer<ResourceClaim>(claimsResource)
@@ -110,42 +110,28 @@ export function createDeviceBinder(
   /** All the slices there are, as pools: until one changes. */
   let pools: ReturnType<typeof poolsOf> | undefined
 
-  const claimNoticed = (claim: ResourceClaim, freed: boolean) => {
-    inUse.noticed(claim)
-    claimChanged(objectKey(claim))
-    // Devices that are given away help no other pod.
-    if (freed) changed()
-  }
-  claims.addHandlers({
-    added: (claim) => claimNoticed(claim, false),
-    updated: (old, claim) => {
-      if (old !== claim) claimNoticed(claim, isAllocated(old) && !isAllocated(claim))
-    },
-    deleted: (claim) => {
-      claimNoticed(claim, isAllocated(claim))
-    },
-  })
-  const slicesChanged = () => {
-    pools = undefined
-    changed()
-  }
-  slices.addHandlers({
-    added: slicesChanged,
-    updated: (old, slice) => void (old !== slice && slicesChanged()),
-    deleted: slicesChanged,
-  })
+  claims.addHandlers(
+    tellOf('resource.k8s.io/ResourceClaim', (event) => {
+      const claim = (event.now ?? event.old) as ResourceClaim
+      inUse.noticed(claim)
+      happened(event)
+    }),
+  )
+  slices.addHandlers(
+    tellOf('resource.k8s.io/ResourceSlice', (event) => {
+      pools = undefined
+      happened(event)
+    }),
+  )
   /** Resources that classes stand for: until one changes. */
   let backed: ReturnType<typeof backedResources> | undefined
-  const otherChanged = () => {
-    backed = undefined
-    changed()
-  }
-  for (const informer of [classes, rules])
-    informer.addHandlers({
-      added: otherChanged,
-      updated: (old, next) => void (old !== next && otherChanged()),
-      deleted: otherChanged,
-    })
+  classes.addHandlers(
+    tellOf('resource.k8s.io/DeviceClass', (event) => {
+      backed = undefined
+      happened(event)
+    }),
+  )
+  rules.addHandlers(tellOf('resource.k8s.io/DeviceTaintRule', happened))
 
   /** What of a pod's claims is not as it must be for the pod to be looked at; the claims themselves. */
   function claimsOf(pod: Pod): readonly ResourceClaim[] | undefined {
