@@ -31,6 +31,7 @@ import { fieldCreates, fieldUpdates } from './generators/fields.ts'
 import { gadgetCases } from './generators/gadgets.ts'
 import { hostile } from './generators/hostile.ts'
 import { identityCases } from './generators/identity.ts'
+import { familyCases } from './generators/ip-families.ts'
 import { missingCases } from './generators/missing.ts'
 import { corpusOf, mutatedCreates, mutatedDefinitions, mutatedUpdates, plainCreates } from './generators/mutations.ts'
 import { permissionCases } from './generators/permissions.ts'
@@ -48,7 +49,7 @@ import { webhookCases } from './generators/webhooks.ts'
 import { type Answer, type Case, readRecording, writeRecording } from './recording.ts'
 import { writeReport } from './report.ts'
 import { startApiServer } from './server.ts'
-import { recordingFile, replayCases, sets } from './sets.ts'
+import { recordingFile, replayCases, serverArguments, sets } from './sets.ts'
 
 const here = (name: string) => new URL(name, import.meta.url)
 
@@ -68,16 +69,38 @@ interface ReplayOptions {
   readonly lower: boolean
 }
 
+/** One for each way in which sets want theirs started, made when it is first asked; or the one that is given, for all. */
+function createServers(kubeconfig: string | undefined) {
+  const askers = new Map<string, Asker>()
+  const stops: (() => Promise<void>)[] = []
+  const started = async (set: string) => {
+    if (kubeconfig !== undefined) return kubeconfig
+    const server = await startApiServer(serverArguments(set))
+    stops.push(server.stop)
+    return server.kubeconfig
+  }
+  return {
+    async askerOf(set: string): Promise<Asker> {
+      const key = kubeconfig ?? serverArguments(set).join(' ')
+      const asker = askers.get(key) ?? createAsker(await started(set))
+      askers.set(key, asker)
+      return asker
+    },
+    async stop() {
+      for (const asker of askers.values()) asker.close()
+      for (const stop of stops) await stop()
+    },
+  }
+}
+
 async function replay(options: ReplayOptions): Promise<void> {
-  const started = options.kubeconfig === undefined ? await startApiServer() : undefined
-  const kubeconfig = options.kubeconfig ?? started!.kubeconfig
-  const asker = createAsker(kubeconfig)
+  const servers = createServers(options.kubeconfig)
   const result: Record<string, SetAgreement> = {}
   const differences: Difference[] = []
   try {
     for (const set of options.set ? [options.set] : sets()) {
       const cases = replayCases(set)
-      const answers = await askAll(asker, cases, {
+      const answers = await askAll(await servers.askerOf(set), cases, {
         run: `${process.pid.toString(36)}-${basename(set)
           .replace(/[^a-z]/g, '')
           .slice(0, 5)}${basename(set).length}`,
@@ -93,8 +116,7 @@ async function replay(options: ReplayOptions): Promise<void> {
       )
     }
   } finally {
-    asker.close()
-    await started?.stop()
+    await servers.stop()
   }
   for (const d of differences.slice(0, options.show)) {
     const [want, got] = shortened(d)
@@ -195,6 +217,10 @@ async function questions(asker: Asker, set: string, seed: number, count: number)
       return surfaceCases()
     case 'semantics':
       return semantics()
+    case 'ip-families':
+      return familyCases(true)
+    case 'ip-family':
+      return familyCases(false)
     case 'claims':
       return claimCases()
     case 'scales':

@@ -8,6 +8,7 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 const replacements: readonly (readonly [RegExp, string])[] = [
   [/(?!2026-01-01)20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z/g, '<microtime>'],
   [/\b10\.96\.\d+\.\d+\b/g, '<ip>'],
+  [/\bfd00:10:96::[0-9a-f]{1,4}\b/g, '<ipv6>'],
   [/\b(probe-gen-|Bad_|kube-api-access-)[a-z0-9]{5}\b/g, '$1<5>'],
   [/(\\+"(?:nodePort|healthCheckNodePort)\\+":)3\d{4}\b/g, '$1<port>'],
   [/\\"resourceVersion\\":\\"\d+\\"/g, '\\"resourceVersion\\":\\"<rv>\\"'],

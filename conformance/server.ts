@@ -37,4 +37,5 @@ export async function startSkiff(args: readonly string[] = []): Promise<StartedC
 }
 
 /** As the server was started whose answers are recorded: privileged containers are refused. */
-export const startApiServer = () => startSkiff(['--components', 'apiserver', '--allow-privileged=false'])
+export const startApiServer = (more: readonly string[] = []) =>
+  startSkiff(['--components', 'apiserver', '--allow-privileged=false', ...more])

@@ -1,5 +1,6 @@
 /** The recorded sets, and the few cases that are left out of replays because their answers depend on timing. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type RecordedCase, readRecording } from './recording.ts'
 
@@ -19,6 +20,17 @@ export function recordingFile(set: string): string {
   if (name === undefined) throw new Error(`no recording named ${set} in ${folder}`)
   return folder + name
 }
+
+/** How a server is started that is asked a set, beyond what is so for all. */
+const SERVER_ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
+  'families-ipv4-ipv6': ['--service-cluster-ip-range', '10.96.0.0/16,fd00:10:96::/112'],
+  'families-ipv6-ipv4': ['--service-cluster-ip-range', 'fd00:10:96::/112,10.96.0.0/16'],
+  'families-ipv6': ['--service-cluster-ip-range', 'fd00:10:96::/112'],
+}
+
+/** Sets of the same arguments may be asked of one server. */
+export const serverArguments = (set: string): readonly string[] =>
+  SERVER_ARGUMENTS[basename(set).replace(/\.jsonl(\.gz)?$/, '')] ?? []
 
 /** Why a case is left out of replays; or only some of its steps, which are asked all the same. */
 type LeftOut = string | { readonly steps: readonly number[]; readonly why: string }

@@ -44,7 +44,10 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
     ],
   ],
   'Services:': [
-    ['--service-cluster-ip-range <cidr>', "where Services' addresses come from (default: 10.96.0.0/16)"],
+    [
+      '--service-cluster-ip-range <cidrs>',
+      "where Services' addresses come from: a range, or one of each family, IPv4 or IPv6 first (default: 10.96.0.0/16)",
+    ],
     ['--service-node-port-range <range>', 'where node ports come from (default: 30000-32767)'],
   ],
   'Certificates and tokens:': [

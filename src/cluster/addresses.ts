@@ -1,6 +1,7 @@
 /** Where the API server listens, and where others reach it. */
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { familyOf, type IPFamily } from '../api/objects/ip.ts'
 import { StartError } from './errors.ts'
 
 export const serverUrl = (host: string, port: number): string =>
@@ -13,24 +14,29 @@ export const isWildcard = (host: string): boolean => host === '0.0.0.0' || host 
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 
+const isLinkLocal = (address: string): boolean => /^(169\.254\.|fe[89ab])/i.test(address)
+
 /**
- * The address at which pods and other machines reach an API server that listens on `host`; undefined where they do not.
+ * The address of that family at which pods and other machines reach an API server that listens on `host`; undefined where they do not.
  *
  * @throws StartError for what no other machine could reach
  */
-export function advertisedAddress(host: string, asked: string | undefined): string | undefined {
+export function advertisedAddress(
+  host: string,
+  asked: string | undefined,
+  family: IPFamily = 'IPv4',
+): string | undefined {
   if (asked !== undefined) {
-    if (isIP(asked) !== 4)
+    if (familyOf(asked) !== family)
       throw new StartError(
-        `--advertise-address ${asked} is no IPv4 address: that of this machine which others reach is wanted`,
+        `--advertise-address ${asked} is no ${family} address, as Services have them first: that of this machine which others reach is wanted`,
       )
-    if (isLoopback(asked) || isWildcard(asked) || asked.startsWith('169.254.'))
+    if (isLoopback(asked) || isWildcard(asked) || isLinkLocal(asked))
       throw new StartError(`--advertise-address ${asked} is not to be reached from other machines`)
     return asked
   }
   if (isLoopback(host)) return undefined
-  if (!isWildcard(host)) return isIP(host) === 4 ? host : undefined
+  if (!isWildcard(host)) return familyOf(host) === family ? host : undefined
   const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
-  return all.find(({ family, internal, address }) => family === 'IPv4' && !internal && !address.startsWith('169.254.'))
-    ?.address
+  return all.find((one) => one.family === family && !one.internal && !isLinkLocal(one.address))?.address
 }

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { EagerHandler, Handler, UserInfo } from '../api/request.ts'
 import { createFaults } from '../apiserver/faults/faults.ts'
-import { addressAt, serviceNetwork } from '../apiserver/registry/allocators/service-network.ts'
+import { firstAddress, serviceNetwork } from '../apiserver/registry/allocators/service-network.ts'
 import { formatTime } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
@@ -118,24 +118,30 @@ async function start(
   const kubelets: KubeletsHere = new Map()
   const progress = options.onProgress ?? (() => {})
   const host = options.host ?? DEFAULT_HOST
-  const advertised = advertisedAddress(host, options.advertiseAddress)
+
+  const { security = {} } = options
+  const network = fromFlags(() => serviceNetwork(security.serviceClusterIpRange, security.serviceNodePortRange))
+  const advertised = advertisedAddress(host, options.advertiseAddress, network.ranges[0].family)
+
+  if (nodes > 0 && options.containerRuntime === 'cri' && network.ranges.some(({ family }) => family === 'IPv6'))
+    throw new StartError('--service-cluster-ip-range: pods of real containers have IPv4 addresses only')
 
   const real =
     nodes > 0 && options.containerRuntime === 'cri' ? await realNode(directory, options.criEndpoint, nodes) : undefined
   // What a killed process left running is not this cluster's node any more.
   if (real === undefined && existsSync(join(directory.path, 'kubelet')))
     await (await import('./real-node.ts')).takeDownLeftNodes(directory.path)
-  const { security = {} } = options
-  const network = fromFlags(() => serviceNetwork(security.serviceClusterIpRange, security.serviceNodePortRange))
   const node =
-    real === undefined ? undefined : await prepareMachine(runtime, directory, real, network.cidr, nodes > 1, undo)
+    real === undefined
+      ? undefined
+      : await prepareMachine(runtime, directory, real, network.ranges[0].cidr, nodes > 1, undo)
   progress(existsSync(directory.pki) ? 'reading keys and certificates' : 'making keys and certificates')
   const forPods = node === undefined ? [] : [node.network.address]
   const pki = pkiOf(
     runtime,
     forked === undefined ? directory.pki : undefined,
     host,
-    [addressAt(network, 1), ...forPods, ...(advertised === undefined ? [] : [advertised])],
+    [firstAddress(network), ...forPods, ...(advertised === undefined ? [] : [advertised])],
     moved !== undefined,
   )
   const identity = await loadIdentity(security, pki)
@@ -216,7 +222,7 @@ async function start(
     node === undefined || nodes === 1
       ? undefined
       : await furtherNodesOf(runtime, options, {
-          ...{ dataDir: directory.path, first: node, nodes, pki, serviceRange: network.cidr },
+          ...{ dataDir: directory.path, first: node, nodes, pki, serviceRange: network.ranges[0].cidr },
           server: serverUrl(node.network.address, http.port),
           serverCa: identity.servingCa,
           hasProxy: components.includes('proxy'),

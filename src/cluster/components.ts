@@ -189,7 +189,9 @@ async function startReal(
 function nodeIpamOf({ real, network }: ComponentsOptions): Pick<ControllerSettings, 'nodeIpam'> {
   const { podCIDR, clusterRange, nodeRange } = real?.network ?? {}
   if (podCIDR === undefined || clusterRange === undefined || nodeRange === undefined) return {}
-  return { nodeIpam: { clusterCidr: clusterRange, reserved: [podCIDR, nodeRange, network.cidr] } }
+  return {
+    nodeIpam: { clusterCidr: clusterRange, reserved: [podCIDR, nodeRange, ...network.ranges.map(({ cidr }) => cidr)] },
+  }
 }
 
 /** Its StorageClass comes before the first claim. */

@@ -1,6 +1,8 @@
 /** What carries the traffic of a node of real containers beside its kubelet: its traffic, and the cluster's DNS. */
+
+import { addressAt } from '../api/objects/ip-range.ts'
 import type { UserInfo } from '../api/request.ts'
-import { addressAt, type ServiceNetwork } from '../apiserver/registry/allocators/service-network.ts'
+import type { ServiceNetwork } from '../apiserver/registry/allocators/service-network.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { DnsServer } from '../dns/dns.ts'
@@ -25,7 +27,7 @@ export const PROXY: UserInfo = { name: 'system:kube-proxy', groups: ['system:aut
 const ADMIN: UserInfo = { name: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] }
 
 /** The tenth address, as kubeadm has it; of the smallest ranges the second. */
-const dnsAddress = (network: ServiceNetwork) => addressAt(network, network.size > 11 ? 10 : 2)
+const dnsAddress = ({ ranges: [first] }: ServiceNetwork) => addressAt(first, first.size > 11n ? 10 : 2)
 
 export function nodeServices(
   runtime: Runtime,

@@ -2,7 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Node } from '../api/generated/types.ts'
-import { isWithin, parseIPv4Range } from '../api/objects/ipv4-range.ts'
+import { isWithin, parseIPRange } from '../api/objects/ip-range.ts'
 import { isNotFound } from '../api/status.ts'
 import { messageOf } from '../base/errors.ts'
 import { liveRuntime } from '../base/live-runtime.ts'
@@ -108,8 +108,8 @@ export async function fitRange(admin: Client, name: string, clusterRange: string
   const nodes = admin.resource<Node>(NODES)
   try {
     const { spec } = await nodes.get(name)
-    const range = parseIPv4Range(spec?.podCIDR ?? '')
-    const whole = parseIPv4Range(clusterRange)
+    const range = parseIPRange(spec?.podCIDR ?? '')
+    const whole = parseIPRange(clusterRange)
     if (range === undefined) {
       if (own !== undefined) await nodes.patch(name, 'strategic', { spec: { podCIDR: own, podCIDRs: [own] } })
     } else if (own === undefined ? whole === undefined || !isWithin(range, whole) : spec?.podCIDR !== own)

@@ -37,7 +37,7 @@ export interface SecurityOptions extends AuthenticationOptions, AuthorizationOpt
   readonly memoryLimit?: string
   /** How long everything is served after the cluster was told to stop, while /readyz fails: `10s`. Default: not at all. */
   readonly shutdownDelayDuration?: string
-  /** Where Services' addresses come from. Default: 10.96.0.0/16. */
+  /** Where Services' addresses come from: a range, or two of different families, `10.96.0.0/16,fd00:10:96::/112`. Default: 10.96.0.0/16. */
   readonly serviceClusterIpRange?: string
   /** Where node ports come from. Default: 30000-32767. */
   readonly serviceNodePortRange?: string

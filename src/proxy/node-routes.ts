@@ -6,7 +6,7 @@
  * addresses the oldest has them. What one Node tells keeps no other from its route.
  */
 import type { Node } from '../api/generated/types.ts'
-import { isWithin, overlap, parseIPv4Range } from '../api/objects/ipv4-range.ts'
+import { isWithin, overlap, parseIPRange, rangeOfAddress } from '../api/objects/ip-range.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
@@ -113,18 +113,18 @@ export function wantedRoutes(
   nodes: readonly Node[],
   { nodeName, clusterRange, links }: Place,
 ): ReadonlyMap<string, string> {
-  const whole = parseIPv4Range(clusterRange)
+  const whole = parseIPRange(clusterRange)
   const own = links()
-  const onLink = own.flatMap((link) => parseIPv4Range(link) ?? [])
+  const onLink = own.flatMap((link) => parseIPRange(link) ?? [])
   const isOwn = (address: string) => own.some((link) => link.startsWith(`${address}/`))
   const byAge = nodes.toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1))
   const isSelf = ({ metadata }: Node) => metadata.name === nodeName
-  const taken = byAge.filter(isSelf).flatMap((node) => parseIPv4Range(node.spec?.podCIDR ?? '') ?? [])
+  const taken = byAge.filter(isSelf).flatMap((node) => parseIPRange(node.spec?.podCIDR ?? '') ?? [])
   const wanted = new Map<string, string>()
   for (const node of byAge) {
     const [cidr = '', address = ''] = placeOf(node).split(' ')
-    const range = parseIPv4Range(cidr)
-    const by = parseIPv4Range(`${address}/32`)
+    const range = parseIPRange(cidr)
+    const by = rangeOfAddress(address)
     if (isSelf(node) || whole === undefined || range === undefined || by === undefined) continue
     if (!isWithin(range, whole) || taken.some((one) => overlap(one, range))) continue
     if (isOwn(address) || !onLink.some((link) => isWithin(by, link))) continue

@@ -1,5 +1,5 @@
 /** Rules of IP addresses and networks as fields: what may be an endpoint, how families are counted. */
-import { isIPv4, isIPv6, parseIPv4, parseIPv6, withoutLeadingZeros } from '../objects/ip.ts'
+import { addressBits, type IPFamily, withoutLeadingZeros } from '../objects/ip.ts'
 import { invalid } from './errors.ts'
 import { cidr, ipAddress } from './names.ts'
 import type { Rule } from './rules.ts'
@@ -41,19 +41,6 @@ export function maskedNetwork(text: string): readonly string[] {
   return (parsed.address >> behind) << behind === parsed.address
     ? []
     : ['must not have bits set beyond the prefix length']
-}
-
-export type IPFamily = 'IPv4' | 'IPv6'
-
-export function familyOf(text: string): IPFamily | undefined {
-  return isIPv4(text) ? 'IPv4' : isIPv6(text) ? 'IPv6' : undefined
-}
-
-export function addressBits(text: string): { readonly family: IPFamily; readonly value: bigint } | undefined {
-  const v4 = parseIPv4(text)
-  if (v4 !== undefined) return { family: 'IPv4', value: BigInt(v4) }
-  const v6 = parseIPv6(text)
-  return v6 === undefined ? undefined : { family: 'IPv6', value: v6 }
 }
 
 export interface Network {

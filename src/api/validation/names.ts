@@ -3,7 +3,7 @@
  * follow `Invalid value: "…": `, none when the text is well formed. Lengths are in bytes, whatever the message calls
  * them.
  */
-import { isIPv4, isIPv6, withoutLeadingZeros } from '../objects/ip.ts'
+import { isIPv4, isIPv4Mapped, isIPv6, withoutLeadingZeros } from '../objects/ip.ts'
 
 const byteLength = (text: string): number => Buffer.byteLength(text)
 
@@ -222,6 +222,7 @@ export function portName(text: string): string[] {
 }
 
 export function ipAddress(text: string): string[] {
+  if (isIPv4Mapped(text)) return ['must not be an IPv4-mapped IPv6 address']
   if (isIPv4(text) || isIPv6(text)) return []
   if (!text.includes(':') && isIPv4(withoutLeadingZeros(text))) return ['must not have leading 0s']
   return ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']
@@ -235,7 +236,7 @@ export function cidr(text: string): string[] {
     slash > 0 &&
     /^(?:0|[1-9][0-9]{0,2})$/.test(bits) &&
     ((isIPv4(address) && Number(bits) <= 32) || (isIPv6(address) && !address.includes('%') && Number(bits) <= 128))
-  if (ok) return []
+  if (ok) return isIPv4Mapped(address) ? ['must not have an IPv4-mapped IPv6 address'] : []
   const plain = withoutLeadingZeros(text.replace('/', '.')).replace(/\.([^.]*)$/, '/$1')
   if (!text.includes(':') && plain !== text && cidr(plain).length === 0)
     return ['must not have leading 0s in IP or prefix length']

@@ -14,8 +14,9 @@ import type {
   TypedLocalObjectReference,
 } from '../generated/types.ts'
 import type { Fields } from '../object.ts'
+import { addressBits } from '../objects/ip.ts'
 import { asGiven } from '../schema/canonical.ts'
-import { addressBits, maskedNetwork, networkContains, parseNetwork } from './address.ts'
+import { maskedNetwork, networkContains, parseNetwork } from './address.ts'
 import { IMMUTABLE } from './common.ts'
 import { type FieldError, forbiddenField, invalid, notSupported, required, tooLong } from './errors.ts'
 import { validateLabelSelector } from './labels.ts'

@@ -13,10 +13,11 @@ import type {
   Toleration,
 } from '../generated/types.ts'
 import type { Fields } from '../object.ts'
+import { familyOf } from '../objects/ip.ts'
 import { qosClass } from '../objects/qos.ts'
 import { noParts, type Parts } from '../parts.ts'
 import { asGiven } from '../schema/canonical.ts'
-import { address, familyOf } from './address.ts'
+import { address } from './address.ts'
 import { same } from './common.ts'
 import { validateEphemeralContainers } from './containers.ts'
 import { printedDifference } from './difference.ts'

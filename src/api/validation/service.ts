@@ -1,7 +1,8 @@
 /** Rules of Service. Called by its strategy, and the cluster IP rules by the allocators before anything is taken. */
 import type { LoadBalancerIngress, Service } from '../generated/types.ts'
 import type { Fields } from '../object.ts'
-import { address, addressBits, familyOf, maskedNetwork, nonSpecialIP } from './address.ts'
+import { addressBits, familyOf } from '../objects/ip.ts'
+import { address, maskedNetwork, nonSpecialIP } from './address.ts'
 import { same, sorted } from './common.ts'
 import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
@@ -232,7 +233,7 @@ export function validateClusterIPs(service: Service): readonly FieldError[] {
   })
   if (ips.length > 2) errors.push(invalid('spec.clusterIPs', ips, 'may only hold up to 2 values'))
   if (bad) return errors
-  if (ips.length > 1 && new Set(ips.map(familyOf)).size !== ips.length)
+  if (ips.length === 2 && new Set(ips.map(familyOf)).size !== ips.length)
     errors.push(invalid('spec.clusterIPs', ips, 'may specify no more than one IP for each IP family'))
   if (!isHeadlessByClusterIPs(service))
     ips.slice(0, families.length).forEach((ip, i) => {
@@ -349,8 +350,7 @@ function validateAddressChanges(service: Service, old: Service, errors: FieldErr
 
 function validateFamilyChanges(service: Service, old: Service, errors: FieldError[]): void {
   if (isExternalName(service) || isExternalName(old)) return
-  const selectorless = (s: Service) => isHeadlessByClusterIPs(s) && Object.keys(s.spec?.selector ?? {}).length === 0
-  if (selectorless(service) || selectorless(old)) return
+  if (isHeadlessByClusterIPs(service) || isHeadlessByClusterIPs(old)) return
   changes(
     'spec.ipFamilies',
     'ipFamily',

@@ -105,6 +105,10 @@ export function serviceWarnings(service: Service): readonly string[] {
     if (external.length > 0) warnings.push('spec.externalIPs is ignored for headless services')
     if (spec.sessionAffinity !== 'None') warnings.push('spec.SessionAffinity is ignored for headless services')
   } else {
+    const each = (list: readonly string[] | undefined, path: string, judge: typeof addressWarnings) =>
+      warnings.push(...(list ?? []).flatMap((text, i) => judge(text, `${path}[${i}]`)))
+    each(spec.clusterIPs, 'spec.clusterIPs', addressWarnings)
+    each(external, 'spec.externalIPs', addressWarnings)
     if (external.length > 0)
       warnings.push(
         spec.type === 'ExternalName'
@@ -112,6 +116,7 @@ export function serviceWarnings(service: Service): readonly string[] {
           : 'spec.externalIPs is deprecated and may no longer be implemented in some clusters',
       )
     if (spec.loadBalancerIP) warnings.push(...addressWarnings(spec.loadBalancerIP, 'spec.loadBalancerIP'))
+    each(spec.loadBalancerSourceRanges, 'spec.loadBalancerSourceRanges', networkWarnings)
   }
   if (spec.externalName && spec.type !== 'ExternalName')
     warnings.push('spec.externalName is ignored when spec.type is not "ExternalName"')

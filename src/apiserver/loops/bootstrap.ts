@@ -14,7 +14,7 @@ import { formatTime, sleep } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { loopbackOf } from '../loopback.ts'
 import type { CacheReads } from '../reads.ts'
-import { addressAt, type ServiceNetwork } from '../registry/allocators/service-network.ts'
+import { firstAddress, type ServiceNetwork } from '../registry/allocators/service-network.ts'
 import freshCluster from './bootstrap.json' with { type: 'json' }
 import { type SettlingLoop, startSettlingLoop } from './settling.ts'
 
@@ -69,9 +69,9 @@ async function patiently(options: BootstrapOptions, writer: Writer, wanted: Kube
   }
 }
 
-/** The cluster's own range of addresses is that of its flags. */
-const withNetwork = (object: KubeObject, { cidr }: ServiceNetwork): KubeObject =>
-  object.kind === 'ServiceCIDR' ? { ...object, spec: { cidrs: [cidr] } } : object
+/** The cluster's own ranges of addresses are those of its flags. */
+const withNetwork = (object: KubeObject, { ranges }: ServiceNetwork): KubeObject =>
+  object.kind === 'ServiceCIDR' ? { ...object, spec: { cidrs: ranges.map(({ cidr }) => cidr) } } : object
 
 /** Extension servers must not be told to trust another authority, nor be left without a word: what changes it is undone. */
 export function keepTrust(options: BootstrapOptions, onChange: SettlingLoop['onChange'], signal: AbortSignal): void {
@@ -167,12 +167,20 @@ function statusOf({ runtime }: BootstrapOptions, object: FlowSchema): Fields {
 function reconcile(existing: KubeObject, wanted: KubeObject): KubeObject {
   if (existing.metadata.annotations?.['rbac.authorization.kubernetes.io/autoupdate'] === 'false') return existing
   if (wanted.kind === 'ConfigMap' && wanted.metadata.name === TRUST) return withData(existing, wanted)
+  if (wanted.kind === 'ServiceCIDR') return withSecondRange(existing, wanted)
   const field = wanted.kind.endsWith('Binding') ? 'subjects' : wanted.kind.endsWith('Role') ? 'rules' : undefined
   if (field === undefined || wanted['aggregationRule']) return existing
   const present = (existing[field] ?? []) as readonly Fields[]
   const known = new Set(present.map(canonical))
   const missing = ((wanted[field] ?? []) as readonly Fields[]).filter((part) => !known.has(canonical(part)))
   return missing.length === 0 ? existing : { ...existing, [field]: [...present, ...missing] }
+}
+
+/** A cluster may gain a second family; other ranges stay as they were given first. */
+function withSecondRange(existing: KubeObject, wanted: KubeObject): KubeObject {
+  const [before, now] = [existing, wanted].map((object) => (object['spec']?.cidrs ?? []) as readonly string[])
+  const gains = before?.length === 1 && now?.length === 2 && before[0] === now[0]
+  return gains ? { ...existing, spec: wanted['spec'] } : existing
 }
 
 function withData(existing: KubeObject, wanted: KubeObject): KubeObject {
@@ -209,7 +217,7 @@ function serverObjects({
       metadata: meta('kubernetes', 'default', { component: 'apiserver', provider: 'kubernetes' }),
       spec: {
         type: 'ClusterIP',
-        clusterIP: addressAt(network, 1),
+        clusterIP: firstAddress(network),
         ipFamilyPolicy: 'SingleStack',
         internalTrafficPolicy: 'Cluster',
         sessionAffinity: 'None',

@@ -15,7 +15,7 @@ import { startSettlingLoop } from './settling.ts'
 export interface KubernetesEndpoints {
   readonly runtime: Runtime
   readonly handler: Handler
-  /** IPv4 addresses at which pods reach this server. Empty: at none. */
+  /** Addresses of one family at which pods reach this server. Empty: at none. */
   readonly addresses: readonly string[]
   readonly port: number
   /** Of a shared store. Otherwise this server is the only one. */
@@ -106,7 +106,7 @@ function objectsOf(addresses: readonly string[], port: number): readonly (readon
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
     metadata: metadata('kubernetes.io/service-name', NAME),
-    addressType: 'IPv4',
+    addressType: addresses[0]?.includes(':') ? 'IPv6' : 'IPv4',
     endpoints: addresses.map((ip) => ({ addresses: [ip], conditions: { ready: true } })),
     ports,
   }

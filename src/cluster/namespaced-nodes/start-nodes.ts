@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
 import { dirname, join } from 'node:path'
-import { parseIPv4Range } from '../../api/objects/ipv4-range.ts'
+import { parseIPRange } from '../../api/objects/ip-range.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { linkNode, nodeAddress } from '../../kubelet/machine/node-links.ts'
@@ -208,7 +208,7 @@ function taskOf(
 ): NodeTask {
   const { runtime, first, pki, server, serverCa, serviceRange, hasProxy, verbosity } = options
   const { network, found } = first
-  const own = parseIPv4Range(network.nodeRange ?? '')
+  const own = parseIPRange(network.nodeRange ?? '')
   if (own === undefined || network.clusterRange === undefined) throw new Error('no range for several nodes')
   const nodeIP = nodeAddress(own, number)
   const signed = (commonName: string, organizations: readonly string[], hosts?: readonly string[]): KeyAndCertificate =>

@@ -19,5 +19,14 @@ test('a network that covers the whole range leaves none', () => {
 
 test('what does not fit is refused', () => {
   assert.throws(() => nodeRanges('10.244.0.0/24', 23), /ranges of \/23 do not fit into 10\.244\.0\.0\/24/)
-  assert.throws(() => nodeRanges('fd00::/64', 80), /fd00::\/64 is no IPv4 range/)
+  assert.throws(() => nodeRanges('10.244.0.0/24', 33), /ranges of \/33 do not fit/)
+  assert.throws(() => nodeRanges('fd00::/48', 65), /holds more than 2\^16 ranges of \/65/)
+  assert.throws(() => nodeRanges('fd00::', 64), /fd00:: is no range/)
+})
+
+test('ranges of IPv6 are cut in the same way', () => {
+  const ranges = nodeRanges('fd00:10:244::/56', 64)
+  ranges.occupy('fd00:10:244::/63')
+  ranges.occupy('10.0.0.0/8')
+  assert.deepEqual([ranges.next(), ranges.next()], ['fd00:10:244:2::/64', 'fd00:10:244:3::/64'])
 })

@@ -1,5 +1,13 @@
-/** A range of addresses, cut into pieces of one size: which piece is whose. IPv4 alone. */
-import { ipv4Text, parseIPv4Range } from '../../api/objects/ipv4-range.ts'
+/** A range of addresses, cut into pieces of one size: which piece is whose. */
+import { bitsIn } from '../../api/objects/ip.ts'
+import {
+  type IPRange,
+  overlap,
+  parseIPRange,
+  pieceAround,
+  prefixLength,
+  rangeText,
+} from '../../api/objects/ip-range.ts'
 
 export interface NodeRanges {
   /** The piece is taken, or whatever of the range the given network covers. What lies elsewhere is nothing to it. */
@@ -9,24 +17,28 @@ export interface NodeRanges {
   next(): string | undefined
 }
 
+/** Kubernetes cuts a range into no more pieces than that. */
+const MOST_BITS = 16
+
 /** @throws Error that says what is wrong */
 export function nodeRanges(clusterCidr: string, maskSize: number): NodeRanges {
-  const whole = parseIPv4Range(clusterCidr)
-  if (whole === undefined) throw new Error(`${clusterCidr} is no IPv4 range`)
-  const { from: base, size } = whole
-  const piece = 2 ** (32 - maskSize)
-  if (!(maskSize >= 1 && maskSize <= 32) || piece > size)
+  const whole = parseIPRange(clusterCidr)
+  if (whole === undefined) throw new Error(`${clusterCidr} is no range of addresses`)
+  const bits = maskSize - prefixLength(whole)
+  if (!(bits >= 0) || maskSize > bitsIn(whole.family))
     throw new Error(`ranges of /${maskSize} do not fit into ${clusterCidr}`)
-  const count = size / piece
+  if (bits > MOST_BITS) throw new Error(`${clusterCidr} holds more than 2^${MOST_BITS} ranges of /${maskSize}`)
+  const piece = pieceAround({ family: whole.family, value: whole.from }, maskSize).size
+  const count = 2 ** bits
   const taken = new Set<number>()
   let candidate = 0
 
   function* piecesOf(cidr: string): Generator<number> {
-    const network = parseIPv4Range(cidr)
-    if (network === undefined) return
-    const first = Math.max(0, Math.floor((network.from - base) / piece))
-    const last = Math.min(count - 1, Math.floor((network.from + network.size - 1 - base) / piece))
-    for (let i = first; i <= last; i++) yield i
+    const network = parseIPRange(cidr)
+    if (network === undefined || whole === undefined || !overlap(network, whole)) return
+    const at = (value: bigint) => Math.min(count - 1, Math.max(0, Number((value - whole.from) / piece)))
+    const last = at(network.from + network.size - 1n)
+    for (let i = at(network.from); i <= last; i++) yield i
   }
 
   return {
@@ -42,9 +54,15 @@ export function nodeRanges(clusterCidr: string, maskSize: number): NodeRanges {
         if (taken.has(i)) continue
         taken.add(i)
         candidate = (i + 1) % count
-        return `${ipv4Text(base + i * piece)}/${maskSize}`
+        return rangeText(pieceAt(whole, piece, i))
       }
       return undefined
     },
   }
 }
+
+const pieceAt = ({ family, from }: IPRange, size: bigint, index: number): IPRange => ({
+  family,
+  from: from + BigInt(index) * size,
+  size,
+})

@@ -3,7 +3,7 @@
  * address among them, and a link `skiff2-ID`, `skiff3-ID`, … to each, whose other end is the node's `eth0`. A link goes with its namespace.
  */
 import { readFileSync } from 'node:fs'
-import { type IPv4Range, ipv4Text } from '../../api/objects/ipv4-range.ts'
+import { addressAt, type IPRange } from '../../api/objects/ip-range.ts'
 import { NODE_BITS } from './routes.ts'
 import { system } from './system.ts'
 
@@ -15,7 +15,7 @@ export const bridgeOf = (cluster: string): string => `skiffn-${cluster}`.slice(0
 export const linkOf = (cluster: string, number: number): string => `skiff${number.toString(16)}-${cluster}`.slice(0, 15)
 
 /** Of the node of this number, in the range of the nodes; of this machine: 1. */
-export const nodeAddress = ({ from }: IPv4Range, number: number): string => ipv4Text(from + number)
+export const nodeAddress = (range: IPRange, number: number): string => addressAt(range, number)
 
 /** /sys tells of the network that it was mounted in, /proc of this process's own. */
 export const isInterface = (name: string): boolean =>
@@ -24,7 +24,7 @@ export const isInterface = (name: string): boolean =>
     .some((line) => line.trim().startsWith(`${name}:`))
 
 /** Does nothing twice. @throws Error */
-export function setUpBridge(cluster: string, range: IPv4Range): void {
+export function setUpBridge(cluster: string, range: IPRange): void {
   const name = bridgeOf(cluster)
   if (!isInterface(name)) system('ip', ['link', 'add', name, 'type', 'bridge'])
   system('ip', ['address', 'replace', `${nodeAddress(range, 1)}/${NODE_BITS}`, 'dev', name])

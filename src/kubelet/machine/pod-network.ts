@@ -9,10 +9,26 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import { type IPv4Range, ipv4Text, isWithin, overlap, parseIPv4Range, rangeText } from '../../api/objects/ipv4-range.ts'
+import {
+  addressAt,
+  type IPRange,
+  isWithin,
+  overlap,
+  parseIPRange,
+  pieceAround,
+  rangeText,
+} from '../../api/objects/ip-range.ts'
 import { type FoundRuntime, isCommand, networkConfigurations } from './machine-requirements.ts'
 import { bridgeOf, isInterface, removeNodeLinks, setUpBridge } from './node-links.ts'
-import { CLUSTER_BITS, isUnrouted, type MachineRoutes, NODE_BITS, routesOf, unroutedRange } from './routes.ts'
+import {
+  CLUSTER_BITS,
+  EVERYTHING,
+  isUnrouted,
+  type MachineRoutes,
+  NODE_BITS,
+  routesOf,
+  unroutedRange,
+} from './routes.ts'
 import { system } from './system.ts'
 
 export interface PodNetwork {
@@ -64,9 +80,13 @@ export interface NetworkRecord {
 const FORWARDING = '/proc/sys/net/ipv4/ip_forward'
 
 const interfaceOf = (cluster: string) => `skiff-${cluster}`.slice(0, 15)
-const NODE_SIZE = 2 ** (32 - NODE_BITS)
+const NODE_SIZE = 1n << BigInt(32 - NODE_BITS)
 /** The last piece of the cluster's range: what the nodes that share this machine have their own addresses of. */
-const nodeRange = ({ from, size }: IPv4Range): IPv4Range => ({ from: from + size - NODE_SIZE, size: NODE_SIZE })
+const nodeRange = ({ family, from, size }: IPRange): IPRange => ({
+  family,
+  from: from + size - NODE_SIZE,
+  size: NODE_SIZE,
+})
 const tableOf = (cluster: string) => `skiff-${cluster}`
 /** What the proxy of this cluster keeps in nftables. */
 export const serviceTableOf = (cluster: string) => `skiff-${cluster}-services`
@@ -94,7 +114,7 @@ export function setUpNetwork(options: NetworkOptions): PodNetwork {
     throw new Error(
       `there is no range of /${CLUSTER_BITS} that several nodes could share: routes of this machine are in each`,
     )
-  const address = ipv4Text(own.from + 1)
+  const address = addressAt(own, 1)
   const podCIDR = isOwn ? rangeText(own) : undefined
   const clusterRange = isOwn ? rangeText(whole) : undefined
   const forNodes = isOwn && whole.size > own.size ? rangeText(nodeRange(whole)) : undefined
@@ -206,16 +226,16 @@ ${
  */
 function routeServices(range: string, name: string, address: string): void {
   const taken = routesOf(readFileSync('/proc/net/route', 'utf8')).filter((route) => route.name !== name)
-  const wanted = parseIPv4Range(range)
-  if (wanted === undefined || taken.some((one) => one.size < 2 ** 32 && overlap(one, wanted))) return
+  const wanted = parseIPRange(range)
+  if (wanted === undefined || taken.some((one) => one.size < EVERYTHING && overlap(one, wanted))) return
   system('ip', ['route', 'replace', range, 'dev', name, 'src', address])
 }
 
 /** Networks behind this machine's interfaces, but for those by which it reaches the rest of the world. */
 function rangesOfOthers(own: string): readonly string[] {
   const routes = routesOf(readFileSync('/proc/net/route', 'utf8'))
-  const outward = new Set(routes.filter(({ size }) => size === 2 ** 32).map(({ name }) => name))
-  const ranges = routes.filter(({ name, size }) => name !== own && !outward.has(name) && size < 2 ** 32)
+  const outward = new Set(routes.filter(({ size }) => size === EVERYTHING).map(({ name }) => name))
+  const ranges = routes.filter(({ name, size }) => name !== own && !outward.has(name) && size < EVERYTHING)
   return [...new Set(ranges.map(rangeText))]
 }
 
@@ -232,14 +252,14 @@ function configuration(name: string, subnet: string, dataDir: string, hasPortmap
 }
 
 interface Ranges {
-  readonly own: IPv4Range
+  readonly own: IPRange
   /** Of all nodes: as large as `own` where there is no room for others. */
-  readonly whole: IPv4Range
+  readonly whole: IPRange
 }
 
 /** @throws Error for what is no range, or not within the other */
 function givenRanges({ podCIDR, clusterRange }: GivenRanges): Ranges {
-  const [own, whole] = [parseIPv4Range(podCIDR), parseIPv4Range(clusterRange)]
+  const [own, whole] = [parseIPRange(podCIDR), parseIPRange(clusterRange)]
   if (own === undefined || whole === undefined || !isWithin(own, whole))
     throw new Error(`the node's range ${podCIDR} is not within the cluster's, ${clusterRange}`)
   return { own, whole }
@@ -257,30 +277,29 @@ function chosenRanges(file: string, cluster: string): Ranges {
   }
   const earlier = configuredRange(file) ?? addressRangeOf(interfaceOf(cluster))
   if (earlier !== undefined) {
-    const size = 2 ** (32 - CLUSTER_BITS)
-    const whole = { from: Math.floor(earlier.from / size) * size, size }
+    const whole = pieceAround({ family: earlier.family, value: earlier.from }, CLUSTER_BITS)
     return { own: earlier, whole: isUnrouted(whole, machine, earlier) ? whole : earlier }
   }
   const whole = unroutedRange(machine, CLUSTER_BITS)
-  if (whole !== undefined) return { own: { from: whole.from, size: NODE_SIZE }, whole }
+  if (whole !== undefined) return { own: { ...whole, size: NODE_SIZE }, whole }
   const one = unroutedRange(machine, NODE_BITS)
   if (one === undefined) throw new Error('every range that pods could have is routed elsewhere on this machine')
   return { own: one, whole: one }
 }
 
 /** Of an earlier life of this node. */
-function configuredRange(file: string): IPv4Range | undefined {
+function configuredRange(file: string): IPRange | undefined {
   try {
     const { plugins } = JSON.parse(readFileSync(file, 'utf8')) as ReturnType<typeof networkOf>
-    return parseIPv4Range(plugins[0].ipam.ranges[0][0].subnet)
+    return parseIPRange(plugins[0].ipam.ranges[0][0].subnet)
   } catch {
     return undefined
   }
 }
 
-function addressRangeOf(name: string): IPv4Range | undefined {
+function addressRangeOf(name: string): IPRange | undefined {
   const found = networkInterfaces()[name]?.find(({ family }) => family === 'IPv4')
-  return found === undefined ? undefined : parseIPv4Range(`${found.address}/${NODE_BITS}`)
+  return found === undefined ? undefined : parseIPRange(`${found.address}/${NODE_BITS}`)
 }
 
 const ownAddress = (own: string): string | undefined =>

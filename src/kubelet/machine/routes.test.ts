@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type IPv4Range, parseIPv4Range, rangeText } from '../../api/objects/ipv4-range.ts'
+import { type IPRange, parseIPRange, rangeText } from '../../api/objects/ip-range.ts'
 import { isUnrouted, type MachineRoutes, unroutedRange } from './routes.ts'
 
 /** Numbers as the kernel writes them: the last byte first. */
@@ -47,8 +47,8 @@ test('a range of several nodes is whole, and what its own first node has in it a
   assert.equal(firstFree(20, [['cni0', '10.244.3.0', '255.255.255.0']]), '10.244.16.0/20')
   const pod: Route = ['veth0', '10.244.16.5', '255.255.255.255']
   const isFree = (addresses: readonly string[], besides?: string) => {
-    const whole = parseIPv4Range('10.244.16.0/20') as IPv4Range
-    return isUnrouted(whole, machine([pod], addresses), besides === undefined ? undefined : parseIPv4Range(besides))
+    const whole = parseIPRange('10.244.16.0/20') as IPRange
+    return isUnrouted(whole, machine([pod], addresses), besides === undefined ? undefined : parseIPRange(besides))
   }
   assert.equal(isFree([]), false)
   assert.equal(isFree([], '10.244.16.0/24'), true)

@@ -1,7 +1,10 @@
 /** What this machine routes where, read from the text of /proc/net/route. The default route has 2^32 addresses. */
-import { type IPv4Range, isWithin, overlap, parseIPv4Range } from '../../api/objects/ipv4-range.ts'
+import { type IPRange, isWithin, overlap, parseIPRange, rangeOfAddress } from '../../api/objects/ip-range.ts'
 
-export interface Route extends IPv4Range {
+/** What the default route leads to: all there are of IPv4. */
+export const EVERYTHING = 2n ** 32n
+
+export interface Route extends IPRange {
   readonly name: string
 }
 
@@ -17,8 +20,9 @@ export const routesOf = (text: string): readonly Route[] =>
     .filter(([, destination, , , , , , mask]) => destination?.length === 8 && mask?.length === 8)
     .map(([name = '', destination = '', , , , , , mask = '']) => ({
       name,
-      from: number(destination),
-      size: 2 ** 32 - number(mask),
+      family: 'IPv4',
+      from: BigInt(number(destination)),
+      size: 2n ** 32n - BigInt(number(mask)),
     }))
 
 /** What a cluster of several nodes has: 16 times a /24. */
@@ -26,7 +30,7 @@ export const CLUSTER_BITS = 20
 export const NODE_BITS = 24
 
 /** What clusters usually have first, then where a network of 10.0.0.0/8 leaves room: each a /16. */
-const PREFIXES = ['10.244.0.0/16', '172.29.0.0/16', '192.168.0.0/16'].flatMap((cidr) => parseIPv4Range(cidr) ?? [])
+const PREFIXES = ['10.244.0.0/16', '172.29.0.0/16', '192.168.0.0/16'].flatMap((cidr) => parseIPRange(cidr) ?? [])
 
 /** A machine's network, as its own files tell it. */
 export interface MachineRoutes {
@@ -39,19 +43,19 @@ export interface MachineRoutes {
 }
 
 /** Whether nothing of the machine is in this range. `besides`: a range that is the cluster's already. The default route counts for nothing. */
-export function isUnrouted(wanted: IPv4Range, { text, addresses, isOwn }: MachineRoutes, besides?: IPv4Range): boolean {
+export function isUnrouted(wanted: IPRange, { text, addresses, isOwn }: MachineRoutes, besides?: IPRange): boolean {
   const taken = [
-    ...routesOf(text).filter(({ name, size }) => !isOwn(name) && size < 2 ** 32),
-    ...addresses.flatMap((address) => parseIPv4Range(`${address}/32`) ?? []),
+    ...routesOf(text).filter(({ name, size }) => !isOwn(name) && size < EVERYTHING),
+    ...addresses.flatMap((address) => rangeOfAddress(address) ?? []),
   ]
   return !taken.some((one) => overlap(one, wanted) && !(besides !== undefined && isWithin(one, besides)))
 }
 
 /** The first range of that length where nothing of the machine is. */
-export function unroutedRange(machine: MachineRoutes, bits: number): IPv4Range | undefined {
-  const size = 2 ** (32 - bits)
+export function unroutedRange(machine: MachineRoutes, bits: number): IPRange | undefined {
+  const size = 1n << BigInt(32 - bits)
   for (const prefix of PREFIXES)
     for (let from = prefix.from; from < prefix.from + prefix.size; from += size)
-      if (isUnrouted({ from, size }, machine)) return { from, size }
+      if (isUnrouted({ family: 'IPv4', from, size }, machine)) return { family: 'IPv4', from, size }
   return undefined
 }

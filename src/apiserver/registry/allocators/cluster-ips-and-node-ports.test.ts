@@ -115,7 +115,58 @@ test('a range that cannot be used is refused with why', () => {
   assert.match(why('10.0.0.0/33'), /not a valid cidr/)
   assert.match(why('10.0.0.0/24,10.1.0.0/24'), /must be of different IP family/)
   assert.match(why('10.0.0.0/24,fd00::/108,10.2.0.0/24'), /must not contain more than two entries/)
-  assert.match(why('fd00::/108'), /IPv4 addresses only/)
+  assert.match(why('fd00::/126'), /must be at least 8 IP addresses/)
+  assert.match(why('fd00::/63'), /shortest allowed prefix length for service CIDR is 64/)
+  assert.match(why('10.0.0.0/24,fd00::/129'), /service-cluster-ip-range\[1\] is not a valid cidr/)
+  assert.match(why('10.0.0.0/24,'), /service-cluster-ip-range\[1\] is not a valid cidr/)
   assert.match(why('10.0.0.0/24', '5-1'), /--service-node-port-range/)
   assert.match(why('10.0.0.0/24', 'x'), /unable to parse port range/)
+})
+
+const DUAL = '10.96.0.0/16,fd00:10:96::/112'
+const specOf = (wanted: KubeObject, pools: Pools, old?: KubeObject) => allocate(wanted, old, pools).object['spec']
+
+test('a Service that prefers two families has an address of each, the first of the family that it names first', () => {
+  const pools = poolsWith([], DUAL)
+  const spec = specOf(service('a', { ipFamilyPolicy: 'PreferDualStack', ipFamilies: ['IPv6'] }), pools)
+  assert.deepEqual(spec.clusterIPs, ['fd00:10:96::101', '10.96.1.1'])
+  assert.deepEqual(spec.ipFamilies, ['IPv6', 'IPv4'])
+})
+
+test('an address of IPv6 is the same however it is spelled', () => {
+  const old = service('old', { clusterIP: 'FD00:10:96:0::A', clusterIPs: ['FD00:10:96:0::A'] })
+  const wanted = service('new', { clusterIP: 'fd00:10:96::a', clusterIPs: ['fd00:10:96::a'] })
+  assert.match(
+    messageOf(() => allocate(wanted, undefined, poolsWith([old], DUAL))),
+    /provided IP is already allocated/,
+  )
+})
+
+test('the second address that is asked for is not given to the Service as its first, nor a reservation kept that fails', () => {
+  const pools = poolsWith([], '10.96.0.0/29,fd00:10:96::/125')
+  const two = { ipFamilyPolicy: 'RequireDualStack', clusterIP: '10.96.0.1', clusterIPs: ['10.96.0.1', 'fd00::1'] }
+  assert.match(
+    messageOf(() => allocate(service('a', two), undefined, pools)),
+    /failed to allocate IP fd00::1: the provided network does not match/,
+  )
+  assert.equal(specOf(service('b', {}), pools).clusterIP, '10.96.0.1')
+})
+
+test('what a Service had before its cluster had two families stays until someone asks for more', () => {
+  const one = {
+    ipFamilyPolicy: 'PreferDualStack',
+    ipFamilies: ['IPv4'],
+    clusterIP: '10.96.0.7',
+    clusterIPs: ['10.96.0.7'],
+  }
+  const old = service('a', one)
+  const pools = poolsWith([old], DUAL)
+  assert.deepEqual(specOf(service('a', one), pools, old).clusterIPs, ['10.96.0.7'])
+  const required = specOf(service('a', { ...one, ipFamilyPolicy: 'RequireDualStack' }), pools, old)
+  assert.deepEqual(required.clusterIPs, ['10.96.0.7', 'fd00:10:96::101'])
+})
+
+test('of the largest range of IPv6 addresses are given too', () => {
+  const [ip] = specOf(service('a', {}), poolsWith([], 'fd00:1:2:3::/64')).clusterIPs
+  assert.equal(ip, 'fd00:1:2:3::101')
 })

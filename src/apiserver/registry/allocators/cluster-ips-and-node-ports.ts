@@ -5,8 +5,10 @@
  */
 import type { Service, ServicePort, ServiceSpec } from '../../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
-import { parseIPv4 } from '../../../api/objects/ip.ts'
+import { canonicalIP, familyOf, type IPFamily, otherFamily } from '../../../api/objects/ip.ts'
+import { addressAt } from '../../../api/objects/ip-range.ts'
 import { internalError, StatusError } from '../../../api/status.ts'
+import { same } from '../../../api/validation/common.ts'
 import { type FieldError, invalid, invalidError } from '../../../api/validation/errors.ts'
 import {
   allocatesNodePorts,
@@ -18,12 +20,15 @@ import {
   validateClusterIPs,
 } from '../../../api/validation/service.ts'
 import type { Begun, Pools } from '../strategy.ts'
-import { addressAt, type ServiceNetwork } from './service-network.ts'
+import { holds, lastOffset, rangeOfFamily, type ServiceRange } from './service-network.ts'
+
+/** Of a larger range the rest is given only to who asks for it. */
+const MOST_OFFSETS = 2 ** 40
 
 const reservations = new WeakMap<Pools, Set<string>>()
 
 interface Pool {
-  /** A dry run asks only whether something is taken, and of ports not even whether they are in the range. */
+  /** A dry run takes no address, and asks of ports only whether they are taken. */
   readonly dryRun: boolean
   take(key: string): boolean
   isTaken(key: string): boolean
@@ -55,10 +60,13 @@ function poolOf(pools: Pools, except: Service | undefined, dryRun: boolean): Poo
   }
 }
 
+/** However it is spelled. */
+const addressKey = (ip: string): string => `ip/${canonicalIP(ip) ?? ip}`
+
 function heldBy(service: Service): string[] {
   const spec: ServiceSpec = service.spec ?? {}
   const keys: string[] = []
-  for (const ip of spec.clusterIPs ?? []) if (ip !== 'None') keys.push(`ip/${ip}`)
+  for (const ip of spec.clusterIPs ?? []) if (ip !== 'None') keys.push(addressKey(ip))
   for (const { nodePort, protocol } of spec.ports ?? [])
     if (nodePort) keys.push(`port/${nodePort}`, `${protocol}/${nodePort}`)
   if (spec.healthCheckNodePort) keys.push(`port/${spec.healthCheckNodePort}`)
@@ -72,7 +80,7 @@ const refuse = (name: string, ...errors: FieldError[]): StatusError =>
 export function allocate(service: Service, old: Service | undefined, pools: Pools, dryRun = false): Begun {
   const pool = poolOf(pools, old, dryRun)
   try {
-    const families = withFamilies(service, old)
+    const families = withFamilies(service, old, pools)
     const addressed = withClusterIPs(families, old, pool, pools)
     const ported = (old === undefined ? withNodePorts : withUpdatedNodePorts)(addressed, pool, pools)
     return { object: withHealthCheckPort(ported, pool, pools), finish: pool.release }
@@ -95,78 +103,130 @@ function withOldFamilies(service: Service, old: Service): KubeObject {
   })
 }
 
-/** ipFamilies and ipFamilyPolicy of a cluster that has IPv4 alone. */
-function withFamilies(given: Service, old: Service | undefined): KubeObject {
+/** Under SingleStack the second address and the second family go, where the client left them as they were. */
+function withoutSecond(service: Service, old: Service): Service {
+  const spec: ServiceSpec = service.spec ?? {}
+  const before: ServiceSpec = old.spec ?? {}
+  if (spec.ipFamilyPolicy !== 'SingleStack') return service
+  const first = <T>(now: readonly T[] | undefined, then: readonly T[] | undefined) =>
+    then?.length === 2 && same(now, then) ? then.slice(0, 1) : now
+  return withSpec(service, {
+    clusterIPs: first(spec.clusterIPs, before.clusterIPs),
+    ipFamilies: first(spec.ipFamilies, before.ipFamilies),
+  })
+}
+
+/** ipFamilies and ipFamilyPolicy, as they follow from what was asked and from what the cluster has (KEP-563). */
+function withFamilies(given: Service, old: Service | undefined, { network }: Pools): KubeObject {
   if (isExternalName(given)) return given
-  const service: Service = old === undefined || isExternalName(old) ? given : withOldFamilies(given, old)
-  const name = service.metadata.name ?? ''
-  const wrong = validateClusterIPs(service)
+  const before = old === undefined || isExternalName(old) ? undefined : old
+  const name = given.metadata.name ?? ''
+  const whole: Service = before === undefined ? given : withOldFamilies(given, before)
+  const wrong = validateClusterIPs(whole)
   if (wrong.length > 0) throw refuse(name, ...wrong)
+  const service: Service = before === undefined ? whole : withoutSecond(whole, before)
   const spec: ServiceSpec = service.spec ?? {}
   const ips: readonly string[] = spec.clusterIPs ?? []
-  const policy: string | undefined = spec.ipFamilyPolicy ?? undefined
+  const isFree = isSelectorless(service)
+  const policy: string = spec.ipFamilyPolicy ?? (isFree ? 'RequireDualStack' : 'SingleStack')
+  const errors: FieldError[] = policyErrors(policy, spec, before?.spec)
   let families: readonly string[] = spec.ipFamilies ?? []
-  const errors: FieldError[] = []
-  if (policy === 'SingleStack') {
-    const several = 'must be RequireDualStack or PreferDualStack when multiple'
-    if (ips.length === 2) errors.push(invalid('spec.ipFamilyPolicy', policy, `${several} clusterIPs are specified`))
-    if (families.length === 2)
-      errors.push(invalid('spec.ipFamilyPolicy', policy, `${several} ipFamilies are specified`))
-  }
+  // Once it has a selector it may have those of the cluster only: what nobody asked for gives way.
+  const isFreeNoMore = before !== undefined && isSelectorless(before) && !isFree
+  if (isFreeNoMore && !given.spec?.ipFamilies?.length) families = families.slice(0, 1)
   ips.forEach((ip, i) => {
-    if (ip === 'None' || i < families.length) return
-    if (ip.includes(':')) errors.push(invalid(`spec.clusterIPs[${i}]`, ips, 'IPv6 is not configured on this cluster'))
-    else families = [...families, 'IPv4']
+    const family = familyOf(ip)
+    if (family === undefined || i < families.length) return
+    if (rangeOfFamily(network, family) === undefined)
+      errors.push(invalid(`spec.clusterIPs[${i}]`, ips, `${family} is not configured on this cluster`))
+    else families = [...families, family]
   })
   if (errors.length > 0) throw refuse(name, ...errors)
-  if (isHeadlessByClusterIPs(service) && Object.keys(spec.selector ?? {}).length === 0) {
-    const wanted = policy ?? 'RequireDualStack'
-    const first = families[0] ?? 'IPv4'
-    const both =
-      families.length < 2 && wanted !== 'SingleStack' ? [first, first === 'IPv4' ? 'IPv6' : 'IPv4'] : undefined
-    return withSpec(service, {
-      ipFamilyPolicy: wanted,
-      ipFamilies: both ?? (families.length > 0 ? families : [first]),
-    })
-  }
-  if (policy === 'RequireDualStack')
+  const done = (all: readonly string[]) => withSpec(service, { ipFamilyPolicy: policy, ipFamilies: all })
+  // What it had before its cluster had two families stays until someone asks for more.
+  if (before !== undefined && isAsBefore({ ...spec, ipFamilyPolicy: policy, ipFamilies: families }, before.spec))
+    return done(families)
+  const first = families[0] ?? network.ranges[0].family
+  const both = [first, otherFamily(first as IPFamily)]
+  if (isFree) return done(families.length < 2 && policy !== 'SingleStack' ? both : asked(families, first))
+  const isDual = network.ranges.length > 1
+  if (policy === 'RequireDualStack' && !isDual)
     errors.push(invalid('spec.ipFamilyPolicy', policy, 'this cluster is not configured for dual-stack services'))
   families.forEach((family, i) => {
-    if (family !== 'IPv4') errors.push(invalid(`spec.ipFamilies[${i}]`, family, 'not configured on this cluster'))
+    if (rangeOfFamily(network, family as IPFamily) === undefined)
+      errors.push(invalid(`spec.ipFamilies[${i}]`, family, 'not configured on this cluster'))
   })
   if (errors.length > 0) throw refuse(name, ...errors)
-  return withSpec(service, {
-    ipFamilyPolicy: policy ?? 'SingleStack',
-    ipFamilies: families.length > 0 ? families : ['IPv4'],
-  })
+  return done(families.length < 2 && policy !== 'SingleStack' && isDual ? both : asked(families, first))
+}
+
+/** Headless, its endpoints made by others: it has the families that it says, whatever the cluster's are. */
+const isSelectorless = (service: Service): boolean =>
+  isHeadlessByClusterIPs(service) && Object.keys(service.spec?.selector ?? {}).length === 0
+
+const asked = (families: readonly string[], first: string) => (families.length > 0 ? families : [first])
+
+const isAsBefore = (now: ServiceSpec, before: ServiceSpec | undefined): boolean =>
+  now.ipFamilyPolicy === 'PreferDualStack' &&
+  (['type', 'ipFamilyPolicy', 'ipFamilies', 'clusterIPs'] as const).every((field) => same(now[field], before?.[field]))
+
+/** Two of something under SingleStack, and a second that goes under another policy. */
+function policyErrors(policy: string, spec: ServiceSpec, before: ServiceSpec | undefined): FieldError[] {
+  const errors: FieldError[] = []
+  const judge = (now: number, then: number, what: string, several: string) => {
+    if (policy === 'SingleStack') {
+      if (now === 2)
+        errors.push(
+          invalid(
+            'spec.ipFamilyPolicy',
+            policy,
+            `must be 'RequireDualStack' or 'PreferDualStack' when multiple ${several} are specified`,
+          ),
+        )
+    } else if (then === 2 && now === 1)
+      errors.push(invalid('spec.ipFamilyPolicy', policy, `must be 'SingleStack' to release the secondary ${what}`))
+  }
+  judge(spec.clusterIPs?.length ?? 0, before?.clusterIPs?.length ?? 0, 'cluster IP', 'cluster IPs')
+  judge(spec.ipFamilies?.length ?? 0, before?.ipFamilies?.length ?? 0, 'IP family', 'IP families')
+  return errors
 }
 
 function withClusterIPs(service: Service, old: Service | undefined, pool: Pool, pools: Pools): KubeObject {
   if (!needsClusterIP(service) && service.spec?.type !== undefined) return service
   if (isExternalName(service) || isHeadlessByClusterIPs(service)) return service
-  if (old !== undefined && !isExternalName(old)) return service
-  const wanted: readonly string[] = service.spec?.clusterIPs ?? []
-  const one = wanted[0] || undefined
-  if (one === undefined) {
-    const ip = nextAddress(pool, pools)
-    return withSpec(service, { clusterIP: ip, clusterIPs: [ip] })
-  }
-  const why = whyNotAddress(one, pool, pools.network)
-  if (why !== undefined)
-    throw refuse(
-      service.metadata.name ?? '',
-      invalid('spec.clusterIPs', wanted, `failed to allocate IP ${one}: ${why}`),
-    )
-  return withSpec(service, { clusterIP: one, clusterIPs: wanted })
+  const before = old === undefined || isExternalName(old) ? undefined : old
+  if (before !== undefined && isHeadlessByClusterIPs(before)) return service
+  const families: readonly IPFamily[] = (service.spec?.ipFamilies ?? []) as readonly IPFamily[]
+  const given: readonly string[] = service.spec?.clusterIPs ?? []
+  const kept = before?.spec?.clusterIPs?.length ?? 0
+  if (kept >= families.length) return service
+  const wanted = families.map((_, i) => given[i] ?? '')
+  const chosen = [...wanted]
+  // Those that were asked for first: no other may be given one of them.
+  for (const isAsked of [true, false])
+    families.forEach((family, i) => {
+      const ip = wanted[i] ?? ''
+      if (i < kept || isAsked !== (ip !== '')) return
+      const range = rangeOfFamily(pools.network, family)
+      if (range === undefined) throw internalError(new Error(`failed to allocate a serviceIP: no range of ${family}`))
+      const why = ip === '' ? undefined : whyNotAddress(ip, pool, range)
+      if (why !== undefined)
+        throw refuse(
+          service.metadata.name ?? '',
+          invalid('spec.clusterIPs', wanted, `failed to allocate IP ${ip}: ${why}`),
+        )
+      if (ip === '') chosen[i] = nextAddress(pool, pools, range)
+    })
+  return withSpec(service, { clusterIP: chosen[0], clusterIPs: chosen })
 }
 
-function whyNotAddress(ip: string, pool: Pool, { cidr, base, size }: ServiceNetwork): string | undefined {
-  const outOfRange = `the provided IP (${ip}) is not in the valid range. The range of valid IPs is ${cidr}`
-  const bits = parseIPv4(ip)
-  if (bits === undefined || bits < base || bits >= base + size)
-    return pool.dryRun ? outOfRange : 'the provided network does not match the current range'
-  if (bits === base || bits === base + size - 1) return outOfRange
-  return pool.take(`ip/${ip}`) ? undefined : 'provided IP is already allocated'
+function whyNotAddress(ip: string, pool: Pool, range: ServiceRange): string | undefined {
+  const outOfRange = `the provided IP (${ip}) is not in the valid range. The range of valid IPs is ${range.cidr}`
+  if (!holds(range, ip)) return pool.dryRun ? outOfRange : 'the provided network does not match the current range'
+  const canonical = canonicalIP(ip)
+  if (canonical === addressAt(range, 0)) return outOfRange
+  if (range.family === 'IPv4' && canonical === addressAt(range, range.size - 1n)) return outOfRange
+  return pool.dryRun || pool.take(addressKey(ip)) ? undefined : 'provided IP is already allocated'
 }
 
 /** A free one, from a random place on, in [low, high) of the pool; undefined when all are taken. */
@@ -180,13 +240,15 @@ function nextFree(low: number, high: number, pools: Pools, take: (at: number) =>
   return undefined
 }
 
-function nextAddress(pool: Pool, pools: Pools): string {
-  const { network } = pools
-  const take = (offset: number) => pool.take(`ip/${addressAt(network, offset)}`)
-  const above = network.staticBand + 1
-  const found = nextFree(above, network.size - 1, pools, take) ?? nextFree(1, above, pools, take)
+/** A dry run is shown the range's own address, which no Service has. */
+function nextAddress(pool: Pool, pools: Pools, range: ServiceRange): string {
+  if (pool.dryRun) return addressAt(range, 0)
+  const take = (offset: number) => pool.take(addressKey(addressAt(range, offset)))
+  const above = range.staticBand + 1
+  const end = Math.min(Number(lastOffset(range)) + 1, MOST_OFFSETS)
+  const found = nextFree(above, end, pools, take) ?? nextFree(1, above, pools, take)
   if (found === undefined) throw internalError(new Error('failed to allocate a serviceIP: range is full'))
-  return addressAt(network, found)
+  return addressAt(range, found)
 }
 
 function whyNotPort(port: number, protocol: string, pool: Pool, { network }: Pools): string | undefined {

@@ -2,18 +2,21 @@
  * From which addresses and ports Services are given theirs (--service-cluster-ip-range, --service-node-port-range). The lower
  * part of each is handed out last, so that people may choose addresses there (KEP-3070, KEP-3668).
  */
-import { parseIPv4 } from '../../../api/objects/ip.ts'
+import { addressBits, type IPFamily } from '../../../api/objects/ip.ts'
+import { addressAt, type IPRange, parseIPRange, rangeText } from '../../../api/objects/ip-range.ts'
 
 export interface ServiceNetwork {
+  /** One, or one of each family: Services that ask for none have addresses of the first. */
+  readonly ranges: readonly [ServiceRange, ...ServiceRange[]]
+  readonly ports: PortRange
+}
+
+/** Its first address is never given, and of IPv4 its last (the broadcast address) neither. */
+export interface ServiceRange extends IPRange {
   /** `10.96.0.0/16`, the address masked. */
   readonly cidr: string
-  /** The network's own address, as an unsigned number. */
-  readonly base: number
-  /** How many addresses it has, the network's own and the broadcast address among them. */
-  readonly size: number
   /** Offsets up to here are handed out when those above are gone. */
   readonly staticBand: number
-  readonly ports: PortRange
 }
 
 export interface PortRange {
@@ -28,41 +31,52 @@ export interface PortRange {
 export const DEFAULT_CIDR = '10.96.0.0/16'
 const DEFAULT_PORTS = '30000-32767'
 /** An address for the kubernetes Service, some for others, and the two that are never given. */
-const LEAST_ADDRESSES = 8
+const LEAST_ADDRESSES = 8n
+/** A network of IPv6 is no larger: the allocator of Kubernetes refuses what is. */
+const MOST_ADDRESSES = 1n << 64n
 
 /** @throws Error that says what is wrong with the flag's value */
 export function serviceNetwork(cidr = DEFAULT_CIDR, ports = DEFAULT_PORTS): ServiceNetwork {
-  const ranges = cidr.split(',')
-  if (ranges.length > 2) throw new Error('--service-cluster-ip-range must not contain more than two entries')
-  ranges.forEach((range, i) => {
-    if (!isCidr(range)) throw new Error(`service-cluster-ip-range[${i}] is not a valid cidr`)
-  })
-  const [range = '', second] = ranges
-  if (second !== undefined && range.includes(':') === second.includes(':'))
+  const texts = cidr.split(',')
+  if (texts.length > 2) throw new Error('--service-cluster-ip-range must not contain more than two entries')
+  const [first, second] = texts.map((text, i) => {
+    if (!isCidr(text)) throw new Error(`service-cluster-ip-range[${i}] is not a valid cidr`)
+    return serviceRange(parseIPRange(text) as IPRange)
+  }) as [ServiceRange, ServiceRange?]
+  if (first.family === second?.family)
     throw new Error('--service-cluster-ip-range[0] and --service-cluster-ip-range[1] must be of different IP family')
-  if (second !== undefined || range.includes(':'))
-    throw new Error(`--service-cluster-ip-range ${cidr}: Services have IPv4 addresses only; give one IPv4 range`)
-  const [address = '', prefix = ''] = range.split('/')
-  const size = 2 ** (32 - Number(prefix))
-  if (size < LEAST_ADDRESSES) throw new Error('the service cluster IP range must be at least 8 IP addresses')
-  const base = Math.floor((parseIPv4(address) ?? 0) / size) * size
-  return {
-    cidr: `${addressOf(base)}/${prefix}`,
-    base,
-    size,
-    // A sixteenth, from 16 to 256; none where so few are there that it would be most of them.
-    staticBand: size - 2 < 16 ? 0 : Math.min(Math.max(16, Math.floor((size - 2) / 16)), 256),
-    ports: portRange(ports),
-  }
+  if (first.size < LEAST_ADDRESSES) throw new Error('the service cluster IP range must be at least 8 IP addresses')
+  for (const { size, cidr: text } of second === undefined ? [first] : [first, second])
+    if (size > MOST_ADDRESSES)
+      throw new Error(`--service-cluster-ip-range ${text}: shortest allowed prefix length for service CIDR is 64`)
+  return { ranges: second === undefined ? [first] : [first, second], ports: portRange(ports) }
 }
 
-function isCidr(text: string): boolean {
-  const found = /^([^/]+)\/(0|[1-9][0-9]{0,2})$/.exec(text)
-  if (found === null) return false
-  const [, address = '', prefix] = found
-  if (address.includes(':')) return Number(prefix) <= 128 && /^[0-9a-fA-F:.]+$/.test(address)
-  return parseIPv4(address) !== undefined && Number(prefix) <= 32
+function serviceRange(range: IPRange): ServiceRange {
+  const hosts = Number(lastOffset(range))
+  // A sixteenth, from 16 to 256; none where so few are there that it would be most of them.
+  const staticBand = hosts < 16 ? 0 : Math.min(Math.max(16, Math.floor(hosts / 16)), 256)
+  return { ...range, cidr: rangeText(range), staticBand }
 }
+
+/** Of the last address that is given. */
+export const lastOffset = ({ family, size }: IPRange): bigint => size - (family === 'IPv4' ? 2n : 1n)
+
+function isCidr(text: string): boolean {
+  const range = parseIPRange(text)
+  return range !== undefined && /\/(0|[1-9]\d*)$/.test(text)
+}
+
+export const rangeOfFamily = ({ ranges }: ServiceNetwork, family: IPFamily): ServiceRange | undefined =>
+  ranges.find((range) => range.family === family)
+
+export const holds = ({ family, from, size }: IPRange, address: string): boolean => {
+  const bits = addressBits(address)
+  return bits?.family === family && bits.value >= from && bits.value < from + size
+}
+
+/** What the Service `kubernetes` has: the first that is given. */
+export const firstAddress = ({ ranges: [first] }: ServiceNetwork): string => addressAt(first, 1)
 
 /** `30000-32767`, `30000+100` (so many more), or one port. */
 function portRange(text: string): PortRange {
@@ -76,8 +90,3 @@ function portRange(text: string): PortRange {
   const size = last - first + 1
   return { first, last, staticBand: size < 16 ? 0 : Math.min(Math.max(16, Math.floor(size / 32)), 128) }
 }
-
-const addressOf = (bits: number): string => [24, 16, 8, 0].map((shift) => Math.floor(bits / 2 ** shift) % 256).join('.')
-
-/** The address at this offset from the network's own. */
-export const addressAt = ({ base }: ServiceNetwork, offset: number): string => addressOf(base + offset)
