@@ -66,6 +66,10 @@ function skiffCommand(commandLine: readonly string[]): Command {
     .option('--bind-address <ip>', 'where the API server listens; 0.0.0.0: on every address', address, DEFAULT_HOST)
     .option('--advertise-address <ip>', 'where other machines and pods reach it (default: --bind-address)')
     .option('--nodes <n>', 'nodes to run', integer(0, 5000), 1)
+    .option(
+      '--cluster-cidr <cidrs>',
+      "what the ranges of nodes' pods are pieces of: one range, or one of each family that Services have",
+    )
     .addOption(
       new Option('--runtime <runtime>', 'what runs containers: nothing does, or containerd or CRI-O on this machine')
         .choices(['simulated', 'cri'])
@@ -213,6 +217,10 @@ function skiffCommand(commandLine: readonly string[]): Command {
       new Option('--clock <clock>', 'manual: time stands still until it is moved').choices(CLOCKS).default('real'),
     )
     .option('--nodes <n>', 'nodes to run', integer(0, 5000), 1)
+    .option(
+      '--cluster-cidr <cidrs>',
+      "what the ranges of nodes' pods are pieces of: one range, or one of each family that Services have",
+    )
     .addOption(listOption('--components <list>', `which of ${COMPONENTS.join(', ')} to run`, components))
     .option('--crds <path>', 'a file or folder of CustomResourceDefinitions to begin with (repeatable)', append, [])
     .option('--objects <path>', 'a file or folder of objects to begin with (repeatable)', append, [])

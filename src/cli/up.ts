@@ -27,6 +27,7 @@ export interface UpOptions
   readonly bindAddress: string
   readonly advertiseAddress?: string
   readonly nodes: number
+  readonly clusterCidr?: string
   readonly runtime: 'simulated' | 'cri'
   readonly criEndpoint?: string
   readonly kubeconfig?: string
@@ -91,6 +92,7 @@ export async function up(options: UpOptions): Promise<void> {
       host: options.bindAddress,
       ...(options.advertiseAddress === undefined ? {} : { advertiseAddress: options.advertiseAddress }),
       nodes: options.nodes,
+      ...(options.clusterCidr === undefined ? {} : { clusterCidr: options.clusterCidr }),
       containerRuntime: options.runtime,
       ...(options.criEndpoint === undefined ? {} : { criEndpoint: options.criEndpoint }),
       ...settings,

@@ -52,6 +52,12 @@ export interface ClusterOptions extends NodeSettings {
   /** Default 1. */
   readonly nodes?: number
   /**
+   * What the ranges of simulated nodes' pods are pieces of, and what other Nodes are given (spec.podCIDRs): a range, or one of each family,
+   * of the families of `security.serviceClusterIpRange` and in their order. Default: 10.244.0.0/21 and on, fd00:10:244::/64 and on,
+   * and other Nodes are given none.
+   */
+  readonly clusterCidr?: string
+  /**
    * `cri`: the first node is this machine, and its containers are real, run by containerd or CRI-O; further ones have namespaces of
    * their own on it. Needs root. Default `simulated`.
    */

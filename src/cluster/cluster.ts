@@ -8,8 +8,9 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { EagerHandler, Handler, UserInfo } from '../api/request.ts'
 import { createFaults } from '../apiserver/faults/faults.ts'
-import { firstAddress, serviceNetwork } from '../apiserver/registry/allocators/service-network.ts'
+import { firstAddress, type ServiceNetwork, serviceNetwork } from '../apiserver/registry/allocators/service-network.ts'
 import { formatTime } from '../base/clock.ts'
+import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { createClients, inProcessTransport } from '../client/transport.ts'
@@ -17,6 +18,7 @@ import { unevenTransport } from '../client/uneven-transport.ts'
 import { evictionConfig } from '../kubelet/eviction/thresholds.ts'
 import { imageGcPolicy } from '../kubelet/images/image-gc.ts'
 import { type NodeSettings, nodeSettings } from '../kubelet/node-settings.ts'
+import { simulatedNetwork } from '../kubelet/pod-addresses.ts'
 import { checkManifestUrl } from '../kubelet/static-pods/manifest-url.ts'
 import { memoryOf } from '../storage/image.ts'
 import { advertisedAddress, isWildcard, serverUrl } from './addresses.ts'
@@ -125,6 +127,8 @@ async function start(
 
   if (nodes > 0 && options.containerRuntime === 'cri' && network.ranges.some(({ family }) => family === 'IPv6'))
     throw new StartError('--service-cluster-ip-range: pods of real containers have IPv4 addresses only')
+
+  const clusterCidrs = clusterCidrsOf(options, network, nodes)
 
   const real =
     nodes > 0 && options.containerRuntime === 'cri' ? await realNode(directory, options.criEndpoint, nodes) : undefined
@@ -244,6 +248,7 @@ async function start(
       identity,
       progress,
       network,
+      ...(clusterCidrs === undefined ? {} : { clusterCidrs }),
       isTwin: forked?.isolated === true,
       ...(options.scheduler === undefined ? {} : { scheduler: options.scheduler }),
       volumes: join(realpathSync(directory.path), 'volumes'),
@@ -300,6 +305,24 @@ async function start(
     log: runtime.log,
     stop,
   }
+}
+
+/** @throws StartError for ranges of other families than the Services', or without room for the nodes */
+function clusterCidrsOf(
+  { clusterCidr, containerRuntime }: ClusterOptions,
+  network: ServiceNetwork,
+  nodes: number,
+): readonly string[] | undefined {
+  if (clusterCidr === undefined) return undefined
+  if (containerRuntime === 'cri')
+    throw new StartError('--cluster-cidr: nodes of real containers choose ranges that nothing of their machine has')
+  const clusterCidrs = clusterCidr.split(',')
+  try {
+    simulatedNetwork({ families: network.ranges.map(({ family }) => family), clusterCidrs, nodes })
+  } catch (cause) {
+    throw new StartError(`--cluster-cidr: ${messageOf(cause)}`, { cause })
+  }
+  return clusterCidrs
 }
 
 /** What the nodes run as static pods. */

@@ -40,6 +40,8 @@ export interface ComponentsOptions extends NodeSettings {
   readonly volumes: string
   /** Where Services have their addresses. */
   readonly network: ServiceNetwork
+  /** What nodes' ranges are pieces of, one of each family of the Services'. Default: of the simulated nodes' own choice. */
+  readonly clusterCidrs?: readonly string[]
   /** The first node runs real containers. */
   readonly real?: PreparedNode
   /** Where the simulated nodes' kubelets are to be found while they run. */
@@ -143,6 +145,8 @@ export async function startComponents(runtime: Runtime, options: ComponentsOptio
         ...nodeSettings(options),
         stages,
         beside: options.real !== undefined,
+        families: options.network.ranges.map(({ family }) => family),
+        clusterCidrs: options.real === undefined ? options.clusterCidrs : undefined,
       })
       return async () => {}
     })
@@ -186,11 +190,25 @@ async function startReal(
 }
 
 /** Nodes of real containers have ranges of the cluster's, but for those that this machine keeps for itself. */
-function nodeIpamOf({ real, network }: ComponentsOptions): Pick<ControllerSettings, 'nodeIpam'> {
+async function nodeIpamOf(options: ComponentsOptions): Promise<Pick<ControllerSettings, 'nodeIpam'>> {
+  const { real, network, nodes, clusterCidrs } = options
+  const services = network.ranges.map(({ cidr }) => cidr)
+  if (real === undefined && clusterCidrs !== undefined) {
+    const { simulatedNetwork } = await import('../kubelet/pod-addresses.ts')
+    const families = network.ranges.map(({ family }) => family)
+    const own = simulatedNetwork({ families, clusterCidrs, nodes: nodes.length })
+    // Nodes that users make have what the simulated ones leave.
+    const reserved = [...services, ...nodes.flatMap((_, index) => own.podCIDRs(index))]
+    const clusterRanges = clusterCidrs.map((cidr) => ({ cidr, nodeMaskSize: cidr.includes(':') ? 64 : 24 }))
+    return { nodeIpam: { clusterRanges, reserved } }
+  }
   const { podCIDR, clusterRange, nodeRange } = real?.network ?? {}
   if (podCIDR === undefined || clusterRange === undefined || nodeRange === undefined) return {}
   return {
-    nodeIpam: { clusterCidr: clusterRange, reserved: [podCIDR, nodeRange, ...network.ranges.map(({ cidr }) => cidr)] },
+    nodeIpam: {
+      clusterRanges: [{ cidr: clusterRange, nodeMaskSize: 24 }],
+      reserved: [podCIDR, nodeRange, ...services],
+    },
   }
 }
 
@@ -213,7 +231,7 @@ async function startControllers(runtime: Runtime, options: ComponentsOptions, si
     runtime: own,
     clientFor: ({ user, userAgent }) => clientFor(user, userAgent),
     rootCa: identity.servingCa,
-    settings: { ...nodeIpamOf(options), ...(await localPathOf(options)) },
+    settings: { ...(await nodeIpamOf(options)), ...(await localPathOf(options)) },
     signToken: (claims) => signJwt(identity.serviceAccounts.signingKey, claims),
     signCertificate: (request) => issueForRequest(own, request, pki.ca),
     signal,

@@ -1,5 +1,6 @@
 /** The cluster's simulated nodes: one kubelet each, skiff-1 and up, under its own user. */
 import type { Node } from '../api/generated/types.ts'
+import type { IPFamily } from '../api/objects/ip.ts'
 import type { Handler, UserInfo } from '../api/request.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { NodeSettings } from '../kubelet/node-settings.ts'
@@ -50,6 +51,10 @@ export interface NodesOptions extends NodeSettings {
   readonly resources?: SimulationResources
   /** What becomes of pods and nodes, in the place of their kubelets, and of objects of other kinds. Default: none. */
   readonly stages?: readonly Stage[]
+  /** Of the cluster's Services, and so of nodes and pods. Default: IPv4. */
+  readonly families?: readonly IPFamily[]
+  /** What nodes' ranges are pieces of, one of each family. Default: as simulatedNetwork has it. */
+  readonly clusterCidrs?: readonly string[] | undefined
   /** They stand beside real ones: pods come to them that tolerate it, and their ranges are none that a real node has. */
   readonly beside?: boolean
 }
@@ -63,8 +68,9 @@ export async function startNodes(
   options: NodesOptions = {},
 ): Promise<void> {
   const { startKubelet } = await import('../kubelet/kubelet.ts')
-  const { besideCIDROf, nodeIPOf, podCIDROf } = await import('../kubelet/pod-addresses.ts')
-  const rangeOf = options.beside === true ? besideCIDROf : podCIDROf
+  const { simulatedNetwork } = await import('../kubelet/pod-addresses.ts')
+  const { families = ['IPv4'], clusterCidrs, beside = false } = options
+  const network = simulatedNetwork({ families, clusterCidrs, beside, nodes: simulated.length })
   const { createCorrelation } = await import('../client/event-correlation.ts')
   const { sharedSources } = await import('../kubelet/sources.ts')
   const { kubeletRoutes } = await import('../kubelet/server/routes.ts')
@@ -85,9 +91,11 @@ export async function startNodes(
         runtime: own,
         client,
         nodeName: name,
-        nodeIP: nodeIPOf(index),
-        podCIDR: rangeOf(index),
-        ...(options.beside === true ? { registers: besideReal(rangeOf(index)) } : {}),
+        nodeIPs: network.nodeIPs(index),
+        podCIDRs: network.podCIDRs(index),
+        ...(beside || network.isTold
+          ? { registers: { podCIDRs: network.podCIDRs(index), ...(beside ? BESIDE_REAL : {}) } }
+          : {}),
         signal,
         correlation,
         ...(resources === undefined ? {} : { resources }),
@@ -99,7 +107,7 @@ export async function startNodes(
           : (await import('../kubelet/adopted-node.ts')).adoptedNode(own, {
               ...node,
               as: node.as,
-              podCIDR: rangeOf(index),
+              podCIDRs: network.podCIDRs(index),
             })),
       })
       // Whoever adopts a node knows nothing of what its containers would answer.
@@ -108,23 +116,22 @@ export async function startNodes(
       signal.addEventListener('abort', () => here.delete(name), { once: true })
     }),
   )
-  const ranges = new Map(simulated.map(({ name }, index) => [name, rangeOf(index)]))
+  const ranges = new Map(simulated.map(({ name }, index) => [name, network.podCIDRs(index)]))
   await playStages?.({
     runtime: { ...runtime, log: runtime.log.named('stages') },
     client: clientFor(simulatedNodesUser, 'skiff-stages'),
     clientAs: (name) => clientFor({ name, groups: ['system:authenticated'] }, 'skiff-stages'),
     stages,
     isSimulated: (name) => ranges.has(name),
-    podCIDROf: (name) => ranges.get(name),
+    podCIDROf: (name) => ranges.get(name)?.[0],
     signal,
   })
 }
 
-const besideReal = (podCIDR: string) => ({
-  podCIDR,
+const BESIDE_REAL = {
   labels: { [SIMULATED]: 'simulated' },
   taints: [{ key: SIMULATED, value: 'simulated', effect: 'NoSchedule' }],
-})
+}
 
 /** So many that all simulated nodes are run that the cluster has: another process may have run more of them. */
 export async function nodesToRun(wanted: number, clientFor: ClientFor): Promise<number> {

@@ -2,6 +2,7 @@
 import { setMaxListeners } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { SelfSubjectAccessReview } from '../api/generated/types.ts'
+import { parseIPRange } from '../api/objects/ip-range.ts'
 import type { UserInfo } from '../api/request.ts'
 import { jwtKey, signJwt } from '../apiserver/auth/jwt.ts'
 import { certificatesOf } from '../apiserver/auth/x509.ts'
@@ -23,6 +24,7 @@ import {
   controllerManagerUser,
   startControllerManager,
 } from '../controllers/manager.ts'
+import type { ClusterRange } from '../controllers/node-ipam/node-ipam-controller.ts'
 import { nodeRanges } from '../controllers/node-ipam/node-ranges.ts'
 import { accessOfFlags, limitedBy, untilAnswered } from './access.ts'
 import { autoscalerOptionsOf } from './autoscaler-options.ts'
@@ -161,16 +163,29 @@ function settingsOf(flags: ReadFlags, { runtime }: ComponentProcess): Given {
 /** @throws FlagError */
 function nodeIpamOf(flags: ReadFlags): Pick<ControllerSettings, 'nodeIpam'> {
   if (!flags.bool('allocate-node-cidrs')) return {}
-  const clusterCidr = flags.text('cluster-cidr')
-  if (clusterCidr === undefined) throw new FlagError('--allocate-node-cidrs needs --cluster-cidr: an IPv4 range')
-  const services = flags.text('service-cluster-ip-range')
-  const nodeCidrMaskSize = flags.number('node-cidr-mask-size-ipv4') || flags.number('node-cidr-mask-size') || 24
-  try {
-    nodeRanges(clusterCidr, nodeCidrMaskSize)
-  } catch (cause) {
-    throw new FlagError(`--cluster-cidr: ${messageOf(cause)}`)
-  }
-  return { nodeIpam: { clusterCidr, nodeCidrMaskSize, reserved: services?.split(',') ?? [] } }
+  const cidrs = flags.text('cluster-cidr')?.split(',') ?? []
+  const families = cidrs.map((cidr) => parseIPRange(cidr)?.family)
+  const [first, second] = families
+  if (cidrs.length === 0)
+    throw new FlagError('--allocate-node-cidrs needs --cluster-cidr: a range, or one of IPv4 and one of IPv6')
+  if (cidrs.length > 2 || (cidrs.length === 2 && (first === second || first === undefined || second === undefined)))
+    throw new FlagError(`--cluster-cidr ${cidrs.join()}: two ranges at most, of different families`)
+  const oneSize = flags.number('node-cidr-mask-size')
+  if (oneSize && cidrs.length > 1)
+    throw new FlagError(
+      '--node-cidr-mask-size is of one family: say --node-cidr-mask-size-ipv4 and --node-cidr-mask-size-ipv6',
+    )
+  const clusterRanges = cidrs.map((cidr, i): ClusterRange => {
+    const [flag, usual] = families[i] === 'IPv6' ? (['ipv6', 64] as const) : (['ipv4', 24] as const)
+    const nodeMaskSize = flags.number(`node-cidr-mask-size-${flag}`) || oneSize || usual
+    try {
+      nodeRanges(cidr, nodeMaskSize)
+    } catch (cause) {
+      throw new FlagError(`--cluster-cidr: ${messageOf(cause)}`)
+    }
+    return { cidr, nodeMaskSize }
+  })
+  return { nodeIpam: { clusterRanges, reserved: flags.text('service-cluster-ip-range')?.split(',') ?? [] } }
 }
 
 function fileOf<T>(

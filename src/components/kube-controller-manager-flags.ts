@@ -73,7 +73,7 @@ mirroring-max-endpoints-per-subset int lacking 1000
 namespace-sync-period duration ignored 5m0s
 node-cidr-mask-size int used
 node-cidr-mask-size-ipv4 int used
-node-cidr-mask-size-ipv6 int ignored
+node-cidr-mask-size-ipv6 int used
 node-eviction-rate float lacking 0.1
 node-monitor-grace-period duration used 50s
 node-monitor-period duration used 5s

@@ -102,7 +102,7 @@ async function startSimulated(
     throw new FlagError(`--${real} needs --container-runtime-endpoint: a simulated node is never short of anything`)
   const index = numberOf(nodeName)
   const maxPods = flags.number('max-pods') ?? MOST_PODS
-  const podCIDR = flags.text('pod-cidr') ?? besideCIDROf(index)
+  const podCIDRs = flags.text('pod-cidr')?.split(',') ?? [besideCIDROf(index)]
   const { stages, played, playStages } = await stagesOf(flags)
   let running: Kubelet | undefined
   const { address, server } = await serveKubelet(flags, {
@@ -117,8 +117,8 @@ async function startSimulated(
     resources: resourcesOf(flags),
     ...(played === undefined ? {} : { played }),
     nodeName,
-    nodeIP: address,
-    podCIDR,
+    nodeIPs: [address],
+    podCIDRs,
     capacity: { cpu: '32', 'ephemeral-storage': '1Ti', memory: '256Gi', pods: String(maxPods) },
     staticPods: manifestSources(runtime, nodeName, settings, manifestPeriods),
     signal,
@@ -130,7 +130,7 @@ async function startSimulated(
     nodeName,
     stages,
     isSimulated: (name) => name === nodeName,
-    podCIDROf: (name) => (name === nodeName ? podCIDR : undefined),
+    podCIDROf: (name) => (name === nodeName ? podCIDRs[0] : undefined),
     signal,
   })
 }

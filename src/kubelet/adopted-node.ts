@@ -10,19 +10,19 @@ export interface NodeToAdopt {
   readonly as: Node
   readonly manner?: ContainerManner
   /** Of pods that come to it later. */
-  readonly podCIDR: string
+  readonly podCIDRs: readonly string[]
 }
 
 export function adoptedNode(
   runtime: Runtime,
-  { as, manner, podCIDR }: NodeToAdopt,
-): Pick<KubeletOptions, 'simulatedRuntime' | 'capacity' | 'nodeIP' | 'kubeletVersion' | 'describe'> {
+  { as, manner, podCIDRs }: NodeToAdopt,
+): Pick<KubeletOptions, 'simulatedRuntime' | 'capacity' | 'nodeIPs' | 'kubeletVersion' | 'describe'> {
   const { capacity, addresses = [], nodeInfo } = as.status ?? {}
-  const address = addresses.find(({ type }) => type === 'InternalIP')?.address
+  const nodeIPs = addresses.filter(({ type }) => type === 'InternalIP').map(({ address }) => address)
   const [name = '', version = ''] = (nodeInfo?.containerRuntimeVersion ?? '').split('://')
   return {
     ...(capacity === undefined ? {} : { capacity }),
-    ...(address === undefined ? {} : { nodeIP: address }),
+    ...(nodeIPs.length === 0 ? {} : { nodeIPs }),
     ...(nodeInfo === undefined
       ? {}
       : {
@@ -33,7 +33,7 @@ export function adoptedNode(
             bootId: nodeInfo.bootID,
           }),
         }),
-    simulatedRuntime: createSimulatedRuntime(runtime, createPodAddresses(podCIDR), {
+    simulatedRuntime: createSimulatedRuntime(runtime, createPodAddresses(...podCIDRs), {
       ...(manner === undefined ? {} : { manner }),
       ...(name === '' ? {} : { version: { runtimeName: name, runtimeVersion: version } }),
     }),

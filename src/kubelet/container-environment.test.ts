@@ -18,7 +18,7 @@ const pod = {
   metadata: { name: 'p', namespace: 'ns', uid: 'u', labels: { app: 'a' } },
   spec: { nodeName: 'n' },
 } as unknown as Pod
-const place = { hostIP: '172.18.0.2', podIPs: ['10.244.0.2'] }
+const place = { hostIPs: ['172.18.0.2'], podIPs: ['10.244.0.2'] }
 const environment = (container: object) => environmentOf(pod, container as Container, references, place)
 
 test('variables come from values, fields, ConfigMaps and Secrets, later ones winning', async () => {
@@ -36,6 +36,21 @@ test('variables come from values, fields, ConfigMaps and Secrets, later ones win
   assert.deepEqual(
     { ...env },
     { key: 'own', __proto__x: 'y', S_key: 'secret', PLAIN: 'x', IP: '10.244.0.2', APP: 'a', SECRET: 'secret' },
+  )
+})
+
+test('addresses of both families are told as a list, the first alone as one', async () => {
+  const field = (name: string) => ({ name, valueFrom: { fieldRef: { fieldPath: `status.${name}` } } })
+  const both = { hostIPs: ['172.18.0.2', 'fd00:172:18::2'], podIPs: ['10.244.0.2', 'fd00:10:244::2'] }
+  const container = { env: ['hostIP', 'hostIPs', 'podIP', 'podIPs'].map(field) } as unknown as Container
+  assert.deepEqual(
+    { ...(await environmentOf(pod, container, references, both)) },
+    {
+      hostIP: '172.18.0.2',
+      hostIPs: '172.18.0.2,fd00:172:18::2',
+      podIP: '10.244.0.2',
+      podIPs: '10.244.0.2,fd00:10:244::2',
+    },
   )
 })
 

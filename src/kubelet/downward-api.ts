@@ -3,11 +3,11 @@ import { nanosOf } from '../api/objects/quantity.ts'
 import { type Container, containerNamed, type Pod, specOf } from './pod.ts'
 
 export interface PodPlace {
-  readonly hostIP: string
+  readonly hostIPs: readonly string[]
   readonly podIPs: readonly string[]
 }
 
-export function podField(pod: Pod, path: string, { hostIP, podIPs }: PodPlace): string {
+export function podField(pod: Pod, path: string, { hostIPs, podIPs }: PodPlace): string {
   const { metadata } = pod
   const subscript = /^metadata\.(labels|annotations)\['(.*)'\]$/.exec(path)
   if (subscript !== null) {
@@ -30,8 +30,9 @@ export function podField(pod: Pod, path: string, { hostIP, podIPs }: PodPlace): 
     case 'spec.serviceAccountName':
       return specOf(pod).serviceAccountName ?? ''
     case 'status.hostIP':
+      return hostIPs[0] ?? ''
     case 'status.hostIPs':
-      return hostIP
+      return hostIPs.join(',')
     case 'status.podIP':
       return podIPs[0] ?? ''
     case 'status.podIPs':
@@ -88,7 +89,7 @@ export function textOfDownwardItem(
   allocatable: Readonly<Record<string, string>>,
 ): string {
   const { fieldRef, resourceFieldRef } = item
-  if (fieldRef !== undefined) return podField(pod, fieldRef.fieldPath, { hostIP: '', podIPs: [] })
+  if (fieldRef !== undefined) return podField(pod, fieldRef.fieldPath, { hostIPs: [], podIPs: [] })
   const container = containerNamed(pod, resourceFieldRef?.containerName ?? '')
   return resourceFieldRef === undefined || container === undefined
     ? ''

@@ -37,10 +37,10 @@ export interface KubeletOptions {
   readonly capacity?: Readonly<Record<string, string>>
   /** What pods may be given of it. Default: all. */
   readonly allocatable?: Readonly<Record<string, string>>
-  /** The node's own address. Default 127.0.0.1. */
-  readonly nodeIP?: string
+  /** The node's own addresses. Default 127.0.0.1. */
+  readonly nodeIPs?: readonly string[]
   /** Pod addresses of the simulated runtime. Default: the first node's. */
-  readonly podCIDR?: string
+  readonly podCIDRs?: readonly string[]
   /** One that keeps its containers while no kubelet runs. Default: a simulated one, which goes on with what pods' statuses tell. */
   readonly containerRuntime?: ContainerRuntime
   /** Another simulated one than that by default, of this kubelet alone. */
@@ -62,7 +62,7 @@ export interface KubeletOptions {
   /** What of the node's description is its own; asked again for each report. */
   readonly describe?: () => Partial<NodeDescription>
   /** What a new Node is registered with. */
-  readonly registers?: Pick<NodeDescription, 'labels' | 'taints' | 'podCIDR'>
+  readonly registers?: Pick<NodeDescription, 'labels' | 'taints' | 'podCIDRs'>
   /** Others say what becomes of its pods, or of the Node's status, which it then only registers (stages/play-stages.ts). */
   readonly played?: { readonly pods: boolean; readonly node: boolean }
 }
@@ -92,7 +92,7 @@ const DEFAULT_CAPACITY: Readonly<Record<string, string>> = {
 export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
   const { client, nodeName, signal, machine, containerRuntime } = options
   const runtime = stoppable(options.runtime, signal)
-  const hostIP = options.nodeIP ?? '127.0.0.1'
+  const hostIPs = options.nodeIPs ?? ['127.0.0.1']
   const capacity = options.capacity ?? DEFAULT_CAPACITY
   const { runtimeName, runtimeVersion } =
     (await (containerRuntime ?? options.simulatedRuntime)?.version()) ?? SIMULATED_VERSION
@@ -102,7 +102,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
 
   const description: NodeDescription = {
     name: nodeName,
-    ip: hostIP,
+    ips: hostIPs,
     capacity,
     ...(options.allocatable === undefined ? {} : { allocatable: options.allocatable }),
     architecture: process.arch === 'x64' ? 'amd64' : process.arch,
@@ -134,7 +134,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     if (containerRuntime !== undefined) return { containerRuntime }
     const simulated =
       options.simulatedRuntime ??
-      createSimulatedRuntime(runtime, createPodAddresses(options.podCIDR ?? podCIDROf(0)), {
+      createSimulatedRuntime(runtime, createPodAddresses(...(options.podCIDRs ?? [podCIDROf(0)])), {
         ...(options.resources === undefined ? {} : { resources: options.resources }),
       })
     return { containerRuntime: simulated, adopt: simulated.adopt }
@@ -149,7 +149,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
       nodeName,
       signal,
       allocatable: options.allocatable ?? capacity,
-      hostIP,
+      hostIPs,
       ...containersOfNode(),
       runtimeName,
       node: () => node,

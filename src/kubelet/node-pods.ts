@@ -56,7 +56,7 @@ export interface NodePodsOptions {
   readonly signal: AbortSignal
   /** What pods may be given. */
   readonly allocatable: Readonly<Record<string, string>>
-  readonly hostIP: string
+  readonly hostIPs: readonly string[]
   readonly containerRuntime: ContainerRuntime
   /** Of a simulated machine that begins anew: gives it what pods that ran before had. */
   readonly adopt?: (pod: AdoptedPod) => void
@@ -103,7 +103,7 @@ const FRESH_PERIOD_MS = 60_000
 const NO_PRESSURES: ReadonlySet<Pressure> = new Set()
 
 export function createNodePods(options: NodePodsOptions): NodePods {
-  const { runtime, client, nodeName, signal, allocatable, hostIP, containerRuntime, runtimeName, machine } = options
+  const { runtime, client, nodeName, signal, allocatable, hostIPs, containerRuntime, runtimeName, machine } = options
   const { clock } = runtime
 
   const recorder = createEventRecorder(
@@ -148,9 +148,9 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       if (!signal.aborted) endOrphans()
     })
   }
-  const probes = held.add(createProbeManager(runtime, containerRuntime, events, sync, hostIP))
+  const probes = held.add(createProbeManager(runtime, containerRuntime, events, sync, hostIPs[0]))
   const killer = createKiller(runtime, containerRuntime, events, (pod, container) =>
-    reachOf(pod, container, cache.get(uidOf(pod)).ips, hostIP),
+    reachOf(pod, container, cache.get(uidOf(pod)).ips, hostIPs[0] ?? ''),
   )
   const images = held.add(
     createImages(runtime, containerRuntime, events, async (pod, image) => {
@@ -186,7 +186,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       failures,
       events,
       killer,
-      hostIP,
+      hostIPs,
       ...(machine === undefined ? {} : { machine }),
     }),
   )
@@ -200,7 +200,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   )
   const sources = {
     runtimeName,
-    hostIP,
+    hostIPs,
     limitsPods: machine !== undefined,
     mountsRecursivelyReadOnly: (pod: Pod) => machine?.mountsRecursivelyReadOnly(pod) ?? true,
     startFailure: failures.get,

@@ -4,7 +4,7 @@ import { nodeStatus } from './node-status.ts'
 
 const description = {
   name: 'n',
-  ip: '10.0.0.1',
+  ips: ['10.0.0.1'],
   capacity: { cpu: '2', memory: '1Gi', pods: '110' },
   architecture: 'amd64',
   kubeletVersion: 'v1',

@@ -1,5 +1,5 @@
 /** The Node object this kubelet keeps: what it registers, and the status it reports (API concept: node status). */
-import type { Node, NodeCondition, NodeStatus, Taint } from '../api/generated/types.ts'
+import type { Node, NodeCondition, NodeSpec, NodeStatus, Taint } from '../api/generated/types.ts'
 import { isExtendedResource } from '../api/validation/resource-names.ts'
 import { formatTime } from '../base/clock.ts'
 import type { Pressure } from './eviction/observations.ts'
@@ -7,7 +7,8 @@ import type { RuntimeFeatures } from './runtimes/runtime.ts'
 
 export interface NodeDescription {
   readonly name: string
-  readonly ip: string
+  /** Of each family of the cluster's: the first is where it is reached. */
+  readonly ips: readonly string[]
   /** By resource name, as quantities. */
   readonly capacity: Readonly<Record<string, string>>
   /** What of the capacity pods may be given, where that is less. */
@@ -22,7 +23,7 @@ export interface NodeDescription {
   readonly machineId: string
   readonly bootId: string
   /** What a new Node is registered with, where the node knows it before the API does. */
-  readonly podCIDR?: string
+  readonly podCIDRs?: readonly string[]
   /** What a new Node is registered with beside the usual labels (the kubelet's --node-labels and --register-with-taints). */
   readonly labels?: Readonly<Record<string, string>>
   readonly taints?: readonly Taint[]
@@ -83,12 +84,16 @@ export function nodeObject(node: NodeDescription, nowMs: number): Node {
       annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
     },
     spec: {
-      ...(node.podCIDR === undefined ? {} : { podCIDR: node.podCIDR, podCIDRs: [node.podCIDR] }),
+      ...podRanges(node.podCIDRs),
       ...(node.taints === undefined ? {} : { taints: [...node.taints] }),
     },
     status: nodeStatus(node, nowMs, undefined),
   }
 }
+
+/** As a Node says them: podCIDR is the first of podCIDRs. */
+export const podRanges = (ranges: readonly string[] = []): NodeSpec =>
+  ranges[0] === undefined ? {} : { podCIDR: ranges[0], podCIDRs: [...ranges] }
 
 /** Resources that others have written into the Node's capacity (API concept: extended resources): the kubelet leaves them there. */
 function extendedOf(status: NodeStatus | undefined): Readonly<Record<string, string>> {
@@ -117,7 +122,7 @@ export function nodeStatus(node: NodeDescription, nowMs: number, old: NodeStatus
         : condition('Ready', 'False', 'KubeletNotReady', node.real.problem),
     ],
     addresses: [
-      { type: 'InternalIP', address: node.ip },
+      ...node.ips.map((address) => ({ type: 'InternalIP', address })),
       { type: 'Hostname', address: node.name },
     ],
     ...(node.real === undefined

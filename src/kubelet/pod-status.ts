@@ -30,7 +30,8 @@ export interface StartFailure {
 export interface StatusSources {
   /** `containerd`, `simulated`: the scheme of container ids. */
   readonly runtimeName: string
-  readonly hostIP: string
+  /** The node's own, the first of which is where it is reached. */
+  readonly hostIPs: readonly string[]
   /** Mounts can be read-only with all that is mounted below them. */
   mountsRecursivelyReadOnly(pod: Pod): boolean
   /** Pods have control groups of their own. */
@@ -95,7 +96,7 @@ export function podStatusOf(
   const all: ConditionInput = { pod, phase, containerStatuses, initContainerStatuses, generation, old }
   const ready = containersReady(all)
   const ips = runtime.ips.length > 0 ? runtime.ips : (old.podIPs ?? []).map(({ ip }) => ip)
-  const podIPs = spec.hostNetwork === true && runtime.sandboxes.length > 0 ? [sources.hostIP] : ips
+  const podIPs = spec.hostNetwork === true && runtime.sandboxes.length > 0 ? sources.hostIPs : ips
   const requests = allocated(podRequests(spec))
   return {
     ...(generation === undefined ? {} : { observedGeneration: generation }),
@@ -111,8 +112,8 @@ export function podStatusOf(
     ],
     ...(message === undefined ? {} : { message }),
     ...(reason === undefined ? {} : { reason }),
-    hostIP: sources.hostIP,
-    hostIPs: [{ ip: sources.hostIP }],
+    hostIP: sources.hostIPs[0] ?? '',
+    hostIPs: sources.hostIPs.map((ip) => ({ ip })),
     ...(podIPs.length === 0 ? {} : { podIP: podIPs[0]!, podIPs: podIPs.map((ip) => ({ ip })) }),
     startTime: old.startTime ?? formatTime(now),
     ...(inits.length === 0 ? {} : { initContainerStatuses }),

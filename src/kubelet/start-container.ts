@@ -81,7 +81,7 @@ export interface ContainerStarterOptions {
   readonly failures: StartFailures
   readonly events: PodEvents
   readonly killer: Killer
-  readonly hostIP: string
+  readonly hostIPs: readonly string[]
   /** Of a real node. */
   readonly machine?: Machine
 }
@@ -90,7 +90,7 @@ const FIRST_MS = 10_000
 const LONGEST_MS = 300_000
 
 export function createContainerStarter(options: ContainerStarterOptions): ContainerStarter {
-  const { runtime, containerRuntime, images, references, failures, events, killer, hostIP, machine } = options
+  const { runtime, containerRuntime, images, references, failures, events, killer, hostIPs, machine } = options
   const { clock } = runtime
   const backOff = createBackOff(clock, FIRST_MS, LONGEST_MS)
 
@@ -159,8 +159,8 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
     attempt: number,
     mountedImages: ReadonlyMap<string, VolumeImage> = new Map(),
   ): Promise<ContainerConfig> {
-    const podIPs = specOf(pod).hostNetwork === true ? [hostIP] : status.ips
-    const sources = { hostIP, podIPs, ...machine?.sources(pod) }
+    const podIPs = specOf(pod).hostNetwork === true ? hostIPs : status.ips
+    const sources = { hostIPs, podIPs, ...machine?.sources(pod) }
     const envs = await environmentOf(pod, container, references, sources)
     const words = (texts: readonly string[] = []) =>
       texts.map((text) => expanded(text, (name) => (Object.hasOwn(envs, name) ? envs[name] : undefined)))
@@ -220,7 +220,7 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
       if (handler.sleep !== undefined) await sleep(clock, durationMs(handler.sleep.seconds), signal)
       else {
         const action = { kind: 'postStart', handler, timeoutSeconds: Number.MAX_SAFE_INTEGER / 1000 } as const
-        const where = reachOf(pod, container, podIPs, hostIP)
+        const where = reachOf(pod, container, podIPs, hostIPs[0] ?? '')
         const { success, output } = await containerRuntime.probe(id, { ...action, ...where }, signal)
         if (!success) throw new Error(output)
       }

@@ -118,7 +118,7 @@ test('pods of a node that is gone are collected, and one that is deleted before 
 })
 
 test('each node is given a range of the cluster’s, what is reserved is none’s, and one waits until another is gone', async () => {
-  const nodeIpam = { clusterCidr: '10.244.0.0/22', reserved: ['10.244.3.0/24'] }
+  const nodeIpam = { clusterRanges: [{ cidr: '10.244.0.0/22', nodeMaskSize: 24 }], reserved: ['10.244.3.0/24'] }
   const { stage, advance, node, deleteNode } = await stageOf(4, { nodeIpam })
   await advance(1)
   const names = ['kwok-1', 'kwok-2', 'kwok-3', 'kwok-4']
@@ -128,6 +128,23 @@ test('each node is given a range of the cluster’s, what is reserved is none’
   await deleteNode('kwok-2')
   await advance(5)
   assert.equal((await node('kwok-4'))['spec'].podCIDR, '10.244.1.0/24')
+  await stage.stop()
+})
+
+test('of two ranges each node is given a piece of each, and none where one of them is used up', async () => {
+  const clusterRanges = [
+    { cidr: '10.244.0.0/16', nodeMaskSize: 24 },
+    { cidr: 'fd00:10:244::/63', nodeMaskSize: 64 },
+  ]
+  const { stage, advance, node, deleteNode } = await stageOf(3, { nodeIpam: { clusterRanges } })
+  await advance(1)
+  const names = ['kwok-1', 'kwok-2', 'kwok-3']
+  const ranges = await Promise.all(names.map(async (name) => (await node(name))['spec'].podCIDRs))
+  assert.deepEqual(ranges, [['10.244.0.0/24', 'fd00:10:244::/64'], ['10.244.1.0/24', 'fd00:10:244:1::/64'], undefined])
+  stage.nodes.silence('kwok-1')
+  await deleteNode('kwok-1')
+  await advance(5)
+  assert.equal((await node('kwok-3'))['spec'].podCIDRs[1], 'fd00:10:244::/64')
   await stage.stop()
 })
 

@@ -5,7 +5,7 @@
  * (API concept: RBAC auto-reconciliation; annotation rbac.authorization.kubernetes.io/autoupdate: "false" opts out).
  */
 
-import type { FlowSchema, Namespace } from '../../api/generated/types.ts'
+import type { FlowSchema, Namespace, ServiceCIDR } from '../../api/generated/types.ts'
 import { type Fields, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import type { Handler } from '../../api/request.ts'
 import type { Scheme } from '../../api/scheme/resource.ts'
@@ -177,10 +177,10 @@ function reconcile(existing: KubeObject, wanted: KubeObject): KubeObject {
 }
 
 /** A cluster may gain a second family; other ranges stay as they were given first. */
-function withSecondRange(existing: KubeObject, wanted: KubeObject): KubeObject {
-  const [before, now] = [existing, wanted].map((object) => (object['spec']?.cidrs ?? []) as readonly string[])
-  const gains = before?.length === 1 && now?.length === 2 && before[0] === now[0]
-  return gains ? { ...existing, spec: wanted['spec'] } : existing
+function withSecondRange(existing: ServiceCIDR, wanted: ServiceCIDR): KubeObject {
+  const [before = [], now = []] = [existing, wanted].map(({ spec }) => spec?.cidrs ?? [])
+  const gains = before.length === 1 && now.length === 2 && before[0] === now[0]
+  return gains ? { ...existing, spec: { cidrs: now } } : existing
 }
 
 function withData(existing: KubeObject, wanted: KubeObject): KubeObject {

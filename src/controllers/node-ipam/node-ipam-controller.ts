@@ -1,6 +1,6 @@
 /**
- * Gives each Node the range of its pods' addresses (spec.podCIDR), a piece of the cluster's (API concept: node IPAM, the range allocator).
- * The controller manager starts it where it is told the cluster's range: elsewhere the pods' network is its own affair.
+ * Gives each Node the ranges of its pods' addresses (spec.podCIDRs), a piece of each of the cluster's (API concept: node IPAM, the range
+ * allocator). The controller manager starts it where it is told the cluster's ranges: elsewhere the pods' network is its own affair.
  */
 import type { Node } from '../../api/generated/types.ts'
 import { isNotFound } from '../../api/status.ts'
@@ -9,11 +9,16 @@ import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { nodeRanges } from './node-ranges.ts'
 
+export interface ClusterRange {
+  readonly cidr: string
+  /** How long a node's prefix is. */
+  readonly nodeMaskSize: number
+}
+
 export interface NodeIpamOptions {
-  readonly clusterCidr: string
-  /** Default 24. */
-  readonly nodeCidrMaskSize?: number
-  /** Ranges that no node is given, where they are within the cluster's: that of Services, that of the nodes' own addresses. */
+  /** One, or one of each family. */
+  readonly clusterRanges: readonly ClusterRange[]
+  /** Ranges that no node is given, where they are within the cluster's: those of Services, that of the nodes' own addresses. */
   readonly reserved?: readonly string[]
 }
 
@@ -23,30 +28,45 @@ const WORKERS = 30
 /** @throws Error for ranges that do not fit */
 export function createNodeIpamController(
   context: ControllerContext,
-  { clusterCidr, nodeCidrMaskSize = 24, reserved = [] }: NodeIpamOptions,
+  { clusterRanges, reserved = [] }: NodeIpamOptions,
 ): Controller {
   const { runtime, client, informers, signal, concurrentSyncs = WORKERS } = context
   const nodes = informers.informer<Node>(NODES)
   const queue = createWorkQueue<string>(runtime, 'cidrallocator')
   const recorder = createEventRecorder(runtime, client, { component: 'cidrAllocator' })
-  const ranges = nodeRanges(clusterCidr, nodeCidrMaskSize)
-  for (const range of reserved) ranges.occupy(range)
+  const pools = clusterRanges.map(({ cidr, nodeMaskSize }) => nodeRanges(cidr, nodeMaskSize))
+  const occupy = (range: string) => {
+    for (const pool of pools) pool.occupy(range)
+  }
+  const release = (range: string) => {
+    for (const pool of pools) pool.release(range)
+  }
+  for (const range of reserved) occupy(range)
   /** Given, and not seen on the Node yet. */
-  const given = new Map<string, string>()
+  const given = new Map<string, readonly string[]>()
+
+  /** A piece of each; undefined, and none is taken, where one has none left. */
+  function next(): readonly string[] | undefined {
+    const taken = pools.map((pool) => pool.next())
+    const whole = taken.flatMap((range) => range ?? [])
+    if (whole.length === pools.length) return whole
+    for (const range of whole) release(range)
+    return undefined
+  }
 
   async function sync(name: string): Promise<void> {
     const node = nodes.store.get(name)
     if (node === undefined) return letGo(name)
     if (rangesOf(node).length > 0) return
-    const range = given.get(name) ?? ranges.next()
-    if (range === undefined) {
+    const ranges = given.get(name) ?? next()
+    if (ranges === undefined) {
       const subject = { kind: 'Node', apiVersion: 'v1', metadata: { name, uid: node.metadata.uid ?? '' } }
       recorder.event(subject, 'Normal', 'CIDRNotAvailable', `Node ${name} status is now: CIDRNotAvailable`)
-      throw new Error(`no range is left in ${clusterCidr} for node ${name}`)
+      throw new Error(`no range is left in ${clusterRanges.map(({ cidr }) => cidr).join()} for node ${name}`)
     }
-    given.set(name, range)
+    given.set(name, ranges)
     try {
-      await client.resource<Node>(NODES).patch(name, 'strategic', { spec: { podCIDR: range, podCIDRs: [range] } })
+      await client.resource<Node>(NODES).patch(name, 'strategic', { spec: { podCIDR: ranges[0], podCIDRs: ranges } })
     } catch (error) {
       if (!isNotFound(error)) throw error
       letGo(name)
@@ -54,19 +74,20 @@ export function createNodeIpamController(
   }
 
   function letGo(name: string): void {
-    const range = given.get(name)
-    if (range !== undefined) ranges.release(range)
+    for (const range of given.get(name) ?? []) release(range)
     given.delete(name)
   }
 
   function seen(node: Node): void {
     const { name = '' } = node.metadata
     const there = rangesOf(node)
-    for (const range of there) ranges.occupy(range)
+    for (const range of there) occupy(range)
     if (there.length === 0) queue.add(name)
-    // A kubelet or an administrator has said it before.
-    else if (!there.includes(given.get(name) ?? '')) letGo(name)
-    else given.delete(name)
+    else {
+      // A kubelet or an administrator may have said others before.
+      for (const range of given.get(name) ?? []) if (!there.includes(range)) release(range)
+      given.delete(name)
+    }
   }
 
   return {
@@ -76,7 +97,7 @@ export function createNodeIpamController(
         added: seen,
         updated: (_, node) => seen(node),
         deleted(node) {
-          for (const range of rangesOf(node)) if (!reserved.includes(range)) ranges.release(range)
+          for (const range of rangesOf(node)) if (!reserved.includes(range)) release(range)
           queue.add(node.metadata.name ?? '')
           for (const other of nodes.store.list()) if (rangesOf(other).length === 0) queue.add(other.metadata.name ?? '')
         },

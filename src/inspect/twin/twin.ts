@@ -85,8 +85,8 @@ function serviceRangeOf(read: ReadCluster): string | undefined {
   const [own] = listedItems<ServiceCIDR>(read, 'networking.k8s.io', 'servicecidrs').filter(
     ({ metadata }) => metadata.name === 'kubernetes',
   )
-  const told = own?.spec?.cidrs?.find((range) => !range.includes(':'))
-  if (told !== undefined) return told
+  const told = own?.spec?.cidrs ?? []
+  if (told.length > 0) return told.join()
   const service = listedItems<Service>(read, '', 'services').find(
     ({ metadata }) => metadata.namespace === 'default' && metadata.name === 'kubernetes',
   )

@@ -122,7 +122,7 @@ function withoutNetwork({ nodeName, nodeIP, found, ids, directory }: WaitingNode
   return {
     ...ids,
     name: nodeName,
-    ip: nodeIP,
+    ips: [nodeIP],
     capacity: capacityOf(directory),
     architecture: process.arch === 'x64' ? 'amd64' : process.arch,
     kubeletVersion: 'v1.37.1',

@@ -301,7 +301,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const ids = options.ids ?? machineIds()
   const describe = (): Partial<NodeDescription> => ({
     ...ids,
-    ...(network.podCIDR === undefined ? {} : { podCIDR: network.podCIDR }),
+    ...(network.podCIDR === undefined ? {} : { podCIDRs: [network.podCIDR] }),
     real: {
       ...realMachine(ids),
       port,
@@ -332,7 +332,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     nodeName,
     signal,
     capacity,
-    nodeIP,
+    nodeIPs: [nodeIP],
     containerRuntime,
     machine,
     describe,

@@ -26,8 +26,9 @@ export function createPlayedAddresses({ node, podCIDROf }: PlayedAddressesOption
   const taken = new Map<string, { readonly ip: string; readonly range: string }>()
   const rangeOf = (nodeName: string): string => {
     const { podCIDRs = [], podCIDR } = node(nodeName)?.spec ?? {}
-    // Ranges of IPv6 are not given out.
-    return [...podCIDRs, podCIDR ?? ''].find((cidr) => cidr.includes('.')) ?? podCIDROf(nodeName) ?? SHARED_RANGE
+    const own = [...podCIDRs, podCIDR ?? '']
+    // One address: of IPv6 only where there is no range of IPv4.
+    return own.find((cidr) => cidr.includes('.')) ?? podCIDROf(nodeName) ?? own.find(Boolean) ?? SHARED_RANGE
   }
   const addressesOf = (range: string): PodAddresses => {
     let addresses = ranges.get(range)
@@ -50,7 +51,7 @@ export function createPlayedAddresses({ node, podCIDROf }: PlayedAddressesOption
       if (has !== undefined) return has.ip
       const range = rangeOf(nodeName)
       try {
-        const ip = addressesOf(range).take()
+        const [ip = ''] = addressesOf(range).take()
         taken.set(uid, { ip, range })
         return ip
       } catch (cause) {
@@ -61,7 +62,7 @@ export function createPlayedAddresses({ node, podCIDROf }: PlayedAddressesOption
       const uid = pod.metadata.uid ?? ''
       const ip = pod.status?.podIP
       const { hostNetwork, nodeName = '' } = specOf(pod)
-      if (ip === undefined || !ip.includes('.') || taken.has(uid) || hostNetwork === true) return
+      if (ip === undefined || ip === '' || taken.has(uid) || hostNetwork === true) return
       const range = rangeOf(nodeName)
       addressesOf(range).reserve(ip)
       taken.set(uid, { ip, range })

@@ -22,7 +22,7 @@ import {
 import type { Begun, Pools } from '../strategy.ts'
 import { holds, lastOffset, rangeOfFamily, type ServiceRange } from './service-network.ts'
 
-/** Of a larger range the rest is given only to who asks for it. */
+/** Of a larger range the rest is given only to Services that ask for it. */
 const MOST_OFFSETS = 2 ** 40
 
 const reservations = new WeakMap<Pools, Set<string>>()
@@ -131,7 +131,7 @@ function withFamilies(given: Service, old: Service | undefined, { network }: Poo
   const policy: string = spec.ipFamilyPolicy ?? (isFree ? 'RequireDualStack' : 'SingleStack')
   const errors: FieldError[] = policyErrors(policy, spec, before?.spec)
   let families: readonly string[] = spec.ipFamilies ?? []
-  // Once it has a selector it may have those of the cluster only: what nobody asked for gives way.
+  // Once it has a selector it may have those of the cluster only: what the request does not say gives way.
   const isFreeNoMore = before !== undefined && isSelectorless(before) && !isFree
   if (isFreeNoMore && !given.spec?.ipFamilies?.length) families = families.slice(0, 1)
   ips.forEach((ip, i) => {

@@ -230,7 +230,7 @@ export function createSimulatedRuntime(
         config,
         state: 'ready',
         createdAt: clock.now(),
-        ips: config.hostNetwork ? [] : [addresses.take()],
+        ips: config.hostNetwork ? [] : [...addresses.take()],
         containers: new Set(),
       }
       sandboxes.set(sandbox.id, sandbox)
