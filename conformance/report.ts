@@ -95,7 +95,8 @@ asks an API server of this checkout the same and counts, in percent of all answe
 reason; and whole body; and managedFields in it too; the same warnings and content type; and times that stand in the same
 relations. This page is made by that command; \`npm test\` replays everything and fails when an answer differs that
 \`conformance/differing.json\` does not name, when a set has fewer answers than before, or when a figure falls. The
-command writes no lower figure unless it is told \`--lower\`.
+command writes no lower figure unless it is told \`--lower\`. The sets whose names begin with families are asked of servers that were started with those
+ranges for Services (\`conformance/sets.ts\`), all others of one with 10.96.0.0/16.
 
 What chance and time decide is replaced by names before answers are compared: uids, versions, ports, times. What holds
 between times is judged before that, in every answer (\`conformance/times.ts\`): an object's creation is neither past nor ahead

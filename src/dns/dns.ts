@@ -8,7 +8,7 @@ import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import type { EndpointSlice, Service } from '../api/generated/types.ts'
 import type { KubeObject } from '../api/object.ts'
-import { parseIPv4 } from '../api/objects/ip.ts'
+import { canonicalIP, parseIPv4 } from '../api/objects/ip.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { createInformerFactory } from '../client/informer.ts'
@@ -61,9 +61,10 @@ export async function startDns(options: DnsOptions): Promise<DnsServer> {
   const services = factory.informer<Service>(SERVICES)
   const slices = factory.informer<EndpointSlice>(SLICES)
   const namespaces = factory.informer<KubeObject>(NAMESPACES, { metadataOnly: true })
-  services.addIndex(BY_ADDRESS, ({ spec }) => spec?.clusterIPs ?? [])
+  const spelled = (addresses: readonly string[]) => [...new Set(addresses.flatMap((ip) => canonicalIP(ip) ?? []))]
+  services.addIndex(BY_ADDRESS, ({ spec }) => spelled(spec?.clusterIPs ?? []))
   slices.addIndex(BY_SERVICE, ({ metadata }) => [`${metadata.namespace}/${metadata.labels?.[SERVICE_NAME] ?? ''}`])
-  slices.addIndex(BY_ADDRESS, ({ endpoints }) => [...new Set((endpoints ?? []).flatMap(({ addresses }) => addresses))])
+  slices.addIndex(BY_ADDRESS, ({ endpoints }) => spelled((endpoints ?? []).flatMap(({ addresses }) => addresses)))
   factory.start()
   await factory.whenSynced(signal)
 

@@ -117,6 +117,10 @@ test('addresses of Services and endpoints have names, and all others are asked e
   assert.deepEqual(ask('5.0.244.10.in-addr.arpa', 'PTR'), ['db-0.db.n.svc.cluster.local'])
   assert.deepEqual(ask('6.0.244.10.in-addr.arpa', 'PTR'), ['10-244-0-6.db.n.svc.cluster.local'])
   assert.equal(ask('9.0.244.10.in-addr.arpa', 'PTR'), 'elsewhere', 'one that is not ready')
+  const reversed = (last: string) => `${last}.${'0.'.repeat(27)}0.0.d.f.ip6.arpa`
+  assert.deepEqual(ask(reversed('8'), 'PTR'), ['dual.n.svc.cluster.local'])
+  assert.equal(ask(reversed('9'), 'PTR'), 'elsewhere')
+  assert.equal(ask(reversed('88'), 'PTR'), 'elsewhere')
   assert.equal(ask('8.8.8.8.in-addr.arpa', 'PTR'), 'elsewhere')
   assert.equal(ask('x.in-addr.arpa', 'PTR'), 'elsewhere')
 })

@@ -3,7 +3,7 @@
  * question and of what is known of Services, slices and namespaces.
  */
 import type { EndpointSlice, Service } from '../api/generated/types.ts'
-import { parseIPv4, parseIPv6 } from '../api/objects/ip.ts'
+import { canonicalIP, parseIPv4, parseIPv6 } from '../api/objects/ip.ts'
 import { type Answer, type Data, type DnsRecord, RCODE, TYPE } from './read-message.ts'
 
 export interface Names {
@@ -15,6 +15,7 @@ export interface Names {
   /** Of one Service. */
   slices(namespace: string, name: string): readonly EndpointSlice[]
   hasNamespace(name: string): boolean
+  /** These two by addresses in their one spelling. */
   servicesByAddress(address: string): readonly Service[]
   slicesByAddress(address: string): readonly EndpointSlice[]
   /** Of the zone's state: it grows. */
@@ -254,7 +255,9 @@ const endpointNames = (ip: string, names: Names): readonly string[] =>
     const service = metadata.labels?.[SERVICE_NAME]
     if (service === undefined) return []
     return (endpoints ?? [])
-      .filter(({ addresses, conditions }) => addresses.includes(ip) && conditions?.ready !== false)
+      .filter(
+        ({ addresses, conditions }) => addresses.some((one) => canonicalIP(one) === ip) && conditions?.ready !== false,
+      )
       .map(({ hostname }) => `${labelOf(hostname, ip)}.${service}.${metadata.namespace}.svc.${names.domain}`)
   })
 
@@ -266,7 +269,7 @@ function reversedAddress(name: string): string | undefined {
     .reverse()
   if (four) return labels.length === 4 && parseIPv4(labels.join('.')) !== undefined ? labels.join('.') : undefined
   if (labels.length !== 32 || !labels.every((digit) => /^[0-9a-f]$/.test(digit))) return undefined
-  return labels.join('').replace(/(.{4})(?=.)/g, '$1:')
+  return canonicalIP(labels.join('').replace(/(.{4})(?=.)/g, '$1:'))
 }
 
 function soa(names: Names): DnsRecord {

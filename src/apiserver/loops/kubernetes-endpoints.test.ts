@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { EndpointSlice } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { startKubernetesEndpoints } from './kubernetes-endpoints.ts'
 import { startStandIn } from './test-stand-in.ts'
@@ -34,6 +35,12 @@ test('both name where pods reach the server, and are written once', async () => 
   assert.equal(slice?.metadata.labels?.['kubernetes.io/service-name'], 'kubernetes')
   await it.runtime.advance(30_000)
   assert.deepEqual(it.taken(), [])
+})
+
+test('a server that is reached by IPv6 has a slice of that family', async () => {
+  const it = await started(['fd00:7::1'])
+  const slice: EndpointSlice | undefined = it.get('discovery.k8s.io', 'endpointslices', 'default', 'kubernetes')
+  assert.deepEqual([slice?.addressType, slice?.endpoints?.[0]?.addresses], ['IPv6', ['fd00:7::1']])
 })
 
 test('what is written otherwise is mended within ten seconds, and what was there keeps its labels', async () => {
