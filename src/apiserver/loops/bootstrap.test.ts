@@ -46,6 +46,24 @@ test('a fresh cluster gets its namespaces before what lives in them, and another
   assert.deepEqual(it.taken(), [])
 })
 
+test('a cluster gains a second range, and of ranges that are others than before an Event tells', async () => {
+  const it = await started()
+  const cidrs = () => it.get('networking.k8s.io', 'servicecidrs', '', 'kubernetes')?.['spec'].cidrs
+  const startWith = (ranges: string) =>
+    it.runtime.complete(ensureBootstrapObjects({ ...it.options, network: serviceNetwork(ranges) }))
+  await startWith('10.1.0.0/16,fd00::/112')
+  assert.deepEqual(it.taken(), ['PUT /apis/networking.k8s.io/v1/servicecidrs/kubernetes'])
+  assert.deepEqual(cidrs(), ['10.1.0.0/16', 'fd00::/112'])
+  await startWith('10.1.0.0/16,fd00::/112')
+  assert.deepEqual(it.taken(), [])
+  for (const other of ['10.1.0.0/16', '10.2.0.0/16', 'fd00::/112,10.1.0.0/16']) {
+    await it.runtime.advance(1000.25)
+    await startWith(other)
+    assert.deepEqual(it.taken(), ['POST /api/v1/namespaces/default/events'])
+    assert.deepEqual(cidrs(), ['10.1.0.0/16', 'fd00::/112'])
+  }
+})
+
 test('what a slow store did not take is written again, as long as its patience is, and with it what follows', async () => {
   const slow = () =>
     new StatusError(500, 'InternalError', 'Internal error occurred: etcd: whether it was done is not known')

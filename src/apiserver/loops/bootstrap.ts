@@ -144,6 +144,7 @@ async function ensure(options: BootstrapOptions, writer: Writer, wanted: KubeObj
     await writer.writeStatus(existing, statusOf(options, wanted))
   const reconciled = reconcile(existing, wanted)
   if (reconciled !== existing) await writer.update(reconciled)
+  else if (wanted.kind === 'ServiceCIDR') await tellOfOtherRanges(options, writer, existing, wanted)
 }
 
 /** Those of the objects of every cluster that come with a status are FlowSchemas and PriorityLevelConfigurations. */
@@ -181,6 +182,41 @@ function withSecondRange(existing: ServiceCIDR, wanted: ServiceCIDR): KubeObject
   const [before = [], now = []] = [existing, wanted].map(({ spec }) => spec?.cidrs ?? [])
   const gains = before.length === 1 && now.length === 2 && before[0] === now[0]
   return gains ? { ...existing, spec: { cidrs: now } } : existing
+}
+
+/** Services keep to the flags all the same: what the object says is for others. */
+async function tellOfOtherRanges(
+  { runtime }: BootstrapOptions,
+  writer: Writer,
+  existing: ServiceCIDR,
+  wanted: ServiceCIDR,
+): Promise<void> {
+  const [there, flags] = [existing, wanted].map(({ spec }) => (spec?.cidrs ?? []).join(' '))
+  if (there === flags) return
+  const now = runtime.clock.now()
+  const time = formatTime(now)
+  const component = STATUS_MANAGERS['ServiceCIDR'] ?? ''
+  const { apiVersion, kind, metadata } = existing
+  const { name = '', uid = '', resourceVersion = '' } = metadata
+  const event: KubeObject = {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name: `${name}.${(BigInt(Math.floor(now)) * 1_000_000n).toString(16)}`, namespace: 'default' },
+    involvedObject: { apiVersion, kind, name, uid, resourceVersion },
+    type: 'Warning',
+    reason: 'KubernetesDefaultServiceCIDRInconsistent',
+    message: `The default ServiceCIDR [${there}] does not match the controller flag configurations [${flags}]`,
+    source: { component },
+    reportingComponent: component,
+    reportingInstance: '',
+    firstTimestamp: time,
+    lastTimestamp: time,
+    count: 1,
+  }
+  // That it is not told keeps no server from being ready.
+  await writer.create(event).catch((error: unknown) => {
+    if (!(error instanceof StatusError)) throw error
+  })
 }
 
 function withData(existing: KubeObject, wanted: KubeObject): KubeObject {
