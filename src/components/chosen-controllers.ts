@@ -2,13 +2,11 @@
 import { CONTROLLER_NAMES } from '../controllers/manager.ts'
 import { FlagError, type ReadFlags } from './flags.ts'
 
-/** Those that kube-controller-manager has besides (v1.37): nothing runs for them here. */
+/** Those that kube-controller-manager has besides (v1.37), none of which runs by default: nothing runs for them here. */
 const NOT_HERE = [
-  'kube-apiserver-serving-clustertrustbundle-publisher-controller',
   'podgroup-protection-controller',
   'resourcepoolstatusrequest-controller',
   'selinux-warning-controller',
-  'service-cidr-controller',
   'storageversion-garbage-collector-controller',
 ]
 

@@ -26,6 +26,7 @@ import { createReplicaController } from './replicaset/replica-controller.ts'
 import { replicaSets, replicationControllers } from './replicaset/replicaset-and-replicationcontroller.ts'
 import { createResourceClaimController } from './resourceclaim/resourceclaim-controller.ts'
 import { createResourceQuotaController } from './resourcequota/resourcequota-controller.ts'
+import { createServiceCidrController } from './service-cidr/service-cidr-controller.ts'
 import { createLegacyTokenCleaner } from './serviceaccount/legacy-token-cleaner.ts'
 import { createServiceAccountController } from './serviceaccount/serviceaccount-controller.ts'
 import { createStatefulSetController } from './statefulset/statefulset-controller.ts'
@@ -99,6 +100,7 @@ export const controllerEntries: readonly ControllerEntry[] = [
     'validatingadmissionpolicy-status-controller',
     createPolicyStatusController,
   ),
+  entry('service-cidr-controller', 'service-cidrs-controller', createServiceCidrController),
   entry('ttl-controller', 'ttl-controller', createTtlController),
   entry('pod-garbage-collector-controller', 'pod-garbage-collector', (context) =>
     createPodGarbageCollector(context, context.settings?.podGarbageCollector),

@@ -8,6 +8,7 @@ import type { Client } from '../client/client.ts'
 import { createInformerFactory, type InformerFactory } from '../client/informer.ts'
 import { serviceAccountUser } from '../client/transport.ts'
 import { createCertificateSigner, type SignCertificate } from './certificates/signing-controller.ts'
+import { createClusterTrustBundlePublisher } from './clustertrustbundle-publisher/clustertrustbundle-publisher.ts'
 import type { Controller, ControllerContext, ControllerSettings } from './controller.ts'
 import { controllerEntries } from './controllers-list.ts'
 import { createGarbageCollector, type GarbageCollector } from './garbage-collector/garbage-collector.ts'
@@ -52,6 +53,7 @@ export const controllerManagerUser: UserInfo = {
 const userAgent = 'kube-controller-manager'
 
 const ROOT_CA_PUBLISHER = 'root-ca-certificate-publisher-controller'
+const TRUST_BUNDLE_PUBLISHER = 'kube-apiserver-serving-clustertrustbundle-publisher-controller'
 const CERTIFICATE_SIGNER = 'certificatesigningrequest-signing-controller'
 const TOKEN_CONTROLLER = 'serviceaccount-token-controller'
 const NODE_IPAM = 'node-ipam-controller'
@@ -64,6 +66,7 @@ const STORAGE_VERSION_MIGRATOR = 'storage-version-migrator-controller'
 export const CONTROLLER_NAMES: readonly string[] = [
   ...controllerEntries.map(({ name }) => name),
   ROOT_CA_PUBLISHER,
+  TRUST_BUNDLE_PUBLISHER,
   CERTIFICATE_SIGNER,
   TOKEN_CONTROLLER,
   NODE_IPAM,
@@ -103,6 +106,10 @@ export async function startControllerManager(options: ControllerManagerOptions):
   for (const { name, serviceAccount, create } of controllerEntries) add(name, serviceAccount, create)
   if (rootCa !== undefined)
     add(ROOT_CA_PUBLISHER, 'root-ca-cert-publisher', (context) => createRootCaPublisher(context, rootCa))
+  if (rootCa !== undefined)
+    add(TRUST_BUNDLE_PUBLISHER, 'kube-apiserver-serving-clustertrustbundle-publisher', (context) =>
+      createClusterTrustBundlePublisher(context, rootCa),
+    )
   if (signCertificate !== undefined)
     add(CERTIFICATE_SIGNER, 'certificate-controller', (context) => createCertificateSigner(context, signCertificate))
   if (rootCa !== undefined && signToken !== undefined)

@@ -19,6 +19,7 @@ import { createClient, inProcessTransport } from '../../src/client/transport.ts'
 import type { ControllerSettings } from '../../src/controllers/controller.ts'
 import { startControllerManager } from '../../src/controllers/manager.ts'
 import { startScheduler } from '../../src/scheduler/scheduler.ts'
+import { AUTHORITY } from '../authority.ts'
 import { ADMIN, journalOf, startTestApi } from '../harness.ts'
 import { type NodeStandIn, startNodeStandIn } from './node-stand-in.ts'
 import type { RawEvent, RawWrite } from './normalize.ts'
@@ -26,8 +27,6 @@ import { rawEvent } from './normalize.ts'
 
 export const namespace = 't-scenario'
 const SCHEDULER: UserInfo = { name: 'system:kube-scheduler', groups: ['system:authenticated'] }
-
-const rootCa = '-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----\n'
 
 export type Verdict = 'allow' | 'refuse'
 
@@ -224,7 +223,7 @@ export async function startStage(runtime: StageRuntime, options: StageOptions): 
   const manager = startControllerManager({
     runtime,
     clientFor,
-    rootCa,
+    rootCa: AUTHORITY,
     signal,
     ...(options.settings === undefined ? {} : { settings: options.settings }),
   })

@@ -8,6 +8,7 @@ import { simulatedRuntime } from '../../src/base/simulated-runtime.ts'
 import { createInformerFactory } from '../../src/client/informer.ts'
 import { createClient, inProcessTransport } from '../../src/client/transport.ts'
 import { startControllerManager } from '../../src/controllers/manager.ts'
+import { AUTHORITY } from '../authority.ts'
 import { ADMIN, startTestApi } from '../harness.ts'
 
 async function cluster(seed: number) {
@@ -17,7 +18,7 @@ async function cluster(seed: number) {
   const clientFor = (identity: { user: UserInfo; userAgent: string }) =>
     createClient(runtime, inProcessTransport(api.handler), identity)
   const admin = clientFor({ user: ADMIN, userAgent: 'user' })
-  const starting = startControllerManager({ runtime, clientFor, rootCa: 'CA', signal: stop.signal })
+  const starting = startControllerManager({ runtime, clientFor, rootCa: AUTHORITY, signal: stop.signal })
   await runtime.complete(starting, { maxSteps: 1_000_000 })
   const pods = admin.resource({ group: '', version: 'v1', resource: 'pods' })
   const gone: string[] = []

@@ -11,6 +11,7 @@ import { createPodAddresses, podCIDROf } from '../../../src/kubelet/pod-addresse
 import type { ContainerRuntime } from '../../../src/kubelet/runtimes/runtime.ts'
 import { createSimulatedRuntime } from '../../../src/kubelet/runtimes/simulated/simulated-runtime.ts'
 import { startScheduler } from '../../../src/scheduler/scheduler.ts'
+import { AUTHORITY } from '../../authority.ts'
 import { ADMIN, journalOf, startTestApi, type TestAnswer } from '../../harness.ts'
 
 export const namespace = 't-kubelet'
@@ -117,7 +118,7 @@ export async function startNodeStage(runtime: SimulatedRuntime, options: NodeSta
   const client = createClient(runtime, transport, { user, userAgent: 'kubelet' })
   if (options.controllers) {
     const clientFor = (identity: ClientIdentity) => createClient(runtime, transport, identity)
-    await runtime.complete(startControllerManager({ runtime, clientFor, rootCa: 'CA', signal }), many)
+    await runtime.complete(startControllerManager({ runtime, clientFor, rootCa: AUTHORITY, signal }), many)
     const scheduler = { name: 'system:kube-scheduler', groups: ['system:authenticated'] }
     const own = clientFor({ user: scheduler, userAgent: 'kube-scheduler' })
     await runtime.complete(startScheduler({ runtime, client: own, signal }), many)

@@ -17,6 +17,7 @@ import { createPodAddresses, podCIDROf } from '../../../src/kubelet/pod-addresse
 import type { ContainerRuntime } from '../../../src/kubelet/runtimes/runtime.ts'
 import { createSimulatedRuntime } from '../../../src/kubelet/runtimes/simulated/simulated-runtime.ts'
 import { startScheduler } from '../../../src/scheduler/scheduler.ts'
+import { AUTHORITY } from '../../authority.ts'
 import { ADMIN } from '../../harness.ts'
 import type { Happenings } from '../explore.ts'
 import { countHappenings, type Happening } from './happenings.ts'
@@ -253,7 +254,7 @@ export async function startWorld(
         runtime: own,
         clientFor: ({ user, userAgent }) => clientOf(life, user, userAgent, own),
         controllers,
-        rootCa: 'CA',
+        rootCa: AUTHORITY,
         signal: life.signal,
       }),
     )
