@@ -18,7 +18,7 @@ const event = (name: EventName, old: unknown, now: unknown) => ({ name, old, now
 function start(gate: Set<string> = new Set()) {
   const runtime = simulatedRuntime(1)
   let woken = 0
-  const hints = createHints({ namespaceLabels: () => ({}), addedAffinity: () => undefined })
+  const hints = createHints({ namespaceLabels: () => ({}), addedAffinity: () => undefined, isBacked: () => false })
   const gateOf = ({ pod }: PodInfo): Refuser | undefined =>
     gate.has(pod.metadata.name ?? '') ? 'DynamicResources' : undefined
   const queue = createSchedulingQueue(runtime, { wake: () => woken++, hints, gateOf })

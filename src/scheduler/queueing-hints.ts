@@ -2,7 +2,7 @@
  * Queueing hints (KEP-4247): for each plugin the changes that may make a pod fit which it refused, and what it looks at to say whether
  * they do. A pod that waits is tried again only when a plugin that refused it says so.
  */
-import type { CSIDriver, CSINode, Node, NodeAffinity, PersistentVolume } from '../api/generated/types.ts'
+import type { CSIDriver, CSINode, DeviceClass, Node, NodeAffinity, PersistentVolume } from '../api/generated/types.ts'
 import type { Fields } from '../api/object.ts'
 import { selectsNode } from '../api/objects/node-affinity.ts'
 import type { ResourceClaim } from '../api/objects/resource-claims.ts'
@@ -11,6 +11,7 @@ import { getOrInsertComputed } from '../base/get-or-insert.ts'
 import { objectKey } from '../client/store.ts'
 import type { ClusterEvent, EventName } from './cluster-events.ts'
 import { deviceClaimKeysOf } from './devices/device-binder.ts'
+import { backedResources } from './devices/extended-resources.ts'
 import { portsClash } from './filters.ts'
 import { type Amounts, amountsOf, type PodInfo, termMatches } from './pod-info.ts'
 import type { FilterPlugin } from './profile.ts'
@@ -27,6 +28,8 @@ type Hint = (info: PodInfo, event: ClusterEvent) => boolean
 export interface HintView {
   /** What the pod's profile asks of nodes besides. */
   readonly addedAffinity: (info: PodInfo) => NodeAffinity | undefined
+  /** Devices may stand for this resource on a node that has none of it. */
+  readonly isBacked: (resource: string) => boolean
   readonly namespaceLabels: (namespace: string) => Fields | undefined
 }
 
@@ -73,13 +76,15 @@ export function createHints(view: HintView): Hints {
       AssignedPodDelete: ({ ports }, event) => portsClash(ports, oldPodOf(event).ports),
     },
     NodeResourcesFit: {
-      NodeAdd: (info, event) => hasRoomFor(info, allocatable(nodeOf(event))),
+      NodeAdd: (info, event) => hasRoomFor(info, allocatable(nodeOf(event)), view),
       NodeUpdateNodeAllocatable: (info, event) =>
-        hasRoomFor(info, allocatable(nodeOf(event))) &&
+        hasRoomFor(info, allocatable(nodeOf(event)), view) &&
         hasMoreFor(info, allocatable(oldNodeOf(event)), allocatable(nodeOf(event))),
       AssignedPodDelete: always,
       AssignedPodUpdatePodScaleDown: (info, event) => freesFor(info, oldPodOf(event), podOf(event)),
       TargetPodUpdatePodScaleDown: always,
+      'resource.k8s.io/DeviceClassAdd': backs,
+      'resource.k8s.io/DeviceClassUpdate': backs,
     },
     VolumeRestrictions: {
       AssignedPodDelete: (info, event) => sharesVolume(info, oldPodOf(event)),
@@ -123,10 +128,8 @@ export function createHints(view: HintView): Hints {
       NodeUpdateNodeLabel: (info, event) => changesTopology(info, oldNodeOf(event), nodeOf(event)),
       AssignedPodAdd: (info, event) => isSpreadWith(info, podOf(event)),
       AssignedPodDelete: (info, event) => isSpreadWith(info, oldPodOf(event)),
-      AssignedPodUpdatePodLabel: (info, event) =>
-        isSpreadWith(info, oldPodOf(event)) !== isSpreadWith(info, podOf(event)),
-      TargetPodUpdatePodLabel: (info, event) =>
-        isSpreadWith(info, oldPodOf(event)) !== isSpreadWith(info, podOf(event)),
+      AssignedPodUpdatePodLabel: changesSpread,
+      TargetPodUpdatePodLabel: changesSpread,
     },
     InterPodAffinity: {
       NodeAdd: (info, event) => hasAffinityKey(info, nodeOf(event)),
@@ -178,8 +181,12 @@ function isSelected(info: PodInfo, node: Node, { addedAffinity }: HintView): boo
 }
 
 /** Were nothing on the node. */
-const hasRoomFor = ({ requests }: PodInfo, allocatable: Amounts): boolean =>
-  (allocatable.get('pods') ?? 0) > 0 && [...requests].every(([name, amount]) => amount <= (allocatable.get(name) ?? 0))
+const hasRoomFor = ({ requests }: PodInfo, allocatable: Amounts, { isBacked }: HintView): boolean =>
+  (allocatable.get('pods') ?? 0) > 0 &&
+  [...requests].every(([name, amount]) => {
+    const capacity = allocatable.get(name) ?? 0
+    return amount <= capacity || (capacity === 0 && isBacked(name))
+  })
 
 function hasMoreFor({ requests }: PodInfo, before: Amounts, after: Amounts): boolean {
   const isMore = (name: string) => (after.get(name) ?? 0) > (before.get(name) ?? 0)
@@ -189,6 +196,10 @@ function hasMoreFor({ requests }: PodInfo, before: Amounts, after: Amounts): boo
 /** The other asks for less of something that this one asks for. */
 const freesFor = ({ requests }: PodInfo, old: PodInfo, now: PodInfo): boolean =>
   [...requests.keys()].some((name) => (now.requests.get(name) ?? 0) < (old.requests.get(name) ?? 0))
+
+/** Its devices stand for something that the pod asks for. */
+const backs: Hint = ({ requests }, { now }) =>
+  [...backedResources([now as DeviceClass]).keys()].some((resource) => requests.has(resource))
 
 const sharesVolume = (info: PodInfo, other: PodInfo): boolean =>
   other.claims.some((claim) => info.claims.includes(claim)) || isDiskTaken(info, [other])
@@ -221,20 +232,22 @@ const hasTopology = (info: PodInfo, { metadata: { labels = {} } }: Node): boolea
   hardOf(info).every(({ topologyKey }) => labels[topologyKey] !== undefined)
 
 function changesTopology(info: PodInfo, old: Node, now: Node): boolean {
+  if (isSpreadByDefault(info)) return true
   if (!hasTopology(info, old) && !hasTopology(info, now)) return false
   return hardOf(info).some(
     ({ topologyKey }) => old.metadata.labels?.[topologyKey] !== now.metadata.labels?.[topologyKey],
   )
 }
 
-const isSpreadWith = (
-  info: PodInfo,
-  {
-    pod: {
-      metadata: { namespace, labels },
-    },
-  }: PodInfo,
-): boolean => namespace === info.pod.metadata.namespace && hardOf(info).some(({ selector }) => selector.matches(labels))
+const isSpreadWith = (info: PodInfo, { pod: { metadata } }: PodInfo): boolean =>
+  metadata.namespace === info.pod.metadata.namespace &&
+  (isSpreadByDefault(info) || hardOf(info).some(({ selector }) => selector.matches(metadata.labels)))
+
+const changesSpread: Hint = (info, event) =>
+  isSpreadByDefault(info) || isSpreadWith(info, oldPodOf(event)) !== isSpreadWith(info, podOf(event))
+
+/** By its profile's constraints for pods that have none: what they select is found when it is tried. */
+const isSpreadByDefault = ({ spread }: PodInfo): boolean => spread.length === 0
 
 const hasAffinityKey = ({ affinity }: PodInfo, { metadata: { labels = {} } }: Node): boolean =>
   affinity.every(({ topologyKey }) => labels[topologyKey] !== undefined)

@@ -300,3 +300,27 @@ test('a pod that is gone before the watch has shown where it was bound leaves it
   await it.add(ours('b', {}, full))
   assert.equal(it.nodeOf('b'), 'n')
 })
+
+test('who is spread by default constraints that it must keep is tried again when a pod of its namespace goes', async () => {
+  const defaultConstraints = [{ topologyKey: 'rack', maxSkew: 1, minDomains: 1, isHard: true }]
+  const args = { ...DEFAULT_ARGS, defaultConstraints, areSystemDefaults: false }
+  const closed = { spec: { taints: [{ key: 't', effect: 'NoSchedule' }] } }
+  const profiles = [profile('default-scheduler', { args })]
+  const it = await startedAs(
+    { profiles },
+    node('n', { labels: { rack: 'a' } }),
+    node('m', { labels: { rack: 'b' }, ...closed }),
+  )
+  it.put('services', {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 's', namespace: 'default' },
+    spec: { selector: { app: 'a' } },
+  })
+  const labels = { app: 'a' }
+  await it.add(ours('first', {}, { labels }), ours('second', {}, { labels }))
+  assert.deepEqual([it.nodeOf('first'), it.nodeOf('second')], ['n', undefined])
+  it.of('pods').remove('default/first')
+  await it.runtime.settle()
+  assert.equal(it.nodeOf('second'), 'n')
+})

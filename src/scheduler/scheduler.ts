@@ -106,7 +106,11 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     scheduled = true
     runtime.scheduler.later('schedule', scheduleSome)
   }
-  const hints = createHints({ namespaceLabels, addedAffinity: (info) => profileOf(info).args.addedAffinity })
+  const hints = createHints({
+    namespaceLabels,
+    addedAffinity: (info) => profileOf(info).args.addedAffinity,
+    isBacked: (resource) => devices.isBacked(resource),
+  })
   const gateOf = ({ pod }: PodInfo): Refuser | undefined => {
     if ((pod.spec?.schedulingGates?.length ?? 0) > 0 && isGatedBy(pod)) return 'SchedulingGates'
     return devices.isGated(pod) ? 'DynamicResources' : undefined

@@ -14,7 +14,7 @@ import { createClient } from '../../src/client/transport.ts'
 import { sizeOf, writesIn } from '../devices/audit-log.ts'
 import { createNeutral, stepOf } from '../devices/recording.ts'
 import { play } from '../devices/scenario.ts'
-import { countsOf, countsSince, type QueueStep, recordingFile, recordingText } from './recording.ts'
+import { countsOf, countsSince, NAMED, type QueueStep, recordingFile, recordingText } from './recording.ts'
 import { slowScenarios, scenarios as usual } from './scenarios.ts'
 
 const scenarios = { ...usual, ...slowScenarios }
@@ -51,11 +51,10 @@ async function record(name: string): Promise<void> {
     namespace,
     pass: (ms) => wait(ms),
     async ended() {
-      const { items } = await client
-        .resource({ group: '', version: 'v1', resource: 'pods' })
-        .namespace(namespace)
-        .list()
-      neutral.know(items.map((item) => ({ ...item, kind: 'Pod' })))
+      for (const [group, resource, kind] of NAMED) {
+        const { items } = await client.resource({ group, version: 'v1', resource }).namespace(namespace).list()
+        neutral.know(items.map((item) => ({ ...item, kind })))
+      }
       const now = page()
       const until = sizeOf(auditLog)
       const wrote = stepOf(writesIn(auditLog, [namespace], from, until), neutral, told)

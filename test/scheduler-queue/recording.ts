@@ -16,6 +16,12 @@ export interface QueueStep {
   readonly wrote: SeenStep
 }
 
+/** What has a name by chance, or a uid that is told. */
+export const NAMED = [
+  ['', 'pods', 'Pod'],
+  ['resource.k8s.io', 'resourceclaims', 'ResourceClaim'],
+] as const
+
 export type Counts = Pick<QueueStep, 'attempts' | 'incoming' | 'pending'>
 
 const folder = new URL('./recordings/', import.meta.url)

@@ -11,7 +11,7 @@ import { createNeutral, type SeenWrite, stepOf } from '../devices/recording.ts'
 import { play, type Scenario } from '../devices/scenario.ts'
 import { seeingHandler } from '../devices/seen-writes.ts'
 import { ADMIN, startTestApi } from '../harness.ts'
-import { comparable, countsOf, countsSince, type QueueStep, readRecording } from './recording.ts'
+import { comparable, countsOf, countsSince, NAMED, type QueueStep, readRecording } from './recording.ts'
 import { scenarios, slowScenarios } from './scenarios.ts'
 
 const namespace = 'played'
@@ -49,8 +49,10 @@ async function replay(scenario: Scenario): Promise<readonly QueueStep[]> {
     namespace,
     pass: (ms) => sleep(runtime.clock, ms),
     async ended() {
-      const { items } = await user.resource({ group: '', version: 'v1', resource: 'pods' }).namespace(namespace).list()
-      neutral.know(items.map((item) => ({ ...item, kind: 'Pod' })))
+      for (const [group, resource, kind] of NAMED) {
+        const { items } = await user.resource({ group, version: 'v1', resource }).namespace(namespace).list()
+        neutral.know(items.map((item) => ({ ...item, kind })))
+      }
       const now = countsOf(metrics.text())
       steps.push({ ...countsSince(before, now), wrote: stepOf(writes, neutral, told) })
       before = now

@@ -18,13 +18,22 @@ const node = (name: string, labels: Fields = {}, { spec, allocatable = {} }: Rec
   },
 })
 
-const pod = (name: string, spec: Fields = {}, { requests, labels, ports }: Record<string, unknown> = {}): Fields => ({
+const pod = (
+  name: string,
+  spec: Fields = {},
+  { requests, limits, labels, ports }: Record<string, unknown> = {},
+): Fields => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name, ...(labels ? { labels } : {}) },
   spec: {
     containers: [
-      { name: 'c', image: 'i', ...(requests ? { resources: { requests } } : {}), ...(ports ? { ports } : {}) },
+      {
+        name: 'c',
+        image: 'i',
+        ...(requests ? { resources: { requests, ...(limits ? { limits } : {}) } } : {}),
+        ...(ports ? { ports } : {}),
+      },
     ],
     ...spec,
   },
@@ -568,6 +577,19 @@ const all: Readonly<Record<string, Scenario>> = {
     make(node('m', {}, { spec: { unschedulable: true } })),
     make(deviceClass('another')),
     make(deviceClass()),
+  ],
+  'extended-resource-class-comes': [
+    make(node('n')),
+    make(pod('a', {}, { requests: { 'example.com/gpu': '1', cpu: '1' }, limits: { 'example.com/gpu': '1' } })),
+    make(slice('sl', 'n', [device('d6')])),
+    make(deviceClass('another')),
+    make(deviceClass('gpu', { extendedResourceName: 'example.com/gpu' })),
+  ],
+  'extended-resource-node-comes': [
+    make(node('n', {}, { allocatable: { cpu: '500m' } })),
+    make(deviceClass('gpu', { extendedResourceName: 'example.com/gpu' }), slice('sl', 'm', [device('d7')])),
+    make(pod('a', {}, { requests: { 'example.com/gpu': '1', cpu: '1' }, limits: { 'example.com/gpu': '1' } })),
+    make(node('m')),
   ],
   'declared-features': [
     make(node('n'), present('other', 'n')),

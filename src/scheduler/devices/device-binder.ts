@@ -79,6 +79,8 @@ export interface DeviceBinder {
   isGated(pod: Pod): boolean
   /** What the pod asks for; undefined for a pod without claims; a text says why no node can run it. */
   devicesOf(pod: Pod): PodDevices | string | undefined
+  /** Devices stand for this resource where a node has none of it by a plugin. */
+  isBacked(resource: string): boolean
   /** For nodes in turn, over what there is at this moment. */
   planner(pod: Pod, devices: PodDevices): (node: Node) => DevicePlan | string
   reserve(pod: Pod, plan: DevicePlan): void
@@ -125,6 +127,10 @@ export function createDeviceBinder(
   )
   /** Resources that classes stand for: until one changes. */
   let backed: ReturnType<typeof backedResources> | undefined
+  const backedNow = () => {
+    backed ??= backedResources(classes.store.list())
+    return backed
+  }
   classes.addHandlers(
     tellOf('resource.k8s.io/DeviceClass', (event) => {
       backed = undefined
@@ -248,9 +254,9 @@ export function createDeviceBinder(
 
   return {
     isGated: (pod) => podClaims(pod).length > 0 && claimsOf(pod) === undefined,
+    isBacked: (resource) => backedNow().has(resource),
     devicesOf(pod) {
-      backed ??= backedResources(classes.store.list())
-      const extended = extendedRequests(pod, backed)
+      const extended = extendedRequests(pod, backedNow())
       if (podClaims(pod).length === 0 && extended.length === 0) return undefined
       const found = claimsOf(pod)
       if (found === undefined) return 'waiting for resource claims'

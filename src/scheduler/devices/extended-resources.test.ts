@@ -32,7 +32,7 @@ test('what a node has by a plugin is not asked of devices', () => {
   const requests = extendedRequests(pod, backed)
   assert.deepEqual(
     requests.map(({ request, count }) => [request, count]),
-    [['container-1-request-0', 2]],
+    [['container-1-request-1', 2]],
   )
   const node = (gpus: string) =>
     ({

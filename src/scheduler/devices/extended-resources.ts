@@ -41,16 +41,15 @@ export function extendedRequests(pod: Pod, backed: ReadonlyMap<string, string>):
   const containers = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])]
   return containers.flatMap(({ name: container, resources }, at) => {
     const requests = Object.entries((resources?.requests ?? {}) as Readonly<Record<string, string>>)
+    // A request is named by its place among all that the container asks for.
     return requests
-      .filter(([resource, amount]) => backed.has(resource) && Number(amount) > 0)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([resource, amount], index) => ({
-        resource,
-        deviceClass: backed.get(resource) as string,
-        container,
-        request: `container-${at}-request-${index}`,
-        count: Number(amount),
-      }))
+      .flatMap(([resource, amount], index) => {
+        const deviceClass = backed.get(resource)
+        if (deviceClass === undefined || !(Number(amount) > 0)) return []
+        const request = `container-${at}-request-${index}`
+        return [{ resource, deviceClass, container, request, count: Number(amount) }]
+      })
   })
 }
 
