@@ -225,7 +225,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     createMetricsPages(runtime.clock, { '/metrics': runtime.metrics, '/metrics/slis': health.metrics }),
     createOpenApi({
       scheme,
-      clock: runtime.clock,
+      runtime,
       customSchema: (row) => definitionSchema(reads, row),
     }),
     createZPages(runtime.clock, options.flags ?? {}),

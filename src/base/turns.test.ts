@@ -9,7 +9,7 @@ test('work that takes long lets others have their turns, and keeps its order', a
   const turns: number[] = []
   const runtime = {
     ...simulated,
-    clock: { ...simulated.clock, monotonic: () => now },
+    machineClock: { ...simulated.clock, monotonic: () => now },
     scheduler: {
       ...simulated.scheduler,
       later(label: string, task: () => void) {
@@ -38,7 +38,7 @@ test('of many long works one goes on in a turn, each in its time', async () => {
   let tasks: (() => void)[] = []
   const runtime = {
     ...simulated,
-    clock: { ...simulated.clock, monotonic: () => now },
+    machineClock: { ...simulated.clock, monotonic: () => now },
     scheduler: { ...simulated.scheduler, later: (_: string, task: () => void) => void tasks.push(task) },
   }
   const done: string[] = []

@@ -17,7 +17,8 @@ const PIECE_MS = 8
 /** So many are asked about before the clock is. */
 const STEPS = 16
 
-export function createTurns({ clock, scheduler }: Runtime, label: string): Turns {
+/** By the machine's clock: a clock that is moved by hand stands still while work is done. */
+export function createTurns({ machineClock: clock, scheduler }: Runtime, label: string): Turns {
   let began = clock.monotonic()
   let steps = 0
   return {
@@ -58,4 +59,25 @@ export async function inTurns<T, R>(
     if (turns.isOver()) await turns.next()
   }
   return made
+}
+
+/** Work that stops after each small step of it, so that others may go on: what it returns is its result. */
+export type Steps<Result> = Generator<void, Result, void>
+
+/** The result of work in steps, with turns for others in between. */
+export async function stepsInTurns<Result>(runtime: Runtime, label: string, work: Steps<Result>): Promise<Result> {
+  const turns = createTurns(runtime, label)
+  for (;;) {
+    const step = work.next()
+    if (step.done === true) return step.value
+    if (turns.isOver()) await turns.next()
+  }
+}
+
+/** The result of work in steps, all of them at once. */
+export function stepsAtOnce<Result>(work: Steps<Result>): Result {
+  for (;;) {
+    const step = work.next()
+    if (step.done === true) return step.value
+  }
 }

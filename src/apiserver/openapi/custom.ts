@@ -4,6 +4,7 @@ import type { CustomResourceDefinition } from '../../api/generated/types.ts'
 import type { Json, JsonObject } from '../../api/object.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { builtinKind } from '../../api/scheme/scheme.ts'
+import type { Steps } from '../../base/turns.ts'
 import type { CacheReads } from '../reads.ts'
 import { commonDescriptions, type Descriptions, type TypeDescription } from './descriptions.ts'
 import { PRESERVE, type Schemas } from './schemas.ts'
@@ -47,15 +48,16 @@ function commonFields(said: TypeDescription, meta: string): JsonObject {
   }
 }
 
-/** A custom resource's kind and its list. */
-export function customSchemas(
+/** A custom resource's kind and its list, of each row that is of custom resources. */
+export function* customSchemas(
   rows: readonly ResourceRow[],
   customSchema: CustomSchema,
   descriptions: Descriptions,
-): Schemas {
+): Steps<Schemas> {
   const out = new Map<string, JsonObject>()
   for (const row of rows) {
     if (!isCustom(row)) continue
+    yield
     const definition = customDefinition(row)
     const fields = (row.custom?.selectableFields ?? []).map((path) => ({ fieldPath: path.replace(/^\./, '') }))
     const marks = (kind: string): JsonObject => ({

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { fieldTable } from '../../api/generated/fields.ts'
 import type { Json, JsonObject } from '../../api/object.ts'
 import { createScheme } from '../../api/scheme/scheme.ts'
+import { stepsAtOnce } from '../../base/turns.ts'
 import {
   describe,
   describedName,
@@ -15,7 +16,7 @@ import { createDocuments } from './documents.ts'
 import { published } from './schemas.ts'
 
 const descriptions = readDescriptions()
-const { schemas } = published()
+const { schemas } = stepsAtOnce(published())
 const structs: Record<string, { fields: readonly (readonly [string])[] }> = JSON.parse(fieldTable).structs
 
 /** Every field there is, by described type: of published schemas and of the field table. */
@@ -117,8 +118,10 @@ test('every operation and every parameter is described, and no more than there a
       for (const [key, inner] of Object.entries(value)) look(inner, `${path}/${key}`)
     }
   }
-  for (const document of [documents.v2(), ...[...documents.index().keys()].map((name) => documents.v3(name))])
-    for (const [part, value] of Object.entries(document ?? {})) if (part !== 'definitions') look(value, part)
+  const names = [...stepsAtOnce(documents.index()).keys()]
+  const all = [documents.v2(), ...names.map((name) => documents.v3(name) ?? assert.fail())]
+  for (const document of all.map(stepsAtOnce))
+    for (const [part, value] of Object.entries(document)) if (part !== 'definitions') look(value, part)
   assert.deepEqual(silent, [])
   const unsaid = sentences.filter(({ type, field, text }) => {
     if (field === undefined || !type.startsWith('http.')) return false
@@ -166,7 +169,7 @@ test('descriptions are plain sentences: one line, printable, ended, neither too 
 })
 
 test("the phrases that Kubernetes' conformance tests read begin the descriptions of what every object has", () => {
-  const document = createDocuments(createScheme(), () => undefined).v3('api/v1') as {
+  const document = stepsAtOnce(createDocuments(createScheme(), () => undefined).v3('api/v1') ?? assert.fail()) as {
     components: { schemas: Record<string, { properties: Record<string, { description: string }> }> }
   }
   const { properties: pod } = document.components.schemas['io.k8s.api.core.v1.Pod']!

@@ -1,15 +1,16 @@
 /**
  * openapi: which OpenAPI documents there are and what is in them, from the scheme's rows and the published schemas. Nothing
- * is kept but hashes: a document is made when it is asked for. A hash is made anew when the rows of its group have changed, of
+ * is kept but hashes: a document is made when it is asked for, in small steps, since there may be thousands of definitions. A hash is made anew when the rows of its group have changed, of
  * custom resources out of what their definitions say: no document is made to know whether it is another.
  */
 import { createHash } from 'node:crypto'
-import { encodeJson } from '../../api/codec/json.ts'
 import { apiVersionOf, type JsonObject, parseApiVersion } from '../../api/object.ts'
 import type { ResourceRow, Scheme, SchemeGroup } from '../../api/scheme/resource.ts'
 import { builtinKind, isBuiltinGroup, knownApiVersions } from '../../api/scheme/scheme.ts'
+import type { Steps } from '../../base/turns.ts'
 import { returnDeletedObjects } from '../registry/strategies/answers.ts'
 import { type CustomSchema, customDefinition, customSchemas, isCustom } from './custom.ts'
+import { jsonOf } from './json-in-steps.ts'
 import {
   groupPathItem,
   type PathItem,
@@ -23,12 +24,13 @@ import { v2Document } from './v2.ts'
 import { v3Document } from './v3.ts'
 
 export interface Documents {
-  /** Names of the v3 documents (`apis/apps/v1`), sorted, with the hash of each. */
-  index(): ReadonlyMap<string, string>
-  /** undefined for a name that is not there. */
-  v3(name: string): JsonObject | undefined
-  v2(): JsonObject
-  v2Hash(): string
+  /** Names of the v3 documents (`apis/apps/v1`), sorted, with the hash of each. Is true of the moment at which its last step ends. */
+  index(): Steps<ReadonlyMap<string, string>>
+  /** Of the rows and definitions that there are when it is called, however many steps it then takes; undefined for a name that is not there. */
+  v3(name: string): Steps<JsonObject> | undefined
+  v2(): Steps<JsonObject>
+  /** Of all documents in an index. */
+  v2Hash(index: ReadonlyMap<string, string>): string
 }
 
 /**
@@ -40,53 +42,88 @@ export const CUSTOM_FORM = 1
 const BUILTIN_INFO = { title: 'Kubernetes', version: '1.37' }
 const CUSTOM_INFO = { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' }
 
-export function hashOf(bytes: Uint8Array): string {
-  return createHash('sha512').update(bytes).digest('hex').toUpperCase()
+export function hashOf(...pieces: readonly (string | Uint8Array)[]): string {
+  const hash = createHash('sha512')
+  for (const piece of pieces) hash.update(piece)
+  return hash.digest('hex').toUpperCase()
 }
 
 export function createDocuments(scheme: Scheme, customSchema: CustomSchema): Documents {
   let index: { readonly generation: number; readonly byName: ReadonlyMap<string, string> } | undefined
   /** By name, each with the generation of its group. */
-  let hashes = new Map<string, { readonly generation: number; readonly hash: string }>()
+  const hashes = new Map<string, { readonly generation: number; readonly hash: string }>()
 
-  function hashOfDocument(name: string): string {
+  function* hashOfDocument(name: string): Steps<string> {
     const [, group = '', version = ''] = name.split('/')
     const rows = scheme.groups().get(group)?.rows(version) ?? []
     const digests = rows.map(({ custom }) => custom?.digest)
-    if (digests.length === 0 || digests.includes(undefined)) return hashOf(encodeJson(documents.v3(name) as JsonObject))
-    return hashOf(Buffer.from(JSON.stringify([CUSTOM_FORM, name, ...digests.sort()])))
+    if (digests.length > 0 && !digests.includes(undefined))
+      return hashOf(JSON.stringify([CUSTOM_FORM, name, ...digests.sort()]))
+    const document = documents.v3(name)
+    return document === undefined ? '' : hashOf(...(yield* jsonOf(yield* document)))
   }
 
-  function currentIndex(): ReadonlyMap<string, string> {
-    if (index?.generation === scheme.generation) return index.byName
-    const next: typeof hashes = new Map()
-    for (const name of namesOf(scheme)) {
-      const { generation } = groupOf(scheme, name)
-      const known = hashes.get(name)
-      next.set(name, known?.generation === generation ? known : { generation, hash: hashOfDocument(name) })
+  function* currentIndex(): Steps<ReadonlyMap<string, string>> {
+    // Definitions may have changed in the meantime: then what has changed is looked at again.
+    while (index?.generation !== scheme.generation) {
+      const { generation: whole } = scheme
+      const names = namesOf(scheme)
+      for (const name of names) {
+        yield
+        const { generation } = groupOf(scheme, name)
+        if (hashes.get(name)?.generation === generation) continue
+        hashes.set(name, { generation, hash: yield* hashOfDocument(name) })
+      }
+      const there = new Set(names)
+      for (const name of hashes.keys()) if (!there.has(name)) hashes.delete(name)
+      const byName = new Map(names.map((name) => [name, hashes.get(name)?.hash ?? '']))
+      index = { generation: whole, byName }
     }
-    hashes = next
-    index = { generation: scheme.generation, byName: new Map([...next].map(([name, { hash }]) => [name, hash])) }
     return index.byName
   }
 
-  const versionDocument = (group: string, version: string) => {
+  /** What the definitions say now: they may change while a document is made. */
+  function schemasNow(rows: readonly ResourceRow[]): CustomSchema {
+    const schemas = new Map(rows.filter(isCustom).map((row) => [row, customSchema(row)]))
+    return (row) => schemas.get(row)
+  }
+
+  function versionDocument(group: string, version: string): Steps<JsonObject> | undefined {
     const rows = scheme.groups().get(group)?.rows(version) ?? []
     if (rows.length === 0) return undefined
+    const schemaOf = schemasNow(rows)
     const custom = rows.every(isCustom)
     const items = rows.flatMap((row) => pathItemsOf(row, factsOf(row)))
     if (!custom) items.push(versionPathItem(group, version))
-    const { schemas: builtin, descriptions } = published()
-    const own = customSchemas(rows, customSchema, descriptions)
-    const versions = custom ? customVersions() : [CORE, ...(group === '' ? [] : [{ group, version }])]
-    const schemas = withGroupVersions(closure(definitionsOf(items), own, builtin), versions)
-    return v3Document({ info: custom ? CUSTOM_INFO : BUILTIN_INFO, items, schemas, secured: !custom, descriptions })
+    return (function* () {
+      const { schemas: builtin, descriptions } = yield* published()
+      const own = yield* customSchemas(rows, schemaOf, descriptions)
+      const versions = custom ? customVersions() : [CORE, ...(group === '' ? [] : [{ group, version }])]
+      const schemas = withGroupVersions(yield* closure(definitionsOf(items), own, builtin), versions)
+      const info = custom ? CUSTOM_INFO : BUILTIN_INFO
+      return yield* v3Document({ info, items, schemas, secured: !custom, descriptions })
+    })()
   }
 
-  const plainDocument = (item: PathItem) => {
-    const { schemas: builtin, descriptions } = published()
-    const schemas = closure(definitionsOf([item]), builtin)
-    return v3Document({ info: BUILTIN_INFO, items: [item], schemas, secured: true, descriptions })
+  function* plainDocument(item: PathItem): Steps<JsonObject> {
+    const { schemas: builtin, descriptions } = yield* published()
+    const schemas = yield* closure(definitionsOf([item]), builtin)
+    return yield* v3Document({ info: BUILTIN_INFO, items: [item], schemas, secured: true, descriptions })
+  }
+
+  function* wholeDocument(rows: readonly ResourceRow[], groups: Iterable<string>, schemaOf: CustomSchema) {
+    const items: PathItem[] = [...Object.values(SERVICE_PATHS)]
+    for (const group of groups) if (group !== '') items.push(groupPathItem(group))
+    for (const { group, version } of versionsOf(rows.filter((row) => !isCustom(row))))
+      items.push(versionPathItem(group, version))
+    for (const row of rows) {
+      yield
+      items.push(...pathItemsOf(row, factsOf(row)))
+    }
+    const { schemas, descriptions } = yield* published()
+    const own = yield* customSchemas(rows, schemaOf, descriptions)
+    const all = yield* closure(definitionsOf(items), own, schemas)
+    return yield* v2Document(items, withGroupVersions(all, everyVersion()), descriptions)
   }
 
   const documents: Documents = {
@@ -103,20 +140,9 @@ export function createDocuments(scheme: Scheme, customSchema: CustomSchema): Doc
     },
     v2() {
       const rows = scheme.rows()
-      const items: PathItem[] = [...Object.values(SERVICE_PATHS)]
-      for (const group of builtinGroupsOf(scheme)) if (group !== '') items.push(groupPathItem(group))
-      for (const { group, version } of versionsOf(rows.filter((row) => !isCustom(row))))
-        items.push(versionPathItem(group, version))
-      for (const row of rows) items.push(...pathItemsOf(row, factsOf(row)))
-      const { schemas, descriptions } = published()
-      const own = customSchemas(rows, customSchema, descriptions)
-      return v2Document(
-        items,
-        withGroupVersions(closure(definitionsOf(items), own, schemas), everyVersion()),
-        descriptions,
-      )
+      return wholeDocument(rows, builtinGroupsOf(scheme), schemasNow(rows))
     },
-    v2Hash: () => hashOf(Buffer.from(JSON.stringify([...currentIndex()]))),
+    v2Hash: (all) => hashOf(JSON.stringify([...all])),
   }
   return documents
 }

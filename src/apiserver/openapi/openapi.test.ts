@@ -2,12 +2,17 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { createWriter } from '../../api/codec/protobuf-wire.ts'
 import type { Json, JsonObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { createScheme } from '../../api/scheme/scheme.ts'
-import { CUSTOM_FORM, createDocuments } from './documents.ts'
+import { simulatedRuntime } from '../../base/simulated-runtime.ts'
+import { stepsAtOnce } from '../../base/turns.ts'
+import { CUSTOM_FORM, createDocuments, type Documents } from './documents.ts'
 import { createOpenApi } from './handler.ts'
+import { jsonOf } from './json-in-steps.ts'
+import { encodeForm, message, named, text } from './protobuf.ts'
 import { encodeV3 } from './protobuf-v3.ts'
 
 /** SHA-256 of each document of Kubernetes v1.37.1, in the form that `fingerprint` gives it. */
@@ -33,72 +38,77 @@ function fingerprint(document: JsonObject): string {
     .digest('hex')
 }
 
+type Bytes = ApiResponse & { kind: 'bytes' }
+
 const clock = { now: () => Date.UTC(2026, 10, 21, 11, 26, 1), monotonic: () => 0, setTimer: () => ({ cancel() {} }) }
 
-function ask(
-  url: string,
-  headers: ApiRequest['headers'] = {},
-  scheme = createScheme(),
-): ApiResponse & { kind: 'bytes' } {
+async function ask(url: string, headers: ApiRequest['headers'] = {}, scheme = createScheme()): Promise<Bytes> {
   const { pathname, searchParams } = new URL(url, 'https://localhost')
   const request = { method: 'GET', path: pathname, query: searchParams, headers, signal: new AbortController().signal }
-  const answer = createOpenApi({ scheme, clock })(request)
+  const answer = await createOpenApi({ scheme, runtime: { ...simulatedRuntime(1), clock } })(request)
   assert.ok(answer?.kind === 'bytes')
   return answer
 }
 
-const textOf = (answer: ApiResponse & { kind: 'bytes' }) => Buffer.concat(answer.bytes).toString()
+const textOf = (answer: Bytes) => Buffer.concat(answer.bytes).toString()
+
+const v3Of = (documents: Documents, name: string): JsonObject => stepsAtOnce(documents.v3(name) ?? assert.fail(name))
+const indexOf = (documents: Documents) => stepsAtOnce(documents.index())
+const v2HashOf = (documents: Documents) => documents.v2Hash(indexOf(documents))
 
 test('every document equals the one of Kubernetes but for descriptions', () => {
   const documents = createDocuments(createScheme(), () => undefined)
-  const ours = Object.fromEntries([...documents.index().keys()].map((name) => [name, documents.v3(name) as JsonObject]))
+  const names = [...indexOf(documents).keys()]
+  const ours = Object.fromEntries(names.map((name) => [name, v3Of(documents, name)]))
+  const v2 = stepsAtOnce(documents.v2())
   const fingerprints = Object.fromEntries(
-    Object.entries({ ...ours, 'openapi/v2': documents.v2() }).map(([name, one]) => [name, fingerprint(one)]),
+    Object.entries({ ...ours, 'openapi/v2': v2 }).map(([name, one]) => [name, fingerprint(one)]),
   )
   assert.deepEqual(fingerprints, recorded)
 })
 
-test('a URL out of the index may be kept for a year, and one with an old hash leads to the new one', () => {
-  const { paths } = JSON.parse(textOf(ask('/openapi/v3')))
+test('a URL out of the index may be kept for a year, and one with an old hash leads to the new one', async () => {
+  const { paths } = JSON.parse(textOf(await ask('/openapi/v3')))
   const url: string = paths['apis/apps/v1'].serverRelativeURL
-  const kept = ask(url)
+  const kept = await ask(url)
   assert.equal(kept.headers?.['cache-control'], 'public, immutable')
   assert.equal(kept.headers?.['expires'], 'Sun, 21 Nov 2027 11:26:01 UTC')
-  const old = ask('/openapi/v3/apis/apps/v1?hash=OLD')
+  const old = await ask('/openapi/v3/apis/apps/v1?hash=OLD')
   assert.equal(old.status, 301)
   assert.equal(old.headers?.['location'], url)
 })
 
-test('the index is not said to be unchanged within the second in which it may have changed', () => {
+test('the index is not said to be unchanged within the second in which it may have changed', async () => {
   let now = Date.UTC(2026, 0, 2, 3, 4, 5, 100)
-  const openApi = createOpenApi({ scheme: createScheme(), clock: { ...clock, now: () => now } })
-  const statusOf = (since: number) => {
+  const runtime = { ...simulatedRuntime(1), clock: { ...clock, now: () => now } }
+  const openApi = createOpenApi({ scheme: createScheme(), runtime })
+  const statusOf = async (since: number) => {
     const headers = { 'if-modified-since': new Date(since).toUTCString() }
     const request = { method: 'GET', path: '/openapi/v3', query: new URLSearchParams(), headers }
-    const answer = openApi({ ...request, signal: new AbortController().signal })
+    const answer = await openApi({ ...request, signal: new AbortController().signal })
     return answer?.kind === 'bytes' ? answer.status : undefined
   }
-  assert.equal(statusOf(now), 200)
+  assert.equal(await statusOf(now), 200)
   now += 500
-  assert.equal(statusOf(now), 200)
+  assert.equal(await statusOf(now), 200)
   now += 1000
-  assert.equal(statusOf(now), 304)
-  assert.equal(statusOf(now - 1000), 200)
+  assert.equal(await statusOf(now), 304)
+  assert.equal(await statusOf(now - 1000), 200)
 })
 
-test('a document that the client has is not sent again', () => {
+test('a document that the client has is not sent again', async () => {
   for (const path of ['/openapi/v2', '/openapi/v3/version']) {
-    const first = ask(path)
-    const again = ask(path, { 'if-none-match': String(first.headers?.['etag']) })
+    const first = await ask(path)
+    const again = await ask(path, { 'if-none-match': String(first.headers?.['etag']) })
     assert.deepEqual([first.status, again.status, again.bytes.length], [200, 304, 0])
   }
 })
 
-test('documents that are not there, and forms that are not spoken, have no body', () => {
-  assert.deepEqual([ask('/openapi/v3/nope').status, ask('/openapi/v3/').status], [404, 404])
-  const yaml = ask('/openapi/v2', { accept: 'application/yaml' })
+test('documents that are not there, and forms that are not spoken, have no body', async () => {
+  assert.deepEqual([(await ask('/openapi/v3/nope')).status, (await ask('/openapi/v3/')).status], [404, 404])
+  const yaml = await ask('/openapi/v2', { accept: 'application/yaml' })
   assert.deepEqual([yaml.status, yaml.bytes], [406, []])
-  for (const accept of ['*', 'application/*']) assert.equal(ask('/openapi/v2', { accept }).status, 200)
+  for (const accept of ['*', 'application/*']) assert.equal((await ask('/openapi/v2', { accept })).status, 200)
 })
 
 test('a custom resource has a document of its own and stands in OpenAPI v2', () => {
@@ -110,7 +120,10 @@ test('a custom resource has a document of its own and stands in OpenAPI v2', () 
   scheme.addRows([row])
   const spec = { type: 'object', properties: { spec: { type: 'string' } } }
   const documents = createDocuments(scheme, () => spec)
-  const document = documents.v3('apis/stable.example.com/v1') as { paths: object; components: { schemas: JsonObject } }
+  const document = v3Of(documents, 'apis/stable.example.com/v1') as {
+    paths: object
+    components: { schemas: JsonObject }
+  }
   assert.deepEqual(Object.keys(document.paths), [
     '/apis/stable.example.com/v1/gizmos',
     '/apis/stable.example.com/v1/namespaces/{namespace}/gizmos',
@@ -130,7 +143,7 @@ test('a custom resource has a document of its own and stands in OpenAPI v2', () 
     String((list['properties'] as Record<string, JsonObject>)['items']?.['description']),
     /^The Gizmo objects/,
   )
-  const v2 = documents.v2() as { definitions: JsonObject }
+  const v2 = stepsAtOnce(documents.v2()) as { definitions: JsonObject }
   assert.ok('com.example.stable.v1.GizmoList' in v2.definitions)
 })
 
@@ -148,33 +161,33 @@ test("a definition's change changes the hashes of its group and of v2, and no do
     return { type: 'object' }
   })
   scheme.addRows([customRow('a.org', 'as', '1'), customRow('b.org', 'bs', '1')])
-  const before = { index: documents.index(), v2: documents.v2Hash() }
-  assert.equal(documents.index(), before.index)
+  const before = { index: indexOf(documents), v2: v2HashOf(documents) }
+  assert.equal(indexOf(documents), before.index)
   scheme.addRows([customRow('a.org', 'as', '2')])
-  const after = { index: documents.index(), v2: documents.v2Hash() }
+  const after = { index: indexOf(documents), v2: v2HashOf(documents) }
   const changed = [...after.index].filter(([name, hash]) => before.index.get(name) !== hash).map(([name]) => name)
   assert.deepEqual(changed, ['apis/a.org/v1'])
   assert.notEqual(after.v2, before.v2)
   scheme.addRows([customRow('a.org', 'as', '1')])
-  assert.deepEqual(documents.index(), before.index)
-  assert.equal(documents.v2Hash(), before.v2)
+  assert.deepEqual(indexOf(documents), before.index)
+  assert.equal(v2HashOf(documents), before.v2)
   scheme.addRows([customRow('a.org', 'cs', '1')])
-  assert.notEqual(documents.index().get('apis/a.org/v1'), before.index.get('apis/a.org/v1'))
+  assert.notEqual(indexOf(documents).get('apis/a.org/v1'), before.index.get('apis/a.org/v1'))
   scheme.removeRows(scheme.groups().get('b.org')?.rows('v1') ?? [])
-  assert.ok(!documents.index().has('apis/b.org/v1'))
+  assert.ok(!indexOf(documents).has('apis/b.org/v1'))
   assert.equal(made, 0)
 })
 
 test('a group that has built-in kinds and custom ones is hashed as a whole', () => {
   const scheme = createScheme()
   const documents = createDocuments(scheme, () => ({ type: 'object' }))
-  const before = documents.index().get('apis/apps/v1')
+  const before = indexOf(documents).get('apis/apps/v1')
   scheme.addRows([customRow('apps', 'as', '1')])
   const hash = createHash('sha512')
-    .update(JSON.stringify(documents.v3('apis/apps/v1')))
+    .update(JSON.stringify(v3Of(documents, 'apis/apps/v1')))
     .digest('hex')
     .toUpperCase()
-  assert.equal(documents.index().get('apis/apps/v1'), hash)
+  assert.equal(indexOf(documents).get('apis/apps/v1'), hash)
   assert.notEqual(hash, before)
 })
 
@@ -184,29 +197,121 @@ test("a custom resource's document has the form that goes into its hash", () => 
   scheme.addRows([customRow('a.org', 'as', '1')])
   const properties = { port: { 'x-kubernetes-int-or-string': true }, whole: { 'x-kubernetes-embedded-resource': true } }
   const documents = createDocuments(scheme, () => ({ type: 'object', properties }))
-  const text = JSON.stringify(documents.v3('apis/a.org/v1'))
+  const text = JSON.stringify(v3Of(documents, 'apis/a.org/v1'))
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 16)
   assert.deepEqual([CUSTOM_FORM, hash], [1, '9bdd6ac4ba46945c'])
 })
 
-test('client-go gets its protobuf: field numbers of gnostic, extensions as YAML, references apart', () => {
+test('client-go gets its protobuf: field numbers of gnostic, extensions as YAML, references apart', async () => {
   const document = {
     openapi: '3.0.0',
     paths: { '/a': { get: { operationId: 'x', 'x-kubernetes-action': 'list' } } },
     components: { schemas: { S: { properties: { p: { $ref: '#/r' }, q: { type: 'string', default: '' } } } } },
   }
-  const ours = Buffer.from(encodeV3(document))
+  const ours = Buffer.concat(stepsAtOnce(encodeV3(document)))
   assert.ok(ours.subarray(0, 8).equals(Buffer.from([0x0a, 5, ...Buffer.from('3.0.0'), 0x22])))
   assert.ok(ours.includes(Buffer.from([0x12, 5, ...Buffer.from('list\n')])), 'an extension is YAML')
   // A SchemaOrReference of the reference: 2 { _ref: "#/r" }.
   assert.ok(ours.includes(Buffer.from([0x12, 5, 0x0a, 3, ...Buffer.from('#/r')])))
   // A default that is empty is still a default: 33 { string: "" }.
   assert.ok(ours.includes(Buffer.from([0x8a, 2, 2, 0x1a, 0])))
-  const answer = ask('/openapi/v2', { accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf' })
+  const answer = await ask('/openapi/v2', { accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf' })
   assert.equal(answer.contentType, 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf')
   assert.ok(
     Buffer.concat(answer.bytes)
       .subarray(0, 7)
       .equals(Buffer.from([0x0a, 3, ...Buffer.from('2.0'), 0x12, 18])),
   )
+})
+
+/** Forty definitions in two groups, each with a schema. */
+function manyDefinitions() {
+  const scheme = createScheme()
+  for (let at = 0; at < 40; at++) scheme.addRows([customRow(`g${at % 2}.org`, `r${at}`, String(at))])
+  const spec = { type: 'object', properties: { a: { type: 'string' }, b: { 'x-kubernetes-int-or-string': true } } }
+  return { scheme, customSchema: () => ({ type: 'object', properties: { spec } }) }
+}
+
+/** A runtime whose clock goes on by a millisecond whenever it is looked at, and how often others had their turn. */
+function hurried() {
+  const simulated = simulatedRuntime(1)
+  const counted = { turns: 0 }
+  let now = 0
+  const runtime = {
+    ...simulated,
+    machineClock: { ...simulated.clock, monotonic: () => now++ },
+    scheduler: {
+      ...simulated.scheduler,
+      later(label: string, task: () => void) {
+        counted.turns++
+        simulated.scheduler.later(label, task)
+      },
+    },
+  }
+  return { runtime, counted, complete: simulated.complete }
+}
+
+const V2_PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
+
+for (const [path, accept] of [
+  ['/openapi/v3', undefined],
+  ['/openapi/v3/apis/g0.org/v1', undefined],
+  ['/openapi/v2', undefined],
+  ['/openapi/v2', V2_PROTOBUF],
+] as const)
+  test(`${path} as ${accept ?? 'JSON'} is made in pieces with turns for others, and is what it would be at once`, async () => {
+    const { scheme, customSchema } = manyDefinitions()
+    const { runtime, counted, complete } = hurried()
+    const request = {
+      method: 'GET',
+      path,
+      query: new URLSearchParams(),
+      headers: accept === undefined ? {} : { accept },
+      signal: new AbortController().signal,
+    }
+    const answer = createOpenApi({ scheme, runtime, customSchema })(request)
+    const inPieces = (await complete(answer ?? assert.fail())) as Bytes
+    assert.ok(counted.turns >= 5, `${counted.turns} turns`)
+    const atOnce = await createOpenApi({ scheme, runtime: { ...simulatedRuntime(1), clock }, customSchema })(request)
+    assert.ok(Buffer.concat(inPieces.bytes).equals(Buffer.concat((atOnce as Bytes).bytes)))
+  })
+
+test('the pieces of a document are the text and the message that its encoders write at once', () => {
+  const { scheme, customSchema } = manyDefinitions()
+  const documents = createDocuments(scheme, customSchema)
+  const v2 = stepsAtOnce(documents.v2())
+  const v3 = v3Of(documents, 'apis/g0.org/v1')
+  for (const document of [v2, v3, {}, { a: {}, b: [], c: undefined, d: null }])
+    assert.equal(Buffer.concat(stepsAtOnce(jsonOf(document))).toString(), JSON.stringify(document))
+  const inner = named(text)
+  const form = message(() => ({
+    fields: { paths: [8, inner], swagger: [1, text], deep: [9, message(() => ({ fields: { more: [2, inner] } }))] },
+    extensions: 31,
+  }))
+  const document = { paths: { b: '1', a: '2' }, 'x-k': 1, deep: { more: { c: '3' } }, swagger: '2.0' }
+  const writer = createWriter()
+  form(writer, 1, document)
+  const [, , ...atOnce] = writer.finish()
+  assert.deepEqual([...Buffer.concat(stepsAtOnce(encodeForm(form, document)))], atOnce)
+})
+
+test('a definition that changes while a document is made does not get into it: the document is that of its hash', async () => {
+  const { scheme, customSchema } = manyDefinitions()
+  const { runtime, complete } = hurried()
+  let schema: JsonObject = customSchema()
+  const path = '/openapi/v3/apis/g0.org/v1'
+  const openApi = createOpenApi({ scheme, runtime, customSchema: () => schema })
+  const request = {
+    method: 'GET',
+    path,
+    query: new URLSearchParams(),
+    headers: {},
+    signal: new AbortController().signal,
+  }
+  const before = (await complete(openApi(request) ?? assert.fail())) as Bytes
+  const again = openApi(request) ?? assert.fail()
+  schema = { type: 'object', properties: { other: { type: 'string' } } }
+  const after = (await complete(again)) as Bytes
+  assert.equal(after.headers?.['etag'], before.headers?.['etag'])
+  assert.ok(Buffer.concat(after.bytes).equals(Buffer.concat(before.bytes)))
 })

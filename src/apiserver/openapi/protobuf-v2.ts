@@ -1,5 +1,6 @@
 /** The messages of openapi.v2. */
 import type { JsonObject } from '../../api/object.ts'
+import type { Steps } from '../../base/turns.ts'
 import {
   any,
   boolean,
@@ -135,4 +136,4 @@ const document = message(() => ({
 }))
 
 export const V2_PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
-export const encodeV2 = (value: JsonObject): Uint8Array => encodeForm(document, value)
+export const encodeV2 = (value: JsonObject): Steps<readonly Uint8Array[]> => encodeForm(document, value)

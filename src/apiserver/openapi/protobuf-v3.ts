@@ -1,5 +1,6 @@
 /** The messages of openapi.v3. */
 import type { JsonObject } from '../../api/object.ts'
+import type { Steps } from '../../base/turns.ts'
 import {
   any,
   boolean,
@@ -137,4 +138,4 @@ const document = message(() => ({
 }))
 
 export const V3_PROTOBUF = 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf'
-export const encodeV3 = (value: JsonObject): Uint8Array => encodeForm(document, value)
+export const encodeV3 = (value: JsonObject): Steps<readonly Uint8Array[]> => encodeForm(document, value)

@@ -6,9 +6,13 @@
 import { stringify } from 'yaml'
 import { createWriter, type Writer } from '../../api/codec/protobuf-wire.ts'
 import type { Json, JsonObject } from '../../api/object.ts'
+import type { Steps } from '../../base/turns.ts'
 
-/** Writes one field. */
-export type Put = (writer: Writer, number: number, value: Json) => void
+/** Writes one field. Of a message the form tells what is in it. */
+export interface Put {
+  (writer: Writer, number: number, value: Json): void
+  readonly form?: () => Form
+}
 
 export type MessageFields = Readonly<Record<string, readonly [number: number, put: Put]>>
 
@@ -22,23 +26,30 @@ export interface Form {
 
 /** A message; the form is asked for at first use, because forms contain each other. */
 export function message(form: () => Form): Put {
-  let steps: readonly (readonly [string, number, Put])[] | undefined
-  return (writer, number, value) => {
+  let fieldsDown: readonly FieldOf[] | undefined
+  const put: Put = (writer, number, value) => {
     const { fields, extensions, others } = form()
-    steps ??= Object.entries(fields)
-      .map(([key, [at, put]]) => [key, at, put] as const)
-      .sort(([, a], [, b]) => b - a)
+    fieldsDown ??= fieldsOf(fields)
     const end = writer.length()
     const object = value as JsonObject
     if (extensions !== undefined) putNamed(writer, extensions, object, any, (key) => key.startsWith('x-'))
-    for (const [key, at, put] of steps) {
+    for (const [key, at, put] of fieldsDown) {
       const inner = object[key]
       if (inner !== undefined) put(writer, at, inner)
     }
     if (others !== undefined) putNamed(writer, others[0], object, others[1], (key) => !Object.hasOwn(fields, key))
     writer.lengthTag(number, writer.length() - end)
   }
+  return Object.assign(put, { form })
 }
+
+type FieldOf = readonly [key: string, number: number, put: Put]
+
+/** The last number first. */
+const fieldsOf = (fields: MessageFields): readonly FieldOf[] =>
+  Object.entries(fields)
+    .map(([key, [at, put]]): FieldOf => [key, at, put])
+    .sort(([, a], [, b]) => b - a)
 
 /** A JSON object of any keys: pairs of name and value, in its order. */
 export const named = (put: Put, at = 1): Put => message(() => ({ fields: {}, others: [at, put] }))
@@ -121,12 +132,50 @@ export const orReference =
   (writer, number, value) =>
     (typeof (value as JsonObject)['$ref'] === 'string' ? reference : thing)(writer, number, value)
 
-export function encodeForm(form: Put, document: JsonObject): Uint8Array {
-  const writer = createWriter(256 * 1024)
-  // The document is no field of anything: its message is what stands behind tag and length.
-  form(writer, 1, document)
-  const bytes = writer.finish()
-  let at = 1
-  while ((bytes[at] as number) >= 0x80) at++
-  return bytes.subarray(at + 1)
+/** So deep each value of a message is a step by itself: of `components` too each schema. */
+const DEPTH = 3
+const PIECE_BYTES = 1024
+/** So many pieces become one, as sockets like them larger. */
+const TOGETHER = 256
+
+/** The very bytes that the form writes at once, of a document that is no field of anything: they begin behind tag and length. */
+export function* encodeForm(form: Put, document: JsonObject): Steps<readonly Uint8Array[]> {
+  const [, ...content] = yield* pieces(form, 1, document, DEPTH)
+  const done: Uint8Array[] = []
+  for (let at = 0; at < content.length; at += TOGETHER) {
+    done.push(Buffer.concat(content.slice(at, at + TOGETHER)))
+    yield
+  }
+  return done
+}
+
+/** A field: its tag and length, and then what is in it. */
+function* pieces(put: Put, number: number, value: Json, depth: number): Steps<readonly Uint8Array[]> {
+  if (put.form === undefined || depth === 0) {
+    const bytes = written((writer) => put(writer, number, value))
+    yield
+    return [bytes]
+  }
+  const { fields, extensions, others } = put.form()
+  const object = value as JsonObject
+  const content: Uint8Array[] = []
+  for (const [key, inner] of Object.entries(object)) {
+    if (others === undefined || inner === undefined || Object.hasOwn(fields, key)) continue
+    content.push(written((writer) => putNamed(writer, others[0], { [key]: inner }, others[1], () => true)))
+    yield
+  }
+  for (const [key, at, inside] of fieldsOf(fields).toReversed()) {
+    const inner = object[key]
+    if (inner !== undefined) content.push(...(yield* pieces(inside, at, inner, depth - 1)))
+  }
+  if (extensions !== undefined)
+    content.push(written((writer) => putNamed(writer, extensions, object, any, (key) => key.startsWith('x-'))))
+  const length = content.reduce((sum, one) => sum + one.length, 0)
+  return [written((writer) => writer.lengthTag(number, length)), ...content]
+}
+
+function written(write: (writer: Writer) => void): Uint8Array {
+  const writer = createWriter(PIECE_BYTES)
+  write(writer)
+  return writer.finish()
 }

@@ -5,6 +5,7 @@
 import { gunzipSync } from 'node:zlib'
 import { openApiSchemas } from '../../api/generated/openapi.ts'
 import type { Json, JsonObject } from '../../api/object.ts'
+import type { Steps } from '../../base/turns.ts'
 import { type Descriptions, describe, readDescriptions } from './descriptions.ts'
 
 /** By definition (`io.k8s.api.core.v1.Pod`), in the form of OpenAPI v3. */
@@ -21,22 +22,27 @@ export interface Published {
 
 let kept: WeakRef<Published> | undefined
 
-export function published(): Published {
+export function* published(): Steps<Published> {
   let whole = kept?.deref()
   if (whole === undefined) {
     const descriptions = readDescriptions()
-    const parsed: Record<string, JsonObject> = JSON.parse(gunzipSync(Buffer.from(openApiSchemas, 'base64')).toString())
-    const schemas = Object.entries(parsed).map(
-      ([name, schema]) => [name, describe(descriptions, name, schema)] as const,
-    )
-    whole = { schemas: new Map(schemas), descriptions }
+    yield
+    const text = gunzipSync(Buffer.from(openApiSchemas, 'base64')).toString()
+    yield
+    const parsed: Record<string, JsonObject> = JSON.parse(text)
+    const schemas = new Map<string, JsonObject>()
+    for (const [name, schema] of Object.entries(parsed)) {
+      yield
+      schemas.set(name, describe(descriptions, name, schema))
+    }
+    whole = { schemas, descriptions }
     kept = new WeakRef(whole)
   }
   return whole
 }
 
 /** Everything that `roots` refer to, over any number of steps, by name. */
-export function closure(roots: Iterable<string>, ...sources: readonly Schemas[]): ReadonlyMap<string, JsonObject> {
+export function* closure(roots: Iterable<string>, ...sources: readonly Schemas[]): Steps<Schemas> {
   const found = new Map<string, JsonObject>()
   const open = [...roots]
   for (let name = open.pop(); name !== undefined; name = open.pop()) {
@@ -45,6 +51,7 @@ export function closure(roots: Iterable<string>, ...sources: readonly Schemas[])
     if (schema === undefined) throw new Error(`no published schema for ${name}`)
     found.set(name, schema)
     references(schema, open)
+    yield
   }
   return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)))
 }

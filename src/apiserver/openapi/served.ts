@@ -7,10 +7,10 @@ export interface ServedDocument {
   /** Milliseconds since the epoch. */
   readonly modified: number
   /** Asked only when something of it is sent. */
-  readonly bytes: () => Uint8Array
+  readonly bytes: () => readonly Uint8Array[] | Promise<readonly Uint8Array[]>
 }
 
-export function served(request: ApiRequest, document: ServedDocument): ApiResponse {
+export async function served(request: ApiRequest, document: ServedDocument): Promise<ApiResponse> {
   const { contentType, modified } = document
   const headers: Headers = {
     ...document.headers,
@@ -20,19 +20,20 @@ export function served(request: ApiRequest, document: ServedDocument): ApiRespon
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   if (isKnown(request.headers, document, isRead))
     return { kind: 'bytes', status: isRead ? 304 : 412, headers, contentType, bytes: [] }
-  const bytes = document.bytes()
+  const pieces = await document.bytes()
+  const size = pieces.reduce((sum, piece) => sum + piece.length, 0)
   const ifRange = request.headers['if-range']
   const isAsked = ifRange === undefined || ifRange === headers['etag'] || ifRange === headers['last-modified']
-  const range = isAsked ? rangeOf(request.headers['range'], bytes.length) : undefined
-  if (range === undefined) return { kind: 'bytes', status: 200, headers, contentType, bytes: [bytes] }
-  if (typeof range === 'string') return unsatisfiable(range, document.headers, bytes.length)
+  const range = isAsked ? rangeOf(request.headers['range'], size) : undefined
+  if (range === undefined) return { kind: 'bytes', status: 200, headers, contentType, bytes: pieces }
+  if (typeof range === 'string') return unsatisfiable(range, document.headers, size)
   const [start, end] = range
   return {
     kind: 'bytes',
     status: 206,
-    headers: { ...headers, 'content-range': `bytes ${start}-${end - 1}/${bytes.length}` },
+    headers: { ...headers, 'content-range': `bytes ${start}-${end - 1}/${size}` },
     contentType,
-    bytes: [bytes.subarray(start, end)],
+    bytes: [Buffer.concat(pieces).subarray(start, end)],
   }
 }
 

@@ -1,10 +1,11 @@
 /** The OpenAPI v2 document: the whole API in one. */
 import type { Json, JsonObject } from '../../api/object.ts'
+import type { Steps } from '../../base/turns.ts'
 import type { Descriptions } from './descriptions.ts'
 import { type OpenApiOperation, operationText, type PathItem } from './operations.ts'
 import { type Parameter, parameterText, SHARED } from './parameters.ts'
 import { toV2 } from './schemas.ts'
-import { bearerTokenScheme, CODE_TEXTS, sharedParameters, sortedParameters, UNAUTHORIZED } from './v3.ts'
+import { bearerTokenScheme, byPath, CODE_TEXTS, sharedParameters, sortedParameters, UNAUTHORIZED } from './v3.ts'
 
 const REFERENCE = '#/definitions/'
 
@@ -14,17 +15,26 @@ const SHARED_BODIES: Readonly<Record<string, string>> = {
   'io.k8s.apimachinery.pkg.apis.meta.v1.Patch': 'body-78PwaGsr',
 }
 
-export function v2Document(
+export function* v2Document(
   items: readonly PathItem[],
   schemas: ReadonlyMap<string, JsonObject>,
   descriptions: Descriptions,
-): JsonObject {
-  const sorted = [...items].sort((a, b) => (a.path < b.path ? -1 : 1))
+): Steps<JsonObject> {
+  const paths: Record<string, Json> = {}
+  for (const item of byPath(items)) {
+    yield
+    paths[item.path] = pathItem(item, descriptions)
+  }
+  const definitions: Record<string, Json> = {}
+  for (const [name, schema] of schemas) {
+    yield
+    definitions[name] = toV2(schema)
+  }
   return {
     swagger: '2.0',
     info: { title: 'Kubernetes', version: '1.37' },
-    paths: Object.fromEntries(sorted.map((item) => [item.path, pathItem(item, descriptions)])),
-    definitions: Object.fromEntries([...schemas].map(([name, schema]) => [name, toV2(schema)])),
+    paths,
+    definitions,
     parameters: sharedOnes(descriptions),
     securityDefinitions: { BearerToken: bearerTokenScheme(descriptions) },
     security: [{ BearerToken: [] }],

@@ -1,5 +1,6 @@
 /** OpenAPI v3 documents: one per group version (KEP-2896). */
 import type { Json, JsonObject } from '../../api/object.ts'
+import type { Steps } from '../../base/turns.ts'
 import { type Descriptions, fieldText } from './descriptions.ts'
 import { type OpenApiOperation, operationText, type PathItem } from './operations.ts'
 import { type Parameter, parameterText } from './parameters.ts'
@@ -18,12 +19,19 @@ export interface DocumentParts {
   readonly descriptions: Descriptions
 }
 
-export function v3Document({ info, items, schemas, secured, descriptions }: DocumentParts): JsonObject {
-  const sorted = [...items].sort((a, b) => (a.path < b.path ? -1 : 1))
+export const byPath = (items: readonly PathItem[]): readonly PathItem[] =>
+  [...items].sort((a, b) => (a.path < b.path ? -1 : 1))
+
+export function* v3Document({ info, items, schemas, secured, descriptions }: DocumentParts): Steps<JsonObject> {
+  const paths: Record<string, Json> = {}
+  for (const item of byPath(items)) {
+    yield
+    paths[item.path] = pathItem(item, descriptions)
+  }
   return {
     openapi: '3.0.0',
     info,
-    paths: Object.fromEntries(sorted.map((item) => [item.path, pathItem(item, descriptions)])),
+    paths,
     components: {
       ...(schemas.size > 0 ? { schemas: Object.fromEntries(schemas) } : {}),
       ...(secured ? { securitySchemes: { BearerToken: bearerTokenScheme(descriptions) } } : {}),
