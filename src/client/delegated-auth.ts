@@ -7,6 +7,7 @@ import type { SubjectAccessReview, TokenReview } from '../api/generated/types.ts
 import type { ApiRequest, UserInfo } from '../api/request.ts'
 import { StatusError, unauthorized } from '../api/status.ts'
 import type { Clock } from '../base/clock.ts'
+import { createExpiringMap } from '../base/expiring-map.ts'
 import type { Client } from './client.ts'
 
 const tokenReviews = { group: 'authentication.k8s.io', version: 'v1', resource: 'tokenreviews' }
@@ -32,8 +33,8 @@ export type Admit = (request: ApiRequest) => Promise<void>
 
 export function createDelegatedAuth(options: DelegatedAuthOptions): Admit {
   const { clock, authentication, authorization } = options
-  const users = createMemory<UserInfo>(clock)
-  const answers = createMemory<boolean>(clock)
+  const users = createExpiringMap<UserInfo>(clock, MOST_KEPT)
+  const answers = createExpiringMap<boolean>(clock, MOST_KEPT)
 
   /** undefined when the request has no token. @throws 401 for one that is not believed */
   async function tokenUser(request: ApiRequest): Promise<UserInfo | undefined> {
@@ -41,7 +42,7 @@ export function createDelegatedAuth(options: DelegatedAuthOptions): Admit {
     if (scheme?.toLowerCase() !== 'bearer' || !token || authentication === undefined) return undefined
     const key = createHash('sha256').update(token).digest('hex')
     const known = users.get(key)
-    if (known !== undefined) return known
+    if (known !== undefined) return known.value
     const review: TokenReview = {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenReview',
@@ -52,7 +53,7 @@ export function createDelegatedAuth(options: DelegatedAuthOptions): Admit {
     if (status?.authenticated !== true) throw unauthorized()
     const { username = '', uid, groups = [], extra } = status.user ?? {}
     const user = { name: username, groups, ...(uid ? { uid } : {}), ...(extra ? { extra } : {}) }
-    users.set(key, user)
+    users.set(key, user, KEPT_MS)
     return user
   }
 
@@ -61,7 +62,7 @@ export function createDelegatedAuth(options: DelegatedAuthOptions): Admit {
     const { name, groups, uid, extra } = user
     const key = JSON.stringify([name, groups, uid, extra, path, verb])
     const known = answers.get(key)
-    if (known !== undefined) return known
+    if (known !== undefined) return known.value
     const review: SubjectAccessReview = {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SubjectAccessReview',
@@ -76,7 +77,7 @@ export function createDelegatedAuth(options: DelegatedAuthOptions): Admit {
     }
     const allowed =
       (await authorization.resource<SubjectAccessReview>(accessReviews).create(review)).status?.allowed === true
-    answers.set(key, allowed)
+    answers.set(key, allowed, KEPT_MS)
     return allowed
   }
 
@@ -89,19 +90,5 @@ export function createDelegatedAuth(options: DelegatedAuthOptions): Admit {
     const verb = request.method.toLowerCase()
     if (await isAllowed(user, request.path, verb)) return
     throw new StatusError(403, 'Forbidden', `forbidden: User "${user.name}" cannot ${verb} path "${request.path}"`)
-  }
-}
-
-function createMemory<T>(clock: Clock) {
-  const kept = new Map<string, { readonly value: T; readonly until: number }>()
-  return {
-    get(key: string): T | undefined {
-      const known = kept.get(key)
-      return known !== undefined && known.until > clock.monotonic() ? known.value : undefined
-    },
-    set(key: string, value: T): void {
-      if (kept.size >= MOST_KEPT) kept.clear()
-      kept.set(key, { value, until: clock.monotonic() + KEPT_MS })
-    },
   }
 }

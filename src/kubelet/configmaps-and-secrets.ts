@@ -8,6 +8,7 @@ import type { KubeObject } from '../api/object.ts'
 import type { LabelSelector } from '../api/objects/label-selector.ts'
 import { isNotFound } from '../api/status.ts'
 import type { Clock } from '../base/clock.ts'
+import { createExpiringMap } from '../base/expiring-map.ts'
 import type { Client } from '../client/client.ts'
 
 export interface References {
@@ -28,16 +29,15 @@ const KEPT_MS = 60_000
 const MOST_KEPT = 500
 
 export function createReferences(clock: Clock, client: Client): References {
-  const kept = new Map<string, { readonly object: Promise<KubeObject>; readonly until: number }>()
+  const kept = createExpiringMap<Promise<KubeObject>>(clock, MOST_KEPT)
 
   async function find<T extends KubeObject>(resource: string, namespace: string, name: string): Promise<T | undefined> {
     const key = `${resource}/${namespace}/${name}`
     const known = kept.get(key)
     try {
-      if (known !== undefined && known.until > clock.monotonic()) return (await known.object) as T
-      if (kept.size >= MOST_KEPT) kept.clear()
+      if (known !== undefined) return (await known.value) as T
       const object = client.resource<T>({ group: '', version: 'v1', resource }).namespace(namespace).get(name)
-      kept.set(key, { object, until: clock.monotonic() + KEPT_MS })
+      kept.set(key, object, KEPT_MS)
       return await object
     } catch (error) {
       kept.delete(key)

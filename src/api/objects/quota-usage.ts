@@ -2,6 +2,8 @@
  * What an object uses of a ResourceQuota (API concept: resource quotas): an evaluator for each kind that uses more than its
  * own number, and one for all others.
  */
+
+import { createLruMap } from '../../base/lru.ts'
 import type {
   PersistentVolumeClaim,
   Pod,
@@ -197,6 +199,8 @@ const resourceClaims: Evaluator = {
   isAbout: (resource) => resource === 'count/resourceclaims.resource.k8s.io' || resource.endsWith(DEVICE_SUFFIX),
 }
 
+const MOST_COUNTING = 1000
+
 const SPECIAL: Readonly<Record<string, Evaluator>> = {
   pods,
   services,
@@ -204,7 +208,8 @@ const SPECIAL: Readonly<Record<string, Evaluator>> = {
   'resourceclaims.resource.k8s.io': resourceClaims,
 }
 
-const counting = new Map<string, Evaluator>()
+/** Of all other kinds. Definitions come and go: those that were not asked for lately are made anew. */
+const counting = createLruMap<string, Evaluator>(MOST_COUNTING)
 
 export function evaluatorOf({ group, resource }: GroupResource): Evaluator {
   const name = qualified({ group, resource })

@@ -4,6 +4,7 @@
  * shows twice is run twice.
  */
 import type { Schedule } from '../../api/validation/cron-schedule.ts'
+import { createLruMap } from '../../base/lru.ts'
 
 const dayMs = 86_400_000
 const minuteMs = 60_000
@@ -51,7 +52,9 @@ function firstOnDay({ hour, minute }: Fields, zone: string, localMs: number, aft
   return first
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>()
+/** More than there are zones; each can be written in many ways. */
+const MOST_FORMATS = 1000
+const formats = createLruMap<string, Intl.DateTimeFormat>(MOST_FORMATS)
 
 /** How far the zone's clocks are ahead of UTC at that time, in milliseconds. */
 function offsetAt(zone: string, ms: number): number {

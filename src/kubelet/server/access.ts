@@ -8,6 +8,7 @@ import { createHash, X509Certificate } from 'node:crypto'
 import type { SubjectAccessReview, TokenReview } from '../../api/generated/types.ts'
 import type { ApiRequest, UserInfo } from '../../api/request.ts'
 import type { Clock } from '../../base/clock.ts'
+import { createExpiringMap } from '../../base/expiring-map.ts'
 import type { Client } from '../../client/client.ts'
 
 export interface Access {
@@ -23,8 +24,8 @@ const DENIED_MS = 30_000
 const MOST_KEPT = 1000
 
 export function createAccess(clock: Clock, client: Client, nodeName: string): Access {
-  const users = createMemory<UserInfo | undefined>(clock)
-  const answers = createMemory<boolean>(clock)
+  const users = createExpiringMap<UserInfo | undefined>(clock, MOST_KEPT)
+  const answers = createExpiringMap<boolean>(clock, MOST_KEPT)
 
   async function userOfToken(token: string): Promise<UserInfo | undefined> {
     const review: TokenReview = {
@@ -130,23 +131,4 @@ export function userOfCertificate(der: Uint8Array): UserInfo | undefined {
   const list = (value: string | readonly string[] | undefined) => (value === undefined ? [] : [value].flat())
   const name = list(CN).at(-1)
   return name === undefined || name === '' ? undefined : { name, groups: [...list(O), 'system:authenticated'] }
-}
-
-interface Memory<T> {
-  get(key: string): { readonly value: T } | undefined
-  set(key: string, value: T, ms: number): void
-}
-
-function createMemory<T>(clock: Clock): Memory<T> {
-  const kept = new Map<string, { readonly value: T; readonly until: number }>()
-  return {
-    get(key) {
-      const known = kept.get(key)
-      return known !== undefined && known.until > clock.monotonic() ? known : undefined
-    },
-    set(key, value, ms) {
-      if (kept.size >= MOST_KEPT) kept.clear()
-      if (ms > 0) kept.set(key, { value, until: clock.monotonic() + ms })
-    },
-  }
 }

@@ -1,6 +1,6 @@
 /** What was answered lately: bounded in number, each answer for a time of its own, the longest unused ones forgotten first. */
 import type { Clock } from '../../../base/clock.ts'
-import { createLruMap } from '../../../base/lru.ts'
+import { createExpiringMap } from '../../../base/expiring-map.ts'
 
 export interface AnswerCache<T> {
   /** The answer kept for `key`, or the one that `ask` gives; a caller that comes while it is on its way waits for the same. */
@@ -9,21 +9,17 @@ export interface AnswerCache<T> {
 
 /** `keepMs`: how long an answer is good for; 0 keeps it not at all. A rejection is never kept. */
 export function createAnswerCache<T>(clock: Clock, most: number, keepMs: (answer: T) => number): AnswerCache<T> {
-  const known = createLruMap<string, { readonly answer: T; readonly until: number }>(most)
+  const known = createExpiringMap<T>(clock, most)
   const asking = new Map<string, Promise<T>>()
   return {
     get(key, ask) {
       const found = known.get(key)
-      if (found !== undefined) {
-        if (clock.monotonic() < found.until) return found.answer
-        known.delete(key)
-      }
+      if (found !== undefined) return found.value
       const onItsWay = asking.get(key)
       if (onItsWay !== undefined) return onItsWay
       const answered = ask()
         .then((answer) => {
-          const ms = keepMs(answer)
-          if (ms > 0) known.set(key, { answer, until: clock.monotonic() + ms })
+          known.set(key, answer, keepMs(answer))
           return answer
         })
         .finally(() => asking.delete(key))
