@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { builtinScheme } from '../src/api/scheme/scheme.ts'
-import { clientName, groupName } from '../src/cluster/client-names.ts'
+import { clientMethodName, groupName } from '../src/cluster/client-names.ts'
 
 const FILE = new URL('../src/cluster/typed-clients.ts', import.meta.url)
 const TYPES = new URL('../src/api/generated/types.ts', import.meta.url)
@@ -27,7 +27,7 @@ export function typedClients(): string {
       const type = names.get(row.schema.definition)
       if (type === undefined) throw new Error(`${row.schema.definition} has no type`)
       used.add(type)
-      lines.push(`    ${clientName(row)}: ${row.namespaced ? 'Namespaced' : 'ClusterScoped'}<${type}>`)
+      lines.push(`    ${clientMethodName(row)}: ${row.namespaced ? 'Namespaced' : 'ClusterScoped'}<${type}>`)
     }
     groups.push(
       `  readonly ${groupName(group.name)}: {\n${lines

@@ -45,7 +45,7 @@ import { startFlowSchemaLoop } from './loops/flow-schemas.ts'
 import { startIpAddressLoop } from './loops/ip-addresses.ts'
 import type { LoopOptions } from './loops/settling.ts'
 import { measuredStorage } from './measured-storage.ts'
-import { createKubelets, type KubeletOptions } from './nodes/kubelets.ts'
+import { createKubelets, type KubeletClientOptions } from './nodes/kubelets.ts'
 import { definitionSchema } from './openapi/custom.ts'
 import { createOpenApi } from './openapi/handler.ts'
 import { createReads, type ServerReads } from './reads.ts'
@@ -96,7 +96,7 @@ export interface ApiServerOptions {
   /** Whether what every cluster contains has been made; health is not ok before. Default: it is no matter. */
   readonly bootstrapped?: () => boolean
   /** How the kubelets of nodes are reached. */
-  readonly kubelets?: KubeletOptions
+  readonly kubelets?: KubeletClientOptions
   /** What Services are given addresses and node ports of. Default: 10.96.0.0/16 and 30000 to 32767. */
   readonly network?: ServiceNetwork
   /** What servers that begin with the same objects share of them. */

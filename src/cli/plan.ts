@@ -12,7 +12,7 @@ import { type DrainRequest, drainDeed } from '../inspect/plan/drain-deed.ts'
 import { applyDeed, type ManifestFile, uninstallDeed } from '../inspect/plan/manifest-deeds.ts'
 import { type Plan, planIn, readModel } from '../inspect/plan/plan.ts'
 import { type PlanForm, planAs } from '../inspect/plan/report.ts'
-import { resourceOf } from '../inspect/question.ts'
+import { servedResource } from '../inspect/question.ts'
 import type { ReadCluster, TwinSource } from '../inspect/twin/read-cluster.ts'
 import { type ClusterFlags, chosenCluster, told } from './any-cluster.ts'
 
@@ -53,7 +53,7 @@ async function planned(flags: PlanFlags, ask: (namespace: string) => (read: Read
     const { plan, kinds } = await told(transport, async () => {
       const model = await readModel(source, { secrets: flags.secrets === true })
       // What cannot be asked is said before anything is rehearsed.
-      for (const kind of flags.expectNone) resourceOf(model.read.kinds, kind)
+      for (const kind of flags.expectNone) servedResource(model.read.kinds, kind)
       return { plan: await planIn(source, model, deedOf(model.read)), kinds: model.read.kinds }
     })
     process.stdout.write(planAs(flags.output, plan))
@@ -73,7 +73,7 @@ async function planned(flags: PlanFlags, ask: (namespace: string) => (read: Read
 /** What may go counts, whatever it depends on. */
 function gates({ goes }: Plan, kinds: Kinds, { expectNone, max }: PlanFlags): readonly string[] {
   const closed = expectNone.flatMap((kind) => {
-    const { group, resource } = resourceOf(kinds, kind)
+    const { group, resource } = servedResource(kinds, kind)
     const count = goes.filter(({ object }) => object.group === group && object.resource === resource).length
     return count === 0 ? [] : [`${count} ${resource} would go, and none may (--expect-none ${kind})`]
   })

@@ -29,7 +29,12 @@ export const simulationFlags = (): readonly Option[] => [
   ).argParser(integer(0, 2000)),
 ]
 
-export const simulationOf = ({ simDir, simForward, stages, simulatedNodes }: SimulationFlags): SimulationOptions => ({
+export const simulationOptions = ({
+  simDir,
+  simForward,
+  stages,
+  simulatedNodes,
+}: SimulationFlags): SimulationOptions => ({
   ...(simDir === undefined ? {} : { directory: simDir }),
   ...(simForward === undefined ? {} : { forward: simForward }),
   ...(stages === undefined ? {} : { stages }),

@@ -13,7 +13,7 @@ import { changeFaults } from '../cluster/faults.ts'
 import type { Cluster, ClusterOptions } from '../cluster/index.ts'
 import type { ClockKind, Component } from '../cluster/options.ts'
 import type { FaultFlags } from './fault-commands.ts'
-import { type SimulationFlags, simulationOf } from './simulation-flags.ts'
+import { type SimulationFlags, simulationOptions } from './simulation-flags.ts'
 
 export interface TestServerOptions extends FaultFlags, SimulationFlags {
   readonly clock: ClockKind
@@ -126,7 +126,7 @@ export async function testServer(options: TestServerOptions): Promise<void> {
     faults: options.fault ?? [],
     ...(options.seed === undefined ? {} : { seed: options.seed }),
     onUnhandled: 'process',
-    simulation: simulationOf(options),
+    simulation: simulationOptions(options),
     ...(options.components === undefined ? {} : { components: options.components }),
     ...(options.from === undefined ? {} : { from: options.from }),
   }

@@ -14,7 +14,7 @@ import { clusterDirectory, holder, readState } from '../cluster/directory.ts'
 import { StartError } from '../cluster/errors.ts'
 import { readToken, tokenText } from '../cluster/join/bootstrap-token.ts'
 import { authorityHash } from '../cluster/join/discovery.ts'
-import { createToken, deleteToken, listTokens, type Meeting } from '../cluster/join/tokens.ts'
+import { createBootstrapToken, deleteToken, listTokens, type Meeting } from '../cluster/join/tokens.ts'
 
 export interface TokenOptions {
   readonly dataDir: string
@@ -27,7 +27,7 @@ export async function tokenCreate({ dataDir, ttl, description }: TokenOptions): 
   const ttlMs = milliseconds(ttl)
   await asAdministrator(dataDir, async (client, runtime, meeting) => {
     const wish = { ttlMs: ttlMs === 0 ? undefined : ttlMs, ...(description === undefined ? {} : { description }) }
-    const token = await createToken(runtime, client, meeting, wish)
+    const token = await createBootstrapToken(runtime, client, meeting, wish)
     if (isLoopback(new URL(meeting.server).hostname.replace(/^\[|\]$/g, '')))
       process.stderr.write(
         `skiff: ${meeting.server} can be reached from this machine alone: start the cluster with --bind-address IP for others\n`,

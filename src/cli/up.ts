@@ -12,7 +12,7 @@ import { type EvictionOptions, evictionOf } from './eviction-flags.ts'
 import { type FaultFlags, faultsOf } from './fault-commands.ts'
 import { type NodeFlags, nodeSettingsOf } from './node-flags.ts'
 import { type SchedulerFlags, schedulerOf } from './scheduler-flags.ts'
-import { type SimulationFlags, simulationOf } from './simulation-flags.ts'
+import { type SimulationFlags, simulationOptions } from './simulation-flags.ts'
 
 export interface UpOptions
   extends SecurityOptions,
@@ -96,7 +96,7 @@ export async function up(options: UpOptions): Promise<void> {
       containerRuntime: options.runtime,
       ...(options.criEndpoint === undefined ? {} : { criEndpoint: options.criEndpoint }),
       ...settings,
-      simulation: simulationOf(options),
+      simulation: simulationOptions(options),
       ...(eviction === undefined ? {} : { eviction }),
       ...(options.components === undefined ? {} : { components: options.components }),
       ...scheduler,

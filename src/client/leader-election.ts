@@ -26,7 +26,7 @@ export interface LeaderElectionTimes {
   readonly retryPeriodMs: number
 }
 
-export const USUAL_TIMES: LeaderElectionTimes = {
+const USUAL_TIMES: LeaderElectionTimes = {
   leaseDurationMs: 15_000,
   renewDeadlineMs: 10_000,
   retryPeriodMs: 2000,

@@ -107,7 +107,7 @@ async function tokenWebhook(
 ): Promise<TokenAuthenticator | undefined> {
   const { authenticationTokenWebhookConfigFile: file } = options
   if (file === undefined) return undefined
-  const [{ createTokenWebhook }, { createReviewClient }, { milliseconds }] = await Promise.all([
+  const [{ createTokenWebhook }, { createReviewClient }, { configuredDurationMs }] = await Promise.all([
     import('../apiserver/auth/webhook/tokens.ts'),
     import('../apiserver/auth/webhook/client.ts'),
     import('../apiserver/auth/config/document.ts'),
@@ -119,7 +119,7 @@ async function tokenWebhook(
         `unsupported authentication webhook version ${JSON.stringify(version)}, supported versions are "v1", "v1beta1"`,
       )
     const ttl = options.authenticationTokenWebhookCacheTtl ?? '2m'
-    const keepMs = Math.max(0, milliseconds(ttl, 'authentication-token-webhook-cache-ttl'))
+    const keepMs = Math.max(0, configuredDurationMs(ttl, 'authentication-token-webhook-cache-ttl'))
     const client = createReviewClient(runtime, endpointOfKubeconfig(file), WEBHOOK_TIMEOUT_MS)
     return createTokenWebhook(runtime, client, { version, keepMs, apiAudiences })
   })

@@ -9,7 +9,7 @@ export function groupName(group: string): string {
 }
 
 /** The plural, in the spelling of the kind: configMaps, networkPolicies, apiServices. */
-export function clientName({ kind, resource }: Pick<ResourceRow, 'kind' | 'resource'>): string {
+export function clientMethodName({ kind, resource }: Pick<ResourceRow, 'kind' | 'resource'>): string {
   let common = 0
   while (common < kind.length && kind[common]?.toLowerCase() === resource[common]) common++
   const spelled = kind.slice(0, common) + resource.slice(common)

@@ -27,7 +27,7 @@ async function runningNodes(dataDir: string) {
   const state = holder(directory) === undefined ? undefined : readState(directory)
   if (state === undefined) throw new StartError(`no cluster runs in ${directory.path}`)
   const { readRecord } = await import('../kubelet/machine/real-node.ts')
-  const { endpointOf, isRunning, namespacedNodes } = await import('./namespaced-nodes/left-nodes.ts')
+  const { containerdEndpoint, isRunning, namespacedNodes } = await import('./namespaced-nodes/left-nodes.ts')
   const record =
     state.containerRuntime === undefined ? undefined : readRecord(nodeDirectory(directory.path, nodeName(0)))
   if (record === undefined)
@@ -37,7 +37,7 @@ async function runningNodes(dataDir: string) {
     .filter(isRunning)
     .map((one) => ({
       nodeName: one.nodeName,
-      endpoint: endpointOf(one),
+      endpoint: containerdEndpoint(one),
     }))
   const nodes: readonly Images[] = [{ nodeName: name, endpoint }, ...further]
   return { directory, state, runtimeName, nodes }

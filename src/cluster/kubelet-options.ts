@@ -1,6 +1,6 @@
 /** What an administrator may say about the way to kubelets, read from the files named and refused with a reason. */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { ADDRESS_TYPES, type KubeletOptions } from '../apiserver/nodes/kubelets.ts'
+import { ADDRESS_TYPES, type KubeletClientOptions } from '../apiserver/nodes/kubelets.ts'
 import { messageOf } from '../base/errors.ts'
 import { StartError } from './errors.ts'
 import type { Pki } from './pki.ts'
@@ -21,7 +21,7 @@ export interface KubeletFlags {
 export async function loadKubeletOptions(
   flags: KubeletFlags,
   pki: Pick<Pki, 'kubeletClient'>,
-): Promise<KubeletOptions> {
+): Promise<KubeletClientOptions> {
   const { kubeletClientCertificate, kubeletClientKey, kubeletCertificateAuthority, kubeletPreferredAddressTypes } =
     flags
   if ((kubeletClientCertificate === undefined) !== (kubeletClientKey === undefined))

@@ -1,7 +1,7 @@
 /** The client of an embedded cluster: that of every component, and beside it one of each built-in resource with its type. */
 import { builtinScheme } from '../api/scheme/scheme.ts'
 import type { Client, KubeObject, ResourceClient } from '../client/client.ts'
-import { clientName, groupName } from './client-names.ts'
+import { clientMethodName, groupName } from './client-names.ts'
 import type { TypedClients } from './typed-clients.ts'
 
 export interface TypedClient extends Client, TypedClients {
@@ -17,7 +17,7 @@ export function typedClient(client: Client): TypedClient {
     const clients: Record<string, (namespace?: string) => ResourceClient> = {}
     // The newest version comes last.
     for (const { group, version, resource, kind } of one.versions.flatMap((each) => one.rows(each)))
-      clients[clientName({ kind, resource })] = (namespace) =>
+      clients[clientMethodName({ kind, resource })] = (namespace) =>
         inNamespace(client.resource({ group, version, resource }), namespace)
     groups[groupName(one.name)] = clients
   }

@@ -9,7 +9,7 @@ import { asBoolean, FlagError, type FlagValues } from './flags.ts'
 import { KUBE_APISERVER_FLAGS } from './kube-apiserver-flags.ts'
 import { judgeRuntimeConfig, type Versions } from './runtime-config.ts'
 
-export interface ApiServerOptions {
+export interface KubeApiServerOptions {
   readonly cluster: ClusterOptions
   readonly certDir: string
   /** Lines for whoever started it. */
@@ -19,7 +19,7 @@ export interface ApiServerOptions {
 const DEFAULT_CERT_DIR = '/var/run/kubernetes'
 
 /** Where the objects are is for the caller to say. @throws FlagError */
-export function apiServerOptions(values: FlagValues): ApiServerOptions {
+export function apiServerOptions(values: FlagValues): KubeApiServerOptions {
   const last = (name: string): string | undefined => values.get(name)?.at(-1)
   const all = (name: string): readonly string[] => values.get(name) ?? []
   const warnings = [

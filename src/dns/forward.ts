@@ -16,7 +16,7 @@ export interface ForwarderOptions {
   readonly signal: AbortSignal
 }
 
-export type Asked = Pick<Query, 'question' | 'edns' | 'checkingDisabled'>
+type Asked = Pick<Query, 'question' | 'edns' | 'checkingDisabled'>
 
 export interface Forwarder {
   /** The whole answer, its id 0. @throws ForwardError */

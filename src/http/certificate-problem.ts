@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 
-export interface Expected {
+interface Expected {
   /** The name or address the certificate must be for. */
   readonly host: string
   /** PEM of the authorities that are trusted, undefined: the system's. */

@@ -13,7 +13,7 @@ export interface Target {
 export class QuestionError extends Error {}
 
 /** @throws QuestionError for a kind that is not served */
-export function resourceOf(kinds: Kinds, kind: string): NamedResource {
+export function servedResource(kinds: Kinds, kind: string): NamedResource {
   const resource = kinds.find(kind)
   if (resource !== undefined) return resource
   const group = kind.slice(kind.indexOf('.') + 1)

@@ -26,7 +26,7 @@ import { createNodeEvents } from './node-events.ts'
 import { removeOrphans } from './orphaned-pods.ts'
 import { createPleg } from './pleg.ts'
 import { isTerminalPhase, namespaceOf, type Pod, reachOf, specOf, uidOf } from './pod.ts'
-import { createAllocations, type Refusal, refusalOf } from './pod-admission.ts'
+import { admissionRefusal, createAllocations, type Refusal } from './pod-admission.ts'
 import { createPodCache, type RuntimePodStatus } from './pod-cache.ts'
 import { createPodCertificates } from './pod-certificates.ts'
 import type { PodConfigHandler, PodOperation } from './pod-config.ts'
@@ -358,7 +358,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     const known = pod.metadata.deletionTimestamp !== undefined || pod.status?.startTime !== undefined
     let refusal = known ? undefined : (eviction?.refusal(pod) ?? unsupported(pod))
     if (!known && refusal === undefined) {
-      const own = refusalOf(pod, options.node() ?? options.ownNode(), allocatable, allocations)
+      const own = admissionRefusal(pod, options.node() ?? options.ownNode(), allocatable, allocations)
       const shortages = isCritical(pod, (uid) => staticPods.isStatic(uid)) ? own?.shortages : undefined
       refusal = shortages === undefined ? own : preemption.makeRoom(pod, shortages)
     }

@@ -68,7 +68,7 @@ export interface Shortage {
 }
 
 /** Why the node does not take the pod; `shortages`: where nothing else is in the way than what others have. */
-export function refusalOf(
+export function admissionRefusal(
   pod: Pod,
   node: Node | undefined,
   allocatable: Readonly<Record<string, string>>,

@@ -11,7 +11,7 @@ import { type Pod, specOf, uidOf } from './pod.ts'
 import { amountOf, type Refusal, type Shortage } from './pod-admission.ts'
 import type { Failure } from './pod-status.ts'
 
-export interface Preemption {
+interface Preemption {
   /** Why the critical pod is refused all the same; undefined: it begins once others have ended for it. */
   makeRoom(pod: Pod, shortages: readonly Shortage[]): Refusal | undefined
   /** Others are ending for it. */

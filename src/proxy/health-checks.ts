@@ -19,7 +19,7 @@ export interface HealthChecksOptions {
 }
 
 /** What is answered at one Service's port. */
-export interface HealthCheck {
+interface HealthCheck {
   readonly namespace: string
   readonly name: string
   readonly port: number

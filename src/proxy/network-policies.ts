@@ -18,10 +18,10 @@ import {
   type PolicyPod,
   podRules,
   policyRules,
+  policySelects,
   type ReadPolicy,
   readPolicy,
   type Surroundings,
-  selects,
 } from './network-policy-rules.ts'
 import { isAddress } from './service-port.ts'
 import { command } from './system.ts'
@@ -95,7 +95,9 @@ export async function startNetworkPolicies(options: PolicyOptions): Promise<{ st
     if (sameJson(before, now)) return
     duePods.add(key)
     for (const policy of read.values())
-      if ([before, now].some((pod) => pod !== undefined && (selects(policy, pod) || isPeer(policy, pod, labelsOf))))
+      if (
+        [before, now].some((pod) => pod !== undefined && (policySelects(policy, pod) || isPeer(policy, pod, labelsOf)))
+      )
         duePolicies.add(policy.key)
     kept.changed()
   }
@@ -109,7 +111,7 @@ export async function startNetworkPolicies(options: PolicyOptions): Promise<{ st
     const concerned = now ?? before
     for (const pod of concerned === undefined ? [] : pods.store.byIndex(namespaceIndex, concerned.namespace)) {
       const view = viewOf(pod)
-      if (view?.isLocal && [before, now].some((one) => one !== undefined && selects(one, view)))
+      if (view?.isLocal && [before, now].some((one) => one !== undefined && policySelects(one, view)))
         duePods.add(objectKey(pod))
     }
     kept.changed()

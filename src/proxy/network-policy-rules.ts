@@ -89,7 +89,7 @@ const podPeer = ({ podSelector, namespaceSelector }: NetworkPolicyPeer): PodPeer
   pods: selectorOf(podSelector),
 })
 
-export const selects = ({ namespace, selector }: ReadPolicy, pod: PolicyPod): boolean =>
+export const policySelects = ({ namespace, selector }: ReadPolicy, pod: PolicyPod): boolean =>
   pod.namespace === namespace && selector.matches(pod.labels)
 
 type Labels = Readonly<Record<string, string>>
@@ -196,7 +196,7 @@ function portMatch({ protocol = 'TCP', port, endPort }: NetworkPolicyPort): read
 
 /** Of a pod of this node that is there; undefined where no policy selects it. `policies`: those of its namespace. */
 export function podRules(pod: PolicyPod, policies: Iterable<ReadPolicy>): Rules | undefined {
-  const these = [...policies].filter((policy) => selects(policy, pod))
+  const these = [...policies].filter((policy) => policySelects(policy, pod))
   const chains = new Map<string, readonly string[]>()
   const elements: Element[] = []
   for (const direction of ['ingress', 'egress'] as const) {

@@ -5,7 +5,7 @@
 import { isAddress, type ServicePort } from './service-port.ts'
 
 /** Where a client sent to, and what answers it. */
-export interface Flow {
+interface Flow {
   readonly source: string
   readonly sourcePort: number
   readonly address: string

@@ -15,7 +15,7 @@ import { defaultProfile, type FilterPlugin, type SchedulerProfile } from './prof
 import { hard, type Refusal, soft } from './refusal.ts'
 import { taintToleration, tolerations } from './taint-toleration.ts'
 import { countByTopology } from './topology-counts.ts'
-import { defaultSpread, hasTopologyOf, isCounted, matchesSpread, topologySpread } from './topology-spread.ts'
+import { countsForSpread, defaultSpread, hasTopologyOf, matchesSpread, topologySpread } from './topology-spread.ts'
 import { isDiskTaken } from './volume-restrictions.ts'
 import { NO_ZONE, type VolumePlan } from './volumes.ts'
 
@@ -163,7 +163,7 @@ export function prefilter(
       countByTopology(
         cluster,
         constraint.topologyKey,
-        (node) => hasTopologyOf(node, required) && isCounted(constraint, info, node),
+        (node) => hasTopologyOf(node, required) && countsForSpread(constraint, info, node),
         (node) => spreadOn(constraint, node),
         true,
       ),
@@ -185,7 +185,7 @@ export function recount(info: PodInfo, other: PodInfo, node: NodeInfo, state: Fi
   const required = state.spread.filter((constraint) => constraint.hard)
   if (!hasTopologyOf(node, required)) return
   for (const [index, constraint] of required.entries()) {
-    if (!matchesSpread(constraint, info, other) || !isCounted(constraint, info, node)) continue
+    if (!matchesSpread(constraint, info, other) || !countsForSpread(constraint, info, node)) continue
     const value = labels[constraint.topologyKey] ?? ''
     const counts = state.spreadCounts[index]!
     counts.set(value, (counts.get(value) ?? 0) + by)

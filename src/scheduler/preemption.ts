@@ -10,7 +10,7 @@ import { type FilterState, recount, refusalOf } from './filters.ts'
 import { type NodeInfo, putOn, takeOff } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
 
-export interface Preemption {
+interface Preemption {
   readonly node: NodeInfo
   readonly victims: readonly PodInfo[]
 }

@@ -47,7 +47,11 @@ export function hasTopologyOf(node: NodeInfo, constraints: readonly SpreadConstr
 }
 
 /** By the constraint's nodeAffinityPolicy and nodeTaintsPolicy (KEP-3094) the pods on this node count. */
-export function isCounted({ honorsAffinity, honorsTaints }: SpreadConstraint, info: PodInfo, node: NodeInfo): boolean {
+export function countsForSpread(
+  { honorsAffinity, honorsTaints }: SpreadConstraint,
+  info: PodInfo,
+  node: NodeInfo,
+): boolean {
   if (honorsAffinity && !selectsNode(info.pod.spec ?? {}, node.node!)) return false
   return !(honorsTaints && hasUntoleratedTaint(info, node))
 }
@@ -78,7 +82,7 @@ export function softSpread(info: PodInfo, nodes: readonly NodeInfo[], state: Fil
         : countByTopology(
             cluster,
             topologyKey,
-            (node) => hasAll(node) && isCounted(constraint, info, node),
+            (node) => hasAll(node) && countsForSpread(constraint, info, node),
             (node) => state.spreadOn(constraint, node),
             true,
           )

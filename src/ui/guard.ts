@@ -14,7 +14,7 @@ export interface Session {
   readonly csrf: string
 }
 
-export interface Refusal {
+interface Refusal {
   readonly status: 401 | 403 | 421
   readonly message: string
 }

@@ -35,7 +35,7 @@ export interface Questions {
   stop(): void
 }
 
-export interface Asking {
+interface Asking {
   readonly runtime: Runtime
   readonly transport: Pick<HttpsTransport, 'send' | 'inProcess' | 'host'>
   readonly version: string

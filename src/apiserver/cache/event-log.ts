@@ -183,12 +183,12 @@ class LoggedChange implements Change {
     if (type === 'DELETED') this.#lastState ??= this.previous?.at(this.revision)
     const state = type === 'DELETED' ? this.#lastState : this.entry
     if (!state) throw new Error(`the change of ${this.key} at ${this.revision} cannot be told as ${type}`)
-    return eventOf(type, form ? state.as(form) : state)
+    return watchEventOf(type, form ? state.as(form) : state)
   }
 }
 
 /** An event whose line is encoded at most once. */
-export function eventOf(type: WatchEvent['type'], entry: CacheEntry): WatchEvent {
+export function watchEventOf(type: WatchEvent['type'], entry: CacheEntry): WatchEvent {
   return new EntryEvent(type, entry)
 }
 

@@ -11,7 +11,7 @@ import type { Runtime } from '../../base/runtime.ts'
 import type { StreamReader } from '../../base/stream.ts'
 import { CompactedError } from '../../storage/storage.ts'
 import type { CacheEntry, ServedForm } from './entry.ts'
-import { type Change, type EventLog, eventOf, plainEvent } from './event-log.ts'
+import { type Change, type EventLog, plainEvent, watchEventOf } from './event-log.ts'
 import type { Interest, Offered } from './interests.ts'
 import type { EntrySelection } from './selected.ts'
 
@@ -117,7 +117,7 @@ export function createWatch(
     while (initial) {
       const entry = initial[initialNext++]
       if (!entry) initial = undefined
-      else if (matches(entry)) return eventOf('ADDED', form ? entry.as(form) : entry)
+      else if (matches(entry)) return watchEventOf('ADDED', form ? entry.as(form) : entry)
     }
     while (history) {
       const change = history.changes[history.next++]

@@ -15,7 +15,6 @@ import { sameJson } from '../../api/same.ts'
 import type { NamesInUse } from './names-in-use.ts'
 import { definitionCondition, isConditionTrue } from './rows.ts'
 
-export const DEFINITIONS = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' } as const
 export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io'
 const APPROVED = 'api-approved.kubernetes.io'
 

@@ -12,7 +12,7 @@ import type { Timer } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { PriorityLevel } from './priority-levels.ts'
 
-export type Pressure = 'none' | 'shrinking' | 'refusing' | 'not growing'
+type Pressure = 'none' | 'shrinking' | 'refusing' | 'not growing'
 
 export interface MemoryLimitOptions {
   /** Bytes. */

@@ -6,7 +6,7 @@ import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import type { Change } from '../cache/event-log.ts'
 import type { LoopOptions } from './settling.ts'
 
-export interface Written {
+interface Written {
   /** `METHOD path`, with the field manager behind it where one is named. */
   readonly what: string
   readonly object: KubeObject | undefined

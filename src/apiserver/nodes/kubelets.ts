@@ -11,7 +11,7 @@ import { createHttpsClient, type HttpsClient, type HttpsEndpoint } from '../../h
 import { createClientPool } from '../../http/client-pool.ts'
 import { inProcessKubelet } from './in-process-kubelet.ts'
 
-export interface KubeletOptions {
+export interface KubeletClientOptions {
   /** PEM of the certificate by which kubelets know this server, and its key. */
   readonly client?: { readonly cert: string; readonly key: string }
   /** PEM of the authorities that kubelets' certificates must come from. Without it they are not verified. */
@@ -55,7 +55,7 @@ const KEPT_KUBELETS = 512
 const KEPT_PROXIED = 512
 
 /** `create`: how the clients of all of them are made. */
-export function createKubelets(options: KubeletOptions = {}, create = createHttpsClient): Kubelets {
+export function createKubelets(options: KubeletClientOptions = {}, create = createHttpsClient): Kubelets {
   const { client, ca, addressTypes = ADDRESS_TYPES } = options
   const inProcess = (node: Node) => options.inProcess?.(node.metadata.name ?? '')
   const kubelets = createClientPool(KEPT_KUBELETS, create)

@@ -10,7 +10,7 @@ import { builtinKind, isBuiltinGroup, knownApiVersions } from '../../api/scheme/
 import type { Steps } from '../../base/turns.ts'
 import { returnDeletedObjects } from '../registry/strategies/answers.ts'
 import { type CustomSchema, customDefinition, customSchemas, isCustom } from './custom.ts'
-import { jsonOf } from './json-in-steps.ts'
+import { jsonInSteps } from './json-in-steps.ts'
 import {
   groupPathItem,
   type PathItem,
@@ -60,7 +60,7 @@ export function createDocuments(scheme: Scheme, customSchema: CustomSchema): Doc
     if (digests.length > 0 && !digests.includes(undefined))
       return hashOf(JSON.stringify([CUSTOM_FORM, name, ...digests.sort()]))
     const document = documents.v3(name)
-    return document === undefined ? '' : hashOf(...(yield* jsonOf(yield* document)))
+    return document === undefined ? '' : hashOf(...(yield* jsonInSteps(yield* document)))
   }
 
   function* currentIndex(): Steps<ReadonlyMap<string, string>> {

@@ -10,7 +10,7 @@ import { type Steps, stepsInTurns } from '../../base/turns.ts'
 import { parseAccept } from '../handlers/media-range.ts'
 import type { CustomSchema } from './custom.ts'
 import { createDocuments } from './documents.ts'
-import { jsonOf } from './json-in-steps.ts'
+import { jsonInSteps } from './json-in-steps.ts'
 import { encodeV2, V2_PROTOBUF } from './protobuf-v2.ts'
 import { encodeV3, V3_PROTOBUF } from './protobuf-v3.ts'
 import { served } from './served.ts'
@@ -138,7 +138,7 @@ function* bytesOf(
   encode: ((document: JsonObject) => Steps<readonly Uint8Array[]>) | undefined,
 ): Steps<readonly Uint8Array[]> {
   const whole = yield* document
-  return yield* encode === undefined ? jsonOf(whole) : encode(whole)
+  return yield* encode === undefined ? jsonInSteps(whole) : encode(whole)
 }
 
 const nothing = (status: number, headers: Headers = {}) => ({

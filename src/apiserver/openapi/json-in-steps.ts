@@ -9,7 +9,7 @@ const DEPTH = 3
 const PIECE = 65_536
 
 /** Pieces of the very text that would be made of it at once. */
-export function* jsonOf(document: JsonObject): Steps<readonly Uint8Array[]> {
+export function* jsonInSteps(document: JsonObject): Steps<readonly Uint8Array[]> {
   const done: Uint8Array[] = []
   let texts: string[] = []
   let length = 0

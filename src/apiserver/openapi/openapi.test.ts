@@ -11,7 +11,7 @@ import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { stepsAtOnce } from '../../base/turns.ts'
 import { CUSTOM_FORM, createDocuments, type Documents } from './documents.ts'
 import { createOpenApi } from './handler.ts'
-import { jsonOf } from './json-in-steps.ts'
+import { jsonInSteps } from './json-in-steps.ts'
 import { encodeForm, message, named, text } from './protobuf.ts'
 import { encodeV3 } from './protobuf-v3.ts'
 
@@ -282,7 +282,7 @@ test('the pieces of a document are the text and the message that its encoders wr
   const v2 = stepsAtOnce(documents.v2())
   const v3 = v3Of(documents, 'apis/g0.org/v1')
   for (const document of [v2, v3, {}, { a: {}, b: [], c: undefined, d: null }])
-    assert.equal(Buffer.concat(stepsAtOnce(jsonOf(document))).toString(), JSON.stringify(document))
+    assert.equal(Buffer.concat(stepsAtOnce(jsonInSteps(document))).toString(), JSON.stringify(document))
   const inner = named(text)
   const form = message(() => ({
     fields: { paths: [8, inner], swagger: [1, text], deep: [9, message(() => ({ fields: { more: [2, inner] } }))] },

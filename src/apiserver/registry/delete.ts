@@ -14,7 +14,7 @@ import { unreadableObject } from './unreadable.ts'
 
 export type ValidateDelete = (object: KubeObject) => void | Promise<void>
 
-export interface Deleted {
+interface Deleted {
   /** The object as it now stands, or as it was when it went. */
   readonly object: KubeObject
   /** Whether it is gone. */

@@ -12,7 +12,7 @@ import type { HttpsAnswer, HttpsClient } from '../../http/client.ts'
 import { createClientPool } from '../../http/client-pool.ts'
 import { AnswerTooLarge, limitedText } from '../../http/fetch.ts'
 import type { CacheReads } from '../reads.ts'
-import { endpointOf, urlOf, type WebhookEndpoint } from './endpoint.ts'
+import { urlOf, type WebhookEndpoint, webhookEndpoint } from './endpoint.ts'
 import { networkError } from './network-error.ts'
 
 export interface WebhookCall {
@@ -50,7 +50,7 @@ export function createWebhookClient(runtime: Runtime, reads: CacheReads): Webhoo
       let answer: HttpsAnswer | undefined
       let text: string
       try {
-        endpoint = endpointOf(clientConfig, timeoutSeconds, reads)
+        endpoint = webhookEndpoint(clientConfig, timeoutSeconds, reads)
         answer = await clientOf(endpoint).send({
           method: 'POST',
           path: endpoint.path,

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CacheReads } from '../reads.ts'
-import { endpointOf, urlOf } from './endpoint.ts'
+import { urlOf, webhookEndpoint } from './endpoint.ts'
 
 const reads = {} as CacheReads
 
 test('a webhook is asked at the path that Kubernetes makes of its URL', () => {
-  const pathOf = (path: string) => endpointOf({ url: `https://127.0.0.1:8443${path}` }, 5, reads).path
+  const pathOf = (path: string) => webhookEndpoint({ url: `https://127.0.0.1:8443${path}` }, 5, reads).path
   // As a kube-apiserver v1.37.1 asked.
   for (const [given, asked] of [
     ['//failing', '/failing'],

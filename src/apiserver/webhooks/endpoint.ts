@@ -56,7 +56,7 @@ function unescaped(path: string): string {
 }
 
 /** @throws Error in the words of the reference, without the URL */
-export function endpointOf(clientConfig: Fields, timeoutSeconds: number, reads: CacheReads): WebhookEndpoint {
+export function webhookEndpoint(clientConfig: Fields, timeoutSeconds: number, reads: CacheReads): WebhookEndpoint {
   const bundle: string | undefined = clientConfig['caBundle']
   const ca = bundle ? Buffer.from(bundle, 'base64').toString('latin1') : undefined
   const query = `timeout=${timeoutSeconds}s`

@@ -37,7 +37,7 @@ export interface Meeting {
 }
 
 /** Once it resolves, the token can be used: cluster-info says where the cluster is, and is signed with it. @throws StartError */
-export async function createToken(
+export async function createBootstrapToken(
   runtime: Runtime,
   client: Client,
   { server, ca }: Meeting,

@@ -51,7 +51,7 @@ export const namespacedNodes = (dataDir: string): readonly NamespacesRecord[] =>
   })
 
 /** Where its containerd listens, seen from outside. */
-export const endpointOf = ({ directories }: Pick<NamespacesRecord, 'directories'>): string =>
+export const containerdEndpoint = ({ directories }: Pick<NamespacesRecord, 'directories'>): string =>
   `unix://${directories.run}/containerd/containerd.sock`
 
 export const isRunning = ({ processes }: NamespacesRecord): boolean => processes.some(isAlive)

@@ -7,7 +7,7 @@ import { isReady } from '../pods/pod.ts'
 /** An evicted pod that is still not being deleted after this time is not coming to it. */
 const evictionTimeoutMs = 120_000
 
-export interface Expected {
+interface Expected {
   readonly expectedPods: number
   readonly desiredHealthy: number
 }

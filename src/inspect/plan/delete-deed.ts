@@ -4,7 +4,7 @@ import { isNotFound } from '../../api/status.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import type { ClientDeleteOptions, ListOptions } from '../../client/client.ts'
-import { QuestionError, resourceOf } from '../question.ts'
+import { QuestionError, servedResource } from '../question.ts'
 import type { ReadCluster } from '../twin/read-cluster.ts'
 import type { Deed, DeedStage, Doing } from './deed.ts'
 
@@ -56,7 +56,7 @@ const wordsOf = (target: DeleteTarget): string => {
 }
 
 function targetResource({ kinds }: ReadCluster, target: DeleteTarget): NamedResource {
-  if (!('object' in target)) return resourceOf(kinds, target.kind)
+  if (!('object' in target)) return servedResource(kinds, target.kind)
   const { apiVersion = '', kind } = target.object
   const at = apiVersion.indexOf('/')
   const resource = kinds.ofKind(at < 0 ? '' : apiVersion.slice(0, at), kind)

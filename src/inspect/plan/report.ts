@@ -28,7 +28,7 @@ export function planAs(form: PlanForm, plan: Plan): string {
 export const nameWords = (object: PlannedObject): string => `${identityWords(object)}${placeWords(object)}`
 
 /** `after 2 s`, `after 2 s to 32 s` */
-export function spanWords({ least, most }: TimeSpan): string {
+function spanWords({ least, most }: TimeSpan): string {
   const [from, to] = [waitWords(least), waitWords(most)]
   return from === to ? from : `${from} to ${to}`
 }

@@ -3,7 +3,7 @@ import { type Clock, formatTime } from '../../base/clock.ts'
 import type { Transport } from '../../client/transport.ts'
 import { type ClusterReader, createClusterReader, type Read } from '../cluster-reader.ts'
 import { type Kinds, readKinds } from '../kinds.ts'
-import { QuestionError, resourceOf, type Target } from '../question.ts'
+import { QuestionError, servedResource, type Target } from '../question.ts'
 import { timelineOtlp } from './otlp.ts'
 import { timelineJson, timelineText } from './report.ts'
 import type { ToldRecord } from './steps.ts'
@@ -22,7 +22,7 @@ export interface TimelineQuestion {
   readonly cascade: boolean
 }
 
-export interface Asking {
+interface Asking {
   readonly clock: Clock
   readonly transport: Transport
   readonly userAgent: string
@@ -62,7 +62,7 @@ export function tell(
 ): Timeline[] {
   if (target === undefined) return tellEach(records, source)
   const { group, resource, namespaced } =
-    kinds.find(target.kind) ?? kindNoLongerServed(records, target.kind) ?? resourceOf(kinds, target.kind)
+    kinds.find(target.kind) ?? kindNoLongerServed(records, target.kind) ?? servedResource(kinds, target.kind)
   const { name } = target
   const asked = { group, resource, namespace: namespaced ? target.namespace : '', name, cascade }
   const told = tellTimeline(records, uid === undefined ? asked : { ...asked, uid }, source)

@@ -6,7 +6,7 @@ import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { createClient, type Transport } from '../../client/transport.ts'
 import { createClusterReader } from '../cluster-reader.ts'
 import { type Kinds, readKinds } from '../kinds.ts'
-import { resourceOf, type Target } from '../question.ts'
+import { servedResource, type Target } from '../question.ts'
 import { readAuditLog } from './audit-log.ts'
 import { recordsOf } from './recorded.ts'
 import type { RecordedRecord, TellingEvent } from './seen.ts'
@@ -48,7 +48,7 @@ export async function recordCluster(recording: Recording): Promise<Recorded> {
   const limits = { budget: 100, requestMs: REQUEST_MS, totalMs: Number.POSITIVE_INFINITY, userAgent }
   const reader = createClusterReader(clock, transport, limits)
   const kinds = await readKinds(reader)
-  const wanted = target === undefined ? undefined : resourceOf(kinds, target.kind)
+  const wanted = target === undefined ? undefined : servedResource(kinds, target.kind)
   const isSpace = wanted?.group === '' && wanted.resource === 'namespaces'
   const namespace =
     target === undefined ? recording.namespace : isSpace ? target.name : wanted?.namespaced ? target.namespace : ''

@@ -1,7 +1,7 @@
 /** A timeline as text for a terminal and as JSON. */
 import { plainJson, plainLine } from '../../base/plain-text.ts'
 import type { Step, Timeline } from './timeline.ts'
-import { forestOf, type Node } from './tree.ts'
+import { forestOf, type TreeNode } from './tree.ts'
 import { byWords, changesWords, identityWords, placeWords, requestWords, waitWords } from './words.ts'
 
 const LONG = 400
@@ -81,7 +81,7 @@ function cascadeLines({ steps }: Timeline): string[] {
   ])
 }
 
-function nodeLines(node: Node, depth: number): string[] {
+function nodeLines(node: TreeNode, depth: number): string[] {
   const { cause } = node.step
   const indent = '  '.repeat(Math.min(depth, 40))
   return [
@@ -90,4 +90,4 @@ function nodeLines(node: Node, depth: number): string[] {
   ]
 }
 
-const nodeWords = ({ step }: Node) => `${identityWords(step.object)} ${changesWords(step)} by ${byWords(step)}`
+const nodeWords = ({ step }: TreeNode) => `${identityWords(step.object)} ${changesWords(step)} by ${byWords(step)}`

@@ -4,7 +4,7 @@
  */
 import { plainMarkup } from '../../base/plain-text.ts'
 import type { Step, Timeline } from './timeline.ts'
-import { forestOf, type Node } from './tree.ts'
+import { forestOf, type TreeNode } from './tree.ts'
 import { byWords, changesWords, identityWords, placeWords, waitWords } from './words.ts'
 
 const ROW = 44
@@ -62,7 +62,7 @@ const STYLE = `<style>
 }
 </style>`
 
-const preorder = ({ step, next }: Node): Step[] => [step, ...next.flatMap(preorder)]
+const preorder = ({ step, next }: TreeNode): Step[] => [step, ...next.flatMap(preorder)]
 
 interface Point {
   readonly x: number

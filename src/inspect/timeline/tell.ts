@@ -3,7 +3,7 @@ import { withCauses } from './causes.ts'
 import { stepsOf, type ToldRecord, type Written } from './steps.ts'
 import type { Step, Timeline } from './timeline.ts'
 
-export interface Asked {
+interface Asked {
   readonly group: string
   readonly resource: string
   /** '' for kinds without. */

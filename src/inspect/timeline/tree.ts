@@ -1,16 +1,16 @@
 /** Steps as the trees that their causes make. */
 import type { Step } from './timeline.ts'
 
-export interface Node {
+export interface TreeNode {
   readonly step: Step
   /** In the order of their revisions. */
-  readonly next: readonly Node[]
+  readonly next: readonly TreeNode[]
 }
 
 /** Each step stands under its cause; where that is not among them, it begins a tree. */
-export function forestOf(steps: readonly Step[]): Node[] {
-  const nodes = new Map<string, { readonly step: Step; readonly next: Node[] }>()
-  const roots: Node[] = []
+export function forestOf(steps: readonly Step[]): TreeNode[] {
+  const nodes = new Map<string, { readonly step: Step; readonly next: TreeNode[] }>()
+  const roots: TreeNode[] = []
   for (const step of steps) {
     const node = { step, next: [] }
     nodes.set(step.id, node)

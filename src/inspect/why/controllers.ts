@@ -12,7 +12,7 @@ import { knownFinalizer } from './known-finalizers.ts'
 import { failureInLog } from './logs.ts'
 import { DEFINITIONS, deletedAt, foundOf, itemsOf, LEASES, type Look, nameOf, SERVICES, timeOf } from './look.ts'
 import { type Account, accountsOfGroup, isGranted, servesOtherGroups } from './roles.ts'
-import { controllerOf, notRunning, readWorkloads, type Workload } from './workloads.ts'
+import { controllerInWorkload, readWorkloads, type Workload, whyNotRunning } from './workloads.ts'
 
 /** The manager of the finalizer's field, and when it last wrote the object. */
 export function setterOf(object: KubeObject, finalizer: string): ManagedFieldsEntry | undefined {
@@ -192,8 +192,8 @@ async function workloadState(
   object: KubeObject,
   { workload, evidence, strength }: Candidate,
 ): Promise<Link> {
-  const controller = controllerOf(workload, evidence)
-  const stopped = await notRunning(look, workload, controller)
+  const controller = controllerInWorkload(workload, evidence)
+  const stopped = await whyNotRunning(look, workload, controller)
   if (stopped !== undefined) return stopped
   const forbidden = await notAllowed(look, ref, workload, controller)
   if (forbidden !== undefined) return forbidden

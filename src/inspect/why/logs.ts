@@ -14,7 +14,7 @@ const MOST_SECONDS = 3600
 /** Of a line, in characters. */
 const MOST_SHOWN = 400
 
-export interface LogLine {
+interface LogLine {
   /** In milliseconds since the epoch; NaN where the line has no time. */
   readonly at: number
   readonly time: string

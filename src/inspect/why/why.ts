@@ -8,7 +8,7 @@ import type { KubeObject } from '../../api/object.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import type { ClusterReader, Read } from '../cluster-reader.ts'
 import { readKinds } from '../kinds.ts'
-import { resourceOf, type Target } from '../question.ts'
+import { servedResource, type Target } from '../question.ts'
 import { clusterTime } from './cluster-time.ts'
 import { examine } from './examine.ts'
 import { type Cause, type Link, lastCause, lastLink, type ObjectRef, pathToCause, type Verdict } from './finding.ts'
@@ -18,7 +18,7 @@ import { conversionFailure, isDecryption } from './unreadable.ts'
 import { type WayOut, waysOut } from './ways-out.ts'
 import { responsibleFor, sentenceOf } from './words.ts'
 
-export type State = 'there' | 'deleting' | 'missing' | 'not-visible' | 'unreadable'
+type State = 'there' | 'deleting' | 'missing' | 'not-visible' | 'unreadable'
 
 export interface Explanation {
   readonly object: ObjectRef
@@ -47,7 +47,7 @@ export async function startLook(reader: ClusterReader, local: number, dryRun: bo
 
 /** @throws QuestionError */
 export async function explain(look: Look, target: Target): Promise<Explanation> {
-  const resource = resourceOf(look.kinds, target.kind)
+  const resource = servedResource(look.kinds, target.kind)
   const namespace = resource.namespaced ? target.namespace : ''
   const ref: ObjectRef = {
     group: resource.group,

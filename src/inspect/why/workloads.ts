@@ -81,7 +81,7 @@ function workloadOf(gvr: GroupVersionResource, kind: string, object: KubeObject)
   }
 }
 
-export const controllerOf = (workload: Workload, evidence: string): Controller => ({
+export const controllerInWorkload = (workload: Workload, evidence: string): Controller => ({
   name: `${nameOf({ ...workload.gvr, name: workload.name })} in namespace ${workload.namespace}`,
   as: 'workload',
   workload: builtinRef(workload.gvr, workload.kind, workload.namespace, workload.name),
@@ -89,7 +89,7 @@ export const controllerOf = (workload: Workload, evidence: string): Controller =
 })
 
 /** Why it does not run or does not lead; undefined when nothing says so. */
-export async function notRunning(look: Look, workload: Workload, controller: Controller): Promise<Link | undefined> {
+export async function whyNotRunning(look: Look, workload: Workload, controller: Controller): Promise<Link | undefined> {
   const stopped = (reason: string) => lastLink('nobody', { kind: 'controller-not-running', controller, reason })
   if (workload.ready > 0) return notLeading(look, workload, controller)
   const { reader } = look

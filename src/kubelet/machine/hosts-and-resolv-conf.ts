@@ -47,7 +47,7 @@ function namesOf(pod: Pod, domain: string): readonly string[] {
 }
 
 /** What the pod's containers see as their host's name: at most 63 characters, as the kernel has it. */
-export function hostnameOf(pod: Pod): string {
+function hostnameOf(pod: Pod): string {
   const { hostname, hostNetwork, hostnameOverride } = specOf(pod) as ReturnType<typeof specOf> & {
     readonly hostnameOverride?: string
   }

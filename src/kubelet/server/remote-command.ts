@@ -30,7 +30,7 @@ export interface Remote {
   finish(outcome: Outcome): Promise<void>
 }
 
-export interface Wanted {
+interface Wanted {
   readonly stdin: boolean
   readonly stdout: boolean
   readonly stderr: boolean

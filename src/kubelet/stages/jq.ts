@@ -4,7 +4,7 @@
  */
 import { RE2JS } from 're2js'
 import type { Json } from '../../api/object.ts'
-import { HEAVIEST, weightOf } from './weight.ts'
+import { characterWeight, HEAVIEST } from './weight.ts'
 
 export class JqError extends Error {}
 
@@ -246,7 +246,7 @@ function each<T>(values: readonly T[], make: (value: T) => readonly Json[]): Jso
 }
 
 /** Of what is made here; what is given is as it is. @throws JqError for what is too large */
-function light<T extends Json>(value: T, weight = weightOf(value)): T {
+function light<T extends Json>(value: T, weight = characterWeight(value)): T {
   if (weight > HEAVIEST) throw new JqError('it makes a value that is too large')
   return value
 }
@@ -320,7 +320,7 @@ const minus = (one: Json, other: Json): Json => numberOf(one) - numberOf(other)
 function plus(one: Json, other: Json): Json {
   if (one === null) return other
   if (other === null) return one
-  light(null, weightOf(one) + weightOf(other))
+  light(null, characterWeight(one) + characterWeight(other))
   if (typeof one === 'string' && typeof other === 'string') return one + other
   if (Array.isArray(one) && Array.isArray(other)) return [...one, ...other]
   return numberOf(one) + numberOf(other)
@@ -459,7 +459,7 @@ const WITH_FILTER: Readonly<Record<string, (argument: Filter) => Filter>> = {
   split: twoTexts((text, between) => text.split(between)),
   join: withEach((value, between) => {
     const items = iterate(value)
-    light(null, weightOf(value) + items.length * weightOf(between))
+    light(null, characterWeight(value) + items.length * characterWeight(between))
     return items.map((one) => (one === null ? '' : textOf(one))).join(textOf(between))
   }),
 }

@@ -31,7 +31,7 @@ export function nextStage(
   return stage === undefined ? undefined : { stage, afterMs: delayOf(stage, object, random, now) }
 }
 
-export function isFor({ selector }: Stage, object: KubeObject): boolean {
+function isFor({ selector }: Stage, object: KubeObject): boolean {
   if (selector === undefined) return false
   const { labels = {}, annotations = {} } = object.metadata
   return (

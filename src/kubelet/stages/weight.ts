@@ -10,14 +10,14 @@ export const HEAVIEST = 4_000_000
 const known = new WeakMap<object, number>()
 
 /** Characters, names and items. @throws RangeError for what is nested too deep for the stack */
-export function weightOf(value: unknown): number {
+export function characterWeight(value: unknown): number {
   if (typeof value === 'string') return value.length + 1
   if (typeof value !== 'object' || value === null) return 1
   const before = known.get(value)
   if (before !== undefined) return before
   let weight = 1
-  if (Array.isArray(value)) for (const item of value) weight += weightOf(item)
-  else for (const [name, item] of Object.entries(value)) weight += name.length + weightOf(item)
+  if (Array.isArray(value)) for (const item of value) weight += characterWeight(item)
+  else for (const [name, item] of Object.entries(value)) weight += name.length + characterWeight(item)
   known.set(value, weight)
   return weight
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { DeviceRequestAllocationResult, Node, ResourceSlice } from '../../api/generated/types.ts'
 import type { Fields } from '../../api/object.ts'
 import type { ResourceClaim } from '../../api/objects/resource-claims.ts'
-import { allocate, NotNow } from './allocator.ts'
+import { allocateDevices, NotNow } from './allocator.ts'
 import { createUsage } from './capacity.ts'
 import { poolsOf } from './pools.ts'
 import { ClaimError, createSelectors } from './selectors.ts'
@@ -43,7 +43,7 @@ function devicesOf(
 ) {
   const usage = createUsage()
   usage.set('ns/other', inUse)
-  const allocations = allocate(claims, node, {
+  const allocations = allocateDevices(claims, node, {
     pools: poolsOf(slices).forNode(node),
     usage,
     classes: () => undefined,

@@ -39,7 +39,7 @@ export interface AllocationState {
 }
 
 /** One that a request gets. */
-export interface Chosen {
+interface Chosen {
   readonly device: Device
   /** `request` or `request/subrequest`. */
   readonly request: string
@@ -63,7 +63,7 @@ interface Wanted {
 }
 
 /** A status.allocation for each claim; undefined when the node has not the devices. @throws ClaimError */
-export function allocate(
+export function allocateDevices(
   claims: readonly ResourceClaim[],
   node: Node,
   state: AllocationState,

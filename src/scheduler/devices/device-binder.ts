@@ -33,7 +33,7 @@ import type { EventRecorder } from '../../client/events.ts'
 import type { InformerFactory } from '../../client/informer.ts'
 import { objectKey, splitKey } from '../../client/store.ts'
 import { type ClusterEvent, tellOf } from '../cluster-events.ts'
-import { allocate, NotNow } from './allocator.ts'
+import { allocateDevices, NotNow } from './allocator.ts'
 import { bindingState } from './binding-conditions.ts'
 import { createClaimsInUse } from './claims-in-use.ts'
 import {
@@ -296,7 +296,7 @@ export function createDeviceBinder(
           return { entries: devices.claims.map((claim) => ({ claim, allocation: undefined })) }
         const pools = all.forNode(node)
         try {
-          const allocations = allocate([...open, ...made], node, { ...state, pools })
+          const allocations = allocateDevices([...open, ...made], node, { ...state, pools })
           if (allocations === undefined)
             return pools.some(({ isInvalid }) => isInvalid)
               ? 'invalid resource pools were encountered'

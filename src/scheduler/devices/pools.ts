@@ -47,7 +47,7 @@ interface Collected {
 }
 
 /** Slices as pools, whoever can use them: worked out once for all nodes. */
-export interface Pools {
+interface Pools {
   forNode(node: Node): readonly Pool[]
 }
 

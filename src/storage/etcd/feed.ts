@@ -134,7 +134,7 @@ export function startFeed(
 
   function deliver(changes: readonly EtcdEvent[], newest: number): void {
     const events = changes.flatMap((change) => {
-      const event = eventOf(watching.keys, change)
+      const event = storageEventOf(watching.keys, change)
       if (event?.value === undefined) return event ?? []
       return { ...event, value: host.ownValue(event.key, event.value) }
     })
@@ -217,7 +217,7 @@ export const unreachable = (error: Error): StoreError =>
   )
 
 /** undefined: it is about another's key. */
-export function eventOf(keys: Keys, { type, kv }: EtcdEvent): StorageEvent | undefined {
+export function storageEventOf(keys: Keys, { type, kv }: EtcdEvent): StorageEvent | undefined {
   const key = keys.ofEtcd(kv.key)
   if (key === undefined) return undefined
   const isPut = type === 'PUT'

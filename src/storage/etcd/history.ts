@@ -2,7 +2,7 @@
 import { CompactedError, type HistoryEvent, StoreError } from '../storage.ts'
 import { followChanges, type Watching } from './changes.ts'
 import { isCompacted } from './errors.ts'
-import { eventOf } from './feed.ts'
+import { storageEventOf } from './feed.ts'
 import type { EtcdRange } from './keys.ts'
 import type { EtcdEvent } from './messages.ts'
 
@@ -54,7 +54,7 @@ export function readHistory(
 }
 
 function pastOf({ keys }: Watching, event: EtcdEvent): HistoryEvent | undefined {
-  const seen = eventOf(keys, event)
+  const seen = storageEventOf(keys, event)
   const { prev_kv } = event
   return (
     seen && { ...seen, previous: prev_kv ? { value: prev_kv.value, modRevision: prev_kv.mod_revision } : undefined }

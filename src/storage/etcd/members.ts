@@ -24,7 +24,7 @@ import type { EtcdServers } from './servers.ts'
 /** Beside this file in sources, beside the code in bundles. */
 const PROTO = new URL('./protos/etcd.proto', import.meta.url)
 
-export interface CallOptions {
+interface CallOptions {
   /** To do it twice is to do it once. */
   readonly isRepeatable: boolean
   /** Milliseconds; default ten seconds. */

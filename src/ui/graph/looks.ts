@@ -84,7 +84,7 @@ export function plannedLooks({ goes, stays, orphaned, appears }: Plan, at = 0): 
   for (const { object, why } of stays) looks.set(object.uid, { tone: 'stays', words: `stays: ${why}`, dim: false })
   for (const { object, order, certainty, removed } of goes) {
     const badge = `${order + 1}`
-    const after = spanWords(removed.least, removed.most)
+    const after = shortSpan(removed.least, removed.most)
     if (order < at) looks.set(object.uid, { tone: 'gone', words: `gone after ${after}`, badge, dim: true })
     else if (certainty === 'goes')
       looks.set(object.uid, { tone: 'goes', words: `goes ${ordinal(order + 1)}, after ${after}`, badge, dim: false })
@@ -105,14 +105,14 @@ export function ordinal(n: number): string {
   return `${n}${ending}`
 }
 
-export function waitWords(ms: number): string {
+export function shortWait(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`
   const seconds = ms / 1000
   return seconds < 120 ? `${Number(seconds.toFixed(1))} s` : `${Number((seconds / 60).toFixed(1))} min`
 }
 
-export function spanWords(least: number, most: number): string {
-  const [from, to] = [waitWords(least), waitWords(most)]
+export function shortSpan(least: number, most: number): string {
+  const [from, to] = [shortWait(least), shortWait(most)]
   return from === to ? from : `${from} to ${to}`
 }
 

@@ -1,7 +1,7 @@
 /** A delete as a plan: what goes first, what next, what stays, shown in the graph before anything is done; then it may be done. */
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { spanWords } from '../graph/looks.ts'
+import { shortSpan } from '../graph/looks.ts'
 import {
   CASCADES,
   type Cascade,
@@ -190,7 +190,7 @@ function PlanTold({ plan: told }: { plan: Plan }) {
           <ol class="order">
             {goes.slice(0, MOST_SHOWN).map(({ object, removed, certainty, why }) => (
               <li key={object.uid} class={certainty === 'goes' ? '' : 'maybe'}>
-                <ObjectLink object={object} /> after {spanWords(removed.least, removed.most)}
+                <ObjectLink object={object} /> after {shortSpan(removed.least, removed.most)}
                 {certainty === 'goes'
                   ? ''
                   : ` (${certainty === 'either' ? 'or not: it depends on programs' : certainty})`}

@@ -1,7 +1,7 @@
 /** An ending, step by step: a slider goes through it, and the graph shows what was there after each step. */
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { waitWords } from '../graph/looks.ts'
+import { shortWait } from '../graph/looks.ts'
 import type { Replay, ReplayStep } from '../protocol.ts'
 import { reveal } from './graph-view.tsx'
 import { Close, Heading, timeWords } from './parts.tsx'
@@ -87,7 +87,7 @@ export function ReplayPanel({ replay }: { replay: Replay }) {
             <p class="faint">
               {step.by}
               {step.inferred ? ' (inferred)' : ''}: {step.why}
-              {step.waitedMs === undefined ? '' : `, after ${waitWords(step.waitedMs)}`}
+              {step.waitedMs === undefined ? '' : `, after ${shortWait(step.waitedMs)}`}
             </p>
           </li>
         ))}

@@ -15,7 +15,7 @@ import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { getOrInsertComputed } from '../../../base/get-or-insert.ts'
 import type { CacheReads } from '../../reads.ts'
 import type { AdmissionAttributes, AdmissionHost } from '../plugin.ts'
-import { type Matcher, matchingRow, selects, webhookMatcher } from '../webhooks/match.ts'
+import { type Matcher, matchingRow, selectsObject, webhookMatcher } from '../webhooks/match.ts'
 import { type MatchCondition, matchConditionsOf } from './conditions.ts'
 import { compile, type PolicyExpression } from './expression.ts'
 
@@ -135,7 +135,7 @@ export function invocationsOf<D extends Definition>(
 ): readonly (Invocation<D> | Misconfiguration<D>)[] {
   const found: (Invocation<D> | Misconfiguration<D>)[] = []
   for (const definition of definitions) {
-    if (!selects(definition.matcher, attributes, reads)) continue
+    if (!selectsObject(definition.matcher, attributes, reads)) continue
     const row = matchingRow(definition.matcher, attributes, host.scheme)
     if (row === undefined) continue
     const kind = paramRowOf(definition, host)
@@ -145,7 +145,7 @@ export function invocationsOf<D extends Definition>(
     }
     for (const binding of definition.bindings) {
       if (binding.matcher !== undefined) {
-        if (!selects(binding.matcher, attributes, reads)) continue
+        if (!selectsObject(binding.matcher, attributes, reads)) continue
         if (matchingRow(binding.matcher, attributes, host.scheme) === undefined) continue
       }
       const params = paramsOf(kind, binding, attributes, reads, host)

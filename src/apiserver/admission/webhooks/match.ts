@@ -78,7 +78,7 @@ export function namespaceLabels(
   return reads.get<Namespace>('', 'namespaces', '', namespace)?.metadata.labels ?? {}
 }
 
-export function selects(matcher: Matcher, attributes: AdmissionAttributes, reads: CacheReads): boolean {
+export function selectsObject(matcher: Matcher, attributes: AdmissionAttributes, reads: CacheReads): boolean {
   const { namespaceSelector, objectSelector } = matcher
   if (objectSelector.requirements.length > 0) {
     const { object, oldObject } = attributes

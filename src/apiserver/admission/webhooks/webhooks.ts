@@ -17,7 +17,7 @@ import { requestVariables } from '../policies/expression.ts'
 import { changed, mayRun, ranReinvocable, runsOf } from '../reinvocation.ts'
 import { createWebhookCaller, denial, reviewOf, type WebhookAnswer, type WebhookCaller } from './call.ts'
 import { applyWebhookPatch, reasonOf } from './json-patch.ts'
-import { configuresAdmission, type Matcher, matchingRow, selects, webhookMatcher } from './match.ts'
+import { configuresAdmission, type Matcher, matchingRow, selectsObject, webhookMatcher } from './match.ts'
 
 const GROUP = 'admissionregistration.k8s.io'
 
@@ -82,7 +82,7 @@ async function matching(
 ): Promise<readonly Matched[]> {
   const found: Matched[] = []
   for (const hook of hooks) {
-    if (!selects(hook.matcher, attributes, reads)) continue
+    if (!selectsObject(hook.matcher, attributes, reads)) continue
     const row = matchingRow(hook.matcher, attributes, asker.host.scheme)
     if (row === undefined) continue
     if (hook.conditions.length > 0 && !(await conditionsHold(hook, row, attributes, reads, asker))) continue

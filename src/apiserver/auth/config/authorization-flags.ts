@@ -2,7 +2,7 @@
 import type { AuthorizationMode } from '../authorizer.ts'
 import type { ReviewVersion } from '../webhook/review.ts'
 import { AUTHORIZED_MS, type ModeConfiguration, UNAUTHORIZED_MS } from './authorization.ts'
-import { ConfigurationError, milliseconds } from './document.ts'
+import { ConfigurationError, configuredDurationMs } from './document.ts'
 
 /** Named after the flags. */
 export interface AuthorizationFlags {
@@ -49,7 +49,7 @@ function webhook(flags: AuthorizationFlags, kubeConfigFile: string): ModeConfigu
       `unsupported webhook authorizer version ${JSON.stringify(version)}, supported versions are "v1", "v1beta1"`,
     )
   const ttl = (text: string | undefined, flag: string, otherwise: number) =>
-    text === undefined ? otherwise : Math.max(0, milliseconds(text, flag))
+    text === undefined ? otherwise : Math.max(0, configuredDurationMs(text, flag))
   const { authorizationWebhookCacheAuthorizedTtl: allowed, authorizationWebhookCacheUnauthorizedTtl: refused } = flags
   return {
     type: 'Webhook',

@@ -53,7 +53,7 @@ function shaped(value: unknown, shape: DocumentShape, path: string, unknown: str
   const wrong = (wanted: string) => new ConfigurationError(`${path === '' ? 'it' : path} must be ${wanted}`)
   if (shape === 'string' || shape === 'duration') {
     if (typeof value !== 'string') throw wrong(shape === 'string' ? 'text' : 'a duration like "30s"')
-    return shape === 'string' ? value : milliseconds(value, path)
+    return shape === 'string' ? value : configuredDurationMs(value, path)
   }
   if (shape === 'boolean') {
     if (typeof value !== 'boolean') throw wrong('true or false')
@@ -77,7 +77,7 @@ function shaped(value: unknown, shape: DocumentShape, path: string, unknown: str
 const empty = (shape: DocumentShape): unknown => (typeof shape === 'object' && 'fields' in shape ? {} : '')
 
 /** A Go duration, in milliseconds. @throws ConfigurationError */
-export function milliseconds(text: string, where: string): number {
+export function configuredDurationMs(text: string, where: string): number {
   try {
     return parseGoDurationMs(text)
   } catch (error) {

@@ -15,7 +15,7 @@ import {
 } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 
-export interface Asked {
+interface Asked {
   readonly method: string
   readonly request: Readonly<Record<string, never>>
 }

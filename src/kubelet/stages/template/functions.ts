@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { RE2JS } from 're2js'
 import { stringify } from 'yaml'
-import { fieldOf, isMap, isTrue, type TemplateFunctions, type TemplateValue, textOf } from './render.ts'
+import { fieldOf, isTemplateMap, isTrue, type TemplateFunctions, type TemplateValue, textOf } from './render.ts'
 import { TemplateError } from './tokens.ts'
 
 const LONGEST = 100_000
@@ -23,7 +23,7 @@ const int = (value: TemplateValue): number => Math.trunc(number(value))
 const list = (value: TemplateValue): readonly TemplateValue[] =>
   Array.isArray(value) ? value : value === undefined || value === null ? [] : refuse(`${textOf(value)} is no list`)
 const map = (value: TemplateValue): Readonly<Record<string, TemplateValue>> =>
-  isMap(value) ? value : value === undefined || value === null ? {} : refuse(`${textOf(value)} is no map`)
+  isTemplateMap(value) ? value : value === undefined || value === null ? {} : refuse(`${textOf(value)} is no map`)
 const bounded = (value: string): string =>
   value.length > LONGEST ? refuse(`it makes more than ${LONGEST} characters`) : value
 
@@ -34,7 +34,7 @@ const within = (value: string, by: string): string =>
 function index(of: TemplateValue, ...keys: readonly TemplateValue[]): TemplateValue {
   return keys.reduce((at, key) => {
     if (at === undefined || at === null) return refuse('index of untyped nil')
-    if (isMap(at)) return fieldOf(at, text(key))
+    if (isTemplateMap(at)) return fieldOf(at, text(key))
     if (!Array.isArray(at) && typeof at !== 'string') return refuse(`can't index item of ${textOf(at)}`)
     const place = number(key)
     if (!Number.isInteger(place) || place < 0 || place >= at.length) return refuse(`index out of range: ${textOf(key)}`)
@@ -47,7 +47,7 @@ const kindOf = (value: TemplateValue): string =>
     ? 'invalid'
     : Array.isArray(value)
       ? 'slice'
-      : isMap(value)
+      : isTemplateMap(value)
         ? 'map'
         : typeof value
 
@@ -75,7 +75,7 @@ const json = (value: TemplateValue): string =>
 
 function sorted(value: TemplateValue): TemplateValue {
   if (Array.isArray(value)) return value.map((item) => sorted(item) ?? null)
-  if (!isMap(value)) return value
+  if (!isTemplateMap(value)) return value
   return Object.fromEntries(
     Object.keys(value)
       .sort()
@@ -162,7 +162,7 @@ const GO: TemplateFunctions = {
       ? Buffer.byteLength(of)
       : Array.isArray(of)
         ? of.length
-        : isMap(of)
+        : isTemplateMap(of)
           ? Object.keys(of).length
           : refuse(`len of ${textOf(of)}`),
   print: (...values) => sprint(values),
@@ -321,7 +321,9 @@ const COLLECTIONS: TemplateFunctions = {
   merge: (...maps) => Object.assign({}, ...[...maps].reverse().map(map)),
   dig: (...args) => {
     const [of, otherwise] = [args.at(-1), args.at(-2)]
-    return args.slice(0, -2).reduce((at, key) => (isMap(at) ? fieldOf(at, text(key)) : undefined), of) ?? otherwise
+    return (
+      args.slice(0, -2).reduce((at, key) => (isTemplateMap(at) ? fieldOf(at, text(key)) : undefined), of) ?? otherwise
+    )
   },
   first: (values) => list(values)[0],
   last: (values) => list(values).at(-1),

@@ -18,15 +18,15 @@ export interface Assignment {
   readonly declares: boolean
 }
 
-export type Node =
+export type TemplateNode =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'action'; readonly pipeline: Expression; readonly assignment?: Assignment }
   | {
       readonly kind: 'if' | 'range' | 'with'
       readonly pipeline: Expression
       readonly assignment?: Assignment
-      readonly body: readonly Node[]
-      readonly otherwise: readonly Node[]
+      readonly body: readonly TemplateNode[]
+      readonly otherwise: readonly TemplateNode[]
     }
   | { readonly kind: 'break' | 'continue' }
 
@@ -34,7 +34,7 @@ const DEEPEST = 100
 const ABSENT: ReadonlySet<string> = new Set(['define', 'template', 'block'])
 
 /** `isKnown`: whether there is a function of that name. @throws TemplateError */
-export function parseTemplate(template: string, isKnown: (name: string) => boolean): readonly Node[] {
+export function parseTemplate(template: string, isKnown: (name: string) => boolean): readonly TemplateNode[] {
   const tokens = tokensOf(template)
   let at = 0
   let depth = 0
@@ -53,9 +53,12 @@ export function parseTemplate(template: string, isKnown: (name: string) => boole
   }
 
   /** Up to `end` or `else`, which is told. */
-  function list(isInside: boolean): { readonly nodes: readonly Node[]; readonly ends: 'end' | 'else' | 'template' } {
+  function list(isInside: boolean): {
+    readonly nodes: readonly TemplateNode[]
+    readonly ends: 'end' | 'else' | 'template'
+  } {
     if (++depth > DEEPEST) throw new TemplateError(`it is nested more than ${DEEPEST} deep`)
-    const nodes: Node[] = []
+    const nodes: TemplateNode[] = []
     for (;;) {
       const token = next()
       if (token.kind === 'end') {
@@ -93,7 +96,7 @@ export function parseTemplate(template: string, isKnown: (name: string) => boole
     }
   }
 
-  function block(kind: 'if' | 'range' | 'with'): Node {
+  function block(kind: 'if' | 'range' | 'with'): TemplateNode {
     const head = assigned()
     close(kind)
     const { nodes: body, ends } = list(true)
@@ -101,7 +104,7 @@ export function parseTemplate(template: string, isKnown: (name: string) => boole
   }
 
   /** Behind `else`. `else if` and `else with` are a block of their own with the same end. */
-  function otherwise(kind: string): readonly Node[] {
+  function otherwise(kind: string): readonly TemplateNode[] {
     skipSpace()
     const word = peek()
     if (word.kind === 'name' && (word.text === 'if' || word.text === 'with') && kind !== 'range') {

@@ -1,6 +1,6 @@
 /** Runs a Go template over plain JSON: what is not there is nil, as with a map of Go. */
-import { HEAVIEST, weightOf } from '../weight.ts'
-import { type Expression, type Node, parseTemplate } from './parse.ts'
+import { characterWeight, HEAVIEST } from '../weight.ts'
+import { type Expression, parseTemplate, type TemplateNode } from './parse.ts'
 import { TemplateError } from './tokens.ts'
 
 /** undefined is nil. */
@@ -50,7 +50,7 @@ interface Scope {
 }
 
 function run(
-  nodes: readonly Node[],
+  nodes: readonly TemplateNode[],
   data: TemplateValue,
   functionNamed: (name: string) => TemplateFunction | undefined,
 ): string {
@@ -59,7 +59,7 @@ function run(
   let work = 0
 
   const weighed = (values: readonly TemplateValue[]): void => {
-    const weight = values.reduce<number>((sum, value) => sum + weightOf(value), 0)
+    const weight = values.reduce<number>((sum, value) => sum + characterWeight(value), 0)
     if (weight > HEAVIEST) throw new TemplateError('it makes a value that is too large')
     work += weight
     if (work > MOST_WORK) throw new TemplateError('it does not end within what one rendering may take')
@@ -128,7 +128,7 @@ function run(
   }
 
   /** `broken`: a break or continue that is on its way. */
-  function walk(list: readonly Node[], dot: TemplateValue, scope: Scope): 'break' | 'continue' | undefined {
+  function walk(list: readonly TemplateNode[], dot: TemplateValue, scope: Scope): 'break' | 'continue' | undefined {
     for (const node of list) {
       if (++steps > MOST_STEPS) throw new TemplateError(`it does not end within ${MOST_STEPS} steps`)
       switch (node.kind) {
@@ -158,7 +158,7 @@ function run(
     home.variables.set(name, value)
   }
 
-  function branch(node: Extract<Node, { kind: 'if' | 'range' | 'with' }>, dot: TemplateValue, scope: Scope) {
+  function branch(node: Extract<TemplateNode, { kind: 'if' | 'range' | 'with' }>, dot: TemplateValue, scope: Scope) {
     const inner: Scope = { parent: scope, variables: new Map() }
     const value = evaluate(node.pipeline, dot, scope)
     const { assignment } = node
@@ -172,7 +172,7 @@ function run(
   }
 
   function range(
-    { body, otherwise, assignment }: Extract<Node, { kind: 'if' | 'range' | 'with' }>,
+    { body, otherwise, assignment }: Extract<TemplateNode, { kind: 'if' | 'range' | 'with' }>,
     value: TemplateValue,
     dot: TemplateValue,
     scope: Scope,
@@ -205,25 +205,25 @@ function run(
 function entriesOf(value: TemplateValue): readonly (readonly [TemplateValue, TemplateValue])[] {
   if (value === undefined || value === null) return []
   if (Array.isArray(value)) return [...value.entries()]
-  if (isMap(value)) return Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+  if (isTemplateMap(value)) return Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
   if (typeof value === 'number' && Number.isInteger(value) && value <= MOST_STEPS)
     return Array.from({ length: Math.max(0, value) }, (_, i) => [i, i] as const)
   throw new TemplateError(`range can't iterate over ${textOf(value)}`)
 }
 
-export const isMap = (value: TemplateValue): value is Readonly<Record<string, TemplateValue>> =>
+export const isTemplateMap = (value: TemplateValue): value is Readonly<Record<string, TemplateValue>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export function fieldOf(of: TemplateValue, name: string): TemplateValue {
   if (of === undefined || of === null) return undefined
-  if (!isMap(of)) throw new TemplateError(`can't evaluate field ${name} in ${textOf(of)}`)
+  if (!isTemplateMap(of)) throw new TemplateError(`can't evaluate field ${name} in ${textOf(of)}`)
   return Object.hasOwn(of, name) ? of[name] : undefined
 }
 
 /** As Go has it: nothing that is empty. */
 export function isTrue(value: TemplateValue): boolean {
   if (Array.isArray(value)) return value.length > 0
-  if (isMap(value)) return Object.keys(value).length > 0
+  if (isTemplateMap(value)) return Object.keys(value).length > 0
   return Boolean(value)
 }
 
@@ -231,7 +231,7 @@ export function isTrue(value: TemplateValue): boolean {
 export function textOf(value: TemplateValue): string {
   if (value === undefined || value === null) return '<no value>'
   if (Array.isArray(value)) return `[${value.map(inner).join(' ')}]`
-  if (isMap(value))
+  if (isTemplateMap(value))
     return `map[${Object.keys(value)
       .sort()
       .map((key) => `${key}:${inner(value[key])}`)

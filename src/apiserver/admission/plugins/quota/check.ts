@@ -32,7 +32,7 @@ function deltaOf(evaluator: Evaluator, { operation, object, oldObject }: Admissi
 }
 
 /** Whether the plugin has anything to say about the write. */
-export const isCounted = ({ row, operation, subresource }: AdmissionAttributes): boolean =>
+export const isQuotaCounted = ({ row, operation, subresource }: AdmissionAttributes): boolean =>
   evaluatorOf(row).handles(operation, subresource)
 
 /**

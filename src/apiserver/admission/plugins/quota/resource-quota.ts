@@ -10,7 +10,7 @@ import { isConflict, isNotFound } from '../../../../api/status.ts'
 import { type Loopback, loopbackOf } from '../../../loopback.ts'
 import type { CacheReads } from '../../../reads.ts'
 import type { AdmissionAttributes, AdmissionPluginFactory } from '../../plugin.ts'
-import { charge, isCounted } from './check.ts'
+import { charge, isQuotaCounted } from './check.ts'
 
 /** Stores a quota's status; rejects with a conflict when the quota has changed since. */
 type WriteQuotaStatus = (quota: ResourceQuota) => Promise<unknown>
@@ -52,7 +52,7 @@ export const resourceQuota: AdmissionPluginFactory = (reads, { loopback }) => {
     handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
     validate(attributes) {
       const { namespace, row } = attributes
-      if (namespace === '' || !row.namespaced || !isCounted(attributes)) return
+      if (namespace === '' || !row.namespaced || !isQuotaCounted(attributes)) return
       if (row.resource === 'events') return
       if (reads.list<ResourceQuota>('', 'resourcequotas', namespace).length === 0) return
       return new Promise((resolve, reject) => {
