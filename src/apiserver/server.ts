@@ -99,7 +99,7 @@ export interface ApiServerOptions {
   readonly kubelets?: KubeletClientOptions
   /** What Services are given addresses and node ports of. Default: 10.96.0.0/16 and 30000 to 32767. */
   readonly network?: ServiceNetwork
-  /** What servers that begin with the same objects share of them. */
+  /** Decoded objects and their bytes, shared by servers that begin with the same objects (forks). */
   readonly entries?: SharedEntries
   /** This server's client certificate for aggregated API servers; without it there are none. */
   readonly frontProxy?: FrontProxyIdentity
@@ -331,7 +331,7 @@ const CHECKS = [
   'poststarthook/apiservice-openapi-controller',
   'poststarthook/apiservice-openapiv3-controller',
 ]
-/** Of those that hold as long as the store does. */
+/** The health checks that depend on the store alone. */
 const ASKS_STORAGE: ReadonlySet<string> = new Set(['etcd', 'etcd-readiness'])
 
 /** Of those that hold when what every cluster contains has been made. */

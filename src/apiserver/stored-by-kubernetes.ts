@@ -28,7 +28,7 @@ const FIRST_VERSION = 'apiextensions.k8s.io/v1beta1'
 /** kind and apiVersion stand at the beginning. */
 const HEAD_BYTES = 200
 
-/** Reads them behind another transformer (encryption), if there is one. */
+/** A transformer that reads what kube-apiserver has stored; `inner`, if given, decrypts it first. */
 export function readingKubernetes(scheme: Scheme, inner?: Transformer): Transformer {
   const rowOf = rowFinder(scheme)
   return {

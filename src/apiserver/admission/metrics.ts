@@ -79,7 +79,7 @@ export interface WebhookMetrics {
     error: 'no_error' | 'calling_webhook_error' | 'apiserver_internal_error',
   ): void
   failedOpen(hook: WebhookTiming): void
-  /** Its match conditions were evaluated. */
+  /** Called when the webhook's matchConditions have been evaluated. */
   conditions(hook: WebhookTiming, began: number, outcome: 'held' | 'excluded' | 'failed'): void
 }
 

@@ -155,7 +155,7 @@ export function writeEvent(audited: Audited, progress: StageReached, into: Uint8
 interface LastLine {
   readonly status: string | undefined
   readonly annotations: Texts
-  /** Made when another one is like it. */
+  /** Made when a second record has the same fields as this one. */
   pattern: Pattern | undefined
 }
 
@@ -344,7 +344,7 @@ function uriOf({ path, query, target }: ApiRequest): string {
   return text === '' ? path : `${path}?${text}`
 }
 
-/** A chain of proxies is short; the header is anybody's. */
+/** So many addresses of X-Forwarded-For are noted: clients may send any number. */
 const MOST_SOURCES = 100
 
 const isAddress = (text: string): boolean => ipAddress(text).length === 0

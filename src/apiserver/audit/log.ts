@@ -68,7 +68,7 @@ export async function openAuditLog(
   let ready: Noted[] = []
   let waiting: Appended[] = []
   let underWay = 0
-  /** Whether a request waits for one of the lines that wait. */
+  /** Whether some request is answered only after one of the waiting lines is written. */
   let isUrgent = false
   let writing: Promise<void> | undefined
   let timer: Timer | undefined

@@ -155,7 +155,7 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
     throw new TokenError(errors.length === 0 ? INVALID : errors.join(', '))
   }
 
-  /** A token that says nothing of audiences is for this server, whoever asks. */
+  /** A token without audiences is for this server. */
   function forThisServer(found: VouchedToken, wanted?: readonly string[]): VerifiedToken {
     const user = authenticated(found.user)
     if (found.audiences !== undefined) return { ...found, user, audiences: found.audiences }

@@ -56,7 +56,7 @@ export function namedBy(proxies: FrontProxies, proxy: UserInfo, { headers, heade
   }
 }
 
-/** What cannot be unescaped is its own key. */
+/** A name that cannot be unescaped is taken as it is. */
 function extraKey(escaped: string): string {
   try {
     return decodeURIComponent(escaped)

@@ -28,7 +28,7 @@ const refuse = (reason: string): Decision => ({ verdict: 'no opinion', reason })
 
 export interface NodeReads {
   get: CacheReads['get']
-  /** In any order; whoever asks stops at the first that fits, since a node has many. */
+  /** In any order. An iterable, since a node has many and callers stop at the first that fits. */
   podsOnNode(node: string): Iterable<KubeObject>
 }
 

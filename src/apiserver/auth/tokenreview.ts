@@ -1,4 +1,4 @@
-/** TokenReview: asked by whoever was shown a token (API concept: TokenReview). Never stored. */
+/** TokenReview: a server that was shown a token asks which user it proves (API concept: TokenReview). Never stored. */
 
 import type { TokenReview, TokenReviewSpec, TokenReviewStatus } from '../../api/generated/types.ts'
 import type { Given, KubeObject } from '../../api/object.ts'

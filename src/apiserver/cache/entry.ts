@@ -160,7 +160,7 @@ class Entry implements CacheEntry, Holder {
   #used = false
   /** The object that was given and then released: a reader may have kept it, and shares it with the next one. */
   #weak: WeakRef<KubeObject> | undefined
-  /** Kept while it is current: informers hold it, if it was ever asked for. */
+  /** The object without what informers drop; kept as long as this is the newest revision, since informers hold it too. */
   #trimmed: KubeObject | undefined
   /** A form in which it is served as it is. */
   #settled: ServedForm | undefined

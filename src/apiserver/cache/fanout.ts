@@ -26,7 +26,7 @@ const TELL_MS = 0.1
 const MOST_MS = 100
 /** Of what a pass takes. For hundreds of watchers, a writer that waits for each answer has written again by then. */
 const QUIET = 0.125
-/** After a pass, so that requests are served too. */
+/** So long nothing is sent to watchers after a pass over them, in milliseconds: requests are served in that time. */
 const restMs = (watchers: number) => Math.min(4 + watchers / 64, 24)
 
 export function createFanout(runtime: Runtime, { once = false } = {}): Fanout {

@@ -9,7 +9,7 @@ import type { Woken } from './fanout.ts'
 import { type EntrySelection, fieldValue, nameOf, type SelectedFields } from './selected.ts'
 
 export interface Offered extends Woken {
-  /** A change that may be its business; `sequence` is the change's in the event log. */
+  /** Called with each change that its selectors may match. `sequence`: the change's number in the event log. */
   offer(change: Change, sequence: number): void
 }
 

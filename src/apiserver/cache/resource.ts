@@ -27,7 +27,7 @@ export interface CachePage {
 export interface PageOptions {
   /** Only keys that begin with this; it lies under the resource's prefix. Default: all. */
   readonly prefix?: string
-  /** The first key wanted. */
+  /** The key at which the list begins. */
   readonly start?: string
   /** 0, the default: no limit. */
   readonly limit?: number

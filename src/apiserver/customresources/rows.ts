@@ -201,7 +201,7 @@ function subresourcesOf(
   return made
 }
 
-/** A row that asks for its schema when it is asked for it. */
+/** A row whose schema is compiled when it is first read. */
 function lazily(
   sub: Omit<SubresourceRow, 'schema'>,
   schemas: { readonly schema: SubresourceRow['schema'] },

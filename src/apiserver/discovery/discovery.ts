@@ -26,7 +26,7 @@ function aggregatedType(encoding: Encoding): string {
 }
 
 interface Document {
-  /** Of what it is made: the same number means the same document. */
+  /** Number of the state that the document was made from: as long as it is the same, so is the document. */
   readonly generation: string
   readonly bytes: readonly Uint8Array[]
   /** Of aggregated ones; the same in every encoding. */

@@ -19,7 +19,7 @@ export interface Asked {
   readonly isOwn: boolean
 }
 
-/** A fault that has struck. */
+/** One request or event that went wrong because of a fault. */
 export interface Strike {
   /** Counted from one since the rules were set. */
   readonly number: number

@@ -73,7 +73,7 @@ interface VerbsOf {
   readonly usual: readonly string[]
 }
 const OF_REQUESTS: VerbsOf = { allowed: ALL, usual: ALL }
-/** Only of these a server finds that another write came first. */
+/** Only these verbs can be answered with a conflict. */
 const OF_CONFLICTS: VerbsOf = { allowed: ['update', 'patch'], usual: ['update', 'patch'] }
 /** A watch that is cut is `watch drop`. */
 const OF_CUTS: VerbsOf = { allowed: [...READS, ...WRITES], usual: WRITES }

@@ -167,7 +167,7 @@ function dryRunOf(query: URLSearchParams): '' | 'All' | 'invalid' {
 
 const goesOn = ({ kind }: ApiResponse): boolean => kind === 'watch' || kind === 'stream' || kind === 'upgrade'
 
-/** About: a list's items are not written before they are sent, slice by slice. */
+/** Estimated, since a list's items are encoded only when they are sent, slice by slice. */
 function sizeOf(response: ApiResponse): number {
   let size = 0
   if (response.kind === 'bytes') for (const piece of response.bytes) size += piece.length

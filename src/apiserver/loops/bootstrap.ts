@@ -37,7 +37,7 @@ export interface BootstrapOptions {
   readonly patienceMs?: number
 }
 
-/** Names whom extension servers are to trust (API concept: aggregation layer). */
+/** Writes the ConfigMap that tells extension API servers which certificates to trust (API concept: aggregation layer). */
 const TRUST = 'extension-apiserver-authentication'
 const TRUST_MS = 1000
 const RETRY_MS = 500

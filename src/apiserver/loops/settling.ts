@@ -24,7 +24,7 @@ export interface SettlingLoop {
   /** What is worked on, for timers and the log: `ip addresses`. */
   readonly name: string
   readonly work: () => Promise<void>
-  /** Tells of every change that the work depends on; returns the way to end it. */
+  /** Calls the listener at every change that the work depends on, until the function that it returns is called. */
   readonly onChange: (listener: () => void) => () => void
   readonly signal: AbortSignal
   /** How long changes are gathered before a turn, in milliseconds. */

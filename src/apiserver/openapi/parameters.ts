@@ -7,7 +7,7 @@ export interface Parameter {
   readonly type: 'string' | 'integer' | 'boolean'
   /** Its name among the shared parameters of OpenAPI v2; those without stand in each operation. */
   readonly shared?: string
-  /** The described type that has a field for it: `meta.ListOptions`. */
+  /** The type whose descriptions have the parameter as a field: `meta.ListOptions`. */
   readonly of: string
 }
 

@@ -32,7 +32,7 @@ export function message(form: () => Form): Put {
     fieldsDown ??= fieldsOf(fields)
     const end = writer.length()
     const object = value as JsonObject
-    if (extensions !== undefined) putNamed(writer, extensions, object, any, (key) => key.startsWith('x-'))
+    if (extensions !== undefined) putExtensions(writer, extensions, object)
     for (const [key, at, put] of fieldsDown) {
       const inner = object[key]
       if (inner !== undefined) put(writer, at, inner)
@@ -53,6 +53,10 @@ const fieldsOf = (fields: MessageFields): readonly FieldOf[] =>
 
 /** A JSON object of any keys: pairs of name and value, in its order. */
 export const named = (put: Put, at = 1): Put => message(() => ({ fields: {}, others: [at, put] }))
+
+function putExtensions(writer: Writer, number: number, object: JsonObject): void {
+  putNamed(writer, number, object, any, (key) => key.startsWith('x-'))
+}
 
 function putNamed(writer: Writer, number: number, object: JsonObject, put: Put, takes: (key: string) => boolean): void {
   for (const key of Object.keys(object).reverse()) {
@@ -149,7 +153,7 @@ export function* encodeForm(form: Put, document: JsonObject): Steps<readonly Uin
   return done
 }
 
-/** A field: its tag and length, and then what is in it. */
+/** The bytes of a field: first its tag and length, then its content in pieces. */
 function* pieces(put: Put, number: number, value: Json, depth: number): Steps<readonly Uint8Array[]> {
   if (put.form === undefined || depth === 0) {
     const bytes = written((writer) => put(writer, number, value))
@@ -168,8 +172,7 @@ function* pieces(put: Put, number: number, value: Json, depth: number): Steps<re
     const inner = object[key]
     if (inner !== undefined) content.push(...(yield* pieces(inside, at, inner, depth - 1)))
   }
-  if (extensions !== undefined)
-    content.push(written((writer) => putNamed(writer, extensions, object, any, (key) => key.startsWith('x-'))))
+  if (extensions !== undefined) content.push(written((writer) => putExtensions(writer, extensions, object)))
   const length = content.reduce((sum, one) => sum + one.length, 0)
   return [written((writer) => writer.lengthTag(number, length)), ...content]
 }

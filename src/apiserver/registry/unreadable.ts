@@ -18,7 +18,7 @@ const corrupt = (key: string, stored: Stored, cause: unknown): string =>
 export const unreadableObject = (stored: Stored, cause: unknown): StatusError =>
   internalError(new Error(corrupt(stored.key.slice('/registry'.length), stored, cause), { cause }))
 
-/** The answer to a write of it. */
+/** The error that answers a write to an object which cannot be decoded. */
 export const unwritableObject = (stored: Stored, cause: unknown): StatusError =>
   new StatusError(500, '', notDecodable(stored, cause))
 

@@ -41,6 +41,6 @@ export function csiVolumeOf(uniqueName: string): CsiVolume | undefined {
   return { driver: uniqueName.slice(CSI_PREFIX.length, at), handle: uniqueName.slice(at + 1) }
 }
 
-/** The VolumeAttachment's name: the same whoever makes it. */
+/** The VolumeAttachment's name, a hash of driver, volume and node: the same as kube-controller-manager and kubelets compute. */
 export const attachmentNameOf = ({ driver, handle }: CsiVolume, nodeName: string): string =>
   `csi-${createHash('sha256').update(`${handle}${driver}${nodeName}`).digest('hex')}`

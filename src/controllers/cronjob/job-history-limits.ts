@@ -47,7 +47,7 @@ export function surplusJobs(cronJob: CronJob, jobs: readonly Job[]): readonly Jo
   return [...beyond('Complete', successfulJobsHistoryLimit), ...beyond('Failed', failedJobsHistoryLimit)]
 }
 
-/** Those that have not begun last; then by name. */
+/** Jobs by the time of their start, those that have not started last; then by name. */
 function byStart(a: KubeObject, b: KubeObject): number {
   const start = (job: Job): string => job.status?.startTime ?? '9'
   const name = ({ metadata }: KubeObject): string => metadata.name ?? ''

@@ -155,7 +155,7 @@ export function createDaemonSetController(context: ControllerContext): Controlle
     await resourceOf(set).update({ ...set, status }, { subresource: 'status' })
   }
 
-  /** Only what a node is and repels matters, not how it fares. */
+  /** Daemon pods depend on a node's labels and taints, not on its status. */
   function nodeUpdated(old: Node, node: Node): void {
     if (sameJson(old.metadata.labels, node.metadata.labels) && sameJson(old.spec?.taints, node.spec?.taints)) return
     for (const set of sets.store.list()) if (!sameJson(placementOn(set, old), placementOn(set, node))) enqueue(set)

@@ -9,7 +9,7 @@ import { podFromTemplate } from '../pods/pod.ts'
 export const revisionHashLabel = 'controller-revision-hash'
 const generationLabel = 'pod-template-generation'
 
-/** A daemon's node may be in trouble: the daemon stays. */
+/** Daemon pods tolerate the taints of nodes in trouble. */
 const tolerations: readonly Toleration[] = [
   existing('not-ready', 'NoExecute'),
   existing('unreachable', 'NoExecute'),

@@ -7,7 +7,7 @@ export interface Limits {
   readonly unavailable: number
 }
 
-/** Of so many nodes. Both cannot be nothing, or no update would ever move. */
+/** maxSurge and maxUnavailable as numbers of the desired nodes. Where both come to zero, maxUnavailable is one: otherwise no update would go on. */
 export function limitsOf(set: DaemonSet, desired: number): Limits {
   const { type, rollingUpdate } = set.spec?.updateStrategy ?? {}
   if (type !== 'RollingUpdate') return { surge: 0, unavailable: 0 }

@@ -24,7 +24,7 @@ export interface SliceTracker {
   isBehind(service: KubeObject, slices: readonly KubeObject[]): boolean
   /** Whether an event of the informer tells of something that was not written here, or was waited for. */
   isNews(service: KubeObject, slice: KubeObject, type: 'changed' | 'gone'): boolean
-  /** The service has gone. */
+  /** Called when the Service has been deleted. */
   forget(service: KubeObject): void
 }
 

@@ -45,7 +45,7 @@ export function createZones(clock: Clock) {
     get stopped() {
       return stopped
     },
-    /** Some node waits for its taint. */
+    /** Whether some node has yet to get its NoExecute taint. */
     get pending() {
       return [...zones.values()].some(({ waiting }) => waiting.size > 0)
     },

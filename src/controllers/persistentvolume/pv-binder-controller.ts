@@ -139,7 +139,7 @@ export function createPvBinderController(context: ControllerContext): Controller
       )
   }
 
-  /** A provisioner outside sees by annotations that the claim is for it. */
+  /** Sets the annotations by which an external provisioner knows that it is to make a volume for the claim. */
   async function askProvisioner(claim: PersistentVolumeClaim, className: string): Promise<PersistentVolumeClaim> {
     const provisioner: string | undefined = classes.store.get(className)?.provisioner
     if (provisioner === undefined) {
@@ -157,7 +157,7 @@ export function createPvBinderController(context: ControllerContext): Controller
     return asked
   }
 
-  /** Its user has chosen the volume. */
+  /** A claim whose spec.volumeName its user has set. */
   async function syncNamed(claim: PersistentVolumeClaim): Promise<void> {
     const name = claim.spec?.volumeName ?? ''
     const volume = volumeOf(name)

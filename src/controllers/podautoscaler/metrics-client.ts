@@ -70,7 +70,7 @@ const RESOURCE_API = '/apis/metrics.k8s.io/v1beta1'
 const EXTERNAL_API = '/apis/external.metrics.k8s.io/v1beta1'
 const CUSTOM_GROUP = 'custom.metrics.k8s.io'
 const KNOWN_CUSTOM_VERSIONS = ['v1beta2', 'v1beta1']
-/** Of samples that do not tell it. */
+/** The window of samples that do not tell their own. */
 const USUAL_WINDOW_MS = 60_000
 
 /** `resourceOf`: of an apiVersion and kind; throws in Kubernetes' words where there is none. `freshMs`: as long an API's versions are known. */

@@ -6,7 +6,7 @@ import { controllerOf, controllerReference } from './pod.ts'
 
 export interface ClaimOptions {
   readonly controller: KubeObject
-  /** Of the claimed objects' resource, in the controller's namespace. */
+  /** The client for objects of this kind in the controller's namespace. */
   readonly objects: ResourceClient
   matches(object: KubeObject): boolean
   /** The controller as it is now, asked once and only before an adoption. */

@@ -22,7 +22,7 @@ export function podCondition(pod: Pod, type: string): PodCondition | undefined {
 
 export const isReady = (pod: Pod): boolean => podCondition(pod, 'Ready')?.status === 'True'
 
-/** Of a workload: how long a pod is to be ready before it counts as available. */
+/** spec.minReadySeconds of a workload: for so long a pod must be ready before it counts as available. */
 export const minReadySecondsOf = (owner: { readonly spec?: { readonly minReadySeconds?: number } }): number =>
   owner.spec?.minReadySeconds ?? 0
 

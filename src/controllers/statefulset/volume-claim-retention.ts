@@ -32,7 +32,7 @@ export function claimsOfReplica(set: StatefulSet, pod: string): readonly KubeObj
   }))
 }
 
-/** `inRange`: the pod is one that the set wants. */
+/** `inRange`: whether the pod's ordinal is among the replicas that the set wants. */
 export interface ClaimUser {
   readonly pod: Pick<KubeObject, 'metadata'>
   readonly inRange: boolean

@@ -26,9 +26,9 @@ import {
 
 const name = 'storage-version-migrator-controller'
 const fieldManager = name
-/** Of no objects: what is asked is which version the resource is at. */
+/** A namespace that no object can be in: a list of it has no items, only the resource's resourceVersion. */
 const NOWHERE = '@fake:svm_ns%21'
-/** New kinds are found within half of it. */
+/** A resource that discovery does not know for so long does not exist; discovery is asked twice in that time. */
 const UNKNOWN_PATIENCE_MS = 60_000
 const NEEDED = ['update', 'patch', 'list']
 

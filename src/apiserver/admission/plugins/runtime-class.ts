@@ -20,7 +20,7 @@ export const runtimeClass: AdmissionPluginFactory = (reads) => ({
       return apply(attributes, pod, live)
     })
   },
-  /** Only after the pod's own rules: overhead is the class's to say. */
+  /** Comes after the pod's own validation: spec.overhead must be what the RuntimeClass says. */
   validate(attributes) {
     if (!isPod(attributes)) return
     const pod: Pod = attributes.object!

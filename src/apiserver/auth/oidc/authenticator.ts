@@ -32,7 +32,7 @@ const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 /** As metrics name an issuer. */
 const issuerHash = (url: string) => `sha256:${createHash('sha256').update(url).digest('hex')}`
 
-/** Clocks differ: a token may be used this long before it is valid. */
+/** A token may be used so long before its nbf, since the issuer's clock and this one differ. */
 const NOT_BEFORE_LEEWAY_MS = 60_000
 
 export function createOidcAuthenticator(runtime: Runtime, issuers: readonly JwtIssuer[]): OidcAuthenticator {

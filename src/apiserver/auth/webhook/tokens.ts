@@ -46,7 +46,7 @@ export function createTokenWebhook(
   }
 }
 
-/** What is kept is kept by this: anybody may send a token, of any length. */
+/** The key of a remembered answer. A hash, since clients may send tokens of any length. */
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64')
 
 /** undefined when the token is for others. */

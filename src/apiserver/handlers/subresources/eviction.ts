@@ -122,7 +122,7 @@ function withCondition(object: Pod | PodDisruptionBudget, condition: ConditionTo
   return { ...object, status }
 }
 
-/** The pod that was looked at is the pod that goes. */
+/** With the uid as a precondition: only the pod that was checked against the budgets is deleted. */
 function withUid(options: DeleteOptions, pod: Pod): DeleteOptions {
   if (options.preconditions !== undefined || pod.metadata.uid === undefined) return options
   return { ...options, preconditions: { uid: pod.metadata.uid } }

@@ -16,7 +16,7 @@ import { int64Parameter } from '../options.ts'
 import { containerOf, nodeOfPod } from './pod-location.ts'
 import { isOn } from './session-options.ts'
 
-/** Of what a kubelet says instead of a log. */
+/** So much is read of a kubelet's error answer to a request for a log. */
 const MAX_REFUSAL_BYTES = 50_000
 
 export const getLog: ResourceHandler = async (resource) => {

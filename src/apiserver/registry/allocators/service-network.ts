@@ -23,7 +23,7 @@ export interface PortRange {
   readonly first: number
   /** Inclusive. */
   readonly last: number
-  /** So many of the first are handed out when the others are gone. */
+  /** So many ports at the beginning of the range are left for Services that ask for one: others get them only when the rest is taken (KEP-3668). */
   readonly staticBand: number
 }
 

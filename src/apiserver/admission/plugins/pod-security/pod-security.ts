@@ -64,7 +64,7 @@ export const podSecurity: AdmissionPluginFactory = (reads) => ({
 
 const ENFORCED = 'pod-security.kubernetes.io/enforce-policy'
 
-/** undefined where everything is allowed. */
+/** The namespace's Pod Security levels; undefined where they are all privileged. */
 function policyIn(namespace: string, reads: CacheReads): ReturnType<typeof policyOf> | undefined {
   const found = policyOf(reads.get<Namespace>('', 'namespaces', '', namespace)?.metadata.labels)
   return isPrivileged(found.policy) && found.errors.length === 0 ? undefined : found
