@@ -93,9 +93,9 @@ export function createDocuments(scheme: Scheme, customSchema: CustomSchema): Doc
     if (rows.length === 0) return undefined
     const schemaOf = schemasNow(rows)
     const custom = rows.every(isCustom)
-    const items = rows.flatMap((row) => pathItemsOf(row, factsOf(row)))
-    if (!custom) items.push(versionPathItem(group, version))
     return (function* () {
+      const items = yield* pathsOf(rows)
+      if (!custom) items.push(versionPathItem(group, version))
       const { schemas: builtin, descriptions } = yield* published()
       const own = yield* customSchemas(rows, schemaOf, descriptions)
       const versions = custom ? customVersions() : [CORE, ...(group === '' ? [] : [{ group, version }])]
@@ -116,10 +116,7 @@ export function createDocuments(scheme: Scheme, customSchema: CustomSchema): Doc
     for (const group of groups) if (group !== '') items.push(groupPathItem(group))
     for (const { group, version } of versionsOf(rows.filter((row) => !isCustom(row))))
       items.push(versionPathItem(group, version))
-    for (const row of rows) {
-      yield
-      items.push(...pathItemsOf(row, factsOf(row)))
-    }
+    items.push(...(yield* pathsOf(rows)))
     const { schemas, descriptions } = yield* published()
     const own = yield* customSchemas(rows, schemaOf, descriptions)
     const all = yield* closure(definitionsOf(items), own, schemas)
@@ -145,6 +142,15 @@ export function createDocuments(scheme: Scheme, customSchema: CustomSchema): Doc
     v2Hash: (all) => hashOf(JSON.stringify([...all])),
   }
   return documents
+}
+
+function* pathsOf(rows: readonly ResourceRow[]): Steps<PathItem[]> {
+  const items: PathItem[] = []
+  for (const row of rows) {
+    yield
+    items.push(...pathItemsOf(row, factsOf(row)))
+  }
+  return items
 }
 
 function factsOf(row: ResourceRow): RowFacts {
