@@ -18,25 +18,46 @@ import { issue } from '../src/cluster/certificate.ts'
 
 /** As envtest asks for health. */
 const POLL_MS = 100
+/** When memory is looked at: what a start leaves behind to be done is done. */
+const SETTLED_MS = 1000
+const NOTHING: Memory = { resident: 0, proportional: 0, anonymous: 0 }
+const added = (one: Memory, other: Memory): Memory => ({
+  resident: one.resident + other.resident,
+  proportional: one.proportional + other.proportional,
+  anonymous: one.anonymous + other.anonymous,
+})
 
 const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 const { values } = parseArgs({ options: { times: { type: 'string', default: '20' }, assets: { type: 'string' } } })
 const skiff = fileURLToPath(new URL('../bin/skiff.js', import.meta.url))
 const own = execFileSync(process.execPath, [skiff, 'envtest', 'path'], { encoding: 'utf8' }).trim()
 const subjects = new Map([['skiff', own], ...(values.assets === undefined ? [] : [['other', values.assets] as const])])
-const found = new Map([...subjects.keys()].map((name) => [name, { ms: [] as number[], bytes: [] as number[] }]))
+const found = new Map([...subjects.keys()].map((name) => [name, [] as Start[]]))
 for (let round = 0; round < Number(values.times); round++)
-  for (const [name, folder] of subjects) {
-    const { ms, bytes } = await startOnce(folder)
-    found.get(name)?.ms.push(ms)
-    found.get(name)?.bytes.push(bytes)
-  }
-for (const [name, { ms, bytes }] of found)
+  for (const [name, folder] of subjects) found.get(name)?.push(await startOnce(folder))
+for (const [name, starts] of found) {
+  const mib = (kind: keyof Memory) => (median(starts.map(({ memory }) => memory[kind])) / 2 ** 20).toFixed(0)
   console.log(
-    `${name}: up after ${median(ms).toFixed(0)} ms in the median of ${ms.length}, ${(median(bytes) / 2 ** 20).toFixed(0)} MiB resident`,
+    `${name}: up after ${median(starts.map(({ ms }) => ms)).toFixed(0)} ms in the median of ${starts.length}, ${mib('resident')} MiB resident (${mib('proportional')} proportional, ${mib('anonymous')} anonymous)`,
   )
+}
 
-async function startOnce(assets: string): Promise<{ readonly ms: number; readonly bytes: number }> {
+/** In bytes, of all processes of a control plane. */
+interface Memory {
+  /** What each has in its memory, though others have it too (VmRSS): that of a program's file among it. */
+  readonly resident: number
+  /** The same, but what several share is divided among them (Pss). */
+  readonly proportional: number
+  /** Without what is a file's. */
+  readonly anonymous: number
+}
+
+interface Start {
+  readonly ms: number
+  readonly memory: Memory
+}
+
+async function startOnce(assets: string): Promise<Start> {
   const folder = mkdtempSync(join(tmpdir(), 'skiff-bench-envtest-'))
   const [clientPort, peerPort, port] = [await freePort(), await freePort(), await freePort()]
   const ca = issue(liveRuntime(), { commonName: 'envtest', usage: 'ca', validDays: 7 })
@@ -79,16 +100,16 @@ async function startOnce(assets: string): Promise<{ readonly ms: number; readonl
     ])
     await untilHealthy(`https://127.0.0.1:${port}/healthz`)
     const ms = performance.now() - began
-    return { ms, bytes: children.reduce((sum, { pid }) => sum + residentOf(pid ?? 0), 0) }
+    await wait(SETTLED_MS)
+    return { ms, memory: children.reduce((sum, { pid }) => added(sum, memoryOf(pid ?? 0)), NOTHING) }
   } finally {
-    await Promise.all(
-      children.toReversed().map(async (child) => {
-        if (child.exitCode !== null) return
-        const ended = once(child, 'exit')
-        process.kill(-(child.pid ?? 0), 'SIGTERM')
-        await ended
-      }),
-    )
+    // One after another, as envtest does: kube-apiserver does not end without its etcd.
+    for (const child of children.toReversed()) {
+      if (child.exitCode !== null || child.signalCode !== null) continue
+      const ended = once(child, 'exit')
+      process.kill(-(child.pid ?? 0), 'SIGTERM')
+      await ended
+    }
     rmSync(folder, { recursive: true, force: true })
   }
 }
@@ -110,13 +131,15 @@ function statusOf(url: string): Promise<number | undefined> {
 }
 
 /** With all that runs below it. */
-function residentOf(pid: number): number {
+function memoryOf(pid: number): Memory {
   try {
-    const kib = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+    const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
+    const bytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0) * 1024
+    const own = { resident: bytes('Rss'), proportional: bytes('Pss'), anonymous: bytes('Anonymous') }
     const below = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean)
-    return Number(kib ?? 0) * 1024 + below.reduce((sum, child) => sum + residentOf(Number(child)), 0)
+    return below.reduce((sum, child) => added(sum, memoryOf(Number(child))), own)
   } catch {
-    return 0
+    return NOTHING
   }
 }
 

@@ -1,5 +1,5 @@
-# What the executables in bin/envtest have in common: `launch NAME ARGS` becomes skiff under that name, in the same process, so
-# that signals and a wait for its end mean skiff. `--help`, which is on the way of every start, is answered without it.
+# What the executables in bin/envtest have in common: `launch NAME ARGS` becomes skiff under that name, in the same process
+# (etcd: ends with it), so that signals and a wait for its end mean skiff. `--help`, which is on the way of every start, is answered without it.
 launch() {
   name=$1
   shift
@@ -28,5 +28,16 @@ launch() {
     export NODE_COMPILE_CACHE="$cache/skiff/compile"
   fi
   export SKIFF_REEXECUTED=1 SKIFF_PARENT="$PPID"
-  exec "$node" --disable-warning=ExperimentalWarning --no-allocation-site-pretenuring "$root/bin/skiff.js" run-as "$name" "$@"
+  set -- "$node" --disable-warning=ExperimentalWarning --no-allocation-site-pretenuring "$root/bin/skiff.js" run-as "$name" "$@"
+  # etcd's Node ends when kube-apiserver has its port; this shell stays, and starts it again when kube-apiserver, which then holds the
+  # other end of what is read here, is gone (src/envtest/hand-over.ts).
+  if [ "$name" = etcd ] && [ -r "/proc/$$/stat" ]; then
+    export SKIFF_SHELL=$$
+    while said=$(exec "$@") || exit; do
+      [ "$said" = handed-over ] && continue
+      [ -z "$said" ] || printf '%s\n' "$said"
+      exit 0
+    done
+  fi
+  exec "$@"
 }

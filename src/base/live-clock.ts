@@ -38,3 +38,6 @@ export function holdProcess(): () => void {
   const handle = setInterval(() => {}, LONGEST_TIMEOUT_MS)
   return () => clearInterval(handle)
 }
+
+/** Behind the I/O that is ready now, and before any that becomes so. */
+export const behindReadyIo = (task: () => void): void => void setImmediate(task)

@@ -1,29 +1,58 @@
 /**
  * etcd's client port: HTTP/1.1 for health and for the kube-apiserver that attaches itself, and gRPC (HTTP/2 without TLS) for clients of
- * etcd, whose connections are led to that kube-apiserver as they are.
+ * etcd, whose connections are led to that kube-apiserver as they are. That kube-apiserver may serve the port itself (hand-over.ts).
  */
-import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { createServer, type Server, type Socket } from 'node:net'
-import { ATTACH_PATH, ATTACH_PROTOCOL, CLIENT_PATH } from './store-link.ts'
+import { once } from 'node:events'
+import {
+  createServer as createHttpServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
+import { createServer, type ListenOptions, type Server, type Socket } from 'node:net'
+import { behindReadyIo } from '../base/live-clock.ts'
+import { ATTACH_PATH, ATTACH_PROTOCOL, CLIENT_PATH, HANDED_OVER, PLACE_HEADER } from './store-link.ts'
 
 /** How every connection of HTTP/2 begins. */
 const PREFACE = 'PRI * HTTP/2.0'
 /** As long as a connection may say nothing, or wait for a kube-apiserver to take it, in milliseconds. */
 const SILENCE_MS = 20_000
 
+/** What is answered to GET, by path. */
+export type Pages = Readonly<Record<string, readonly [type: string, text: string]>>
+
 export interface EtcdPort {
   /** A server for one of the addresses; each knows the same kube-apiserver. */
   server(): Server
 }
 
-/** `pages`: what is answered to GET, by path. */
-export function createEtcdPort(pages: Readonly<Record<string, readonly [type: string, text: string]>>): EtcdPort {
+export interface EtcdPortOptions {
+  /** Where this process is the kube-apiserver: it takes clients of etcd itself, and no other may attach itself. */
+  readonly take?: (client: Socket) => void
+  /** Otherwise: what the kube-apiserver that attaches itself is told, in a header, and how it says that it has the port. */
+  readonly place?: () => string
+  /** Called again as those end that came before. */
+  readonly onHandedOver?: (connections: number) => void
+}
+
+export function createEtcdPort(pages: Pages, { take, place, onHandedOver }: EtcdPortOptions = {}): EtcdPort {
   let attached: Socket | undefined
+  const health: HttpServer[] = []
+  let isHandedOver = false
+  /** All connections but that of the kube-apiserver that is attached. */
+  const open = new Set<Socket>()
+  const looked = () => {
+    if (isHandedOver) onHandedOver?.(open.size)
+  }
   /** Connections of clients of etcd that kube-apiserver has been told of, by the name given to each. */
   const waiting = new Map<string, Socket>()
   let clients = 0
 
   function takeClient(socket: Socket): void {
+    if (take !== undefined) {
+      take(socket)
+      return
+    }
     if (attached === undefined) {
       socket.destroy()
       return
@@ -36,17 +65,28 @@ export function createEtcdPort(pages: Readonly<Record<string, readonly [type: st
   }
 
   function attach(socket: Socket): void {
-    if (attached !== undefined) {
+    if (attached !== undefined || take !== undefined) {
       refuse(socket, 409)
       return
     }
     attached = socket
+    open.delete(socket)
     socket.on('close', () => {
       attached = undefined
       for (const client of waiting.values()) client.destroy()
     })
-    socket.resume()
-    accept(socket)
+    let text = ''
+    socket.on('data', (chunk: Buffer) => {
+      text = `${text}${chunk.toString('latin1')}`.slice(-HANDED_OVER.length - 1)
+      if (place === undefined || isHandedOver || text !== `${HANDED_OVER}\n`) return
+      // Right after new connections were taken: those that wait meanwhile are lost.
+      behindReadyIo(() => {
+        isHandedOver = true
+        looked()
+        for (const server of health) server.closeIdleConnections()
+      })
+    })
+    accept(socket, place === undefined ? '' : `${PLACE_HEADER}: ${place()}\r\n`)
   }
 
   function join(name: string, socket: Socket): void {
@@ -69,7 +109,11 @@ export function createEtcdPort(pages: Readonly<Record<string, readonly [type: st
 
   return {
     server() {
-      const http = createHttpServer((request, response) => answer(pages, request, response))
+      const http = createHttpServer((request, response) => {
+        response.shouldKeepAlive &&= !isHandedOver
+        answer(pages, request, response)
+      })
+      health.push(http)
       http.on('upgrade', (request, stream) => {
         const socket = stream as Socket
         socket.on('error', () => {})
@@ -80,6 +124,11 @@ export function createEtcdPort(pages: Readonly<Record<string, readonly [type: st
         else refuse(socket, 404)
       })
       return createServer((socket) => {
+        open.add(socket)
+        socket.on('close', () => {
+          open.delete(socket)
+          looked()
+        })
         socket.on('error', () => {})
         socket.setTimeout(SILENCE_MS, () => socket.destroy())
         firstBytes(socket, (bytes) => {
@@ -109,19 +158,32 @@ function firstBytes(socket: Socket, then: (bytes: Buffer) => void): void {
   socket.on('readable', read)
 }
 
-function accept(socket: Socket): void {
-  socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${ATTACH_PROTOCOL}\r\n\r\n`)
+function accept(socket: Socket, headers = ''): void {
+  socket.write(
+    `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${ATTACH_PROTOCOL}\r\n${headers}\r\n`,
+  )
+}
+
+/** Of this machine's own, by name or number. */
+export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(host)
+
+/** @throws what the system says, as that another listens there */
+export async function listenOn(
+  server: Server,
+  host: string,
+  port: number,
+  options: Pick<ListenOptions, 'exclusive' | 'reusePort'>,
+): Promise<Server> {
+  server.listen({ ...options, host, port })
+  await once(server, 'listening')
+  return server
 }
 
 function refuse(socket: Socket, status: 404 | 409): void {
   socket.end(`HTTP/1.1 ${status} Refused\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`)
 }
 
-function answer(
-  pages: Readonly<Record<string, readonly [type: string, text: string]>>,
-  request: IncomingMessage,
-  response: ServerResponse,
-): void {
+function answer(pages: Pages, request: IncomingMessage, response: ServerResponse): void {
   request.resume()
   const [path = ''] = (request.url ?? '').split('?')
   const page = Object.hasOwn(pages, path) ? pages[path] : undefined

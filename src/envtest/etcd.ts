@@ -3,16 +3,18 @@
  * itself here (store-link.ts), answers clients of etcd through this port (etcd-port.ts), and is told by its connection when this
  * process is gone.
  */
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeSync } from 'node:fs'
+import type { AddressInfo, Server } from 'node:net'
 import { messageOf } from '../base/errors.ts'
 import { liveClock } from '../base/live-clock.ts'
 import { FlagError, parseFlags } from '../components/flags.ts'
 import { ETCD_FLAGS } from './etcd-flags.ts'
-import { createEtcdPort } from './etcd-port.ts'
-import { watchParent } from './parent.ts'
+import { ETCD_PAGES, ETCD_VERSION } from './etcd-pages.ts'
+import { createEtcdPort, type EtcdPort, type EtcdPortOptions, isLoopback, listenOn } from './etcd-port.ts'
+import { type Place, TO_SHELL } from './hand-over.ts'
+import { hasEarlierListener } from './listeners.ts'
+import { type Ancestors, ancestorsOf, watchParent } from './parent.ts'
 
-/** The one that these executables stand for. */
-export const ETCD_VERSION = '3.7.3'
 const DEFAULT_CLIENT_URL = 'http://localhost:2379'
 
 /** Runs until it is ended by a signal or its parent is gone; exits 1 or 2 with one line when something is wrong. */
@@ -31,11 +33,13 @@ export function etcd(args: readonly string[], env: NodeJS.ProcessEnv): void {
     const urls = (values.get('listen-client-urls')?.at(-1) ?? DEFAULT_CLIENT_URL).split(',').map(clientUrl)
     if (values.has('listen-client-urls') && !values.has('advertise-client-urls'))
       throw new Error('--advertise-client-urls is required when --listen-client-urls is set explicitly')
+    // Before the folder is made, which whoever started it may have removed by now.
+    const ancestors = ancestorsOf(env)
+    watchParent(liveClock(), ancestors, () => process.exit(1))
     // Whoever started it may look for the folder, and removes it.
     const folder = values.get('data-dir')?.at(-1)
     if (folder !== undefined) mkdirSync(folder, { recursive: true, mode: 0o700 })
-    watchParent(liveClock(), env, () => process.exit(1))
-    serve(urls)
+    void serve(urls, ancestors)
   } catch (error) {
     fail(messageOf(error), error instanceof FlagError ? 2 : 1)
   }
@@ -51,27 +55,52 @@ function clientUrl(text: string): URL {
   if (!URL.canParse(text)) throw new Error(`--listen-client-urls: ${text} is no URL`)
   const url = new URL(text)
   if (url.protocol !== 'http:') throw new Error(`--listen-client-urls: ${text}: skiff's etcd speaks http alone`)
-  if (!/^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname))
+  if (!isLoopback(url.hostname))
     throw new Error(`--listen-client-urls: ${text}: skiff's etcd listens on loopback alone`)
   return url
 }
 
-function serve(urls: readonly URL[]): void {
-  const port = createEtcdPort(PAGES)
+async function serve(urls: readonly URL[], { shell, parent }: Ancestors): Promise<void> {
+  const place = (): Place => ({
+    node: process.pid,
+    shell: shell as number,
+    ...(parent === undefined ? {} : { parent }),
+    addresses: servers.map((server) => {
+      const { address, port } = server.address() as AddressInfo
+      return { host: address, port }
+    }),
+  })
+  const handOver: EtcdPortOptions = {
+    place: () => JSON.stringify(place()),
+    onHandedOver(connections) {
+      for (const server of servers) server.close()
+      if (connections > 0) return
+      // Now: the shell has to have read it when this process ends.
+      writeSync(1, TO_SHELL)
+      process.exit(0)
+    },
+  }
+  const canHandOver = shell !== undefined && process.platform === 'linux'
+  const port = createEtcdPort(ETCD_PAGES, canHandOver ? handOver : {})
+  const servers: Server[] = []
   for (const url of urls) {
-    const server = port.server()
-    server.on('error', (error) => fail(`cannot listen on ${url.host}: ${error.message}`, 1))
-    server.listen({ host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || 80), exclusive: true })
+    try {
+      servers.push(await listening(port, url, canHandOver))
+    } catch (error) {
+      fail(`cannot listen on ${url.host}: ${messageOf(error)}`, 1)
+    }
   }
 }
 
-/** As etcd answers them. */
-const PAGES: Readonly<Record<string, readonly [type: string, text: string]>> = {
-  '/health': ['text/plain; charset=utf-8', '{"health":"true","reason":""}'],
-  '/readyz': ['text/plain; charset=utf-8', 'ok\n'],
-  '/livez': ['text/plain; charset=utf-8', 'ok\n'],
-  '/version': [
-    'application/json',
-    JSON.stringify({ etcdserver: ETCD_VERSION, etcdcluster: '3.7.0', storage: '3.7.0' }),
-  ],
+/** @throws when another listens there */
+async function listening(port: EtcdPort, url: URL, shared: boolean): Promise<Server> {
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const number = Number(url.port || 80)
+  const alone = await listenOn(port.server(), host, number, { exclusive: true })
+  if (!shared) return alone
+  // One that may be shared does not say that it is: hence alone first. Whoever came meanwhile is answered.
+  alone.close()
+  const server = await listenOn(port.server(), host, number, { exclusive: true, reusePort: true })
+  if (hasEarlierListener(number)) throw new Error(`address already in use ${url.host}`)
+  return server
 }

@@ -3,6 +3,7 @@
  * the objects are in this process and end with it.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { messageOf } from '../base/errors.ts'
@@ -12,10 +13,11 @@ import type { Cluster } from '../cluster/cluster-options.ts'
 import { KUBERNETES_VERSION } from '../cluster/version.ts'
 import { FlagError, parseFlags } from '../components/flags.ts'
 import { KUBE_APISERVER_FLAGS } from '../components/kube-apiserver-flags.ts'
-import { ETCD_VERSION } from './etcd.ts'
+import { ETCD_PAGES, ETCD_VERSION } from './etcd-pages.ts'
+import { type HandedOver, readPlace, takeOver } from './hand-over.ts'
 import { apiServerFlags } from './options.ts'
-import { watchParent } from './parent.ts'
-import { attach, type StoreLink } from './store-link.ts'
+import { ancestorsOf, watchParent } from './parent.ts'
+import { attach } from './store-link.ts'
 
 /** How long requests may take to end when it is asked to go. */
 const STOP_MS = 5_000
@@ -38,7 +40,7 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<voi
   }
   const release = holdProcess()
   const clock = liveClock()
-  watchParent(clock, env, () => process.exit(1))
+  watchParent(clock, ancestorsOf(env), () => process.exit(1))
   const flags = apiServerFlags(parseFlags('kube-apiserver', KUBE_APISERVER_FLAGS, args), env['SKIFF_COMPONENTS'])
   for (const warning of flags.warnings) process.stderr.write(`Warning: ${warning}\n`)
   const [{ startWithStore }, link] = await Promise.all([
@@ -51,12 +53,13 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<voi
   let stopping = false
   const cluster = await startWithStore({ ...flags.cluster, dataDir, onUnhandled: 'process' })
   process.stderr.write(`serving on ${cluster.url}\n`)
-  serveClientsOfEtcd(link, cluster)
+  let port: HandedOver | undefined
   const stop = () => {
     if (stopping) return
     stopping = true
     clock.setTimer(STOP_MS, 'stop', () => process.exit(0))
     const end = () => {
+      port?.close()
       link.close()
       release()
       process.exit(0)
@@ -66,17 +69,25 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<voi
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
   process.on('unhandledRejection', (error) => cluster.log.error('unhandled rejection', error))
-  void link.gone.then(() => {
+  const lost = () => {
     if (stopping) return
     process.stderr.write('Error: etcd is gone, and what was stored with it\n')
     process.exit(1)
-  })
+  }
+  void link.gone.then(lost)
+  const serve = clientsOfEtcd(cluster)
+  link.serve(serve)
+  const place = readPlace(link.place)
+  port = place === undefined ? undefined : await takeOver(clock, place, ETCD_PAGES, serve)
+  if (port === undefined) return
+  void port.gone.then(lost)
+  link.handedOver()
 }
 
 /** gRPC is loaded when the first of them comes: hardly any suite has one. */
-function serveClientsOfEtcd(link: StoreLink, { servedEtcd, log }: WithStore & Pick<Cluster, 'log'>): void {
+function clientsOfEtcd({ servedEtcd, log }: WithStore & Pick<Cluster, 'log'>): (connection: Socket) => void {
   let served: ReturnType<WithStore['servedEtcd']> | undefined
-  link.serve((connection) => {
+  return (connection) => {
     served ??= servedEtcd(ETCD_VERSION)
     served.then(
       ({ take }) => take(connection),
@@ -85,7 +96,7 @@ function serveClientsOfEtcd(link: StoreLink, { servedEtcd, log }: WithStore & Pi
         connection.destroy()
       },
     )
-  })
+  }
 }
 
 /** For keys and the log. Below the folder that whoever started it removes, also when this process is killed. */

@@ -14,15 +14,24 @@ export const ATTACH_PROTOCOL = 'skiff-store'
 /** With the name of a client's connection behind it: where kube-apiserver takes it over. */
 export const CLIENT_PATH = '/skiff.dev/client/'
 
+/** In etcd's answer: how its port may be taken over (hand-over.ts). */
+export const PLACE_HEADER = 'skiff-place'
+/** What kube-apiserver says to the etcd whose port it has taken over, a line. */
+export const HANDED_OVER = 'handed-over'
+
 /** As long as kube-apiserver waits for an etcd that does not answer. */
 const PATIENCE_MS = 20_000
 const AGAIN_MS = 50
 
 export interface StoreLink {
+  /** What etcd says of itself, where its port may be taken over. */
+  readonly place: string | undefined
   /** Resolves when etcd is gone. */
   readonly gone: Promise<void>
   /** Each connection of a client of etcd, from now on; those before it are waiting. */
   serve(take: (connection: Socket) => void): void
+  /** The port has been taken over: its connection may end. */
+  handedOver(): void
   close(): void
 }
 
@@ -51,6 +60,7 @@ interface Upgraded {
   readonly socket: Socket
   /** What came with the answer. */
   readonly head: Buffer
+  readonly place?: string
 }
 
 function upgraded(server: string, path: string): Promise<Upgraded> {
@@ -59,10 +69,10 @@ function upgraded(server: string, path: string): Promise<Upgraded> {
     const headers = { connection: 'upgrade', upgrade: ATTACH_PROTOCOL }
     const asking = request(url, { headers, timeout: PATIENCE_MS })
     asking.on('timeout', () => asking.destroy(new Error(`${server} takes connections and does not answer`)))
-    asking.on('upgrade', (_answer, socket, head) => {
+    asking.on('upgrade', ({ headers: { [PLACE_HEADER]: place } }, socket, head) => {
       ;(socket as Socket).setTimeout(0)
       socket.on('error', () => {})
-      resolve({ socket: socket as Socket, head })
+      resolve({ socket: socket as Socket, head, ...(typeof place === 'string' ? { place } : {}) })
     })
     asking.on('response', (answer) => {
       answer.resume()
@@ -79,7 +89,7 @@ function upgraded(server: string, path: string): Promise<Upgraded> {
   })
 }
 
-function linked(server: string, { socket, head }: Upgraded): StoreLink {
+function linked(server: string, { socket, head, place }: Upgraded): StoreLink {
   let take: ((connection: Socket) => void) | undefined
   let waiting: string[] = []
   let text = ''
@@ -104,12 +114,18 @@ function linked(server: string, { socket, head }: Upgraded): StoreLink {
   }
   read(head)
   socket.on('data', read)
+  let isHandedOver = false
   return {
-    gone: new Promise((resolve) => socket.on('close', () => resolve())),
+    place,
+    gone: new Promise((resolve) => socket.on('close', () => (isHandedOver ? undefined : resolve()))),
     serve(taker) {
       take = taker
       for (const name of waiting) dial(name)
       waiting = []
+    },
+    handedOver() {
+      isHandedOver = true
+      socket.write(`${HANDED_OVER}\n`)
     },
     close: () => socket.destroy(),
   }

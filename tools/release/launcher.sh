@@ -1,6 +1,6 @@
 #!/bin/sh
 # skiff, and kube-apiserver and etcd for tests: the name it is called by says which. Needs a shell and glibc (macOS: nothing);
-# Node and what Node needs are beside it. The process becomes Node, so that signals and a wait for its end mean skiff.
+# Node and what Node needs are beside it. The process becomes Node (etcd: ends with it), so that signals and a wait for its end mean skiff.
 name=${0##*/}
 self=$0
 while [ -L "$self" ]; do
@@ -35,4 +35,15 @@ if [ -e "$here/libstdc++.so.6" ]; then
   done
   [ -z "$found" ] && export LD_LIBRARY_PATH="$here${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 fi
-exec "$here/node" --disable-warning=ExperimentalWarning --no-allocation-site-pretenuring "$here/skiff.mjs" "$@"
+set -- "$here/node" --disable-warning=ExperimentalWarning --no-allocation-site-pretenuring "$here/skiff.mjs" "$@"
+# etcd's Node ends when kube-apiserver has its port; this shell stays, and starts it again when kube-apiserver, which then holds the
+# other end of what is read here, is gone (src/envtest/hand-over.ts).
+if [ "$name" = etcd ] && [ -r "/proc/$$/stat" ]; then
+  export SKIFF_SHELL=$$
+  while said=$(exec "$@") || exit; do
+    [ "$said" = handed-over ] && continue
+    [ -z "$said" ] || printf '%s\n' "$said"
+    exit 0
+  done
+fi
+exec "$@"

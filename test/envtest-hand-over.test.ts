@@ -1,0 +1,162 @@
+/** The etcd of bin/envtest beside its kube-apiserver: whose port it is, whose memory, and who ends with whom (src/envtest/hand-over.ts). */
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { Agent, get } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { freePort } from './components/processes.ts'
+
+const executables = fileURLToPath(new URL('../bin/envtest', import.meta.url))
+const skip = process.platform === 'linux' ? false : 'on Linux alone'
+const folder = mkdtempSync(join(tmpdir(), 'skiff-hand-over-'))
+const started: ChildProcess[] = []
+
+after(() => {
+  for (const child of started) child.kill('SIGKILL')
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const start = (name: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) => {
+  const child = spawn(join(executables, name), args, {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, ...env },
+  })
+  started.push(child)
+  return child
+}
+
+const etcdAt = (port: number, env?: NodeJS.ProcessEnv) =>
+  start(
+    'etcd',
+    [`--listen-client-urls=http://127.0.0.1:${port}`, `--advertise-client-urls=http://127.0.0.1:${port}`],
+    env,
+  )
+
+async function kubeApiserverAt(etcdPort: number, env?: NodeJS.ProcessEnv): Promise<ChildProcess> {
+  const certDir = mkdtempSync(join(folder, 'certs-'))
+  const child = start(
+    'kube-apiserver',
+    [
+      ...[`--etcd-servers=http://127.0.0.1:${etcdPort}`, `--cert-dir=${certDir}`, '--bind-address=127.0.0.1'],
+      ...[`--secure-port=${await freePort()}`, '--authorization-mode=RBAC', '--service-cluster-ip-range=10.0.0.0/24'],
+    ],
+    env,
+  )
+  await said(child, 'serving on')
+  return child
+}
+
+const said = (child: ChildProcess, what: string) =>
+  new Promise<void>((resolve, reject) => {
+    let text = ''
+    child.stderr?.on('data', (chunk) => {
+      text += chunk
+      if (text.includes(what)) resolve()
+    })
+    child.on('exit', (code, signal) => reject(new Error(`ended by ${code ?? signal}: ${text}`)))
+  })
+
+/** Undefined where nobody answers. */
+const health = (port: number, agent?: Agent) =>
+  new Promise<string | undefined>((resolve) => {
+    const asked = get(`http://127.0.0.1:${port}/health`, { agent: agent ?? false }, (answer) => {
+      let text = ''
+      answer.setEncoding('utf8').on('data', (chunk) => {
+        text += chunk
+      })
+      answer.on('end', () => resolve(text))
+    })
+    asked.on('error', () => resolve(undefined))
+  })
+
+const HEALTHY = '{"health":"true","reason":""}'
+const untilHealthy = async (port: number) => {
+  while ((await health(port)) !== HEALTHY);
+}
+
+/** The living children of a process. */
+function childrenOf({ pid }: ChildProcess): readonly number[] {
+  const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+  return pids.filter((child) => !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${child}/status`, 'utf8')))
+}
+
+/** Until etcd is a shell alone; whether its port was closed at a time. */
+async function untilHandedOver(etcd: ChildProcess, port: number): Promise<boolean> {
+  let wasClosed = false
+  while (childrenOf(etcd).length > 0) wasClosed = (await health(port)) === undefined || wasClosed
+  return wasClosed
+}
+
+describe('the etcd of envtest and its kube-apiserver', { skip, timeout: 240_000 }, () => {
+  test("kube-apiserver takes etcd's port over, and etcd is a shell until it is gone", async (t) => {
+    const port = await freePort()
+    const etcd = etcdAt(port)
+    await untilHealthy(port)
+    // A connection that stays, as that of whoever asked for health.
+    const agent = new Agent({ keepAlive: true })
+    t.after(() => agent.destroy())
+    assert.equal(await health(port, agent), HEALTHY)
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      assert.equal(childrenOf(etcd).length, 1)
+      const api = await kubeApiserverAt(port)
+      assert.equal(await untilHandedOver(etcd, port), false, 'the port was closed')
+      assert.equal(await health(port), HEALTHY)
+
+      const second = etcdAt(port)
+      await said(second, 'address already in use')
+      assert.deepEqual(await once(second, 'exit'), [1, null])
+      await assert.rejects(kubeApiserverAt(port), /already serves another kube-apiserver/)
+
+      api.kill(signal)
+      await once(api, 'exit')
+      await untilHealthy(port)
+    }
+    const api = await kubeApiserverAt(port)
+    await untilHandedOver(etcd, port)
+    const ends = [once(etcd, 'exit'), once(api, 'exit')]
+    etcd.kill('SIGTERM')
+    assert.deepEqual(await Promise.all(ends), [
+      [null, 'SIGTERM'],
+      [1, null],
+    ])
+    assert.equal(await health(port), undefined)
+  })
+
+  test('both end when what started etcd is killed, though another started kube-apiserver', async () => {
+    const port = await freePort()
+    const script = `"$0" --listen-client-urls=http://127.0.0.1:${port} --advertise-client-urls=http://127.0.0.1:${port} & wait`
+    const parent = spawn('/bin/sh', ['-c', script, join(executables, 'etcd')], { stdio: 'ignore' })
+    started.push(parent)
+    await untilHealthy(port)
+    const [etcd = 0] = childrenOf(parent)
+    const api = await kubeApiserverAt(port)
+    await untilHandedOver({ pid: etcd } as ChildProcess, port)
+    const ended = once(api, 'exit')
+    parent.kill('SIGKILL')
+    assert.deepEqual(await ended, [1, null])
+    for (let isThere = true; isThere; ) {
+      try {
+        process.kill(etcd, 0)
+        await health(port)
+      } catch {
+        isThere = false
+      }
+    }
+    assert.equal(await health(port), undefined)
+  })
+
+  test('two that begin at once on one port: one of them has it', async () => {
+    const port = await freePort()
+    const both = [etcdAt(port), etcdAt(port)]
+    const first = await Promise.race(both.map((child) => once(child, 'exit').then(() => child)))
+    assert.equal(first.exitCode, 1)
+    await untilHealthy(port)
+    const [other] = both.filter((child) => child !== first)
+    other?.kill('SIGTERM')
+    assert.deepEqual(await once(other as ChildProcess, 'exit'), [null, 'SIGTERM'])
+  })
+})
