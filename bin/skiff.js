@@ -2,11 +2,13 @@
 // The skiff command: finds a Node that can run it, and runs it. In a checkout that is src/ (TypeScript, Node 24), or what
 // `npm ci` bundled of it while no source has changed since; in a published package dist/ (Node 22). Plain JavaScript that Node
 // 20 understands, so that an older Node gets a clear answer.
-import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+
+// Imports of Node's own modules read everything that they export, and load what is there behind getters (tools/builtins.ts).
+const builtin = process.getBuiltinModule ?? (await import('node:module')).createRequire(import.meta.url)
+const { existsSync, mkdirSync, readFileSync, statSync } = builtin('node:fs')
+const { homedir } = builtin('node:os')
+const { dirname, join } = builtin('node:path')
+const { fileURLToPath, pathToFileURL } = builtin('node:url')
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const checkout = existsSync(join(root, 'src/cli/main.ts'))
@@ -82,7 +84,7 @@ function runWith(node, env) {
     process.emitWarning = () => {}
     process.execve(node, [node, ...args], env)
   }
-  const child = spawn(node, args, { stdio: 'inherit', env })
+  const child = builtin('node:child_process').spawn(node, args, { stdio: 'inherit', env })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('error', (error) => fail(`cannot run ${node}: ${error.message}`))
   child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 143)))
@@ -94,7 +96,10 @@ function fail(message) {
 }
 
 if (process.env.SKIFF_REEXECUTED === '1' || process.env.NODE_COMPILE_CACHE) {
-  if (major < wantedMajor) fail(`needs Node ${wantedMajor} or later, this is ${process.version}`)
+  // The first of Node 22 lack process.getBuiltinModule, which the bundle is made of.
+  const isEarly = process.getBuiltinModule === undefined
+  if (major < wantedMajor || isEarly)
+    fail(`needs Node ${wantedMajor}${isEarly ? '.3' : ''} or later, this is ${process.version}`)
   if (checkout && process.argv[2] === 'precompile') await bundleCheckout()
   const { main } = await import(pathToFileURL(entry()).href)
   await main(process.argv.slice(isRunAs ? 3 : 2))

@@ -84,6 +84,9 @@ function childrenOf({ pid }: ChildProcess): readonly number[] {
   return pids.filter((child) => !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${child}/status`, 'utf8')))
 }
 
+const residentMib = ({ pid }: ChildProcess): number =>
+  Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+
 /** Until etcd is a shell alone; whether its port was closed at a time. */
 async function untilHandedOver(etcd: ChildProcess, port: number): Promise<boolean> {
   let wasClosed = false
@@ -105,6 +108,9 @@ describe('the etcd of envtest and its kube-apiserver', { skip, timeout: 240_000 
       const api = await kubeApiserverAt(port)
       assert.equal(await untilHandedOver(etcd, port), false, 'the port was closed')
       assert.equal(await health(port), HEALTHY)
+      // A third of what Kubernetes' two hold is 110.
+      assert.ok(residentMib(etcd) < 8, `etcd holds ${residentMib(etcd)} MiB`)
+      assert.ok(residentMib(api) < 120, `kube-apiserver holds ${residentMib(api)} MiB`)
 
       const second = etcdAt(port)
       await said(second, 'address already in use')

@@ -17,6 +17,10 @@ export const lacks = {
   etcd: () => (etcdBinary() === undefined ? 'etcd is not installed here (Debian: etcd-server)' : (false as const)),
   chromium: () =>
     chromiumBinary() === undefined ? 'no Chromium is installed here (Debian: chromium)' : (false as const),
+  python: () =>
+    spawnSync('python3', ['-c', 'import ensurepip, venv']).status === 0
+      ? (false as const)
+      : 'Python cannot make a virtual environment here (Debian: python3-venv)',
   chroot: () => (canChroot() ? (false as const) : 'a root directory of its own needs Linux, root, and device files'),
 } satisfies Record<string, () => string | false>
 

@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto'
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -36,6 +37,8 @@ const skip = existsSync(setupEnvtest)
     : `no release is tested on ${platform}`
   : 'setup-envtest is not built: interop/build does it (needs Go)'
 
+const pytest = join(root, 'sdk/pytest')
+
 /** A user whom no machine knows, without a home. */
 const STRANGER = 54321
 
@@ -48,8 +51,13 @@ describe('the release', { skip, timeout: 900_000 }, () => {
     else response.writeHead(404).end()
   })
   let url = ''
+  const python = join(folder, 'python')
+  let installed: Promise<unknown> | undefined
 
   before(async () => {
+    // Beside all that comes before it is needed.
+    if (lacks.python() === false) installed = installPytest(folder, python)
+    installed?.catch(() => {})
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const args = [join(root, 'tools/release/main.ts'), '--platform', platform, '--out', out, '--base-url', url]
@@ -157,4 +165,23 @@ describe('the release', { skip, timeout: 900_000 }, () => {
       await run('chmod', ['-R', 'u+w', join(folder, 'installed')])
     }
   })
+
+  test('the plugin for pytest passes its tests on it', { skip: lacks.python() }, async () => {
+    const unpacked = join(folder, 'unpacked')
+    mkdirSync(unpacked)
+    await run('tar', ['-xzf', join(out, archive()), '-C', unpacked])
+    const env = { ...process.env, SKIFF_BIN: join(unpacked, archive().replace('.tar.gz', ''), 'skiff') }
+    await installed
+    const args = ['-q', '-p', 'no:cacheprovider', join(pytest, 'tests')]
+    const ended = await run(join(python, 'bin/pytest'), args, { env }).catch((error) => error)
+    assert.match(ended.stdout, /^7 passed/m, `${ended.stdout}${ended.stderr}`)
+  })
 })
+
+/** With the official client from PyPI, in a virtual environment. pip writes into what it installs from: a copy. */
+async function installPytest(folder: string, python: string): Promise<void> {
+  const copy = join(folder, 'pytest')
+  cpSync(pytest, copy, { recursive: true })
+  await run('python3', ['-m', 'venv', python])
+  await run(join(python, 'bin/pip'), ['install', '--quiet', `${copy}[kubernetes]`])
+}

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { builtinsAsTheyAre } from './builtins.ts'
 import { pageBundle } from './page.ts'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -47,6 +48,7 @@ export async function bundle(entries: readonly string[], target: string): Promis
     packages: 'external',
     target,
     legalComments: 'none',
+    plugins: [builtinsAsTheyAre],
     metafile: true,
     write: false,
     logLevel: 'warning',
@@ -62,7 +64,7 @@ export async function bundle(entries: readonly string[], target: string): Promis
       ...[...page.files].map(([name, contents]) => [`page/${name}`, contents] as const),
       ...texts.map((path) => [`${basename(dirname(path))}/${basename(path)}`, readFileSync(join(root, path))] as const),
     ]),
-    inputs: [...new Set([...Object.keys(metafile.inputs), ...texts, ...page.inputs])],
+    inputs: [...new Set([...filesOf(metafile), ...texts, ...page.inputs])],
   }
 }
 
@@ -109,6 +111,9 @@ function isAbandoned(entry: string): boolean {
     return (error as NodeJS.ErrnoException).code === 'ESRCH'
   }
 }
+
+const filesOf = ({ inputs }: { readonly inputs: object }) =>
+  Object.keys(inputs).filter((path) => !path.startsWith('builtin:'))
 
 function stamp(path: string): readonly [mtimeMs: number, size: number] {
   const { mtimeMs, size } = statSync(join(root, path))

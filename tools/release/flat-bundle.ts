@@ -6,6 +6,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
+import { builtinsAsTheyAre } from '../builtins.ts'
 import { ENTRIES, TEXTS } from '../bundle.ts'
 import { pageBundle } from '../page.ts'
 
@@ -63,10 +64,10 @@ export async function flatBundle(nodeMajor: number): Promise<FlatBundle> {
     external: WITHOUT,
     // Packages in CommonJS ask for Node's own modules while they run.
     banner: {
-      js: "import { createRequire as createRequireOfBundle } from 'node:module'; const require = createRequireOfBundle(import.meta.url);",
+      js: "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);",
     },
     legalComments: 'none',
-    plugins: [inOneFolder],
+    plugins: [inOneFolder, builtinsAsTheyAre],
     metafile: true,
     write: false,
     logLevel: 'warning',
