@@ -13,6 +13,7 @@ const { fileURLToPath, pathToFileURL } = builtin('node:url')
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const checkout = existsSync(join(root, 'src/cli/main.ts'))
 const wantedMajor = checkout ? 24 : 22
+const wanted = checkout ? '24' : '22.3'
 const major = Number(process.versions.node.split('.')[0])
 
 /**
@@ -96,10 +97,9 @@ function fail(message) {
 }
 
 if (process.env.SKIFF_REEXECUTED === '1' || process.env.NODE_COMPILE_CACHE) {
-  // The first of Node 22 lack process.getBuiltinModule, which the bundle is made of.
-  const isEarly = process.getBuiltinModule === undefined
-  if (major < wantedMajor || isEarly)
-    fail(`needs Node ${wantedMajor}${isEarly ? '.3' : ''} or later, this is ${process.version}`)
+  // The first of Node 22 lack process.getBuiltinModule, which bundles are made of.
+  if (major < wantedMajor || process.getBuiltinModule === undefined)
+    fail(`needs Node ${wanted} or later, this is ${process.version}`)
   if (checkout && process.argv[2] === 'precompile') await bundleCheckout()
   const { main } = await import(pathToFileURL(entry()).href)
   await main(process.argv.slice(isRunAs ? 3 : 2))
@@ -107,7 +107,7 @@ if (process.env.SKIFF_REEXECUTED === '1' || process.env.NODE_COMPILE_CACHE) {
   const node = major >= wantedMajor ? process.execPath : bundledNode()
   if (node === undefined) {
     const bring = checkout ? ', or let `npm ci` bring one (without --omit=optional)' : ''
-    fail(`needs Node ${wantedMajor} or later, this is ${process.version}: install a newer Node${bring}`)
+    fail(`needs Node ${wanted} or later, this is ${process.version}: install a newer Node${bring}`)
   }
   const cache = process.env.NODE_DISABLE_COMPILE_CACHE ? undefined : compileCache()
   const env = { ...process.env, SKIFF_REEXECUTED: '1', ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: cache }) }
