@@ -43,7 +43,15 @@ function changeSecretly(): void {
 }
 
 before(() => {
-  for (const part of ['bin', 'src', 'tools/bundle.ts', 'tools/page.ts', 'package.json', 'tsconfig.json'])
+  for (const part of [
+    'bin',
+    'src',
+    'tools/bundle.ts',
+    'tools/builtins.ts',
+    'tools/page.ts',
+    'package.json',
+    'tsconfig.json',
+  ])
     cpSync(join(root, part), join(checkout, part), { recursive: true })
   mkdirSync(join(checkout, 'node_modules'))
   for (const name of readdirSync(join(root, 'node_modules')))
