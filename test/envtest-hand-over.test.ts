@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { Agent, get } from 'node:http'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -153,6 +154,22 @@ describe('the etcd of envtest and its kube-apiserver', { skip, timeout: 240_000 
       }
     }
     assert.equal(await health(port), undefined)
+  })
+
+  test('whoever says that the port is handed over, and does not hold it, is sent away', async () => {
+    const port = await freePort()
+    const etcd = etcdAt(port)
+    await untilHealthy(port)
+    const liar = connect(port, '127.0.0.1')
+    liar.on('error', () => {})
+    liar.write('GET /skiff.dev/attach HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: skiff-store\r\n\r\n')
+    await once(liar, 'data')
+    liar.write('handed-over\n')
+    await once(liar, 'close')
+    assert.equal(childrenOf(etcd).length, 1)
+    assert.equal(await health(port), HEALTHY)
+    etcd.kill('SIGTERM')
+    assert.deepEqual(await once(etcd, 'exit'), [null, 'SIGTERM'])
   })
 
   test('two that begin at once on one port: one of them has it', async () => {

@@ -29,13 +29,14 @@ export interface EtcdPort {
 export interface EtcdPortOptions {
   /** Where this process is the kube-apiserver: it takes clients of etcd itself, and no other may attach itself. */
   readonly take?: (client: Socket) => void
-  /** Otherwise: what the kube-apiserver that attaches itself is told, in a header, and how it says that it has the port. */
+  /** Otherwise: what the kube-apiserver that attaches itself is told, in a header; whether it has the port, as it then says. */
   readonly place?: () => string
+  readonly isHeld?: () => boolean
   /** Called again as those end that came before. */
   readonly onHandedOver?: (connections: number) => void
 }
 
-export function createEtcdPort(pages: Pages, { take, place, onHandedOver }: EtcdPortOptions = {}): EtcdPort {
+export function createEtcdPort(pages: Pages, { take, place, isHeld, onHandedOver }: EtcdPortOptions = {}): EtcdPort {
   let attached: Socket | undefined
   const health: HttpServer[] = []
   let isHandedOver = false
@@ -78,7 +79,11 @@ export function createEtcdPort(pages: Pages, { take, place, onHandedOver }: Etcd
     let text = ''
     socket.on('data', (chunk: Buffer) => {
       text = `${text}${chunk.toString('latin1')}`.slice(-HANDED_OVER.length - 1)
-      if (place === undefined || isHandedOver || text !== `${HANDED_OVER}\n`) return
+      if (isHandedOver || text !== `${HANDED_OVER}\n`) return
+      if (isHeld?.() !== true) {
+        socket.destroy()
+        return
+      }
       // Right after new connections were taken: those that wait meanwhile are lost.
       behindReadyIo(() => {
         isHandedOver = true

@@ -12,7 +12,7 @@ import { ETCD_FLAGS } from './etcd-flags.ts'
 import { ETCD_PAGES, ETCD_VERSION } from './etcd-pages.ts'
 import { createEtcdPort, type EtcdPort, type EtcdPortOptions, isLoopback, listenOn } from './etcd-port.ts'
 import { type Place, TO_SHELL } from './hand-over.ts'
-import { hasEarlierListener } from './listeners.ts'
+import { listenersBeside } from './listeners.ts'
 import { type Ancestors, ancestorsOf, watchParent } from './parent.ts'
 
 const DEFAULT_CLIENT_URL = 'http://localhost:2379'
@@ -72,6 +72,8 @@ async function serve(urls: readonly URL[], { shell, parent }: Ancestors): Promis
   })
   const handOver: EtcdPortOptions = {
     place: () => JSON.stringify(place()),
+    // Whoever attaches itself may say so: the port is not let go before it is seen to be held.
+    isHeld: () => servers.every((server) => listenersBeside((server.address() as AddressInfo).port).hasOther),
     onHandedOver(connections) {
       for (const server of servers) server.close()
       if (connections > 0) return
@@ -101,6 +103,6 @@ async function listening(port: EtcdPort, url: URL, shared: boolean): Promise<Ser
   // One that may be shared does not say that it is: hence alone first. Whoever came meanwhile is answered.
   alone.close()
   const server = await listenOn(port.server(), host, number, { exclusive: true, reusePort: true })
-  if (hasEarlierListener(number)) throw new Error(`address already in use ${url.host}`)
+  if (listenersBeside(number).hasEarlier) throw new Error(`address already in use ${url.host}`)
   return server
 }

@@ -3,28 +3,38 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 /** In /proc/net/tcp. */
 const LISTENING = '0A'
 
-/**
- * Whether another process had listened on a port of this machine before this one, which does too: a port that may be shared is given
- * to two that begin at once. Of two that ask, one is told so. On Linux; elsewhere false.
- */
-export function hasEarlierListener(port: number): boolean {
+export interface Listeners {
+  /** Another process of this user listens there too. */
+  readonly hasOther: boolean
+  /** One of those did before this one: of two that look, one is told so. */
+  readonly hasEarlier: boolean
+}
+
+/** Who listens on a port of this machine where this process does: one that may be shared is given to two that begin at once. On Linux. */
+export function listenersBeside(port: number): Listeners {
+  const own = new Set(readdirSync('/proc/self/fd').flatMap(socketOf))
+  const all = ['tcp', 'tcp6'].flatMap(tableOf).flatMap((table) => listenersOf(table, port))
+  const first = Math.min(...all.filter((inode) => own.has(inode)))
+  const others = all.filter((inode) => !own.has(inode))
+  return { hasOther: others.length > 0, hasEarlier: others.some((inode) => inode < first) }
+}
+
+/** Empty where there is none, as of IPv6. */
+function tableOf(name: string): string {
   try {
-    const own = new Set(readdirSync('/proc/self/fd').flatMap(socketOf))
-    const all = ['tcp', 'tcp6'].flatMap((table) => listenersOf(readFileSync(`/proc/net/${table}`, 'utf8'), port))
-    const first = Math.min(...all.filter((inode) => own.has(inode)))
-    return all.some((inode) => !own.has(inode) && inode < first)
+    return readFileSync(`/proc/net/${name}`, 'utf8')
   } catch {
-    return false
+    return ''
   }
 }
 
-/** The inodes of those that listen on a port, of a table of Linux' connections. */
-export function listenersOf(table: string, port: number): readonly number[] {
+/** The inodes of a user's that listen on a port, of a table of Linux' connections. */
+export function listenersOf(table: string, port: number, user = process.geteuid?.()): readonly number[] {
   return table.split('\n').flatMap((line) => {
     const fields = line.trim().split(/\s+/)
-    const [, local = '', , state] = fields
+    const [, local = '', , state, , , , owner] = fields
     const isOnPort = Number.parseInt(local.split(':')[1] ?? '', 16) === port
-    return isOnPort && state === LISTENING ? [Number(fields[9])] : []
+    return isOnPort && state === LISTENING && Number(owner) === user ? [Number(fields[9])] : []
   })
 }
 

@@ -41,7 +41,7 @@ fi
 set -- "$here/node" --disable-warning=ExperimentalWarning --no-allocation-site-pretenuring ${young:+"$young"} "$here/skiff.mjs" "$@"
 # etcd's Node ends when kube-apiserver has its port; this shell stays, and starts it again when kube-apiserver, which then holds the
 # other end of what is read here, is gone (src/envtest/hand-over.ts).
-if [ "$name" = etcd ] && [ -r "/proc/$$/stat" ]; then
+if [ "$name" = etcd ] && read -r _ _ _ above _ 2>/dev/null <"/proc/$$/stat" && [ "$above" = "$PPID" ]; then
   export SKIFF_SHELL=$$
   while said=$(exec "$@") || exit; do
     [ "$said" = handed-over ] && continue
