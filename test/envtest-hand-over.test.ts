@@ -61,7 +61,7 @@ const said = (child: ChildProcess, what: string) =>
     child.on('exit', (code, signal) => reject(new Error(`ended by ${code ?? signal}: ${text}`)))
   })
 
-/** Undefined where nobody answers. */
+/** The code of the error where nobody answers. */
 const health = (port: number, agent?: Agent) =>
   new Promise<string | undefined>((resolve) => {
     const asked = get(`http://127.0.0.1:${port}/health`, { agent: agent ?? false }, (answer) => {
@@ -71,9 +71,10 @@ const health = (port: number, agent?: Agent) =>
       })
       answer.on('end', () => resolve(text))
     })
-    asked.on('error', () => resolve(undefined))
+    asked.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code))
   })
 
+const CLOSED = 'ECONNREFUSED'
 const HEALTHY = '{"health":"true","reason":""}'
 const untilHealthy = async (port: number) => {
   while ((await health(port)) !== HEALTHY);
@@ -91,11 +92,11 @@ const residentMib = ({ pid }: ChildProcess): number =>
 /** Until etcd is a shell alone; whether its port was closed at a time. */
 async function untilHandedOver(etcd: ChildProcess, port: number): Promise<boolean> {
   let wasClosed = false
-  while (childrenOf(etcd).length > 0) wasClosed = (await health(port)) === undefined || wasClosed
+  while (childrenOf(etcd).length > 0) wasClosed = (await health(port)) === CLOSED || wasClosed
   return wasClosed
 }
 
-describe('the etcd of envtest and its kube-apiserver', { skip, timeout: 240_000 }, () => {
+describe('the etcd of envtest and its kube-apiserver', { skip, timeout: 600_000 }, () => {
   test("kube-apiserver takes etcd's port over, and etcd is a shell until it is gone", async (t) => {
     const port = await freePort()
     const etcd = etcdAt(port)
@@ -130,7 +131,7 @@ describe('the etcd of envtest and its kube-apiserver', { skip, timeout: 240_000 
       [null, 'SIGTERM'],
       [1, null],
     ])
-    assert.equal(await health(port), undefined)
+    assert.equal(await health(port), CLOSED)
   })
 
   test('both end when what started etcd is killed, though another started kube-apiserver', async () => {
@@ -153,7 +154,7 @@ describe('the etcd of envtest and its kube-apiserver', { skip, timeout: 240_000 
         isThere = false
       }
     }
-    assert.equal(await health(port), undefined)
+    assert.equal(await health(port), CLOSED)
   })
 
   test('whoever says that the port is handed over, and does not hold it, is sent away', async () => {
