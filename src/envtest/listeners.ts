@@ -10,7 +10,7 @@ export interface Listeners {
   readonly hasEarlier: boolean
 }
 
-/** Who listens on a port of this machine where this process does: one that may be shared is given to two that begin at once. On Linux. */
+/** The processes that listen on a port where this one does: a port that may be shared is given to two that begin at once. On Linux. */
 export function listenersBeside(port: number): Listeners {
   const own = new Set(readdirSync('/proc/self/fd').flatMap(socketOf))
   const all = ['tcp', 'tcp6'].flatMap(tableOf).flatMap((table) => listenersOf(table, port))

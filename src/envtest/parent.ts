@@ -9,7 +9,7 @@ export const LOOK_MS = 200
 /** Whoever has no other parent: what was meant to stay. */
 const INIT = 1
 
-/** Who started this executable. */
+/** The processes that started this executable. */
 export interface Ancestors {
   /** The one that this process is to end with; undefined where it stays. */
   readonly parent?: number

@@ -8,7 +8,7 @@ export interface OtherProcess {
   readonly began: number
 }
 
-/** Undefined for one that has ended, though nobody has waited for its end yet, and where there is no /proc. */
+/** Undefined for a process that has ended, though its parent has not taken note yet, and where there is no /proc. */
 export function processOf(pid: number): OtherProcess | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
