@@ -30,6 +30,8 @@ export interface ListQuestion {
   readonly metadataOnly?: boolean
 }
 
+export type Row = Readonly<Record<string, unknown>>
+
 export interface AccessQuestion {
   readonly user: string
   readonly groups: readonly string[]
@@ -50,6 +52,10 @@ export interface ClusterReader {
     gvr: GroupVersionResource,
     question?: ListQuestion,
   ): Promise<Read<readonly T[]>>
+  /**
+   * The columns that kubectl prints, of each object a row, without the object; by the names of the columns. Not noted where it fails.
+   */
+  rows(gvr: GroupVersionResource, fieldSelector: string): Promise<Read<readonly Row[]>>
   /** A path that is no resource, as text. */
   text(path: string, query?: Readonly<Record<string, string>>): Promise<Read<string>>
   /** A path as JSON, with an Accept header. */
@@ -93,6 +99,8 @@ export interface ReaderOptions {
 /** Requests under way at once. */
 const PARALLEL = 16
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json'
+
+const TABLE = 'application/json;as=Table;g=meta.k8s.io;v=v1'
 
 export function createClusterReader(clock: Clock, transport: Transport, options: ReaderOptions): ClusterReader {
   const asked = new Map<string, Promise<Read<unknown>>>()
@@ -143,7 +151,7 @@ export function createClusterReader(clock: Clock, transport: Transport, options:
       }
       return { state: 'found', value: await take(await transport.send(request)) }
     } catch (error) {
-      return refusal(error)
+      return refusal(stop.signal.aborted ? stop.signal.reason : error)
     } finally {
       timer.cancel()
       underWay--
@@ -198,6 +206,13 @@ export function createClusterReader(clock: Clock, transport: Transport, options:
           { method: 'GET', path, query, ...(metadataOnly ? { accept: METADATA_LIST } : {}) },
           (response) => responseList(response).then(({ items }) => items) as never,
         ),
+      )
+    },
+    rows(gvr, fieldSelector) {
+      const path = pathOf(gvr, '')
+      const query = new URLSearchParams({ fieldSelector, includeObject: 'None' })
+      return once(`rows ${path}?${query}`, undefined, () =>
+        send({ method: 'GET', path, query, accept: TABLE }, (response) => rowsOf(responseObject(response))),
       )
     },
     text(path, query = {}) {
@@ -256,6 +271,16 @@ async function fromEverywhere(all: Promise<Read<readonly KubeObject[]>>, namespa
     state: 'found',
     value: read.value.filter(({ metadata }) => metadata.namespace === namespace) as never,
   }
+}
+
+/** @throws Error for an answer that is no table */
+function rowsOf(table: KubeObject): readonly Row[] {
+  const { columnDefinitions, rows } = table as unknown as {
+    readonly columnDefinitions?: readonly { readonly name: string }[]
+    readonly rows?: readonly { readonly cells: readonly unknown[] }[] | null
+  }
+  if (table.kind !== 'Table' || columnDefinitions === undefined) throw new Error(`${table.kind} is no table`)
+  return (rows ?? []).map(({ cells }) => Object.fromEntries(columnDefinitions.map(({ name }, at) => [name, cells[at]])))
 }
 
 function pathOf(gvr: GroupVersionResource, namespace: string, name?: string): string {

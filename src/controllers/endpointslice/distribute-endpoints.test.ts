@@ -24,12 +24,12 @@ const pod = (index: number, port: number | null = 8080, more: Fields = {}): Kube
     status: { podIPs: [{ ip: `10.0.0.${index}` }], conditions: [{ type: 'Ready', status: 'True' }] },
   }) as unknown as KubeObject
 const pods = (count: number) => Array.from({ length: count }, (_, index) => pod(index))
-const plan = (existing: readonly EndpointSlice[], all: readonly KubeObject[]) =>
+const plan = (existing: readonly EndpointSlice[], all: readonly KubeObject[], of: KubeObject = service) =>
   planSlices(
-    service,
+    of,
     'IPv4',
     existing,
-    endpointsByPorts(service, all, 'IPv4', () => 'zone-1'),
+    endpointsByPorts(of, all, 'IPv4', () => 'zone-1'),
   )
 const stored = (slices: readonly EndpointSlice[]) =>
   slices.map((slice, index) => ({
@@ -86,4 +86,21 @@ test('what fills a slice to the last place makes no new one, and one more does',
   assert.deepEqual([sizes(filled.update), sizes(filled.create)], [[100], []])
   const beyond = plan(existing, pods(101))
   assert.deepEqual([sizes(beyond.update), sizes(beyond.create)], [[], [2]])
+})
+
+const without = (slices: readonly EndpointSlice[]) =>
+  slices.map(({ metadata: { ownerReferences: _, ...metadata }, ...slice }) => ({ ...slice, metadata }) as EndpointSlice)
+
+test('a slice that the service does not own goes, and one is made in its place, unless the service is being deleted', () => {
+  const left = without(stored(plan([], pods(2)).create))
+  const { create, update, remove } = plan(left, pods(2))
+  assert.deepEqual([sizes(create), sizes(update), remove], [[2], [], left])
+  const going = { ...service, metadata: { ...service.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
+  assert.deepEqual(plan(left, pods(2), going), { create: [], update: [], remove: left })
+  const other = stored(plan([], pods(2), { ...service, metadata: { ...service.metadata, uid: 'before' } }).create)
+  assert.deepEqual(plan(other, pods(2)).remove, other)
+})
+
+test('an empty one stays, whosever it is', () => {
+  assert.deepEqual(plan(without(stored(plan([], []).create)), []), { create: [], update: [], remove: [] })
 })

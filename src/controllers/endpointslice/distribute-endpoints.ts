@@ -19,7 +19,10 @@ export interface SlicePlan {
   readonly remove: readonly EndpointSlice[]
 }
 
-/** `existing`: the service's slices of this address family. */
+/**
+ * `existing`: the slices of this address family that name the service. One that it does not own (left behind by one of the same name, or its
+ * reference was taken off) goes, unless it is the empty one that would be made in its place.
+ */
 export function planSlices(
   service: Service,
   family: string,
@@ -28,10 +31,13 @@ export function planSlices(
 ): SlicePlan {
   const create: EndpointSlice[] = []
   const update: EndpointSlice[] = []
-  let remove: EndpointSlice[] = []
+  const isOwned = ({ metadata }: EndpointSlice) =>
+    metadata.ownerReferences?.some(({ kind, uid }) => kind === 'Service' && uid === service.metadata.uid) === true
+  const [owned, others] = [existing.filter(isOwned), existing.filter((slice) => !isOwned(slice))]
+  let remove = others
   const labels = labelsOf(service)
   const byPorts = new Map<string, EndpointSlice[]>()
-  for (const slice of existing) {
+  for (const slice of owned) {
     const key = portsKey(portsOfSlice(slice))
     byPorts.set(key, [...(byPorts.get(key) ?? []), slice])
   }
@@ -77,12 +83,14 @@ export function planSlices(
     else create.push(placeholder)
   }
   // Rather renamed than made and removed.
-  while (create.length > 0 && remove.length > 0) {
+  const replaced = remove.filter(isOwned).slice(0, create.length)
+  for (const { metadata } of replaced) {
     const slice = create.shift() as EndpointSlice
-    const { name = '' } = (remove.shift() as EndpointSlice).metadata
-    update.push({ ...slice, metadata: { ...slice.metadata, name } })
+    update.push({ ...slice, metadata: { ...slice.metadata, name: metadata.name ?? '' } })
   }
-  return { create, update, remove }
+  // The garbage collector takes the slices of a service that goes: new ones would come too late for it.
+  const isGoing = service.metadata.deletionTimestamp !== undefined
+  return { create: isGoing ? [] : create, update, remove: remove.filter((slice) => !replaced.includes(slice)) }
 }
 
 function newSlice(

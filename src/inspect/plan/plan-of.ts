@@ -1,16 +1,18 @@
 /** A plan out of rehearsals: one with programs that end when they are asked to, and one with programs that do not. */
 import type { Node, PersistentVolume, Pod } from '../../api/generated/types.ts'
-import type { KubeObject } from '../../api/object.ts'
+import type { KubeObject, OwnerReference } from '../../api/object.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { StoredEntry } from '../../cluster/twin.ts'
 import type { Step } from '../timeline/timeline.ts'
 import { writerWords } from '../timeline/writers.ts'
 import { isAskedOnDelete, outsideOf } from '../twin/outside.ts'
 import type { ReadCluster, TwinSource } from '../twin/read-cluster.ts'
-import { listedItems, natureOf, type TwinModel } from '../twin/twin.ts'
+import { listedItems, type NodeNature, natureOf, type TwinModel } from '../twin/twin.ts'
 import { objectWords } from '../why/words.ts'
 import type { Deed } from './deed.ts'
 import { furtherOrders, openIn, ordersFor } from './further-orders.ts'
+import { withKwokTurns } from './kwok-turns.ts'
+import { withOpenPolicies } from './open-policies.ts'
 import type { Going, Orphaned, OutsideEffect, Plan, PlannedObject, Stage, Staying, TimeSpan } from './plan.ts'
 import { type Held, type Rehearsal, rehearse } from './rehearse.ts'
 import { rightsOf } from './rights.ts'
@@ -25,7 +27,9 @@ export async function planOf(source: TwinSource, model: TwinModel, deed: Deed, o
   const known = new Set(read.resources.flatMap(({ items }) => items.map(({ metadata }) => metadata.uid ?? '')))
   const others = await furtherOrders(source, model, deed, 'obeys', orders ?? ordersFor(quick))
   const otherwise = others.map((other) => removalsOf(other, known))
-  const goes = openIn(goingOf(quick, slow, known, otherwise), otherwise)
+  const removals = goingOf(quick, slow, known, otherwise)
+  const open = withOpenPolicies(openIn(removals, otherwise), { steps: quick.steps, owners: ownersIn(read) })
+  const goes = withKwokTurns(open, kwokPods(read))
   return {
     apiVersion: 'plan.skiff.dev/v1',
     kind: 'Plan',
@@ -45,10 +49,26 @@ export async function planOf(source: TwinSource, model: TwinModel, deed: Deed, o
 }
 
 /** Whether a pod runs of which nothing tells how long it takes to end. */
-function dependsOnPrograms(read: ReadCluster): boolean {
-  const natures = new Map(listedItems<Node>(read, '', 'nodes').map((node) => [node.metadata.name, natureOf(node)]))
-  return listedItems<Pod>(read, '', 'pods').some(({ spec }) => natures.get(spec?.nodeName) === 'real')
+const dependsOnPrograms = (read: ReadCluster): boolean => podsOn(read, 'real').length > 0
+
+function kwokPods(read: ReadCluster): (uid: string) => boolean {
+  const uids = new Set(podsOn(read, 'kwok').map(({ metadata }) => metadata.uid))
+  return (uid) => uids.has(uid)
 }
+
+function podsOn(read: ReadCluster, nature: NodeNature): readonly Pod[] {
+  const natures = new Map(listedItems<Node>(read, '', 'nodes').map((node) => [node.metadata.name, natureOf(node)]))
+  return listedItems<Pod>(read, '', 'pods').filter(({ spec }) => natures.get(spec?.nodeName) === nature)
+}
+
+const ownersIn = ({ resources }: ReadCluster): ReadonlyMap<string, readonly OwnerReference[]> =>
+  new Map(
+    resources.flatMap(({ items }) =>
+      items.flatMap(({ metadata: { uid = '', ownerReferences } }) =>
+        ownerReferences === undefined ? [] : [[uid, ownerReferences] as const],
+      ),
+    ),
+  )
 
 interface Removal {
   readonly object: PlannedObject
@@ -335,7 +355,9 @@ function assumptions(read: ReadCluster, rehearsals: readonly Rehearsal[], orders
     ...(orders === 0 && rehearsals.some((one) => ordersFor(one) === 0 && one.steps.length > 1)
       ? ['controllers come in one order: others were not tried']
       : []),
-    ...(natures.has('kwok') ? ['nodes of KWOK end pods at once, as its default stages do'] : []),
+    ...(natures.has('kwok')
+      ? ['nodes of KWOK end pods as its default stages do: at once, or within a second each, four at a time']
+      : []),
     ...(natures.has('real')
       ? ['programs end between SIGTERM and the end of their grace periods; sleep hooks take what they say']
       : []),

@@ -4,6 +4,7 @@ import type { KubeObject } from '../../api/object.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { compareVerdicts, lastCause } from './finding.ts'
 import { deletedAt, itemsOf, type Look, NODES } from './look.ts'
+import { markedOf } from './marked.ts'
 import { listFailure } from './unreadable.ts'
 import { conclude, type Explanation, explainObject } from './why.ts'
 
@@ -27,11 +28,9 @@ export async function survey(look: Look): Promise<Survey> {
   const unreadable: Explanation[] = []
   const lists = await Promise.all(
     resources.map(async (resource) => {
-      const read = await look.reader.list(resource, { metadataOnly: true })
+      const read = await markedOf(look, resource)
       if (read.state === 'failed') unreadable.push(...(await unlisted(look, resource, read)))
-      return itemsOf(read)
-        .filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
-        .map((object) => ({ resource, object }))
+      return itemsOf(read).map((object) => ({ resource, object }))
     }),
   )
   const marked = lists.flat().toSorted((a, b) => deletedAt(a.object.metadata) - deletedAt(b.object.metadata))

@@ -1,0 +1,82 @@
+/** What goes by a policy of which chance decides is told as open; what goes by one that is sure is not. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Step } from '../timeline/timeline.ts'
+import { withOpenPolicies } from './open-policies.ts'
+import type { Going } from './plan.ts'
+
+const going = (uid: string, order: number, cause?: string, certainty: Going['certainty'] = 'goes'): Going => ({
+  object: { group: '', resource: 'configmaps', kind: 'ConfigMap', namespace: 'n', name: uid, uid },
+  order,
+  marked: undefined,
+  removed: { least: 0, most: 0 },
+  by: '',
+  why: '',
+  certainty,
+  ...(cause === undefined ? {} : { cause }),
+})
+const step = (uid: string, component: string, ...changes: Step['changes']) =>
+  ({ object: { uid }, changes, by: { component } }) as unknown as Step
+const marked = { type: 'marked', deletionTimestamp: '', gracePeriodSeconds: 0 } as const
+const waits = { type: 'finalizer-added', finalizer: 'foregroundDeletion' } as const
+const removed = { type: 'removed' } as const
+const ownedBy = (uid: string, blockOwnerDeletion?: boolean) => [
+  {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    name: uid,
+    uid,
+    ...(blockOwnerDeletion === undefined ? {} : { blockOwnerDeletion }),
+  },
+]
+
+/** owner <- middle <- leaf <- last; the owner is deleted in the foreground. */
+function told(goes: readonly Going[], blocks: boolean | undefined, ownerChanges: Step['changes'] = [marked, waits]) {
+  const steps = [
+    step('owner', 'user', ...ownerChanges),
+    step('middle', 'generic-garbage-collector', marked),
+    step('leaf', 'generic-garbage-collector', removed),
+  ]
+  const owners = new Map([
+    ['middle', ownedBy('owner', blocks)],
+    ['leaf', ownedBy('middle', true)],
+  ])
+  return withOpenPolicies(goes, { steps, owners }).map(({ object, certainty, isOrderOpen = false }) => [
+    object.uid,
+    certainty,
+    isOrderOpen,
+  ])
+}
+
+const ALL = [going('owner', 0), going('middle', 1, 'owner'), going('leaf', 2, 'middle'), going('last', 3, 'leaf')]
+const SURE = ALL.map(({ object }) => [object.uid, 'goes', false])
+
+test('where the dependent goes, what it owns goes before it or after it', () => {
+  const open = SURE.map(([uid, certainty]) => [uid, certainty, uid === 'leaf'])
+  assert.deepEqual(told(ALL, false), open)
+  assert.deepEqual(told(ALL, undefined), open)
+})
+
+test('where the dependent is held, what it owns goes perhaps, and what that takes with it', () => {
+  const held = ALL.filter(({ object }) => object.uid !== 'middle')
+  assert.deepEqual(told(held, false), [
+    ['owner', 'goes', false],
+    ['leaf', 'either', false],
+    ['last', 'either', false],
+  ])
+})
+
+test('what goes only when others act stays that', () => {
+  const late = [going('owner', 0), going('leaf', 1, 'middle', 'if others act')]
+  assert.deepEqual(told(late, false)[1]?.slice(0, 2), ['leaf', 'if others act'])
+})
+
+test('an owner that waits for the dependent, or for nothing, leaves no choice', () => {
+  assert.deepEqual(told(ALL, true), SURE)
+  assert.deepEqual(told(ALL, false, [removed]), SURE)
+})
+
+test('causes that go in a circle end', () => {
+  const circle = [going('middle', 0, 'leaf'), going('leaf', 1, 'middle')]
+  assert.equal(told(circle, false).length, 2)
+})
