@@ -10,6 +10,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { usageOf } from '../subject.ts'
 import { namespaceOf } from './names.ts'
 import { type Measured, measured } from './process.ts'
 
@@ -43,10 +44,12 @@ try {
   process.stdout.write(`${objects} objects\n`)
   for (const name of chosen) {
     const runs: Measured[] = []
+    const before = usageOf(source.pid as number).cpuSeconds
     for (let run = 0; run < Number(values.times); run++)
       runs.push(await measured([...(questions[name] ?? []), '--kubeconfig', kubeconfig], nodeArgs))
+    const served = (usageOf(source.pid as number).cpuSeconds - before) / runs.length
     const least = (of: (run: Measured) => number) => Math.min(...runs.map(of))
-    const took = `${least(({ seconds }) => seconds).toFixed(2)} s, ${least(({ cpuSeconds }) => cpuSeconds).toFixed(2)} s of the processor`
+    const took = `${least(({ seconds }) => seconds).toFixed(2)} s, ${least(({ cpuSeconds }) => cpuSeconds).toFixed(2)} s of the processor, ${served.toFixed(2)} s of the server's`
     const memory = `${Math.round(Math.max(...runs.map(({ peakMiB }) => peakMiB)))} MiB at most`
     process.stdout.write(`${name.padEnd(16)}${took}, ${memory}${detailOf(runs[0]?.out ?? '{}')}\n`)
   }

@@ -79,7 +79,16 @@ interface Copy {
   /** What went and what stayed, without names that are made by chance. */
   readonly outcome: string
   /** When an object that has a name of its own went, and its place in the plan. */
-  readonly ends: ReadonlyMap<string, { readonly time: number; readonly order: number; readonly isSure: boolean }>
+  readonly ends: ReadonlyMap<string, End>
+}
+
+interface End {
+  readonly uid: string
+  readonly time: number
+  readonly order: number
+  readonly isSure: boolean
+  /** The uid of what it may go before or after. */
+  readonly openTo?: string
 }
 
 const nameOf = ({ resource, name }: { readonly resource: string; readonly name: string }) => `${resource}/${name}`
@@ -100,10 +109,13 @@ function judgeCopy(graph: RecordedGraph, plan: Plan, records: readonly RecordedR
     const certainty = planned.get(uid)?.certainty
     if (certainty === undefined || certainty === 'if others act') differ(`${nameOf(record)} went, and was not to`)
   }
-  const stays = new Map(plan.stays.filter(({ object }) => isOwn(object)).map(({ object }) => [object.uid, object]))
+  const staying = plan.stays.filter(({ object }) => isOwn(object))
+  const stays = new Map(staying.map(({ object }) => [object.uid, object]))
+  const mayLiveOn = new Set(staying.filter((one) => one.mayLiveOn === true).map(({ object }) => object.uid))
   const isEither = (uid: string) => planned.get(uid)?.certainty === 'either'
   for (const [uid, object] of stays)
-    if (!held.has(uid) && !isEither(uid)) differ(`${nameOf(object)} was to stay marked, and did not`)
+    if (!held.has(uid) && !isEither(uid) && !mayLiveOn.has(uid))
+      differ(`${nameOf(object)} was to stay marked, and did not`)
   for (const [uid, record] of held)
     if (!stays.has(uid) && !isEither(uid)) differ(`${nameOf(record)} stays marked, and was not to`)
   const own = steps.filter(({ object }) => isOwn(object))
@@ -129,10 +141,12 @@ function judgeCopy(graph: RecordedGraph, plan: Plan, records: readonly RecordedR
     podsOutOfTime: timed.outOfTime,
     outcome: outcome.join('\n'),
     ends: new Map(
-      goes.flatMap(({ object, order, certainty }) => {
-        const record = gone.get(object.uid)
+      goes.flatMap(({ object: { uid, ...object }, order, certainty, isOrderOpen, cause }) => {
+        const record = gone.get(uid)
         const name = nameOf(object).replace(namespace, '*')
-        return record === undefined ? [] : [[name, { time: record.time, order, isSure: certainty === 'goes' }] as const]
+        const openTo = isOrderOpen === true && cause !== undefined ? { openTo: cause } : {}
+        const isSure = certainty === 'goes'
+        return record === undefined ? [] : [[name, { uid, time: record.time, order, isSure, ...openTo }] as const]
       }),
     ),
   }
@@ -247,7 +261,8 @@ function compareApart(copies: readonly Copy[]): readonly string[] {
       if (!isBefore) continue
       const isPlanned = [first, ...others].every(({ ends }) => {
         const [one, two] = [ends.get(name), ends.get(other)]
-        return one?.isSure !== true || two?.isSure !== true || one.order < two.order
+        if (one?.isSure !== true || two?.isSure !== true) return true
+        return one.order < two.order || one.openTo === two.uid || two.openTo === one.uid
       })
       if (!isPlanned) differences.push(`${name} went long before ${other}`)
     }

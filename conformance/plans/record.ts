@@ -32,9 +32,9 @@ export interface RecordRequest {
 const USER_AGENT = 'skiff plan'
 /** How long nothing may have changed for it to be at rest, in milliseconds. */
 const QUIET_MS = 8_000
-/** What waits for something may be looked at again this late. */
-const HELD_QUIET_MS = 25_000
-const LONGEST_MS = 240_000
+/** What waits for something may be looked at again this late: the namespace controller comes back after up to a minute. */
+const HELD_QUIET_MS = 70_000
+const LONGEST_MS = 600_000
 /** The garbage collector of Kubernetes looks twice a minute for kinds that are new. */
 const NEW_KINDS_MS = 45_000
 const LOOK_MS = 250

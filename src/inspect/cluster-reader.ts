@@ -30,7 +30,7 @@ export interface ListQuestion {
   readonly metadataOnly?: boolean
 }
 
-export type Row = Readonly<Record<string, unknown>>
+export type Row = readonly unknown[]
 
 export interface AccessQuestion {
   readonly user: string
@@ -53,9 +53,10 @@ export interface ClusterReader {
     question?: ListQuestion,
   ): Promise<Read<readonly T[]>>
   /**
-   * The columns that kubectl prints, of each object a row, without the object; by the names of the columns. Not noted where it fails.
+   * Columns that kubectl prints, of each object a row, without the object: the cells in the order of the names asked for, undefined where
+   * there is no such column. Not noted where it fails.
    */
-  rows(gvr: GroupVersionResource, fieldSelector: string): Promise<Read<readonly Row[]>>
+  rows(gvr: GroupVersionResource, fieldSelector: string, columns: readonly string[]): Promise<Read<readonly Row[]>>
   /** A path that is no resource, as text. */
   text(path: string, query?: Readonly<Record<string, string>>): Promise<Read<string>>
   /** A path as JSON, with an Accept header. */
@@ -208,11 +209,11 @@ export function createClusterReader(clock: Clock, transport: Transport, options:
         ),
       )
     },
-    rows(gvr, fieldSelector) {
+    rows(gvr, fieldSelector, columns) {
       const path = pathOf(gvr, '')
       const query = new URLSearchParams({ fieldSelector, includeObject: 'None' })
-      return once(`rows ${path}?${query}`, undefined, () =>
-        send({ method: 'GET', path, query, accept: TABLE }, (response) => rowsOf(responseObject(response))),
+      return once(`rows ${path}?${query} ${columns}`, undefined, () =>
+        send({ method: 'GET', path, query, accept: TABLE }, (response) => rowsOf(responseObject(response), columns)),
       )
     },
     text(path, query = {}) {
@@ -274,14 +275,18 @@ async function fromEverywhere(all: Promise<Read<readonly KubeObject[]>>, namespa
 }
 
 /** @throws Error for an answer that is no table */
-function rowsOf(table: KubeObject): readonly Row[] {
-  const { columnDefinitions, rows } = table as unknown as {
-    readonly columnDefinitions?: readonly { readonly name: string }[]
-    readonly rows?: readonly { readonly cells: readonly unknown[] }[] | null
-  }
-  if (table.kind !== 'Table' || columnDefinitions === undefined) throw new Error(`${table.kind} is no table`)
-  return (rows ?? []).map(({ cells }) => Object.fromEntries(columnDefinitions.map(({ name }, at) => [name, cells[at]])))
+function rowsOf(answer: KubeObject, columns: readonly string[]): readonly Row[] {
+  if (!isTable(answer)) throw new Error(`${answer.kind} is no table`)
+  const places = columns.map((column) => answer.columnDefinitions.findIndex(({ name }) => name === column))
+  return (answer.rows ?? []).map(({ cells }) => places.map((place) => cells[place]))
 }
+
+interface Table extends KubeObject {
+  readonly columnDefinitions: readonly { readonly name: string }[]
+  readonly rows?: readonly { readonly cells: readonly unknown[] }[] | null
+}
+
+const isTable = (answer: KubeObject): answer is Table => answer.kind === 'Table'
 
 function pathOf(gvr: GroupVersionResource, namespace: string, name?: string): string {
   const root = gvr.group === '' ? `/api/${gvr.version}` : `/apis/${gvr.group}/${gvr.version}`

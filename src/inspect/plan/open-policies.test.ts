@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Step } from '../timeline/timeline.ts'
-import { withOpenPolicies } from './open-policies.ts'
+import { openPolicies, sparedPerhaps, withOpenPolicies } from './open-policies.ts'
 import type { Going } from './plan.ts'
 
 const going = (uid: string, order: number, cause?: string, certainty: Going['certainty'] = 'goes'): Going => ({
@@ -32,27 +32,32 @@ const ownedBy = (uid: string, blockOwnerDeletion?: boolean) => [
 
 /** owner <- middle <- leaf <- last; the owner is deleted in the foreground. */
 function told(goes: readonly Going[], blocks: boolean | undefined, ownerChanges: Step['changes'] = [marked, waits]) {
-  const steps = [
-    step('owner', 'user', ...ownerChanges),
-    step('middle', 'generic-garbage-collector', marked),
-    step('leaf', 'generic-garbage-collector', removed),
-  ]
-  const owners = new Map([
-    ['middle', ownedBy('owner', blocks)],
-    ['leaf', ownedBy('middle', true)],
-  ])
-  return withOpenPolicies(goes, { steps, owners }).map(({ object, certainty, isOrderOpen = false }) => [
+  const open = openedBy(blocks, ownerChanges)
+  return withOpenPolicies(goes, open).map(({ object, certainty, isOrderOpen = false }) => [
     object.uid,
     certainty,
     isOrderOpen,
   ])
 }
 
+function openedBy(blocks: boolean | undefined, ownerChanges: Step['changes'], middle: Step['changes'] = [marked]) {
+  const steps = [
+    step('owner', 'user', ...ownerChanges),
+    step('middle', 'generic-garbage-collector', ...middle),
+    step('leaf', 'generic-garbage-collector', removed),
+  ]
+  const owners = new Map([
+    ['middle', ownedBy('owner', blocks)],
+    ['leaf', ownedBy('middle', true)],
+  ])
+  return openPolicies({ steps, owners })
+}
+
 const ALL = [going('owner', 0), going('middle', 1, 'owner'), going('leaf', 2, 'middle'), going('last', 3, 'leaf')]
 const SURE = ALL.map(({ object }) => [object.uid, 'goes', false])
 
-test('where the dependent goes, what it owns goes before it or after it', () => {
-  const open = SURE.map(([uid, certainty]) => [uid, certainty, uid === 'leaf'])
+test('where the dependent goes, it and its owner, and what it owns and itself, go in either order', () => {
+  const open = SURE.map(([uid, certainty]) => [uid, certainty, uid === 'middle' || uid === 'leaf'])
   assert.deepEqual(told(ALL, false), open)
   assert.deepEqual(told(ALL, undefined), open)
 })
@@ -64,6 +69,24 @@ test('where the dependent is held, what it owns goes perhaps, and what that take
     ['leaf', 'either', false],
     ['last', 'either', false],
   ])
+})
+
+test('where the owner is held, the dependent is spared perhaps, and what it would take with it', () => {
+  const held = ALL.filter(({ object }) => object.uid !== 'owner')
+  assert.deepEqual(told(held, false), [
+    ['middle', 'either', false],
+    ['leaf', 'either', false],
+    ['last', 'either', false],
+  ])
+  const open = openedBy(false, [marked, waits])
+  assert.deepEqual([...sparedPerhaps(open, held)], ['middle'])
+  assert.deepEqual([...sparedPerhaps(open, ALL)], [])
+})
+
+test('a reference that blocks no more, as the garbage collector makes it in a cycle, is one that does not block', () => {
+  const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'owner', blockOwnerDeletion: false }
+  const changed = openedBy(true, [marked, waits], [{ type: 'owner-changed', owner }, removed])
+  assert.deepEqual([...changed.keys()], ['middle'])
 })
 
 test('what goes only when others act stays that', () => {

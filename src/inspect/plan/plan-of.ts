@@ -12,7 +12,7 @@ import { objectWords } from '../why/words.ts'
 import type { Deed } from './deed.ts'
 import { furtherOrders, openIn, ordersFor } from './further-orders.ts'
 import { withKwokTurns } from './kwok-turns.ts'
-import { withOpenPolicies } from './open-policies.ts'
+import { openPolicies, sparedPerhaps, withOpenPolicies } from './open-policies.ts'
 import type { Going, Orphaned, OutsideEffect, Plan, PlannedObject, Stage, Staying, TimeSpan } from './plan.ts'
 import { type Held, type Rehearsal, rehearse } from './rehearse.ts'
 import { rightsOf } from './rights.ts'
@@ -28,15 +28,15 @@ export async function planOf(source: TwinSource, model: TwinModel, deed: Deed, o
   const others = await furtherOrders(source, model, deed, 'obeys', orders ?? ordersFor(quick))
   const otherwise = others.map((other) => removalsOf(other, known))
   const removals = goingOf(quick, slow, known, otherwise)
-  const open = withOpenPolicies(openIn(removals, otherwise), { steps: quick.steps, owners: ownersIn(read) })
-  const goes = withKwokTurns(open, kwokPods(read))
+  const open = openPolicies({ steps: quick.steps, owners: ownersIn(read) })
+  const goes = withKwokTurns(withOpenPolicies(openIn(removals, otherwise), open), kwokPods(read))
   return {
     apiVersion: 'plan.skiff.dev/v1',
     kind: 'Plan',
     deed: deed.what,
     at: formatTime(read.time),
     goes,
-    stays: stayingOf(slow, goes),
+    stays: stayingOf(slow, goes, sparedPerhaps(open, goes)),
     orphaned: orphanedOf(quick, names, goes),
     appears: appearingOf(slow, names),
     refused: slow.refused,
@@ -167,7 +167,7 @@ function spanOf(a: number | undefined, b: number | undefined): TimeSpan | undefi
   return a === undefined || b === undefined ? undefined : { least: Math.min(a, b), most: Math.max(a, b) }
 }
 
-function stayingOf({ held }: Rehearsal, goes: readonly Going[]): readonly Staying[] {
+function stayingOf({ held }: Rehearsal, goes: readonly Going[], spared: ReadonlySet<string>): readonly Staying[] {
   const late = new Set(goes.filter(({ certainty }) => certainty === 'if others act').map(({ object }) => object.uid))
   return held.map(({ uid, record, object, explanation }) => ({
     object: plannedOf(record),
@@ -176,6 +176,7 @@ function stayingOf({ held }: Rehearsal, goes: readonly Going[]): readonly Stayin
     why: explanation.sentence,
     responsible: explanation.responsible,
     goesIfOthersAct: late.has(uid),
+    ...(spared.has(uid) ? { mayLiveOn: true } : {}),
   }))
 }
 

@@ -64,6 +64,8 @@ export interface Staying {
   readonly responsible: string
   /** Whether it goes when controllers outside of skiff's take their finalizers off. */
   readonly goesIfOthersAct: boolean
+  /** It may as well not be marked at all: that is chance. */
+  readonly mayLiveOn?: boolean
 }
 
 /** An object that lives on, no longer bound to an owner that goes or is marked. It may have others. */

@@ -117,8 +117,8 @@ function text(plan: Plan, goes: readonly string[]): string {
     ...part('goes:', goes),
     ...part(
       'stays, marked as deleted:',
-      stays.flatMap(({ object, finalizers, why }) => [
-        `  ${nameWords(object)}${finalizers.length === 0 ? '' : `, held by ${finalizers.join(', ')}`}`,
+      stays.flatMap(({ object, finalizers, why, mayLiveOn = false }) => [
+        `  ${nameWords(object)}${finalizers.length === 0 ? '' : `, held by ${finalizers.join(', ')}`}${mayLiveOn ? '; it may as well live on, that is chance' : ''}`,
         `    ${why}`,
       ]),
     ),

@@ -26,11 +26,10 @@ const allOf = (look: Look, resource: NamedResource) => look.reader.list(resource
 
 /** Among which are all that are being deleted; undefined: the columns do not tell. */
 async function somePods(look: Look, resource: NamedResource): Promise<Read<readonly KubeObject[]> | undefined> {
-  const rows = await look.reader.rows(resource, IS_NOT_ENDED)
+  const rows = await look.reader.rows(resource, IS_NOT_ENDED, ['Name', 'Status'])
   if (rows.state !== 'found') return undefined
-  const names = new Set(rows.value.filter(({ Status }) => GOING.has(String(Status))).map(({ Name }) => String(Name)))
-  if (names.size > MOST_NAMED || rows.value.some(({ Name, Status }) => Name === undefined || Status === undefined))
-    return undefined
+  const names = new Set(rows.value.filter(([, status]) => GOING.has(String(status))).map(([name]) => String(name)))
+  if (names.size > MOST_NAMED || rows.value.some((row) => row.includes(undefined))) return undefined
   const selectors = [...IS_ENDED, ...[...names].map((name) => `metadata.name=${name}`)]
   const reads = await Promise.all(
     selectors.map((fieldSelector) => look.reader.list(resource, { metadataOnly: true, fieldSelector })),
