@@ -12,7 +12,7 @@ import { createActiveDeadlines } from './active-deadline.ts'
 import { adoptedPod, hasRun } from './adopted-pod.ts'
 import { createReferences } from './configmaps-and-secrets.ts'
 import { collectContainers } from './container-gc.ts'
-import { createDeviceClaims } from './device-claims.ts'
+import { createDeviceClaims } from './dra/device-claims.ts'
 import { createEvictedPods } from './eviction/evicted-pods.ts'
 import { createEvictionManager, type EvictionOptions } from './eviction/eviction-manager.ts'
 import type { Pressure } from './eviction/observations.ts'
@@ -136,10 +136,12 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   let podsSeen = false
   const isKnown = (uid: string) => !podsSeen || pods.get(uid) !== undefined || workers.knows(uid)
   const endOrphans = () =>
-    void removeOrphans(containerRuntime, isKnown, machine).catch((error) => {
-      runtime.log.error('Removing pods that are gone failed', error)
-      endOrphansLater()
-    })
+    void removeOrphans(containerRuntime, isKnown, machine)
+      .then(() => deviceClaims.unprepareUnknown(isKnown))
+      .catch((error) => {
+        runtime.log.error('Removing pods that are gone failed', error)
+        endOrphansLater()
+      })
   let orphansDue: Timer | undefined
   const endOrphansLater = () => {
     if (orphansDue !== undefined || signal.aborted) return
@@ -177,10 +179,12 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   )
   const deadlines = held.add(createActiveDeadlines(clock, events, sync))
   const evicted = held.add(createEvictedPods())
+  const deviceClaims = createDeviceClaims(client, machine?.preparedClaims)
   const starter = held.add(
     createContainerStarter({
       runtime,
       containerRuntime,
+      deviceClaims,
       images,
       references,
       failures,
@@ -219,7 +223,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     events,
     probes,
     volumes,
-    deviceClaims: createDeviceClaims(client, machine === undefined ? 'simulated' : 'none'),
+    deviceClaims,
     killer,
     starter,
     deadlines,

@@ -8,6 +8,7 @@ import type { References } from './configmaps-and-secrets.ts'
 import { environmentOf } from './container-environment.ts'
 import { createBackOff } from './crash-loop-backoff.ts'
 import { expanded } from './downward-api.ts'
+import type { DeviceClaims } from './dra/device-claims.ts'
 import type { Images } from './image-pull-policy.ts'
 import {
   type ImageVolumes,
@@ -82,6 +83,7 @@ export interface ContainerStarterOptions {
   readonly events: PodEvents
   readonly killer: Killer
   readonly hostIPs: readonly string[]
+  readonly deviceClaims: Pick<DeviceClaims, 'devices'>
   /** Of a real node. */
   readonly machine?: Machine
 }
@@ -90,7 +92,8 @@ const FIRST_MS = 10_000
 const LONGEST_MS = 300_000
 
 export function createContainerStarter(options: ContainerStarterOptions): ContainerStarter {
-  const { runtime, containerRuntime, images, references, failures, events, killer, hostIPs, machine } = options
+  const { runtime, containerRuntime, images, references, failures, events, killer, hostIPs, machine, deviceClaims } =
+    options
   const { clock } = runtime
   const backOff = createBackOff(clock, FIRST_MS, LONGEST_MS)
 
@@ -203,6 +206,7 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
       podIPs,
       imageUser,
       mountedImages,
+      cdiDevices: deviceClaims.devices(pod, container),
       ...targetOf(container, status),
     })
   }

@@ -1,12 +1,13 @@
 /** syncTerminatingPod: tells that the pod ends, kills it, and makes sure that nothing of it runs any more. */
 
+import { messageOf } from '../base/errors.ts'
 import { type Pod, uidOf } from './pod.ts'
 import { SyncError } from './sync-error.ts'
 import { currentStatus, type SyncParts } from './sync-pod.ts'
 
-/** @throws SyncError when a container still runs */
+/** @throws SyncError when a container still runs, or a driver does not take its devices back */
 export async function syncTerminatingPod(parts: SyncParts, pod: Pod, graceSeconds: number | undefined): Promise<void> {
-  const { pleg, statuses, probes, killer } = parts
+  const { pleg, statuses, probes, killer, deviceClaims } = parts
   const uid = uidOf(pod)
   statuses.set(pod, currentStatus(parts, pod, false))
   probes.stopLivenessAndStartup(uid)
@@ -15,4 +16,8 @@ export async function syncTerminatingPod(parts: SyncParts, pod: Pod, graceSecond
   const { containers } = await pleg.relistPod(uid)
   const running = containers.filter(({ state }) => state === 'running').map(({ metadata }) => metadata.name)
   if (running.length > 0) throw new SyncError(`containers still run: ${running.join(', ')}`)
+  // Before it is told that the pod has ended: its claims may be given to another one then.
+  await deviceClaims.unprepare(uid).catch((error: unknown) => {
+    throw new SyncError(`devices are not taken back: ${messageOf(error)}`, undefined, { cause: error })
+  })
 }

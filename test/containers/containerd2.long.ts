@@ -1,15 +1,18 @@
 /**
  * What containerd 1.6 lacks, with containerd 2 (SKIFF_CONTAINERD, stage.ts): images as volumes, users of a pod's own, mounts that are
- * read-only with all below them, events in place of lists. Each test goes on where the one before it ended.
+ * read-only with all below them, events in place of lists, devices of claims. Each test goes on where the one before it ended.
  */
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { lacks } from '../machine.ts'
 import { busyboxArchive, type ContainerMachine, startContainerMachine, until } from './stage.ts'
 
 const IMAGE = 'example.test/busybox:1'
+const DRIVER = 'd.example.test'
+const driver = fileURLToPath(new URL('../../src/kubelet/dra/driver-stand-in.ts', import.meta.url))
 const sh = (script: string) => ['/bin/busybox', 'sh', '-c', script]
 const without = process.env['SKIFF_CONTAINERD'] === undefined ? 'SKIFF_CONTAINERD names no containerd' : false
 
@@ -144,6 +147,55 @@ describe('containerd 2', { skip: without || lacks.containers() }, () => {
       field('below', '{.status.containerStatuses[0].volumeMounts[*].recursiveReadOnly}'),
       'Enabled Disabled Disabled',
     )
+  })
+
+  test('devices of a claim are prepared by their driver, given to the containers that name them, and taken back', async () => {
+    const api = { apiVersion: 'resource.k8s.io/v1' }
+    const asked = join(machine.directory, 'asked')
+    const registry = join(machine.dataDir, 'kubelet/skiff-1/plugins_registry')
+    const folder = join(machine.directory, 'driver')
+    const devices = { requests: [{ name: 'r', exactly: { deviceClassName: DRIVER } }] }
+    machine.apply(
+      {
+        ...api,
+        kind: 'DeviceClass',
+        metadata: { name: DRIVER },
+        spec: { selectors: [{ cel: { expression: `device.driver == '${DRIVER}'` } }] },
+      },
+      {
+        ...api,
+        kind: 'ResourceSlice',
+        metadata: { name: 'slice' },
+        spec: {
+          driver: DRIVER,
+          nodeName: 'skiff-1',
+          pool: { name: 'n', generation: 1, resourceSliceCount: 1 },
+          devices: [{ name: 'd' }],
+        },
+      },
+      { ...api, kind: 'ResourceClaim', metadata: { name: 'claim' }, spec: { devices } },
+    )
+    const env = 'echo $DEVICE_OF; exec sleep 9999'
+    const without = { name: 'without', image: IMAGE, imagePullPolicy: 'Never', command: sh(env) }
+    const own = { ...without, name: 'c', resources: { claims: [{ name: 'x' }] } }
+    const resourceClaims = [{ name: 'x', resourceClaimName: 'claim' }]
+    machine.apply(pod('device', {}, { containers: [own, without], resourceClaims }))
+    const told = () => machine.kubectl('get', 'events', '-o', 'jsonpath={.items[*].message}').stdout
+    await until('the driver is missed', () => told().includes(`DRA driver ${DRIVER} is not registered`))
+    machine.start(
+      'sh',
+      '-c',
+      `exec ${process.execPath} ${driver} ${DRIVER} ${registry} ${folder} /var/run/cdi > ${asked}`,
+    )
+    await ready('device')
+    assert.equal(machine.kubectl('logs', 'device', '-c', 'c').stdout, 'claim\n')
+    assert.equal(machine.kubectl('logs', 'device', '-c', 'without').stdout, '\n')
+    assert.equal(machine.kubectl('delete', 'pod', 'device', '--timeout=60s').status, 0)
+    const methods = () => [...readFileSync(asked, 'utf8').matchAll(/^\["(Node\w*pare\w*)"/gm)].map(([, name]) => name)
+    assert.deepEqual(methods(), ['NodePrepareResources', 'NodeUnprepareResources'])
+    assert.equal(machine.run('pkill', '-f', 'driver-stand-in').status, 0)
+    const slices = () => machine.kubectl('get', 'resourceslices', '-o', 'name').stdout
+    await until('nothing is offered any more', () => slices() === '', 90_000)
   })
 
   test('the runtime’s events are enough: an end is seen although nothing is listed', async () => {

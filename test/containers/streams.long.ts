@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { lacks } from '../machine.ts'
 import { busyboxArchive, type ContainerMachine, startContainerMachine, until } from './stage.ts'
-import { IMAGE, pod } from './traffic.ts'
+import { IMAGE, LINKED, NODE, podWithPrograms } from './traffic.ts'
 
 const KUBECTL = join(process.cwd(), 'interop/bin/kubectl')
 const MANY = fileURLToPath(new URL('many-sessions.mjs', import.meta.url))
@@ -14,6 +14,11 @@ const PATH = '/api/v1/namespaces/default/pods/p'
 const MIB = 1024 * 1024
 const MOST_GROWTH_MIB = 64
 const AT_ONCE = 200
+const HELD = 20
+/** One that answers what it hears, beside the one of the pod's probe. */
+const SERVERS = `${LINKED}
+  ${NODE} -e "require('node:net').createServer((socket) => socket.on('error', () => {}).pipe(socket)).listen(8081)" &
+  exec httpd -f -p 8080`
 
 describe('sessions with real containers', { skip: lacks.containers() }, () => {
   let machine: ContainerMachine
@@ -25,7 +30,7 @@ describe('sessions with real containers', { skip: lacks.containers() }, () => {
     const { status, stderr } = machine.skiff('up', '--runtime', 'cri', '--port', '0', '--detach')
     assert.equal(status, 0, stderr)
     assert.equal(machine.skiff('image', 'load', busyboxArchive(machine.directory, IMAGE)).status, 0)
-    machine.apply(pod('p', 'p', 'exec httpd -f -p 8080', {}, { resources: { limits: { memory: '256Mi' } } }))
+    machine.apply(podWithPrograms('p', 'p', SERVERS, { resources: { limits: { memory: '512Mi' } } }))
     await until('it is ready', () => /1\/1/.test(machine.kubectl('get', 'pod', 'p', '--no-headers').stdout))
     const own = /^pid: +(\d+)$/m.exec(machine.skiff('status').stdout)?.[1] ?? ''
     // The machine has process ids of its own: here the process has another.
@@ -95,4 +100,48 @@ describe('sessions with real containers', { skip: lacks.containers() }, () => {
     await until('the sockets go', () => sockets() <= before + 2)
     await until('the processes go', () => processes() === 0)
   })
+
+  test(`${AT_ONCE} port-forwards at once each get their own bytes back, and leave no socket`, async () => {
+    const before = sockets()
+    const { stdout, stderr } = machine.run(process.execPath, MANY, 'portforward', PATH, String(AT_ONCE))
+    assert.equal(stdout, `${AT_ONCE} sessions\n`, stderr)
+    await until('the sockets go', () => sockets() <= before + 2)
+    await until('the processes go', () => processes() === 0)
+  })
+
+  const container = () =>
+    machine
+      .kubectl('get', 'pod', 'p', '-o', 'jsonpath={.status.containerStatuses[0].containerID}')
+      .stdout.replace('containerd://', '')
+  let restarts = 0
+  const status = () =>
+    machine.kubectl(
+      ...['get', 'pod', 'p', '-o'],
+      'jsonpath={.status.containerStatuses[0].ready} {.status.containerStatuses[0].restartCount}',
+    ).stdout
+  for (const kind of ['exec', 'portforward'])
+    for (const [who, end] of [
+      ['client that is killed', () => machine.run('pkill', '-9', '-f', 'many-sessions')],
+      [
+        'container that ends',
+        () => machine.run('ctr', '-n', 'k8s.io', 'tasks', 'kill', '-a', '-s', 'SIGKILL', container()),
+      ],
+    ] as const)
+      test(`a ${who} in the midst of ${HELD} sessions (${kind}) leaves no process and no socket`, async () => {
+        const before = sockets()
+        const held = machine.start(process.execPath, MANY, kind, PATH, String(HELD), 'hold')
+        const ended = new Promise((resolve) => held.once('close', resolve))
+        let said = ''
+        held.stdout?.on('data', (piece) => {
+          said += piece
+        })
+        await until('they are there', () => said === `${HELD} sessions\n`)
+        end()
+        // Sessions whose container is gone are ended by the server.
+        await ended
+        await until('the sockets go', () => sockets() <= before + 2)
+        if (who.startsWith('container')) restarts += 1
+        await until('it is ready', () => status() === `true ${restarts}`)
+        await until('the processes go', () => processes() === 0)
+      })
 })

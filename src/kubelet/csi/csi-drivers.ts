@@ -1,15 +1,12 @@
 /**
- * CSI drivers of this node: each registers by a socket in the folder of plugins (API concept: CSI plugin registration), and goes with it. What
- * they are called and can do stands in the CSINode, and in the Node's annotation and labels.
+ * CSI drivers of this node, which register as plugins of type CSIPlugin. What they are called and can do stands in the CSINode, and in the Node's
+ * annotation and labels.
  */
-import { existsSync, type FSWatcher, mkdirSync, readdirSync, statSync, watch } from 'node:fs'
-import { join } from 'node:path'
 import type { CSINode, Node } from '../../api/generated/types.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../../api/status.ts'
-import type { Timer } from '../../base/clock.ts'
-import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Client } from '../../client/client.ts'
+import type { Plugin, PluginHandler } from '../plugins/plugin-registry.ts'
 import { type Connection, connect } from '../runtimes/cri/connection.ts'
 import { type DriverInfo, nodePatch, withDriver, withoutDriver } from './csi-node.ts'
 
@@ -22,72 +19,36 @@ export type Capability =
 
 export interface Driver {
   readonly info: DriverInfo
+  /** The path of its socket. */
+  readonly endpoint: string
   readonly connection: Connection
   readonly capabilities: ReadonlySet<Capability>
 }
 
-export interface CsiDrivers {
+export interface CsiDrivers extends PluginHandler {
   /** Undefined: none of that name has registered. */
   get(name: string): Driver | undefined
-  /** Until the signal is aborted. */
-  run(signal: AbortSignal): void
 }
 
 export interface CsiDriversOptions {
   readonly runtime: Runtime
   readonly client: Client
   readonly nodeName: string
-  /** Where drivers put the sockets by which they register. */
-  readonly registry: string
 }
 
-const LOOK_MS = 10_000
-const SETTLE_MS = 100
 const MOST_TRIES = 5
 const CSI_NODES = { group: 'storage.k8s.io', version: 'v1', resource: 'csinodes' }
 const NODES = { group: '', version: 'v1', resource: 'nodes' }
 
-interface PluginInfo {
-  readonly type: string
-  readonly name: string
-  readonly endpoint: string
-  readonly supported_versions: readonly string[]
-}
-
 export function createCsiDrivers(options: CsiDriversOptions): CsiDrivers {
-  const { runtime, client, nodeName, registry } = options
-  const { clock, log } = runtime
+  const { runtime, client, nodeName } = options
   const csiNodes = client.resource<CSINode>(CSI_NODES)
   const drivers = new Map<string, Driver>()
-  /** By socket: when it was made, and the driver that registered by it. */
-  const sockets = new Map<string, { readonly made: number; readonly name: string }>()
-  let working = false
 
-  async function register(socket: string, made: number): Promise<void> {
-    const registration = connect(clock, `unix://${socket}`, 'registration')
-    try {
-      const plugin = await registration.call<PluginInfo>('GetInfo', {})
-      let failure: unknown
-      try {
-        await add(plugin)
-        // From now on it goes with its socket, whether or not it hears of it.
-        sockets.set(socket, { made, name: plugin.name })
-      } catch (error) {
-        failure = error
-      }
-      const error = failure === undefined ? '' : messageOf(failure)
-      await registration.call('NotifyRegistrationStatus', { plugin_registered: failure === undefined, error })
-      if (failure !== undefined) throw failure
-    } finally {
-      registration.close()
-    }
-  }
-
-  async function add({ type, name, endpoint, supported_versions: versions }: PluginInfo): Promise<void> {
-    if (type !== 'CSIPlugin') throw new Error(`plugins of type ${JSON.stringify(type)} are not supported by this node`)
+  async function add({ name, endpoint, versions }: Plugin): Promise<void> {
     if (!versions.some((version) => /^v?1\./.test(version)))
       throw new Error(`CSI driver ${name} supports none of the versions of this node: ${versions.join(', ')}`)
-    const connection = connect(clock, `unix://${endpoint}`, 'csi')
+    const connection = connect(runtime.clock, `unix://${endpoint}`, 'csi')
     try {
       const told = await connection.call<{
         node_id: string
@@ -107,14 +68,16 @@ export function createCsiDrivers(options: CsiDriversOptions): CsiDrivers {
       await change((before) => withDriver(before, info))
       drivers.get(name)?.connection.close()
       const can = new Set(capabilities.flatMap(({ rpc }) => (rpc === null ? [] : [rpc.type])))
-      drivers.set(name, { info, connection, capabilities: can })
+      drivers.set(name, { info, endpoint, connection, capabilities: can })
     } catch (error) {
       connection.close()
       throw error
     }
   }
 
-  async function remove(name: string): Promise<void> {
+  async function remove({ name, endpoint }: Plugin): Promise<void> {
+    // A newer one has taken its place.
+    if (drivers.get(name)?.endpoint !== endpoint) return
     drivers.get(name)?.connection.close()
     drivers.delete(name)
     await tellNode(name, undefined)
@@ -145,66 +108,12 @@ export function createCsiDrivers(options: CsiDriversOptions): CsiDrivers {
       }
   }
 
-  async function look(): Promise<void> {
-    const found = new Map<string, number>()
-    for (const name of list(registry)) {
-      const stat = statSync(join(registry, name), { throwIfNoEntry: false })
-      if (stat?.isSocket() === true) found.set(join(registry, name), stat.ctimeMs)
-    }
-    for (const [socket, { made, name }] of sockets) {
-      if (found.get(socket) === made) continue
-      sockets.delete(socket)
-      if (!found.has(socket)) await remove(name)
-    }
-    for (const [socket, made] of found) {
-      if (sockets.has(socket)) continue
-      try {
-        await register(socket, made)
-      } catch (error) {
-        // It is asked again.
-        log.info(0, 'A plugin could not be registered', { socket, err: messageOf(error) })
-      }
-    }
-  }
-
   return {
     get: (name) => drivers.get(name),
-    run(signal) {
-      let watcher: FSWatcher | undefined
-      let timer: Timer | undefined
-      const after = (ms: number) => {
-        timer?.cancel()
-        timer = runtime.machineClock.setTimer(ms, 'plugins are looked for', turn, { everyMs: LOOK_MS, goesOn: true })
-      }
-      const turn = () => {
-        timer = undefined
-        if (signal.aborted) return
-        if (working) return after(SETTLE_MS)
-        working = true
-        look()
-          .catch((error: unknown) => log.info(0, 'Plugins could not be looked for', { err: messageOf(error) }))
-          .finally(() => {
-            working = false
-            if (!signal.aborted && timer === undefined) after(LOOK_MS)
-          })
-      }
-      mkdirSync(registry, { recursive: true, mode: 0o750 })
-      try {
-        watcher = watch(registry, { persistent: false }, () => after(SETTLE_MS))
-        watcher.on('error', () => watcher?.close())
-      } catch {
-        // It is looked at every so often.
-      }
-      signal.addEventListener(
-        'abort',
-        () => {
-          watcher?.close()
-          timer?.cancel()
-          for (const { connection } of drivers.values()) connection.close()
-        },
-        { once: true },
-      )
-      turn()
+    add,
+    remove,
+    close() {
+      for (const { connection } of drivers.values()) connection.close()
     },
   }
 }
@@ -218,5 +127,3 @@ const emptyCsiNode = ({ metadata }: Node): CSINode => ({
   },
   spec: { drivers: [] },
 })
-
-const list = (directory: string): readonly string[] => (existsSync(directory) ? readdirSync(directory) : [])

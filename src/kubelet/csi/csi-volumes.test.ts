@@ -11,6 +11,7 @@ import { notFound } from '../../api/status.ts'
 import { liveRuntime } from '../../base/live-runtime.ts'
 import type { Client } from '../../client/client.ts'
 import { podDirectories } from '../machine/pod-directories.ts'
+import { createPluginRegistry } from '../plugins/plugin-registry.ts'
 import type { Pod } from '../pod.ts'
 import { createCsiDrivers } from './csi-drivers.ts'
 import { type CsiVolumes, createCsiVolumes } from './csi-volumes.ts'
@@ -87,9 +88,9 @@ async function stage(objects: Readonly<Record<string, KubeObject>> = {}, driver:
   const registered = Promise.withResolvers<void>()
   const runtime = liveRuntime()
   const api = fakeApi({ 'nodes/n1': node, [`csidrivers/${DRIVER}`]: csiDriver(), 'secrets/s': secret, ...objects })
-  const drivers = createCsiDrivers({ runtime, client: api.client, nodeName: 'n1', registry })
+  const drivers = createCsiDrivers({ runtime, client: api.client, nodeName: 'n1' })
   const stop = new AbortController()
-  drivers.run(stop.signal)
+  createPluginRegistry(runtime, registry, { CSIPlugin: drivers }).run(stop.signal)
   const running = await startDriver({
     name: DRIVER,
     registry,

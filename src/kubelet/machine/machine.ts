@@ -11,6 +11,7 @@ import type { KubeObject } from '../../api/object.ts'
 import type { EnvironmentSources } from '../container-environment.ts'
 import type { CsiVolumes } from '../csi/csi-volumes.ts'
 import { expanded } from '../downward-api.ts'
+import type { PreparedClaims } from '../dra/prepared-claims.ts'
 import type { VolumeImage } from '../image-volumes.ts'
 import { type Container, initContainersOf, nameOf, namespaceOf, type Pod, specOf, uidOf } from '../pod.ts'
 import type { LinuxContainerResources } from '../runtimes/cri/messages.ts'
@@ -39,6 +40,8 @@ import type { MachineVolumes } from './volume-writer.ts'
 
 export interface Machine {
   readonly volumes: MachineVolumes
+  /** Devices that drivers have prepared for pods. */
+  readonly preparedClaims: PreparedClaims
   /** Makes what the pod needs before its sandbox. `warn`: tells of what is done otherwise than asked. @throws Error */
   sandbox(pod: Pod, config: PodSandboxConfig, warn: Warn): Promise<PodSandboxConfig>
   /** @throws Error that the container's waiting state shows */
@@ -73,6 +76,8 @@ export interface ContainerRequest {
   readonly imageUser: ImageUser | undefined
   /** By name of the volume. */
   readonly mountedImages: ReadonlyMap<string, VolumeImage>
+  /** By their names in the Container Device Interface. */
+  readonly cdiDevices: readonly string[]
   /** The id of the container whose processes an ephemeral one sees. */
   readonly targetId?: string
 }
@@ -80,6 +85,7 @@ export interface ContainerRequest {
 export interface MachineOptions {
   readonly directories: PodDirectories
   readonly volumes: MachineVolumes
+  readonly preparedClaims: PreparedClaims
   readonly cgroups: Cgroups
   readonly dns: ClusterDns
   readonly services: () => Iterable<Service>
@@ -94,7 +100,7 @@ export interface MachineOptions {
 }
 
 export function createMachine(options: MachineOptions): Machine {
-  const { directories, volumes, cgroups, dns, userNamespaces } = options
+  const { directories, volumes, preparedClaims, cgroups, dns, userNamespaces } = options
   /** By the name of a RuntimeClass, as it was when a pod of it was last begun. */
   const handlerNames = new Map<string, string>()
 
@@ -198,6 +204,7 @@ export function createMachine(options: MachineOptions): Machine {
 
   return {
     volumes,
+    preparedClaims,
     async sandbox(pod, config, warn) {
       const runtimeHandler = await handlerOf(pod)
       if (hasOwnUsers(pod) && featuresOf(pod)?.userNamespaces !== true)
@@ -252,6 +259,7 @@ export function createMachine(options: MachineOptions): Machine {
           stdin: container.stdin === true,
           stdinOnce: container.stdinOnce === true,
           devices: devicesOf(pod, container),
+          cdiDevices: request.cdiDevices,
           sandbox,
           ...(stopSignal === undefined ? {} : { stopSignal }),
           linux: {

@@ -15,6 +15,8 @@ import { createEventRecorder } from '../../client/events.ts'
 import { createInformerFactory } from '../../client/informer.ts'
 import { createCsiDrivers } from '../csi/csi-drivers.ts'
 import { createCsiVolumes } from '../csi/csi-volumes.ts'
+import { createDraDrivers } from '../dra/dra-drivers.ts'
+import { createPreparedClaims } from '../dra/prepared-claims.ts'
 import { DEFAULT_HARD, evictionConfig } from '../eviction/thresholds.ts'
 import { removeLabelledImages, storeImages } from '../images/containerd-store.ts'
 import { createImageGc, imageGcPolicy } from '../images/image-gc.ts'
@@ -25,6 +27,7 @@ import { rotateLog } from '../logs/rotate-log.ts'
 import { createNodeEvents } from '../node-events.ts'
 import type { NodeSettings } from '../node-settings.ts'
 import type { NodeDescription } from '../node-status.ts'
+import { createPluginRegistry } from '../plugins/plugin-registry.ts'
 import { type Connection, connect } from '../runtimes/cri/connection.ts'
 import { countedConnection } from '../runtimes/cri/counted-connection.ts'
 import { createCriRuntime } from '../runtimes/cri/cri-runtime.ts'
@@ -221,11 +224,11 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const config = evictionConfig(options.eviction)
   const allocatable = allocatableOf(capacity, config)
   const cgroups = createCgroups(cluster, found.cgroupDriver)
-  const drivers = createCsiDrivers({
-    runtime,
-    client,
-    nodeName,
-    registry: join(directory, 'plugins_registry'),
+  const drivers = createCsiDrivers({ runtime, client, nodeName })
+  const draDrivers = createDraDrivers({ runtime, client, nodeName })
+  const plugins = createPluginRegistry(runtime, join(directory, 'plugins_registry'), {
+    CSIPlugin: drivers,
+    DRAPlugin: draDrivers,
   })
   let kubelet: Kubelet | undefined
   const csi = createCsiVolumes({
@@ -244,6 +247,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     cgroups,
     csi,
     volumes,
+    preparedClaims: createPreparedClaims(join(directory, 'prepared-claims.json'), draDrivers),
     dns: { servers: options.dnsServers, domain: options.clusterDomain ?? 'cluster.local' },
     services: () => known.store.list(),
     allocatable: () => allocatable,
@@ -342,7 +346,8 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   })
   watchRuntime()
   imageGc.run(signal)
-  drivers.run(signal)
+  draDrivers.begin(signal)
+  plugins.run(signal)
 
   function evictionBy(real: RealRuntime): NonNullable<KubeletOptions['eviction']> {
     const pods = () => kubelet?.pods.list() ?? []

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
+import type { PreparedClaims } from '../dra/prepared-claims.ts'
 import type { Container, Pod } from '../pod.ts'
 import type { RuntimeHandler } from '../runtimes/runtime.ts'
 import { createCgroups } from './cgroups.ts'
@@ -64,12 +65,20 @@ test('a damaged file is no range: the pod waits, and nothing is chosen in its pl
 
 const newer: RuntimeHandler = { name: '', recursiveReadOnlyMounts: true, userNamespaces: true }
 
+const NOTHING_PREPARED: PreparedClaims = {
+  prepare: async () => {},
+  unprepare: async () => {},
+  devices: () => [],
+  pods: () => [],
+}
+
 function machineWith(handlers: readonly RuntimeHandler[]) {
   const directories = stage()
   return createMachine({
     directories,
     cgroups: { ...createCgroups('test', 'cgroupfs'), make: () => {} },
     volumes: createMachineVolumes(directories, () => ({})),
+    preparedClaims: NOTHING_PREPARED,
     dns: { servers: [], domain: 'cluster.local' },
     services: () => [],
     allocatable: () => ({}),
@@ -91,6 +100,7 @@ async function requested(handlers: readonly RuntimeHandler[], pod: Pod, containe
     sandbox,
     podIPs: [],
     imageUser: undefined,
+    cdiDevices: [],
     mountedImages: new Map([['i', { id: 'sha256:1', reference: 'example.test/i:1' }]]),
     config: {
       metadata: { name: 'c', attempt: 0 },

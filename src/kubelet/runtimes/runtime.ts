@@ -52,6 +52,8 @@ export interface RealContainerConfig {
     readonly host_path: string
     readonly permissions: string
   }[]
+  /** By their names in the Container Device Interface. A runtime that does not know it gives none of them. */
+  readonly cdiDevices: readonly string[]
   /** `SIGUSR1`; undefined: the image's. */
   readonly stopSignal?: string
   /** The sandbox's whole configuration: the runtime is given it once more. */

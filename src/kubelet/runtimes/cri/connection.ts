@@ -50,6 +50,8 @@ const SERVICES = {
   leases: ['containerd.services.leases.v1.Leases'],
   csi: ['csi.v1.Node'],
   registration: ['pluginregistration.Registration'],
+  dra: ['k8s.io.kubelet.pkg.apis.dra.v1.DRAPlugin'],
+  'dra-v1beta1': ['k8s.io.kubelet.pkg.apis.dra.v1beta1.DRAPlugin'],
   health: ['grpc.health.v1.Health'],
 } as const
 

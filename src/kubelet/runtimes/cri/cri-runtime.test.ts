@@ -67,6 +67,7 @@ const container: ContainerConfig = {
     stdin: true,
     stdinOnce: true,
     devices: [],
+    cdiDevices: ['example.test/kind=a'],
     stopSignal: 'SIGRTMIN+1',
     sandbox,
     linux: {
@@ -126,6 +127,7 @@ test('a container is asked for with its command, variables, mounts, limits and u
     [command, args, log_path, stdin_once, stop_signal],
     [['sh'], ['-c', 'true'], 'c/2.log', true, 'SIGNAL_SIGRTMINPLUS1'],
   )
+  assert.deepEqual(JSON.parse(JSON.stringify(config['CDI_devices'])), [{ name: 'example.test/kind=a' }])
   const [env] = envs as { key: string; value: Buffer }[]
   assert.deepEqual([env?.key, env?.value.toString()], ['A', 'ä'])
   const [mount] = mounts as { container_path: string; host_path: string; readonly: boolean; propagation: string }[]

@@ -372,6 +372,7 @@ export function containerRequest(
       ...(mount.users?.uids === undefined ? {} : { uidMappings: mount.users.uids, gidMappings: mount.users.gids }),
     })),
     devices: real.devices,
+    CDI_devices: real.cdiDevices.map((name) => ({ name })),
     labels: { ...config.labels, ...own },
     annotations: config.annotations,
     log_path: real.logPath,
