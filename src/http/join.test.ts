@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { duplexPair } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
@@ -89,4 +90,18 @@ test('a session in which nothing is said for hours is cut', async () => {
   assert.equal(runtime.clock.now() - begin, SESSION_IDLE_MS)
   await joined
   assert.equal(other.destroyed, true)
+})
+
+test('a side that ends only after the other is gone is seen to end, whatever it said meanwhile', async () => {
+  const { client, one, server, other } = connections()
+  const joined = join(clock, one, other)
+  client.write('before')
+  server.resume()
+  client.resume()
+  other.destroy()
+  await once(one, 'finish')
+  client.write('x'.repeat(1_000_000))
+  client.end()
+  await joined
+  assert.ok(one.destroyed && other.destroyed)
 })

@@ -33,19 +33,24 @@ export function join(clock: Clock, one: Duplex, other: Duplex): Promise<void> {
         resolve()
       }
     }
-    for (const [from, to] of [
+    const ways = [
       [one, other],
       [other, one],
-    ] as const) {
+    ] as const
+    for (const [from, to] of ways) {
       from.on('error', cut)
       from.on('data', idle.heard)
+      from.pipe(to)
+    }
+    // After the pipes, which stop reading from a side whose other is gone.
+    for (const [from, to] of ways)
       from.on('close', () => {
         // What the other side has not taken yet may still be on its way.
         if (!to.writableEnded) to.end()
+        // Only who reads learns that it has ended too.
+        to.resume()
         closed()
       })
-      from.pipe(to)
-    }
     if (one.destroyed || other.destroyed) cut()
   })
 }
