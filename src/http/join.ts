@@ -47,7 +47,7 @@ export function join(clock: Clock, one: Duplex, other: Duplex): Promise<void> {
       from.on('close', () => {
         // What the other side has not taken yet may still be on its way.
         if (!to.writableEnded) to.end()
-        // Only who reads learns that it has ended too.
+        // The end of a side is seen only while it is read.
         to.resume()
         closed()
       })

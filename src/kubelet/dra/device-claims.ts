@@ -10,6 +10,7 @@ import {
   podClaims,
   type ResourceClaim,
 } from '../../api/objects/resource-claims.ts'
+import { messageOf } from '../../base/errors.ts'
 import type { Client } from '../../client/client.ts'
 import { type Container, nameOf, namespaceOf, type Pod, uidOf } from '../pod.ts'
 import type { AllocatedClaim, PreparedClaims } from './prepared-claims.ts'
@@ -45,8 +46,8 @@ export function createDeviceClaims(client: Client, prepared: PreparedClaims | un
       .resource<ResourceClaim>(claimsResource)
       .namespace(namespaceOf(pod))
       .get(name)
-      .catch((error) => {
-        throw new Error(`fetch ResourceClaim ${name}: ${error.message}`, { cause: error })
+      .catch((error: unknown) => {
+        throw new Error(`fetch ResourceClaim ${name}: ${messageOf(error)}`, { cause: error })
       })
     if (template !== undefined && !isMadeFor(claim, pod))
       throw new Error(

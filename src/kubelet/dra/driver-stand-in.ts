@@ -25,9 +25,10 @@ interface Claim {
   readonly uid: string
 }
 
-const answersFor = (request: Request, answer: (claim: Claim) => unknown) => ({
-  claims: Object.fromEntries((request['claims'] as readonly Claim[]).map((claim) => [claim.uid, answer(claim)])),
-})
+function answersFor(request: Request, answer: (claim: Claim) => unknown) {
+  const { claims } = request as { readonly claims: readonly Claim[] }
+  return { claims: Object.fromEntries(claims.map((claim) => [claim.uid, answer(claim)])) }
+}
 
 export function startDraDriver(options: DraDriverOptions): Promise<{ stop(): void }> {
   const { name, specs, version = 'v1' } = options

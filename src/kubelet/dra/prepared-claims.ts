@@ -32,7 +32,7 @@ interface Prepared extends AllocatedClaim {
 /** @throws Error when the file is damaged */
 export function createPreparedClaims(file: string, drivers: Pick<DraDrivers, 'get'>): PreparedClaims {
   const byUid = new Map(read(file).map((claim) => [claim.uid, claim]))
-  /** By the uid of a claim: ends when who works on it is done. */
+  /** By the uid of a claim: ends with what is being done about it. */
   const turns = new Map<string, Promise<void>>()
 
   function keep(): void {
