@@ -7,7 +7,7 @@
  */
 
 import type { ProtobufDecoder } from '../api/codec/decode.ts'
-import type { Service } from '../api/generated/types.ts'
+import type { Service, ServiceCIDR } from '../api/generated/types.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { EagerHandler, Handler } from '../api/request.ts'
 import type { Scheme } from '../api/scheme/resource.ts'
@@ -167,6 +167,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       random: runtime.random,
       network: options.network ?? serviceNetwork(),
       services: () => reads.list<Service>('', 'services'),
+      serviceCidrs: () => reads.list<ServiceCIDR>('networking.k8s.io', 'servicecidrs'),
     },
     current: (row, key) => caches.resource(row.storagePrefix).get(key),
     fresh: () => caches.fresh(),

@@ -1,7 +1,7 @@
 /** ServiceCIDRs as a kube-controller-manager v1.37.1 was seen to keep and end them on 2026-11-26. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { IPAddress, ServiceCIDR } from '../../src/api/generated/types.ts'
+import type { IPAddress, Service, ServiceCIDR } from '../../src/api/generated/types.ts'
 import { simulatedRuntime } from '../../src/base/simulated-runtime.ts'
 import { createInformerFactory } from '../../src/client/informer.ts'
 import { createClient, inProcessTransport } from '../../src/client/transport.ts'
@@ -32,6 +32,12 @@ async function start() {
   const api = await done(startTestApi(runtime))
   const user = createClient(runtime, inProcessTransport(api.handler), { user: ADMIN, userAgent: 'user' })
   const cidrs = user.resource<ServiceCIDR>(network('servicecidrs'))
+  await done(
+    user
+      .resource({ group: '', version: 'v1', resource: 'namespaces' })
+      .create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } }),
+  )
+  const services = user.resource<Service>({ group: '', version: 'v1', resource: 'services' }).namespace('default')
   const addresses = user.resource<IPAddress>(network('ipaddresses'))
   const stop = new AbortController()
   const { signal } = stop
@@ -46,6 +52,15 @@ async function start() {
     use: (used: IPAddress) => done(addresses.create(used)),
     free: (name: string) => done(addresses.delete(name)),
     remove: (name: string) => done(cidrs.delete(name)),
+    serve: (name: string, clusterIP: string) =>
+      done(
+        services.create({
+          apiVersion: 'v1',
+          kind: 'Service',
+          metadata: { name },
+          spec: { clusterIP, ports: [{ port: 80 }] },
+        }),
+      ),
     async look(name: string) {
       const { items } = await done(cidrs.list())
       const found = items.find(({ metadata }) => metadata.name === name)
@@ -114,5 +129,17 @@ test('one whose addresses belong to another, or that lies within another, goes; 
   await it.make(cidr('larger', '10.96.0.0/15'))
   await it.settle()
   assert.equal(await it.look('whole'), undefined)
+  await it.end()
+})
+
+test('Services have the addresses of a further one that they ask for while it is ready, and no longer', async () => {
+  const it = await start()
+  const refused = /failed to allocate IP 10\.97\.0\.5: the provided network does not match the current range/
+  await assert.rejects(it.serve('a', '10.97.0.5'), { code: 422, message: refused })
+  await it.make(cidr('extra', '10.97.0.0/24'))
+  await it.settle()
+  assert.equal((await it.serve('a', '10.97.0.4')).spec?.clusterIP, '10.97.0.4')
+  await it.remove('extra')
+  await assert.rejects(it.serve('b', '10.97.0.5'), { code: 422, message: refused })
   await it.end()
 })

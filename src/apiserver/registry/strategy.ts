@@ -2,6 +2,7 @@
  * What a resource's author writes; the generic store does the rest. Objects are of the storage
  * version, of the kind's type; every function is pure: it returns a new object (or the same one) and never mutates.
  */
+import type { ServiceCIDR } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { Parts } from '../../api/parts.ts'
 import type { UserInfo } from '../../api/request.ts'
@@ -33,6 +34,7 @@ export interface Pools {
   readonly random: Random
   readonly network: ServiceNetwork
   services(): readonly KubeObject[]
+  serviceCidrs(): readonly ServiceCIDR[]
 }
 
 /** The object with what was allocated for it; `finish` once its write is visible or has failed. */

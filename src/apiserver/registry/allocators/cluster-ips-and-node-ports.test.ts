@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { ServiceCIDR } from '../../../api/generated/types.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { StatusError } from '../../../api/status.ts'
 import type { Random } from '../../../base/random.ts'
@@ -23,7 +24,9 @@ function poolsWith(stored: readonly KubeObject[], ...flags: readonly string[]): 
     bytes: () => new Uint8Array(),
     apart: () => random,
   }
-  return { random, network: serviceNetwork(...flags), services: () => stored }
+  const cidrs = stored.filter(({ kind }) => kind === 'ServiceCIDR') as readonly ServiceCIDR[]
+  const services = () => stored.filter(({ kind }) => kind === 'Service')
+  return { random, network: serviceNetwork(...flags), services, serviceCidrs: () => cidrs }
 }
 
 const messageOf = (act: () => unknown): string => {
@@ -169,4 +172,45 @@ test('what a Service had before its cluster had two families stays until someone
 test('of the largest range of IPv6 addresses are given too', () => {
   const [ip] = specOf(service('a', {}), poolsWith([], 'fd00:1:2:3::/64')).clusterIPs
   assert.equal(ip, 'fd00:1:2:3::101')
+})
+
+const cidr = (name: string, cidrs: readonly string[], metadata: object = {}, ready = 'True'): KubeObject => ({
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'ServiceCIDR',
+  metadata: { name, ...metadata },
+  spec: { cidrs },
+  status: { conditions: [{ type: 'Ready', status: ready }] },
+})
+
+test('a further ServiceCIDR gives addresses that are asked for, and others when the first is full; none when it is not ready or deleted', () => {
+  const own = cidr('kubernetes', ['10.96.0.0/29'])
+  const taken = [1, 2, 3, 4, 5, 6].map((i) => service(`s${i}`, { clusterIPs: [`10.96.0.${i}`] }))
+  const given = (stored: readonly KubeObject[], clusterIP?: string) => {
+    const ips = clusterIP === undefined ? {} : { clusterIP, clusterIPs: [clusterIP] }
+    return allocate(service('x3', ips), undefined, poolsWith(stored, '10.96.0.0/29')).object['spec'].clusterIP
+  }
+  const further = cidr('more', ['10.97.0.0/24'])
+  assert.equal(given([own, further], '10.97.0.9'), '10.97.0.9')
+  assert.equal(given([own, further]), '10.96.0.1')
+  assert.match(given([own, further, ...taken]), /^10\.97\.0\./)
+  const full = 'Internal error occurred: failed to allocate a serviceIP for Service "x3": range is full'
+  for (const useless of [
+    cidr('more', ['10.97.0.0/24'], { deletionTimestamp: '2026-11-25T00:00:00Z' }),
+    cidr('more', ['10.97.0.0/24'], {}, 'False'),
+    cidr('more', ['fd00::/112']),
+  ]) {
+    assert.equal(
+      messageOf(() => given([own, useless, ...taken])),
+      full,
+    )
+    assert.match(
+      messageOf(() => given([own, useless], '10.97.0.9')),
+      /failed to allocate IP 10\.97\.0\.9: the provided network does not match the current range/,
+    )
+  }
+  const going = cidr('kubernetes', ['10.96.0.0/29'], { deletionTimestamp: '2026-11-25T00:00:00Z' })
+  assert.equal(
+    messageOf(() => given([going])),
+    full,
+  )
 })

@@ -20,7 +20,7 @@ import {
   validateClusterIPs,
 } from '../../../api/validation/service.ts'
 import type { Begun, Pools } from '../strategy.ts'
-import { holds, lastOffset, rangeOfFamily, type ServiceRange } from './service-network.ts'
+import { holds, lastOffset, rangeOfFamily, rangesInUse, type ServiceRange } from './service-network.ts'
 
 /** Of a larger range the rest is given only to Services that ask for it. */
 const MOST_OFFSETS = 2 ** 40
@@ -207,20 +207,21 @@ function withClusterIPs(service: Service, old: Service | undefined, pool: Pool, 
     families.forEach((family, i) => {
       const ip = wanted[i] ?? ''
       if (i < kept || isAsked !== (ip !== '')) return
-      const range = rangeOfFamily(pools.network, family)
-      if (range === undefined) throw internalError(new Error(`failed to allocate a serviceIP: no range of ${family}`))
-      const why = ip === '' ? undefined : whyNotAddress(ip, pool, range)
+      const ranges = rangesInUse(pools.network, pools.serviceCidrs(), family)
+      const why = ip === '' ? undefined : whyNotAddress(ip, pool, ranges)
       if (why !== undefined)
         throw refuse(
           service.metadata.name ?? '',
           invalid('spec.clusterIPs', wanted, `failed to allocate IP ${ip}: ${why}`),
         )
-      if (ip === '') chosen[i] = nextAddress(pool, pools, range)
+      if (ip === '') chosen[i] = nextAddress(service, pool, pools, ranges)
     })
   return withSpec(service, { clusterIP: chosen[0], clusterIPs: chosen })
 }
 
-function whyNotAddress(ip: string, pool: Pool, range: ServiceRange): string | undefined {
+function whyNotAddress(ip: string, pool: Pool, ranges: readonly ServiceRange[]): string | undefined {
+  const range = ranges.find((one) => holds(one, ip)) ?? ranges[0]
+  if (range === undefined) return 'the provided network does not match the current range'
   const outOfRange = `the provided IP (${ip}) is not in the valid range. The range of valid IPs is ${range.cidr}`
   if (!holds(range, ip)) return pool.dryRun ? outOfRange : 'the provided network does not match the current range'
   const canonical = canonicalIP(ip)
@@ -241,14 +242,17 @@ function nextFree(low: number, high: number, pools: Pools, take: (at: number) =>
 }
 
 /** A dry run is shown the range's own address, which no Service has. */
-function nextAddress(pool: Pool, pools: Pools, range: ServiceRange): string {
-  if (pool.dryRun) return addressAt(range, 0)
-  const take = (offset: number) => pool.take(addressKey(addressAt(range, offset)))
-  const above = range.staticBand + 1
-  const end = Math.min(Number(lastOffset(range)) + 1, MOST_OFFSETS)
-  const found = nextFree(above, end, pools, take) ?? nextFree(1, above, pools, take)
-  if (found === undefined) throw internalError(new Error('failed to allocate a serviceIP: range is full'))
-  return addressAt(range, found)
+function nextAddress(service: Service, pool: Pool, pools: Pools, ranges: readonly ServiceRange[]): string {
+  for (const range of ranges) {
+    if (pool.dryRun) return addressAt(range, 0)
+    const take = (offset: number) => pool.take(addressKey(addressAt(range, offset)))
+    const above = range.staticBand + 1
+    const end = Math.min(Number(lastOffset(range)) + 1, MOST_OFFSETS)
+    const found = nextFree(above, end, pools, take) ?? nextFree(1, above, pools, take)
+    if (found !== undefined) return addressAt(range, found)
+  }
+  const { name = '' } = service.metadata
+  throw internalError(new Error(`failed to allocate a serviceIP for Service ${JSON.stringify(name)}: range is full`))
 }
 
 function whyNotPort(port: number, protocol: string, pool: Pool, { network }: Pools): string | undefined {

@@ -2,6 +2,7 @@
  * From which addresses and ports Services are given theirs (--service-cluster-ip-range, --service-node-port-range). The lower
  * part of each is handed out last, so that people may choose addresses there (KEP-3070, KEP-3668).
  */
+import type { ServiceCIDR } from '../../../api/generated/types.ts'
 import { addressBits, type IPFamily } from '../../../api/objects/ip.ts'
 import { addressAt, type IPRange, parseIPRange, rangeText } from '../../../api/objects/ip-range.ts'
 
@@ -57,6 +58,40 @@ function serviceRange(range: IPRange): ServiceRange {
   // A sixteenth, from 16 to 256; none where so few are there that it would be most of them.
   const staticBand = hosts < 16 ? 0 : Math.min(Math.max(16, Math.floor(hosts / 16)), 256)
   return { ...range, cidr: rangeText(range), staticBand }
+}
+
+/**
+ * The ranges of that family from which addresses are given now (KEP-1880): of the ServiceCIDRs that are ready and stay, the cluster's own first. Until
+ * that one has been made, or while it is made anew, it is what the flags say.
+ */
+export function rangesInUse(
+  network: ServiceNetwork,
+  cidrs: readonly ServiceCIDR[],
+  family: IPFamily,
+): readonly ServiceRange[] {
+  const own = cidrs.find(({ metadata }) => metadata.name === DEFAULT_NAME)
+  const others = cidrs
+    .filter((one) => one !== own)
+    .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
+  const first = own === undefined ? network.ranges : rangesOf(own)
+  return [...first, ...others.flatMap(rangesOf)].filter((range) => range.family === family)
+}
+
+/** The ServiceCIDR that API servers make of their flags. */
+const DEFAULT_NAME = 'kubernetes'
+
+/** Objects never change. */
+const parsed = new WeakMap<ServiceCIDR, readonly ServiceRange[]>()
+
+/** None once it is deleted or while it is not ready; nothing told of that, it is. */
+function rangesOf(cidr: ServiceCIDR): readonly ServiceRange[] {
+  const known = parsed.get(cidr)
+  if (known !== undefined) return known
+  const ready = cidr.status?.conditions?.find(({ type }) => type === 'Ready')
+  const isUsed = cidr.metadata.deletionTimestamp === undefined && (ready === undefined || ready.status === 'True')
+  const ranges = isUsed ? (cidr.spec?.cidrs ?? []).flatMap((text) => parseIPRange(text) ?? []).map(serviceRange) : []
+  parsed.set(cidr, ranges)
+  return ranges
 }
 
 /** Of the last address that is given. */

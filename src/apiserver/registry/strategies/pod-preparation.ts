@@ -20,8 +20,7 @@ export function withMatchLabelKeys(pod: Pod): Pod {
   if (affinity !== undefined && affinity !== spec?.affinity) changes.affinity = affinity
   const constraints = spec?.topologySpreadConstraints
   const spread = constraints?.map((constraint) => withKeys(constraint, labels, constraint.matchLabelKeys, 'In'))
-  if (spread !== undefined && spread.some((constraint, i) => constraint !== constraints?.[i]))
-    changes.topologySpreadConstraints = spread
+  if (spread?.some((constraint, i) => constraint !== constraints?.[i])) changes.topologySpreadConstraints = spread
   return Object.keys(changes).length === 0 ? pod : { ...pod, spec: { ...spec!, ...changes } }
 }
 
