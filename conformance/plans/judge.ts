@@ -5,7 +5,7 @@ import { type Going, type Plan, planIn, readModel } from '../../src/inspect/plan
 import { withCauses } from '../../src/inspect/timeline/causes.ts'
 import type { RecordedRecord } from '../../src/inspect/timeline/seen.ts'
 import { stepsOf } from '../../src/inspect/timeline/steps.ts'
-import type { Step } from '../../src/inspect/timeline/timeline.ts'
+import type { Step } from '../../src/inspect/timeline/timeline-types.ts'
 import { isOfGraph } from '../../test/twin/random-graphs.ts'
 import { type RecordedBatch, type RecordedGraph, replayingTransport } from './recording.ts'
 

@@ -27,7 +27,7 @@ import { createWebhookConversion, renamedVersion } from './customresources/conve
 import { createDiscovery } from './discovery/discovery.ts'
 import { pathsResponse } from './discovery/paths.ts'
 import { createEndpoints } from './endpoints/endpoints.ts'
-import type { FaultInjection } from './faults/faults.ts'
+import type { FaultInjection } from './faults/which-requests-are-struck.ts'
 import { filterChain, type IdentityFilters } from './filters/chain.ts'
 import type { ComponentHealth } from './handlers/component-status.ts'
 import type { ServerContext } from './handlers/context.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { manualRuntime } from './manual-runtime.ts'
+import { manualRuntime } from './manual-clock-runtime.ts'
 import { simulatedRuntime } from './simulated-runtime.ts'
 import { stoppable } from './stoppable.ts'
 

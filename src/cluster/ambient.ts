@@ -2,7 +2,7 @@
 import { formatTime } from '../base/clock.ts'
 import { liveClock } from '../base/live-clock.ts'
 import { type LiveRuntimeOptions, liveRuntime } from '../base/live-runtime.ts'
-import type { ManualRuntime, ManualTime } from '../base/manual-runtime.ts'
+import type { ManualRuntime, ManualTime } from '../base/manual-clock-runtime.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { createOutside, forgetClock, type Outside, openClockFile, readClock } from './clock.ts'
 import type { ClusterOptions } from './cluster-options.ts'
@@ -88,7 +88,7 @@ async function movedRuntime(
   directory: ClusterDirectory,
   undo: (() => void)[],
 ): Promise<NonNullable<Ambient['moved']>> {
-  const { manualRuntime } = await import('../base/manual-runtime.ts')
+  const { manualRuntime } = await import('../base/manual-clock-runtime.ts')
   const file = openClockFile(directory.clock, startMs)
   const runtime = manualRuntime({ ...live, startMs, onMove: file.write, outside: (ms) => outside.rest(ms) })
   const outside = createOutside(runtime.machineClock, runtime.scheduler.during)

@@ -1,6 +1,6 @@
 /** What a cluster is started with, and what it gives: the types of startCluster. */
 import type { UserInfo } from '../api/request.ts'
-import type { Faults, FaultWords } from '../apiserver/faults/faults.ts'
+import type { Faults, FaultWords } from '../apiserver/faults/which-requests-are-struck.ts'
 import type { Logger } from '../base/log.ts'
 import type { NodeSettings } from '../kubelet/node-settings.ts'
 import type { SchedulerChoice } from '../scheduler/scheduler.ts'

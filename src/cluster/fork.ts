@@ -5,7 +5,7 @@
 
 import { badRequest, notAllowed } from '../api/status.ts'
 import type { SharedEntries } from '../apiserver/cache/entry.ts'
-import type { Faults } from '../apiserver/faults/faults.ts'
+import type { Faults } from '../apiserver/faults/which-requests-are-struck.ts'
 import type { Clock, Timer } from '../base/clock.ts'
 import type { Transport } from '../client/transport.ts'
 import { type Duration, milliseconds } from './clock.ts'

@@ -4,8 +4,14 @@ export type * from '../api/generated/types.ts'
 export type { Json, JsonObject, KubeObject } from '../api/object.ts'
 export type { UserInfo, WatchEvent } from '../api/request.ts'
 export { isAlreadyExists, isConflict, isNotFound, StatusError } from '../api/status.ts'
-export type { FaultStatus, Faults, FaultsStatus, FaultWords, Strike } from '../apiserver/faults/faults.ts'
 export { FaultError } from '../apiserver/faults/grammar.ts'
+export type {
+  FaultStatus,
+  Faults,
+  FaultsStatus,
+  FaultWords,
+  Strike,
+} from '../apiserver/faults/which-requests-are-struck.ts'
 export type { Logger } from '../base/log.ts'
 export type { StreamReader } from '../base/stream.ts'
 export type {

@@ -5,9 +5,6 @@ import { readingKubernetes } from '../apiserver/stored-by-kubernetes.ts'
 import { holdProcess } from '../base/live-clock.ts'
 import { liveRuntime } from '../base/live-runtime.ts'
 import type { Runtime } from '../base/runtime.ts'
-import { openEtcd } from '../storage/etcd/etcd.ts'
-import type { EtcdOptions } from '../storage/etcd/servers.ts'
-import { openLmdbTables } from '../storage/lmdb/tables.ts'
 import {
   changed,
   copyTo,
@@ -16,7 +13,10 @@ import {
   type MigrationSource,
   readSource,
   verify,
-} from '../storage/migrate.ts'
+} from '../storage/copy-to-another-store.ts'
+import { openEtcd } from '../storage/etcd/etcd.ts'
+import type { EtcdOptions } from '../storage/etcd/servers.ts'
+import { openLmdbTables } from '../storage/lmdb/tables.ts'
 import { openStorage } from '../storage/open.ts'
 import { type Storage, StoreError } from '../storage/storage.ts'
 import { clusterDirectory, hold } from './directory.ts'

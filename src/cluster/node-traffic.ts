@@ -53,7 +53,7 @@ export async function startTraffic(options: TrafficOptions): Promise<{ stopped()
   }
 
   async function startThePolicies(): Promise<void> {
-    const { startNetworkPolicies } = await import('../proxy/network-policies.ts')
+    const { startNetworkPolicies } = await import('../proxy/keep-network-policies.ts')
     const tableName = policyTableOf(cluster)
     const { servers = [] } = options
     const own = { runtime: named('policies'), client, nodeName, tableName, servers, signal }

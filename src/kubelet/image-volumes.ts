@@ -1,5 +1,5 @@
 /** Volumes that are images (API concept: image volumes): what they refer to is brought to the machine before a container is started. */
-import type { Images } from './image-pull-policy.ts'
+import type { Images } from './images/pull-policy-and-back-off.ts'
 import { type Container, containerPath, type Pod, specOf } from './pod.ts'
 import type { PodEvents } from './pod-events.ts'
 import { StartContainerError } from './sync-error.ts'

@@ -18,7 +18,7 @@ import { createEvictionManager, type EvictionOptions } from './eviction/eviction
 import type { Pressure } from './eviction/observations.ts'
 import { isCritical } from './eviction/ranking.ts'
 import { createHeldForPods } from './held-for-pods.ts'
-import { createImages } from './image-pull-policy.ts'
+import { createImages } from './images/pull-policy-and-back-off.ts'
 import { createKiller } from './kill-pod.ts'
 import type { Machine } from './machine/machine.ts'
 import { createVolumes } from './mounted-and-refreshed-volumes.ts'

@@ -6,10 +6,9 @@ import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { References } from './configmaps-and-secrets.ts'
 import { environmentOf } from './container-environment.ts'
-import { createBackOff } from './crash-loop-backoff.ts'
+import { createBackOff } from './doubling-back-off.ts'
 import { expanded } from './downward-api.ts'
 import type { DeviceClaims } from './dra/device-claims.ts'
-import type { Images } from './image-pull-policy.ts'
 import {
   type ImageVolumes,
   imagesMountedBy,
@@ -17,6 +16,7 @@ import {
   pullImageVolumes,
   type VolumeImage,
 } from './image-volumes.ts'
+import type { Images } from './images/pull-policy-and-back-off.ts'
 import type { Killer } from './kill-pod.ts'
 import type { Machine } from './machine/machine.ts'
 import {

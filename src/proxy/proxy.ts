@@ -1,7 +1,7 @@
 /**
  * proxy: leads what is sent to Services to their endpoints, on a real node, by nftables. Started by the cluster; it knows the API by its
  * client, and the kernel by two commands (system.ts). What the kernel must hold is a pure function of Services and slices: service-port.ts
- * reads them, choose-endpoints.ts and rules.ts say what one port needs, table.ts what of it the kernel has not been told yet.
+ * reads them, choose-endpoints.ts and service-rules.ts say what one port needs, table.ts what of it the kernel has not been told yet.
  *
  * A change costs what it touches: the ports of one Service are reckoned anew, and one script of what differs is run (keep-table.ts).
  */
@@ -15,8 +15,8 @@ import { createHealthChecks, healthCheckOf } from './health-checks.ts'
 import { keepTable } from './keep-table.ts'
 import { serveOwnHealth } from './own-health.ts'
 import { proxyMetrics } from './proxy-metrics.ts'
-import { type NodeNetwork, rulesOf } from './rules.ts'
 import { isRange, SERVICE_NAME, type ServicePort, servicePorts } from './service-port.ts'
+import { type NodeNetwork, rulesOf } from './service-rules.ts'
 import { createServiceTable, SERVICE_RANGES } from './service-table.ts'
 import { type Asked, askedOf, forgetArguments, parseFlows, staleFlows } from './stale-flows.ts'
 import { command } from './system.ts'

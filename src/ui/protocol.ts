@@ -3,7 +3,7 @@
  * (base/plain-text.ts). Types alone, for both sides.
  */
 import type { Plan, PlannedObject } from '../inspect/plan/plan.ts'
-import type { Step, Timeline } from '../inspect/timeline/timeline.ts'
+import type { Step, Timeline } from '../inspect/timeline/timeline-types.ts'
 import type { Verdict } from '../inspect/why/finding.ts'
 import type { WayOut } from '../inspect/why/ways-out.ts'
 

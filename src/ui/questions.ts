@@ -14,7 +14,7 @@ import { readerOf, readJournal, tell } from '../inspect/timeline/ask.ts'
 import { tellingEvent } from '../inspect/timeline/record.ts'
 import { recordsOf } from '../inspect/timeline/recorded.ts'
 import type { ToldRecord } from '../inspect/timeline/steps.ts'
-import type { Timeline } from '../inspect/timeline/timeline.ts'
+import type { Timeline } from '../inspect/timeline/timeline-types.ts'
 import { surveyOf, whyOf } from './explain.ts'
 import { feed } from './feed.ts'
 import {

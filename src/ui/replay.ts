@@ -1,8 +1,8 @@
 /** The end of an object as something to replay: the objects that it is about, and each step with what it left of one of them. */
 import type { Holds } from '../api/journal.ts'
 import { stepsOf, type ToldRecord } from '../inspect/timeline/steps.ts'
-import { tellEach } from '../inspect/timeline/tell.ts'
-import type { Step, Timeline } from '../inspect/timeline/timeline.ts'
+import { tellEach } from '../inspect/timeline/timeline-of.ts'
+import type { Step, Timeline } from '../inspect/timeline/timeline-types.ts'
 import { changesWords, identityWords, placeWords } from '../inspect/timeline/words.ts'
 import { writerWords } from '../inspect/timeline/writers.ts'
 import type { Endings, Replay, ReplayStep, SceneObject } from './protocol.ts'

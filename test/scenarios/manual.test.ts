@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sleep } from '../../src/base/clock.ts'
-import { manualRuntime } from '../../src/base/manual-runtime.ts'
+import { manualRuntime } from '../../src/base/manual-clock-runtime.ts'
 import { endOf } from './ending.ts'
 import { exceptions } from './exceptions.ts'
 import { performIn } from './perform.ts'

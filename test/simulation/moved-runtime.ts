@@ -1,9 +1,9 @@
 /**
- * The manual clock's runtime (base/manual-runtime.ts) in the place of the simulated one: hand-overs come in the event loop's own
+ * The manual clock's runtime (base/manual-clock-runtime.ts) in the place of the simulated one: hand-overs come in the event loop's own
  * order, and time passes only by advances, whose lengths the seed chooses.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { manualRuntime } from '../../src/base/manual-runtime.ts'
+import { manualRuntime } from '../../src/base/manual-clock-runtime.ts'
 import { seededRandom } from '../../src/base/random.ts'
 import { type SimulatedRuntime, SimulationStuckError } from '../../src/base/simulated-runtime.ts'
 

@@ -10,7 +10,7 @@ import type { KubeObject } from '../../src/api/object.ts'
 import { type Cluster, startCluster } from '../../src/cluster/index.ts'
 import { timelineText } from '../../src/inspect/timeline/report.ts'
 import { timelineSvg } from '../../src/inspect/timeline/svg.ts'
-import { tellTimeline } from '../../src/inspect/timeline/tell.ts'
+import { tellTimeline } from '../../src/inspect/timeline/timeline-of.ts'
 
 const PAGE = new URL('../../docs/deletion.md', import.meta.url)
 const PICTURES = new URL('../../docs/pictures/', import.meta.url)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { timelineOtlp } from '../../src/inspect/timeline/otlp.ts'
-import type { Step } from '../../src/inspect/timeline/timeline.ts'
+import type { Step } from '../../src/inspect/timeline/timeline-types.ts'
 import { readSpans, withoutOtlp } from './otlp-messages.ts'
 
 const step = (id: string, time: string, more: Partial<Step> = {}): Step => ({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { structuralOf } from '../schema/structural/structural.ts'
-import { BudgetExceeded } from './eval.ts'
+import { BudgetExceeded } from './eval-within-cost-limit.ts'
 import { compileExpression } from './program.ts'
 import { typeOfSchema } from './schema-types.ts'
 import { DYN, type Type } from './types.ts'

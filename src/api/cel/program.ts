@@ -1,7 +1,7 @@
 /** An expression from text to something that runs: parsed, checked, estimated. */
 import { type CheckedExpression, typeCheck } from './check.ts'
-import { estimateCost } from './cost.ts'
-import { type Budget, evaluateExpression, type Variables } from './eval.ts'
+import { estimateCost } from './cost-table-and-estimate.ts'
+import { type Budget, evaluateExpression, type Variables } from './eval-within-cost-limit.ts'
 import type { Functions } from './functions.ts'
 import { CelSyntaxError, printIssues } from './issues.ts'
 import { allFunctions } from './libraries.ts'

@@ -3,7 +3,7 @@
  * run under a budget for every object. Compiled once per schema.
  */
 
-import { type Budget, BudgetExceeded } from '../../api/cel/eval.ts'
+import { type Budget, BudgetExceeded } from '../../api/cel/eval-within-cost-limit.ts'
 import {
   CALL_COST_LIMIT,
   REQUEST_COST_LIMIT,

@@ -5,8 +5,8 @@ import type { RequestInfo, WatchEvent } from '../../api/request.ts'
 import { ConnectionCut } from '../../api/request.ts'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { Stream, type StreamReader } from '../../base/stream.ts'
-import { createFaults } from './faults.ts'
 import { createFaultyWatches } from './watch.ts'
+import { createFaults } from './which-requests-are-struck.ts'
 
 const event = (version: number, type: WatchEvent['type'] = 'ADDED'): WatchEvent => ({
   type,

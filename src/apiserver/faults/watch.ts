@@ -5,8 +5,8 @@ import type { StatusError } from '../../api/status.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { StreamReader } from '../../base/stream.ts'
 import { tooOld } from '../cache/watch-bookmarks-and-too-old.ts'
-import type { Asked, FaultInjection } from './faults.ts'
 import { clientName, type FaultAction, type FaultRule } from './grammar.ts'
+import type { Asked, FaultInjection } from './which-requests-are-struck.ts'
 
 export interface FaultyWatches {
   /** @param from the version that the watch begins at, 0 where it names none */

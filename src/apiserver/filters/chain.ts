@@ -1,7 +1,7 @@
 /** The API server's filters, in the one order in which every request passes them. */
 import type { Filter } from '../../api/request.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import type { FaultInjection } from '../faults/faults.ts'
+import type { FaultInjection } from '../faults/which-requests-are-struck.ts'
 import { withRequestInfo } from '../request/info.ts'
 import { errorResponses } from './errors.ts'
 import { faultInjection } from './faults.ts'

@@ -6,9 +6,9 @@
 import type { ApiRequest, ApiResponse, EagerHandler, Filter } from '../../api/request.ts'
 import { conflict, StatusError, tooManyRequests } from '../../api/status.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import type { Asked, FaultInjection } from '../faults/faults.ts'
 import { clientName, type FaultRule, type RefusalCode } from '../faults/grammar.ts'
 import { createFaultyWatches } from '../faults/watch.ts'
+import type { Asked, FaultInjection } from '../faults/which-requests-are-struck.ts'
 import { isLongRunning } from '../request/info.ts'
 import { TOO_MANY_REQUESTS } from './priority-and-fairness.ts'
 

@@ -1,7 +1,7 @@
 /** What goes otherwise when controllers come in another order is open, and the rest is not. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Step } from '../timeline/timeline.ts'
+import type { Step } from '../timeline/timeline-types.ts'
 import { openIn } from './further-orders.ts'
 import type { Going } from './plan.ts'
 

@@ -2,7 +2,7 @@
  * What chance decides: which of several controllers comes first. The deed is rehearsed again with controllers whose requests take more or
  * less time; what then goes otherwise, or before what it went after, is open.
  */
-import type { Step } from '../timeline/timeline.ts'
+import type { Step } from '../timeline/timeline-types.ts'
 import type { TwinSource } from '../twin/read-cluster.ts'
 import type { Programs, TwinModel } from '../twin/twin.ts'
 import type { Deed } from './deed.ts'

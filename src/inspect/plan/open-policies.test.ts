@@ -1,7 +1,7 @@
 /** What goes by a policy of which chance decides is told as open; what goes by one that is sure is not. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Step } from '../timeline/timeline.ts'
+import type { Step } from '../timeline/timeline-types.ts'
 import { openPolicies, sparedPerhaps, withOpenPolicies } from './open-policies.ts'
 import type { Going } from './plan.ts'
 

@@ -5,7 +5,7 @@
  * owner like any other: the dependent lives on.
  */
 import type { OwnerReference } from '../../api/object.ts'
-import type { Step } from '../timeline/timeline.ts'
+import type { Step } from '../timeline/timeline-types.ts'
 import type { Going } from './plan.ts'
 
 const COLLECTOR = 'generic-garbage-collector'

@@ -8,8 +8,8 @@ import { timelineOtlp } from './otlp.ts'
 import { timelineJson, timelineText } from './report.ts'
 import type { ToldRecord } from './steps.ts'
 import { timelineSvg } from './svg.ts'
-import { tellEach, tellTimeline } from './tell.ts'
-import type { Timeline } from './timeline.ts'
+import { tellEach, tellTimeline } from './timeline-of.ts'
+import type { Timeline } from './timeline-types.ts'
 import { identityWords, placeWords } from './words.ts'
 
 export const TIMELINE_FORMS = ['text', 'json', 'otlp', 'svg'] as const

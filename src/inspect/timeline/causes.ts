@@ -6,7 +6,7 @@
  */
 import { createHistory, type History, isForegroundMark } from './history.ts'
 import type { Written } from './steps.ts'
-import type { Certainty, Step, StepCause } from './timeline.ts'
+import type { Certainty, Step, StepCause } from './timeline-types.ts'
 import { writerWords } from './writers.ts'
 
 /** `written` in the order of revisions. */

@@ -1,7 +1,7 @@
 /** Which component made a change, where no audit log names it: by what it did, by the objects around, by Events. Always inferred. */
 import type { Holds } from '../../api/journal.ts'
 import type { RecordedRecord, SeenState, TellingEvent } from './seen.ts'
-import type { Change, ChangeWriter } from './timeline.ts'
+import type { Change, ChangeWriter } from './timeline-types.ts'
 
 export interface Guesses {
   add(record: RecordedRecord): void

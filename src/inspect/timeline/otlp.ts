@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { plainJson } from '../../base/plain-text.ts'
-import type { Step } from './timeline.ts'
+import type { Step } from './timeline-types.ts'
 import { byWords, changesWords, identityWords, requestWords } from './words.ts'
 
 interface Attribute {

@@ -8,7 +8,7 @@ import type { AuditedWrite } from './audit-log.ts'
 import { type Guesses, guessWriter, noGuesses } from './guess-writer.ts'
 import type { RecordedRecord, SeenState, TellingEvent } from './seen.ts'
 import { changesBetween } from './steps.ts'
-import type { Change } from './timeline.ts'
+import type { Change } from './timeline-types.ts'
 import { writerOf } from './writers.ts'
 
 export interface Seen {

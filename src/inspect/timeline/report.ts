@@ -1,6 +1,6 @@
 /** A timeline as text for a terminal and as JSON. */
 import { plainJson, plainLine } from '../../base/plain-text.ts'
-import type { Step, Timeline } from './timeline.ts'
+import type { Step, Timeline } from './timeline-types.ts'
 import { forestOf, type TreeNode } from './tree.ts'
 import { byWords, changesWords, identityWords, placeWords, requestWords, waitWords } from './words.ts'
 

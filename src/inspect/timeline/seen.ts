@@ -1,6 +1,6 @@
 /** What is seen of a cluster from outside, of which a journal can be made. */
 import type { Holds, KeptRecord } from '../../api/journal.ts'
-import type { ChangeWriter, ObjectIdentity } from './timeline.ts'
+import type { ChangeWriter, ObjectIdentity } from './timeline-types.ts'
 
 /** One state of an object, as a watch told it. */
 export interface SeenState {

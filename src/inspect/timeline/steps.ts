@@ -3,7 +3,7 @@ import type { Holds, KeptRecord } from '../../api/journal.ts'
 import type { OwnerReference } from '../../api/object.ts'
 import { sameJson } from '../../api/same.ts'
 import { formatMicroTime } from '../../base/clock.ts'
-import type { Change, ChangeWriter, Step } from './timeline.ts'
+import type { Change, ChangeWriter, Step } from './timeline-types.ts'
 import { writerOf } from './writers.ts'
 
 /** A record of a journal; of one that was made from outside with its writer. */

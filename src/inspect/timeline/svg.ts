@@ -3,7 +3,7 @@
  * right; long waits are drawn shorter than they were, and say how long they took. No script, no reference to anything outside.
  */
 import { plainMarkup } from '../../base/plain-text.ts'
-import type { Step, Timeline } from './timeline.ts'
+import type { Step, Timeline } from './timeline-types.ts'
 import { forestOf, type TreeNode } from './tree.ts'
 import { byWords, changesWords, identityWords, placeWords, waitWords } from './words.ts'
 

@@ -1,5 +1,5 @@
 /** Steps as the trees that their causes make. */
-import type { Step } from './timeline.ts'
+import type { Step } from './timeline-types.ts'
 
 export interface TreeNode {
   readonly step: Step

@@ -1,5 +1,5 @@
 /** Steps in words. What comes of here is data of others in part: it passes plainLine or an escape before it is shown. */
-import type { Change, ObjectIdentity, Step } from './timeline.ts'
+import type { Change, ObjectIdentity, Step } from './timeline-types.ts'
 import { writerWords } from './writers.ts'
 
 export function identityWords({ group, resource, name }: ObjectIdentity): string {

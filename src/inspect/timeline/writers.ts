@@ -1,6 +1,6 @@
 /** Which component a request is of, by the user that it acts as and what its client calls itself. */
 import type { JournalRecord } from '../../api/journal.ts'
-import type { ChangeWriter } from './timeline.ts'
+import type { ChangeWriter } from './timeline-types.ts'
 
 const CONTROL_PLANE = 'system:serviceaccount:kube-system:'
 const NODE = 'system:node:'

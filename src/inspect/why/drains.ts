@@ -3,10 +3,10 @@ import type { Node, Pod, PodDisruptionBudget } from '../../api/generated/types.t
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
 import { isReady, isTerminated } from '../../controllers/pods/pod.ts'
+import { silentNode } from './deleted-pods.ts'
 import type { Examine } from './examine.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
 import { BUDGETS, builtinRef, itemsOf, type Look, MOST_ALIKE, NODES, nameOf, PODS, unseenLink } from './look.ts'
-import { silentNode } from './pods.ts'
 
 /** Of a node: its pods that do not end, and those that no eviction may take. */
 export async function drainLinks(look: Look, node: string, examine: Examine): Promise<readonly Link[]> {

@@ -7,6 +7,7 @@ import { removalLinks } from './admission.ts'
 import { componentLink } from './components.ts'
 import { controllerLinks, setterOf } from './controllers.ts'
 import { instanceLinks } from './definitions.ts'
+import { podLinks } from './deleted-pods.ts'
 import { foregroundLinks, orphanLinks } from './dependents.ts'
 import { liveDrainLinks, machineLinks } from './drains.ts'
 import { failureLinks, lostOwners, missingNeeds } from './failures.ts'
@@ -16,7 +17,6 @@ import { deletedAt, type Look, MOST_DEEP, MOST_EXAMINED, nameOf, refOf } from '.
 import { namespaceLinks } from './namespaces.ts'
 import { partLinks } from './parts.ts'
 import { pausedLink } from './paused.ts'
-import { podLinks } from './pods.ts'
 import { attachmentLinks, attachmentsOfVolume, claimLinks, volumeLinks } from './storage.ts'
 
 export type Examine = (look: Look, resource: NamedResource, object: KubeObject) => Promise<Link>

@@ -4,7 +4,7 @@
  */
 
 import { typeCheck } from '../../api/cel/check.ts'
-import { evaluateExpression } from '../../api/cel/eval.ts'
+import { evaluateExpression } from '../../api/cel/eval-within-cost-limit.ts'
 import { CALL_COST_LIMIT } from '../../api/cel/limits.ts'
 import { parse } from '../../api/cel/parse.ts'
 import { DYN } from '../../api/cel/types.ts'

@@ -2,6 +2,7 @@
 import type { CSINode, PersistentVolume, Pod, VolumeAttachment } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { isTerminated } from '../../controllers/pods/pod.ts'
+import { silentNode } from './deleted-pods.ts'
 import type { Examine } from './examine.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
 import {
@@ -16,7 +17,6 @@ import {
   unseenLink,
   VOLUMES,
 } from './look.ts'
-import { silentNode } from './pods.ts'
 
 /** Pods that use the claim (storage object in use protection); those that have ended or are on no node do not count. */
 export async function claimLinks(look: Look, ref: ObjectRef, examine: Examine): Promise<readonly Link[]> {

@@ -1,6 +1,6 @@
 /** Whether a device is what a request or a class asks for, by their CEL expressions. */
 import { DEVICE_VARIABLES, deviceValue } from '../../api/cel/devices.ts'
-import { BudgetExceeded } from '../../api/cel/eval.ts'
+import { BudgetExceeded } from '../../api/cel/eval-within-cost-limit.ts'
 import { DEVICE_COST_LIMIT } from '../../api/cel/limits.ts'
 import { compileExpression, type Program } from '../../api/cel/program.ts'
 import { CelError, NoSuchKey, type Value } from '../../api/cel/values.ts'

@@ -3,7 +3,7 @@ import type { Runtime } from '../../../base/runtime.ts'
 import type { AdmissionPluginFactory } from '../plugin.ts'
 import { mutatingAdmissionPolicy } from '../policies/mutating.ts'
 import { validatingAdmissionPolicy } from '../policies/validating.ts'
-import { mutatingAdmissionWebhook, validatingAdmissionWebhook } from '../webhooks/webhooks.ts'
+import { mutatingAdmissionWebhook, validatingAdmissionWebhook } from '../webhooks/call-and-failure-policy.ts'
 import { alwaysAdmit, alwaysDeny } from './always-admit-and-deny.ts'
 import { alwaysPullImages } from './always-pull-images.ts'
 import {

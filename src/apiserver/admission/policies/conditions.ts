@@ -1,5 +1,5 @@
 /** matchConditions of webhooks and policies (KEP-3716): expressions that all must hold for a request to be judged. */
-import type { Budget } from '../../../api/cel/eval.ts'
+import type { Budget } from '../../../api/cel/eval-within-cost-limit.ts'
 import { MapValue, type Value } from '../../../api/cel/values.ts'
 import type { Fields } from '../../../api/object.ts'
 import { compile, ExpressionError, type PolicyExpression } from './expression.ts'

@@ -2,7 +2,7 @@
 
 import { type AuthorizerAnswer, authorizerValue, requestResourceValue } from '../../../api/cel/authorizer.ts'
 import { typeCheck } from '../../../api/cel/check.ts'
-import { type Budget, BudgetExceeded, evaluateExpression } from '../../../api/cel/eval.ts'
+import { type Budget, BudgetExceeded, evaluateExpression } from '../../../api/cel/eval-within-cost-limit.ts'
 import { CALL_COST_LIMIT } from '../../../api/cel/limits.ts'
 import { parse } from '../../../api/cel/parse.ts'
 import { DYN } from '../../../api/cel/types.ts'
@@ -18,7 +18,7 @@ import {
 import type { DecidedAuthorizer } from '../../auth/decided.ts'
 import type { CacheReads } from '../../reads.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
-import { user } from '../webhooks/call.ts'
+import { user } from '../webhooks/admission-review.ts'
 
 /** Thrown with what went wrong inside an expression. */
 export class ExpressionError extends Error {}

@@ -14,7 +14,7 @@ import { whenDecided } from '../../auth/decided.ts'
 import type { CacheReads } from '../../reads.ts'
 import type { AdmissionAttributes, AdmissionHost, AdmissionPluginFactory } from '../plugin.ts'
 import { changed, mayRun, ranReinvocable, runsOf } from '../reinvocation.ts'
-import { reviewOf } from '../webhooks/call.ts'
+import { reviewOf } from '../webhooks/admission-review.ts'
 import { evaluateConditions, withoutNamespace } from './conditions.ts'
 import {
   type Definition,

@@ -1,6 +1,6 @@
 /** The mutations of a policy: an expression each, and how what it makes changes the object. */
 
-import type { Budget } from '../../../api/cel/eval.ts'
+import type { Budget } from '../../../api/cel/eval-within-cost-limit.ts'
 import { misnamed } from '../../../api/cel/mutation.ts'
 import { configurationOf } from '../../../api/cel/native.ts'
 import { CelError, MessageValue, type Value } from '../../../api/cel/values.ts'

@@ -3,7 +3,7 @@
  * happens when they do not.
  */
 
-import type { Budget } from '../../../api/cel/eval.ts'
+import type { Budget } from '../../../api/cel/eval-within-cost-limit.ts'
 import { REQUEST_COST_LIMIT } from '../../../api/cel/limits.ts'
 import { DYN } from '../../../api/cel/types.ts'
 import { type Value, wrap } from '../../../api/cel/values.ts'
@@ -13,7 +13,7 @@ import type { Runtime } from '../../../base/runtime.ts'
 import { whenDecided } from '../../auth/decided.ts'
 import type { CacheReads } from '../../reads.ts'
 import type { AdmissionAttributes, AdmissionHost, AdmissionPluginFactory } from '../plugin.ts'
-import { reviewOf } from '../webhooks/call.ts'
+import { reviewOf } from '../webhooks/admission-review.ts'
 import { evaluateConditions, withoutNamespace } from './conditions.ts'
 import {
   type Binding,

@@ -1,6 +1,6 @@
 /** CEL over a token's claims and over the user made of them (API concept: structured authentication configuration, KEP-3331). */
 
-import { BudgetExceeded } from '../../../api/cel/eval.ts'
+import { BudgetExceeded } from '../../../api/cel/eval-within-cost-limit.ts'
 import { CALL_COST_LIMIT } from '../../../api/cel/limits.ts'
 import type { SyntaxNode } from '../../../api/cel/parse.ts'
 import { compileExpression, type Program } from '../../../api/cel/program.ts'

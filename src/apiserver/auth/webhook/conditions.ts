@@ -1,6 +1,6 @@
 /** matchConditions of an authorization webhook (KEP-3221): expressions over the review. It is asked where all of them hold. */
 
-import { BudgetExceeded } from '../../../api/cel/eval.ts'
+import { BudgetExceeded } from '../../../api/cel/eval-within-cost-limit.ts'
 import { CALL_COST_LIMIT } from '../../../api/cel/limits.ts'
 import { compileExpression, type Program } from '../../../api/cel/program.ts'
 import { listType, mapOf, type ObjectField, printType, STRING, type Type } from '../../../api/cel/types.ts'

@@ -3,7 +3,7 @@
  * `&&`, `||` and the quantifiers, which may not need the side that failed.
  */
 import type { CheckedExpression } from './check.ts'
-import { callCost, MOST, STRUCT_COST } from './cost.ts'
+import { callCost, MOST, STRUCT_COST } from './cost-table-and-estimate.ts'
 import { type Overload, show } from './functions.ts'
 import { sortedValues } from './lists.ts'
 import type { SyntaxNode } from './parse.ts'

@@ -1,7 +1,7 @@
 /** One object's timeline out of a journal: which object is meant, its steps, those that led to them, and the whole cascade. */
 import { withCauses } from './causes.ts'
 import { stepsOf, type ToldRecord, type Written } from './steps.ts'
-import type { Step, Timeline } from './timeline.ts'
+import type { Step, Timeline } from './timeline-types.ts'
 
 interface Asked {
   readonly group: string

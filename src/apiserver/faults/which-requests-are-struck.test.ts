@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { RequestInfo } from '../../api/request.ts'
 import { seededInts } from '../../base/random.ts'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
-import { type Asked, createFaults, type FaultInjection, type FaultWords } from './faults.ts'
+import { type Asked, createFaults, type FaultInjection, type FaultWords } from './which-requests-are-struck.ts'
 
 const make = (faults: FaultWords, seed?: number) =>
   createFaults(simulatedRuntime(1), { faults, ...(seed === undefined ? {} : { seed }) })

@@ -1,13 +1,13 @@
 /** Sees to it that a container's image is on the machine, by its pull policy; failed pulls wait longer and longer. */
 
-import { messageOf } from '../base/errors.ts'
-import { goDurationTextMs } from '../base/go-duration.ts'
-import type { Runtime } from '../base/runtime.ts'
-import { type BackOff, createBackOff } from './crash-loop-backoff.ts'
-import { annotationsOf, type Pod, uidOf } from './pod.ts'
-import type { PodEvents } from './pod-events.ts'
-import type { ContainerRuntime, RegistryCredentials } from './runtimes/runtime.ts'
-import { StartContainerError } from './sync-error.ts'
+import { messageOf } from '../../base/errors.ts'
+import { goDurationTextMs } from '../../base/go-duration.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import { type BackOff, createBackOff } from '../doubling-back-off.ts'
+import { annotationsOf, type Pod, uidOf } from '../pod.ts'
+import type { PodEvents } from '../pod-events.ts'
+import type { ContainerRuntime, RegistryCredentials } from '../runtimes/runtime.ts'
+import { StartContainerError } from '../sync-error.ts'
 
 export interface WantedImage {
   readonly image: string

@@ -1,7 +1,7 @@
 /** The control /skiff.dev/faults: reads, sets, adds and clears what goes wrong on purpose while the cluster runs. */
 import { badRequest, notAllowed } from '../api/status.ts'
-import type { Faults, FaultsStatus, FaultWords } from '../apiserver/faults/faults.ts'
 import { FaultError } from '../apiserver/faults/grammar.ts'
+import type { Faults, FaultsStatus, FaultWords } from '../apiserver/faults/which-requests-are-struck.ts'
 import { type Control, jsonBody } from './controls.ts'
 import { StartError } from './errors.ts'
 

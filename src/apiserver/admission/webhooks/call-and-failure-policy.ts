@@ -15,7 +15,7 @@ import type { AdmissionAttributes, AdmissionHost, AdmissionPlugin, AdmissionPlug
 import { evaluateConditions, type MatchCondition, matchConditionsOf } from '../policies/conditions.ts'
 import { requestVariables } from '../policies/expression.ts'
 import { changed, mayRun, ranReinvocable, runsOf } from '../reinvocation.ts'
-import { createWebhookCaller, denial, reviewOf, type WebhookAnswer, type WebhookCaller } from './call.ts'
+import { createWebhookCaller, denial, reviewOf, type WebhookAnswer, type WebhookCaller } from './admission-review.ts'
 import { applyWebhookPatch, reasonOf } from './json-patch.ts'
 import { configuresAdmission, type Matcher, matchingRow, selectsObject, webhookMatcher } from './match.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sleep } from './clock.ts'
-import { manualRuntime } from './manual-runtime.ts'
+import { manualRuntime } from './manual-clock-runtime.ts'
 import { seededInts } from './random.ts'
 
 const START = Date.UTC(2026, 0, 1)

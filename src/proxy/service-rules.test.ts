@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EndpointSlice, Service, ServiceSpec } from '../api/generated/types.ts'
-import { rulesOf } from './rules.ts'
 import { servicePorts } from './service-port.ts'
+import { rulesOf } from './service-rules.ts'
 import type { SharedSet } from './service-table.ts'
 
 type Slice = EndpointSlice['endpoints'][number]

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { simulatedRuntime } from '../base/simulated-runtime.ts'
-import { createBackOff } from './crash-loop-backoff.ts'
+import { createBackOff } from './doubling-back-off.ts'
 
 test('waits double from the first to the longest, counted from the failure', async () => {
   const runtime = simulatedRuntime(1)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { simulatedRuntime } from '../base/simulated-runtime.ts'
+import { copyTo, fillTables, verify } from './copy-to-another-store.ts'
 import { createEngine } from './engine.ts'
 import { createMemory, memoryTables } from './memory.ts'
-import { copyTo, fillTables, verify } from './migrate.ts'
 
 const items = Array.from({ length: 2500 }, (_, i) => ({
   key: `/registry/${i % 7 === 0 ? 'events' : 'configmaps'}/default/n${String(i).padStart(5, '0')}`,
