@@ -49,6 +49,8 @@ export interface SchedulingQueue {
   pop(): PodInfo | undefined
   /** It did not fit now; refused by no plugin: an error kept it back. */
   failed(info: PodInfo, refusedBy: ReadonlySet<Refuser>): void
+  /** One that was refused waits for its backoff alone, as one that an error kept back. */
+  retry(key: string): void
   /** Pods that it may help are tried again. */
   happened(event: ClusterEvent): void
   /** Pods that could be taken now. */
@@ -124,6 +126,12 @@ export function createSchedulingQueue(runtime: Runtime, options: QueueOptions): 
     incoming?.child(event, 'backoff').add()
     wake()
   }
+  const waitAfterFailure = (waiting: Waiting) => {
+    waiting.since = clock.now()
+    const count = waiting.errors || waiting.refusals
+    const backoff = Math.min(times.maxBackoffMs, times.initialBackoffMs * 2 ** (count - 1))
+    waiting.retryAt = endOfSecond(waiting.since + backoff)
+  }
   /** It has left where it was. */
   const resume = (waiting: Waiting, event: string) => {
     const gate = gateOf(waiting.info)
@@ -197,15 +205,12 @@ export function createSchedulingQueue(runtime: Runtime, options: QueueOptions): 
       const waiting = known.get(info.key)
       if (waiting?.place !== 'taken' || waiting.info.uid !== info.uid) return
       leave(waiting)
-      waiting.since = clock.now()
       if (refusedBy.size === 0) waiting.errors++
       else {
         waiting.errors = 0
         waiting.refusals++
       }
-      const count = waiting.errors || waiting.refusals
-      const backoff = Math.min(times.maxBackoffMs, times.initialBackoffMs * 2 ** (count - 1))
-      waiting.retryAt = endOfSecond(waiting.since + backoff)
+      waitAfterFailure(waiting)
       if (refusedBy.size === 0) {
         backOff(waiting, 'ScheduleAttemptFailure')
         return
@@ -213,6 +218,14 @@ export function createSchedulingQueue(runtime: Runtime, options: QueueOptions): 
       waitFor(waiting, 'unschedulable', refusedBy)
       after(times.flushMs, 'unschedulable flush', waiting, () => helped(waiting, 'UnschedulableTimeout'))
       incoming?.child('ScheduleAttemptFailure', 'unschedulable').add()
+    },
+    retry(key) {
+      const waiting = known.get(key)
+      if (waiting?.place !== 'unschedulable') return
+      leave(waiting)
+      waiting.errors++
+      waitAfterFailure(waiting)
+      backOff(waiting, 'PreemptionFailed')
     },
     happened(event) {
       for (const [plugin, hint] of hints.get(event.name) ?? [])

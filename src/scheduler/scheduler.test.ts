@@ -127,6 +127,16 @@ test('victims are told why before they are deleted, and the pod, nominated, gets
   assert.equal(it.nodeOf('high'), 'n')
 })
 
+test('a victim that could not be deleted is tried again after the backoff, though nothing else changes', async () => {
+  const it = await started(node('n'))
+  it.fail('DELETE /api/v1/namespaces/default/pods/low', new Error('refused'))
+  await it.add(ours('low', { priority: 1 }, full))
+  await it.add(ours('high', { priority: 10 }, full))
+  assert.equal(it.nodeOf('high'), undefined)
+  await it.runtime.advance(5000)
+  assert.equal(it.nodeOf('high'), 'n')
+})
+
 test('a victim whose budget is exhausted is spared where another node has one that is not', async () => {
   const it = await started(node('n'), node('m'))
   it.put('poddisruptionbudgets', {

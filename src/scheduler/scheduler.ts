@@ -376,6 +376,8 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       nominations.remove(info.key)
       refused(info, { reason: 'SchedulerError', message, nominatedNode: null }, NOBODY)
       happened(podEvent('AssignedPodDelete', info.pod, undefined))
+      // What was changed of it meanwhile was not heard.
+      place(current)
       return 'failed'
     } finally {
       onTheirWay.delete(info.key)
@@ -467,8 +469,10 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
         },
       )
     } catch (error) {
-      if (!signal.aborted && !isNotFound(error))
-        runtime.log.info(2, 'preemption failed', { pod: victim.key, err: String(error) })
+      if (signal.aborted || isNotFound(error)) return
+      runtime.log.info(2, 'preemption failed', { pod: victim.key, err: String(error) })
+      // No change will come that tells of it.
+      queue.retry(preemptor.key)
     }
   }
 

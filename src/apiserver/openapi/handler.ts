@@ -51,7 +51,15 @@ export function createOpenApi(options: OpenApiOptions): (request: ApiRequest) =>
 
   /** A document with the hash that the index has for it: of the same moment, whatever changes while it is made. */
   const opened = (steps: () => Steps<Opened | undefined>) => stepsInTurns(runtime, LABEL, steps())
-  const made = (steps: Steps<readonly Uint8Array[]>) => stepsInTurns(runtime, LABEL, steps)
+  /** By the path, hash and form of a document: made once for all that ask for it meanwhile. */
+  const underWay = new Map<string, Promise<readonly Uint8Array[]>>()
+  function made(key: string, steps: () => Steps<readonly Uint8Array[]>): Promise<readonly Uint8Array[]> {
+    const known = underWay.get(key)
+    if (known !== undefined) return known
+    const making = stepsInTurns(runtime, LABEL, steps()).finally(() => underWay.delete(key))
+    underWay.set(key, making)
+    return making
+  }
 
   async function v3(request: ApiRequest, name: string): Promise<ApiResponse> {
     const found = await opened(function* () {
@@ -78,7 +86,7 @@ export function createOpenApi(options: OpenApiOptions): (request: ApiRequest) =>
       headers,
       contentType: CONTENT_TYPES.v3[form],
       modified: modified(hash),
-      bytes: () => made(bytesOf(document, form === 'protobuf' ? encodeV3 : undefined)),
+      bytes: () => made(`${name} ${hash} ${form}`, () => bytesOf(document, form === 'protobuf' ? encodeV3 : undefined)),
     })
   }
 
@@ -94,7 +102,7 @@ export function createOpenApi(options: OpenApiOptions): (request: ApiRequest) =>
       headers,
       contentType: CONTENT_TYPES.v2[form],
       modified: modified(hash),
-      bytes: () => made(bytesOf(document, form === 'protobuf' ? encodeV2 : undefined)),
+      bytes: () => made(`${V2} ${hash} ${form}`, () => bytesOf(document, form === 'protobuf' ? encodeV2 : undefined)),
     })
   }
 

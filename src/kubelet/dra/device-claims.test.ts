@@ -52,12 +52,15 @@ test("a real node's drivers prepare the claim once for the pod, and containers g
   const known = [device('r', 'd0'), device('s', 'd1')]
   const prepared: PreparedClaims = {
     prepare: async (uid, claims) => void asked.push([uid, claims]),
-    unprepare: async (uid) => void asked.push(uid),
+    async unprepare(uid) {
+      if (uid === 'stuck') throw new Error('its driver is gone')
+      asked.push(uid)
+    },
     devices: (uid, claim, request) => {
       assert.deepEqual([uid, claim], ['u', 'c'])
       return known.filter(({ request_names: [name] }) => request === undefined || name === request)
     },
-    pods: () => ['u', 'gone'],
+    pods: () => ['u', 'stuck', 'gone'],
   }
   const results = [...allocation.devices.results, { request: 's', driver: 'd.example.com', pool: 'n', device: 'd1' }]
   const { claims, pod } = stage(
@@ -84,7 +87,10 @@ test("a real node's drivers prepare the claim once for the pod, and containers g
   const byResource = { ...pod, spec: { containers: [] }, status } as Pod
   assert.deepEqual(claims.devices(byResource, { name: 'x' } as Container), ['example.com/kind=d0'])
   assert.deepEqual(claims.devices(byResource, { name: 'y' } as Container), [])
-  await claims.unprepareUnknown((uid) => uid === 'u')
+  await assert.rejects(
+    claims.unprepareUnknown((uid) => uid === 'u'),
+    { message: 'its driver is gone' },
+  )
   assert.deepEqual(asked, ['gone'])
 })
 

@@ -96,7 +96,9 @@ export function createDeviceClaims(client: Client, prepared: PreparedClaims | un
       return [...new Set(ids)]
     },
     async unprepareUnknown(isKnown) {
-      for (const uid of prepared?.pods() ?? []) if (!isKnown(uid)) await prepared?.unprepare(uid)
+      const gone = (prepared?.pods() ?? []).filter((uid) => !isKnown(uid))
+      const results = await Promise.allSettled(gone.map((uid) => prepared?.unprepare(uid)))
+      for (const result of results) if (result.status === 'rejected') throw result.reason
     },
   }
 }

@@ -81,7 +81,9 @@ export function createDraDrivers({ runtime, client, nodeName }: DraDriversOption
     wipes.get(name)?.cancel()
     const timer = clock.setTimer(ms, `devices of ${name} are no longer offered`, () => {
       wipe(`,spec.driver=${name}`)
-        .then(() => wipes.delete(name))
+        .then(() => {
+          if (wipes.get(name) === timer) wipes.delete(name)
+        })
         .catch((error: unknown) => {
           log.info(0, 'ResourceSlices could not be deleted', { driver: name, err: messageOf(error) })
           if (wipes.get(name) === timer) wipeLater(name, RETRY_MS)

@@ -86,6 +86,16 @@ test('a kubelet that starts anew has taken back what was prepared before, also w
   assert.deepEqual(prepared().pods(), [])
 })
 
+test('a kubelet that starts anew knows the devices of containers, and asks again for a pod that is begun anew', async () => {
+  const { asked, prepared } = await stage()
+  await prepared().prepare('a', [claim('x', DRIVER)])
+  const later = prepared()
+  assert.equal(later.devices('a', 'x', undefined).length, 1)
+  await later.prepare('a', [claim('x', DRIVER)])
+  await later.prepare('a', [claim('x', DRIVER)])
+  assert.deepEqual(asked, ['NodePrepareResources x', 'NodePrepareResources x'])
+})
+
 test('what a driver refuses or leaves out is told with the claim, and tried again', async () => {
   let answer: object = { claims: { 'uid-x': { error: 'no such device' } } }
   const { asked, prepared } = await stage({ NodeUnprepareResources: () => answer })

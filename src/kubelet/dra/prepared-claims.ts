@@ -32,6 +32,12 @@ interface Prepared extends AllocatedClaim {
 /** @throws Error when the file is damaged */
 export function createPreparedClaims(file: string, drivers: Pick<DraDrivers, 'get'>): PreparedClaims {
   const byUid = new Map(read(file).map((claim) => [claim.uid, claim]))
+  /**
+   * What drivers of this kubelet have answered, by driver and claim. What they told an earlier one may be gone with a machine that was
+   * started anew: for a pod that is begun anew they are asked again.
+   */
+  const answers = new Set<string>()
+  const answerKey = (driver: string, uid: string) => `${driver} ${uid}`
   /** By the uid of a claim: ends with what is being done about it. */
   const turns = new Map<string, Promise<void>>()
 
@@ -72,12 +78,12 @@ export function createPreparedClaims(file: string, drivers: Pick<DraDrivers, 'ge
           }
           keep()
           for (const name of new Set(claims.flatMap((claim) => claim.drivers))) {
-            const due = claims.filter(({ uid, drivers: own }) => {
-              const known = byUid.get(uid)?.devices ?? {}
-              return own.includes(name) && !Object.hasOwn(known, name)
-            })
+            const due = claims.filter(
+              ({ uid, drivers: own }) => own.includes(name) && !answers.has(answerKey(name, uid)),
+            )
             if (due.length === 0) continue
             const answered = await drivers.get(name).prepare(due)
+            for (const { uid } of due) answers.add(answerKey(name, uid))
             for (const { uid } of due)
               change(uid, (claim) => ({ ...claim, devices: { ...claim.devices, [name]: answered.get(uid) ?? [] } }))
             keep()
@@ -93,9 +99,11 @@ export function createPreparedClaims(file: string, drivers: Pick<DraDrivers, 'ge
           const last = own.filter(({ pods }) => pods.length === 1)
           for (const name of new Set(last.flatMap((claim) => claim.drivers)))
             await drivers.get(name).unprepare(last.filter((claim) => claim.drivers.includes(name)))
-          for (const { uid, pods } of own)
-            if (pods.length === 1) byUid.delete(uid)
-            else change(uid, (claim) => ({ ...claim, pods: claim.pods.filter((other) => other !== podUid) }))
+          for (const { uid, pods, drivers: claimDrivers } of own)
+            if (pods.length === 1) {
+              for (const name of claimDrivers) answers.delete(answerKey(name, uid))
+              byUid.delete(uid)
+            } else change(uid, (claim) => ({ ...claim, pods: claim.pods.filter((other) => other !== podUid) }))
           keep()
         },
       ),

@@ -33,6 +33,8 @@ export interface PluginRegistry {
 
 const LOOK_MS = 10_000
 const SETTLE_MS = 100
+/** One that says nothing is not to keep others waiting. */
+const CALL_MS = 10_000
 
 interface Told {
   readonly type: string
@@ -56,12 +58,19 @@ export function createPluginRegistry(
 ): PluginRegistry {
   const { clock, log, machineClock } = runtime
   const registered = new Map<string, Registered>()
+  /** Their sockets are gone, and what they were taken in for is still there. */
+  const replaced = new Set<Registered>()
   let working = false
 
   async function register(socket: string, made: number): Promise<void> {
     const registration = connect(clock, `unix://${socket}`, 'registration')
     try {
-      const { type, name, endpoint, supported_versions: versions } = await registration.call<Told>('GetInfo', {})
+      const {
+        type,
+        name,
+        endpoint,
+        supported_versions: versions,
+      } = await registration.call<Told>('GetInfo', {}, { timeoutMs: CALL_MS })
       const plugin = { name, endpoint, versions }
       let failure: unknown
       try {
@@ -75,7 +84,8 @@ export function createPluginRegistry(
         failure = error
       }
       const error = failure === undefined ? '' : messageOf(failure)
-      await registration.call('NotifyRegistrationStatus', { plugin_registered: failure === undefined, error })
+      const told = { plugin_registered: failure === undefined, error }
+      await registration.call('NotifyRegistrationStatus', told, { timeoutMs: CALL_MS })
       if (failure !== undefined) throw failure
     } finally {
       registration.close()
@@ -94,19 +104,29 @@ export function createPluginRegistry(
       const stat = statSync(join(directory, name), { throwIfNoEntry: false })
       if (stat?.isSocket() === true) found.set(join(directory, name), stat.ctimeMs)
     }
-    for (const [socket, one] of registered) {
-      if (found.get(socket) === one.made) continue
-      registered.delete(socket)
-      if (!found.has(socket) && !isElsewhere(one)) await one.handler.remove(one.plugin)
-    }
     for (const [socket, made] of found) {
-      if (registered.has(socket)) continue
+      const before = registered.get(socket)
+      if (before?.made === made) continue
+      // Its place is taken: it goes once the one that is there now has told what it is, or has failed to.
+      if (before !== undefined) {
+        registered.delete(socket)
+        replaced.add(before)
+      }
       try {
         await register(socket, made)
       } catch (error) {
         // It is asked again.
         log.info(0, 'A plugin could not be registered', { socket, err: messageOf(error) })
       }
+    }
+    for (const [socket, one] of registered)
+      if (!found.has(socket)) {
+        registered.delete(socket)
+        replaced.add(one)
+      }
+    for (const one of replaced) {
+      if (!isElsewhere(one)) await one.handler.remove(one.plugin)
+      replaced.delete(one)
     }
   }
 

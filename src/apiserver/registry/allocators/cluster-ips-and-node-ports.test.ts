@@ -74,6 +74,21 @@ test('a port of two protocols has one node port', () => {
   assert.equal(tcp.nodePort, udp.nodePort)
 })
 
+test('a Service whose protocols share a node port can be changed', () => {
+  const ports = [
+    { port: 53, protocol: 'TCP', nodePort: 30053 },
+    { port: 53, protocol: 'UDP', nodePort: 30053 },
+  ]
+  const stored = service('dns', { type: 'NodePort', clusterIP: '10.96.0.9', clusterIPs: ['10.96.0.9'], ports })
+  const { object } = allocate(stored, stored, poolsWith([stored]))
+  assert.deepEqual(object['spec'].ports, ports)
+  const other = service('other', { type: 'NodePort', ports: [ports[1]] })
+  assert.match(
+    messageOf(() => allocate(other, other, poolsWith([stored, other]))),
+    /provided port is already allocated/,
+  )
+})
+
 test('a node port outside the range is refused', () => {
   const wanted = service('a', { type: 'NodePort', ports: [{ port: 80, protocol: 'TCP', nodePort: 5 }] })
   assert.match(

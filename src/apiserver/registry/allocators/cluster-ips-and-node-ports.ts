@@ -300,6 +300,7 @@ function withUpdatedNodePorts(service: Service, pool: Pool, pools: Pools): KubeO
   if (!mayHaveNodePorts(service)) return service
   const ports: readonly ServicePort[] = service.spec?.ports ?? []
   const seen = new Set<string>()
+  const taken = new Set<number>()
   const chosen = ports.map((port, i): Fields => {
     const wanted: number | undefined = port.nodePort || undefined
     if (wanted === undefined && !allocatesNodePorts(service)) return port
@@ -307,7 +308,10 @@ function withUpdatedNodePorts(service: Service, pool: Pool, pools: Pools): KubeO
     const identity = `${port.protocol} ${number}`
     if (seen.has(identity)) throw new StatusError(500, '', `duplicate nodePort: {${identity}}`)
     seen.add(identity)
-    const why = wanted === undefined ? undefined : whyNotPort(wanted, port.protocol ?? 'TCP', pool, pools)
+    // Several protocols may share one.
+    const why =
+      wanted === undefined || taken.has(wanted) ? undefined : whyNotPort(wanted, port.protocol ?? 'TCP', pool, pools)
+    taken.add(number)
     if (why !== undefined) throw refuse(service.metadata.name ?? '', invalid(`spec.ports[${i}].nodePort`, number, why))
     return wanted === undefined ? { ...port, nodePort: number } : port
   })
