@@ -13,8 +13,10 @@ import { ETCD_PAGES, ETCD_VERSION } from './etcd-pages.ts'
 import { createEtcdPort, type EtcdPort, type EtcdPortOptions, isLoopback, listenOn } from './etcd-port.ts'
 import { type Place, TO_SHELL } from './hand-over.ts'
 import { listenersBeside } from './listeners.ts'
-import { type Ancestors, ancestorsOf, watchParent } from './parent.ts'
+import { type Ancestors, ancestorsOf, LOOK_MS, watchParent } from './parent.ts'
 
+const GOING_MS = 2 * LOOK_MS
+const AGAIN_MS = 50
 const DEFAULT_CLIENT_URL = 'http://localhost:2379'
 
 /** Runs until it is ended by a signal or its parent is gone; exits 1 or 2 with one line when something is wrong. */
@@ -94,11 +96,23 @@ async function serve(urls: readonly URL[], { shell, parent }: Ancestors): Promis
   }
 }
 
+/** One that was stopped lets its port go a moment after it has ended. @throws when another listens there */
+async function listenAlone(port: EtcdPort, host: string, number: number): Promise<Server> {
+  for (let left = GOING_MS / AGAIN_MS; ; left--)
+    try {
+      return await listenOn(port.server(), host, number, { exclusive: true })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || left <= 0) throw error
+      // There is nothing else to do yet, and nothing that would keep this process alive meanwhile.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, AGAIN_MS)
+    }
+}
+
 /** @throws when another listens there */
 async function listening(port: EtcdPort, url: URL, shared: boolean): Promise<Server> {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const number = Number(url.port || 80)
-  const alone = await listenOn(port.server(), host, number, { exclusive: true })
+  const alone = await listenAlone(port, host, number)
   if (!shared) return alone
   // One that may be shared does not say that it is: hence alone first. Whoever came meanwhile is answered.
   alone.close()

@@ -36,7 +36,7 @@ test('who listens on a port is found in the table of connections', () => {
    1: 0100007F:094B 0100007F:B0F2 01 00000000:00000000 00:00000000 00000000     0        0 4712 1 0000000000000000 20 4 30 10 -1
    2: 0100007F:094C 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4713 1 0000000000000000 100 0 0 10 0
 `
-  assert.deepEqual(listenersOf(table, 2379, 0), [4711])
+  assert.deepEqual(listenersOf(table, 2379, 0), [{ inode: 4711, address: '0100007F' }])
   assert.deepEqual(listenersOf(table, 2379, 1000), [], 'those of others')
   assert.deepEqual(listenersOf('', 2379, 0), [])
 })

@@ -10,13 +10,22 @@ export interface Listeners {
   readonly hasEarlier: boolean
 }
 
-/** The processes that listen on a port where this one does: a port that may be shared is given to two that begin at once. On Linux. */
+/** The processes that listen on a port and address where this one does: a port that may be shared is given to two that begin at once. On Linux. */
 export function listenersBeside(port: number): Listeners {
   const own = new Set(readdirSync('/proc/self/fd').flatMap(socketOf))
   const all = ['tcp', 'tcp6'].flatMap(tableOf).flatMap((table) => listenersOf(table, port))
-  const first = Math.min(...all.filter((inode) => own.has(inode)))
-  const others = all.filter((inode) => !own.has(inode))
-  return { hasOther: others.length > 0, hasEarlier: others.some((inode) => inode < first) }
+  const mine = all.filter(({ inode }) => own.has(inode))
+  const first = Math.min(...mine.map(({ inode }) => inode))
+  const others = all.filter(
+    ({ inode, address }) => !own.has(inode) && (/^0+$/.test(address) || mine.some((one) => one.address === address)),
+  )
+  return { hasOther: others.length > 0, hasEarlier: others.some(({ inode }) => inode < first) }
+}
+
+export interface Listener {
+  readonly inode: number
+  /** As the table has it, in hexadecimal digits; zeros: every address. */
+  readonly address: string
 }
 
 /** Empty where there is none, as of IPv6. */
@@ -28,13 +37,14 @@ function tableOf(name: string): string {
   }
 }
 
-/** The inodes of a user's that listen on a port, of a table of Linux' connections. */
-export function listenersOf(table: string, port: number, user = process.geteuid?.()): readonly number[] {
+/** The sockets of a user's that listen on a port, of a table of Linux' connections. */
+export function listenersOf(table: string, port: number, user = process.geteuid?.()): readonly Listener[] {
   return table.split('\n').flatMap((line) => {
     const fields = line.trim().split(/\s+/)
     const [, local = '', , state, , , , owner] = fields
-    const isOnPort = Number.parseInt(local.split(':')[1] ?? '', 16) === port
-    return isOnPort && state === LISTENING && Number(owner) === user ? [Number(fields[9])] : []
+    const [address = '', number = ''] = local.split(':')
+    const isOnPort = Number.parseInt(number, 16) === port
+    return isOnPort && state === LISTENING && Number(owner) === user ? [{ inode: Number(fields[9]), address }] : []
   })
 }
 
