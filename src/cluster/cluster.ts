@@ -3,9 +3,11 @@
  * Called by the skiff command and, as the package's export, by whoever embeds a cluster. It knows every room and none of
  * their rules.
  */
+
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { overlap, parseIPRange } from '../api/objects/ip-range.ts'
 import type { EagerHandler, Handler, UserInfo } from '../api/request.ts'
 import { createFaults } from '../apiserver/faults/which-requests-are-struck.ts'
 import { firstAddress, type ServiceNetwork, serviceNetwork } from '../apiserver/registry/allocators/service-network.ts'
@@ -15,6 +17,7 @@ import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { createClients, inProcessTransport } from '../client/transport.ts'
 import { unevenTransport } from '../client/uneven-transport.ts'
+import { nodeMaskSizeOf, nodeRanges } from '../controllers/node-ipam/node-ranges.ts'
 import { evictionConfig } from '../kubelet/eviction/thresholds.ts'
 import { imageGcPolicy } from '../kubelet/images/image-gc.ts'
 import { type NodeSettings, nodeSettings } from '../kubelet/node-settings.ts'
@@ -307,7 +310,7 @@ async function start(
   }
 }
 
-/** @throws StartError for ranges of other families than the Services', or without room for the nodes */
+/** @throws StartError for ranges of other families than the Services', without room for the nodes, too large, or with addresses of Services */
 function clusterCidrsOf(
   { clusterCidr, containerRuntime }: ClusterOptions,
   network: ServiceNetwork,
@@ -319,6 +322,14 @@ function clusterCidrsOf(
   const clusterCidrs = clusterCidr.split(',')
   try {
     simulatedNetwork({ families: network.ranges.map(({ family }) => family), clusterCidrs, nodes })
+    for (const cidr of clusterCidrs) {
+      nodeRanges(cidr, nodeMaskSizeOf(cidr))
+      for (const services of network.ranges) {
+        const range = parseIPRange(cidr)
+        if (range !== undefined && overlap(range, services))
+          throw new Error(`${cidr} and the range of Services, ${services.cidr}, have addresses in common`)
+      }
+    }
   } catch (cause) {
     throw new StartError(`--cluster-cidr: ${messageOf(cause)}`, { cause })
   }

@@ -1,4 +1,5 @@
 /** Starts what runs beside the API server, each component in this process under its own user. */
+
 import { setMaxListeners } from 'node:events'
 import type { UserInfo } from '../api/request.ts'
 import { signJwt } from '../apiserver/auth/jwt.ts'
@@ -7,6 +8,7 @@ import type { Runtime } from '../base/runtime.ts'
 import { endingTransport } from '../client/held-transports.ts'
 import { createClients, type Transport } from '../client/transport.ts'
 import type { ControllerSettings } from '../controllers/controller.ts'
+import { nodeMaskSizeOf } from '../controllers/node-ipam/node-ranges.ts'
 import type { PreparedNode, RealNode } from '../kubelet/machine/real-node.ts'
 import { type NodeSettings, nodeSettings } from '../kubelet/node-settings.ts'
 import type { SimulationResources } from '../kubelet/runtimes/simulated/simulated-answers.ts'
@@ -199,7 +201,7 @@ async function nodeIpamOf(options: ComponentsOptions): Promise<Pick<ControllerSe
     const own = simulatedNetwork({ families, clusterCidrs, nodes: nodes.length })
     // Nodes that users make have what the simulated ones leave.
     const reserved = [...services, ...nodes.flatMap((_, index) => own.podCIDRs(index))]
-    const clusterRanges = clusterCidrs.map((cidr) => ({ cidr, nodeMaskSize: cidr.includes(':') ? 64 : 24 }))
+    const clusterRanges = clusterCidrs.map((cidr) => ({ cidr, nodeMaskSize: nodeMaskSizeOf(cidr) }))
     return { nodeIpam: { clusterRanges, reserved } }
   }
   const { podCIDR, clusterRange, nodeRange } = real?.network ?? {}

@@ -133,7 +133,7 @@ function createPool(cidr: string) {
     },
     release(ip: string) {
       const offset = offsetOf(ip)
-      if (!reserved.delete(offset) && offset >= 2 && offset < size - 1) freed.push(offset)
+      if (!reserved.delete(offset) && offset >= 2 && offset < next) freed.push(offset)
     },
   }
 }

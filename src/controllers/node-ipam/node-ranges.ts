@@ -20,6 +20,9 @@ export interface NodeRanges {
 /** Kubernetes cuts a range into no more pieces than that. */
 const MOST_BITS = 16
 
+/** How long a node's prefix is in a range, as kube-controller-manager has it by default. */
+export const nodeMaskSizeOf = (clusterCidr: string): number => (clusterCidr.includes(':') ? 64 : 24)
+
 /** @throws Error that says what is wrong */
 export function nodeRanges(clusterCidr: string, maskSize: number): NodeRanges {
   const whole = parseIPRange(clusterCidr)
