@@ -159,3 +159,9 @@ tool (
 	helm.sh/helm/v4/cmd/helm
 	sigs.k8s.io/controller-runtime/tools/setup-envtest
 )
+
+replace google.golang.org/grpc => google.golang.org/grpc v1.82.1
+
+replace google.golang.org/genproto/googleapis/api => google.golang.org/genproto/googleapis/api v0.0.0-20260720211330-0afa2a65878a
+
+replace google.golang.org/genproto/googleapis/rpc => google.golang.org/genproto/googleapis/rpc v0.0.0-20260720211330-0afa2a65878a

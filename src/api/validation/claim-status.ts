@@ -195,7 +195,7 @@ function networkAddresses(list: readonly string[], path: string, errors: FieldEr
 /** An address with the length of its network, as Go writes it: undefined when it is none. */
 function canonicalAddress(text: string): string | undefined {
   const plain = text.includes(':') ? text : withoutZeros(text)
-  if (cidr(plain).length > 0) return undefined
+  if (cidr(plain, true).length > 0) return undefined
   const [address, bits] = plain.split('/') as [string, string]
   const canonical = canonicalIP(address)!
   if (isIPv4(address) || !canonical.startsWith('::ffff:') || !canonical.includes('.')) return `${canonical}/${bits}`

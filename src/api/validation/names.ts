@@ -228,7 +228,8 @@ export function ipAddress(text: string): string[] {
   return ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']
 }
 
-export function cidr(text: string): string[] {
+/** Addresses of IPv4 that are written as ones of IPv6 are no good, but where `mayBeMapped`. */
+export function cidr(text: string, mayBeMapped = false): string[] {
   const slash = text.indexOf('/')
   const address = text.slice(0, slash)
   const bits = text.slice(slash + 1)
@@ -236,7 +237,7 @@ export function cidr(text: string): string[] {
     slash > 0 &&
     /^(?:0|[1-9][0-9]{0,2})$/.test(bits) &&
     ((isIPv4(address) && Number(bits) <= 32) || (isIPv6(address) && !address.includes('%') && Number(bits) <= 128))
-  if (ok) return isIPv4Mapped(address) ? ['must not have an IPv4-mapped IPv6 address'] : []
+  if (ok) return isIPv4Mapped(address) && !mayBeMapped ? ['must not have an IPv4-mapped IPv6 address'] : []
   const plain = withoutLeadingZeros(text.replace('/', '.')).replace(/\.([^.]*)$/, '/$1')
   if (!text.includes(':') && plain !== text && cidr(plain).length === 0)
     return ['must not have leading 0s in IP or prefix length']

@@ -199,7 +199,8 @@ function withClusterIPs(service: Service, old: Service | undefined, pool: Pool, 
   const families: readonly IPFamily[] = (service.spec?.ipFamilies ?? []) as readonly IPFamily[]
   const given: readonly string[] = service.spec?.clusterIPs ?? []
   const kept = before?.spec?.clusterIPs?.length ?? 0
-  if (kept >= families.length) return service
+  // One that should have an address and has none was not made as others are: an update gives it none.
+  if (kept >= families.length || (before !== undefined && kept === 0)) return service
   const wanted = families.map((_, i) => given[i] ?? '')
   const chosen = [...wanted]
   // Those that were asked for first: no other may be given one of them.
