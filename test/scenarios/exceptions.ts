@@ -111,6 +111,8 @@ export const exceptions: readonly Exception[] = [
   {
     writes: `kube-scheduler patch ${pods}p/status`,
     less: 1,
+    more: 1,
+    between: 1,
     also: [
       {
         status: {
