@@ -1,4 +1,4 @@
-/** The etcd of bin/envtest beside its kube-apiserver: whose port it is, whose memory, and who ends with whom (src/envtest/hand-over.ts). */
+/** The etcd of bin/envtest beside its kube-apiserver: which of the two holds the port, how much memory etcd keeps, and which ends with the other (src/envtest/hand-over.ts). */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -61,7 +61,7 @@ const said = (child: ChildProcess, what: string) =>
     child.on('exit', (code, signal) => reject(new Error(`ended by ${code ?? signal}: ${text}`)))
   })
 
-/** The code of the error where nobody answers. */
+/** What is answered, or the code of the error where nothing is. */
 const health = (port: number, agent?: Agent) =>
   new Promise<string | undefined>((resolve) => {
     const asked = get(`http://127.0.0.1:${port}/health`, { agent: agent ?? false }, (answer) => {

@@ -49,7 +49,7 @@ const madeOfType = (): readonly Case[] =>
     ),
   }))
 
-/** The lower parts of both ranges are given to who asks only: each case that writes has addresses of its own. */
+/** The lower parts of both ranges are given only to Services that ask for an address there: each case that writes has addresses of its own. */
 const four = (n: number) => `10.96.0.${n}`
 const six = (n: number) => `fd00:10:96::${n.toString(16)}`
 const LISTS: readonly Any[] = [

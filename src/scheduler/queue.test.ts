@@ -9,7 +9,7 @@ import { node, pod } from './test-objects.ts'
 
 const info = (name: string, priority = 0) => podInfoOf(pod(name, { priority }))
 const BY_RESOURCES: ReadonlySet<Refuser> = new Set(['NodeResourcesFit'])
-const BY_NOBODY: ReadonlySet<Refuser> = new Set()
+const BY_AN_ERROR: ReadonlySet<Refuser> = new Set()
 /** A node that is larger than all there was. */
 const larger: ClusterEvent = { name: 'NodeAdd', old: undefined, now: node('large') }
 const event = (name: EventName, old: unknown, now: unknown) => ({ name, old, now }) as ClusterEvent
@@ -112,8 +112,8 @@ test('who backs off comes after all that are ready, of the same second by priori
   const urgent = info('urgent', 9)
   queue.add(urgent)
   queue.pop()
-  queue.failed(first, BY_NOBODY)
-  queue.failed(urgent, BY_NOBODY)
+  queue.failed(first, BY_AN_ERROR)
+  queue.failed(urgent, BY_AN_ERROR)
   assert.deepEqual(names(), [])
   await runtime.advance(12_000)
   assert.deepEqual(names(), ['urgent', 'a'])
@@ -125,7 +125,7 @@ test('one that an error kept back waits for all of its backoff, and no change he
   queue.add(failing)
   for (const seconds of [1, 2, 4]) {
     assert.deepEqual(names(), ['a'])
-    queue.failed(failing, BY_NOBODY)
+    queue.failed(failing, BY_AN_ERROR)
     queue.happened(larger)
     await runtime.advance(seconds * 1000 - 1)
     assert.deepEqual(names(), [], `before ${seconds} s`)
@@ -136,7 +136,7 @@ test('one that an error kept back waits for all of its backoff, and no change he
   queue.failed(failing, BY_RESOURCES)
   queue.happened(larger)
   queue.pop()
-  queue.failed(failing, BY_NOBODY)
+  queue.failed(failing, BY_AN_ERROR)
   await runtime.advance(2001)
   assert.equal(queue.ready, 1, 'the errors before a refusal are forgotten')
 })
@@ -171,7 +171,7 @@ test('another pod of the name waits for no backoff', () => {
   const failing = info('a')
   queue.add(failing)
   queue.pop()
-  queue.failed(failing, BY_NOBODY)
+  queue.failed(failing, BY_AN_ERROR)
   const next = { ...failing, uid: 'another' }
   queue.add(next)
   assert.equal(queue.pop(), next)
@@ -189,7 +189,7 @@ test('a failure of one that is gone, is another by now, or is ready again change
   queue.add(info('b'))
   queue.failed(info('b'), BY_RESOURCES)
   queue.pop()
-  queue.failed({ ...info('b'), uid: 'former' }, BY_NOBODY)
+  queue.failed({ ...info('b'), uid: 'former' }, BY_AN_ERROR)
   queue.add({ ...info('b'), uid: 'another' })
   assert.deepEqual(names(), ['b'])
 })

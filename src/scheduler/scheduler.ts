@@ -221,7 +221,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     }
     const all = cluster.ready()
     if (all.length === 0) {
-      refused(info, unschedulable('no nodes available to schedule pods'), NOBODY)
+      refused(info, unschedulable('no nodes available to schedule pods'), NO_PLUGIN)
       return
     }
     const claims = volumesOf(info.pod, volumes.view)
@@ -295,7 +295,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     } catch (error) {
       if (!(error instanceof ClaimError)) throw error
       const message = `running "DynamicResources" filter plugin: ${error.message}`
-      refused(info, { reason: 'SchedulerError', message }, NOBODY)
+      refused(info, { reason: 'SchedulerError', message }, NO_PLUGIN)
       return undefined
     }
   }
@@ -331,7 +331,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       }
       attempts?.child(profileOf(info).schedulerName, 'error').add()
       runtime.log.info(2, 'binding failed', { pod: info.key, node: node.name, err: String(error) })
-      queue.failed(info, NOBODY)
+      queue.failed(info, NO_PLUGIN)
       // Others may have what it had taken.
       happened(podEvent('AssignedPodDelete', info.pod, undefined))
     }
@@ -374,7 +374,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       }
       const message = `${where}: ${messageOf(error)}`
       nominations.remove(info.key)
-      refused(info, { reason: 'SchedulerError', message, nominatedNode: null }, NOBODY)
+      refused(info, { reason: 'SchedulerError', message, nominatedNode: null }, NO_PLUGIN)
       happened(podEvent('AssignedPodDelete', info.pod, undefined))
       // What was changed of it meanwhile was not heard.
       place(current)
@@ -489,7 +489,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
 const WAITING = ['active', 'backoff', 'gated', 'unschedulable'] as const
 
 /** An error kept the pod back, or there was no node to ask about. */
-const NOBODY: ReadonlySet<Refuser> = new Set()
+const NO_PLUGIN: ReadonlySet<Refuser> = new Set()
 
 const unschedulable = (message: string): Unscheduled => ({ reason: 'Unschedulable', message })
 

@@ -34,7 +34,7 @@ export const recordingText = (steps: readonly QueueStep[]): string =>
 /**
  * As far as it is no chance: of several attempts within a step the Events are one or more (a pod is told of again in a new Event when its
  * own last change has been seen), and ours alone names the uid of a pod that makes room. Whether a backoff has ended when a pod is helped is
- * a matter of fractions of a second: with nobody else ready it is tried at once in either case (`hasTimes`: it is compared all the same).
+ * a matter of fractions of a second: with no other pod ready it is tried at once in either case (`hasTimes`: it is compared all the same).
  */
 export function comparable({ wrote, ...all }: QueueStep, hasTimes: boolean): QueueStep {
   const counts = { ...all, incoming: hasTimes ? all.incoming : withoutBackoffs(all.incoming) }
