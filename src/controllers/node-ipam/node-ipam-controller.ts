@@ -35,22 +35,23 @@ export function createNodeIpamController(
   const queue = createWorkQueue<string>(runtime, 'cidrallocator')
   const recorder = createEventRecorder(runtime, client, { component: 'cidrAllocator' })
   const pools = clusterRanges.map(({ cidr, nodeMaskSize }) => nodeRanges(cidr, nodeMaskSize))
-  const occupy = (range: string) => {
-    for (const pool of pools) pool.occupy(range)
+  /** `holder`: the name of a node; none for what no node is given. */
+  const occupy = (range: string, holder = '') => {
+    for (const pool of pools) pool.occupy(range, holder)
   }
-  const release = (range: string) => {
-    for (const pool of pools) pool.release(range)
+  const release = (range: string, holder: string) => {
+    for (const pool of pools) pool.release(range, holder)
   }
   for (const range of reserved) occupy(range)
   /** Given, and not seen on the Node yet. */
   const given = new Map<string, readonly string[]>()
 
   /** A piece of each; undefined, and none is taken, where one has none left. */
-  function next(): readonly string[] | undefined {
-    const taken = pools.map((pool) => pool.next())
+  function next(name: string): readonly string[] | undefined {
+    const taken = pools.map((pool) => pool.next(name))
     const whole = taken.flatMap((range) => range ?? [])
     if (whole.length === pools.length) return whole
-    for (const range of whole) release(range)
+    for (const range of whole) release(range, name)
     return undefined
   }
 
@@ -58,7 +59,7 @@ export function createNodeIpamController(
     const node = nodes.store.get(name)
     if (node === undefined) return letGo(name)
     if (rangesOf(node).length > 0) return
-    const ranges = given.get(name) ?? next()
+    const ranges = given.get(name) ?? next(name)
     if (ranges === undefined) {
       const subject = { kind: 'Node', apiVersion: 'v1', metadata: { name, uid: node.metadata.uid ?? '' } }
       recorder.event(subject, 'Normal', 'CIDRNotAvailable', `Node ${name} status is now: CIDRNotAvailable`)
@@ -74,18 +75,18 @@ export function createNodeIpamController(
   }
 
   function letGo(name: string): void {
-    for (const range of given.get(name) ?? []) release(range)
+    for (const range of given.get(name) ?? []) release(range, name)
     given.delete(name)
   }
 
   function seen(node: Node): void {
     const { name = '' } = node.metadata
     const there = rangesOf(node)
-    for (const range of there) occupy(range)
+    for (const range of there) occupy(range, name)
     if (there.length === 0) queue.add(name)
     else {
       // A kubelet or an administrator may have said others before.
-      for (const range of given.get(name) ?? []) if (!there.includes(range)) release(range)
+      for (const range of given.get(name) ?? []) if (!there.includes(range)) release(range, name)
       given.delete(name)
     }
   }
@@ -97,8 +98,9 @@ export function createNodeIpamController(
         added: seen,
         updated: (_, node) => seen(node),
         deleted(node) {
-          for (const range of rangesOf(node)) if (!reserved.includes(range)) release(range)
-          queue.add(node.metadata.name ?? '')
+          const { name: gone = '' } = node.metadata
+          for (const range of rangesOf(node)) release(range, gone)
+          queue.add(gone)
           for (const other of nodes.store.list()) if (rangesOf(other).length === 0) queue.add(other.metadata.name ?? '')
         },
       })

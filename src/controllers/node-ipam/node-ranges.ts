@@ -10,11 +10,12 @@ import {
 } from '../../api/objects/ip-range.ts'
 
 export interface NodeRanges {
-  /** The piece is taken, or whatever of the range the given network covers. What lies elsewhere is nothing to it. */
-  occupy(cidr: string): void
-  release(cidr: string): void
-  /** A free piece, which is taken from now on. One that was given back comes last. Undefined: none is left. */
-  next(): string | undefined
+  /** The piece is the holder's, or whatever of the range the given network covers. What lies elsewhere is nothing to it. */
+  occupy(cidr: string, holder: string): void
+  /** Free again is what no other holder has too. */
+  release(cidr: string, holder: string): void
+  /** A free piece, which is the holder's from now on. One that was given back comes last. Undefined: none is left. */
+  next(holder: string): string | undefined
 }
 
 /** Kubernetes cuts a range into no more pieces than that. */
@@ -33,7 +34,7 @@ export function nodeRanges(clusterCidr: string, maskSize: number): NodeRanges {
   if (bits > MOST_BITS) throw new Error(`${clusterCidr} holds more than 2^${MOST_BITS} ranges of /${maskSize}`)
   const piece = pieceAround({ family: whole.family, value: whole.from }, maskSize).size
   const count = 2 ** bits
-  const taken = new Set<number>()
+  const holders = new Map<number, Set<string>>()
   let candidate = 0
 
   function* piecesOf(cidr: string): Generator<number> {
@@ -45,17 +46,21 @@ export function nodeRanges(clusterCidr: string, maskSize: number): NodeRanges {
   }
 
   return {
-    occupy(cidr) {
-      for (const i of piecesOf(cidr)) taken.add(i)
+    occupy(cidr, holder) {
+      for (const i of piecesOf(cidr)) holders.set(i, (holders.get(i) ?? new Set()).add(holder))
     },
-    release(cidr) {
-      for (const i of piecesOf(cidr)) taken.delete(i)
+    release(cidr, holder) {
+      for (const i of piecesOf(cidr)) {
+        const left = holders.get(i)
+        left?.delete(holder)
+        if (left?.size === 0) holders.delete(i)
+      }
     },
-    next() {
+    next(holder) {
       for (let tries = 0; tries < count; tries++) {
         const i = (candidate + tries) % count
-        if (taken.has(i)) continue
-        taken.add(i)
+        if (holders.has(i)) continue
+        holders.set(i, new Set([holder]))
         candidate = (i + 1) % count
         return rangeText(pieceAt(whole, piece, i))
       }
