@@ -7,6 +7,8 @@ import type { KubeObject } from '../api/object.ts'
 import { type PodInfo, podInfoOf } from './pod-info.ts'
 
 export type EventName =
+  /** No change of an object: what was reserved for a pod that could not be bound may be had by others. */
+  | 'ReservationReleased'
   | 'NodeAdd'
   | 'NodeDelete'
   | 'NodeUpdateNodeAllocatable'

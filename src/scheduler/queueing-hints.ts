@@ -101,6 +101,7 @@ export function createHints(view: HintView): Hints {
       'storage.k8s.io/VolumeAttachmentDelete': always,
     },
     VolumeBinding: {
+      ReservationReleased: always,
       NodeAdd: always,
       NodeUpdateNodeLabel: always,
       'storage.k8s.io/StorageClassAdd': always,
@@ -142,6 +143,7 @@ export function createHints(view: HintView): Hints {
       TargetPodUpdatePodLabel: always,
     },
     DynamicResources: {
+      ReservationReleased: always,
       NodeAdd: always,
       NodeUpdateNodeAllocatable: always,
       NodeUpdateNodeLabel: always,

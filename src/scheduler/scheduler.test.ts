@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { PersistentVolume } from '../api/generated/types.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
 import { createMetrics } from '../base/metrics.ts'
 import { DEFAULT_ARGS, defaultProfile, type SchedulerProfile } from './profile.ts'
@@ -333,4 +334,75 @@ test('who is spread by default constraints that it must keep is tried again when
   it.of('pods').remove('default/first')
   await it.runtime.settle()
   assert.equal(it.nodeOf('second'), 'n')
+})
+
+/** A claim of a class whose volumes wait for a pod, and the pod that uses it. */
+const lateClass: KubeObject = {
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'StorageClass',
+  metadata: { name: 'late' },
+  provisioner: 'example.com/p',
+  volumeBindingMode: 'WaitForFirstConsumer',
+}
+const claimOf = (name: string, storageClassName = 'late'): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: { name, namespace: 'default', uid: `uid-${name}` },
+  spec: {
+    accessModes: ['ReadWriteOnce'],
+    resources: { requests: { storage: '1Gi' } },
+    storageClassName,
+    volumeMode: 'Filesystem',
+  },
+  status: { phase: 'Pending' },
+})
+const userOf = (claim: string, name = claim) =>
+  ours(name, { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: claim } }] })
+
+test('a pod that is changed while it waits for its volume is tried again as it is now', async () => {
+  const it = await started(node('n'))
+  it.put('storageclasses', lateClass)
+  it.put('persistentvolumeclaims', claimOf('c'))
+  await it.runtime.settle()
+  await it.add(userOf('c'))
+  const taints = [{ key: 'k', effect: 'NoSchedule' }]
+  it.put('nodes', node('n', { spec: { taints } }))
+  await it.change('c', (one) => ({ ...one, spec: { ...one['spec'], tolerations: [{ key: 'k', operator: 'Exists' }] } }))
+  await it.runtime.advance(660_000)
+  assert.ok(
+    it.events().some((event) => event.includes('binding volumes')),
+    it.events().join('\n'),
+  )
+  assert.deepEqual(
+    it.events().filter((event) => event.includes('untolerated taint')),
+    [],
+  )
+})
+
+test('a volume that was promised to a pod and is free again helps the pod that was refused it', async () => {
+  const it = await started(node('n'))
+  it.put('storageclasses', { ...lateClass, provisioner: 'kubernetes.io/no-provisioner' })
+  it.put('persistentvolumes', {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name: 'v' },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      capacity: { storage: '1Gi' },
+      storageClassName: 'late',
+      volumeMode: 'Filesystem',
+    },
+    status: { phase: 'Available' },
+  })
+  for (const name of ['a', 'b']) it.put('persistentvolumeclaims', claimOf(name))
+  await it.runtime.settle()
+  it.fail('PUT /api/v1/persistentvolumes/v', new Error('refused'))
+  await it.add(userOf('a'), userOf('b'))
+  assert.ok(
+    it.events().some((event) => event.includes("didn't find available persistent volumes")),
+    it.events().join('\n'),
+  )
+  const given = () => (it.of('persistentvolumes').get('/v') as PersistentVolume | undefined)?.spec?.claimRef?.name
+  await it.runtime.advance(900)
+  assert.equal(given(), 'b')
 })

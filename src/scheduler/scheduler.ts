@@ -349,6 +349,10 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     if (hasVolumes) volumes.reserve(plan, node.name)
     if (given !== undefined) devices.reserve(info.pod, given)
     onTheirWay.add(info.key)
+    const release = () => {
+      if (hasVolumes) volumes.release(plan)
+      if (given !== undefined) devices.release(info.pod, given)
+    }
     const isWanted = () => pods.store.get(info.key)?.metadata.uid === info.uid
     let where = 'running PreBind plugin "VolumeBinding": binding volumes'
     try {
@@ -356,15 +360,15 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       if (hasVolumes) await volumes.bind(plan, node.name, isWanted, profileOf(info).args.bindTimeoutMs)
       where = 'running PreBind plugin "DynamicResources"'
       if (given !== undefined) await devices.bind(info.pod, given, node.name, recorderOf(info), isWanted)
+      release()
       return 'done'
     } catch (error) {
       if (signal.aborted) return 'failed'
       cluster.removePod(info.key)
-      if (given !== undefined) {
-        devices.release(info.pod, given)
-        await devices.takeBack(info.pod, given)
-      }
+      release()
+      if (given !== undefined) await devices.takeBack(info.pod, given)
       onTheirWay.delete(info.key)
+      happened({ name: 'ReservationReleased', old: undefined, now: undefined })
       const current = pods.store.get(info.key)
       if (current?.metadata.uid !== info.uid) {
         queue.remove(info.key)
@@ -381,8 +385,6 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       return 'failed'
     } finally {
       onTheirWay.delete(info.key)
-      if (hasVolumes) volumes.release(plan)
-      if (given !== undefined) devices.release(info.pod, given)
     }
   }
 
