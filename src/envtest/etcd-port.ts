@@ -3,12 +3,7 @@
  * etcd, whose connections are led to that kube-apiserver as they are. That kube-apiserver may serve the port itself (hand-over.ts).
  */
 import { once } from 'node:events'
-import {
-  createServer as createHttpServer,
-  type Server as HttpServer,
-  type IncomingMessage,
-  type ServerResponse,
-} from 'node:http'
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer, type ListenOptions, type Server, type Socket } from 'node:net'
 import { behindReadyIo } from '../base/live-clock.ts'
 import { ATTACH_PATH, ATTACH_PROTOCOL, CLIENT_PATH, HANDED_OVER, PLACE_HEADER } from './store-link.ts'
@@ -38,10 +33,11 @@ export interface EtcdPortOptions {
 
 export function createEtcdPort(pages: Pages, { take, place, isHeld, onHandedOver }: EtcdPortOptions = {}): EtcdPort {
   let attached: Socket | undefined
-  const health: HttpServer[] = []
   let isHandedOver = false
   /** All connections but that of the kube-apiserver that is attached. */
   const open = new Set<Socket>()
+  /** Those of them that were answered, and ask nothing now. An HTTP server that does not listen itself does not know them. */
+  const idle = new Set<Socket>()
   const looked = () => {
     if (isHandedOver) onHandedOver?.(open.size)
   }
@@ -88,7 +84,7 @@ export function createEtcdPort(pages: Pages, { take, place, isHeld, onHandedOver
       behindReadyIo(() => {
         isHandedOver = true
         looked()
-        for (const server of health) server.closeIdleConnections()
+        for (const socket of idle) socket.end()
       })
     })
     accept(socket, place === undefined ? '' : `${PLACE_HEADER}: ${place()}\r\n`)
@@ -115,10 +111,16 @@ export function createEtcdPort(pages: Pages, { take, place, isHeld, onHandedOver
   return {
     server() {
       const http = createHttpServer((request, response) => {
+        const { socket } = request
+        idle.delete(socket)
+        response.on('finish', () => {
+          if (open.has(socket)) idle.add(socket)
+        })
         response.shouldKeepAlive &&= !isHandedOver
         answer(pages, request, response)
       })
-      health.push(http)
+      // As etcd: a connection stays as long as its client wants it.
+      http.keepAliveTimeout = 0
       http.on('upgrade', (request, stream) => {
         const socket = stream as Socket
         socket.on('error', () => {})
@@ -132,6 +134,7 @@ export function createEtcdPort(pages: Pages, { take, place, isHeld, onHandedOver
         open.add(socket)
         socket.on('close', () => {
           open.delete(socket)
+          idle.delete(socket)
           looked()
         })
         socket.on('error', () => {})

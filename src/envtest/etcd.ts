@@ -3,8 +3,9 @@
  * itself here (store-link.ts), answers clients of etcd through this port (etcd-port.ts), and is told by its connection when this
  * process is gone.
  */
+import { once } from 'node:events'
 import { mkdirSync, writeSync } from 'node:fs'
-import type { AddressInfo, Server } from 'node:net'
+import { type AddressInfo, createServer, type Server } from 'node:net'
 import { messageOf } from '../base/errors.ts'
 import { liveClock } from '../base/live-clock.ts'
 import { FlagError, parseFlags } from '../components/flags.ts'
@@ -12,7 +13,7 @@ import { ETCD_FLAGS } from './etcd-flags.ts'
 import { ETCD_PAGES, ETCD_VERSION } from './etcd-pages.ts'
 import { createEtcdPort, type EtcdPort, type EtcdPortOptions, isLoopback, listenOn } from './etcd-port.ts'
 import { type Place, TO_SHELL } from './hand-over.ts'
-import { listenersBeside } from './listeners.ts'
+import { isHeldBeside } from './listeners.ts'
 import { type Ancestors, ancestorsOf, LOOK_MS, watchParent } from './parent.ts'
 
 const GOING_MS = 2 * LOOK_MS
@@ -75,7 +76,7 @@ async function serve(urls: readonly URL[], { shell, parent }: Ancestors): Promis
   const handOver: EtcdPortOptions = {
     place: () => JSON.stringify(place()),
     // Whoever attaches itself may say so: the port is not let go before it is seen to be held.
-    isHeld: () => servers.every((server) => listenersBeside((server.address() as AddressInfo).port).hasOther),
+    isHeld: () => servers.every((server) => isHeldBeside((server.address() as AddressInfo).port)),
     onHandedOver(connections) {
       for (const server of servers) server.close()
       if (connections > 0) return
@@ -112,11 +113,30 @@ async function listenAlone(port: EtcdPort, host: string, number: number): Promis
 async function listening(port: EtcdPort, url: URL, shared: boolean): Promise<Server> {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const number = Number(url.port || 80)
-  const alone = await listenAlone(port, host, number)
-  if (!shared) return alone
-  // One that may be shared does not say that it is: hence alone first. Whoever came meanwhile is answered.
-  alone.close()
-  const server = await listenOn(port.server(), host, number, { exclusive: true, reusePort: true })
-  if (listenersBeside(number).hasEarlier) throw new Error(`address already in use ${url.host}`)
-  return server
+  if (!shared) return listenAlone(port, host, number)
+  const turn = await turnAt(url.host)
+  try {
+    // One that may be shared does not say that it is: hence alone first. Whoever came meanwhile is answered.
+    const alone = await listenAlone(port, host, number)
+    alone.close()
+    const server = await listenOn(port.server(), host, number, { exclusive: true, reusePort: true })
+    if (isHeldBeside(number)) throw new Error(`address already in use ${url.host}`)
+    return server
+  } finally {
+    turn.close()
+  }
+}
+
+/**
+ * Of the etcds that begin at once at one address one has its turn, until it listens there for good: by a socket whose name no other can
+ * have meanwhile, and which ends with its process. On Linux. @throws when another has it
+ */
+async function turnAt(address: string): Promise<Server> {
+  const turn = createServer().listen({ path: `\0skiff etcd ${address}` })
+  try {
+    await once(turn, 'listening')
+  } catch (error) {
+    throw new Error(`address already in use ${address}`, { cause: error })
+  }
+  return turn
 }

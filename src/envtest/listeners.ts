@@ -3,23 +3,17 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 /** In /proc/net/tcp. */
 const LISTENING = '0A'
 
-export interface Listeners {
-  /** Another process of this user listens there too. */
-  readonly hasOther: boolean
-  /** One of those did before this one: of two that look, one is told so. */
-  readonly hasEarlier: boolean
-}
-
-/** The processes that listen on a port and address where this one does: a port that may be shared is given to two that begin at once. On Linux. */
-export function listenersBeside(port: number): Listeners {
+/**
+ * Whether another process of this user listens on a port and an address where this one does: a port that may be shared is given to
+ * several. On Linux.
+ */
+export function isHeldBeside(port: number): boolean {
   const own = new Set(readdirSync('/proc/self/fd').flatMap(socketOf))
   const all = ['tcp', 'tcp6'].flatMap(tableOf).flatMap((table) => listenersOf(table, port))
   const mine = all.filter(({ inode }) => own.has(inode))
-  const first = Math.min(...mine.map(({ inode }) => inode))
-  const others = all.filter(
+  return all.some(
     ({ inode, address }) => !own.has(inode) && (/^0+$/.test(address) || mine.some((one) => one.address === address)),
   )
-  return { hasOther: others.length > 0, hasEarlier: others.some(({ inode }) => inode < first) }
 }
 
 export interface Listener {
