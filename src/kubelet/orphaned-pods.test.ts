@@ -6,7 +6,7 @@ import { createPodAddresses, podCIDROf } from './pod-addresses.ts'
 import { POD_UID_LABEL } from './runtimes/runtime.ts'
 import { createSimulatedRuntime } from './runtimes/simulated/simulated-runtime.ts'
 
-test('containers of a pod that nobody knows get SIGTERM and two seconds; others run on', async () => {
+const setup = () => {
   const runtime = simulatedRuntime(1)
   const containers = createSimulatedRuntime(runtime, createPodAddresses(podCIDROf(0)))
   const run = async (uid: string) => {
@@ -20,13 +20,19 @@ test('containers of a pod that nobody knows get SIGTERM and two seconds; others 
     const id = await containers.createContainer(sandbox, container)
     await containers.startContainer(id)
   }
-  await runtime.complete(Promise.all([run('known'), run('orphan')]))
   const running = async () =>
     (await containers.listContainers({}))
       .filter(({ state }) => state === 'running')
       .map(({ labels }) => labels[POD_UID_LABEL])
+  return { runtime, containers, run, running }
+}
+const isKnown = (uid: string) => uid === 'known'
 
-  const removed = removeOrphans(containers, (uid) => uid === 'known')
+test('containers of a pod that nobody knows get SIGTERM and two seconds; others run on', async () => {
+  const { runtime, containers, run, running } = setup()
+  await runtime.complete(Promise.all([run('known'), run('orphan')]))
+
+  const removed = removeOrphans(containers, isKnown)
   await runtime.advance(1999)
   assert.deepEqual(await running(), ['known', 'orphan'])
   await runtime.complete(removed)
@@ -36,6 +42,17 @@ test('containers of a pod that nobody knows get SIGTERM and two seconds; others 
     ['known'],
   )
   assert.equal(runtime.clock.monotonic(), 2000)
+})
+
+test('a container that has lost its sandbox goes with its pod', async () => {
+  const { runtime, containers, run, running } = setup()
+  await runtime.complete(Promise.all([run('known'), run('orphan')]))
+  // A containerd that was killed may read a container again, but not the sandbox it is in.
+  const restarted = { ...containers, listPodSandboxes: async () => [] }
+
+  await runtime.complete(removeOrphans(restarted, isKnown))
+  assert.deepEqual(await running(), ['known'])
+  assert.equal((await containers.listContainers({})).length, 1)
 })
 
 test('what is left of pods that nobody knows goes, though one of them cannot', async () => {

@@ -4,17 +4,17 @@
  * shortest time there is between SIGTERM and SIGKILL, as from a real kubelet.
  */
 import type { Machine } from './machine/machine.ts'
-import type { ContainerRuntime } from './runtimes/runtime.ts'
+import { type ContainerRuntime, POD_UID_LABEL, type RuntimeContainerStatus } from './runtimes/runtime.ts'
 
 const GRACE_SECONDS = 2
 
-/** Ends and removes every sandbox whose pod is not `known`. What fails keeps no other back. @throws the first failure */
+/** Ends and removes every sandbox and container whose pod is not `known`. What fails keeps no other back. @throws the first failure */
 export async function removeOrphans(
   runtime: ContainerRuntime,
   known: (uid: string) => boolean,
   machine?: Pick<Machine, 'known' | 'remove'>,
 ): Promise<void> {
-  await removeSandboxes(runtime, known)
+  await removePods(runtime, known)
   const left = (machine?.known() ?? []).filter((uid) => !known(uid))
   failAfterAll(await Promise.allSettled(left.map((uid) => machine?.remove(uid))))
 }
@@ -23,16 +23,26 @@ function failAfterAll(results: readonly PromiseSettledResult<unknown>[]): void {
   for (const result of results) if (result.status === 'rejected') throw result.reason
 }
 
-async function removeSandboxes(runtime: ContainerRuntime, known: (uid: string) => boolean): Promise<void> {
-  const orphans = (await runtime.listPodSandboxes({})).filter(({ metadata }) => !known(metadata.uid))
-  if (orphans.length === 0) return
-  const running = (await runtime.listContainers({})).filter(({ state }) => state === 'running')
-  const ended = await Promise.allSettled(
-    orphans.map(async ({ id }) => {
-      const own = running.filter(({ podSandboxId }) => podSandboxId === id)
-      await Promise.all(own.map((container) => runtime.stopContainer(container.id, GRACE_SECONDS)))
+/** A container may have lost its sandbox: a runtime that restarts and cannot read it shows the others of its pod without it. */
+async function removePods(runtime: ContainerRuntime, known: (uid: string) => boolean): Promise<void> {
+  const [allSandboxes, allContainers] = await Promise.all([runtime.listPodSandboxes({}), runtime.listContainers({})])
+  const sandboxes = allSandboxes.filter(({ metadata }) => !known(metadata.uid))
+  const containers = allContainers.filter(({ labels }) => !known(labels[POD_UID_LABEL] ?? ''))
+  const stop = async ({ id, state }: RuntimeContainerStatus) => {
+    if (state === 'running') await runtime.stopContainer(id, GRACE_SECONDS)
+  }
+  const withSandbox = new Set(sandboxes.map(({ id }) => id))
+  const ended = await Promise.allSettled([
+    ...sandboxes.map(async ({ id }) => {
+      await Promise.all(containers.filter(({ podSandboxId }) => podSandboxId === id).map(stop))
       await runtime.removePodSandbox(id)
     }),
-  )
+    ...containers
+      .filter(({ podSandboxId }) => !withSandbox.has(podSandboxId))
+      .map(async (container) => {
+        await stop(container)
+        await runtime.removeContainer(container.id)
+      }),
+  ])
   failAfterAll(ended)
 }
