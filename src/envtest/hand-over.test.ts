@@ -7,10 +7,10 @@ import { listenersOf } from './listeners.ts'
 const PLACE = { node: 3, shell: 2, parent: 1, addresses: [{ host: '127.0.0.1', port: 2379 }] }
 
 test('what etcd says of its place is read whole, or not at all', () => {
-  const read = (place: unknown) => readPlace(JSON.stringify(place))
+  const read = (place: unknown) => readPlace(JSON.stringify(place), 2379)
   assert.deepEqual(read(PLACE), PLACE)
-  assert.equal(readPlace(undefined), undefined)
-  assert.equal(readPlace('{'), undefined)
+  assert.equal(readPlace(undefined, 2379), undefined)
+  assert.equal(readPlace('{', 2379), undefined)
   for (const wrong of [
     null,
     [],
@@ -21,6 +21,8 @@ test('what etcd says of its place is read whole, or not at all', () => {
     { ...PLACE, addresses: undefined },
     { ...PLACE, addresses: [{ host: '0.0.0.0', port: 1 }] },
     { ...PLACE, addresses: [{ host: '127.0.0.1', port: '1' }] },
+    // Not the one that was asked.
+    { ...PLACE, addresses: [{ host: '127.0.0.1', port: 2380 }] },
   ])
     assert.equal(read(wrong), undefined, JSON.stringify(wrong))
 })

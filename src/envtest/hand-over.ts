@@ -25,15 +25,15 @@ export interface Place {
 /** What Node says to the shell before it ends for that reason (bin/launch/launch.sh). */
 export const TO_SHELL = 'handed-over\n'
 
-/** In a header of etcd's answer. Undefined for what is none. */
-export function readPlace(text: string | undefined): Place | undefined {
+/** In a header of etcd's answer. `port`: at which etcd gave it. Undefined for what is none, or is not of that port. */
+export function readPlace(text: string | undefined, port: number): Place | undefined {
   try {
     const place = JSON.parse(text ?? '') as Place
     const ids = [place.node, place.shell, ...(place.parent === undefined ? [] : [place.parent])]
     const isWhole =
       ids.every((id) => Number.isSafeInteger(id) && id > 0) &&
-      place.addresses.length > 0 &&
-      place.addresses.every(({ host, port }) => isLoopback(host) && Number.isSafeInteger(port))
+      place.addresses.some((address) => address.port === port) &&
+      place.addresses.every((address) => isLoopback(address.host) && Number.isSafeInteger(address.port))
     return isWhole ? place : undefined
   } catch {
     return undefined

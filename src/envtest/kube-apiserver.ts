@@ -77,7 +77,7 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<voi
   void link.gone.then(lost)
   const serve = clientsOfEtcd(cluster)
   link.serve(serve)
-  const place = readPlace(link.place)
+  const place = readPlace(link.place, link.port)
   port = place === undefined ? undefined : await takeOver(clock, place, ETCD_PAGES, serve)
   if (port === undefined) return
   void port.gone.then(lost)

@@ -26,6 +26,8 @@ const AGAIN_MS = 50
 export interface StoreLink {
   /** What etcd says of itself, where its port may be taken over. */
   readonly place: string | undefined
+  /** Of the server that has taken this process. */
+  readonly port: number
   /** Resolves when etcd is gone. */
   readonly gone: Promise<void>
   /** Each connection of a client of etcd, from now on; those before it are waiting. */
@@ -117,6 +119,7 @@ function linked(server: string, { socket, head, place }: Upgraded): StoreLink {
   let isHandedOver = false
   return {
     place,
+    port: portOf(server),
     gone: new Promise((resolve) => socket.on('close', () => (isHandedOver ? undefined : resolve()))),
     serve(taker) {
       take = taker
@@ -129,4 +132,9 @@ function linked(server: string, { socket, head, place }: Upgraded): StoreLink {
     },
     close: () => socket.destroy(),
   }
+}
+
+function portOf(server: string): number {
+  const { port, protocol } = new URL(server)
+  return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port)
 }

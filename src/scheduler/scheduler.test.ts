@@ -63,6 +63,18 @@ test('other schedulers’ pods, gated ones, those that go and those that are ove
   assert.equal(it.nodeOf('gated'), 'n')
 })
 
+test('a pod whose scheduling fails by itself is told of, tried again, and keeps no other back', async () => {
+  const it = await started(node('n'))
+  // As no API server would have it.
+  const broken = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [null] } } }
+  await it.add(ours('broken', { affinity: broken }), ours('whole'))
+  assert.equal(it.nodeOf('whole'), 'n')
+  assert.match(it.events().join('\n'), /FailedScheduling: .*null/)
+  await it.change('broken', (pod) => ({ ...pod, spec: { ...pod['spec'], affinity: undefined } }))
+  await it.runtime.advance(30_000)
+  assert.equal(it.nodeOf('broken'), 'n')
+})
+
 test('of pods that wait for room the most important one gets it, of equal ones the oldest', async () => {
   const it = await started(node('closed', { spec: { unschedulable: true } }))
   for (const [name, priority] of [

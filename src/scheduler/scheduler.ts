@@ -99,7 +99,13 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     for (let i = 0; i < BATCH && runtime.clock.monotonic() - began < TURN_MS; i++) {
       const info = queue.pop()
       if (info === undefined) return
-      scheduleOne(info)
+      try {
+        scheduleOne(info)
+      } catch (error) {
+        // It is tried again, and keeps no other pod back.
+        runtime.log.error('a pod could not be scheduled', error, { pod: info.key })
+        refused(info, { reason: 'SchedulerError', message: messageOf(error) }, NO_PLUGIN)
+      }
     }
     if (queue.ready === 0) return
     // In a turn of its own: what was bound goes on its way before the next ones are looked at.

@@ -64,8 +64,10 @@ export function createCsiDrivers(options: CsiDriversOptions): CsiDrivers {
         maxVolumes: told.max_volumes_per_node,
         topology: told.accessible_topology?.segments ?? {},
       }
-      await tellNode(name, info)
-      await change((before) => withDriver(before, info))
+      await inOrder(async () => {
+        await tellNode(name, info)
+        await change((before) => withDriver(before, info))
+      })
       drivers.get(name)?.connection.close()
       const can = new Set(capabilities.flatMap(({ rpc }) => (rpc === null ? [] : [rpc.type])))
       drivers.set(name, { info, endpoint, connection, capabilities: can })
@@ -80,8 +82,18 @@ export function createCsiDrivers(options: CsiDriversOptions): CsiDrivers {
     if (drivers.get(name)?.endpoint !== endpoint) return
     drivers.get(name)?.connection.close()
     drivers.delete(name)
-    await tellNode(name, undefined)
-    await change((before) => withoutDriver(before, name))
+    await inOrder(async () => {
+      await tellNode(name, undefined)
+      await change((before) => withoutDriver(before, name))
+    })
+  }
+
+  /** What is told of all drivers stands in one annotation: one after the other changes it. */
+  let last: Promise<unknown> = Promise.resolve()
+  function inOrder(act: () => Promise<void>): Promise<void> {
+    const done = last.then(act)
+    last = done.catch(() => {})
+    return done
   }
 
   async function tellNode(name: string, info: DriverInfo | undefined): Promise<void> {

@@ -33,7 +33,7 @@ export interface PluginRegistry {
 
 const LOOK_MS = 10_000
 const SETTLE_MS = 100
-/** One that says nothing is not to keep others waiting. */
+/** As long as one that says nothing is waited for. */
 const CALL_MS = 10_000
 
 interface Told {
@@ -46,6 +46,8 @@ interface Told {
 interface Registered {
   /** When its socket was made. */
   readonly made: number
+  /** Its type and name. */
+  readonly key: string
   readonly handler: PluginHandler
   readonly plugin: Plugin
 }
@@ -58,9 +60,21 @@ export function createPluginRegistry(
 ): PluginRegistry {
   const { clock, log, machineClock } = runtime
   const registered = new Map<string, Registered>()
-  /** Their sockets are gone, and what they were taken in for is still there. */
-  const replaced = new Set<Registered>()
-  let working = false
+  /** Their sockets are gone, and what they were taken in for is still there; with the path of the socket. */
+  const replaced = new Map<Registered, string>()
+  /** Sockets that are being asked. */
+  const asking = new Set<string>()
+  /** By plugin: what is taken in and removed of one name is so in order. */
+  const turns = new Map<string, Promise<unknown>>()
+
+  function inTurn(key: string, act: () => Promise<void>): Promise<void> {
+    const done = (turns.get(key) ?? Promise.resolve()).then(act)
+    const settled: Promise<unknown> = done
+      .catch(() => {})
+      .then(() => (turns.get(key) === settled ? turns.delete(key) : undefined))
+    turns.set(key, settled)
+    return done
+  }
 
   async function register(socket: string, made: number): Promise<void> {
     const registration = connect(clock, `unix://${socket}`, 'registration')
@@ -77,9 +91,12 @@ export function createPluginRegistry(
         const handler = Object.hasOwn(handlers, type) ? handlers[type] : undefined
         if (handler === undefined)
           throw new Error(`plugins of type ${JSON.stringify(type)} are not supported by this node`)
-        await handler.add(plugin)
-        // From now on it goes with its socket, whether or not it hears of it.
-        registered.set(socket, { made, handler, plugin })
+        const one = { made, key: `${type}/${name}`, handler, plugin }
+        await inTurn(one.key, async () => {
+          await handler.add(plugin)
+          // From now on it goes with its socket, whether or not it hears of it.
+          registered.set(socket, one)
+        })
       } catch (error) {
         failure = error
       }
@@ -98,36 +115,52 @@ export function createPluginRegistry(
         other.handler === handler && other.plugin.name === plugin.name && other.plugin.endpoint === plugin.endpoint,
     )
 
-  async function look(): Promise<void> {
-    const found = new Map<string, number>()
-    for (const name of namesIn(directory)) {
-      const stat = statSync(join(directory, name), { throwIfNoEntry: false })
-      if (stat?.isSocket() === true) found.set(join(directory, name), stat.ctimeMs)
-    }
-    for (const [socket, made] of found) {
-      const before = registered.get(socket)
-      if (before?.made === made) continue
-      // Its place is taken: it goes once the one that is there now has told what it is, or has failed to.
-      if (before !== undefined) {
-        registered.delete(socket)
-        replaced.add(before)
-      }
-      try {
-        await register(socket, made)
-      } catch (error) {
-        // It is asked again.
-        log.info(0, 'A plugin could not be registered', { socket, err: messageOf(error) })
-      }
-    }
-    for (const [socket, one] of registered)
-      if (!found.has(socket)) {
-        registered.delete(socket)
-        replaced.add(one)
-      }
-    for (const one of replaced) {
-      if (!isElsewhere(one)) await one.handler.remove(one.plugin)
+  /** One whose socket was made anew goes once the one that is there now has told what it is, or has failed to. */
+  function removeReplaced(): void {
+    for (const [one, socket] of replaced) {
+      if (asking.has(socket)) continue
       replaced.delete(one)
+      inTurn(one.key, async () => {
+        if (!isElsewhere(one)) await one.handler.remove(one.plugin)
+      }).catch((error: unknown) => {
+        log.info(0, 'A plugin that is gone could not be removed', { socket, err: messageOf(error) })
+        replaced.set(one, socket)
+      })
     }
+  }
+
+  function displace(socket: string, made: number | undefined): void {
+    const one = registered.get(socket)
+    if (one === undefined || one.made === made) return
+    registered.delete(socket)
+    replaced.set(one, socket)
+  }
+
+  /** Again where the socket was made anew meanwhile. What fails is asked again at the next look. */
+  async function ask(socket: string): Promise<void> {
+    for (let made = madeAt(socket), asked: number | undefined; made !== undefined && made !== asked; ) {
+      asked = made
+      displace(socket, made)
+      if (!registered.has(socket))
+        await register(socket, made).catch((error: unknown) =>
+          log.info(0, 'A plugin could not be registered', { socket, err: messageOf(error) }),
+        )
+      made = madeAt(socket)
+    }
+    asking.delete(socket)
+    removeReplaced()
+  }
+
+  function look(): void {
+    const sockets = namesIn(directory).map((name) => join(directory, name))
+    for (const socket of registered.keys()) displace(socket, madeAt(socket))
+    for (const socket of sockets) {
+      // Each by itself: one that is silent keeps no other waiting.
+      if (asking.has(socket)) continue
+      asking.add(socket)
+      void ask(socket)
+    }
+    removeReplaced()
   }
 
   return {
@@ -141,14 +174,12 @@ export function createPluginRegistry(
       const turn = () => {
         timer = undefined
         if (signal.aborted) return
-        if (working) return after(SETTLE_MS)
-        working = true
-        look()
-          .catch((error: unknown) => log.info(0, 'Plugins could not be looked for', { err: messageOf(error) }))
-          .finally(() => {
-            working = false
-            if (!signal.aborted && timer === undefined) after(LOOK_MS)
-          })
+        try {
+          look()
+        } catch (error) {
+          log.info(0, 'Plugins could not be looked for', { err: messageOf(error) })
+        }
+        after(LOOK_MS)
       }
       mkdirSync(directory, { recursive: true, mode: 0o750 })
       try {
@@ -169,6 +200,12 @@ export function createPluginRegistry(
       turn()
     },
   }
+}
+
+/** Undefined: there is no socket. */
+function madeAt(path: string): number | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  return stat?.isSocket() === true ? stat.ctimeMs : undefined
 }
 
 const namesIn = (directory: string): readonly string[] => (existsSync(directory) ? readdirSync(directory) : [])
