@@ -6,7 +6,7 @@ import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { References } from './configmaps-and-secrets.ts'
 import { environmentOf } from './container-environment.ts'
-import { createBackOff } from './doubling-back-off.ts'
+import { createCrashLoopBackOff } from './crash-loop-back-off.ts'
 import { expanded } from './downward-api.ts'
 import type { DeviceClaims } from './dra/device-claims.ts'
 import {
@@ -23,7 +23,6 @@ import {
   annotationsOf,
   type Container,
   containerPath,
-  formatPod,
   initContainersOf,
   nameOf,
   namespaceOf,
@@ -88,34 +87,11 @@ export interface ContainerStarterOptions {
   readonly machine?: Machine
 }
 
-const FIRST_MS = 10_000
-const LONGEST_MS = 300_000
-
 export function createContainerStarter(options: ContainerStarterOptions): ContainerStarter {
   const { runtime, containerRuntime, images, references, failures, events, killer, hostIPs, machine, deviceClaims } =
     options
   const { clock } = runtime
-  const backOff = createBackOff(clock, FIRST_MS, LONGEST_MS)
-
-  function checkBackOff(pod: Pod, container: Container, status: RuntimePodStatus): void {
-    const last = status.containers.find(({ metadata, state }) => metadata.name === container.name && state === 'exited')
-    if (last === undefined) return
-    const key = `${uidOf(pod)}_${container.name}`
-    const left = backOff.remaining(key, last.finishedAt)
-    if (left > 0) {
-      const path = containerPath(pod, container.name)
-      events.warning(
-        pod,
-        'BackOff',
-        `Back-off restarting failed container ${container.name} in pod ${formatPod(pod)}`,
-        path,
-      )
-      const wait = formatWait(backOff.current(key))
-      const message = `back-off ${wait} restarting failed container=${container.name} pod=${formatPod(pod)}`
-      throw new StartContainerError('CrashLoopBackOff', message, left)
-    }
-    backOff.next(key, last.finishedAt)
-  }
+  const backOff = createCrashLoopBackOff(clock, events)
 
   async function run(
     { pod, container, sandboxId, status, imageVolumes = NO_IMAGE_VOLUMES }: StartRequest,
@@ -123,7 +99,7 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
   ): Promise<void> {
     const path = containerPath(pod, container.name)
     const failed = (text: string) => events.warning(pod, 'Failed', `Error: ${text}`, path)
-    checkBackOff(pod, container, status)
+    backOff.check(pod, container, status)
     const mounted = imagesMountedBy(pod, container, imageVolumes, events)
     try {
       const { image = '', imagePullPolicy: policy } = container
@@ -253,7 +229,7 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
     },
     configOf,
     forget(uid) {
-      backOff.delete(`${uid}_`)
+      backOff.forget(uid)
     },
   }
 }
@@ -273,10 +249,4 @@ function targetOf(container: Container, status: RuntimePodStatus): { readonly ta
   const { targetContainerName } = container as Container & { readonly targetContainerName?: string }
   const target = targetContainerName ? latestContainer(status, targetContainerName) : undefined
   return target === undefined ? {} : { targetId: target.id }
-}
-
-/** `10s`, `1m20s`, `5m0s`. */
-function formatWait(ms: number): string {
-  const seconds = Math.round(ms / 1000)
-  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`
 }

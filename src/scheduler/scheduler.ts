@@ -29,6 +29,7 @@ import { DEFAULT_SCHEDULER, defaultProfile, type SchedulerProfile } from './prof
 import { createSchedulingQueue, type QueueTimes, USUAL_TIMES } from './queue.ts'
 import { createHints, type Refuser } from './queueing-hints.ts'
 import type { Refusal } from './refusal.ts'
+import { createGates } from './scheduling-gates.ts'
 import { createVolumeBinder } from './volume-binder.ts'
 import { createVolumeLimits } from './volume-limits.ts'
 import { exclusiveClaims, nothingToDo, planFor, type VolumePlan, volumesOf } from './volumes.ts'
@@ -68,7 +69,8 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     ]),
   )
   const recorderOf = ({ pod }: PodInfo) => recorders.get(pod.spec?.schedulerName ?? DEFAULT_SCHEDULER) as EventRecorder
-  const profileOf = ({ pod }: PodInfo) => profiles.get(pod.spec?.schedulerName ?? DEFAULT_SCHEDULER) as SchedulerProfile
+  const profileNamed = (pod: Pod) => profiles.get(pod.spec?.schedulerName ?? DEFAULT_SCHEDULER)
+  const profileOf = ({ pod }: PodInfo) => profileNamed(pod) as SchedulerProfile
   const images = createImageIndex()
   const together = createBelongsTogether(informers)
   const cluster = createCluster()
@@ -117,10 +119,10 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     addedAffinity: (info) => profileOf(info).args.addedAffinity,
     isBacked: (resource) => devices.isBacked(resource),
   })
-  const gateOf = ({ pod }: PodInfo): Refuser | undefined => {
-    if ((pod.spec?.schedulingGates?.length ?? 0) > 0 && isGatedBy(pod)) return 'SchedulingGates'
-    return devices.isGated(pod) ? 'DynamicResources' : undefined
-  }
+  const gateOf = createGates(
+    (pod) => profileNamed(pod)?.heedsGates === true,
+    (pod) => devices.isGated(pod),
+  )
   const queue = createSchedulingQueue(runtime, { wake, hints, gateOf, times: options.queueTimes ?? USUAL_TIMES })
   const happened = (event: ClusterEvent) => queue.happened(event)
   // A scheduler that has ended may be followed by another one in this process.
@@ -135,10 +137,9 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     running = false
   })
 
-  const isGatedBy = (pod: Pod) => profiles.get(pod.spec?.schedulerName ?? DEFAULT_SCHEDULER)?.heedsGates === true
   /** Pods that have a node and wait for their volumes there. */
   const onTheirWay = new Set<string>()
-  const isOurs = (pod: Pod) => profiles.has(pod.spec?.schedulerName ?? DEFAULT_SCHEDULER)
+  const isOurs = (pod: Pod) => profileNamed(pod) !== undefined
   const isOver = (pod: Pod) => ['Succeeded', 'Failed'].includes(pod.status?.phase ?? '')
   /** What is kept free for it nowhere any more; where it got no node, others may have that. */
   const giveUpRoom = (pod: Pod) => {

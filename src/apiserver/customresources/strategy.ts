@@ -18,7 +18,7 @@ import { forbidden } from '../../api/status.ts'
 import { validateEmbedded } from '../../api/validation/embedded.ts'
 import { type FieldError, invalid } from '../../api/validation/errors.ts'
 import type { Strategy, StrategyContext } from '../registry/strategy.ts'
-import { rulesBelow, validateRules } from './rules.ts'
+import { rulesBelow, validateRules } from './validation-rules.ts'
 
 /** Of the row's version, in which its requests are worked on. */
 export function customStrategy(row: ResourceRow, custom: CustomVersion): Strategy {

@@ -9,7 +9,7 @@ import { type JSONSchemaProps, structuralOf } from '../../api/schema/structural/
 import { duplicate, type FieldError, invalid, required, tooMany } from '../../api/validation/errors.ts'
 import { dns1035Label } from '../../api/validation/names.ts'
 import { internalSchema } from './internal.ts'
-import { checkRulesOf, rulesOf } from './rules.ts'
+import { checkRulesOf, rulesOf } from './validation-rules.ts'
 
 /** What all versions say alike. */
 export interface Shared {

@@ -1,10 +1,11 @@
-/** Delete, step by step as in Kubernetes (docs/deletion.md). The rules are in grace-period-and-propagation.ts; here they meet storage. */
+/** Delete, step by step as in Kubernetes (docs/deletion.md). The rules are in finalizers-grace-period-and-propagation.ts; here they meet storage. */
 
 import type { JsonObject, KubeObject } from '../../api/object.ts'
 import { conflict, notFound, StatusError } from '../../api/status.ts'
 import { namedKey } from '../cache/keys.ts'
+import { checkOwnPreconditions, checkPreconditions } from './delete-preconditions.ts'
 import type { ResourceEndpoint } from './endpoint.ts'
-import { checkOwnPreconditions, checkPreconditions, deleteStep } from './grace-period-and-propagation.ts'
+import { deleteStep } from './finalizers-grace-period-and-propagation.ts'
 import { journalOfDelete } from './journal.ts'
 import { canonicalObject } from './metadata.ts'
 import { groupResource, isOutdated, type Registry, type WriteContext } from './registry.ts'

@@ -12,7 +12,7 @@ import type { Guard } from '../../storage/storage.ts'
 import { namedKey } from '../cache/keys.ts'
 import { beforeCreate, leaseOf, metaOptions } from './create.ts'
 import type { ResourceEndpoint } from './endpoint.ts'
-import { shouldDeleteDuringUpdate } from './grace-period-and-propagation.ts'
+import { shouldDeleteDuringUpdate } from './finalizers-grace-period-and-propagation.ts'
 import { journalOfUpdate } from './journal.ts'
 import { canonicalObject, inheritMetadata } from './metadata.ts'
 import {

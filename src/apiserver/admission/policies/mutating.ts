@@ -16,6 +16,10 @@ import type { AdmissionAttributes, AdmissionHost, AdmissionPluginFactory } from 
 import { changed, mayRun, ranReinvocable, runsOf } from '../reinvocation.ts'
 import { reviewOf } from '../webhooks/admission-review.ts'
 import { evaluateConditions, withoutNamespace } from './conditions.ts'
+import { lazyVariables, requestVariables } from './expression.ts'
+import { type PolicyMetrics, policyMetrics } from './metrics.ts'
+import { MutationError } from './mutation-error.ts'
+import { applyMutation, evaluateMutation, type Mutation, mutationsOf, takeBack, targetOf } from './mutations.ts'
 import {
   type Definition,
   definitionsOf,
@@ -24,11 +28,7 @@ import {
   isExempt,
   type Shown,
   showing,
-} from './definitions.ts'
-import { lazyVariables, requestVariables } from './expression.ts'
-import { type PolicyMetrics, policyMetrics } from './metrics.ts'
-import { MutationError } from './mutation-error.ts'
-import { applyMutation, evaluateMutation, type Mutation, mutationsOf, takeBack, targetOf } from './mutations.ts'
+} from './policies-bindings-and-params.ts'
 
 interface Policy extends Definition {
   readonly mutations: readonly Mutation[]

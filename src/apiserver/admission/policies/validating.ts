@@ -16,15 +16,6 @@ import type { AdmissionAttributes, AdmissionHost, AdmissionPluginFactory } from 
 import { reviewOf } from '../webhooks/admission-review.ts'
 import { evaluateConditions, withoutNamespace } from './conditions.ts'
 import {
-  type Binding,
-  type Definition,
-  definitionsOf,
-  type Invocation,
-  invocationsOf,
-  isExempt,
-  showing,
-} from './definitions.ts'
-import {
   BudgetSpent,
   compile,
   ExpressionError,
@@ -33,6 +24,15 @@ import {
   requestVariables,
 } from './expression.ts'
 import { type PolicyMetrics, policyMetrics } from './metrics.ts'
+import {
+  type Binding,
+  type Definition,
+  definitionsOf,
+  type Invocation,
+  invocationsOf,
+  isExempt,
+  showing,
+} from './policies-bindings-and-params.ts'
 
 interface Rule {
   readonly expression: PolicyExpression

@@ -7,7 +7,7 @@ import { withMetadata } from '../../../api/metadata.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { labelName } from '../../../api/validation/names.ts'
 import { validateNamespaceFinalizers, validateNamespaceStatus } from '../../../api/validation/namespace.ts'
-import { deletionFinalizersForGarbageCollection } from '../grace-period-and-propagation.ts'
+import { deletionFinalizersForGarbageCollection } from '../finalizers-grace-period-and-propagation.ts'
 import type { Strategy } from '../strategy.ts'
 import { RESETS_STATUS, withFieldOf } from './common.ts'
 

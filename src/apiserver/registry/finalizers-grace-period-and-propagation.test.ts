@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../api/object.ts'
 import { noParts } from '../../api/parts.ts'
-import { checkPreconditions, deleteStep, shouldDeleteDuringUpdate } from './grace-period-and-propagation.ts'
+import { checkPreconditions } from './delete-preconditions.ts'
+import { deleteStep, shouldDeleteDuringUpdate } from './finalizers-grace-period-and-propagation.ts'
 import type { DeleteOptions, Strategy, StrategyContext } from './strategy.ts'
 
 const nowMs = Date.parse('2026-05-05T10:00:00Z')

@@ -1,15 +1,10 @@
 /**
- * x-kubernetes-validations (KEP-2876): the rules of a definition are compiled, typed and estimated when it is written, and
- * run under a budget for every object. Compiled once per schema.
+ * x-kubernetes-validations (KEP-2876): the rules of a definition are compiled and typed when it is written, held to the
+ * limits of their estimated cost (rule-cost-limits.ts), and run under a budget for every object. Compiled once per schema.
  */
 
 import { type Budget, BudgetExceeded } from '../../api/cel/eval-within-cost-limit.ts'
-import {
-  CALL_COST_LIMIT,
-  REQUEST_COST_LIMIT,
-  RULE_ESTIMATE_LIMIT,
-  SCHEMA_ESTIMATE_LIMIT,
-} from '../../api/cel/limits.ts'
+import { CALL_COST_LIMIT, REQUEST_COST_LIMIT } from '../../api/cel/limits.ts'
 import { compileExpression, type Program } from '../../api/cel/program.ts'
 import { maxCardinality, typeOfSchema } from '../../api/cel/schema-types.ts'
 import { optionalOf, type Type } from '../../api/cel/types.ts'
@@ -30,6 +25,7 @@ import { stableText } from '../../api/schema/structural/validate-value.ts'
 import { type FieldError, forbiddenField, internal, invalid, required } from '../../api/validation/errors.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { internalRule } from './internal.ts'
+import { createRuleCosts, type RuleCosts } from './rule-cost-limits.ts'
 
 /** A message is no longer. */
 const LONGEST_MESSAGE = 5 * 1024
@@ -96,54 +92,17 @@ function compileRule(rule: ValidationRule, self: Type): CompiledRule {
 
 const isSimple = (type: Type, name: string) => type.kind === 'simple' && (type.name === name || type.name === 'dyn')
 
-function costText(what: string, cost: number, limit: number): string {
-  const factor = cost / limit
-  const text = factor > 100 ? 'more than 100x' : factor < 1.5 ? `${factor.toFixed(6)}x` : `${factor.toFixed(1)}x`
-  return `${what} exceeds budget by factor of ${text} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`
-}
-
-/** The checks of one definition's rules: they add up what all of them may cost. */
+/** The checks of one definition's rules. */
 export function checkRulesOf(root: JSONSchemaProps): RuleChecks {
-  const expensive: { path: string; cost: number }[] = []
-  let total = 0
-  const observe = (path: string, cost: number) => {
-    total += cost
-    if (cost >= SCHEMA_ESTIMATE_LIMIT / 100) expensive.push({ path, cost })
-  }
-  const finish = (path: string): readonly FieldError[] => {
-    if (total <= SCHEMA_ESTIMATE_LIMIT) return []
-    expensive.sort((a, b) => b.cost - a.cost)
-    return [
-      ...expensive
-        .slice(0, 4)
-        .map(({ path: at }) =>
-          forbiddenField(
-            at,
-            'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',
-          ),
-        ),
-      forbiddenField(
-        path,
-        costText(
-          'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema',
-          total,
-          SCHEMA_ESTIMATE_LIMIT,
-        ),
-      ),
-    ]
-  }
-  return {
-    check: (schema, path, place) => ruleErrors(schema, path, place, observe),
-    finish: (path) => finish(path),
-    root,
-  }
+  const { add, finish } = createRuleCosts()
+  return { check: (schema, path, place) => ruleErrors(schema, path, place, add), finish, root }
 }
 
 function ruleErrors(
   schema: JSONSchemaProps,
   path: string,
   place: SchemaPlace,
-  observe: (path: string, cost: number) => void,
+  add: RuleCosts['add'],
 ): readonly FieldError[] {
   const errors: FieldError[] = []
   const structural = structuralOf(schema)
@@ -155,24 +114,15 @@ function ruleErrors(
   const cardinality = place.cardinality ?? maxCardinality(self)
   compiledRules(structural, place.root).forEach((one, i) => {
     const at = `${path}.x-kubernetes-validations[${i}]`
-    const cost = (one.program?.maxCost ?? 0) * cardinality
-    if (cost > RULE_ESTIMATE_LIMIT)
-      errors.push(forbiddenField(`${at}.rule`, costText('estimated rule cost', cost, RULE_ESTIMATE_LIMIT)))
-    if (one.program !== undefined) observe(`${at}.rule`, cost)
+    if (one.program !== undefined)
+      errors.push(...add(`${at}.rule`, 'estimated rule cost', one.program.maxCost * cardinality))
     if (one.error !== undefined) errors.push(invalid(`${at}.rule`, internalRule(one.rule), one.error))
     if (one.messageError !== undefined)
       errors.push(invalid(`${at}.messageExpression`, internalRule(one.rule), one.messageError))
-    else if (one.message !== undefined) {
-      const messageCost = one.message.maxCost * cardinality
-      if (messageCost > RULE_ESTIMATE_LIMIT)
-        errors.push(
-          forbiddenField(
-            `${at}.messageExpression`,
-            costText('estimated messageExpression cost', messageCost, RULE_ESTIMATE_LIMIT),
-          ),
-        )
-      observe(`${at}.messageExpression`, messageCost)
-    }
+    else if (one.message !== undefined)
+      errors.push(
+        ...add(`${at}.messageExpression`, 'estimated messageExpression cost', one.message.maxCost * cardinality),
+      )
     if (one.transition && place.uncorrelatable !== undefined && one.rule.optionalOldSelf !== true)
       errors.push(
         invalid(

@@ -1,0 +1,47 @@
+/**
+ * CrashLoopBackOff (API concept: container restart policy): a container that has ended is started again after ten seconds, and each time
+ * after twice as long, up to five minutes.
+ */
+import type { Clock } from '../base/clock.ts'
+import { createBackOff } from './doubling-back-off.ts'
+import { type Container, containerPath, formatPod, type Pod, uidOf } from './pod.ts'
+import type { RuntimePodStatus } from './pod-cache.ts'
+import type { PodEvents } from './pod-events.ts'
+import { StartContainerError } from './sync-error.ts'
+
+const FIRST_MS = 10_000
+const LONGEST_MS = 300_000
+
+export interface CrashLoopBackOff {
+  /** Before a start. @throws StartContainerError while it is too soon, with how long that is */
+  check(pod: Pod, container: Container, status: RuntimePodStatus): void
+  forget(uid: string): void
+}
+
+export function createCrashLoopBackOff(clock: Clock, events: PodEvents): CrashLoopBackOff {
+  const backOff = createBackOff(clock, FIRST_MS, LONGEST_MS)
+  return {
+    check(pod, container, status) {
+      const { name } = container
+      const last = status.containers.find(({ metadata, state }) => metadata.name === name && state === 'exited')
+      if (last === undefined) return
+      const key = `${uidOf(pod)}_${name}`
+      const left = backOff.remaining(key, last.finishedAt)
+      if (left > 0) {
+        const told = `Back-off restarting failed container ${name} in pod ${formatPod(pod)}`
+        events.warning(pod, 'BackOff', told, containerPath(pod, name))
+        const wait = formatWait(backOff.current(key))
+        const message = `back-off ${wait} restarting failed container=${name} pod=${formatPod(pod)}`
+        throw new StartContainerError('CrashLoopBackOff', message, left)
+      }
+      backOff.next(key, last.finishedAt)
+    },
+    forget: (uid) => backOff.delete(`${uid}_`),
+  }
+}
+
+/** `10s`, `1m20s`, `5m0s`. */
+function formatWait(ms: number): string {
+  const seconds = Math.round(ms / 1000)
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`
+}
