@@ -74,9 +74,12 @@ async function startSource() {
 
 /** What an answer says of itself. */
 function detailOf(out: string): string {
-  const { asked, goes } = JSON.parse(out) as {
+  const { asked, goes, reading } = JSON.parse(out) as {
     readonly asked?: { readonly requests: number }
     readonly goes?: readonly unknown[]
+    readonly reading?: { readonly seconds: number; readonly cpuSeconds: number }
   }
+  if (reading !== undefined)
+    return `; reading alone ${reading.seconds.toFixed(2)} s, ${reading.cpuSeconds.toFixed(2)} s of the processor`
   return `${asked === undefined ? '' : `, ${asked.requests} requests`}${goes === undefined ? '' : `, ${goes.length} objects go`}`
 }

@@ -8,7 +8,7 @@ import { liveRuntime } from '../../src/base/live-runtime.ts'
 import { kubeconfigTransport } from '../../src/client/kubeconfig-transport.ts'
 import { startCluster, startFork } from '../../src/cluster/cluster.ts'
 import { snapshotOf } from '../../src/cluster/snapshot.ts'
-import { twinImage } from '../../src/cluster/twin.ts'
+import { storedItem, twinImage } from '../../src/cluster/twin.ts'
 import { type ReadCluster, readCluster } from '../../src/inspect/twin/read-cluster.ts'
 import { HELD, namespaceOf } from './names.ts'
 
@@ -76,7 +76,8 @@ function contents(replicas: number): KubeObject[] {
 /** Everything in the namespace, and the namespace and the node themselves, so many times over; each copy with uids of its own. */
 function copied({ resources }: ReadCluster, namespaces: number, nodes: number) {
   let pod = 0
-  return resources.map(({ items, ...stored }) => {
+  return resources.map(({ items: given, ...stored }) => {
+    const items = given.map((item) => item.object())
     const isOf = (item: KubeObject) =>
       item.metadata.namespace === namespaceOf(0) ||
       (stored.kind === 'Namespace' && item.metadata.name === namespaceOf(0))
@@ -91,7 +92,7 @@ function copied({ resources }: ReadCluster, namespaces: number, nodes: number) {
     const machines = Array.from({ length: nodes }, (_, index) =>
       ofNode.map((text) => renamed(JSON.parse(text) as KubeObject, `skiff-${index + 1}`, index)),
     ).flat()
-    return { ...stored, items: [...kept, ...all, ...machines] }
+    return { ...stored, items: [...kept, ...all, ...machines].map(storedItem) }
   })
 }
 

@@ -4,7 +4,7 @@
  */
 
 import type { JsonObject, KubeObject } from '../api/object.ts'
-import type { StoredObject, WatchEvent } from '../api/request.ts'
+import type { ApiResponse, StoredObject, WatchEvent } from '../api/request.ts'
 import type { StreamReader } from '../base/stream.ts'
 
 export interface GroupVersionResource {
@@ -64,6 +64,8 @@ export interface ResourceClient<T extends KubeObject = KubeObject> {
   readonly gvr: GroupVersionResource
   get(name: string, options?: GetOptions): Promise<T>
   list(options?: ListOptions): Promise<KubeList<T>>
+  /** A list as it came, unparsed where it came over a wire. */
+  listAnswer(options?: ListOptions): Promise<ApiResponse>
   /** An event of type ERROR is thrown by the reader's next() as a StatusError. Closed by `signal`. */
   watch(options: WatchOptions, signal: AbortSignal): Promise<StreamReader<WatchEvent>>
   create(object: T, options?: WriteOptions & { readonly subresource?: string; readonly name?: string }): Promise<T>

@@ -40,6 +40,9 @@ export function createResourceClient<T extends KubeObject>(
   const accept = (options: GetOptions, form: 'list' | 'one') =>
     options.metadataOnly && !requester.inProcess ? { headers: { accept: metadataAccept[form] } } : {}
 
+  const listAnswer = (options: ListOptions) =>
+    requester.request({ method: 'GET', path: collection, query: listQuery(options), ...accept(options, 'list') })
+
   return {
     gvr,
     async get(name, options = {}) {
@@ -47,10 +50,9 @@ export function createResourceClient<T extends KubeObject>(
       return responseObject(await requester.request(request)) as T
     },
     async list(options = {}) {
-      const query = listQuery(options)
-      const answer = await requester.request({ method: 'GET', path: collection, query, ...accept(options, 'list') })
-      return responseList<T>(answer, { ...options, inTurns: requester.inTurns })
+      return responseList<T>(await listAnswer(options), { ...options, inTurns: requester.inTurns })
     },
+    listAnswer: (options = {}) => listAnswer(options),
     async watch(options, signal) {
       const query = listQuery(options)
       query.set('watch', 'true')

@@ -3,9 +3,8 @@
  * admission: names, uids, times, finalizers, statuses and marks stay. It opens no connection to anything that its objects name, and its
  * keys are its own.
  */
-import { encodeJson } from '../api/codec/json.ts'
-import type { KubeObject } from '../api/object.ts'
-import type { SharedEntries } from '../apiserver/cache/entry.ts'
+import type { KubeObject, ObjectMeta } from '../api/object.ts'
+import { decodeStored, encodeStored, type SharedEntries } from '../apiserver/cache/entry.ts'
 import type { StoreImage } from '../storage/image.ts'
 import { startFork } from './cluster.ts'
 import type { Fork } from './fork.ts'
@@ -19,7 +18,30 @@ export interface StoredObjects {
   readonly storagePrefix: string
   readonly apiVersion: string
   readonly kind: string
-  readonly items: readonly KubeObject[]
+  readonly items: readonly StoredItem[]
+}
+
+/** An object as the store has it, and what is asked of every one of them. */
+export interface StoredItem {
+  /** With resourceVersion; managedFields may be missing. */
+  readonly metadata: ObjectMeta
+  /** As encodeStored writes it. */
+  readonly value: Uint8Array
+  /** Whole; parsed when it is asked for, and then kept. */
+  object(): KubeObject
+}
+
+/** `object` has the kind and apiVersion of the store. */
+export const storedItem = (object: KubeObject): StoredItem => ({
+  metadata: object.metadata,
+  value: encodeStored(object),
+  object: () => object,
+})
+
+/** `value` has them. */
+export function unparsedItem(metadata: ObjectMeta, value: Uint8Array): StoredItem {
+  let object: KubeObject | undefined
+  return { metadata, value, object: () => (object ??= decodeStored(value, Number(metadata.resourceVersion ?? 0))) }
 }
 
 export interface TwinImage {
@@ -42,27 +64,21 @@ export interface TwinStart {
 
 /** resourceVersions stay where they are numbers that no other object has; the others follow the one before. */
 export function twinImage(stored: readonly StoredObjects[]): TwinImage {
-  const objects = stored.flatMap(({ storagePrefix, apiVersion, kind, items }) =>
-    items.map((item) => {
-      const { namespace, name = '' } = item.metadata
+  const objects = stored.flatMap(({ storagePrefix, items }) =>
+    items.map(({ metadata: { namespace, name = '', resourceVersion }, value }) => {
       const key = `/registry/${storagePrefix}/${namespace === undefined ? '' : `${namespace}/`}${name}`
-      return { key, wanted: Number(item.metadata.resourceVersion), object: { ...item, apiVersion, kind } }
+      return { key, wanted: Number(resourceVersion), value }
     }),
   )
   let revision = 1
   const items = objects
     .toSorted((a, b) => (a.wanted || 0) - (b.wanted || 0))
-    .map(({ key, wanted, object }) => {
+    .map(({ key, wanted, value }) => {
       revision = Number.isSafeInteger(wanted) && wanted > revision ? wanted : revision + 1
-      return { key, value: encodeJson(withoutRevision(object)), modRevision: revision, createRevision: revision }
+      return { key, value, modRevision: revision, createRevision: revision }
     })
     .toSorted((a, b) => (a.key < b.key ? -1 : 1))
   return { image: { revision, items, expiries: [] }, entries: new WeakMap() }
-}
-
-function withoutRevision({ metadata, ...object }: KubeObject) {
-  const { resourceVersion: _, ...stored } = metadata
-  return { ...object, metadata: stored }
 }
 
 /** Resolves when its controllers, scheduler and nodes run. The caller stops it. @throws StartError */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Node } from '../../src/api/generated/types.ts'
 import type { KubeObject } from '../../src/api/object.ts'
+import { storedItem } from '../../src/cluster/twin.ts'
 import { deleteDeed } from '../../src/inspect/plan/delete-deed.ts'
 import { type Plan, planDelete, planIn, readModel } from '../../src/inspect/plan/plan.ts'
 import { modelOf, type TwinModel } from '../../src/inspect/twin/twin.ts'
@@ -66,21 +67,16 @@ test('a namespace in which a finalizer is left: what goes, what stays and why, a
 
 /** As the nodes of a cluster whose programs nothing is known of. */
 function onRealNodes({ read }: TwinModel): TwinModel {
+  const moved = (node: Node) => ({
+    ...node,
+    status: { ...node.status, nodeInfo: { ...node.status?.nodeInfo, containerRuntimeVersion: 'containerd://2.1.0' } },
+  })
   const resources = read.resources.map((one) =>
-    one.resource.resource !== 'nodes'
-      ? one
-      : {
-          ...one,
-          items: (one.items as readonly Node[]).map((node) => ({
-            ...node,
-            status: {
-              ...node.status,
-              nodeInfo: { ...node.status?.nodeInfo, containerRuntimeVersion: 'containerd://2.1.0' },
-            },
-          })),
-        },
+    one.resource.resource === 'nodes'
+      ? { ...one, items: one.items.map((item) => storedItem(moved(item.object() as Node))) }
+      : one,
   )
-  return modelOf({ ...read, resources: resources as typeof read.resources })
+  return modelOf({ ...read, resources })
 }
 
 test("a pod's end is a range, from obeying SIGTERM to the end of its grace; the order of the cascades is kept", async () => {

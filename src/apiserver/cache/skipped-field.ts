@@ -1,43 +1,6 @@
 /** Where a field of metadata stands in the JSON of an object, so that it need not be parsed. */
 
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const COMMA = 0x2c
-const OPEN_LIST = 0x5b
-const CLOSE_LIST = 0x5d
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
-
-/** The place behind the string whose first quote is at `at`. */
-function afterString(json: Uint8Array, at: number): number {
-  for (let i = at + 1; i < json.length; i++) {
-    const byte = json[i]
-    if (byte === BACKSLASH) i++
-    else if (byte === QUOTE) return i + 1
-  }
-  return json.length
-}
-
-/** The place behind the value that begins at `at`. */
-function afterValue(json: Uint8Array, at: number): number {
-  let depth = 0
-  for (let i = at; i < json.length; ) {
-    const byte = json[i]
-    if (byte === QUOTE) {
-      i = afterString(json, i)
-      if (depth === 0) return i
-      continue
-    }
-    if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++
-    else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
-      if (depth === 0) return i
-      depth--
-      if (depth === 0) return i + 1
-    } else if (byte === COMMA && depth === 0) return i
-    i++
-  }
-  return json.length
-}
+import { afterString, afterValue, COMMA, QUOTE } from '../../api/codec/json-text.ts'
 
 /**
  * The text of compact JSON without one field of the object whose first field begins at `at`; all of it where it has no such

@@ -58,6 +58,8 @@ function kwokPods(read: ReadCluster): (uid: string) => boolean {
 
 function podsOn(read: ReadCluster, nature: NodeNature): readonly Pod[] {
   const natures = new Map(listedItems<Node>(read, '', 'nodes').map((node) => [node.metadata.name, natureOf(node)]))
+  // Pods are what there is most of: they are parsed only where there are such nodes.
+  if (!natures.values().some((one) => one === nature)) return []
   return listedItems<Pod>(read, '', 'pods').filter(({ spec }) => natures.get(spec?.nodeName) === nature)
 }
 

@@ -3,20 +3,21 @@
  * is written. Of Secrets the metadata alone is read unless asked; Events and what aggregated API servers hold are left out.
  */
 import type { APIService, CustomResourceDefinition } from '../../api/generated/types.ts'
-import type { KubeObject } from '../../api/object.ts'
+import { apiVersionOf, type KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
 import { builtinScheme } from '../../api/scheme/scheme.ts'
-import { isExpired, isNotFound } from '../../api/status.ts'
+import { isNotFound } from '../../api/status.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
-import type { Client, GroupVersionResource, ListOptions } from '../../client/client.ts'
+import type { Client, GroupVersionResource } from '../../client/client.ts'
 import { createClient, type Transport } from '../../client/transport.ts'
-import type { StoredObjects } from '../../cluster/twin.ts'
+import { type StoredItem, type StoredObjects, storedItem } from '../../cluster/twin.ts'
 import { createClusterReader, type Unseen } from '../cluster-reader.ts'
 import { type Kinds, readKinds } from '../kinds.ts'
 import { clusterTime } from '../why/cluster-time.ts'
 import { API_SERVICES, DEFINITIONS } from '../why/look.ts'
+import { type ItemForm, listItems } from './list-items.ts'
 
 /** How a cluster is reached, and as whom. */
 export interface TwinSource {
@@ -47,7 +48,6 @@ export interface ReadCluster {
   readonly unread: readonly Unseen[]
 }
 
-const PAGE = 500
 const PARALLEL = 8
 const DISCOVERY = { budget: 200, requestMs: 20_000, totalMs: 60_000 }
 /** Owners that are looked up one by one, since their lists did not have them. */
@@ -89,14 +89,23 @@ interface Definitions {
 }
 
 async function readDefinitions({ client, unread }: Asked): Promise<Definitions> {
-  const all = <T extends KubeObject>(gvr: GroupVersionResource) =>
-    pages<T>(client, gvr, '', {}).catch((error) => {
-      unread.push({ what: `${gvr.resource}.${gvr.group}`, why: messageOf(error) })
+  const all = async <T extends KubeObject>(form: ItemForm): Promise<readonly T[]> => {
+    const { group, resource } = form.resource
+    try {
+      return (await listItems(client, form, '')).map((item) => item.object() as T)
+    } catch (error) {
+      unread.push({ what: `${resource}.${group}`, why: messageOf(error) })
       return []
-    })
+    }
+  }
+  const form = (resource: GroupVersionResource, kind: string): ItemForm => ({
+    resource,
+    apiVersion: apiVersionOf(resource.group, resource.version),
+    kind,
+  })
   const [definitions, apis] = await Promise.all([
-    all<CustomResourceDefinition>(DEFINITIONS),
-    all<APIService>(API_SERVICES),
+    all<CustomResourceDefinition>(form(DEFINITIONS, 'CustomResourceDefinition')),
+    all<APIService>(form(API_SERVICES, 'APIService')),
   ])
   return { definitions, apis }
 }
@@ -158,8 +167,8 @@ async function readResource({ client, options, unread }: Asked, row: RowToRead):
   try {
     const lists =
       resource.namespaced && namespaces !== undefined
-        ? await Promise.all(namespaces.map((namespace) => pages(client, resource, namespace, { metadataOnly })))
-        : [await pages(client, resource, '', { metadataOnly })]
+        ? await Promise.all(namespaces.map((namespace) => listItems(client, row, namespace, metadataOnly)))
+        : [await listItems(client, row, '', metadataOnly)]
     const all = lists.flat()
     const isOutside = (name: string) => namespaces !== undefined && !namespaces.includes(name)
     const isNamespaces = resource.group === '' && resource.resource === 'namespaces'
@@ -175,31 +184,10 @@ async function readResource({ client, options, unread }: Asked, row: RowToRead):
 const TOKEN = 'kubernetes.io/service-account-token'
 
 /** What is left of a Secret; that it belongs to a service account is told by its annotation. */
-function withoutValues({ metadata }: KubeObject): KubeObject {
+function withoutValues(item: StoredItem): StoredItem {
+  const { metadata } = item.object()
   const isToken = metadata.annotations?.['kubernetes.io/service-account.name'] !== undefined
-  return { apiVersion: 'v1', kind: 'Secret', metadata, type: isToken ? TOKEN : 'Opaque' }
-}
-
-/** All of a list. One whose pages ended too late is begun anew, whole. */
-async function pages<T extends KubeObject>(
-  client: Client,
-  gvr: GroupVersionResource,
-  namespace: string,
-  options: ListOptions,
-): Promise<readonly T[]> {
-  const resource = client.resource<T>(gvr).namespace(namespace)
-  const items: T[] = []
-  try {
-    for (let next: string | undefined = ''; next !== undefined; ) {
-      const page = await resource.list({ ...options, limit: PAGE, ...(next === '' ? {} : { continue: next }) })
-      for (const item of page.items) items.push(item)
-      next = page.metadata.continue || undefined
-    }
-    return items
-  } catch (error) {
-    if (!isExpired(error)) throw error
-    return (await resource.list(options)).items
-  }
+  return storedItem({ apiVersion: 'v1', kind: 'Secret', metadata, type: isToken ? TOKEN : 'Opaque' })
 }
 
 async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
@@ -219,7 +207,7 @@ async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<
 async function withOwners(asked: Asked, resources: readonly ReadResource[]): Promise<readonly ReadResource[]> {
   const known = new Set(resources.flatMap(({ items }) => items.map(({ metadata }) => metadata.uid)))
   const byKind = new Map(resources.map((one) => [`${one.resource.group}/${one.kind}`, one]))
-  const added = new Map<ReadResource, KubeObject[]>()
+  const added = new Map<ReadResource, StoredItem[]>()
   const hidden = new Map<string, string>()
   let lookedUp = 0
   for (const { items } of resources)
@@ -237,7 +225,7 @@ async function withOwners(asked: Asked, resources: readonly ReadResource[]): Pro
         const one = await lookUp(asked.client, row, namespace, owner.name)
         if (one?.metadata.uid !== owner.uid) continue
         known.add(owner.uid)
-        added.set(row, [...(added.get(row) ?? []), one])
+        added.set(row, [...(added.get(row) ?? []), storedItem(one)])
       }
   for (const kind of new Set(hidden.values()))
     asked.unread.push({
@@ -250,17 +238,18 @@ async function withOwners(asked: Asked, resources: readonly ReadResource[]): Pro
     : whole.map((row) => ({ ...row, items: row.items.map((item) => withoutHidden(item, hidden)) }))
 }
 
-async function lookUp(client: Client, { resource }: ReadResource, namespace: string, name: string) {
+async function lookUp(client: Client, row: ReadResource, namespace: string, name: string) {
+  const { resource, apiVersion, kind } = row
   try {
-    return await client.resource(resource).namespace(namespace).get(name)
+    return { ...(await client.resource(resource).namespace(namespace).get(name)), apiVersion, kind }
   } catch {
     return undefined
   }
 }
 
-function withoutHidden(object: KubeObject, hidden: ReadonlyMap<string, string>): KubeObject {
-  const { ownerReferences } = object.metadata
-  if (!ownerReferences?.some(({ uid }) => hidden.has(uid))) return object
-  const left = ownerReferences.filter(({ uid }) => !hidden.has(uid))
-  return { ...object, metadata: { ...object.metadata, ownerReferences: left } }
+function withoutHidden(item: StoredItem, hidden: ReadonlyMap<string, string>): StoredItem {
+  if (!item.metadata.ownerReferences?.some(({ uid }) => hidden.has(uid))) return item
+  const object = item.object()
+  const ownerReferences = object.metadata.ownerReferences?.filter(({ uid }) => !hidden.has(uid)) ?? []
+  return storedItem({ ...object, metadata: { ...object.metadata, ownerReferences } })
 }

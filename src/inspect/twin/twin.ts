@@ -48,7 +48,7 @@ export function listedItems<T extends KubeObject>(
   resource: string,
 ): readonly T[] {
   const found = resources.find((one) => one.resource.group === group && one.resource.resource === resource)
-  return (found?.items ?? []) as readonly T[]
+  return (found?.items ?? []).map((item) => item.object() as T)
 }
 
 /** How the containers of a node end: as annotations of simulations say, at once (KWOK), or within their grace periods. */
