@@ -97,6 +97,56 @@ test('a definition that is there becomes what is given', async () => {
   }
 })
 
+test('what `kwokctl snapshot export` wrote is read: times that are offsets, owners by the uids that they have here', async () => {
+  const about = (name: string, uid: string, owners = '') => `apiVersion: v1
+kind: ConfigMap
+metadata:
+  annotations: {told: "$(time-offset-nanosecond -7859262155)"}
+  creationTimestamp: "$(time-offset-nanosecond -7859262155)"
+  name: ${name}
+  namespace: default
+  uid: ${uid}
+${owners}
+`
+  const owner = (name: string, uid: string) =>
+    `  ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: ${name}, uid: ${uid}, controller: true}]`
+  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((one) => `${one.repeat(8)}-0000-4000-8000-000000000000`) as [
+    string,
+    string,
+    string,
+    string,
+  ]
+  const documents = [
+    about('third', c, owner('second', b)),
+    about('second', b, owner('first', a)),
+    about('first', a),
+    // One that owns itself: it is made all the same, and then collected.
+    about('fourth', d, owner('fourth', d)),
+    // It is there already, and its address is taken.
+    'apiVersion: v1\nkind: Service\nmetadata: {name: kubernetes}\nspec: {clusterIP: 10.96.0.1, ports: [{port: 443}]}\n',
+  ]
+  const before = Date.now()
+  const cluster = await startCluster({ storage: 'memory', nodes: 0, objects: [file(documents.join('---\n'))] })
+  try {
+    const maps = cluster.client.core.configMaps('default')
+    const first = await maps.get('first')
+    const told = Date.parse(first.metadata.annotations?.['told'] ?? '')
+    assert.ok(Math.abs(told - (before - 7859)) < 60_000, first.metadata.annotations?.['told'])
+    for (const [name, of] of [
+      ['second', first],
+      ['third', await maps.get('second')],
+    ] as const) {
+      const { metadata } = await maps.get(name)
+      assert.deepEqual(
+        metadata.ownerReferences?.map(({ uid }) => uid),
+        [of.metadata.uid],
+      )
+    }
+  } finally {
+    await cluster.stop()
+  }
+})
+
 test('what is wrong ends the start in one line that names the file', async () => {
   const cases: readonly (readonly [object, RegExp])[] = [
     [{ crds: [join(folder, 'missing.yaml')] }, /^ENOENT: .*missing\.yaml/],

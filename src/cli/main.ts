@@ -104,6 +104,8 @@ function skiffCommand(commandLine: readonly string[]): Command {
         'none',
       ),
     )
+    .option('--crds <path>', 'a file or folder of CustomResourceDefinitions to begin with (repeatable)', append, [])
+    .option('--objects <path>', 'a file or folder of objects to begin with (repeatable)', append, [])
     .option('--detach', 'return when the cluster is ready, and leave it running')
     .option('-v, --verbosity <level>', 'how much to log: 0 to 10', integer(0, 10), 0)
     .allowExcessArguments(false)

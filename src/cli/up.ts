@@ -37,6 +37,8 @@ export interface UpOptions
   readonly allowPrivileged?: boolean
   readonly clock?: ClockKind
   readonly controls: readonly ControlName[]
+  readonly crds: readonly string[]
+  readonly objects: readonly string[]
   readonly detach?: boolean
   /** What the options were read from, beginning with `up`. */
   readonly commandLine: readonly string[]
@@ -86,6 +88,8 @@ export async function up(options: UpOptions): Promise<void> {
     const cluster = await startCluster({
       ...(options.clock === undefined ? {} : { clock: options.clock }),
       controls: options.controls,
+      crds: options.crds,
+      objects: options.objects,
       ...faultsOf(options),
       dataDir: options.dataDir,
       port: options.port,

@@ -5,7 +5,7 @@ import { parseAllDocuments } from 'yaml'
 import type { KubeObject } from '../api/object.ts'
 import { isObject } from '../api/schema/structural/structural.ts'
 import { isAlreadyExists, isNotFound } from '../api/status.ts'
-import { sleep } from '../base/clock.ts'
+import { formatTime, sleep } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client, DiscoveredResource, ResourceClient } from '../client/client.ts'
@@ -44,15 +44,46 @@ export async function makeInitialObjects(
   { crds, objects }: InitialObjects,
   accounts: boolean,
 ): Promise<void> {
-  const definitions = crds.flatMap((crd) => definitionsOf(crd))
-  const others = objects.flatMap((object) => manifestsOf(object))
+  const now = runtime.clock.now()
+  const definitions = crds.flatMap((crd) => definitionsOf(crd, now))
+  const others = objects.flatMap((object) => manifestsOf(object, now))
   for (const definition of definitions) await told(definition, () => makeDefinition(client, definition.object))
   for (const definition of definitions) await told(definition, () => untilServed(runtime, client, definition.object))
   if (others.length === 0) return
   const { everyVersion } = await client.discover()
-  const isNamespace = ({ object }: Found) => object.kind === 'Namespace' && object.apiVersion === 'v1'
-  for (const found of others.toSorted((a, b) => Number(isNamespace(b)) - Number(isNamespace(a))))
-    await told(found, () => make(runtime, client, found.object, everyVersion, accounts))
+  const uids = new Map<string, string>()
+  for (const found of inOrder(others)) {
+    const { uid } = found.object.metadata
+    const made = await told(found, () => make(runtime, client, ownedAnew(found.object, uids), everyVersion, accounts))
+    if (uid !== undefined && made.metadata.uid !== undefined) uids.set(uid, made.metadata.uid)
+  }
+}
+
+/** Namespaces first, and owners that are given before their dependents. */
+function inOrder(all: readonly Found[]): readonly Found[] {
+  const byUid = new Map(all.map((found) => [found.object.metadata.uid, found]))
+  const depths = new Map<Found, number>()
+  const depthOf = (found: Found): number => {
+    const known = depths.get(found)
+    if (known !== undefined) return known
+    // For those that own one another.
+    depths.set(found, 1)
+    const owners = ownersOf(found.object).flatMap(({ uid }) => byUid.get(uid) ?? [])
+    const isNamespace = found.object.kind === 'Namespace' && found.object.apiVersion === 'v1'
+    const depth = isNamespace ? 0 : 1 + Math.max(0, ...owners.map(depthOf))
+    depths.set(found, depth)
+    return depth
+  }
+  return all.toSorted((a, b) => depthOf(a) - depthOf(b))
+}
+
+const ownersOf = ({ metadata }: KubeObject) => metadata.ownerReferences ?? []
+
+/** With owners by the uids that they have here: objects that were written out elsewhere name them by those they had there. */
+function ownedAnew(object: KubeObject, uids: ReadonlyMap<string, string>): KubeObject {
+  if (!ownersOf(object).some(({ uid }) => uids.has(uid))) return object
+  const ownerReferences = ownersOf(object).map((owner) => ({ ...owner, uid: uids.get(owner.uid) ?? owner.uid }))
+  return { ...object, metadata: { ...object.metadata, ownerReferences } }
 }
 
 /** Resolves when pods can be made in the namespace. @throws StartError */
@@ -69,21 +100,25 @@ export async function untilDefaultAccount(runtime: Runtime, client: Client, name
   await until(runtime, isThere, `the service account ${namespace}/default is not made`)
 }
 
-function definitionsOf(crd: Manifest): readonly Found[] {
-  const found = manifestsOf(crd).filter(({ object }) => object.kind === 'CustomResourceDefinition')
+function definitionsOf(crd: Manifest, now: number): readonly Found[] {
+  const found = manifestsOf(crd, now).filter(({ object }) => object.kind === 'CustomResourceDefinition')
   if (found.length > 0) return found
   throw new StartError(`${typeof crd === 'string' ? crd : nameOf(crd)}: there is no CustomResourceDefinition in it`)
 }
 
-/** @throws StartError that names the file and what is wrong with it */
-export function manifestsOf(manifest: Manifest): readonly Found[] {
+/**
+ * `now`: milliseconds since the Unix epoch, from which times count that are given as an offset. Default: such times are left.
+ *
+ * @throws StartError that names the file and what is wrong with it
+ */
+export function manifestsOf(manifest: Manifest, now?: number): readonly Found[] {
   if (typeof manifest !== 'string') return [{ object: objectIn(manifest, nameOf(manifest)), from: nameOf(manifest) }]
   try {
-    if (!statSync(manifest).isDirectory()) return read(manifest)
+    if (!statSync(manifest).isDirectory()) return read(manifest, now)
     return readdirSync(manifest)
       .filter((name) => EXTENSIONS.has(extname(name)))
       .sort()
-      .flatMap((name) => read(join(manifest, name), true))
+      .flatMap((name) => read(join(manifest, name), now, true))
   } catch (error) {
     if (error instanceof StartError) throw error
     throw new StartError(messageOf(error), { cause: error })
@@ -91,8 +126,9 @@ export function manifestsOf(manifest: Manifest): readonly Found[] {
 }
 
 /** JSON is YAML. Empty documents are passed over; in a folder also what is no object of Kubernetes (a kustomization). */
-function read(file: string, isInFolder = false): readonly Found[] {
-  const documents = parseAllDocuments(readFileSync(file, 'utf8'))
+function read(file: string, now: number | undefined, isInFolder = false): readonly Found[] {
+  const text = readFileSync(file, 'utf8')
+  const documents = parseAllDocuments(now === undefined ? text : withTimes(text, now))
   return (Array.isArray(documents) ? documents : []).flatMap((document, index): readonly Found[] => {
     const from = documents.length === 1 ? file : `${file}, document ${index + 1}`
     const [error] = document.errors
@@ -104,6 +140,10 @@ function read(file: string, isInFolder = false): readonly Found[] {
     return object['items'].map((item) => ({ object: objectIn(item, from), from }))
   })
 }
+
+/** In files of `kwokctl snapshot export` (KWOK v0.5 and later) a time is so many nanoseconds from when they were written. */
+const withTimes = (text: string, now: number): string =>
+  text.replace(/\$\(time-offset-nanosecond (-?\d{1,18})\)/g, (_, ns: string) => formatTime(now + Number(ns) / 1e6))
 
 const hasKind = (value: unknown): boolean =>
   isObject(value) && typeof value['apiVersion'] === 'string' && typeof value['kind'] === 'string'
@@ -165,7 +205,7 @@ async function make(
   object: KubeObject,
   resources: readonly DiscoveredResource[],
   accounts: boolean,
-): Promise<void> {
+): Promise<KubeObject> {
   const row = resources.find(
     ({ group, version, kind }) =>
       kind === object.kind && object.apiVersion === (group === '' ? version : `${group}/${version}`),
@@ -182,9 +222,13 @@ async function make(
     target = target.namespace(namespace)
   }
   try {
-    await target.create(object)
+    return await target.create(object)
   } catch (error) {
-    if (!isAlreadyExists(error)) throw error
+    // Of one that is there something else may be refused first: its address is taken.
+    const { name } = object.metadata
+    const there = name === undefined ? undefined : await target.get(name).catch(() => undefined)
+    if (there === undefined) throw error
+    return there
   }
 }
 

@@ -44,15 +44,17 @@ export function simulationResources(
 export async function simulationStages({ stages = [] }: SimulationOptions = {}): Promise<readonly Stage[]> {
   if (stages.length === 0) return []
   const { readStage, StageError } = await import('../kubelet/stages/stage-file.ts')
-  const read = stages.flatMap(manifestsOf).map(({ object, from }) => {
-    try {
-      return readStage(object)
-    } catch (cause) {
-      if (!(cause instanceof StageError)) throw cause
-      const name = object.metadata.name === undefined ? '' : ` ${object.metadata.name}`
-      throw new StartError(`${from}: ${object.kind}${name}: ${cause.message}`, { cause })
-    }
-  })
+  const read = stages
+    .flatMap((stage) => manifestsOf(stage))
+    .map(({ object, from }) => {
+      try {
+        return readStage(object)
+      } catch (cause) {
+        if (!(cause instanceof StageError)) throw cause
+        const name = object.metadata.name === undefined ? '' : ` ${object.metadata.name}`
+        throw new StartError(`${from}: ${object.kind}${name}: ${cause.message}`, { cause })
+      }
+    })
   const twice = read.find((stage, i) => read.findIndex(({ name }) => name === stage.name) !== i)
   if (twice !== undefined) throw new StartError(`there are two Stages of the name ${twice.name}`)
   if (read.length === 0)
