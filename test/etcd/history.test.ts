@@ -50,6 +50,25 @@ test('a history that could have come about is accepted', () => {
   assert.deepEqual(problemsOf(history()), [])
   // Two reads beside a write may see it or not, and what is unknown may never have been done.
   assert.deepEqual(problemsOf(withOperations([2, { outcome: read('a', 'a2', 5), answered: 12 }])), [])
+  // Two delete one object: one of them has done it.
+  const second: Operation = {
+    what: 'delete',
+    key: 'b',
+    expected: 4,
+    begun: 14,
+    answered: 16,
+    outcome: { type: 'refused' },
+  }
+  assert.deepEqual(problemsOf(history({ operations: [...good, second] })), [])
+  // A read that is answered after the delete began may see it.
+  const during: Partial<Operation> = {
+    what: 'get',
+    key: 'b',
+    begun: 13,
+    answered: 15,
+    outcome: { type: 'read', item: undefined },
+  }
+  assert.deepEqual(problemsOf(withOperations([5, during])), [])
   const neverDone: Operation = {
     what: 'create',
     key: 'c',
@@ -86,6 +105,11 @@ const refused: Readonly<Record<string, History>> = {
       { what: 'get', key: 'a', begun: 40, answered: 41, outcome: { type: 'read', item: undefined } },
     ],
   }),
+  'a read misses what is only deleted later': withOperations([
+    5,
+    { what: 'get', key: 'b', begun: 12, answered: 13, outcome: { type: 'read', item: undefined } },
+  ]),
+  'a refused delete was done': withOperations([6, { outcome: { type: 'refused' } }]),
   'a read shows what never was': withOperations([2, { outcome: read('a', 'a7', 2) }]),
   'a read shows what is written later': withOperations([2, { outcome: read('a', 'a2', 5) }]),
   'a list is older than an answered write': history({

@@ -137,7 +137,7 @@ function writeProblems({ operations }: History, truth: Truth): string[] {
         continue
       }
       written.push({ operation, revision: change.revision })
-    } else if (outcome.type === 'refused' && what !== 'delete' && change !== undefined)
+    } else if (outcome.type === 'refused' && change !== undefined && !mayBeOfAnother(operation, operations))
       problems.push(`${nameOf(operation)} was refused, and is in the store`)
     if (change === undefined || what === 'delete') continue
     const before = truth.before(key, change.revision)
@@ -152,6 +152,14 @@ function writeProblems({ operations }: History, truth: Truth): string[] {
         problems.push(`${nameOf(later.operation)} began after ${nameOf(earlier.operation)}, and has an older revision`)
   return problems
 }
+
+/** Two may delete a key at one revision: one of them has done it. Of other writes each has a value of its own. */
+const mayBeOfAnother = (one: Operation, operations: readonly Operation[]): boolean =>
+  one.what === 'delete' &&
+  operations.some(
+    ({ what, key, expected, outcome }) =>
+      what === 'delete' && key === one.key && expected === one.expected && outcome.type !== 'refused',
+  )
 
 /** The newest revision that anybody had been answered before something began. */
 function knownBefore({ operations }: History, truth: Truth, begun: number): number {
@@ -198,15 +206,23 @@ function readProblems(history: History, truth: Truth): string[] {
     const then = truth.stateAt(key, known)
     const isOld =
       outcome.item === undefined
-        ? then?.type === 'put' && !wasAbsentAfter(history, key, known)
+        ? then?.type === 'put' && !mayBeAbsent(history, truth, operation, known)
         : then !== undefined && outcome.item.revision < then.revision
     if (isOld) problems.push(`${nameOf(operation)} is older than ${known}, which had been answered`)
   }
   return problems
 }
 
-const wasAbsentAfter = ({ truth }: History, key: string, revision: number): boolean =>
-  truth.some((change) => change.key === key && change.type === 'delete' && change.revision > revision)
+/** Whether a delete of the key after a revision had begun when the read was answered. */
+const mayBeAbsent = ({ operations }: History, truth: Truth, { key, answered }: Operation, revision: number): boolean =>
+  operations.some(
+    (other) =>
+      other.what === 'delete' &&
+      other.key === key &&
+      other.outcome.type !== 'refused' &&
+      other.begun < answered &&
+      (truth.deleteOf(key, other.expected ?? 0)?.revision ?? 0) > revision,
+  )
 
 function watchProblems({ from, until, changes }: Watched, truth: readonly Change[], index: number): string[] {
   const textOf = ({ type, key, revision, value = '' }: Change) => `${type} ${key} ${value} at ${revision}`
