@@ -128,22 +128,21 @@ async function start(
   const network = fromFlags(() => serviceNetwork(security.serviceClusterIpRange, security.serviceNodePortRange))
   const advertised = advertisedAddress(host, options.advertiseAddress, network.ranges[0].family)
 
-  if (nodes > 0 && options.containerRuntime === 'cri' && network.ranges.some(({ family }) => family === 'IPv6'))
-    throw new StartError('--service-cluster-ip-range: pods of real containers have IPv4 addresses only')
-
   const clusterCidrs = clusterCidrsOf(options, network, nodes)
 
+  const hasIPv6 = network.ranges.some(({ family }) => family === 'IPv6')
   const real =
-    nodes > 0 && options.containerRuntime === 'cri' ? await realNode(directory, options.criEndpoint, nodes) : undefined
+    nodes > 0 && options.containerRuntime === 'cri'
+      ? await realNode(directory, options.criEndpoint, nodes, hasIPv6)
+      : undefined
   // What a killed process left running is not this cluster's node any more.
   if (real === undefined && existsSync(join(directory.path, 'kubelet')))
     await (await import('./real-node.ts')).takeDownLeftNodes(directory.path)
+  const serviceRanges = network.ranges.map(({ cidr }) => cidr)
   const node =
-    real === undefined
-      ? undefined
-      : await prepareMachine(runtime, directory, real, network.ranges[0].cidr, nodes > 1, undo)
+    real === undefined ? undefined : await prepareMachine(runtime, directory, real, serviceRanges, nodes > 1, undo)
   progress(existsSync(directory.pki) ? 'reading keys and certificates' : 'making keys and certificates')
-  const forPods = node === undefined ? [] : [node.network.address]
+  const forPods = node === undefined ? [] : [node.network[0].address]
   const pki = pkiOf(
     runtime,
     forked === undefined ? directory.pki : undefined,
@@ -229,8 +228,8 @@ async function start(
     node === undefined || nodes === 1
       ? undefined
       : await furtherNodesOf(runtime, options, {
-          ...{ dataDir: directory.path, first: node, nodes, pki, serviceRange: network.ranges[0].cidr },
-          server: serverUrl(node.network.address, http.port),
+          ...{ dataDir: directory.path, first: node, nodes, pki, serviceRanges },
+          server: serverUrl(node.network[0].address, http.port),
           serverCa: identity.servingCa,
           hasProxy: components.includes('proxy'),
           settings: forNodes,

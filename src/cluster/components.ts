@@ -173,16 +173,17 @@ async function startReal(
   signal: AbortSignal,
 ) {
   const { nodeUser } = await import('./nodes.ts')
-  const { fitRange, startNode } = await import('./real-node.ts')
+  const { fitRanges, startNode } = await import('./real-node.ts')
   const own = { ...runtime, log: runtime.log.named('kubelet') }
   const client = options.clientFor(nodeUser(prepared.nodeName), 'kubelet')
   // A pod that starts finds the addresses of Services leading somewhere.
   await services.start()
-  const { podCIDR, clusterRange } = prepared.network
-  if (podCIDR !== undefined && clusterRange !== undefined) {
+  const podCIDRs = prepared.network.flatMap(({ podCIDR }) => podCIDR ?? [])
+  const clusterRanges = prepared.network.flatMap(({ clusterRange }) => clusterRange ?? [])
+  if (podCIDRs.length > 0) {
     const admin = options.clientFor(ADMIN, 'skiff')
     for (const [i, { name }] of options.nodes.entries())
-      await fitRange(admin, name, clusterRange, i === 0 ? podCIDR : undefined)
+      await fitRanges(admin, name, clusterRanges, i === 0 ? podCIDRs : undefined)
   }
   const further = options.further?.start(services)
   // It is waited for below.
@@ -204,12 +205,17 @@ async function nodeIpamOf(options: ComponentsOptions): Promise<Pick<ControllerSe
     const clusterRanges = clusterCidrs.map((cidr) => ({ cidr, nodeMaskSize: nodeMaskSizeOf(cidr) }))
     return { nodeIpam: { clusterRanges, reserved } }
   }
-  const { podCIDR, clusterRange, nodeRange } = real?.network ?? {}
-  if (podCIDR === undefined || clusterRange === undefined || nodeRange === undefined) return {}
+  const ranges = (real?.network ?? []).flatMap(({ podCIDR, clusterRange, nodeRange }) =>
+    podCIDR === undefined || clusterRange === undefined || nodeRange === undefined
+      ? []
+      : { cidr: clusterRange, own: [podCIDR, nodeRange] },
+  )
+  // A Node is given a range of each family, or none.
+  if (ranges.length === 0 || ranges.length !== real?.network.length) return {}
   return {
     nodeIpam: {
-      clusterRanges: [{ cidr: clusterRange, nodeMaskSize: 24 }],
-      reserved: [podCIDR, nodeRange, ...services],
+      clusterRanges: ranges.map(({ cidr }) => ({ cidr, nodeMaskSize: nodeMaskSizeOf(cidr) })),
+      reserved: [...ranges.flatMap(({ own }) => own), ...services],
     },
   }
 }

@@ -11,7 +11,7 @@ export async function prepareMachine(
   runtime: Runtime,
   { path }: ClusterDirectory,
   choice: RealNodeChoice,
-  serviceRange: string,
+  serviceRanges: readonly string[],
   hasOtherNodes: boolean,
   undo: (() => void | Promise<void>)[],
 ): Promise<PreparedNode> {
@@ -20,7 +20,7 @@ export async function prepareMachine(
     await takeDownLeftNodes(path)
   })
   await endLeftNamespaces(path, false)
-  return prepareRealNode(runtime, choice, serviceRange, hasOtherNodes)
+  return prepareRealNode(runtime, choice, serviceRanges, hasOtherNodes)
 }
 
 type FurtherNodesChoice = Omit<FurtherNodesOptions, 'runtime' | 'verbosity'>
@@ -32,8 +32,13 @@ export async function furtherNodesOf(runtime: Runtime, { logLevel = 0 }: Cluster
   return furtherNodes({ ...choice, runtime: own, dataDir: realPath(choice.dataDir), verbosity: logLevel })
 }
 
-export async function realNode({ path }: ClusterDirectory, endpoint: string | undefined, nodes: number) {
+export async function realNode(
+  { path }: ClusterDirectory,
+  endpoint: string | undefined,
+  nodes: number,
+  hasIPv6: boolean,
+) {
   const { findContainerRuntime, nodeDirectory } = await import('./real-node.ts')
   const { nodeName } = await import('./nodes.ts')
-  return { found: await findContainerRuntime(endpoint, nodes), directory: nodeDirectory(path, nodeName(0)) }
+  return { found: await findContainerRuntime(endpoint, nodes, hasIPv6), directory: nodeDirectory(path, nodeName(0)) }
 }

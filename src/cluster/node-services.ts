@@ -2,7 +2,7 @@
 
 import { addressAt } from '../api/objects/ip-range.ts'
 import type { UserInfo } from '../api/request.ts'
-import type { ServiceNetwork } from '../apiserver/registry/allocators/service-network.ts'
+import type { ServiceNetwork, ServiceRange } from '../apiserver/registry/allocators/service-network.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { DnsServer } from '../dns/dns.ts'
@@ -12,7 +12,7 @@ import { begun, NETWORK_READER, NETWORK_READS, startTraffic } from './node-traff
 import { ensureReader } from './reader.ts'
 
 export interface NodeServices {
-  /** Pods' name servers: the usual address, whatever answers there. */
+  /** Pods' name servers: the usual address of the first family, whatever answers there. */
   readonly dnsServers: readonly string[]
   /** Where the cluster's DNS listens, once it does. */
   readonly dnsPort: number | undefined
@@ -26,8 +26,11 @@ export interface NodeServices {
 export const PROXY: UserInfo = { name: 'system:kube-proxy', groups: ['system:authenticated'] }
 const ADMIN: UserInfo = { name: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] }
 
-/** The tenth address, as kubeadm has it; of the smallest ranges the second. */
-const dnsAddress = ({ ranges: [first] }: ServiceNetwork) => addressAt(first, first.size > 11n ? 10 : 2)
+/** The tenth address of each range, as kubeadm has it; of the smallest ranges the second. */
+const dnsAddresses = ({ ranges: [first, ...more] }: ServiceNetwork) => {
+  const of = (range: ServiceRange) => addressAt(range, range.size > 11n ? 10 : 2)
+  return [of(first), ...more.map(of)] as const
+}
 
 export function nodeServices(
   runtime: Runtime,
@@ -36,7 +39,8 @@ export function nodeServices(
   signal: AbortSignal,
 ): NodeServices {
   const { network } = node
-  const serviceAddress = dnsAddress(serviceNetwork)
+  const serviceAddresses = dnsAddresses(serviceNetwork)
+  const addresses = network.map(({ address }) => address)
   const admin = clientFor(ADMIN, 'skiff')
   let traffic: { stopped(): Promise<void> } | undefined
   let dns: DnsServer | undefined
@@ -51,12 +55,12 @@ export function nodeServices(
     dns = await startDns({
       runtime: { ...runtime, log: runtime.log.named('dns') },
       client: clientFor(user, 'skiff-dns'),
-      address: network.address,
-      serviceAddress,
-      podRanges: network.clusterRange === undefined ? network.podRanges : [network.clusterRange],
+      addresses,
+      serviceAddresses,
+      podRanges: network.flatMap(({ clusterRange, podRanges }) => clusterRange ?? podRanges),
       signal,
     })
-    await ensureDnsObjects(admin, { serviceAddress, address: network.address, port: dns.port })
+    await ensureDnsObjects(admin, { serviceAddresses, addresses, port: dns.port })
   }
 
   async function withoutDns(): Promise<void> {
@@ -65,7 +69,7 @@ export function nodeServices(
   }
 
   return {
-    dnsServers: [serviceAddress],
+    dnsServers: [serviceAddresses[0]],
     get dnsPort() {
       return dns?.port
     },

@@ -6,6 +6,7 @@ import { networkInterfaces } from 'node:os'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
+import { isLinkLocal } from '../kubelet/machine/network-ranges.ts'
 import { policyTableOf, serviceTableOf } from '../kubelet/machine/pod-network.ts'
 import type { PreparedNode } from '../kubelet/machine/real-node.ts'
 import type { ClusterServer } from '../proxy/network-policy-rules.ts'
@@ -45,8 +46,7 @@ export async function startTraffic(options: TrafficOptions): Promise<{ stopped()
         client: as,
         nodeName,
         tableName: serviceTableOf(cluster),
-        podRanges: network.podRanges,
-        nodePortAddresses: [network.nodeIP],
+        families: network.map(({ family, podRanges, nodeIP }) => ({ family, podRanges, nodePortAddresses: [nodeIP] })),
         signal,
       }),
     )
@@ -56,21 +56,24 @@ export async function startTraffic(options: TrafficOptions): Promise<{ stopped()
     const { startNetworkPolicies } = await import('../proxy/keep-network-policies.ts')
     const tableName = policyTableOf(cluster)
     const { servers = [] } = options
-    const own = { runtime: named('policies'), client, nodeName, tableName, servers, signal }
+    const families = network.map(({ family }) => family)
+    const own = { runtime: named('policies'), client, nodeName, tableName, families, servers, signal }
     running.push(await startNetworkPolicies(own))
   }
 
-  async function startTheRoutes(clusterRange: string): Promise<void> {
+  async function startTheRoutes(clusterRanges: readonly string[]): Promise<void> {
     const { startNodeRoutes } = await import('../proxy/node-routes.ts')
-    running.push(await startNodeRoutes({ runtime: named('routes'), client, nodeName, clusterRange, links, signal }))
+    running.push(await startNodeRoutes({ runtime: named('routes'), client, nodeName, clusterRanges, links, signal }))
   }
 
   if (proxy !== undefined) await begun('the proxy of Services', () => startTheProxy(proxy))
   // Where the pods' network is another's, so are its policies and its routes.
-  const { podCIDR, clusterRange } = network
-  if (podCIDR !== undefined) await begun('the enforcement of NetworkPolicies', startThePolicies)
-  if (clusterRange !== undefined && clusterRange !== podCIDR)
-    await begun('the routes to other nodes', () => startTheRoutes(clusterRange))
+  if (network.some(({ podCIDR }) => podCIDR !== undefined))
+    await begun('the enforcement of NetworkPolicies', startThePolicies)
+  const clusterRanges = network.flatMap(({ podCIDR, clusterRange = podCIDR }) =>
+    clusterRange === podCIDR ? [] : (clusterRange ?? []),
+  )
+  if (clusterRanges.length > 0) await begun('the routes to other nodes', () => startTheRoutes(clusterRanges))
   return {
     async stopped() {
       for (const one of running) await one.stopped()
@@ -81,7 +84,7 @@ export async function startTraffic(options: TrafficOptions): Promise<{ stopped()
 /** Networks that this machine is on itself. */
 const links = (): readonly string[] =>
   Object.values(networkInterfaces()).flatMap((all = []) =>
-    all.flatMap(({ family, internal, cidr }) => (family === 'IPv4' && !internal && cidr !== null ? cidr : [])),
+    all.flatMap(({ internal, cidr }) => (internal || cidr === null || isLinkLocal(cidr) ? [] : cidr)),
   )
 
 export async function begun(what: string, start: () => Promise<void>): Promise<void> {

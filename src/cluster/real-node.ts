@@ -39,11 +39,18 @@ export function realPath(path: string): string {
 }
 
 /** @throws StartError with a line for each thing that the machine lacks */
-export async function findContainerRuntime(endpoint: string | undefined, nodes: number): Promise<FoundRuntime> {
+export async function findContainerRuntime(
+  endpoint: string | undefined,
+  nodes: number,
+  hasIPv6: boolean,
+): Promise<FoundRuntime> {
   const { MOST_NODES } = await import('../kubelet/machine/node-links.ts')
   if (nodes > MOST_NODES) throw new StartError(`--runtime cri runs ${MOST_NODES} nodes at most, not ${nodes}`)
   const { checkMachine } = await import('../kubelet/machine/machine-requirements.ts')
-  const { runtime, problems } = await checkMachine(liveRuntime().clock, endpoint, { hasFurtherNodes: nodes > 1 })
+  const { runtime, problems } = await checkMachine(liveRuntime().clock, endpoint, {
+    hasFurtherNodes: nodes > 1,
+    hasIPv6,
+  })
   if (problems.length > 0 || runtime === undefined)
     throw new StartError(['this machine cannot run real containers yet:', ...problems].join('\n  '))
   return runtime
@@ -53,12 +60,12 @@ export async function findContainerRuntime(endpoint: string | undefined, nodes: 
 export async function prepareRealNode(
   runtime: Runtime,
   { found, directory }: RealNodeChoice,
-  serviceRange: string,
+  serviceRanges: readonly string[],
   hasOtherNodes: boolean,
 ): Promise<PreparedNode> {
   const { prepareNode } = await import('../kubelet/machine/real-node.ts')
   try {
-    return prepareNode({ runtime, nodeName: nodeName(0), found, directory, serviceRange, hasOtherNodes })
+    return prepareNode({ runtime, nodeName: nodeName(0), found, directory, serviceRanges, hasOtherNodes })
   } catch (cause) {
     throw new StartError(`the node's network cannot be made: ${messageOf(cause)}`, { cause })
   }
@@ -101,23 +108,34 @@ async function awake(task: () => Promise<void>): Promise<void> {
 const NODES = { group: '', version: 'v1', resource: 'nodes' }
 
 /**
- * A Node's range is given once. One of an earlier life whose range is none of today's is deleted, to be registered anew; one that has none yet is
- * given `own`. `admin`: an administrator's client.
+ * A Node's ranges are given once. One of an earlier life whose ranges are none of today's is deleted, to be registered anew; one that has none yet is
+ * given `own`. `clusterRanges`: one of each family, in their order. `admin`: an administrator's client.
  */
-export async function fitRange(admin: Client, name: string, clusterRange: string, own?: string): Promise<void> {
+export async function fitRanges(
+  admin: Client,
+  name: string,
+  clusterRanges: readonly string[],
+  own?: readonly string[],
+): Promise<void> {
   const nodes = admin.resource<Node>(NODES)
   try {
     const { spec } = await nodes.get(name)
-    const range = parseIPRange(spec?.podCIDR ?? '')
-    const whole = parseIPRange(clusterRange)
-    if (range === undefined) {
-      if (own !== undefined) await nodes.patch(name, 'strategic', { spec: { podCIDR: own, podCIDRs: [own] } })
-    } else if (own === undefined ? whole === undefined || !isWithin(range, whole) : spec?.podCIDR !== own)
+    const { podCIDRs = [] } = spec ?? {}
+    if (podCIDRs.length === 0) {
+      if (own !== undefined) await nodes.patch(name, 'strategic', { spec: { podCIDR: own[0] ?? '', podCIDRs: own } })
+    } else if (own === undefined ? !areWithin(podCIDRs, clusterRanges) : podCIDRs.join() !== own.join())
       await nodes.delete(name)
   } catch (error) {
     if (!isNotFound(error)) throw error
   }
 }
+
+const areWithin = (podCIDRs: readonly string[], clusterRanges: readonly string[]) =>
+  podCIDRs.length === clusterRanges.length &&
+  clusterRanges.every((cidr, i) => {
+    const [range, whole] = [parseIPRange(podCIDRs[i] ?? ''), parseIPRange(cidr)]
+    return range !== undefined && whole !== undefined && isWithin(range, whole)
+  })
 
 /** `dnsServers`: the cluster's own. @throws StartError */
 export async function startNode(

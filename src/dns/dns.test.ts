@@ -4,6 +4,7 @@ import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import { Resolver } from 'node:dns/promises'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { after, before, describe, test } from 'node:test'
 import type { Service } from '../api/generated/types.ts'
 import { liveRuntime } from '../base/live-runtime.ts'
@@ -34,7 +35,7 @@ const SERVICES = [
 ]
 const names: Names = {
   domain: 'cluster.local',
-  server: '10.96.0.10',
+  servers: ['10.96.0.10'],
   service: (_, name) => SERVICES.find(({ metadata }) => metadata.name === name),
   slices: () => [
     {
@@ -51,6 +52,10 @@ const names: Names = {
   slicesByAddress: () => [],
   serial: () => 1,
 }
+
+const LOOPBACK_OF_IPV6 = networkInterfaces()['lo']?.some(({ address }) => address === '::1') ? ['::1'] : []
+const noIPv6 = LOOPBACK_OF_IPV6.length === 0 ? 'this machine has no address of IPv6' : false
+const PLAIN = { edns: undefined, checkingDisabled: false }
 
 describe('the DNS of the cluster', () => {
   const stopping = new AbortController()
@@ -105,7 +110,7 @@ describe('the DNS of the cluster', () => {
     const forwarder = createForwarder({ runtime, servers: () => [`127.0.0.1#${port}`], signal: stopping.signal })
     sockets = await openSockets({
       runtime,
-      address: '127.0.0.1',
+      addresses: ['127.0.0.1', ...LOOPBACK_OF_IPV6],
       ports: [0],
       isAllowed: allowing([]),
       answer: (query, protocol) => respond(query, protocol, names, forwarder, (values) => values),
@@ -209,6 +214,18 @@ describe('the DNS of the cluster', () => {
     assert.equal(count(), 4)
   })
 
+  test('it answers at its address of the other family too, on the same port', { skip: noIPv6 }, async () => {
+    const other = new Resolver()
+    other.setServers([`[::1]:${sockets.port}`])
+    assert.deepEqual(await other.resolve4('web.n.svc.cluster.local'), ['10.96.0.7'])
+    const query = writeQuery(7, { question: questionOf('web.n.svc.cluster.local', TYPE.A), ...PLAIN })
+    const socket = connect(sockets.port, '::1')
+    socket.write(Buffer.from([0, query.length, ...query]))
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    assert.equal(answer.readUInt16BE(2), 7)
+    socket.destroy()
+  })
+
   test('of a connection that asks and does not read, no more is answered than it takes', async () => {
     const answer = new Uint8Array(60_000)
     let answered = 0
@@ -216,7 +233,7 @@ describe('the DNS of the cluster', () => {
     let ahead = 0
     const own = await openSockets({
       runtime,
-      address: '127.0.0.1',
+      addresses: ['127.0.0.1'],
       ports: [0],
       isAllowed: allowing([]),
       answer: async () => {
@@ -299,11 +316,17 @@ test('no bytes make a reader fail otherwise than by saying that they are no mess
 })
 
 test('pods and the machine itself are answered, others are not', () => {
-  const isAllowed = allowing(['10.244.3.0/24'])
+  const isAllowed = allowing(['10.244.3.0/24', 'fd00:10:244:3::/64'])
   assert.deepEqual(['10.244.3.9', '127.0.0.1', '10.244.4.9', '8.8.8.8', 'x'].map(isAllowed), [
     true,
     true,
     false,
+    false,
+    false,
+  ])
+  assert.deepEqual(['fd00:10:244:3::9', 'FD00:10:244:3:0::9', 'fd00:10:244:4::9', 'fe80::1%eth0'].map(isAllowed), [
+    true,
+    true,
     false,
     false,
   ])

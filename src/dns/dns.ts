@@ -8,7 +8,8 @@ import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import type { EndpointSlice, Service } from '../api/generated/types.ts'
 import type { KubeObject } from '../api/object.ts'
-import { canonicalIP, parseIPv4 } from '../api/objects/ip.ts'
+import { canonicalIP } from '../api/objects/ip.ts'
+import { isWithin, parseIPRange, rangeOfAddress } from '../api/objects/ip-range.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { createInformerFactory } from '../client/informer.ts'
@@ -22,10 +23,10 @@ import { answerOf, type Names } from './zone.ts'
 export interface DnsOptions {
   readonly runtime: Runtime
   readonly client: Client
-  /** Where it listens. */
-  readonly address: string
-  /** The address that the cluster knows it by. */
-  readonly serviceAddress: string
+  /** Where it listens: an address of each family that Services have. */
+  readonly addresses: readonly string[]
+  /** The addresses that the cluster knows it by. */
+  readonly serviceAddresses: readonly string[]
   /** Where packets of pods come from. */
   readonly podRanges: readonly string[]
   readonly signal: AbortSignal
@@ -56,21 +57,21 @@ const TCP_SIZE = 65_535
 
 /** Resolves once it answers. @throws Error when it cannot listen */
 export async function startDns(options: DnsOptions): Promise<DnsServer> {
-  const { runtime, client, address, serviceAddress, signal } = options
+  const { runtime, client, addresses, serviceAddresses, signal } = options
   const factory = createInformerFactory(runtime, client, signal)
   const services = factory.informer<Service>(SERVICES)
   const slices = factory.informer<EndpointSlice>(SLICES)
   const namespaces = factory.informer<KubeObject>(NAMESPACES, { metadataOnly: true })
-  const spelled = (addresses: readonly string[]) => [...new Set(addresses.flatMap((ip) => canonicalIP(ip) ?? []))]
+  const spelled = (texts: readonly string[]) => [...new Set(texts.flatMap((ip) => canonicalIP(ip) ?? []))]
   services.addIndex(BY_ADDRESS, ({ spec }) => spelled(spec?.clusterIPs ?? []))
   slices.addIndex(BY_SERVICE, ({ metadata }) => [`${metadata.namespace}/${metadata.labels?.[SERVICE_NAME] ?? ''}`])
-  slices.addIndex(BY_ADDRESS, ({ endpoints }) => spelled((endpoints ?? []).flatMap(({ addresses }) => addresses)))
+  slices.addIndex(BY_ADDRESS, ({ endpoints }) => spelled((endpoints ?? []).flatMap((one) => one.addresses)))
   factory.start()
   await factory.whenSynced(signal)
 
   const names: Names = {
     domain: CLUSTER_DOMAIN,
-    server: serviceAddress,
+    servers: serviceAddresses,
     service: (namespace, name) => services.store.get(`${namespace}/${name}`),
     slices: (namespace, name) => slices.store.byIndex(BY_SERVICE, `${namespace}/${name}`),
     hasNamespace: (name) => namespaces.store.get(name) !== undefined,
@@ -78,7 +79,7 @@ export async function startDns(options: DnsOptions): Promise<DnsServer> {
     slicesByAddress: (ip) => slices.store.byIndex(BY_ADDRESS, ip),
     serial: () => Math.floor(runtime.clock.now() / 1000),
   }
-  const own = new Set([address, serviceAddress])
+  const own = new Set([...addresses, ...serviceAddresses])
   const nameServers = machineServers(options.resolvConf ?? '/etc/resolv.conf', own)
   const forwarder = createForwarder({ runtime, servers: nameServers, signal })
   const shuffled = <T>(values: readonly T[]): readonly T[] => {
@@ -94,12 +95,12 @@ export async function startDns(options: DnsOptions): Promise<DnsServer> {
   }
   const sockets = await openSockets({
     runtime,
-    address,
+    addresses,
     ports: options.ports ?? PORTS,
     isAllowed: allowing(options.podRanges),
     answer,
   })
-  const endHealth = await serveDnsHealth(runtime, address, metrics)
+  const endHealth = await serveDnsHealth(runtime, addresses, metrics)
   return {
     port: sockets.port,
     async stop() {
@@ -156,15 +157,11 @@ function adapted(bytes: Uint8Array, { id, question, recursionDesired }: Query): 
 
 /** Pods, and the machine itself by any of its addresses. */
 export function allowing(podRanges: readonly string[]): (source: string) => boolean {
-  const ranges = podRanges.map((range) => {
-    const [network = '', length = ''] = range.split('/')
-    const size = 2 ** (32 - Number(length))
-    return { from: Math.floor((parseIPv4(network) ?? 0) / size) * size, size }
-  })
+  const ranges = podRanges.flatMap((range) => parseIPRange(range) ?? [])
   return (source) => {
-    const address = parseIPv4(source)
+    const address = rangeOfAddress(source)
     if (address === undefined) return false
-    if (ranges.some(({ from, size }) => address >= from && address < from + size)) return true
+    if (ranges.some((range) => isWithin(address, range))) return true
     return Object.values(networkInterfaces()).some((all) => all?.some((one) => one.address === source))
   }
 }

@@ -4,20 +4,23 @@
  */
 import type { EndpointSlice, Service } from '../api/generated/types.ts'
 import type { KubeObject } from '../api/object.ts'
+import { familyOf, type IPFamily } from '../api/objects/ip.ts'
 import { sameJson } from '../api/same.ts'
 import { isNotFound } from '../api/status.ts'
 import type { Client, ResourceClient } from '../client/client.ts'
 
 export interface DnsObjects {
-  readonly serviceAddress: string
+  /** One of each family that Services have, in their order. */
+  readonly serviceAddresses: readonly string[]
   /** Where the server listens. */
-  readonly address: string
+  readonly addresses: readonly string[]
   readonly port: number
 }
 
 const NAMESPACE = 'kube-system'
 const SERVICE = 'kube-dns'
-const SLICE = 'kube-dns-skiff'
+const FAMILIES = ['IPv4', 'IPv6'] as const
+const sliceOf = (family: IPFamily) => (family === 'IPv4' ? 'kube-dns-skiff' : 'kube-dns-skiff-ipv6')
 const MADE_BY = 'dns.skiff.dev'
 
 const clientsOf = (client: Client) => ({
@@ -28,10 +31,24 @@ const clientsOf = (client: Client) => ({
 })
 
 /** `client`: an administrator's. @throws Error when the address is another Service's */
-export async function ensureDnsObjects(client: Client, { serviceAddress, address, port }: DnsObjects): Promise<void> {
+export async function ensureDnsObjects(
+  client: Client,
+  { serviceAddresses, addresses, port }: DnsObjects,
+): Promise<void> {
   const { services, slices } = clientsOf(client)
   const existing = await ifThere(services.get(SERVICE))
   if (existing?.spec?.selector !== undefined) return
+  const wanted = [...serviceAddresses]
+  const addressed = {
+    clusterIP: wanted[0] ?? '',
+    ...(wanted.length === 1
+      ? {}
+      : {
+          ipFamilyPolicy: 'RequireDualStack',
+          ipFamilies: wanted.flatMap((ip) => familyOf(ip) ?? []),
+          clusterIPs: wanted,
+        }),
+  }
   const ports = [
     { name: 'dns', port: 53, protocol: 'UDP' },
     { name: 'dns-tcp', port: 53, protocol: 'TCP' },
@@ -46,29 +63,43 @@ export async function ensureDnsObjects(client: Client, { serviceAddress, address
         labels: { 'k8s-app': SERVICE, 'kubernetes.io/cluster-service': 'true', 'kubernetes.io/name': 'CoreDNS' },
         annotations: { [MADE_BY]: 'true' },
       },
-      spec: { clusterIP: serviceAddress, ports: ports.map((one) => ({ ...one, targetPort: port })) },
+      spec: { ...addressed, ports: ports.map((one) => ({ ...one, targetPort: port })) },
     })
-  await ensure(slices, {
-    apiVersion: 'discovery.k8s.io/v1',
-    kind: 'EndpointSlice',
-    metadata: {
-      name: SLICE,
-      namespace: NAMESPACE,
-      labels: { 'kubernetes.io/service-name': SERVICE, 'endpointslice.kubernetes.io/managed-by': MADE_BY },
-    },
-    addressType: 'IPv4',
-    endpoints: [{ addresses: [address], conditions: { ready: true, serving: true, terminating: false } }],
-    ports: ports.map(({ name, protocol }) => ({ name, protocol, port })),
-  })
+  else if (isOwn(existing) && wanted.length > (existing.spec?.clusterIPs ?? []).length)
+    // It was made when Services had addresses of one family.
+    await services.update({ ...existing, spec: { ...existing.spec, ...addressed } })
+  for (const family of FAMILIES) {
+    const address = addresses.find((one) => familyOf(one) === family)
+    const name = sliceOf(family)
+    if (address === undefined) {
+      await ifThere(slices.delete(name))
+      continue
+    }
+    await ensure(slices, {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: {
+        name,
+        namespace: NAMESPACE,
+        labels: { 'kubernetes.io/service-name': SERVICE, 'endpointslice.kubernetes.io/managed-by': MADE_BY },
+      },
+      addressType: family,
+      endpoints: [{ addresses: [address], conditions: { ready: true, serving: true, terminating: false } }],
+      ports: ports.map(({ name: portName, protocol }) => ({ name: portName, protocol, port })),
+    })
+  }
 }
+
+const isOwn = ({ metadata, spec }: Service) =>
+  metadata.annotations?.[MADE_BY] !== undefined && spec?.selector === undefined
 
 /** This process answers no more. `forGood`: the Service goes too, so that another may take its place. @throws StatusError */
 export async function removeDnsObjects(client: Client, forGood: boolean): Promise<void> {
   const { services, slices } = clientsOf(client)
-  await ifThere(slices.delete(SLICE))
+  for (const family of FAMILIES) await ifThere(slices.delete(sliceOf(family)))
   if (!forGood) return
   const service = await ifThere(services.get(SERVICE))
-  if (service?.metadata.annotations?.[MADE_BY] === undefined || service.spec?.selector !== undefined) return
+  if (service === undefined || !isOwn(service)) return
   await ifThere(services.delete(SERVICE))
 }
 

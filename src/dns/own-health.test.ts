@@ -12,7 +12,7 @@ test('the DNS counts what it answers, and tells of its health', async () => {
     })
   })
   const metrics = dnsMetrics()
-  const end = await serveDnsHealth(simulatedRuntime(1), '127.0.0.1', metrics, port)
+  const end = await serveDnsHealth(simulatedRuntime(1), ['127.0.0.1'], metrics, port)
   metrics.answered('udp', Uint8Array.from([0, 1, 0x84, 0x80]), 0.001)
   metrics.answered('tcp', Uint8Array.from([0, 1, 0x84, 0x83]), 0.002)
   const asked = async (path: string) => {

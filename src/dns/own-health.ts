@@ -44,19 +44,26 @@ export function dnsMetrics(): DnsMetrics {
 /** Gives what ends it. A port that others have is left to them. */
 export async function serveDnsHealth(
   { log }: Pick<Runtime, 'log'>,
-  host: string,
+  hosts: readonly string[],
   metrics: DnsMetrics,
   port = METRICS_PORT,
 ): Promise<() => Promise<void>> {
-  const server = smallServer((response, path) => {
-    const page = { '/health': () => 'OK', '/ready': () => 'OK', '/metrics': metrics.text }[path]
-    if (page === undefined) return void response.writeHead(404).end()
-    response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(page())
-  })
-  try {
-    await server.listen(host, port)
-  } catch (error) {
-    log.info(0, 'The port for the metrics of the DNS is another’s', { host, port, err: messageOf(error) })
+  const servers = hosts.map(() =>
+    smallServer((response, path) => {
+      const page = { '/health': () => 'OK', '/ready': () => 'OK', '/metrics': metrics.text }[path]
+      if (page === undefined) return void response.writeHead(404).end()
+      response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(page())
+    }),
+  )
+  for (const [i, server] of servers.entries()) {
+    const host = hosts[i] ?? ''
+    try {
+      await server.listen(host, port)
+    } catch (error) {
+      log.info(0, 'The port for the metrics of the DNS is another’s', { host, port, err: messageOf(error) })
+    }
   }
-  return server.close
+  return async () => {
+    await Promise.all(servers.map((server) => server.close()))
+  }
 }

@@ -1,13 +1,13 @@
-/** The sockets of the cluster's DNS: UDP and TCP on one port. What is not from a pod or the machine itself is not answered. */
+/** The sockets of the cluster's DNS: UDP and TCP, on one port of each of its addresses. What is not from a pod or the machine itself is not answered. */
 import { createSocket, type Socket as UdpSocket } from 'node:dgram'
-import { createServer, type Server, type Socket } from 'node:net'
+import { createServer, isIPv6, type Server, type Socket } from 'node:net'
 import type { Runtime } from '../base/runtime.ts'
 import { FormatError, parseQuery, type Query, RCODE } from './read-message.ts'
 import { bareError } from './write-message.ts'
 
 export interface SocketsOptions {
   readonly runtime: Runtime
-  readonly address: string
+  readonly addresses: readonly string[]
   /** In this order; 0: any. */
   readonly ports: readonly number[]
   readonly isAllowed: (source: string) => boolean
@@ -27,29 +27,45 @@ const MOST_AT_ONCE = 32
 /** @throws Error when no port is free */
 export async function openSockets(options: SocketsOptions): Promise<Sockets> {
   let last: unknown
-  for (const port of options.ports) {
-    const udp = createSocket('udp4')
-    const tcp = createServer({ noDelay: true })
+  for (const wanted of options.ports) {
+    const opened: Sockets[] = []
     try {
-      const bound = await bindUdp(udp, options.address, port)
-      await listenTcp(tcp, options.address, bound)
-      const closeUdp = serveUdp(udp, options)
-      const connections = serveTcp(tcp, options)
+      for (const address of options.addresses) opened.push(await openAt(address, opened[0]?.port ?? wanted, options))
       return {
-        port: bound,
-        close() {
-          closeUdp()
-          return closeTcp(tcp, connections)
+        port: opened[0]?.port ?? 0,
+        async close() {
+          await Promise.all(opened.map((one) => one.close()))
         },
       }
     } catch (error) {
       last = error
-      udp.close()
-      tcp.close()
+      for (const one of opened) await one.close()
       if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') break
     }
   }
   throw last
+}
+
+async function openAt(address: string, port: number, options: SocketsOptions): Promise<Sockets> {
+  const udp = createSocket(isIPv6(address) ? 'udp6' : 'udp4')
+  const tcp = createServer({ noDelay: true })
+  try {
+    const bound = await bindUdp(udp, address, port)
+    await listenTcp(tcp, address, bound)
+    const closeUdp = serveUdp(udp, options)
+    const connections = serveTcp(tcp, options)
+    return {
+      port: bound,
+      close() {
+        closeUdp()
+        return closeTcp(tcp, connections)
+      },
+    }
+  } catch (error) {
+    udp.close()
+    tcp.close()
+    throw error
+  }
 }
 
 const bindUdp = (socket: UdpSocket, address: string, port: number): Promise<number> =>

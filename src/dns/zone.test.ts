@@ -33,7 +33,7 @@ const SLICE: EndpointSlice = {
 }
 const names: Names = {
   domain: 'cluster.local',
-  server: '10.96.0.10',
+  servers: ['10.96.0.10', 'fd00:10:96::a'],
   service: (namespace, name) =>
     namespace === 'n' ? SERVICES.find(({ metadata }) => metadata.name === name) : undefined,
   slices: (_, name) => (name === 'db' ? [SLICE] : []),
@@ -141,7 +141,10 @@ test('what lies between is there without records, what is not there is not, and 
 
 test('the zone names its server, its version and its beginning of authority', () => {
   assert.deepEqual(ask('cluster.local', 'NS'), ['ns.dns.cluster.local'])
+  const { additional = [] } = answerOf('cluster.local', TYPE.NS, names) ?? {}
+  assert.deepEqual(additional.map(text), ['10.96.0.10', 'fd00001000960000000000000000000a'])
   assert.deepEqual(ask('ns.dns.cluster.local'), ['10.96.0.10'])
+  assert.deepEqual(ask('ns.dns.cluster.local', 'AAAA'), ['fd00001000960000000000000000000a'])
   assert.deepEqual(ask('dns-version.cluster.local', 'TXT'), ['1.1.0'])
   assert.deepEqual(ask('cluster.local', 'SOA'), ['ns.dns.cluster.local hostmaster.cluster.local 7 7200 1800 86400 30'])
 })

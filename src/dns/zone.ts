@@ -9,8 +9,8 @@ import { type Answer, type Data, type DnsRecord, RCODE, TYPE } from './read-mess
 export interface Names {
   /** `cluster.local` */
   readonly domain: string
-  /** Where these names are served: the address of Service kube-dns. */
-  readonly server: string
+  /** Where these names are served: the addresses of Service kube-dns. */
+  readonly servers: readonly string[]
   service(namespace: string, name: string): Service | undefined
   /** Of one Service. */
   slices(namespace: string, name: string): readonly EndpointSlice[]
@@ -103,7 +103,7 @@ function find(labels: readonly string[], name: string, type: number, names: Name
       return address === undefined ? undefined : { answers: ofType([address], name, type) }
     }
     case 'dns':
-      return namespace === 'ns' && rest.length === 0 ? { answers: ofType([ipOf(names.server)], name, type) } : undefined
+      return namespace === 'ns' && rest.length === 0 ? { answers: ofType(serversOf(names), name, type) } : undefined
     case 'dns-version':
       if (namespace !== undefined || type !== TYPE.TXT) return undefined
       return { answers: [{ name, ttl: VERSION_TTL, type: 'TXT', text: '1.1.0' }] }
@@ -118,7 +118,7 @@ function apex(name: string, type: number, names: Names): Found {
   const target = `ns.dns.${names.domain}`
   return {
     answers: [{ name, ttl: TTL, type: 'NS', target }],
-    additional: ofType([ipOf(names.server)], target, TYPE.A),
+    additional: serversOf(names).map(({ data }) => ({ name: target, ttl: TTL, ...data })),
   }
 }
 
@@ -235,7 +235,7 @@ function addressOf(ip: string): Address | undefined {
   }
 }
 
-const ipOf = (ip: string): Address => addressOf(ip) ?? { data: { type: 'A', address: new Uint8Array(4) } }
+const serversOf = ({ servers }: Names): readonly Address[] => servers.flatMap((ip) => addressOf(ip) ?? [])
 
 /** Undefined: no address of the cluster's, to be asked elsewhere. */
 function pointer(name: string, type: number, names: Names): ZoneAnswer | undefined {

@@ -54,7 +54,7 @@ test('a balancer is told how many ready endpoints of a Service the node has, at 
       endpoint('10.0.0.3', 'there'),
     ],
   }
-  const check = healthCheckOf(service, servicePorts(service, [slice]), 'here')
+  const check = healthCheckOf(service, servicePorts(service, [slice], 'IPv4'), 'here')
   assert.deepEqual(check, { namespace: 'n', name: 's', port: 30_001, localEndpoints: 1 })
   const cluster = { ...service, spec: { ...service.spec, externalTrafficPolicy: 'Cluster' } }
   assert.equal(healthCheckOf(cluster, [], 'here'), undefined)

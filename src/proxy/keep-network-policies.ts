@@ -5,11 +5,14 @@
  */
 import type { NetworkPolicy, Pod } from '../api/generated/types.ts'
 import type { KubeObject } from '../api/object.ts'
+import type { IPFamily } from '../api/objects/ip.ts'
 import { sameJson } from '../api/same.ts'
+import { command } from '../base/command.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { createInformerFactory } from '../client/informer.ts'
 import { indexNamespace, namespaceIndex, objectKey } from '../client/store.ts'
+import { firstOf } from './families.ts'
 import { keepTable } from './keep-table.ts'
 import {
   type ClusterServer,
@@ -23,14 +26,14 @@ import {
   readPolicy,
   type Surroundings,
 } from './network-policy-rules.ts'
-import { isAddress } from './service-port.ts'
-import { command } from './system.ts'
 
 export interface PolicyOptions {
   readonly runtime: Runtime
   readonly client: Client
   readonly nodeName: string
+  /** Of the tables, one of each family. */
   readonly tableName: string
+  readonly families: readonly IPFamily[]
   /** The API server and the DNS, where they are on another machine: pods may always ask them. */
   readonly servers?: readonly ClusterServer[]
   readonly signal: AbortSignal
@@ -42,7 +45,7 @@ const PODS = { group: '', version: 'v1', resource: 'pods' }
 const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' }
 const POLICIES = { group: 'networking.k8s.io', version: 'v1', resource: 'networkpolicies' }
 
-/** Resolves once the table holds what there is; gives what resolves when nothing is under way any more. @throws Error */
+/** Resolves once the tables hold what there is; gives what resolves when nothing is under way any more. @throws Error */
 export async function startNetworkPolicies(options: PolicyOptions): Promise<{ stopped(): Promise<void> }> {
   const { runtime, client, nodeName, tableName, signal } = options
   const factory = createInformerFactory(runtime, client, signal)
@@ -51,76 +54,89 @@ export async function startNetworkPolicies(options: PolicyOptions): Promise<{ st
   const policies = factory.informer<NetworkPolicy>(POLICIES)
   pods.addIndex(namespaceIndex, indexNamespace)
 
-  const table = createPolicyTable(tableName, options.servers)
   const read = new Map<string, ReadPolicy>()
-  const duePods = new Set<string>()
-  const duePolicies = new Set<string>()
-
-  const viewOf = (pod: Pod | undefined) => (pod === undefined ? undefined : policyPod(pod, nodeName))
   const labelsOf = (namespace: string) => {
     const found = namespaces.store.get(namespace)
     return found === undefined ? undefined : (found.metadata.labels ?? {})
   }
-  const around: Surroundings = {
-    labelsOf,
-    namespaces: () => namespaces.store.keys(),
-    podsIn: (namespace) => pods.store.byIndex(namespaceIndex, namespace).flatMap((pod) => viewOf(pod) ?? []),
-  }
-  const isDue = () => duePods.size + duePolicies.size > 0
-  const kept = keepTable({
-    runtime,
-    table,
-    tableName,
-    what: 'NetworkPolicies',
-    run: options.run ?? command,
-    signal,
-    isDue,
-    async work(tell) {
-      for (const key of duePolicies) {
-        const policy = read.get(key)
-        table.set(`policy ${key}`, policy === undefined ? undefined : policyRules(policy, around))
-      }
-      for (const key of duePods) {
-        const pod = viewOf(pods.store.get(key))
-        const own = [...read.values()].filter(({ namespace }) => namespace === pod?.namespace)
-        table.set(`pod ${key}`, pod?.isLocal ? podRules(pod, own) : undefined)
-      }
-      duePolicies.clear()
-      duePods.clear()
-      await tell()
-    },
-  })
+  const enforcers = options.families.map((family) => createEnforcer(family))
 
-  function podChanged(key: string, before: PolicyPod | undefined, now: PolicyPod | undefined): void {
-    if (sameJson(before, now)) return
-    duePods.add(key)
-    for (const policy of read.values())
-      if (
-        [before, now].some((pod) => pod !== undefined && (policySelects(policy, pod) || isPeer(policy, pod, labelsOf)))
-      )
-        duePolicies.add(policy.key)
-    kept.changed()
+  /** What one family's table holds, and what of it is due. */
+  function createEnforcer(family: IPFamily) {
+    const table = createPolicyTable(tableName, family, options.servers)
+    const duePods = new Set<string>()
+    const duePolicies = new Set<string>()
+    const viewOf = (pod: Pod | undefined) => (pod === undefined ? undefined : policyPod(pod, nodeName, family))
+    const around: Surroundings = {
+      family,
+      labelsOf,
+      namespaces: () => namespaces.store.keys(),
+      podsIn: (namespace) => pods.store.byIndex(namespaceIndex, namespace).flatMap((pod) => viewOf(pod) ?? []),
+    }
+    const isDue = () => duePods.size + duePolicies.size > 0
+    const kept = keepTable({
+      ...{ runtime, table, tableName, family, signal, isDue, what: 'NetworkPolicies', run: options.run ?? command },
+      async work(tell) {
+        for (const key of duePolicies) {
+          const policy = read.get(key)
+          table.set(`policy ${key}`, policy === undefined ? undefined : policyRules(policy, around))
+        }
+        for (const key of duePods) {
+          const pod = viewOf(pods.store.get(key))
+          const own = [...read.values()].filter(({ namespace }) => namespace === pod?.namespace)
+          table.set(`pod ${key}`, pod?.isLocal ? podRules(pod, own, family) : undefined)
+        }
+        duePolicies.clear()
+        duePods.clear()
+        await tell()
+      },
+    })
+
+    return {
+      podChanged(key: string, old: Pod | undefined, pod: Pod | undefined): void {
+        const [before, now] = [viewOf(old), viewOf(pod)]
+        if (sameJson(before, now)) return
+        duePods.add(key)
+        for (const policy of read.values())
+          if ([before, now].some((one) => one !== undefined && concerns(policy, one))) duePolicies.add(policy.key)
+        kept.changed()
+      },
+      policyChanged(key: string, before: ReadPolicy | undefined, now: ReadPolicy | undefined): void {
+        duePolicies.add(key)
+        const concerned = now ?? before
+        for (const pod of concerned === undefined ? [] : pods.store.byIndex(namespaceIndex, concerned.namespace)) {
+          const view = viewOf(pod)
+          if (view?.isLocal && [before, now].some((one) => one !== undefined && policySelects(one, view)))
+            duePods.add(objectKey(pod))
+        }
+        kept.changed()
+      },
+      namespacesChanged(): void {
+        for (const { key, allowed } of read.values())
+          if (allowed.some((one) => one.pods.some((peer) => peer.namespaces !== undefined))) duePolicies.add(key)
+        if (isDue()) kept.changed()
+      },
+      start: kept.start,
+      stopped: kept.stopped,
+    }
   }
+
+  const concerns = (policy: ReadPolicy, pod: PolicyPod) => policySelects(policy, pod) || isPeer(policy, pod, labelsOf)
 
   function policyChanged(key: string, policy: NetworkPolicy | undefined): void {
     const before = read.get(key)
     const now = policy === undefined ? undefined : readPolicy(policy)
     if (now === undefined) read.delete(key)
     else read.set(key, now)
-    duePolicies.add(key)
-    const concerned = now ?? before
-    for (const pod of concerned === undefined ? [] : pods.store.byIndex(namespaceIndex, concerned.namespace)) {
-      const view = viewOf(pod)
-      if (view?.isLocal && [before, now].some((one) => one !== undefined && policySelects(one, view)))
-        duePods.add(objectKey(pod))
-    }
-    kept.changed()
+    for (const enforcer of enforcers) enforcer.policyChanged(key, before, now)
+  }
+
+  function podChanged(key: string, before: Pod | undefined, now: Pod | undefined): void {
+    for (const enforcer of enforcers) enforcer.podChanged(key, before, now)
   }
 
   function namespaceChanged(): void {
-    for (const { key, allowed } of read.values())
-      if (allowed.some((one) => one.pods.some((peer) => peer.namespaces !== undefined))) duePolicies.add(key)
-    if (isDue()) kept.changed()
+    for (const enforcer of enforcers) enforcer.namespacesChanged()
   }
 
   policies.addHandlers({
@@ -129,9 +145,9 @@ export async function startNetworkPolicies(options: PolicyOptions): Promise<{ st
     deleted: (policy) => policyChanged(objectKey(policy), undefined),
   })
   pods.addHandlers({
-    added: (pod) => podChanged(objectKey(pod), undefined, viewOf(pod)),
-    updated: (old, pod) => podChanged(objectKey(pod), viewOf(old), viewOf(pod)),
-    deleted: (pod) => podChanged(objectKey(pod), viewOf(pod), undefined),
+    added: (pod) => podChanged(objectKey(pod), undefined, pod),
+    updated: (old, pod) => podChanged(objectKey(pod), old, pod),
+    deleted: (pod) => podChanged(objectKey(pod), pod, undefined),
   })
   namespaces.addHandlers({
     added: namespaceChanged,
@@ -142,17 +158,22 @@ export async function startNetworkPolicies(options: PolicyOptions): Promise<{ st
   })
   factory.start()
   await factory.whenSynced(signal)
-  await kept.start()
-  return { stopped: kept.stopped }
+  for (const enforcer of enforcers) await enforcer.start()
+  return {
+    async stopped() {
+      await Promise.all(enforcers.map((enforcer) => enforcer.stopped()))
+    },
+  }
 }
 
 const ENDED: readonly (string | undefined)[] = ['Succeeded', 'Failed']
 
-/** Undefined: it has no address of its own, or none any more. */
-function policyPod({ metadata, spec, status }: Pod, nodeName: string): PolicyPod | undefined {
+/** Undefined: it has no address of its own of that family, or none any more. */
+function policyPod({ metadata, spec, status }: Pod, nodeName: string, family: IPFamily): PolicyPod | undefined {
   const { namespace = '', name } = metadata
-  const address = status?.podIP ?? ''
-  if (!isAddress(address) || spec?.hostNetwork === true || ENDED.includes(status?.phase)) return undefined
+  const told = status?.podIPs?.flatMap(({ ip }) => ip ?? []) ?? [status?.podIP ?? '']
+  const address = firstOf(told, family)
+  if (address === undefined || spec?.hostNetwork === true || ENDED.includes(status?.phase)) return undefined
   const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])]
   return {
     key: `${namespace}/${name}`,

@@ -2,16 +2,20 @@
  * Tells the kernel what a table must hold, as that changes: changes that come together are told together, once a second at most, and what fails is
  * made whole again. A table that others have taken away, as a firewall does that is started again, is found missing and made anew.
  */
+
+import type { IPFamily } from '../api/objects/ip.ts'
 import type { Timer } from '../base/clock.ts'
+import type { command } from '../base/command.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
-import type { command } from './system.ts'
+import { WORDS } from './families.ts'
 import type { Table } from './table.ts'
 
 export interface KeepOptions {
   readonly runtime: Runtime
   readonly table: Table
   readonly tableName: string
+  readonly family: IPFamily
   /** For the log: `Services`. */
   readonly what: string
   readonly run: typeof command
@@ -52,7 +56,7 @@ const RETRY_MS = 5000
 const LOOK_MS = 30_000
 
 export function keepTable(options: KeepOptions): KeptTable {
-  const { runtime, table, tableName, what, run, signal, work, isDue } = options
+  const { runtime, table, tableName, family, what, run, signal, work, isDue } = options
   const { clock, log } = runtime
   /** The kernel's handle of the table that this proxy made: a table with another handle was made by another process. */
   let handle: number | undefined
@@ -122,7 +126,8 @@ export function keepTable(options: KeepOptions): KeptTable {
     const said = JSON.parse(await run('nft', ['-j', 'list', 'tables'])) as {
       readonly nftables: readonly { readonly table?: { family: string; name: string; handle: number } }[]
     }
-    return said.nftables.find((one) => one.table?.family === 'ip' && one.table.name === tableName)?.table?.handle
+    return said.nftables.find((one) => one.table?.family === WORDS[family].ip && one.table.name === tableName)?.table
+      ?.handle
   }
 
   function look(): void {

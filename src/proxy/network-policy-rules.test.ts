@@ -28,6 +28,7 @@ const PODS = [
   pod('other', 'd', '10.0.0.4', 'client'),
 ]
 const around: Surroundings = {
+  family: 'IPv4',
   labelsOf: (namespace) => ({ n: { team: 'one' }, other: { team: 'two' } })[namespace],
   namespaces: () => ['n', 'other'],
   podsIn: (namespace) => PODS.filter((one) => one.namespace === namespace),
@@ -52,12 +53,12 @@ function rules(spec: Partial<NetworkPolicySpec>) {
 
 test('a policy that allows nothing lets nothing in, and says nothing of what goes out', () => {
   assert.deepEqual(rules({}), { chains: { from: [] }, elements: [] })
-  const { chains } = podRules(PODS[0]!, [policy({})]) ?? assert.fail()
+  const { chains } = podRules(PODS[0]!, [policy({})], 'IPv4') ?? assert.fail()
   assert.deepEqual(
     [...chains.values()].map((lines) => lines.map((line) => line.replace(/-[0-9a-f]{16}/, ''))),
     [['ip saddr 10.0.0.1 accept', 'jump from', 'drop']],
   )
-  assert.equal(podRules(PODS[2]!, [policy({})]), undefined, 'a pod that it does not select')
+  assert.equal(podRules(PODS[2]!, [policy({})], 'IPv4'), undefined, 'a pod that it does not select')
 })
 
 test('peers are pods of this namespace, of others by their labels, and of all of a namespace', () => {
@@ -102,9 +103,47 @@ test('an egress policy by a named port names that of the pods it leads to', () =
 })
 
 test('the cluster’s servers on another machine may be asked, before any policy is', () => {
-  const text = createPolicyTable('t', [{ address: '10.244.0.1', port: 53 }]).whole()
+  const text = createPolicyTable('t', 'IPv4', [
+    { address: '10.244.0.1', port: 53 },
+    { address: 'fd00::1', port: 54 },
+  ]).whole()
   const [, chain = ''] = text.split('chain forward {')
   const at = chain.indexOf('ip daddr 10.244.0.1 th dport 53 accept')
   assert.ok(at > 0 && at < chain.indexOf('@egress'), text)
-  assert.doesNotMatch(createPolicyTable('t').whole(), /th dport/)
+  assert.doesNotMatch(text, /54|icmpv6/)
+  assert.doesNotMatch(createPolicyTable('t', 'IPv4').whole(), /th dport/)
+})
+
+test('of IPv6 there are the pods’ addresses and the blocks of that family, and neighbours find one another whatever policies say', () => {
+  const six = pod('n', 'c', 'fd00::3', 'client')
+  const ofIPv6: Surroundings = { ...around, family: 'IPv6', podsIn: (name) => (name === 'n' ? [six] : []) }
+  const from = [
+    { podSelector: APP('client') },
+    { ipBlock: { cidr: '10.0.0.0/8' } },
+    { ipBlock: { cidr: 'FD00:0::/16', except: ['fd00:1::/32', '10.0.0.0/8'] } },
+  ]
+  const read = policy({ ingress: [{ from }] })
+  const { chains, sets, elements } = policyRules(read, ofIPv6)
+  assert.deepEqual(
+    [...chains.values()].flat().map((line) => line.replace(/-[0-9a-f]{16}/, '')),
+    ['ip6 saddr fd00::/16 ip6 saddr != fd00:1::/32 accept', 'ip6 saddr @pods-0 accept'],
+  )
+  assert.deepEqual([...sets.values()], ['type ipv6_addr;'])
+  assert.deepEqual(
+    elements.map(({ key }) => key),
+    ['fd00::3'],
+  )
+  const [own] = [...(podRules(six, [policy({ podSelector: {} })], 'IPv6')?.chains.values() ?? [])]
+  assert.equal(own?.[0], 'ip6 saddr fd00::3 accept')
+  const text = createPolicyTable('t', 'IPv6', [{ address: 'fd00::1', port: 53 }]).whole()
+  const [, forged = '', forward = ''] = text.split(/chain (?:forged|forward) \{/)
+  for (const [chain, drops] of [
+    [forged, 'fib saddr'],
+    [forward, '@egress'],
+  ] as const) {
+    const neighbours = chain.indexOf('nd-neighbor-solicit, nd-neighbor-advert } accept')
+    assert.ok(neighbours > 0 && neighbours < chain.indexOf(drops), text)
+  }
+  assert.match(forged, /iifname "veth\*" icmpv6 type \{ nd-router-advert, nd-redirect \} drop/)
+  assert.match(forward, /ip6 daddr fd00::1 th dport 53 accept/)
 })

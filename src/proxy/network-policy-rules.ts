@@ -1,6 +1,6 @@
 /**
  * What nftables must hold for NetworkPolicies (API concept: NetworkPolicy): a chain for what each policy allows, and for each pod that one
- * selects a chain that asks all of them and drops the rest. Pure functions; names of chains are hashes, everything else was checked.
+ * selects a chain that asks all of them and drops the rest. All of it is of one family of addresses: a pod of two is in two tables. Pure functions; names of chains are hashes, everything else was checked.
  */
 import { createHash } from 'node:crypto'
 import type {
@@ -10,8 +10,9 @@ import type {
   NetworkPolicyPort,
   LabelSelector as SelectorSpec,
 } from '../api/generated/types.ts'
+import type { IPFamily } from '../api/objects/ip.ts'
 import { type LabelSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
-import { isRange } from './service-port.ts'
+import { addressOf, rangeOf, WORDS } from './families.ts'
 import { createTable, type Element, type Rules, type Table } from './table.ts'
 
 /** A pod as policies see it; one of a host's network is none. */
@@ -113,6 +114,8 @@ function isPodPeer(
 }
 
 export interface Surroundings {
+  /** Of all these pods' addresses, and of the table. */
+  readonly family: IPFamily
   labelsOf(namespace: string): Labels | undefined
   namespaces(): Iterable<string>
   podsIn(namespace: string): Iterable<PolicyPod>
@@ -125,6 +128,7 @@ const VERDICT: Readonly<Record<Direction, string>> = { ingress: 'accept', egress
 const SIDE: Readonly<Record<Direction, string>> = { ingress: 'saddr', egress: 'daddr' }
 
 export function policyRules(policy: ReadPolicy, around: Surroundings): Rules {
+  const { ip, type } = WORDS[around.family]
   const chains = new Map<string, string[]>(policy.directions.map((direction) => [chainOf(policy, direction), []]))
   const sets = new Map<string, string>()
   const elements: Element[] = []
@@ -132,18 +136,20 @@ export function policyRules(policy: ReadPolicy, around: Surroundings): Rules {
     const { direction } = allowed
     const id = `${hash(policy.key)}-${i}`
     const peers = allowed.pods.flatMap((peer) => podsOf(peer, policy.namespace, around))
-    const sources = allowed.isAnyPeer ? [''] : allowed.blocks.flatMap((block) => blockMatch(block, SIDE[direction]))
+    const sources = allowed.isAnyPeer
+      ? ['']
+      : allowed.blocks.flatMap((block) => blockMatch(block, SIDE[direction], around.family))
     if (allowed.pods.length > 0) {
-      sets.set(`pods-${id}`, 'type ipv4_addr;')
+      sets.set(`pods-${id}`, `type ${type};`)
       for (const { address } of peers) elements.push({ set: `pods-${id}`, key: address, value: '', rank: 0 })
-      sources.push(`ip ${SIDE[direction]} @pods-${id} `)
+      sources.push(`${ip} ${SIDE[direction]} @pods-${id} `)
     }
     // A named port is another number for each pod that is reached.
     const reached = direction === 'ingress' ? selectedPods(policy, around) : peersReached(allowed, peers, around)
     const ports = allowed.ports.length === 0 ? [''] : allowed.ports.flatMap(portMatch)
     const named = allowed.ports.filter(({ port }) => typeof port === 'string')
     if (named.length > 0) {
-      sets.set(`ports-${id}`, 'type ipv4_addr . inet_proto . inet_service;')
+      sets.set(`ports-${id}`, `type ${type} . inet_proto . inet_service;`)
       for (const pod of reached)
         for (const one of pod.namedPorts)
           if (named.some(({ port, protocol = 'TCP' }) => port === one.name && protocol === one.protocol))
@@ -153,7 +159,7 @@ export function policyRules(policy: ReadPolicy, around: Surroundings): Rules {
               value: '',
               rank: 0,
             })
-      ports.push(`ip daddr . meta l4proto . th dport @ports-${id} `)
+      ports.push(`${ip} daddr . meta l4proto . th dport @ports-${id} `)
     }
     const rules = sources.flatMap((source) => ports.map((port) => `${source}${port}${VERDICT[direction]}`))
     chains.get(chainOf(policy, direction))?.push(...rules)
@@ -175,14 +181,12 @@ const selectedPods = (policy: ReadPolicy, around: Surroundings) =>
 const peersReached = ({ isAnyPeer, blocks }: Allowed, peers: readonly PolicyPod[], around: Surroundings) =>
   isAnyPeer || blocks.length > 0 ? [...around.namespaces()].flatMap((name) => [...around.podsIn(name)]) : peers
 
-function blockMatch({ cidr, except = [] }: IPBlock, side: string): readonly string[] {
-  if (!isRange(cidr)) return []
-  return [
-    `ip ${side} ${cidr} ${except
-      .filter(isRange)
-      .map((range) => `ip ${side} != ${range} `)
-      .join('')}`,
-  ]
+function blockMatch({ cidr, except = [] }: IPBlock, side: string, family: IPFamily): readonly string[] {
+  const { ip } = WORDS[family]
+  const block = rangeOf(cidr, family)
+  if (block === undefined) return []
+  const excepted = except.flatMap((range) => rangeOf(range, family) ?? [])
+  return [`${ip} ${side} ${block} ${excepted.map((range) => `${ip} ${side} != ${range} `).join('')}`]
 }
 
 const PROTOCOLS: readonly string[] = ['TCP', 'UDP', 'SCTP']
@@ -195,7 +199,7 @@ function portMatch({ protocol = 'TCP', port, endPort }: NetworkPolicyPort): read
 }
 
 /** Of a pod of this node that is there; undefined where no policy selects it. `policies`: those of its namespace. */
-export function podRules(pod: PolicyPod, policies: Iterable<ReadPolicy>): Rules | undefined {
+export function podRules(pod: PolicyPod, policies: Iterable<ReadPolicy>, family: IPFamily): Rules | undefined {
   const these = [...policies].filter((policy) => policySelects(policy, pod))
   const chains = new Map<string, readonly string[]>()
   const elements: Element[] = []
@@ -205,7 +209,7 @@ export function podRules(pod: PolicyPod, policies: Iterable<ReadPolicy>): Rules 
     const chain = `pod-${PREFIX[direction]}-${hash(pod.key)}`
     chains.set(chain, [
       // Nothing keeps a pod from itself.
-      `ip ${SIDE[direction]} ${pod.address} accept`,
+      `${WORDS[family].ip} ${SIDE[direction]} ${pod.address} accept`,
       ...asked.map((policy) => `jump ${chainOf(policy, direction)}`),
       'drop',
     ])
@@ -220,30 +224,44 @@ export interface ClusterServer {
   readonly port: number
 }
 
+/** By these the two ends of a link find one another: without them nothing passes it. They come from no further than the link. */
+const NEIGHBOURS = 'nd-neighbor-solicit, nd-neighbor-advert'
+/** What a pod could tell the machine to send elsewhere by. */
+const LEADS = 'nd-router-advert, nd-redirect'
+
 /**
  * What goes to and from the machine itself is always allowed, and passes none of this. A pod is known by its address: what comes
  * out of its interface under an address that does not lead back there is dropped, whether a policy selects it or not.
  */
-export const createPolicyTable = (name: string, servers: readonly ClusterServer[] = []): Table =>
-  createTable({
+export function createPolicyTable(name: string, family: IPFamily, servers: readonly ClusterServer[] = []): Table {
+  const { ip, type } = WORDS[family]
+  const own = servers.flatMap(({ address, port }) => ({ address: addressOf(address, family), port }))
+  const neighbours = `    icmpv6 type { ${NEIGHBOURS} } accept\n`
+  const ofLinks = `    iifname "veth*" icmpv6 type { ${LEADS} } drop\n${neighbours}`
+  return createTable({
     name,
-    body: () => `  map ingress { type ipv4_addr : verdict; }
-  map egress { type ipv4_addr : verdict; }
+    family,
+    body: () => `  map ingress { type ${type} : verdict; }
+  map egress { type ${type} : verdict; }
   chain check-ingress {
-    ip daddr vmap @ingress
+    ${ip} daddr vmap @ingress
     accept
   }
   chain forged {
     type filter hook prerouting priority raw
-    iifname "veth*" fib saddr . iif oif missing drop
+${family === 'IPv6' ? ofLinks : ''}    iifname "veth*" fib saddr . iif oif missing drop
   }
   chain forward {
     type filter hook forward priority filter - 5
-    ct state established,related accept
-${servers.map(({ address, port }) => `    meta l4proto { tcp, udp } ip daddr ${address} th dport ${port} accept\n`).join('')}    ip saddr vmap @egress
+${family === 'IPv6' ? neighbours : ''}    ct state established,related accept
+${own
+  .filter(({ address }) => address !== undefined)
+  .map(({ address, port }) => `    meta l4proto { tcp, udp } ${ip} daddr ${address} th dport ${port} accept\n`)
+  .join('')}    ${ip} saddr vmap @egress
     goto check-ingress
   }
 `,
   })
+}
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)

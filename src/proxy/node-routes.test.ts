@@ -13,7 +13,7 @@ const node = (name: string, podCIDR: string, address: string, creationTimestamp?
   spec: { podCIDR, podCIDRs: [podCIDR] },
   status: { addresses: [{ type: 'InternalIP', address }] },
 })
-const place = { nodeName: 'n1', clusterRange: '10.244.0.0/20', links: () => ['10.244.15.1/24', '192.0.2.7/24'] }
+const place = { nodeName: 'n1', clusterRanges: ['10.244.0.0/20'], links: () => ['10.244.15.1/24', '192.0.2.7/24'] }
 const own = node('n1', '10.244.0.0/24', '10.244.0.1')
 
 test('a route leads to each node that is on a link', () => {
@@ -24,6 +24,34 @@ test('a route leads to each node that is on a link', () => {
       ['10.244.1.0/24', '10.244.15.2'],
       ['10.244.2.0/24', '192.0.2.9'],
     ],
+  )
+})
+
+test('to a node of both families a route of each leads, by its address of that family', () => {
+  const of = (number: number): Node => ({
+    ...node(`n${number}`, '', ''),
+    spec: { podCIDRs: [`10.244.${number - 1}.0/24`, `fd00:10:244:${number - 1}::/64`] },
+    status: {
+      addresses: ['fd00:10:244:f::', '10.244.15.'].map((prefix) => ({
+        type: 'InternalIP',
+        address: `${prefix}${number}`,
+      })),
+    },
+  })
+  const both = {
+    nodeName: 'n1',
+    clusterRanges: ['10.244.0.0/20', 'fd00:10:244::/60'],
+    links: () => ['10.244.15.1/24', 'fd00:10:244:f::1/64'],
+  }
+  const routes = [
+    ['10.244.1.0/24', '10.244.15.2'],
+    ['fd00:10:244:1::/64', 'fd00:10:244:f::2'],
+  ]
+  assert.deepEqual([...wantedRoutes([of(1), of(2)], both)], routes)
+  const claims = { ...of(3), spec: { podCIDRs: ['10.244.2.0/24', 'fd00:10:244:1::/64'] } }
+  assert.deepEqual(
+    [...wantedRoutes([of(1), of(2), claims], both)].filter(([range]) => range.includes(':')),
+    routes.slice(1),
   )
 })
 

@@ -1,5 +1,5 @@
 /**
- * Leads what is sent to pods of other nodes there: a route to each Node's spec.podCIDR by its address, where that is on a link of this
+ * Leads what is sent to pods of other nodes there: a route to each of a Node's spec.podCIDRs by its address of that family, where that is on a link of this
  * machine, as for the nodes that share a machine or a network. What is behind other machines goes the way that this machine knows.
  *
  * A Node is asked, not trusted: only ranges within the cluster's are routed, never this node's own, and of Nodes that claim the same
@@ -7,18 +7,18 @@
  */
 import type { Node } from '../api/generated/types.ts'
 import { isWithin, overlap, parseIPRange, rangeOfAddress } from '../api/objects/ip-range.ts'
+import { command } from '../base/command.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { createInformerFactory } from '../client/informer.ts'
-import { command } from './system.ts'
 
 export interface NodeRouteOptions {
   readonly runtime: Runtime
   readonly client: Client
   readonly nodeName: string
-  /** What pods of all nodes have their addresses of. */
-  readonly clusterRange: string
+  /** What pods of all nodes have their addresses of: a range of each family. */
+  readonly clusterRanges: readonly string[]
   /** Of this machine's interfaces, with the length of their networks. */
   readonly links: () => readonly string[]
   readonly signal: AbortSignal
@@ -106,12 +106,16 @@ export async function startNodeRoutes(options: NodeRouteOptions): Promise<{ stop
   }
 }
 
-type Place = Pick<NodeRouteOptions, 'nodeName' | 'clusterRange' | 'links'>
+type Place = Pick<NodeRouteOptions, 'nodeName' | 'clusterRanges' | 'links'>
 
 /** By the range, the address that leads there. */
-export function wantedRoutes(
+export const wantedRoutes = (nodes: readonly Node[], { clusterRanges, ...place }: Place): ReadonlyMap<string, string> =>
+  new Map(clusterRanges.flatMap((range) => [...wantedIn(range, nodes, place)]))
+
+function wantedIn(
+  clusterRange: string,
   nodes: readonly Node[],
-  { nodeName, clusterRange, links }: Place,
+  { nodeName, links }: Omit<Place, 'clusterRanges'>,
 ): ReadonlyMap<string, string> {
   const whole = parseIPRange(clusterRange)
   const own = links()
@@ -119,13 +123,19 @@ export function wantedRoutes(
   const isOwn = (address: string) => own.some((link) => link.startsWith(`${address}/`))
   const byAge = nodes.toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1))
   const isSelf = ({ metadata }: Node) => metadata.name === nodeName
-  const taken = byAge.filter(isSelf).flatMap((node) => parseIPRange(node.spec?.podCIDR ?? '') ?? [])
+  const ranges = (node: Node) =>
+    rangesOf(node).flatMap((cidr) => {
+      const range = parseIPRange(cidr)
+      return range === undefined || range.family !== whole?.family ? [] : { cidr, range }
+    })
+  const taken = byAge.filter(isSelf).flatMap((node) => ranges(node).map(({ range }) => range))
   const wanted = new Map<string, string>()
   for (const node of byAge) {
-    const [cidr = '', address = ''] = placeOf(node).split(' ')
-    const range = parseIPRange(cidr)
+    const address = addressesOf(node).find((one) => rangeOfAddress(one)?.family === whole?.family) ?? ''
     const by = rangeOfAddress(address)
-    if (isSelf(node) || whole === undefined || range === undefined || by === undefined) continue
+    const [first] = ranges(node)
+    if (isSelf(node) || whole === undefined || first === undefined || by === undefined) continue
+    const { cidr, range } = first
     if (!isWithin(range, whole) || taken.some((one) => overlap(one, range))) continue
     if (isOwn(address) || !onLink.some((link) => isWithin(by, link))) continue
     taken.push(range)
@@ -137,5 +147,9 @@ export function wantedRoutes(
 /** Sorts the oldest first; of the same second, by name. */
 const ageOf = ({ metadata: { creationTimestamp = '', name = '' } }: Node): string => `${creationTimestamp} ${name}`
 
-const placeOf = ({ spec, status }: Node): string =>
-  `${spec?.podCIDR ?? ''} ${status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? ''}`
+const rangesOf = ({ spec }: Node): readonly string[] => spec?.podCIDRs ?? [spec?.podCIDR ?? '']
+
+const addressesOf = ({ status }: Node): readonly string[] =>
+  (status?.addresses ?? []).filter(({ type }) => type === 'InternalIP').map(({ address }) => address)
+
+const placeOf = (node: Node): string => [...rangesOf(node), ...addressesOf(node)].join(' ')

@@ -1,6 +1,10 @@
-/** One port of one Service as the proxy sees it: where it is asked for, by which rules, and what answers. Nothing unsound passes. */
+/**
+ * One port of one Service as the proxy sees it, for addresses of one family: where it is asked for, by which rules, and what answers. Nothing unsound
+ * passes.
+ */
 import type { EndpointSlice, Service } from '../api/generated/types.ts'
-import { parseIPv4 } from '../api/objects/ip.ts'
+import type { IPFamily } from '../api/objects/ip.ts'
+import { addressOf, firstOf, rangeOf, withPort } from './families.ts'
 import { affinitySeconds } from './session-affinity.ts'
 
 export type Protocol = 'tcp' | 'udp' | 'sctp'
@@ -38,12 +42,18 @@ const NOT_OURS = 'service.kubernetes.io/service-proxy-name'
 const HEADLESS = 'service.kubernetes.io/headless'
 export const SERVICE_NAME = 'kubernetes.io/service-name'
 
-/** None of a Service that has no address of its own, or another proxy. `slices`: its own. */
-export function servicePorts(service: Service, slices: readonly EndpointSlice[]): readonly ServicePort[] {
+/** None of a Service that has no address of its own of that family, or another proxy. `slices`: its own. */
+export function servicePorts(
+  service: Service,
+  slices: readonly EndpointSlice[],
+  family: IPFamily,
+): readonly ServicePort[] {
   const { metadata, spec = {}, status } = service
-  const { clusterIP = '', type = 'ClusterIP' } = spec
+  const { type = 'ClusterIP' } = spec
+  const clusterIP = firstOf(spec.clusterIPs ?? [spec.clusterIP ?? ''], family)
+  const own = (texts: readonly string[]) => texts.flatMap((text) => addressOf(text, family) ?? [])
   const labels = metadata.labels ?? {}
-  if (type === 'ExternalName' || !isAddress(clusterIP)) return []
+  if (type === 'ExternalName' || clusterIP === undefined) return []
   if (labels[NOT_OURS] !== undefined || labels[HEADLESS] !== undefined) return []
   const isBalanced = type === 'LoadBalancer'
   const isExposed = isBalanced || type === 'NodePort'
@@ -51,10 +61,10 @@ export function servicePorts(service: Service, slices: readonly EndpointSlice[])
   const ranges = isBalanced ? (spec.loadBalancerSourceRanges ?? []) : []
   const shared = {
     clusterIP,
-    externalIPs: (spec.externalIPs ?? []).filter(isAddress),
+    externalIPs: own(spec.externalIPs ?? []),
     // With ipMode Proxy the balancer leads to the nodes itself, and must not be passed by.
-    loadBalancerIPs: ingress.flatMap(({ ip = '', ipMode }) => (ipMode !== 'Proxy' && isAddress(ip) ? [ip] : [])),
-    sourceRanges: ranges.length === 0 ? undefined : ranges.map((range) => range.trim()).filter(isRange),
+    loadBalancerIPs: own(ingress.flatMap(({ ip = '', ipMode }) => (ipMode === 'Proxy' ? [] : [ip]))),
+    sourceRanges: ranges.length === 0 ? undefined : ranges.flatMap((range) => rangeOf(range.trim(), family) ?? []),
     affinity: affinitySeconds(spec),
     internalLocal: spec.internalTrafficPolicy === 'Local',
     externalLocal: spec.externalTrafficPolicy === 'Local',
@@ -68,23 +78,28 @@ export function servicePorts(service: Service, slices: readonly EndpointSlice[])
       protocol,
       port,
       nodePort: isExposed && isPort(nodePort) ? nodePort : undefined,
-      endpoints: endpointsOf(slices, name, said),
+      endpoints: endpointsOf(slices, name, said, family),
     }
   })
 }
 
 /** Each address and port once, in an order that does not depend on the slices'. */
-function endpointsOf(slices: readonly EndpointSlice[], name: string, protocol: string): readonly Endpoint[] {
+function endpointsOf(
+  slices: readonly EndpointSlice[],
+  name: string,
+  protocol: string,
+  family: IPFamily,
+): readonly Endpoint[] {
   const found = new Map<string, Endpoint>()
   for (const { addressType, ports, endpoints } of slices) {
-    if (addressType !== 'IPv4') continue
+    if (addressType !== family) continue
     for (const { port = 0 } of (ports ?? []).filter((one) => (one.name ?? '') === name && of(one) === protocol)) {
       if (!isPort(port)) continue
       for (const { addresses, conditions = {}, nodeName, hints } of endpoints ?? []) {
-        const address = addresses[0] ?? ''
-        if (!isAddress(address)) continue
+        const address = addressOf(addresses[0] ?? '', family)
+        if (address === undefined) continue
         const ready = conditions.ready !== false
-        const key = `${address}:${port}`
+        const key = withPort(address, port)
         // While an endpoint moves from one slice to another it may stand in both.
         if (found.get(key)?.ready === true) continue
         found.set(key, {
@@ -119,11 +134,3 @@ function protocolOf(said: string): Protocol | undefined {
 }
 
 const isPort = (port: unknown): port is number => Number.isInteger(port) && Number(port) > 0 && Number(port) < 65_536
-
-/** In the form that an nft script takes: four numbers and three points. */
-export const isAddress = (text: string): boolean => parseIPv4(text) !== undefined
-
-export function isRange(text: string): boolean {
-  const [address = '', length = '', ...more] = text.split('/')
-  return more.length === 0 && isAddress(address) && /^(\d|[12]\d|3[0-2])$/.test(length)
-}

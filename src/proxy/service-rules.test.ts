@@ -6,7 +6,7 @@ import { rulesOf } from './service-rules.ts'
 import type { SharedSet } from './service-table.ts'
 
 type Slice = EndpointSlice['endpoints'][number]
-const NODE = { nodeName: 'here', zone: 'z1', nodePortAddresses: ['10.244.0.1'] }
+const NODE = { nodeName: 'here', zone: 'z1', nodePortAddresses: ['10.244.0.1'], family: 'IPv4' as const }
 
 const service = (spec: ServiceSpec, more: Partial<Service> = {}): Service => ({
   apiVersion: 'v1',
@@ -26,7 +26,7 @@ const slice = (endpoints: readonly Slice[], more: Partial<EndpointSlice> = {}): 
   ...more,
 })
 function rules(spec: ServiceSpec, endpoints: readonly Slice[], more: Partial<Service> = {}) {
-  const [port] = servicePorts(service(spec, more), [slice(endpoints)])
+  const [port] = servicePorts(service(spec, more), [slice(endpoints)], 'IPv4')
   return rulesOf(port ?? assert.fail('the Service has no port'), NODE)
 }
 /** The rules behind a verdict, where it leads somewhere. */
@@ -128,16 +128,55 @@ test('with session affinity each endpoint has a chain and a set of its clients, 
 })
 
 test('Services of no address, of another proxy, and what is no address or port, give nothing', () => {
-  const none = (one: Service, slices: readonly EndpointSlice[] = []) => assert.deepEqual(servicePorts(one, slices), [])
+  const none = (one: Service, slices: readonly EndpointSlice[] = []) =>
+    assert.deepEqual(servicePorts(one, slices, 'IPv4'), [])
   none(service({ clusterIP: 'None' }))
   none(service({ type: 'ExternalName', externalName: 'example.com' }))
   none(service({ clusterIP: '10.96.0.9; flush ruleset' }))
   none(service({}, { metadata: { name: 's', labels: { 'service.kubernetes.io/service-proxy-name': 'x' } } }))
   none(service({ ports: [{ port: 80.5 }, { port: 0 }, { port: 65_536 }, { port: 80, protocol: 'ICMP' }] }))
   const bad = [at('10.244.0.5; drop'), at('fd00::1'), { addresses: [] }]
-  assert.deepEqual(servicePorts(service({}), [slice(bad)])[0]?.endpoints, [])
+  assert.deepEqual(servicePorts(service({}), [slice(bad)], 'IPv4')[0]?.endpoints, [])
   const sctp = { ports: [{ name: '', port: 8080, protocol: 'SCTP' }] }
-  const [port] = servicePorts(service({ ports: [{ port: 80, protocol: 'SCTP' }] }), [slice(READY, sctp)])
+  const [port] = servicePorts(service({ ports: [{ port: 80, protocol: 'SCTP' }] }), [slice(READY, sctp)], 'IPv4')
   const found = rulesOf(port ?? assert.fail(), NODE)
   assert.match(String(follow(found, 'services', '10.96.0.9 . sctp . 80')), /^meta l4proto sctp dnat/)
+})
+
+test('a Service of both families is led by each to the endpoints of that family alone', () => {
+  const both = service({
+    clusterIPs: ['10.96.0.9', 'FD00:10:96:0::9'],
+    type: 'LoadBalancer',
+    externalIPs: ['192.0.2.1', '2001:db8::1'],
+    loadBalancerSourceRanges: ['10.0.0.0/8', '2001:db8::/32'],
+    externalTrafficPolicy: 'Local',
+    sessionAffinity: 'ClientIP',
+    ports: [{ port: 80, nodePort: 30080 }],
+  })
+  const whole = { ...both, status: { loadBalancer: { ingress: [{ ip: '192.0.2.9' }, { ip: '2001:db8::9' }] } } }
+  const slices = [slice(READY), slice([at('fd00::5'), at('fd00::6')], { addressType: 'IPv6' })]
+  const [port] = servicePorts(whole, slices, 'IPv6')
+  const place = { ...NODE, nodePortAddresses: ['fd00::1'], family: 'IPv6' as const }
+  const found = rulesOf(port ?? assert.fail(), place)
+  const keys = found.elements.filter(({ set }) => set === 'services').map(({ key }) => key)
+  assert.deepEqual(keys, [
+    'fd00:10:96::9 . tcp . 80',
+    '2001:db8::1 . tcp . 80',
+    '2001:db8::9 . tcp . 80',
+    'fd00::1 . tcp . 30080',
+  ])
+  const rulesText = [...found.chains.values()].flat().join('\n')
+  assert.match(rulesText, /dnat to \[fd00::5\]:8080/)
+  assert.match(rulesText, /ip6 saddr 2001:db8::\/32 return/)
+  assert.doesNotMatch(rulesText, /\bip saddr|10\.|192\./)
+  assert.deepEqual(
+    [...found.sets.values()].map((one) => one.split(';')[0]),
+    ['type ipv6_addr', 'type ipv6_addr'],
+  )
+  const single = servicePorts(service({ clusterIP: 'fd00:10:96::9', clusterIPs: ['fd00:10:96::9'] }), slices, 'IPv4')
+  assert.deepEqual(single, [])
+  const [plain] = servicePorts(service({ clusterIP: 'fd00:10:96::9' }), slices, 'IPv6')
+  const spread = rulesOf(plain ?? assert.fail(), place)
+  const [line] = follow(spread, 'services', 'fd00:10:96::9 . tcp . 80') as readonly string[]
+  assert.equal(line, 'meta l4proto tcp dnat ip6 to numgen random mod 2 map { 0 : fd00::5 . 8080, 1 : fd00::6 . 8080 }')
 })

@@ -3,8 +3,10 @@
  * function; names of chains are hashes, everything else is an address or a number that was checked.
  */
 
+import type { IPFamily } from '../api/objects/ip.ts'
 import { hash } from './chain-names.ts'
 import { type Chosen, chooseEndpoints, type NodePlace } from './choose-endpoints.ts'
+import { WORDS, withPort } from './families.ts'
 import type { Endpoint, Protocol, ServicePort } from './service-port.ts'
 import type { SharedSet } from './service-table.ts'
 import { clientsOf, endpointChain } from './session-affinity.ts'
@@ -13,6 +15,8 @@ import type { Element, Rules } from './table.ts'
 export interface NodeNetwork extends NodePlace {
   /** Where NodePorts are open. */
   readonly nodePortAddresses: readonly string[]
+  /** Of the table that the rules are for. */
+  readonly family: IPFamily
 }
 
 /** A Service's own address cannot be taken over as another's external one. */
@@ -21,6 +25,7 @@ const EXTERNAL = 1
 
 export function rulesOf(service: ServicePort, node: NodeNetwork): Rules {
   const { protocol, port, clusterIP } = service
+  const { ip: words } = WORDS[node.family]
   const chosen = chooseEndpoints(service, node)
   const chains = new Map<string, readonly string[]>()
   const sets = new Map<string, string>()
@@ -50,7 +55,9 @@ export function rulesOf(service: ServicePort, node: NodeNetwork): Rules {
   if (service.externalLocal && outside.length > 0 && (has.cluster || has.local))
     chains.set(names.external, [
       // Clients within the cluster are led as by the cluster's own address.
-      ...(has.cluster ? [`ip saddr @pod-ranges ${lead('cluster')}`, `fib saddr type local ${lead('cluster')}`] : []),
+      ...(has.cluster
+        ? [`${words} saddr @pod-ranges ${lead('cluster')}`, `fib saddr type local ${lead('cluster')}`]
+        : []),
       ...(has.local ? [lead('local')] : []),
     ])
   for (const [ip, atPort] of outside) {
@@ -66,9 +73,9 @@ export function rulesOf(service: ServicePort, node: NodeNetwork): Rules {
   if (service.sourceRanges !== undefined && service.loadBalancerIPs.length > 0) {
     for (const ip of service.loadBalancerIPs) at('firewall', ip, port, `goto ${names.firewall}`, EXTERNAL)
     chains.set(names.firewall, [
-      ...service.sourceRanges.map((range) => `ip saddr ${range} return`),
+      ...service.sourceRanges.map((range) => `${words} saddr ${range} return`),
       // Where the address is one of the node's own, what the node sends there comes from it.
-      ...service.loadBalancerIPs.map((ip) => `ip saddr ${ip} return`),
+      ...service.loadBalancerIPs.map((ip) => `${words} saddr ${ip} return`),
       'drop',
     ])
   }
@@ -76,23 +83,29 @@ export function rulesOf(service: ServicePort, node: NodeNetwork): Rules {
   const leadsTo = new Map<string, Endpoint>()
   for (const policy of used) {
     for (const endpoint of chosen[policy]) leadsTo.set(endpointChain(id, endpoint), endpoint)
-    chains.set(names[policy], balance(service, id, chosen[policy]))
+    chains.set(names[policy], balance(service, id, chosen[policy], node.family))
   }
   for (const [name, endpoint] of leadsTo) {
     const { address } = endpoint
     elements.push({ set: 'hairpins', key: `${address} . ${address}`, value: '', rank: OWN })
     if (service.affinity === undefined) continue
-    const clients = clientsOf(name, service.affinity)
+    const clients = clientsOf(name, service.affinity, node.family)
     sets.set(clients.set, clients.definition)
     chains.set(name, [clients.remember, toOne(protocol, endpoint)])
   }
   return { chains, sets, elements }
 }
 
-const toOne = (protocol: Protocol, { address, port }: Endpoint) => `meta l4proto ${protocol} dnat to ${address}:${port}`
+const toOne = (protocol: Protocol, { address, port }: Endpoint) =>
+  `meta l4proto ${protocol} dnat to ${withPort(address, port)}`
 
 /** By chance, one as often as another; but a client with an endpoint of its own goes there. */
-function balance(service: ServicePort, id: string, endpoints: readonly Endpoint[]): readonly string[] {
+function balance(
+  service: ServicePort,
+  id: string,
+  endpoints: readonly Endpoint[],
+  family: IPFamily,
+): readonly string[] {
   const { protocol, affinity } = service
   const [first, ...others] = endpoints
   if (first === undefined) return []
@@ -100,11 +113,13 @@ function balance(service: ServicePort, id: string, endpoints: readonly Endpoint[
     const names = endpoints.map((endpoint) => endpointChain(id, endpoint))
     const verdicts = names.map((name, i) => `${i} : goto ${name}`).join(', ')
     return [
-      ...names.map((name) => clientsOf(name, affinity).leadBack),
+      ...names.map((name) => clientsOf(name, affinity, family).leadBack),
       names.length === 1 ? `goto ${names[0]}` : `numgen random mod ${names.length} vmap { ${verdicts} }`,
     ]
   }
   if (others.length === 0) return [toOne(protocol, first)]
   const targets = endpoints.map(({ address, port }, i) => `${i} : ${address} . ${port}`).join(', ')
-  return [`meta l4proto ${protocol} dnat ip to numgen random mod ${endpoints.length} map { ${targets} }`]
+  return [
+    `meta l4proto ${protocol} dnat ${WORDS[family].ip} to numgen random mod ${endpoints.length} map { ${targets} }`,
+  ]
 }

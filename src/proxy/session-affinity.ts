@@ -3,7 +3,9 @@
  * the Service says. Each endpoint has a chain of its own then, and a set of the clients that it keeps.
  */
 import type { ServiceSpec } from '../api/generated/types.ts'
+import type { IPFamily } from '../api/objects/ip.ts'
 import { hash } from './chain-names.ts'
+import { WORDS, withPort } from './families.ts'
 import type { Endpoint } from './service-port.ts'
 
 const DEFAULT_SECONDS = 10_800
@@ -18,16 +20,17 @@ export function affinitySeconds({ sessionAffinity, sessionAffinityConfig }: Part
 
 /** The chain of an endpoint whose clients stay with it; id is the Service port's. */
 export const endpointChain = (id: string, { address, port }: Endpoint): string =>
-  `ep-${hash(`${id}/${address}:${port}`)}`
+  `ep-${hash(`${id}/${withPort(address, port)}`)}`
 
 /** The set of the clients that an endpoint keeps, by its chain, and the rules that fill and ask it. */
-export function clientsOf(chain: string, seconds: number) {
+export function clientsOf(chain: string, seconds: number, family: IPFamily) {
+  const { ip, type } = WORDS[family]
   // The timeout of a set cannot be changed: another timeout is another set.
   const set = `clients-${chain.slice('ep-'.length)}-${seconds}`
   return {
     set,
-    definition: `type ipv4_addr; flags dynamic,timeout; timeout ${seconds}s;`,
-    remember: `update @${set} { ip saddr }`,
-    leadBack: `ip saddr @${set} goto ${chain}`,
+    definition: `type ${type}; flags dynamic,timeout; timeout ${seconds}s;`,
+    remember: `update @${set} { ${ip} saddr }`,
+    leadBack: `${ip} saddr @${set} goto ${chain}`,
   }
 }

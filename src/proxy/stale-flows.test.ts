@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Endpoint, ServicePort } from './service-port.ts'
-import { askedOf, forgetArguments, parseFlows, staleFlows } from './stale-flows.ts'
+import { askedOf, forgetArguments, listArguments, parseFlows, staleFlows } from './stale-flows.ts'
 
 const LINES = `udp      17 27 src=10.244.0.2 dst=10.96.0.10 sport=4444 dport=53 src=10.244.0.5 dst=10.244.0.2 sport=53 dport=4444 [ASSURED] mark=0 use=1
 udp      17 20 src=10.244.0.3 dst=10.96.0.10 sport=5555 dport=53 [UNREPLIED] src=10.244.0.6 dst=10.244.0.3 sport=53 dport=5555 mark=0 use=1
@@ -38,11 +38,25 @@ test('flows to former endpoints are forgotten, and those that came before there 
     ],
   )
   assert.equal(
-    forgetArguments(stale[0] ?? assert.fail()).join(' '),
+    forgetArguments(stale[0] ?? assert.fail(), 'IPv4').join(' '),
     '-D -f ipv4 -p udp -s 10.244.0.3 -d 10.96.0.10 --sport 5555 --dport 53',
   )
 })
 
 test('lines that are none of the kind are passed over', () => {
   assert.deepEqual(parseFlows('udp src=x dst=y sport=1 dport=2 src=z dst=w sport=3 dport=4\n\nnonsense'), [])
+})
+
+test('flows of IPv6 too, however their addresses are spelled', () => {
+  const line =
+    'udp      17 27 src=fd00:10:244::2 dst=fd00:10:96:0:0:0:0:a sport=4444 dport=53 src=fd00:10:244::6 dst=fd00:10:244::2 sport=53 dport=4444 mark=0 use=1\n'
+  const six = { ...dns, clusterIP: 'fd00:10:96::a', endpoints: [endpoint('fd00:10:244::5', true)] }
+  const [stale] = staleFlows(parseFlows(line), askedOf(six, []))
+  assert.equal(
+    forgetArguments(stale ?? assert.fail(), 'IPv6').join(' '),
+    '-D -f ipv6 -p udp -s fd00:10:244::2 -d fd00:10:96::a --sport 4444 --dport 53',
+  )
+  assert.deepEqual(listArguments('IPv6'), ['-L', '-f', 'ipv6', '-p', 'udp'])
+  const kept = { ...six, endpoints: [endpoint('fd00:10:244::6', true)] }
+  assert.deepEqual(staleFlows(parseFlows(line), askedOf(kept, [])), [])
 })

@@ -2,7 +2,9 @@
  * Flows of UDP that the kernel goes on sending where no endpoint is any more: it remembers where a flow went, and asks no rule again while
  * packets come. Which of them must be forgotten is a pure function of what it lists.
  */
-import { isAddress, type ServicePort } from './service-port.ts'
+import { canonicalIP, type IPFamily } from '../api/objects/ip.ts'
+import { withPort } from './families.ts'
+import type { ServicePort } from './service-port.ts'
 
 /** Where a client sent to, and what answers it. */
 interface Flow {
@@ -20,8 +22,9 @@ export function parseFlows(text: string): readonly Flow[] {
   for (const line of text.split('\n')) {
     const found =
       /\bsrc=(\S+) dst=(\S+) sport=(\d+) dport=(\d+) .*?\bsrc=(\S+) dst=\S+ sport=(\d+) dport=\d+/.exec(line) ?? []
-    const [, source = '', address = '', sourcePort, port, answerer = '', answererPort] = found
-    if (![source, address, answerer].every(isAddress)) continue
+    const [, from = '', to = '', sourcePort, port, by = '', answererPort] = found
+    const [source, address, answerer] = [from, to, by].map(canonicalIP)
+    if (source === undefined || address === undefined || answerer === undefined) continue
     flows.push({
       source,
       sourcePort: Number(sourcePort),
@@ -37,7 +40,7 @@ export function parseFlows(text: string): readonly Flow[] {
 /** Where a Service's port is asked for, and what may answer there. */
 export type Asked = ReadonlyMap<string, ReadonlySet<string>>
 
-export const askedAt = (address: string, port: number): string => `${address}:${port}`
+export const askedAt = (address: string, port: number): string => withPort(address, port)
 
 /** Of a port as it is now. `nodePortAddresses`: where NodePorts are open. */
 export function askedOf(service: ServicePort, nodePortAddresses: readonly string[]): Asked {
@@ -55,7 +58,9 @@ export const staleFlows = (flows: readonly Flow[], asked: Asked): readonly Flow[
     return serving !== undefined && !serving.has(askedAt(answerer, answererPort))
   })
 
-export const forgetArguments = ({ source, sourcePort, address, port }: Flow): readonly string[] => [
-  ...['-D', '-f', 'ipv4', '-p', 'udp', '-s', source, '-d', address],
+export const listArguments = (family: IPFamily): readonly string[] => ['-L', '-f', family.toLowerCase(), '-p', 'udp']
+
+export const forgetArguments = ({ source, sourcePort, address, port }: Flow, family: IPFamily): readonly string[] => [
+  ...['-D', '-f', family.toLowerCase(), '-p', 'udp', '-s', source, '-d', address],
   ...['--sport', String(sourcePort), '--dport', String(port)],
 ]

@@ -12,7 +12,7 @@ const leads = (key: string, value: string, rank = 0): Element => ({ set: 'servic
 const cluster = (key: string): Element => ({ set: 'cluster-ips', key, value: '', rank: 0 })
 
 function started() {
-  const table = createServiceTable('skiff-1', ['10.244.0.0/24'])
+  const table = createServiceTable('skiff-1', 'IPv4', ['10.244.0.0/24'])
   table.fill('service-ranges', ['10.96.0.0/16'])
   table.set(
     'a',

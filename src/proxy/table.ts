@@ -3,6 +3,9 @@
  * differs. What the table holds comes in parts, each of an owner (a Service's port, a policy, a pod).
  */
 
+import type { IPFamily } from '../api/objects/ip.ts'
+import { WORDS } from './families.ts'
+
 /** What one owner needs. */
 export interface Rules {
   /** The rules of each chain, in order. */
@@ -24,6 +27,8 @@ export interface Element {
 export interface TableOptions {
   /** Its name: the cluster's own, hexadecimal digits. */
   readonly name: string
+  /** Default: IPv4. */
+  readonly family?: IPFamily
   /** What is always in it. `filled`: the elements of a set that `fill` sets, as its declaration takes them. */
   readonly body: (filled: (set: string) => string) => string
 }
@@ -48,7 +53,8 @@ interface Claim {
   readonly element: Element
 }
 
-export function createTable({ name, body }: TableOptions): Table {
+export function createTable({ name, family = 'IPv4', body }: TableOptions): Table {
+  const called = `${WORDS[family].ip} ${name}`
   const wanted = new Map<string, Rules>()
   /** The claims on an element, in the order in which they came: the first of the least rank has it. */
   const claims = new Map<string, readonly Claim[]>()
@@ -107,15 +113,15 @@ export function createTable({ name, body }: TableOptions): Table {
       filled.set(set, values)
     },
     whole() {
-      const script = new Script(name)
+      const script = new Script(called)
       for (const rules of wanted.values()) script.compare(NOTHING, rules)
       for (const at of claims.keys()) script.element(undefined, holder(at))
       told()
       const always = body((set) => elementsOf(filled.get(set) ?? []))
-      return `add table ip ${name}\ndelete table ip ${name}\ntable ip ${name} {\n${always}}\n${script.text()}`
+      return `add table ${called}\ndelete table ${called}\ntable ${called} {\n${always}}\n${script.text()}`
     },
     changes() {
-      const script = new Script(name)
+      const script = new Script(called)
       for (const [key, before] of toldRules) script.compare(before ?? NOTHING, wanted.get(key) ?? NOTHING)
       for (const [at, before] of toldElements) script.element(before, holder(at))
       for (const [set, before] of toldFilled) {
@@ -141,8 +147,9 @@ class Script {
   readonly #removed = new Map<string, string[]>()
   readonly #added = new Map<string, string[]>()
 
+  /** `table`: by its family and its name. */
   constructor(table: string) {
-    this.#table = `ip ${table}`
+    this.#table = table
   }
 
   compare(before: Rules, after: Rules): void {

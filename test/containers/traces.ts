@@ -5,11 +5,12 @@ import { readRecord } from '../../src/kubelet/machine/real-node.ts'
 import type { ContainerMachine } from './stage.ts'
 
 const LOOKS: Readonly<Record<string, string>> = {
-  interfaces: 'ip -o link | cut -d: -f2',
-  routes: 'ip route',
+  interfaces: 'ip -o link | cut -d: -f2; ip -brief -6 address',
+  routes: 'ip route; ip -6 route',
   tables: 'nft list ruleset',
   mounts: 'grep skiff /proc/self/mounts | grep -v " /var/log "',
-  forwarding: 'cat /proc/sys/net/ipv4/ip_forward',
+  forwarding:
+    'cat /proc/sys/net/ipv4/ip_forward; cd /proc/sys/net/ipv6/conf; grep . all/* default/forwarding default/accept_* lo/forwarding',
   run: 'ls /run | grep -v -e netns -e mount',
   processes: 'ps -eo stat=,comm= | grep -v ^Z | grep -e node -e containerd -e unshare -e httpd | sort | cut -c 5-',
   namespaces: 'ls -l /proc/[0-9]*/ns/net 2> /dev/null | sed "s/.*-> //" | sort -u | wc -l',

@@ -60,6 +60,6 @@ export const wget = (at: string, seconds = 5): readonly [string, ...string[]] =>
 
 /** Which pod answered, and whom it saw. */
 export function who({ stdout }: Pick<Said, 'stdout'>): { readonly name: string; readonly source: string } | undefined {
-  const [, name, source = ''] = /^(\S+) \[?(?:::ffff:)?([\d.]+)\]?\n$/.exec(stdout) ?? []
+  const [, name, source = ''] = /^(\S+) \[?(?:::ffff:)?([\da-f.:]+)\]?\n$/.exec(stdout) ?? []
   return name === undefined ? undefined : { name, source }
 }

@@ -7,11 +7,8 @@ import type { KeyAndCertificate } from '../certificate.ts'
 
 export interface NodeTask {
   readonly nodeName: string
-  /** The node's own address among those that share the machine, and that of the machine. */
-  readonly nodeIP: string
-  readonly gateway: string
-  readonly clusterRange: string
-  readonly serviceRange: string
+  /** One of each family that Services have, in their order. */
+  readonly families: readonly TaskFamily[]
   readonly dnsServers: readonly string[]
   /** The API server and the DNS: pods may ask them whatever policies say. */
   readonly servers: readonly ClusterServer[]
@@ -30,6 +27,15 @@ export interface NodeTask {
   readonly serving: KeyAndCertificate & { readonly clientCa: string }
   readonly settings: NodeSettings
   readonly verbosity: number
+}
+
+export interface TaskFamily {
+  /** The node's own address among those that share the machine, the same with its length, and that of the machine. */
+  readonly nodeIP: string
+  readonly address: string
+  readonly gateway: string
+  readonly clusterRange: string
+  readonly serviceRange: string
 }
 
 export interface NodeDirectories {

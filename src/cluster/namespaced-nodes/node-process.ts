@@ -14,9 +14,9 @@ import { httpsTransport } from '../../client/https-transport.ts'
 import { createClient } from '../../client/transport.ts'
 import { type MachineIds, machineIds } from '../../kubelet/machine/machine.ts'
 import { checkMachine } from '../../kubelet/machine/machine-requirements.ts'
-import { takeAddress } from '../../kubelet/machine/node-links.ts'
+import { takeLink } from '../../kubelet/machine/node-links.ts'
 import { SOCKET, startContainerd } from '../../kubelet/machine/own-containerd.ts'
-import { awaitPodRange } from '../../kubelet/machine/real-machine.ts'
+import { awaitPodRanges } from '../../kubelet/machine/real-machine.ts'
 import { prepareNode, type RealNode, startRealNode } from '../../kubelet/machine/real-node.ts'
 import { system } from '../../kubelet/machine/system.ts'
 import type { KeyAndCertificate } from '../certificate.ts'
@@ -93,13 +93,18 @@ function createNode(task: NodeTask): { readonly started: Promise<void>; stop(): 
     const own: Runtime = { ...runtime, log: runtime.log.named('kubelet') }
     const client = clientOf(users.node, 'kubelet')
     const ids = idsOf(nodeName, runtime)
-    const { nodeIP, clusterRange, serviceRange } = task
+    const { families } = task
     const directory = directories.node
-    const podCIDR = await awaitPodRange({ runtime: own, client, nodeName, nodeIP, found, ids, directory, signal })
-    const ranges = { podCIDR, clusterRange, nodeIP }
+    const nodeIPs = families.map(({ nodeIP }) => nodeIP)
+    const podCIDRs = await awaitPodRanges({ runtime: own, client, nodeName, nodeIPs, found, ids, directory, signal })
+    const ranges = families.map(({ clusterRange, nodeIP }, i) => ({
+      ...{ clusterRange, nodeIP },
+      podCIDR: podCIDRs[i] ?? '',
+    }))
+    const serviceRanges = families.map(({ serviceRange }) => serviceRange)
     // Its containerd may still know of what ran in an earlier life.
     const cluster = createHash('sha256').update(directories.kept).digest('hex').slice(0, 8)
-    const prepared = prepareNode({ runtime: own, nodeName, found, directory, serviceRange, ranges, cluster })
+    const prepared = prepareNode({ runtime: own, nodeName, found, directory, serviceRanges, ranges, cluster })
     traffic = await startTraffic({
       runtime,
       node: prepared,
@@ -140,7 +145,7 @@ function createNode(task: NodeTask): { readonly started: Promise<void>; stop(): 
 }
 
 /** What is mounted and set here is seen by this node alone. @throws Error */
-function enterMachine({ nodeName, nodeIP, gateway, resolvConf, directories }: NodeTask): void {
+function enterMachine({ nodeName, families, resolvConf, directories }: NodeTask): void {
   system('mount', ['--make-rshared', '/'])
   writeFileSync('/proc/sys/kernel/hostname', nodeName)
   for (const [name, at] of [
@@ -153,7 +158,10 @@ function enterMachine({ nodeName, nodeIP, gateway, resolvConf, directories }: No
   }
   bindResolvConf(resolvConf, directories.node, directories.run)
   system('mount', ['--bind', directories.run, '/run'])
-  takeAddress(nodeIP, gateway)
+  takeLink(
+    families.map(({ address }) => address),
+    families.map(({ gateway }) => gateway),
+  )
 }
 
 /** Where it is a link into /run, as systemd makes it, it leads to a file of the node's own /run. */

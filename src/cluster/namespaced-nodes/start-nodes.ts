@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path'
 import { parseIPRange } from '../../api/objects/ip-range.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import { addressWithLength } from '../../kubelet/machine/network-ranges.ts'
 import { linkNode, nodeAddress } from '../../kubelet/machine/node-links.ts'
 import type { PreparedNode } from '../../kubelet/machine/real-node.ts'
 import type { NodeSettings } from '../../kubelet/node-settings.ts'
@@ -19,7 +20,7 @@ import { NETWORK_READER } from '../node-traffic.ts'
 import { nodeName, nodeUser } from '../nodes.ts'
 import type { Pki } from '../pki.ts'
 import { endNode, keptDirectory, type NamespacesRecord, processId, writeNamespaces } from './left-nodes.ts'
-import type { FromNode, NodeTask, ToNode } from './messages.ts'
+import type { FromNode, NodeTask, TaskFamily, ToNode } from './messages.ts'
 
 export interface FurtherNodesOptions {
   readonly runtime: Runtime
@@ -32,7 +33,7 @@ export interface FurtherNodesOptions {
   readonly server: string
   readonly serverCa: string
   readonly pki: Pick<Pki, 'ca'>
-  readonly serviceRange: string
+  readonly serviceRanges: readonly string[]
   readonly hasProxy: boolean
   readonly settings: NodeSettings
   readonly verbosity: number
@@ -206,11 +207,10 @@ function taskOf(
   number: number,
   { dnsServers, dnsPort }: Pick<NodeServices, 'dnsServers' | 'dnsPort'>,
 ): NodeTask {
-  const { runtime, first, pki, server, serverCa, serviceRange, hasProxy, verbosity } = options
+  const { runtime, first, pki, server, serverCa, hasProxy, verbosity } = options
   const { network, found } = first
-  const own = parseIPRange(network.nodeRange ?? '')
-  if (own === undefined || network.clusterRange === undefined) throw new Error('no range for several nodes')
-  const nodeIP = nodeAddress(own, number)
+  const families = familiesOf(options, number)
+  const nodeIPs = families.map(({ nodeIP }) => nodeIP)
   const signed = (commonName: string, organizations: readonly string[], hosts?: readonly string[]): KeyAndCertificate =>
     issue(
       runtime,
@@ -227,16 +227,15 @@ function taskOf(
   const { pluginDirectory, sandboxImage, manner } = found
   return {
     nodeName: name,
-    nodeIP,
-    gateway: nodeAddress(own, 1),
-    clusterRange: network.clusterRange,
-    serviceRange,
+    families,
     dnsServers,
-    servers: [Number(new URL(server).port || 443), ...(dnsPort === undefined ? [] : [dnsPort])].map((port) => ({
-      address: network.address,
-      port,
-    })),
-    resolvConf: resolvConfFor(readResolvConf(), network.address),
+    servers: network.flatMap(({ address }) =>
+      [Number(new URL(server).port || 443), ...(dnsPort === undefined ? [] : [dnsPort])].map((port) => ({
+        address,
+        port,
+      })),
+    ),
+    resolvConf: resolvConfFor(readResolvConf(), network[0].address),
     directories,
     like: { pluginDirectory, sandboxImage, manner },
     server,
@@ -246,10 +245,24 @@ function taskOf(
       ...(hasProxy ? { proxy: signed(PROXY.name, []) } : {}),
       network: signed(NETWORK_READER, []),
     },
-    serving: { ...signed(user, ['system:nodes'], [nodeIP, name]), clientCa: pki.ca.cert },
+    serving: { ...signed(user, ['system:nodes'], [...nodeIPs, name]), clientCa: pki.ca.cert },
     verbosity,
     settings: options.settings,
   }
+}
+
+function familiesOf({ first, serviceRanges }: FurtherNodesOptions, number: number): readonly TaskFamily[] {
+  return first.network.map(({ nodeRange, clusterRange }, i) => {
+    const own = parseIPRange(nodeRange ?? '')
+    const serviceRange = serviceRanges[i]
+    if (own === undefined || clusterRange === undefined || serviceRange === undefined)
+      throw new Error('no range for several nodes')
+    return {
+      ...{ clusterRange, serviceRange, gateway: nodeAddress(own, 1) },
+      nodeIP: nodeAddress(own, number),
+      address: addressWithLength(own, number),
+    }
+  })
 }
 
 function readResolvConf(): string {

@@ -9,7 +9,7 @@ export interface ConfiguredNode {
   readonly endpoint: string
   readonly cgroupDriver: string
   readonly dnsServers: readonly string[]
-  readonly podCIDR: string | undefined
+  readonly podCIDRs: readonly string[]
   readonly eviction: EvictionFlags | undefined
   readonly imageGc: Partial<ImageGcPolicy> | undefined
   readonly maxPods: number
@@ -38,7 +38,7 @@ export function kubeletConfiguration(node: ConfiguredNode, defaultEvictionHard: 
     cgroupDriver: node.cgroupDriver,
     clusterDomain: 'cluster.local',
     clusterDNS: [...node.dnsServers],
-    ...(node.podCIDR === undefined ? {} : { podCIDR: node.podCIDR }),
+    ...(node.podCIDRs.length === 0 ? {} : { podCIDR: node.podCIDRs.join() }),
     maxPods: node.maxPods,
     authentication: { anonymous: { enabled: false }, webhook: { enabled: true } },
     authorization: { mode: 'Webhook' },

@@ -5,6 +5,7 @@ import type { Clock } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
 import { type Connection, connect } from '../runtimes/cri/connection.ts'
 import { type ContainerdConfiguration, containerdConfiguration } from './containerd-configuration.ts'
+import { whyNoIPv6 } from './forwarding.ts'
 
 /** Where runtimes listen, in the order in which they are looked for. */
 export const USUAL_ENDPOINTS = [
@@ -66,12 +67,14 @@ export interface WantedOfMachine {
   readonly hasFurtherNodes?: boolean
   /** The pods' network is made by others, as are the ways to Services. */
   readonly hasNetworkOfOthers?: boolean
+  /** Pods have addresses of IPv6. */
+  readonly hasIPv6?: boolean
 }
 
 export async function checkMachine(
   clock: Clock,
   asked: string | undefined,
-  { hasFurtherNodes = false, hasNetworkOfOthers = false }: WantedOfMachine = {},
+  { hasFurtherNodes = false, hasNetworkOfOthers = false, hasIPv6 = false }: WantedOfMachine = {},
 ): Promise<Checked> {
   const problems: string[] = []
   if (process.platform !== 'linux')
@@ -80,6 +83,9 @@ export async function checkMachine(
     problems.push('real containers need root: run skiff with sudo, or leave --runtime at simulated')
   if (!existsSync('/sys/fs/cgroup/cgroup.controllers') && !existsSync('/sys/fs/cgroup/memory'))
     problems.push('no control groups are mounted: mount -t cgroup2 none /sys/fs/cgroup')
+  const noIPv6 = hasIPv6 ? whyNoIPv6() : undefined
+  if (noIPv6 !== undefined)
+    problems.push(`this machine gives no addresses of IPv6, as --service-cluster-ip-range wants them: ${noIPv6}`)
   const commands = [
     ...COMMANDS,
     ...(hasNetworkOfOthers ? [] : COMMANDS_OF_TRAFFIC),

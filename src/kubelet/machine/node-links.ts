@@ -2,12 +2,12 @@
  * What joins the nodes that share this machine, each in a network namespace of its own: the bridge `skiffn-ID`, which has this machine's
  * address among them, and a link `skiff2-ID`, `skiff3-ID`, … to each, whose other end is the node's `eth0`. A link goes with its namespace.
  */
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { addressAt, type IPRange } from '../../api/objects/ip-range.ts'
-import { NODE_BITS } from './routes.ts'
+import { addressWithLength } from './network-ranges.ts'
 import { system } from './system.ts'
 
-/** A range of /20 has 16 pieces; one is for the nodes' own addresses. */
+/** A cluster's range has 16 pieces; one is for the nodes' own addresses. */
 export const MOST_NODES = 15
 
 export const bridgeOf = (cluster: string): string => `skiffn-${cluster}`.slice(0, 15)
@@ -23,11 +23,21 @@ export const isInterface = (name: string): boolean =>
     .split('\n')
     .some((line) => line.trim().startsWith(`${name}:`))
 
-/** Does nothing twice. @throws Error */
-export function setUpBridge(cluster: string, range: IPRange): void {
+/** `ranges`: of the nodes, one of each family. Does nothing twice. @throws Error */
+export function setUpBridge(cluster: string, ranges: readonly IPRange[]): void {
   const name = bridgeOf(cluster)
   if (!isInterface(name)) system('ip', ['link', 'add', name, 'type', 'bridge'])
-  system('ip', ['address', 'replace', `${nodeAddress(range, 1)}/${NODE_BITS}`, 'dev', name])
+  takeAddresses(
+    name,
+    ranges.map((range) => addressWithLength(range, 1)),
+  )
+}
+
+/** All addresses of these links are given by skiff: no duplicates of those of IPv6 are looked for. */
+function takeAddresses(name: string, addresses: readonly string[]): void {
+  const hasIPv6 = addresses.some((address) => address.includes(':'))
+  if (hasIPv6) writeFileSync(`/proc/sys/net/ipv6/conf/${name}/accept_dad`, '0')
+  for (const address of addresses) system('ip', ['address', 'replace', address, 'dev', name])
   system('ip', ['link', 'set', name, 'up'])
 }
 
@@ -39,12 +49,11 @@ export function linkNode(cluster: string, number: number, pid: number): void {
   system('ip', ['link', 'set', name, 'master', bridgeOf(cluster), 'up'])
 }
 
-/** Within the node's namespace: its address, and the way to everything else. @throws Error */
-export function takeAddress(address: string, gateway: string): void {
+/** Within the node's namespace: its addresses with their lengths, and the ways to everything else, one of each family. @throws Error */
+export function takeLink(addresses: readonly string[], gateways: readonly string[]): void {
   system('ip', ['link', 'set', 'lo', 'up'])
-  system('ip', ['address', 'replace', `${address}/${NODE_BITS}`, 'dev', 'eth0'])
-  system('ip', ['link', 'set', 'eth0', 'up'])
-  system('ip', ['route', 'replace', 'default', 'via', gateway])
+  takeAddresses('eth0', addresses)
+  for (const gateway of gateways) system('ip', ['route', 'replace', 'default', 'via', gateway])
 }
 
 export function removeNodeLinks(cluster: string): void {

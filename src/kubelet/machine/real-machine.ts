@@ -86,7 +86,8 @@ export interface WaitingNode {
   /** Speaks as the node. */
   readonly client: Client
   readonly nodeName: string
-  readonly nodeIP: string
+  /** One of each family that Services have. */
+  readonly nodeIPs: readonly string[]
   readonly found: FoundRuntime
   readonly ids: MachineIds
   /** On the file system where its pods will have their volumes. */
@@ -95,10 +96,10 @@ export interface WaitingNode {
 }
 
 /**
- * The node's spec.podCIDR. Where there is no Node of that name it is registered, not ready as long as pods can have no network.
+ * The node's spec.podCIDRs. Where there is no Node of that name it is registered, not ready as long as pods can have no network.
  * @throws Error when none is given
  */
-export async function awaitPodRange(options: WaitingNode): Promise<string> {
+export async function awaitPodRanges(options: WaitingNode): Promise<readonly string[]> {
   const { runtime, client, nodeName, signal } = options
   const { clock } = runtime
   const nodes = client.resource<Node>(NODES)
@@ -109,7 +110,7 @@ export async function awaitPodRange(options: WaitingNode): Promise<string> {
   }
   for (const from = clock.monotonic(); ; await sleep(clock, LOOK_AGAIN_MS, signal)) {
     const { spec } = await nodes.get(nodeName)
-    if (spec?.podCIDR) return spec.podCIDR
+    if (spec?.podCIDRs !== undefined && spec.podCIDRs.length > 0) return spec.podCIDRs
     if (clock.monotonic() - from > PATIENCE_MS)
       throw new Error(
         `node ${nodeName} was given no range for its pods (spec.podCIDR): a controller manager with --allocate-node-cidrs gives it`,
@@ -117,12 +118,12 @@ export async function awaitPodRange(options: WaitingNode): Promise<string> {
   }
 }
 
-function withoutNetwork({ nodeName, nodeIP, found, ids, directory }: WaitingNode): NodeDescription {
+function withoutNetwork({ nodeName, nodeIPs, found, ids, directory }: WaitingNode): NodeDescription {
   const problem = 'container runtime network not ready: the node has no range for its pods yet'
   return {
     ...ids,
     name: nodeName,
-    ips: [nodeIP],
+    ips: nodeIPs,
     capacity: capacityOf(directory),
     architecture: process.arch === 'x64' ? 'amd64' : process.arch,
     kubeletVersion: 'v1.37.1',

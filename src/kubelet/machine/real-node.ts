@@ -6,6 +6,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RuntimeClass, Service } from '../../api/generated/types.ts'
+import { familyOf } from '../../api/objects/ip.ts'
+import { parseIPRange } from '../../api/objects/ip-range.ts'
 import { isNotFound } from '../../api/status.ts'
 import { formatTime, sleep } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
@@ -44,16 +46,10 @@ import type { FoundRuntime } from './machine-requirements.ts'
 import { measuredGroups } from './measured-groups.ts'
 import { fileSystemAt } from './measurements.ts'
 import { mountedBelow, mountMemory, unmountBelow } from './mounts.ts'
+import type { GivenRanges } from './network-ranges.ts'
 import { podDirectories } from './pod-directories.ts'
-import {
-  forwarding,
-  type GivenRanges,
-  hasHostPortChains,
-  type NetworkRecord,
-  type PodNetwork,
-  removeNetwork,
-  setUpNetwork,
-} from './pod-network.ts'
+import { settleLinks } from './pod-links.ts'
+import { type NetworkRecord, networkBefore, type PodNetwork, removeNetwork, setUpNetwork } from './pod-network.ts'
 import {
   allocatableOf,
   capacityOf,
@@ -72,12 +68,12 @@ export interface PrepareOptions {
   readonly found: FoundRuntime
   /** The node's own directory. */
   readonly directory: string
-  /** Where Services have their addresses. */
-  readonly serviceRange: string
+  /** Where Services have their addresses: one of each family that they have. */
+  readonly serviceRanges: readonly string[]
   /** Of one that keeps its containers when it is taken down by force: hexadecimal digits. Default: by chance, until it is taken down. */
   readonly cluster?: string
   /** Default: chosen by what this machine routes. */
-  readonly ranges?: GivenRanges
+  readonly ranges?: readonly GivenRanges[]
   /** Other nodes will have addresses of the cluster's range. */
   readonly hasOtherNodes?: boolean
 }
@@ -145,13 +141,15 @@ export function readRecord(directory: string): NodeRecord | undefined {
   }
 }
 
-function recordOf({ runtime, found, directory, nodeName, cluster }: PrepareOptions): NodeRecord {
+function recordOf({ runtime, found, directory, nodeName, cluster, serviceRanges }: PrepareOptions): NodeRecord {
   mkdirSync(directory, { recursive: true, mode: 0o755 })
   const earlier = readRecord(directory)
   const record: NodeRecord = {
     cluster: cluster ?? earlier?.cluster ?? Buffer.from(runtime.random.bytes(4)).toString('hex'),
-    forwarding: earlier?.forwarding ?? forwarding(),
-    hasHostPortChains: earlier?.hasHostPortChains ?? hasHostPortChains(),
+    ...networkBefore(
+      serviceRanges.flatMap((range) => parseIPRange(range)?.family ?? []),
+      earlier,
+    ),
     nodeName,
     endpoint: found.endpoint,
     runtimeName: found.name,
@@ -165,7 +163,7 @@ function recordOf({ runtime, found, directory, nodeName, cluster }: PrepareOptio
 
 /** Whatever becomes of it, `takeDownNode` ends it. @throws Error when the machine does not let it */
 export function prepareNode(options: PrepareOptions): PreparedNode {
-  const { found, directory, nodeName, serviceRange, ranges, hasOtherNodes = false } = options
+  const { found, directory, nodeName, serviceRanges, ranges, hasOtherNodes = false } = options
   const { cluster } = recordOf(options)
   return {
     found,
@@ -176,7 +174,7 @@ export function prepareNode(options: PrepareOptions): PreparedNode {
       runtime: found,
       cluster,
       directory,
-      serviceRange,
+      serviceRanges,
       hasOtherNodes,
       ...(ranges === undefined ? {} : { ranges }),
     }),
@@ -188,9 +186,10 @@ export function prepareNodeOfOthers(
   options: Pick<PrepareOptions, 'runtime' | 'nodeName' | 'found' | 'directory'> & { readonly nodeIP: string },
 ): PreparedNode {
   const { found, directory, nodeName, nodeIP } = options
-  const network = { nodeIP, address: nodeIP, podCIDR: undefined, podRanges: [], clusterRange: undefined }
-  const { cluster } = recordOf({ ...options, serviceRange: '' })
-  return { found, directory, nodeName, cluster, network: { ...network, nodeRange: undefined } }
+  const none = { podCIDR: undefined, podRanges: [], clusterRange: undefined, nodeRange: undefined }
+  const family = familyOf(nodeIP) ?? 'IPv4'
+  const { cluster } = recordOf({ ...options, serviceRanges: [] })
+  return { found, directory, nodeName, cluster, network: [{ family, nodeIP, address: nodeIP, ...none }] }
 }
 
 /** Resolves once the node is Ready. @throws Error when the machine does not let it */
@@ -205,11 +204,16 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const { metrics } = runtime
   const connection = metrics === undefined ? plain : countedConnection(runtime.clock, metrics, plain)
   const pulled = pulledImages(join(directory, 'pulled-images.json'))
+  const [{ family }] = network
   const containerRuntime = notingPulls(
-    createCriRuntime(runtime, { connection, cluster, nodeName, terminationMessage }),
+    createCriRuntime(runtime, {
+      ...{ connection, cluster, nodeName, terminationMessage, family },
+      sandboxMade: () => settleNewLinks(runtime, network),
+    }),
     pulled,
   )
-  if (network.podCIDR !== undefined) await containerRuntime.real?.setPodCIDR(network.podCIDR)
+  const podCIDRs = network.flatMap(({ podCIDR }) => podCIDR ?? [])
+  if (podCIDRs.length > 0) await containerRuntime.real?.setPodCIDR(podCIDRs.join())
   await provideSandboxImage(runtime, found, connection, cluster)
   await networkReady(runtime, connection, signal)
   let features = await containerRuntime.real?.features()
@@ -263,8 +267,9 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
       }
     },
   })
-  const { nodeIP } = network
-  const tls = options.certificate([nodeIP, nodeName])
+  const [{ nodeIP }] = network
+  const nodeIPs = network.map((one) => one.nodeIP)
+  const tls = options.certificate([...nodeIPs, nodeName])
   const server = await startKubeletServer({
     runtime,
     client,
@@ -281,7 +286,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
           endpoint: found.endpoint,
           cgroupDriver: found.cgroupDriver,
           dnsServers: options.dnsServers,
-          podCIDR: network.podCIDR,
+          podCIDRs,
           eviction: options.eviction,
           imageGc: options.imageGc,
           maxPods: Number(capacity['pods'] ?? 0),
@@ -305,7 +310,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const ids = options.ids ?? machineIds()
   const describe = (): Partial<NodeDescription> => ({
     ...ids,
-    ...(network.podCIDR === undefined ? {} : { podCIDRs: [network.podCIDR] }),
+    ...(podCIDRs.length === 0 ? {} : { podCIDRs }),
     real: {
       ...realMachine(ids),
       port,
@@ -336,7 +341,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     nodeName,
     signal,
     capacity,
-    nodeIPs: [nodeIP],
+    nodeIPs,
     containerRuntime,
     machine,
     describe,
@@ -428,6 +433,7 @@ export async function takeDownNode(runtime: Runtime, directory: string): Promise
       cluster,
       nodeName,
       terminationMessage: async () => '',
+      family: 'IPv4',
     })
     await attempt(async () => {
       // What was asked for just before the end may be made only now.
@@ -459,6 +465,15 @@ export async function takeDownNode(runtime: Runtime, directory: string): Promise
   }
   if (failures.length > 0) throw new Error(`of the node something is left: ${failures.join('; ')}`)
   rmSync(directory, { recursive: true, force: true })
+}
+
+/** One that is not settled at once is so a moment later. */
+async function settleNewLinks(runtime: Runtime, network: PodNetwork): Promise<void> {
+  const own = network.find(({ family, podCIDR }) => family === 'IPv6' && podCIDR !== undefined)
+  if (own === undefined) return
+  await settleLinks(own.address).catch((error: unknown) => {
+    runtime.log.info(2, 'The link of a pod was not settled', { err: messageOf(error) })
+  })
 }
 
 /** A runtime that lacks the image of sandboxes would pull it; it is given ours under that name. */

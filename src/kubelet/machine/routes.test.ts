@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type IPRange, parseIPRange, rangeText } from '../../api/objects/ip-range.ts'
-import { isUnrouted, type MachineRoutes, unroutedRange } from './routes.ts'
+import { isDefault, isUnrouted, type MachineRoutes, routesOf, routesOfIPv6, unroutedRange } from './routes.ts'
 
 /** Numbers as the kernel writes them: the last byte first. */
 const hex = (address: string) =>
@@ -19,13 +19,13 @@ const routes = (...all: readonly Route[]) =>
   ].join('\n')
 
 const machine = (all: readonly Route[], addresses: readonly string[] = []): MachineRoutes => ({
-  text: routes(...all),
+  routes: routesOf(routes(...all)),
   addresses,
   isOwn: (name) => name === 'skiff-a',
 })
 
 const firstFree = (bits: number, all: readonly Route[], addresses: readonly string[] = []) => {
-  const found = unroutedRange(machine(all, addresses), bits)
+  const found = unroutedRange(machine(all, addresses), 'IPv4', bits)
   return found === undefined ? undefined : rangeText(found)
 }
 
@@ -53,4 +53,30 @@ test('a range of several nodes is whole, and what its own first node has in it a
   assert.equal(isFree([]), false)
   assert.equal(isFree([], '10.244.16.0/24'), true)
   assert.equal(isFree(['10.244.17.1'], '10.244.16.0/24'), false)
+})
+
+test('of IPv6 too what the kernel’s own list leads elsewhere is left alone', () => {
+  const line = (to: string, length: string, name: string) =>
+    `${to} ${length} ${'0'.repeat(32)} 00 ${'0'.repeat(32)} 00000400 00000001 00000000 00000001 ${name.padStart(8)}`
+  const text = [
+    line('fd000010024400000000000000000000', '3c', 'tun0'),
+    line('fd000010024400100000000000000000', '40', 'skiff-a'),
+    line('0'.repeat(32), '00', 'eth0'),
+    '',
+  ].join('\n')
+  const found = routesOfIPv6(text)
+  assert.deepEqual(
+    found.map((route) => [route.name, rangeText(route), isDefault(route)]),
+    [
+      ['tun0', 'fd00:10:244::/60', false],
+      ['skiff-a', 'fd00:10:244:10::/64', false],
+      ['eth0', '::/0', true],
+    ],
+  )
+  const free = (addresses: readonly string[]) =>
+    unroutedRange({ routes: found, addresses, isOwn: (name) => name === 'skiff-a' }, 'IPv6', 60)
+  const first = free([])
+  assert.equal(first && rangeText(first), 'fd00:10:244:10::/60')
+  const next = free(['fd00:10:244:1f::1'])
+  assert.equal(next && rangeText(next), 'fd00:10:244:20::/60')
 })

@@ -1,12 +1,14 @@
-/** What this machine routes where, read from the text of /proc/net/route. The default route has 2^32 addresses. */
+/** What this machine routes where, read from the texts of /proc/net/route and /proc/net/ipv6_route. A default route has all addresses of its family. */
+import { readFileSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
+import { bitsIn, type IPFamily } from '../../api/objects/ip.ts'
 import { type IPRange, isWithin, overlap, parseIPRange, rangeOfAddress } from '../../api/objects/ip-range.ts'
-
-/** What the default route leads to: all there are of IPv4. */
-export const EVERYTHING = 2n ** 32n
 
 export interface Route extends IPRange {
   readonly name: string
 }
+
+export const isDefault = ({ family, size }: IPRange): boolean => size === 1n << BigInt(bitsIn(family))
 
 /** Numbers there are written with the last byte first. */
 const number = (hex: string) =>
@@ -25,37 +27,74 @@ export const routesOf = (text: string): readonly Route[] =>
       size: 2n ** 32n - BigInt(number(mask)),
     }))
 
-/** What a cluster of several nodes has: 16 times a /24. */
-export const CLUSTER_BITS = 20
-export const NODE_BITS = 24
+/** The machine's own addresses are among them. */
+export const routesOfIPv6 = (text: string): readonly Route[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(({ length, 0: destination }) => length === 10 && destination?.length === 32)
+    .map(([destination = '', length = '', ...more]) => ({
+      name: more.at(-1) ?? '',
+      family: 'IPv6',
+      from: BigInt(`0x${destination}`),
+      size: 1n << BigInt(128 - Number.parseInt(length, 16)),
+    }))
 
-/** What clusters usually have first, then where a network of 10.0.0.0/8 leaves room: each a /16. */
-const PREFIXES = ['10.244.0.0/16', '172.29.0.0/16', '192.168.0.0/16'].flatMap((cidr) => parseIPRange(cidr) ?? [])
+/** Of this process's own network. None where the kernel has none of the family. */
+export function machineRoutes(family: IPFamily): readonly Route[] {
+  try {
+    return family === 'IPv4'
+      ? routesOf(readFileSync('/proc/net/route', 'utf8'))
+      : routesOfIPv6(readFileSync('/proc/net/ipv6_route', 'utf8'))
+  } catch {
+    return []
+  }
+}
+
+/** Prefixes of what a cluster of several nodes has, and of one node's pods: 16 nodes' worth. */
+export const LENGTHS: Readonly<Record<IPFamily, { readonly cluster: number; readonly node: number }>> = {
+  IPv4: { cluster: 20, node: 24 },
+  IPv6: { cluster: 60, node: 64 },
+}
+
+/** What clusters usually have first, then where networks of others leave room. */
+const PREFIXES: Readonly<Record<IPFamily, readonly IPRange[]>> = {
+  IPv4: ['10.244.0.0/16', '172.29.0.0/16', '192.168.0.0/16'].flatMap((cidr) => parseIPRange(cidr) ?? []),
+  IPv6: ['fd00:10:244::/48', 'fd00:172:29::/48', 'fd00:192:168::/48'].flatMap((cidr) => parseIPRange(cidr) ?? []),
+}
 
 /** A machine's network, as its own files tell it. */
 export interface MachineRoutes {
-  /** Of /proc/net/route. */
-  readonly text: string
+  readonly routes: readonly Route[]
   /** Of the machine's interfaces. */
   readonly addresses: readonly string[]
   /** Whether an interface is the cluster's own: what goes there is in no one's way. */
   isOwn(name: string): boolean
 }
 
+/** `own`: the cluster's own interfaces. */
+export const machineNetwork = (family: IPFamily, own: readonly string[]): MachineRoutes => ({
+  routes: machineRoutes(family),
+  addresses: Object.entries(networkInterfaces()).flatMap(([name, addresses]) =>
+    own.includes(name) ? [] : (addresses ?? []).flatMap((one) => (one.family === family ? one.address : [])),
+  ),
+  isOwn: (name) => own.includes(name),
+})
+
 /** Whether nothing of the machine is in this range. `besides`: a range that is the cluster's already. The default route counts for nothing. */
-export function isUnrouted(wanted: IPRange, { text, addresses, isOwn }: MachineRoutes, besides?: IPRange): boolean {
+export function isUnrouted(wanted: IPRange, { routes, addresses, isOwn }: MachineRoutes, besides?: IPRange): boolean {
   const taken = [
-    ...routesOf(text).filter(({ name, size }) => !isOwn(name) && size < EVERYTHING),
+    ...routes.filter((route) => !isOwn(route.name) && !isDefault(route)),
     ...addresses.flatMap((address) => rangeOfAddress(address) ?? []),
   ]
   return !taken.some((one) => overlap(one, wanted) && !(besides !== undefined && isWithin(one, besides)))
 }
 
 /** The first range of that length where nothing of the machine is. */
-export function unroutedRange(machine: MachineRoutes, bits: number): IPRange | undefined {
-  const size = 1n << BigInt(32 - bits)
-  for (const prefix of PREFIXES)
+export function unroutedRange(machine: MachineRoutes, family: IPFamily, length: number): IPRange | undefined {
+  const size = 1n << BigInt(bitsIn(family) - length)
+  for (const prefix of PREFIXES[family])
     for (let from = prefix.from; from < prefix.from + prefix.size; from += size)
-      if (isUnrouted({ family: 'IPv4', from, size }, machine)) return { family: 'IPv4', from, size }
+      if (isUnrouted({ family, from, size }, machine)) return { family, from, size }
   return undefined
 }

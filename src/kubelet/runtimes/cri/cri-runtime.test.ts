@@ -10,7 +10,7 @@ import { type Answers, StandInRefusal, startRuntimeStandIn } from './stand-in.ts
 
 const runtime = liveRuntime()
 
-async function stage(answers: Answers) {
+async function stage(answers: Answers, family: 'IPv4' | 'IPv6' = 'IPv4') {
   const standIn = await startRuntimeStandIn(answers)
   const connection = connect(runtime.clock, standIn.endpoint, 'runtime')
   after(() => {
@@ -18,6 +18,7 @@ async function stage(answers: Answers) {
     standIn.close()
   })
   const cri = createCriRuntime(runtime, {
+    family,
     connection,
     cluster: 'c1',
     nodeName: 'n1',
@@ -389,4 +390,20 @@ test('with whom a container began is told where the runtime tells it', async () 
   })
   const [status] = await cri.listContainers({})
   assert.deepEqual(status?.user, { uid: 1000, gid: 0, supplementalGroups: [0, 2000] })
+})
+
+test('a pod’s first address is of the node’s first family, whichever the runtime tells first', async () => {
+  const metadata = { name: 'p', namespace: 'ns', uid: 'u', attempt: 0 }
+  const answers: Answers = {
+    ListPodSandbox: () => ({ items: [{ id: 's1', metadata, state: 'SANDBOX_READY', created_at: 1e6, labels: {} }] }),
+    PodSandboxStatus: () => ({
+      status: { network: { ip: '10.244.0.5', additional_ips: [{ ip: 'fd00::5' }, { ip: 'fd00::6' }] } },
+    }),
+  }
+  const ipsOf = async (family: 'IPv4' | 'IPv6') => {
+    const [found] = await (await stage(answers, family)).cri.listPodSandboxes({})
+    return found?.ips
+  }
+  assert.deepEqual(await ipsOf('IPv4'), ['10.244.0.5', 'fd00::5'])
+  assert.deepEqual(await ipsOf('IPv6'), ['fd00::5', '10.244.0.5'])
 })

@@ -3,6 +3,7 @@
  * Interface (v1). Only sandboxes and containers with this node's own labels are seen or touched. The statuses of containers are read when
  * their state has changed, and kept.
  */
+import { familyOf, type IPFamily, otherFamily } from '../../../api/objects/ip.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { taggedName } from '../image-names.ts'
 import {
@@ -34,6 +35,16 @@ export interface CriRuntimeOptions {
   readonly nodeName: string
   /** What a container that has ended left as its message; '' for none. */
   readonly terminationMessage: (status: cri.ContainerStatus) => Promise<string>
+  /** Of the node's first address: a pod's address of that family is its first, whatever the runtime calls first. */
+  readonly family: IPFamily
+  /** Called when a sandbox has its network, before containers are made in it. */
+  readonly sandboxMade?: () => Promise<void>
+}
+
+/** One of each family, `first` before the other, as a kubelet tells them. */
+function podIPs(told: readonly string[], first: IPFamily): readonly string[] {
+  const of = (family: IPFamily) => told.find((ip) => familyOf(ip) === family) ?? []
+  return [of(first), of(otherFamily(first))].flat()
 }
 
 /** A pull may take as long as it makes progress; the runtime watches over that. */
@@ -60,7 +71,7 @@ export function createCriRuntime(runtime: Runtime, options: CriRuntimeOptions): 
       )
       if (found === undefined) return undefined
       const { network } = found.status
-      ips = [network?.ip ?? '', ...(network?.additional_ips ?? []).map(({ ip }) => ip)].filter((ip) => ip !== '')
+      ips = podIPs([network?.ip ?? '', ...(network?.additional_ips ?? []).map(({ ip }) => ip)], options.family)
     }
     const { name, namespace, uid, attempt } = one.metadata
     const status: PodSandboxStatus = {
@@ -134,6 +145,7 @@ export function createCriRuntime(runtime: Runtime, options: CriRuntimeOptions): 
         timeoutMs: 240_000,
         ...(signal === undefined ? {} : { signal }),
       })
+      if (!config.hostNetwork) await options.sandboxMade?.()
       return pod_sandbox_id
     },
 

@@ -1,4 +1,4 @@
-/** The commands by which the proxy tells the kernel: nft and conntrack, without a shell, their input by standard input alone. */
+/** Commands of the system that are waited for: without a shell, their input by standard input alone. */
 import { spawn } from 'node:child_process'
 import { messageOf } from '../base/errors.ts'
 

@@ -1,0 +1,45 @@
+/**
+ * The machine's ends of pods' links, which the plugin ptp makes. Each has the node's address of IPv6, by which the pod leaves; the kernel answers for
+ * that only after duplicate address detection, a second or two later. On a link with two ends there is no duplicate: without the detection
+ * what a pod sends first, and what first reaches it, need not wait.
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { parseIPv6 } from '../../api/objects/ip.ts'
+import { command } from '../../base/command.ts'
+
+/** IFA_F_TENTATIVE */
+const LOOKED_FOR = 0x40
+/** By which the two ends of a link ask for one another. */
+const OF_THE_LINK = 'fe80::1/64'
+
+/** Interfaces of pods' links that have the address and do not use it yet, by the text of /proc/net/if_inet6. */
+export function waitingLinks(text: string, address: string): readonly string[] {
+  const bits = parseIPv6(address)
+  return text
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(
+      ([hex = '', , , , flags = '']) =>
+        hex.length === 32 && BigInt(`0x${hex}`) === bits && (Number.parseInt(flags, 16) & LOOKED_FOR) !== 0,
+    )
+    .map((fields) => fields[5] ?? '')
+    .filter((name) => /^veth[0-9a-f]+$/.test(name))
+}
+
+/** @throws Error with what `ip` says */
+export async function settleLinks(address: string, run: typeof command = command): Promise<void> {
+  const links = waitingLinks(readFileSync('/proc/net/if_inet6', 'utf8'), address)
+  if (links.length === 0) return
+  const steps = links.flatMap((name) => {
+    const setting = `/proc/sys/net/ipv6/conf/${name}/accept_dad`
+    if (!existsSync(setting)) return []
+    writeFileSync(setting, '0')
+    return [
+      `-6 address flush dev ${name}`,
+      `address replace ${address}/128 dev ${name} nodad`,
+      `address replace ${OF_THE_LINK} dev ${name} nodad`,
+    ]
+  })
+  // A link may go meanwhile, and what is left of the others is done all the same.
+  await run('ip', ['-force', '-batch', '-'], `${steps.join('\n')}\n`)
+}
