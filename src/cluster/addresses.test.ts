@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { advertisedAddress } from './addresses.ts'
+import { advertisedAddress, listensAt } from './addresses.ts'
 
 test('the address that others reach is of the family that Services have first', () => {
   assert.equal(advertisedAddress('127.0.0.1', '192.0.2.7'), '192.0.2.7')
@@ -22,4 +22,16 @@ test('the address that others reach is of the family that Services have first', 
   ] as const)
     refused(asked, family, /is not to be reached from other machines/)
   refused('2001:db8::7/64', 'IPv6', /is no IPv6 address/)
+})
+
+test('a server on every address of IPv4 is at none of IPv6, the other way round it is', () => {
+  const at = (host: string) => ['10.244.0.1', 'fd00:10:244::1'].map((address) => listensAt(host, address))
+  assert.deepEqual(
+    [at('0.0.0.0'), at('::'), at('127.0.0.1')],
+    [
+      [true, false],
+      [true, true],
+      [false, false],
+    ],
+  )
 })

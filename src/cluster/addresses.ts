@@ -10,6 +10,10 @@ export const serverUrl = (host: string, port: number): string =>
 /** Every address of the machine. */
 export const isWildcard = (host: string): boolean => host === '0.0.0.0' || host === '::'
 
+/** A server that listens on `host` is reached at that address of its machine. */
+export const listensAt = (host: string, address: string): boolean =>
+  host === address || host === '::' || (host === '0.0.0.0' && isIP(address) === 4)
+
 /** Only this machine reaches it. `host`: an address or a name, without brackets. */
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))

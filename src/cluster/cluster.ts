@@ -24,7 +24,7 @@ import { type NodeSettings, nodeSettings } from '../kubelet/node-settings.ts'
 import { simulatedNetwork } from '../kubelet/pod-addresses.ts'
 import { checkManifestUrl } from '../kubelet/static-pods/manifest-url.ts'
 import { memoryOf } from '../storage/image.ts'
-import { advertisedAddress, isWildcard, serverUrl } from './addresses.ts'
+import { advertisedAddress, isWildcard, listensAt, serverUrl } from './addresses.ts'
 import { type Ambient, ambientOf, whileTimePasses } from './ambient.ts'
 import { type ControlPlane, startControlPlane } from './apiserver.ts'
 import { clusterClock, realClock } from './clock.ts'
@@ -199,7 +199,7 @@ async function start(
   const http = await listen(runtime, answer, identity, host, options.port ?? 0, moved !== undefined)
   moved?.outside.watches(http.watches)
   undo.push(() => http.stop(GRACE_MS))
-  for (const address of isWildcard(host) ? [] : forPods) {
+  for (const address of forPods.filter((one) => !listensAt(host, one))) {
     const beside = await listen(runtime, answer, identity, address, http.port, moved !== undefined)
     undo.push(() => beside.stop(GRACE_MS))
   }

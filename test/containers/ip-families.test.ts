@@ -253,13 +253,23 @@ describe('both address families', { skip: lacks.containers() }, () => {
     assert.equal(machine.kubectl('delete', 'pod', 'forger').status, 0)
   })
 
-  test('a killed process leaves its rules, the next goes on, and down leaves the machine as it was', async () => {
-    const pid = /^pid: +(\d+)$/m.exec(machine.skiff('status').stdout)?.[1] ?? ''
-    assert.equal(machine.run('kill', '-9', pid).status, 0)
-    await until('its end', () => machine.run('kill', '-0', pid).status !== 0)
-    assert.equal(machine.kubectl('version').status, 1)
-    const down = machine.skiff('down')
-    assert.equal(down.status, 0, down.stderr)
+  test('the next process goes on, a family that it has no more goes, and down leaves the machine as it was', async () => {
+    const kill = async () => {
+      const pid = /^pid: +(\d+)$/m.exec(machine.skiff('status').stdout)?.[1] ?? ''
+      assert.equal(machine.run('kill', '-9', pid).status, 0)
+      await until('its end', () => machine.run('kill', '-0', pid).status !== 0)
+    }
+    const one = at(ip6Of('one'), 8080)
+    await kill()
+    assert.ok(who(machine.run(...wget(one))), 'traffic does not wait for the next start')
+    up('--service-cluster-ip-range', '10.96.0.0/16')
+    assert.doesNotMatch(
+      machine.run('sh', '-c', 'nft list tables; ip -6 address').stdout,
+      /ip6 skiff|fd00:10:244::1\/64/,
+    )
+    await kill()
+    const { status, stderr } = machine.skiff('down')
+    assert.equal(status, 0, stderr)
     assert.deepEqual(traces(machine), untouched)
   })
 

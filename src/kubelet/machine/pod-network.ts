@@ -128,6 +128,8 @@ export function setUpNetwork(options: NetworkOptions): PodNetwork {
       )
   if (!isInterface(name)) system('ip', ['link', 'add', name, 'type', 'bridge'])
   takeAddresses(name, families, isOwn)
+  leaveFamilies(cluster, families)
+  system('ip', ['link', 'set', name, 'up'])
   const network = families.map((one): FamilyNetwork => setUpFamily(one, cluster, isOwn))
   const [first, ...more] = network
   if (first === undefined) throw new Error('Services have addresses of no family')
@@ -182,7 +184,7 @@ interface Family extends Ranges {
   readonly given: GivenRanges | undefined
 }
 
-/** To addresses of no pod there is no way: they do not leave the machine. Those of a family that the node has no more go. */
+/** To addresses of no pod there is no way: they do not leave the machine. */
 function takeAddresses(name: string, families: readonly Family[], isOwn: boolean): void {
   for (const { own } of families) {
     const { family } = own
@@ -191,12 +193,18 @@ function takeAddresses(name: string, families: readonly Family[], isOwn: boolean
     // No other machine is on this link: no duplicate of the address needs to be looked for.
     system('ip', family === 'IPv4' ? at : [...at, 'nodad'])
   }
+}
+
+/** Of a family that an earlier life of the node had, and that Services have no more. */
+function leaveFamilies(cluster: string, families: readonly Family[]): void {
+  const name = interfaceOf(cluster)
   for (const family of FAMILIES) {
     const isThere = networkInterfaces()[name]?.some((one) => one.family === family && !isLinkLocal(one.address))
-    if (isThere && !families.some(({ own }) => own.family === family))
-      system('ip', [family === 'IPv4' ? '-4' : '-6', 'address', 'flush', 'dev', name, 'scope', 'global'])
+    if (!isThere || families.some(({ own }) => own.family === family)) continue
+    system('ip', [family === 'IPv4' ? '-4' : '-6', 'address', 'flush', 'dev', name, 'scope', 'global'])
+    removeForwardRules(family, name)
+    removeTables(family, cluster)
   }
-  system('ip', ['link', 'set', name, 'up'])
 }
 
 function setUpFamily({ services, given, own, whole }: Family, cluster: string, isOwn: boolean): FamilyNetwork {
