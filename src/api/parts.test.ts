@@ -67,7 +67,7 @@ test('what is made of a known part is known, and nothing else is', () => {
 
 test('equal changes of a known part are one part; different ones, also of a field to undefined, are not', () => {
   const { parts, known } = partsForTest()
-  const part = known({ a: 1, b: 2 })
+  const part = known<Fields>({ a: 1, b: 2 })
   const made = parts.changed(part, { b: 3, c: 'x' })
   assert.deepEqual(made, { a: 1, b: 3, c: 'x' })
   assert.equal(parts.changed(part, { b: 3, c: 'x' }), made)

@@ -26,7 +26,7 @@ export interface WrittenPart {
 }
 
 /** Gives a part that bears a stand-in for a name that name instead. */
-export type Naming = (standIn: Fields, name: string) => Fields
+export type Naming<P extends object> = (standIn: P, name: string) => P
 
 export interface Parts {
   /** The part that was read in these words. */
@@ -42,9 +42,9 @@ export interface Parts {
   /** What `make` makes of this very part, its name included, which recurs too. Remembered of no part that was named. */
   ofThisVery<P extends object, T extends object | undefined>(part: P, make: (part: P) => T): T
   /** `{ ...part, ...changes }`: recurs where the part does and the changes are plain values. */
-  changed(part: Fields, changes: Fields): Fields
+  changed<P extends object>(part: P, changes: Partial<P>): P
   /** `give(standIn, name)`, of which all is known that is known of the stand-in. In JSON the name is written as it is. */
-  named(standIn: Fields, name: string, give: Naming): Fields
+  named<P extends object>(standIn: P, name: string, give: Naming<P>): P
   /** undefined: the part does not recur. `write` gives its JSON. */
   written(part: unknown, write: (part: object) => string): WrittenPart | undefined
 }
@@ -87,13 +87,13 @@ export const createPartTexts = (): PartTexts => createLruMap(MOST_TEXTS)
 
 interface Known {
   readonly answers: Map<unknown, unknown>
-  readonly changes: { readonly changes: Fields; readonly made: Fields }[]
+  readonly changes: { readonly changes: object; readonly made: object }[]
 }
 
 interface Named {
-  readonly standIn: Fields
+  readonly standIn: object
   readonly name: string
-  readonly give: Naming
+  give(standIn: object, name: string): object
 }
 
 /** In tests a part that is written to throws at once. */
@@ -144,15 +144,15 @@ export function createParts(texts: PartTexts): Parts {
       return standIn === named.standIn ? part : (parts.named(standIn, named.name, named.give) as typeof part)
     },
     ofThisVery,
-    changed(part, changes) {
+    changed<P extends object>(part: P, changes: Partial<P>): P {
       const named = names.get(part)
-      const base = named?.standIn ?? part
+      const base = (named?.standIn ?? part) as P
       const about = known.get(base)
       if (about === undefined || !Object.values(changes).every(isPlain)) return { ...part, ...changes }
       const made = changedPart(about, base, changes)
-      return named === undefined ? made : parts.named(made, named.name, named.give)
+      return named === undefined ? made : (parts.named<object>(made, named.name, named.give) as P)
     },
-    named(standIn, name, give) {
+    named<P extends object>(standIn: P, name: string, give: Naming<P>): P {
       const made = give(standIn, name)
       if (known.has(standIn)) {
         names.set(made, { standIn, name, give })
@@ -175,8 +175,8 @@ export function createParts(texts: PartTexts): Parts {
   }
 
   /** Equal changes of a part are one part. */
-  function changedPart({ changes: all }: Known, part: Fields, changes: Fields): Fields {
-    for (const one of all) if (isSameChange(one.changes, changes)) return one.made
+  function changedPart<P extends object>({ changes: all }: Known, part: P, changes: Partial<P>): P {
+    for (const one of all) if (isSameChange(one.changes, changes)) return one.made as P
     const made = { ...part, ...changes }
     if (all.length < MOST_CHANGES) all.push({ changes, made: recurring(made) })
     return made

@@ -58,6 +58,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 const order: Readonly<Record<string, readonly string[]>> = {
   api: [
     'object.ts',
+    'unchecked.ts',
     'journal.ts',
     'generated',
     'same.ts',

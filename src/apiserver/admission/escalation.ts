@@ -5,13 +5,18 @@
  * `bind` is asked in the binding's namespace, of cluster roles too; `escalate` by the name in the request's path, which a POST
  * has not.
  */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding } from '../../api/generated/types.ts'
+import type { Given, KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
 import { forbidden, notFound, StatusError } from '../../api/status.ts'
 import type { Attributes, Authorizer } from '../auth/authorizer.ts'
-import { grantedRules, type PolicyRule, type RoleReads } from '../auth/rbac.ts'
+import { grantedRules, type RoleReads } from '../auth/rbac.ts'
 import { sameObject } from '../registry/same.ts'
 import type { AdmissionAttributes, AdmissionPlugin } from './plugin.ts'
+
+/** As it came: judged before its strategy's rules are. */
+type AnyRole = Given<Role & ClusterRole>
+type AnyBinding = Given<RoleBinding | ClusterRoleBinding>
 
 const GROUP = 'rbac.authorization.k8s.io'
 const ALL: readonly PolicyRule[] = [
@@ -39,27 +44,26 @@ export function createEscalationGuard(authorizer: Authorizer, roles: RoleReads):
     const held = grantedRules(roles, user, namespace).rules.map(({ rule }) => rule)
     return wanted.flatMap(simpleRules).filter((rule) => !held.some((owned) => covers(owned, rule)))
   }
-  const checkRole = async (attributes: AdmissionAttributes, role: KubeObject, namespace: string) => {
+  const checkRole = async (attributes: AdmissionAttributes, role: AnyRole, namespace: string) => {
     const { user, row } = attributes
     if (await may(user, 'escalate', row.resource, namespace, nameInPath(attributes))) return
     const gr = { group: GROUP, resource: row.resource }
     const name = role.metadata.name ?? ''
-    const missing = uncovered(user, namespace, role['rules'] ?? [])
+    const missing = uncovered(user, namespace, role.rules ?? [])
     if (missing.length > 0) throw forbidden(gr, name, escalationMessage(user, missing))
     // What gathers rules may gather any, and what gathered them has them still.
     if ((gathers(role) || gathers(attributes.oldObject)) && uncovered(user, '', ALL).length > 0)
       throw forbidden(gr, name, 'must have cluster-admin privileges to use the aggregationRule')
   }
-  const checkBinding = async (attributes: AdmissionAttributes, binding: KubeObject, namespace: string) => {
+  const checkBinding = async (attributes: AdmissionAttributes, binding: AnyBinding, namespace: string) => {
     const { user, row } = attributes
-    const ref: Fields = binding['roleRef'] ?? {}
-    const cluster = ref['kind'] === 'ClusterRole'
-    const roleName: string = ref['name'] ?? ''
+    const { kind = '', name: roleName = '', apiGroup = '' } = binding.roleRef ?? {}
+    const cluster = kind === 'ClusterRole'
     if (await may(user, 'bind', cluster ? 'clusterroles' : 'roles', namespace, roleName)) return
     const gr = { group: GROUP, resource: row.resource }
-    if (!cluster && ref['kind'] !== 'Role')
-      throw new StatusError(500, '', `unsupported role reference kind: ${JSON.stringify(ref['kind'] ?? '')}`)
-    const rules = roles.rulesOf(ref, namespace)
+    if (!cluster && kind !== 'Role')
+      throw new StatusError(500, '', `unsupported role reference kind: ${JSON.stringify(kind)}`)
+    const rules = roles.rulesOf({ apiGroup, kind, name: roleName }, namespace)
     if (rules === undefined) throw notFound(gr, roleName)
     const missing = uncovered(user, namespace, rules)
     if (missing.length > 0) throw forbidden(gr, binding.metadata.name ?? '', escalationMessage(user, missing))
@@ -79,8 +83,7 @@ export function createEscalationGuard(authorizer: Authorizer, roles: RoleReads):
   }
 }
 
-const gathers = (role: KubeObject | undefined): boolean =>
-  (role?.['aggregationRule']?.clusterRoleSelectors ?? []).length > 0
+const gathers = (role: AnyRole | undefined): boolean => (role?.aggregationRule?.clusterRoleSelectors ?? []).length > 0
 
 const nameInPath = ({ options, name }: AdmissionAttributes): string => (options['kind'] === 'CreateOptions' ? '' : name)
 

@@ -3,7 +3,7 @@
  * and read the cluster's state from the API server's own caches, never through a client.
  */
 
-import type { KubeObject } from '../../api/object.ts'
+import type { JsonObject, KubeObject } from '../../api/object.ts'
 import type { Parts } from '../../api/parts.ts'
 import type { Handler, UserInfo } from '../../api/request.ts'
 import type { ResourceRow, Scheme } from '../../api/scheme/resource.ts'
@@ -26,7 +26,7 @@ export interface AdmissionAttributes {
   readonly user: UserInfo
   readonly dryRun: boolean
   /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions as decoded. */
-  readonly options: Readonly<Record<string, unknown>>
+  readonly options: JsonObject
   /** A Warning header for the client. */
   warn(message: string): void
   /** A note in the request's audit event. */

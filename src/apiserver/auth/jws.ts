@@ -1,7 +1,9 @@
 /** Compact JWS (RFC 7515) with the asymmetric algorithms of RFC 7518: taken apart once, verified with a public key. */
-import { constants, type KeyObject, verify } from 'node:crypto'
 
-export type Claims = { readonly [claim: string]: unknown }
+import { constants, type KeyObject, verify } from 'node:crypto'
+import type { JsonObject } from '../../api/object.ts'
+
+export type Claims = JsonObject
 
 export const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512', 'RS256', 'RS384', 'RS512'] as const
 export type Algorithm = (typeof ALGORITHMS)[number]

@@ -5,6 +5,7 @@
  */
 
 import type {
+  ClusterRole,
   Container,
   EphemeralContainer,
   PersistentVolumeClaim,
@@ -18,7 +19,7 @@ import type {
 import type { Given, KubeObject } from '../../api/object.ts'
 import type { CacheReads } from '../reads.ts'
 import { type Attributes, type Authorizer, type Decision, noOpinion } from './authorizer.ts'
-import { type PolicyRule, ruleAllows } from './rbac.ts'
+import { ruleAllows } from './rbac.ts'
 
 const PREFIX = 'system:node:'
 const LEASES = 'kube-node-lease'
@@ -57,8 +58,8 @@ export function createNodeAuthorizer(reads: NodeReads): Authorizer {
 }
 
 function byRole(attributes: Attributes, reads: NodeReads): Decision {
-  const role = reads.get('rbac.authorization.k8s.io', 'clusterroles', '', 'system:node')
-  const allowed = ((role?.['rules'] ?? []) as readonly PolicyRule[]).some((rule) => ruleAllows(rule, attributes))
+  const role = reads.get<ClusterRole>('rbac.authorization.k8s.io', 'clusterroles', '', 'system:node')
+  const allowed = (role?.rules ?? []).some((rule) => ruleAllows(rule, attributes))
   return allowed ? allow : noOpinion
 }
 

@@ -4,7 +4,15 @@
  * binding changes, so that a request costs a few map look-ups.
  */
 
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type {
+  ClusterRole,
+  ClusterRoleBinding,
+  PolicyRule,
+  RbacV1Subject,
+  Role,
+  RoleBinding,
+  RoleRef,
+} from '../../api/generated/types.ts'
 import type { UserInfo } from '../../api/request.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { CacheReads } from '../reads.ts'
@@ -12,25 +20,19 @@ import { type Attributes, type Authorizer, type Decision, noOpinion } from './au
 
 const GROUP = 'rbac.authorization.k8s.io'
 
-export interface PolicyRule {
-  readonly verbs?: readonly string[]
-  readonly apiGroups?: readonly string[]
-  readonly resources?: readonly string[]
-  readonly resourceNames?: readonly string[]
-  readonly nonResourceURLs?: readonly string[]
-}
+type AnyBinding = ClusterRoleBinding | RoleBinding
 
 /** One binding as seen from one of its subjects. */
 interface Grant {
-  readonly binding: KubeObject
-  readonly subject: Fields
+  readonly binding: AnyBinding
+  readonly subject: RbacV1Subject
 }
 
 export interface RoleReads {
   /** Rises with every change to roles and bindings. */
   version(): number
   /** The rules a binding's roleRef names; undefined when the role does not exist. */
-  rulesOf(roleRef: Fields, namespace: string): readonly PolicyRule[] | undefined
+  rulesOf(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | undefined
   /** Cluster-wide grants to this subject key, in the bindings' key order. */
   clusterGrants(subject: string): readonly Grant[]
   grants(namespace: string, subject: string): readonly Grant[]
@@ -41,8 +43,8 @@ export function createRoleReads(reads: CacheReads, changed: () => number): RoleR
   let builtAt = -1
   let cluster = new Map<string, Grant[]>()
   let namespaced = new Map<string, Map<string, Grant[]>>()
-  const index = (into: Map<string, Grant[]>, binding: KubeObject) => {
-    for (const subject of (binding['subjects'] ?? []) as readonly Fields[]) {
+  const index = (into: Map<string, Grant[]>, binding: AnyBinding) => {
+    for (const subject of binding.subjects ?? []) {
       const key = subjectKey(subject, binding.metadata.namespace ?? '')
       if (key === undefined) continue
       const list = into.get(key)
@@ -56,8 +58,8 @@ export function createRoleReads(reads: CacheReads, changed: () => number): RoleR
     builtAt = now
     cluster = new Map()
     namespaced = new Map()
-    for (const binding of reads.list(GROUP, 'clusterrolebindings')) index(cluster, binding)
-    for (const binding of reads.list(GROUP, 'rolebindings')) {
+    for (const binding of reads.list<ClusterRoleBinding>(GROUP, 'clusterrolebindings')) index(cluster, binding)
+    for (const binding of reads.list<RoleBinding>(GROUP, 'rolebindings')) {
       const namespace = binding.metadata.namespace ?? ''
       let inNamespace = namespaced.get(namespace)
       if (!inNamespace) {
@@ -71,10 +73,10 @@ export function createRoleReads(reads: CacheReads, changed: () => number): RoleR
     version: changed,
     rulesOf: (roleRef, namespace) => {
       const role =
-        roleRef['kind'] === 'ClusterRole'
-          ? reads.get(GROUP, 'clusterroles', '', roleRef['name'])
-          : reads.get(GROUP, 'roles', namespace, roleRef['name'])
-      return role && ((role['rules'] ?? []) as readonly PolicyRule[])
+        roleRef.kind === 'ClusterRole'
+          ? reads.get<ClusterRole>(GROUP, 'clusterroles', '', roleRef.name)
+          : reads.get<Role>(GROUP, 'roles', namespace, roleRef.name)
+      return role && (role.rules ?? [])
     },
     clusterGrants: (subject) => {
       refresh()
@@ -88,14 +90,14 @@ export function createRoleReads(reads: CacheReads, changed: () => number): RoleR
 }
 
 /** A subject as a key of the index. A ServiceAccount subject without a namespace means the binding's own. */
-function subjectKey(subject: Fields, bindingNamespace: string): string | undefined {
-  switch (subject['kind']) {
+function subjectKey(subject: RbacV1Subject, bindingNamespace: string): string | undefined {
+  switch (subject.kind) {
     case 'User':
-      return `u:${subject['name']}`
+      return `u:${subject.name}`
     case 'Group':
-      return `g:${subject['name']}`
+      return `g:${subject.name}`
     case 'ServiceAccount':
-      return `u:system:serviceaccount:${subject['namespace'] || bindingNamespace}:${subject['name']}`
+      return `u:system:serviceaccount:${subject.namespace || bindingNamespace}:${subject.name}`
     default:
       return undefined
   }
@@ -134,17 +136,17 @@ export function ruleAllows(rule: PolicyRule, attributes: Attributes): boolean {
 
 function describe(grant: Grant): string {
   const { binding, subject } = grant
-  const of = `of ${binding['roleRef'].kind} "${binding['roleRef'].name}"`
+  const of = `of ${binding.roleRef.kind} "${binding.roleRef.name}"`
   const bindingNamespace = binding.metadata.namespace
   const what =
     bindingNamespace === undefined
       ? `ClusterRoleBinding "${binding.metadata.name}"`
       : `RoleBinding "${binding.metadata.name}/${bindingNamespace}"`
-  const who =
-    subject['kind'] === 'ServiceAccount'
-      ? `ServiceAccount "${subject['name']}/${subject['namespace'] || (bindingNamespace ?? '')}"`
-      : `${subject['kind']} "${subject['name']}"`
-  return `RBAC: allowed by ${what} ${of} to ${who}`
+  const to =
+    subject.kind === 'ServiceAccount'
+      ? `ServiceAccount "${subject.name}/${subject.namespace || (bindingNamespace ?? '')}"`
+      : `${subject.kind} "${subject.name}"`
+  return `RBAC: allowed by ${what} ${of} to ${to}`
 }
 
 export interface GrantedRule {
@@ -200,10 +202,10 @@ function findRules(roles: RoleReads, user: UserInfo, namespace: string): Granted
         text ??= describe(grant)
         return text
       }
-      const roleRef: Fields = grant.binding['roleRef']
+      const { roleRef } = grant.binding
       const rules = roles.rulesOf(roleRef, roleNamespace)
       if (rules === undefined)
-        missing.push(`${String(roleRef['kind']).toLowerCase()}.${GROUP} ${JSON.stringify(roleRef['name'])} not found`)
+        missing.push(`${roleRef.kind.toLowerCase()}.${GROUP} ${JSON.stringify(roleRef.name)} not found`)
       else for (const rule of rules) found.push({ rule, describe: described })
     }
   }

@@ -5,8 +5,9 @@
  */
 
 import type { Secret, ServiceAccount } from '../../api/generated/types.ts'
-import type { KubeObject } from '../../api/object.ts'
+import type { Json, KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
+import { asObject, asTexts } from '../../api/unchecked.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { CacheReads } from '../reads.ts'
 import { type Claims, parseJws } from './jws.ts'
@@ -115,7 +116,7 @@ export function createServiceAccountTokens(
       // One of the old kind is for this server alone, and lives as long as the Secret it is kept in.
       const isLegacy = from === LEGACY_ISSUER
       const expiresAt = isLegacy ? Number.POSITIVE_INFINITY : checkedTimes(claims, now)
-      const meant = isLegacy ? apiAudiences : strings(claims['aud'])
+      const meant = isLegacy ? apiAudiences : audiencesOf(claims)
       const audiences = wanted.filter((audience) => meant.includes(audience))
       if (audiences.length === 0) {
         throw new TokenError(`token audiences ${quoted(meant)} is invalid for the target audiences ${quoted(wanted)}`)
@@ -147,7 +148,7 @@ function claimsOf(runtime: Runtime, issuer: string, spec: TokenSpec): Claims {
     jti: runtime.random.uuid(),
     'kubernetes.io': {
       namespace,
-      ...(spec.node === undefined ? {} : { node: spec.node }),
+      ...(spec.node === undefined ? {} : { node: { name: spec.node.name, uid: spec.node.uid } }),
       ...(spec.pod === undefined ? {} : { pod: reference(spec.pod) }),
       ...(spec.secret === undefined ? {} : { secret: reference(spec.secret) }),
       serviceaccount: { name, uid },
@@ -168,7 +169,7 @@ function checkedTimes(claims: Claims, nowMs: number): number {
 }
 
 async function checkedUser(reads: CacheReads, claims: Claims, nowMs: number): Promise<UserInfo> {
-  const bound = fields(claims['kubernetes.io'])
+  const bound = asObject(claims['kubernetes.io'])
   const { namespace } = bound
   const account = reference(bound['serviceaccount'])
   if (typeof namespace !== 'string' || namespace === '' || account === undefined) {
@@ -308,16 +309,9 @@ async function checkBound(
   }
 }
 
-function fields(value: unknown): Claims {
-  return typeof value === 'object' && value !== null ? (value as Claims) : {}
-}
-
-function reference(value: unknown): Reference | undefined {
-  const { name, uid } = fields(value)
+function reference(value: Json | undefined): Reference | undefined {
+  const { name, uid } = asObject(value)
   return typeof name === 'string' && name !== '' ? { name, uid: typeof uid === 'string' ? uid : undefined } : undefined
 }
 
-function strings(value: unknown): readonly string[] {
-  if (typeof value === 'string') return [value]
-  return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : []
-}
+const audiencesOf = ({ aud }: Claims): readonly string[] => (typeof aud === 'string' ? [aud] : asTexts(aud))

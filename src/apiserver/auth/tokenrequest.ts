@@ -3,8 +3,14 @@
  * decoded and defaulted the object and set its managedFields; nothing is stored.
  */
 
-import type { Node, Pod, AuthenticationV1TokenRequest as TokenRequest } from '../../api/generated/types.ts'
-import { type Fields, type Given, type KubeObject, parseApiVersion } from '../../api/object.ts'
+import type {
+  BoundObjectReference,
+  Node,
+  Pod,
+  AuthenticationV1TokenRequest as TokenRequest,
+  TokenRequestSpec,
+} from '../../api/generated/types.ts'
+import { type Given, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import { badRequest, conflict, notFound } from '../../api/status.ts'
 import { type FieldError, invalid, invalidError } from '../../api/validation/errors.ts'
 import { pathSegmentName } from '../../api/validation/names.ts'
@@ -57,12 +63,14 @@ export async function answerTokenRequest(
     const message = `the UID in the token request (${metadata.uid}) does not match the UID of the service account (${serviceAccount.metadata.uid})`
     throw conflict({ group: KIND.group, resource: KIND.kind }, name, message)
   }
-  const spec: Fields = object.spec ?? {}
-  const seconds: number = spec['expirationSeconds']
-  const audiences: readonly string[] = spec['audiences']?.length > 0 ? spec['audiences'] : tokens.apiAudiences
+  const spec: Partial<TokenRequestSpec> = object.spec ?? {}
+  const { boundObjectRef } = spec
+  // Given by default.
+  const seconds = spec.expirationSeconds!
+  const audiences = spec.audiences?.length ? spec.audiences : tokens.apiAudiences
   const errors = checkDuration(seconds)
   if (errors.length > 0) throw invalidError(KIND, '', errors)
-  const bound = await boundObject(reads, namespace, name, spec['boundObjectRef'])
+  const bound = await boundObject(reads, namespace, name, boundObjectRef)
   const forThisServer = audiences.every((audience) => tokens.apiAudiences.includes(audience))
   const extended = bound.pod !== undefined && seconds === RELOADING_SECONDS && forThisServer
   const now = runtime.clock.now()
@@ -82,7 +90,7 @@ export async function answerTokenRequest(
       ...(serviceAccount.metadata.uid === undefined ? {} : { uid: serviceAccount.metadata.uid }),
       creationTimestamp: formatTime(now),
     },
-    spec: { audiences, expirationSeconds: seconds, boundObjectRef: spec['boundObjectRef'] ?? null },
+    spec: { audiences, expirationSeconds: seconds, boundObjectRef: boundObjectRef ?? null },
     status: { token, expirationTimestamp: formatTime(now + seconds * 1000) },
   }
 }
@@ -101,10 +109,11 @@ async function boundObject(
   reads: CacheReads,
   namespace: string,
   serviceAccount: string,
-  reference: Fields | undefined | null,
+  /** null where a request was decoded that names none. */
+  reference: BoundObjectReference | undefined | null,
 ): Promise<Pick<TokenSpec, 'pod' | 'secret' | 'node'>> {
   if (reference === undefined || reference === null) return {}
-  const { apiVersion = '', kind = '', name = '', uid = '' } = reference as Record<string, string>
+  const { apiVersion = '', kind = '', name = '', uid = '' } = reference
   // What is no group and version is as good as none; of what is, only the group counts.
   const { group, version } = apiVersion.split('/').length > 2 ? NO_VERSION : parseApiVersion(apiVersion)
   const resource = group === '' ? BINDABLE[kind] : undefined

@@ -3,10 +3,18 @@
  * ConversionReview and comes back in the version wanted. What the webhook may not touch is held to what it was.
  */
 
-import type { CustomResourceDefinition } from '../../api/generated/types.ts'
-import { apiVersionOf, asKubeObject, type Fields, type KubeObject, parseApiVersion } from '../../api/object.ts'
+import type { WebhookConversion as ConversionSpec, CustomResourceDefinition } from '../../api/generated/types.ts'
+import {
+  apiVersionOf,
+  asKubeObject,
+  type Json,
+  type JsonObject,
+  type KubeObject,
+  parseApiVersion,
+} from '../../api/object.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { StatusError } from '../../api/status.ts'
+import { asList, asObject, asText } from '../../api/unchecked.ts'
 import type { FieldError } from '../../api/validation/errors.ts'
 import { validateLabels } from '../../api/validation/labels.ts'
 import { validateAnnotations } from '../../api/validation/meta.ts'
@@ -38,10 +46,10 @@ export function createWebhookConversion(runtime: Runtime, reads: CacheReads): We
     const webhook = webhookOf(row, reads)
     if (webhook === undefined) throw fail('failed: the definition names no webhook')
     const uid = runtime.random.uuid()
-    let review: Fields
+    let review: JsonObject
     try {
       review = await client.post({
-        clientConfig: webhook['clientConfig'] ?? {},
+        clientConfig: webhook.clientConfig ?? {},
         timeoutSeconds: TIMEOUT_SECONDS,
         userAgent: 'kube-apiserver',
         review: reviewOf(webhook, uid, wanted, apiVersion),
@@ -61,14 +69,14 @@ export function createWebhookConversion(runtime: Runtime, reads: CacheReads): We
     const next = converted.values()
     return objects.map((object) => {
       if (object.apiVersion === apiVersion) return object
-      const checked = restored(object, asKubeObject(next.next().value as Fields))
+      const checked = restored(object, asKubeObject(next.next().value as JsonObject))
       if (typeof checked === 'string') throw fail(`returned invalid ${checked}`)
       return checked
     })
   }
 }
 
-function webhookOf({ group, resource }: ResourceRow, reads: CacheReads): Fields | undefined {
+function webhookOf({ group, resource }: ResourceRow, reads: CacheReads): ConversionSpec | undefined {
   const definition = reads.get<CustomResourceDefinition>(
     'apiextensions.k8s.io',
     'customresourcedefinitions',
@@ -78,9 +86,13 @@ function webhookOf({ group, resource }: ResourceRow, reads: CacheReads): Fields 
   return definition?.spec?.conversion?.webhook
 }
 
-function reviewOf(webhook: Fields, uid: string, objects: readonly KubeObject[], desiredAPIVersion: string): Fields {
-  const versions: readonly string[] = webhook['conversionReviewVersions'] ?? []
-  const version = versions.find((one) => one === 'v1' || one === 'v1beta1') ?? 'v1'
+function reviewOf(
+  { conversionReviewVersions }: ConversionSpec,
+  uid: string,
+  objects: readonly KubeObject[],
+  desiredAPIVersion: string,
+) {
+  const version = conversionReviewVersions.find((one) => one === 'v1' || one === 'v1beta1') ?? 'v1'
   return {
     kind: 'ConversionReview',
     apiVersion: apiVersionOf('apiextensions.k8s.io', version),
@@ -96,17 +108,17 @@ function asStored(object: KubeObject): KubeObject {
 }
 
 /** What came back, or why it counts for nothing. */
-function convertedObjects(response: Fields | undefined, uid: string): readonly (Fields | null)[] | string {
-  if (!response) return 'no response provided'
+function convertedObjects(given: Json | undefined, uid: string): readonly (JsonObject | null)[] | string {
+  if (!given) return 'no response provided'
+  const response = asObject(given)
   if (response['uid'] !== uid)
     return `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response['uid'] ?? '')}`
-  const { status = '', message = '' } = response['result'] ?? {}
-  if (status !== 'Success') return message || `response.result.status was '${status}', not 'Success'`
-  const objects: unknown = response['convertedObjects']
-  return Array.isArray(objects) ? (objects as readonly (Fields | null)[]) : []
+  const { status = '', message } = asObject(response['result'])
+  if (status !== 'Success') return asText(message) || `response.result.status was '${status}', not 'Success'`
+  return asList(response['convertedObjects']).map((object) => (object === null ? null : asObject(object)))
 }
 
-function wrongVersion(object: Fields, apiVersion: string, kind: string): string | undefined {
+function wrongVersion(object: JsonObject, apiVersion: string, kind: string): string | undefined {
   const { apiVersion: given = '', kind: givenKind = '' } = object
   const [want, got] = [parseApiVersion(apiVersion), parseApiVersion(String(given))]
   if (want.group !== got.group || want.version !== got.version)

@@ -1,6 +1,6 @@
 /** DELETE of one object. */
 
-import type { KubeObject } from '../../api/object.ts'
+import type { JsonObject, KubeObject } from '../../api/object.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import { deleteObject } from '../registry/delete.ts'
 import { decodeDeleteOptions } from './body.ts'
@@ -30,7 +30,7 @@ export async function handleDelete(resource: ResourceRequest): Promise<ApiRespon
 /** Both halves of admission see a deletion, and neither can change anything. */
 export async function admitDelete(
   resource: ResourceRequest,
-  options: { readonly dryRun: boolean; readonly options: Readonly<Record<string, unknown>> },
+  options: { readonly dryRun: boolean; readonly options: JsonObject },
   existing: KubeObject,
 ): Promise<void> {
   const { admission } = resource.context

@@ -2,7 +2,7 @@
 
 import { updateManagedFields, withManagedFields } from '../../api/fields/update.ts'
 import type { Namespace } from '../../api/generated/types.ts'
-import { apiVersionOf, type KubeObject } from '../../api/object.ts'
+import { apiVersionOf, type JsonObject, type KubeObject } from '../../api/object.ts'
 import type { ApiRequest, RequestInfo } from '../../api/request.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { AdmissionAttributes } from '../admission/plugin.ts'
@@ -66,7 +66,7 @@ export function writeContext(
 export function admissionAttributes(
   { row, endpoint, info, user, warnings, request: { served } }: ResourceRequest,
   operation: AdmissionAttributes['operation'],
-  options: { readonly dryRun: boolean; readonly options: Readonly<Record<string, unknown>> },
+  options: { readonly dryRun: boolean; readonly options: JsonObject },
   object: KubeObject | undefined,
   oldObject: KubeObject | undefined,
 ): AdmissionAttributes {
@@ -138,7 +138,7 @@ export function trackManager(
   )
 }
 
-export const optionsObject = (options: WriteQuery): Readonly<Record<string, unknown>> => ({
+export const optionsObject = (options: WriteQuery): JsonObject => ({
   apiVersion: 'meta.k8s.io/v1',
   kind: options.kind,
   ...(options.dryRun ? { dryRun: ['All'] } : {}),

@@ -5,28 +5,33 @@
  */
 
 import { jsonText, parseExactly } from '../../api/codec/json.ts'
-import type { Fields } from '../../api/object.ts'
+import type { JsonObject } from '../../api/object.ts'
 import { rejected } from '../../api/objects/rejected.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { HttpsAnswer, HttpsClient } from '../../http/client.ts'
 import { createClientPool } from '../../http/client-pool.ts'
 import { AnswerTooLarge, limitedText } from '../../http/fetch.ts'
 import type { CacheReads } from '../reads.ts'
-import { urlOf, type WebhookEndpoint, webhookEndpoint } from './endpoint.ts'
+import { type ClientConfig, urlOf, type WebhookEndpoint, webhookEndpoint } from './endpoint.ts'
 import { networkError } from './network-error.ts'
 
 export interface WebhookCall {
-  /** A definition's or configuration's clientConfig: url or service, caBundle. */
-  readonly clientConfig: Fields
+  readonly clientConfig: ClientConfig
   readonly timeoutSeconds: number
   readonly userAgent: string
   /** The review: its apiVersion and kind are the answer's too. */
-  readonly review: Fields
+  readonly review: TypeMeta
+}
+
+/** What a review says that it is. */
+export interface TypeMeta {
+  readonly apiVersion: string
+  readonly kind: string
 }
 
 export interface WebhookClient {
   /** The answered review. @throws Error in Go's words: there was no answer, or not with a review of this kind and version */
-  post(call: WebhookCall): Promise<Fields>
+  post(call: WebhookCall): Promise<JsonObject>
 }
 
 const MAX_ANSWER_BYTES = 7 * 1024 * 1024
@@ -82,22 +87,22 @@ export function createWebhookClient(runtime: Runtime, reads: CacheReads): Webhoo
 }
 
 /** The review that was answered, of the kind and version of the one sent. @throws Error in Go's words */
-export function parsedReview(text: string, contentType: string, sent: Fields): Fields {
+export function parsedReview(text: string, contentType: string, sent: TypeMeta): JsonObject {
   if (text === '') throw new Error(`0-length response with status code: 200 and content type: ${contentType}`)
   const review = parsedObject(text)
   const { apiVersion = '', kind = '' } = review
-  const [group = '', version = ''] = String(sent['apiVersion']).split('/')
+  const [group = '', version = ''] = sent.apiVersion.split('/')
   const given = String(apiVersion)
-  if (kind !== sent['kind'] || !given.startsWith(`${group}/`))
+  if (kind !== sent.kind || !given.startsWith(`${group}/`))
     throw new Error(
       `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
     )
-  if (given !== sent['apiVersion'])
+  if (given !== sent.apiVersion)
     throw new Error(`converting (${given.split('/')[1]}.${kind}) to (${version}.${kind}): unknown conversion`)
   return review
 }
 
-function parsedObject(text: string): Fields {
+function parsedObject(text: string): JsonObject {
   let value: unknown
   try {
     value = parseExactly(text)
@@ -105,7 +110,7 @@ function parsedObject(text: string): Fields {
     // Anything else is YAML to the decoder, and a bare word a string.
     value = text
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
   const kind = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
   throw new Error(
     `couldn't get version/kind; json parse error: json: cannot unmarshal ${kind} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,

@@ -1,8 +1,14 @@
 /** Where a webhook answers: its URL, or one of the endpoints of its Service. */
 
-import type { Fields } from '../../api/object.ts'
+import type {
+  AdmissionregistrationV1WebhookClientConfig,
+  ApiextensionsV1WebhookClientConfig,
+} from '../../api/generated/types.ts'
 import type { CacheReads } from '../reads.ts'
 import { serviceAddress } from '../service-address.ts'
+
+/** How a configuration of admission, or a definition's conversion, names a webhook. */
+export type ClientConfig = AdmissionregistrationV1WebhookClientConfig | ApiextensionsV1WebhookClientConfig
 
 export interface WebhookEndpoint {
   /** `https://host:port` to connect to. */
@@ -17,12 +23,11 @@ export interface WebhookEndpoint {
 }
 
 /** The URL that errors print. */
-export function urlOf(config: Fields, timeoutSeconds: number): string {
-  const service: Fields | undefined = config['service']
+export function urlOf({ url: given = '', service }: ClientConfig, timeoutSeconds: number): string {
   const query = `?timeout=${timeoutSeconds}s`
   if (service === undefined) {
-    const url = new URL(config['url'] ?? '')
-    return `${url.protocol}//${hostOf(config['url'])}${requestPath(url.pathname)}${query}`
+    const url = new URL(given)
+    return `${url.protocol}//${hostOf(given)}${requestPath(url.pathname)}${query}`
   }
   const { namespace, name, port = 443, path = '' } = service
   return `https://${name}.${namespace}.svc:${port}${requestPath(path)}${query}`
@@ -56,13 +61,15 @@ function unescaped(path: string): string {
 }
 
 /** @throws Error in the words of the reference, without the URL */
-export function webhookEndpoint(clientConfig: Fields, timeoutSeconds: number, reads: CacheReads): WebhookEndpoint {
-  const bundle: string | undefined = clientConfig['caBundle']
-  const ca = bundle ? Buffer.from(bundle, 'base64').toString('latin1') : undefined
+export function webhookEndpoint(
+  { url: text = '', service, caBundle }: ClientConfig,
+  timeoutSeconds: number,
+  reads: CacheReads,
+): WebhookEndpoint {
+  const ca = caBundle ? Buffer.from(caBundle, 'base64').toString('latin1') : undefined
   const query = `timeout=${timeoutSeconds}s`
-  const service: Fields | undefined = clientConfig['service']
   if (service === undefined) {
-    const url = new URL(clientConfig['url'] ?? '')
+    const url = new URL(text)
     return {
       server: `${url.protocol}//${url.host}`,
       path: `${requestPath(url.pathname)}?${query}`,

@@ -6,11 +6,14 @@
 import type {
   Container,
   LimitRange,
+  LimitRangeItem,
   PersistentVolumeClaim,
+  PersistentVolumeClaimSpec,
   Pod,
+  PodSpec,
   ResourceRequirements,
 } from '../../../api/generated/types.ts'
-import type { Fields, KubeObject } from '../../../api/object.ts'
+import type { KubeObject } from '../../../api/object.ts'
 import { podLimits, podRequests } from '../../../api/objects/pod-requests.ts'
 import { compareQuantities, quantityMilliValue, quantityValue } from '../../../api/objects/quantity.ts'
 import { forbidden } from '../../../api/status.ts'
@@ -36,10 +39,9 @@ export const limitRanger: AdmissionPluginFactory = (reads) => ({
     if (!concerns(attributes)) return
     const errors: string[] = []
     for (const range of rangesOf(reads, attributes.namespace)) {
-      const object: Pod | PersistentVolumeClaim = attributes.object!
       for (const limit of limitsOf(range)) {
-        if (attributes.row.resource === 'pods') checkPod(limit, object.spec ?? {}, errors)
-        else checkClaim(limit, object.spec ?? {}, errors)
+        if (attributes.row.resource === 'pods') checkPod(limit, (attributes.object as Pod).spec ?? {}, errors)
+        else checkClaim(limit, (attributes.object as PersistentVolumeClaim).spec ?? {}, errors)
       }
       // A LimitRange is asked after the other: the first that refuses answers.
       if (errors.length > 0) break
@@ -60,15 +62,15 @@ function concerns({ row, subresource, operation, oldObject }: AdmissionAttribute
 }
 
 const rangesOf = (reads: CacheReads, namespace: string) => reads.list<LimitRange>('', 'limitranges', namespace)
-const limitsOf = (range: LimitRange): readonly Fields[] => range.spec?.limits ?? []
+const limitsOf = (range: LimitRange): readonly LimitRangeItem[] => range.spec?.limits ?? []
 
 function withDefaults(pod: Pod, range: LimitRange): KubeObject {
   const requests: Record<string, string> = {}
   const limits: Record<string, string> = {}
   for (const limit of limitsOf(range)) {
-    if (limit['type'] !== 'Container') continue
-    Object.assign(requests, limit['defaultRequest'])
-    Object.assign(limits, limit['default'])
+    if (limit.type !== 'Container') continue
+    Object.assign(requests, limit.defaultRequest)
+    Object.assign(limits, limit.default)
   }
   const notes: string[] = []
   const complete = (containers: readonly Container[] | undefined, kind: string) =>
@@ -102,31 +104,31 @@ function withDefaults(pod: Pod, range: LimitRange): KubeObject {
   return { ...completed, metadata: { ...pod.metadata, annotations } }
 }
 
-const missing = (present: Fields | undefined, wanted: Amounts): readonly string[] =>
+const missing = (present: Amounts | undefined, wanted: Amounts): readonly string[] =>
   Object.keys(wanted)
     .filter((name) => !present || !Object.hasOwn(present, name))
     .sort()
 
-const withAmounts = (present: Fields | undefined, wanted: Amounts, names: readonly string[]): Fields => ({
+const withAmounts = (present: Amounts | undefined, wanted: Amounts, names: readonly string[]): Amounts => ({
   ...present,
-  ...Object.fromEntries(names.map((name) => [name, wanted[name]])),
+  ...Object.fromEntries(names.map((name) => [name, wanted[name] as string])),
 })
 
 const sorted = (amounts: Amounts | undefined): readonly (readonly [string, string])[] =>
   Object.entries(amounts ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
 
-function checkPod(limit: Fields, spec: Fields, errors: string[]): void {
-  const type: string = limit['type']
+function checkPod(limit: LimitRangeItem, spec: Partial<PodSpec>, errors: string[]): void {
+  const { type } = limit
   if (type === 'Pod') checkAmounts(limit, type, podRequests(spec), podLimits(spec), errors)
   if (type !== 'Container') return
-  for (const container of [...(spec['containers'] ?? []), ...(spec['initContainers'] ?? [])])
+  for (const container of [...(spec.containers ?? []), ...(spec.initContainers ?? [])])
     checkAmounts(limit, type, container.resources?.requests ?? {}, container.resources?.limits ?? {}, errors)
 }
 
-function checkAmounts(limit: Fields, type: string, requests: Amounts, limits: Amounts, errors: string[]): void {
-  for (const [name, bound] of sorted(limit['min'])) checkMinimum(name, type, bound, requests, limits, errors)
-  for (const [name, bound] of sorted(limit['max'])) checkMaximum(name, type, bound, requests, limits, errors)
-  for (const [name, bound] of sorted(limit['maxLimitRequestRatio']))
+function checkAmounts(limit: LimitRangeItem, type: string, requests: Amounts, limits: Amounts, errors: string[]): void {
+  for (const [name, bound] of sorted(limit.min)) checkMinimum(name, type, bound, requests, limits, errors)
+  for (const [name, bound] of sorted(limit.max)) checkMaximum(name, type, bound, requests, limits, errors)
+  for (const [name, bound] of sorted(limit.maxLimitRequestRatio))
     checkRatio(name, type, bound, requests, limits, errors)
 }
 
@@ -170,12 +172,12 @@ function checkRatio(name: string, type: string, bound: string, requests: Amounts
   if (ratio > most) errors.push(`${text}, but provided ratio is ${ratio.toFixed(6)}`)
 }
 
-function checkClaim(limit: Fields, spec: Fields, errors: string[]): void {
-  const type: string = limit['type']
+function checkClaim(limit: LimitRangeItem, spec: PersistentVolumeClaimSpec, errors: string[]): void {
+  const { type } = limit
   if (type !== 'PersistentVolumeClaim') return
-  const requests: Amounts = spec['resources']?.requests ?? {}
-  for (const [name, bound] of sorted(limit['min'])) checkMinimum(name, type, bound, requests, {}, errors)
-  for (const [name, bound] of sorted(limit['max'])) {
+  const requests: Amounts = spec.resources?.requests ?? {}
+  for (const [name, bound] of sorted(limit.min)) checkMinimum(name, type, bound, requests, {}, errors)
+  for (const [name, bound] of sorted(limit.max)) {
     const request = own(requests, name)
     const text = `maximum ${name} usage per ${type} is ${bound}`
     if (request === undefined) errors.push(`${text}.  No request is specified`)

@@ -236,9 +236,8 @@ function claims(attributes: AdmissionAttributes, node: string): void {
   const { operation, subresource, object, oldObject } = attributes
   if (subresource !== 'status') throw refused(attributes, `may only update PVC status`)
   if (operation !== 'UPDATE') throw refused(attributes, `unexpected operation ${quote(operation)}`)
-  const pruned = (claim: PersistentVolumeClaim | undefined) => {
-    const { status, metadata, ...rest } = claim ?? ({ metadata: {} } as KubeObject)
-    const { managedFields: _m, resourceVersion: _r, ...meta } = metadata
+  const pruned = ({ status, metadata, ...rest }: Partial<PersistentVolumeClaim> = {}) => {
+    const { managedFields: _m, resourceVersion: _r, ...meta } = metadata ?? {}
     const {
       capacity: _c,
       conditions: _d,

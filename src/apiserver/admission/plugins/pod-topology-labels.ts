@@ -1,5 +1,6 @@
 /** PodTopologyLabels (KEP-4742): a pod that is given a node carries the node's zone and region as labels of its own. */
-import type { Binding, Node, Pod } from '../../../api/generated/types.ts'
+import type { Binding, Node, ObjectReference, Pod } from '../../../api/generated/types.ts'
+import type { Given } from '../../../api/object.ts'
 import type { AdmissionPluginFactory } from '../plugin.ts'
 
 const LABELS = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region']
@@ -13,8 +14,9 @@ export const podTopologyLabels: AdmissionPluginFactory = (reads) => ({
     const isPod = row.resource === 'pods' && subresource === ''
     const isBinding = (row.resource === 'pods' && subresource === 'binding') || row.resource === 'bindings'
     if (!isPod && !isBinding) return object
-    const node: string = (isPod ? (object as Pod).spec?.nodeName : (object as Binding).target?.name) ?? ''
-    if (node === '' || (isBinding && (object['target']?.kind ?? 'Node') !== 'Node')) return object
+    const target: ObjectReference | undefined = isBinding ? (object as Given<Binding>).target : undefined
+    const node = (isPod ? (object as Pod).spec?.nodeName : target?.name) ?? ''
+    if (node === '' || (target?.kind ?? 'Node') !== 'Node') return object
     const labels = reads.get<Node>('', 'nodes', '', node)?.metadata.labels
     if (labels === undefined) return object
     const added = LABELS.filter((label) => Object.hasOwn(labels, label)).map((label) => [label, labels[label]])

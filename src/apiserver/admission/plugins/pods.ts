@@ -1,6 +1,5 @@
 /** What several plugins about pods share. */
 import type { Pod, PodSpec } from '../../../api/generated/types.ts'
-import type { Fields, KubeObject } from '../../../api/object.ts'
 import { noParts, type Parts } from '../../../api/parts.ts'
 import { forbidden, type StatusError } from '../../../api/status.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
@@ -11,8 +10,8 @@ export function isPod({ row, subresource }: AdmissionAttributes): boolean {
 }
 
 /** `parts`, of the request, where the changes may be plain values. */
-export function withSpec(pod: Pod, changes: Fields, parts: Parts = noParts): KubeObject {
-  return { ...pod, spec: parts.changed(pod.spec ?? {}, changes) }
+export function withSpec(pod: Pod, changes: Partial<PodSpec>, parts: Parts = noParts): Pod {
+  return { ...pod, spec: parts.changed<Partial<PodSpec>>(pod.spec ?? {}, changes) as PodSpec }
 }
 
 /** The 403 of an admission plugin. */
@@ -35,14 +34,14 @@ export function referencedKinds(spec: Partial<PodSpec>): ReadonlySet<string> {
       if (source.configMap) found.add('configMap')
     }
   }
-  for (const container of [...(spec.initContainers ?? []), ...(spec.containers ?? [])] as readonly Fields[]) {
-    for (const from of (container['envFrom'] ?? []) as readonly Fields[]) {
-      if (from['secretRef']) found.add('secret')
-      if (from['configMapRef']) found.add('configMap')
+  for (const container of [...(spec.initContainers ?? []), ...(spec.containers ?? [])]) {
+    for (const from of container.envFrom ?? []) {
+      if (from.secretRef) found.add('secret')
+      if (from.configMapRef) found.add('configMap')
     }
-    for (const variable of (container['env'] ?? []) as readonly Fields[]) {
-      if (variable['valueFrom']?.secretKeyRef) found.add('secret')
-      if (variable['valueFrom']?.configMapKeyRef) found.add('configMap')
+    for (const variable of container.env ?? []) {
+      if (variable.valueFrom?.secretKeyRef) found.add('secret')
+      if (variable.valueFrom?.configMapKeyRef) found.add('configMap')
     }
   }
   if (spec.imagePullSecrets?.length) found.add('secret')

@@ -3,7 +3,7 @@
  * only one class is the default (API concept: pod priority and preemption).
  */
 
-import type { Pod, PodSpec } from '../../../api/generated/types.ts'
+import type { Pod, PodSpec, PriorityClass } from '../../../api/generated/types.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import type { CacheReads } from '../../reads.ts'
 import type { AdmissionAttributes, AdmissionPluginFactory } from '../plugin.ts'
@@ -14,7 +14,7 @@ const GROUP = 'scheduling.k8s.io'
 export const priority: AdmissionPluginFactory = (reads, host) => {
   const generation = host.generationOf([{ group: GROUP, resource: 'priorityclasses' }])
   let knownAt = -1
-  let known: KubeObject | undefined
+  let known: PriorityClass | undefined
   const defaultClass = () => {
     const now = generation()
     if (now !== knownAt) known = findDefaultClass(reads)
@@ -31,12 +31,13 @@ export const priority: AdmissionPluginFactory = (reads, host) => {
       return compute(attributes, object, reads, defaultClass)
     },
     validate({ row, subresource, object }) {
-      if (row.group !== GROUP || row.resource !== 'priorityclasses' || subresource !== '' || !object?.['globalDefault'])
-        return
+      if (row.group !== GROUP || row.resource !== 'priorityclasses' || subresource !== '') return
+      const priorityClass = object as PriorityClass | undefined
+      if (!priorityClass?.globalDefault) return
       const other = defaultClass()
-      if (other === undefined || other.metadata.name === object.metadata.name) return
+      if (other === undefined || other.metadata.name === priorityClass.metadata.name) return
       throw refused(
-        { row, name: object.metadata.name ?? '' } as AdmissionAttributes,
+        { row, name: priorityClass.metadata.name ?? '' } as AdmissionAttributes,
         `PriorityClass ${other.metadata.name} is already marked as default. Only one default can exist`,
       )
     },
@@ -54,10 +55,10 @@ function keep(pod: Pod, { oldObject, parts }: AdmissionAttributes): KubeObject {
 }
 
 /** The default class; of several (a race) the lowest. */
-function findDefaultClass(reads: CacheReads): KubeObject | undefined {
-  let found: KubeObject | undefined
-  for (const candidate of reads.list(GROUP, 'priorityclasses'))
-    if (candidate['globalDefault'] && (found === undefined || candidate['value'] < found['value'])) found = candidate
+function findDefaultClass(reads: CacheReads): PriorityClass | undefined {
+  let found: PriorityClass | undefined
+  for (const candidate of reads.list<PriorityClass>(GROUP, 'priorityclasses'))
+    if (candidate.globalDefault && (found === undefined || candidate.value < found.value)) found = candidate
   return found
 }
 
@@ -65,22 +66,22 @@ function compute(
   attributes: AdmissionAttributes,
   pod: Pod,
   reads: CacheReads,
-  defaultClass: () => KubeObject | undefined,
+  defaultClass: () => PriorityClass | undefined,
 ): KubeObject | Promise<KubeObject> {
   const name: string = pod.spec!.priorityClassName ?? ''
   if (name === '') return apply(attributes, pod, defaultClass())
-  const found = reads.get(GROUP, 'priorityclasses', '', name)
+  const found = reads.get<PriorityClass>(GROUP, 'priorityclasses', '', name)
   if (found) return apply(attributes, pod, found)
-  return reads.getLive(GROUP, 'priorityclasses', '', name).then((live) => {
+  return reads.getLive<PriorityClass>(GROUP, 'priorityclasses', '', name).then((live) => {
     if (live === undefined) throw refused(attributes, `no PriorityClass with name ${name} was found`)
     return apply(attributes, pod, live)
   })
 }
 
-function apply(attributes: AdmissionAttributes, pod: Pod, priorityClass: KubeObject | undefined): KubeObject {
+function apply(attributes: AdmissionAttributes, pod: Pod, priorityClass: PriorityClass | undefined): KubeObject {
   const spec = pod.spec!
-  const value: number = priorityClass?.['value'] ?? 0
-  const policy: string = priorityClass?.['preemptionPolicy'] ?? 'PreemptLowerPriority'
+  const value = priorityClass?.value ?? 0
+  const policy = priorityClass?.preemptionPolicy ?? 'PreemptLowerPriority'
   if (spec.priority !== undefined && spec.priority !== value)
     throw refused(
       attributes,
@@ -91,6 +92,6 @@ function apply(attributes: AdmissionAttributes, pod: Pod, priorityClass: KubeObj
       attributes,
       `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${policy} from the given PriorityClass name`,
     )
-  const named = priorityClass && !spec.priorityClassName ? { priorityClassName: priorityClass.metadata.name } : {}
+  const named = priorityClass && !spec.priorityClassName ? { priorityClassName: priorityClass.metadata.name ?? '' } : {}
   return withSpec(pod, { priority: value, preemptionPolicy: policy, ...named }, attributes.parts)
 }

@@ -1,9 +1,12 @@
 /** RuntimeClass: the class exists, and its overhead and scheduling rules become the pod's (KEP-688). */
-import type { Pod, RuntimeClass } from '../../../api/generated/types.ts'
-import type { Fields, KubeObject } from '../../../api/object.ts'
+import type { Pod, RuntimeClass, Toleration } from '../../../api/generated/types.ts'
+import type { KubeObject } from '../../../api/object.ts'
 import { compareQuantities } from '../../../api/objects/quantity.ts'
 import type { AdmissionAttributes, AdmissionPluginFactory } from '../plugin.ts'
 import { isPod, refused, withSpec } from './pods.ts'
+
+type Amounts = Readonly<Record<string, string>>
+type Labels = Readonly<Record<string, string>>
 
 export const runtimeClass: AdmissionPluginFactory = (reads) => ({
   name: 'RuntimeClass',
@@ -37,32 +40,32 @@ export const runtimeClass: AdmissionPluginFactory = (reads) => ({
 
 function apply(attributes: AdmissionAttributes, pod: Pod, found: RuntimeClass | undefined): KubeObject {
   const overhead = found?.overhead?.podFixed
-  const given: Fields | undefined = pod.spec!.overhead
+  const given = pod.spec!.overhead
   if (given && overhead && !sameAmounts(given, overhead))
     throw refused(attributes, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
-  const changes: Record<string, unknown> = {}
-  if (overhead && !given) changes['overhead'] = overhead
+  const changes: { overhead?: Amounts; nodeSelector?: Labels; tolerations?: readonly Toleration[] } = {}
+  if (overhead && !given) changes.overhead = overhead
   const scheduling = found?.scheduling
-  if (scheduling?.nodeSelector) changes['nodeSelector'] = mergeSelectors(attributes, pod, scheduling.nodeSelector)
+  if (scheduling?.nodeSelector) changes.nodeSelector = mergeSelectors(attributes, pod, scheduling.nodeSelector)
   if (scheduling?.tolerations?.length) {
     const present = pod.spec!.tolerations ?? []
     const known = new Set(present.map((toleration) => JSON.stringify(toleration)))
     const added = scheduling.tolerations.filter((t) => !known.has(JSON.stringify(t)))
-    if (added.length) changes['tolerations'] = [...present, ...added]
+    if (added.length) changes.tolerations = [...present, ...added]
   }
   return Object.keys(changes).length ? withSpec(pod, changes) : pod
 }
 
-function sameAmounts(a: Fields, b: Fields): boolean {
+function sameAmounts(a: Amounts, b: Amounts): boolean {
   const names = Object.keys(a)
   return (
     names.length === Object.keys(b).length &&
-    names.every((name) => b[name] !== undefined && compareQuantities(a[name], b[name]) === 0)
+    names.every((name) => b[name] !== undefined && compareQuantities(a[name] as string, b[name]) === 0)
   )
 }
 
-function mergeSelectors(attributes: AdmissionAttributes, pod: Pod, wanted: Fields): Fields {
-  const present: Fields = pod.spec!.nodeSelector ?? {}
+function mergeSelectors(attributes: AdmissionAttributes, pod: Pod, wanted: Labels): Labels {
+  const present: Labels = pod.spec!.nodeSelector ?? {}
   for (const [key, value] of Object.entries(wanted))
     if (present[key] !== undefined && present[key] !== value)
       throw refused(

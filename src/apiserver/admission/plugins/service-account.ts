@@ -4,8 +4,8 @@
  */
 
 import { jsonText } from '../../../api/codec/json.ts'
-import type { Pod, PodSpec, ServiceAccount } from '../../../api/generated/types.ts'
-import type { Fields, KubeObject } from '../../../api/object.ts'
+import type { Container, Pod, PodSpec, ServiceAccount, Volume, VolumeMount } from '../../../api/generated/types.ts'
+import type { KubeObject } from '../../../api/object.ts'
 import type { Naming, Parts } from '../../../api/parts.ts'
 import type { Random } from '../../../base/random.ts'
 import type { CacheReads } from '../../reads.ts'
@@ -33,7 +33,7 @@ export const serviceAccount =
       }
       const name: string = pod.spec!.serviceAccountName || 'default'
       const named = withSpec(pod, { serviceAccountName: name, serviceAccount: name }, attributes.parts)
-      const complete = (account: KubeObject | undefined) => {
+      const complete = (account: ServiceAccount | undefined) => {
         if (account === undefined)
           throw refused(
             attributes,
@@ -64,14 +64,14 @@ function mirrorPodRefusal(pod: Pod): string | undefined {
   return undefined
 }
 
-function withPullSecrets(pod: Pod, account: KubeObject): KubeObject {
-  const secrets = account['imagePullSecrets'] as readonly Fields[] | undefined
+function withPullSecrets(pod: Pod, account: ServiceAccount): Pod {
+  const secrets = account.imagePullSecrets
   if (pod.spec!.imagePullSecrets?.length || !secrets?.length) return pod
   return withSpec(pod, { imagePullSecrets: secrets })
 }
 
-function withToken(pod: Pod, account: KubeObject, { parts }: AdmissionAttributes, random: Random): KubeObject {
-  const automount: boolean = pod.spec!.automountServiceAccountToken ?? account['automountServiceAccountToken'] ?? true
+function withToken(pod: Pod, account: ServiceAccount, { parts }: AdmissionAttributes, random: Random): KubeObject {
+  const automount = pod.spec!.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true
   if (!automount) return pod
   const before = pod.spec!
   const spec = withTokenMounted(before, parts, () => VOLUME_PREFIX + random.suffix(SUFFIX_LENGTH))
@@ -79,7 +79,7 @@ function withToken(pod: Pod, account: KubeObject, { parts }: AdmissionAttributes
 }
 
 /** Each pod's volume has a name of its own; of a spec that recurs all but the name is made once. */
-function withTokenMounted(spec: PodSpec, parts: Parts, newName: () => string): Fields {
+function withTokenMounted(spec: PodSpec, parts: Parts, newName: () => string): PodSpec {
   if (!parts.recurs(spec) || !parts.once(spec, lacksStandIn)) return tokenMounted(spec, newName)
   const standIn = parts.from(spec, withStandIn)
   return standIn === spec || parts.once(spec, hasTokenVolume) ? standIn : parts.named(standIn, newName(), renamed)
@@ -88,57 +88,57 @@ function withTokenMounted(spec: PodSpec, parts: Parts, newName: () => string): F
 /** As no volume is ever named by chance: `a` is not among the letters of suffixes. */
 const STAND_IN = `${VOLUME_PREFIX}aaaaa`
 
-const lacksStandIn = (spec: Fields): boolean => !jsonText(spec).includes(STAND_IN)
+const lacksStandIn = (spec: PodSpec): boolean => !jsonText(spec).includes(STAND_IN)
 
-const withStandIn = (spec: Fields): Fields => tokenMounted(spec, () => STAND_IN)
+const withStandIn = (spec: PodSpec): PodSpec => tokenMounted(spec, () => STAND_IN)
 
-const renamed: Naming = (spec, name) => ({
+const renamed: Naming<PodSpec> = (spec, name) => ({
   ...spec,
-  volumes: (spec['volumes'] as readonly Fields[]).map((volume) => renamedOne(volume, name)),
+  volumes: (spec.volumes ?? []).map((volume) => renamedOne(volume, name)),
   ...containersWith(spec, (container) => ({
     ...container,
-    volumeMounts: (container['volumeMounts'] as readonly Fields[]).map((mount) => renamedOne(mount, name)),
+    volumeMounts: (container.volumeMounts ?? []).map((mount) => renamedOne(mount, name)),
   })),
 })
 
-const renamedOne = (one: Fields, name: string): Fields => (one['name'] === STAND_IN ? { ...one, name } : one)
+const renamedOne = <T extends Volume | VolumeMount>(one: T, name: string): T =>
+  one.name === STAND_IN ? { ...one, name } : one
 
-function containersWith(spec: Fields, change: (container: Fields) => Fields): Fields {
-  const { initContainers, containers } = spec as { readonly [list: string]: readonly Fields[] | undefined }
+function containersWith(
+  { initContainers, containers }: Partial<PodSpec>,
+  change: (container: Container) => Container,
+): Partial<PodSpec> {
   return {
     ...(initContainers ? { initContainers: initContainers.map(change) } : {}),
     ...(containers ? { containers: containers.map(change) } : {}),
   }
 }
 
-const hasTokenVolume = (spec: Fields): boolean => tokenVolumeOf(spec) !== undefined
+const hasTokenVolume = (spec: PodSpec): boolean => tokenVolumeOf(spec) !== undefined
 
-function tokenVolumeOf(spec: Fields): Fields | undefined {
-  const volumes = (spec['volumes'] ?? []) as readonly Fields[]
+function tokenVolumeOf({ volumes = [] }: PodSpec): Volume | undefined {
   return volumes.find(
     (volume) =>
-      volume['name'].startsWith(VOLUME_PREFIX) &&
-      volume['projected']?.sources?.some((source: Fields) => source['serviceAccountToken']),
+      volume.name.startsWith(VOLUME_PREFIX) && volume.projected?.sources?.some((source) => source.serviceAccountToken),
   )
 }
 
 /** The spec in which every container has a token, from the volume that is there or a new one; the same spec where each has one. */
-function tokenMounted(spec: Fields, newName: () => string): Fields {
+function tokenMounted(spec: PodSpec, newName: () => string): PodSpec {
   const existing = tokenVolumeOf(spec)
-  const name: string = existing?.['name'] ?? newName()
+  const name = existing?.name ?? newName()
   let mounted = false
   const lists = containersWith(spec, (container) => {
-    const mounts = (container['volumeMounts'] ?? []) as readonly Fields[]
-    if (mounts.some((present) => present['mountPath'] === MOUNT_PATH)) return container
+    const mounts = container.volumeMounts ?? []
+    if (mounts.some((present) => present.mountPath === MOUNT_PATH)) return container
     mounted = true
     return { ...container, volumeMounts: [...mounts, { name, readOnly: true, mountPath: MOUNT_PATH }] }
   })
   if (!mounted) return spec
-  const volumes = (spec['volumes'] ?? []) as readonly Fields[]
-  return { ...spec, ...(existing ? {} : { volumes: [...volumes, tokenVolume(name)] }), ...lists }
+  return { ...spec, ...(existing ? {} : { volumes: [...(spec.volumes ?? []), tokenVolume(name)] }), ...lists }
 }
 
-function tokenVolume(name: string): Fields {
+function tokenVolume(name: string): Volume {
   return {
     name,
     projected: {

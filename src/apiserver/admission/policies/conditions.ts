@@ -1,7 +1,7 @@
 /** matchConditions of webhooks and policies (KEP-3716): expressions that all must hold for a request to be judged. */
 import type { Budget } from '../../../api/cel/eval-within-cost-limit.ts'
 import { MapValue, type Value } from '../../../api/cel/values.ts'
-import type { Fields } from '../../../api/object.ts'
+import type { MatchCondition as ConditionSpec } from '../../../api/generated/types.ts'
 import { compile, ExpressionError, type PolicyExpression } from './expression.ts'
 
 export interface MatchCondition {
@@ -14,10 +14,14 @@ export type ConditionOutcome =
   /** No condition is false, and some could not be evaluated. */
   | { readonly error: string }
 
-export const matchConditionsOf = (spec: Fields): readonly MatchCondition[] =>
-  ((spec['matchConditions'] ?? []) as readonly Fields[]).map((condition) => ({
-    source: condition['expression'] ?? '',
-    expression: compile(condition['expression'] ?? ''),
+export const matchConditionsOf = ({
+  matchConditions = [],
+}: {
+  readonly matchConditions?: readonly ConditionSpec[]
+}): readonly MatchCondition[] =>
+  matchConditions.map(({ expression }) => ({
+    source: expression,
+    expression: compile(expression),
   }))
 
 /** One that is false decides, whatever goes wrong in the others. */

@@ -6,7 +6,8 @@
 import { REQUEST_COST_LIMIT } from '../../../api/cel/limits.ts'
 import { DYN } from '../../../api/cel/types.ts'
 import { type Value, wrap } from '../../../api/cel/values.ts'
-import type { Fields, Json, KubeObject } from '../../../api/object.ts'
+import type { MutatingAdmissionPolicySpec } from '../../../api/generated/types.ts'
+import type { Json, KubeObject } from '../../../api/object.ts'
 import { sameJson } from '../../../api/same.ts'
 import { forbidden, StatusError } from '../../../api/status.ts'
 import type { Runtime } from '../../../base/runtime.ts'
@@ -30,15 +31,15 @@ import {
   showing,
 } from './policies-bindings-and-params.ts'
 
-interface Policy extends Definition {
+interface Policy extends Definition<MutatingAdmissionPolicySpec> {
   readonly mutations: readonly Mutation[]
   readonly ifNeeded: boolean
 }
 
-const policyOf = (definition: Definition): Policy => ({
+const policyOf = (definition: Definition<MutatingAdmissionPolicySpec>): Policy => ({
   ...definition,
   mutations: mutationsOf(definition.spec),
-  ifNeeded: definition.spec['reinvocationPolicy'] === 'IfNeeded',
+  ifNeeded: definition.spec.reinvocationPolicy === 'IfNeeded',
 })
 
 export const mutatingAdmissionPolicy =
@@ -151,7 +152,7 @@ function evaluation(
 ): Evaluated {
   return (shown, body) =>
     whenDecided(host.authorizer, (authorizer) => {
-      const { request } = reviewOf(attributes, shown, '') as { request: Fields }
+      const { request } = reviewOf(attributes, shown, '')
       const variables = requestVariables(attributes, { ...shown, request }, reads, authorizer)
       variables.set('params', wrap((param ?? null) as Json, DYN))
       variables.set('variables', lazyVariables(definition.variables, variables, { used: 0, limit: REQUEST_COST_LIMIT }))
@@ -176,7 +177,7 @@ async function conditionsHold(
 
 /** @throws StatusError 403 when a policy failed that must not */
 function refuse(failures: readonly Failure[], { row, name }: AdmissionAttributes): void {
-  const denying = failures.filter(({ policy }) => policy.spec['failurePolicy'] !== 'Ignore')
+  const denying = failures.filter(({ policy }) => policy.spec.failurePolicy !== 'Ignore')
   const [first] = denying
   if (first === undefined) return
   const { details } = forbidden({ group: row.group, resource: row.resource }, name, '')

@@ -9,7 +9,8 @@ import { atomicPaths } from '../../../api/fields/atomics.ts'
 import { merge } from '../../../api/fields/merge.ts'
 import { shapeOf } from '../../../api/fields/shape.ts'
 import { configurationErrors, joinErrors } from '../../../api/fields/validate.ts'
-import { asJson, asKubeObject, type Fields, type Json, type JsonObject, type KubeObject } from '../../../api/object.ts'
+import type { MutatingAdmissionPolicySpec } from '../../../api/generated/types.ts'
+import { asJson, asKubeObject, type Json, type JsonObject, type KubeObject } from '../../../api/object.ts'
 import type { ResourceRow, SubresourceRow } from '../../../api/scheme/resource.ts'
 import { StatusError } from '../../../api/status.ts'
 import type { KindReader, ResourceEndpoint } from '../../registry/endpoint.ts'
@@ -25,10 +26,10 @@ export interface Mutation {
   readonly isPatch: boolean
 }
 
-export const mutationsOf = (spec: Fields): readonly Mutation[] =>
-  ((spec['mutations'] ?? []) as readonly Fields[]).map(({ patchType, jsonPatch, applyConfiguration }) => {
+export const mutationsOf = ({ mutations = [] }: MutatingAdmissionPolicySpec): readonly Mutation[] =>
+  mutations.map(({ patchType, jsonPatch, applyConfiguration }) => {
     const isPatch = patchType === 'JSONPatch'
-    const source: string = (isPatch ? jsonPatch : applyConfiguration)?.expression ?? ''
+    const source = (isPatch ? jsonPatch : applyConfiguration)?.expression ?? ''
     return { source, expression: compile(source, true), isPatch }
   })
 

@@ -5,10 +5,12 @@
 
 import type {
   MatchResources,
-  ValidatingAdmissionPolicy,
+  MutatingAdmissionPolicySpec,
   ValidatingAdmissionPolicyBinding,
+  ValidatingAdmissionPolicyBindingSpec,
+  ValidatingAdmissionPolicySpec,
 } from '../../../api/generated/types.ts'
-import type { Fields, KubeObject } from '../../../api/object.ts'
+import type { KubeObject } from '../../../api/object.ts'
 import { parseApiVersion } from '../../../api/object.ts'
 import { labelSelectorOf } from '../../../api/objects/label-selector.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
@@ -21,9 +23,13 @@ import { compile, type PolicyExpression } from './expression.ts'
 
 const GROUP = 'admissionregistration.k8s.io'
 
-export interface Definition {
+export type PolicySpec = ValidatingAdmissionPolicySpec | MutatingAdmissionPolicySpec
+
+type PolicyObject<S extends PolicySpec> = KubeObject & { readonly spec?: S }
+
+export interface Definition<S extends PolicySpec = PolicySpec> {
   readonly name: string
-  readonly spec: Fields
+  readonly spec: S
   readonly matcher: Matcher
   readonly conditions: readonly MatchCondition[]
   readonly variables: readonly { readonly name: string; readonly expression: PolicyExpression }[]
@@ -32,7 +38,7 @@ export interface Definition {
 
 export interface Binding {
   readonly name: string
-  readonly spec: Fields
+  readonly spec: ValidatingAdmissionPolicyBindingSpec
   /** undefined: wherever the policy counts. */
   readonly matcher: Matcher | undefined
 }
@@ -55,11 +61,11 @@ export interface Misconfiguration<D extends Definition> {
 }
 
 /** Policies without bindings count nowhere and are left out. Compiled again when one of them, or a binding, changes. */
-export function definitionsOf<D extends Definition>(
+export function definitionsOf<S extends PolicySpec, D extends Definition<S>>(
   reads: CacheReads,
   host: AdmissionHost,
   [policies, bindings]: readonly [policies: string, bindings: string],
-  finish: (definition: Definition) => D,
+  finish: (definition: Definition<S>) => D,
 ): () => readonly D[] {
   const generation = host.generationOf([policies, bindings].map((resource) => ({ group: GROUP, resource })))
   let seen = -1
@@ -69,7 +75,7 @@ export function definitionsOf<D extends Definition>(
     if (now === seen) return compiled
     seen = now
     const all = reads.list<ValidatingAdmissionPolicyBinding>(GROUP, bindings)
-    compiled = reads.list<ValidatingAdmissionPolicy>(GROUP, policies).flatMap((policy) => {
+    compiled = reads.list<PolicyObject<S>>(GROUP, policies).flatMap((policy) => {
       const own = all.filter((binding) => binding.spec?.policyName === policy.metadata.name)
       return own.length === 0 ? [] : [finish(definitionOf(policy, own))]
     })
@@ -77,11 +83,11 @@ export function definitionsOf<D extends Definition>(
   }
 }
 
-function definitionOf(
-  policy: ValidatingAdmissionPolicy,
+function definitionOf<S extends PolicySpec>(
+  policy: PolicyObject<S>,
   bindings: readonly ValidatingAdmissionPolicyBinding[],
-): Definition {
-  const spec = policy.spec ?? {}
+): Definition<S> {
+  const spec = policy.spec ?? ({} as S)
   const constraints: MatchResources = spec.matchConstraints ?? {}
   return {
     name: policy.metadata.name ?? '',
@@ -159,11 +165,11 @@ export function invocationsOf<D extends Definition>(
 
 /** The resource of the policy's params; undefined when it has none; what is wrong when there is no such resource. */
 function paramRowOf({ spec }: Definition, { scheme }: AdmissionHost): ResourceRow | undefined | string {
-  const kind: Fields | undefined = spec['paramKind']
+  const kind = spec.paramKind
   if (kind === undefined) return undefined
-  const { group, version } = parseApiVersion(kind['apiVersion'] ?? '')
-  const row = scheme.findKind(group, version, kind['kind'] ?? '')
-  return row ?? `failed to find resource referenced by paramKind: '${kind['apiVersion']}, Kind=${kind['kind']}'`
+  const { group, version } = parseApiVersion(kind.apiVersion ?? '')
+  const row = scheme.findKind(group, version, kind.kind ?? '')
+  return row ?? `failed to find resource referenced by paramKind: '${kind.apiVersion}, Kind=${kind.kind}'`
 }
 
 /** The params that a binding names, each of which the request is judged with; or why it cannot be. */
@@ -174,22 +180,22 @@ function paramsOf(
   reads: CacheReads,
   host: AdmissionHost,
 ): readonly (KubeObject | undefined)[] | string {
-  const ref: Fields | undefined = binding.spec['paramRef']
+  const ref = binding.spec.paramRef
   if (row === undefined || ref === undefined) return [undefined]
-  if (!row.namespaced && ref['namespace'])
+  if (!row.namespaced && ref.namespace)
     return 'paramRef.namespace must not be provided for a cluster-scoped `paramKind`'
-  const namespace: string = !row.namespaced ? '' : ref['namespace'] || namespaceOf(attributes)
+  const namespace: string = !row.namespaced ? '' : ref.namespace || namespaceOf(attributes)
   if (row.namespaced && namespace === '')
     return 'cannot use namespaced paramRef in policy binding that matches cluster-scoped resources'
-  const selector = ref['name'] ? undefined : labelSelectorOf(ref['selector'])
+  const selector = ref.name ? undefined : labelSelectorOf(ref.selector)
   const found =
     selector === undefined
-      ? [reads.get(row.group, row.resource, namespace, ref['name'])].filter((object) => object !== undefined)
+      ? [reads.get(row.group, row.resource, namespace, ref.name ?? '')].filter((object) => object !== undefined)
       : reads
           .list(row.group, row.resource, namespace)
           .filter((object) => selector.matches(object.metadata.labels ?? {}))
   if (found.length > 0) return found.map((object) => host.endpointOf(row).served.now(object))
-  return (ref['parameterNotFoundAction'] ?? 'Deny') === 'Allow'
+  return (ref.parameterNotFoundAction ?? 'Deny') === 'Allow'
     ? []
     : 'no params found for policy binding with `Deny` parameterNotFoundAction'
 }

@@ -7,6 +7,7 @@ import type { Budget } from '../../../api/cel/eval-within-cost-limit.ts'
 import { REQUEST_COST_LIMIT } from '../../../api/cel/limits.ts'
 import { DYN } from '../../../api/cel/types.ts'
 import { type Value, wrap } from '../../../api/cel/values.ts'
+import type { ValidatingAdmissionPolicySpec } from '../../../api/generated/types.ts'
 import type { Fields, Json } from '../../../api/object.ts'
 import { forbidden, StatusError } from '../../../api/status.ts'
 import type { Runtime } from '../../../base/runtime.ts'
@@ -42,21 +43,21 @@ interface Rule {
   readonly reason: string
 }
 
-interface Policy extends Definition {
+interface Policy extends Definition<ValidatingAdmissionPolicySpec> {
   readonly rules: readonly Rule[]
   readonly annotations: readonly { readonly key: string; readonly expression: PolicyExpression }[]
 }
 
-const policyOf = (definition: Definition): Policy => ({
+const policyOf = (definition: Definition<ValidatingAdmissionPolicySpec>): Policy => ({
   ...definition,
-  rules: ((definition.spec['validations'] ?? []) as readonly Fields[]).map((rule) => ({
-    source: (rule['expression'] ?? '').trim(),
-    expression: compile(rule['expression'] ?? ''),
-    message: (rule['message'] ?? '').trim(),
-    messageExpression: rule['messageExpression'] ? compile(rule['messageExpression']) : undefined,
-    reason: rule['reason'] ?? 'Invalid',
+  rules: (definition.spec.validations ?? []).map((rule) => ({
+    source: rule.expression.trim(),
+    expression: compile(rule.expression),
+    message: (rule.message ?? '').trim(),
+    messageExpression: rule.messageExpression ? compile(rule.messageExpression) : undefined,
+    reason: rule.reason ?? 'Invalid',
   })),
-  annotations: ((definition.spec['auditAnnotations'] ?? []) as readonly Fields[]).map(({ key, valueExpression }) => ({
+  annotations: (definition.spec.auditAnnotations ?? []).map(({ key, valueExpression }) => ({
     key,
     expression: compile(valueExpression),
   })),
@@ -112,7 +113,7 @@ async function judge(
   const show = showing(attributes, host)
   for (const found of invocationsOf(policies, attributes, reads, host)) {
     const { definition, binding } = found
-    const fails = definition.spec['failurePolicy'] !== 'Ignore'
+    const fails = definition.spec.failurePolicy !== 'Ignore'
     if ('wrong' in found) {
       // What would have been found is unknown: the binding's actions do not count.
       const finding = { message: found.wrong, reason: 'Invalid', index: 0 }
@@ -121,14 +122,14 @@ async function judge(
     }
     const began = metrics.now()
     const shown = await show(found.row)
-    const { request } = reviewOf(attributes, shown, '') as { request: Fields }
+    const { request } = reviewOf(attributes, shown, '')
     const outcome = await whenDecided(host.authorizer, (authorizer) =>
       evaluate(found, requestVariables(attributes, { ...shown, request }, reads, authorizer), fails),
     )
     for (const [key, value] of outcome.notes) attributes.annotate?.(key, value)
     for (const finding of outcome.findings) {
       act(finding, definition, found.binding, attributes, denials, failures)
-      for (const action of (found.binding.spec['validationActions'] ?? []) as readonly string[])
+      for (const action of found.binding.spec.validationActions ?? [])
         metrics.judged(
           { policy: definition.name, binding: found.binding.name },
           action.toLowerCase() as 'deny' | 'warn' | 'audit',
@@ -153,7 +154,7 @@ function act(
   failures: Fields[],
 ): void {
   const { message } = finding
-  const actions: readonly string[] = binding.spec['validationActions'] ?? []
+  const actions = binding.spec.validationActions ?? []
   if (actions.includes('Deny')) denials.push({ ...finding, policy: policy.name, binding: binding.name })
   if (actions.includes('Warn'))
     attributes.warn(

@@ -1,10 +1,12 @@
 /** One call of a webhook: the AdmissionReview that is sent, and what may be made of the answer (admission.k8s.io/v1). */
 
 import { parseExactly } from '../../../api/codec/json.ts'
-import type { Fields, Json, KubeObject } from '../../../api/object.ts'
+import type { MutatingWebhook, ValidatingWebhook } from '../../../api/generated/types.ts'
+import type { Json, JsonObject, KubeObject } from '../../../api/object.ts'
 import type { UserInfo } from '../../../api/request.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
-import { internalError, StatusError } from '../../../api/status.ts'
+import { internalError, type StatusDetails, StatusError } from '../../../api/status.ts'
+import { asList, asObject, asText } from '../../../api/unchecked.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import type { CacheReads } from '../../reads.ts'
 import { createWebhookClient } from '../../webhooks/client.ts'
@@ -13,9 +15,9 @@ import type { AdmissionAttributes } from '../plugin.ts'
 export interface WebhookAnswer {
   readonly allowed: boolean
   readonly patch: Json | undefined
-  readonly status: Fields | undefined
+  readonly status: JsonObject
   readonly warnings: readonly string[]
-  readonly auditAnnotations: Readonly<Record<string, string>>
+  readonly auditAnnotations: JsonObject
 }
 
 /** What is sent of a request, in the version the webhook's rules name. */
@@ -25,9 +27,13 @@ export interface Reviewed {
   readonly oldObject: KubeObject | undefined
 }
 
+export type WebhookSpec = MutatingWebhook | ValidatingWebhook
+
+export type AdmissionReview = ReturnType<typeof reviewOf>
+
 export interface WebhookCaller {
   /** @throws Error: the webhook could not be asked, or its answer is none */
-  call(hook: Fields, review: Fields, uid: string, mayPatch: boolean): Promise<WebhookAnswer>
+  call(hook: WebhookSpec, review: AdmissionReview, uid: string, mayPatch: boolean): Promise<WebhookAnswer>
 }
 
 export const user = ({ name, uid, groups, extra }: UserInfo) => ({
@@ -44,7 +50,7 @@ const kindOf = ({ group, version, kind }: ResourceRow, subresource: string, row:
     : { group, version, kind }
 }
 
-export function reviewOf(attributes: AdmissionAttributes, { row, object, oldObject }: Reviewed, uid: string): Fields {
+export function reviewOf(attributes: AdmissionAttributes, { row, object, oldObject }: Reviewed, uid: string) {
   const { subresource, name, namespace, operation, dryRun, options } = attributes
   const resource = ({ group, version, resource }: ResourceRow) => ({ group, version, resource })
   return {
@@ -71,7 +77,7 @@ export function reviewOf(attributes: AdmissionAttributes, { row, object, oldObje
 }
 
 /** What the request's options are to a webhook: a patch is an update, or a create where it makes the object. */
-function optionsOf(operation: string, options: Readonly<Record<string, unknown>>): Fields | null {
+function optionsOf(operation: string, options: JsonObject) {
   const { kind: _, apiVersion: _v, force: _f, ...rest } = options
   if (operation === 'CONNECT') return Object.keys(options).length === 0 ? null : options
   const name = operation[0] + operation.slice(1).toLowerCase()
@@ -82,11 +88,11 @@ export function createWebhookCaller(runtime: Runtime, reads: CacheReads): Webhoo
   const client = createWebhookClient(runtime, reads)
   return {
     async call(hook, review, uid, mayPatch) {
-      let answered: Fields
+      let answered: JsonObject
       try {
         answered = await client.post({
-          clientConfig: hook['clientConfig'] ?? {},
-          timeoutSeconds: hook['timeoutSeconds'] ?? 10,
+          clientConfig: hook.clientConfig,
+          timeoutSeconds: hook.timeoutSeconds ?? 10,
           userAgent: 'kube-apiserver-admission',
           review,
         })
@@ -100,8 +106,9 @@ export function createWebhookCaller(runtime: Runtime, reads: CacheReads): Webhoo
 
 const INVALID = 'received invalid webhook response'
 
-function answerOf(response: Fields | undefined, uid: string, mayPatch: boolean): WebhookAnswer {
-  if (!response) throw new Error(`${INVALID}: webhook response was absent`)
+function answerOf(given: Json | undefined, uid: string, mayPatch: boolean): WebhookAnswer {
+  if (!given) throw new Error(`${INVALID}: webhook response was absent`)
+  const response = asObject(given)
   if (response['uid'] !== uid)
     throw new Error(
       `${INVALID}: expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response['uid'] ?? '')}`,
@@ -109,15 +116,16 @@ function answerOf(response: Fields | undefined, uid: string, mayPatch: boolean):
   return {
     allowed: response['allowed'] === true,
     patch: patchOf(response, mayPatch),
-    status: response['status'],
-    warnings: Array.isArray(response['warnings']) ? response['warnings'].map(String) : [],
-    auditAnnotations: response['auditAnnotations'] ?? {},
+    status: asObject(response['status']),
+    warnings: asList(response['warnings']).map(String),
+    auditAnnotations: asObject(response['auditAnnotations']),
   }
 }
 
 /** The operations; undefined when there are none. */
-function patchOf({ patch, patchType }: Fields, mayPatch: boolean): Json | undefined {
-  const has = typeof patch === 'string' && patch !== ''
+function patchOf({ patch: given, patchType }: JsonObject, mayPatch: boolean): Json | undefined {
+  const patch = asText(given)
+  const has = patch !== ''
   if (!mayPatch) {
     if (has) throw new Error(`${INVALID}: validating webhook may not return response.patch`)
     if (patchType) throw new Error(`${INVALID}: validating webhook may not return response.patchType`)
@@ -138,15 +146,15 @@ function patchOf({ patch, patchType }: Fields, mayPatch: boolean): Json | undefi
 }
 
 /** The refusal of a webhook: at least a 400, in its own words where it has any. */
-export function denial(name: string, status: Fields | undefined): StatusError {
-  const code = typeof status?.['code'] === 'number' && status['code'] >= 400 ? status['code'] : 400
+export function denial(name: string, status: JsonObject): StatusError {
+  const code = typeof status['code'] === 'number' && status['code'] >= 400 ? status['code'] : 400
   const by = `admission webhook ${JSON.stringify(name)} denied the request`
-  const reason: string = status?.['reason'] ?? ''
-  const said: string = status?.['message'] || reason
+  const reason = asText(status['reason'])
+  const said = asText(status['message']) || reason
   return new StatusError(
     code,
     reason,
     said === '' ? `${by} without explanation` : `${by}: ${said}`,
-    status?.['details'],
+    status['details'] as StatusDetails | undefined,
   )
 }

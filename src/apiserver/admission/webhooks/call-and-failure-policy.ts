@@ -4,7 +4,8 @@
  */
 
 import { REQUEST_COST_LIMIT } from '../../../api/cel/limits.ts'
-import { asJson, asKubeObject, type Fields, type Json, type KubeObject } from '../../../api/object.ts'
+import type { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from '../../../api/generated/types.ts'
+import { asJson, asKubeObject, type Json, type KubeObject } from '../../../api/object.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { badRequest, forbidden, internalError, StatusError } from '../../../api/status.ts'
 import type { Runtime } from '../../../base/runtime.ts'
@@ -15,17 +16,26 @@ import type { AdmissionAttributes, AdmissionHost, AdmissionPlugin, AdmissionPlug
 import { evaluateConditions, type MatchCondition, matchConditionsOf } from '../policies/conditions.ts'
 import { requestVariables } from '../policies/expression.ts'
 import { changed, mayRun, ranReinvocable, runsOf } from '../reinvocation.ts'
-import { createWebhookCaller, denial, reviewOf, type WebhookAnswer, type WebhookCaller } from './admission-review.ts'
+import {
+  createWebhookCaller,
+  denial,
+  reviewOf,
+  type WebhookAnswer,
+  type WebhookCaller,
+  type WebhookSpec,
+} from './admission-review.ts'
 import { applyWebhookPatch, reasonOf } from './json-patch.ts'
 import { configuresAdmission, type Matcher, matchingRow, selectsObject, webhookMatcher } from './match.ts'
 
 const GROUP = 'admissionregistration.k8s.io'
 
+type WebhookConfiguration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration
+
 interface Webhook {
   /** Tells webhooks apart that have one name. */
   readonly id: string
   readonly name: string
-  readonly spec: Fields
+  readonly spec: WebhookSpec
   readonly matcher: Matcher
   readonly conditions: readonly MatchCondition[]
 }
@@ -39,12 +49,12 @@ function webhooksOf(reads: CacheReads, host: AdmissionHost, resource: string): (
     const now = generation()
     if (now === seen) return compiled
     seen = now
-    compiled = reads.list(GROUP, resource).flatMap((configuration) =>
-      ((configuration['webhooks'] ?? []) as readonly Fields[]).map((spec, i) => ({
-        id: `${configuration.metadata.uid}/${i}/${spec['name']}`,
-        name: spec['name'],
+    compiled = reads.list<WebhookConfiguration>(GROUP, resource).flatMap((configuration) =>
+      (configuration.webhooks ?? []).map((spec, i) => ({
+        id: `${configuration.metadata.uid}/${i}/${spec.name}`,
+        name: spec.name,
         spec,
-        matcher: webhookMatcher(spec, spec['rules'] ?? []),
+        matcher: webhookMatcher(spec, spec.rules ?? []),
         conditions: matchConditionsOf(spec),
       })),
     )
@@ -102,7 +112,7 @@ async function conditionsHold(
   const { served } = host.endpointOf(row)
   const object = attributes.object && (await served.object(attributes.object))
   const oldObject = attributes.oldObject && (await served.object(attributes.oldObject))
-  const { request } = reviewOf(attributes, { row, object, oldObject }, '') as { request: Fields }
+  const { request } = reviewOf(attributes, { row, object, oldObject }, '')
   const outcome = await whenDecided(host.authorizer, (authorizer) => {
     const variables = requestVariables(attributes, { object, oldObject, request }, reads, authorizer)
     return evaluateConditions(hook.conditions, variables, { used: 0, limit: REQUEST_COST_LIMIT })
@@ -110,11 +120,11 @@ async function conditionsHold(
   const result = 'error' in outcome ? 'failed' : outcome.matches ? 'held' : 'excluded'
   metrics.conditions({ name: hook.name, operation: attributes.operation, type }, began, result)
   if (!('error' in outcome)) return outcome.matches
-  if (hook.spec['failurePolicy'] === 'Ignore') return false
+  if (hook.spec.failurePolicy === 'Ignore') return false
   throw forbidden({ group: attributes.row.group, resource: attributes.row.resource }, attributes.name, outcome.error)
 }
 
-const isReadOnly = ({ spec }: Webhook) => spec['sideEffects'] === 'None' || spec['sideEffects'] === 'NoneOnDryRun'
+const isReadOnly = ({ spec }: Webhook) => spec.sideEffects === 'None' || spec.sideEffects === 'NoneOnDryRun'
 
 /** Counted where there was no answer. */
 const UNREACHABLE = 503
@@ -139,7 +149,7 @@ async function ask(
   try {
     answer = await caller.call(hook.spec, review, uid, mayPatch)
   } catch (error) {
-    const isIgnored = !(error instanceof StatusError) && hook.spec['failurePolicy'] === 'Ignore'
+    const isIgnored = !(error instanceof StatusError) && hook.spec.failurePolicy === 'Ignore'
     const code = error instanceof StatusError ? error.code : UNREACHABLE
     metrics.asked(call, began, code, !isIgnored)
     if (!isIgnored) metrics.rejected(call, code, 'calling_webhook_error')
@@ -202,7 +212,7 @@ async function mutateAll(
     if (matched === undefined) continue
     if (!mayRun(again, runs, hook.id)) continue
     const asked = await waited(asker, attributes, () => ask(asker, matched, current, true))
-    const ifNeeded = hook.spec['reinvocationPolicy'] === 'IfNeeded'
+    const ifNeeded = 'reinvocationPolicy' in hook.spec && hook.spec.reinvocationPolicy === 'IfNeeded'
     if (asked !== undefined) {
       const { answer, object } = asked
       if (!answer.allowed) throw denial(hook.name, answer.status)

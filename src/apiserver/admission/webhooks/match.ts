@@ -3,44 +3,51 @@
  * and objects, and other versions of the same resource (matchPolicy Equivalent).
  */
 
-import type { Namespace } from '../../../api/generated/types.ts'
-import type { Fields, KubeObject } from '../../../api/object.ts'
+import type { MatchResources, NamedRuleWithOperations, Namespace } from '../../../api/generated/types.ts'
+import type { KubeObject } from '../../../api/object.ts'
 import { type LabelSelector, labelSelectorOf } from '../../../api/objects/label-selector.ts'
 import type { ResourceRow, Scheme } from '../../../api/scheme/resource.ts'
 import type { CacheReads } from '../../reads.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
 
 export interface Matcher {
-  readonly rules: readonly Fields[]
-  readonly excluded: readonly Fields[]
+  readonly rules: readonly NamedRuleWithOperations[]
+  readonly excluded: readonly NamedRuleWithOperations[]
   readonly equivalent: boolean
   readonly namespaceSelector: LabelSelector
   readonly objectSelector: LabelSelector
 }
 
 /** Takes what a webhook or a policy's matchConstraints say. An absent selector selects everything. */
-export function webhookMatcher(spec: Fields, rules: readonly Fields[]): Matcher {
+export function webhookMatcher(
+  spec: Pick<MatchResources, 'excludeResourceRules' | 'matchPolicy' | 'namespaceSelector' | 'objectSelector'>,
+  rules: readonly NamedRuleWithOperations[],
+): Matcher {
   return {
     rules,
-    excluded: spec['excludeResourceRules'] ?? [],
-    equivalent: (spec['matchPolicy'] ?? 'Equivalent') === 'Equivalent',
-    namespaceSelector: labelSelectorOf(spec['namespaceSelector'] ?? {}),
-    objectSelector: labelSelectorOf(spec['objectSelector'] ?? {}),
+    excluded: spec.excludeResourceRules ?? [],
+    equivalent: (spec.matchPolicy ?? 'Equivalent') === 'Equivalent',
+    namespaceSelector: labelSelectorOf(spec.namespaceSelector ?? {}),
+    objectSelector: labelSelectorOf(spec.objectSelector ?? {}),
   }
 }
 
 const holds = (list: readonly string[] | undefined, value: string) =>
   list?.some((item) => item === '*' || item === value) ?? false
 
-function ruleMatches(rule: Fields, row: ResourceRow, { operation, subresource, name }: AdmissionAttributes): boolean {
-  const scope: string = rule['scope'] ?? '*'
+function ruleMatches(
+  rule: NamedRuleWithOperations,
+  row: ResourceRow,
+  { operation, subresource, name }: AdmissionAttributes,
+): boolean {
+  const scope = rule.scope ?? '*'
   // A Namespace is an object of the cluster, whatever request it comes in.
   if (scope !== '*' && (scope === 'Namespaced') !== row.namespaced) return false
-  if (!holds(rule['operations'], operation)) return false
-  if (!holds(rule['apiGroups'], row.group) || !holds(rule['apiVersions'], row.version)) return false
-  const names: readonly string[] | undefined = rule['resourceNames']
+  if (!holds(rule.operations, operation)) return false
+  if (!holds(rule.apiGroups, row.group) || !holds(rule.apiVersions, row.version)) return false
+  const names = rule.resourceNames
   if (names !== undefined && names.length > 0 && !names.includes(name)) return false
-  return ((rule['resources'] ?? []) as readonly string[]).some((pattern) => {
+  return (rule.resources ?? []).some((pattern) => {
     const [resource, sub = ''] = pattern.split('/')
     return (resource === '*' || resource === row.resource) && (sub === '*' || sub === subresource)
   })

@@ -1,11 +1,10 @@
 /** AuthenticationConfiguration: trusted token issuers, how their claims become users, and where requests may be anonymous. */
 import { X509Certificate } from 'node:crypto'
-import type { Fields } from '../../../api/object.ts'
 import { duplicate, type FieldError, invalid, required, tooMany } from '../../../api/validation/errors.ts'
 import { ALGORITHMS, type Algorithm } from '../jws.ts'
 import type { JwtIssuer } from '../oidc/authenticator.ts'
 import { claimMappingsOf, MAPPING_SHAPES } from './claim-mappings.ts'
-import { type DocumentShape, readDocument, refuse } from './document.ts'
+import { type DocumentOf, type DocumentShape, readDocument, refuse } from './document.ts'
 
 export interface AuthenticationConfiguration {
   readonly issuers: readonly JwtIssuer[]
@@ -13,8 +12,8 @@ export interface AuthenticationConfiguration {
   readonly anonymous?: { readonly enabled: boolean; readonly paths?: readonly string[] }
 }
 
-const STRINGS: DocumentShape = { list: 'string' }
-const SHAPE: Readonly<Record<string, DocumentShape>> = {
+const STRINGS = { list: 'string' } as const
+const SHAPE = {
   jwt: {
     list: {
       fields: {
@@ -33,7 +32,11 @@ const SHAPE: Readonly<Record<string, DocumentShape>> = {
     },
   },
   anonymous: { fields: { enabled: 'boolean', conditions: { list: { fields: { path: 'string' } } } } },
-}
+} as const satisfies Readonly<Record<string, DocumentShape>>
+
+export type AuthenticationDocument = DocumentOf<{ readonly fields: typeof SHAPE }>
+type Issuer = DocumentOf<typeof SHAPE.jwt.list.fields.issuer>
+
 const MAX_ISSUERS = 64
 
 export interface AuthenticationParseOptions {
@@ -51,56 +54,56 @@ export function parseAuthenticationConfiguration(
 
 /** The same of what was decoded. `algorithms`: those that tokens may be signed with. @throws ConfigurationError */
 export function authenticationConfigurationOf(
-  document: Fields,
+  document: AuthenticationDocument,
   { disallowedIssuers }: AuthenticationParseOptions,
   algorithms: readonly Algorithm[] = ALGORITHMS,
 ): AuthenticationConfiguration {
   const errors: FieldError[] = []
-  const jwt: readonly Fields[] = document['jwt'] ?? []
+  const jwt = document.jwt ?? []
   if (jwt.length > MAX_ISSUERS) refuse([tooMany('jwt', jwt.length, MAX_ISSUERS)])
   const seen = { urls: new Set<string>(), discovery: new Set<string>() }
   const issuers = jwt.map((entry, i): JwtIssuer => {
     const at = `jwt[${i}]`
-    const issuer: Fields = entry['issuer'] ?? {}
+    const issuer = entry.issuer ?? {}
     checkIssuer(issuer, `${at}.issuer`, seen, disallowedIssuers, errors)
     const mappings = claimMappingsOf(entry, at, errors)
     const { discoveryURL, certificateAuthority } = issuer
     return {
-      url: issuer['url'] ?? '',
-      audiences: issuer['audiences'] ?? [],
+      url: issuer.url ?? '',
+      audiences: issuer.audiences ?? [],
       algorithms,
       mappings,
       ...(discoveryURL ? { discoveryUrl: discoveryURL } : {}),
       ...(certificateAuthority ? { certificateAuthority } : {}),
     }
   })
-  const anonymous = anonymousOf(document['anonymous'], errors)
+  const anonymous = anonymousOf(document.anonymous, errors)
   refuse(errors)
   return { issuers, ...(anonymous === undefined ? {} : { anonymous }) }
 }
 
 function checkIssuer(
-  issuer: Fields,
+  issuer: Issuer,
   at: string,
   seen: { readonly urls: Set<string>; readonly discovery: Set<string> },
   disallowed: readonly string[],
   errors: FieldError[],
 ): void {
-  const url: string = issuer['url'] ?? ''
+  const url = issuer.url ?? ''
   const urlErrors = url === '' ? [required(`${at}.url`)] : urlProblems(url, `${at}.url`)
   errors.push(...urlErrors)
   if (urlErrors.length === 0 && disallowed.includes(url))
     errors.push(invalid(`${at}.url`, url, `URL must not overlap with disallowed issuers: [${disallowed.join(' ')}]`))
   if (url !== '' && seen.urls.has(url)) errors.push(duplicate(`${at}.url`, url))
   seen.urls.add(url)
-  checkDiscovery(issuer['discoveryURL'] ?? '', url, `${at}.discoveryURL`, seen.discovery, errors)
+  checkDiscovery(issuer.discoveryURL ?? '', url, `${at}.discoveryURL`, seen.discovery, errors)
   checkAudiences(issuer, at, errors)
-  const authority: string = issuer['certificateAuthority'] ?? ''
+  const authority = issuer.certificateAuthority ?? ''
   if (authority !== '' && !isCertificate(authority))
     errors.push(
       invalid(`${at}.certificateAuthority`, '<omitted>', 'data does not contain any valid RSA or ECDSA certificates'),
     )
-  const egress: string = issuer['egressSelectorType'] ?? ''
+  const egress = issuer.egressSelectorType ?? ''
   if (egress !== '')
     errors.push(
       invalid(
@@ -134,9 +137,9 @@ function checkDiscovery(text: string, issuerUrl: string, at: string, seen: Set<s
   seen.add(text)
 }
 
-function checkAudiences(issuer: Fields, at: string, errors: FieldError[]): void {
-  const audiences: readonly string[] = issuer['audiences'] ?? []
-  const policy: string = issuer['audienceMatchPolicy'] ?? ''
+function checkAudiences(issuer: Issuer, at: string, errors: FieldError[]): void {
+  const audiences = issuer.audiences ?? []
+  const policy = issuer.audienceMatchPolicy ?? ''
   const where = `${at}.audiences`
   if (audiences.length === 0) errors.push(required(where, `at least one ${where} is required`))
   audiences.forEach((audience, i) => {
@@ -159,10 +162,13 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-function anonymousOf(anonymous: Fields | undefined, errors: FieldError[]): AuthenticationConfiguration['anonymous'] {
+function anonymousOf(
+  anonymous: AuthenticationDocument['anonymous'],
+  errors: FieldError[],
+): AuthenticationConfiguration['anonymous'] {
   if (anonymous === undefined) return undefined
-  const enabled = anonymous['enabled'] === true
-  const conditions: readonly Fields[] = anonymous['conditions'] ?? []
+  const enabled = anonymous.enabled === true
+  const conditions = anonymous.conditions ?? []
   const printed = conditions.map(({ path }) => ({ Path: path ?? '' }))
   if (!enabled && conditions.length > 0)
     errors.push(invalid('anonymous.conditions', printed, 'enabled should be set to true when conditions are defined'))

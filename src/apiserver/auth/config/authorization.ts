@@ -1,12 +1,11 @@
 /** AuthorizationConfiguration: the authorizers, in order (API concept: authorization configuration file). */
-import type { Fields } from '../../../api/object.ts'
 import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from '../../../api/validation/errors.ts'
 import { dns1123Subdomain } from '../../../api/validation/names.ts'
 import type { AuthorizationMode } from '../authorizer.ts'
 import type { WebhookMatchCondition } from '../webhook/conditions.ts'
 import { compileCondition } from '../webhook/conditions.ts'
 import type { ReviewVersion } from '../webhook/review.ts'
-import { ConfigurationError, type DocumentShape, readDocument, refuse } from './document.ts'
+import { ConfigurationError, type DocumentOf, type DocumentShape, readDocument, refuse } from './document.ts'
 
 export type ModeConfiguration =
   | { readonly type: Exclude<AuthorizationMode['type'], 'Webhook'>; readonly name: string }
@@ -27,7 +26,7 @@ export interface WebhookConfiguration {
 /** What is wrong with a kubeconfig's path; undefined when nothing is. */
 export type FileCheck = (path: string) => string | undefined
 
-const SHAPE: Readonly<Record<string, DocumentShape>> = {
+const SHAPE = {
   authorizers: {
     list: {
       fields: {
@@ -50,7 +49,11 @@ const SHAPE: Readonly<Record<string, DocumentShape>> = {
       },
     },
   },
-}
+} as const satisfies Readonly<Record<string, DocumentShape>>
+
+type AuthorizerDocument = DocumentOf<typeof SHAPE.authorizers.list>
+type WebhookDocument = NonNullable<AuthorizerDocument['webhook']>
+
 const TYPES = ['ABAC', 'AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC', 'Webhook']
 const MOST_CONDITIONS = 64
 const LONGEST_TIMEOUT_MS = 30_000
@@ -61,7 +64,7 @@ export const UNAUTHORIZED_MS = 30_000
 /** A configuration file's text. @throws ConfigurationError in one line, saying what is wrong */
 export function parseAuthorizationConfiguration(text: string, checkFile: FileCheck): readonly ModeConfiguration[] {
   const document = readDocument(text, 'AuthorizationConfiguration', SHAPE)
-  const authorizers: readonly Fields[] = document['authorizers'] ?? []
+  const authorizers = document.authorizers ?? []
   if (authorizers.length === 0) refuse([required('authorizers', 'at least one authorization mode must be defined')])
   const errors: FieldError[] = []
   const seen = { types: new Set<string>(), names: new Set<string>() }
@@ -74,7 +77,7 @@ export function parseAuthorizationConfiguration(text: string, checkFile: FileChe
 }
 
 function modeOf(
-  { type = '', name = '', webhook }: Fields,
+  { type = '', name = '', webhook }: AuthorizerDocument,
   at: string,
   seen: { readonly types: Set<string>; readonly names: Set<string> },
   checkFile: FileCheck,
@@ -98,37 +101,46 @@ function modeOf(
     errors.push(required(`${at}.webhook`, 'required when type=Webhook'))
   } else if (webhook !== undefined)
     errors.push(invalid(`${at}.webhook`, 'non-null', 'may only be specified when type=Webhook'))
-  return { type, name }
+  // With any other type there are errors.
+  return { type: type as Exclude<AuthorizationMode['type'], 'Webhook'>, name }
 }
 
-function webhookOf(webhook: Fields, at: string, checkFile: FileCheck, errors: FieldError[]): WebhookConfiguration {
-  const text = (field: string): string => webhook[field] ?? ''
-  const timeoutMs: number = webhook['timeout'] ?? 0
+function webhookOf(
+  webhook: WebhookDocument,
+  at: string,
+  checkFile: FileCheck,
+  errors: FieldError[],
+): WebhookConfiguration {
+  const { timeout: timeoutMs = 0, subjectAccessReviewVersion: version = '', failurePolicy = '' } = webhook
   if (timeoutMs === 0) errors.push(required(`${at}.timeout`))
   else if (timeoutMs < 0 || timeoutMs > LONGEST_TIMEOUT_MS)
     errors.push(invalid(`${at}.timeout`, seconds(timeoutMs), 'must be > 0s and <= 30s'))
-  const kept = (field: string, flag: string, fallback: number): number => {
-    const ms: number = webhook[field] ?? 0
+  const kept = (
+    field: 'authorizedTTL' | 'unauthorizedTTL',
+    flag: 'cacheAuthorizedRequests' | 'cacheUnauthorizedRequests',
+    fallback: number,
+  ): number => {
+    const ms = webhook[field] ?? 0
     if (ms < 0) errors.push(invalid(`${at}.${field}`, seconds(ms), 'must be > 0s'))
     return webhook[flag] === false ? 0 : ms || fallback
   }
   const authorizedMs = kept('authorizedTTL', 'cacheAuthorizedRequests', AUTHORIZED_MS)
   const unauthorizedMs = kept('unauthorizedTTL', 'cacheUnauthorizedRequests', UNAUTHORIZED_MS)
-  oneOf(text('subjectAccessReviewVersion'), ['v1', 'v1beta1'], `${at}.subjectAccessReviewVersion`, errors)
-  const conditions: readonly Fields[] = webhook['matchConditions'] ?? []
-  const conditionVersion = text('matchConditionSubjectAccessReviewVersion')
+  oneOf(version, ['v1', 'v1beta1'], `${at}.subjectAccessReviewVersion`, errors)
+  const conditions = webhook.matchConditions ?? []
+  const conditionVersion = webhook.matchConditionSubjectAccessReviewVersion ?? ''
   const conditionAt = `${at}.matchConditionSubjectAccessReviewVersion`
   if (conditionVersion === '') {
     if (conditions.length > 0) errors.push(required(conditionAt, 'required if match conditions are specified'))
   } else oneOf(conditionVersion, ['v1'], conditionAt, errors)
-  oneOf(text('failurePolicy'), ['NoOpinion', 'Deny'], `${at}.failurePolicy`, errors)
-  const kubeConfigFile = connectionOf(webhook['connectionInfo'] ?? {}, `${at}.connectionInfo`, checkFile, errors)
+  oneOf(failurePolicy, ['NoOpinion', 'Deny'], `${at}.failurePolicy`, errors)
+  const kubeConfigFile = connectionOf(webhook.connectionInfo ?? {}, `${at}.connectionInfo`, checkFile, errors)
   return {
     timeoutMs,
     authorizedMs,
     unauthorizedMs,
-    version: text('subjectAccessReviewVersion') as ReviewVersion,
-    failurePolicy: text('failurePolicy') as WebhookConfiguration['failurePolicy'],
+    version: version as ReviewVersion,
+    failurePolicy: failurePolicy as WebhookConfiguration['failurePolicy'],
     kubeConfigFile,
     conditions: conditionsOf(conditions, `${at}.matchConditions`, errors),
   }
@@ -141,8 +153,12 @@ function oneOf(value: string, supported: readonly string[], at: string, errors: 
   else if (!supported.includes(value)) errors.push(notSupported(at, value, supported))
 }
 
-function connectionOf(info: Fields, at: string, checkFile: FileCheck, errors: FieldError[]): string | undefined {
-  const { type = '', kubeConfigFile: file = '' } = info
+function connectionOf(
+  { type = '', kubeConfigFile: file = '' }: NonNullable<WebhookDocument['connectionInfo']>,
+  at: string,
+  checkFile: FileCheck,
+  errors: FieldError[],
+): string | undefined {
   switch (type) {
     case 'KubeConfigFile': {
       if (file === '') {
@@ -165,7 +181,11 @@ function connectionOf(info: Fields, at: string, checkFile: FileCheck, errors: Fi
   }
 }
 
-function conditionsOf(list: readonly Fields[], at: string, errors: FieldError[]): readonly WebhookMatchCondition[] {
+function conditionsOf(
+  list: NonNullable<WebhookDocument['matchConditions']>,
+  at: string,
+  errors: FieldError[],
+): readonly WebhookMatchCondition[] {
   if (list.length > MOST_CONDITIONS) {
     errors.push(tooMany(at, list.length, MOST_CONDITIONS))
     return []

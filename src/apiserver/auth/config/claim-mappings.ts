@@ -1,15 +1,14 @@
 /** The part of an issuer's configuration that makes a user of claims: mappings and rules, their expressions compiled. */
 import { parse } from '../../../api/cel/parse.ts'
-import type { Fields } from '../../../api/object.ts'
 import { duplicate, type FieldError, invalid, required } from '../../../api/validation/errors.ts'
 import { dns1123Subdomain } from '../../../api/validation/names.ts'
 import type { ClaimMappings, ClaimRule, Mapping } from '../oidc/claims.ts'
 import { type ClaimExpression, type Compiled, overClaims, overUser, readsClaim } from '../oidc/expressions.ts'
-import type { DocumentShape } from './document.ts'
+import type { DocumentOf, DocumentShape } from './document.ts'
 
-const PREFIXED: DocumentShape = { fields: { claim: 'string', prefix: 'string', expression: 'string' } }
+const PREFIXED = { fields: { claim: 'string', prefix: 'string', expression: 'string' } } as const
 /** Fields of a jwt entry besides its issuer. */
-export const MAPPING_SHAPES: Readonly<Record<string, DocumentShape>> = {
+export const MAPPING_SHAPES = {
   claimMappings: {
     fields: {
       username: PREFIXED,
@@ -22,22 +21,28 @@ export const MAPPING_SHAPES: Readonly<Record<string, DocumentShape>> = {
     list: { fields: { claim: 'string', requiredValue: 'string', expression: 'string', message: 'string' } },
   },
   userValidationRules: { list: { fields: { expression: 'string', message: 'string' } } },
-}
+} as const satisfies Readonly<Record<string, DocumentShape>>
+
+type MappingsDocument = DocumentOf<{ readonly fields: typeof MAPPING_SHAPES }>
+type MappingDocument = DocumentOf<typeof PREFIXED>
+type ExtraDocument = DocumentOf<typeof MAPPING_SHAPES.claimMappings.fields.extra>
+type ClaimRulesDocument = DocumentOf<typeof MAPPING_SHAPES.claimValidationRules>
+type UserRulesDocument = DocumentOf<typeof MAPPING_SHAPES.userValidationRules>
 
 /** What stands for an expression that does not compile, until the errors are told. */
 const NONE: Mapping = { claim: '', prefix: '' }
 
-export function claimMappingsOf(entry: Fields, at: string, errors: FieldError[]): ClaimMappings {
-  const mappings: Fields = entry['claimMappings'] ?? {}
+export function claimMappingsOf(entry: MappingsDocument, at: string, errors: FieldError[]): ClaimMappings {
+  const mappings = entry.claimMappings ?? {}
   const where = `${at}.claimMappings`
-  const username = prefixedMapping(mappings['username'] ?? {}, `${where}.username`, errors)
+  const username = prefixedMapping(mappings.username ?? {}, `${where}.username`, errors)
   if (username === undefined) errors.push(required(`${where}.username`, 'claim or expression is required'))
-  const groups = prefixedMapping(mappings['groups'] ?? {}, `${where}.groups`, errors)
-  const uid = mapping(mappings['uid'] ?? {}, `${where}.uid`, errors)
-  const extra = extraOf(mappings['extra'] ?? [], `${where}.extra`, errors)
-  const claimRules = claimRulesOf(entry['claimValidationRules'] ?? [], `${at}.claimValidationRules`, errors)
-  const userRules = userRulesOf(entry['userValidationRules'] ?? [], `${at}.userValidationRules`, errors)
-  checkVerifiedEmail(mappings['username']?.expression, `${where}.username.expression`, errors, [
+  const groups = prefixedMapping(mappings.groups ?? {}, `${where}.groups`, errors)
+  const uid = mapping(mappings.uid ?? {}, `${where}.uid`, errors)
+  const extra = extraOf(mappings.extra ?? [], `${where}.extra`, errors)
+  const claimRules = claimRulesOf(entry.claimValidationRules ?? [], `${at}.claimValidationRules`, errors)
+  const userRules = userRulesOf(entry.userValidationRules ?? [], `${at}.userValidationRules`, errors)
+  checkVerifiedEmail(mappings.username?.expression, `${where}.username.expression`, errors, [
     ...extra.map(({ value }) => value.source),
     ...claimRules.flatMap((rule) => ('expression' in rule ? [rule.expression.source] : [])),
   ])
@@ -51,18 +56,18 @@ export function claimMappingsOf(entry: Fields, at: string, errors: FieldError[])
   }
 }
 
-function mapping(fields: Fields, at: string, errors: FieldError[]): Mapping | undefined {
+function mapping(fields: MappingDocument, at: string, errors: FieldError[]): Mapping | undefined {
   const { claim = '', expression = '' } = fields
   if (claim !== '' && expression !== '') {
     errors.push(invalid(at, '', "claim and expression can't both be set"))
     return NONE
   }
-  if (expression === '') return claim === '' ? undefined : { claim, prefix: fields['prefix'] ?? '' }
+  if (expression === '') return claim === '' ? undefined : { claim, prefix: fields.prefix ?? '' }
   const made = compiled(overClaims(expression), `${at}.expression`, expression, errors)
   return made === undefined ? NONE : { expression: made }
 }
 
-function prefixedMapping(fields: Fields, at: string, errors: FieldError[]): Mapping | undefined {
+function prefixedMapping(fields: MappingDocument, at: string, errors: FieldError[]): Mapping | undefined {
   const { claim = '', expression = '', prefix } = fields
   if (expression !== '' && claim === '' && prefix)
     errors.push(invalid(`${at}.prefix`, prefix, 'may not be specified when expression is set'))
@@ -92,7 +97,7 @@ function rule(made: Compiled, at: string, source: string, errors: FieldError[]):
   return undefined
 }
 
-function extraOf(list: readonly Fields[], at: string, errors: FieldError[]): ClaimMappings['extra'] {
+function extraOf(list: ExtraDocument, at: string, errors: FieldError[]): ClaimMappings['extra'] {
   const keys = new Set<string>()
   return list.flatMap(({ key = '', valueExpression = '' }, i) => {
     const where = `${at}[${i}]`
@@ -125,7 +130,7 @@ function keyProblems(key: string, at: string): readonly FieldError[] {
   return errors
 }
 
-function claimRulesOf(list: readonly Fields[], at: string, errors: FieldError[]): readonly ClaimRule[] {
+function claimRulesOf(list: ClaimRulesDocument, at: string, errors: FieldError[]): readonly ClaimRule[] {
   const [claims, expressions] = [new Set<string>(), new Set<string>()]
   return list.flatMap((fields, i): readonly ClaimRule[] => {
     const where = `${at}[${i}]`
@@ -153,7 +158,7 @@ function claimRulesOf(list: readonly Fields[], at: string, errors: FieldError[])
   })
 }
 
-function userRulesOf(list: readonly Fields[], at: string, errors: FieldError[]): ClaimMappings['userRules'] {
+function userRulesOf(list: UserRulesDocument, at: string, errors: FieldError[]): ClaimMappings['userRules'] {
   const seen = new Set<string>()
   return list.flatMap(({ expression = '', message = '' }, i) => {
     const where = `${at}[${i}].expression`

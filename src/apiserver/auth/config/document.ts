@@ -1,10 +1,10 @@
 /**
- * Configuration files of an API server (group apiserver.config.k8s.io): YAML or JSON, of one kind, decoded strictly. A field
+ * Configuration files of an API server (group apiserver.config.k8s.io): YAML or JSON, of one kind, decoded strictly. A field that
  * is not known is a mistake, not something to be passed over.
  */
 
 import { parse } from 'yaml'
-import type { Fields } from '../../../api/object.ts'
+import type { JsonObject } from '../../../api/object.ts'
 import type { FieldError } from '../../../api/validation/errors.ts'
 import { messageOf } from '../../../base/errors.ts'
 import { parseGoDurationMs } from '../../../base/go-duration.ts'
@@ -19,11 +19,28 @@ export type DocumentShape =
   | { readonly list: DocumentShape }
   | { readonly fields: Readonly<Record<string, DocumentShape>> }
 
+/** A document of a shape. A duration is in milliseconds. */
+export type DocumentOf<S extends DocumentShape> = S extends 'string'
+  ? string
+  : S extends 'boolean'
+    ? boolean
+    : S extends 'duration'
+      ? number
+      : S extends { readonly list: infer L extends DocumentShape }
+        ? readonly DocumentOf<L>[]
+        : S extends { readonly fields: infer F extends Readonly<Record<string, DocumentShape>> }
+          ? { readonly [Name in keyof F]?: DocumentOf<F[Name]> | undefined }
+          : never
+
 const GROUP = 'apiserver.config.k8s.io'
 const VERSIONS = ['v1', 'v1beta1', 'v1alpha1']
 
 /** The document, of which every field is known and of its type; what is not there is undefined. @throws ConfigurationError */
-export function readDocument(text: string, kind: string, fields: Readonly<Record<string, DocumentShape>>): Fields {
+export function readDocument<F extends Readonly<Record<string, DocumentShape>>>(
+  text: string,
+  kind: string,
+  fields: F,
+): DocumentOf<{ readonly fields: F }> {
   let document: unknown
   try {
     document = parse(text, { maxAliasCount: 100 })
@@ -32,14 +49,14 @@ export function readDocument(text: string, kind: string, fields: Readonly<Record
   }
   if (document === null || document === undefined) throw new ConfigurationError('empty config data')
   if (typeof document !== 'object' || Array.isArray(document)) throw new ConfigurationError('it is no object')
-  const { apiVersion, kind: named, ...rest } = document as Fields
+  const { apiVersion, kind: named, ...rest } = document as JsonObject
   if (named === undefined) throw new ConfigurationError("Object 'Kind' is missing")
   if (named !== kind || !VERSIONS.some((version) => apiVersion === `${GROUP}/${version}`))
     throw new ConfigurationError(
       `no kind ${JSON.stringify(named)} is registered for version ${JSON.stringify(apiVersion ?? '')}: it must be ${kind} of ${GROUP}/v1`,
     )
   const unknown: string[] = []
-  const checked = shaped(rest, { fields }, '', unknown) as Fields
+  const checked = shaped(rest, { fields }, '', unknown) as DocumentOf<{ readonly fields: F }>
   if (unknown.length > 0)
     throw new ConfigurationError(
       `strict decoding error: ${unknown.map((path) => `unknown field ${JSON.stringify(path)}`).join(', ')}`,

@@ -1,8 +1,8 @@
 /** The --oidc-* flags of kube-apiserver: one issuer, said in the form that AuthenticationConfiguration has for many. */
-import type { Fields } from '../../../api/object.ts'
 import { ALGORITHMS, type Algorithm } from '../jws.ts'
 import {
   type AuthenticationConfiguration,
+  type AuthenticationDocument,
   type AuthenticationParseOptions,
   authenticationConfigurationOf,
 } from './authentication.ts'
@@ -42,8 +42,8 @@ export function oidcConfiguration(
   const unknown = algorithms.find((name) => !(ALGORITHMS as readonly string[]).includes(name))
   if (unknown !== undefined) throw new ConfigurationError(`oidc: unsupported signing alg: ${JSON.stringify(unknown)}`)
   const { oidcUsernameClaim: username = 'sub', oidcGroupsClaim: groups = '' } = flags
-  const issuer: Fields = { url, audiences: [client], ...(ca === undefined ? {} : { certificateAuthority: ca }) }
-  const document: Fields = {
+  const issuer = { url, audiences: [client], ...(ca === undefined ? {} : { certificateAuthority: ca }) }
+  const document: AuthenticationDocument = {
     jwt: [
       {
         issuer,
@@ -64,7 +64,7 @@ function usernamePrefix(prefix: string, claim: string, url: string): string {
   return prefix === '' && claim !== 'email' ? `${url}#` : prefix
 }
 
-function requiredClaim(pair: string): Fields {
+function requiredClaim(pair: string) {
   const equals = pair.indexOf('=')
   if (equals <= 0) throw new ConfigurationError(`--oidc-required-claim ${pair}: malformed pair, expect claim=value`)
   return { claim: pair.slice(0, equals), requiredValue: pair.slice(equals + 1) }

@@ -3,7 +3,8 @@
  * issuers with many groups do so. Only the groups' claim is looked up, over https, from where a verified token points to,
  * and what comes back must be a token of the same issuer, verified as any other.
  */
-import type { Fields } from '../../../api/object.ts'
+import type { JsonObject } from '../../../api/object.ts'
+import { asObject } from '../../../api/unchecked.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { fetchDocument } from '../../../http/fetch.ts'
 import { type Claims, type Jws, parseJws } from '../jws.ts'
@@ -14,13 +15,13 @@ const FETCH_MS = 10_000
 const MAX_BYTES = 1024 * 1024
 
 /** The source of a claim that is elsewhere; undefined when it is not. @throws TokenError when a claim's source is none */
-function sourceOf(claims: Claims, claim: string): Fields | undefined {
-  const [names, sources] = [objectOf(claims['_claim_names']), objectOf(claims['_claim_sources'])]
+function sourceOf(claims: Claims, claim: string): JsonObject | undefined {
+  const [names, sources] = [asObject(claims['_claim_names']), asObject(claims['_claim_sources'])]
   for (const source of Object.values(names))
     if (typeof source !== 'string' || !Object.hasOwn(sources, source))
       throw new TokenError('oidc: verify token: oidc: source does not exist')
   if (Object.hasOwn(claims, claim) || !Object.hasOwn(names, claim)) return undefined
-  return objectOf(sources[names[claim] as string]) as Fields
+  return asObject(sources[names[claim] as string])
 }
 
 /** The claims, with the groups where they were elsewhere. @throws TokenError */
@@ -66,6 +67,3 @@ export async function expandGroups(
   if (!Object.hasOwn(inner.claims, claim)) throw failed('the token does not contain it')
   return { ...claims, [claim]: inner.claims[claim] }
 }
-
-const objectOf = (value: unknown): Claims =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Claims) : {}

@@ -4,7 +4,8 @@
  * forged tokens cannot make this server attack an issuer. Whoever waits, waits for one request that all share.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto'
-import type { Fields } from '../../../api/object.ts'
+import type { JsonObject } from '../../../api/object.ts'
+import { asObject, asText } from '../../../api/unchecked.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { fetchDocument } from '../../../http/fetch.ts'
 import { type Jws, verifies } from '../jws.ts'
@@ -106,7 +107,7 @@ export function createProvider(runtime: Runtime, options: ProviderOptions): Oidc
     const { keys } = objectOf(text)
     if (keys !== undefined && !Array.isArray(keys))
       throw new Error(`failed to decode keys: got Content-Type = ${contentType}`)
-    known = ((keys ?? []) as readonly Fields[]).slice(0, MAX_KEYS).flatMap(publishedKey)
+    known = (keys ?? []).slice(0, MAX_KEYS).map(asObject).flatMap(publishedKey)
   }
 
   /** false: the issuer has been asked too often just now. */
@@ -153,22 +154,22 @@ export function createProvider(runtime: Runtime, options: ProviderOptions): Oidc
 }
 
 /** @throws Error when `text` is no object of JSON */
-function objectOf(text: string): Fields {
+function objectOf(text: string): JsonObject {
   const value: unknown = JSON.parse(text)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Error('the issuer sent no JSON object')
-  return value as Fields
+  return value as JsonObject
 }
 
 /** A JWK that is no public key, or is too weak, is passed over. */
-function publishedKey(jwk: Fields): readonly PublishedKey[] {
-  if (typeof jwk !== 'object' || jwk === null) return []
-  const { kty, n, e, crv, x, y, kid } = jwk
+function publishedKey(jwk: JsonObject): readonly PublishedKey[] {
+  const { kty } = jwk
   if (kty !== 'RSA' && kty !== 'EC') return []
+  const parts = (kty === 'RSA' ? ['n', 'e'] : ['crv', 'x', 'y']).map((name) => [name, asText(jwk[name])])
   try {
-    const key = createPublicKey({ key: kty === 'RSA' ? { kty, n, e } : { kty, crv, x, y }, format: 'jwk' })
+    const key = createPublicKey({ key: { kty, ...Object.fromEntries(parts) }, format: 'jwk' })
     if ((key.asymmetricKeyDetails?.modulusLength ?? 0) > MAX_MODULUS_BITS) return []
-    return [{ keyId: typeof kid === 'string' ? kid : '', key }]
+    return [{ keyId: asText(jwk['kid']), key }]
   } catch {
     return []
   }

@@ -59,7 +59,7 @@ export function createWebhookAuthorizer(
   return {
     authorize(attributes) {
       if (conditions.length > 0) {
-        const outcome = conditionsHold(conditions, accessReview(attributes, 'v1')['spec'])
+        const outcome = conditionsHold(conditions, accessReview(attributes, 'v1').spec)
         if ('error' in outcome) {
           count.conditionFailed()
           return failed(outcome.error)
@@ -69,7 +69,7 @@ export function createWebhookAuthorizer(
           return { verdict: 'no opinion', reason: '' }
         }
       }
-      const key = JSON.stringify(accessReview(attributes, version)['spec'])
+      const key = JSON.stringify(accessReview(attributes, version).spec)
       return key.length > LONGEST_KEY ? ask(attributes) : cache.get(key, () => ask(attributes))
     },
   }

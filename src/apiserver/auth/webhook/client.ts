@@ -1,21 +1,22 @@
 /**
- * webhook: servers that are asked whose a token is or what a user may do (API concepts: webhook token authentication, webhook mode
+ * webhook: servers that are asked to which user a token belongs or what a user may do (API concepts: webhook token authentication, webhook mode
  * of authorization). Here: one review sent to such a server, again where it says that this may help.
  */
 
-import type { Fields } from '../../../api/object.ts'
+import type { JsonObject } from '../../../api/object.ts'
 import { rejected } from '../../../api/objects/rejected.ts'
+import { asObject } from '../../../api/unchecked.ts'
 import { sleep } from '../../../base/clock.ts'
 import { goDurationTextMs } from '../../../base/go-duration.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { createHttpsClient, type HttpsEndpoint } from '../../../http/client.ts'
 import { limitedText } from '../../../http/fetch.ts'
-import { parsedReview } from '../../webhooks/client.ts'
+import { parsedReview, type TypeMeta } from '../../webhooks/client.ts'
 import { networkError } from '../../webhooks/network-error.ts'
 
 export interface ReviewClient {
   /** The answered review's status. @throws ReviewError in the words of a Go client */
-  ask(review: Fields): Promise<Fields>
+  ask(review: TypeMeta): Promise<JsonObject>
 }
 
 export class ReviewError extends Error {
@@ -46,7 +47,7 @@ export function createReviewClient(runtime: Runtime, endpoint: HttpsEndpoint, ti
   const url = `${origin}${path}`
   const asked = { server: origin, serverName: endpoint.serverName ?? hostname.replace(/^\[|\]$/g, ''), ca: endpoint.ca }
 
-  async function once(review: Fields): Promise<Fields> {
+  async function once(review: TypeMeta): Promise<JsonObject> {
     const timeout = new AbortController()
     const timer = machineClock.setTimer(timeoutMs, 'webhook', () => timeout.abort())
     let status: number
@@ -78,8 +79,7 @@ export function createReviewClient(runtime: Runtime, endpoint: HttpsEndpoint, ti
     }
     if (status < 200 || status > 206)
       throw new ReviewError(rejected(status, text.slice(0, 2048)), { again: status === 500 || status === 429 })
-    const answered = parsedReview(text, contentType, review)['status']
-    return typeof answered === 'object' && answered !== null ? answered : {}
+    return asObject(parsedReview(text, contentType, review)['status'])
   }
 
   return {

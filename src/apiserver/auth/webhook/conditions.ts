@@ -6,6 +6,7 @@ import { compileExpression, type Program } from '../../../api/cel/program.ts'
 import { listType, mapOf, type ObjectField, printType, STRING, type Type } from '../../../api/cel/types.ts'
 import { CelError, type Value, wrap } from '../../../api/cel/values.ts'
 import type { Fields, Json } from '../../../api/object.ts'
+import type { AccessReviewSpec } from './review.ts'
 
 const object = (name: string, fields: Readonly<Record<string, Type>>): Type => ({
   kind: 'object',
@@ -53,15 +54,15 @@ export function compileCondition(source: string): WebhookMatchCondition | { read
 /** Whether all hold for a v1 review's spec. One that is false decides; `error`: none is, and some could not be evaluated. */
 export function conditionsHold(
   conditions: readonly WebhookMatchCondition[],
-  spec: Fields,
+  spec: AccessReviewSpec,
 ): { readonly matches: boolean } | { readonly error: string } {
-  const request: Fields = {
+  const request = {
     user: '',
     uid: '',
     groups: [],
     extra: {},
     ...spec,
-    ...(spec['resourceAttributes'] ? { resourceAttributes: filled(spec['resourceAttributes']) } : {}),
+    ...('resourceAttributes' in spec ? { resourceAttributes: filled(spec.resourceAttributes) } : {}),
   }
   const variables = new Map<string, Value>([['request', wrap(request as Json, REQUEST)]])
   // All conditions of one webhook together.

@@ -7,7 +7,9 @@ import type { Attributes } from '../authorizer.ts'
 
 export type ReviewVersion = 'v1' | 'v1beta1'
 
-export function accessReview(attributes: Attributes, version: ReviewVersion): Fields {
+export type AccessReviewSpec = ReturnType<typeof accessReview>['spec']
+
+export function accessReview(attributes: Attributes, version: ReviewVersion) {
   const { user } = attributes
   const groups = user.groups.length > 0 ? user.groups : undefined
   return {

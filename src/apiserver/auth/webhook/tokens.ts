@@ -1,7 +1,8 @@
 /** Tokens that a server elsewhere knows, by TokenReview (API concept: webhook token authentication). */
 import { createHash } from 'node:crypto'
-import type { Fields } from '../../../api/object.ts'
+import type { JsonObject } from '../../../api/object.ts'
 import type { UserInfo } from '../../../api/request.ts'
+import { asObject, asText, asTexts } from '../../../api/unchecked.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import type { TokenAuthenticator, VouchedToken } from '../authenticator.ts'
 import { TokenError } from '../service-account-tokens.ts'
@@ -23,7 +24,7 @@ export function createTokenWebhook(
   client: ReviewClient,
   { version, keepMs, apiAudiences }: TokenWebhookOptions,
 ): TokenAuthenticator {
-  const cache = createAnswerCache<Fields>(runtime.clock, MOST_ANSWERS, () => keepMs)
+  const cache = createAnswerCache<JsonObject>(runtime.clock, MOST_ANSWERS, () => keepMs)
   return {
     async authenticate(token, audiences = apiAudiences) {
       const review = {
@@ -33,14 +34,15 @@ export function createTokenWebhook(
         spec: { token, audiences },
         status: { user: {} },
       }
-      let status: Fields
+      let status: JsonObject
       try {
         status = await cache.get(digest(JSON.stringify(review.spec)), () => client.ask(review))
       } catch (error) {
         throw new TokenError(error instanceof Error ? error.message : String(error))
       }
       if (status['authenticated'] === true) return vouched(status, audiences)
-      if (typeof status['error'] === 'string' && status['error'] !== '') throw new TokenError(status['error'])
+      const error = asText(status['error'])
+      if (error !== '') throw new TokenError(error)
       return undefined
     },
   }
@@ -50,28 +52,26 @@ export function createTokenWebhook(
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64')
 
 /** undefined when the token is for others. */
-function vouched(status: Fields, wanted: readonly string[]): VouchedToken | undefined {
-  const user = userOf(status['user'])
-  const meant = texts(status['audiences'])
+function vouched(status: JsonObject, wanted: readonly string[]): VouchedToken | undefined {
+  const user = userOf(asObject(status['user']))
+  const meant = asTexts(status['audiences'])
   const forNow = { user, expiresAt: Number.POSITIVE_INFINITY }
   if (meant.length === 0) return forNow
   const audiences = wanted.filter((audience) => meant.includes(audience))
   return audiences.length === 0 ? undefined : { ...forNow, audiences }
 }
 
-function userOf(given: unknown): UserInfo {
-  const { username, uid, groups, extra } = (typeof given === 'object' && given !== null ? given : {}) as Fields
-  const more = Object.entries((extra ?? {}) as Fields).map(([key, values]): [string, readonly string[]] => [
+function userOf(given: JsonObject): UserInfo {
+  const { groups, extra } = given
+  const uid = asText(given['uid'])
+  const more = Object.entries(asObject(extra)).map(([key, values]): [string, readonly string[]] => [
     key,
-    texts(values),
+    asTexts(values),
   ])
   return {
-    name: typeof username === 'string' ? username : '',
-    groups: texts(groups),
-    ...(typeof uid === 'string' && uid !== '' ? { uid } : {}),
+    name: asText(given['username']),
+    groups: asTexts(groups),
+    ...(uid === '' ? {} : { uid }),
     ...(more.length === 0 ? {} : { extra: Object.fromEntries(more) }),
   }
 }
-
-const texts = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []

@@ -1,11 +1,11 @@
 /** The checks of the baseline level (API concept: Pod Security Standards), in the order in which they are reported. */
-import type { Fields } from '../../../../api/object.ts'
+import type { PodSecurityContext, PodSpec, SELinuxOptions, SecurityContext } from '../../../../api/generated/types.ts'
 import {
   type Check,
   type CheckedPod,
-  containerName,
   containersOf,
   hasOwnUsers,
+  itemName,
   namedContainers,
   namesWhere,
   plural,
@@ -15,18 +15,20 @@ import {
   type Violation,
 } from './check.ts'
 
+type AnyContext = PodSecurityContext | SecurityContext
+
 const APPARMOR = 'container.apparmor.security.beta.kubernetes.io/'
 
 function appArmor({ annotations, spec }: CheckedPod): Violation | undefined {
-  const bad = (context: Fields | undefined): string | undefined => {
-    const type: string | undefined = context?.['appArmorProfile']?.type
+  const bad = (context: AnyContext | undefined): string | undefined => {
+    const type = context?.appArmorProfile?.type
     return type === undefined || type === 'RuntimeDefault' || type === 'Localhost' ? undefined : type
   }
   const values: string[] = []
-  const podType = bad(spec['securityContext'])
+  const podType = bad(spec.securityContext)
   if (podType !== undefined) values.push(podType)
   const names = namesWhere(spec, (container) => {
-    const type = bad(container['securityContext'])
+    const type = bad(container.securityContext)
     if (type !== undefined) values.push(type)
     return type !== undefined
   })
@@ -69,10 +71,10 @@ function capabilities({ spec }: CheckedPod): Violation | undefined {
 }
 
 /** The containers that add capabilities that are not allowed, in words. */
-export function addedCapabilities(spec: Fields, allowed: ReadonlySet<string>): string | undefined {
+export function addedCapabilities(spec: Partial<PodSpec>, allowed: ReadonlySet<string>): string | undefined {
   const values: string[] = []
   const names = namesWhere(spec, (container) => {
-    const added: readonly string[] = container['securityContext']?.capabilities?.add ?? []
+    const added = container.securityContext?.capabilities?.add ?? []
     const bad = added.filter((capability) => !allowed.has(capability))
     values.push(...bad)
     return bad.length > 0
@@ -82,13 +84,13 @@ export function addedCapabilities(spec: Fields, allowed: ReadonlySet<string>): s
 }
 
 function hostNamespaces({ spec }: CheckedPod): Violation | undefined {
-  const shared = ['hostNetwork', 'hostPID', 'hostIPC'].filter((field) => spec[field] === true)
+  const shared = (['hostNetwork', 'hostPID', 'hostIPC'] as const).filter((field) => spec[field] === true)
   if (shared.length === 0) return undefined
   return { reason: 'host namespaces', detail: shared.map((field) => `${field}=true`).join(', ') }
 }
 
 function hostPath({ spec }: CheckedPod): Violation | undefined {
-  const names = ((spec['volumes'] ?? []) as readonly Fields[]).filter((volume) => volume['hostPath']).map(containerName)
+  const names = (spec.volumes ?? []).filter((volume) => volume.hostPath).map(itemName)
   if (names.length === 0) return undefined
   return { reason: 'hostPath volumes', detail: `${plural('volume', 'volumes', names.length)} ${quoted(names)}` }
 }
@@ -96,8 +98,8 @@ function hostPath({ spec }: CheckedPod): Violation | undefined {
 function hostPorts({ spec }: CheckedPod): Violation | undefined {
   const ports: string[] = []
   const names = namesWhere(spec, (container) => {
-    const used = ((container['ports'] ?? []) as readonly Fields[]).filter((port) => port['hostPort'])
-    ports.push(...used.map((port) => String(port['hostPort'])))
+    const used = (container.ports ?? []).filter((port) => port.hostPort)
+    ports.push(...used.map((port) => String(port.hostPort)))
     return used.length > 0
   })
   if (names.length === 0) return undefined
@@ -113,16 +115,16 @@ function hostPorts({ spec }: CheckedPod): Violation | undefined {
 function hostProbes({ spec }: CheckedPod): Violation | undefined {
   const hosts: string[] = []
   const names = namesWhere(spec, (container) => {
-    const handlers: readonly (Fields | undefined)[] = [
-      container['livenessProbe'],
-      container['readinessProbe'],
-      container['startupProbe'],
-      container['lifecycle']?.postStart,
-      container['lifecycle']?.preStop,
+    const handlers = [
+      container.livenessProbe,
+      container.readinessProbe,
+      container.startupProbe,
+      container.lifecycle?.postStart,
+      container.lifecycle?.preStop,
     ]
     const found = handlers
-      .flatMap((handler) => [handler?.['httpGet']?.host, handler?.['tcpSocket']?.host])
-      .filter((host: string | undefined): host is string => host !== undefined && host !== '')
+      .flatMap((handler) => [handler?.httpGet?.host, handler?.tcpSocket?.host])
+      .filter((host): host is string => host !== undefined && host !== '')
     hosts.push(...found)
     return found.length > 0
   })
@@ -136,7 +138,7 @@ function hostProbes({ spec }: CheckedPod): Violation | undefined {
 }
 
 function privileged({ spec }: CheckedPod): Violation | undefined {
-  const names = namesWhere(spec, (container) => container['securityContext']?.privileged === true)
+  const names = namesWhere(spec, (container) => container.securityContext?.privileged === true)
   if (names.length === 0) return undefined
   return { reason: 'privileged', detail: `${namedContainers(names)} must not set securityContext.privileged=true` }
 }
@@ -144,7 +146,7 @@ function privileged({ spec }: CheckedPod): Violation | undefined {
 export function procMount({ spec }: CheckedPod): Violation | undefined {
   const values: string[] = []
   const names = namesWhere(spec, (container) => {
-    const mount: string | undefined = container['securityContext']?.procMount
+    const mount = container.securityContext?.procMount
     if (mount === undefined || mount === 'Default') return false
     values.push(mount)
     return true
@@ -164,17 +166,17 @@ const seLinux =
     const types: string[] = []
     let user = false
     let role = false
-    const isBad = (options: Fields | undefined): boolean => {
+    const isBad = (options: SELinuxOptions | undefined): boolean => {
       if (!options) return false
       const { type = '' } = options
       const badType = !allowed.has(type)
       if (badType) types.push(type)
-      if (options['user']) user = true
-      if (options['role']) role = true
-      return badType || Boolean(options['user']) || Boolean(options['role'])
+      if (options.user) user = true
+      if (options.role) role = true
+      return badType || Boolean(options.user) || Boolean(options.role)
     }
-    const podIsBad = isBad(pod.spec['securityContext']?.seLinuxOptions)
-    const names = namesWhere(pod.spec, (container) => isBad(container['securityContext']?.seLinuxOptions))
+    const podIsBad = isBad(pod.spec.securityContext?.seLinuxOptions)
+    const names = namesWhere(pod.spec, (container) => isBad(container.securityContext?.seLinuxOptions))
     if (!podIsBad && names.length === 0) return undefined
     const distinct = sortedSet(types)
     const details = [
@@ -195,7 +197,7 @@ const SECCOMP_CONTAINER = 'container.seccomp.security.alpha.kubernetes.io/'
 function seccompAnnotations({ annotations, spec }: CheckedPod): Violation | undefined {
   const allowed = (value: string) =>
     value === 'runtime/default' || value === 'docker/default' || value.startsWith('localhost/')
-  const keys = [SECCOMP_POD, ...containersOf(spec).map((container) => SECCOMP_CONTAINER + containerName(container))]
+  const keys = [SECCOMP_POD, ...containersOf(spec).map((container) => SECCOMP_CONTAINER + itemName(container))]
   const bad = keys.filter((key) => Object.hasOwn(annotations, key) && !allowed(annotations[key] as string))
   if (bad.length === 0) return undefined
   const values = bad.map((key) => `${key}="${annotations[key]}"`)
@@ -209,14 +211,14 @@ const isAllowedSeccomp = (type: string) => type === 'RuntimeDefault' || type ===
 
 function seccomp({ spec }: CheckedPod): Violation | undefined {
   const values: string[] = []
-  const isBad = (context: Fields | undefined): boolean => {
-    const type: string | undefined = context?.['seccompProfile']?.type
+  const isBad = (context: AnyContext | undefined): boolean => {
+    const type = context?.seccompProfile?.type
     if (type === undefined || isAllowedSeccomp(type)) return false
     values.push(type)
     return true
   }
-  const podIsBad = isBad(spec['securityContext'])
-  const names = namesWhere(spec, (container) => isBad(container['securityContext']))
+  const podIsBad = isBad(spec.securityContext)
+  const names = namesWhere(spec, (container) => isBad(container.securityContext))
   if (!podIsBad && names.length === 0) return undefined
   return {
     reason: 'seccompProfile',
@@ -244,15 +246,15 @@ const SYSCTLS_32 = [...SYSCTLS_29, 'net.ipv4.tcp_rmem', 'net.ipv4.tcp_wmem']
 const sysctls =
   (allowed: readonly string[]) =>
   ({ spec }: CheckedPod): Violation | undefined => {
-    const set: readonly Fields[] = spec['securityContext']?.sysctls ?? []
-    const bad = set.map(containerName).filter((name) => !allowed.includes(name))
+    const set = spec.securityContext?.sysctls ?? []
+    const bad = set.map(itemName).filter((name) => !allowed.includes(name))
     return bad.length === 0 ? undefined : { reason: 'forbidden sysctls', detail: bad.join(', ') }
   }
 
 function windowsHostProcess({ spec }: CheckedPod): Violation | undefined {
-  const isBad = (context: Fields | undefined) => context?.['windowsOptions']?.hostProcess === true
-  const podIsBad = isBad(spec['securityContext'])
-  const names = namesWhere(spec, (container) => isBad(container['securityContext']))
+  const isBad = (context: AnyContext | undefined) => context?.windowsOptions?.hostProcess === true
+  const podIsBad = isBad(spec.securityContext)
+  const names = namesWhere(spec, (container) => isBad(container.securityContext))
   if (!podIsBad && names.length === 0) return undefined
   return {
     reason: 'hostProcess',

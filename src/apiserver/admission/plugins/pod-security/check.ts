@@ -1,10 +1,10 @@
 /** What the checks of the pod security standards share: what they look at, what they find, and how findings are worded. */
-import type { Fields } from '../../../../api/object.ts'
+import type { Container, EphemeralContainer, PodSpec } from '../../../../api/generated/types.ts'
 
 /** A pod, or what a template would make of one. */
 export interface CheckedPod {
   readonly annotations: Readonly<Record<string, string>>
-  readonly spec: Fields
+  readonly spec: Partial<PodSpec>
 }
 
 /** `reason` names the check (`host namespaces`), `detail` what broke it. */
@@ -25,13 +25,15 @@ export interface Check {
 }
 
 /** Init containers, then containers, then ephemeral ones. */
-export function containersOf(spec: Fields): readonly Fields[] {
-  return [...(spec['initContainers'] ?? []), ...(spec['containers'] ?? []), ...(spec['ephemeralContainers'] ?? [])]
+export function containersOf(spec: Partial<PodSpec>): readonly AnyContainer[] {
+  return [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])]
 }
 
-export const isWindows = (spec: Fields): boolean => spec['os']?.name === 'windows'
+export type AnyContainer = Container | EphemeralContainer
+
+export const isWindows = (spec: Partial<PodSpec>): boolean => spec.os?.name === 'windows'
 /** The pod's user namespace is its own: root in it has no rights outside (KEP-127). */
-export const hasOwnUsers = (spec: Fields): boolean => spec['hostUsers'] === false
+export const hasOwnUsers = (spec: Partial<PodSpec>): boolean => spec.hostUsers === false
 
 export const quoted = (items: readonly string[]): string => `"${items.join('", "')}"`
 export const plural = (one: string, many: string, count: number): string => (count === 1 ? one : many)
@@ -46,6 +48,6 @@ export function setters(pod: boolean, names: readonly string[]): readonly string
   return [...(pod ? ['pod'] : []), ...(names.length > 0 ? [namedContainers(names)] : [])]
 }
 
-export const containerName = (container: Fields): string => container['name'] ?? ''
-export const namesWhere = (spec: Fields, bad: (container: Fields) => boolean): readonly string[] =>
-  containersOf(spec).filter(bad).map(containerName)
+export const itemName = ({ name }: { readonly name: string }): string => name
+export const namesWhere = (spec: Partial<PodSpec>, bad: (container: AnyContainer) => boolean): readonly string[] =>
+  containersOf(spec).filter(bad).map(itemName)

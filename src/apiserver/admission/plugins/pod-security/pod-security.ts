@@ -82,7 +82,7 @@ function validatePod(attributes: AdmissionAttributes, reads: CacheReads): void {
   if (operation === 'UPDATE' && oldObject !== undefined && !isSignificant(object, oldObject)) return
   const { enforce, audit, warn } = found.policy
   attributes.annotate?.(ENFORCED, printLevel(enforce))
-  const pod = checkedPod(object as never)
+  const pod = checkedPod(object as Pod)
   const refused = evaluatePod(enforce, pod)
   if (refused.length > 0)
     throw forbidden(
@@ -123,7 +123,7 @@ function validateTemplate(
   const found = policyIn(attributes.namespace, reads)
   const made = attributes.object && template(attributes.object)
   if (found === undefined || made === undefined) return
-  const pod = checkedPod({ metadata: made.metadata ?? {}, spec: made.spec })
+  const pod = checkedPod(made)
   audited(attributes, found.policy.audit, pod)
   warned(attributes, found.policy.warn, pod)
 }
@@ -182,7 +182,7 @@ function existingPods(namespace: string, enforce: PodSecurityLevels['enforce'], 
       if (controllers.has(controller)) continue
       controllers.add(controller)
     }
-    const faults = evaluatePod(enforce, checkedPod(pod as never))
+    const faults = evaluatePod(enforce, checkedPod(pod))
     if (faults.length === 0) continue
     const text = faults.map(({ reason }) => reason).join(', ')
     const name = pod.metadata.name ?? ''

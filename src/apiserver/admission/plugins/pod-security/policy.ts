@@ -1,5 +1,5 @@
 /** A namespace's pod security policy, as its labels say, and what a pod does against a level. */
-import type { KubeObject } from '../../../../api/object.ts'
+import type { Pod, PodTemplateSpec } from '../../../../api/generated/types.ts'
 import { type FieldError, invalid } from '../../../../api/validation/errors.ts'
 import { baselineChecks } from './baseline.ts'
 import type { Check, CheckedPod, CheckPod, Violation } from './check.ts'
@@ -118,7 +118,7 @@ export const detailsOf = (violations: readonly Violation[]): string =>
   violations.map(({ reason, detail }) => (detail === '' ? reason : `${reason} (${detail})`)).join(', ')
 
 /** A pod or a pod template. */
-export const checkedPod = (template: Pick<KubeObject, 'metadata'> & { readonly spec?: unknown }): CheckedPod => ({
-  annotations: template.metadata?.annotations ?? {},
-  spec: (template.spec ?? {}) as CheckedPod['spec'],
+export const checkedPod = ({ metadata, spec }: Pod | PodTemplateSpec): CheckedPod => ({
+  annotations: metadata?.annotations ?? {},
+  spec: spec ?? {},
 })

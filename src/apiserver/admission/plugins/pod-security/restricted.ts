@@ -1,13 +1,14 @@
 /** The checks that the restricted level adds to those of the baseline, in the order in which they are reported. */
-import type { Fields } from '../../../../api/object.ts'
+import type { PodSecurityContext, SecurityContext } from '../../../../api/generated/types.ts'
 import { addedCapabilities, procMount } from './baseline.ts'
 import {
+  type AnyContainer,
   type Check,
   type CheckedPod,
   type CheckPod,
-  containerName,
   hasOwnUsers,
   isWindows,
+  itemName,
   namedContainers,
   namesWhere,
   plural,
@@ -27,7 +28,7 @@ const notWithOwnUsers =
     hasOwnUsers(pod.spec) ? undefined : check(pod)
 
 function privilegeEscalation({ spec }: CheckedPod): Violation | undefined {
-  const names = namesWhere(spec, (container) => container['securityContext']?.allowPrivilegeEscalation !== false)
+  const names = namesWhere(spec, (container) => container.securityContext?.allowPrivilegeEscalation !== false)
   if (names.length === 0) return undefined
   return {
     reason: 'allowPrivilegeEscalation != false',
@@ -40,7 +41,7 @@ const ADDABLE = new Set(['NET_BIND_SERVICE'])
 function capabilities({ spec }: CheckedPod): Violation | undefined {
   const keeping = namesWhere(
     spec,
-    (container) => !(container['securityContext']?.capabilities?.drop ?? []).includes('ALL'),
+    (container) => !(container.securityContext?.capabilities?.drop ?? []).includes('ALL'),
   )
   const added = addedCapabilities(spec, ADDABLE)
   if (keeping.length === 0 && added === undefined) return undefined
@@ -65,7 +66,7 @@ const VOLUME_TYPES = new Set([
 
 function volumes({ spec }: CheckedPod): Violation | undefined {
   const types: string[] = []
-  const bad = ((spec['volumes'] ?? []) as readonly Fields[]).filter((volume) => {
+  const bad = (spec.volumes ?? []).filter((volume) => {
     const type = Object.keys(volume).find((field) => field !== 'name')
     if (type !== undefined && VOLUME_TYPES.has(type)) return false
     types.push(type ?? 'unknown')
@@ -75,13 +76,13 @@ function volumes({ spec }: CheckedPod): Violation | undefined {
   const distinct = sortedSet(types)
   return {
     reason: 'restricted volume types',
-    detail: `${plural('volume', 'volumes', bad.length)} ${quoted(bad.map(containerName))} ${plural('uses', 'use', bad.length)} ${plural('restricted volume type', 'restricted volume types', distinct.length)} ${quoted(distinct)}`,
+    detail: `${plural('volume', 'volumes', bad.length)} ${quoted(bad.map(itemName))} ${plural('uses', 'use', bad.length)} ${plural('restricted volume type', 'restricted volume types', distinct.length)} ${quoted(distinct)}`,
   }
 }
 
 function runAsNonRoot({ spec }: CheckedPod): Violation | undefined {
-  const ofPod: boolean | undefined = spec['securityContext']?.runAsNonRoot ?? undefined
-  const own = (container: Fields): boolean | undefined => container['securityContext']?.runAsNonRoot ?? undefined
+  const ofPod = spec.securityContext?.runAsNonRoot
+  const own = (container: AnyContainer) => container.securityContext?.runAsNonRoot
   const rooted = namesWhere(spec, (container) => own(container) === false)
   const reason = 'runAsNonRoot != true'
   if (ofPod === false || rooted.length > 0)
@@ -95,21 +96,22 @@ function runAsNonRoot({ spec }: CheckedPod): Violation | undefined {
 }
 
 function runAsUser({ spec }: CheckedPod): Violation | undefined {
-  const isRoot = (context: Fields | undefined) => context?.['runAsUser'] === 0
-  const podIsRoot = isRoot(spec['securityContext'])
-  const names = namesWhere(spec, (container) => isRoot(container['securityContext']))
+  const isRoot = (context: PodSecurityContext | SecurityContext | undefined) => context?.runAsUser === 0
+  const podIsRoot = isRoot(spec.securityContext)
+  const names = namesWhere(spec, (container) => isRoot(container.securityContext))
   if (!podIsRoot && names.length === 0) return undefined
   return { reason: 'runAsUser=0', detail: `${setters(podIsRoot, names).join(' and ')} must not set runAsUser=0` }
 }
 
 function seccomp({ spec }: CheckedPod): Violation | undefined {
-  const type = (context: Fields | undefined): string | undefined => context?.['seccompProfile']?.type
+  const type = (context: PodSecurityContext | SecurityContext | undefined): string | undefined =>
+    context?.seccompProfile?.type
   const isAllowed = (value: string | undefined) => value === 'RuntimeDefault' || value === 'Localhost'
-  const ofPod = type(spec['securityContext'])
+  const ofPod = type(spec.securityContext)
   const podIsBad = ofPod !== undefined && !isAllowed(ofPod)
   const values = podIsBad ? [ofPod] : []
   const bad = namesWhere(spec, (container) => {
-    const own = type(container['securityContext'])
+    const own = type(container.securityContext)
     if (own === undefined || isAllowed(own)) return false
     values.push(own)
     return true
@@ -120,7 +122,7 @@ function seccomp({ spec }: CheckedPod): Violation | undefined {
       reason,
       detail: `${setters(podIsBad, bad).join(' and ')} must not set securityContext.seccompProfile.type to ${quoted(sortedSet(values))}`,
     }
-  const silent = ofPod === undefined ? namesWhere(spec, (c) => type(c['securityContext']) === undefined) : []
+  const silent = ofPod === undefined ? namesWhere(spec, (c) => type(c.securityContext) === undefined) : []
   if (silent.length === 0) return undefined
   return {
     reason,
