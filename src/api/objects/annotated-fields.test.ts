@@ -76,7 +76,7 @@ test('annotations taken away leave the others, and no empty field', () => {
   })
   assert.deepEqual(withoutAnnotations({ metadata: { name: 'a', annotations: { b: '1' } } }, ['b']), { name: 'a' })
   assert.equal(withoutAnnotations({ metadata: { name: 'a', annotations: { c: '2' } } }, ['b']), undefined)
-  assert.equal(withoutAnnotations({ spec: {} }, ['b']), undefined)
+  assert.equal(withoutAnnotations({}, ['b']), undefined)
 })
 
 test("an autoscaler's annotations that hold nothing are told apart from those that do", () => {

@@ -4,7 +4,7 @@
  * read at decoding: what cannot be read refuses the object there, and what has no meaning is gone before anything else
  * sees it, managedFields included.
  */
-import type { Fields } from '../object.ts'
+import type { Fields, JsonObject, ObjectMeta } from '../object.ts'
 import { goQuote } from '../quote.ts'
 import { type Int64, parseInt64 } from './integers.ts'
 
@@ -73,10 +73,13 @@ const without = (annotations: Annotations, names: readonly string[]): Annotation
   Object.fromEntries(Object.entries(annotations).filter(([name]) => !names.includes(name)))
 
 /** The metadata of an object or a template without some annotations; undefined when it has none of them. */
-export function withoutAnnotations(object: Fields, names: readonly string[]): Fields | undefined {
-  const annotations: Annotations | undefined = object['metadata']?.annotations ?? undefined
-  if (annotations === undefined || !names.some((name) => Object.hasOwn(annotations, name))) return undefined
-  return withAnnotations(object['metadata'], without(annotations, names))
+export function withoutAnnotations(
+  { metadata }: { readonly metadata?: ObjectMeta | null },
+  names: readonly string[],
+): Fields | undefined {
+  const annotations = metadata?.annotations
+  if (!annotations || !names.some((name) => Object.hasOwn(annotations, name))) return undefined
+  return withAnnotations(metadata, without(annotations, names))
 }
 
 /** Init containers of a pod or a template, before they had a field. */
@@ -93,16 +96,16 @@ export const AUTOSCALER_BEHAVIOR = `${AUTOSCALER}behavior`
 export const AUTOSCALER_FIELDS = [AUTOSCALER_METRICS, AUTOSCALER_CURRENT, AUTOSCALER_CONDITIONS, AUTOSCALER_BEHAVIOR]
 
 /** The list in an annotation; empty when it holds none. */
-export function annotatedList(annotations: Annotations, name: string): readonly Record<string, unknown>[] {
+export function annotatedList(annotations: Annotations, name: string): readonly JsonObject[] {
   const value = parsed(annotations, name)
   return Array.isArray(value) ? value : []
 }
 
 /** The object in an annotation; undefined when it holds none, or one without fields. */
-export function annotatedObject(annotations: Annotations, name: string): Record<string, unknown> | undefined {
+export function annotatedObject(annotations: Annotations, name: string): JsonObject | undefined {
   const value = parsed(annotations, name)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-  return Object.keys(value).length === 0 ? undefined : (value as Record<string, unknown>)
+  return Object.keys(value).length === 0 ? undefined : (value as JsonObject)
 }
 
 /** Those of an autoscaler that hold nothing: they are dropped. */

@@ -6,7 +6,7 @@
  *
  * and metav1.LabelSelector objects (spec.selector), which mean the same.
  */
-import type { Fields } from '../object.ts'
+import type { LabelSelectorRequirement } from '../generated/types.ts'
 import { labelValue, qualifiedName } from '../validation/names.ts'
 
 type Operator = 'in' | 'notin' | '=' | '==' | '!=' | 'exists' | '!' | 'gt' | 'lt'
@@ -234,16 +234,22 @@ function selectorOf(requirements: readonly Requirement[]): LabelSelector {
   return { requirements, matches: (labels) => requirements.every((requirement) => satisfies(requirement, labels)) }
 }
 
+/** metav1.LabelSelector, of which a selector that is made here may leave anything out. */
+export interface SelectorFields {
+  readonly matchLabels?: Readonly<Record<string, string>> | undefined | null
+  readonly matchExpressions?: readonly LabelSelectorRequirement[] | undefined | null
+}
+
 /**
  * A metav1.LabelSelector object. Absent selects nothing, empty selects everything (as the API convention says).
  * The object must be valid: an unknown operator selects nothing.
  */
-export function labelSelectorOf(selector: Fields | undefined | null): LabelSelector {
+export function labelSelectorOf(selector: SelectorFields | undefined | null): LabelSelector {
   if (selector === undefined || selector === null) return { requirements: [], matches: () => false }
-  const requirements: Requirement[] = Object.keys(selector['matchLabels'] ?? {}).map((key) => ({
+  const requirements: Requirement[] = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => ({
     key,
     operator: '=',
-    values: [selector['matchLabels'][key]],
+    values: [value],
   }))
   const operators: Readonly<Record<string, Operator>> = {
     In: 'in',
@@ -251,7 +257,7 @@ export function labelSelectorOf(selector: Fields | undefined | null): LabelSelec
     Exists: 'exists',
     DoesNotExist: '!',
   }
-  for (const expression of selector['matchExpressions'] ?? []) {
+  for (const expression of selector.matchExpressions ?? []) {
     const operator = Object.hasOwn(operators, expression.operator) ? operators[expression.operator] : undefined
     if (operator === undefined) return { requirements: [], matches: () => false }
     requirements.push({ key: expression.key, operator, values: expression.values ?? [] })
@@ -260,8 +266,8 @@ export function labelSelectorOf(selector: Fields | undefined | null): LabelSelec
 }
 
 /** The same of a selector that nothing has checked. @throws SelectorError in Kubernetes' words for what is invalid in it */
-export function checkedLabelSelectorOf(selector: Fields): LabelSelector {
-  for (const { operator } of selector['matchExpressions'] ?? [])
+export function checkedLabelSelectorOf(selector: SelectorFields): LabelSelector {
+  for (const { operator } of selector.matchExpressions ?? [])
     if (!['In', 'NotIn', 'Exists', 'DoesNotExist'].includes(operator))
       throw new SelectorError(`${JSON.stringify(operator)} is not a valid label selector operator`)
   const result = labelSelectorOf(selector)

@@ -1,5 +1,5 @@
 /** Requests of a pod as a whole (KEP-2837). */
-import type { Fields } from '../object.ts'
+import type { PodSpec } from '../generated/types.ts'
 import { podRequests } from './pod-requests.ts'
 import { isHugePageResource } from './resource-names.ts'
 
@@ -7,14 +7,14 @@ import { isHugePageResource } from './resource-names.ts'
  * A PodSpec whose own requests are completed: by the sum of its containers', or else by its own limits. The same spec when
  * the pod has no resources of its own or nothing is missing.
  */
-export function withPodLevelRequests(spec: Fields): Fields {
-  const resources: Fields | undefined = spec['resources']
-  if (!resources?.['limits'] && !resources?.['requests']) return spec
+export function withPodLevelRequests(spec: Partial<PodSpec>): Partial<PodSpec> {
+  const { resources, overhead: _, ...others } = spec
+  if (!resources?.limits && !resources?.requests) return spec
   const requests: Record<string, string> = {}
-  const own: Fields = resources['requests'] ?? {}
-  for (const [name, amount] of Object.entries(podRequests({ ...spec, resources: undefined, overhead: undefined })))
+  const own = resources.requests ?? {}
+  for (const [name, amount] of Object.entries(podRequests(others)))
     if ((name === 'cpu' || name === 'memory') && !Object.hasOwn(own, name)) requests[name] = amount
-  for (const [name, amount] of Object.entries<string>(resources['limits'] ?? {}))
+  for (const [name, amount] of Object.entries(resources.limits ?? {}))
     if (
       (name === 'cpu' || name === 'memory' || isHugePageResource(name)) &&
       !Object.hasOwn(own, name) &&

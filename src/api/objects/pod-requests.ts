@@ -1,5 +1,5 @@
 /** What a pod as a whole asks for and is limited to: init containers before, sidecars beside, overhead on top. */
-import type { Fields } from '../object.ts'
+import type { Container, PodSpec } from '../generated/types.ts'
 import { addQuantities, compareQuantities } from './quantity.ts'
 import { isHugePageResource } from './resource-names.ts'
 
@@ -17,19 +17,19 @@ function atLeast(into: Sums, list: Sums): void {
     if (!into.has(name) || compareQuantities(into.get(name)!, amount) < 0) into.set(name, amount)
 }
 
-const isSidecar = (container: Fields): boolean => container['restartPolicy'] === 'Always'
+const isSidecar = ({ restartPolicy }: Container): boolean => restartPolicy === 'Always'
 
 /**
  * The pod's need by one side of its containers' resources: the sum of the containers and sidecars, or what the greediest
  * init container needs together with the sidecars started before it, whichever is more. (KEP-753)
  */
-function aggregate(spec: Fields, side: 'requests' | 'limits'): Sums {
+function aggregate(spec: Partial<PodSpec>, side: 'requests' | 'limits'): Sums {
   const total: Sums = new Map()
-  for (const container of spec['containers'] ?? []) add(total, container.resources?.[side])
+  for (const container of spec.containers ?? []) add(total, container.resources?.[side])
   const sidecars: Sums = new Map()
   const starting: Sums = new Map()
-  for (const container of spec['initContainers'] ?? []) {
-    const list: ResourceList | undefined = container.resources?.[side]
+  for (const container of spec.initContainers ?? []) {
+    const list = container.resources?.[side]
     if (isSidecar(container)) {
       add(total, list)
       add(sidecars, list)
@@ -44,18 +44,18 @@ function aggregate(spec: Fields, side: 'requests' | 'limits'): Sums {
   return total
 }
 
-function ofPod(spec: Fields, side: 'requests' | 'limits'): ResourceList {
+function ofPod(spec: Partial<PodSpec>, side: 'requests' | 'limits'): ResourceList {
   const total = aggregate(spec, side)
-  const own: ResourceList = spec['resources']?.[side] ?? {}
+  const own: ResourceList = spec.resources?.[side] ?? {}
   for (const [name, amount] of Object.entries(own))
     if (name === 'cpu' || name === 'memory' || isHugePageResource(name)) total.set(name, amount)
-  for (const [name, amount] of Object.entries<string>(spec['overhead'] ?? {}))
+  for (const [name, amount] of Object.entries(spec.overhead ?? {}))
     if (side === 'requests' || total.has(name))
       total.set(name, total.has(name) ? addQuantities(total.get(name)!, amount) : amount)
   return Object.fromEntries(total)
 }
 
 /** By resource name, as quantities. Takes a PodSpec. */
-export const podRequests = (spec: Fields): ResourceList => ofPod(spec, 'requests')
+export const podRequests = (spec: Partial<PodSpec>): ResourceList => ofPod(spec, 'requests')
 
-export const podLimits = (spec: Fields): ResourceList => ofPod(spec, 'limits')
+export const podLimits = (spec: Partial<PodSpec>): ResourceList => ofPod(spec, 'limits')

@@ -1,5 +1,5 @@
 /** Quality of service: which pods go first when a node runs short. */
-import type { Fields } from '../object.ts'
+import type { PodSpec, ResourceRequirements } from '../generated/types.ts'
 import { compareQuantities, nanosOf } from './quantity.ts'
 
 export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort'
@@ -8,18 +8,15 @@ export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort'
  * Guaranteed when every container (or the pod as a whole, when it says so itself) has cpu and memory limits that equal
  * its requests; BestEffort when nothing is requested or limited; Burstable otherwise. Takes a PodSpec.
  */
-export function qosClass(spec: Fields): QosClass {
-  const whole: Fields | undefined = spec['resources']
-  if (whole && (hasAny(whole['requests']) || hasAny(whole['limits']))) return classOf([whole])
-  return classOf(
-    [...(spec['containers'] ?? []), ...(spec['initContainers'] ?? [])].map((c: Fields) => c['resources'] ?? {}),
-  )
+export function qosClass({ resources: whole, containers = [], initContainers = [] }: Partial<PodSpec>): QosClass {
+  if (whole && (hasAny(whole.requests) || hasAny(whole.limits))) return classOf([whole])
+  return classOf([...containers, ...initContainers].map(({ resources }) => resources ?? {}))
 }
 
-const hasAny = (list: Fields | undefined): boolean =>
+const hasAny = (list: ResourceRequirements['requests']): boolean =>
   list !== undefined && list !== null && Object.keys(list).length > 0
 
-function classOf(all: readonly Fields[]): QosClass {
+function classOf(all: readonly ResourceRequirements[]): QosClass {
   let bestEffort = true
   let guaranteed = all.length > 0
   for (const { requests = {}, limits = {} } of all) {

@@ -1,6 +1,5 @@
 /** Which objects a ResourceQuota's scopes speak of. */
-import type { PersistentVolumeClaim, Pod, ResourceQuota } from '../generated/types.ts'
-import type { Fields } from '../object.ts'
+import type { Affinity, PersistentVolumeClaim, Pod, PodSpec, ResourceQuota } from '../generated/types.ts'
 import { qosClass } from './qos.ts'
 
 interface Requirement {
@@ -14,7 +13,8 @@ export function inScope(quota: ResourceQuota, object: Pod | PersistentVolumeClai
   const selected: readonly Requirement[] = quota.spec?.scopeSelector?.matchExpressions ?? []
   if (scopes.length === 0 && selected.length === 0) return true
   const requirements = [...selected, ...scopes.map((scopeName) => ({ scopeName, operator: 'Exists' }))]
-  if (resource === 'pods') return requirements.every((requirement) => podMatches(requirement, object.spec ?? {}))
+  if (resource === 'pods')
+    return requirements.every((requirement) => podMatches(requirement, (object as Pod).spec ?? {}))
   if (resource === 'persistentvolumeclaims')
     return requirements.every(
       (requirement) =>
@@ -24,8 +24,8 @@ export function inScope(quota: ResourceQuota, object: Pod | PersistentVolumeClai
   return false
 }
 
-function podMatches(requirement: Requirement, spec: Fields): boolean {
-  const isTerminating = typeof spec['activeDeadlineSeconds'] === 'number' && spec['activeDeadlineSeconds'] >= 0
+function podMatches(requirement: Requirement, spec: Partial<PodSpec>): boolean {
+  const isTerminating = typeof spec.activeDeadlineSeconds === 'number' && spec.activeDeadlineSeconds >= 0
   switch (requirement.scopeName) {
     case 'Terminating':
       return isTerminating
@@ -36,9 +36,9 @@ function podMatches(requirement: Requirement, spec: Fields): boolean {
     case 'NotBestEffort':
       return qosClass(spec) !== 'BestEffort'
     case 'PriorityClass':
-      return nameMatches(requirement, spec['priorityClassName'] ?? '')
+      return nameMatches(requirement, spec.priorityClassName ?? '')
     case 'CrossNamespacePodAffinity':
-      return reachesOtherNamespaces(spec['affinity'])
+      return reachesOtherNamespaces(spec.affinity)
     default:
       return false
   }
@@ -59,12 +59,12 @@ function nameMatches({ operator, values = [] }: Requirement, name: string): bool
   }
 }
 
-function reachesOtherNamespaces(affinity: Fields | undefined): boolean {
-  return ['podAffinity', 'podAntiAffinity'].some((side) => {
-    const required: readonly Fields[] = affinity?.[side]?.requiredDuringSchedulingIgnoredDuringExecution ?? []
-    const preferred: readonly Fields[] = affinity?.[side]?.preferredDuringSchedulingIgnoredDuringExecution ?? []
-    return [...required, ...preferred.map((weighted) => weighted['podAffinityTerm'] ?? {})].some(
-      (term: Fields) => term['namespaces']?.length > 0 || term['namespaceSelector'] !== undefined,
+function reachesOtherNamespaces(affinity: Affinity | undefined): boolean {
+  return (['podAffinity', 'podAntiAffinity'] as const).some((side) => {
+    const required = affinity?.[side]?.requiredDuringSchedulingIgnoredDuringExecution ?? []
+    const preferred = affinity?.[side]?.preferredDuringSchedulingIgnoredDuringExecution ?? []
+    return [...required, ...preferred.map(({ podAffinityTerm }) => podAffinityTerm)].some(
+      ({ namespaces = [], namespaceSelector }) => namespaces.length > 0 || namespaceSelector !== undefined,
     )
   })
 }

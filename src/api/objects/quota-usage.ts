@@ -5,15 +5,18 @@
 
 import { createLruMap } from '../../base/lru.ts'
 import type {
+  DeviceSubRequest,
+  ExactDeviceRequest,
   PersistentVolumeClaim,
   Pod,
   PodSpec,
+  ResourceRequirements,
   ResourceV1ResourceClaim,
   Service,
   ServicePort,
   ServiceSpec,
 } from '../generated/types.ts'
-import type { Fields, Given, KubeObject } from '../object.ts'
+import type { Given, KubeObject } from '../object.ts'
 import { type GroupResource, qualified } from '../status.ts'
 import { isExtendedResource } from '../validation/resource-names.ts'
 import { podLimits, podRequests } from './pod-requests.ts'
@@ -80,11 +83,11 @@ function podMissing(resources: readonly string[], pod: Pod): string | undefined 
   const spec: Partial<PodSpec> = pod.spec ?? {}
   const whole = containerUsage(spec)
   const by = new Map<string, string[]>()
-  for (const container of [...(spec.containers ?? []), ...(spec.initContainers ?? [])] as readonly Fields[]) {
+  for (const container of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) {
     const own = containerUsage(container)
     for (const name of demanded) {
       if (own.has(name) || whole.has(name)) continue
-      by.set(name, [...(by.get(name) ?? []), container['name']])
+      by.set(name, [...(by.get(name) ?? []), container.name])
     }
   }
   if (by.size === 0) return undefined
@@ -94,7 +97,7 @@ function podMissing(resources: readonly string[], pod: Pod): string | undefined 
     .join('; ')}`
 }
 
-function containerUsage({ resources }: Fields): ReadonlySet<string> {
+function containerUsage({ resources }: { readonly resources?: ResourceRequirements }): ReadonlySet<string> {
   const names = new Set<string>()
   for (const name of Object.keys(resources?.requests ?? {})) names.add(name).add(`requests.${name}`)
   for (const name of Object.keys(resources?.limits ?? {})) names.add(`limits.${name}`)
@@ -177,7 +180,7 @@ function resourceClaimUsage(claim: Given<ResourceV1ResourceClaim>): QuotaUsage {
   const add = (name: string | undefined, count: number) => {
     if (name) counts.set(name, (counts.get(name) ?? 0) + count)
   }
-  const devicesOf = ({ allocationMode, count }: Fields): number =>
+  const devicesOf = ({ allocationMode, count }: ExactDeviceRequest | DeviceSubRequest): number =>
     allocationMode === 'All' ? MAX_DEVICES : (count ?? 1)
   for (const request of claim.spec?.devices?.requests ?? []) {
     if (request.exactly) add(request.exactly.deviceClassName, devicesOf(request.exactly))

@@ -98,7 +98,7 @@ export function validatePodSpec(spec: Fields, metadata: ObjectMeta, path: string
   validateInitContainers(spec['initContainers'] ?? [], at('initContainers'), facts, errors)
   validateEphemeralContainers(spec['ephemeralContainers'] ?? [], at('ephemeralContainers'), facts, errors)
   if (spec['resources']) {
-    const bare = { ...spec, resources: undefined, overhead: undefined }
+    const { resources: _, overhead: _o, ...bare } = spec
     validatePodResources(spec, { requests: podRequests(bare), limits: podLimits(bare) }, at('resources'), errors)
   }
   validateHostNetwork(spec, path, errors)

@@ -6,12 +6,22 @@ import type {
   AutoscalingV1HorizontalPodAutoscaler,
   AutoscalingV1HorizontalPodAutoscalerSpec,
   AutoscalingV1HorizontalPodAutoscalerStatus,
+  ContainerResourceMetricSource,
+  ContainerResourceMetricStatus,
+  ExternalMetricSource,
   HorizontalPodAutoscaler,
   HorizontalPodAutoscalerSpec,
   HorizontalPodAutoscalerStatus,
+  MetricIdentifier,
+  MetricSpec,
+  MetricStatus,
+  MetricTarget,
+  MetricValueStatus,
+  ObjectMetricSource,
+  PodsMetricSource,
 } from '../../api/generated/types.ts'
 import { withMetadata } from '../../api/metadata.ts'
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { JsonObject, KubeObject } from '../../api/object.ts'
 import {
   AUTOSCALER_FIELDS,
   AUTOSCALER_BEHAVIOR as BEHAVIOR,
@@ -21,12 +31,14 @@ import {
   AUTOSCALER_METRICS as METRICS,
   annotatedObject as objectIn,
 } from '../../api/objects/annotated-fields.ts'
+import { asObject } from '../../api/unchecked.ts'
 
 export function convertAutoscaling(object: KubeObject, apiVersion: string): KubeObject {
   return apiVersion.endsWith('/v1') ? toV1(object, apiVersion) : toV2(object, apiVersion)
 }
 
-const isCpuUtilization = (metric: Fields) => metric['type'] === 'Resource' && metric['resource']?.name === 'cpu'
+const isCpuUtilization = ({ type, resource }: MetricSpec | MetricStatus) =>
+  type === 'Resource' && resource?.name === 'cpu'
 
 function toV2(object: AutoscalingV1HorizontalPodAutoscaler, apiVersion: string): KubeObject {
   const spec: Partial<AutoscalingV1HorizontalPodAutoscalerSpec> = object.spec ?? {}
@@ -113,58 +125,51 @@ function withAnnotations(object: KubeObject, annotations: Readonly<Record<string
 }
 
 /** A metric target's two forms: v2's `target`, and v1's flat fields. */
-interface Target {
-  readonly type?: string
-  readonly value?: unknown
-  readonly averageValue?: unknown
-  readonly averageUtilization?: number
-}
-
-function flat(target: Target, utilization: string, average: string): Record<string, unknown> {
+function flat(target: Partial<MetricTarget> | MetricValueStatus, utilization: string, average: string) {
   return {
     ...(target.averageUtilization === undefined ? {} : { [utilization]: target.averageUtilization }),
     ...(target.averageValue === undefined ? {} : { [average]: target.averageValue }),
   }
 }
 
-function metricToV1(metric: Fields): Fields {
-  const type: string = metric['type']
+function metricToV1(metric: MetricSpec) {
+  const { type } = metric
   switch (type) {
     case 'Resource':
     case 'ContainerResource': {
       const key = type === 'Resource' ? 'resource' : 'containerResource'
-      const { target = {}, ...source } = metric[key] ?? {}
-      return { type, [key]: { ...source, ...flat(target, 'targetAverageUtilization', 'targetAverageValue') } }
+      const { target, ...source }: Partial<ContainerResourceMetricSource> = metric[key] ?? {}
+      return { type, [key]: { ...source, ...flat(target ?? {}, 'targetAverageUtilization', 'targetAverageValue') } }
     }
     case 'Pods': {
-      const { metric: identifier = {}, target = {} } = metric['pods'] ?? {}
+      const { metric: identifier, target }: Partial<PodsMetricSource> = metric.pods ?? {}
       return {
         type,
-        pods: { metricName: identifier.name, ...selectorOf(identifier), targetAverageValue: target.averageValue },
+        pods: { metricName: identifier?.name, ...selectorOf(identifier), targetAverageValue: target?.averageValue },
       }
     }
     case 'Object': {
-      const { describedObject, metric: identifier = {}, target = {} } = metric['object'] ?? {}
+      const { describedObject, metric: identifier, target }: Partial<ObjectMetricSource> = metric.object ?? {}
       return {
         type,
         object: {
           target: describedObject,
-          metricName: identifier.name,
-          targetValue: target.value ?? '0',
+          metricName: identifier?.name,
+          targetValue: target?.value ?? '0',
           ...selectorOf(identifier),
-          ...(target.averageValue === undefined ? {} : { averageValue: target.averageValue }),
+          ...(target?.averageValue === undefined ? {} : { averageValue: target.averageValue }),
         },
       }
     }
     case 'External': {
-      const { metric: identifier = {}, target = {} } = metric['external'] ?? {}
+      const { metric: identifier, target }: Partial<ExternalMetricSource> = metric.external ?? {}
       return {
         type,
         external: {
-          metricName: identifier.name,
-          ...(identifier.selector === undefined ? {} : { metricSelector: identifier.selector }),
-          ...(target.value === undefined ? {} : { targetValue: target.value }),
-          ...(target.averageValue === undefined ? {} : { targetAverageValue: target.averageValue }),
+          metricName: identifier?.name,
+          ...(identifier?.selector === undefined ? {} : { metricSelector: identifier.selector }),
+          ...(target?.value === undefined ? {} : { targetValue: target.value }),
+          ...(target?.averageValue === undefined ? {} : { targetAverageValue: target.averageValue }),
         },
       }
     }
@@ -173,16 +178,17 @@ function metricToV1(metric: Fields): Fields {
   }
 }
 
-const selectorOf = (identifier: Fields) =>
-  identifier['selector'] === undefined ? {} : { selector: identifier['selector'] }
+const selectorOf = (identifier: MetricIdentifier | undefined) =>
+  identifier?.selector === undefined ? {} : { selector: identifier.selector }
 
-function metricToV2(metric: Fields): Fields {
-  const type: string = metric['type']
+/** Takes a metric as an annotation has it, which is checked when it has become v2's. */
+function metricToV2(metric: JsonObject): JsonObject {
+  const { type } = metric
   switch (type) {
     case 'Resource':
     case 'ContainerResource': {
       const key = type === 'Resource' ? 'resource' : 'containerResource'
-      const { targetAverageUtilization: utilization, targetAverageValue: value, ...source } = metric[key] ?? {}
+      const { targetAverageUtilization: utilization, targetAverageValue: value, ...source } = asObject(metric[key])
       const target =
         utilization !== undefined
           ? { type: 'Utilization', averageUtilization: utilization }
@@ -190,7 +196,7 @@ function metricToV2(metric: Fields): Fields {
       return { type, [key]: { ...source, target } }
     }
     case 'Pods': {
-      const { metricName, selector, targetAverageValue } = metric['pods'] ?? {}
+      const { metricName, selector, targetAverageValue } = asObject(metric['pods'])
       return {
         type,
         pods: {
@@ -200,7 +206,7 @@ function metricToV2(metric: Fields): Fields {
       }
     }
     case 'Object': {
-      const { target, metricName, targetValue, selector, averageValue } = metric['object'] ?? {}
+      const { target, metricName, targetValue, selector, averageValue } = asObject(metric['object'])
       return {
         type,
         object: {
@@ -212,7 +218,7 @@ function metricToV2(metric: Fields): Fields {
       }
     }
     case 'External': {
-      const { metricName, metricSelector, targetValue, targetAverageValue } = metric['external'] ?? {}
+      const { metricName, metricSelector, targetValue, targetAverageValue } = asObject(metric['external'])
       return {
         type,
         external: {
@@ -229,11 +235,11 @@ function metricToV2(metric: Fields): Fields {
   }
 }
 
-function currentToV1(metric: Fields): Fields {
-  const type: string = metric['type']
+function currentToV1(metric: MetricStatus) {
+  const { type } = metric
   if (type === 'Resource' || type === 'ContainerResource') {
     const key = type === 'Resource' ? 'resource' : 'containerResource'
-    const { current = {}, ...source } = metric[key] ?? {}
+    const { current = {}, ...source }: Partial<ContainerResourceMetricStatus> = metric[key] ?? {}
     return {
       type,
       [key]: {
@@ -250,11 +256,11 @@ function currentToV1(metric: Fields): Fields {
   return metric
 }
 
-function currentToV2(metric: Fields): Fields {
-  const type: string = metric['type']
+function currentToV2(metric: JsonObject): JsonObject {
+  const { type } = metric
   if (type === 'Resource' || type === 'ContainerResource') {
     const key = type === 'Resource' ? 'resource' : 'containerResource'
-    const { currentAverageUtilization, currentAverageValue, ...source } = metric[key] ?? {}
+    const { currentAverageUtilization, currentAverageValue, ...source } = asObject(metric[key])
     return {
       type,
       [key]: {

@@ -5,13 +5,15 @@
 
 import { createHash } from 'node:crypto'
 import type {
+  CustomResourceColumnDefinition,
   CustomResourceDefinition,
   CustomResourceDefinitionCondition,
+  CustomResourceDefinitionNames,
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
   CustomResourceSubresourceScale,
 } from '../../api/generated/types.ts'
-import type { Fields, Given, KubeObject } from '../../api/object.ts'
+import type { Given, KubeObject } from '../../api/object.ts'
 import { type JSONSchemaProps, structuralOf } from '../../api/schema/structural/structural.ts'
 import { customResourceSchema } from '../../api/schema/structural/to-schema.ts'
 import type {
@@ -37,7 +39,7 @@ const NAME_COLUMN: PrinterColumn = {
   priority: 0,
 }
 const AGE_PATH = '.metadata.creationTimestamp'
-const AGE_COLUMN: Fields = {
+const AGE_COLUMN: CustomResourceColumnDefinition = {
   name: 'Age',
   type: 'date',
   description:
@@ -129,26 +131,26 @@ function rowOf(
   { replaced, digest }: RowsOptions,
 ): ResourceRow {
   const spec = definition.spec!
-  const group: string = spec.group
-  const names: Fields = { ...spec.names, ...definition.status?.acceptedNames }
+  const { group } = spec
+  const names: CustomResourceDefinitionNames = { ...spec.names, ...definition.status?.acceptedNames }
   const schemas = schemasOf(version.name) as VersionSchemas
-  const columns: readonly Fields[] = version.additionalPrinterColumns ?? [AGE_COLUMN]
+  const columns = version.additionalPrinterColumns ?? [AGE_COLUMN]
   const served = spec.versions
   const base = {
     group,
-    version: version.name as string,
-    resource: names['plural'] as string,
-    singular: (names['singular'] as string | undefined) ?? '',
-    kind: names['kind'] as string,
+    version: version.name,
+    resource: names.plural,
+    singular: names.singular ?? '',
+    kind: names.kind,
     namespaced: spec.scope === 'Namespaced',
     verbs: VERBS,
-    shortNames: (names['shortNames'] as readonly string[] | undefined) ?? [],
-    categories: (names['categories'] as readonly string[] | undefined) ?? [],
-    storageVersionHash: storageVersionHash(group, storage.name, names['kind']),
-    listKind: (names['listKind'] as string | undefined) || `${names['kind']}List`,
-    storagePrefix: `${group}/${names['plural']}`,
+    shortNames: names.shortNames ?? [],
+    categories: names.categories ?? [],
+    storageVersionHash: storageVersionHash(group, storage.name, names.kind),
+    listKind: names.listKind || `${names.kind}List`,
+    storagePrefix: `${group}/${names.plural}`,
     storageGroup: group,
-    storageVersion: storage.name as string,
+    storageVersion: storage.name,
     columns: [NAME_COLUMN, ...columns.map(columnOf)],
     custom: {
       get structural() {
@@ -159,14 +161,11 @@ function rowOf(
       definitionGeneration: definition.metadata.generation ?? 0,
       digest,
       terminating: definition.metadata.deletionTimestamp !== undefined,
-      versions: [
-        storage.name as string,
-        ...served.map((one) => one.name as string).filter((name) => name !== storage.name),
-      ],
+      versions: [storage.name, ...served.map((one) => one.name).filter((name) => name !== storage.name)],
       status: version.subresources?.status !== undefined,
       scale: schemas.scale,
-      columnPaths: columns.map((column) => column['jsonPath'] as string),
-      selectableFields: (version.selectableFields ?? []).map((one) => one.jsonPath as string),
+      columnPaths: columns.map((column) => column.jsonPath),
+      selectableFields: (version.selectableFields ?? []).map((one) => one.jsonPath),
       deprecationWarning: deprecationWarning(version, spec, names),
       conversion: spec.conversion?.strategy === 'Webhook' ? ('Webhook' as const) : ('None' as const),
       replaced,
@@ -214,15 +213,15 @@ function lazily(
   }
 }
 
-function columnOf(column: Fields): PrinterColumn {
-  const described: string = column['description'] ?? ''
+function columnOf(column: CustomResourceColumnDefinition): PrinterColumn {
+  const described = column.description ?? ''
   return {
-    name: column['name'],
-    type: column['type'],
-    format: column['format'] ?? '',
+    name: column.name,
+    type: column.type,
+    format: column.format ?? '',
     description:
-      described === '' ? `Custom resource definition column (in JSONPath format): ${column['jsonPath']}` : described,
-    priority: column['priority'] ?? 0,
+      described === '' ? `Custom resource definition column (in JSONPath format): ${column.jsonPath}` : described,
+    priority: column.priority ?? 0,
   }
 }
 
@@ -239,19 +238,19 @@ function scalePaths(scale: CustomResourceSubresourceScale | undefined) {
 function deprecationWarning(
   version: CustomResourceDefinitionVersion,
   spec: CustomResourceDefinitionSpec,
-  names: Fields,
+  names: CustomResourceDefinitionNames,
 ): string | undefined {
   if (version.deprecated !== true) return undefined
-  const own: string | undefined = version.deprecationWarning
+  const own = version.deprecationWarning
   if (own !== undefined) return own
-  const group: string = spec.group
-  const text = `${group}/${version.name} ${names['kind']} is deprecated`
+  const { group } = spec
+  const text = `${group}/${version.name} ${names.kind} is deprecated`
   const better = spec.versions
     .filter((one) => one.served === true && one.deprecated !== true)
-    .map((one) => one.name as string)
+    .map((one) => one.name)
     .sort(byPriority)[0]
   if (better === undefined || byPriority(better, version.name) > 0) return text
-  return `${text}; use ${group}/${better} ${names['kind']}`
+  return `${text}; use ${group}/${better} ${names.kind}`
 }
 
 function storageVersionHash(group: string, version: string, kind: string): string {

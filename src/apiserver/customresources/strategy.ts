@@ -171,7 +171,7 @@ function withStatusOf(object: SpecAndStatus, old: SpecAndStatus): KubeObject {
 
 /** Whether nothing changes that counts for generation: all but metadata, and status where it is a subresource. */
 function sameSpec(a: KubeObject, b: KubeObject, withStatus: boolean): boolean {
-  const counted = (object: KubeObject) => {
+  const counted = (object: SpecAndStatus) => {
     const { apiVersion: _a, kind: _k, metadata: _m, status, ...rest } = object
     return withStatus || status === undefined ? rest : { ...rest, status }
   }

@@ -7,7 +7,8 @@ import type {
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from '../../api/generated/types.ts'
-import type { Fields, Given, Json, KubeObject } from '../../api/object.ts'
+import type { Given, Json, KubeObject } from '../../api/object.ts'
+import { asObject } from '../../api/unchecked.ts'
 import { immutable } from '../../api/validation/common.ts'
 import { type FieldError, invalid, notSupported, required } from '../../api/validation/errors.ts'
 import { definitionNames } from '../../api/validation/extension.ts'
@@ -27,13 +28,14 @@ export function validateDefinitionUpdate(
   old: Given<CustomResourceDefinition>,
 ): readonly FieldError[] {
   const errors: FieldError[] = [...specErrors(object, old), ...storedVersionErrors(object)]
-  const [spec, before]: [Fields, Fields] = [object.spec ?? {}, old.spec ?? {}]
+  type Spec = Partial<CustomResourceDefinitionSpec>
+  const [spec, before]: [Spec, Spec] = [object.spec ?? {}, old.spec ?? {}]
   if (isConditionTrue(old, 'Established')) {
-    immutable('spec.scope', spec['scope'], before['scope'], errors)
-    immutable('spec.names.kind', spec['names']?.kind, before['names']?.kind, errors)
+    immutable('spec.scope', spec.scope, before.scope, errors)
+    immutable('spec.names.kind', spec.names?.kind, before.names?.kind, errors)
   }
-  immutable('spec.group', spec['group'], before['group'], errors)
-  immutable('spec.names.plural', spec['names']?.plural, before['names']?.plural, errors)
+  immutable('spec.group', spec.group, before.group, errors)
+  immutable('spec.names.plural', spec.names?.plural, before.names?.plural, errors)
   if (approvalErrors(old).length === 0) errors.push(...approvalErrors(object))
   return errors
 }
@@ -143,11 +145,11 @@ function specErrors(
 function hasDefault(schema: Json | undefined): boolean {
   if (typeof schema !== 'object' || schema === null) return false
   if (Array.isArray(schema)) return schema.some(hasDefault)
-  const fields = schema as Fields
+  const fields = asObject(schema)
   if (fields['default'] !== undefined) return true
   return (
     SCHEMAS.some((name) => hasDefault(fields[name])) ||
-    NAMED_SCHEMAS.some((name) => Object.values((fields[name] ?? {}) as Fields).some(hasDefault))
+    NAMED_SCHEMAS.some((name) => Object.values(asObject(fields[name])).some(hasDefault))
   )
 }
 

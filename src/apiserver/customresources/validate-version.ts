@@ -1,6 +1,11 @@
 /** What a version of a definition says: its schema, subresources, columns and selectable fields. */
-import type { CustomResourceDefinitionVersion } from '../../api/generated/types.ts'
-import type { Fields, Json } from '../../api/object.ts'
+import type {
+  CustomResourceColumnDefinition,
+  CustomResourceDefinitionVersion,
+  CustomResourceSubresources,
+  SelectableField,
+} from '../../api/generated/types.ts'
+import type { Json } from '../../api/object.ts'
 import { sameJson } from '../../api/same.ts'
 import { defaultErrors } from '../../api/schema/structural/check-defaults.ts'
 import { schemaErrors } from '../../api/schema/structural/check-schema.ts'
@@ -31,15 +36,15 @@ export function sharedOf(versions: readonly CustomResourceDefinitionVersion[]): 
 }
 
 /** What the first version says for all of them: told once, at the definition's own place for it. */
-export function commonErrors(first: Fields, shared: Shared, errors: FieldError[]): void {
-  const status = first['subresources']?.status !== undefined && shared.subresources
+export function commonErrors(first: CustomResourceDefinitionVersion, shared: Shared, errors: FieldError[]): void {
+  const status = first.subresources?.status !== undefined && shared.subresources
   if (shared.schema) errors.push(...wholeSchemaErrors(first, 'spec.validation', status))
-  if (shared.subresources) subresourceErrors(first['subresources'], 'spec.subresources', errors)
-  if (shared.columns) columnErrors(first['additionalPrinterColumns'], 'spec.additionalPrinterColumns', errors)
+  if (shared.subresources) subresourceErrors(first.subresources, 'spec.subresources', errors)
+  if (shared.columns) columnErrors(first.additionalPrinterColumns, 'spec.additionalPrinterColumns', errors)
   if (shared.selectable)
     selectableErrors(
-      first['selectableFields'],
-      shared.schema ? first['schema']?.openAPIV3Schema : undefined,
+      first.selectableFields,
+      shared.schema ? first.schema?.openAPIV3Schema : undefined,
       'spec.selectableFields',
       errors,
     )
@@ -115,8 +120,12 @@ const ROOT_FIELDS = new Set([
   'x-kubernetes-validations',
 ])
 
-function wholeSchemaErrors(version: Fields, path: string, status: boolean): readonly FieldError[] {
-  const schema: JSONSchemaProps | undefined = version['schema']?.openAPIV3Schema
+function wholeSchemaErrors(
+  version: CustomResourceDefinitionVersion,
+  path: string,
+  status: boolean,
+): readonly FieldError[] {
+  const schema: JSONSchemaProps | undefined = version.schema?.openAPIV3Schema
   if (schema === undefined) return []
   const errors: FieldError[] = []
   const at = `${path}.openAPIV3Schema`
@@ -163,8 +172,12 @@ function simplePath(text: string | undefined, path: string, errors: FieldError[]
   return false
 }
 
-function subresourceErrors(subresources: Fields | undefined, path: string, errors: FieldError[]): void {
-  const scale: Fields | undefined = subresources?.['scale']
+function subresourceErrors(
+  subresources: CustomResourceSubresources | undefined,
+  path: string,
+  errors: FieldError[],
+): void {
+  const scale = subresources?.scale
   if (scale === undefined) return
   const { specReplicasPath, statusReplicasPath, labelSelectorPath } = scale
   const at = (field: string) => `${path}.scale.${field}`
@@ -182,7 +195,11 @@ function subresourceErrors(subresources: Fields | undefined, path: string, error
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string']
 const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
 
-function columnErrors(columns: readonly Fields[] | undefined, path: string, errors: FieldError[]): void {
+function columnErrors(
+  columns: readonly CustomResourceColumnDefinition[] | undefined,
+  path: string,
+  errors: FieldError[],
+): void {
   columns?.forEach((column, i) => {
     const at = `${path}[${i}]`
     const { name = '', type = '', format = '', jsonPath } = column
@@ -199,7 +216,7 @@ function columnErrors(columns: readonly Fields[] | undefined, path: string, erro
 const MOST_SELECTABLE = 8
 
 function selectableErrors(
-  fields: readonly Fields[] | undefined,
+  fields: readonly SelectableField[] | undefined,
   schema: JSONSchemaProps | undefined,
   path: string,
   errors: FieldError[],

@@ -2,8 +2,8 @@
 
 import { builtinReplicas } from '../../api/fields/scale.ts'
 import type { Deployment, ReplicationController, Scale } from '../../api/generated/types.ts'
-import type { Fields, KubeObject } from '../../api/object.ts'
-import { formatLabelSelector, labelSelectorOf } from '../../api/objects/label-selector.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { formatLabelSelector, labelSelectorOf, type SelectorFields } from '../../api/objects/label-selector.ts'
 import { scaleWith } from '../../api/objects/scale.ts'
 import { type FieldError, invalid, invalidError } from '../../api/validation/errors.ts'
 import type { ScaledResource } from '../registry/endpoint.ts'
@@ -26,12 +26,13 @@ export const builtinScale: ScaledResource = {
 
 /** ReplicationControllers select by a plain map. */
 function scaleOf(object: Deployment | ReplicationController): KubeObject {
-  const spec: Fields = object.spec ?? {}
-  const status: Fields = object.status ?? {}
-  const selector = object.kind === 'ReplicationController' ? { matchLabels: spec['selector'] ?? {} } : spec['selector']
+  const selector: SelectorFields | undefined =
+    object.kind === 'ReplicationController'
+      ? { matchLabels: (object as ReplicationController).spec?.selector ?? {} }
+      : (object as Deployment).spec?.selector
   return scaleWith(object, {
-    wanted: spec['replicas'] ?? 0,
-    present: status['replicas'] ?? 0,
+    wanted: object.spec?.replicas ?? 0,
+    present: object.status?.replicas ?? 0,
     selector: selector ? formatLabelSelector(labelSelectorOf(selector)) : '',
   })
 }

@@ -1,6 +1,7 @@
 /** Request bodies: objects of the resource's (or subresource's) kind with their defaults, and delete options. */
 import { decodeOptions, type ProtobufDecoder } from '../../api/codec/decode.ts'
-import { asJson, type KubeObject } from '../../api/object.ts'
+import type { DeleteOptions as SentDeleteOptions } from '../../api/generated/types.ts'
+import { asJson, type Given, type KubeObject } from '../../api/object.ts'
 import type { ApiRequest, RequestBody } from '../../api/request.ts'
 import type { ResourceRow, SubresourceRow } from '../../api/scheme/resource.ts'
 import type { DeleteOptions } from '../registry/strategy.ts'
@@ -34,7 +35,10 @@ function bodyOf(request: ApiRequest): RequestBody | undefined {
 
 /** Delete options from the body, or without one from the query. @throws StatusError 400, 415 */
 export function decodeDeleteOptions({ request, context }: ResourceRequest): DeleteOptions {
-  const decoded = decodeOptions(request.body, decodeWith(context.decodeProtobuf, 'Ignore'))
+  const decoded: Given<SentDeleteOptions> | undefined = decodeOptions(
+    request.body,
+    decodeWith(context.decodeProtobuf, 'Ignore'),
+  )
   if (decoded === undefined) return deleteOptionsOfQuery(request.query)
   if (request.served?.audit !== undefined)
     request.served.audit.requestBody = {
@@ -42,8 +46,8 @@ export function decodeDeleteOptions({ request, context }: ResourceRequest): Dele
       kind: 'DeleteOptions',
       apiVersion: 'meta.k8s.io/__internal',
     }
-  const { gracePeriodSeconds, preconditions, orphanDependents, propagationPolicy, dryRun } = decoded
-  const ignoring = decoded['ignoreStoreReadErrorWithClusterBreakingPotential']
+  const { gracePeriodSeconds, preconditions, orphanDependents, propagationPolicy, dryRun, ...others } = decoded
+  const ignoring = others.ignoreStoreReadErrorWithClusterBreakingPotential
   return {
     ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
     ...(preconditions === undefined ? {} : { preconditions }),

@@ -26,7 +26,12 @@ export type PrintTable = (input: {
   readonly includeObject: 'None' | 'Metadata' | 'Object'
   /** False for the later events of a watch, whose columns went out with the first. */
   readonly withColumns: boolean
-}) => KubeObject
+}) => PrintedTable
+
+/** A meta.k8s.io Table. */
+export type PrintedTable = KubeObject & {
+  readonly rows: readonly { readonly cells: readonly unknown[]; readonly object?: unknown }[]
+}
 
 /** What handlers need of the server. */
 export interface ServerContext {

@@ -279,7 +279,7 @@ function piecedList(
       envelope: asKubeObject(envelope),
       field: 'rows',
       count,
-      part: (from, to) => table(objects(from, to), false)['rows'],
+      part: (from, to) => table(objects(from, to), false).rows,
     }
   }
   if (representation.shape === 'metadata') {

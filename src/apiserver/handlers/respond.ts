@@ -10,7 +10,7 @@ import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { ServedForm } from '../cache/entry.ts'
 import { storageKey } from '../cache/keys.ts'
 import type { ListMetadata } from '../registry/endpoint.ts'
-import type { ResourceRequest, ServerContext } from './context.ts'
+import type { PrintedTable, ResourceRequest, ServerContext } from './context.ts'
 import { CONTENT_TYPES, type Representation, requireMetadataForm } from './negotiate.ts'
 import { ownMetadata } from './own-metadata.ts'
 import { messageForm, objectBytes, storedPieces } from './protobuf.ts'
@@ -183,7 +183,7 @@ export function tableOf(
   metadata: ListMetadata,
   representation: Representation,
   withColumns = true,
-): KubeObject {
+): PrintedTable {
   const include = request.query.get('includeObject') ?? ''
   if (!['', 'None', 'Metadata', 'Object'].includes(include)) {
     const { field, message } = invalid('includeObject', include, "must be 'Metadata', 'Object', 'None', or empty")

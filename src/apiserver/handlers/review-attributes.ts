@@ -1,6 +1,13 @@
 /** What an access review's spec asks about, and what of it could not be understood. */
-import type { SubjectAccessReviewSpec } from '../../api/generated/types.ts'
-import type { Fields } from '../../api/object.ts'
+import type {
+  FieldSelectorAttributes,
+  FieldSelectorRequirement,
+  LabelSelectorAttributes,
+  LabelSelectorRequirement,
+  ResourceAttributes,
+  SelfSubjectAccessReviewSpec,
+  SubjectAccessReviewSpec,
+} from '../../api/generated/types.ts'
 import { parseFieldSelector } from '../../api/objects/field-selector.ts'
 import { formatLabelSelector, labelSelectorOf, parseLabelSelector } from '../../api/objects/label-selector.ts'
 import type { UserInfo } from '../../api/request.ts'
@@ -21,11 +28,14 @@ export function userOfSpec(spec: SubjectAccessReviewSpec): UserInfo {
   }
 }
 
-export function attributesOfSpec(spec: Fields, user: UserInfo): AskedAbout {
-  const isResource = spec['resourceAttributes'] !== undefined
-  const resource: Fields = spec['resourceAttributes'] ?? {}
-  const fields = selectorText(resource['fieldSelector'], parseFieldSelector, fieldTerm)
-  const labels = selectorText(resource['labelSelector'], parseLabelSelector, labelTerm)
+export function attributesOfSpec(
+  { resourceAttributes, nonResourceAttributes }: SubjectAccessReviewSpec | SelfSubjectAccessReviewSpec,
+  user: UserInfo,
+): AskedAbout {
+  const isResource = resourceAttributes !== undefined
+  const resource: ResourceAttributes = resourceAttributes ?? {}
+  const fields = selectorText(resource.fieldSelector, parseFieldSelector, fieldTerm)
+  const labels = selectorText(resource.labelSelector, parseLabelSelector, labelTerm)
   const ignored = (['fieldSelector', 'labelSelector'] as const).flatMap((name) => {
     const { problem } = name === 'fieldSelector' ? fields : labels
     return problem === undefined ? [] : [`spec.resourceAttributes.${name} ${problem} due to parse error`]
@@ -34,20 +44,22 @@ export function attributesOfSpec(spec: Fields, user: UserInfo): AskedAbout {
     attributes: {
       user,
       isResource,
-      verb: resource['verb'] ?? spec['nonResourceAttributes']?.verb ?? '',
-      group: resource['group'] ?? '',
-      version: resource['version'] || (isResource ? '*' : ''),
-      resource: resource['resource'] ?? '',
-      subresource: resource['subresource'] ?? '',
-      namespace: resource['namespace'] ?? '',
-      name: resource['name'] ?? '',
-      path: spec['nonResourceAttributes']?.path ?? '',
+      verb: resource.verb ?? nonResourceAttributes?.verb ?? '',
+      group: resource.group ?? '',
+      version: resource.version || (isResource ? '*' : ''),
+      resource: resource.resource ?? '',
+      subresource: resource.subresource ?? '',
+      namespace: resource.namespace ?? '',
+      name: resource.name ?? '',
+      path: nonResourceAttributes?.path ?? '',
       ...(fields.text === '' ? {} : { fieldSelector: fields.text }),
       ...(labels.text === '' ? {} : { labelSelector: labels.text }),
     },
     ignored,
   }
 }
+
+type SelectorRequirement = FieldSelectorRequirement | LabelSelectorRequirement
 
 interface SelectorText {
   readonly text: string
@@ -56,14 +68,13 @@ interface SelectorText {
 
 /** A review's selector as a request would have it; `term` is undefined for a requirement that cannot be said so. */
 function selectorText(
-  selector: Fields | undefined,
+  selector: FieldSelectorAttributes | LabelSelectorAttributes | undefined,
   parse: (text: string) => unknown,
-  term: (requirement: Fields) => string | undefined,
+  term: (requirement: SelectorRequirement) => string | undefined,
 ): SelectorText {
   if (selector === undefined) return { text: '' }
-  const raw: string = selector['rawSelector'] ?? ''
+  const { rawSelector: raw = '', requirements = [] } = selector
   if (raw !== '') return parses(parse, raw) ? { text: raw } : { text: '', problem: 'ignored' }
-  const requirements: readonly Fields[] = selector['requirements'] ?? []
   const terms = requirements.map(term).filter((text) => text !== undefined && parses(parse, text))
   if (terms.length === requirements.length) return { text: terms.join(',') }
   return { text: terms.join(','), problem: terms.length === 0 ? 'ignored' : 'partially ignored' }
@@ -78,13 +89,13 @@ function parses(parse: (text: string) => unknown, text: string): boolean {
   }
 }
 
-function fieldTerm({ key, operator, values = [] }: Fields): string | undefined {
+function fieldTerm({ key, operator, values = [] }: SelectorRequirement): string | undefined {
   if (values.length !== 1 || (operator !== 'In' && operator !== 'NotIn')) return undefined
   const value = String(values[0]).replace(/[\\,=]/g, (c) => `\\${c}`)
   return `${key}${operator === 'In' ? '=' : '!='}${value}`
 }
 
-function labelTerm(requirement: Fields): string | undefined {
+function labelTerm(requirement: SelectorRequirement): string | undefined {
   const selector = labelSelectorOf({ matchExpressions: [requirement] })
   return selector.requirements.length === 1 ? formatLabelSelector(selector) : undefined
 }

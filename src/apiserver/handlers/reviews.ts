@@ -5,12 +5,15 @@
  */
 
 import type {
+  FieldSelectorRequirement,
   LocalSubjectAccessReview,
+  NonResourceAttributes,
   SelfSubjectAccessReview,
+  SelfSubjectAccessReviewSpec,
   SubjectAccessReview,
   SubjectAccessReviewSpec,
 } from '../../api/generated/types.ts'
-import { asJson, type Fields, type Given, type KubeObject } from '../../api/object.ts'
+import { asJson, type Given, type KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
 import { type FieldError, invalid, invalidError, required } from '../../api/validation/errors.ts'
 import { validateLabelRequirement, validateSetOperator } from '../../api/validation/labels.ts'
@@ -115,12 +118,14 @@ function refuse(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalidError({ group: 'authorization.k8s.io', kind: '' }, '', errors)
 }
 
-/** The internal type, which messages print, has no JSON names. */
-const goNonResource = (attributes: Fields) => ({ Path: attributes['path'] ?? '', Verb: attributes['verb'] ?? '' })
+type AttributesSpec = SubjectAccessReviewSpec | SelfSubjectAccessReviewSpec
 
-function onlyOneAttributes(spec: Fields = {}): readonly FieldError[] {
-  const other = spec['nonResourceAttributes']
-  if ((spec['resourceAttributes'] === undefined) !== (other === undefined)) return []
+/** The internal type, which messages print, has no JSON names. */
+const goNonResource = ({ path = '', verb = '' }: NonResourceAttributes) => ({ Path: path, Verb: verb })
+
+function onlyOneAttributes(spec: AttributesSpec = {}): readonly FieldError[] {
+  const other = spec.nonResourceAttributes
+  if ((spec.resourceAttributes === undefined) !== (other === undefined)) return []
   return [
     invalid(
       'spec',
@@ -136,18 +141,16 @@ function someSubject(spec: SubjectAccessReviewSpec = {}): readonly FieldError[] 
     : [invalid('spec.user', '', 'at least one of user or group must be specified')]
 }
 
-function selectors(spec: Fields = {}): readonly FieldError[] {
+function selectors(spec: AttributesSpec = {}): readonly FieldError[] {
   const errors: FieldError[] = []
-  for (const field of ['fieldSelector', 'labelSelector']) {
-    const selector: Fields | undefined = spec['resourceAttributes']?.[field]
+  for (const field of ['fieldSelector', 'labelSelector'] as const) {
+    const selector = spec.resourceAttributes?.[field]
     if (selector === undefined) continue
     const path = `spec.resourceAttributes.${field}`
-    const requirements: readonly Fields[] = selector['requirements'] ?? []
-    if (selector['rawSelector'] && requirements.length > 0)
-      errors.push(
-        invalid(`${path}.rawSelector`, selector['rawSelector'], 'may not specified at the same time as requirements'),
-      )
-    if (!selector['rawSelector'] && requirements.length === 0)
+    const { rawSelector, requirements = [] } = selector
+    if (rawSelector && requirements.length > 0)
+      errors.push(invalid(`${path}.rawSelector`, rawSelector, 'may not specified at the same time as requirements'))
+    if (!rawSelector && requirements.length === 0)
       errors.push(
         required(`${path}.requirements`, `when ${path} is specified, requirements or rawSelector is required`),
       )
@@ -160,9 +163,9 @@ function selectors(spec: Fields = {}): readonly FieldError[] {
   return errors
 }
 
-function fieldRequirement(requirement: Fields, path: string, errors: FieldError[]): void {
-  if (!requirement['key']) errors.push(required(`${path}.key`, 'must be specified'))
-  validateSetOperator(requirement['operator'] ?? '', requirement['values'] ?? [], path, errors)
+function fieldRequirement(requirement: FieldSelectorRequirement, path: string, errors: FieldError[]): void {
+  if (!requirement.key) errors.push(required(`${path}.key`, 'must be specified'))
+  validateSetOperator(requirement.operator ?? '', requirement.values ?? [], path, errors)
 }
 
 /** Nothing but managedFields (and what is allowed) may stand in a review's metadata. */

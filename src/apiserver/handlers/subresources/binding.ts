@@ -1,6 +1,6 @@
 /** pods/binding and bindings: the scheduler's answer, written into the pod. */
-import type { Pod, PodSpec, PodStatus } from '../../../api/generated/types.ts'
-import type { Fields, KubeObject } from '../../../api/object.ts'
+import type { Binding, ObjectReference, Pod, PodSpec, PodStatus } from '../../../api/generated/types.ts'
+import type { Given, KubeObject } from '../../../api/object.ts'
 import type { ApiResponse } from '../../../api/request.ts'
 import { badRequest, conflict, notFound, StatusError } from '../../../api/status.ts'
 import { dns1123Subdomain } from '../../../api/validation/names.ts'
@@ -31,7 +31,7 @@ export async function createBinding(resource: ResourceRequest): Promise<ApiRespo
   )
   if (admitted.metadata.name !== info.name && info.name !== '')
     throw badRequest('name in URL does not match name in Binding object')
-  const target: Fields = admitted['target'] ?? {}
+  const target: ObjectReference = (admitted as Given<Binding>).target ?? {}
   checkTarget(target)
   await context.admission.validate(admissionAttributes(resource, 'CREATE', attributes, admitted, undefined))
   await assign(resource, admitted, target, options.dryRun)
@@ -39,22 +39,25 @@ export async function createBinding(resource: ResourceRequest): Promise<ApiRespo
 }
 
 /** @throws StatusError 500: Kubernetes answers the field error as it is, without a kind */
-function checkTarget(target: Fields): void {
-  const kind: string = target['kind'] ?? ''
+function checkTarget({ kind = '', name = '' }: ObjectReference): void {
   if (kind !== '' && kind !== 'Node')
     throw new StatusError(
       500,
       '',
       `target.kind: Unsupported value: ${JSON.stringify(kind)}: supported values: "Node", "<empty>"`,
     )
-  const name: string = target['name'] ?? ''
   if (name === '') throw new StatusError(500, '', 'target.name: Required value')
   const [wrong] = dns1123Subdomain(name)
   if (wrong !== undefined)
     throw new StatusError(500, '', `target.name: Invalid value: ${JSON.stringify(name)}: ${wrong}`)
 }
 
-async function assign(resource: ResourceRequest, binding: KubeObject, target: Fields, dryRun: boolean): Promise<void> {
+async function assign(
+  resource: ResourceRequest,
+  binding: KubeObject,
+  target: ObjectReference,
+  dryRun: boolean,
+): Promise<void> {
   const { context } = resource
   const pods = context.scheme.find('', 'v1', 'pods')
   if (pods === undefined) throw new StatusError(500, 'InternalError', 'pods are not served')
@@ -91,7 +94,13 @@ async function assign(resource: ResourceRequest, binding: KubeObject, target: Fi
 }
 
 /** The pod on its node, with the condition that says so and the annotations and labels the scheduler wants on it. */
-function bound(pod: Pod, spec: Partial<PodSpec>, binding: KubeObject, target: Fields, now: string): KubeObject {
+function bound(
+  pod: Pod,
+  spec: Partial<PodSpec>,
+  binding: KubeObject,
+  target: ObjectReference,
+  now: string,
+): KubeObject {
   const { annotations, labels } = binding.metadata
   const metadata = {
     ...pod.metadata,
@@ -110,7 +119,7 @@ function bound(pod: Pod, spec: Partial<PodSpec>, binding: KubeObject, target: Fi
   return {
     ...pod,
     metadata,
-    spec: { ...spec, nodeName: target['name'] },
+    spec: { ...spec, nodeName: target.name },
     status: { ...status, conditions: next },
   }
 }

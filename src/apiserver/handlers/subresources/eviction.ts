@@ -5,12 +5,13 @@
 
 import type {
   Condition,
+  Eviction,
   Pod,
   PodCondition,
   PodDisruptionBudget,
   PodDisruptionBudgetStatus,
 } from '../../../api/generated/types.ts'
-import type { Fields, KubeObject } from '../../../api/object.ts'
+import type { Fields, Given, KubeObject } from '../../../api/object.ts'
 import { labelSelectorOf } from '../../../api/objects/label-selector.ts'
 import type { ApiResponse } from '../../../api/request.ts'
 import { badRequest, notFound, StatusError } from '../../../api/status.ts'
@@ -44,7 +45,7 @@ export async function createEviction(resource: ResourceRequest): Promise<ApiResp
   const eviction = inNamespace(sent, true, info.namespace)
   if ((eviction.metadata.name ?? '') !== info.name)
     throw badRequest('name in URL does not match name in Eviction object')
-  const deleteOptions: DeleteOptions = eviction['deleteOptions'] ?? EMPTY
+  const deleteOptions: DeleteOptions = (eviction as Given<Eviction>).deleteOptions ?? EMPTY
   const dryRun = options.dryRun || (deleteOptions.dryRun?.length ?? 0) > 0
   const attributes = { dryRun, options: optionsObject(options) }
   const admitted = await context.admission.mutate(

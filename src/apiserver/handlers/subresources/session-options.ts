@@ -2,7 +2,7 @@
  * The options of exec, attach and port-forward, from their query to what admission sees and what the kubelet is asked (API
  * concept: PodExecOptions, PodAttachOptions, PodPortForwardOptions).
  */
-import type { KubeObject } from '../../../api/object.ts'
+import { asKubeObject } from '../../../api/object.ts'
 import { badRequest } from '../../../api/status.ts'
 import type { AdmissionAttributes } from '../../admission/plugin.ts'
 import type { ResourceRequest } from '../context.ts'
@@ -79,7 +79,7 @@ export async function admitConnect(
 ): Promise<void> {
   const { admission } = resource.context
   const kind = resource.subresource?.kind ?? ''
-  const object = { kind, apiVersion: 'v1', ...options } as unknown as KubeObject
+  const object = asKubeObject({ kind, apiVersion: 'v1', ...options })
   const attributes = (): AdmissionAttributes =>
     admissionAttributes(resource, 'CONNECT', { dryRun: false, options: {} }, object, undefined)
   await admission.mutate(attributes())

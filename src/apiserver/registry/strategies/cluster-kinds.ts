@@ -13,7 +13,8 @@ import type {
   Taint,
 } from '../../../api/generated/types.ts'
 import { withMetadata } from '../../../api/metadata.ts'
-import type { Fields, Given, KubeObject, SpecAndStatus } from '../../../api/object.ts'
+import type { Given, KubeObject, SpecAndStatus } from '../../../api/object.ts'
+import { asObject, asText } from '../../../api/unchecked.ts'
 import * as policies from '../../../api/validation/admission-policies.ts'
 import { validateWebhookConfiguration } from '../../../api/validation/admissionregistration.ts'
 import * as autoscaling from '../../../api/validation/autoscaling.ts'
@@ -172,8 +173,8 @@ const csiDrivers: Strategy<CSIDriver> = {
 
 const specSelectable = (...fields: readonly string[]): Partial<Strategy> => ({
   fieldLabels: fields.map((field) => `spec.${field}`),
-  selectableFields({ spec }) {
-    return Object.fromEntries(fields.map((field) => [`spec.${field}`, (spec as Fields | undefined)?.[field] ?? '']))
+  selectableFields({ spec }: SpecAndStatus) {
+    return Object.fromEntries(fields.map((field) => [`spec.${field}`, asText(asObject(spec)[field])]))
   },
 })
 
