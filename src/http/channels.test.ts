@@ -102,6 +102,18 @@ test('a channel ends by the message that says so, and what says nothing is passe
   assert.deepEqual(heard, ['0: 3', '0 ended'])
 })
 
+test('a subprotocol may have a name that is no token, as the port-forward tunnel has', async () => {
+  const [near, far] = duplexPair()
+  const name = 'SPDY/3.1+portforward.k8s.io'
+  const headers = { ...handshake, 'sec-websocket-protocol': name }
+  const peer = await acceptMessages({ method: 'GET', headers }, far, new Uint8Array(), name)
+  const answer = String(near.read())
+  assert.match(answer, /^HTTP\/1\.1 101 /)
+  assert.equal(answer.match(/^Sec-WebSocket-Protocol: .*$/gm)?.join(), `Sec-WebSocket-Protocol: ${name}`)
+  peer.close()
+  near.destroy()
+})
+
 test('a handshake that is no WebSocket is told so', async () => {
   const [near, far] = duplexPair()
   await assert.rejects(acceptMessages({ method: 'GET', headers: {} }, far, new Uint8Array(), 'x'))

@@ -46,8 +46,10 @@ export async function acceptMessages(
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: LARGEST_MESSAGE,
-    handleProtocols: () => subprotocol,
   })
+  // Not by the library, which holds names to be tokens: that of the port-forward tunnel has a slash.
+  const { 'sec-websocket-protocol': _asked, ...headers } = request.headers
+  server.on('headers', (answer) => answer.push(`Sec-WebSocket-Protocol: ${subprotocol}`))
   return new Promise((resolve, reject) => {
     server.on('wsClientError', (error) => {
       socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n')
@@ -56,7 +58,7 @@ export async function acceptMessages(
     // Of a client that has gone meanwhile the library says nothing.
     if (!socket.readable || !socket.writable) reject(new Error('the client has gone'))
     // All that the library reads of a request.
-    const incoming = { method: request.method, headers: request.headers } as IncomingMessage
+    const incoming = { method: request.method, headers } as IncomingMessage
     server.handleUpgrade(incoming, socket, Buffer.from(head), (peer) => resolve(peerOf(peer, socket)))
   })
 }
