@@ -3,6 +3,7 @@
  * Kubernetes gives when it reads, and definitions, which Kubernetes stores in their first version, become those of v1. What this
  * server writes is JSON of the versions that every kube-apiserver reads.
  */
+
 import { decodeFields } from '../api/codec/decode.ts'
 import { parseExactly } from '../api/codec/json.ts'
 import { decodeProtobuf, openProtobuf } from '../api/codec/protobuf.ts'
@@ -10,12 +11,14 @@ import { applyDefaults } from '../api/defaults/defaults.ts'
 import {
   apiVersionOf,
   asKubeObject,
-  type Fields,
+  type Json,
+  type JsonObject,
   type KubeObject,
   parseApiVersion,
   type SpecAndStatus,
 } from '../api/object.ts'
 import type { ResourceRow, Scheme } from '../api/scheme/resource.ts'
+import { asList, asObject } from '../api/unchecked.ts'
 import type { Transformer } from '../storage/transform.ts'
 import { encodeStored } from './cache/entry.ts'
 
@@ -86,9 +89,9 @@ export function definitionOfVersion1(stored: SpecAndStatus): KubeObject {
     conversion,
     preserveUnknownFields,
     ...spec
-  } = stored.spec as Fields
-  const named: readonly Fields[] = versions ?? [{ name: version, served: true, storage: true }]
-  const common: Fields = {
+  } = asObject(stored.spec)
+  const named = versions ? asList(versions).map(asObject) : [{ name: version, served: true, storage: true }]
+  const common = {
     schema: validation,
     subresources,
     additionalPrinterColumns,
@@ -106,22 +109,21 @@ export function definitionOfVersion1(stored: SpecAndStatus): KubeObject {
   }
 }
 
-const given = (fields: Fields): Fields =>
+const given = (fields: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null))
 
-function versionOf({ additionalPrinterColumns, ...version }: Fields): Fields {
+function versionOf({ additionalPrinterColumns, ...version }: JsonObject): JsonObject {
   if (additionalPrinterColumns === undefined) return version
   return {
     ...version,
-    additionalPrinterColumns: (additionalPrinterColumns as readonly Fields[]).map(({ JSONPath, ...column }) => ({
-      ...column,
-      jsonPath: JSONPath ?? column['jsonPath'],
-    })),
+    additionalPrinterColumns: asList(additionalPrinterColumns)
+      .map(asObject)
+      .map(({ JSONPath, ...column }) => ({ ...column, jsonPath: JSONPath ?? column['jsonPath'] })),
   }
 }
 
-function conversionOf(conversion: Fields | undefined): Fields {
-  const { webhookClientConfig, conversionReviewVersions, ...rest } = conversion ?? { strategy: 'None' }
+function conversionOf(conversion: Json | undefined): JsonObject {
+  const { webhookClientConfig, conversionReviewVersions, ...rest } = asObject(conversion ?? { strategy: 'None' })
   if (rest['strategy'] !== 'Webhook') return rest
   return { ...rest, webhook: given({ clientConfig: webhookClientConfig, conversionReviewVersions }) }
 }

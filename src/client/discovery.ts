@@ -1,5 +1,6 @@
 /** Discovery: every resource served, or those of some groups, in its group's preferred version. */
-import { apiVersionOf, type Fields, parseApiVersion } from '../api/object.ts'
+import type { APIGroup, APIGroupList, APIResource, APIResourceList } from '../api/generated/types.ts'
+import { apiVersionOf, parseApiVersion } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
 import { AGGREGATED_ACCEPT } from './aggregated-discovery.ts'
 import type { DiscoveredResource, Discovery } from './client.ts'
@@ -11,23 +12,8 @@ interface GroupVersion {
   readonly version: string
 }
 
-interface ServedVersion {
-  readonly version: string
-}
-
-/** An entry of /apis, or the answer of /apis/GROUP. */
-interface ServedGroup {
-  readonly name: string
-  readonly preferredVersion: ServedVersion
-  readonly versions: readonly ServedVersion[]
-}
-
-interface ServedResource extends Partial<GroupVersion> {
-  readonly name: string
-  readonly kind: string
-  readonly namespaced: boolean
-  readonly verbs?: readonly string[]
-}
+/** @throws StatusError */
+type Read = <T>(path: string) => Promise<T>
 
 const CORE: GroupVersion = { group: '', version: 'v1' }
 
@@ -38,13 +24,14 @@ const CORE: GroupVersion = { group: '', version: 'v1' }
  * @throws StatusError when /apis, or one of `groups`, cannot be read
  */
 export async function discover(requester: Requester, groups?: readonly string[]): Promise<Discovery> {
-  const read = async (path: string): Promise<Fields> => responseObject(await requester.request({ method: 'GET', path }))
+  const read: Read = async <T>(path: string) => responseObject(await requester.request({ method: 'GET', path })) as T
   const versions = groups === undefined ? await everyGroup(read) : await someGroups(read, groups)
   const failed: string[] = []
   const lists = await Promise.all(
-    versions.map(async ({ group, version }): Promise<readonly ServedResource[]> => {
+    versions.map(async ({ group, version }): Promise<readonly APIResource[]> => {
       try {
-        return (await read(group === '' ? `/api/${version}` : `/apis/${group}/${version}`))['resources'] ?? []
+        const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+        return (await read<Partial<APIResourceList>>(path)).resources ?? []
       } catch {
         failed.push(apiVersionOf(group, version))
         return []
@@ -74,21 +61,17 @@ export async function discover(requester: Requester, groups?: readonly string[])
   return { resources: [...preferred.values()], everyVersion, failed }
 }
 
-async function everyGroup(read: (path: string) => Promise<Fields>): Promise<readonly GroupVersion[]> {
-  const groups: readonly ServedGroup[] = (await read('/apis'))['groups']
+async function everyGroup(read: Read): Promise<readonly GroupVersion[]> {
+  const { groups } = await read<APIGroupList>('/apis')
   return [CORE, ...groups.flatMap(versionsOf)]
 }
 
-async function someGroups(
-  read: (path: string) => Promise<Fields>,
-  groups: readonly string[],
-): Promise<readonly GroupVersion[]> {
+async function someGroups(read: Read, groups: readonly string[]): Promise<readonly GroupVersion[]> {
   const found = await Promise.all(
     groups.map(async (group): Promise<readonly GroupVersion[]> => {
       if (group === '') return [CORE]
       try {
-        const { preferredVersion, versions } = await read(`/apis/${group}`)
-        return versionsOf({ name: group, preferredVersion, versions })
+        return versionsOf(await read<APIGroup>(`/apis/${group}`))
       } catch (error) {
         // In plain text, of a group that no server has.
         if (error instanceof StatusError && error.code === 404) return []
@@ -100,9 +83,12 @@ async function someGroups(
 }
 
 /** The preferred one first. */
-function versionsOf({ name: group, preferredVersion, versions }: ServedGroup): readonly GroupVersion[] {
-  const others = versions.filter(({ version }) => version !== preferredVersion.version)
-  return [preferredVersion, ...others].map(({ version }) => ({ group, version }))
+function versionsOf({ name: group, preferredVersion, versions }: APIGroup): readonly GroupVersion[] {
+  const others = versions.filter(({ version }) => version !== preferredVersion?.version)
+  return [...(preferredVersion === undefined ? [] : [preferredVersion]), ...others].map(({ version }) => ({
+    group,
+    version,
+  }))
 }
 
 /**

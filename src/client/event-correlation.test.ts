@@ -14,9 +14,11 @@ const event = (name: string, message: string, host = 'a') => ({
   message,
   count: 1,
   firstTimestamp: '2026-01-01T00:00:00Z',
+  reportingComponent: 'kubelet',
+  reportingInstance: host,
 })
 
-const count = (correlated: ReturnType<ReturnType<typeof createCorrelation>['correlate']>) => correlated?.event['count']
+const count = (correlated: ReturnType<ReturnType<typeof createCorrelation>['correlate']>) => correlated?.event.count
 
 test('recorders that share what is remembered count each its own Events', () => {
   const { correlate } = createCorrelation(simulatedRuntime(1).clock)

@@ -3,7 +3,8 @@
  * is kept by the object that it was told about, of so many objects: of each the few kinds of Events, and their messages.
  */
 
-import type { JsonObject, KubeObject } from '../api/object.ts'
+import type { Event } from '../api/generated/types.ts'
+import type { JsonObject } from '../api/object.ts'
 import type { Clock } from '../base/clock.ts'
 import { formatTime } from '../base/clock.ts'
 import { createLruMap } from '../base/lru.ts'
@@ -17,6 +18,9 @@ const similarIntervalMs = 600_000
 const mostSubjects = 4096
 const mostKinds = 64
 const mostWritten = 32
+
+/** A core/v1 Event, as it is written: null says that it has no eventTime. */
+export type CoreEvent = Omit<Event, 'eventTime'> & { readonly eventTime?: string | null }
 
 /** An Event that was written, and is counted when it comes again. */
 interface Written {
@@ -47,26 +51,25 @@ interface Subject {
 }
 
 export interface CorrelatedEvent {
-  readonly event: KubeObject
+  readonly event: CoreEvent
   /** When the Event exists already: the strategic merge patch that counts it once more. */
   readonly patch: JsonObject | undefined
   /** Called with the server's answer. */
-  readonly written: (event: KubeObject) => void
+  readonly written: (event: CoreEvent) => void
 }
 
 export interface Correlation {
   /** undefined: spam, not written. */
-  correlate(event: KubeObject): CorrelatedEvent | undefined
+  correlate(event: CoreEvent): CorrelatedEvent | undefined
 }
 
 /** Several recorders may share one: what each tells is its own by its source. */
 export function createCorrelation(clock: Clock, most = mostSubjects): Correlation {
   const subjects = createLruMap<string, Subject>(most)
 
-  function subjectOf(event: KubeObject, now: number): Subject {
-    const { component, host } = event['source']
-    const { kind, namespace, name, uid, apiVersion } = event['involvedObject']
-    const key = `${component} ${host} ${apiVersion} ${kind} ${namespace}/${name} ${uid}`
+  function subjectOf({ source, involvedObject }: CoreEvent, now: number): Subject {
+    const { kind, namespace, name, uid, apiVersion } = involvedObject
+    const key = `${source?.component} ${source?.host} ${apiVersion} ${kind} ${namespace}/${name} ${uid}`
     let subject = subjects.get(key)
     if (subject === undefined) {
       subject = { tokens: spamBurst, at: now, kinds: [] }
@@ -80,10 +83,10 @@ export function createCorrelation(clock: Clock, most = mostSubjects): Correlatio
       const now = clock.now()
       const subject = subjectOf(event, now)
       const kind = kindOf(subject, event, now)
-      const isCombined = isOneOfMany(kind, event['message'], now)
+      const isCombined = isOneOfMany(kind, event.message ?? '', now)
       let candidate = isCombined ? combined(event) : event
-      const message: string | undefined = isCombined ? undefined : event['message']
-      const fieldPath: string | undefined = isCombined ? undefined : event['involvedObject'].fieldPath
+      const message = isCombined ? undefined : event.message
+      const fieldPath = isCombined ? undefined : event.involvedObject.fieldPath
       let own = kind.written.find((one) => one.message === message && one.fieldPath === fieldPath)
       let patch: JsonObject | undefined
       if (own === undefined) {
@@ -93,12 +96,12 @@ export function createCorrelation(clock: Clock, most = mostSubjects): Correlatio
         const count = own.count + 1
         const { name, firstTimestamp } = own
         candidate = { ...candidate, metadata: { ...candidate.metadata, name }, firstTimestamp, count }
-        patch = { count, lastTimestamp: formatTime(now), message: candidate['message'] }
+        patch = { count, lastTimestamp: formatTime(now), message: candidate.message }
       }
       const observed = own
-      const observe = (written: KubeObject) => {
-        observed.count = written['count'] ?? 1
-        observed.firstTimestamp = written['firstTimestamp'] ?? formatTime(now)
+      const observe = (written: CoreEvent) => {
+        observed.count = written.count ?? 1
+        observed.firstTimestamp = written.firstTimestamp ?? formatTime(now)
         observed.name = written.metadata.name ?? ''
       }
       observe(candidate)
@@ -107,11 +110,11 @@ export function createCorrelation(clock: Clock, most = mostSubjects): Correlatio
   }
 }
 
-function kindOf(subject: Subject, event: KubeObject, now: number): Kind {
-  const type: string = event['type']
-  const reason: string = event['reason']
-  const component: string = event['reportingComponent']
-  const instance: string = event['reportingInstance']
+function kindOf(
+  subject: Subject,
+  { type = '', reason = '', reportingComponent: component, reportingInstance: instance }: CoreEvent,
+  now: number,
+): Kind {
   let kind = subject.kinds.find(
     (one) => one.reason === reason && one.type === type && one.component === component && one.instance === instance,
   )
@@ -131,11 +134,11 @@ function isOneOfMany(kind: Kind, message: string, now: number): boolean {
   return true
 }
 
-function combined(event: KubeObject): KubeObject {
+function combined(event: CoreEvent): CoreEvent {
   const { reportingComponent: _c, reportingInstance: _i, ...rest } = event
   return {
-    ...(rest as KubeObject),
-    message: `(combined from similar events): ${event['message']}`,
+    ...rest,
+    message: `(combined from similar events): ${event.message}`,
     count: 1,
     reportingComponent: '',
     reportingInstance: '',

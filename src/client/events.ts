@@ -7,7 +7,7 @@ import { isAlreadyExists, StatusError } from '../api/status.ts'
 import { formatTime, sleep } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from './client.ts'
-import { type Correlation, createCorrelation } from './event-correlation.ts'
+import { type CoreEvent, type Correlation, createCorrelation } from './event-correlation.ts'
 import { createEventSeries } from './event-series.ts'
 
 export interface EventSource {
@@ -90,7 +90,7 @@ export function createEventRecorder(
         series.record(reference, type, reason, message, options, now)
         return
       }
-      const build = (): KubeObject => ({
+      const build = (): CoreEvent => ({
         kind: 'Event',
         apiVersion: 'v1',
         metadata: {
@@ -111,13 +111,13 @@ export function createEventRecorder(
         reportingInstance: source.host ?? '',
       })
       // Made when its turn comes: the caller does not wait for it.
-      let built: KubeObject | undefined
+      let built: CoreEvent | undefined
       write(async () => {
         built ??= build()
         const event = built
         const outcome = correlation.correlate(event)
         if (outcome === undefined) return
-        const events = client.resource(coreEvents).namespace(event.metadata.namespace ?? 'default')
+        const events = client.resource<CoreEvent>(coreEvents).namespace(event.metadata.namespace ?? 'default')
         if (outcome.patch !== undefined) {
           try {
             outcome.written(await events.patch(outcome.event.metadata.name ?? '', 'strategic', outcome.patch))

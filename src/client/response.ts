@@ -1,9 +1,10 @@
 /** Answers of an API server, from either transport, as what a caller wants: an object, a list, a text, or a StatusError. */
 import { jsonText, parseExactly } from '../api/codec/json.ts'
+import type { Status } from '../api/generated/types.ts'
 import { withoutManagedFields } from '../api/metadata.ts'
-import type { KubeObject } from '../api/object.ts'
+import type { Given, KubeObject } from '../api/object.ts'
 import type { ApiResponse, StoredObject } from '../api/request.ts'
-import { type StatusDetails, StatusError } from '../api/status.ts'
+import { StatusError } from '../api/status.ts'
 import type { KubeList, ListOptions } from './client.ts'
 import type { Requester } from './transport.ts'
 
@@ -20,19 +21,14 @@ export function statusOf(error: unknown): StatusError | undefined {
 }
 
 /** A failure's Status object as the error that it stands for. */
-export function errorFromStatus(status: KubeObject, httpCode = 500): StatusError {
-  return new StatusError(
-    Number(status['code'] ?? httpCode),
-    String(status['reason'] ?? ''),
-    String(status['message'] ?? ''),
-    status['details'] as StatusDetails | undefined,
-  )
+export function errorFromStatus({ code, reason, message, details }: Given<Status>, httpCode = 500): StatusError {
+  return new StatusError(Number(code ?? httpCode), String(reason ?? ''), String(message ?? ''), details)
 }
 
 /** @throws StatusError for a Status of Failure; Error for an answer that is no object */
 export function responseObject(response: ApiResponse): KubeObject {
-  const object = bare(response)
-  if (object.kind === 'Status' && object['status'] === 'Failure') throw errorFromStatus(object, response.status)
+  const object: Given<Status> = bare(response)
+  if (object.kind === 'Status' && object.status === 'Failure') throw errorFromStatus(object, response.status)
   if (response.status >= 400) throw new StatusError(response.status, '', jsonText(object))
   return object
 }
@@ -76,9 +72,9 @@ export async function responseList<T extends KubeObject>(
       items: (await inTurns(response.items, objectOf)) as KubeObject[] as T[],
     }
   }
-  const list = responseObject(response)
+  const list: KubeObject & { readonly items?: readonly T[] | null } = responseObject(response)
   const kind = list.kind.replace(/List$/, '')
-  const items = ((list['items'] as readonly T[] | null | undefined) ?? []).map((item) => {
+  const items = (list.items ?? []).map((item) => {
     const whole = (item.kind !== undefined ? item : { apiVersion: list.apiVersion, kind, ...(item as object) }) as T
     return areTrimmed ? withoutManagedFields(whole) : whole
   })

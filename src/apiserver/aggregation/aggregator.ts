@@ -1,8 +1,8 @@
 /** Which server a request for an aggregated group version is passed on to (pass.ts), whether it answers, and what it serves. */
 
-import type { APIService } from '../../api/generated/types.ts'
-import type { Fields } from '../../api/object.ts'
+import type { APIResource, APIService } from '../../api/generated/types.ts'
 import type { ApiRequest, ApiResponse, UserInfo } from '../../api/request.ts'
+import { asObject } from '../../api/unchecked.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { createClientPool } from '../../http/client-pool.ts'
 import { limitedText } from '../../http/fetch.ts'
@@ -21,7 +21,7 @@ export interface RemoteGroupVersion {
   readonly group: string
   readonly version: string
   /** APIResources as its server last told them; undefined until it has. */
-  readonly resources: readonly Fields[] | undefined
+  readonly resources: readonly Partial<APIResource>[] | undefined
 }
 
 /**
@@ -32,7 +32,7 @@ export interface LocalApi {
   readonly group: string
   readonly version: string
   /** APIResources. */
-  readonly resources: readonly Fields[]
+  readonly resources: readonly Partial<APIResource>[]
   /** Of a request for one of the resources, which has passed the filters. @throws StatusError */
   answer(request: ApiRequest): Promise<ApiResponse>
 }
@@ -73,7 +73,7 @@ export function createAggregator(
   localApis: readonly LocalApi[] = [],
 ): Aggregator {
   const clients = createClientPool(MAX_CLIENTS)
-  const told = new Map<string, readonly Fields[]>()
+  const told = new Map<string, readonly Partial<APIResource>[]>()
   let generation = 0
   let seen = -1
   /** The APIServices of `remote` by uid and revision. */
@@ -125,7 +125,7 @@ export function createAggregator(
     })
     return { client, server, serverName, ca }
   }
-  const remember = (groupVersion: string, resources: readonly Fields[] | undefined) => {
+  const remember = (groupVersion: string, resources: readonly Partial<APIResource>[] | undefined) => {
     const before = JSON.stringify(told.get(groupVersion))
     if (resources === undefined) told.delete(groupVersion)
     else told.set(groupVersion, resources)
@@ -165,7 +165,7 @@ export function createAggregator(
       const timeout = new AbortController()
       const timer = runtime.machineClock.setTimer(CHECK_MS, 'api service check', () => timeout.abort())
       let status: number | undefined
-      let resources: readonly Fields[] | undefined
+      let resources: readonly Partial<APIResource>[] | undefined
       let why = ''
       try {
         const headers = { accept: 'application/json', ...userHeaders(checker) }
@@ -188,10 +188,11 @@ export function createAggregator(
   }
 }
 
-function resourcesOf(body: string): readonly Fields[] | undefined {
+/** Undefined where it is no APIResourceList. */
+function resourcesOf(body: string): RemoteGroupVersion['resources'] {
   try {
-    const { resources } = JSON.parse(body) as Fields
-    return Array.isArray(resources) ? resources : undefined
+    const { resources } = asObject(JSON.parse(body))
+    return Array.isArray(resources) ? (resources as readonly Partial<APIResource>[]) : undefined
   } catch {
     return undefined
   }

@@ -63,6 +63,8 @@ for (const [what, text, message] of [
   ['with a star within a path', policyText('- {level: None, nonResourceURLs: [/a*b]}'), /final character/],
   ['with a group that is none', policyText('- {level: None, resources: [{group: a/b}]}'), /a\/b is no API group/],
   ['with names of nothing', policyText('- {level: None, resources: [{resourceNames: [a]}]}'), /resourceNames/],
+  ['with resources that are no list', policyText('- {level: None, resources: pods}'), /resources must be a list/],
+  ['with a resource that is no name', policyText('- {level: None, resources: [{resources: pods}]}'), /list of strings/],
   ['that mixes resources and URLs', policyText('- {level: None, nonResourceURLs: [/x], namespaces: [a]}'), /not both/],
 ] as const)
   test(`a policy ${what} is refused with the reason`, () => {

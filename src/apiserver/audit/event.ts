@@ -1,9 +1,10 @@
 /** One event of the audit log (audit.k8s.io/v1 Event): the user, the request, the answer, and as much of both as the level says. */
 
 import { jsonText, parseExactly } from '../../api/codec/json.ts'
-import { asJson, type Fields, type Json, type ObjectMeta } from '../../api/object.ts'
+import { asJson, type Fields, type Json, type JsonObject, type ObjectMeta } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, RequestInfo, UserInfo } from '../../api/request.ts'
 import type { StatusError } from '../../api/status.ts'
+import { asObject } from '../../api/unchecked.ts'
 import { ipAddress } from '../../api/validation/names.ts'
 import { formatMicroTime } from '../../base/clock.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
@@ -51,9 +52,10 @@ export function answeredWith(response: ApiResponse, { level }: AuditVerdict): An
   const wanted = level === 'RequestResponse'
   // Only a Status is small enough to be looked into for nothing but its words.
   const object = wanted || isSmall(response) ? objectOf(response) : undefined
-  const isStatus = (object as Fields | undefined)?.['kind'] === 'Status'
+  const status = asObject(object)
+  const isStatus = status['kind'] === 'Status'
   return {
-    status: isStatus ? statusText(object as Fields, code) : plainStatus(code),
+    status: isStatus ? statusText(status, code) : plainStatus(code),
     object: wanted ? object : undefined,
   }
 }
@@ -69,7 +71,7 @@ function plainStatus(code: number): string {
   return getOrInsertComputed(plainStatuses, code, () => `{"metadata":{},"code":${code}}`)
 }
 
-function statusText({ status, message, reason, details }: Fields, code: number): string {
+function statusText({ status, message, reason, details }: JsonObject, code: number): string {
   return jsonText({
     metadata: {},
     status: status || undefined,
@@ -374,7 +376,7 @@ const NO_METADATA: ObjectMeta = {}
 /** Of an object, of each of a list's, and of those that stand in a Table's rows. */
 function withoutManagedFields(value: Json | undefined): Json | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  const { metadata, items, rows, ...rest } = value as Fields
+  const { metadata, items, rows, ...rest } = asObject(value)
   const cleaned = (list: readonly Json[]) => list.map((item) => withoutManagedFields(item) ?? null)
   return {
     ...rest,
@@ -384,7 +386,7 @@ function withoutManagedFields(value: Json | undefined): Json | undefined {
       ? {}
       : {
           rows: Array.isArray(rows)
-            ? rows.map((row: Fields | null) => ({ ...row, object: withoutManagedFields(row?.['object']) ?? null }))
+            ? rows.map(asObject).map((row) => ({ ...row, object: withoutManagedFields(row['object']) ?? null }))
             : rows,
         }),
   }

@@ -3,8 +3,9 @@
  * the events. Called by the audit filter; knows no handlers.
  */
 import { parse } from 'yaml'
-import type { Fields } from '../../api/object.ts'
+import type { Json, JsonObject } from '../../api/object.ts'
 import type { RequestInfo, UserInfo } from '../../api/request.ts'
+import { asList, asObject } from '../../api/unchecked.ts'
 import { dns1123Subdomain } from '../../api/validation/names.ts'
 
 export const LEVELS = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
@@ -41,21 +42,21 @@ export function parsePolicy(text: string): AuditPolicy {
   } catch (error) {
     throw new PolicyError(`the audit policy is not YAML: ${(error as Error).message.split('\n')[0]}`)
   }
-  const policy = (document ?? {}) as Fields
+  const policy = asObject(document)
   if (policy['kind'] !== 'Policy' || policy['apiVersion'] !== 'audit.k8s.io/v1')
     throw new PolicyError('the audit policy must be of kind Policy, apiVersion audit.k8s.io/v1')
-  if (!Array.isArray(policy['rules']) || policy['rules'].length === 0)
-    throw new PolicyError('the audit policy has no rules: it must have at least one')
+  const given = asList(policy['rules'])
+  if (given.length === 0) throw new PolicyError('the audit policy has no rules: it must have at least one')
   const everywhere = stagesOf(policy['omitStages'], 'omitStages')
-  const rules = policy['rules'].map((rule: Fields, i: number) =>
-    ruleOf(rule, `rules[${i}]`, everywhere, policy['omitManagedFields'] === true),
+  const rules = given.map((rule, i) =>
+    ruleOf(asObject(rule), `rules[${i}]`, everywhere, policy['omitManagedFields'] === true),
   )
   return {
-    verdict: (user, info) => rules.find((rule: Rule) => rule.matches(user, info))?.verdict ?? silent,
+    verdict: (user, info) => rules.find((rule) => rule.matches(user, info))?.verdict ?? silent,
   }
 }
 
-function stagesOf(value: unknown, where: string): readonly Stage[] {
+function stagesOf(value: Json | undefined, where: string): readonly Stage[] {
   const stages = (value ?? []) as readonly Stage[]
   if (!Array.isArray(stages)) throw new PolicyError(`${where} must be a list of stages`)
   for (const stage of stages)
@@ -63,25 +64,24 @@ function stagesOf(value: unknown, where: string): readonly Stage[] {
   return stages
 }
 
-function ruleOf(rule: Fields, where: string, everywhere: readonly Stage[], omitManagedFields: boolean): Rule {
-  const level = rule?.['level'] as AuditLevel
+/** @throws PolicyError when it is anything else */
+function stringsIn(from: JsonObject, field: string, where: string): readonly string[] {
+  const value = from[field] ?? []
+  if (!Array.isArray(value) || value.some((item) => typeof item !== 'string'))
+    throw new PolicyError(`${where}.${field} must be a list of strings`)
+  return value
+}
+
+function ruleOf(rule: JsonObject, where: string, everywhere: readonly Stage[], omitManagedFields: boolean): Rule {
+  const level = rule['level'] as AuditLevel
   if (!LEVELS.includes(level)) throw new PolicyError(`${where}.level: ${level} is no level: use ${LEVELS.join(', ')}`)
-  const strings = (field: string): readonly string[] => {
-    const value = rule[field] ?? []
-    if (!Array.isArray(value) || value.some((item) => typeof item !== 'string'))
-      throw new PolicyError(`${where}.${field} must be a list of strings`)
-    return value
-  }
-  const [users, groups, verbs, namespaces, urls] = [
-    'users',
-    'userGroups',
-    'verbs',
-    'namespaces',
-    'nonResourceURLs',
-  ].map(strings) as [string[], string[], string[], string[], string[]]
-  const resources = (rule['resources'] ?? []) as readonly Fields[]
+  const strings = (field: string): readonly string[] => stringsIn(rule, field, where)
+  const [users, groups, verbs] = [strings('users'), strings('userGroups'), strings('verbs')]
+  const [namespaces, urls] = [strings('namespaces'), strings('nonResourceURLs')]
+  const named = rule['resources'] ?? []
+  if (!Array.isArray(named)) throw new PolicyError(`${where}.resources must be a list`)
+  const resources = named.map((wanted, i) => groupResourcesOf(asObject(wanted), `${where}.resources[${i}]`))
   for (const [i, url] of urls.entries()) checkUrl(url, `${where}.nonResourceURLs[${i}]`)
-  for (const [i, wanted] of resources.entries()) checkResources(wanted, `${where}.resources[${i}]`)
   if (urls.length > 0 && (resources.length > 0 || namespaces.length > 0))
     throw new PolicyError(`${where}: rules are about resources or about nonResourceURLs, not both`)
   const any = (list: readonly string[], value: string) => list.length === 0 || list.includes(value)
@@ -101,7 +101,7 @@ function ruleOf(rule: Fields, where: string, everywhere: readonly Stage[], omitM
     verdict: {
       level,
       omitStages: new Set([...everywhere, ...stagesOf(rule['omitStages'], `${where}.omitStages`)]),
-      omitManagedFields: rule['omitManagedFields'] ?? omitManagedFields,
+      omitManagedFields: (rule['omitManagedFields'] ?? omitManagedFields) === true,
     },
   }
 }
@@ -113,11 +113,22 @@ function checkUrl(url: string, where: string): void {
   if (url.slice(0, -1).includes('*')) throw new PolicyError(`${where}: ${url}: a '*' must be the final character`)
 }
 
-function checkResources({ group = '', resources = [], resourceNames = [] }: Fields, where: string): void {
-  if (group !== '' && dns1123Subdomain(String(group)).length > 0)
+/** audit.k8s.io's GroupResources: none of its resources means all of its group. */
+interface GroupResources {
+  readonly group: string
+  readonly resources: readonly string[]
+  readonly resourceNames: readonly string[]
+}
+
+function groupResourcesOf(given: JsonObject, where: string): GroupResources {
+  const group = String(given['group'] ?? '')
+  const resources = stringsIn(given, 'resources', where)
+  const resourceNames = stringsIn(given, 'resourceNames', where)
+  if (group !== '' && dns1123Subdomain(group).length > 0)
     throw new PolicyError(`${where}.group: ${group} is no API group`)
   if (resourceNames.length > 0 && resources.length === 0)
     throw new PolicyError(`${where}.resourceNames: names need at least one resource whose names they are`)
+  return { group, resources, resourceNames }
 }
 
 const POLICY_FIELDS = ['apiVersion', 'kind', 'metadata', 'rules', 'omitStages', 'omitManagedFields']
@@ -129,26 +140,24 @@ const RESOURCE_FIELDS = ['group', 'resources', 'resourceNames']
 
 /** Fields of a policy file that mean nothing, by their paths: mostly misspelt ones, whose rule is then wider than was meant. */
 export function unknownFields(text: string): readonly string[] {
-  const others = (value: Fields | null, known: readonly string[], where: string) =>
-    Object.keys(value ?? {}).flatMap((name) => (known.includes(name) ? [] : [`${where}${name}`]))
-  const policy = (parse(text, { maxAliasCount: 100 }) ?? {}) as Fields
-  const rules = (policy['rules'] ?? []) as readonly Fields[]
+  const others = (value: JsonObject, known: readonly string[], where: string) =>
+    Object.keys(value).flatMap((name) => (known.includes(name) ? [] : [`${where}${name}`]))
+  const policy = asObject(parse(text, { maxAliasCount: 100 }))
+  const rules = asList(policy['rules']).map(asObject)
   return [
     ...others(policy, POLICY_FIELDS, ''),
     ...rules.flatMap((rule, i) => [
       ...others(rule, RULE_FIELDS, `rules[${i}].`),
-      ...((rule['resources'] ?? []) as readonly Fields[]).flatMap((wanted, j) =>
-        others(wanted, RESOURCE_FIELDS, `rules[${i}].resources[${j}].`),
-      ),
+      ...asList(rule['resources'])
+        .map(asObject)
+        .flatMap((wanted, j) => others(wanted, RESOURCE_FIELDS, `rules[${i}].resources[${j}].`)),
     ]),
   ]
 }
 
-function resourceMatches(wanted: Fields, info: RequestInfo): boolean {
-  if ((wanted['group'] ?? '') !== info.group) return false
-  const names = (wanted['resourceNames'] ?? []) as readonly string[]
-  if (names.length > 0 && !names.includes(info.name)) return false
-  const resources = (wanted['resources'] ?? []) as readonly string[]
+function resourceMatches({ group, resources, resourceNames }: GroupResources, info: RequestInfo): boolean {
+  if (group !== info.group) return false
+  if (resourceNames.length > 0 && !resourceNames.includes(info.name)) return false
   if (resources.length === 0) return true
   const combined = info.subresource === '' ? info.resource : `${info.resource}/${info.subresource}`
   return resources.some(

@@ -1,5 +1,6 @@
 /** What discovery tells of groups and their resources, in the old form and in the aggregated one. */
-import { apiVersionOf, type Fields, type JsonObject } from '../../api/object.ts'
+import type { APIResource } from '../../api/generated/types.ts'
+import { apiVersionOf, type JsonObject } from '../../api/object.ts'
 import type { ResourceRow, Scheme, SubresourceRow } from '../../api/scheme/resource.ts'
 import type { RemoteGroupVersion } from '../aggregation/aggregator.ts'
 import type { DiscoveryGroup } from './groups.ts'
@@ -64,30 +65,30 @@ export function aggregatedGroup(scheme: Scheme, { name, versions }: DiscoveryGro
 /** What another server tells of itself by APIResourceList, in the aggregated form; stale while it cannot be reached. */
 function remoteVersion({ version, resources }: RemoteGroupVersion): JsonObject {
   if (resources === undefined) return { version, freshness: 'Stale' }
-  const kind = (resource: Fields) => ({
-    group: resource['group'] ?? '',
-    version: resource['version'] ?? '',
-    kind: resource['kind'] ?? '',
+  const kind = (resource: Partial<APIResource>) => ({
+    group: resource.group ?? '',
+    version: resource.version ?? '',
+    kind: resource.kind ?? '',
   })
   const own = resources.filter(({ name }) => !String(name).includes('/'))
   return {
     version,
     resources: own.map((resource) => {
-      const subresources = resources.filter(({ name }) => String(name).startsWith(`${resource['name']}/`))
+      const subresources = resources.filter(({ name }) => String(name).startsWith(`${resource.name}/`))
       return {
-        resource: resource['name'],
+        resource: resource.name ?? '',
         responseKind: kind(resource),
-        scope: resource['namespaced'] ? 'Namespaced' : 'Cluster',
-        singularResource: resource['singularName'] ?? '',
-        verbs: resource['verbs'] ?? [],
-        ...(resource['shortNames']?.length ? { shortNames: resource['shortNames'] } : {}),
-        ...(resource['categories']?.length ? { categories: resource['categories'] } : {}),
+        scope: resource.namespaced ? 'Namespaced' : 'Cluster',
+        singularResource: resource.singularName ?? '',
+        verbs: resource.verbs ?? [],
+        ...(resource.shortNames?.length ? { shortNames: resource.shortNames } : {}),
+        ...(resource.categories?.length ? { categories: resource.categories } : {}),
         ...(subresources.length
           ? {
               subresources: subresources.map((sub) => ({
-                subresource: String(sub['name']).slice(String(resource['name']).length + 1),
+                subresource: String(sub.name).slice(String(resource.name).length + 1),
                 responseKind: kind(sub),
-                verbs: sub['verbs'] ?? [],
+                verbs: sub.verbs ?? [],
               })),
             }
           : {}),

@@ -1,7 +1,9 @@
 /** EncryptionConfiguration (apiserver.config.k8s.io/v1): which resources are encrypted, and how. */
+
 import { parse } from 'yaml'
-import type { Fields } from '../../api/object.ts'
+import type { JsonObject } from '../../api/object.ts'
 import type { Scheme } from '../../api/scheme/resource.ts'
+import { asObject } from '../../api/unchecked.ts'
 import type { Random } from '../../base/random.ts'
 import type { Transformer } from '../../storage/transform.ts'
 import { aescbc, aesgcm, type EncryptionKey, type EncryptionProvider, identity } from './providers.ts'
@@ -71,9 +73,9 @@ function names(named: string, row: { readonly group: string; readonly resource: 
 }
 
 function parseConfiguration(text: string, random: Random): readonly Entry[] {
-  let document: Fields
+  let document: JsonObject
   try {
-    document = parse(text, { maxAliasCount: 100 }) ?? {}
+    document = asObject(parse(text, { maxAliasCount: 100 }))
   } catch (error) {
     throw new EncryptionConfigError(
       `the encryption configuration is not YAML: ${(error as Error).message.split('\n')[0]}`,
@@ -84,30 +86,31 @@ function parseConfiguration(text: string, random: Random): readonly Entry[] {
   const list = document['resources']
   if (!Array.isArray(list) || list.length === 0)
     throw new EncryptionConfigError('the encryption configuration has no resources')
-  return list.map((entry: Fields, i: number) => {
+  return list.map((given, i) => {
     const where = `resources[${i}]`
-    const resources: unknown = entry?.['resources']
+    const entry = asObject(given)
+    const resources = entry['resources']
     if (!Array.isArray(resources) || resources.length === 0 || resources.some((name) => typeof name !== 'string'))
       throw new EncryptionConfigError(`${where}.resources must name at least one resource`)
-    const providers: unknown = entry['providers']
+    const providers = entry['providers']
     if (!Array.isArray(providers) || providers.length === 0)
       throw new EncryptionConfigError(`${where}.providers must have at least one provider`)
     return {
       resources,
-      providers: providers.map((provider: Fields, j) => providerOf(provider, `${where}.providers[${j}]`, random)),
+      providers: providers.map((provider, j) => providerOf(asObject(provider), `${where}.providers[${j}]`, random)),
     }
   })
 }
 
-function providerOf(provider: Fields, where: string, random: Random): EncryptionProvider {
-  const [name] = Object.keys(provider ?? {})
+function providerOf(provider: JsonObject, where: string, random: Random): EncryptionProvider {
+  const [name] = Object.keys(provider)
   switch (name) {
     case 'identity':
       return identity
     case 'aesgcm':
-      return aesgcm(random, keysOf(provider['aesgcm'], `${where}.aesgcm`))
+      return aesgcm(random, keysOf(asObject(provider['aesgcm']), `${where}.aesgcm`))
     case 'aescbc':
-      return aescbc(random, keysOf(provider['aescbc'], `${where}.aescbc`))
+      return aescbc(random, keysOf(asObject(provider['aescbc']), `${where}.aescbc`))
     default:
       throw new EncryptionConfigError(
         `${where}: ${name ?? 'an empty provider'} cannot be used here: use aesgcm, aescbc or identity`,
@@ -115,14 +118,14 @@ function providerOf(provider: Fields, where: string, random: Random): Encryption
   }
 }
 
-function keysOf(provider: Fields | undefined, where: string): readonly EncryptionKey[] {
-  const keys: unknown = provider?.['keys']
+function keysOf({ keys }: JsonObject, where: string): readonly EncryptionKey[] {
   if (!Array.isArray(keys) || keys.length === 0)
     throw new EncryptionConfigError(`${where}.keys must have at least one key`)
   const seen = new Set<string>()
-  return keys.map((key: Fields, i) => {
+  return keys.map((given, i) => {
     const at = `${where}.keys[${i}]`
-    const name: unknown = key?.['name']
+    const key = asObject(given)
+    const name = key['name']
     if (typeof name !== 'string' || name === '' || name.includes(':'))
       throw new EncryptionConfigError(`${at}.name must be a text without colons`)
     if (seen.has(name)) throw new EncryptionConfigError(`${at}.name: ${name} is there twice`)

@@ -5,8 +5,14 @@
  *
  * Here: which FlowSchema a request matches.
  */
-import type { FlowSchema as FlowSchemaObject } from '../../api/generated/types.ts'
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type {
+  FlowSchema as FlowSchemaObject,
+  FlowSchemaSpec,
+  PolicyRulesWithSubjects,
+  ResourcePolicyRule,
+  FlowcontrolV1Subject as Subject,
+} from '../../api/generated/types.ts'
+import type { KubeObject } from '../../api/object.ts'
 import type { RequestInfo, UserInfo } from '../../api/request.ts'
 
 export interface FlowSchema {
@@ -15,25 +21,25 @@ export interface FlowSchema {
   /** Name of its PriorityLevelConfiguration. */
   readonly level: string
   readonly distinguisher: string
-  /** What of `user`'s requests it takes; undefined when it is not about him. */
+  /** What of `user`'s requests it takes; undefined when it takes none. */
   matcherFor(user: UserInfo): ((info: RequestInfo) => boolean) | undefined
 }
 
 /** In the order in which they are asked. */
 export function flowSchemasOf(objects: readonly KubeObject[]): readonly FlowSchema[] {
-  const precedence = ({ spec }: Fields): number => spec?.matchingPrecedence ?? 0
+  const precedence = ({ spec }: FlowSchemaObject): number => spec?.matchingPrecedence ?? 0
   return [...objects]
     .sort((a, b) => precedence(a) - precedence(b) || (nameOf(a) < nameOf(b) ? -1 : 1))
     .map((object) => {
-      const spec: Fields = (object as FlowSchemaObject).spec ?? {}
-      const rules: readonly Fields[] = spec['rules'] ?? []
+      const spec: Partial<FlowSchemaSpec> = (object as FlowSchemaObject).spec ?? {}
+      const rules = spec.rules ?? []
       return {
         name: nameOf(object),
         uid: object.metadata.uid ?? '',
-        level: spec['priorityLevelConfiguration']?.name ?? '',
-        distinguisher: spec['distinguisherMethod']?.type ?? '',
+        level: spec.priorityLevelConfiguration?.name ?? '',
+        distinguisher: spec.distinguisherMethod?.type ?? '',
         matcherFor: (user) => {
-          const own = rules.filter(({ subjects = [] }) => subjects.some((subject: Fields) => isAbout(subject, user)))
+          const own = rules.filter(({ subjects }) => subjects.some((subject) => isAbout(subject, user)))
           return own.length === 0 ? undefined : (info) => own.some((rule) => takes(rule, info))
         },
       }
@@ -42,32 +48,34 @@ export function flowSchemasOf(objects: readonly KubeObject[]): readonly FlowSche
 
 const nameOf = ({ metadata }: KubeObject): string => metadata.name ?? ''
 
-function isAbout({ kind, user, group, serviceAccount }: Fields, who: UserInfo): boolean {
+function isAbout({ kind, user, group, serviceAccount }: Subject, by: UserInfo): boolean {
   switch (kind) {
     case 'User':
-      return user?.name === '*' || user?.name === who.name
+      return user?.name === '*' || user?.name === by.name
     case 'Group':
-      return group?.name === '*' || who.groups.includes(group?.name)
+      return group !== undefined && (group.name === '*' || by.groups.includes(group.name))
     case 'ServiceAccount': {
-      const { namespace = '', name = '' }: Fields = serviceAccount ?? {}
+      const { namespace, name } = serviceAccount ?? { namespace: '', name: '' }
       const prefix = `system:serviceaccount:${namespace}:`
-      return name === '*' ? who.name.startsWith(prefix) : who.name === prefix + name
+      return name === '*' ? by.name.startsWith(prefix) : by.name === prefix + name
     }
     default:
       return false
   }
 }
 
-function takes({ resourceRules = [], nonResourceRules = [] }: Fields, info: RequestInfo): boolean {
+function takes({ resourceRules = [], nonResourceRules = [] }: PolicyRulesWithSubjects, info: RequestInfo): boolean {
   return info.isResource
-    ? resourceRules.some((rule: Fields) => takesResource(rule, info))
+    ? resourceRules.some((rule) => takesResource(rule, info))
     : nonResourceRules.some(
-        ({ verbs, nonResourceURLs = [] }: Fields) =>
-          has(verbs, info.verb) && nonResourceURLs.some((url: string) => isUnder(url, info.path)),
+        ({ verbs, nonResourceURLs }) => has(verbs, info.verb) && nonResourceURLs.some((url) => isUnder(url, info.path)),
       )
 }
 
-function takesResource({ verbs, apiGroups, resources, namespaces, clusterScope }: Fields, info: RequestInfo): boolean {
+function takesResource(
+  { verbs, apiGroups, resources, namespaces, clusterScope }: ResourcePolicyRule,
+  info: RequestInfo,
+): boolean {
   const resource = info.subresource === '' ? info.resource : `${info.resource}/${info.subresource}`
   const isPlaced = info.namespace === '' ? clusterScope === true : has(namespaces, info.namespace)
   return isPlaced && has(verbs, info.verb) && has(apiGroups, info.group) && has(resources, resource)

@@ -5,8 +5,13 @@
  */
 
 import { createHash } from 'node:crypto'
-import type { PriorityLevelConfiguration, PriorityLevelConfigurationSpec } from '../../api/generated/types.ts'
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type {
+  ExemptPriorityLevelConfiguration,
+  LimitedPriorityLevelConfiguration,
+  PriorityLevelConfiguration,
+  PriorityLevelConfigurationSpec,
+} from '../../api/generated/types.ts'
+import type { KubeObject } from '../../api/object.ts'
 import { createLruMap, type LruMap } from '../../base/lru.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { type BegunTurn, createTurnBudget } from './turn-budget.ts'
@@ -239,16 +244,17 @@ interface Limits {
 function limitsOf(object: PriorityLevelConfiguration): Limits {
   const spec: Partial<PriorityLevelConfigurationSpec> = object.spec ?? {}
   const exempt = spec.type === 'Exempt'
-  const own: Fields = (exempt ? spec.exempt : spec.limited) ?? {}
-  const response: Fields = own['limitResponse'] ?? {}
+  const own: ExemptPriorityLevelConfiguration & Partial<LimitedPriorityLevelConfiguration> =
+    (exempt ? spec.exempt : spec.limited) ?? {}
+  const response = own.limitResponse
   return {
     exempt,
-    shares: own['nominalConcurrencyShares'] ?? (exempt ? 0 : 30),
-    lendable: own['lendablePercent'] ?? 0,
-    borrowing: own['borrowingLimitPercent'],
+    shares: own.nominalConcurrencyShares ?? (exempt ? 0 : 30),
+    lendable: own.lendablePercent ?? 0,
+    borrowing: own.borrowingLimitPercent,
     queuing:
-      exempt || response['type'] === 'Queue'
-        ? { queues: 64, handSize: 8, queueLengthLimit: exempt ? Number.POSITIVE_INFINITY : 50, ...response['queuing'] }
+      exempt || response?.type === 'Queue'
+        ? { queues: 64, handSize: 8, queueLengthLimit: exempt ? Number.POSITIVE_INFINITY : 50, ...response?.queuing }
         : undefined,
   }
 }

@@ -5,7 +5,7 @@
  * (API concept: RBAC auto-reconciliation; annotation rbac.authorization.kubernetes.io/autoupdate: "false" opts out).
  */
 
-import type { FlowSchema, Namespace, ServiceCIDR } from '../../api/generated/types.ts'
+import type { ClusterRole, ConfigMap, FlowSchema, Namespace, ServiceCIDR } from '../../api/generated/types.ts'
 import { type Fields, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import type { Handler } from '../../api/request.ts'
 import type { Scheme } from '../../api/scheme/resource.ts'
@@ -170,7 +170,7 @@ function reconcile(existing: KubeObject, wanted: KubeObject): KubeObject {
   if (wanted.kind === 'ConfigMap' && wanted.metadata.name === TRUST) return withData(existing, wanted)
   if (wanted.kind === 'ServiceCIDR') return withSecondRange(existing, wanted)
   const field = wanted.kind.endsWith('Binding') ? 'subjects' : wanted.kind.endsWith('Role') ? 'rules' : undefined
-  if (field === undefined || wanted['aggregationRule']) return existing
+  if (field === undefined || (wanted as ClusterRole).aggregationRule) return existing
   const present = (existing[field] ?? []) as readonly Fields[]
   const known = new Set(present.map(canonical))
   const missing = ((wanted[field] ?? []) as readonly Fields[]).filter((part) => !known.has(canonical(part)))
@@ -219,9 +219,9 @@ async function tellOfOtherRanges(
   })
 }
 
-function withData(existing: KubeObject, wanted: KubeObject): KubeObject {
-  const data: Fields = { ...existing['data'], ...wanted['data'] }
-  return canonical(data) === canonical(existing['data'] ?? {}) ? existing : { ...existing, data }
+function withData(existing: ConfigMap, wanted: ConfigMap): KubeObject {
+  const data = { ...existing.data, ...wanted.data }
+  return canonical(data) === canonical(existing.data ?? {}) ? existing : { ...existing, data }
 }
 
 const canonical = (part: Fields): string =>

@@ -3,6 +3,7 @@
  * one is behind is told by the write itself: between the newest revision that the server had seen and that of its write lie the
  * others' writes that it had not.
  */
+import { asObject } from '../../api/unchecked.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { startSettlingLoop } from './settling.ts'
@@ -78,7 +79,7 @@ export async function readReplicas(storage: Storage): Promise<readonly Replica[]
 /** undefined: another version of skiff tells otherwise. */
 function read(value: Uint8Array): Told | undefined {
   try {
-    const { url, host, at, seen } = JSON.parse(Buffer.from(value).toString())
+    const { url, host, at, seen } = asObject(JSON.parse(Buffer.from(value).toString()))
     if (typeof url !== 'string' || typeof host !== 'string') return undefined
     return typeof at === 'number' && typeof seen === 'number' ? { url, host, at, seen } : undefined
   } catch {
