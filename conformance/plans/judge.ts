@@ -172,10 +172,12 @@ function compareOrphans(
     }),
   )
   const wanted = new Map(planned.map(({ object }) => [object.uid, object]))
+  const mayKeep = new Set(planned.filter((one) => one.mayKeepOwners === true).map(({ object }) => object.uid))
   for (const [uid, object] of real)
     if (!wanted.has(uid) && !isEither(uid)) differ(`${nameOf(object)} is orphaned, and was not to be`)
   for (const [uid, object] of wanted)
-    if (!real.has(uid) && !gone.has(uid) && !isEither(uid)) differ(`${nameOf(object)} was to be orphaned, and was not`)
+    if (!real.has(uid) && !gone.has(uid) && !isEither(uid) && !mayKeep.has(uid))
+      differ(`${nameOf(object)} was to be orphaned, and was not`)
 }
 
 /** How long each pod took from its mark to its end. */

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Handler } from '../api/request.ts'
 import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { createClient, inProcessTransport } from './transport.ts'
-import { unevenTransport } from './uneven-transport.ts'
+import { delaysBySeed, unevenTransport } from './uneven-transport.ts'
 
 async function answered(seed: number): Promise<readonly string[]> {
   const runtime = simulatedRuntime(1)
@@ -13,7 +13,9 @@ async function answered(seed: number): Promise<readonly string[]> {
     order.push(path.slice(-1))
     return { kind: 'object', status: 200, object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: {} } }
   }
-  const client = createClient(runtime, unevenTransport(runtime, inProcessTransport(handler), seed), { userAgent: 'x' })
+  const client = createClient(runtime, unevenTransport(runtime, inProcessTransport(handler), delaysBySeed(seed)), {
+    userAgent: 'x',
+  })
   const maps = client.resource({ group: '', version: 'v1', resource: 'configmaps' }).namespace('n')
   const all = Promise.all([...'abcdefgh'].map((name) => maps.get(name)))
   await runtime.advance(5000)

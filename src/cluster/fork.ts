@@ -8,6 +8,7 @@ import type { SharedEntries } from '../apiserver/cache/entry.ts'
 import type { Faults } from '../apiserver/faults/which-requests-are-struck.ts'
 import type { Clock, Timer } from '../base/clock.ts'
 import type { Transport } from '../client/transport.ts'
+import type { Delays } from '../client/uneven-transport.ts'
 import { type Duration, milliseconds } from './clock.ts'
 import type { Cluster, ClusterOptions } from './cluster-options.ts'
 import type { Control } from './controls.ts'
@@ -39,8 +40,8 @@ export interface ForkStart {
   readonly faultSeed?: number
   /** It opens no connection to anything that its objects name. */
   readonly isolated?: boolean
-  /** Seed: requests of its components take more or less of its time, by chance. Default: none takes any. */
-  readonly uneven?: number
+  /** How much of its time requests of its components take. Default: none takes any. */
+  readonly uneven?: Delays
 }
 
 export interface Forks {

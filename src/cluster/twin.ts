@@ -5,6 +5,7 @@
  */
 import type { KubeObject, ObjectMeta } from '../api/object.ts'
 import { decodeStored, encodeStored, type SharedEntries } from '../apiserver/cache/entry.ts'
+import type { Delays } from '../client/uneven-transport.ts'
 import type { StoreImage } from '../storage/image.ts'
 import { startFork } from './cluster.ts'
 import type { Fork } from './fork.ts'
@@ -58,8 +59,8 @@ export interface TwinStart {
   /** From which Services have their addresses; default: skiff's own range. */
   readonly serviceRange?: string
   readonly port?: number
-  /** Seed: requests of its components take more or less time, by chance. Default: none takes any. */
-  readonly uneven?: number
+  /** How much of its time requests of its components take. Default: none takes any. */
+  readonly uneven?: Delays
 }
 
 /** resourceVersions stay where they are numbers that no other object has; the others follow the one before. */

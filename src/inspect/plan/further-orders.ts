@@ -1,12 +1,15 @@
 /**
  * What chance decides: which of several controllers comes first. The deed is rehearsed again with controllers whose requests take more or
- * less time; what then goes otherwise, or before what it went after, is open.
+ * less time, and once so that each race that was seen ends the other way (races.ts); what then goes otherwise, or before what it went
+ * after, is open.
  */
+import { delaysBySeed } from '../../client/uneven-transport.ts'
 import type { Step } from '../timeline/timeline-types.ts'
 import type { TwinSource } from '../twin/read-cluster.ts'
 import type { Programs, TwinModel } from '../twin/twin.ts'
 import type { Deed } from './deed.ts'
 import type { Going } from './plan.ts'
+import { delaysFor, type Races } from './races.ts'
 import { type Rehearsal, rehearse } from './rehearse.ts'
 
 /** Objects and steps up to which so many further orders are rehearsed. */
@@ -27,9 +30,13 @@ export async function furtherOrders(
   deed: Deed,
   programs: Programs,
   count: number,
+  races: Races,
 ): Promise<readonly Rehearsal[]> {
   const all: Rehearsal[] = []
-  for (let seed = 1; seed <= count; seed++) all.push(await rehearse(source, model, deed, programs, seed))
+  const others = Array.from({ length: count }, (_, at) => delaysBySeed(at + 1))
+  const otherWay = count === 0 ? undefined : delaysFor(races)
+  for (const delays of otherWay === undefined ? others : [otherWay, ...others])
+    all.push(await rehearse(source, model, deed, programs, delays))
   return all
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Step } from '../timeline/timeline-types.ts'
-import { openPolicies, sparedPerhaps, withOpenPolicies } from './open-policies.ts'
+import { keptPerhaps, openPolicies, sparedPerhaps, withOpenPolicies } from './open-policies.ts'
 import type { Going } from './plan.ts'
 
 const going = (uid: string, order: number, cause?: string, certainty: Going['certainty'] = 'goes'): Going => ({
@@ -102,4 +102,23 @@ test('an owner that waits for the dependent, or for nothing, leaves no choice', 
 test('causes that go in a circle end', () => {
   const circle = [going('middle', 0, 'leaf'), going('leaf', 1, 'middle')]
   assert.equal(told(circle, false).length, 2)
+})
+
+test('a dependent may keep an owner that does not wait for it, and is held by another finalizer', () => {
+  const waitsNoMore = { type: 'finalizer-removed', finalizer: 'foregroundDeletion' } as const
+  const kept = (blocks: boolean, certainty: Going['certainty'], ended: Step['changes'] = [waitsNoMore]) => {
+    const owners = new Map([['middle', ownedBy('owner', blocks)]])
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'owner' }
+    const steps = [
+      step('owner', 'user', marked, waits),
+      step('owner', 'generic-garbage-collector', ...ended),
+      step('middle', 'generic-garbage-collector', { type: 'owner-removed', owner }),
+    ]
+    return [...keptPerhaps({ steps, owners }, [going('owner', 0, undefined, certainty)])]
+  }
+  assert.deepEqual(kept(false, 'if others act'), ['middle'])
+  assert.deepEqual(kept(true, 'if others act'), [])
+  assert.deepEqual(kept(false, 'goes'), [])
+  // One that waits for others for ever is never like any other owner.
+  assert.deepEqual(kept(false, 'if others act', []), [])
 })

@@ -21,12 +21,11 @@ export interface Rehearsed {
 export type OpenPolicies = ReadonlyMap<string, ReadonlySet<string>>
 
 export function openPolicies({ steps, owners }: Rehearsed): OpenPolicies {
-  const waiting = new Set<string>()
+  const waiting = waitingIn(steps)
   const collected = new Set<string>()
   const loosened = new Map<string, string[]>()
   for (const { object, changes, by } of steps)
     for (const change of changes) {
-      if (change.type === 'finalizer-added' && change.finalizer === FOREGROUND) waiting.add(object.uid)
       if (change.type === 'owner-changed' && change.owner.blockOwnerDeletion !== true)
         loosened.set(object.uid, [...(loosened.get(object.uid) ?? []), change.owner.uid])
       if (by.component === COLLECTOR && (change.type === 'marked' || change.type === 'removed'))
@@ -49,6 +48,41 @@ export function sparedPerhaps(open: OpenPolicies, goes: readonly Going[]): Reado
   const sure = sureOf(goes)
   return new Set([...open].flatMap(([uid, owners]) => ([...owners].every((owner) => sure.has(owner)) ? [] : [uid])))
 }
+
+/** Of what loses an owner that does not wait for it, and may as well keep it: an owner that waits for no more is one like any other. */
+export function keptPerhaps({ steps, owners }: Rehearsed, goes: readonly Going[]): ReadonlySet<string> {
+  const sure = sureOf(goes)
+  const waitsNoMore = new Set(
+    steps.flatMap(({ object, changes }) =>
+      changes.some((change) => change.type === 'finalizer-removed' && change.finalizer === FOREGROUND)
+        ? [object.uid]
+        : [],
+    ),
+  )
+  return new Set(
+    steps.flatMap(({ object, changes, by }) =>
+      by.component === COLLECTOR &&
+      changes.some(
+        (change) =>
+          change.type === 'owner-removed' &&
+          waitsNoMore.has(change.owner.uid) &&
+          !sure.has(change.owner.uid) &&
+          owners.get(object.uid)?.find(({ uid }) => uid === change.owner.uid)?.blockOwnerDeletion !== true,
+      )
+        ? [object.uid]
+        : [],
+    ),
+  )
+}
+
+const waitingIn = (steps: readonly Step[]): ReadonlySet<string> =>
+  new Set(
+    steps.flatMap(({ object, changes }) =>
+      changes.some((change) => change.type === 'finalizer-added' && change.finalizer === FOREGROUND)
+        ? [object.uid]
+        : [],
+    ),
+  )
 
 const sureOf = (goes: readonly Going[]) =>
   new Set(goes.filter(({ certainty }) => certainty === 'goes').map(({ object }) => object.uid))

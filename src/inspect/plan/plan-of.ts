@@ -12,8 +12,9 @@ import { objectWords } from '../why/words.ts'
 import type { Deed } from './deed.ts'
 import { furtherOrders, openIn, ordersFor } from './further-orders.ts'
 import { withKwokTurns } from './kwok-turns.ts'
-import { openPolicies, sparedPerhaps, withOpenPolicies } from './open-policies.ts'
+import { keptPerhaps, openPolicies, sparedPerhaps, withOpenPolicies } from './open-policies.ts'
 import type { Going, Orphaned, OutsideEffect, Plan, PlannedObject, Stage, Staying, TimeSpan } from './plan.ts'
+import { racesIn } from './races.ts'
 import { type Held, type Rehearsal, rehearse } from './rehearse.ts'
 import { rightsOf } from './rights.ts'
 
@@ -25,10 +26,11 @@ export async function planOf(source: TwinSource, model: TwinModel, deed: Deed, o
   const rights = await rightsOf(source, slow.asked)
   const names = namesOf(read)
   const known = new Set(read.resources.flatMap(({ items }) => items.map(({ metadata }) => metadata.uid ?? '')))
-  const others = await furtherOrders(source, model, deed, 'obeys', orders ?? ordersFor(quick))
+  const rehearsed = { steps: quick.steps, owners: ownersIn(read) }
+  const others = await furtherOrders(source, model, deed, 'obeys', orders ?? ordersFor(quick), racesIn(rehearsed))
   const otherwise = others.map((other) => removalsOf(other, known))
   const removals = goingOf(quick, slow, known, otherwise)
-  const open = openPolicies({ steps: quick.steps, owners: ownersIn(read) })
+  const open = openPolicies(rehearsed)
   const goes = withKwokTurns(withOpenPolicies(openIn(removals, otherwise), open), kwokPods(read))
   return {
     apiVersion: 'plan.skiff.dev/v1',
@@ -37,7 +39,7 @@ export async function planOf(source: TwinSource, model: TwinModel, deed: Deed, o
     at: formatTime(read.time),
     goes,
     stays: stayingOf(slow, goes, sparedPerhaps(open, goes)),
-    orphaned: orphanedOf(quick, names, goes),
+    orphaned: orphanedOf(quick, names, goes, keptPerhaps(rehearsed, goes)),
     appears: appearingOf(slow, names),
     refused: slow.refused,
     forbidden: rights.forbidden,
@@ -221,7 +223,12 @@ function changedIn(before: readonly StoredEntry[], after: readonly StoredEntry[]
     .map((now) => ({ was: old.get(now.key), now }))
 }
 
-function orphanedOf({ before, rest, held }: Rehearsal, names: Names, goes: readonly Going[]): readonly Orphaned[] {
+function orphanedOf(
+  { before, rest, held }: Rehearsal,
+  names: Names,
+  goes: readonly Going[],
+  kept: ReadonlySet<string>,
+): readonly Orphaned[] {
   const orphaned: Orphaned[] = []
   const marked = new Set(held.map(({ uid }) => uid))
   const certainties = new Map(goes.map(({ object, certainty }) => [object.uid, certainty]))
@@ -237,6 +244,7 @@ function orphanedOf({ before, rest, held }: Rehearsal, names: Names, goes: reado
         object: made,
         owners: lost.map(({ kind, name }) => `${kind}/${name}`),
         goesIfOthersAct: certainties.get(made.uid) === 'if others act',
+        ...(kept.has(made.uid) ? { mayKeepOwners: true } : {}),
       })
   }
   return orphaned

@@ -74,6 +74,8 @@ export interface Orphaned {
   readonly owners: readonly string[]
   /** Whether it goes when controllers outside of skiff's take their finalizers off. */
   readonly goesIfOthersAct: boolean
+  /** It may as well stay bound to an owner that stays marked: that is chance. */
+  readonly mayKeepOwners?: boolean
 }
 
 /** A request of the deed that is answered with an error. */

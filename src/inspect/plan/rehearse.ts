@@ -1,6 +1,7 @@
 /** Does a deed in a twin and waits until nothing comes of it any more; what was written meanwhile is read from the twin's journal. */
 import type { Journal, KeptRecord } from '../../api/journal.ts'
 import type { KubeObject } from '../../api/object.ts'
+import type { Delays } from '../../client/uneven-transport.ts'
 import type { Fork } from '../../cluster/fork.ts'
 import type { StoredEntry } from '../../cluster/twin.ts'
 import { storedEntries } from '../../cluster/twin.ts'
@@ -64,13 +65,13 @@ const MOST_EXPLAINED = 40
 const MOST_ACTS = 30
 const LOOKS = { budget: 2000, requestMs: 20_000, totalMs: 120_000 }
 
-/** `uneven`: a seed, by which requests of controllers take more or less time; none takes any otherwise. */
+/** `uneven`: how much time requests of controllers take; none takes any otherwise. */
 export async function rehearse(
   { runtime, userAgent }: TwinSource,
   model: TwinModel,
   deed: Deed,
   programs: Programs,
-  uneven?: number,
+  uneven?: Delays,
 ): Promise<Rehearsal> {
   const twin = await startTwinOf(model, { clock: 'manual', programs, ...(uneven === undefined ? {} : { uneven }) })
   try {

@@ -125,8 +125,8 @@ function text(plan: Plan, goes: readonly string[]): string {
     ...part(
       'orphaned:',
       orphaned.map(
-        ({ object, owners, goesIfOthersAct }) =>
-          `  ${nameWords(object)}, until now of ${owners.join(', ')}${goesIfOthersAct ? '; it goes if others act' : ''}`,
+        ({ object, owners, goesIfOthersAct, mayKeepOwners = false }) =>
+          `  ${nameWords(object)}, until now of ${owners.join(', ')}${mayKeepOwners ? '; it may as well stay theirs, that is chance' : ''}${goesIfOthersAct ? '; it goes if others act' : ''}`,
       ),
     ),
     ...part(

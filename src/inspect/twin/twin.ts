@@ -5,6 +5,7 @@
  */
 import type { Node, Service, ServiceCIDR } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
+import type { Delays } from '../../client/uneven-transport.ts'
 import type { Fork } from '../../cluster/fork.ts'
 import type { SimulatedNode } from '../../cluster/nodes.ts'
 import type { ClockKind } from '../../cluster/options.ts'
@@ -23,8 +24,8 @@ export interface TwinChoice {
   readonly clock: ClockKind
   readonly programs: Programs
   readonly port?: number
-  /** Seed: requests of its components take more or less time, by chance. */
-  readonly uneven?: number
+  /** How much of its time requests of its components take. Default: none takes any. */
+  readonly uneven?: Delays
 }
 
 export const modelOf = (read: ReadCluster): TwinModel => ({ read, image: twinImage(read.resources) })

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ApiRequest } from '../../api/request.ts'
+import type { Step } from '../timeline/timeline-types.ts'
+import { delaysFor, racesIn } from './races.ts'
+
+const object = (name: string) => ({
+  group: 'policy',
+  resource: 'budgets',
+  kind: 'Budget',
+  namespace: 'n',
+  name,
+  uid: name,
+})
+const step = (name: string, component: string, ...changes: Step['changes']) =>
+  ({ object: object(name), changes, by: { component } }) as unknown as Step
+const ownerOf = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', name, uid: name })
+const waits = { type: 'finalizer-added', finalizer: 'foregroundDeletion' } as const
+const marked = { type: 'marked', deletionTimestamp: '', gracePeriodSeconds: 0 } as const
+const left = { type: 'owner-removed', owner: ownerOf('first') } as const
+const GC = 'generic-garbage-collector'
+
+const owners = new Map([['leaf', [ownerOf('second'), ownerOf('first')]]])
+const racing = (...steps: Step[]) => {
+  const { owners: early, dependents } = racesIn({ steps, owners })
+  return [early.map(({ name }) => name), dependents.map(({ name }) => name)]
+}
+const first = step('first', 'user', marked, waits)
+const second = step('second', GC, marked, waits)
+
+test('a dependent that goes after both of its owners were marked might have been looked at before', () => {
+  assert.deepEqual(racing(first, second, step('leaf', GC, marked)), [['second'], []])
+})
+
+test('one that was taken off the first might have been looked at later', () => {
+  assert.deepEqual(racing(first, step('leaf', GC, left), second, step('leaf', GC, marked)), [[], ['leaf']])
+})
+
+test('no race: both marks are the deed itself, the owners are deleted in the background, or one has no other', () => {
+  assert.deepEqual(racing(first, step('second', 'user', marked, waits), step('leaf', GC, marked)), [[], []])
+  assert.deepEqual(racing(step('first', 'user', marked), second, step('leaf', GC, marked)), [[], []])
+  assert.deepEqual(racing(first, step('leaf', GC, marked)), [[], []])
+  assert.equal(delaysFor({ owners: [], dependents: [] }), undefined)
+})
+
+test('an owner is marked late and seen as ever; a dependent is looked at late; nothing else is', () => {
+  const delays = delaysFor({ owners: [object('second')], dependents: [object('leaf')] })
+  const ms = (method: string, path: string) => delays?.({ method, path } as ApiRequest)
+  const at = '/apis/policy/v1/namespaces/n/budgets'
+  assert.deepEqual(
+    [ms('DELETE', `${at}/second`), ms('GET', `${at}/second`), ms('GET', `${at}/leaf`), ms('PATCH', `${at}/leaf`)],
+    [20_000, 0, 20_000, 20_000],
+  )
+  for (const path of [
+    at,
+    `${at}/first`,
+    '/api/v1/namespaces/n/budgets/leaf',
+    '/apis/policy/v1/namespaces/m/budgets/leaf',
+    '/apis/policy/v1/budgets/leaf',
+    '/apis/policy/v1/namespaces/n',
+  ])
+    assert.equal(ms('DELETE', path), 0, path)
+  const { namespace: _, ...cluster } = object('c')
+  const ofCluster = delaysFor({ owners: [{ ...cluster, namespace: '', group: '' }], dependents: [] })
+  assert.equal(ofCluster?.({ method: 'DELETE', path: '/api/v1/budgets/c' } as ApiRequest), 20_000)
+})

@@ -1,0 +1,70 @@
+/**
+ * Races that a rehearsal shows. Of a dependent whose owners are both deleted in the foreground, the second one by a controller, the garbage
+ * collector makes one thing or the other: looked at while the second owner is not marked yet, the dependent is taken off the first one
+ * alone; looked at later, it is deleted. Each race can be made to end the other way.
+ */
+import type { ApiRequest } from '../../api/request.ts'
+import type { Delays } from '../../client/uneven-transport.ts'
+import type { ObjectIdentity } from '../timeline/timeline-types.ts'
+import type { Rehearsed } from './open-policies.ts'
+
+export interface Races {
+  /** Owners whose mark came before their dependent was looked at. */
+  readonly owners: readonly ObjectIdentity[]
+  /** Dependents that were looked at before an owner was marked. */
+  readonly dependents: readonly ObjectIdentity[]
+}
+
+const COLLECTOR = 'generic-garbage-collector'
+const FOREGROUND = 'foregroundDeletion'
+/** Longer than what is done meanwhile takes. */
+const LATE_MS = 20_000
+
+export function racesIn({ steps, owners }: Rehearsed): Races {
+  interface Mark {
+    readonly place: number
+    readonly object: ObjectIdentity
+    readonly isCollected: boolean
+  }
+  const marks = new Map<string, Mark>()
+  const looks = new Map<string, { readonly place: number; readonly object: ObjectIdentity }>()
+  for (const [place, { object, changes, by }] of steps.entries()) {
+    const isCollector = by.component === COLLECTOR
+    if (changes.some((change) => change.type === 'finalizer-added' && change.finalizer === FOREGROUND))
+      marks.set(object.uid, { place, object, isCollected: isCollector })
+    const isLook = changes.some(({ type }) => type === 'marked' || type === 'removed' || type === 'owner-removed')
+    if (isCollector && isLook && !looks.has(object.uid)) looks.set(object.uid, { place, object })
+  }
+  const [early, late] = [new Map<string, ObjectIdentity>(), new Map<string, ObjectIdentity>()]
+  for (const [uid, look] of looks) {
+    const waiting = (owners.get(uid) ?? []).flatMap((owner) => marks.get(owner.uid) ?? [])
+    const [, ...later] = waiting.toSorted((a, b) => a.place - b.place)
+    for (const mark of later.filter(({ isCollected }) => isCollected))
+      if (mark.place < look.place) early.set(mark.object.uid, mark.object)
+      else late.set(uid, look.object)
+  }
+  return { owners: [...early.values()], dependents: [...late.values()] }
+}
+
+/** By which they end the other way; undefined where there are none. */
+export function delaysFor({ owners, dependents }: Races): Delays | undefined {
+  if (owners.length + dependents.length === 0) return undefined
+  const [marked, looked] = [new Set(owners.map(pathKey)), new Set(dependents.map(pathKey))]
+  return ({ method, path }: ApiRequest) => {
+    const key = keyOf(path)
+    // An owner can be asked for as before: it is its mark that comes late.
+    return looked.has(key) || (method !== 'GET' && marked.has(key)) ? LATE_MS : 0
+  }
+}
+
+const pathKey = ({ group, resource, namespace, name }: ObjectIdentity): string =>
+  [group, namespace, resource, encodeURIComponent(name)].join('/')
+
+/** The same of a request's path, in whichever version. */
+function keyOf(path: string): string {
+  const parts = path.split('/').slice(1)
+  const [group = '', ...rest] = parts[0] === 'api' ? ['', ...parts.slice(2)] : [parts[1], ...parts.slice(3)]
+  const [namespace = '', resource = '', name = ''] =
+    rest[0] === 'namespaces' && rest.length > 2 ? rest.slice(1) : ['', ...rest]
+  return [group, namespace, resource, name].join('/')
+}
