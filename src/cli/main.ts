@@ -152,22 +152,27 @@ function skiffCommand(commandLine: readonly string[]): Command {
     .allowExcessArguments(false)
     .action(async (options) => (await import('./clock.ts')).clockStatus(options.dataDir))
   const snapshot = program.command('snapshot').description('all objects of a cluster in a file')
-  snapshot
+  const save = snapshot
     .command('save')
     .description(
-      'write all objects as they are now, while the cluster works (it needs --controls snapshot) or is stopped',
+      'write all objects as they are now, while the cluster works (without an etcd it needs --controls snapshot) or is stopped',
     )
     .argument('<file>', 'where to write them')
     .addOption(dataDir())
+    .option('--keys', 'also the keys and certificates in the data directory: what is restored is the same cluster')
     .allowExcessArguments(false)
-    .action(async (file, options) => (await import('./snapshot.ts')).snapshotSave(options.dataDir, file))
-  snapshot
+    .action(async (file, options) => (await import('./snapshot.ts')).snapshotSave(file, options))
+  const restore = snapshot
     .command('restore')
-    .description('make a cluster of a snapshot, in a directory that has none')
+    .description('make a cluster of a snapshot, in a directory or an etcd that has none')
     .argument('<file>', 'what skiff snapshot save wrote')
     .addOption(dataDir())
     .allowExcessArguments(false)
-    .action(async (file, options) => (await import('./snapshot.ts')).snapshotRestore(options.dataDir, file))
+    .action(async (file, options) => (await import('./snapshot.ts')).snapshotRestore(file, options))
+  for (const option of etcdFlags()) {
+    save.addOption(option)
+    restore.addOption(option)
+  }
   program
     .command('fork')
     .description('a second cluster with the same objects, as long as this runs (the first needs --controls fork)')

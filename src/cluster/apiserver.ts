@@ -288,7 +288,8 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         return disk.revision
       },
       image() {
-        if (disk.image === undefined) throw new StoreError('an etcd makes snapshots of its own: etcdctl snapshot save')
+        if (disk.image === undefined)
+          throw new StoreError('the objects are in an etcd: skiff snapshot save FILE --etcd-servers …')
         return disk.image()
       },
       async journal(after) {

@@ -1,8 +1,20 @@
 /**
- * Snapshots: all objects of a cluster at one revision, without history, in memory or in a file. Taken while the cluster works; keys
- * and certificates are no part of it, so what is made from one has its own, and believes no token of the other.
+ * Snapshots: all objects of a cluster at one revision, without history, in memory or in a file. Taken while the cluster works. Keys
+ * and certificates are no part of it unless they are asked for: what is made from one has its own, and believes no token of the other.
  */
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
 import { formatMicroTime } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import { liveRuntime } from '../base/live-runtime.ts'
@@ -22,17 +34,20 @@ export interface Snapshot {
   /** Whether the cluster's clock was moved by hand: then what begins with it goes on at that time. */
   readonly isManual: boolean
   readonly image: StoreImage
+  /** Keys and certificates in PEM, by the names of their files below pki/; of a backup alone. */
+  readonly keys?: Readonly<Record<string, string>>
   /** As a file has it. */
   bytes(): Uint8Array[]
   /** Writes a file that only its owner may read, whole or not at all. @throws StartError */
   save(file: string): void
 }
 
-export function snapshotOf(image: StoreImage, timeMs: number, isManual: boolean): Snapshot {
+export function snapshotOf(image: StoreImage, timeMs: number, isManual: boolean, keys?: Snapshot['keys']): Snapshot {
   const about: AboutImage = {
     version: KUBERNETES_VERSION,
     time: formatMicroTime(timeMs),
     ...(isManual ? { clock: 'manual' } : {}),
+    ...(keys === undefined ? {} : { keys }),
   }
   const bytes = () => encodeImage(image, about)
   return {
@@ -40,9 +55,44 @@ export function snapshotOf(image: StoreImage, timeMs: number, isManual: boolean)
     time: new Date(timeMs),
     isManual,
     image,
+    ...(keys === undefined ? {} : { keys }),
     bytes,
     save: (file) => writeWhole(file, bytes()),
   }
+}
+
+/** The same with the keys and certificates of the directory: what is restored from it is the same cluster. @throws StartError */
+export function withKeys({ image, time, isManual }: Snapshot, { pki }: ClusterDirectory): Snapshot {
+  try {
+    const files = readdirSync(pki, { withFileTypes: true }).filter((entry) => entry.isFile())
+    const keys = Object.fromEntries(files.map(({ name }) => [name, readFileSync(join(pki, name), 'utf8')]))
+    return snapshotOf(image, time.getTime(), isManual, keys)
+  } catch (error) {
+    throw new StartError(`cannot read the keys of the cluster: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+/**
+ * Writes what `withKeys` has read. Under another name until all are there.
+ *
+ * @throws StartError when the directory has other keys already
+ */
+export function restoreKeys({ keys }: Snapshot, directory: ClusterDirectory): void {
+  if (keys === undefined) return
+  if (existsSync(directory.pki)) {
+    const isSame = ([name, text]: [string, string]) => {
+      const file = join(directory.pki, name)
+      return existsSync(file) && readFileSync(file, 'utf8') === text
+    }
+    if (Object.entries(keys).every(isSame)) return
+    throw new StartError(`there are other keys in ${directory.pki}: restore into another directory`)
+  }
+  makeDirectory(directory.path)
+  const part = `${directory.pki}.part`
+  rmSync(part, { recursive: true, force: true })
+  makeDirectory(part)
+  for (const [name, text] of Object.entries(keys)) writeFileSync(join(part, name), text, { mode: 0o600 })
+  renameSync(part, directory.pki)
 }
 
 function writeWhole(file: string, pieces: readonly Uint8Array[]): void {
@@ -76,7 +126,7 @@ export function readSnapshot(file: string): Snapshot {
 /** @throws StoreError */
 export function snapshotIn(bytes: Buffer, name: string): Snapshot {
   const { header, image } = decodeImage(bytes, name)
-  return snapshotOf(image, Date.parse(header.time), header.clock === 'manual')
+  return snapshotOf(image, Date.parse(header.time), header.clock === 'manual', header.keys)
 }
 
 /** Of a cluster that does not run. @throws StartError, StoreError */
@@ -102,6 +152,7 @@ export async function restore(snapshot: Snapshot, directory: ClusterDirectory): 
   if (existsSync(directory.store))
     throw new StartError(`there is a cluster in ${directory.path} already: restore into another directory`)
   const { openLmdbTables } = await import('../storage/lmdb/tables.ts')
+  restoreKeys(snapshot, directory)
   makeDirectory(directory.path)
   // Under another name until it is whole: a restore that was killed left no store.
   const part = `${directory.store}.part`

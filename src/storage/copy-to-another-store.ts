@@ -15,11 +15,15 @@ const AT_ONCE = 32
 /** Of what ends by itself no store tells how long it has: from now on as long as it is given at first. */
 const EVENTS = '/registry/events/'
 const EVENT_SECONDS = 3600
-/** What API servers say of themselves, for seconds; of no use to others. */
+/**
+ * Of no use in another store: what API servers say of themselves, for seconds, and the key by which they take from shared pools one after the
+ * other, whose revision is that of what was taken.
+ */
 const PASSING = [
   '/registry/masterleases/',
   '/registry/peerserverleases/',
   '/registry/skiff.dev/replicas/',
+  '/registry/skiff.dev/pools',
   MIGRATION_KEY,
 ]
 
@@ -133,10 +137,19 @@ const flush = (tables: Tables, changes: readonly Change[], now: number, compacte
         : { compactedRevision, sweptRevision: compactedRevision, dropChanges: [], dropKeys: [] },
     endedExpiries: [],
     changes,
-    newExpiries: changes
-      .filter(({ key, value }) => key.startsWith(EVENTS) && value !== undefined)
-      .map(({ key, revision }): Expiry => ({ key, revision, expiresAt: now + EVENT_SECONDS * 1000 })),
+    newExpiries: expiriesOf(
+      changes
+        .filter(({ value }) => value !== undefined)
+        .map(({ key, revision: modRevision }) => ({ key, modRevision })),
+      now,
+    ),
   })
+
+/** Of those that end by themselves: no store tells how long they have, so they have as long as they are given at first. */
+export const expiriesOf = (items: readonly Pick<KeyValue, 'key' | 'modRevision'>[], now: number): readonly Expiry[] =>
+  items
+    .filter(({ key }) => key.startsWith(EVENTS))
+    .map(({ key, modRevision: revision }) => ({ key, revision, expiresAt: now + EVENT_SECONDS * 1000 }))
 
 /** @throws StoreError that says what differs */
 export function verify(items: readonly KeyValue[], found: readonly KeyValue[], withRevisions = false): void {

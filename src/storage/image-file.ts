@@ -23,9 +23,11 @@ export interface ImageHeader {
   readonly time: string
   /** The clock was moved by hand. */
   readonly clock?: 'manual'
+  /** Keys and certificates in PEM, by the names of their files. */
+  readonly keys?: Readonly<Record<string, string>>
 }
 
-export type AboutImage = Pick<ImageHeader, 'version' | 'time' | 'clock'>
+export type AboutImage = Pick<ImageHeader, 'version' | 'time' | 'clock' | 'keys'>
 
 export function encodeImage(image: StoreImage, about: AboutImage): Uint8Array[] {
   const header: ImageHeader = {
@@ -35,6 +37,7 @@ export function encodeImage(image: StoreImage, about: AboutImage): Uint8Array[] 
     version: about.version,
     time: about.time,
     ...(about.clock === undefined ? {} : { clock: about.clock }),
+    ...(about.keys === undefined ? {} : { keys: about.keys }),
   }
   const expiresAt = new Map(image.expiries.map((expiry) => [expiry.key, expiry.expiresAt]))
   const pieces: Uint8Array[] = [Buffer.from(`${MAGIC}${JSON.stringify(header)}\n`)]
@@ -72,8 +75,8 @@ export function decodeImage(bytes: Buffer, name: string): { readonly header: Ima
     throw damaged('its hash is another')
   // The hash tells of accidents; what was made to deceive has a hash that is right.
   const unsound = damaged('what it holds is no store')
-  const { revision } = header
-  if (!isRevision(revision) || Number.isNaN(Date.parse(header.time))) throw unsound
+  const { revision, keys: files } = header
+  if (!isRevision(revision) || Number.isNaN(Date.parse(header.time)) || !areKeys(files)) throw unsound
   const items: KeyValue[] = []
   const expiries: Expiry[] = []
   const keys = new Set<string>()
@@ -107,6 +110,13 @@ export function decodeImage(bytes: Buffer, name: string): { readonly header: Ima
   if ([header.items, keys.size, revisions.size].some((count) => count !== items.length)) throw unsound
   return { header, image: { revision, items, expiries } }
 }
+
+/** Names of files, with no way out of the directory that they are written to. */
+const areKeys = (files: unknown): boolean =>
+  files === undefined ||
+  (typeof files === 'object' &&
+    files !== null &&
+    Object.entries(files).every(([name, text]) => /^[a-z0-9][a-z0-9.-]{0,63}$/.test(name) && typeof text === 'string'))
 
 const isRevision = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0
 

@@ -41,7 +41,7 @@ const ofDirectory = async (dir: string) =>
 const ofEtcd = async (servers: string) => contents(await openEtcd(runtime, { servers, compactEveryMs: 0 }))
 
 /** Not what an API server said of itself, which no other store is told. */
-const lasting = (line: string) => !/^\/registry\/(masterleases|skiff\.dev\/replicas)\//.test(line)
+const lasting = (line: string) => !/^\/registry\/(masterleases\/|skiff\.dev\/(replicas\/|pools ))/.test(line)
 
 async function directoryWithCluster(name: string): Promise<string> {
   const dataDir = join(root, name)
@@ -71,6 +71,10 @@ test('a cluster moves to etcd and back: nothing is lost, and no version is of th
     .resource({ group: '', version: 'v1', resource: 'configmaps' })
     .namespace('default')
     .create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'over-etcd' } })
+  // Two keys with one revision: the Service, and that something was taken from the pool of addresses.
+  await cluster.client.core
+    .services('default')
+    .create({ apiVersion: 'v1', kind: 'Service', metadata: { name: 'addressed' }, spec: { ports: [{ port: 80 }] } })
   await cluster.stop()
   const after = await ofEtcd(etcd.servers)
   const to = join(root, 'b')
