@@ -24,7 +24,13 @@ import {
   startKubernetesEndpoints,
   stopKubernetesEndpoints,
 } from '../apiserver/loops/kubernetes-endpoints.ts'
-import { type OwnReplica, type Replica, readReplicas, startReplica } from '../apiserver/loops/replicas.ts'
+import {
+  followReplicas,
+  type OwnReplica,
+  type Replica,
+  readReplicas,
+  startReplica,
+} from '../apiserver/loops/replicas.ts'
 import { createServerLeases } from '../apiserver/loops/server-leases.ts'
 import type { ServerReads } from '../apiserver/reads.ts'
 import type { ServiceNetwork } from '../apiserver/registry/allocators/service-network.ts'
@@ -35,6 +41,7 @@ import { sleep } from '../base/clock.ts'
 import { collectGarbage, usedMemory } from '../base/memory.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { createClient, inProcessTransport } from '../client/transport.ts'
+import type { HttpsEndpoint } from '../http/client.ts'
 import { MIGRATION_KEY } from '../storage/copy-to-another-store.ts'
 import type { StoreState } from '../storage/engine.ts'
 import type { ServedEtcd } from '../storage/etcd/served-etcd.ts'
@@ -48,6 +55,7 @@ import { transformed } from '../storage/transform.ts'
 import { serverUrl } from './addresses.ts'
 import type { Identity } from './identity.ts'
 import { loadKubeletOptions } from './kubelet-options.ts'
+import type { KubeletsHere } from './nodes.ts'
 import type { Component } from './options.ts'
 import { KUBELET_CLIENT, type Pki } from './pki.ts'
 import { measuredNodes } from './resource-metrics/measured-nodes.ts'
@@ -74,8 +82,7 @@ export interface ControlPlaneOptions {
   readonly auditLog: string
   /** It begins with the objects of a cluster that works: what every cluster contains is there. */
   readonly forked?: { readonly entries: SharedEntries; readonly isolated?: boolean }
-  /** The kubelets of this process. */
-  readonly kubelets?: (nodeName: string) => Handler | undefined
+  readonly kubelets?: KubeletsHere
   /** Decides the suffixes of generated names. */
   readonly seed?: number
   /** What goes wrong on purpose. */
@@ -200,6 +207,14 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
   let ready = options.forked !== undefined
   let endpoints: KubernetesEndpoints | undefined
   let replica: OwnReplica | undefined
+  const here = options.kubelets
+  let replicas: Awaited<ReturnType<typeof followReplicas>> | undefined
+  /** Where another process runs the simulated nodes: the API server there, which this one asks as it asks kubelets. */
+  const peer = (): HttpsEndpoint | undefined => {
+    const server = replicas?.withNodes()
+    const { cert, key } = pki.kubeletClient
+    return server === undefined ? undefined : { server, ca: pki.ca.cert, cert, key }
+  }
   // Of an API server alone nothing is wanted but what kube-apiserver serves.
   const hasNodes = options.components.includes('kubelet') && !isolated
   const measured = measuredNodes(runtime, (node) => summaryOf(node), stopping.signal)
@@ -253,7 +268,11 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
       ...(isolated ? {} : { frontProxy: identity.proxyClient }),
       ...(hasNodes ? { localApis: ({ reads }) => [resourceMetrics(runtime, reads, measured)] } : {}),
       network,
-      kubelets: { ...kubelets, ...(isolated || options.kubelets === undefined ? {} : { inProcess: options.kubelets }) },
+      kubelets: {
+        ...kubelets,
+        ...(isolated || here === undefined ? {} : { inProcess: (name) => here.get(name) }),
+        ...(isShared ? { peer } : {}),
+      },
       decodeProtobuf: (bytes, expected) => decodeProtobuf(bytes, expected),
       serverAddress: () => url.replace('https://', ''),
       paths: () => [
@@ -340,7 +359,10 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         await startKubernetesEndpoints(endpoints)
         keepTrust(wanted, (listener) => server.caches.resource('configmaps').onChange(listener), signal)
         const address = new URL(at.url).hostname.replace(/^\[|\]$/g, '')
-        if (isShared) replica = await startReplica({ runtime, storage, url: at.url, host: hostname(), signal })
+        if (isShared) {
+          replica = await startReplica({ runtime, storage, url: at.url, host: hostname(), signal, kubelets: here })
+          replicas = await followReplicas(storage, replica.id)
+        }
         startIdentityLease({ runtime, handler, hostname: hostname(), address, signal })
         ready = true
       },
@@ -352,6 +374,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
       stop: async () => {
         stopping.abort()
         stopCompacting()
+        replicas?.stop()
         await leave()
         await replica?.stop().catch(() => {})
         await server.stop()

@@ -40,7 +40,7 @@ import { makeInitialObjects, untilDefaultAccount } from './initial-objects.ts'
 import { lastRequests } from './last-requests.ts'
 import { listen } from './listen.ts'
 import { furtherNodesOf, prepareMachine, realNode } from './machine-nodes.ts'
-import { besideNodes, type KubeletsHere, numberedNodes } from './nodes.ts'
+import { besideNodes, createKubeletsHere, numberedNodes } from './nodes.ts'
 import { type Component, chosenComponents, DEFAULT_HOST } from './options.ts'
 import { firstEnd, loadPki, MOVED_CERTIFICATE_DAYS, write } from './pki.ts'
 import { fromFlags } from './read-file.ts'
@@ -120,7 +120,7 @@ async function start(
   checkSettings(options)
   const simulation = simulationResources(options.simulation, options.containerRuntime)
   const stages = await simulationStages(options.simulation)
-  const kubelets: KubeletsHere = new Map()
+  const kubelets = createKubeletsHere()
   const progress = options.onProgress ?? (() => {})
   const host = options.host ?? DEFAULT_HOST
 
@@ -173,7 +173,7 @@ async function start(
     allowPrivileged: options.allowPrivileged ?? true,
     security,
     components,
-    kubelets: (name) => kubelets.get(name),
+    kubelets,
     ...(forked === undefined ? {} : { forked }),
     auditLog: join(directory.path, 'audit.log'),
     controls: controls({

@@ -42,8 +42,41 @@ const SIMULATED = 'sim.skiff.dev/node'
 export const numberedNodes = (count: number): readonly SimulatedNode[] =>
   Array.from({ length: count }, (_, index) => ({ name: nodeName(index) }))
 
-/** The kubelets that run in this process, as their API server asks them. */
-export type KubeletsHere = Map<string, Handler>
+/** The kubelets that run in this process, as their API server asks them, by the names of their nodes. */
+export interface KubeletsHere {
+  get(nodeName: string): Handler | undefined
+  set(nodeName: string, kubelet: Handler): void
+  delete(nodeName: string): void
+  /** Whether there is any. */
+  readonly areThere: boolean
+  /** Calls the listener when the first comes and when the last goes, until the function that it returns is called. */
+  onChange(listener: () => void): () => void
+}
+
+export function createKubeletsHere(): KubeletsHere {
+  const kubelets = new Map<string, Handler>()
+  const listeners = new Set<() => void>()
+  const tell = () => {
+    for (const listener of listeners) listener()
+  }
+  return {
+    get: (nodeName) => kubelets.get(nodeName),
+    set(nodeName, kubelet) {
+      kubelets.set(nodeName, kubelet)
+      if (kubelets.size === 1) tell()
+    },
+    delete(nodeName) {
+      if (kubelets.delete(nodeName) && kubelets.size === 0) tell()
+    },
+    get areThere() {
+      return kubelets.size > 0
+    },
+    onChange(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
 
 /** Of the settings only those of static pods matter. */
 export interface NodesOptions extends NodeSettings {

@@ -1,6 +1,6 @@
 /** Two API servers over one etcd, as `skiff up --etcd-servers` in two directories that were given the same pki/. */
 import assert from 'node:assert/strict'
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -8,6 +8,7 @@ import type { Endpoints } from '../../src/api/generated/types.ts'
 import type { KubeObject } from '../../src/api/object.ts'
 import { isNotFound } from '../../src/api/status.ts'
 import { type Cluster, type ClusterOptions, startCluster } from '../../src/cluster/index.ts'
+import { type Kubectl, kubectlFor, withoutKubectl } from '../kubectl.ts'
 import { lacks } from '../machine.ts'
 import { startEtcd } from './member.ts'
 
@@ -221,3 +222,35 @@ async function changes(
   }
   ending.abort()
 }
+
+test('logs and commands of simulated pods are answered by every server, whichever runs their nodes', {
+  skip: skip || withoutKubectl,
+}, async () => {
+  const [one, two] = await replicas(['a', 'b'])
+  assert.ok(one !== undefined && two !== undefined)
+  const clients = [one, two].map((cluster) => {
+    const file = join(mkdtempSync(join(root, 'k-')), 'kubeconfig')
+    writeFileSync(file, cluster.kubeconfig)
+    return kubectlFor(file, 'default')
+  })
+  const [first, second] = clients
+  assert.ok(first !== undefined && second !== undefined)
+  const exec = JSON.stringify([{ command: 'whoami', stdout: 'me\n', exitCode: 3 }])
+  const annotations = { 'sim.skiff.dev/log': 'a line\n', 'sim.skiff.dev/exec': exec }
+  await first.send('create', {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'p', annotations },
+    spec: { containers: [{ name: 'c', image: 'i' }] },
+  })
+  await first('wait', '--for=condition=Ready', 'pod/p', '--timeout=60s')
+  const check = async (kubectl: Kubectl) => {
+    assert.equal(await kubectl('logs', 'p'), 'a line\n')
+    const { code, out } = await kubectl.run(['exec', 'p', '--', 'whoami'])
+    assert.deepEqual([code, out], [3, 'me\n'])
+  }
+  for (const kubectl of clients) await check(kubectl)
+
+  await one.stop()
+  await check(second)
+})

@@ -5,7 +5,7 @@
  */
 import { asObject } from '../../api/unchecked.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import type { Storage } from '../../storage/storage.ts'
+import type { KeyValue, Storage } from '../../storage/storage.ts'
 import { startSettlingLoop } from './settling.ts'
 
 export const REPLICAS_PREFIX = '/registry/skiff.dev/replicas/'
@@ -22,6 +22,14 @@ export interface Replica {
   readonly behind: number
   /** When that was by its own clock, in milliseconds. */
   readonly at: number
+  /** The simulated nodes run in its process. */
+  readonly runsNodes?: boolean
+}
+
+/** The simulated kubelets of a server's process. */
+export interface OwnKubelets {
+  readonly areThere: boolean
+  onChange(listener: () => void): () => void
 }
 
 type Told = Omit<Replica, 'id' | 'behind'> & { readonly seen: number }
@@ -39,13 +47,15 @@ export async function startReplica(options: {
   readonly url: string
   readonly host: string
   readonly signal: AbortSignal
+  readonly kubelets?: OwnKubelets | undefined
 }): Promise<OwnReplica> {
-  const { runtime, storage, url, host, signal } = options
+  const { runtime, storage, url, host, signal, kubelets } = options
   const id = runtime.random.uuid()
   const key = `${REPLICAS_PREFIX}${id}`
   let expectRevision = 0
   const work = async () => {
-    const told: Told = { url, host, at: runtime.clock.now(), seen: storage.revision }
+    const nodes = kubelets?.areThere === true ? { runsNodes: true } : {}
+    const told: Told = { url, host, at: runtime.clock.now(), seen: storage.revision, ...nodes }
     const value = Buffer.from(JSON.stringify(told))
     const result = await storage.write({ type: 'put', key, value, expectRevision, leaseSeconds: LEASE_SECONDS })
     // It has ended where the store was out of reach for longer.
@@ -54,7 +64,8 @@ export async function startReplica(options: {
   }
   await work()
   const timing = { settleMs: 0, retryMs: RETRY_MS, everyMs: EVERY_MS }
-  startSettlingLoop({ runtime, name: 'replica', work, onChange: () => () => {}, signal, ...timing })
+  const onChange = (listener: () => void) => kubelets?.onChange(listener) ?? (() => {})
+  startSettlingLoop({ runtime, name: 'replica', work, onChange, signal, ...timing })
   return {
     id,
     async stop() {
@@ -70,18 +81,54 @@ export async function readReplicas(storage: Storage): Promise<readonly Replica[]
     .flatMap(({ key, value, modRevision }) => {
       const told = read(value)
       if (told === undefined) return []
-      const { url, host, at, seen } = told
-      return [{ id: key.slice(REPLICAS_PREFIX.length), url, host, at, behind: Math.max(0, modRevision - 1 - seen) }]
+      const { seen, ...others } = told
+      return [{ id: key.slice(REPLICAS_PREFIX.length), ...others, behind: Math.max(0, modRevision - 1 - seen) }]
     })
     .sort((a, b) => (a.url < b.url ? -1 : 1))
+}
+
+/**
+ * Where the simulated nodes run: the URL of the server of that process. The one that said so last: one that was killed is named for a while
+ * yet. `own`: the id of this server, which does not count. @throws StoreError
+ */
+export async function followReplicas(
+  storage: Storage,
+  own: string,
+): Promise<{ withNodes(): string | undefined; stop(): void }> {
+  const known = new Map<string, { readonly url: string; readonly revision: number }>()
+  const put = (key: string, value: Uint8Array | undefined, revision: number) => {
+    const told = value === undefined ? undefined : read(value)
+    if (told?.runsNodes === true) known.set(key, { url: told.url, revision })
+    else known.delete(key)
+  }
+  const all = (items: readonly KeyValue[]) => {
+    known.clear()
+    for (const { key, value, modRevision } of items) put(key, value, modRevision)
+  }
+  const { items, revision } = await storage.range(REPLICAS_PREFIX, END)
+  all(items)
+  const stop = storage.subscribe(REPLICAS_PREFIX, revision, {
+    events: (events) => {
+      for (const event of events) put(event.key, event.value, event.revision)
+    },
+    reset: all,
+  })
+  return {
+    withNodes() {
+      const others = [...known].filter(([key]) => key !== `${REPLICAS_PREFIX}${own}`).map(([, one]) => one)
+      return others.toSorted((a, b) => b.revision - a.revision)[0]?.url
+    },
+    stop,
+  }
 }
 
 /** undefined: another version of skiff tells otherwise. */
 function read(value: Uint8Array): Told | undefined {
   try {
-    const { url, host, at, seen } = asObject(JSON.parse(Buffer.from(value).toString()))
-    if (typeof url !== 'string' || typeof host !== 'string') return undefined
-    return typeof at === 'number' && typeof seen === 'number' ? { url, host, at, seen } : undefined
+    const { url, host, at, seen, runsNodes } = asObject(JSON.parse(Buffer.from(value).toString()))
+    if (typeof url !== 'string' || typeof host !== 'string' || typeof at !== 'number' || typeof seen !== 'number')
+      return undefined
+    return { url, host, at, seen, ...(runsNodes === true ? { runsNodes } : {}) }
   } catch {
     return undefined
   }

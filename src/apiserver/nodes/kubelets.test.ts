@@ -43,3 +43,37 @@ test('a node is simulated when its runtime says so', () => {
     [true, false, false],
   )
 })
+
+test('simulated kubelets of another process are asked through the server there, which asks no other', async () => {
+  const asked: object[] = []
+  const kubelets = createKubelets({ peer: () => ({ server: 'https://192.0.2.7:6443' }) }, ({ server }) => ({
+    async send({ path, headers = {} }) {
+      asked.push({ server, path, headers })
+      return { status: 200, headers: {}, bytes: async () => new Uint8Array(), async *chunks() {} }
+    },
+    upgrade: () => Promise.reject(new Error('not asked')),
+    retire: () => {},
+    inUse: false,
+    close: () => {},
+  }))
+  const simulated = node({
+    nodeInfo: { containerRuntimeVersion: 'simulated://1' },
+    addresses: [{ type: 'InternalIP', address: '192.0.2.1' }],
+  })
+  const real = at('192.0.2.2')
+  await kubelets.locate(simulated).client.send({ method: 'GET', path: '/containerLogs/d/p/c?follow=true' })
+  await kubelets.locate(real).client.send({ method: 'GET', path: '/pods' })
+  assert.deepEqual(asked, [
+    {
+      server: 'https://192.0.2.7:6443',
+      path: '/api/v1/nodes/n/proxy/containerLogs/d/p/c?follow=true',
+      headers: { 'skiff-forwarded': 'true' },
+    },
+    { server: 'https://192.0.2.2:10250', path: '/pods', headers: {} },
+  ])
+  assert.deepEqual(
+    [kubelets.answers(simulated), kubelets.answers(simulated, true), kubelets.answers(real, true)],
+    [true, false, true],
+  )
+  kubelets.close()
+})

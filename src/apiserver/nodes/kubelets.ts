@@ -7,7 +7,7 @@
 import type { Node, NodeAddress } from '../../api/generated/types.ts'
 import type { Handler } from '../../api/request.ts'
 import { StatusError } from '../../api/status.ts'
-import { createHttpsClient, type HttpsClient, type HttpsEndpoint } from '../../http/client.ts'
+import { createHttpsClient, type HttpsClient, type HttpsEndpoint, type HttpsRequest } from '../../http/client.ts'
 import { createClientPool } from '../../http/client-pool.ts'
 import { inProcessKubelet } from './in-process-kubelet.ts'
 
@@ -18,6 +18,11 @@ export interface KubeletClientOptions {
   readonly ca?: string
   /** The kubelets that run in this process, by the names of their nodes: they are asked without sockets. */
   readonly inProcess?: (nodeName: string) => Handler | undefined
+  /**
+   * Of the API server in whose process the simulated nodes run, where that is another one over the same store: its kubelets are asked through its
+   * node proxy.
+   */
+  readonly peer?: () => HttpsEndpoint | undefined
   /** Types of node addresses, the preferred first. Default: addresses before names, as kubeadm sets it. */
   readonly addressTypes?: readonly string[]
 }
@@ -40,8 +45,11 @@ export interface Kubelets {
    * @throws StatusError 500 when the node's status tells no address of a preferred type
    */
   locate(node: Node, options?: { readonly insecure?: boolean; readonly address?: string }): KubeletLocation
-  /** Whether its kubelet answers: one of simulated containers only in this process, or where its Node names a port. */
-  answers(node: Node): boolean
+  /**
+   * Whether its kubelet answers: one of simulated containers only in this process, in that of a peer, or where its Node names a port.
+   * `forwarded`: a peer asks, which is asked nothing in turn.
+   */
+  answers(node: Node, forwarded?: boolean): boolean
   /** The node's addresses, the preferred first. @throws as `locate` */
   addressesOf(node: Node): readonly string[]
   close(): void
@@ -61,9 +69,15 @@ export function createKubelets(options: KubeletClientOptions = {}, create = crea
   const kubelets = createClientPool(KEPT_KUBELETS, create)
   const proxied = createClientPool(KEPT_PROXIED, create)
   const addressesOf = (node: Node) => preferredAddresses(node, addressTypes)
+  const peerOf = (node: Node) =>
+    isSimulatedNode(node) && declaredPort(node) === undefined ? options.peer?.() : undefined
   return {
     addressesOf,
-    answers: (node) => inProcess(node) !== undefined || !isSimulatedNode(node) || declaredPort(node) !== undefined,
+    answers: (node, forwarded = false) =>
+      inProcess(node) !== undefined ||
+      !isSimulatedNode(node) ||
+      declaredPort(node) !== undefined ||
+      (!forwarded && peerOf(node) !== undefined),
     clientOf: proxied.clientOf,
     locate(node, { insecure = false, address } = {}) {
       const [named = ''] = addressesOf(node)
@@ -72,6 +86,9 @@ export function createKubelets(options: KubeletClientOptions = {}, create = crea
       const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
       const own = inProcess(node)
       if (own !== undefined) return { host, port, server, client: inProcessKubelet(own) }
+      const peer = peerOf(node)
+      if (peer !== undefined)
+        return { host, port, server, client: peerKubelet(kubelets.clientOf(peer), node.metadata.name ?? '') }
       return {
         host,
         port,
@@ -88,6 +105,27 @@ export function createKubelets(options: KubeletClientOptions = {}, create = crea
       kubelets.close()
       proxied.close()
     },
+  }
+}
+
+/** In the requests of one API server to the node proxy of another. */
+export const FORWARDED = 'skiff-forwarded'
+
+/** A kubelet behind the node proxy of another API server. The connections are of all such kubelets together. */
+function peerKubelet(client: HttpsClient, nodeName: string): HttpsClient {
+  const forwarded = (request: HttpsRequest): HttpsRequest => ({
+    ...request,
+    path: `/api/v1/nodes/${nodeName}/proxy${request.path}`,
+    headers: { ...request.headers, [FORWARDED]: 'true' },
+  })
+  return {
+    send: (request) => client.send(forwarded(request)),
+    upgrade: (request) => client.upgrade(forwarded(request)),
+    retire: () => client.retire(),
+    get inUse() {
+      return client.inUse
+    },
+    close: () => {},
   }
 }
 

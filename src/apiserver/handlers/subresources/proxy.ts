@@ -8,7 +8,7 @@ import { serviceUnavailable } from '../../../api/status.ts'
 import { createHttpsClient, type HttpsAnswer, type HttpsClient } from '../../../http/client.ts'
 import { hopByHop } from '../../../http/hop-by-hop.ts'
 import { passUpgrade } from '../../../http/join.ts'
-import { isSimulatedNode } from '../../nodes/kubelets.ts'
+import { FORWARDED, isSimulatedNode } from '../../nodes/kubelets.ts'
 import { asksForUpgrade, passedHeaders } from '../../nodes/passed-headers.ts'
 import { connectToPod } from '../../nodes/pod-connection.ts'
 import { networkError } from '../../webhooks/network-error.ts'
@@ -22,7 +22,9 @@ export const proxy: ResourceHandler = async (resource) => {
   await admitConnect(resource, rest === '' ? {} : { path: rest })
   const target = await (PROXIED[row.resource] as (typeof PROXIED)[string])(resource)
   const { node } = target
-  if (node !== undefined && !resource.context.kubelets.answers(node)) throw serviceUnavailable(unreached(target))
+  const isForwarded = request.headers[FORWARDED] !== undefined
+  if (node !== undefined && !resource.context.kubelets.answers(node, isForwarded))
+    throw serviceUnavailable(unreached(target))
   if (rest === '' && (request.method === 'GET' || request.method === 'HEAD')) return toSlash(request)
   const client = clientOf(resource, target)
   return asksForUpgrade(request) ? upgraded(resource, target, client, rest) : passed(resource, target, client, rest)
