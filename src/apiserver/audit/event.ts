@@ -129,29 +129,56 @@ export function eventText(audited: Audited, progress: StageReached): string {
   return `${before}${quoted(audited.id)}${between}"${received}"${gap}"${formatMicroTime(progress.now)}"${after}`
 }
 
-/**
- * Writes the event and the end of its line where the two before it at this stage were like it.
- *
- * @returns the bytes written, 0 when it is to be written as text
- */
-export function writeEvent(audited: Audited, progress: StageReached, into: Uint8Array, at: number): number {
-  const { asked, id, verdict } = audited
-  if (!asked.isFlat || verdict.level !== 'Metadata' || id.length !== ID_LENGTH) return 0
-  const { stage, answered } = progress
-  const record = recordAt(stage, audited.record)
-  if (!saysNoMore(record)) return 0
-  const status = answered?.status
-  const lines = linesAbout(asked)
-  const last = lines[stage]
-  if (last === undefined || last.status !== status || !sameTexts(last.annotations, record.annotations)) {
-    lines[stage] = { status, annotations: { ...record.annotations }, pattern: undefined }
-    return 0
+export interface EventWriter {
+  /**
+   * Writes the event and the end of its line where the two before it at this stage were like it.
+   *
+   * @returns the bytes written, 0 when it is to be written as text
+   */
+  write(audited: Audited, progress: StageReached, into: Uint8Array, at: number): number
+}
+
+/** Remembers the last lines of one server's log. */
+export function createEventWriter(): EventWriter {
+  /** The last line about what was asked, at each stage. Anybody may ask for anything: so all are forgotten when they are too many. */
+  const lastLines = new Map<AuditedRequest, LastLines>()
+  let keptBytes = 0
+
+  function linesAbout(asked: AuditedRequest): LastLines {
+    let lines = lastLines.get(asked)
+    if (lines === undefined) {
+      if (keptBytes > MOST_KEPT_BYTES) {
+        lastLines.clear()
+        keptBytes = 0
+      }
+      lines = {}
+      lastLines.set(asked, lines)
+      keptBytes += OVERHEAD_BYTES + 2 * asked.all.length
+    }
+    return lines
   }
-  if (last.pattern === undefined) {
-    last.pattern = patternOf(partsOf(audited, progress))
-    keptBytes += last.pattern.bytes.length
+
+  return {
+    write(audited, progress, into, at) {
+      const { asked, id, verdict } = audited
+      if (!asked.isFlat || verdict.level !== 'Metadata' || id.length !== ID_LENGTH) return 0
+      const { stage, answered } = progress
+      const record = recordAt(stage, audited.record)
+      if (!saysNoMore(record)) return 0
+      const status = answered?.status
+      const lines = linesAbout(asked)
+      const last = lines[stage]
+      if (last === undefined || last.status !== status || !sameTexts(last.annotations, record.annotations)) {
+        lines[stage] = { status, annotations: { ...record.annotations }, pattern: undefined }
+        return 0
+      }
+      if (last.pattern === undefined) {
+        last.pattern = patternOf(partsOf(audited, progress))
+        keptBytes += last.pattern.bytes.length
+      }
+      return writePattern(last.pattern, id, { received: audited.received, now: progress.now }, into, at)
+    },
   }
-  return writePattern(last.pattern, id, { received: audited.received, now: progress.now }, into, at)
 }
 
 interface LastLine {
@@ -163,26 +190,9 @@ interface LastLine {
 
 type LastLines = { [stage in Stage]?: LastLine }
 
-/** The last line about what was asked, at each stage. Anybody may ask for anything: so all are forgotten when they are too many. */
-const lastLines = new Map<AuditedRequest, LastLines>()
-let keptBytes = 0
 const MOST_KEPT_BYTES = 8 << 20
 /** Of what is asked and of each of its lines, without their texts. */
 const OVERHEAD_BYTES = 1024
-
-function linesAbout(asked: AuditedRequest): LastLines {
-  let lines = lastLines.get(asked)
-  if (lines === undefined) {
-    if (keptBytes > MOST_KEPT_BYTES) {
-      lastLines.clear()
-      keptBytes = 0
-    }
-    lines = {}
-    lastLines.set(asked, lines)
-    keptBytes += OVERHEAD_BYTES + 2 * asked.all.length
-  }
-  return lines
-}
 
 const recordAt = (stage: Stage, latest: AuditRecord): AuditRecord =>
   stage === 'RequestReceived' ? NOTHING_YET : latest

@@ -11,9 +11,9 @@ import {
   type AuditedRequest,
   answeredWith,
   auditedRequest,
+  createEventWriter,
   eventText,
   type StageReached,
-  writeEvent,
 } from './event.ts'
 import type { AuditVerdict } from './policy.ts'
 
@@ -99,6 +99,7 @@ test('a line written like another one is what its text is, whatever differs betw
     () => 'é'.repeat(36),
     () => 'short',
   ]
+  const writer = createEventWriter()
   const into = Buffer.alloc(8192)
   const written = { quick: 0, asText: 0 }
   for (let i = 0; i < 3000; i++) {
@@ -113,7 +114,7 @@ test('a line written like another one is what its text is, whatever differs betw
       const audited: Audited = { asked, record, verdict: verdict(level), id: pick(ids)(), received }
       const progress: StageReached = { stage, now: received + random.float() * 2000, answered }
       const at = Math.floor(random.float() * 100)
-      const length = writeEvent(audited, progress, into, at)
+      const length = writer.write(audited, progress, into, at)
       if (length === 0) written.asText++
       else {
         written.quick++
@@ -131,6 +132,7 @@ test('however much is asked for, the lines kept take a few megabytes', () => {
     return process.memoryUsage().arrayBuffers
   }
   const before = heldBytes()
+  const writer = createEventWriter()
   const into = Buffer.alloc(8192)
   const { random } = simulatedRuntime(3)
   let written = 0
@@ -145,7 +147,7 @@ test('however much is asked for, the lines kept take a few megabytes', () => {
       received: NOON,
     }
     for (let times = 0; times < 3; times++)
-      written += writeEvent(audited, { stage: 'ResponseComplete', now: NOON, answered: ok }, into, 0)
+      written += writer.write(audited, { stage: 'ResponseComplete', now: NOON, answered: ok }, into, 0)
     // What else uses Node's pool meanwhile.
     Buffer.from('x'.repeat(3000))
   }
@@ -165,9 +167,10 @@ test('nothing is written where there is no room', () => {
   const progress: StageReached = { stage: 'ResponseComplete', now: NOON, answered: ok }
   const length = Buffer.byteLength(eventText(audited, progress)) + 1
   const into = Buffer.alloc(length + 9, '_')
+  const writer = createEventWriter()
   // The first ones are looked at only.
-  assert.equal(writeEvent(audited, progress, into, 0), 0)
-  assert.equal(writeEvent(audited, progress, into, 10), 0)
+  assert.equal(writer.write(audited, progress, into, 0), 0)
+  assert.equal(writer.write(audited, progress, into, 10), 0)
   assert.equal(into.toString(), '_'.repeat(length + 9))
-  assert.equal(writeEvent(audited, progress, into, 9), length)
+  assert.equal(writer.write(audited, progress, into, 9), length)
 })

@@ -15,10 +15,11 @@ import {
   type Audited,
   answeredWith,
   auditedRequest,
+  createEventWriter,
+  type EventWriter,
   eventText,
   refusedWith,
   type StageReached,
-  writeEvent,
 } from '../audit/event.ts'
 import type { AuditLog, Noted } from '../audit/log.ts'
 import { auditMetrics } from '../audit/metrics.ts'
@@ -34,6 +35,7 @@ export function audit(runtime: Runtime, policy: AuditPolicy, log: AuditLog): Fil
   const { clock, random } = runtime
   const serverLog = runtime.log.named('audit')
   const counts = auditMetrics(runtime)
+  const writer = createEventWriter()
   const lost = (error: unknown, auditID: string) => {
     counts.failed()
     serverLog.error('the audit log cannot be written', error, { auditID })
@@ -50,7 +52,7 @@ export function audit(runtime: Runtime, policy: AuditPolicy, log: AuditLog): Fil
     const { verdict, info } = audited
     if (verdict.omitStages.has(stage)) return undefined
     counts.told()
-    const event = new PendingEvent(audited, stage, clock.now(), answered, lost)
+    const event = new PendingEvent(audited, stage, clock.now(), answered, writer, lost)
     if (!READS.has(info.verb) || log.behind > MOST_BEHIND) return append(event)
     log.note(event)
     return undefined
@@ -116,25 +118,28 @@ class PendingEvent implements Noted, StageReached {
   readonly now: number
   readonly answered: Answered | undefined
   readonly #audited: Audited
+  readonly #writer: EventWriter
   readonly #lost: (error: unknown, auditID: string) => void
   constructor(
     audited: Audited,
     stage: Stage,
     now: number,
     answered: Answered | undefined,
+    writer: EventWriter,
     lost: (error: unknown, auditID: string) => void,
   ) {
     this.stage = stage
     this.now = now
     this.answered = answered
     this.#audited = audited
+    this.#writer = writer
     this.#lost = lost
   }
   text(): string {
     return eventText(this.#audited, this)
   }
   write(into: Buffer, at: number): number {
-    return writeEvent(this.#audited, this, into, at)
+    return this.#writer.write(this.#audited, this, into, at)
   }
   lost(error: unknown): void {
     this.#lost(error, this.#audited.id)
