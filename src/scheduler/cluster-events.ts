@@ -4,6 +4,7 @@
  */
 import type { Node, Pod } from '../api/generated/types.ts'
 import type { KubeObject } from '../api/object.ts'
+import { sameJson } from '../api/same.ts'
 import { type PodInfo, podInfoOf } from './pod-info.ts'
 
 export type EventName =
@@ -89,18 +90,18 @@ export const tellOf = (kind: WatchedKind, happened: (event: ClusterEvent) => voi
 /** What an update of a node is for the scheduler: each kind of change for itself. */
 export function nodeUpdates(old: Node, now: Node): readonly ClusterEvent[] {
   const names: EventName[] = []
-  if (!same(old.status?.allocatable, now.status?.allocatable)) names.push('NodeUpdateNodeAllocatable')
-  if (!same(old.metadata.labels, now.metadata.labels)) names.push('NodeUpdateNodeLabel')
-  if (!same(old.spec?.taints, now.spec?.taints) || old.spec?.unschedulable !== now.spec?.unschedulable)
+  if (!sameJson(old.status?.allocatable, now.status?.allocatable)) names.push('NodeUpdateNodeAllocatable')
+  if (!sameJson(old.metadata.labels, now.metadata.labels)) names.push('NodeUpdateNodeLabel')
+  if (!sameJson(old.spec?.taints, now.spec?.taints) || old.spec?.unschedulable !== now.spec?.unschedulable)
     names.push('NodeUpdateNodeTaint')
-  if (!same(old.status?.declaredFeatures, now.status?.declaredFeatures)) names.push('NodeUpdateNodeDeclaredFeature')
+  if (!sameJson(old.status?.declaredFeatures, now.status?.declaredFeatures)) names.push('NodeUpdateNodeDeclaredFeature')
   return names.map((name) => ({ name, old, now }))
 }
 
 /** What an update is of a pod that has its node. */
 export function assignedPodUpdates(old: Pod, now: Pod): readonly ClusterEvent[] {
   const names: EventName[] = []
-  if (!same(old.metadata.labels, now.metadata.labels)) names.push('AssignedPodUpdatePodLabel')
+  if (!sameJson(old.metadata.labels, now.metadata.labels)) names.push('AssignedPodUpdatePodLabel')
   if (isScaledDown(old, now)) names.push('AssignedPodUpdatePodScaleDown')
   return names.map((name) => podEvent(name, old, now))
 }
@@ -108,11 +109,11 @@ export function assignedPodUpdates(old: Pod, now: Pod): readonly ClusterEvent[] 
 /** What an update is of the pod that waits itself. */
 export function targetPodUpdates(old: Pod, now: Pod): readonly ClusterEvent[] {
   const names: EventName[] = []
-  if (!same(old.metadata.labels, now.metadata.labels)) names.push('TargetPodUpdatePodLabel')
+  if (!sameJson(old.metadata.labels, now.metadata.labels)) names.push('TargetPodUpdatePodLabel')
   if (isScaledDown(old, now)) names.push('TargetPodUpdatePodScaleDown')
-  if (!same(old.spec?.tolerations, now.spec?.tolerations)) names.push('TargetPodUpdatePodToleration')
+  if (!sameJson(old.spec?.tolerations, now.spec?.tolerations)) names.push('TargetPodUpdatePodToleration')
   if (gates(old) > 0 && gates(now) === 0) names.push('TargetPodUpdatePodSchedulingGatesEliminated')
-  if (!same(old.status?.resourceClaimStatuses, now.status?.resourceClaimStatuses))
+  if (!sameJson(old.status?.resourceClaimStatuses, now.status?.resourceClaimStatuses))
     names.push('TargetPodUpdatePodGeneratedResourceClaim')
   return names.map((name) => podEvent(name, old, now))
 }
@@ -121,9 +122,7 @@ const gates = (pod: Pod): number => pod.spec?.schedulingGates?.length ?? 0
 
 /** It asks for less of something. */
 function isScaledDown(old: Pod, now: Pod): boolean {
-  if (old.spec === now.spec || same(old.spec?.containers, now.spec?.containers)) return false
+  if (old.spec === now.spec || sameJson(old.spec?.containers, now.spec?.containers)) return false
   const { requests } = podInfoOf(now)
   return [...podInfoOf(old).requests].some(([name, amount]) => (requests.get(name) ?? 0) < amount)
 }
-
-const same = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b)

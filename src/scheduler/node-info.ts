@@ -4,6 +4,7 @@
  */
 import type { Node, Taint } from '../api/generated/types.ts'
 import { addInt64, type Int64 } from '../api/objects/integers.ts'
+import { sameJson } from '../api/same.ts'
 import { type Amounts, amountsOf, type HostPort, type PodInfo } from './pod-info.ts'
 
 export interface NodeInfo {
@@ -135,16 +136,14 @@ function zonesInTurn(nodes: readonly NodeInfo[]): readonly NodeInfo[] {
 /** Nothing that filters or scores look at has changed. */
 export function sameNode(a: Node, b: Node): boolean {
   return (
-    same(a.status?.allocatable, b.status?.allocatable) &&
-    same(a.status?.capacity, b.status?.capacity) &&
-    same(a.status?.declaredFeatures, b.status?.declaredFeatures) &&
-    same(a.spec?.taints, b.spec?.taints) &&
-    same(a.metadata.labels, b.metadata.labels) &&
+    sameJson(a.status?.allocatable, b.status?.allocatable) &&
+    sameJson(a.status?.capacity, b.status?.capacity) &&
+    sameJson(a.status?.declaredFeatures, b.status?.declaredFeatures) &&
+    sameJson(a.spec?.taints, b.spec?.taints) &&
+    sameJson(a.metadata.labels, b.metadata.labels) &&
     a.spec?.unschedulable === b.spec?.unschedulable
   )
 }
-
-const same = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b)
 
 export function putOn(node: NodeInfo, info: PodInfo): void {
   node.generation++

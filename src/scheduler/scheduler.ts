@@ -6,6 +6,7 @@
 
 import type { Namespace, Node, Pod, PodDisruptionBudget } from '../api/generated/types.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
+import { sameJson } from '../api/same.ts'
 import { isNotFound } from '../api/status.ts'
 import { formatTime } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
@@ -521,18 +522,17 @@ function sameForScheduling(a: Pod, b: Pod): boolean {
   return (
     a.metadata.uid === b.metadata.uid &&
     sameSpec(a, b) &&
-    same(a.metadata.labels, b.metadata.labels) &&
+    sameJson(a.metadata.labels, b.metadata.labels) &&
     sameClaims(a, b)
   )
 }
 
 /** Those made for the pod are told in its status. */
-const sameClaims = (a: Pod, b: Pod): boolean => same(a.status?.resourceClaimStatuses, b.status?.resourceClaimStatuses)
+const sameClaims = (a: Pod, b: Pod): boolean =>
+  sameJson(a.status?.resourceClaimStatuses, b.status?.resourceClaimStatuses)
 
 /** The API server counts the changes of a specification (metadata.generation). */
 function sameSpec(a: Pod, b: Pod): boolean {
   const { generation } = a.metadata
-  return generation === undefined ? same(a.spec, b.spec) : generation === b.metadata.generation
+  return generation === undefined ? sameJson(a.spec, b.spec) : generation === b.metadata.generation
 }
-
-const same = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b)

@@ -2,6 +2,7 @@
 
 import type { Pod, ReplicaSetCondition, ReplicaSetStatus } from '../../api/generated/types.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
+import { sameJson } from '../../api/same.ts'
 import { formatTime } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
 import { isAvailable, isReady } from '../pods/pod.ts'
@@ -67,8 +68,7 @@ export function sameReplicaStatus(a: Partial<ReplicaSetStatus>, b: Partial<Repli
   return (
     counts.every((name) => (a[name] ?? 0) === (b[name] ?? 0)) &&
     a.terminatingReplicas === b.terminatingReplicas &&
-    ((a.conditions ?? none) === (b.conditions ?? none) ||
-      JSON.stringify(a.conditions ?? none) === JSON.stringify(b.conditions ?? none))
+    ((a.conditions ?? none) === (b.conditions ?? none) || sameJson(a.conditions ?? none, b.conditions ?? none))
   )
 }
 const none: readonly ReplicaSetCondition[] = []

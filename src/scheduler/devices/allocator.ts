@@ -13,6 +13,7 @@ import type {
   NodeSelectorRequirement,
 } from '../../api/generated/types.ts'
 import type { ResourceClaim } from '../../api/objects/resource-claims.ts'
+import { sameJson } from '../../api/same.ts'
 import { objectKey as objectKeyOf } from '../../client/store.ts'
 import { type Consumed, consumedOf, fits, type Usage } from './capacity.ts'
 import { createConstraints } from './constraints.ts'
@@ -250,8 +251,7 @@ function nodeSelectorOf(chosen: readonly Chosen[], node: Node): NodeSelector | u
   const expressions: NodeSelectorRequirement[] = []
   const fields: NodeSelectorRequirement[] = []
   const add = (list: NodeSelectorRequirement[], more: readonly NodeSelectorRequirement[] | undefined) => {
-    for (const one of more ?? [])
-      if (!list.some((known) => JSON.stringify(known) === JSON.stringify(one))) list.push(one)
+    for (const one of more ?? []) if (!list.some((known) => sameJson(known, one))) list.push(one)
   }
   for (const { device } of chosen) {
     const { where } = device
