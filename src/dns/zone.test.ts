@@ -98,6 +98,19 @@ test('named ports are found by SRV, with the addresses of what they name', () =>
   assert.equal(ask('http.tcp.web.n.svc.cluster.local', 'SRV'), 'no such name')
 })
 
+test('of two addresses of one name SRV tells once, and shares the weight out over both; of a pod’s name too', () => {
+  const slices = [SLICE, { ...SLICE, addressType: 'IPv6', endpoints: [{ addresses: ['fd00::5'], hostname: 'db-0' }] }]
+  const both = { ...names, slices: () => slices }
+  const { answers = [], additional = [] } = answerOf('_http._tcp.db.n.svc.cluster.local', TYPE.SRV, both) ?? {}
+  assert.deepEqual(answers.map(text), [
+    '0 33 8080 db-0.db.n.svc.cluster.local',
+    '0 33 8080 10-244-0-6.db.n.svc.cluster.local',
+  ])
+  assert.equal(additional.length, 3)
+  assert.deepEqual(ask('dual.n.svc.cluster.local', 'SRV'), ['0 50 80 dual.n.svc.cluster.local'])
+  assert.deepEqual(ask('fd00--5.n.pod.cluster.local', 'SRV'), ['0 100 0 fd00--5.n.pod.cluster.local'])
+})
+
 test('an external name is another name, to be followed', () => {
   const found = answerOf('away.n.svc.cluster.local', TYPE.A, names)
   assert.deepEqual([found?.alias, found?.answers.map(text)], ['example.com', ['example.com']])
@@ -141,6 +154,10 @@ test('what lies between is there without records, what is not there is not, and 
 
 test('the zone names its server, its version and its beginning of authority', () => {
   assert.deepEqual(ask('cluster.local', 'NS'), ['ns.dns.cluster.local'])
+  const dns = service('kube-dns', of('10.96.0.10'))
+  const known = { ...names, service: (namespace: string) => (namespace === 'kube-system' ? dns : undefined) }
+  const found = answerOf('cluster.local', TYPE.NS, known)
+  assert.deepEqual(found?.answers.map(text), ['kube-dns.kube-system.svc.cluster.local'])
   const { additional = [] } = answerOf('cluster.local', TYPE.NS, names) ?? {}
   assert.deepEqual(additional.map(text), ['10.96.0.10', 'fd00001000960000000000000000000a'])
   assert.deepEqual(ask('ns.dns.cluster.local'), ['10.96.0.10'])

@@ -100,7 +100,9 @@ function find(labels: readonly string[], name: string, type: number, names: Name
       if (!names.hasNamespace(namespace)) return undefined
       if (rest.length === 0) return EMPTY
       const address = rest.length === 1 ? podAddress(rest[0] ?? '') : undefined
-      return address === undefined ? undefined : { answers: ofType([address], name, type) }
+      if (address === undefined) return undefined
+      if (type !== TYPE.SRV) return { answers: ofType([address], name, type) }
+      return { answers: [srv(name, SRV_WEIGHT, 0, name)], additional: [{ name, ttl: TTL, ...address.data }] }
     }
     case 'dns':
       return namespace === 'ns' && rest.length === 0 ? { answers: ofType(serversOf(names), name, type) } : undefined
@@ -115,7 +117,8 @@ function find(labels: readonly string[], name: string, type: number, names: Name
 function apex(name: string, type: number, names: Names): Found {
   if (type === TYPE.SOA) return { answers: [soa(names)] }
   if (type !== TYPE.NS) return EMPTY
-  const target = `ns.dns.${names.domain}`
+  const isKnown = names.service('kube-system', 'kube-dns') !== undefined
+  const target = `${isKnown ? 'kube-dns.kube-system.svc' : 'ns.dns'}.${names.domain}`
   return {
     answers: [{ name, ttl: TTL, type: 'NS', target }],
     additional: serversOf(names).map(({ data }) => ({ name: target, ttl: TTL, ...data })),
@@ -159,7 +162,7 @@ function serviceName(names: Names, { namespace, service: called, below, name, ty
     const targets = these.flatMap((endpoint) => endpoint.ports.filter(wanted).map((port) => ({ endpoint, port })))
     const weight = weightOf(targets.length)
     return {
-      answers: targets.map(({ endpoint, port }) => srv(name, weight, port.port, `${endpoint.label}.${own}`)),
+      answers: eachOnce(targets.map(({ endpoint, port }) => srv(name, weight, port.port, `${endpoint.label}.${own}`))),
       additional: these.map(({ label, data }) => ({ name: `${label}.${own}`, ttl: TTL, ...data })),
     }
   }
@@ -172,15 +175,23 @@ function serviceName(names: Names, { namespace, service: called, below, name, ty
   const addresses = (spec.clusterIPs ?? [spec.clusterIP ?? '']).flatMap((ip) => addressOf(ip) ?? [])
   if (addresses.length === 0 || (isNamed && these.length === 0)) return undefined
   if (type !== TYPE.SRV) return { answers: ofType(addresses, name, type) }
+  const weight = weightOf(these.length * addresses.length)
   return {
-    answers: these.map(({ port }) => srv(name, weightOf(these.length), port, own)),
+    answers: eachOnce(these.map(({ port }) => srv(name, weight, port, own))),
     additional: addresses.map(({ data }) => ({ name: own, ttl: TTL, ...data })),
   }
 }
 
 const weightOf = (records: number) => Math.max(1, Math.floor(SRV_WEIGHT / Math.max(1, records)))
 
-const srv = (name: string, weight: number, port: number, target: string): DnsRecord => ({
+/** What two addresses of one name have in common is told once; its weight is as if it were not. */
+const eachOnce = (records: readonly SrvRecord[]): readonly SrvRecord[] => [
+  ...new Map(records.map((record) => [`${record.port} ${record.target}`, record])).values(),
+]
+
+type SrvRecord = Extract<DnsRecord, { type: 'SRV' }>
+
+const srv = (name: string, weight: number, port: number, target: string): SrvRecord => ({
   ...{ name, ttl: TTL, type: 'SRV', priority: 0, weight, port, target },
 })
 

@@ -3,7 +3,7 @@
  * passes.
  */
 import type { EndpointSlice, Service } from '../api/generated/types.ts'
-import type { IPFamily } from '../api/objects/ip.ts'
+import { type IPFamily, otherFamily } from '../api/objects/ip.ts'
 import { addressOf, firstOf, rangeOf, withPort } from './families.ts'
 import { affinitySeconds } from './session-affinity.ts'
 
@@ -64,7 +64,10 @@ export function servicePorts(
     externalIPs: own(spec.externalIPs ?? []),
     // With ipMode Proxy the balancer leads to the nodes itself, and must not be passed by.
     loadBalancerIPs: own(ingress.flatMap(({ ip = '', ipMode }) => (ipMode === 'Proxy' ? [] : [ip]))),
-    sourceRanges: ranges.length === 0 ? undefined : ranges.flatMap((range) => rangeOf(range.trim(), family) ?? []),
+    sourceRanges: sourceRanges(
+      ranges.map((range) => range.trim()),
+      family,
+    ),
     affinity: affinitySeconds(spec),
     internalLocal: spec.internalTrafficPolicy === 'Local',
     externalLocal: spec.externalTrafficPolicy === 'Local',
@@ -81,6 +84,13 @@ export function servicePorts(
       endpoints: endpointsOf(slices, name, said, family),
     }
   })
+}
+
+/** Undefined where no range is of this family and some are of the other: those hold for the other alone. */
+function sourceRanges(ranges: readonly string[], family: IPFamily): readonly string[] | undefined {
+  const of = (one: IPFamily) => ranges.flatMap((range) => rangeOf(range, one) ?? [])
+  const own = of(family)
+  return ranges.length === 0 || (own.length === 0 && of(otherFamily(family)).length > 0) ? undefined : own
 }
 
 /** Each address and port once, in an order that does not depend on the slices'. */

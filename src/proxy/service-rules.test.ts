@@ -117,6 +117,14 @@ test('a balancer’s address is guarded by its source ranges, and left alone whe
   ])
 })
 
+test('source ranges of the other family alone guard nothing of this one; what is no range lets nothing in', () => {
+  const ranges = (...loadBalancerSourceRanges: readonly string[]) =>
+    servicePorts(service({ type: 'LoadBalancer', loadBalancerSourceRanges }), [slice(READY)], 'IPv4')[0]?.sourceRanges
+  assert.equal(ranges('2001:db8::/32'), undefined)
+  assert.deepEqual(ranges('2001:db8::/32', '10.0.0.0/8'), ['10.0.0.0/8'])
+  assert.deepEqual(ranges('all'), [])
+})
+
 test('with session affinity each endpoint has a chain and a set of its clients, which end by themselves', () => {
   const sessionAffinityConfig = { clientIP: { timeoutSeconds: 60 } }
   const { chains, sets } = rules({ sessionAffinity: 'ClientIP', sessionAffinityConfig }, READY)
