@@ -237,9 +237,9 @@ describe('both address families', { skip: lacks.containers() }, () => {
     await untilReached('host-port', web, true)
   })
 
-  test('a pod that gives another’s address as its own is not heard', async () => {
+  test('a pod that gives another’s address as its own is not heard; whether the machine is still there it may ask', async () => {
     const container = { securityContext: { capabilities: { add: ['NET_ADMIN'] } } }
-    machine.apply(pod('forger', 'forger', SERVE, {}, container))
+    machine.apply(podWithPrograms('forger', 'forger', `${LINKED}; ${SERVE}`, container, { nodeName: 'skiff-1' }))
     await ready('forger')
     const ping = (from: string) =>
       inPod('forger', 'ping', '-6', '-c', '1', '-W', '1', '-I', from, ip6Of('one')).status === 0
@@ -250,7 +250,14 @@ describe('both address families', { skip: lacks.containers() }, () => {
     // What is dropped at once is no flow.
     const flows = machine.run('conntrack', '-L', '-f', 'ipv6', '-p', 'icmpv6').stdout
     assert.deepEqual([flows.includes(`src=${own} `), flows.includes(forged)], [true, false], flows)
-    assert.equal(machine.kubectl('delete', 'pod', 'forger').status, 0)
+    const gateway = (...args: readonly string[]) =>
+      inPod('forger', '/usr/sbin/ip', '-6', 'neigh', args[0] ?? '', GATEWAY.env[0]?.value ?? '', ...args.slice(1))
+        .stdout
+    const link = /lladdr (\S+)/.exec(gateway('show', 'dev', 'eth0'))?.[1] ?? ''
+    // It asks under the address of its link, and the machine by name of its own address.
+    gateway('replace', 'lladdr', link, 'dev', 'eth0', 'nud', 'probe')
+    const state = await until('an answer', () => /REACHABLE|FAILED/.exec(gateway('show', 'dev', 'eth0'))?.[0])
+    assert.equal(state, 'REACHABLE')
   })
 
   test('the next process goes on, a family that it has no more goes, and down leaves the machine as it was', async () => {

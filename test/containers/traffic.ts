@@ -33,14 +33,14 @@ export function pod(name: string, app: string, script: string, spec: object = {}
 }
 
 /** The machine's own programs in /programs. */
-export function podWithPrograms(name: string, app: string, script: string, container: object = {}) {
+export function podWithPrograms(name: string, app: string, script: string, container: object = {}, spec: object = {}) {
   const volumes = PROGRAMS.map((path, i) => ({ name: `programs-${i}`, hostPath: { path } }))
   const volumeMounts = volumes.map((volume, i) => ({
     name: volume.name,
     mountPath: i === 0 ? '/usr' : `/programs/${i}`,
     readOnly: true,
   }))
-  return pod(name, app, script, { volumes }, { volumeMounts, ...container })
+  return pod(name, app, script, { volumes, ...spec }, { volumeMounts, ...container })
 }
 
 export function service(name: string, clusterIP: string, spec: object = {}) {

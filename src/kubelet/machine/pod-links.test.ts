@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { waitingLinks } from './pod-links.ts'
+import { linkSettler, waitingLinks } from './pod-links.ts'
 
 test('links whose address of IPv6 is still looked for are found by it, and no interface of others', () => {
   const text = [
@@ -12,4 +12,31 @@ test('links whose address of IPv6 is still looked for are found by it, and no in
     '',
   ].join('\n')
   assert.deepEqual(waitingLinks(text, 'fd00:10:244::1'), ['veth6c65d765'])
+})
+
+test('of two pods that start at once each has its link settled once: what is in use stays', async () => {
+  let text = 'fd000010024400000000000000000001 03 80 00 40 vetha\n'
+  const scripts: string[] = []
+  const begun = Promise.withResolvers<void>()
+  const settle = linkSettler('fd00:10:244::1', {
+    addresses: () => text,
+    async run(_, __, script = '') {
+      scripts.push(script)
+      await begun.promise
+      text = text.replaceAll(' 40 veth', ' 82 veth')
+      return ''
+    },
+  })
+  const both = [settle(), settle()]
+  begun.resolve()
+  await Promise.all(both)
+  assert.deepEqual(scripts, [
+    '-6 address flush dev vetha\naddress replace fd00:10:244::1/128 dev vetha nodad\naddress replace fe80::1/64 dev vetha nodad\n',
+  ])
+  text += 'fd000010024400000000000000000001 04 80 00 40 vethb\n'
+  await settle()
+  assert.deepEqual(
+    scripts.slice(1).map((script) => /vetha|vethb/.exec(script)?.[0]),
+    ['vethb'],
+  )
 })

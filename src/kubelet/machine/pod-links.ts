@@ -26,14 +26,32 @@ export function waitingLinks(text: string, address: string): readonly string[] {
     .filter((name) => /^veth[0-9a-f]+$/.test(name))
 }
 
-/** @throws Error with what `ip` says */
-export async function settleLinks(address: string, run: typeof command = command): Promise<void> {
-  const links = waitingLinks(readFileSync('/proc/net/if_inet6', 'utf8'), address)
+export interface LinkTools {
+  /** /proc/net/if_inet6. */
+  readonly addresses: () => string
+  readonly run: typeof command
+}
+
+const OF_THIS_MACHINE: LinkTools = { addresses: () => readFileSync('/proc/net/if_inet6', 'utf8'), run: command }
+
+/**
+ * Of the node with this address: what settles all links that wait, each once. Of several calls one goes on after the other: what is settled is in use,
+ * and taken away by none of them. It rejects with what `ip` says.
+ */
+export function linkSettler(address: string, tools: LinkTools = OF_THIS_MACHINE): () => Promise<void> {
+  let last = Promise.resolve()
+  return () => {
+    last = last.catch(() => {}).then(() => settle(address, tools))
+    return last
+  }
+}
+
+async function settle(address: string, { addresses, run }: LinkTools): Promise<void> {
+  const links = waitingLinks(addresses(), address)
   if (links.length === 0) return
   const steps = links.flatMap((name) => {
     const setting = `/proc/sys/net/ipv6/conf/${name}/accept_dad`
-    if (!existsSync(setting)) return []
-    writeFileSync(setting, '0')
+    if (existsSync(setting)) writeFileSync(setting, '0')
     return [
       `-6 address flush dev ${name}`,
       `address replace ${address}/128 dev ${name} nodad`,

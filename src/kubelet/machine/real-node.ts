@@ -48,7 +48,7 @@ import { fileSystemAt } from './measurements.ts'
 import { mountedBelow, mountMemory, unmountBelow } from './mounts.ts'
 import type { GivenRanges } from './network-ranges.ts'
 import { podDirectories } from './pod-directories.ts'
-import { settleLinks } from './pod-links.ts'
+import { linkSettler } from './pod-links.ts'
 import { type NetworkRecord, networkBefore, type PodNetwork, removeNetwork, setUpNetwork } from './pod-network.ts'
 import {
   allocatableOf,
@@ -208,7 +208,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const containerRuntime = notingPulls(
     createCriRuntime(runtime, {
       ...{ connection, cluster, nodeName, terminationMessage, family },
-      sandboxMade: () => settleNewLinks(runtime, network),
+      sandboxMade: settlingLinks(runtime, network),
     }),
     pulled,
   )
@@ -467,13 +467,15 @@ export async function takeDownNode(runtime: Runtime, directory: string): Promise
   rmSync(directory, { recursive: true, force: true })
 }
 
-/** One that is not settled at once is so a moment later. */
-async function settleNewLinks(runtime: Runtime, network: PodNetwork): Promise<void> {
+/** A link that is not settled at once is so a moment later. */
+function settlingLinks(runtime: Runtime, network: PodNetwork): () => Promise<void> {
   const own = network.find(({ family, podCIDR }) => family === 'IPv6' && podCIDR !== undefined)
-  if (own === undefined) return
-  await settleLinks(own.address).catch((error: unknown) => {
-    runtime.log.info(2, 'The link of a pod was not settled', { err: messageOf(error) })
-  })
+  if (own === undefined) return async () => {}
+  const settle = linkSettler(own.address)
+  return () =>
+    settle().catch((error: unknown) => {
+      runtime.log.info(2, 'The link of a pod was not settled', { err: messageOf(error) })
+    })
 }
 
 /** A runtime that lacks the image of sandboxes would pull it; it is given ours under that name. */
