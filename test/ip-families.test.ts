@@ -145,6 +145,9 @@ test('ranges that do not go together are refused in one line', async () => {
   await refused('--cluster-cidr', PODS)
   await refused('--cluster-cidr', '10.244.0.0/24', '--nodes', '2')
   await refused('--cluster-cidr', 'none')
+  // Of real containers too: two nodes, and one more range for their own addresses.
+  await refused('--runtime', 'cri', '--cluster-cidr', '10.244.0.0/23', '--nodes', '2')
+  await refused('--runtime', 'cri', '--cluster-cidr', PODS)
   await refused(
     '--cluster-cidr',
     '10.244.0.0/16,fd00:10:244::/56',

@@ -52,9 +52,9 @@ export interface ClusterOptions extends NodeSettings {
   /** Default 1. */
   readonly nodes?: number
   /**
-   * What the ranges of simulated nodes' pods are pieces of, and what other Nodes are given (spec.podCIDRs): a range, or one of each family,
+   * What the ranges of nodes' pods are pieces of, and what other Nodes are given (spec.podCIDRs): a range, or one of each family,
    * of the families of `security.serviceClusterIpRange` and in their order. Default: 10.244.0.0/21 and on, fd00:10:244::/64 and on,
-   * and other Nodes are given none.
+   * and other Nodes are given none; with `cri` ranges that nothing of the machine has.
    */
   readonly clusterCidr?: string
   /**

@@ -21,7 +21,7 @@ import { nodeMaskSizeOf, nodeRanges } from '../controllers/node-ipam/node-ranges
 import { evictionConfig } from '../kubelet/eviction/thresholds.ts'
 import { imageGcPolicy } from '../kubelet/images/image-gc.ts'
 import { type NodeSettings, nodeSettings } from '../kubelet/node-settings.ts'
-import { simulatedNetwork } from '../kubelet/pod-addresses.ts'
+import { checkRealRanges, simulatedNetwork } from '../kubelet/pod-addresses.ts'
 import { checkManifestUrl } from '../kubelet/static-pods/manifest-url.ts'
 import { memoryOf } from '../storage/image.ts'
 import { advertisedAddress, isWildcard, listensAt, serverUrl } from './addresses.ts'
@@ -140,7 +140,9 @@ async function start(
     await (await import('./real-node.ts')).takeDownLeftNodes(directory.path)
   const serviceRanges = network.ranges.map(({ cidr }) => cidr)
   const node =
-    real === undefined ? undefined : await prepareMachine(runtime, directory, real, serviceRanges, nodes > 1, undo)
+    real === undefined
+      ? undefined
+      : await prepareMachine(runtime, directory, real, { serviceRanges, clusterCidrs, hasOtherNodes: nodes > 1 }, undo)
   progress(existsSync(directory.pki) ? 'reading keys and certificates' : 'making keys and certificates')
   const forPods = node === undefined ? [] : [node.network[0].address]
   const pki = pkiOf(
@@ -316,11 +318,11 @@ function clusterCidrsOf(
   nodes: number,
 ): readonly string[] | undefined {
   if (clusterCidr === undefined) return undefined
-  if (containerRuntime === 'cri')
-    throw new StartError('--cluster-cidr: nodes of real containers choose ranges that nothing of their machine has')
   const clusterCidrs = clusterCidr.split(',')
   try {
-    simulatedNetwork({ families: network.ranges.map(({ family }) => family), clusterCidrs, nodes })
+    const families = network.ranges.map(({ family }) => family)
+    if (containerRuntime === 'cri') checkRealRanges({ families, clusterCidrs, nodes })
+    else simulatedNetwork({ families, clusterCidrs, nodes })
     for (const cidr of clusterCidrs) {
       nodeRanges(cidr, nodeMaskSizeOf(cidr))
       for (const services of network.ranges) {

@@ -4,15 +4,14 @@ import type { PreparedNode } from '../kubelet/machine/real-node.ts'
 import type { ClusterOptions } from './cluster-options.ts'
 import type { ClusterDirectory } from './directory.ts'
 import type { FurtherNodesOptions } from './namespaced-nodes/start-nodes.ts'
-import type { RealNodeChoice } from './real-node.ts'
+import type { RealNodeChoice, WantedNetwork } from './real-node.ts'
 
 /** The node's network comes first: servers listen on it. It goes last. */
 export async function prepareMachine(
   runtime: Runtime,
   { path }: ClusterDirectory,
   choice: RealNodeChoice,
-  serviceRanges: readonly string[],
-  hasOtherNodes: boolean,
+  network: WantedNetwork,
   undo: (() => void | Promise<void>)[],
 ): Promise<PreparedNode> {
   const { endLeftNamespaces, prepareRealNode, takeDownLeftNodes } = await import('./real-node.ts')
@@ -20,7 +19,7 @@ export async function prepareMachine(
     await takeDownLeftNodes(path)
   })
   await endLeftNamespaces(path, false)
-  return prepareRealNode(runtime, choice, serviceRanges, hasOtherNodes)
+  return prepareRealNode(runtime, choice, network)
 }
 
 type FurtherNodesChoice = Omit<FurtherNodesOptions, 'runtime' | 'verbosity'>

@@ -22,6 +22,13 @@ export interface RealNodeChoice {
   readonly directory: string
 }
 
+/** Of each family that Services have: their ranges, and, where they were chosen, those of the pods of all nodes. */
+export interface WantedNetwork {
+  readonly serviceRanges: readonly string[]
+  readonly clusterCidrs: readonly string[] | undefined
+  readonly hasOtherNodes: boolean
+}
+
 /**
  * Below the cluster's own directory, by the path that the kernel knows it by: what is mounted below is found by comparing paths, and
  * one that leads over a symbolic link would find nothing.
@@ -60,12 +67,14 @@ export async function findContainerRuntime(
 export async function prepareRealNode(
   runtime: Runtime,
   { found, directory }: RealNodeChoice,
-  serviceRanges: readonly string[],
-  hasOtherNodes: boolean,
+  { serviceRanges, clusterCidrs, hasOtherNodes }: WantedNetwork,
 ): Promise<PreparedNode> {
   const { prepareNode } = await import('../kubelet/machine/real-node.ts')
   try {
-    return prepareNode({ runtime, nodeName: nodeName(0), found, directory, serviceRanges, hasOtherNodes })
+    return prepareNode({
+      ...{ runtime, nodeName: nodeName(0), found, directory, serviceRanges, hasOtherNodes },
+      ...(clusterCidrs === undefined ? {} : { clusterRanges: clusterCidrs }),
+    })
   } catch (cause) {
     throw new StartError(`the node's network cannot be made: ${messageOf(cause)}`, { cause })
   }

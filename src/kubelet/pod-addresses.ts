@@ -53,10 +53,7 @@ export interface NetworkChoice {
 /** @throws Error for ranges of other families than these, and for such as have no room for so many nodes */
 export function simulatedNetwork({ families, nodes, clusterCidrs, beside = false }: NetworkChoice): SimulatedNetwork {
   const given = clusterCidrs?.map((cidr) => clusterRange(cidr, nodes))
-  if (given !== undefined && given.map(({ whole }) => whole.family).join() !== families.join())
-    throw new Error(
-      `${clusterCidrs?.join()}: Services have ${families.join(' and ')} addresses, in this order, and pods must have the same`,
-    )
+  if (given !== undefined) checkFamilies(given, families, clusterCidrs)
   const pieces = families.map((family, i) => (index: number): string => {
     const own = given?.[i]
     if (own !== undefined) return pieceText(own.whole, own.length, index)
@@ -68,6 +65,24 @@ export function simulatedNetwork({ families, nodes, clusterCidrs, beside = false
     nodeIPs: (index) => families.map((family) => addressAt(NODES[family], index + 2)),
     isTold: given !== undefined || families.includes('IPv6'),
   }
+}
+
+/** Where nodes run real containers, each has a /24 or /64, and several have another one for their own addresses. @throws Error as simulatedNetwork */
+export function checkRealRanges({ families, nodes, clusterCidrs = [] }: NetworkChoice): void {
+  const pieces = nodes > 1 ? nodes + 1 : 1
+  const given = clusterCidrs.map((cidr) => clusterRange(cidr, pieces))
+  checkFamilies(given, families, clusterCidrs)
+}
+
+function checkFamilies(
+  given: readonly { readonly whole: IPRange }[],
+  families: readonly IPFamily[],
+  clusterCidrs: readonly string[] = [],
+): void {
+  if (given.map(({ whole }) => whole.family).join() !== families.join())
+    throw new Error(
+      `${clusterCidrs.join()}: Services have ${families.join(' and ')} addresses, in this order, and pods must have the same`,
+    )
 }
 
 function clusterRange(cidr: string, nodes: number): { readonly whole: IPRange; readonly length: number } {

@@ -129,6 +129,12 @@ describe('both address families', { skip: lacks.containers() }, () => {
     await ready('host-port')
     await untilReached('client', at('fd00:10:244::1', 30080), true)
     assert.ok(asked('one', at('fd00:10:244:f::2', 30080)), 'of the other node')
+    assert.equal(machine.kubectl('label', 'pod', 'two', 'alone=two').status, 0)
+    const backPorts = [{ port: 80, targetPort: 8080, nodePort: 30081 }]
+    machine.apply(both('back', 85, { type: 'NodePort', ports: backPorts, selector: { alone: 'two' } }))
+    const backs = await untilReached('two', at('fd00:10:244::1', 30081), true)
+    assert.deepEqual(backs, { name: 'two', source: 'fd00:10:244:f::1' }, 'by the other node, back again')
+    assert.equal(asked('two', '10.244.0.1:30081')?.name, 'two')
     assert.equal(who(inLan(...wget(at('2001:db8:1::1', 18080))))?.name, 'host-port')
     const listening = inLan('sh', '-c', 'busybox nc -l -p 7000 -e sh -c "echo hello" > /dev/null 2>&1 & sleep 0.2')
     assert.equal(listening.status, 0)
@@ -282,12 +288,12 @@ describe('both address families', { skip: lacks.containers() }, () => {
 
   test('a cluster of IPv6 alone has nothing of IPv4, and serves its clients in pods', async () => {
     rmSync(machine.dataDir, { recursive: true })
-    up('--service-cluster-ip-range', 'fd00:10:96::/112')
+    up('--service-cluster-ip-range', 'fd00:10:96::/112', '--cluster-cidr', 'fd00:10:250::/60')
     assert.equal(machine.skiff('image', 'load', busyboxArchive(machine.directory, IMAGE)).status, 0)
     const script = `${LINKED}; /programs/2/kubectl auth whoami -o name > /tmp/who 2>&1; ${SERVE}`
     machine.apply(podWithPrograms('alone', 'web', script), service('web', 'fd00:10:96::77'))
     await ready('alone')
-    assert.deepEqual(ipsOf('alone').length, 1)
+    assert.match(ipsOf('alone').join(), /^fd00:10:250::[\da-f]+$/)
     await untilReached('alone', 'web', true)
     assert.match(inPod('alone', 'cat', '/tmp/who', '/etc/resolv.conf').stdout, /nameserver fd00:10:96::a/)
     const forward = machine.start(join(process.cwd(), 'interop/bin/kubectl'), 'port-forward', 'pod/alone', '18081:8080')
@@ -302,20 +308,17 @@ describe('both address families', { skip: lacks.containers() }, () => {
     assert.deepEqual(traces(machine), untouched)
   })
 
-  test('where the kernel gives no addresses of IPv6 it is said before anything starts', () => {
+  test('what cannot be is said before anything starts: ranges that the machine has, IPv6 where it is switched off', () => {
+    rmSync(machine.dataDir, { recursive: true })
+    const refused = (...args: readonly string[]) => {
+      const said = machine.skiff('up', ...'--runtime cri --port 0 --service-cluster-ip-range'.split(' '), ...args)
+      assert.equal(said.status, 1)
+      return said.stderr
+    }
+    const taken = refused('fd00:10:96::/112', '--cluster-cidr', '2001:db8:1::/60')
+    assert.match(taken, /--cluster-cidr 2001:db8:1::\/60: this machine has routes or addresses there already/)
     const off = '/proc/sys/net/ipv6/conf/default/disable_ipv6'
     assert.equal(machine.run('sh', '-c', `echo 1 > ${off}`).status, 0)
-    rmSync(machine.dataDir, { recursive: true })
-    const { status, stderr } = machine.skiff(
-      'up',
-      '--runtime',
-      'cri',
-      '--port',
-      '0',
-      '--service-cluster-ip-range',
-      BOTH,
-    )
-    assert.equal(status, 1)
-    assert.match(stderr, /gives no addresses of IPv6.*net\.ipv6\.conf\.default\.disable_ipv6=0/)
+    assert.match(refused(BOTH), /gives no addresses of IPv6.*net\.ipv6\.conf\.default\.disable_ipv6=0/)
   })
 })

@@ -9,6 +9,7 @@ import {
   parseIPRange,
   pieceAround,
   prefixLength,
+  rangeText,
 } from '../../api/objects/ip-range.ts'
 import { isUnrouted, LENGTHS, machineNetwork, unroutedRange } from './routes.ts'
 
@@ -42,11 +43,20 @@ export interface EarlierNode {
   readonly own: readonly string[]
 }
 
-/** The ranges of an earlier life of this node, or others that no interface and no route of this machine has. @throws Error */
-export function chosenRanges(family: IPFamily, { file, name, own }: EarlierNode): Ranges {
+/**
+ * The ranges of an earlier life of this node, or others that no interface and no route of this machine has. `wanted`: what all nodes are to have
+ * theirs of. @throws Error
+ */
+export function chosenRanges(family: IPFamily, { file, name, own }: EarlierNode, wanted?: IPRange): Ranges {
   const machine = machineNetwork(family, own)
   const { cluster, node } = LENGTHS[family]
   const earlier = configuredRange(family, file) ?? addressRangeOf(family, name)
+  if (wanted !== undefined) {
+    if (!isUnrouted(wanted, machine, earlier))
+      throw new Error(`--cluster-cidr ${rangeText(wanted)}: this machine has routes or addresses there already`)
+    const isEarlier = earlier !== undefined && isWithin(earlier, wanted)
+    return { own: isEarlier ? earlier : pieceAround({ family, value: wanted.from }, node), whole: wanted }
+  }
   if (earlier !== undefined) {
     const whole = pieceAround({ family, value: earlier.from }, cluster)
     return { own: earlier, whole: isUnrouted(whole, machine, earlier) ? whole : earlier }

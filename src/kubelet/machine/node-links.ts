@@ -47,6 +47,8 @@ export function linkNode(cluster: string, number: number, pid: number): void {
   if (isInterface(name)) system('ip', ['link', 'delete', name])
   system('ip', ['link', 'add', name, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', String(pid)])
   system('ip', ['link', 'set', name, 'master', bridgeOf(cluster), 'up'])
+  // Where the kernel passes bridged packets through its rules, what a node sends to a NodePort of this machine that leads back to it stays on the bridge.
+  system('ip', ['link', 'set', name, 'type', 'bridge_slave', 'hairpin', 'on'])
 }
 
 /** Within the node's namespace: its addresses with their lengths, and the ways to everything else, one of each family. @throws Error */

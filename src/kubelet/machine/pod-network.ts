@@ -50,6 +50,8 @@ export interface NetworkOptions {
   readonly serviceRanges: readonly string[]
   /** Of the same families. Default: ranges that no route of the machine covers, and the node's own address in the first. */
   readonly ranges?: readonly GivenRanges[]
+  /** What pods of all nodes are to have their addresses of, of the same families. Default: chosen likewise. */
+  readonly clusterRanges?: readonly string[]
   /** Other nodes will have addresses of the cluster's range. */
   readonly hasOtherNodes?: boolean
 }
@@ -103,7 +105,7 @@ export function networkBefore(
 
 /** Does nothing twice: what an earlier process made is taken over. @throws Error */
 export function setUpNetwork(options: NetworkOptions): PodNetwork {
-  const { runtime, cluster, directory, serviceRanges, ranges, hasOtherNodes = false } = options
+  const { runtime, cluster, directory, serviceRanges, ranges, clusterRanges = [], hasOtherNodes = false } = options
   const { configurationDirectory } = runtime
   const file = fileOf({ configurationDirectory, cluster })
   const others = networkConfigurations(configurationDirectory).filter((name) => !file.endsWith(`/${name}`))
@@ -112,13 +114,25 @@ export function setUpNetwork(options: NetworkOptions): PodNetwork {
     throw new Error(
       `pods of this machine have the network of ${join(configurationDirectory, others[0] ?? '')}, which other nodes cannot share`,
     )
+  if (clusterRanges.length > 0 && !isOwn)
+    throw new Error(
+      `pods of this machine have the network of ${join(configurationDirectory, others[0] ?? '')}, and none of --cluster-cidr`,
+    )
+  const wanted = clusterRanges.flatMap((cidr) => parseIPRange(cidr) ?? [])
   const name = interfaceOf(cluster)
   const earlier = { file, name, own: [name, bridgeOf(cluster)] }
   const families = serviceRanges.flatMap((services) => {
     const range = parseIPRange(services)
     if (range === undefined) return []
     const given = ranges?.find(({ podCIDR }) => parseIPRange(podCIDR)?.family === range.family)
-    const { own, whole } = given === undefined ? chosenRanges(range.family, earlier) : givenRanges(given)
+    const { own, whole } =
+      given === undefined
+        ? chosenRanges(
+            range.family,
+            earlier,
+            wanted.find(({ family }) => family === range.family),
+          )
+        : givenRanges(given)
     return { services: range, given, own, whole }
   })
   for (const { own, whole } of families)

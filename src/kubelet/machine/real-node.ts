@@ -74,6 +74,8 @@ export interface PrepareOptions {
   readonly cluster?: string
   /** Default: chosen by what this machine routes. */
   readonly ranges?: readonly GivenRanges[]
+  /** What pods of all nodes are to have their addresses of, where this node is the first. Default: chosen likewise. */
+  readonly clusterRanges?: readonly string[]
   /** Other nodes will have addresses of the cluster's range. */
   readonly hasOtherNodes?: boolean
 }
@@ -163,7 +165,7 @@ function recordOf({ runtime, found, directory, nodeName, cluster, serviceRanges 
 
 /** Whatever becomes of it, `takeDownNode` ends it. @throws Error when the machine does not let it */
 export function prepareNode(options: PrepareOptions): PreparedNode {
-  const { found, directory, nodeName, serviceRanges, ranges, hasOtherNodes = false } = options
+  const { found, directory, nodeName, serviceRanges, ranges, clusterRanges, hasOtherNodes = false } = options
   const { cluster } = recordOf(options)
   return {
     found,
@@ -177,6 +179,7 @@ export function prepareNode(options: PrepareOptions): PreparedNode {
       serviceRanges,
       hasOtherNodes,
       ...(ranges === undefined ? {} : { ranges }),
+      ...(clusterRanges === undefined ? {} : { clusterRanges }),
     }),
   }
 }
