@@ -21,6 +21,16 @@ import { schedulerFlags } from './scheduler-flags.ts'
 import { boolean, integer, securityOptions } from './security-flags.ts'
 import { simulationFlags } from './simulation-flags.ts'
 
+/** What commander makes of the flags that a command declares. */
+interface AtDataDir {
+  readonly dataDir: string
+}
+
+interface KubeconfigFlags {
+  readonly user?: string
+  readonly groups: readonly string[]
+}
+
 export async function main(args: readonly string[]): Promise<void> {
   // The reader of what is said may go, as head does.
   process.stdout.on('error', () => {})
@@ -126,13 +136,13 @@ function skiffCommand(commandLine: readonly string[]): Command {
     .description('stop the cluster; its objects stay')
     .addOption(dataDir())
     .allowExcessArguments(false)
-    .action(async (options) => (await import('./down.ts')).down(options.dataDir))
+    .action(async (options: AtDataDir) => (await import('./down.ts')).down(options.dataDir))
   program
     .command('status')
     .description('say what runs, and where')
     .addOption(dataDir())
     .allowExcessArguments(false)
-    .action(async (options) => (await import('./status.ts')).status(options.dataDir))
+    .action(async (options: AtDataDir) => (await import('./status.ts')).status(options.dataDir))
   const clock = program.command('clock').description('the time of a cluster that was started with --clock manual')
   clock
     .command('advance')
@@ -150,7 +160,7 @@ function skiffCommand(commandLine: readonly string[]): Command {
     .description('print what time it is there, and what waits for its time')
     .addOption(dataDir())
     .allowExcessArguments(false)
-    .action(async (options) => (await import('./clock.ts')).clockStatus(options.dataDir))
+    .action(async (options: AtDataDir) => (await import('./clock.ts')).clockStatus(options.dataDir))
   const snapshot = program.command('snapshot').description('all objects of a cluster in a file')
   const save = snapshot
     .command('save')
@@ -179,7 +189,9 @@ function skiffCommand(commandLine: readonly string[]): Command {
     .argument('[command...]', 'run this with its KUBECONFIG, and end with it')
     .option('--ttl <duration>', 'end it after so long (default: 10m)')
     .addOption(dataDir())
-    .action(async (command, options) => (await import('./fork.ts')).fork(options.dataDir, options.ttl, command))
+    .action(async (command: readonly string[], options: AtDataDir & { readonly ttl: string }) =>
+      (await import('./fork.ts')).fork(options.dataDir, options.ttl, command),
+    )
   const token = program.command('token').description('tokens by which other machines join the cluster')
   token
     .command('create')
@@ -194,14 +206,14 @@ function skiffCommand(commandLine: readonly string[]): Command {
     .description('list the tokens by their ids')
     .addOption(dataDir())
     .allowExcessArguments(false)
-    .action(async (options) => (await import('./token.ts')).tokenList(options.dataDir))
+    .action(async (options: AtDataDir) => (await import('./token.ts')).tokenList(options.dataDir))
   token
     .command('delete')
     .description('take a token away; nodes that have joined with it stay')
     .argument('<token>', 'the token, or its id')
     .addOption(dataDir())
     .allowExcessArguments(false)
-    .action(async (text, options) => (await import('./token.ts')).tokenDelete(options.dataDir, text))
+    .action(async (text: string, options: AtDataDir) => (await import('./token.ts')).tokenDelete(options.dataDir, text))
   program
     .command('join')
     .description('make this machine a simulated node of a cluster; skiff token create prints the whole command')
@@ -242,13 +254,13 @@ function skiffCommand(commandLine: readonly string[]): Command {
     .argument('<file>', 'what docker save, podman save or skopeo copy wrote')
     .addOption(dataDir())
     .allowExcessArguments(false)
-    .action(async (file, options) => (await import('./image.ts')).imageLoad(options.dataDir, file))
+    .action(async (file: string, options: AtDataDir) => (await import('./image.ts')).imageLoad(options.dataDir, file))
   image
     .command('list')
     .description('list the images that the node has')
     .addOption(dataDir())
     .allowExcessArguments(false)
-    .action(async (options) => (await import('./image.ts')).imageList(options.dataDir))
+    .action(async (options: AtDataDir) => (await import('./image.ts')).imageList(options.dataDir))
   const migrate = program
     .command('migrate')
     .description('copy a cluster from one store to another that is empty; neither may be in use')
@@ -264,7 +276,7 @@ function skiffCommand(commandLine: readonly string[]): Command {
     .option('--user <name>', 'for this user, by a certificate of the cluster (default: its administrator)')
     .addOption(listOption('--groups <list>', 'groups of that user').default([], 'none'))
     .allowExcessArguments(false)
-    .action(async ({ dataDir: directory, user, groups }) =>
+    .action(async ({ dataDir: directory, user, groups }: AtDataDir & KubeconfigFlags) =>
       (await import('./print-kubeconfig.ts')).printKubeconfig(directory, user, groups),
     )
   program

@@ -2,10 +2,12 @@
  * skiff test-server: a cluster for the tests of another program, in whatever language, which starts it as its child and speaks to
  * it by lines of JSON over standard input and output (sdk/README.md). It ends with its standard input, so with its parent, however that ends.
  */
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { JsonObject } from '../api/object.ts'
 import { messageOf } from '../base/errors.ts'
 import { startCluster } from '../cluster/cluster.ts'
 import { StartError } from '../cluster/errors.ts'
@@ -28,7 +30,7 @@ export interface TestServerOptions extends FaultFlags, SimulationFlags {
 interface Call {
   readonly id: number
   readonly method: string
-  readonly params?: Readonly<Record<string, unknown>>
+  readonly params?: JsonObject
 }
 
 const FIRST = 'cluster'

@@ -5,11 +5,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
-import type { Fields } from '../api/object.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { contextTransport, inClusterTransport, type KubeconfigTransport } from './kubeconfig-transport.ts'
-import { contextOf, kubeconfigDocument } from './read-kubeconfig.ts'
+import { contextOf, type KubeconfigFile, kubeconfigDocument } from './read-kubeconfig.ts'
 
 export interface ChosenCluster extends KubeconfigTransport {
   /** The context's namespace; `default` where it names none. */
@@ -39,55 +38,60 @@ export function chooseCluster(
     throw new Error(`no cluster is chosen: ${files.join(', ')} is not there; give --kubeconfig FILE or --data-dir DIR`)
   }
   const configs = there.map(readConfig)
-  const all = (part: string) => configs.flatMap((config) => config[part] as readonly Fields[])
-  const merged: Fields = { clusters: all('clusters'), contexts: all('contexts'), users: all('users') }
+  const contexts = configs.flatMap((config) => config.contexts ?? [])
+  const clusters = configs.flatMap((config) => config.clusters ?? [])
+  const merged: KubeconfigFile = { clusters, contexts, users: configs.flatMap((config) => config.users ?? []) }
   const wanted = choice.context ?? configs.map((config) => config['current-context']).find((name) => name)
   if (!wanted) throw new Error(`${there.join(', ')} has no current-context: give --context NAME`)
   try {
     const transport = contextTransport(runtime, contextOf(merged, wanted, there[0] ?? ''))
-    const context = all('contexts').find(({ name }) => name === wanted)?.['context'] as Fields | undefined
-    return { ...transport, namespace: context?.['namespace'] || 'default' }
+    const context = contexts.find(({ name }) => name === wanted)?.context
+    return { ...transport, namespace: context?.namespace || 'default' }
   } catch (cause) {
     throw new Error(`${there.join(', ')}: ${messageOf(cause)}`, { cause })
   }
 }
 
 /** A file's parts, with its paths made absolute: they are relative to the file. */
-function readConfig(file: string): Fields {
-  let config: Fields
+function readConfig(file: string): KubeconfigFile {
+  let config: KubeconfigFile
   try {
     config = kubeconfigDocument(readFileSync(file, 'utf8'))
   } catch (cause) {
     throw new Error(`cannot read the kubeconfig ${file}: ${messageOf(cause)}`, { cause })
   }
   const at = dirname(resolve(file))
-  const beside = (value: unknown) => (typeof value === 'string' && value !== '' ? resolve(at, value) : value)
-  const parts = (name: string, part: string, paths: readonly string[]): readonly Fields[] => {
-    const list: unknown = config[name] ?? []
-    if (!Array.isArray(list)) throw new Error(`${file}: ${name} is no list`)
-    return (list as readonly (Fields | null)[])
-      .filter((entry) => entry !== null && typeof entry === 'object')
-      .map((entry) => {
-        const body: Fields = entry[part] ?? {}
-        const absolute = paths.filter((path) => body[path]).map((path) => [path, beside(body[path])])
-        const exec: Fields | undefined = body['exec']
-        const command = exec?.['command']
-        return {
-          ...entry,
-          [part]: {
-            ...body,
-            ...Object.fromEntries(absolute),
-            ...(typeof command === 'string' && command.includes('/')
-              ? { exec: { ...exec, command: beside(command) } }
-              : {}),
-          },
-        }
-      })
+  /** With the paths in these fields made absolute. */
+  const absolute = <T extends object>(body: T, fields: readonly (keyof T)[]): T => {
+    const paths = fields.flatMap((field) => {
+      const path: unknown = body[field]
+      return typeof path === 'string' && path !== '' ? [[field, resolve(at, path)]] : []
+    })
+    return { ...body, ...Object.fromEntries(paths) }
   }
+  const listed = <T extends object>(name: string, list: readonly (T | null)[] | undefined | null): readonly T[] => {
+    if (!Array.isArray(list ?? [])) throw new Error(`${file}: ${name} is no list`)
+    return (list ?? []).filter((entry) => entry !== null && typeof entry === 'object')
+  }
+  const current = config['current-context']
   return {
-    'current-context': config['current-context'],
-    contexts: parts('contexts', 'context', []),
-    clusters: parts('clusters', 'cluster', ['certificate-authority']),
-    users: parts('users', 'user', ['client-certificate', 'client-key', 'tokenFile']),
+    ...(current === undefined ? {} : { 'current-context': current }),
+    contexts: listed('contexts', config.contexts),
+    clusters: listed('clusters', config.clusters).map(({ cluster, ...rest }) => ({
+      ...rest,
+      cluster: absolute(cluster ?? {}, ['certificate-authority']),
+    })),
+    users: listed('users', config.users).map(({ user, ...rest }) => {
+      const exec = user?.exec
+      // A bare name is looked for in PATH.
+      const isPath = typeof exec?.command === 'string' && exec.command.includes('/')
+      return {
+        ...rest,
+        user: {
+          ...absolute(user ?? {}, ['client-certificate', 'client-key', 'tokenFile']),
+          ...(isPath ? { exec: absolute(exec, ['command']) } : {}),
+        },
+      }
+    }),
   }
 }

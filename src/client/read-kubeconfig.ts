@@ -1,7 +1,6 @@
 /** A kubeconfig's current context: where the API server is, and the user's credentials. Nothing is read but the text. */
 import { dirname, isAbsolute, join } from 'node:path'
 import { parse } from 'yaml'
-import type { Fields } from '../api/object.ts'
 import type { HttpsEndpoint } from '../http/client.ts'
 
 /** A program that is asked for credentials (client.authentication.k8s.io). */
@@ -12,6 +11,64 @@ export interface ExecPlugin {
   readonly env: Readonly<Record<string, string>>
   readonly installHint?: string
   readonly provideClusterInfo: boolean
+}
+
+/** A kubeconfig (client-go's clientcmd/api/v1), as far as it is read. Nothing has checked it: any field may be missing. */
+export interface KubeconfigFile {
+  readonly 'current-context'?: string
+  readonly contexts?: readonly NamedContext[]
+  readonly clusters?: readonly NamedCluster[]
+  readonly users?: readonly NamedUser[]
+}
+
+export interface NamedContext {
+  readonly name: string
+  readonly context?: { readonly cluster?: string; readonly user?: string; readonly namespace?: string } | null
+}
+
+export interface NamedCluster {
+  readonly name: string
+  readonly cluster?: KubeconfigCluster | null
+}
+
+interface KubeconfigCluster {
+  readonly server?: string
+  readonly 'certificate-authority'?: string
+  readonly 'certificate-authority-data'?: string
+  readonly 'insecure-skip-tls-verify'?: boolean
+  readonly 'tls-server-name'?: string
+  readonly 'proxy-url'?: string
+}
+
+export interface NamedUser {
+  readonly name: string
+  readonly user?: KubeconfigUser | null
+}
+
+interface KubeconfigUser {
+  readonly 'client-certificate'?: string
+  readonly 'client-certificate-data'?: string
+  readonly 'client-key'?: string
+  readonly 'client-key-data'?: string
+  readonly token?: string
+  readonly tokenFile?: string
+  readonly username?: string
+  readonly password?: string
+  readonly exec?: KubeconfigExec | null
+  readonly 'auth-provider'?: object
+  readonly as?: string
+  readonly 'as-uid'?: string
+  readonly 'as-groups'?: readonly string[] | null
+  readonly 'as-user-extra'?: Readonly<Record<string, readonly string[]>> | null
+}
+
+interface KubeconfigExec {
+  readonly apiVersion?: string
+  readonly command?: string
+  readonly args?: readonly string[] | null
+  readonly env?: readonly { readonly name: string; readonly value: string }[] | null
+  readonly installHint?: string
+  readonly provideClusterInfo?: boolean
 }
 
 /** PEM or where it is. */
@@ -45,30 +102,33 @@ export function readKubeconfig(text: string, file: string): KubeconfigContext {
 }
 
 /** The context of that name. @throws Error that says which part is missing or wrong */
-export function contextOf(config: Fields, name: unknown, file: string): KubeconfigContext {
-  const find = (list: readonly Fields[] | undefined, wanted: unknown, part: string): Fields => {
-    const entry = Array.isArray(list) ? list.find((candidate) => candidate?.['name'] === wanted) : undefined
-    if (entry === undefined) throw new Error(`kubeconfig has no ${part} "${wanted ?? ''}"`)
+export function contextOf(config: KubeconfigFile, name: string | undefined, file: string): KubeconfigContext {
+  const find = <T extends { readonly name: string }>(
+    list: readonly T[] | undefined,
+    wanted: string | undefined,
+    part: string,
+  ): T => {
+    const entry = Array.isArray(list) ? (list as readonly (T | null)[]).find((one) => one?.name === wanted) : undefined
+    if (!entry) throw new Error(`kubeconfig has no ${part} "${wanted ?? ''}"`)
     return entry
   }
-  const context = find(config['contexts'], name, 'context')['context'] ?? {}
-  const cluster: Fields = find(config['clusters'], context.cluster, 'cluster')['cluster'] ?? {}
-  const user: Fields = context.user === undefined ? {} : (find(config['users'], context.user, 'user')['user'] ?? {})
+  const context = find(config.contexts, name, 'context').context ?? {}
+  const cluster: KubeconfigCluster = find(config.clusters, context.cluster, 'cluster').cluster ?? {}
+  const user: KubeconfigUser = context.user === undefined ? {} : (find(config.users, context.user, 'user').user ?? {})
   for (const field of LACKING.cluster) if (cluster[field]) throw new Error(`kubeconfig's ${field} is not supported`)
   for (const field of LACKING.user) if (user[field]) throw new Error(`kubeconfig's ${field} is not supported`)
-  const server: unknown = cluster['server']
+  const { server } = cluster
   if (typeof server !== 'string' || !URL.canParse(server))
     throw new Error(`kubeconfig's server "${server ?? ''}" is no URL`)
   const path = (name: string) => (isAbsolute(name) ? name : join(dirname(file), name))
-  const pem = (from: Fields, field: string): PemSource | undefined => {
-    const data: string | undefined = from[`${field}-data`]
+  const pem = (data: string | undefined, file: string | undefined): PemSource | undefined => {
     if (data) return { text: Buffer.from(data, 'base64').toString() }
-    return from[field] ? { file: path(from[field]) } : undefined
+    return file ? { file: path(file) } : undefined
   }
-  const ca = pem(cluster, 'certificate-authority')
-  const cert = pem(user, 'client-certificate')
-  const key = pem(user, 'client-key')
-  const exec = user['exec'] && execPlugin(user['exec'], path)
+  const ca = pem(cluster['certificate-authority-data'], cluster['certificate-authority'])
+  const cert = pem(user['client-certificate-data'], user['client-certificate'])
+  const key = pem(user['client-key-data'], user['client-key'])
+  const exec = user.exec && execPlugin(user.exec, path)
   const insecure = cluster['insecure-skip-tls-verify'] === true
   if (insecure && ca !== undefined)
     throw new Error("kubeconfig's certificate-authority and insecure-skip-tls-verify: true contradict each other")
@@ -81,16 +141,16 @@ export function contextOf(config: Fields, name: unknown, file: string): Kubeconf
     ...(ca === undefined ? {} : { ca }),
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),
-    ...(user['token'] ? { token: user['token'] } : {}),
-    ...(user['tokenFile'] ? { tokenFile: path(user['tokenFile']) } : {}),
-    ...(user['username'] ? { basic: { username: user['username'], password: user['password'] ?? '' } } : {}),
+    ...(user.token ? { token: user.token } : {}),
+    ...(user.tokenFile ? { tokenFile: path(user.tokenFile) } : {}),
+    ...(user.username ? { basic: { username: user.username, password: user.password ?? '' } } : {}),
     ...(exec ? { exec } : {}),
     impersonate: impersonation(user),
   }
 }
 
 /** @throws Error for what is no mapping */
-export function kubeconfigDocument(text: string): Fields {
+export function kubeconfigDocument(text: string): KubeconfigFile {
   let config: unknown
   try {
     config = parse(text)
@@ -100,27 +160,13 @@ export function kubeconfigDocument(text: string): Fields {
   }
   if (typeof config !== 'object' || config === null || Array.isArray(config))
     throw new Error('kubeconfig is empty, or no mapping')
-  return config as Fields
+  return config
 }
 
 const EXEC_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1']
 
-function execPlugin(exec: Fields, path: (name: string) => string): ExecPlugin {
-  const {
-    apiVersion,
-    command,
-    args = [],
-    env = [],
-    installHint,
-    provideClusterInfo = false,
-  } = exec as {
-    readonly apiVersion?: string
-    readonly command?: string
-    readonly args?: readonly string[] | null
-    readonly env?: readonly { readonly name: string; readonly value: string }[] | null
-    readonly installHint?: string
-    readonly provideClusterInfo?: boolean
-  }
+function execPlugin(exec: KubeconfigExec, path: (name: string) => string): ExecPlugin {
+  const { apiVersion, command, args = [], env = [], installHint, provideClusterInfo = false } = exec
   if (!command) throw new Error("kubeconfig's exec names no command")
   if (apiVersion === undefined || !EXEC_VERSIONS.includes(apiVersion))
     throw new Error(`kubeconfig's exec has apiVersion "${apiVersion ?? ''}"; use ${EXEC_VERSIONS.join(' or ')}`)
@@ -135,12 +181,13 @@ function execPlugin(exec: Fields, path: (name: string) => string): ExecPlugin {
   }
 }
 
-function impersonation(user: Fields): Record<string, string | readonly string[]> {
-  const extra = Object.entries((user['as-user-extra'] ?? {}) as Readonly<Record<string, readonly string[]>>)
+function impersonation(user: KubeconfigUser): Record<string, string | readonly string[]> {
+  const groups = user['as-groups'] ?? []
+  const extra = Object.entries(user['as-user-extra'] ?? {})
   return {
-    ...(user['as'] ? { 'impersonate-user': user['as'] } : {}),
+    ...(user.as ? { 'impersonate-user': user.as } : {}),
     ...(user['as-uid'] ? { 'impersonate-uid': user['as-uid'] } : {}),
-    ...(user['as-groups']?.length > 0 ? { 'impersonate-group': user['as-groups'] } : {}),
+    ...(groups.length > 0 ? { 'impersonate-group': groups } : {}),
     ...Object.fromEntries(extra.map(([name, values]) => [`impersonate-extra-${encodeURIComponent(name)}`, values])),
   }
 }

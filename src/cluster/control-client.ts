@@ -53,9 +53,9 @@ export async function openControl<T>(
   const chunks = answer.chunks()[Symbol.asyncIterator]()
   let text = ''
   while (!text.includes('\n')) {
-    const { value, done } = await chunks.next()
-    if (done === true) throw new StartError('the cluster ended its answer before it was whole')
-    text += Buffer.from(value).toString()
+    const next = await chunks.next()
+    if (next.done === true) throw new StartError('the cluster ended its answer before it was whole')
+    text += Buffer.from(next.value).toString()
   }
   const untilEnd = async () => {
     try {

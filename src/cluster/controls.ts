@@ -3,7 +3,9 @@
  * the same filters as every request and are audited. Whatever RBAC says, only system:masters may use them: a snapshot holds all Secrets, and
  * roles that may read every path were given before there was one.
  */
+
 import type { Journal } from '../api/journal.ts'
+import type { JsonObject } from '../api/object.ts'
 import type { ApiRequest, ApiResponse } from '../api/request.ts'
 import { badRequest, notAllowed, StatusError } from '../api/status.ts'
 import { FaultError } from '../apiserver/faults/grammar.ts'
@@ -95,7 +97,7 @@ export function storeControl(status: () => Promise<StoreStatus>): Control {
 }
 
 /** @throws StatusError 400 */
-export function jsonBody({ body }: ApiRequest): Readonly<Record<string, unknown>> {
+export function jsonBody({ body }: ApiRequest): JsonObject {
   if (body?.kind !== 'bytes') return {}
   let value: unknown
   try {
@@ -137,11 +139,11 @@ export function clockControl(clock: ClusterClock): Control {
   }
 }
 
-function text(asked: Readonly<Record<string, unknown>>, field: string): string {
+function text(asked: JsonObject, field: string): string {
   const value = asked[field]
   if (typeof value !== 'string') throw badRequest(`${field} must be a string`)
   return value
 }
 
-const duration = (asked: Readonly<Record<string, unknown>>, field: string): string | undefined =>
+const duration = (asked: JsonObject, field: string): string | undefined =>
   asked[field] === undefined ? undefined : text(asked, field)

@@ -1,4 +1,5 @@
 /** The control /skiff.dev/faults: reads, sets, adds and clears what goes wrong on purpose while the cluster runs. */
+import type { JsonObject } from '../api/object.ts'
 import { badRequest, notAllowed } from '../api/status.ts'
 import { FaultError } from '../apiserver/faults/grammar.ts'
 import type { Faults, FaultsStatus, FaultWords } from '../apiserver/faults/which-requests-are-struck.ts'
@@ -21,7 +22,7 @@ export function faultsControl(faults: Faults): Control {
 }
 
 /** @throws FaultError, StatusError 400 */
-export function changeFaults(faults: Faults, asked: Readonly<Record<string, unknown>>): FaultsStatus {
+export function changeFaults(faults: Faults, asked: JsonObject): FaultsStatus {
   const unknown = Object.keys(asked).find((field) => !FIELDS.includes(field))
   if (unknown !== undefined)
     throw badRequest(`unknown field ${JSON.stringify(unknown)}: there are ${FIELDS.join(', ')}`)

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
-import type { KubeObject } from '../api/object.ts'
+import { asJson, type KubeObject, type SpecAndStatus } from '../api/object.ts'
 import { isObject } from '../api/schema/structural/structural.ts'
 import { isAlreadyExists, isNotFound } from '../api/status.ts'
 import { formatTime, sleep } from '../base/clock.ts'
@@ -136,8 +136,9 @@ function read(file: string, now: number | undefined, isInFolder = false): readon
     const value: unknown = document.toJS()
     if (value === null || value === undefined || (isInFolder && !hasKind(value))) return []
     const object = objectIn(value, from)
-    if (!object.kind?.endsWith('List') || !Array.isArray(object['items'])) return [{ object, from }]
-    return object['items'].map((item) => ({ object: objectIn(item, from), from }))
+    const { items } = asJson(object)
+    if (!object.kind?.endsWith('List') || !Array.isArray(items)) return [{ object, from }]
+    return items.map((item) => ({ object: objectIn(item, from), from }))
   })
 }
 
@@ -176,7 +177,7 @@ async function makeDefinition(client: Client, definition: KubeObject): Promise<v
     await definitions.create(definition)
   } catch (error) {
     if (!isAlreadyExists(error)) throw error
-    const { metadata, status, ...live } = await definitions.get(definition.metadata.name ?? '')
+    const { metadata, status, ...live }: SpecAndStatus = await definitions.get(definition.metadata.name ?? '')
     const { labels, annotations } = definition.metadata
     const next = { ...metadata, ...(labels && { labels }), ...(annotations && { annotations }) }
     await definitions.update({ ...live, ...definition, metadata: next, status })

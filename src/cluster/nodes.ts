@@ -169,7 +169,7 @@ const BESIDE_REAL = {
 /** So many that all simulated nodes are run that the cluster has: another process may have run more of them. */
 export async function nodesToRun(wanted: number, clientFor: ClientFor): Promise<number> {
   const client = clientFor(simulatedNodesUser, 'kubelet')
-  const { items } = await client.resource({ group: '', version: 'v1', resource: 'nodes' }).list()
+  const { items } = await client.resource<Node>({ group: '', version: 'v1', resource: 'nodes' }).list()
   const numbers = items.map(({ metadata, status }) => {
     const isSimulated = String(status?.nodeInfo?.containerRuntimeVersion ?? '').startsWith('simulated://')
     return isSimulated ? Number(/^skiff-(\d+)$/.exec(metadata.name ?? '')?.[1] ?? 0) : 0

@@ -2,8 +2,10 @@
  * What is there to be said of a cluster in which a test has failed: the objects that have changed since a revision, their Events, and
  * the last requests that came from outside. Plain text; no values of Secrets and ConfigMaps, no specifications.
  */
+
 import type { Event } from '../api/generated/types.ts'
-import type { Fields, KubeObject } from '../api/object.ts'
+import type { KubeObject, SpecAndStatus } from '../api/object.ts'
+import { asList, asObject } from '../api/unchecked.ts'
 import { plainLine } from '../base/plain-text.ts'
 import type { Client } from '../client/client.ts'
 import { type FaultsStatus, strikeLine } from './fault-lines.ts'
@@ -78,11 +80,11 @@ const nameOf = (namespace: string | undefined, name: string | undefined) =>
   namespace === undefined || namespace === '' ? (name ?? '') : `${namespace}/${name}`
 
 function objectLine(kind: string, object: KubeObject): string {
-  const { metadata, status = {} } = object as KubeObject & { readonly status?: Fields }
-  const conditions: readonly Fields[] = Array.isArray(status['conditions']) ? status['conditions'] : []
-  const told = conditions.map(
-    ({ type, status: value, reason }) => `${type}=${value}${value === 'True' || !reason ? '' : ` (${reason})`}`,
-  )
+  const { metadata } = object
+  const status = asObject((object as SpecAndStatus).status)
+  const told = asList(status['conditions'])
+    .map(asObject)
+    .map(({ type, status: value, reason }) => `${type}=${value}${value === 'True' || !reason ? '' : ` (${reason})`}`)
   return [
     `${kind} ${nameOf(metadata.namespace, metadata.name)}`,
     ...(typeof status['phase'] === 'string' ? [status['phase']] : []),

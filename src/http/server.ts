@@ -128,7 +128,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
   // Older Node versions read these from the server instead of its options.
   Object.assign(server, HTTP1)
 
-  server.on('secureConnection', (socket) => {
+  server.on('secureConnection', (socket: TLSSocket) => {
     connections.opened(socket)
     if (socket.alpnProtocol !== 'h2') readAsStream(socket)
   })

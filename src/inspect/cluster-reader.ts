@@ -3,7 +3,8 @@
  * is not there or fails is an answer, not an error. Nothing here changes anything: the only writes are dry runs and reviews (which
  * are sent as dry runs too).
  */
-import type { JsonObject, KubeObject } from '../api/object.ts'
+import type { SubjectAccessReview } from '../api/generated/types.ts'
+import type { Given, JsonObject, KubeObject } from '../api/object.ts'
 import type { ApiRequest, ApiResponse, RequestBody, UserInfo } from '../api/request.ts'
 import { StatusError } from '../api/status.ts'
 import type { Clock } from '../base/clock.ts'
@@ -60,7 +61,7 @@ export interface ClusterReader {
   /** A path that is no resource, as text. */
   text(path: string, query?: Readonly<Record<string, string>>): Promise<Read<string>>
   /** A path as JSON, with an Accept header. */
-  document(path: string, accept: string): Promise<Read<KubeObject>>
+  document<T = KubeObject>(path: string, accept: string): Promise<Read<T>>
   /** Whether that user may do it, by the cluster's own authorizers. */
   mayDo(question: AccessQuestion): Promise<Read<boolean>>
   /** Whether the caller may do it. */
@@ -182,7 +183,7 @@ export function createClusterReader(clock: Clock, transport: Transport, options:
         query: new URLSearchParams({ dryRun: 'All' }),
         body: { kind: 'object', object, contentType: 'application/json' },
       },
-      (response) => (responseObject(response)['status'] as { allowed?: boolean } | undefined)?.allowed === true,
+      (response) => (responseObject(response) as Given<SubjectAccessReview>).status?.allowed === true,
     )
   }
 
@@ -222,8 +223,10 @@ export function createClusterReader(clock: Clock, transport: Transport, options:
         send({ method: 'GET', path, query: parameters, accept: '*/*' }, responseText),
       )
     },
-    document: (path, accept) =>
-      once(`document ${path}`, path, () => send({ method: 'GET', path, accept }, responseObject)),
+    document: <T>(path: string, accept: string) =>
+      once(`document ${path}`, path, () =>
+        send({ method: 'GET', path, accept }, (response) => responseObject(response) as T),
+      ),
     mayDo({ user, groups, ...attributes }) {
       const spec = { user, groups, resourceAttributes: attributes }
       const what = `whether ${user} may ${attributes.verb} ${attributes.resource}`

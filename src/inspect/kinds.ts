@@ -1,5 +1,6 @@
 /** What a cluster serves, and what a user means by `deploy`, `Pod`, `deployments.apps` or `deployments.v1.apps`. */
-import type { Fields } from '../api/object.ts'
+import type { APIGroupList, APIResourceList, APIVersions } from '../api/generated/types.ts'
+import type { Given } from '../api/object.ts'
 import { AGGREGATED_ACCEPT, type NamedResource, readAggregatedDiscovery } from '../client/aggregated-discovery.ts'
 import type { ClusterReader } from './cluster-reader.ts'
 
@@ -19,7 +20,7 @@ export interface Kinds {
 
 /** @throws Error when the cluster cannot be asked what it serves */
 export async function readKinds(reader: ClusterReader): Promise<Kinds> {
-  const answers = await Promise.all(['/api', '/apis'].map((path) => reader.document(path, AGGREGATED_ACCEPT)))
+  const answers = await Promise.all(['/api', '/apis'].map((path) => reader.document<Served>(path, AGGREGATED_ACCEPT)))
   const everyVersion: NamedResource[] = []
   const stale: string[] = []
   for (const [index, answer] of answers.entries()) {
@@ -45,13 +46,16 @@ export async function readKinds(reader: ClusterReader): Promise<Kinds> {
   }
 }
 
+/** The old form of /api and /apis, where the aggregated one is not given. */
+type Served = Given<APIVersions & APIGroupList>
+
 /** The form of servers without aggregated discovery: a document for each group version. */
-async function readEachVersion(reader: ClusterReader, list: Fields, isCore: boolean) {
+async function readEachVersion(reader: ClusterReader, list: Served, isCore: boolean) {
   const versions: { group: string; version: string }[] = isCore
-    ? ((list['versions'] as readonly string[] | undefined) ?? ['v1']).map((version) => ({ group: '', version }))
-    : ((list['groups'] as readonly Fields[] | undefined) ?? []).flatMap(({ name, versions, preferredVersion }) => {
-        const first: string | undefined = preferredVersion?.version
-        const all = (versions as readonly Fields[]).map(({ version }) => version as string)
+    ? (list.versions ?? ['v1']).map((version) => ({ group: '', version }))
+    : (list.groups ?? []).flatMap(({ name, versions, preferredVersion }) => {
+        const first = preferredVersion?.version
+        const all = versions.map(({ version }) => version)
         return [...all.filter((version) => version === first), ...all.filter((version) => version !== first)].map(
           (version) => ({ group: name, version }),
         )
@@ -60,23 +64,23 @@ async function readEachVersion(reader: ClusterReader, list: Fields, isCore: bool
   const lists = await Promise.all(
     versions.map(async ({ group, version }): Promise<NamedResource[]> => {
       const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
-      const read = await reader.document(path, 'application/json')
+      const read = await reader.document<Partial<APIResourceList>>(path, 'application/json')
       if (read.state !== 'found') {
         stale.push(group === '' ? version : `${group}/${version}`)
         return []
       }
-      return ((read.value['resources'] as readonly Fields[] | undefined) ?? [])
+      return (read.value.resources ?? [])
         .filter(({ name }) => !name.includes('/'))
         .map((entry) => ({
           group,
           version,
-          resource: entry['name'],
-          kind: entry['kind'],
-          namespaced: entry['namespaced'] === true,
-          verbs: entry['verbs'] ?? [],
-          singular: entry['singularName'] ?? '',
-          shortNames: entry['shortNames'] ?? [],
-          categories: entry['categories'] ?? [],
+          resource: entry.name,
+          kind: entry.kind,
+          namespaced: entry.namespaced,
+          verbs: entry.verbs ?? [],
+          singular: entry.singularName ?? '',
+          shortNames: entry.shortNames ?? [],
+          categories: entry.categories ?? [],
         }))
     }),
   )

@@ -28,10 +28,15 @@ export async function pageFiles(): Promise<ReadonlyMap<string, PageFile>> {
   )
 }
 
+/** tools/page.ts, which only a checkout has. */
+interface PageTool {
+  pageBundle(): Promise<{ readonly files: ReadonlyMap<string, Uint8Array> }>
+}
+
 async function bundled(): Promise<ReadonlyMap<string, Uint8Array>> {
   try {
-    const { pageBundle } = await import(new URL('../../tools/page.ts', import.meta.url).href)
-    return (await pageBundle()).files
+    const tool: PageTool = await import(new URL('../../tools/page.ts', import.meta.url).href)
+    return (await tool.pageBundle()).files
   } catch (error) {
     throw new Error(`the page cannot be made of its sources: ${messageOf(error)}`, { cause: error })
   }

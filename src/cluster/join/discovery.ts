@@ -3,8 +3,11 @@
  * the token that it was given (KEP-130), finds the authority in it to be the one whose key's hash it was given, and reads it once
  * more from a server whose certificate that authority vouches for.
  */
+
 import { createHash, createHmac, timingSafeEqual, X509Certificate } from 'node:crypto'
 import { parse } from 'yaml'
+import type { JsonObject } from '../../api/object.ts'
+import { asList, asObject, asText } from '../../api/unchecked.ts'
 import type { Clock } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
 import { createHttpsClient, type HttpsEndpoint } from '../../http/client.ts'
@@ -86,7 +89,7 @@ async function dataOf(clock: Clock, endpoint: HttpsEndpoint): Promise<Readonly<R
     if (answer.status === 403 || answer.status === 404)
       throw new StartError(`${server} lets no machine join: run skiff token create there first`)
     if (answer.status !== 200) throw new Error(`it answers ${answer.status}`)
-    const data: unknown = jsonOf(text)['data']
+    const { data } = jsonOf(text)
     return typeof data === 'object' && data !== null ? (data as Record<string, string>) : {}
   } catch (error) {
     if (error instanceof StartError) throw error
@@ -110,20 +113,19 @@ function isSigned(text: string, signature: string, { id, secret }: BootstrapToke
 }
 
 /** An object without fields for what is none. */
-function jsonOf(text: string): Readonly<Record<string, unknown>> {
+function jsonOf(text: string): JsonObject {
   try {
-    const json: unknown = JSON.parse(text)
-    return typeof json === 'object' && json !== null ? (json as Record<string, unknown>) : {}
+    return asObject(JSON.parse(text))
   } catch {
     return {}
   }
 }
 
 function readClusterInfo(text: string, from: string): Discovered {
-  const config: unknown = parse(text)
-  const cluster = (config as { clusters?: { cluster?: Record<string, unknown> }[] } | null)?.clusters?.[0]?.cluster
-  const server = cluster?.['server']
-  const ca = Buffer.from(String(cluster?.['certificate-authority-data'] ?? ''), 'base64').toString()
+  const [first] = asList(asObject(parse(text))['clusters'])
+  const cluster = asObject(asObject(first)['cluster'])
+  const server = cluster['server']
+  const ca = Buffer.from(asText(cluster['certificate-authority-data']), 'base64').toString()
   if (typeof server !== 'string' || !/^https:\/\//.test(server) || !URL.canParse(server) || ca === '')
     throw new StartError(`cluster-info of ${from} names no server (https://…) and its authority`)
   return { server, ca }

@@ -3,6 +3,7 @@
  * which authority it is known, and the rights of those that come with a bootstrap token: to read that, to ask for the client certificate
  * of a kubelet, which is approved by itself, and to see whether a node of their name is there. The names are those of a kubeadm cluster.
  */
+import type { ConfigMap } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { JOINING_GROUP } from './bootstrap-token.ts'
 
@@ -36,7 +37,7 @@ export function clusterInfoText(server: string, ca: string): string {
   })
 }
 
-export const clusterInfo = (kubeconfig: string): KubeObject => ({
+export const clusterInfo = (kubeconfig: string): ConfigMap => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: { name: CLUSTER_INFO, namespace: 'kube-public' },

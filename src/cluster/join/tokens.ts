@@ -1,5 +1,5 @@
 /** Bootstrap tokens of a running cluster: made, listed and taken away by its administrator. */
-import type { Secret } from '../../api/generated/types.ts'
+import type { ConfigMap, Secret } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { isAlreadyExists, isNotFound } from '../../api/status.ts'
 import { sleep } from '../../base/clock.ts'
@@ -45,11 +45,11 @@ export async function createBootstrapToken(
 ): Promise<BootstrapToken> {
   for (const object of JOINING_RULES) await ensure(clientOf(client, object), object)
   const wanted = clusterInfo(clusterInfoText(server, ca))
-  const infos = client.resource<KubeObject>(CONFIG_MAPS).namespace('kube-public')
+  const infos = client.resource<ConfigMap>(CONFIG_MAPS).namespace('kube-public')
   const found = await ensure(infos, wanted)
   // The address may be another one since the last start.
-  if (found['data']?.kubeconfig !== wanted['data'].kubeconfig)
-    await infos.update({ ...found, data: { ...found['data'], ...wanted['data'] } })
+  if (found.data?.['kubeconfig'] !== wanted.data?.['kubeconfig'])
+    await infos.update({ ...found, data: { ...found.data, ...wanted.data } })
   const token = newToken(runtime.random)
   const expires = ttlMs === undefined ? undefined : runtime.clock.now() + ttlMs
   await client
@@ -57,7 +57,7 @@ export async function createBootstrapToken(
     .namespace('kube-system')
     .create(tokenSecret(token, expires, description))
   const until = runtime.machineClock.monotonic() + SIGNED_WITHIN_MS
-  while ((await infos.get(wanted.metadata.name ?? ''))['data']?.[`jws-kubeconfig-${token.id}`] === undefined) {
+  while ((await infos.get(wanted.metadata.name ?? '')).data?.[`jws-kubeconfig-${token.id}`] === undefined) {
     if (runtime.machineClock.monotonic() > until)
       throw new StartError(
         `the token ${token.id} was made, but cluster-info is not signed with it: do the controllers run (skiff status)?`,
@@ -103,7 +103,7 @@ function clientOf(client: Client, { kind = '', metadata }: KubeObject): Resource
 }
 
 /** The object as it is; made where it is missing. What an administrator has changed stays. */
-async function ensure(resource: ResourceClient, object: KubeObject): Promise<KubeObject> {
+async function ensure<T extends KubeObject>(resource: ResourceClient<T>, object: T): Promise<T> {
   try {
     return await resource.create(object)
   } catch (error) {

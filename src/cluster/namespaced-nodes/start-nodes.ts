@@ -66,7 +66,7 @@ export function furtherNodes(options: FurtherNodesOptions): FurtherNodes {
     },
     async stop() {
       const ended = await Promise.allSettled(running.map((node) => node.stop()))
-      const failed = ended.filter((one) => one.status === 'rejected').map(({ reason }) => messageOf(reason))
+      const failed = ended.flatMap((one) => (one.status === 'rejected' ? [messageOf(one.reason)] : []))
       if (failed.length > 0) {
         runtime.log.info(0, 'Of nodes something is left', { failed })
         throw new Error(failed.join('; '))

@@ -2,8 +2,8 @@
  * The resource metrics API (metrics.k8s.io/v1beta1), as metrics-server serves it, answered in this process: `kubectl top` and
  * autoscalers read it. Of simulated nodes it tells what their pods' annotations say, of others what their kubelets measure.
  */
-import type { Node, Pod } from '../../api/generated/types.ts'
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { APIResource, Node, Pod } from '../../api/generated/types.ts'
+import type { KubeObject, ObjectMeta } from '../../api/object.ts'
 import { fieldsMatch, parseFieldSelector } from '../../api/objects/field-selector.ts'
 import { parseLabelSelector } from '../../api/objects/label-selector.ts'
 import { formatQuantity } from '../../api/objects/quantity.ts'
@@ -31,12 +31,31 @@ export interface MeasuredNodes {
   pod(node: string, uid: string): Promise<Measured<ContainerUsages> | undefined>
 }
 
-const RESOURCES: readonly Fields[] = [
+const RESOURCES: readonly APIResource[] = [
   { name: 'nodes', singularName: '', namespaced: false, kind: 'NodeMetrics', verbs: ['get', 'list'] },
   { name: 'pods', singularName: '', namespaced: true, kind: 'PodMetrics', verbs: ['get', 'list'] },
 ]
 
-/** The objects by which the API is known: whoever installs metrics-server takes them over. */
+interface ContainerUsage {
+  readonly cpu: string
+  readonly memory: string
+}
+
+/** What PodMetrics and NodeMetrics have both. */
+type MetricsOf = {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: ObjectMeta
+  readonly timestamp: string
+  readonly window: string
+}
+type PodMetrics = MetricsOf & {
+  readonly containers: readonly { readonly name: string; readonly usage: ContainerUsage }[]
+}
+type NodeMetrics = MetricsOf & { readonly usage: ContainerUsage }
+type Metrics = PodMetrics | NodeMetrics
+
+/** The objects by which the API is known: an installed metrics-server takes them over. */
 export const RESOURCE_METRICS_OBJECTS: readonly KubeObject[] = [
   {
     apiVersion: 'apiregistration.k8s.io/v1',
@@ -67,7 +86,7 @@ export function resourceMetrics(
 ): LocalApi {
   const simulated = <T>(used: T): Measured<T> => ({ time: runtime.clock.now(), windowMs: WINDOW_MS, used })
 
-  async function ofPod(pod: Pod): Promise<KubeObject | undefined> {
+  async function ofPod(pod: Pod): Promise<PodMetrics | undefined> {
     const nodeName = pod.spec?.nodeName ?? ''
     const node = nodeName === '' ? undefined : reads.get('', 'nodes', '', nodeName)
     if (node === undefined) return undefined
@@ -81,7 +100,7 @@ export function resourceMetrics(
     return { ...metricsOf('PodMetrics', pod, found), containers }
   }
 
-  async function ofNode(node: KubeObject): Promise<KubeObject | undefined> {
+  async function ofNode(node: KubeObject): Promise<NodeMetrics | undefined> {
     const name = node.metadata.name ?? ''
     const found = isSimulatedNode(node)
       ? simulated(simulatedNodeUsage(node as Node, podsOf(name)))
@@ -96,15 +115,16 @@ export function resourceMetrics(
     }
   }
 
-  const of = (resource: string, object: KubeObject) => (resource === 'pods' ? ofPod(object as Pod) : ofNode(object))
+  const of = (resource: string, object: KubeObject): Promise<Metrics | undefined> =>
+    resource === 'pods' ? ofPod(object as Pod) : ofNode(object)
 
   async function answer(request: ApiRequest): Promise<ApiResponse> {
     const { info } = request
     const { resource = '', subresource = '', name = '', namespace = '', verb = '' } = info ?? {}
-    const known = RESOURCES.find((one) => one['name'] === resource)
+    const known = RESOURCES.find((one) => one.name === resource)
     if (known === undefined || subresource !== '') throw notFound({ group: GROUP, resource }, name)
     if (verb !== 'get' && verb !== 'list') throw notAllowed()
-    const place = known['namespaced'] === true ? namespace : ''
+    const place = known.namespaced ? namespace : ''
     const isTable = wantsTable(request)
     if (verb === 'get') {
       const object = reads.get('', resource, place, name)
@@ -115,19 +135,19 @@ export function resourceMetrics(
       return { kind: 'object', status: 200, object: isTable ? tableOf([metrics]) : metrics }
     }
     const matches = selected(request)
-    const items: KubeObject[] = []
+    const items: Metrics[] = []
     for (const object of reads.list('', resource, place)) {
       const metrics = matches(object) ? await of(resource, object) : undefined
       if (metrics !== undefined) items.push(metrics)
     }
-    const list = { kind: `${known['kind']}List`, apiVersion: API_VERSION, metadata: {}, items }
+    const list = { kind: `${known.kind}List`, apiVersion: API_VERSION, metadata: {}, items }
     return { kind: 'object', status: 200, object: isTable ? tableOf(items) : list }
   }
 
   return { group: GROUP, version: VERSION, resources: RESOURCES, answer }
 }
 
-function metricsOf(kind: string, { metadata }: KubeObject, { time, windowMs }: Measured<unknown>): KubeObject {
+function metricsOf(kind: string, { metadata }: KubeObject, { time, windowMs }: Measured<unknown>): MetricsOf {
   const { name = '', namespace, labels } = metadata
   return {
     kind,
@@ -165,10 +185,11 @@ const wantsTable = ({ headers }: ApiRequest): boolean =>
   /(^|[;,\s])as=Table(;|,|$)/.test(String(headers['accept'] ?? ''))
 
 /** Name, the resources in the order of their names, and the window, as metrics-server prints them. */
-function tableOf(items: readonly KubeObject[]): KubeObject {
-  const total = (item: KubeObject) => {
-    const usages: readonly Fields[] = item['containers']?.map((one: Fields) => one['usage']) ?? [item['usage']]
-    const sum = (resource: string) => usages.reduce((all, usage) => all + Number.parseInt(usage[resource], 10), 0)
+function tableOf(items: readonly Metrics[]): KubeObject {
+  const total = (item: Metrics) => {
+    const usages = 'containers' in item ? item.containers.map(({ usage }) => usage) : [item.usage]
+    const sum = (resource: 'cpu' | 'memory') =>
+      usages.reduce((all, usage) => all + Number.parseInt(usage[resource], 10), 0)
     const cpu = formatQuantity({ nanos: BigInt(sum('cpu')), format: 'DecimalSI' })
     return [cpu, `${sum('memory')}Ki`]
   }
@@ -182,6 +203,6 @@ function tableOf(items: readonly KubeObject[]): KubeObject {
       { name: 'memory', type: 'string', format: 'quantity', description: '', priority: 0 },
       { name: 'Window', type: 'string', format: 'duration', description: '', priority: 0 },
     ],
-    rows: items.map((item) => ({ cells: [item.metadata.name, ...total(item), item['window']], object: item })),
+    rows: items.map((item) => ({ cells: [item.metadata.name, ...total(item), item.window], object: item })),
   }
 }

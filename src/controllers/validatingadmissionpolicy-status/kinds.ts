@@ -56,7 +56,9 @@ export async function typeOfKind(client: Client, { group, version, kind }: Polic
   const path = group === '' ? `/openapi/v3/api/${version}` : `/openapi/v3/apis/${group}/${version}`
   const { status, body } = await client.raw('GET', path)
   if (status !== 200) return undefined
-  const schemas: Readonly<Record<string, OpenApiSchema>> = JSON.parse(body).components?.schemas ?? {}
+  const document: { readonly components?: { readonly schemas?: Readonly<Record<string, OpenApiSchema>> } } =
+    JSON.parse(body)
+  const schemas = document.components?.schemas ?? {}
   const name = Object.keys(schemas).find((candidate) =>
     (schemas[candidate]?.['x-kubernetes-group-version-kind'] ?? []).some(
       (own) => own.group === group && own.version === version && own.kind === kind,

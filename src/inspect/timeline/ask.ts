@@ -49,8 +49,11 @@ export const readerOf = ({ clock, transport, userAgent }: Asking): ClusterReader
 
 /** The journal that a cluster of skiff keeps; others have none. */
 export async function readJournal(reader: ClusterReader): Promise<Read<readonly ToldRecord[]>> {
-  const read = await reader.document('/skiff.dev/journal', 'application/json')
-  return read.state === 'found' ? { state: 'found', value: read.value['records'] ?? [] } : read
+  const read = await reader.document<{ readonly records?: readonly ToldRecord[] }>(
+    '/skiff.dev/journal',
+    'application/json',
+  )
+  return read.state === 'found' ? { state: 'found', value: read.value.records ?? [] } : read
 }
 
 /** @throws QuestionError where the records do not tell of the object */

@@ -1,5 +1,8 @@
 /** The writes in an audit log of kube-apiserver (or of skiff): lines of JSON, audit.k8s.io/v1. */
+
 import type { DeletionAsked } from '../../api/journal.ts'
+import type { JsonObject } from '../../api/object.ts'
+import { asObject, asText } from '../../api/unchecked.ts'
 
 export interface AuditedWrite {
   /** Milliseconds since the epoch. */
@@ -25,11 +28,6 @@ export interface AuditedWrite {
 
 const WRITES: ReadonlySet<unknown> = new Set(['delete', 'deletecollection', 'update', 'patch', 'create'])
 
-type Part = Readonly<Record<string, unknown>>
-
-const part = (value: unknown): Part => (typeof value === 'object' && value !== null ? (value as Part) : {})
-const text = (value: unknown): string => (typeof value === 'string' ? value : '')
-
 export interface ReadAuditLog {
   readonly writes: readonly AuditedWrite[]
   /** Lines that are no audit events: the last one of a log that is being written, or something else. */
@@ -41,14 +39,14 @@ export function readAuditLog(log: string): ReadAuditLog {
   let unread = 0
   for (const line of log.split('\n')) {
     if (line.trim() === '') continue
-    let event: Part
+    let event: JsonObject
     try {
-      event = part(JSON.parse(line))
+      event = asObject(JSON.parse(line))
     } catch {
       unread++
       continue
     }
-    if (!text(event['apiVersion']).startsWith('audit.k8s.io/')) unread++
+    if (!asText(event['apiVersion']).startsWith('audit.k8s.io/')) unread++
     else {
       const write = writeOf(event)
       if (write !== undefined) writes.push(write)
@@ -58,42 +56,43 @@ export function readAuditLog(log: string): ReadAuditLog {
 }
 
 /** undefined: it changed nothing that a timeline tells of. */
-function writeOf(event: Part): AuditedWrite | undefined {
+function writeOf(event: JsonObject): AuditedWrite | undefined {
   const { verb, stage, user, impersonatedUser, requestObject } = event
-  const code = Number(part(event['responseStatus'])['code'] ?? 200)
-  const { apiGroup, resource, subresource, namespace, name, uid } = part(event['objectRef'])
+  const code = Number(asObject(event['responseStatus'])['code'] ?? 200)
+  const { apiGroup, resource, subresource, namespace, name, uid } = asObject(event['objectRef'])
   if (stage !== 'ResponseComplete' || !WRITES.has(verb) || code >= 300) return undefined
   if (verb === 'create' && subresource !== 'eviction') return undefined
-  const time = Date.parse(text(event['stageTimestamp']))
+  const time = Date.parse(asText(event['stageTimestamp']))
   if (Number.isNaN(time)) return undefined
-  const { resourceVersion } = part(part(event['responseObject'])['metadata'])
+  const { resourceVersion } = asObject(asObject(event['responseObject'])['metadata'])
   const isDelete = verb === 'delete' || verb === 'deletecollection'
-  const options = isDelete && requestObject !== undefined ? part(requestObject) : part(requestObject)['deleteOptions']
+  const options =
+    isDelete && requestObject !== undefined ? asObject(requestObject) : asObject(requestObject)['deleteOptions']
   return {
     time,
-    user: text(part(impersonatedUser ?? user)['username']),
-    userAgent: text(event['userAgent']),
-    verb: text(verb),
-    group: text(apiGroup),
-    resource: text(resource),
-    subresource: text(subresource),
-    namespace: resource === 'namespaces' ? '' : text(namespace),
-    name: text(name),
-    ...(text(uid) === '' || isDelete ? {} : { uid: text(uid) }),
-    auditId: text(event['auditID']),
-    ...(text(resourceVersion) === '' ? {} : { resourceVersion: text(resourceVersion) }),
-    ...(options === undefined ? {} : { options: askedOf(part(options)) }),
+    user: asText(asObject(impersonatedUser ?? user)['username']),
+    userAgent: asText(event['userAgent']),
+    verb: asText(verb),
+    group: asText(apiGroup),
+    resource: asText(resource),
+    subresource: asText(subresource),
+    namespace: resource === 'namespaces' ? '' : asText(namespace),
+    name: asText(name),
+    ...(asText(uid) === '' || isDelete ? {} : { uid: asText(uid) }),
+    auditId: asText(event['auditID']),
+    ...(asText(resourceVersion) === '' ? {} : { resourceVersion: asText(resourceVersion) }),
+    ...(options === undefined ? {} : { options: askedOf(asObject(options)) }),
     ...(requestObject === undefined ? {} : { asked: JSON.stringify(requestObject) }),
   }
 }
 
-export function askedOf({ propagationPolicy, gracePeriodSeconds, preconditions }: Part): DeletionAsked {
-  const { uid, resourceVersion } = part(preconditions)
+export function askedOf({ propagationPolicy, gracePeriodSeconds, preconditions }: JsonObject): DeletionAsked {
+  const { uid, resourceVersion } = asObject(preconditions)
   return {
     ...(typeof propagationPolicy === 'string' ? { propagationPolicy } : {}),
     ...(typeof gracePeriodSeconds === 'number' ? { gracePeriodSeconds } : {}),
     ...(uid === undefined && resourceVersion === undefined
       ? {}
-      : { preconditions: { uid: text(uid), resourceVersion: text(resourceVersion) } }),
+      : { preconditions: { uid: asText(uid), resourceVersion: asText(resourceVersion) } }),
   }
 }

@@ -1,5 +1,6 @@
 /** skiff timeline --record: watches a cluster that keeps no journal until an object has gone, and makes one of what was seen. */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Event, ObjectReference } from '../../api/generated/types.ts'
+import type { Given } from '../../api/object.ts'
 import { sleep } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
@@ -120,15 +121,14 @@ async function until({ clock }: Runtime, condition: () => boolean, signal: Abort
 }
 
 /** What an Event says of a controller and what it did. */
-export function tellingEvent(event: KubeObject): TellingEvent {
-  const about: Fields = event['involvedObject'] ?? {}
-  const source: Fields = event['source'] ?? {}
+export function tellingEvent(event: Given<Event>): TellingEvent {
+  const about: ObjectReference = event.involvedObject ?? {}
   return {
-    reason: String(event['reason'] ?? ''),
-    message: String(event['message'] ?? ''),
-    component: String(event['reportingComponent'] || source['component'] || ''),
-    namespace: String(about['namespace'] ?? ''),
-    name: String(about['name'] ?? ''),
-    kind: String(about['kind'] ?? ''),
+    reason: event.reason ?? '',
+    message: event.message ?? '',
+    component: event.reportingComponent || event.source?.component || '',
+    namespace: about.namespace ?? '',
+    name: about.name ?? '',
+    kind: about.kind ?? '',
   }
 }

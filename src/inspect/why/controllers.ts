@@ -2,7 +2,7 @@
  * The controller that takes a finalizer away, and its state. One that is known by name is looked for by the names of its workloads; another
  * by the manager that set it, by roles that name the object's group, by webhooks of that group, and at last by the words of its name.
  */
-import type { CustomResourceDefinition, Lease } from '../../api/generated/types.ts'
+import type { CustomResourceDefinition, Lease, Service } from '../../api/generated/types.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../../api/object.ts'
 import { webhooksOfGroup } from './admission.ts'
 import { componentLink } from './components.ts'
@@ -251,8 +251,8 @@ async function workloadsOfWebhooks(look: Look, { group, resource }: ObjectRef): 
   const services = [...(conversion === undefined ? [] : [conversion]), ...(await webhooksOfGroup(look, group))]
   const { all } = await readWorkloads(look)
   for (const { namespace, name } of services) {
-    const service = foundOf(await reader.get(SERVICES, namespace, name))
-    const selector = (service?.['spec'] as { selector?: Record<string, string> } | undefined)?.selector
+    const service = foundOf(await reader.get<Service>(SERVICES, namespace, name))
+    const selector = service?.spec?.selector
     if (selector === undefined || Object.keys(selector).length === 0) continue
     for (const workload of all) {
       const isSelected = Object.entries(selector).every(([key, value]) => workload.podLabels[key] === value)

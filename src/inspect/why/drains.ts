@@ -1,7 +1,9 @@
 /** Nodes that are drained: which pods keep a drain waiting, by their budgets or because they do not end. */
+
 import type { Node, Pod, PodDisruptionBudget } from '../../api/generated/types.ts'
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Fields, KubeObject, SpecAndStatus } from '../../api/object.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
+import { asObject, asText } from '../../api/unchecked.ts'
 import { isReady, isTerminated } from '../../controllers/pods/pod.ts'
 import { silentNode } from './deleted-pods.ts'
 import type { Examine } from './examine.ts'
@@ -69,13 +71,15 @@ export async function budgetLink(look: Look, pod: Pod): Promise<Link | undefined
 export async function machineLinks(
   look: Look,
   ref: ObjectRef,
-  object: KubeObject,
+  object: SpecAndStatus,
   examine: Examine,
 ): Promise<readonly Link[]> {
-  const status = object['status'] as Fields | undefined
-  const named: unknown =
-    ref.resource === 'nodes' && ref.group === '' ? ref.name : (status?.['nodeRef']?.name ?? status?.['nodeName'])
-  if (typeof named !== 'string' || named === '') return []
+  const status = asObject(object.status)
+  const named =
+    ref.resource === 'nodes' && ref.group === ''
+      ? ref.name
+      : asText(asObject(status['nodeRef'])['name']) || asText(status['nodeName'])
+  if (named === '') return []
   const links = [...(await drainLinks(look, named, examine))]
   const node = await look.reader.get(NODES, '', named)
   if (node.state === 'missing') return []

@@ -1,6 +1,6 @@
 /** One object: what holds it, and for each of these what it waits for. */
 import type { Namespace, Pod } from '../../api/generated/types.ts'
-import type { KubeObject } from '../../api/object.ts'
+import type { KubeObject, SpecAndStatus } from '../../api/object.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { removalLinks } from './admission.ts'
@@ -43,7 +43,7 @@ async function examineAnew(look: Look, resource: NamedResource, given: KubeObjec
     return lastLink('slow', { kind: 'more', what: `${nameOf(ref)} and what it waits for were not looked at` }, true)
   const inner: Look = { ...look, path: [...look.path, ref] }
   if (given.metadata.deletionTimestamp === undefined) return live(inner, ref, given)
-  const isWhole = given.kind !== 'PartialObjectMetadata' && given['spec'] !== undefined
+  const isWhole = given.kind !== 'PartialObjectMetadata' && (given as SpecAndStatus).spec !== undefined
   const read = isWhole ? undefined : await look.reader.get(resource, ref.namespace, ref.name)
   const object = read?.state === 'found' && read.value.metadata.uid === ref.uid ? read.value : given
   return marked(inner, ref, object)

@@ -1,6 +1,8 @@
 /** What an object's controllers say about it: warnings in Events, conditions, and what its spec names that is not there. */
+
 import type { Event } from '../../api/generated/types.ts'
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Fields, JsonObject, KubeObject, SpecAndStatus } from '../../api/object.ts'
+import { asList, asObject, asText } from '../../api/unchecked.ts'
 import { type Cause, type Link, lastLink, type ObjectRef } from './finding.ts'
 import { deletedAt, EVENTS, itemsOf, type Look, refOf, timeOf } from './look.ts'
 
@@ -40,13 +42,13 @@ const TELLS =
   /^(ready|synced|healthy|available|reconciled|deleted|succeeded|drain.*|deleting|.*(error|fail|stalled|degraded|blocked).*)$/i
 
 /** Conditions by which a controller says that it fails at this object. */
-function badConditions({ group }: ObjectRef, object: KubeObject): readonly Warning[] {
-  const { status } = object
+function badConditions({ group }: ObjectRef, object: SpecAndStatus): readonly Warning[] {
+  const status = asObject(object.status)
   // Conditions of Kubernetes' own kinds are of their own controllers, which are asked about where their finalizers are.
-  const conditions: unknown = isKubernetes(group) ? [] : (status as Fields | undefined)?.['conditions']
+  const conditions = isKubernetes(group) ? [] : asList(status['conditions'])
   const found: Warning[] = []
-  for (const one of Array.isArray(conditions) ? (conditions as readonly (Fields | null)[]) : []) {
-    const { type, status: is, reason, message, lastTransitionTime } = one ?? {}
+  for (const one of conditions) {
+    const { type, status: is, reason, message, lastTransitionTime } = asObject(one)
     if (typeof type !== 'string' || typeof message !== 'string' || message === '' || !TELLS.test(type)) continue
     // Argo CD's conditions are all problems, and have no status.
     const isBad = is === undefined ? /error/i.test(type) : BAD_WHEN_TRUE.test(type) ? is === 'True' : is === 'False'
@@ -62,15 +64,15 @@ function badConditions({ group }: ObjectRef, object: KubeObject): readonly Warni
     })
   }
   for (const field of ['detachError', 'attachError', 'error', 'lastError', 'failureMessage', 'errorMessage']) {
-    const value: unknown = (status as Fields | undefined)?.[field]
-    const message = typeof value === 'string' ? value : (value as Fields | undefined)?.['message']
-    if (typeof message === 'string' && message !== '' && field !== 'attachError')
+    const value = status[field]
+    const message = asText(typeof value === 'string' ? value : asObject(value)['message'])
+    if (message !== '' && field !== 'attachError')
       found.push({
         source: 'status',
         controller: '',
         reason: field,
         message,
-        at: String((value as Fields | undefined)?.['time'] ?? ''),
+        at: asText(asObject(value)['time']),
       })
   }
   return found
@@ -161,8 +163,8 @@ const PLAIN_NAMES: ReadonlyMap<string, string> = new Map([
 ])
 
 /** `providerConfigRef: {name}`, `issuerRef: {name, kind, group}`, `secretRef: {name, namespace}`. */
-function referenceIn(look: Look, field: string, fields: Fields, namespace: string): Named | undefined {
-  const { name, kind, group = fields['apiGroup'], apiVersion, namespace: other } = fields
+function referenceIn(look: Look, field: string, fields: JsonObject, namespace: string): Named | undefined {
+  const { name, kind, apiGroup, group = apiGroup, apiVersion, namespace: other } = fields
   const word = /^(.*?)(KeyRef|Ref|Reference)s?$/.exec(field)?.[1]
   // What the controller writes to is made by it.
   if (word === undefined || /^(write|output|publish|target)/i.test(word) || typeof name !== 'string' || name === '')
@@ -185,11 +187,11 @@ function referenceIn(look: Look, field: string, fields: Fields, namespace: strin
  * What the spec of a custom resource names and is not there: what its controller needs to do its work. Only metadata is read, a
  * Secret's too.
  */
-export async function missingNeeds(look: Look, ref: ObjectRef, object: KubeObject): Promise<readonly Link[]> {
+export async function missingNeeds(look: Look, ref: ObjectRef, object: SpecAndStatus): Promise<readonly Link[]> {
   // Kinds of Kubernetes live without what they name.
   if (isKubernetes(ref.group)) return []
   const links: Link[] = []
-  for (const { field, kind, group, name, namespace } of namedObjects(look, object['spec'], ref.namespace)) {
+  for (const { field, kind, group, name, namespace } of namedObjects(look, object.spec, ref.namespace)) {
     const resource = look.kinds.ofKind(group, kind) ?? (group === '' ? look.kinds.ofKind(ref.group, kind) : undefined)
     if (resource === undefined || !resource.verbs.includes('get')) continue
     if (resource.namespaced && namespace === '') continue

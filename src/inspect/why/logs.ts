@@ -1,6 +1,8 @@
 /** What a controller's own log says of an object, since it was deleted. */
+
 import type { Pod } from '../../api/generated/types.ts'
-import type { KubeObject } from '../../api/object.ts'
+import type { JsonObject, KubeObject } from '../../api/object.ts'
+import { asObject, asTexts } from '../../api/unchecked.ts'
 import { classify } from './failures.ts'
 import { type Controller, type Link, lastLink, type ObjectRef } from './finding.ts'
 import { deletedAt, itemsOf, type Look, PODS, timeOf } from './look.ts'
@@ -62,19 +64,17 @@ export function failureIn(lines: readonly LogLine[], ref: ObjectRef, since: numb
 
 /** Of a line in JSON its message and error. */
 function wordsOf(text: string): string {
-  const json = text.startsWith('{') ? parsed(text) : undefined
-  const said = [json?.['msg'] ?? json?.['message'], json?.['error'] ?? json?.['err']].filter(
-    (one) => typeof one === 'string' && one !== '',
-  )
+  const json = text.startsWith('{') ? parsed(text) : {}
+  const said = asTexts([json['msg'] ?? json['message'], json['error'] ?? json['err']]).filter((one) => one !== '')
   const words = said.length === 0 ? text : said.join(': ')
   return words.length > MOST_SHOWN ? `${words.slice(0, MOST_SHOWN)}…` : words
 }
 
-function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
+function parsed(text: string): JsonObject {
   try {
-    return JSON.parse(text)
+    return asObject(JSON.parse(text))
   } catch {
-    return undefined
+    return {}
   }
 }
 

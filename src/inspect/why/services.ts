@@ -1,11 +1,11 @@
 /** Whether a Service that the API server calls (for a webhook, an aggregated API) can answer. */
-import type { EndpointSlice } from '../../api/generated/types.ts'
+import type { EndpointSlice, Service } from '../../api/generated/types.ts'
 import type { ServiceRef } from './finding.ts'
 import { ENDPOINT_SLICES, itemsOf, type Look, NAMESPACES, SERVICES } from './look.ts'
 
 export async function serviceState(look: Look, namespace: string, name: string): Promise<ServiceRef> {
   const { reader } = look
-  const service = await reader.get(SERVICES, namespace, name)
+  const service = await reader.get<Service>(SERVICES, namespace, name)
   if (service.state === 'missing') {
     const space = await reader.get(NAMESPACES, '', namespace)
     return {
@@ -15,7 +15,7 @@ export async function serviceState(look: Look, namespace: string, name: string):
     }
   }
   if (service.state !== 'found') return { namespace, name, problem: '' }
-  const spec = service.value['spec'] as { type?: string; selector?: unknown } | undefined
+  const { spec } = service.value
   if (spec?.type === 'ExternalName') return { namespace, name, problem: '' }
   const slices = await reader.list<EndpointSlice>(ENDPOINT_SLICES, {
     namespace,

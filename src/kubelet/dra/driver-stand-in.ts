@@ -3,9 +3,11 @@
  * a program (`node driver-stand-in.ts NAME REGISTRY FOLDER SPECS`) it writes specifications of the Container Device Interface into the last
  * folder and prints what it is asked, a line each.
  */
+
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { asList, asObject, asText } from '../../api/unchecked.ts'
 import { type PluginAnswers, type Request, startPlugin } from '../plugins/plugin-stand-in.ts'
 
 export interface DraDriverOptions {
@@ -26,7 +28,10 @@ interface Claim {
 }
 
 function answersFor(request: Request, answer: (claim: Claim) => unknown) {
-  const { claims } = request as { readonly claims: readonly Claim[] }
+  const claims = asList(request['claims']).map((claim): Claim => {
+    const { name, uid } = asObject(claim)
+    return { name: asText(name), uid: asText(uid) }
+  })
   return { claims: Object.fromEntries(claims.map((claim) => [claim.uid, answer(claim)])) }
 }
 

@@ -111,14 +111,19 @@ async function digestOfEntry(reader: Reader, entry: TarEntry): Promise<string> {
   return `sha256:${hash.digest('hex')}`
 }
 
+/** An entry of a docker archive's manifest.json. */
+interface DockerImage {
+  readonly Config: string
+  readonly RepoTags: readonly string[] | null
+  readonly Layers: readonly string[]
+}
+
 async function dockerImages(reader: Reader): Promise<readonly ArchivedImage[]> {
-  const listed = await readJson<
-    readonly { Config: string; RepoTags: readonly string[] | null; Layers: readonly string[] }[]
-  >(reader, 'manifest.json')
+  const listed = await readJson<readonly DockerImage[]>(reader, 'manifest.json')
   if (!Array.isArray(listed)) throw new Error('manifest.json is no list')
   const digests = new Map<string, string>()
   const images: ArchivedImage[] = []
-  for (const { Config, RepoTags, Layers } of listed) {
+  for (const { Config, RepoTags, Layers } of listed as readonly DockerImage[]) {
     const config = await read(reader, Config)
     const layers: Descriptor[] = []
     const blobs: Blob[] = [

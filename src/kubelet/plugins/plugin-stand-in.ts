@@ -1,4 +1,5 @@
 /** A plugin of a node for tests: registers as one does, answers what it is told to, and notes what it is asked. */
+
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,8 +13,9 @@ import {
   status,
 } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
+import type { JsonObject } from '../../api/object.ts'
 
-export type Request = Readonly<Record<string, unknown>>
+export type Request = JsonObject
 /** By method. What has no answer is answered with an empty message. */
 export type PluginAnswers = Readonly<Record<string, (request: Request) => unknown>>
 

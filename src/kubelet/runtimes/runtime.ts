@@ -4,6 +4,7 @@
  */
 
 import type { Duplex } from 'node:stream'
+import type { LifecycleHandler, Probe } from '../../api/generated/types.ts'
 import type { PrintedLog, PrintedQuery } from '../logs/printed-log.ts'
 import type {
   LinuxContainerConfig,
@@ -157,7 +158,7 @@ export interface ContainerEvent {
 /** A probe or hook that goes over the pod's network, or runs in a container. */
 export interface ProbeAction {
   readonly kind: 'liveness' | 'readiness' | 'startup' | 'preStop' | 'postStart'
-  readonly handler: { readonly [field: string]: unknown }
+  readonly handler: Probe | LifecycleHandler
   readonly timeoutSeconds: number
   /** Where to reach for a port that the handler gives no host for. */
   readonly podIP?: string

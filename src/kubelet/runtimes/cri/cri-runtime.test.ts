@@ -254,7 +254,12 @@ test('a command that cannot be run, or takes too long, is told apart', async () 
 test('gRPC’s health check of a port that nothing listens on fails as one that has no time left', async () => {
   const { cri } = await stage({})
   const { signal } = new AbortController()
-  const action = { kind: 'readiness', handler: { grpc: { port: 1 } }, timeoutSeconds: 5, podIP: '127.0.0.1' } as const
+  const action = {
+    kind: 'readiness',
+    handler: { grpc: { port: 1, service: '' } },
+    timeoutSeconds: 5,
+    podIP: '127.0.0.1',
+  } as const
   const output = 'timeout: failed to connect service "127.0.0.1:1" within 5s: context deadline exceeded'
   assert.deepEqual(await cri.probe('c1', action, signal), { success: false, output })
 })
@@ -266,7 +271,7 @@ test('a gRPC probe that no longer matters ends at once', async () => {
   await once(silent, 'listening')
   const { port } = silent.address() as AddressInfo
   const abort = new AbortController()
-  const handler = { grpc: { port } }
+  const handler = { grpc: { port, service: '' } }
   const probe = cri.probe('c1', { kind: 'liveness', handler, timeoutSeconds: 3600, podIP: '127.0.0.1' }, abort.signal)
   const [socket] = await once(silent, 'connection')
   abort.abort()

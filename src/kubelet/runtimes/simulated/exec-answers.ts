@@ -1,4 +1,5 @@
 /** What commands print and return in a container, as the annotation `exec` lists it (docs/simulation.md). */
+import type { JsonObject } from '../../../api/object.ts'
 import { messageOf } from '../../../base/errors.ts'
 import { createLruMap } from '../../../base/lru.ts'
 import { annotatedMs } from './simulation-annotations.ts'
@@ -60,7 +61,7 @@ async function yamlOf(text: string): Promise<unknown> {
 
 function answerOf(entry: unknown): ExecAnswer {
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) throw new Error('it must have fields')
-  const fields = entry as Readonly<Record<string, unknown>>
+  const fields = entry as JsonObject
   const unknown = Object.keys(fields).find((name) => !FIELDS.includes(name))
   if (unknown !== undefined) throw new Error(`there is no field ${JSON.stringify(unknown)}, only ${FIELDS.join(', ')}`)
   const { command, stdout = '', stderr = '', exitCode = 0, delay } = fields

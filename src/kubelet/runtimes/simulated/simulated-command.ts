@@ -166,10 +166,10 @@ async function shell(place: CommandPlace, streams: CommandStreams, signal: Abort
   let next: ReturnType<typeof lines.next> | undefined
   for (;;) {
     if (tty) await print('stdout', PROMPT)
-    const { done = false, value } = await (next ?? lines.next())
-    const line = value?.trim()
+    const read = await (next ?? lines.next())
     next = undefined
-    if (done) return status
+    if (read.done === true) return status
+    const line = read.value?.trim()
     if (line === undefined) status = INTERRUPTED
     else if (line !== '') {
       const exit = line.length > LONGEST_SCRIPT ? null : EXIT.exec(line)

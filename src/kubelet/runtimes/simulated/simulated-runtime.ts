@@ -403,8 +403,7 @@ export function createSimulatedRuntime(
 }
 
 /** The command of a probe or hook that runs one. */
-const commandOf = ({ exec }: ProbeAction['handler']): readonly string[] | undefined =>
-  (exec as { readonly command?: readonly string[] } | undefined)?.command
+const commandOf = ({ exec }: ProbeAction['handler']): readonly string[] | undefined => exec?.command
 
 function endedNow({ ended }: Container): void {
   const waiting = [...ended]
