@@ -1,4 +1,4 @@
-/** Freezes a tree of plain data and everything in it: under test, whoever writes to a shared object is caught at once. */
+/** Freezes a tree of plain data and everything in it: under test, code that writes to a shared object throws at once. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   Object.freeze(value)

@@ -31,7 +31,7 @@ export class StatusError extends Error {
   /** What a decoder found wrong with a body, without the words about its kind around it (codec/refusals.ts). */
   decoderProblem?: string
   constructor(code: number, reason: string, message: string, details?: StatusDetails, options?: ErrorOptions) {
-    // Refusals are answers, and controllers get many: a stack trace costs more than the rest of them, and is read by no one.
+    // Refusals are answers, and controllers get many: a stack trace costs more than the rest of them, and is never read.
     const { stackTraceLimit } = Error
     if (code < 500) Error.stackTraceLimit = 0
     super(message, options)

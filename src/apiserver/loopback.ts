@@ -1,6 +1,6 @@
 /**
  * What the API server asks of itself: through its own handler as `system:apiserver`, so that it is judged, audited and watched
- * as anybody's.
+ * as every client's.
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Handler, UserInfo } from '../api/request.ts'
@@ -19,7 +19,7 @@ export type Loopback = (
   method: string,
   path: string,
   object?: KubeObject,
-  /** Whose the fields become, where it is not the server. A patch with one is an apply, and conflicts do not hinder it; one without is merged. */
+  /** The manager of the fields, where it is not the server. A patch with one is an apply, and conflicts do not hinder it; one without is merged. */
   manager?: string,
 ) => Promise<KubeObject | undefined>
 

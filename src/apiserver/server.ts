@@ -1,6 +1,6 @@
 /**
  * apiserver: the API server as a Handler: filters, then handlers, over storage and the watch cache. Put together here, once,
- * for whoever wants one (cluster, tests). It must never know sockets: the http room brings requests to it, components of
+ * for rooms that start one (cluster, tests). It must never know sockets: the http room brings requests to it, components of
  * this process bring their own.
  *
  * The way of a request: the filters (filters/chain.ts), then the handler that its path names (handlers/dispatch.ts).

@@ -1,4 +1,4 @@
-/** The machine's own time, for whoever needs no more of the live runtime than that. */
+/** The machine's own time, for code that needs no more of the live runtime than that. */
 import type { Clock } from './clock.ts'
 
 /** Stands around what a timer or a hand-over calls. */

@@ -1,6 +1,6 @@
 /**
  * To wait for a disk costs least where its work is needed: to wake another thread for it takes longer than a quick disk does. But
- * whoever waits in place holds up the whole process, so a disk that is slow on the average of late is left to another thread.
+ * a wait in place holds up the whole process, so a disk that is slow on the average of late is left to another thread.
  */
 export interface Patience {
   /** Whether it may be waited for in place. */

@@ -2,7 +2,7 @@
  * base: what every room stands on — time, chance, the scheduler of hand-overs, streams, logging. Imports nothing of ours.
  *
  * `Runtime` is the one bundle of ambient things. Live it is made by `liveRuntime()`, under test by
- * `simulatedRuntime(seed)`; whoever needs time or chance is handed one and uses nothing else.
+ * `simulatedRuntime(seed)`; code that needs time or chance is handed one and uses nothing else.
  */
 import type { Clock } from './clock.ts'
 import type { Logger } from './log.ts'
@@ -21,6 +21,6 @@ export interface Runtime {
   readonly random: Random
   readonly scheduler: Scheduler
   readonly log: Logger
-  /** Where counts go, where anybody reads them. */
+  /** Where counts go, where they are read at all. */
   readonly metrics?: Metrics
 }

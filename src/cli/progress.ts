@@ -9,7 +9,7 @@ export interface Progress {
 
 export function progressOn(out: NodeJS.WriteStream): Progress {
   const clear = out.isTTY ? '\r\x1b[K' : ''
-  // Whoever read this may go (`skiff up | head -1`): the cluster stays.
+  // What reads this may go (`skiff up | head -1`): the cluster stays.
   out.on('error', () => {})
   return {
     step: (text) => out.write(out.isTTY ? `${clear}${text} …` : `${text}\n`),

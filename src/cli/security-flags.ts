@@ -56,17 +56,20 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
     ['--client-ca-file <file>', "authorities of client certificates, besides the cluster's own"],
     [
       '--service-account-issuer <url>',
-      'in whose name service account tokens are made; of those repeated too, believed',
+      'the issuer of service account tokens; where repeated, tokens of the others are believed too',
       several,
     ],
     [
       '--service-account-key-file <file>',
-      'whose tokens are believed; may be repeated (default: the signing key)',
+      'keys that verify service account tokens; may be repeated (default: the signing key)',
       several,
     ],
     ['--service-account-signing-key-file <file>', "the key that signs tokens (default: the cluster's own)"],
     ['--api-audiences <list>', 'what tokens must be meant for (default: the issuers)', list],
-    ['--proxy-client-cert-file <file>', 'who this server is to aggregated API servers and webhooks'],
+    [
+      '--proxy-client-cert-file <file>',
+      'the certificate that this server shows to aggregated API servers and webhooks',
+    ],
     ['--proxy-client-key-file <file>', 'its key'],
   ],
   'Front proxies:': [
@@ -92,7 +95,10 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
       '--authentication-config <file>',
       'issuers of ID tokens, and anonymous requests, by this AuthenticationConfiguration',
     ],
-    ['--authentication-token-webhook-config-file <file>', 'a kubeconfig that says whom to ask about unknown tokens'],
+    [
+      '--authentication-token-webhook-config-file <file>',
+      'a kubeconfig that says which server to ask about unknown tokens',
+    ],
     ['--authentication-token-webhook-version <version>', 'of the reviews it is sent: v1 or v1beta1 (default: v1beta1)'],
     ['--authentication-token-webhook-cache-ttl <duration>', 'how long its answers are kept (default: 2m)'],
   ],
@@ -108,10 +114,13 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
     ['--oidc-signing-algs <list>', 'how tokens may be signed (default: RS256)', list],
   ],
   'Authorization:': [
-    ['--authorization-config <file>', 'who decides what users may do, by this AuthorizationConfiguration'],
+    [
+      '--authorization-config <file>',
+      'the authorizers that decide what users may do, by this AuthorizationConfiguration',
+    ],
     [
       '--authorization-mode <list>',
-      'who decides, in order: Node, RBAC, Webhook, AlwaysAllow, AlwaysDeny (default: Node,RBAC)',
+      'the authorizers, in order: Node, RBAC, Webhook, AlwaysAllow, AlwaysDeny (default: Node,RBAC)',
       modes,
     ],
     ['--authorization-webhook-config-file <file>', 'a kubeconfig that says where the webhook is'],

@@ -58,7 +58,7 @@ export async function up(options: UpOptions): Promise<void> {
   // Standard output is the audit log's where it is sent there.
   const out = options.auditLogPath === '-' ? process.stderr : process.stdout
   const progress = report === undefined ? progressOn(out) : reporting(report)
-  // Whoever reads what is said may go: the cluster stays.
+  // What reads the output may go: the cluster stays.
   process.stdout.on('error', () => {})
   process.stderr.on('error', () => {})
   const directory = clusterDirectory(options.dataDir)

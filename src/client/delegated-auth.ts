@@ -1,6 +1,6 @@
 /**
- * Delegated authentication and authorization: what a component that is no API server answers on its own port, it answers to whom the API
- * server knows (TokenReview) and lets (SubjectAccessReview). Answers are kept for a moment.
+ * Delegated authentication and authorization: what a component that is no API server answers on its own port, it answers to users
+ * that the API server knows (TokenReview) and lets (SubjectAccessReview). Answers are kept for a moment.
  */
 import { createHash } from 'node:crypto'
 import type { SubjectAccessReview, TokenReview } from '../api/generated/types.ts'
@@ -22,9 +22,9 @@ export interface DelegatedAuthOptions {
   readonly authentication?: Client
   /** Makes SubjectAccessReviews. Without it all but the open paths is forbidden. */
   readonly authorization?: Client
-  /** Paths for everybody; one that ends with `*` stands for all that begin so. */
+  /** Paths for all users; one that ends with `*` stands for all that begin so. */
   readonly openPaths: readonly string[]
-  /** The user of a client certificate, or whom a front proxy names. @throws 401 for one that proves nothing */
+  /** The user of a client certificate, or the one that a front proxy names. @throws 401 for one that proves nothing */
   readonly certificateUser?: (request: ApiRequest) => UserInfo | undefined
 }
 

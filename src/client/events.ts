@@ -24,7 +24,7 @@ export interface EventOptions {
   readonly related?: KubeObject
 }
 
-/** Whom an event is about: an object, or as much of one as is known. */
+/** What an event is about: an object, or as much of one as is known. */
 export interface EventSubject {
   readonly apiVersion: string
   readonly kind: string

@@ -1,5 +1,5 @@
 /**
- * Which cluster a command speaks to and as whom, found as kubectl finds it: a file that is named, the files of KUBECONFIG, or
+ * Which cluster a command speaks to and as which user, found as kubectl finds it: a file that is named, the files of KUBECONFIG, or
  * ~/.kube/config; in a pod, its service account. Several files are read as one, where the first that has a name wins.
  */
 import { existsSync, readFileSync } from 'node:fs'

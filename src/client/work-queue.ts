@@ -17,7 +17,7 @@ export interface WorkQueue<T> {
   retries(item: T): number
   /** The next item, in the order in which items became ready; undefined once the queue is shut down and empty. */
   get(): Promise<T | undefined>
-  /** Whoever got an item says when it is finished with it. */
+  /** The worker that got an item says when it is finished with it. */
   done(item: T): void
   readonly length: number
   /** No item waits, is delayed, or is being worked on. */

@@ -101,7 +101,7 @@ export interface ControlPlane {
   /** What its store keeps of the ends of objects, newer than a revision. */
   journal(after: number): Promise<Journal>
   storeStatus(): Promise<StoreStatus>
-  /** Its store as the etcd of a version shows it, to clients of etcd. Whoever asked for it stops it. */
+  /** Its store as the etcd of a version shows it, to clients of etcd. The caller stops it. */
   servedEtcd(version: string): Promise<ServedEtcd>
   readonly handler: Handler
   readonly answer: EagerHandler

@@ -117,7 +117,7 @@ function serialOf(runtime: Runtime): Buffer {
 
 /** What a CertificateSigningRequest asks for, as the signing controller has found it good. */
 export interface SigningRequest {
-  /** Whom the subject was found to name: whoever reads the certificate must find the same. */
+  /** The user that the subject was found to name: any reader of the certificate must find the same. */
   readonly commonName: string
   readonly organizations: readonly string[]
   /** DER, as in the request. */
@@ -235,7 +235,7 @@ export interface WantedCertificate {
   readonly hosts?: readonly string[]
   /** It must be valid for so long yet. */
   readonly days: number
-  /** The groups of the user whom it names: these and no others. */
+  /** The groups of the user that it names: these and no others. */
   readonly groups?: readonly string[]
 }
 

@@ -1,6 +1,6 @@
 /**
  * cluster: wires storage, API server, HTTP, controllers, scheduler and kubelets into one running cluster in this process.
- * Called by the skiff command and, as the package's export, by whoever embeds a cluster. It knows every room and none of
+ * Called by the skiff command and, as the package's export, by programs that embed a cluster. It knows every room and none of
  * their rules.
  */
 

@@ -1,6 +1,6 @@
 /**
- * A component's own HTTPS port (controller manager, scheduler): health, metrics, and what pages it has besides, for whom delegated
- * authentication and authorization let in.
+ * A component's own HTTPS port (controller manager, scheduler): health, metrics, and what pages it has besides, for users
+ * that delegated authentication and authorization let in.
  */
 import type { ApiRequest, ApiResponse, Handler, UserInfo } from '../api/request.ts'
 import { StatusError, unauthorized } from '../api/status.ts'
@@ -87,7 +87,7 @@ export interface Peers {
 }
 
 /**
- * Whom a connection's certificate names, or its front proxy does; undefined without a certificate.
+ * The user that a connection's certificate names, or its front proxy does; undefined without a certificate.
  *
  * @throws 401 for a certificate that does not verify or is not valid now: such a request is refused
  */

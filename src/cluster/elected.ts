@@ -17,7 +17,7 @@ export interface ElectedOptions {
   readonly transport: Transport
   /** Of the Lease in kube-system, and of the component in Events. */
   readonly name: string
-  /** Whom the Lease is asked for as. */
+  /** The user that asks for the Lease. */
   readonly user: UserInfo
   /** Does the work until the signal is aborted, by these clients alone. Resolves when it runs, with what ends the rest of it. */
   start(clientFor: ClientFor, signal: AbortSignal): Promise<() => Promise<void>>

@@ -66,7 +66,7 @@ export interface Identity {
   readonly serviceAccounts: ServiceAccountKeys
   readonly frontProxies: FrontProxies
   readonly proxyClient: KeyAndCertificate
-  /** Data of ConfigMap kube-system/extension-apiserver-authentication: whom extension servers are to trust. */
+  /** Data of ConfigMap kube-system/extension-apiserver-authentication: the authorities that extension servers are to trust. */
   readonly trust: Readonly<Record<string, string>>
 }
 

@@ -21,7 +21,7 @@ export const simulatedNodesUser: UserInfo = {
   groups: ['system:masters', 'system:authenticated'],
 }
 
-/** Objects of whose Events all nodes together remember what they told. */
+/** Objects about which all nodes together remember the Events that they told. */
 const TOLD_SUBJECTS = 16_384
 
 /** One to run. Without more than a name it is a new machine. */
@@ -143,7 +143,7 @@ export async function startNodes(
               podCIDRs: network.podCIDRs(index),
             })),
       })
-      // Whoever adopts a node knows nothing of what its containers would answer.
+      // A process that adopts a node knows nothing of what its containers would answer.
       if (here === undefined || node.as !== undefined) return
       here.set(name, kubeletRoutes({ runtime: own, nodeName: name, kubelet: () => kubelet }))
       signal.addEventListener('abort', () => here.delete(name), { once: true })

@@ -12,7 +12,7 @@ import { StartError } from './errors.ts'
 
 export interface Pki {
   readonly ca: KeyAndCertificate
-  /** Whom an authenticating proxy is known by: an authority of its own, so that no user's client certificate is a proxy's. */
+  /** What an authenticating proxy is known by: an authority of its own, so that no user's client certificate is a proxy's. */
   readonly frontProxy: { readonly ca: KeyAndCertificate; readonly client: KeyAndCertificate }
   readonly serving: KeyAndCertificate
   readonly admin: KeyAndCertificate
@@ -24,7 +24,7 @@ export interface Pki {
   client(file: string, user: string, groups: readonly string[]): KeyAndCertificate
 }
 
-/** The user whom kubelets see when this server asks them. What it may do there, a ClusterRoleBinding says. */
+/** The user that kubelets see when this server asks them. What it may do there, a ClusterRoleBinding says. */
 export const KUBELET_CLIENT = 'kube-apiserver-kubelet-client'
 const AUTHORITY_DAYS = 3650
 const CERTIFICATE_DAYS = 365

@@ -1,4 +1,4 @@
-/** Snapshots of a cluster whose objects are in an etcd: read there at one revision, whoever works on it meanwhile, and written to an empty one. */
+/** Snapshots of a cluster whose objects are in an etcd: read there at one revision, whatever is written meanwhile, and written to an empty one. */
 import { builtinScheme } from '../api/scheme/scheme.ts'
 import { readingKubernetes } from '../apiserver/stored-by-kubernetes.ts'
 import { holdProcess } from '../base/live-clock.ts'

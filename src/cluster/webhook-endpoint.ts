@@ -1,4 +1,4 @@
-/** Where a webhook is that says whose a token is, or what a user may do: in a kubeconfig, or as a pod finds its API server. */
+/** Where a webhook is that says which user a token is for, or what a user may do: in a kubeconfig, or as a pod finds its API server. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { messageOf } from '../base/errors.ts'

@@ -12,7 +12,7 @@ import { judgeRuntimeConfig, type Versions } from './runtime-config.ts'
 export interface KubeApiServerOptions {
   readonly cluster: ClusterOptions
   readonly certDir: string
-  /** Lines for whoever started it. */
+  /** Lines on standard error for the user of the command. */
   readonly warnings: readonly string[]
 }
 

@@ -96,7 +96,7 @@ export function addressTowards(server: string, { clock }: Runtime): Promise<stri
   })
 }
 
-/** Whose clients are known: by the flag, or the cluster's own as the kubeconfig has it. */
+/** The authorities of clients' certificates: those of the flag, or the cluster's own as the kubeconfig has it. */
 export function clientAuthority(flags: ReadFlags): string | undefined {
   const file = flags.text('client-ca-file')
   if (file !== undefined) return textOf('client-ca-file', file)

@@ -26,7 +26,7 @@ export interface ComponentCommand {
 
 export interface ComponentProcess {
   readonly runtime: Runtime
-  /** A line on standard error, for whoever started it. */
+  /** A line on standard error, for the user of the command. */
   say(line: string): void
   /** What is to be undone when the process is asked to stop, last first. */
   onStop(undo: () => void | Promise<void>): void

@@ -41,7 +41,7 @@ const TRUST = { namespace: 'kube-system', name: 'extension-apiserver-authenticat
 const CONFIGMAPS = { group: '', version: 'v1', resource: 'configmaps' }
 
 /**
- * Nothing where --secure-port is 0. Whose certificates count is told by flags, and else by what the cluster tells its extension servers, once
+ * Nothing where --secure-port is 0. Which authorities' certificates count is told by flags, and else by what the cluster tells its extension servers, once
  * it answers.
  *
  * @throws FlagError, Error in one line

@@ -36,10 +36,10 @@ export function etcd(args: readonly string[], env: NodeJS.ProcessEnv): void {
     const urls = (values.get('listen-client-urls')?.at(-1) ?? DEFAULT_CLIENT_URL).split(',').map(clientUrl)
     if (values.has('listen-client-urls') && !values.has('advertise-client-urls'))
       throw new Error('--advertise-client-urls is required when --listen-client-urls is set explicitly')
-    // Before the folder is made, which whoever started it may have removed by now.
+    // Before the folder is made, which the test that started it may have removed by now.
     const ancestors = ancestorsOf(env)
     watchParent(liveClock(), ancestors, () => process.exit(1))
-    // Whoever started it may look for the folder, and removes it.
+    // The test that started it may look for the folder, and removes it.
     const folder = values.get('data-dir')?.at(-1)
     if (folder !== undefined) mkdirSync(folder, { recursive: true, mode: 0o700 })
     void serve(urls, ancestors)
@@ -75,7 +75,7 @@ async function serve(urls: readonly URL[], { shell, parent }: Ancestors): Promis
   })
   const handOver: EtcdPortOptions = {
     place: () => JSON.stringify(place()),
-    // Whoever attaches itself may say so: the port is not let go before it is seen to be held.
+    // A kube-apiserver that attaches itself may say so: the port is not let go before it is seen to be held.
     isHeld: () => servers.every((server) => isHeldBeside((server.address() as AddressInfo).port)),
     onHandedOver(connections) {
       for (const server of servers) server.close()
@@ -116,7 +116,7 @@ async function listening(port: EtcdPort, url: URL, shared: boolean): Promise<Ser
   if (!shared) return listenAlone(port, host, number)
   const turn = await turnAt(url.host)
   try {
-    // One that may be shared does not say that it is: hence alone first. Whoever came meanwhile is answered.
+    // One that may be shared does not say that it is: hence alone first. Connections that came meanwhile are answered.
     const alone = await listenAlone(port, host, number)
     alone.close()
     const server = await listenOn(port.server(), host, number, { exclusive: true, reusePort: true })

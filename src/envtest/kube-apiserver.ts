@@ -99,7 +99,7 @@ function clientsOfEtcd({ servedEtcd, log }: WithStore & Pick<Cluster, 'log'>): (
   }
 }
 
-/** For keys and the log. Below the folder that whoever started it removes, also when this process is killed. */
+/** For keys and the log. Below the folder that the test that started it removes, also when this process is killed. */
 function ownDirectory(certDir: string): string {
   try {
     mkdirSync(certDir, { recursive: true })

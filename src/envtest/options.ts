@@ -10,7 +10,7 @@ export interface ApiServerFlags {
   readonly cluster: ClusterOptions
   readonly etcdServers: readonly string[]
   readonly certDir: string
-  /** Lines for whoever started it. */
+  /** Lines on standard error for the test that started it. */
   readonly warnings: readonly string[]
 }
 

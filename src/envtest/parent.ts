@@ -6,7 +6,7 @@ import type { Clock } from '../base/clock.ts'
 import { processOf } from './processes.ts'
 
 export const LOOK_MS = 200
-/** Whoever has no other parent: what was meant to stay. */
+/** The parent of a process whose own has ended: it was meant to stay. */
 const INIT = 1
 
 /** The processes that started this executable. */

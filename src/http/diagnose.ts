@@ -16,7 +16,7 @@ const placeOf = (server: string) => {
   return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? 443 : Number(port) }
 }
 
-/** The certificate the server shows, whoever signed it; undefined when it shows none. */
+/** The certificate the server shows, trusted or not; undefined when it shows none. */
 export function peerCertificate({ server, serverName, signal }: Suspect): Promise<X509Certificate | undefined> {
   return new Promise((resolve) => {
     const socket = connectTls({

@@ -12,7 +12,7 @@ export interface GatheringOptions<T> {
   act(item: T): void
   /** When what had come together is done. */
   after?(): void
-  /** So many wait for others, and no more: whoever sends without end must not fill a turn. */
+  /** So many wait for others, and no more: a client that sends without end must not fill a turn. */
   readonly most: number
 }
 

@@ -252,7 +252,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
         const sent = responder.send(request, response, outgoing)
         if (sent !== undefined) await sent
       }
-      // Whoever counts or tells of what goes on after its answer hears of its end this way, however it ended.
+      // Filters that count or tell of an answer that goes on hear of its end by this signal, however it ended.
       if (response.kind === 'watch' || response.kind === 'stream') controller.abort()
     } catch (error) {
       refuse(request, error, exchange)

@@ -16,7 +16,7 @@ import { acceptWebSocket, type Upgrade } from './websocket.ts'
 type WatchResponse = Extract<ApiResponse, { kind: 'watch' }>
 
 export interface WatchWriter {
-  /** Resolves when the watch has ended, whoever ended it. */
+  /** Resolves when the watch has ended, on either side. */
   pump(response: WatchResponse, outgoing: Outgoing, signal: AbortSignal): Promise<void>
   /** The same on an HTTP/1.1 connection whose client asks for a WebSocket. */
   overWebSocket(response: WatchResponse, upgrade: Upgrade, signal: AbortSignal): Promise<void>

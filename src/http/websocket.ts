@@ -89,7 +89,7 @@ function refusalOf(incoming: IncomingMessage): string | undefined {
   if (headers['sec-websocket-version'] !== '13')
     return 'HTTP/1.1 400 Bad Request\r\nSec-WebSocket-Version: 13\r\n\r\nmissing or bad WebSocket Version'
   if (!headers['sec-websocket-key']) return `${BAD_REQUEST}mismatch challenge/response`
-  // Whoever asks from a page says which; what is no page says where it runs.
+  // An Origin is required, of clients too that are no page.
   if (!isUri(headers.origin ?? '')) return 'HTTP/1.1 403 Forbidden\r\n\r\n'
   // One is taken whatever it is called, among several none was chosen.
   return protocolsOf(incoming).length > 1 ? BAD_REQUEST : undefined

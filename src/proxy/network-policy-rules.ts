@@ -36,7 +36,7 @@ interface PodPeer {
 
 interface Allowed {
   readonly direction: Direction
-  /** Everybody: neither pods nor blocks are named. */
+  /** Every peer: neither pods nor blocks are named. */
   readonly isAnyPeer: boolean
   readonly pods: readonly PodPeer[]
   readonly blocks: readonly IPBlock[]
@@ -177,7 +177,7 @@ const podsOf = (peer: PodPeer, own: string, around: Surroundings): readonly Poli
 const selectedPods = (policy: ReadPolicy, around: Surroundings) =>
   [...around.podsIn(policy.namespace)].filter((pod) => policy.selector.matches(pod.labels))
 
-/** By an address block or to anybody any pod is reached. */
+/** By an address block, or where every peer is meant, any pod is reached. */
 const peersReached = ({ isAnyPeer, blocks }: Allowed, peers: readonly PolicyPod[], around: Surroundings) =>
   isAnyPeer || blocks.length > 0 ? [...around.namespaces()].flatMap((name) => [...around.podsIn(name)]) : peers
 

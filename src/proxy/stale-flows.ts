@@ -51,7 +51,7 @@ export function askedOf(service: ServicePort, nodePortAddresses: readonly string
   return asked
 }
 
-/** Those whose answerer serves no more, or never was an endpoint: the packet came before the rule. */
+/** Those that an address answers which serves no more, or never was an endpoint: the packet came before the rule. */
 export const staleFlows = (flows: readonly Flow[], asked: Asked): readonly Flow[] =>
   flows.filter(({ address, port, answerer, answererPort }) => {
     const serving = asked.get(askedAt(address, port))

@@ -1,5 +1,5 @@
 /**
- * Gives pods their volumes: remembers what was promised to whom, and before a pod is bound writes it down and waits until the
+ * Gives pods their volumes: remembers which volume was promised to which claim, and before a pod is bound writes it down and waits until the
  * volume controller (or a provisioner outside) has done its part.
  */
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../api/generated/types.ts'

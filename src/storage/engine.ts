@@ -65,7 +65,7 @@ interface BlockedAnswer extends Answer {
   readonly revision: number
 }
 
-/** How a store is, for whoever has to do something about it. */
+/** How a store is: what health checks and metrics tell of it. */
 export type StoreState =
   | { readonly type: 'well' }
   /** Its disk has no room: it refuses writes until there is some. */

@@ -17,7 +17,7 @@ export interface Memory {
   /** In the order of revisions. */
   readonly journal: Map<number, Uint8Array>
   state: Tables['initial']
-  /** On its way to the disk: whoever dies now may find all of it afterwards, or nothing. */
+  /** On its way to the disk: a process that dies now may find all of it afterwards, or nothing. */
   writing: Group | undefined
 }
 

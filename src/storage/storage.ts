@@ -8,7 +8,7 @@
  * are refused until the store can write again.
  *
  * A store may be shared: other processes write to it too. Then this process sees their writes later than their writers are
- * answered, and whoever must miss none of them asks `fresh` first.
+ * answered, and a reader that must miss none of them asks `fresh` first.
  */
 
 import type { StoreImage } from './image.ts'

@@ -1,5 +1,5 @@
 /**
- * ui: the page of inspect, and the small server that it comes from: on loopback, for the browser of whoever started it. It asks the
+ * ui: the page of inspect, and the small server that it comes from: on loopback, for the browser of the user that started it. It asks the
  * cluster with the rights of its kubeconfig and no others, and changes nothing in it but by the one delete that the page asks for.
  * Called by the command. What leaves here is one plain line a text (base/plain-text.ts), and of Secrets metadata alone.
  */

@@ -14,8 +14,16 @@ test('types that check nothing are counted in code, and nowhere else', () => {
 })
 
 test('riddles are counted in comments alone', () => {
-  const lines = ['/** Who asks. */', ' * nobody, somebody', "const who = 'who'", 'f() // who else', '// whole, whose']
+  const lines = [
+    '/** Who asks. */',
+    ' * nobody, somebody',
+    "const who = 'who'",
+    'f() // who else',
+    '// whole, the pod whose node',
+  ]
   assert.deepEqual(counted('riddle', ...lines), [1, 2, 2, 4])
+  const others = ['// Whoever asks, and everybody', '// Whose it is', '// of no one, to whom', '// no one-off']
+  assert.deepEqual(counted('riddle', ...others), [1, 1, 2, 3, 3])
 })
 
 test("a file's folder is at most two below src", () => {

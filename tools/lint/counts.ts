@@ -9,7 +9,8 @@ export const MEANING: Readonly<Record<Kind, string>> = {
   doubleCast: '`as unknown as`: give the value the type that it has',
   ignored: 'a check that is turned off (@ts-ignore, @ts-expect-error, biome-ignore)',
   untyped: 'an access to a field that no type declares (untyped.ts): give the object its generated type',
-  riddle: 'who, nobody or somebody in a comment: name what is meant',
+  riddle:
+    'a person without a name in a comment (who, whom, whoever, nobody, anyone, a sentence that begins with Whose): name what is meant',
 }
 
 const COMMENT = /^\s*(?:\/\*\*?|\*|\/\/)(.*)$|\s\/\/ (.*)$/
@@ -18,7 +19,11 @@ const patterns: Readonly<Record<TextKind, { readonly in: 'code' | 'comments'; re
   any: { in: 'code', pattern: /(?::|<|\||&|=|\bas|,)\s*(?:readonly )?any\b(?!['\w(])/g },
   doubleCast: { in: 'code', pattern: /\bas unknown as\b/g },
   ignored: { in: 'comments', pattern: /@ts-(?:ignore|expect-error|nocheck)|biome-ignore/g },
-  riddle: { in: 'comments', pattern: /\b(?:who|nobody|somebody)\b/gi },
+  riddle: {
+    in: 'comments',
+    pattern:
+      /\b(?:[Ww]ho(?:m|ever)?|Whose|(?:[Nn]o|[Ss]ome|[Aa]ny|[Ee]very)body|(?:[Ss]ome|[Aa]ny|[Ee]very|[Nn]o )one)\b(?!-)/g,
+  },
 }
 
 /** The lines, counted from one, in which a text has the kind: a line once for each time. */

@@ -1,6 +1,6 @@
 /**
  * cel: the Common Expression Language as Kubernetes uses it: parsed, type-checked, estimated, evaluated under a budget. Called
- * for the rules of custom resources (and whoever else has expressions); knows no schemas but through Type. Macros stay what
+ * for the rules of custom resources (and all else that has expressions); knows no schemas but through Type. Macros stay what
  * they are in the tree; nothing here recurses deeper than MAX_DEPTH.
  */
 

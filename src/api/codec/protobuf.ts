@@ -2,7 +2,7 @@
  * Kubernetes' protobuf: `application/vnd.kubernetes.protobuf`. An object travels as `k8s\0` and a runtime.Unknown message that
  * names its kind and holds its bytes; a watch as frames of four bytes of length and a WatchEvent. Message forms come from
  * Schema (numbers and wire types of the Go types); bytes are those of Kubernetes' own marshaller: fields in order of
- * number, zero values written where Go has no pointer, map keys sorted. Called by decode.ts and by whoever answers clients
+ * number, zero values written where Go has no pointer, map keys sorted. Called by decode.ts and by what answers clients
  * that accept protobuf.
  */
 import type { Json, JsonObject } from '../object.ts'

@@ -1,5 +1,5 @@
 /**
- * Defaults: what Kubernetes fills in before anyone looks at an object, by schema TYPE, so a rule holds wherever its type
+ * Defaults: what Kubernetes fills in before anything looks at an object, by schema TYPE, so a rule holds wherever its type
  * stands (a Container in a Pod, a Deployment, a CronJob). Called by the API server once per decoded object; knows nothing
  * of kinds beyond their Schema.
  *

@@ -12,7 +12,7 @@ export interface PruneOptions {
   readonly merged: KubeObject
   /** What the manager applied before. */
   readonly last: Managed
-  /** Everybody's fields after the apply, the manager's new ones included. */
+  /** All managers' fields after the apply, the manager's new ones included. */
   readonly managed: readonly Managed[]
   readonly convert?: (object: KubeObject, apiVersion: string) => VersionedObject | undefined
 }

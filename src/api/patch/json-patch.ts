@@ -67,7 +67,7 @@ export interface Copies {
 }
 
 /**
- * @param copies of whoever gives a patch's operations one after the other
+ * @param copies of a caller that gives a patch's operations one after the other
  * @throws StatusError 422 when an operation does not apply
  */
 export function applyJsonPatch(

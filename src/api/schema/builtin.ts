@@ -1,6 +1,6 @@
 /**
  * The schemas of the built-in API, compiled from the generated field table: a definition at its first use, then kept.
- * Whoever wants a kind's schema goes through its row in the scheme; this room alone reads the table.
+ * A kind's schema is found through its row in the scheme; this room alone reads the table.
  */
 import { fieldTable } from '../generated/fields.ts'
 import type { Json } from '../object.ts'

@@ -5,7 +5,7 @@
  *
  * A tree that the caller owns (JSON.parse has just made it) is made canonical in place, and what is canonical already, as
  * most of what clients send back is, stays as it is. Of a tree that is shared what has to change is copied; the rest is given
- * back as it is, so that whoever compares it with what it was made from finds the same parts.
+ * back as it is, so that a comparison with what it was made from finds the same parts.
  */
 import type { Json } from '../object.ts'
 import { noParts, type Parts } from '../parts.ts'

@@ -93,7 +93,7 @@ function consumers(list: readonly ResourceClaimConsumerReference[], errors: Fiel
   })
 }
 
-/** A claim that is going is reserved for no one else. */
+/** A claim that is going is reserved for no further consumer. */
 function reservations(
   claim: Given<ResourceV1ResourceClaim>,
   list: readonly ResourceClaimConsumerReference[],

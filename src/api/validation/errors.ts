@@ -108,7 +108,7 @@ export function invalidError(
   )
   const byText = new Map(all.map((cause) => [`${cause.field}: ${cause.message}`, cause]))
   const texts = [...byText.keys()]
-  // What is wrong twice is said once, but for definitions, whose server is another.
+  // What is wrong twice is said once, but for CustomResourceDefinitions, which have a server of their own in Kubernetes.
   const causes = kind.group === 'apiextensions.k8s.io' ? all : [...byText.values()]
   const text = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
   return new StatusError(

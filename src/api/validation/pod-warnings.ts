@@ -207,7 +207,7 @@ function containerWarnings(spec: Fields, path: string): string[] {
 /** Warnings are advice: of more ports than these only the first are compared, for the work grows with the square. */
 const MOST_COMPARED = 200
 
-/** Ports that no one can reach as they are meant, container by container. */
+/** Ports that cannot be reached as they are meant, container by container. */
 function portWarnings(spec: Fields, path: string): string[] {
   const warnings: string[] = []
   const named = new Map<string, string>()

@@ -130,7 +130,7 @@ export function collisionCount(status: Fields, old: Deployment | DaemonSet | Sta
   if (before !== undefined && now < before) errors.push(invalid('status.collisionCount', now, 'cannot be decremented'))
 }
 
-/** A selector says which pods are whose: it never changes. */
+/** A selector says which pods are the object's: it never changes. */
 export function immutableSelector(now: Fields | undefined, before: Fields | undefined, errors: FieldError[]): void {
   const text = (selector: Fields | undefined) => JSON.stringify(printableSelector(selector))
   if (text(now) !== text(before)) errors.push(invalid('spec.selector', printableSelector(now), 'field is immutable'))

@@ -87,7 +87,7 @@ const gathers = (role: AnyRole | undefined): boolean => (role?.aggregationRule?.
 
 const nameInPath = ({ options, name }: AdmissionAttributes): string => (options['kind'] === 'CreateOptions' ? '' : name)
 
-/** Metadata that the garbage collector changes, or the server itself: whoever changes nothing else grants nothing. */
+/** Metadata that the garbage collector changes, or the server itself: a write that changes nothing else grants nothing. */
 const BOOKKEEPING = new Set(['finalizers', 'ownerReferences', 'managedFields', 'resourceVersion', 'generation'])
 
 function isBookkeeping(object: KubeObject, old: KubeObject | undefined): boolean {

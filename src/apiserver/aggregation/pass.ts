@@ -120,7 +120,7 @@ function sent(request: ApiRequest, { server }: Remote, signal: AbortSignal) {
   }
 }
 
-/** How a front proxy says whom it asks for (API concept: authenticating proxy). */
+/** How a front proxy says for which user it asks (API concept: authenticating proxy). */
 export function userHeaders(user: UserInfo | undefined): Record<string, string | readonly string[]> {
   if (user === undefined) return {}
   // A header for each value: a group may have a comma in its name, and must not become two.

@@ -140,7 +140,7 @@ export interface EventWriter {
 
 /** Remembers the last lines of one server's log. */
 export function createEventWriter(): EventWriter {
-  /** The last line about what was asked, at each stage. Anybody may ask for anything: so all are forgotten when they are too many. */
+  /** The last line about what was asked, at each stage. Clients may ask for anything: so all are forgotten when they are too many. */
   const lastLines = new Map<AuditedRequest, LastLines>()
   let keptBytes = 0
 
@@ -261,7 +261,7 @@ export interface AuditedRequest {
 
 /** Clients ask for the same again and again: the text of the last such request. */
 const lastAsked = new WeakMap<RequestInfo, AuditedRequest>()
-/** Characters up to which it is kept, the user's among them: with the number of infos kept, a bound for what anybody can fill. */
+/** Characters up to which it is kept, the user's among them: with the number of infos kept, a bound for what clients can fill. */
 const LONGEST_ASKED = 2048
 
 export function auditedRequest(request: ApiRequest): AuditedRequest {

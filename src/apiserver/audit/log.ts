@@ -263,7 +263,7 @@ async function rotatedFile(clock: Clock, options: AuditLogOptions): Promise<Sink
   }
 }
 
-/** Whoever reads it may go away: then writes fail, and the process lives. */
+/** The reader of a pipe may go away: then writes fail, and the process lives. */
 function standardOutput(): Sink {
   const { stdout } = process
   const ignore = () => {}

@@ -28,7 +28,7 @@ export interface Authenticator {
   forget(): void
 }
 
-/** Whoever vouches for tokens of its own. */
+/** A source of tokens, which knows its own. */
 export interface TokenAuthenticator {
   /**
    * undefined: it knows nothing of the token. Without `audiences` the token is for this API server.

@@ -86,7 +86,7 @@ export function unionAuthorizer(
   return { authorize: (attributes) => askFrom(0, attributes, { reasons: [], errors: [] }) }
 }
 
-/** system:masters may do anything, whatever everybody else says. */
+/** system:masters may do anything, whatever the other authorizers say. */
 export function withSuperusers(authorizer: Authorizer): Authorizer {
   const allowed: Decision = { verdict: 'allow', reason: '' }
   return {

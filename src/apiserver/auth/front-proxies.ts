@@ -28,7 +28,7 @@ export const DEFAULT_FRONT_PROXIES: Omit<FrontProxies, 'ca'> = {
 }
 
 /**
- * Whom a proxy's request is from.
+ * The user that a proxy's request is from.
  *
  * @throws when it may not speak for others, or names no user
  */
@@ -38,7 +38,7 @@ export function namedBy(proxies: FrontProxies, proxy: UserInfo, { headers, heade
     throw new Error(`the front proxy ${JSON.stringify(proxy.name)} is not an allowed one`)
   const firstOf = (names: readonly string[]) => names.map((name) => headers[name]).find(Boolean)
   const name = firstOf(proxies.usernameHeaders)
-  if (!name) throw new Error("a front proxy's certificate is no client's, and its headers name nobody")
+  if (!name) throw new Error("a front proxy's certificate is no client's, and its headers name no user")
   const valuesOf = (header: string) => headerValues?.get(header) ?? headers[header]?.split(', ') ?? []
   const extra: Record<string, readonly string[]> = Object.create(null)
   for (const header of Object.keys(headers).sort()) {

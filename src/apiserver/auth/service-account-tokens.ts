@@ -35,7 +35,7 @@ export interface ServiceAccountKeys {
   /** Tokens are made in the name of the first; those of the others are believed too. */
   readonly issuers: readonly [string, ...string[]]
   readonly signingKey: JwtKey
-  /** Whose tokens are believed. */
+  /** A token that one of them verifies is believed. */
   readonly keys: readonly VerificationKey[]
   /** Default: the issuers. */
   readonly apiAudiences?: readonly string[]

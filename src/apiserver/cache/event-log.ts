@@ -1,6 +1,6 @@
 /**
  * The event log of one resource: what happened lately, in revision order, shared by all its watchers. A watcher is a cursor
- * into it; whoever falls off its old end is disconnected, so a slow one costs no memory. What is older than the log is in
+ * into it; a watcher that falls off its old end is disconnected, so a slow one costs no memory. What is older than the log is in
  * storage's history.
  */
 import type { KubeObject } from '../../api/object.ts'

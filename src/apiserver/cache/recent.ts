@@ -20,7 +20,7 @@ export function createRecent(size: number): Recent {
   let hand = 0
   return {
     add(holder) {
-      // After one round everybody has been asked once, and the next one asked goes.
+      // After one round each entry has been asked once, and the next one asked goes.
       for (let asked = 0; asked <= size; asked++) {
         const candidate = ring[hand]
         if (candidate === undefined || candidate === holder || candidate.release()) break

@@ -41,7 +41,7 @@ export interface FaultRule {
   readonly resources: readonly ResourcePattern[]
   /** Empty: all, and what is in none. */
   readonly namespaces: readonly string[]
-  /** Of a client's name or its whole user agent, `*` for any characters. Undefined: everybody but components of the cluster. */
+  /** Of a client's name or its whole user agent, `*` for any characters. Undefined: all clients but components of the cluster. */
   readonly client: string | undefined
 }
 
@@ -139,7 +139,7 @@ export function parseFault(text: string): FaultRule {
     verbs = namedVerbs
   }
   if (client !== undefined && /^\*+$/.test(client))
-    throw new FaultError(`fault ${said}: everybody is meant without by; components of the cluster must be named`)
+    throw new FaultError(`fault ${said}: all clients are meant without by; components of the cluster must be named`)
   const patterns = resources.map((word) => patternOf(word, said))
   for (const name of namespaces) if (!NAMESPACE.test(name)) throw wrong(name, 'the names a namespace may have')
   const on = [namedVerbs, resources].map((list) => list.join(',')).filter((list) => list !== '')

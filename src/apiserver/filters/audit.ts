@@ -1,6 +1,6 @@
 /**
  * Tells the audit log what is asked and how it was answered. Stands right behind authentication, so that what is refused is
- * told as well; authentication itself sends here whom it refuses, without a user.
+ * told as well; authentication itself sends here the requests that it refuses, without a user.
  *
  * A request that changes something is answered only once its event is in the log, or could not be written there: then the
  * server's own log and a metric say so, and the request is answered all the same, as with kube-apiserver's default

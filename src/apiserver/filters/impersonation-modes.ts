@@ -12,7 +12,7 @@ import { createLruMap } from '../../base/lru.ts'
 import { type Attributes, type Authorizer, attributesOf } from '../auth/authorizer.ts'
 import { refusal } from './authorization.ts'
 
-/** Whom the headers of a request ask for. */
+/** The user that the headers of a request ask for. */
 export interface Wanted {
   readonly name: string
   readonly uid: string
@@ -41,7 +41,7 @@ export interface ImpersonationMode {
 const AUTHENTICATION = 'authentication.k8s.io'
 const NODE = 'system:node:'
 const NODES = ['system:nodes']
-/** Where the pod runs whose token the sender has. */
+/** The node of the pod that the sender's token is bound to. */
 const NODE_OF_POD = 'authentication.kubernetes.io/node-name'
 
 const isNode = ({ name }: Wanted): boolean => name.startsWith(NODE) && name.length > NODE.length
@@ -193,8 +193,8 @@ const MODES: readonly ImpersonationMode[] = [associatedNode, arbitraryNode, serv
 const SENDERS = 1024
 
 /**
- * Finds the mode by which the sender may go on. What let them through last is tried first, so that a client that always comes the same
- * way costs one; it is also whose refusal he is told when he may not. @throws StatusError 403
+ * Finds the mode by which the sender may go on. The mode that held last is tried first, so that a client that always comes the same
+ * way costs one; where none holds, the client is told the refusal of that one. @throws StatusError 403
  */
 export function createModeFinder(): (asked: ImpersonationAsked) => Promise<ImpersonationMode> {
   const last = createLruMap<string, ImpersonationMode>(SENDERS)

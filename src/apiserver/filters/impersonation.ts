@@ -9,7 +9,7 @@ import { createModeFinder, type ImpersonationMode, serviceAccountOf, type Wanted
 
 const EXTRA = 'impersonate-extra-'
 
-/** Whom the headers ask for; undefined when there are none. @throws StatusError 400 when groups or extras are named without a user */
+/** The user that the headers ask for; undefined when there are none. @throws StatusError 400 when groups or extras are named without a user */
 function wantedUser(request: Pick<ApiRequest, 'headers' | 'headerValues'>): Wanted | undefined {
   const { headers } = request
   const [name = ''] = valuesOf(request, 'impersonate-user')

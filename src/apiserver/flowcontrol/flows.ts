@@ -67,12 +67,12 @@ export function createFlows(
       configure()
     }
     for (const [flow, matches] of byUser.get(user) ?? candidatesOf(user)) if (matches(info)) return flow
-    // Whoever is in no group that any of them is about. What the last of all names cannot be changed.
+    // Of a user in no group that any of them is about. The level that catch-all names cannot be changed.
     return flows.findLast(({ schema }) => schema.name === 'catch-all') as Flow
   }
 }
 
-/** With those that a cluster has whoever deletes them. */
+/** With those that a cluster has even where they were deleted. */
 function withMandatory(
   objects: readonly KubeObject[],
   kind: string,

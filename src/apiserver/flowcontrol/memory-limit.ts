@@ -3,9 +3,9 @@
  * more work, least of all what makes it grow.
  *
  * From 70% of the limit the histories of watch caches are kept short, so that watches which are far behind end, and encoded copies of
- * objects go. From 80% requests of ordinary priority are refused with 429, all but deletes; from 90% nothing is created by anyone
- * but administrators, not by controllers either. Health, Leases that are held, nodes' own requests, system components and
- * whoever is exempt are answered all the time.
+ * objects go. From 80% requests of ordinary priority are refused with 429, all but deletes; from 90% only administrators create
+ * anything, not even controllers. Health, Leases that are held, nodes' own requests, system components and
+ * exempt requests are answered all the time.
  */
 import type { RequestInfo, UserInfo } from '../../api/request.ts'
 import type { Timer } from '../../base/clock.ts'
@@ -49,7 +49,7 @@ const HOLDING: ReadonlySet<string> = new Set(['get', 'update'])
 /** Of Kubernetes' own kind: definitions may be of that name too, and of any size. */
 const isLease = ({ group, resource }: RequestInfo): boolean => group === 'coordination.k8s.io' && resource === 'leases'
 
-/** Components' Leases are also made; whoever else may make one may make any number of them, which is not to outgrow the limit. */
+/** Components' Leases are also made; another user that may make one may make any number of them, which is not to outgrow the limit. */
 const mayKeepLease = ({ verb }: RequestInfo, level: PriorityLevel | undefined): boolean =>
   level === undefined || SYSTEM_LEVELS.has(level.name) || HOLDING.has(verb)
 

@@ -80,7 +80,7 @@ function series(
       for (const level of levels.all()) yield [level.seats[which], level.name] as const
     })
   limit('nominal', "Seats that are a priority level's share.")
-  limit('lower', 'Seats that a priority level has whoever borrows.')
+  limit('lower', 'Seats that a priority level has however much others borrow.')
   limit('upper', 'Seats that a priority level has with all it may borrow.')
   metrics.sampled(
     name('current_limit_seats'),

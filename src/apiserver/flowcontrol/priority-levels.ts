@@ -27,7 +27,7 @@ export interface PriorityLevel {
   /** Requests being worked on, and those that wait. */
   readonly executing: number
   readonly waiting: number
-  /** Takes a seat if there is one; whoever got it gives it back with `release`. */
+  /** Takes a seat if there is one; the request that got it gives it back with `release`. */
   enter(): boolean
   release(): void
   /** Waits for a seat, which `start` then has. undefined when the queue is full, or the level has none. */
@@ -37,7 +37,7 @@ export interface PriorityLevel {
 export interface Seats {
   /** Its share. */
   readonly nominal: number
-  /** What it has whoever borrows, and with all it may borrow. */
+  /** What it has however much others borrow, and with all it may borrow. */
   readonly lower: number
   readonly upper: number
 }

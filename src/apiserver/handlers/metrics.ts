@@ -1,4 +1,4 @@
-/** /metrics and /metrics/slis, for those whom a role lets read them (API concept: system metrics). */
+/** /metrics and /metrics/slis, for users that a role lets read them (API concept: system metrics). */
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Metrics } from '../../base/metrics.ts'

@@ -111,7 +111,7 @@ export function shaped(
 const lineOf = (stored: StoredObject): readonly Uint8Array[] =>
   stored.line === undefined ? [stored.json('full'), NEWLINE] : [stored.line()]
 
-/** An object as it stands in the cache: the bytes of its revision, which everybody shares, where they are asked for. */
+/** An object as it stands in the cache: the bytes of its revision, which all answers share, where they are asked for. */
 export function respondStored(
   resource: ResourceRequest,
   stored: StoredObject,

@@ -25,13 +25,13 @@ export interface BootstrapOptions {
   readonly scheme: Scheme
   /** Where the server listens: the kubernetes Service's target port. */
   readonly port: number
-  /** The user as whom this server asks kubelets, where its certificate is the cluster's own: bound to what that takes. */
+  /** The user that this server is to kubelets, where its certificate is the cluster's own: bound to what that takes. */
   readonly kubeletClient?: string
   /** Of the kubernetes Service. */
   readonly network: ServiceNetwork
   /** Objects beyond those of every cluster. */
   readonly more?: readonly KubeObject[]
-  /** Whom extension servers are to trust: the data of their ConfigMap. Default: none of it. */
+  /** The authorities that extension servers are to trust: the data of their ConfigMap. Default: none of it. */
   readonly trust?: Readonly<Record<string, string>>
   /** How long a write is tried again that the store did not take, in milliseconds: one that others serve may be slow, or change its leader. Default: 0. */
   readonly patienceMs?: number
@@ -91,7 +91,7 @@ interface Writer {
   writeStatus(object: KubeObject, status: Fields): Promise<void>
 }
 
-/** Whose objects of a group are, and their statuses by kind, where they are not the server's own. */
+/** The field managers of a group's objects, and of statuses by kind, where it is not the server itself. */
 const MANAGERS: Readonly<Record<string, string>> = {
   'flowcontrol.apiserver.k8s.io': 'api-priority-and-fairness-config-producer-v1',
 }
@@ -162,8 +162,8 @@ function statusOf({ runtime }: BootstrapOptions, object: FlowSchema): Fields {
 }
 
 /**
- * Roles regain rules they have lost, bindings subjects; nothing that someone added is taken away. Whom extension servers are to
- * trust is as this server trusts today.
+ * Roles regain rules they have lost, bindings subjects; nothing that was added to them is taken away. Extension servers
+ * are to trust the authorities that this server trusts today.
  */
 function reconcile(existing: KubeObject, wanted: KubeObject): KubeObject {
   if (existing.metadata.annotations?.['rbac.authorization.kubernetes.io/autoupdate'] === 'false') return existing

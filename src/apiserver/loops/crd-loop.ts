@@ -1,7 +1,7 @@
 /**
  * What an API server does by itself about definitions: it accepts their names, establishes them, serves their rows at once,
  * and removes the instances of one that is deleted before it lets it go. Writes go through the server's own handler as
- * `system:apiserver`, so that they are conditional, audited and seen by watchers like anybody's.
+ * `system:apiserver`, so that they are conditional, audited and seen by watchers like every client's.
  */
 
 import { createHash } from 'node:crypto'

@@ -1,5 +1,5 @@
 /**
- * What must be in a cluster before machines can join it: kube-public/cluster-info, which tells everybody where the API server is and by
+ * What must be in a cluster before machines can join it: kube-public/cluster-info, which tells any client where the API server is and by
  * which authority it is known, and the rights of those that come with a bootstrap token: to read that, to ask for the client certificate
  * of a kubelet, which is approved by itself, and to see whether a node of their name is there. The names are those of a kubeadm cluster.
  */
@@ -24,7 +24,7 @@ function clusterBinding(name: string, role: string, subject: string): KubeObject
   }
 }
 
-/** Where the cluster is and whom to trust, as a kubeconfig without a user. JSON is YAML. `server`: a URL; `ca`: PEM. */
+/** Where the cluster is and which authority to trust, as a kubeconfig without a user. JSON is YAML. `server`: a URL; `ca`: PEM. */
 export function clusterInfoText(server: string, ca: string): string {
   return JSON.stringify({
     apiVersion: 'v1',

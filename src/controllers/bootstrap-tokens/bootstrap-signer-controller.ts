@@ -1,5 +1,5 @@
 /**
- * The bootstrap signer: kube-public/cluster-info tells a joining node where the cluster is and whom to trust, and is signed with
+ * The bootstrap signer: kube-public/cluster-info tells a joining node where the cluster is and which authority to trust, and is signed with
  * each bootstrap token that may sign, so that a node that knows a token knows that the words are the cluster's (KEP-130: a
  * detached JWS over the kubeconfig, HMAC with the token's secret). The controller manager starts it.
  */

@@ -1,4 +1,4 @@
-/** Certificate requests as openssl made them (base64 of PEM, as in spec.request), by whom they name. For tests. */
+/** Certificate requests as openssl made them (base64 of PEM, as in spec.request), by the user that they name. For tests. */
 
 export const requests = {
   jane: 'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlJQkNUQ0JzUUlCQURBZE1Rd3dDZ1lEVlFRS0RBTmtaWFl4RFRBTEJnTlZCQU1NQkdwaGJtVXdXVEFUQmdjcQpoa2pPUFFJQkJnZ3Foa2pPUFFNQkJ3TkNBQVFBU3FhUVJFOFlwclFmU1dXLzZvR2FuVEhGMGlrenZtei85Vjl1ClAyR0tZdkRhV2hYR2xjeG1CQkJQMWpJbGkxMkMyUTJxME81cWVnUitDL1Fac2dKSG9ESXdNQVlKS29aSWh2Y04KQVFrT01TTXdJVEFmQmdOVkhSRUVHREFXZ2cxNExtVjRZVzF3YkdVdVkyOXRnUVZoUUdJdVl6QUtCZ2dxaGtqTwpQUVFEQWdOSEFEQkVBaUExMTJ1RUs0bWx0SWNwN2hzV0VGQmJENGN0V1kzOEMrUnd4dDdua1gveXJRSWdXbGdDCnpCWVVRZWh1cnYzcFlsWW93Yk5KeEZWSjdDZFkraHo3L25MaVNvdz0KLS0tLS1FTkQgQ0VSVElGSUNBVEUgUkVRVUVTVC0tLS0tCg==',

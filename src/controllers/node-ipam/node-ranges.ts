@@ -1,4 +1,4 @@
-/** A range of addresses, cut into pieces of one size: which piece is whose. */
+/** A range of addresses, cut into pieces of one size: which piece is which node's. */
 import { bitsIn } from '../../api/objects/ip.ts'
 import {
   type IPRange,

@@ -43,7 +43,7 @@ export interface Going {
   /** The component, or `user` for the deed itself, that asked for its removal first. */
   readonly by: string
   readonly why: string
-  /** By whose step it goes: the uid of another object that goes or stays. Absent: the deed itself named it. */
+  /** The object by whose end it goes: the uid of another that goes or stays. Absent: the deed itself named it. */
   readonly cause?: string
   /**
    * `either`: it depends on how long programs take to end, or on which of several controllers comes first. `if others act`: on what
@@ -98,7 +98,7 @@ export interface OutsideEffect {
 /** A part of the deed that begins only when the one before has ended. */
 export interface Stage {
   readonly what: string
-  /** When it ended; undefined: something holds it, and whoever waits for it waits for ever. */
+  /** When it ended; undefined: something holds it, and what waits for it waits for ever. */
   readonly ended: TimeSpan | undefined
   readonly heldBy: readonly string[]
 }

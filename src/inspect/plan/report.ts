@@ -54,7 +54,7 @@ function forbiddenWords({ verb, group, resource, namespace, names }: Forbidden):
   return `  ${verb} ${resource}${group === '' ? '' : `.${group}`} ${some}${namespace === '' ? '' : ` in namespace ${namespace}`}`
 }
 
-/** Each object under the one by whose step it goes. */
+/** Each object under the one by whose end it goes. */
 function treeOf({ goes, stays }: Plan): readonly string[] {
   const held = new Set(stays.map(({ object }) => object.uid))
   const known = new Set(goes.map(({ object }) => object.uid))

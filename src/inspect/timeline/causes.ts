@@ -209,7 +209,7 @@ const followsNamesake: Rule = (step, history) => {
   return service && { step: service, certainty: 'inferred', why: 'the Service of its name is gone' }
 }
 
-/** Whoever takes a finalizer off a marked object, or deletes it again, acts on the mark. */
+/** A write that takes a finalizer off a marked object, or a second delete, acts on the mark. */
 const actsOnMark: Rule = (step, history) => {
   if (step.before.deletionTimestamp === undefined) return undefined
   const mark = history.mark(step.object.uid)

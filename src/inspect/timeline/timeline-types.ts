@@ -40,7 +40,7 @@ export type Certainty = 'known' | 'inferred'
 export interface ChangeWriter {
   /**
    * The component, by the name that its user has: `generic-garbage-collector`, `kubelet`, `namespace-controller`, `kube-scheduler`;
-   * `user` for whoever is no part of the control plane, '' where nothing tells.
+   * `user` for what is no part of the control plane, '' where nothing tells.
    */
   readonly component: string
   readonly user: string

@@ -19,7 +19,7 @@ import { clusterTime } from '../why/cluster-time.ts'
 import { API_SERVICES, DEFINITIONS } from '../why/look.ts'
 import { type ItemForm, listItems } from './list-items.ts'
 
-/** How a cluster is reached, and as whom. */
+/** How a cluster is reached, and as which user. */
 export interface TwinSource {
   readonly runtime: Runtime
   readonly transport: Transport

@@ -51,7 +51,7 @@ export type Cause =
       readonly kind: 'finalizer'
       readonly object: ObjectRef
       readonly finalizer: string
-      /** Whose it is and what it stands for, where that is known. */
+      /** The software that it belongs to and what it stands for, where that is known. */
       readonly controller: string
       readonly does: string
       readonly setBy?: string

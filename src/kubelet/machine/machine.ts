@@ -176,7 +176,7 @@ export function createMachine(options: MachineOptions): Machine {
       const directory = directories.termination(uid, container.name)
       makeDirectories(directory)
       const file = join(directory, String(config.metadata.attempt))
-      // Whoever the container runs as may write it.
+      // Any user that the container runs as may write it.
       writeForContainers(file, '', 0o666)
       mounts.push({ volume: '', containerPath: message, hostPath: file, readOnly: false })
     }

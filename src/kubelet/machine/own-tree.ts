@@ -1,5 +1,5 @@
 /**
- * Gives all that a volume holds to its pod's fsGroup. Whoever shares the volume may change it meanwhile, so each name is opened within the
+ * Gives all that a volume holds to its pod's fsGroup. Pods that share the volume may change it meanwhile, so each name is opened within the
  * directory that is open, no link is followed, and what was opened is what is changed.
  */
 import { closeSync, constants, fchmodSync, fchownSync, fstatSync, openSync, readdirSync } from 'node:fs'

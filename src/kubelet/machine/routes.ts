@@ -68,7 +68,7 @@ export interface MachineRoutes {
   readonly routes: readonly Route[]
   /** Of the machine's interfaces. */
   readonly addresses: readonly string[]
-  /** Whether an interface is the cluster's own: what goes there is in no one's way. */
+  /** Whether an interface is the cluster's own: what goes there is in no other's way. */
   isOwn(name: string): boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * Plugins of this node (kubelet plugin registration): each puts a socket into the folder of plugins, tells by it what it is, and goes with it. Whoever
- * looks after plugins of that type takes it in.
+ * Plugins of this node (kubelet plugin registration): each puts a socket into the folder of plugins, tells by it what it is, and goes with it. The
+ * owner of plugins of that type takes it in.
  */
 import { existsSync, type FSWatcher, mkdirSync, readdirSync, statSync, watch } from 'node:fs'
 import { join } from 'node:path'

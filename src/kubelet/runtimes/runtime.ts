@@ -140,7 +140,7 @@ export interface RuntimeContainerStatus {
   readonly ready?: boolean
   /** Where its log is, on a node that has files. */
   readonly logPath?: string
-  /** With whom its first process began. */
+  /** The user that its first process began with. */
   readonly user?: { readonly uid: number; readonly gid: number; readonly supplementalGroups: readonly number[] }
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a kubelet answers: logs, exec, attach, port-forward, its pods, what they use. Whoever comes this far may ask: over a socket the
+ * What a kubelet answers: logs, exec, attach, port-forward, its pods, what they use. A request that comes this far is allowed: over a socket the
  * kubelet's server has seen to that, within the process it is the API server that asks.
  */
 import type { ApiRequest, ApiResponse, Handler } from '../../api/request.ts'

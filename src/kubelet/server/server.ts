@@ -1,5 +1,5 @@
 /**
- * A kubelet's own server (port 10250): the API server asks it for users; whoever else asks it must be allowed to by the API server.
+ * A kubelet's own server (port 10250): the API server asks it for users; any other client must be allowed to by the API server.
  */
 import type { Handler } from '../../api/request.ts'
 import { messageOf } from '../../base/errors.ts'

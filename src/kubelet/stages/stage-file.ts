@@ -80,7 +80,7 @@ export interface StageEvent {
 }
 
 export const STAGE_VERSION = 'kwok.x-k8s.io/v1alpha1'
-/** Given by whoever renders: they are not the same twice. */
+/** Given by the caller that renders: they are not the same twice. */
 export const RENDERED_FUNCTIONS: ReadonlySet<string> = new Set([
   ...['Now', 'StartTime', 'now', 'uuidv4', 'randInt', 'randAlphaNum', 'randNumeric', 'randAlpha'],
   ...['NodeIP', 'NodeName', 'NodePort', 'PodIP', 'NodeIPWith', 'NodeIPsWith', 'PodIPWith', 'PodIPsWith'],

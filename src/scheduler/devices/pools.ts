@@ -32,7 +32,7 @@ export interface Pool {
   readonly isInvalid: boolean
   /** Those that the node can use. */
   readonly devices: readonly Device[]
-  /** Those that share something with these, by name, whoever can use them. */
+  /** Those that share something with these, by name, whichever nodes can use them. */
   readonly all: ReadonlyMap<string, Device>
   /** What devices of the pool share, by counter set. */
   readonly counters: ReadonlyMap<string, Readonly<Record<string, Counter>>>
@@ -46,7 +46,7 @@ interface Collected {
   slices: ResourceSlice[]
 }
 
-/** Slices as pools, whoever can use them: worked out once for all nodes. */
+/** Slices as pools, whichever nodes can use them: worked out once for all nodes. */
 interface Pools {
   forNode(node: Node): readonly Pool[]
 }

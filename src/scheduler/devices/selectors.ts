@@ -13,8 +13,8 @@ import type { Device } from './pools.ts'
 export class ClaimError extends Error {}
 
 export interface Selectors {
-  /** `whose` is told with what fails: `claim ns/c`. @throws ClaimError */
-  match(list: readonly DeviceSelector[] | undefined, device: Device, whose: string): boolean
+  /** `of` is told with what fails: `claim ns/c`. @throws ClaimError */
+  match(list: readonly DeviceSelector[] | undefined, device: Device, of: string): boolean
 }
 
 const KNOWN_EXPRESSIONS = 100
@@ -33,12 +33,11 @@ export function createSelectors(): Selectors {
     })
 
   return {
-    match(list, device, whose) {
+    match(list, device, of) {
       return (list ?? []).every(({ cel }, at) => {
         const program = programOf(cel?.expression ?? '')
-        if (typeof program === 'string')
-          throw new ClaimError(`${whose}: selector #${at}: CEL compile error: ${program}`)
-        const where = `${whose}: selector #${at} on device ${device.id}`
+        if (typeof program === 'string') throw new ClaimError(`${of}: selector #${at}: CEL compile error: ${program}`)
+        const where = `${of}: selector #${at} on device ${device.id}`
         const value = getOrInsertComputed(values, device.device, () => deviceValue(device.driver, device.device))
         try {
           const answer = program.run(new Map([['device', value]]), { used: 0, limit: DEVICE_COST_LIMIT })

@@ -106,7 +106,7 @@ async function createEtcdStorage(
   const tails = new Map<string, Promise<unknown>>()
   /** The value that is being put to each key. */
   const writing = new Map<string, Uint8Array>()
-  /** Subscribers to whom what they have missed is being told. */
+  /** What tells subscribers the changes that they have missed. */
   const catchingUp = new Set<Promise<void>>()
 
   const first = await ask(() => members.call('Range', { ...keys.all, limit: 1, keys_only: true }, REPEATABLE), 0)

@@ -1,5 +1,5 @@
 /**
- * The one watch that this process has at etcd: what it brings goes to the subscribers in revision order, and whoever waits for a
+ * The one watch that this process has at etcd: what it brings goes to the subscribers in revision order, and what waits for a
  * revision is told. It is begun again at the next member when it breaks off, and where it ended.
  */
 import type { Timer } from '../../base/clock.ts'
@@ -11,7 +11,7 @@ import { EtcdError, isPassing } from './errors.ts'
 import type { Keys } from './keys.ts'
 import type { EtcdEvent } from './messages.ts'
 
-/** While someone waits for a revision: how often etcd is asked how far it is. */
+/** While a read waits for a revision: how often etcd is asked how far it is. */
 const ASK_AGAIN_MS = 20
 const TRY_AGAIN_MS = 100
 const LONGEST_TRY_MS = 1000

@@ -21,7 +21,7 @@ const LOOK_EVERY = 16
 
 /**
  * What such a write may take on the average. In place it saves a tenth of a millisecond or two of waking another thread, and
- * whoever else asks for something meanwhile waits for it.
+ * all other calls wait for it meanwhile.
  */
 const QUICK_MS = 2
 

@@ -111,7 +111,7 @@ const ANYTHING = [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], res
 const bindingMatcher = (resources: MatchResources): Matcher =>
   webhookMatcher(resources, resources.resourceRules?.length ? resources.resourceRules : ANYTHING)
 
-/** Reviews, which are asked of the server and change nothing: to judge them could lock everybody out. */
+/** Reviews, which are asked of the server and change nothing: to judge them could lock every user out. */
 const REVIEWS = new Set([
   'authentication.k8s.io/selfsubjectreviews',
   'authentication.k8s.io/tokenreviews',

@@ -63,7 +63,7 @@ function usernameOf(mapping: Mapping, claims: Claims, variables: Variables): str
   }
   const { claim, prefix } = mapping
   const value = textClaim(claims, claim, `oidc: parse username claims ${JSON.stringify(claim)}`)
-  // Whoever runs the issuer has to have seen that the address is the user's (OpenID Connect Core 1.0, section 5.1).
+  // The issuer has to have verified that the address is the user's (OpenID Connect Core 1.0, section 5.1).
   if (claim === 'email' && own(claims, 'email_verified') !== undefined) {
     const verified = own(claims, 'email_verified')
     if (verified !== null && typeof verified !== 'boolean')

@@ -1,7 +1,7 @@
 /**
  * What an issuer says about itself (OpenID Connect Discovery 1.0): where its keys are, and the keys. Asked for when they are
  * first needed and again when a token's signature is by none of the known keys; never more than a few times in a row, so that
- * forged tokens cannot make this server attack an issuer. Whoever waits, waits for one request that all share.
+ * forged tokens cannot make this server attack an issuer. Tokens that wait share one request.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import type { JsonObject } from '../../../api/object.ts'

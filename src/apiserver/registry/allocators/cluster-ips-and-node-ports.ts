@@ -143,7 +143,7 @@ function withFamilies(given: Service, old: Service | undefined, { network }: Poo
   })
   if (errors.length > 0) throw refuse(name, ...errors)
   const done = (all: readonly string[]) => withSpec(service, { ipFamilyPolicy: policy, ipFamilies: all })
-  // What it had before its cluster had two families stays until someone asks for more.
+  // What it had before its cluster had two families stays until a write asks for more.
   if (before !== undefined && isAsBefore({ ...spec, ipFamilyPolicy: policy, ipFamilies: families }, before.spec))
     return done(families)
   const first = families[0] ?? network.ranges[0].family

@@ -270,7 +270,7 @@ export function createCriRuntime(runtime: Runtime, options: CriRuntimeOptions): 
       events: (listener, signal) =>
         connection.stream<cri.ContainerEventResponse>('GetContainerEvents', {}, signal, (event) => {
           const { pod_sandbox_status: sandbox, container_id: containerId, container_event_type: type } = event
-          // What other users of the runtime do is not told: a sandbox that is gone may have been anybody's.
+          // What other users of the runtime do is not told: a sandbox that is gone may have been another client's.
           if (sandbox !== null && Object.entries(own).some(([key, value]) => sandbox.labels[key] !== value)) return
           listener({ type: EVENT_TYPES[type], podUid: sandbox?.metadata?.uid ?? '', containerId })
         }),

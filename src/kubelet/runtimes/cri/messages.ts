@@ -57,7 +57,7 @@ export interface ContainerStatus {
   readonly user: { readonly linux: LinuxContainerUser | null } | null
 }
 
-/** With whom the first process began; of runtimes that tell. */
+/** The user that the first process began with; of runtimes that tell. */
 export interface LinuxContainerUser {
   readonly uid: number
   readonly gid: number

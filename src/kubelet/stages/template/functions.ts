@@ -1,6 +1,6 @@
 /**
  * Functions of templates: Go's own, those of sprig that need neither a clock nor a machine, and KWOK's. What changes from one use to
- * the next (the time, addresses) is given by whoever renders.
+ * the next (the time, addresses) is given by the caller that renders.
  */
 import { createHash } from 'node:crypto'
 import { RE2JS } from 're2js'

@@ -1,6 +1,6 @@
 /**
  * etcd's Watch over a store here: any number of watches in one stream. Events are read out of the store's history at the pace of
- * whoever reads them, so that nothing is buffered for a slow one; what the compaction overtakes ends as etcd ends it.
+ * their readers, so that nothing is buffered for a slow one; what the compaction overtakes ends as etcd ends it.
  */
 
 import { messageOf } from '../../../base/errors.ts'

@@ -102,7 +102,7 @@ function checksOf(policy: LevelVersion): readonly CheckPod[] {
   const overridden = new Set(restricted.flatMap(({ overrides }) => overrides ?? []))
   const baseline = active(baselineChecks).filter(({ id }) => !overridden.has(id))
   const checks = [...baseline, ...restricted].map((check) => versionAt(check, policy.minor) as CheckPod)
-  // Versions come from labels, which anybody may write: no more are kept than a cluster would ever use.
+  // Versions come from labels, which users may write: no more are kept than a cluster would ever use.
   if (compiled.size > 200) compiled.clear()
   compiled.set(key, checks)
   return checks
