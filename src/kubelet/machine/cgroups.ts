@@ -20,11 +20,14 @@ export interface Cgroups {
   groupOf(pod: Pod): string
   /** How many processes the pod has; 0 where its group is not to be seen. */
   processesOf(pod: Pod): number
-  /** What still has processes stays. */
+  /**
+   * Of a pod whose containers have ended. Processes that are left in it, of which the runtime knows nothing more, are killed; until they are
+   * gone the group stays.
+   */
   remove(uid: string): void
   /** Pods that have groups. systemd removes slices by itself. */
   known(): readonly string[]
-  /** Everything of this cluster; what still has processes stays. */
+  /** Everything of this cluster, as `remove`. */
   removeAll(): void
 }
 
@@ -62,19 +65,28 @@ export function createCgroups(cluster: string, driver: 'cgroupfs' | 'systemd', m
     processesOf(pod) {
       for (const tree of trees()) {
         const own = join(tree, groupOf(pod))
-        if (existsSync(own)) return countProcesses(own)
+        if (existsSync(own)) return processesIn(own).length
       }
       return 0
     },
     remove(uid) {
-      for (const tree of trees()) for (const qos of CLASSES) removeTree(join(tree, top, qos, nameOf(uid)))
+      for (const tree of trees())
+        for (const qos of CLASSES) {
+          const own = join(tree, top, qos, nameOf(uid))
+          for (const pid of processesIn(own)) kill(pid)
+          removeTree(own)
+        }
     },
     known() {
       const names = trees().flatMap((tree) => CLASSES.flatMap((qos) => groupsIn(join(tree, top, qos))))
       return [...new Set(names.filter((name) => name.startsWith('pod')).map((name) => name.slice('pod'.length)))]
     },
     removeAll() {
-      for (const tree of trees()) removeTree(join(tree, top))
+      for (const tree of trees()) {
+        const all = join(tree, top)
+        for (const pid of processesIn(all)) kill(pid)
+        removeTree(all)
+      }
     },
   }
 }
@@ -96,16 +108,27 @@ function slicePath(name: string): string {
   return parts.map((_, at) => `${parts.slice(0, at + 1).join('-')}.slice`).join('/')
 }
 
-function countProcesses(directory: string): number {
-  let count = 0
+/** Of a group and those below it; 0 stands for one that this process's namespace does not have. */
+function processesIn(directory: string): readonly number[] {
   try {
-    count = readFileSync(join(directory, 'cgroup.procs'), 'utf8').split('\n').length - 1
-    for (const entry of readdirSync(directory, { withFileTypes: true }))
-      if (entry.isDirectory()) count += countProcesses(join(directory, entry.name))
+    const own = readFileSync(join(directory, 'cgroup.procs'), 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+    const below = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+    return [...own.map(Number), ...below.flatMap(({ name }) => processesIn(join(directory, name)))]
   } catch {
     // It has gone meanwhile.
+    return []
   }
-  return count
+}
+
+function kill(pid: number): void {
+  if (pid === 0 || pid === process.pid) return
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended meanwhile.
+  }
 }
 
 const LIMITED = new Set(['all', 'memory', 'cpu', 'cpu,cpuacct'])

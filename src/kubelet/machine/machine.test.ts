@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   existsSync,
   mkdirSync,
@@ -367,6 +369,24 @@ test('a pod’s control group has its limits where every container has one, in e
   )
   const slice = createCgroups('c1', 'systemd', two).parentOf(pod)
   assert.equal(slice, 'skiff_c1-guaranteed-podu.slice')
+})
+
+test('processes that the runtime has lost sight of end with the group of their pod', async (t) => {
+  const mount = folder()
+  const own = join(mount, 'memory/skiff-c1/besteffort/podu/lost')
+  mkdirSync(own, { recursive: true })
+  const lost = spawn('sleep', ['1000'])
+  t.after(() => lost.kill('SIGKILL'))
+  const ended = once(lost, 'exit')
+  writeFileSync(join(own, '../cgroup.procs'), '')
+  // One of another namespace, this process itself, and one that has ended.
+  writeFileSync(join(own, 'cgroup.procs'), `0\n${process.pid}\n${lost.pid}\n999999999\n`)
+  const groups = createCgroups('c1', 'cgroupfs', mount)
+  groups.remove('other')
+  assert.equal(lost.killed || lost.exitCode !== null, false)
+  // A kernel's group would be busy now; here it is a folder with a file.
+  assert.throws(() => groups.remove('u'), { code: 'ENOTEMPTY' })
+  assert.deepEqual((await ended)[1], 'SIGKILL')
 })
 
 test('a runtime that deprecates something is ready; one without a network is not', () => {

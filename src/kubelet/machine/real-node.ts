@@ -122,6 +122,8 @@ const MADE_BY_SKIFF = 'skiff.dev/made-for'
 /** Of a node that is taken down: how long its containers have between SIGTERM and SIGKILL. */
 const LAST_GRACE_SECONDS = 2
 const MOST_ROUNDS = 5
+/** What was killed takes a moment to go. */
+const LOOK_AGAIN_MS = 200
 /** As many as a node's status names. */
 const MOST_IMAGES = 50
 const WATCH_PERIOD_MS = 3000
@@ -459,7 +461,14 @@ export async function takeDownNode(runtime: Runtime, directory: string): Promise
     if (existsSync(directories.memory)) await attempt(() => unmountBelow(directories.memory))
     const plugins = join(directory, 'plugins')
     if (existsSync(plugins)) await attempt(() => unmountBelow(plugins))
-    await attempt(() => createCgroups(cluster, record.cgroupDriver).removeAll())
+    const groups = createCgroups(cluster, record.cgroupDriver)
+    await attempt(async () => {
+      for (let rounds = 0; rounds < MOST_ROUNDS; rounds++) {
+        groups.removeAll()
+        if (groups.known().length === 0) break
+        await sleep(runtime.machineClock, LOOK_AGAIN_MS)
+      }
+    })
     await attempt(() => removeNetwork(record))
     if (sandboxImage !== undefined)
       await attempt(() => removeLabelledImages(runtime, endpoint, [MADE_BY_SKIFF, cluster]))
