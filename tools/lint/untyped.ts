@@ -96,7 +96,6 @@ const OF_NO_KIND: Readonly<Record<string, string>> = {
   'src/api/defaults': 'defaults are given to what a client sent, before anything about it is checked',
   'src/api/cel': 'values of expressions, whose types are CEL’s',
   'src/components/scheduler-configuration': 'a file of the user’s, checked field by field',
-  'src/kubelet/stages': 'files of the user’s, checked field by field',
 }
 
 /** Why untyped accesses are right in a folder; undefined where they are not. */

@@ -8,8 +8,9 @@ import { isHugePageResource } from './resource-names.ts'
  * the pod has no resources of its own or nothing is missing.
  */
 export function withPodLevelRequests(spec: Partial<PodSpec>): Partial<PodSpec> {
-  const { resources, overhead: _, ...others } = spec
+  const { resources } = spec
   if (!resources?.limits && !resources?.requests) return spec
+  const { resources: _, overhead: _o, ...others } = spec
   const requests: Record<string, string> = {}
   const own = resources.requests ?? {}
   for (const [name, amount] of Object.entries(podRequests(others)))

@@ -5,7 +5,7 @@
 
 import { compileExpression, type Program } from '../../api/cel/program.ts'
 import { DYN } from '../../api/cel/types.ts'
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { JsonObject, KubeObject } from '../../api/object.ts'
 import { messageOf } from '../../base/errors.ts'
 import { compileJq, type Filter, JqError } from './jq.ts'
 import { templateFunctions } from './template/functions.ts'
@@ -203,7 +203,7 @@ function cel(value: unknown, at: string): Program {
 }
 
 /** `next` is the older form of `steps`: its parts follow one another in this order. */
-function readSteps(spec: Fields): readonly Step[] {
+function readSteps(spec: JsonObject): readonly Step[] {
   const steps = list(spec['steps'], 'spec.steps').flatMap((one, i) => {
     const at = `spec.steps[${i}]`
     const step = fields(one, at)
@@ -242,7 +242,7 @@ function readSteps(spec: Fields): readonly Step[] {
   ]
 }
 
-function stepsOf(step: Fields, at: string): readonly Step[] {
+function stepsOf(step: JsonObject, at: string): readonly Step[] {
   const steps: Step[] = []
   if (step['event'] !== undefined) steps.push({ type: 'event', event: readEvent(step['event'], `${at}.event`) })
   if (step['finalizers'] !== undefined) steps.push(readFinalizers(step['finalizers'], `${at}.finalizers`))
@@ -320,13 +320,13 @@ function templateOf(source: string, at: string): Template {
   }
 }
 
-function known(given: Fields, names: readonly string[], at: string): void {
+function known(given: JsonObject, names: readonly string[], at: string): void {
   const other = Object.keys(given).find((name) => !names.includes(name))
   if (other !== undefined) throw new StageError(`${at === '' ? '' : `${at}.`}${other} is not known`)
 }
 
-function fields(value: unknown, at: string): Fields {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+function fields(value: unknown, at: string): JsonObject {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
   throw new StageError(value === undefined ? `${at} is missing` : `${at} must have fields`)
 }
 
