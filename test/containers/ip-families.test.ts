@@ -256,13 +256,16 @@ describe('both address families', { skip: lacks.containers() }, () => {
     // What is dropped at once is no flow.
     const flows = machine.run('conntrack', '-L', '-f', 'ipv6', '-p', 'icmpv6').stdout
     assert.deepEqual([flows.includes(`src=${own} `), flows.includes(forged)], [true, false], flows)
-    const gateway = (...args: readonly string[]) =>
-      inPod('forger', '/usr/sbin/ip', '-6', 'neigh', args[0] ?? '', GATEWAY.env[0]?.value ?? '', ...args.slice(1))
-        .stdout
-    const link = /lladdr (\S+)/.exec(gateway('show', 'dev', 'eth0'))?.[1] ?? ''
+    const gateway = (what: string, ...args: readonly string[]) => {
+      const to = GATEWAY.env[0]?.value ?? ''
+      const { status, stdout, stderr } = inPod('forger', '/usr/bin/ip', '-6', 'neigh', what, to, 'dev', 'eth0', ...args)
+      assert.equal(status, 0, stderr)
+      return stdout
+    }
+    const link = /lladdr (\S+)/.exec(gateway('show'))?.[1] ?? ''
     // It asks under the address of its link, and the machine by name of its own address.
-    gateway('replace', 'lladdr', link, 'dev', 'eth0', 'nud', 'probe')
-    const state = await until('an answer', () => /REACHABLE|FAILED/.exec(gateway('show', 'dev', 'eth0'))?.[0])
+    gateway('replace', 'lladdr', link, 'nud', 'probe')
+    const state = await until('an answer', () => /REACHABLE|FAILED/.exec(gateway('show'))?.[0])
     assert.equal(state, 'REACHABLE')
   })
 
