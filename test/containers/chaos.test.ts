@@ -239,9 +239,16 @@ describe('a node in chaos', { skip: lacks.containers() }, () => {
   })
 
   test('a pod comes up on that node as before, and down leaves nothing', async () => {
+    const pressure = '{.status.conditions[?(@.type=="DiskPressure")].status}'
+    await until(
+      'the node knows that its disk has room again',
+      () => machine.kubectl('get', 'node', 'skiff-1', '-o', `jsonpath=${pressure}`).stdout === 'False',
+    )
     machine.apply(podOf('after', 0, 6))
     const phase = () => machine.kubectl('get', 'pod', 'after', '-o', 'jsonpath={.status.phase}').stdout
-    await until('it runs', () => phase() === 'Running')
+    await until('it runs', () => phase() === 'Running').catch((error) =>
+      assert.fail(`${error}: ${machine.kubectl('describe', 'node,pod').stdout}`),
+    )
     assert.notDeepEqual(left(), atRest)
     const { status, stderr } = machine.skiff('down')
     assert.equal(status, 0, stderr)
