@@ -5,7 +5,7 @@
 
 import { compileExpression, type Program } from '../../api/cel/program.ts'
 import { DYN } from '../../api/cel/types.ts'
-import type { JsonObject, KubeObject } from '../../api/object.ts'
+import type { JsonObject, SpecAndStatus } from '../../api/object.ts'
 import { messageOf } from '../../base/errors.ts'
 import { compileJq, type Filter, JqError } from './jq.ts'
 import { templateFunctions } from './template/functions.ts'
@@ -89,15 +89,14 @@ export const RENDERED_FUNCTIONS: ReadonlySet<string> = new Set([
 export class StageError extends Error {}
 
 /** @throws StageError that names the field */
-export function readStage(object: KubeObject): Stage {
+export function readStage(object: SpecAndStatus): Stage {
   const { apiVersion, kind, metadata } = object
   if (apiVersion !== STAGE_VERSION || kind !== 'Stage')
     throw new StageError(`a Stage of ${STAGE_VERSION} is wanted, not ${apiVersion} ${kind}`)
   const name = metadata.name ?? ''
   if (name === '') throw new StageError('metadata.name is missing')
   known(object, ['apiVersion', 'kind', 'metadata', 'spec', 'status'], '')
-  const { spec: given } = object
-  const spec = fields(given, 'spec')
+  const spec = fields(object.spec, 'spec')
   known(
     spec,
     ['resourceRef', 'selector', 'weight', 'weightFrom', 'delay', 'next', 'immediateNextStage', 'steps'],
