@@ -69,22 +69,21 @@ function plans(): string {
   return `Random graphs (owners of all kinds, cycles, finalizers, pods with hooks, budgets, claims, definitions with instances) were made on a Kubernetes
 ${version} with KWOK's nodes, read through its kubeconfig, deleted there, and planned from what was read (\`conformance/plans\`; to ${date}, on
 machines that were busy with much else): seeds 0 to 279 with controllers' clients without limits, 40 of them made twice, the others once; 280 to
-519 and 640 to 839 with the default limits, each made three times at once with the copies of 39 others. Of ${graphs} graphs ${asPlanned} ended as planned: what
+999 with the default limits, each made three times at once with the copies of 39 others. Of ${graphs} graphs ${asPlanned} ended as planned: what
 goes, what stays marked, what is orphaned, and the order of each object and the one that led to its end (${pairs} pairs); in ${withEither} of them the plan
-leaves something open. ${unsteady} of the 440 that were made three times did not end alike three times.
+leaves something open. ${unsteady} of the 720 that were made three times did not end alike three times.
 
-Of the one that differed (seed 464) the recording was broken off before the namespace controller came back. Others led to rules: seeds 302,
-401, 730 and 732 to the one for dependents that a foreground owner does not wait for, 457, 478 and 757 to its part for owner cycles, in which the
-garbage collector makes references that block no more, 445 to its part for orders, and 727 to the one for EndpointSlices that their Service does
-not own. Each file was judged with the rules of its time, since which more is left open, and nothing less.
+Those that first differed led to rules: seeds 302, 401, 730 and 732 to the one for dependents that a foreground owner does not wait for, 457, 478
+and 757 to its part for owner cycles, in which the garbage collector makes references that block no more, 445 to its part for orders, 873 to that for
+dependents that stay bound to an owner that is held, 727 to the one for EndpointSlices that their Service does not own, and 567 and 994 to the
+rehearsal in which races end the other way. 464 differed since its recording was broken off before the namespace controller came back; its file was made anew.
+560 to 599, 840 to 879 and 960 to 999 were judged with that last rule, the others just before it: it leaves more open, and nothing less.
 
 Compared is the order that Kubernetes' own rules make: not that in which a namespace is emptied, nor that of a foreground owner and a
 dependent that it does not wait for, nor, of what was made once only, how far apart two ends were. Which races a plan finds is chance as well.
 
 Of ${pods} pods ${podsOutOfTime} ended more than three seconds outside of their planned times. It is KWOK's queue that they waited in: it ends four pods at a time,
-and on that machine took 0.4 to 3 seconds for each, so that pods that were marked together with a hundred others of the batch went up to 20
-seconds later. Plans count a second for each turn since: where that was judged (0 to 39, 200 to 279, 400 to 519, 720 to 759 and 800 to 839)
-77 of 812 are outside, against 84 of 264 in two files of before.
+and on that machine took 0.4 to 3 seconds for each, where a plan counts up to a second for each turn.
 
 \`node conformance/plans/main.ts record --kubeconfig FILE --out DIR --seed 0 --count 1000 --audit-log FILE\` goes on where it was broken off (an audit
 log that is rotated meanwhile, at 100 MB by default, tells nothing of that batch's writers, which are inferred then);

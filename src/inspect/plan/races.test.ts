@@ -14,7 +14,13 @@ const object = (name: string) => ({
 })
 const step = (name: string, component: string, ...changes: Step['changes']) =>
   ({ object: object(name), changes, by: { component } }) as unknown as Step
-const ownerOf = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', name, uid: name })
+const ownerOf = (name: string, blockOwnerDeletion = true) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  name,
+  uid: name,
+  blockOwnerDeletion,
+})
 const waits = { type: 'finalizer-added', finalizer: 'foregroundDeletion' } as const
 const marked = { type: 'marked', deletionTimestamp: '', gracePeriodSeconds: 0 } as const
 const left = { type: 'owner-removed', owner: ownerOf('first') } as const
@@ -34,6 +40,18 @@ test('a dependent that goes after both of its owners were marked might have been
 
 test('one that was taken off the first might have been looked at later', () => {
   assert.deepEqual(racing(first, step('leaf', GC, left), second, step('leaf', GC, marked)), [[], ['leaf']])
+})
+
+test('what its owner does not wait for might have been looked at when that was gone, or while it was there', () => {
+  const loose = new Map([['leaf', [ownerOf('first', false)]]])
+  const gone = step('first', GC, { type: 'removed' })
+  const racing = (...steps: Step[]) => {
+    const found = racesIn({ steps, owners: loose })
+    return [found.owners.map(({ name }) => name), found.dependents.map(({ name }) => name)]
+  }
+  assert.deepEqual(racing(first, step('leaf', GC, marked), gone), [[], ['leaf']])
+  assert.deepEqual(racing(first, step('leaf', GC, marked)), [[], ['leaf']])
+  assert.deepEqual(racing(first, gone, step('leaf', GC, marked)), [['first'], []])
 })
 
 test('no race: both marks are the deed itself, the owners are deleted in the background, or one has no other', () => {

@@ -1,17 +1,18 @@
 /**
  * Races that a rehearsal shows. Of a dependent whose owners are both deleted in the foreground, the second one by a controller, the garbage
  * collector makes one thing or the other: looked at while the second owner is not marked yet, the dependent is taken off the first one
- * alone; looked at later, it is deleted. Each race can be made to end the other way.
+ * alone; looked at later, it is deleted. And what an owner that is deleted in the foreground does not wait for is deleted in the foreground
+ * while that owner is there, and in the background once it is gone (open-policies.ts). Each race can be made to end the other way.
  */
 import type { ApiRequest } from '../../api/request.ts'
 import type { Delays } from '../../client/uneven-transport.ts'
 import type { ObjectIdentity } from '../timeline/timeline-types.ts'
-import type { Rehearsed } from './open-policies.ts'
+import { openPolicies, type Rehearsed } from './open-policies.ts'
 
 export interface Races {
-  /** Owners whose mark came before their dependent was looked at. */
+  /** Owners whose mark or end came before their dependent was looked at. */
   readonly owners: readonly ObjectIdentity[]
-  /** Dependents that were looked at before an owner was marked. */
+  /** Dependents that were looked at before an owner was marked, or gone. */
   readonly dependents: readonly ObjectIdentity[]
 }
 
@@ -20,7 +21,8 @@ const FOREGROUND = 'foregroundDeletion'
 /** Longer than what is done meanwhile takes. */
 const LATE_MS = 20_000
 
-export function racesIn({ steps, owners }: Rehearsed): Races {
+export function racesIn(rehearsed: Rehearsed): Races {
+  const { steps, owners } = rehearsed
   interface Mark {
     readonly place: number
     readonly object: ObjectIdentity
@@ -28,10 +30,12 @@ export function racesIn({ steps, owners }: Rehearsed): Races {
   }
   const marks = new Map<string, Mark>()
   const looks = new Map<string, { readonly place: number; readonly object: ObjectIdentity }>()
+  const ends = new Map<string, number>()
   for (const [place, { object, changes, by }] of steps.entries()) {
     const isCollector = by.component === COLLECTOR
     if (changes.some((change) => change.type === 'finalizer-added' && change.finalizer === FOREGROUND))
       marks.set(object.uid, { place, object, isCollected: isCollector })
+    if (changes.some(({ type }) => type === 'removed')) ends.set(object.uid, place)
     const isLook = changes.some(({ type }) => type === 'marked' || type === 'removed' || type === 'owner-removed')
     if (isCollector && isLook && !looks.has(object.uid)) looks.set(object.uid, { place, object })
   }
@@ -43,6 +47,13 @@ export function racesIn({ steps, owners }: Rehearsed): Races {
       if (mark.place < look.place) early.set(mark.object.uid, mark.object)
       else late.set(uid, look.object)
   }
+  for (const [uid, loose] of openPolicies(rehearsed))
+    for (const owner of loose) {
+      const [look, mark] = [looks.get(uid), marks.get(owner)]
+      if (look === undefined || mark === undefined) continue
+      if ((ends.get(owner) ?? Number.POSITIVE_INFINITY) < look.place) early.set(owner, mark.object)
+      else late.set(uid, look.object)
+    }
   return { owners: [...early.values()], dependents: [...late.values()] }
 }
 
@@ -52,7 +63,7 @@ export function delaysFor({ owners, dependents }: Races): Delays | undefined {
   const [marked, looked] = [new Set(owners.map(pathKey)), new Set(dependents.map(pathKey))]
   return ({ method, path }: ApiRequest) => {
     const key = keyOf(path)
-    // An owner can be asked for as before: it is its mark that comes late.
+    // An owner can be asked for as before: it is its mark, or its end, that comes late.
     return looked.has(key) || (method !== 'GET' && marked.has(key)) ? LATE_MS : 0
   }
 }
