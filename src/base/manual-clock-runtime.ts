@@ -81,11 +81,11 @@ export function manualRuntime(options: ManualRuntimeOptions): ManualRuntime {
   let turn: Promise<unknown> = Promise.resolve()
 
   const timers = createTimers()
-  /** Those that recur: that keep something alive, and others. */
+  /** Recurring timers: in `hearts` those that keep something alive (`Recurrence.keeps`), in `idle` the others. */
   const hearts = createTimers()
   const idle = createTimers()
   const recurring = new Map<DueTimer, Recurring>()
-  /** Those of them that may have something to do by themselves. */
+  /** The recurring timers that name a time before which they have nothing to do (`nothingBefore`). */
   const watchful = new Set<Recurring>()
   const kept = new Map<string, number>()
 

@@ -33,6 +33,7 @@ interface Call {
   readonly params?: JsonObject
 }
 
+/** The name of the cluster that is not a fork, in requests. */
 const FIRST = 'cluster'
 const KEPT_REQUESTS = 200
 /** Real time: a test that hangs for longer has other trouble. */

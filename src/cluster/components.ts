@@ -91,7 +91,7 @@ export async function startComponents(runtime: Runtime, options: ComponentsOptio
   /** Here, or in one of the processes that share the store. */
   const startOnce = (name: string, user: UserInfo, start: ElectedOptions['start']) => {
     if (!options.shared) {
-      // What is left to end with the process ends with `stop`.
+      // Without other processes there is no Lease to give back: the component ends by `signal`, in `stop`.
       starting.push(start((as, userAgent = 'skiff') => clients({ user: as, userAgent }), signal))
       return
     }

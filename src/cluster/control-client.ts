@@ -61,7 +61,7 @@ export async function openControl<T>(
     try {
       while ((await chunks.next()).done !== true);
     } catch {
-      // It was cut: that is an end too.
+      // The connection was cut: that ends it as well.
     } finally {
       client.close()
     }

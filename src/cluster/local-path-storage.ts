@@ -11,7 +11,7 @@ import { LOCAL_PATH_PROVISIONER, type LocalPathOptions } from '../controllers/lo
 import { createUnlessThere, ensureRole } from './reader.ts'
 
 const NAME = 'skiff:local-path-provisioner'
-/** Where they would be on a node that nothing is executed on. */
+/** The directory of volumes that a simulated node names: there is no real one. */
 const SIMULATED_DIRECTORY = '/var/lib/skiff/volumes'
 
 /** Made once: one that was changed or unmarked stays so. */

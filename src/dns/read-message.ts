@@ -175,9 +175,9 @@ export interface Foreign {
   readonly isAnswer: boolean
   readonly isCut: boolean
   readonly rcode: number
-  /** As it was repeated. */
+  /** The question's bytes, as the answer repeats them. */
   readonly question: Uint8Array
-  /** Where lifetimes stand, but for that of OPT. */
+  /** The offsets of the records' TTLs, without that of the OPT record. */
   readonly ttls: readonly { readonly at: number; readonly seconds: number }[]
   /** Addresses and other names among its answers. */
   readonly answers: readonly DnsRecord[]

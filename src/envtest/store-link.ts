@@ -26,7 +26,7 @@ const AGAIN_MS = 50
 export interface StoreLink {
   /** What etcd says of itself, where its port may be taken over. */
   readonly place: string | undefined
-  /** Of the server that has taken this process. */
+  /** The port of the etcd that this process is attached to. */
   readonly port: number
   /** Resolves when etcd is gone. */
   readonly gone: Promise<void>

@@ -213,7 +213,7 @@ export function createResponder(runtime: Runtime): Responder {
   }
 }
 
-/** Closes the socket where the answer stands; of HTTP/2 the stream, as a server that fails within it. */
+/** Breaks off an answer: over HTTP/1.1 by closing the socket, over HTTP/2 by a reset of the stream (INTERNAL_ERROR). */
 export function cut(outgoing: Outgoing): void {
   if (outgoing.stream?.close === undefined) outgoing.destroy()
   else outgoing.stream.close(http2.NGHTTP2_INTERNAL_ERROR)

@@ -287,7 +287,7 @@ export function createVolumes(
     if (writer === undefined) return Number.POSITIVE_INFINITY
     const { configMap, secret, projected, downwardAPI } = volume
     if (downwardAPI !== undefined || projected?.sources?.some((source) => source.downwardAPI !== undefined)) return 0
-    // A driver may want to publish it again, with a new token.
+    // A CSI driver may ask for NodePublishVolume again (requiresRepublish), with a new token.
     const isMadeOfObjects = [configMap, secret, projected, volume.csi].some((source) => source !== undefined)
     return isMadeOfObjects ? clock.monotonic() + FRESH_MS : Number.POSITIVE_INFINITY
   }

@@ -58,11 +58,11 @@ export interface NodePodsOptions {
   readonly allocatable: Readonly<Record<string, string>>
   readonly hostIPs: readonly string[]
   readonly containerRuntime: ContainerRuntime
-  /** Of a simulated machine that begins anew: gives it what pods that ran before had. */
+  /** Of a simulated machine that begins anew: takes over a pod that ran before, with its containers and addresses. */
   readonly adopt?: (pod: AdoptedPod) => void
   readonly runtimeName: string
   readonly machine?: Machine
-  /** Of a node that can be short of something. */
+  /** Node-pressure eviction; absent on a node that cannot come under pressure. */
   readonly eviction?: Pick<EvictionOptions, 'config' | 'measurements'> & {
     /** @throws Error */
     readonly deleteUnusedImages: () => Promise<void>

@@ -29,7 +29,7 @@ export interface PodLifecycleEvent {
 export interface Pleg {
   /** Reads one pod's state from the runtime now, into the cache; what changed is told. */
   relistPod(uid: string): Promise<RuntimePodStatus>
-  /** This kubelet has changed something of the pod in the runtime. */
+  /** Notes that this kubelet has just changed a container or sandbox of the pod. */
   changed(uid: string): void
   /**
    * Brings the cache up to what this kubelet did before now: a sync must not decide by what was before the last one's doing. Where nothing was

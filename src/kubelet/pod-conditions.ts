@@ -94,7 +94,7 @@ export function podReady(input: ConditionInput, ready: Condition): Condition {
 export const DISRUPTION = 'DisruptionTarget'
 const BY_KUBELET = 'TerminationByKubelet'
 
-/** Others, too, write of their disruptions. */
+/** Whether the kubelet has written the condition: the API server, the scheduler and controllers write it too. */
 export const isOwnDisruption = ({ type, reason }: Pick<Condition, 'type' | 'reason'>): boolean =>
   type === DISRUPTION && reason === BY_KUBELET
 

@@ -146,8 +146,8 @@ export interface Storage {
    */
   subscribe(prefix: string, afterRevision: number, subscriber: StorageSubscriber): () => void
   /**
-   * How often an item's key had been written when it became so, since it was made. What the compaction has dropped does not
-   * count. An etcd counts itself.
+   * The number of writes of the item's key from its creation to this revision, which etcd calls its version. Writes that were compacted do not
+   * count. Absent where the store is an etcd: it tells the version with each item.
    */
   version?(item: KeyValue): number
   /** Whether the key's value is stored in another form than it would be today (another encryption key). */

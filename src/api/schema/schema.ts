@@ -1,7 +1,7 @@
 /**
- * One Schema for built-in and custom kinds (docs/architecture.md). Built-in schemas compile from the generated table at
- * first use; a CRD's structural schema compiles to the same form. Decoding, pruning, defaulting, patching, managedFields,
- * validation and OpenAPI know only this.
+ * The schema of built-in and custom kinds (docs/architecture.md). Built-in schemas compile from the generated table at first use; a
+ * definition's structural schema compiles to the same form, for patches, managedFields and OpenAPI. What only definitions have
+ * (pruning, defaults of any value, value checks, rules) stands in structural/.
  */
 import type { Json } from '../object.ts'
 

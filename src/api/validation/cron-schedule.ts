@@ -96,7 +96,8 @@ export function isTimeZone(name: string): boolean {
   if (name === '' || name === 'UTC' || name === 'Local') return true
   try {
     const known = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
-    // Intl does not mind the case; the time zone database does. Other names of a zone are taken at their word.
+    // Intl ignores the case of a name; the time zone database does not. Where Intl answers with another name of the zone, the given one is trusted
+    // if it begins with a capital letter.
     return known.toLowerCase() === name.toLowerCase() ? known === name : /^[A-Z]/.test(name)
   } catch {
     return false

@@ -372,7 +372,7 @@ function sourcesText(headers: ApiRequest['headers'], remote: string): string {
   return sources.map(quoted).join()
 }
 
-/** What the request names, and where it names nothing, what its body does. */
+/** The event's objectRef: the object that the path names; where the path has no name or uid, those of the body. */
 function objectRefText(info: RequestInfo | undefined, { name, uid, resourceVersion }: ObjectMeta): string {
   if (info?.isResource !== true) return ''
   const named = field('namespace', info.namespace) + field('name', info.name || name) + field('uid', uid)

@@ -41,7 +41,7 @@ export interface Noted {
   lost(error: unknown): void
 }
 
-/** One that a request waits for. */
+/** An event whose request waits until it is written. */
 interface Appended extends Noted {
   written?(): void
 }

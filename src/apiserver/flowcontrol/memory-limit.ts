@@ -43,10 +43,10 @@ const COLLECT_EVERY_MS = 10_000
 /** Levels of Kubernetes' own components. */
 const SYSTEM_LEVELS: ReadonlySet<string> = new Set(['system', 'node-high', 'leader-election', 'workload-high'])
 const ADMINISTRATORS = 'system:masters'
-/** What holds a Lease and cannot make another one: a patch can, where it is applied. */
+/** The verbs that keep a Lease and cannot create one. Patch is not among them: an applied patch creates. */
 const HOLDING: ReadonlySet<string> = new Set(['get', 'update'])
 
-/** Of Kubernetes' own kind: definitions may be of that name too, and of any size. */
+/** A Lease of Kubernetes' own group. A CustomResourceDefinition may be named `leases` too, and its objects be of any size. */
 const isLease = ({ group, resource }: RequestInfo): boolean => group === 'coordination.k8s.io' && resource === 'leases'
 
 /** Components' Leases are also made; another user that may make one may make any number of them, which is not to outgrow the limit. */

@@ -32,7 +32,7 @@ export function createTurnBudget(clock: Clock, scheduler: Scheduler, renewed: ()
   let turn = 0
   let begunInAll = 0
   let budget = Number.POSITIVE_INFINITY
-  /** When the turn began, as far as requests are concerned; undefined while there were hardly any. */
+  /** When the first request of this turn began; undefined while the server was nearly idle. */
   let since: number | undefined
 
   const next = () => {

@@ -107,9 +107,9 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   timeToLiveSeconds?(object: T): number | undefined
   /** What field selectors may name besides metadata.name and metadata.namespace. */
   selectableFields?(object: T): Readonly<Record<string, string>>
-  /** Which of them a selector may name, where the group in which the kind is asked for has a say in it. */
+  /** Those of them that a selector may name, where that depends on the API group that the request names. */
   readonly fieldLabels?: readonly string[] | ((group: string) => readonly string[])
-  /** In what words another one is refused. Default: `field label not supported: …`. */
+  /** The error's text for a field label that a selector may not name. Default: `field label not supported: …`. */
   fieldLabelProblem?(label: string): string
   /** The rules of .../status: same shape, used instead of this one for that subresource. */
   readonly status?: Omit<Strategy<T>, 'status'>

@@ -1,4 +1,4 @@
-/** The steps before the one that is looked at, by what rules about causes ask for. Each question is one look into a map. */
+/** Earlier steps, indexed by what the rules that find a step's cause look up. Each lookup is one read of a map. */
 import type { Written } from './steps.ts'
 
 export interface History {

@@ -86,9 +86,9 @@ function lookedFor(ref: ObjectRef, object: KubeObject, finalizer: string, patter
 interface Candidate {
   readonly workload: Workload
   readonly evidence: string
-  /** Nothing but its name speaks for it. */
+  /** Only its name suggests that it is the controller. */
   readonly isNamed: boolean
-  /** 3: it was seen to be. 2: it may well be. 1: it is named alike. */
+  /** How sure it is that this is the controller. 3: a write of it was seen. 2: its rules or webhooks suggest it. 1: its name is alike. */
   readonly strength: number
 }
 

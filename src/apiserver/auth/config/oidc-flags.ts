@@ -60,7 +60,7 @@ export function oidcConfiguration(
 
 function usernamePrefix(prefix: string, claim: string, url: string): string {
   if (prefix === '-') return ''
-  // Names of one issuer must not be taken for those of another, or of the cluster; addresses are alike everywhere.
+  // A user name of one issuer must not be taken for one of another issuer or of the cluster. An email address needs no prefix: it means the same everywhere.
   return prefix === '' && claim !== 'email' ? `${url}#` : prefix
 }
 
