@@ -8,9 +8,10 @@ export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort'
  * Guaranteed when every container (or the pod as a whole, when it says so itself) has cpu and memory limits that equal
  * its requests; BestEffort when nothing is requested or limited; Burstable otherwise. Takes a PodSpec.
  */
-export function qosClass({ resources: whole, containers = [], initContainers = [] }: Partial<PodSpec>): QosClass {
+export function qosClass({ resources: whole, containers, initContainers }: Partial<PodSpec>): QosClass {
   if (whole && (hasAny(whole.requests) || hasAny(whole.limits))) return classOf([whole])
-  return classOf([...containers, ...initContainers].map(({ resources }) => resources ?? {}))
+  // Not validated yet: a list that Go writes as null is null.
+  return classOf([...(containers ?? []), ...(initContainers ?? [])].map(({ resources }) => resources ?? {}))
 }
 
 const hasAny = (list: ResourceRequirements['requests']): boolean =>
