@@ -131,3 +131,23 @@ test('kinds are known from servers with the old form of discovery alone, but for
   assert.equal(found('deployments.v1beta1.apps'), 'deployments v1beta1')
   for (const kind of ['pods/log', 'log', 'deployments.batch', '.', '']) assert.equal(found(kind), undefined, kind)
 })
+
+test('of Secrets the metadata alone is asked for, and nothing else of what comes is passed on', async () => {
+  const SECRETS = { group: '', version: 'v1', resource: 'secrets' }
+  const annotations = { kept: 'yes', 'kubectl.kubernetes.io/last-applied-configuration': '{"data":{"k":"aGlkZGVu"}}' }
+  const secret = { kind: 'Secret', apiVersion: 'v1', metadata: { name: 's', annotations }, data: { k: 'aGlkZGVu' } }
+  const { reader, seen } = readerOf(({ path, method }) =>
+    path.endsWith('/secrets') && method === 'GET' ? { ...list(), items: [secret] } : secret,
+  )
+  const read = [
+    await reader.get(SECRETS, 'n', 's'),
+    await reader.list(SECRETS, { namespace: 'n' }),
+    await reader.tryPatch(SECRETS, 'n', 's', []),
+  ]
+  assert.doesNotMatch(JSON.stringify(read), /aGlkZGVu/)
+  assert.match(JSON.stringify(read), /"kept":"yes"/)
+  assert.ok(
+    seen.every(({ headers }) => /^application\/json;as=PartialObjectMetadata/.test(String(headers['accept']))),
+    JSON.stringify(seen.map(({ headers }) => headers)),
+  )
+})

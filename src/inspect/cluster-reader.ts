@@ -1,10 +1,10 @@
 /**
  * How inspect looks at a cluster: each thing is asked for once, no more is asked than a budget allows, and what may not be seen,
  * is not there or fails is an answer, not an error. Nothing here changes anything: the only writes are dry runs and reviews (which
- * are sent as dry runs too).
+ * are sent as dry runs too). Of Secrets the metadata alone is asked for.
  */
 import type { SubjectAccessReview } from '../api/generated/types.ts'
-import type { Given, JsonObject, KubeObject } from '../api/object.ts'
+import type { Given, JsonObject, KubeObject, ObjectMeta } from '../api/object.ts'
 import type { ApiRequest, ApiResponse, RequestBody, UserInfo } from '../api/request.ts'
 import { StatusError } from '../api/status.ts'
 import type { Clock } from '../base/clock.ts'
@@ -100,6 +100,7 @@ export interface ReaderOptions {
 
 /** Requests under way at once. */
 const PARALLEL = 16
+const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json'
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json'
 
 const TABLE = 'application/json;as=Table;g=meta.k8s.io;v=v1'
@@ -192,10 +193,14 @@ export function createClusterReader(clock: Clock, transport: Transport, options:
   return {
     get: (gvr, namespace, name) =>
       once(`get ${pathOf(gvr, namespace, name)}`, `${named(gvr)}/${name}${within(namespace)}`, () =>
-        send({ method: 'GET', path: pathOf(gvr, namespace, name) }, (response) => responseObject(response) as never),
+        send(
+          { method: 'GET', path: pathOf(gvr, namespace, name), ...(isSecrets(gvr) ? { accept: METADATA } : {}) },
+          (response) => shown(gvr, responseObject(response)) as never,
+        ),
       ),
     list(gvr, question = {}) {
-      const { namespace = '', labelSelector, fieldSelector, metadataOnly = false } = question
+      const { namespace = '', labelSelector, fieldSelector } = question
+      const metadataOnly = question.metadataOnly === true || isSecrets(gvr)
       const query = new URLSearchParams()
       if (labelSelector !== undefined) query.set('labelSelector', labelSelector)
       if (fieldSelector !== undefined) query.set('fieldSelector', fieldSelector)
@@ -206,7 +211,7 @@ export function createClusterReader(clock: Clock, transport: Transport, options:
       return once(key, `${named(gvr)}${within(namespace)}`, () =>
         send(
           { method: 'GET', path, query, ...(metadataOnly ? { accept: METADATA_LIST } : {}) },
-          (response) => responseList(response).then(({ items }) => items) as never,
+          (response) => responseList(response).then(({ items }) => items.map((item) => shown(gvr, item))) as never,
         ),
       )
     },
@@ -248,9 +253,10 @@ export function createClusterReader(clock: Clock, transport: Transport, options:
             method: 'PATCH',
             path: pathOf(gvr, namespace, name),
             query: new URLSearchParams({ dryRun: 'All' }),
+            accept: METADATA,
             body: { kind: 'object', object: patch as never, contentType: 'application/json-patch+json' },
           },
-          responseObject,
+          (response) => shown(gvr, responseObject(response)),
         ),
       ),
     unseen,
@@ -264,6 +270,21 @@ export function createClusterReader(clock: Clock, transport: Transport, options:
       return dryRuns
     },
   }
+}
+
+const isSecrets = ({ group, resource }: GroupVersionResource): boolean => group === '' && resource === 'secrets'
+
+/** Of a Secret its metadata, whatever came; kubectl keeps the values that it applied in an annotation. */
+function shown(gvr: GroupVersionResource, object: KubeObject): KubeObject {
+  if (!isSecrets(gvr)) return object
+  return { apiVersion: object.apiVersion, kind: object.kind, metadata: withoutApplied(object.metadata) }
+}
+
+/** Metadata without the annotation in which `kubectl apply` keeps what it sent, a Secret's values among it. */
+export function withoutApplied({ annotations, ...metadata }: ObjectMeta): ObjectMeta {
+  if (annotations === undefined) return metadata
+  const { 'kubectl.kubernetes.io/last-applied-configuration': _applied, ...others } = annotations
+  return { ...metadata, annotations: others }
 }
 
 const within = (namespace: string) => (namespace === '' ? '' : ` in namespace ${namespace}`)

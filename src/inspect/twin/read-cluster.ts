@@ -13,7 +13,7 @@ import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import type { Client, GroupVersionResource } from '../../client/client.ts'
 import { createClient, type Transport } from '../../client/transport.ts'
 import { type StoredItem, type StoredObjects, storedItem } from '../../cluster/twin.ts'
-import { createClusterReader, type Unseen } from '../cluster-reader.ts'
+import { createClusterReader, type Unseen, withoutApplied } from '../cluster-reader.ts'
 import { type Kinds, readKinds } from '../kinds.ts'
 import { clusterTime } from '../why/cluster-time.ts'
 import { API_SERVICES, DEFINITIONS } from '../why/look.ts'
@@ -187,7 +187,12 @@ const TOKEN = 'kubernetes.io/service-account-token'
 function withoutValues(item: StoredItem): StoredItem {
   const { metadata } = item.object()
   const isToken = metadata.annotations?.['kubernetes.io/service-account.name'] !== undefined
-  return storedItem({ apiVersion: 'v1', kind: 'Secret', metadata, type: isToken ? TOKEN : 'Opaque' })
+  return storedItem({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: withoutApplied(metadata),
+    type: isToken ? TOKEN : 'Opaque',
+  })
 }
 
 async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {

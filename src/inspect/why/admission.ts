@@ -2,11 +2,17 @@
  * Whether taking a finalizer away would be accepted. It is tried by a dry run, which every webhook, policy and rule judges and which
  * changes nothing; without the right to that (or with --no-dry-run) it is inferred from what webhooks and policies are there.
  */
-import type { ValidatingAdmissionPolicy, ValidatingWebhookConfiguration } from '../../api/generated/types.ts'
+import type {
+  APIService,
+  ValidatingAdmissionPolicy,
+  ValidatingWebhookConfiguration,
+} from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
+import { isKubernetes } from './failures.ts'
 import { type Link, lastLink, type ObjectRef, type ServiceRef } from './finding.ts'
 import {
+  API_SERVICES,
   foundOf,
   itemsOf,
   type Look,
@@ -112,8 +118,9 @@ export async function removalLinks(
     ...(await policyLinks(look, ref, object, finalizer)),
   ]
   const index = object.metadata.finalizers?.indexOf(finalizer) ?? -1
-  // Only what is being deleted already is ever tried.
+  // Only what is being deleted already is ever tried, and only where the API server itself sees to it that a dry run is one.
   if (!look.dryRun || index < 0 || object.metadata.deletionTimestamp === undefined) return inferred()
+  if (await isServedElsewhere(look, ref)) return inferred()
   const path = `/metadata/finalizers/${index}`
   const tried = await look.reader.tryPatch(ref, ref.namespace, ref.name, [
     { op: 'test', path: '/metadata/uid', value: object.metadata.uid ?? '' },
@@ -138,6 +145,17 @@ export async function removalLinks(
       return [await refusal(look, message)]
     }
   }
+}
+
+/**
+ * Whether an aggregated API server answers for the group (API concept: API aggregation): it may know nothing of dry runs, and write. What cannot
+ * be told is taken for one, unless the group is Kubernetes' own.
+ */
+async function isServedElsewhere({ reader }: Look, { group, version }: ObjectRef): Promise<boolean> {
+  if (group === '') return false
+  const read = await reader.get<APIService>(API_SERVICES, '', `${version}.${group}`)
+  if (read.state !== 'found') return !isKubernetes(group)
+  return read.value.spec?.service !== undefined && read.value.spec.service !== null
 }
 
 /** A test of the patch failed: the object is another by now. */
