@@ -4,7 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { StatusError } from '../../src/api/status.ts'
+import type { Namespace } from '../../src/api/generated/types.ts'
+import { forbidden, StatusError } from '../../src/api/status.ts'
 import { define, type Stage, startStage, version } from './stage.ts'
 
 const CORRUPT =
@@ -38,6 +39,32 @@ test('and the namespace it is in', async () => {
   await stage.remove({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'vault' } })
   const { said } = await stage.why('ns', 'vault', '', { instead })
   assert.deepEqual([said['verdict'], said['cause'].kind, said['cause'].object], ['refused', 'unreadable', 'secrets'])
+})
+
+test('what a caller may not list of a namespace is told as the namespace’s own conditions tell it', async () => {
+  const namespace = await stage.namespace('partly-seen')
+  const held = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'c', namespace, finalizers: ['acme.test/f'] },
+  }
+  await stage.make(held)
+  await stage.remove({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+  const at = { group: '', resource: 'configmaps' }
+  const refused = forbidden(at, '', 'User "somebody" cannot list resource "configmaps" in API group ""')
+  const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }
+  await stage.until(object, (now) =>
+    ((now as Namespace).status?.conditions ?? []).some(
+      ({ type, status }) => type === 'NamespaceFinalizersRemaining' && status === 'True',
+    ),
+  )
+  const instead = (path: string) => (path.endsWith('/configmaps') ? refused : undefined)
+  const { said } = await stage.why('ns', namespace, '', { instead })
+  assert.deepEqual([said['verdict'], said['cause'].kind], ['slow', 'unseen'])
+  assert.match(
+    said['sentence'],
+    /configmaps\. has 1 resource instances; .*acme\.test\/f in 1 resource instances.*cannot list resource/,
+  )
 })
 
 test('case 4, as a server says it whose watch cache cannot be filled: the definition tells the webhook', async () => {

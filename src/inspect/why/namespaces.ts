@@ -25,7 +25,7 @@ export async function namespaceLinks(
   const controller = componentLink(look, 'kube-controller-manager', 'namespace controller', nameOf(ref))
   const [apis, pods] = await Promise.all([unavailableApis(look), podsFirst(look, name, examine)])
   if (pods.length > 0) return [...pods, ...apis, ...onlyBad([await controller])]
-  const { links, count } = await content(look, name, examine, controller)
+  const { links, count, unlisted } = await content(look, name, examine, controller)
   const told = (status?.conditions ?? []).filter(
     ({ type, status: is }) => is === 'True' && type === 'NamespaceDeletionContentFailure',
   )
@@ -43,8 +43,17 @@ export async function namespaceLinks(
   const isExplained = known.some((link) => 'verdict' in link || link.next.length > 0)
   if (!isExplained && failures.length > 0) return [...failures, ...onlyBad([await controller])]
   if (count > 0 || known.length > 0) return [...known, ...onlyBad([await controller])]
-  return [await controller]
+  const remaining = (status?.conditions ?? []).filter(
+    ({ type, status: is }) => is === 'True' && (REMAINING as readonly string[]).includes(type),
+  )
+  if (unlisted === undefined || remaining.length === 0) return [await controller]
+  // The namespace controller has seen what this caller could not.
+  const what = remaining.map(({ message = '' }) => message).join('; ')
+  return [lastLink('slow', { kind: 'unseen', what, why: unlisted }, true), ...onlyBad([await controller])]
 }
+
+/** Conditions of a namespace that tell what of its content is left, by resource and by finalizer. */
+const REMAINING = ['NamespaceContentRemaining', 'NamespaceFinalizersRemaining'] as const
 
 const onlyBad = (links: readonly Link[]) => links.filter((link) => 'verdict' in link && link.verdict !== 'slow')
 
@@ -62,10 +71,13 @@ async function content(look: Look, namespace: string, examine: Examine, controll
       namespaced && verbs.includes('list') && verbs.includes('delete') && group !== 'events.k8s.io',
   )
   let count = 0
+  /** Why a resource was not listed, of the first one. */
+  let unlisted: string | undefined
   const links = await Promise.all(
     resources.map(async (resource): Promise<readonly Link[]> => {
       const read = await look.reader.list(resource, { namespace, metadataOnly: true })
       if (read.state === 'failed') return listFailure(look, resource, read)
+      if (read.state === 'forbidden' || read.state === 'not-asked') unlisted ??= read.message
       if (read.state !== 'found' || read.value.length === 0) return []
       count += read.value.length
       const groups = Map.groupBy(read.value, ({ metadata }) => (metadata.finalizers ?? []).join(' '))
@@ -74,7 +86,7 @@ async function content(look: Look, namespace: string, examine: Examine, controll
       )
     }),
   )
-  return { links: links.flat(), count }
+  return { links: links.flat(), count, unlisted }
 }
 
 async function groupLink(
