@@ -142,7 +142,7 @@ export async function removalLinks(
       // A webhook with side effects may not be tried; and what changes meanwhile says nothing.
       if (/does not support dry run/.test(message) || code === 0 || code === 409 || isPatchTest(message))
         return inferred()
-      return [await refusal(look, message)]
+      return [(await refusalIn(look, message, 'UPDATE')) ?? refusedBy('server', '', 'UPDATE', message)]
     }
   }
 }
@@ -162,23 +162,30 @@ async function isServedElsewhere({ reader }: Look, { group, version }: ObjectRef
 const isPatchTest = (message: string) =>
   /test failed|testing value|does not apply|the server rejected our request/i.test(message)
 
-async function refusal(look: Look, message: string): Promise<Link> {
-  const refused = (
-    by: 'webhook' | 'policy' | 'server',
-    name: string,
-    more: { readonly service?: ServiceRef; readonly configuration?: string } = {},
-  ) => lastLink('refused', { kind: 'admission-refuses', by, name, operation: 'UPDATE', message, ...more })
+type Operation = 'UPDATE' | 'DELETE'
+
+const refusedBy = (
+  by: 'webhook' | 'policy' | 'server',
+  name: string,
+  operation: Operation,
+  message: string,
+  more: { readonly service?: ServiceRef; readonly configuration?: string } = {},
+): Link => lastLink('refused', { kind: 'admission-refuses', by, name, operation, message, ...more })
+
+/** The webhook or policy that an error's text names as what refused; undefined: it names none. */
+export async function refusalIn(look: Look, message: string, operation: Operation): Promise<Link | undefined> {
   const hookName = (/failed calling webhook "([^"]+)"/.exec(message) ??
     /admission webhook "([^"]+)"/.exec(message))?.[1]
   if (hookName !== undefined) {
     const hook = (await readHooks(look)).find(({ name }) => name === hookName)
-    if (hook?.service === undefined)
-      return refused('webhook', hookName, hook === undefined ? {} : { configuration: hook.configuration })
-    const service = await serviceState(look, hook.service.namespace, hook.service.name)
-    return refused('webhook', hookName, { service, configuration: hook.configuration })
+    if (hook === undefined) return refusedBy('webhook', hookName, operation, message)
+    const { configuration, service: of } = hook
+    if (of === undefined) return refusedBy('webhook', hookName, operation, message, { configuration })
+    const service = await serviceState(look, of.namespace, of.name)
+    return refusedBy('webhook', hookName, operation, message, { service, configuration })
   }
   const policy = /ValidatingAdmissionPolicy '([^']+)'/.exec(message)?.[1]
-  return policy === undefined ? refused('server', '') : refused('policy', policy)
+  return policy === undefined ? undefined : refusedBy('policy', policy, operation, message)
 }
 
 /** The removal is accepted, and undone on its way: what mutates this object adds the finalizer again. */

@@ -5,7 +5,7 @@
 import type { APIService, Namespace, Pod } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
-import { deadHooks } from './admission.ts'
+import { deadHooks, refusalIn } from './admission.ts'
 import { componentLink } from './components.ts'
 import type { Examine } from './examine.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
@@ -25,23 +25,31 @@ export async function namespaceLinks(
   const controller = componentLink(look, 'kube-controller-manager', 'namespace controller', nameOf(ref))
   const [apis, pods] = await Promise.all([unavailableApis(look), podsFirst(look, name, examine)])
   if (pods.length > 0) return [...pods, ...apis, ...onlyBad([await controller])]
-  const { links, count, unlisted } = await content(look, name, examine, controller)
   const told = (status?.conditions ?? []).filter(
     ({ type, status: is }) => is === 'True' && type === 'NamespaceDeletionContentFailure',
   )
-  const failures = told.map(({ reason = '', message = '' }) =>
-    lastLink('refused', {
-      kind: 'controller-failing',
-      controller: 'namespace controller',
-      source: 'condition',
-      reason,
-      message,
-    }),
+  // What became of the controller's deletes, in the words of a webhook, a policy or the API server.
+  const failures = await Promise.all(
+    told.map(
+      async ({ reason = '', message = '' }) =>
+        (await refusalIn(look, message, 'DELETE')) ??
+        lastLink('refused', {
+          kind: 'controller-failing',
+          controller: 'namespace controller',
+          source: 'condition',
+          reason,
+          message,
+        }),
+    ),
+  )
+  const { links, count, unlisted } = await content(
+    look,
+    name,
+    examine,
+    failures.length > 0 ? failures : [await controller],
   )
   const known = [...links, ...apis]
-  // The words of the condition are what became of its deletes; what holds the objects is said better by themselves.
-  const isExplained = known.some((link) => 'verdict' in link || link.next.length > 0)
-  if (!isExplained && failures.length > 0) return [...failures, ...onlyBad([await controller])]
+  if (known.length === 0 && failures.length > 0) return [...failures, ...onlyBad([await controller])]
   if (count > 0 || known.length > 0) return [...known, ...onlyBad([await controller])]
   const remaining = (status?.conditions ?? []).filter(
     ({ type, status: is }) => is === 'True' && (REMAINING as readonly string[]).includes(type),
@@ -64,7 +72,8 @@ async function podsFirst(look: Look, namespace: string, examine: Examine): Promi
   return [await groupLink(look, namespace, resource, read.value, true, examine, undefined)]
 }
 
-async function content(look: Look, namespace: string, examine: Examine, controller: Promise<Link>) {
+/** `work`: what those wait for that are not even marked yet. */
+async function content(look: Look, namespace: string, examine: Examine, work: readonly Link[]) {
   const resources = look.kinds.resources.filter(
     // Events are the same objects in both of their groups.
     ({ group, namespaced, verbs }) =>
@@ -82,7 +91,7 @@ async function content(look: Look, namespace: string, examine: Examine, controll
       count += read.value.length
       const groups = Map.groupBy(read.value, ({ metadata }) => (metadata.finalizers ?? []).join(' '))
       return Promise.all(
-        [...groups.values()].map((alike) => groupLink(look, namespace, resource, alike, false, examine, controller)),
+        [...groups.values()].map((alike) => groupLink(look, namespace, resource, alike, false, examine, work)),
       )
     }),
   )
@@ -96,7 +105,7 @@ async function groupLink(
   alike: readonly KubeObject[],
   isFirst: boolean,
   examine: Examine,
-  controller: Promise<Link> | undefined,
+  work: readonly Link[] | undefined,
 ): Promise<Link> {
   const finalizers = [...new Set(alike.flatMap(({ metadata }) => metadata.finalizers ?? []))]
   const named = resource.group === '' ? resource.resource : `${resource.resource}.${resource.group}`
@@ -108,13 +117,14 @@ async function groupLink(
     finalizers,
     isFirst,
   } as const
-  const work = () =>
-    controller ?? componentLink(look, 'kube-controller-manager', 'namespace controller', `namespaces/${namespace}`)
   const marked = alike.filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
   if (marked.length === 0) {
     const [first] = alike
     const refused = first === undefined ? [] : await deadHooks(look, refOf(resource, first), first, 'DELETE')
-    return waitingLink(cause, refused.length > 0 ? refused : [await work()], () => lastLink('slow', cause, true))
+    const controller = () =>
+      componentLink(look, 'kube-controller-manager', 'namespace controller', `namespaces/${namespace}`)
+    const next = refused.length > 0 ? refused : (work ?? [await controller()])
+    return waitingLink(cause, next, () => lastLink('slow', cause, true))
   }
   const next = await Promise.all(marked.slice(0, MOST_ALIKE).map((object) => examine(look, resource, object)))
   return waitingLink(cause, next, () => lastLink('slow', cause, true))

@@ -1,4 +1,5 @@
 /** What the API server asks before it writes, and which is gone or refuses. */
+import type { Namespace } from '../../../src/api/generated/types.ts'
 import type { Fields } from '../../../src/api/object.ts'
 import { configMap, define, pod, version } from '../stage.ts'
 import { type Case, failingHook, held, inForce } from './case.ts'
@@ -121,6 +122,51 @@ export const servers: Readonly<Record<string, Case>> = {
     cause: 'admission-refuses',
     responsible: /ValidatingAdmissionPolicy frozen-pods/,
     sentence: /pods here are frozen/,
+  },
+  '5 namespace': {
+    title: 'a policy refuses the deletes of what is in a namespace',
+    async setUp(stage, namespace) {
+      const admission = 'admissionregistration.k8s.io/v1'
+      const policy = {
+        apiVersion: admission,
+        kind: 'ValidatingAdmissionPolicy',
+        metadata: { name: 'kept-maps' },
+        spec: {
+          matchConstraints: {
+            resourceRules: [
+              { apiGroups: [''], apiVersions: ['v1'], operations: ['UPDATE', 'DELETE'], resources: ['configmaps'] },
+            ],
+          },
+          validations: [{ expression: `request.namespace != '${namespace}'`, message: 'maps here are kept' }],
+        },
+      }
+      const binding = {
+        apiVersion: admission,
+        kind: 'ValidatingAdmissionPolicyBinding',
+        metadata: { name: 'kept-maps' },
+        spec: { policyName: 'kept-maps', validationActions: ['Deny'] },
+      }
+      const probe = configMap(namespace, 'probe')
+      await stage.make(policy, binding, probe)
+      await inForce(stage, probe, (answer) =>
+        answer.then(
+          () => false,
+          () => true,
+        ),
+      )
+      const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }
+      await stage.remove(object)
+      await stage.until(object, (now) =>
+        ((now as Namespace).status?.conditions ?? []).some(
+          ({ type, status }) => type === 'NamespaceDeletionContentFailure' && status === 'True',
+        ),
+      )
+      return { kind: 'ns', name: namespace, remove: [binding, policy] }
+    },
+    verdict: 'refused',
+    cause: 'admission-refuses',
+    responsible: /ValidatingAdmissionPolicy kept-maps/,
+    sentence: /maps here are kept/,
   },
   '22': {
     title: 'a policy puts the finalizer back',
