@@ -114,6 +114,15 @@ test('a subprotocol may have a name that is no token, as the port-forward tunnel
   near.destroy()
 })
 
+test('a client that asks for no subprotocol is told of none', async () => {
+  const [near, far] = duplexPair()
+  const { 'sec-websocket-protocol': _, ...headers } = handshake
+  const peer = await acceptMessages({ method: 'GET', headers }, far, new Uint8Array(), '')
+  assert.doesNotMatch(String(near.read()), /Sec-WebSocket-Protocol/)
+  peer.close()
+  near.destroy()
+})
+
 test('a handshake that is no WebSocket is told so', async () => {
   const [near, far] = duplexPair()
   await assert.rejects(acceptMessages({ method: 'GET', headers: {} }, far, new Uint8Array(), 'x'))

@@ -48,8 +48,9 @@ export async function acceptMessages(
     maxPayload: LARGEST_MESSAGE,
   })
   // Not by the library, which holds names to be tokens: that of the port-forward tunnel has a slash.
-  const { 'sec-websocket-protocol': _asked, ...headers } = request.headers
-  server.on('headers', (answer) => answer.push(`Sec-WebSocket-Protocol: ${subprotocol}`))
+  const { 'sec-websocket-protocol': asked, ...headers } = request.headers
+  if (asked !== undefined && subprotocol !== '')
+    server.on('headers', (answer) => answer.push(`Sec-WebSocket-Protocol: ${subprotocol}`))
   return new Promise((resolve, reject) => {
     server.on('wsClientError', (error) => {
       socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n')
