@@ -8,11 +8,11 @@ import { happenings } from './cluster/happenings.ts'
 import { exploreOnAllCores } from './explore.ts'
 
 /** The share of every run; `npm run check:long` takes thousands of new ones. */
-const SEEDS = 600
+const SEEDS = 450
 /** Of so many are the floors of what must happen. */
 const FLOORS_OF = 1000
 
-test('a whole cluster keeps every law under 600 seeds, and much happens in them', {
+test('a whole cluster keeps every law under 450 seeds, and much happens in them', {
   timeout: 1_150_000,
 }, async (t) => {
   const told = await exploreOnAllCores(new URL('./cluster/story.ts', import.meta.url), {
