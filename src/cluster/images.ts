@@ -26,7 +26,7 @@ async function runningNodes(dataDir: string) {
   const directory = clusterDirectory(dataDir)
   const state = holder(directory) === undefined ? undefined : readState(directory)
   if (state === undefined) throw new StartError(`no cluster runs in ${directory.path}`)
-  const { readRecord } = await import('../kubelet/machine/real-node.ts')
+  const { readRecord } = await import('../kubelet/machine/node-record.ts')
   const { containerdEndpoint, isRunning, namespacedNodes } = await import('./namespaced-nodes/left-nodes.ts')
   const record =
     state.containerRuntime === undefined ? undefined : readRecord(nodeDirectory(directory.path, nodeName(0)))

@@ -85,7 +85,7 @@ export async function takeDownLeftNodes(dataDir: string): Promise<boolean> {
   const others = await endLeftNamespaces(dataDir, true)
   const directory = nodeDirectory(dataDir, nodeName(0))
   if (!existsSync(directory)) return others
-  const { takeDownNode } = await import('../kubelet/machine/real-node.ts')
+  const { takeDownNode } = await import('../kubelet/machine/take-down-node.ts')
   await awake(() => takeDownNode(liveRuntime(), directory))
   return true
 }

@@ -1,7 +1,7 @@
 /** What a node of real containers may leave on its machine, to be compared before and after. */
 import { globSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { readRecord } from '../../src/kubelet/machine/real-node.ts'
+import { readRecord } from '../../src/kubelet/machine/node-record.ts'
 import type { ContainerMachine } from './stage.ts'
 
 const LOOKS: Readonly<Record<string, string>> = {

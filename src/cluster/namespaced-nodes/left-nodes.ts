@@ -8,7 +8,7 @@ import { sleep } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { createCgroups } from '../../kubelet/machine/cgroups.ts'
 import { mountedBelow } from '../../kubelet/machine/mounts.ts'
-import { readRecord } from '../../kubelet/machine/real-node.ts'
+import { readRecord } from '../../kubelet/machine/node-record.ts'
 import { startedAt } from '../directory.ts'
 import type { NodeDirectories } from './messages.ts'
 

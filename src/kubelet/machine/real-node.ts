@@ -3,11 +3,10 @@
  * cluster. When the node is taken down nothing of it is left on the machine; when its process is killed the containers run on, and the next
  * start finds them.
  */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RuntimeClass, Service } from '../../api/generated/types.ts'
 import { familyOf } from '../../api/objects/ip.ts'
-import { parseIPRange } from '../../api/objects/ip-range.ts'
 import { isNotFound } from '../../api/status.ts'
 import { formatTime, sleep } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
@@ -20,7 +19,7 @@ import { createCsiVolumes } from '../csi/csi-volumes.ts'
 import { createDraDrivers } from '../dra/dra-drivers.ts'
 import { createPreparedClaims } from '../dra/prepared-claims.ts'
 import { DEFAULT_HARD, evictionConfig } from '../eviction/thresholds.ts'
-import { removeLabelledImages, storeImages } from '../images/containerd-store.ts'
+import { storeImages } from '../images/containerd-store.ts'
 import { createImageGc, imageGcPolicy } from '../images/image-gc.ts'
 import { pauseImage } from '../images/pause-image.ts'
 import { notingPulls, pulledImages } from '../images/pulled-images.ts'
@@ -45,11 +44,12 @@ import { createMachine, type MachineIds, machineIds } from './machine.ts'
 import type { FoundRuntime } from './machine-requirements.ts'
 import { measuredGroups } from './measured-groups.ts'
 import { fileSystemAt } from './measurements.ts'
-import { mountedBelow, mountMemory, unmountBelow } from './mounts.ts'
+import { mountedBelow, mountMemory } from './mounts.ts'
 import type { GivenRanges } from './network-ranges.ts'
+import { MADE_BY_SKIFF, type RecordedOptions, recordOf } from './node-record.ts'
 import { podDirectories } from './pod-directories.ts'
 import { linkSettler } from './pod-links.ts'
-import { type NetworkRecord, networkBefore, type PodNetwork, removeNetwork, setUpNetwork } from './pod-network.ts'
+import { type PodNetwork, setUpNetwork } from './pod-network.ts'
 import {
   allocatableOf,
   capacityOf,
@@ -58,20 +58,12 @@ import {
   realMachine,
   unready,
 } from './real-machine.ts'
+import { takeDownNode } from './take-down-node.ts'
 import { terminationMessage } from './termination-message.ts'
 import { createUserNamespaces } from './user-namespaces.ts'
 import { createMachineVolumes } from './volume-writer.ts'
 
-export interface PrepareOptions {
-  readonly runtime: Runtime
-  readonly nodeName: string
-  readonly found: FoundRuntime
-  /** The node's own directory. */
-  readonly directory: string
-  /** Where Services have their addresses: one of each family that they have. */
-  readonly serviceRanges: readonly string[]
-  /** Of one that keeps its containers when it is taken down by force: hexadecimal digits. Default: by chance, until it is taken down. */
-  readonly cluster?: string
+export interface PrepareOptions extends RecordedOptions {
   /** Default: chosen by what this machine routes. */
   readonly ranges?: readonly GivenRanges[]
   /** What pods of all nodes are to have their addresses of, where this node is the first. Default: chosen likewise. */
@@ -118,52 +110,9 @@ export interface RealNode {
 
 const SERVICES = { group: '', version: 'v1', resource: 'services' }
 const RUNTIME_CLASSES = { group: 'node.k8s.io', version: 'v1', resource: 'runtimeclasses' }
-const MADE_BY_SKIFF = 'skiff.dev/made-for'
-/** Of a node that is taken down: how long its containers have between SIGTERM and SIGKILL. */
-const LAST_GRACE_SECONDS = 2
-const MOST_ROUNDS = 5
-/** What was killed takes a moment to go. */
-const LOOK_AGAIN_MS = 200
 /** As many as a node's status names. */
 const MOST_IMAGES = 50
 const WATCH_PERIOD_MS = 3000
-
-/** What a later process must know to take the node down. */
-export interface NodeRecord extends NetworkRecord {
-  readonly nodeName: string
-  readonly endpoint: string
-  readonly runtimeName: string
-  readonly cgroupDriver: 'cgroupfs' | 'systemd'
-  readonly sandboxImage?: string
-}
-
-export function readRecord(directory: string): NodeRecord | undefined {
-  try {
-    return JSON.parse(readFileSync(join(directory, 'node.json'), 'utf8')) as NodeRecord
-  } catch {
-    return undefined
-  }
-}
-
-function recordOf({ runtime, found, directory, nodeName, cluster, serviceRanges }: PrepareOptions): NodeRecord {
-  mkdirSync(directory, { recursive: true, mode: 0o755 })
-  const earlier = readRecord(directory)
-  const record: NodeRecord = {
-    cluster: cluster ?? earlier?.cluster ?? Buffer.from(runtime.random.bytes(4)).toString('hex'),
-    ...networkBefore(
-      serviceRanges.flatMap((range) => parseIPRange(range)?.family ?? []),
-      earlier,
-    ),
-    nodeName,
-    endpoint: found.endpoint,
-    runtimeName: found.name,
-    configurationDirectory: found.configurationDirectory,
-    cgroupDriver: found.cgroupDriver,
-    ...(found.sandboxImage === undefined ? {} : { sandboxImage: found.sandboxImage }),
-  }
-  writeFileSync(join(directory, 'node.json'), `${JSON.stringify(record)}\n`)
-  return record
-}
 
 /** Whatever becomes of it, `takeDownNode` ends it. @throws Error when the machine does not let it */
 export function prepareNode(options: PrepareOptions): PreparedNode {
@@ -416,67 +365,6 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
       await takeDownNode(runtime, directory)
     },
   }
-}
-
-/** Ends everything of the node of this directory, whichever process began it. What is not there is passed over. @throws Error */
-export async function takeDownNode(runtime: Runtime, directory: string): Promise<void> {
-  const record = readRecord(directory)
-  if (record === undefined) return
-  const { cluster, nodeName, endpoint, sandboxImage } = record
-  const connection = connect(runtime.clock, endpoint, 'runtime')
-  const failures: string[] = []
-  const attempt = async (task: () => unknown) => {
-    try {
-      await task()
-    } catch (error) {
-      failures.push(messageOf(error))
-    }
-  }
-  try {
-    const containerRuntime = createCriRuntime(runtime, {
-      connection,
-      cluster,
-      nodeName,
-      terminationMessage: async () => '',
-      family: 'IPv4',
-    })
-    await attempt(async () => {
-      // What was asked for just before the end may be made only now.
-      for (let rounds = 0; rounds < MOST_ROUNDS; rounds++) {
-        const running = (await containerRuntime.listContainers({})).filter(({ state }) => state === 'running')
-        await Promise.all(
-          running.map(({ id }) => attempt(() => containerRuntime.stopContainer(id, LAST_GRACE_SECONDS))),
-        )
-        const sandboxes = await containerRuntime.listPodSandboxes({})
-        if (sandboxes.length === 0) break
-        await Promise.all(sandboxes.map(({ id }) => attempt(() => containerRuntime.removePodSandbox(id))))
-      }
-    })
-    const directories = podDirectories(directory)
-    for (const uid of directories.known())
-      await attempt(async () => {
-        await unmountBelow(directories.pod(uid))
-        if (mountedBelow(directories.pod(uid)).length === 0) directories.remove(uid)
-      })
-    if (existsSync(directories.memory)) await attempt(() => unmountBelow(directories.memory))
-    const plugins = join(directory, 'plugins')
-    if (existsSync(plugins)) await attempt(() => unmountBelow(plugins))
-    const groups = createCgroups(cluster, record.cgroupDriver)
-    await attempt(async () => {
-      for (let rounds = 0; rounds < MOST_ROUNDS; rounds++) {
-        groups.removeAll()
-        if (groups.known().length === 0) break
-        await sleep(runtime.machineClock, LOOK_AGAIN_MS)
-      }
-    })
-    await attempt(() => removeNetwork(record))
-    if (sandboxImage !== undefined)
-      await attempt(() => removeLabelledImages(runtime, endpoint, [MADE_BY_SKIFF, cluster]))
-  } finally {
-    connection.close()
-  }
-  if (failures.length > 0) throw new Error(`of the node something is left: ${failures.join('; ')}`)
-  rmSync(directory, { recursive: true, force: true })
 }
 
 /** A link that is not settled at once is so a moment later. */
