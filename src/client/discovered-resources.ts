@@ -2,7 +2,9 @@
  * What an API server serves, as one component knows it: read whole at first, and then by group, so that a definition that comes or
  * changes costs its group and not all there are.
  */
+
 import { apiVersionOf, parseApiVersion } from '../api/object.ts'
+import { oneByOne } from '../base/one-by-one.ts'
 import type { Client, DiscoveredResource, Discovery, GroupVersionResource } from './client.ts'
 import { findByKind } from './discovery.ts'
 
@@ -46,7 +48,7 @@ export function createDiscoveredResources(client: Pick<Client, 'discover' | 'dis
   /** Of what was served when everything was asked for last. */
   let tag: string | undefined
   let hasAll = false
-  let last: Promise<unknown> = Promise.resolve()
+  const inOrder = oneByOne()
 
   async function refreshAll(): Promise<readonly string[]> {
     // At first there is nothing to compare with.
@@ -93,9 +95,7 @@ export function createDiscoveredResources(client: Pick<Client, 'discover' | 'dis
     refresh(asked) {
       const names = asked === undefined ? undefined : [...new Set(asked)]
       // One after the other: an older answer does not come after a newer one.
-      const own = last.then(() => (names === undefined ? refreshAll() : refreshSome(names)))
-      last = own.catch(() => {})
-      return own
+      return inOrder(() => (names === undefined ? refreshAll() : refreshSome(names)))
     },
     inGroup: (group) => groups.get(group)?.resources ?? [],
     all: () => [...groups.values()].flatMap(({ resources }) => resources),

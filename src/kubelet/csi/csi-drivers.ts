@@ -2,8 +2,10 @@
  * CSI drivers of this node, which register as plugins of type CSIPlugin. What they are called and can do stands in the CSINode, and in the Node's
  * annotation and labels.
  */
+
 import type { CSINode, Node } from '../../api/generated/types.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../../api/status.ts'
+import { oneByOne } from '../../base/one-by-one.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Client } from '../../client/client.ts'
 import type { Plugin, PluginHandler } from '../plugins/plugin-registry.ts'
@@ -89,12 +91,7 @@ export function createCsiDrivers(options: CsiDriversOptions): CsiDrivers {
   }
 
   /** What is told of all drivers stands in one annotation: one after the other changes it. */
-  let last: Promise<unknown> = Promise.resolve()
-  function inOrder(act: () => Promise<void>): Promise<void> {
-    const done = last.then(act)
-    last = done.catch(() => {})
-    return done
-  }
+  const inOrder = oneByOne()
 
   async function tellNode(name: string, info: DriverInfo | undefined): Promise<void> {
     const node = await client.resource<Node>(NODES).get(nodeName)

@@ -3,9 +3,11 @@
  * that only after duplicate address detection, a second or two later. On a link with two ends there is no duplicate: without the detection
  * what a pod sends first, and what first reaches it, need not wait.
  */
+
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { parseIPv6 } from '../../api/objects/ip.ts'
 import { command } from '../../base/command.ts'
+import { oneByOne } from '../../base/one-by-one.ts'
 
 /** IFA_F_TENTATIVE */
 const LOOKED_FOR = 0x40
@@ -39,11 +41,8 @@ const OF_THIS_MACHINE: LinkTools = { addresses: () => readFileSync('/proc/net/if
  * and taken away by none of them. It rejects with what `ip` says.
  */
 export function linkSettler(address: string, tools: LinkTools = OF_THIS_MACHINE): () => Promise<void> {
-  let last = Promise.resolve()
-  return () => {
-    last = last.catch(() => {}).then(() => settle(address, tools))
-    return last
-  }
+  const inOrder = oneByOne()
+  return () => inOrder(() => settle(address, tools))
 }
 
 async function settle(address: string, { addresses, run }: LinkTools): Promise<void> {

@@ -2,10 +2,13 @@
  * Plugins of this node (kubelet plugin registration): each puts a socket into the folder of plugins, tells by it what it is, and goes with it. The
  * owner of plugins of that type takes it in.
  */
+
 import { existsSync, type FSWatcher, mkdirSync, readdirSync, statSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import type { Timer } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
+import { oneByOne } from '../../base/one-by-one.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { connect } from '../runtimes/cri/connection.ts'
 
@@ -64,17 +67,9 @@ export function createPluginRegistry(
   const replaced = new Map<Registered, string>()
   /** Sockets that are being asked. */
   const asking = new Set<string>()
-  /** By plugin: what is taken in and removed of one name is so in order. */
-  const turns = new Map<string, Promise<unknown>>()
-
-  function inTurn(key: string, act: () => Promise<void>): Promise<void> {
-    const done = (turns.get(key) ?? Promise.resolve()).then(act)
-    const settled: Promise<unknown> = done
-      .catch(() => {})
-      .then(() => (turns.get(key) === settled ? turns.delete(key) : undefined))
-    turns.set(key, settled)
-    return done
-  }
+  /** By the type and name of a plugin, of which a machine has few: one is taken in and removed in order. */
+  const turns = new Map<string, ReturnType<typeof oneByOne>>()
+  const inTurn = (key: string, act: () => Promise<void>) => getOrInsertComputed(turns, key, oneByOne)(act)
 
   async function register(socket: string, made: number): Promise<void> {
     const registration = connect(clock, `unix://${socket}`, 'registration')
