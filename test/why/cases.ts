@@ -1,6 +1,7 @@
 /** Documented causes of deletions that hang, each as public issues tell it, by its number. */
 
 import type { Case } from './cases/case.ts'
+import { deletes } from './cases/deletes.ts'
 import { namespaces } from './cases/namespaces.ts'
 import { operators } from './cases/operators.ts'
 import { otherSoftware } from './cases/other-software.ts'
@@ -19,4 +20,5 @@ export const CASES: Readonly<Record<string, Case>> = {
   ...namespaces,
   ...operators,
   ...otherSoftware,
+  ...deletes,
 }

@@ -37,6 +37,29 @@ async function withOperator(namespace: string, kind: string, more: Fields = {}):
 }
 
 const LOOK_ALIKES: Readonly<Record<string, LookAlike>> = {
+  'an object whose deletes a policy refuses elsewhere, and about which a webhook that is gone is not asked': {
+    verdict: 'not-stuck',
+    async setUp(namespace) {
+      const metadata = { name: `far-${namespace}` }
+      const admission = 'admissionregistration.k8s.io/v1'
+      const rule = { apiGroups: [''], apiVersions: ['*'], operations: ['DELETE'], resources: ['configmaps'] }
+      const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': 'elsewhere' } }
+      const spec = { matchConstraints: { resourceRules: [rule] }, validations: [{ expression: 'false' }] }
+      const policy = { apiVersion: admission, kind: 'ValidatingAdmissionPolicy', metadata, spec }
+      const binding = {
+        apiVersion: admission,
+        kind: 'ValidatingAdmissionPolicyBinding',
+        metadata,
+        spec: { policyName: metadata.name, validationActions: ['Deny'], matchResources: { namespaceSelector } },
+      }
+      const config = webhook(metadata.name, '', 'Fail')
+      const [hook] = config['webhooks']
+      const matchConditions = [{ name: 'others', expression: "oldObject.metadata.name != 'a'" }]
+      const hooks = { ...config, webhooks: [{ ...hook, rules: [rule], matchConditions }] }
+      await stage.make(configMap(namespace, 'a'), policy, binding, hooks)
+      return { kind: 'cm', name: 'a', remove: [binding, policy, hooks] }
+    },
+  },
   'an object with a finalizer that is not being deleted': {
     verdict: 'not-stuck',
     async setUp(namespace) {

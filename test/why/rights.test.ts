@@ -55,12 +55,17 @@ const auditEvents = (): readonly Fields[] =>
     .map((line) => JSON.parse(line))
 
 test('every write that it sends is a dry run, on what is being deleted already', async () => {
-  for (const number of ['3', '7 role', '30', '8']) {
+  for (const number of ['3', '7 role', '30', '8', 'delete pod']) {
     const one = CASES[number]
-    const namespace = await stage.namespace(`audited-${number.replace(' ', '-')}`)
+    const namespace = await stage.namespace(`audited-${number.replaceAll(' ', '-')}`)
     const { kind, name, remove = [] } = (await one?.setUp(stage, namespace)) ?? { kind: '', name: '' }
-    await stage.why(kind, name, namespace)
-    await stage.why(kind, name, namespace, { dryRun: false })
+    const tried = await stage.why(kind, name, namespace)
+    const untried = await stage.why(kind, name, namespace, { dryRun: false })
+    assert.equal(untried.said['asked'].dryRuns, 0, 'without dry runs there is no write verb at all')
+    assert.deepEqual(
+      [untried.said['verdict'], untried.said['cause'].kind],
+      [tried.said['verdict'], tried.said['cause'].kind],
+    )
     for (const object of remove) await stage.remove(object)
   }
   await stage.make(configMap('default', 'live', { finalizers: ['acme.test/f'] }))
@@ -74,8 +79,15 @@ test('every write that it sends is a dry run, on what is being deleted already',
   assert.ok(writes.length > 3, 'some dry runs were made')
   for (const { requestURI, verb, objectRef } of writes) {
     assert.match(requestURI, /[?&]dryRun=All(&|$)/)
-    assert.ok(verb === 'patch' || objectRef.resource === 'subjectaccessreviews', `${verb} ${requestURI}`)
+    assert.ok(
+      verb === 'patch' || verb === 'delete' || objectRef.resource === 'subjectaccessreviews',
+      `${verb} ${requestURI}`,
+    )
   }
+  assert.ok(
+    writes.some(({ verb, objectRef }) => verb === 'delete' && objectRef.resource === 'pods'),
+    'a delete was tried',
+  )
   assert.ok(!writes.some(({ objectRef }) => objectRef.name === 'live'), 'nothing that is not being deleted is tried')
   const secrets = asked.filter(({ objectRef }) => objectRef?.resource === 'secrets')
   assert.ok(secrets.every(({ verb }) => verb === 'list'))

@@ -34,7 +34,7 @@ async function tries(apiService: object | StatusError): Promise<number> {
     totalMs: 10_000,
     userAgent: 'test',
   })
-  const kinds = { resources: [], stale: [], ofResource: () => undefined, ofKind: () => undefined }
+  const kinds = { resources: [], everyVersion: [], stale: [], ofResource: () => undefined, ofKind: () => undefined }
   await removalLinks({ reader, kinds, dryRun: true } as unknown as Look, REF, OBJECT, 'f')
   return patches
 }

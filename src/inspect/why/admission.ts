@@ -1,109 +1,27 @@
 /**
- * Whether taking a finalizer away would be accepted. It is tried by a dry run, which every webhook, policy and rule judges and which
- * changes nothing; without the right to that (or with --no-dry-run) it is inferred from what webhooks and policies are there.
+ * Whether taking a finalizer away, or the delete itself, would be accepted. On what is being deleted already it is tried by a dry run, which
+ * every webhook, policy and rule judges and which changes nothing; of anything else, without the right to that, and with --no-dry-run it
+ * is inferred from what webhooks and policies are there.
  */
-import type {
-  APIService,
-  ValidatingAdmissionPolicy,
-  ValidatingWebhookConfiguration,
-} from '../../api/generated/types.ts'
+import type { APIService, ValidatingAdmissionPolicy } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { labelSelectorOf } from '../../api/objects/label-selector.ts'
+import type { Read } from '../cluster-reader.ts'
 import { isKubernetes } from './failures.ts'
 import { type Link, lastLink, type ObjectRef, type ServiceRef } from './finding.ts'
-import {
-  API_SERVICES,
-  foundOf,
-  itemsOf,
-  type Look,
-  MUTATING_WEBHOOKS,
-  NAMESPACES,
-  VALIDATING_POLICIES,
-  VALIDATING_WEBHOOKS,
-} from './look.ts'
+import { API_SERVICES, itemsOf, type Look, VALIDATING_POLICIES } from './look.ts'
 import { policyLinks } from './policies.ts'
-import { ruleMatches, type WhyRule } from './rules.ts'
+import { deletionOf, removalOf, ruleMatches, updateOf, type Write } from './rules.ts'
 import { serviceState } from './services.ts'
+import { deadHooks, hooksFor, readHooks } from './webhooks.ts'
 
-interface Hook {
-  readonly configuration: string
-  readonly name: string
-  readonly isMutating: boolean
-  readonly failurePolicy: string
-  readonly rules: readonly WhyRule[]
-  readonly service: { readonly namespace: string; readonly name: string } | undefined
-  matches(ref: ObjectRef, object: KubeObject, namespaceLabels: Readonly<Record<string, string>> | undefined): boolean
+/** What stands against a write, by what is configured. */
+export async function configuredLinks(look: Look, write: Write): Promise<readonly Link[]> {
+  return [...(await deadHooks(look, write)), ...(await policyLinks(look, write))]
 }
 
-async function readHooks({ reader }: Look): Promise<readonly Hook[]> {
-  const [validating, mutating] = await Promise.all(
-    [VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS].map((gvr) => reader.list<ValidatingWebhookConfiguration>(gvr)),
-  )
-  return [validating, mutating].flatMap((read, index) =>
-    itemsOf(read ?? { state: 'missing', message: '' }).flatMap(({ metadata, webhooks }) =>
-      (webhooks ?? []).map((hook): Hook => {
-        const spaces = labelSelectorOf(hook.namespaceSelector ?? {})
-        const objects = labelSelectorOf(hook.objectSelector ?? {})
-        return {
-          configuration: metadata.name ?? '',
-          name: hook.name,
-          isMutating: index === 1,
-          failurePolicy: hook.failurePolicy ?? 'Fail',
-          rules: hook.rules ?? [],
-          service: hook.clientConfig.service,
-          matches: (ref, object, labels) =>
-            objects.matches(object.metadata.labels) && (ref.namespace === '' || spaces.matches(labels)),
-        }
-      }),
-    ),
-  )
-}
-
-/** Webhooks' Services that a rule names this group for. */
-export async function webhooksOfGroup(look: Look, group: string) {
-  const hooks = await readHooks(look)
-  return hooks.flatMap(({ rules, service }) =>
-    service !== undefined && rules.some(({ apiGroups }) => apiGroups?.includes(group)) ? [service] : [],
-  )
-}
-
-async function hooksFor(look: Look, ref: ObjectRef, object: KubeObject, operation: string): Promise<readonly Hook[]> {
-  const hooks = (await readHooks(look)).filter(({ rules }) => ruleMatches(rules, ref, operation))
-  if (hooks.length === 0) return hooks
-  const space = ref.namespace === '' ? undefined : foundOf(await look.reader.get(NAMESPACES, '', ref.namespace))
-  return hooks.filter((hook) => hook.matches(ref, object, space?.metadata.labels))
-}
-
-/** Webhooks that would be asked, must answer, and cannot. */
-export async function deadHooks(
-  look: Look,
-  ref: ObjectRef,
-  object: KubeObject,
-  operation: 'UPDATE' | 'DELETE',
-): Promise<readonly Link[]> {
-  const hooks = (await hooksFor(look, ref, object, operation)).filter(({ failurePolicy }) => failurePolicy === 'Fail')
-  const links: Link[] = []
-  for (const { configuration, name, service } of hooks) {
-    if (service === undefined) continue
-    const state = await serviceState(look, service.namespace, service.name)
-    if (state.problem === '') continue
-    links.push(
-      lastLink(
-        'refused',
-        {
-          kind: 'admission-refuses',
-          by: 'webhook',
-          name,
-          operation,
-          message: `it must answer (failurePolicy Fail), and its Service ${service.namespace}/${service.name} cannot: ${state.problem}`,
-          service: state,
-          configuration,
-        },
-        true,
-      ),
-    )
-  }
-  return links
+/** The same of what is sure to refuse. */
+export async function refusalLinks(look: Look, write: Write): Promise<readonly Link[]> {
+  return (await configuredLinks(look, write)).filter((link) => 'verdict' in link && link.verdict === 'refused')
 }
 
 /** Links for what stands against taking this finalizer away; none when it would be accepted. */
@@ -113,25 +31,42 @@ export async function removalLinks(
   object: KubeObject,
   finalizer: string,
 ): Promise<readonly Link[]> {
-  const inferred = async () => [
-    ...(await deadHooks(look, ref, object, 'UPDATE')),
-    ...(await policyLinks(look, ref, object, finalizer)),
-  ]
+  const inferred = () => configuredLinks(look, removalOf(ref, object, finalizer))
   const index = object.metadata.finalizers?.indexOf(finalizer) ?? -1
-  // Only what is being deleted already is ever tried, and only where the API server itself sees to it that a dry run is one.
-  if (!look.dryRun || index < 0 || object.metadata.deletionTimestamp === undefined) return inferred()
-  if (await isServedElsewhere(look, ref)) return inferred()
+  if (index < 0 || !(await mayTry(look, ref, object))) return inferred()
   const path = `/metadata/finalizers/${index}`
   const tried = await look.reader.tryPatch(ref, ref.namespace, ref.name, [
     { op: 'test', path: '/metadata/uid', value: object.metadata.uid ?? '' },
     { op: 'test', path, value: finalizer },
     { op: 'remove', path },
   ])
+  if (tried.state !== 'found') return answerLinks(look, tried, 'UPDATE', inferred)
+  const isBack = tried.value.metadata.finalizers?.includes(finalizer) === true
+  return isBack ? [await putBack(look, ref, object, finalizer)] : []
+}
+
+/**
+ * Links for what stands against the delete that ends an object which is being deleted already and that no finalizer holds: a kubelet's
+ * last one, or that of a collector.
+ */
+export async function deletionLinks(look: Look, ref: ObjectRef, object: KubeObject): Promise<readonly Link[]> {
+  const inferred = () => refusalLinks(look, deletionOf(ref, object))
+  if (!(await mayTry(look, ref, object))) return inferred()
+  const tried = await look.reader.tryDelete(ref, ref.namespace, ref.name, object.metadata.uid ?? '')
+  return tried.state === 'found' ? [] : answerLinks(look, tried, 'DELETE', inferred)
+}
+
+/** Only what is being deleted already is ever tried, and only where the API server itself sees to it that a dry run is one. */
+const mayTry = async (look: Look, ref: ObjectRef, { metadata }: KubeObject): Promise<boolean> =>
+  look.dryRun && metadata.deletionTimestamp !== undefined && !(await isServedElsewhere(look, ref))
+
+async function answerLinks(
+  look: Look,
+  tried: Exclude<Read<KubeObject>, { state: 'found' }>,
+  operation: Operation,
+  inferred: () => Promise<readonly Link[]>,
+): Promise<readonly Link[]> {
   switch (tried.state) {
-    case 'found':
-      return tried.value.metadata.finalizers?.includes(finalizer) === true
-        ? [await putBack(look, ref, object, finalizer)]
-        : []
     case 'missing':
     case 'not-asked':
       return []
@@ -142,7 +77,7 @@ export async function removalLinks(
       // A webhook with side effects may not be tried; and what changes meanwhile says nothing.
       if (/does not support dry run/.test(message) || code === 0 || code === 409 || isPatchTest(message))
         return inferred()
-      return [(await refusalIn(look, message, 'UPDATE')) ?? refusedBy('server', '', 'UPDATE', message)]
+      return [(await refusalIn(look, message, operation)) ?? refusedBy('server', '', operation, message)]
     }
   }
 }
@@ -190,16 +125,18 @@ export async function refusalIn(look: Look, message: string, operation: Operatio
 
 /** The removal is accepted, and undone on its way: what mutates this object adds the finalizer again. */
 async function putBack(look: Look, ref: ObjectRef, object: KubeObject, finalizer: string): Promise<Link> {
-  const hooks = (await hooksFor(look, ref, object, 'UPDATE')).filter(({ isMutating }) => isMutating)
-  const policies = await mutatingPolicies(look, ref)
+  const write = updateOf(ref, object)
+  const hooks = (await hooksFor(look, write)).filter(({ isMutating }) => isMutating)
+  const policies = await mutatingPolicies(look, write)
   const by = [...hooks.map(({ name, configuration }) => `webhook ${name} (${configuration})`), ...policies]
   return lastLink('refused', { kind: 'put-back', finalizer, by })
 }
 
-async function mutatingPolicies({ reader, kinds }: Look, ref: ObjectRef): Promise<readonly string[]> {
+async function mutatingPolicies(look: Look, write: Write): Promise<readonly string[]> {
+  const { reader, kinds } = look
   const resource = kinds.ofResource(VALIDATING_POLICIES.group, 'mutatingadmissionpolicies')
   if (resource === undefined) return []
   return itemsOf(await reader.list<ValidatingAdmissionPolicy>(resource))
-    .filter(({ spec }) => ruleMatches(spec?.matchConstraints?.resourceRules ?? [], ref, 'UPDATE'))
+    .filter(({ spec }) => ruleMatches(look, spec?.matchConstraints?.resourceRules ?? [], write))
     .map(({ metadata }) => `MutatingAdmissionPolicy ${metadata.name}`)
 }

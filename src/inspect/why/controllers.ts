@@ -4,7 +4,6 @@
  */
 import type { CustomResourceDefinition, Lease, Service } from '../../api/generated/types.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../../api/object.ts'
-import { webhooksOfGroup } from './admission.ts'
 import { componentLink } from './components.ts'
 import { isKubernetes } from './failures.ts'
 import { type Controller, type Link, lastLink, type ObjectRef } from './finding.ts'
@@ -12,6 +11,7 @@ import { knownFinalizer } from './known-finalizers.ts'
 import { failureInLog } from './logs.ts'
 import { DEFINITIONS, deletedAt, foundOf, itemsOf, LEASES, type Look, nameOf, SERVICES, timeOf } from './look.ts'
 import { type Account, accountsOfGroup, isGranted, servesOtherGroups } from './roles.ts'
+import { webhooksOfGroup } from './webhooks.ts'
 import { controllerInWorkload, readWorkloads, type Workload, whyNotRunning } from './workloads.ts'
 
 /** The manager of the finalizer's field, and when it last wrote the object. */
@@ -212,7 +212,7 @@ function accountOf({ namespace, account }: Workload): Account {
 
 /** To take a finalizer away is to write the object: by update or by patch. */
 async function notAllowed(
-  { reader }: Look,
+  { reader, dryRun }: Look,
   ref: ObjectRef,
   workload: Workload,
   controller: Controller,
@@ -221,12 +221,12 @@ async function notAllowed(
   const asWhom = accountOf(workload)
   const { user, groups } = asWhom
   const { group, resource, name } = ref
+  // A review is a write verb, if one that is sent as a dry run.
+  const verbs = dryRun ? ['update', 'patch'] : []
   const answers = await Promise.all(
-    ['update', 'patch'].map((verb) =>
-      reader.mayDo({ user, groups, verb, group, resource, namespace: ref.namespace, name }),
-    ),
+    verbs.map((verb) => reader.mayDo({ user, groups, verb, group, resource, namespace: ref.namespace, name })),
   )
-  const isAsked = answers.every(({ state }) => state === 'found')
+  const isAsked = dryRun && answers.every(({ state }) => state === 'found')
   const mayWrite = isAsked
     ? answers.some((answer) => answer.state === 'found' && answer.value)
     : await isGranted(reader, asWhom, ref)

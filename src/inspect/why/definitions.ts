@@ -2,9 +2,11 @@
 import type { CustomResourceDefinition } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
+import { refusalLinks } from './admission.ts'
 import type { Examine } from './examine.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
-import { deletedAt, type Look, MOST_ALIKE } from './look.ts'
+import { deletedAt, type Look, MOST_ALIKE, refOf } from './look.ts'
+import { deletionOf } from './rules.ts'
 import { listFailure } from './unreadable.ts'
 
 /** The API server looks again after a failure within minutes: when it has been longer, it is worth a word. */
@@ -38,7 +40,10 @@ export async function instanceLinks(
     const cause = { kind: 'instances', definition: ref.name, count: alike.length, finalizers } as const
     const marked = alike.filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
     const next = await Promise.all(marked.slice(0, MOST_ALIKE).map((one) => examine(look, resource, one)))
-    links.push(waitingLink(cause, next, () => lastLink('slow', cause, true)))
+    const unmarked = alike.find(({ metadata }) => metadata.deletionTimestamp === undefined)
+    const refused =
+      unmarked === undefined ? [] : await refusalLinks(look, deletionOf(refOf(resource, unmarked), unmarked))
+    links.push(waitingLink(cause, [...next, ...refused], () => lastLink('slow', cause, true)))
   }
   if (links.length > 0) return links
   const failed = status?.conditions?.find(

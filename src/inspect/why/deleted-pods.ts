@@ -1,10 +1,12 @@
 /** A pod that is being deleted: its grace period, its node, and what the kubelet says of ending it. */
 import type { Lease, Node, Pod } from '../../api/generated/types.ts'
 import { formatTime } from '../../base/clock.ts'
+import { deletionLinks, refusalLinks } from './admission.ts'
 import { componentLink } from './components.ts'
 import { warningsAbout } from './failures.ts'
-import { type Cause, type Link, lastLink, type ObjectRef } from './finding.ts'
+import { type Cause, type Link, lastLink, type ObjectRef, verdictOf } from './finding.ts'
 import { deletedAt, foundOf, LEASES, type Look, NODES, nameOf, timeOf } from './look.ts'
+import { updateOf } from './rules.ts'
 
 /** A node that is silent for longer is given up by Kubernetes. */
 const SILENT_MS = 40_000
@@ -20,11 +22,16 @@ export async function podLinks(look: Look, ref: ObjectRef, pod: Pod): Promise<re
   const node = spec?.nodeName ?? ''
   const ends = timeOf(metadata.deletionTimestamp)
   const isLetGo = (metadata.deletionGracePeriodSeconds ?? 0) === 0 && (metadata.finalizers?.length ?? 0) > 0
-  if (node === '')
-    return isLetGo ? [] : [await componentLink(look, 'kube-controller-manager', 'pod garbage collector', nameOf(ref))]
-  if (isLetGo && hasEnded(status)) return []
-  const silent = await silentNode(look, node, nameOf(ref))
-  if (silent !== undefined) return [silent]
+  if (isLetGo && (node === '' || hasEnded(status))) return []
+  const silent =
+    node === ''
+      ? await componentLink(look, 'kube-controller-manager', 'pod garbage collector', nameOf(ref))
+      : await silentNode(look, node, nameOf(ref))
+  // A collector that is there deletes it in the kubelet's place.
+  if (silent !== undefined)
+    return [...(verdictOf(silent) === 'slow' ? await deletionLinks(look, ref, pod) : []), silent]
+  const refused = isLetGo ? [] : await refusedEnd(look, ref, pod)
+  if (refused.length > 0) return refused
   if (look.now < ends)
     return [lastLink('will-end', { kind: 'grace-period', object: ref, node, ends: formatTime(ends) })]
   const failing = await kubeletFailure(look, ref, node, deletedAt(metadata))
@@ -41,6 +48,15 @@ export async function podLinks(look: Look, ref: ObjectRef, pod: Pod): Promise<re
     return [lastLink('refused', { kind: 'kubelet-failing', node, what, reason: 'no Event', message: note }, true)]
   }
   return [lastLink('slow', { kind: 'kubelet-at-work', node, note }, look.now - ends >= LATE_MS)]
+}
+
+/**
+ * What refuses the kubelet's writes: it tells that the containers have ended in the pod's status, and then deletes the pod a last time,
+ * without a grace period.
+ */
+async function refusedEnd(look: Look, ref: ObjectRef, pod: Pod): Promise<readonly Link[]> {
+  const untold = await refusalLinks(look, updateOf(ref, pod, 'status'))
+  return untold.length > 0 || !hasEnded(pod.status) ? untold : deletionLinks(look, ref, pod)
 }
 
 type Status = Pod['status']

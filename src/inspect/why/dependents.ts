@@ -1,11 +1,12 @@
 /** Owners that wait for what they own (foregroundDeletion, orphan): which dependents there are, and which of them block. */
 import type { KubeObject } from '../../api/object.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
-import { deadHooks } from './admission.ts'
+import { refusalLinks } from './admission.ts'
 import { componentLink } from './components.ts'
 import type { Examine } from './examine.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
 import { type Look, MOST_ALIKE, nameOf, refOf } from './look.ts'
+import { deletionOf, updateOf } from './rules.ts'
 
 export interface Dependent {
   readonly resource: NamedResource
@@ -76,7 +77,7 @@ export async function foregroundLinks(look: Look, owner: ObjectRef, examine: Exa
   const [unmarked] = blocking.filter(({ object }) => object.metadata.deletionTimestamp === undefined)
   if (unmarked !== undefined) {
     const dependent = refOf(unmarked.resource, unmarked.object)
-    const refused = await deadHooks(look, dependent, unmarked.object, 'DELETE')
+    const refused = await refusalLinks(look, deletionOf(dependent, unmarked.object))
     const next = refused.length > 0 ? refused : [collector]
     links.push(waitingLink({ kind: 'blocking-dependent', dependent, count: blocking.length }, next, () => collector))
   }
@@ -90,7 +91,7 @@ export async function orphanLinks(look: Look, owner: ObjectRef): Promise<readonl
     componentLink(look, 'kube-controller-manager', 'garbage collector', nameOf(owner)),
   ])
   for (const { resource, object } of dependents.slice(0, MOST_ALIKE)) {
-    const refused = await deadHooks(look, refOf(resource, object), object, 'UPDATE')
+    const refused = await refusalLinks(look, updateOf(refOf(resource, object), object))
     if (refused.length > 0) return refused
   }
   return [collector]

@@ -5,10 +5,12 @@ import type { Fields, KubeObject, SpecAndStatus } from '../../api/object.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
 import { asObject, asText } from '../../api/unchecked.ts'
 import { isReady, isTerminated } from '../../controllers/pods/pod.ts'
+import { refusalLinks } from './admission.ts'
 import { silentNode } from './deleted-pods.ts'
 import type { Examine } from './examine.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
 import { BUDGETS, builtinRef, itemsOf, type Look, MOST_ALIKE, NODES, nameOf, PODS, unseenLink } from './look.ts'
+import { evictionOf } from './rules.ts'
 
 /** Of a node: its pods that do not end, and those that no eviction may take. */
 export async function drainLinks(look: Look, node: string, examine: Examine): Promise<readonly Link[]> {
@@ -23,6 +25,7 @@ export async function drainLinks(look: Look, node: string, examine: Examine): Pr
   for (const pod of drained.filter(({ metadata }) => metadata.deletionTimestamp === undefined)) {
     const budget = await budgetLink(look, pod)
     if (budget !== undefined) links.push(budget)
+    links.push(...(await refusalLinks(look, evictionOf(podRef(pod)))))
   }
   return links
 }
@@ -32,13 +35,15 @@ const isLeftByDrains = ({ metadata }: Pod) =>
   metadata.annotations?.['kubernetes.io/config.mirror'] !== undefined ||
   metadata.ownerReferences?.some(({ kind, controller }) => kind === 'DaemonSet' && controller === true) === true
 
+const podRef = ({ metadata: { namespace = '', name = '', uid } }: Pod) => builtinRef(PODS, 'Pod', namespace, name, uid)
+
 /** The budget that refuses this pod's eviction now. */
 export async function budgetLink(look: Look, pod: Pod): Promise<Link | undefined> {
   const namespace = pod.metadata.namespace ?? ''
   const budgets = itemsOf(await look.reader.list<PodDisruptionBudget>(BUDGETS, { namespace })).filter(({ spec }) =>
     labelSelectorOf(spec?.selector as Fields | undefined).matches(pod.metadata.labels),
   )
-  const ref = builtinRef(PODS, 'Pod', namespace, pod.metadata.name ?? '', pod.metadata.uid)
+  const ref = podRef(pod)
   const node = pod.spec?.nodeName ?? ''
   const refused = (budget: PodDisruptionBudget, message: string) =>
     lastLink('refused', {

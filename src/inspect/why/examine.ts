@@ -3,7 +3,7 @@ import type { Namespace, Pod } from '../../api/generated/types.ts'
 import type { KubeObject, SpecAndStatus } from '../../api/object.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
-import { removalLinks } from './admission.ts'
+import { refusalLinks, removalLinks } from './admission.ts'
 import { componentLink } from './components.ts'
 import { controllerLinks, setterOf } from './controllers.ts'
 import { instanceLinks } from './definitions.ts'
@@ -17,6 +17,7 @@ import { deletedAt, type Look, MOST_DEEP, MOST_EXAMINED, nameOf, refOf } from '.
 import { namespaceLinks } from './namespaces.ts'
 import { partLinks } from './parts.ts'
 import { pausedLink } from './paused.ts'
+import { deletionOf } from './rules.ts'
 import { attachmentLinks, attachmentsOfVolume, claimLinks, volumeLinks } from './storage.ts'
 
 export type Examine = (look: Look, resource: NamedResource, object: KubeObject) => Promise<Link>
@@ -49,9 +50,12 @@ async function examineAnew(look: Look, resource: NamedResource, given: KubeObjec
   return marked(inner, ref, object)
 }
 
+/** Nothing of it is tried: it is not being deleted. What its delete would meet is told by what is configured. */
 async function live(look: Look, ref: ObjectRef, object: KubeObject): Promise<Link> {
-  const links = await liveDrainLinks(look, ref, object, examine)
-  const cause = { kind: 'not-deleted', note: '' } as const
+  const drains = await liveDrainLinks(look, ref, object, examine)
+  const links = drains.length > 0 ? drains : await refusalLinks(look, deletionOf(ref, object))
+  const isRefused = drains.length === 0 && links.length > 0
+  const cause = { kind: 'not-deleted', note: isRefused ? 'its delete would be refused' : '' } as const
   return waitingLink(cause, links, () => lastLink('not-stuck', cause))
 }
 

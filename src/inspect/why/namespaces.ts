@@ -5,11 +5,12 @@
 import type { APIService, Namespace, Pod } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
-import { deadHooks, refusalIn } from './admission.ts'
+import { refusalIn, refusalLinks } from './admission.ts'
 import { componentLink } from './components.ts'
 import type { Examine } from './examine.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
 import { API_SERVICES, type Look, MOST_ALIKE, nameOf, PODS, refOf } from './look.ts'
+import { deletionOf, updateOf } from './rules.ts'
 import { serviceState } from './services.ts'
 import { listFailure } from './unreadable.ts'
 
@@ -23,8 +24,6 @@ export async function namespaceLinks(
   const { name } = ref
   const { status } = object as Namespace
   const controller = componentLink(look, 'kube-controller-manager', 'namespace controller', nameOf(ref))
-  const [apis, pods] = await Promise.all([unavailableApis(look), podsFirst(look, name, examine)])
-  if (pods.length > 0) return [...pods, ...apis, ...onlyBad([await controller])]
   const told = (status?.conditions ?? []).filter(
     ({ type, status: is }) => is === 'True' && type === 'NamespaceDeletionContentFailure',
   )
@@ -42,19 +41,18 @@ export async function namespaceLinks(
         }),
     ),
   )
-  const { links, count, unlisted } = await content(
-    look,
-    name,
-    examine,
-    failures.length > 0 ? failures : [await controller],
-  )
+  const work = failures.length > 0 ? failures : [await controller]
+  const [apis, pods] = await Promise.all([unavailableApis(look), podsFirst(look, name, examine, work)])
+  if (pods.length > 0) return [...pods, ...apis, ...onlyBad([await controller])]
+  const { links, count, unlisted } = await content(look, name, examine, work)
   const known = [...links, ...apis]
   if (known.length === 0 && failures.length > 0) return [...failures, ...onlyBad([await controller])]
   if (count > 0 || known.length > 0) return [...known, ...onlyBad([await controller])]
   const remaining = (status?.conditions ?? []).filter(
     ({ type, status: is }) => is === 'True' && (REMAINING as readonly string[]).includes(type),
   )
-  if (unlisted === undefined || remaining.length === 0) return [await controller]
+  if (unlisted === undefined || remaining.length === 0)
+    return [...(await refusalLinks(look, updateOf(ref, object, 'finalize'))), await controller]
   // The namespace controller has seen what this caller could not.
   const what = remaining.map(({ message = '' }) => message).join('; ')
   return [lastLink('slow', { kind: 'unseen', what, why: unlisted }, true), ...onlyBad([await controller])]
@@ -65,11 +63,16 @@ const REMAINING = ['NamespaceContentRemaining', 'NamespaceFinalizersRemaining'] 
 
 const onlyBad = (links: readonly Link[]) => links.filter((link) => 'verdict' in link && link.verdict !== 'slow')
 
-async function podsFirst(look: Look, namespace: string, examine: Examine): Promise<readonly Link[]> {
+async function podsFirst(
+  look: Look,
+  namespace: string,
+  examine: Examine,
+  work: readonly Link[],
+): Promise<readonly Link[]> {
   const resource = look.kinds.ofResource('', 'pods')
   const read = await look.reader.list<Pod>(PODS, { namespace })
   if (resource === undefined || read.state !== 'found' || read.value.length === 0) return []
-  return [await groupLink(look, namespace, resource, read.value, true, examine, undefined)]
+  return [await groupLink(look, namespace, resource, read.value, true, examine, work)]
 }
 
 /** `work`: what those wait for that are not even marked yet. */
@@ -105,7 +108,7 @@ async function groupLink(
   alike: readonly KubeObject[],
   isFirst: boolean,
   examine: Examine,
-  work: readonly Link[] | undefined,
+  work: readonly Link[],
 ): Promise<Link> {
   const finalizers = [...new Set(alike.flatMap(({ metadata }) => metadata.finalizers ?? []))]
   const named = resource.group === '' ? resource.resource : `${resource.resource}.${resource.group}`
@@ -118,16 +121,12 @@ async function groupLink(
     isFirst,
   } as const
   const marked = alike.filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
-  if (marked.length === 0) {
-    const [first] = alike
-    const refused = first === undefined ? [] : await deadHooks(look, refOf(resource, first), first, 'DELETE')
-    const controller = () =>
-      componentLink(look, 'kube-controller-manager', 'namespace controller', `namespaces/${namespace}`)
-    const next = refused.length > 0 ? refused : (work ?? [await controller()])
-    return waitingLink(cause, next, () => lastLink('slow', cause, true))
-  }
   const next = await Promise.all(marked.slice(0, MOST_ALIKE).map((object) => examine(look, resource, object)))
-  return waitingLink(cause, next, () => lastLink('slow', cause, true))
+  // One that is not even marked is the controller's next work, or its delete was refused.
+  const unmarked = alike.find(({ metadata }) => metadata.deletionTimestamp === undefined)
+  if (unmarked === undefined) return waitingLink(cause, next, () => lastLink('slow', cause, true))
+  const refused = await refusalLinks(look, deletionOf(refOf(resource, unmarked), unmarked))
+  return waitingLink(cause, [...next, ...(refused.length > 0 ? refused : work)], () => lastLink('slow', cause, true))
 }
 
 /** Aggregated APIs that do not answer: what they hold of a namespace is unknown, so it cannot be said to be empty. */

@@ -1,124 +1,134 @@
-/**
- * ValidatingAdmissionPolicies judged without asking the server: their expressions are evaluated over the object as it is and as it
- * would be without a finalizer. What hangs on the user, on params or on an authorizer stays unknown.
- */
+/** ValidatingAdmissionPolicies judged without asking the server: by their rules, bindings, parameters and expressions. */
 
-import { typeCheck } from '../../api/cel/check.ts'
-import { evaluateExpression } from '../../api/cel/eval-within-cost-limit.ts'
-import { CALL_COST_LIMIT } from '../../api/cel/limits.ts'
-import { parse } from '../../api/cel/parse.ts'
 import { DYN } from '../../api/cel/types.ts'
-import { MapValue, mapKeyOf, type Value, wrap } from '../../api/cel/values.ts'
-import type { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '../../api/generated/types.ts'
-import { asJson, type JsonObject, type KubeObject } from '../../api/object.ts'
-import { labelSelectorOf } from '../../api/objects/label-selector.ts'
-import { policyFunctions, policyVariables } from '../../api/validation/policy-expressions.ts'
-import { type Link, lastLink, type ObjectRef } from './finding.ts'
-import { foundOf, itemsOf, type Look, NAMESPACES, VALIDATING_POLICIES, VALIDATING_POLICY_BINDINGS } from './look.ts'
-import { ruleMatches } from './rules.ts'
+import { wrap } from '../../api/cel/values.ts'
+import type {
+  ValidatingAdmissionPolicyBinding as Binding,
+  ParamRef,
+  ValidatingAdmissionPolicy as Policy,
+} from '../../api/generated/types.ts'
+import { asJson, type KubeObject } from '../../api/object.ts'
+import { formatLabelSelector, labelSelectorOf } from '../../api/objects/label-selector.ts'
+import { conditionsOf, evaluated, isWhole, type Variables, variablesOf, withVariables } from './expressions.ts'
+import { type Link, lastLink } from './finding.ts'
+import { itemsOf, type Look, VALIDATING_POLICIES, VALIDATING_POLICY_BINDINGS } from './look.ts'
+import { isSelected, namespaceOf, ruleMatches, type Selectors, type WhyRule, type Write } from './rules.ts'
 
-/** What policies say, or may say, of an update that takes the finalizer off. All of it is inferred. */
-export async function policyLinks(
-  look: Look,
-  ref: ObjectRef,
-  object: KubeObject,
-  finalizer: string,
-): Promise<readonly Link[]> {
-  const { reader } = look
-  const [policies, bindings, space] = await Promise.all([
-    reader.list<ValidatingAdmissionPolicy>(VALIDATING_POLICIES),
-    reader.list<ValidatingAdmissionPolicyBinding>(VALIDATING_POLICY_BINDINGS),
-    ref.namespace === '' ? undefined : reader.get(NAMESPACES, '', ref.namespace),
-  ])
-  const namespaceObject = space === undefined ? undefined : foundOf(space)
-  const denying = new Set(
-    itemsOf(bindings)
-      .filter(({ spec }) => spec?.validationActions?.includes('Deny') === true)
-      .map(({ spec }) => spec?.policyName),
-  )
-  const variables = requestVariables(ref, object, finalizer, namespaceObject)
-  return itemsOf(policies).flatMap((policy): readonly Link[] => {
-    const { metadata, spec } = policy
-    const { resourceRules = [], namespaceSelector, objectSelector } = spec?.matchConstraints ?? {}
-    const isAsked =
-      denying.has(metadata.name) &&
-      ruleMatches(resourceRules, ref, 'UPDATE') &&
-      labelSelectorOf(objectSelector ?? {}).matches(object.metadata.labels) &&
-      (ref.namespace === '' || labelSelectorOf(namespaceSelector ?? {}).matches(namespaceObject?.metadata.labels))
-    if (!isAsked) return []
-    const name = metadata.name ?? ''
-    const judged = judge(policy, variables)
-    if (judged.says === 'accepts') return []
-    if (judged.says === 'refuses') {
-      const { message } = judged
-      const cause = { kind: 'admission-refuses', by: 'policy', name, operation: 'UPDATE', message } as const
-      return [lastLink('refused', cause, true)]
-    }
-    const what = `whether ValidatingAdmissionPolicy ${name} accepts that a finalizer is taken off`
-    return [lastLink('slow', { kind: 'unseen', what, why: 'it was not tried, for want of a dry run' }, true)]
-  })
+interface MatchResources extends Selectors {
+  readonly resourceRules?: readonly WhyRule[]
+  readonly excludeResourceRules?: readonly WhyRule[]
 }
 
 type Judged = { readonly says: 'accepts' | 'unknown' } | { readonly says: 'refuses'; readonly message: string }
+const ACCEPTS = { says: 'accepts' } as const
+const UNKNOWN = { says: 'unknown' } as const
 
-function judge({ spec }: ValidatingAdmissionPolicy, given: ReadonlyMap<string, Value>): Judged {
-  try {
-    const variables = new Map(given)
-    for (const { expression } of spec?.matchConditions ?? [])
-      if (run(expression, variables) === false) return { says: 'accepts' }
-    const named = new Map<string, readonly [Value, Value]>()
-    for (const { name, expression } of spec?.variables ?? []) {
-      named.set(mapKeyOf(name), [name, run(expression, variables)])
-      variables.set('variables', new MapValue(new Map(named)))
+/** What policies say, or may say, of a write. All of it is inferred. */
+export async function policyLinks(look: Look, write: Write): Promise<readonly Link[]> {
+  const { operation } = write
+  const links: Link[] = []
+  for (const { name, judged } of await judgements(look, write)) {
+    if (judged.says === 'accepts') continue
+    if (judged.says === 'refuses') {
+      const { message } = judged
+      const cause = { kind: 'admission-refuses', by: 'policy', name, operation, message } as const
+      links.push(lastLink('refused', cause, true))
+      continue
     }
-    for (const { expression, message, messageExpression } of spec?.validations ?? []) {
-      if (run(expression, variables) === true) continue
-      const made = messageExpression === undefined ? undefined : run(messageExpression, variables)
-      return {
-        says: 'refuses',
-        message: typeof made === 'string' ? made : (message ?? `failed expression: ${expression}`),
-      }
-    }
-    return { says: 'accepts' }
-  } catch {
-    // It reads what is not known here, or does not compile.
-    return { says: 'unknown' }
+    const what = `whether ValidatingAdmissionPolicy ${name} accepts ${operation === 'DELETE' ? 'the delete' : 'that a finalizer is taken off'}`
+    links.push(lastLink('slow', { kind: 'unseen', what, why: 'it was not tried, for want of a dry run' }, true))
   }
+  return links
 }
 
-/** @throws Error for what reads params, an authorizer or the user that asks */
-function run(expression: string, variables: ReadonlyMap<string, Value>): Value {
-  const checked = typeCheck(parse(expression), {
-    variables: policyVariables,
-    mixed: true,
-    functions: policyFunctions(),
-  })
-  if (checked.issues.length > 0) throw new Error('it does not compile')
-  for (const name of checked.reads) if (!variables.has(name)) throw new Error(`${name} is not known`)
-  return evaluateExpression(checked, variables, { used: 0, limit: CALL_COST_LIMIT })
-}
-
-function requestVariables(
-  { group, version, kind, resource, namespace, name }: ObjectRef,
-  object: KubeObject,
-  finalizer: string,
-  namespaceObject: KubeObject | undefined,
-): ReadonlyMap<string, Value> {
-  const finalizers = object.metadata.finalizers?.filter((one) => one !== finalizer) ?? []
-  const { finalizers: _, ...metadata } = object.metadata
-  const after: KubeObject = { ...object, metadata: finalizers.length === 0 ? metadata : { ...metadata, finalizers } }
-  const request: JsonObject = {
-    operation: 'UPDATE',
-    name,
-    namespace,
-    kind: { group, version, kind },
-    resource: { group, version, resource },
-    subResource: '',
-  }
-  return new Map([
-    ['object', wrap(asJson(after), DYN)],
-    ['oldObject', wrap(asJson(object), DYN)],
-    ['request', wrap(request, DYN)],
-    ['namespaceObject', namespaceObject === undefined ? null : wrap(asJson(namespaceObject), DYN)],
+async function judgements(look: Look, write: Write) {
+  const { reader } = look
+  const [policies, bindings] = await Promise.all([
+    reader.list<Policy>(VALIDATING_POLICIES),
+    reader.list<Binding>(VALIDATING_POLICY_BINDINGS),
   ])
+  const denying = itemsOf(bindings).filter(({ spec }) => spec?.validationActions?.includes('Deny') === true)
+  const found: { readonly name: string; readonly judged: Judged }[] = []
+  for (const policy of itemsOf(policies)) {
+    const { name = '' } = policy.metadata
+    if (!(await isMatched(look, policy.spec?.matchConstraints ?? {}, write))) continue
+    for (const { spec } of denying.filter((one) => one.spec?.policyName === name)) {
+      const within = (spec?.matchResources ?? {}) as MatchResources
+      const isBound = within.resourceRules === undefined || (await isMatched(look, within, write))
+      if (!isBound || !(await isSelected(look, within, write))) continue
+      found.push({ name, judged: await judgeBound(look, policy, spec?.paramRef, write) })
+    }
+  }
+  return found
+}
+
+async function isMatched(look: Look, match: MatchResources, write: Write): Promise<boolean> {
+  const { resourceRules = [], excludeResourceRules = [] } = match
+  if (!ruleMatches(look, resourceRules, write) || ruleMatches(look, excludeResourceRules, write)) return false
+  return isSelected(look, match, write)
+}
+
+/** With each of the objects that a binding gives it as parameters. */
+async function judgeBound(look: Look, policy: Policy, paramRef: ParamRef | undefined, write: Write): Promise<Judged> {
+  const given = variablesOf(write, await namespaceOf(look, write))
+  if (policy.spec?.paramKind === undefined || paramRef === undefined) return judge(policy, given, isWhole(write))
+  const params = await paramsOf(look, policy.spec.paramKind, paramRef, write)
+  if (!Array.isArray(params)) return params as Judged
+  const judged = params.map((param: KubeObject) =>
+    judge(policy, new Map(given).set('params', wrap(asJson(param), DYN)), isWhole(write)),
+  )
+  return judged.find(({ says }) => says === 'refuses') ?? judged.find(({ says }) => says === 'unknown') ?? ACCEPTS
+}
+
+async function paramsOf(
+  { reader, kinds }: Look,
+  { apiVersion = '', kind = '' }: { readonly apiVersion?: string; readonly kind?: string },
+  { name, namespace = '', selector, parameterNotFoundAction }: ParamRef,
+  { ref }: Write,
+): Promise<readonly KubeObject[] | Judged> {
+  const resource = kinds.ofKind(apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '', kind)
+  if (resource === undefined) return UNKNOWN
+  const within = resource.namespaced ? namespace || ref.namespace : ''
+  const read =
+    name === undefined
+      ? await reader.list(resource, {
+          namespace: within,
+          labelSelector: formatLabelSelector(labelSelectorOf(selector)),
+        })
+      : await reader.get(resource, within, name)
+  const found = read.state === 'found' ? [read.value].flat() : []
+  if (read.state !== 'found' && read.state !== 'missing') return UNKNOWN
+  if (found.length > 0) return found
+  if (parameterNotFoundAction !== 'Deny') return ACCEPTS
+  return {
+    says: 'refuses',
+    message: `failed to configure binding: no params found for policy binding with \`Deny\` parameterNotFoundAction`,
+  }
+}
+
+function judge({ spec }: Policy, given: Variables, whole: boolean): Judged {
+  const conditions = conditionsOf(spec ?? {}, given, whole)
+  if (conditions !== 'asked') return conditions === 'unknown' ? UNKNOWN : ACCEPTS
+  const { variables, isKnown } = withVariables(spec?.variables ?? [], given, whole)
+  let isUnknown = false
+  for (const { expression, message, messageExpression } of spec?.validations ?? []) {
+    const found = isKnown(expression) ? evaluated(expression, variables, whole) : UNKNOWN
+    if ('says' in found || found.is === 'unknown') {
+      isUnknown = true
+      continue
+    }
+    if (found.is === 'failed') {
+      // An expression that fails refuses, unless its policy says that failures are to be ignored.
+      if (spec?.failurePolicy !== 'Ignore') return { says: 'refuses', message: found.message }
+      continue
+    }
+    if (found.value === true) continue
+    const made = messageExpression === undefined ? undefined : evaluated(messageExpression, variables, whole)
+    const isMade = made?.is === 'value' && typeof made.value === 'string'
+    return {
+      says: 'refuses',
+      message: isMade ? String(made.value) : (message ?? `failed expression: ${expression}`),
+    }
+  }
+  return isUnknown ? UNKNOWN : ACCEPTS
 }

@@ -1,20 +1,115 @@
-/** Rules of webhooks and policies: which requests they are about. */
+/** Writes that admission judges, and the rules of webhooks and policies that say which of them they are about. */
+import type { KubeObject } from '../../api/object.ts'
+import { labelSelectorOf } from '../../api/objects/label-selector.ts'
 import type { ObjectRef } from './finding.ts'
+import { foundOf, type Look, NAMESPACES } from './look.ts'
+
+/** A request that would change an object, as admission sees it. */
+export interface Write {
+  readonly ref: ObjectRef
+  /** '' for the object itself. */
+  readonly subresource: string
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE'
+  readonly oldObject: KubeObject | undefined
+  /** undefined of a delete. */
+  readonly object: KubeObject | undefined
+}
+
+export function removalOf(ref: ObjectRef, object: KubeObject, finalizer: string): Write {
+  const finalizers = object.metadata.finalizers?.filter((one) => one !== finalizer) ?? []
+  const { finalizers: _, ...metadata } = object.metadata
+  const after: KubeObject = { ...object, metadata: finalizers.length === 0 ? metadata : { ...metadata, finalizers } }
+  return { ref, subresource: '', operation: 'UPDATE', oldObject: object, object: after }
+}
+
+export const deletionOf = (ref: ObjectRef, object: KubeObject): Write => ({
+  ref,
+  subresource: '',
+  operation: 'DELETE',
+  oldObject: object,
+  object: undefined,
+})
+
+/** That leaves it as it is, as far as is known. */
+export const updateOf = (ref: ObjectRef, object: KubeObject, subresource = ''): Write => ({
+  ref,
+  subresource,
+  operation: 'UPDATE',
+  oldObject: object,
+  object,
+})
+
+export function evictionOf(ref: ObjectRef): Write {
+  const { namespace, name } = ref
+  const object: KubeObject = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace, name } }
+  return { ref, subresource: 'eviction', operation: 'CREATE', oldObject: undefined, object }
+}
 
 export interface WhyRule {
   readonly operations?: readonly string[]
   readonly apiGroups?: readonly string[]
+  readonly apiVersions?: readonly string[]
   readonly resources?: readonly string[]
+  readonly resourceNames?: readonly string[]
   readonly scope?: string
 }
 
-export function ruleMatches(rules: readonly WhyRule[], ref: ObjectRef, operation: string): boolean {
-  const has = (list: readonly string[] | undefined, value: string) => list?.some((one) => one === '*' || one === value)
+/** What configures admission is never judged by it: nothing could be mended otherwise. */
+const EXEMPT = new Set(
+  ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'].concat(
+    ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'],
+    ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'],
+  ),
+)
+const isExempt = ({ group, resource }: ObjectRef) => group === 'admissionregistration.k8s.io' && EXEMPT.has(resource)
+
+const has = (list: readonly string[] | undefined, value: string) =>
+  list?.some((one) => one === '*' || one === value) === true
+
+/** `*` means no subresources; `*` with a slash on either side all of that side. */
+function isResource(listed: readonly string[] | undefined, { ref: { resource }, subresource }: Write): boolean {
+  return (listed ?? []).some((one) => {
+    const [of = '', sub] = one.split('/')
+    if (of !== '*' && of !== resource) return false
+    return sub === '*' || (sub ?? '') === subresource
+  })
+}
+
+/** Requests in any version that is served of the resource count (matchPolicy Equivalent, which is the default). */
+export function ruleMatches({ kinds }: Look, rules: readonly WhyRule[], write: Write): boolean {
+  const { ref, operation } = write
+  if (isExempt(ref)) return false
+  const versions = kinds.everyVersion.flatMap((one) =>
+    one.group === ref.group && one.resource === ref.resource ? [one.version] : [],
+  )
   return rules.some(
-    ({ operations, apiGroups, resources, scope = '*' }) =>
+    ({ operations, apiGroups, apiVersions = ['*'], resourceNames = [], scope = '*', ...rule }) =>
       has(operations, operation) &&
       has(apiGroups, ref.group) &&
-      resources?.some((one) => one === '*' || one === '*/*' || one === ref.resource) &&
+      [ref.version, ...versions].some((version) => has(apiVersions, version)) &&
+      isResource(rule.resources, write) &&
+      (resourceNames.length === 0 || resourceNames.includes(ref.name)) &&
       (scope === '*' || scope === (ref.namespace === '' ? 'Cluster' : 'Namespaced')),
   )
+}
+
+export interface Selectors {
+  readonly namespaceSelector?: object
+  readonly objectSelector?: object
+}
+
+/** Of an update either of its objects counts. A Namespace is in itself; what else is in none is always selected. */
+export async function isSelected(look: Look, { namespaceSelector, objectSelector }: Selectors, write: Write) {
+  const { object, oldObject, ref } = write
+  const objects = labelSelectorOf(objectSelector ?? {})
+  if (![object, oldObject].some((one) => one !== undefined && objects.matches(one.metadata.labels))) return false
+  const isNamespace = ref.group === '' && ref.resource === 'namespaces'
+  if (ref.namespace === '' && !isNamespace) return true
+  const space = isNamespace ? (object ?? oldObject) : await namespaceOf(look, write)
+  return labelSelectorOf(namespaceSelector ?? {}).matches(space?.metadata.labels)
+}
+
+/** undefined: it is in none, or that may not be seen. */
+export async function namespaceOf(look: Look, { ref }: Write): Promise<KubeObject | undefined> {
+  return ref.namespace === '' ? undefined : foundOf(await look.reader.get(NAMESPACES, '', ref.namespace))
 }

@@ -2,7 +2,7 @@
 import type { Node } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
-import { compareVerdicts, lastCause } from './finding.ts'
+import { type Cause, compareVerdicts, lastCause } from './finding.ts'
 import { deletedAt, itemsOf, type Look, NODES } from './look.ts'
 import { markedOf } from './marked.ts'
 import { listFailure } from './unreadable.ts'
@@ -55,6 +55,8 @@ async function unlisted(
   return (await listFailure(look, resource, read)).map((link) => conclude(ref, 'unreadable', '', link))
 }
 
+const isOfDelete = (cause: Cause) => cause.kind === 'admission-refuses' && cause.operation === 'DELETE'
+
 /** Nodes that are cordoned and whose pods no eviction may take. */
 async function blockedDrains(look: Look): Promise<readonly Explanation[]> {
   const resource = look.kinds.ofResource('', 'nodes')
@@ -65,5 +67,6 @@ async function blockedDrains(look: Look): Promise<readonly Explanation[]> {
     return spec?.unschedulable === true && metadata.deletionTimestamp === undefined
   })
   const explained = await Promise.all(cordoned.slice(0, 10).map((node) => explainObject(look, resource, node)))
-  return explained.filter(({ chain }) => lastCause(chain).verdict !== 'not-stuck')
+  // That its delete would be refused holds no drain.
+  return explained.filter(({ chain, cause }) => lastCause(chain).verdict !== 'not-stuck' && !isOfDelete(cause))
 }

@@ -196,14 +196,21 @@ function waysFor(cause: Cause): readonly Rated[] {
           ),
         ),
       ]
-    case 'admission-refuses':
+    case 'admission-refuses': {
+      const isDelete = cause.operation === 'DELETE'
       if (cause.by === 'server')
-        return [way(1, 'mend the object so that the API server accepts an update of it', NOTHING)]
+        return [
+          isDelete
+            ? way(1, 'mend what the API server says of the delete', NOTHING)
+            : way(1, 'mend the object so that the API server accepts an update of it', NOTHING),
+        ]
       if (cause.by === 'policy')
         return [
           way(
             2,
-            `let ValidatingAdmissionPolicy ${cause.name} leave out what is being deleted (object.metadata.deletionTimestamp)`,
+            isDelete
+              ? `when it is meant to go, let ValidatingAdmissionPolicy ${cause.name} or its binding leave it out`
+              : `let ValidatingAdmissionPolicy ${cause.name} leave out what is being deleted (object.metadata.deletionTimestamp)`,
             NOTHING,
             kubectl('edit', 'validatingadmissionpolicy', cause.name),
           ),
@@ -211,7 +218,7 @@ function waysFor(cause: Cause): readonly Rated[] {
       return [
         way(
           1,
-          `let the server of webhook ${cause.name} run again, or let it accept updates of what is being deleted`,
+          `let the server of webhook ${cause.name} run again, or let it accept ${isDelete ? 'the delete' : 'updates of what is being deleted'}`,
           NOTHING,
         ),
         ...(cause.configuration === undefined
@@ -230,6 +237,7 @@ function waysFor(cause: Cause): readonly Rated[] {
               ),
             ]),
       ]
+    }
     case 'put-back':
       return [way(1, 'let what puts the finalizer back leave out what is being deleted', NOTHING)]
     case 'budget':
