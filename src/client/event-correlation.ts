@@ -128,7 +128,7 @@ function kindOf(
 function isOneOfMany(kind: Kind, message: string, now: number): boolean {
   if (now - kind.at > similarIntervalMs) kind.messages = []
   kind.at = now
-  if (!kind.messages.includes(message)) kind.messages = [...kind.messages, message]
+  if (!kind.messages.includes(message)) kind.messages = kind.messages.concat([message])
   if (kind.messages.length < similarEvents) return false
   kind.messages = kind.messages.slice(1)
   return true
@@ -145,11 +145,9 @@ function combined(event: CoreEvent): CoreEvent {
   }
 }
 
-/** A new list: one that is grown in place keeps room for many more. */
-const withNewest = <T>(list: readonly T[], item: T, most: number): readonly T[] => [
-  ...(list.length < most ? list : list.slice(1)),
-  item,
-]
+/** A new list, joined of two: one that grows, in place or as a literal, keeps room for sixteen more. */
+const withNewest = <T>(list: readonly T[], item: T, most: number): readonly T[] =>
+  (list.length < most ? list : list.slice(1)).concat([item])
 
 function isHeard(subject: Subject, now: number): boolean {
   subject.tokens = Math.min(spamBurst, subject.tokens + (now - subject.at) * spamPerMs)

@@ -86,7 +86,8 @@ export function createPleg(
       if (pod.containers.length > 1) pod.containers.sort(newestFirst)
       const current = pod.sandboxes[0]
       const ips = current !== undefined && current.ips.length > 0 ? current.ips : cache.get(uid).ips
-      statuses.set(uid, { uid, ips, ...pod })
+      // Copies without the room that lists which grew in place keep.
+      statuses.set(uid, { uid, ips, sandboxes: pod.sandboxes.slice(), containers: pod.containers.slice() })
     }
     return statuses
   }

@@ -231,6 +231,7 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
       if (version === entry.baseVersion || isOlderVersion(version, entry.baseVersion)) {
         // Known from the answer to a write, all but that the pod is to go.
         if (mayDelete(entry)) enqueue(entry)
+        else if (version === entry.baseVersion) share(entry, pod.status ?? {})
         return
       }
       entry.answered = false
@@ -242,6 +243,7 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
       else if (entry.base.startTime !== undefined) entry.status = { ...entry.status, startTime: entry.base.startTime }
       if (awaitsRemoval(entry, pod)) return
       if (mayDelete(entry) || statusPatch(entry.uid, entry.base, entry.status) !== undefined) enqueue(entry)
+      else share(entry, entry.base)
     },
     forget(uid) {
       const removal = entries.get(uid)?.removal
@@ -287,6 +289,14 @@ function withForeign(status: PodStatus, base: PodStatus): PodStatus {
   const conditions = others.length === 0 ? own : [...others, ...own]
   const { conditions: _, ...rest } = status
   return { ...rest, ...foreign, ...(conditions.length === 0 ? {} : { conditions }) }
+}
+
+/** Of equal values of the status those of `base` are kept, which informers hold anyway. */
+function share(entry: Entry, base: PodStatus): void {
+  const shared: Record<string, unknown> = { ...entry.status }
+  for (const [field, value] of Object.entries(base)) if (sameJson(shared[field], value)) shared[field] = value
+  entry.base = base
+  entry.status = shared
 }
 
 const NOT_LOCATED = 'The container could not be located when the pod was terminated'

@@ -49,7 +49,8 @@ export interface Sandbox {
   state: 'ready' | 'notReady'
   readonly createdAt: number
   ips: readonly string[]
-  readonly containers: Set<Container>
+  /** A new list with each change: there are as many as pods, and most have one, for which a Set has room for four. */
+  containers: readonly Container[]
 }
 
 export interface Container {
@@ -88,7 +89,7 @@ export function createSimulatedRuntime(
   const { clock, scheduler } = runtime
   const sandboxes = new Map<string, Sandbox>()
   const containers = new Map<string, Container>()
-  const byPod = new Map<string, Set<Sandbox>>()
+  const byPod = new Map<string, readonly Sandbox[]>()
   const listeners = new Set<(event: ContainerEvent) => void>()
 
   const newId = () => Buffer.from(runtime.random.bytes(32)).toString('hex')
@@ -136,7 +137,7 @@ export function createSimulatedRuntime(
     container.exit?.cancel()
     container.kill?.cancel()
     containers.delete(container.status.id)
-    container.sandbox.containers.delete(container)
+    container.sandbox.containers = container.sandbox.containers.filter((one) => one !== container)
     endedNow(container)
     tell('deleted', uidOf(container), container.status.id)
   }
@@ -186,7 +187,7 @@ export function createSimulatedRuntime(
       status: { ...status, podSandboxId: sandbox.id, ...(neverReady ? { ready: false } : {}) },
     }
     containers.set(status.id, container)
-    sandbox.containers.add(container)
+    sandbox.containers = sandbox.containers.concat([container])
     return container
   }
 
@@ -203,9 +204,9 @@ export function createSimulatedRuntime(
     adopt({ sandbox: config, sandboxId, createdAt, ips, containers: made }) {
       const { uid } = config.metadata
       if (byPod.has(uid)) return
-      const sandbox: Sandbox = { id: sandboxId, config, state: 'ready', createdAt, ips, containers: new Set() }
+      const sandbox: Sandbox = { id: sandboxId, config, state: 'ready', createdAt, ips, containers: [] }
       sandboxes.set(sandbox.id, sandbox)
-      byPod.set(uid, new Set([sandbox]))
+      byPod.set(uid, [sandbox])
       for (const ip of ips) addresses.reserve(ip)
       for (const { config: own, status } of made) {
         const container = add(sandbox, own, status)
@@ -231,12 +232,10 @@ export function createSimulatedRuntime(
         state: 'ready',
         createdAt: clock.now(),
         ips: config.hostNetwork ? [] : [...addresses.take()],
-        containers: new Set(),
+        containers: [],
       }
       sandboxes.set(sandbox.id, sandbox)
-      const others = byPod.get(uid)
-      if (others === undefined) byPod.set(uid, new Set([sandbox]))
-      else others.add(sandbox)
+      byPod.set(uid, (byPod.get(uid) ?? []).concat([sandbox]))
       tell('started', uid, sandbox.id)
       return sandbox.id
     },
@@ -251,12 +250,12 @@ export function createSimulatedRuntime(
       const sandbox = sandboxes.get(id)
       if (sandbox === undefined) return
       stopSandbox(sandbox)
-      for (const container of [...sandbox.containers]) forget(container)
+      for (const container of sandbox.containers) forget(container)
       sandboxes.delete(id)
       const { uid } = sandbox.config.metadata
-      const others = byPod.get(uid)
-      others?.delete(sandbox)
-      if (others?.size === 0) byPod.delete(uid)
+      const others = byPod.get(uid)?.filter((one) => one !== sandbox) ?? []
+      if (others.length === 0) byPod.delete(uid)
+      else byPod.set(uid, others)
       tell('deleted', uid, id)
     },
 
