@@ -19,11 +19,12 @@ import { type AdmissionOptions, createAdmissionChain } from './admission/chain.t
 import { admissionTimings } from './admission/metrics.ts'
 import type { AdmissionHost, AdmissionPlugin } from './admission/plugin.ts'
 import { type Aggregator, createAggregator, type FrontProxyIdentity, type LocalApi } from './aggregation/aggregator.ts'
+import { unaskedAggregator } from './aggregation/unasked.ts'
 import type { Authorizer } from './auth/authorizer.ts'
 import { type Caches, createCaches } from './cache/caches.ts'
 import type { SharedEntries } from './cache/entry.ts'
 import type { Change } from './cache/event-log.ts'
-import { createWebhookConversion, renamedVersion } from './customresources/conversion-webhook.ts'
+import { createWebhookConversion, unaskedConversion } from './customresources/conversion-webhook.ts'
 import { createDiscovery } from './discovery/discovery.ts'
 import { pathsResponse } from './discovery/paths.ts'
 import { createEndpoints } from './endpoints/endpoints.ts'
@@ -54,6 +55,7 @@ import { randomNames, seededNames } from './registry/generate-name.ts'
 import type { Registry } from './registry/registry.ts'
 import type { Strategies } from './registry/strategies/index.ts'
 import { stateMetrics } from './state-metrics.ts'
+import type { Isolation } from './webhooks/unasked.ts'
 
 /** Authentication, authorization, and answers to reviews of both. */
 export interface ServerAuth {
@@ -104,11 +106,11 @@ export interface ApiServerOptions {
   /** This server's client certificate for aggregated API servers; without it there are none. */
   readonly frontProxy?: FrontProxyIdentity
   /**
-   * It opens no connection to anything that its objects name: what would be sent to kubelets, pods and Services is refused, and a
-   * conversion webhook is taken to change nothing but the version. Without `frontProxy` and the admission plugins of webhooks nothing
-   * else would.
+   * It opens no connection to anything that its objects name: what would be sent to kubelets, pods and Services is refused, a
+   * conversion webhook that could be reached is taken to change nothing but the version, and aggregated API servers to serve nothing. Its
+   * admission plugins of webhooks must not call them.
    */
-  readonly isolated?: boolean
+  readonly isolation?: Isolation
   /** Decides the suffixes of generated names. Default: they are random. */
   readonly seed?: number
   /** What goes wrong on purpose. */
@@ -143,7 +145,9 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const endpointOf = createEndpoints(
     scheme,
     options.strategies,
-    options.isolated === true ? renamedVersion : createWebhookConversion(runtime, reads),
+    options.isolation === undefined
+      ? createWebhookConversion(runtime, reads)
+      : unaskedConversion(options.isolation, reads),
   )
   const auth = options.auth?.(reads)
   const host: AdmissionHost = {
@@ -176,7 +180,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     decode: caches.decode,
   }
   const aggregator = aggregatorOf(options, reads)
-  const kubelets = createKubelets(options.kubelets, options.isolated === true ? refusedClient : undefined)
+  const kubelets = createKubelets(options.kubelets, options.isolation === undefined ? undefined : refusedClient)
   const context: ServerContext = {
     runtime,
     scheme,
@@ -273,9 +277,10 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
 const APISERVICES = [{ group: 'apiregistration.k8s.io', resource: 'apiservices' }]
 
 function aggregatorOf(
-  { runtime, frontProxy, localApis }: ApiServerOptions,
+  { runtime, frontProxy, localApis, isolation }: ApiServerOptions,
   reads: ServerReads,
 ): Aggregator | undefined {
+  if (isolation !== undefined) return unaskedAggregator(isolation, reads)
   return (
     frontProxy && createAggregator(runtime, reads, reads.generationOf(APISERVICES), frontProxy, localApis?.({ reads }))
   )

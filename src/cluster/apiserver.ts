@@ -5,6 +5,7 @@ import { decodeRecord, JOURNAL_VERSION, type Journal } from '../api/journal.ts'
 import type { EagerHandler, Handler } from '../api/request.ts'
 import { builtinScheme } from '../api/scheme/scheme.ts'
 import { builtinAdmissionPlugins } from '../apiserver/admission/plugins/index.ts'
+import { unaskedWebhooks } from '../apiserver/admission/webhooks/admission-review.ts'
 import { answerTokenRequest } from '../apiserver/auth/tokenrequest.ts'
 import { reviewToken } from '../apiserver/auth/tokenreview.ts'
 import type { SharedEntries } from '../apiserver/cache/entry.ts'
@@ -37,6 +38,7 @@ import type { ServiceNetwork } from '../apiserver/registry/allocators/service-ne
 import { builtinStrategies } from '../apiserver/registry/strategies/builtin.ts'
 import { createApiServer, type ServerAuth } from '../apiserver/server.ts'
 import { readingKubernetes } from '../apiserver/stored-by-kubernetes.ts'
+import type { Isolation } from '../apiserver/webhooks/unasked.ts'
 import { sleep } from '../base/clock.ts'
 import { collectGarbage, usedMemory } from '../base/memory.ts'
 import type { Runtime } from '../base/runtime.ts'
@@ -81,7 +83,7 @@ export interface ControlPlaneOptions {
   /** Where the audit log is when no flag says otherwise. */
   readonly auditLog: string
   /** It begins with the objects of a cluster that works: what every cluster contains is there. */
-  readonly forked?: { readonly entries: SharedEntries; readonly isolated?: boolean }
+  readonly forked?: { readonly entries: SharedEntries; readonly isolation?: Isolation }
   readonly kubelets?: KubeletsHere
   /** Decides the suffixes of generated names. */
   readonly seed?: number
@@ -168,7 +170,8 @@ const ROLE_RESOURCES = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebin
 /** @throws StoreError when the store is held by another process or corrupt */
 export async function startControlPlane(runtime: Runtime, options: ControlPlaneOptions): Promise<ControlPlane> {
   const { pki, identity, network } = options
-  const isolated = options.forked?.isolated === true
+  const isolation = options.forked?.isolation
+  const isolated = isolation !== undefined
   const stopping = new AbortController()
   /** The `kubernetes` Service leads elsewhere. */
   const leaving = new AbortController()
@@ -224,13 +227,13 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
       runtime,
       storage,
       ...(options.forked === undefined ? {} : { entries: options.forked.entries }),
-      isolated,
+      ...(isolation === undefined ? {} : { isolation }),
       ...(options.seed === undefined ? {} : { seed: options.seed }),
       ...(options.faults === undefined ? {} : { faults: options.faults }),
       scheme,
       strategies: builtinStrategies({ allowPrivileged: options.allowPrivileged }),
       admission: {
-        plugins: builtinAdmissionPlugins(runtime),
+        plugins: builtinAdmissionPlugins(runtime, isolation && unaskedWebhooks(isolation)),
         enabled: options.enableAdmissionPlugins,
         disabled: options.disableAdmissionPlugins,
       },

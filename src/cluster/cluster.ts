@@ -253,7 +253,7 @@ async function start(
       progress,
       network,
       ...(clusterCidrs === undefined ? {} : { clusterCidrs }),
-      isTwin: forked?.isolated === true,
+      isTwin: forked?.isolation !== undefined,
       ...(options.scheduler === undefined ? {} : { scheduler: options.scheduler }),
       volumes: join(realpathSync(directory.path), 'volumes'),
       ...forNodes,

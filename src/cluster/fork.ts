@@ -6,6 +6,7 @@
 import { badRequest, notAllowed } from '../api/status.ts'
 import type { SharedEntries } from '../apiserver/cache/entry.ts'
 import type { Faults } from '../apiserver/faults/which-requests-are-struck.ts'
+import type { Isolation } from '../apiserver/webhooks/unasked.ts'
 import type { Clock, Timer } from '../base/clock.ts'
 import type { Transport } from '../client/transport.ts'
 import type { Delays } from '../client/uneven-transport.ts'
@@ -39,7 +40,7 @@ export interface ForkStart {
   /** Of its faults. Default: the options'. */
   readonly faultSeed?: number
   /** It opens no connection to anything that its objects name. */
-  readonly isolated?: boolean
+  readonly isolation?: Isolation
   /** How much of its time requests of its components take. Default: none takes any. */
   readonly uneven?: Delays
 }

@@ -5,6 +5,7 @@
  */
 import type { KubeObject, ObjectMeta } from '../api/object.ts'
 import { decodeStored, encodeStored, type SharedEntries } from '../apiserver/cache/entry.ts'
+import type { Isolation } from '../apiserver/webhooks/unasked.ts'
 import type { Delays } from '../client/uneven-transport.ts'
 import type { StoreImage } from '../storage/image.ts'
 import { startFork } from './cluster.ts'
@@ -59,6 +60,7 @@ export interface TwinStart {
   /** From which Services have their addresses; default: skiff's own range. */
   readonly serviceRange?: string
   readonly port?: number
+  readonly isolation: Isolation
   /** How much of its time requests of its components take. Default: none takes any. */
   readonly uneven?: Delays
 }
@@ -84,18 +86,16 @@ export function twinImage(stored: readonly StoredObjects[]): TwinImage {
 
 /** Resolves when its controllers, scheduler and nodes run. The caller stops it. @throws StartError */
 export async function startTwin({ image, entries }: TwinImage, start: TwinStart): Promise<Fork> {
-  const { time, clock, nodes, serviceRange, port, uneven } = start
+  const { time, clock, nodes, serviceRange, port, uneven, isolation } = start
   const twin = await startFork(
     {
       storage: 'memory',
       from: snapshotOf(image, time, clock === 'manual'),
       clock,
-      // Their servers are the source's: they are not asked.
-      disableAdmissionPlugins: ['MutatingAdmissionWebhook', 'ValidatingAdmissionWebhook'],
       ...(serviceRange === undefined ? {} : { security: { serviceClusterIpRange: serviceRange } }),
       ...(port === undefined ? {} : { port }),
     },
-    { entries, nodes, isolated: true, ...(uneven === undefined ? {} : { uneven }) },
+    { entries, nodes, isolation, ...(uneven === undefined ? {} : { uneven }) },
   )
   try {
     await twin.running

@@ -179,7 +179,9 @@ test('the end of a definition takes what its instances own, whichever version th
 test('what is not there is refused, or ignored; a kind that is not served is a question that cannot be asked', async () => {
   const targets = [{ kind: 'cm', namespace: 'default', name: 'nope' }]
   const refused = await planDelete(stage.source, { targets })
-  assert.deepEqual(refused.refused, [{ what: 'configmaps/nope', message: 'configmaps "nope" not found' }])
+  assert.deepEqual(refused.refused, [
+    { what: 'configmaps/nope', message: 'configmaps "nope" not found', isMissing: true },
+  ])
   assert.deepEqual((await planDelete(stage.source, { targets, ignoreNotFound: true })).refused, [])
   await assert.rejects(
     planDelete(stage.source, { targets: [{ kind: 'shoe', namespace: '', name: 'a' }] }),

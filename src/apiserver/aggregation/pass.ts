@@ -36,7 +36,7 @@ const answered = (status: number, body: string, headers: Headers = {}): ApiRespo
   contentType: 'text/plain; charset=utf-8',
   bytes: [Buffer.from(body)],
 })
-const unavailable = (text: string) => answered(503, `${text}\n`, { 'x-content-type-options': 'nosniff' })
+export const unavailable = (text: string) => answered(503, `${text}\n`, { 'x-content-type-options': 'nosniff' })
 
 /** @throws the request's own reason when its client has gone */
 export async function passOn(runtime: Runtime, request: ApiRequest, remoteOf: () => Remote): Promise<ApiResponse> {

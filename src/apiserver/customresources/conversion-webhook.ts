@@ -21,6 +21,7 @@ import { validateAnnotations } from '../../api/validation/meta.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { CacheReads } from '../reads.ts'
 import { createWebhookClient } from '../webhooks/client.ts'
+import { type Isolation, requireReachable } from '../webhooks/unasked.ts'
 
 const TIMEOUT_SECONDS = 30
 
@@ -31,9 +32,22 @@ export type WebhookConversion = (
   apiVersion: string,
 ) => Promise<readonly KubeObject[]>
 
-/** In place of a webhook that is not asked: the object says the other version, and is the same. */
-export const renamedVersion: WebhookConversion = async (_row, objects, apiVersion) =>
-  objects.map((object) => (object.apiVersion === apiVersion ? object : { ...object, apiVersion }))
+/** In place of webhooks that are not asked: where one could be, the object says the other version, and is the same. */
+export const unaskedConversion =
+  (isolation: Isolation, reads: CacheReads): WebhookConversion =>
+  async (row, objects, apiVersion) => {
+    const other = objects.find((object) => object.apiVersion !== apiVersion)
+    if (other === undefined) return objects
+    try {
+      requireReachable(isolation, reads, webhookOf(row, reads)?.clientConfig ?? {}, TIMEOUT_SECONDS)
+    } catch (error) {
+      throw failed(row, other.apiVersion, `failed: ${(error as Error).message}`, error)
+    }
+    return objects.map((object) => (object.apiVersion === apiVersion ? object : { ...object, apiVersion }))
+  }
+
+const failed = ({ kind }: ResourceRow, from: string, what: string, cause?: unknown) =>
+  new StatusError(500, '', `conversion webhook for ${from}, Kind=${kind} ${what}`, undefined, { cause })
 
 export function createWebhookConversion(runtime: Runtime, reads: CacheReads): WebhookConversion {
   const client = createWebhookClient(runtime, reads)
@@ -41,8 +55,7 @@ export function createWebhookConversion(runtime: Runtime, reads: CacheReads): We
     const wanted = objects.filter((object) => object.apiVersion !== apiVersion)
     if (wanted.length === 0) return objects
     const from = (wanted[0] as KubeObject).apiVersion
-    const fail = (what: string, cause?: unknown) =>
-      new StatusError(500, '', `conversion webhook for ${from}, Kind=${row.kind} ${what}`, undefined, { cause })
+    const fail = (what: string, cause?: unknown) => failed(row, from, what, cause)
     const webhook = webhookOf(row, reads)
     if (webhook === undefined) throw fail('failed: the definition names no webhook')
     const uid = runtime.random.uuid()

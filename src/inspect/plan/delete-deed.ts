@@ -1,5 +1,5 @@
 /** What `kubectl delete` does: which objects its arguments name, and one DELETE for each, in order. */
-import type { KubeObject } from '../../api/object.ts'
+import { type KubeObject, parseApiVersion } from '../../api/object.ts'
 import { isNotFound } from '../../api/status.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
@@ -58,8 +58,10 @@ const wordsOf = (target: DeleteTarget): string => {
 function targetResource({ kinds }: ReadCluster, target: DeleteTarget): NamedResource {
   if (!('object' in target)) return servedResource(kinds, target.kind)
   const { apiVersion = '', kind } = target.object
-  const at = apiVersion.indexOf('/')
-  const resource = kinds.ofKind(at < 0 ? '' : apiVersion.slice(0, at), kind)
+  const { group, version } = parseApiVersion(apiVersion)
+  // It is asked for in the version of the manifest, which may have to be converted.
+  const same = kinds.everyVersion.find((one) => one.group === group && one.version === version && one.kind === kind)
+  const resource = same ?? kinds.ofKind(group, kind)
   if (resource === undefined)
     throw new QuestionError(`the server serves no ${kind} of ${apiVersion}: kubectl api-resources lists what it serves`)
   return resource
@@ -86,8 +88,9 @@ async function objectsOf(
       const { metadata } = await client.resource(resource).namespace(namespace).get(name)
       return [{ resource, namespace, name, uid: metadata.uid ?? '' }]
     } catch (error) {
-      if (!(ignoreNotFound && isNotFound(error)))
-        refused({ what: `${resource.resource}/${name}`, message: messageOf(error) })
+      if (!isNotFound(error)) refused({ what: `${resource.resource}/${name}`, message: messageOf(error) })
+      else if (!ignoreNotFound)
+        refused({ what: `${resource.resource}/${name}`, message: messageOf(error), isMissing: true })
       return []
     }
   }

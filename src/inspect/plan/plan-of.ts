@@ -268,10 +268,12 @@ function appearingOf({ before, rest }: Rehearsal, names: Names): readonly Planne
 }
 
 function stageOf(quick: Rehearsal['stages'][number], slow: Rehearsal['stages'][number]): Stage {
-  const ended = spanOf(quick.endedMs, slow.endedMs)
+  const refused = slow.refused.filter(({ isMissing = false }) => !isMissing)
+  const ended = refused.length > 0 ? undefined : spanOf(quick.endedMs, slow.endedMs)
   return {
     what: quick.what,
     ended,
+    refused,
     heldBy: slow.held.map(({ explanation }) => `${objectWords(explanation.object)}: ${explanation.sentence}`),
   }
 }

@@ -83,6 +83,8 @@ export interface Refused {
   /** `pods/web-1`, or the file. */
   readonly what: string
   readonly message: string
+  /** There is no such object. */
+  readonly isMissing?: true
 }
 
 /** What the plan does not know: each with both outcomes. */
@@ -98,9 +100,11 @@ export interface OutsideEffect {
 /** A part of the deed that begins only when the one before has ended. */
 export interface Stage {
   readonly what: string
-  /** When it ended; undefined: something holds it, and what waits for it waits for ever. */
+  /** When it ended; undefined: something holds it, and what waits for it waits for ever, or some of it is refused. */
   readonly ended: TimeSpan | undefined
   readonly heldBy: readonly string[]
+  /** Of what is there; the rest of the stage is done all the same. */
+  readonly refused: readonly Refused[]
 }
 
 export interface Plan {

@@ -32,6 +32,7 @@ export interface StageOutcome {
   /** Milliseconds after the deed began; undefined: it does not end. */
   readonly endedMs: number | undefined
   readonly held: readonly Held[]
+  readonly refused: readonly Refused[]
 }
 
 export interface Rehearsal {
@@ -116,6 +117,7 @@ export async function rehearse(
     for (const [at, stage] of deed.stages.entries()) {
       if (at > 0) pause()
       const named = new Set<string>()
+      const before = refused.length
       await doStage(stage, named)
       const isLast = at === deed.stages.length - 1
       // Controllers that are there do their work before the next stage is begun.
@@ -124,7 +126,12 @@ export async function rehearse(
       const own = (course.pending().some(({ uid }) => named.has(uid)) ? await held() : []).filter(({ uid }) =>
         named.has(uid),
       )
-      stages.push({ what: stage.what, endedMs: own.length > 0 ? undefined : course.endMs(named, elapsed), held: own })
+      stages.push({
+        what: stage.what,
+        endedMs: own.length > 0 ? undefined : course.endMs(named, elapsed),
+        held: own,
+        refused: refused.slice(before),
+      })
     }
     const restedAt = course.revision
     const rest = storedEntries(twin)

@@ -102,17 +102,22 @@ function text(plan: Plan, goes: readonly string[]): string {
       'in this order:',
       stages.length < 2
         ? []
-        : stages.map(({ what, ended }) =>
-            ended === undefined
-              ? `  ${what}: never ends; what follows is as if the wait for it were broken off`
-              : `  ${what}: has ended after ${spanWords(ended)}`,
+        : stages.map(({ what, ended, heldBy }) =>
+            ended !== undefined
+              ? `  ${what}: has ended after ${spanWords(ended)}`
+              : heldBy.length > 0
+                ? `  ${what}: never ends; what follows is as if the wait for it were broken off`
+                : `  ${what}: is refused, all of it or some`,
           ),
     ),
     ...part(
       'a deadlock:',
       stages.length < 2
         ? []
-        : stages.flatMap(({ what, heldBy }) => heldBy.slice(0, 5).map((held) => `  ${what} waits for ever: ${held}`)),
+        : stages.flatMap(({ what, heldBy, refused }) => [
+            ...heldBy.slice(0, 5).map((held) => `  ${what} waits for ever: ${held}`),
+            ...refused.slice(0, 5).map((one) => `  ${what} is refused ${one.what}: ${one.message}`),
+          ]),
     ),
     ...part('goes:', goes),
     ...part(

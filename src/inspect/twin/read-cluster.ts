@@ -44,6 +44,8 @@ export interface ReadCluster {
   readonly time: number
   readonly kinds: Kinds
   readonly resources: readonly ReadResource[]
+  /** Of which what is namespaced was read; undefined: of all. */
+  readonly namespaces: readonly string[] | undefined
   /** What could not be read, and what a twin cannot hold. */
   readonly unread: readonly Unseen[]
 }
@@ -67,7 +69,7 @@ export async function readCluster(source: TwinSource, options: ReadOptions = {})
   const rows = rowsToRead(kinds, first, unread)
   const resources = await inParallel(rows, (row) => readResource(asked, row))
   const found = resources.filter((one) => one !== undefined)
-  return { time, kinds, resources: await withOwners(asked, found), unread }
+  return { time, kinds, resources: await withOwners(asked, found), namespaces: options.namespaces, unread }
 }
 
 interface Asked {

@@ -37,10 +37,19 @@ export function startTwinOf({ read, image }: TwinModel, { clock, programs, port,
     time: read.time,
     clock,
     nodes: nodesOf(read, programs),
+    isolation: { knowsServices: knowsServices(read) },
     ...(serviceRange === undefined ? {} : { serviceRange }),
     ...(port === undefined ? {} : { port }),
     ...(uneven === undefined ? {} : { uneven }),
   })
+}
+
+/** Where Services lead is made of all of these: without one of them each would seem to lead nowhere. */
+const LEAD = ['services', 'endpointslices', 'pods', 'nodes']
+
+function knowsServices({ resources, namespaces }: ReadCluster): (namespace: string) => boolean {
+  const isRead = LEAD.every((name) => resources.some(({ resource }) => resource.resource === name))
+  return (namespace) => isRead && (namespaces === undefined || namespaces.includes(namespace))
 }
 
 export function listedItems<T extends KubeObject>(

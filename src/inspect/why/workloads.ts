@@ -91,24 +91,25 @@ export const controllerInWorkload = (workload: Workload, evidence: string): Cont
 /** Why it does not run or does not lead; undefined when nothing says so. */
 export async function whyNotRunning(look: Look, workload: Workload, controller: Controller): Promise<Link | undefined> {
   const stopped = (reason: string) => lastLink('nobody', { kind: 'controller-not-running', controller, reason })
-  if (workload.ready > 0) return notLeading(look, workload, controller)
   const { reader } = look
-  const { namespace, account } = workload
-  if (workload.desired === 0) {
+  const { namespace, account, ready } = workload
+  if (workload.desired === 0 && ready === 0) {
     return stopped(workload.kind === 'DaemonSet' ? 'no node runs a pod of it' : 'it is scaled to 0 replicas')
   }
-  const [found, pods] = await Promise.all([
-    reader.get(SERVICE_ACCOUNTS, namespace, account),
-    reader.list<Pod>(PODS, { namespace, labelSelector: workload.selector }),
-  ])
+  const found = await reader.get(SERVICE_ACCOUNTS, namespace, account)
   if (found.state === 'missing') {
     return lastLink('nobody', {
       kind: 'needs-missing',
       controller: controller.name,
       what: `serviceaccounts/${account} in namespace ${namespace}`,
-      named: 'its pods run as that service account, and cannot be made',
+      named:
+        ready > 0
+          ? 'its pods run as that service account, and their tokens are no longer believed'
+          : 'its pods run as that service account, and cannot be made',
     })
   }
+  if (ready > 0) return notLeading(look, workload, controller)
+  const pods = await reader.list<Pod>(PODS, { namespace, labelSelector: workload.selector })
   const failure = workload.conditions.find(({ type, status }) => type === 'ReplicaFailure' && status === 'True')
   if (failure?.message !== undefined) return stopped(`its pods cannot be made: ${failure.message}`)
   const [pod] = itemsOf(pods)

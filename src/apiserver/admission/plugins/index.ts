@@ -3,7 +3,11 @@ import type { Runtime } from '../../../base/runtime.ts'
 import type { AdmissionPluginFactory } from '../plugin.ts'
 import { mutatingAdmissionPolicy } from '../policies/mutating.ts'
 import { validatingAdmissionPolicy } from '../policies/validating.ts'
-import { mutatingAdmissionWebhook, validatingAdmissionWebhook } from '../webhooks/call-and-failure-policy.ts'
+import {
+  type CreateCaller,
+  mutatingAdmissionWebhook,
+  validatingAdmissionWebhook,
+} from '../webhooks/call-and-failure-policy.ts'
 import { alwaysAdmit, alwaysDeny } from './always-admit-and-deny.ts'
 import { alwaysPullImages } from './always-pull-images.ts'
 import {
@@ -33,7 +37,11 @@ import { serviceAccount } from './service-account.ts'
 import { storageObjectInUseProtection } from './storage-object-in-use-protection.ts'
 import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
 
-export function builtinAdmissionPlugins(runtime: Runtime): Readonly<Record<string, AdmissionPluginFactory>> {
+/** `webhooks`: how they are asked. Default: they are called. */
+export function builtinAdmissionPlugins(
+  runtime: Runtime,
+  webhooks?: CreateCaller,
+): Readonly<Record<string, AdmissionPluginFactory>> {
   return {
     AlwaysAdmit: alwaysAdmit,
     NamespaceLifecycle: namespaceLifecycle,
@@ -62,9 +70,9 @@ export function builtinAdmissionPlugins(runtime: Runtime): Readonly<Record<strin
     OwnerReferencesPermissionEnforcement: ownerReferencesPermissionEnforcement,
     DenyServiceExternalIPs: denyServiceExternalIPs,
     MutatingAdmissionPolicy: mutatingAdmissionPolicy(runtime),
-    MutatingAdmissionWebhook: mutatingAdmissionWebhook(runtime),
+    MutatingAdmissionWebhook: mutatingAdmissionWebhook(runtime, webhooks),
     ValidatingAdmissionPolicy: validatingAdmissionPolicy(runtime),
-    ValidatingAdmissionWebhook: validatingAdmissionWebhook(runtime),
+    ValidatingAdmissionWebhook: validatingAdmissionWebhook(runtime, webhooks),
     ResourceQuota: resourceQuota,
     AlwaysDeny: alwaysDeny,
   }

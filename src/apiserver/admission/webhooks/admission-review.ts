@@ -10,6 +10,7 @@ import { asList, asObject, asText } from '../../../api/unchecked.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import type { CacheReads } from '../../reads.ts'
 import { createWebhookClient } from '../../webhooks/client.ts'
+import { type Isolation, requireReachable } from '../../webhooks/unasked.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
 
 export interface WebhookAnswer {
@@ -103,6 +104,20 @@ export function createWebhookCaller(runtime: Runtime, reads: CacheReads): Webhoo
     },
   }
 }
+
+/** None is asked: those that could be allow, and change nothing. */
+export const unaskedWebhooks =
+  (isolation: Isolation) =>
+  (_runtime: Runtime, reads: CacheReads): WebhookCaller => ({
+    async call({ clientConfig, timeoutSeconds }) {
+      try {
+        requireReachable(isolation, reads, clientConfig, timeoutSeconds ?? 10)
+      } catch (error) {
+        throw new Error(`failed to call webhook: ${(error as Error).message}`, { cause: error })
+      }
+      return { allowed: true, patch: undefined, status: {}, warnings: [], auditAnnotations: {} }
+    },
+  })
 
 const INVALID = 'received invalid webhook response'
 

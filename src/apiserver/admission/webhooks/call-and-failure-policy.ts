@@ -75,10 +75,18 @@ interface Asker {
   readonly metrics: WebhookMetrics
 }
 
-const askerOf = (runtime: Runtime, reads: CacheReads, host: AdmissionHost, type: WebhookType): Asker => ({
+export type CreateCaller = (runtime: Runtime, reads: CacheReads) => WebhookCaller
+
+const askerOf = (
+  runtime: Runtime,
+  reads: CacheReads,
+  host: AdmissionHost,
+  type: WebhookType,
+  create: CreateCaller,
+): Asker => ({
   runtime,
   host,
-  caller: createWebhookCaller(runtime, reads),
+  caller: create(runtime, reads),
   type,
   metrics: webhookMetrics(runtime),
 })
@@ -171,10 +179,10 @@ async function ask(
 }
 
 export const mutatingAdmissionWebhook =
-  (runtime: Runtime): AdmissionPluginFactory =>
+  (runtime: Runtime, create: CreateCaller = createWebhookCaller): AdmissionPluginFactory =>
   (reads, host): AdmissionPlugin => {
     const hooks = webhooksOf(reads, host, 'mutatingwebhookconfigurations')
-    const asker = askerOf(runtime, reads, host, 'admit')
+    const asker = askerOf(runtime, reads, host, 'admit', create)
     return {
       name: 'MutatingAdmissionWebhook',
       handles: () => true,
@@ -251,10 +259,10 @@ async function patched(
 }
 
 export const validatingAdmissionWebhook =
-  (runtime: Runtime): AdmissionPluginFactory =>
+  (runtime: Runtime, create: CreateCaller = createWebhookCaller): AdmissionPluginFactory =>
   (reads, host): AdmissionPlugin => {
     const hooks = webhooksOf(reads, host, 'validatingwebhookconfigurations')
-    const asker = askerOf(runtime, reads, host, 'validating')
+    const asker = askerOf(runtime, reads, host, 'validating', create)
     return {
       name: 'ValidatingAdmissionWebhook',
       handles: () => true,
