@@ -32,29 +32,33 @@ function bundledNode() {
   return places.flatMap((place) => names.map((name) => join(place, name, 'bin/node'))).find((file) => existsSync(file))
 }
 
-/** What tools/bundle.ts made of the sources: undefined when one of them is not what it was then. */
+/**
+ * What tools/bundle.ts made of the sources: undefined when one of them is not what it was then. There are a thousand, which is why
+ * their paths are put together plainly.
+ */
 function freshBundle() {
   try {
-    const made = JSON.parse(readFileSync(join(root, 'node_modules/.cache/skiff/bundle.json'), 'utf8'))
+    const made = JSON.parse(readFileSync(join(root, `node_modules/.cache/skiff/${program}.json`), 'utf8'))
     if (made.root !== root) return undefined
     for (const [path, mtimeMs, size] of made.inputs) {
-      const now = statSync(join(root, path))
+      const now = statSync(`${root}/${path}`)
       if (now.mtimeMs !== mtimeMs || now.size !== size) return undefined
     }
-    for (const [name, size] of made.outputs) if (statSync(join(made.folder, name)).size !== size) return undefined
+    for (const [name, size] of made.outputs) if (statSync(`${made.folder}/${name}`).size !== size) return undefined
     return join(made.folder, `${program}.mjs`)
   } catch {
     return undefined
   }
 }
 
-/** `run-as NAME ARGS` is what the executables in bin/envtest run: a program without the command's own. */
+/** `run-as NAME ARGS` is what the executables in bin/envtest run: programs without the command's own. */
 const isRunAs = process.argv[2] === 'run-as'
-const program = isRunAs ? 'executables' : 'main'
+const program = !isRunAs ? 'main' : process.argv[3] === 'etcd' ? 'etcd' : 'executables'
+const SOURCES = { main: 'src/cli/main.ts', executables: 'src/envtest/executables.ts', etcd: 'src/envtest/etcd.ts' }
 
 function entry() {
   if (!checkout) return join(root, `dist/${program}.mjs`)
-  return freshBundle() ?? join(root, isRunAs ? 'src/envtest/executables.ts' : 'src/cli/main.ts')
+  return freshBundle() ?? join(root, SOURCES[program])
 }
 
 /** Without the bundler (npm ci --omit=dev) the sources are compiled, and no less true. */
@@ -101,8 +105,8 @@ if (process.env.SKIFF_REEXECUTED === '1' || process.env.NODE_COMPILE_CACHE) {
   if (major < wantedMajor || process.getBuiltinModule === undefined)
     fail(`needs Node ${wanted} or later, this is ${process.version}`)
   if (checkout && process.argv[2] === 'precompile') await bundleCheckout()
-  const { main } = await import(pathToFileURL(entry()).href)
-  await main(process.argv.slice(isRunAs ? 3 : 2))
+  const { main, etcd } = await import(pathToFileURL(entry()).href)
+  await (main ?? etcd)(process.argv.slice(isRunAs ? 3 : 2))
 } else {
   const node = major >= wantedMajor ? process.execPath : bundledNode()
   if (node === undefined) {

@@ -24,7 +24,7 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const checkout = mkdtempSync(join(realpathSync(tmpdir()), 'skiff-bundle-'))
 const cache = join(checkout, 'node_modules/.cache/skiff')
-const manifest = join(cache, 'bundle.json')
+const manifest = join(cache, 'main.json')
 const source = join(checkout, 'src/cluster/version.ts')
 const text = readFileSync(join(root, 'src/cluster/version.ts'), 'utf8')
 
@@ -133,11 +133,11 @@ test('what a process that was killed had half made is cleared away, and what ano
   const ended = spawnSync(process.execPath, ['--version']).pid
   for (const pid of [ended, process.pid]) {
     mkdirSync(join(cache, `making-${pid}`))
-    writeFileSync(join(cache, `bundle.json.${pid}`), '{')
+    writeFileSync(join(cache, `main.json.${pid}`), '{')
   }
   assert.equal(skiff('precompile').status, 0)
   const left = readdirSync(cache).filter((name) => /\d$/.test(name) && !name.startsWith('bundle-'))
-  assert.deepEqual(left.sort(), [`bundle.json.${process.pid}`, `making-${process.pid}`])
+  assert.deepEqual(left.sort(), [`main.json.${process.pid}`, `making-${process.pid}`])
 })
 
 test('precompile compiles all that the first start of a whole cluster loads', () => {

@@ -1,5 +1,7 @@
 import { isBuiltin } from 'node:module'
-import type { Plugin } from 'esbuild'
+import type { ImportKind, Plugin } from 'esbuild'
+
+const KINDS: readonly ImportKind[] = ['import-statement', 'dynamic-import', 'require-call']
 
 /**
  * For bundles: Node's own modules as the objects they are. An import statement of one reads everything that it exports, and what is there
@@ -10,9 +12,7 @@ export const builtinsAsTheyAre: Plugin = {
   name: "Node's own modules as they are",
   setup(building) {
     building.onResolve({ filter: /^[a-z]/ }, ({ path, kind }) =>
-      isBuiltin(path) && (kind === 'import-statement' || kind === 'dynamic-import')
-        ? { path, namespace: 'builtin', sideEffects: false }
-        : undefined,
+      isBuiltin(path) && KINDS.includes(kind) ? { path, namespace: 'builtin', sideEffects: false } : undefined,
     )
     building.onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
       contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)})`,

@@ -1,11 +1,12 @@
 /**
  * src/ as few files of JavaScript: what hundreds of small modules cost at every start (finding, reading and linking them takes
- * longer than all that a cluster does until it is ready) is paid once. Packages stay outside.
+ * longer than all that a cluster does until it is ready) is paid once. Packages stay outside of what is published.
  */
 import { createHash } from 'node:crypto'
 import { globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Metafile, Plugin } from 'esbuild'
 import { builtinsAsTheyAre } from './builtins.ts'
 import { pageBundle } from './page.ts'
 
@@ -14,12 +15,20 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 export interface Bundle {
   /** What each file is to contain, by its name. That of an entry is the entry's own, with .mjs. */
   readonly files: ReadonlyMap<string, Uint8Array>
-  /** What went into it: paths relative to the root. */
-  readonly inputs: readonly string[]
+  /** By the name of each entry, without an ending. */
+  readonly programs: ReadonlyMap<string, Program>
 }
 
-/** The command, and the executables that stand for others. */
-export const ENTRIES = ['src/cli/main.ts', 'src/envtest/executables.ts']
+/** What an entry may load, at once or later. */
+export interface Program {
+  /** What went into it: paths relative to the root. */
+  readonly inputs: readonly string[]
+  /** Names of files. */
+  readonly outputs: readonly string[]
+}
+
+/** The command, and the executables that stand for others; that of etcd by itself, since it is so small. */
+export const ENTRIES = ['src/cli/main.ts', 'src/envtest/executables.ts', 'src/envtest/etcd.ts']
 
 /**
  * Read at run time from beside the code (apiserver/openapi/descriptions.ts, kubelet/runtimes/cri/connection.ts,
@@ -32,8 +41,28 @@ export const TEXTS = [
   'src/storage/etcd/protos/*',
 ]
 
-/** @throws what esbuild cannot read or resolve, and when it is not installed */
-export async function bundle(entries: readonly string[], target: string): Promise<Bundle> {
+/** What every start loads, and has many small files. */
+const PACKAGES_OF_A_START = ['pino', 're2js', 'sorted-btree', 'yaml']
+
+/** Packages that the sources name stay outside, but for those of `within`. */
+const packagesOutside = (within: readonly string[]): Plugin => ({
+  name: 'packages outside',
+  setup(building) {
+    building.onResolve({ filter: /^[^./]/ }, ({ path, importer }) =>
+      importer.includes('/node_modules/') || within.includes(path) || isAbsolute(path) ? undefined : { external: true },
+    )
+  },
+})
+
+/**
+ * @param within packages that are bundled too
+ * @throws what esbuild cannot read or resolve, and when it is not installed
+ */
+export async function bundle(
+  entries: readonly string[],
+  target: string,
+  within: readonly string[] = [],
+): Promise<Bundle> {
   const { build } = await import('esbuild')
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
@@ -45,10 +74,9 @@ export async function bundle(entries: readonly string[], target: string): Promis
     splitting: true,
     format: 'esm',
     platform: 'node',
-    packages: 'external',
     target,
     legalComments: 'none',
-    plugins: [builtinsAsTheyAre],
+    plugins: [builtinsAsTheyAre, packagesOutside(within)],
     metafile: true,
     write: false,
     logLevel: 'warning',
@@ -56,34 +84,69 @@ export async function bundle(entries: readonly string[], target: string): Promis
   const files = outputFiles.map(
     ({ path, contents }) => [path.slice(join(root, 'unwritten/').length), contents] as const,
   )
-  const texts = globSync(TEXTS, { cwd: root }).sort()
   const page = await pageBundle()
+  const besides: readonly Beside[] = [
+    ...[...page.files].map(([name, contents]) => ({
+      ...{ reader: 'src/ui', inputs: page.inputs, name: `page/${name}`, contents },
+    })),
+    ...globSync(TEXTS, { cwd: root })
+      .sort()
+      .map((path) => ({
+        ...{ reader: dirname(dirname(path)), inputs: [path], name: `${basename(dirname(path))}/${basename(path)}` },
+        contents: readFileSync(join(root, path)),
+      })),
+  ]
   return {
-    files: new Map([
-      ...files,
-      ...[...page.files].map(([name, contents]) => [`page/${name}`, contents] as const),
-      ...texts.map((path) => [`${basename(dirname(path))}/${basename(path)}`, readFileSync(join(root, path))] as const),
-    ]),
-    inputs: [...new Set([...filesOf(metafile), ...texts, ...page.inputs])],
+    files: new Map([...files, ...besides.map(({ name, contents }) => [name, contents] as const)]),
+    programs: new Map(entries.map((entry) => [basename(entry, '.ts'), programOf(metafile, entry, besides)] as const)),
   }
 }
 
+/** A file that is read at run time from beside the code, by code of one folder. */
+interface Beside {
+  readonly reader: string
+  readonly inputs: readonly string[]
+  readonly name: string
+  readonly contents: Uint8Array
+}
+
+function programOf({ outputs }: Metafile, entry: string, besides: readonly Beside[]): Program {
+  const found = new Set<string>()
+  const follow = (path: string) => {
+    if (found.has(path)) return
+    found.add(path)
+    for (const { path: next, external } of outputs[path]?.imports ?? []) if (external !== true) follow(next)
+  }
+  follow(Object.keys(outputs).find((path) => outputs[path]?.entryPoint === entry) as string)
+  const inputs = [...found].flatMap((path) => Object.keys(outputs[path]?.inputs ?? {})).filter(isFile)
+  const folders = new Set(inputs.map((path) => dirname(path)))
+  const read = besides.filter(({ reader }) => folders.has(reader))
+  return {
+    inputs: [...new Set([...inputs, ...read.flatMap((beside) => beside.inputs)])],
+    outputs: [...[...found].map((path) => path.slice('unwritten/'.length)), ...read.map(({ name }) => name)],
+  }
+}
+
+/** Of this project. Packages change by `npm ci`, which bundles again. */
+const isFile = (path: string) => !path.startsWith('builtin:') && !path.includes('node_modules/')
+
 const cache = join(root, 'node_modules/.cache/skiff')
-const manifest = join(cache, 'bundle.json')
+/** Of a program. */
+const manifest = (program: string) => join(cache, `${program}.json`)
 
 /**
- * The command bundled for this checkout, where bin/skiff.js looks for it: `bundle.json` names the folder, what it was made of
- * with times and sizes, and what is in it with sizes, so that a source that changed since, or a file that is gone, sends bin back
+ * The command bundled for this checkout, where bin/skiff.js looks for it: for each program `NAME.json` names the folder, what it was made of
+ * with times and sizes, and what it may load of it with sizes, so that a source that changed since, or a file that is gone, sends bin back
  * to the sources. The bundle that was there before stays: a command may be starting from it.
  *
  * @throws when a source was changed meanwhile
  */
 export async function bundleCheckout(): Promise<void> {
   const before = new Map(globSync('src/**', { cwd: root }).map((path) => [path, stamp(path)]))
-  const { files, inputs } = await bundle(ENTRIES, `node${process.versions.node}`)
-  const stamped = inputs.map((path) => [path, ...stamp(path)])
-  for (const [path, ...now] of stamped)
-    if (String(before.get(path as string)) !== String(now)) throw new Error(`${path} was changed meanwhile`)
+  const { files, programs } = await bundle(ENTRIES, `node${process.versions.node}`, PACKAGES_OF_A_START)
+  const stamps = new Map([...programs.values()].flatMap(({ inputs }) => inputs).map((path) => [path, stamp(path)]))
+  for (const [path, now] of stamps)
+    if (String(before.get(path)) !== String(now)) throw new Error(`${path} was changed meanwhile`)
 
   const hash = createHash('sha256')
   for (const [name, contents] of files) hash.update(`${name}\n`).update(contents)
@@ -91,9 +154,14 @@ export async function bundleCheckout(): Promise<void> {
   mkdirSync(cache, { recursive: true })
   if (!isWhole(folder, files)) replace(folder, files)
   const last = lastFolder()
-  const outputs = [...files].map(([name, { length }]) => [name, length])
-  writeFileSync(`${manifest}.${process.pid}`, JSON.stringify({ root, folder, inputs: stamped, outputs }))
-  renameSync(`${manifest}.${process.pid}`, manifest)
+  for (const [program, { inputs, outputs }] of programs) {
+    const made = {
+      ...{ root, folder, inputs: inputs.map((path) => [path, ...(stamps.get(path) as Stamp)]) },
+      outputs: outputs.map((name) => [name, files.get(name)?.length]),
+    }
+    writeFileSync(`${manifest(program)}.${process.pid}`, JSON.stringify(made))
+    renameSync(`${manifest(program)}.${process.pid}`, manifest(program))
+  }
   const kept = [folder, last ?? folder].map((path) => basename(path))
   for (const entry of readdirSync(cache))
     if ((entry.startsWith('bundle-') && !kept.includes(entry)) || isAbandoned(entry))
@@ -102,7 +170,7 @@ export async function bundleCheckout(): Promise<void> {
 
 /** What a process was making that is no more. */
 function isAbandoned(entry: string): boolean {
-  const pid = /^(?:making-|bundle\.json\.)(\d+)$/.exec(entry)?.[1]
+  const pid = /^(?:making-|[a-z]+\.json\.)(\d+)$/.exec(entry)?.[1]
   if (pid === undefined) return false
   try {
     process.kill(Number(pid), 0)
@@ -112,10 +180,9 @@ function isAbandoned(entry: string): boolean {
   }
 }
 
-const filesOf = ({ inputs }: { readonly inputs: object }) =>
-  Object.keys(inputs).filter((path) => !path.startsWith('builtin:'))
+type Stamp = readonly [mtimeMs: number, size: number]
 
-function stamp(path: string): readonly [mtimeMs: number, size: number] {
+function stamp(path: string): Stamp {
   const { mtimeMs, size } = statSync(join(root, path))
   return [mtimeMs, size]
 }
@@ -137,7 +204,7 @@ function replace(folder: string, files: Bundle['files']): void {
 
 function lastFolder(): string | undefined {
   try {
-    return (JSON.parse(readFileSync(manifest, 'utf8')) as { folder: string }).folder
+    return (JSON.parse(readFileSync(manifest('main'), 'utf8')) as { folder: string }).folder
   } catch {
     return undefined
   }

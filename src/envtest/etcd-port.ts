@@ -3,7 +3,7 @@
  * etcd, whose connections are led to that kube-apiserver as they are. That kube-apiserver may serve the port itself (hand-over.ts).
  */
 import { once } from 'node:events'
-import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type ListenOptions, type Server, type Socket } from 'node:net'
 import { behindReadyIo } from '../base/live-clock.ts'
 import { ATTACH_PATH, ATTACH_PROTOCOL, CLIENT_PATH, HANDED_OVER, PLACE_HEADER } from './store-link.ts'
@@ -108,28 +108,36 @@ export function createEtcdPort(pages: Pages, { take, place, isHeld, onHandedOver
     }
   }
 
+  let http: Promise<HttpServer> | undefined
+
+  /** HTTP is loaded when the first connection speaks it: the port, which is what starters wait for, is open before. */
+  async function createHttp(): Promise<HttpServer> {
+    const { default: module } = await import('node:http')
+    const server = module.createServer((request, response) => {
+      const { socket } = request
+      idle.delete(socket)
+      response.on('finish', () => {
+        if (open.has(socket)) idle.add(socket)
+      })
+      response.shouldKeepAlive &&= !isHandedOver
+      answer(pages, request, response)
+    })
+    // As etcd: a connection stays as long as its client wants it.
+    server.keepAliveTimeout = 0
+    server.on('upgrade', (request, stream) => {
+      const socket = stream as Socket
+      socket.on('error', () => {})
+      const { url = '', headers } = request
+      if (headers.upgrade !== ATTACH_PROTOCOL) refuse(socket, 404)
+      else if (url === ATTACH_PATH) attach(socket)
+      else if (url.startsWith(CLIENT_PATH)) join(url.slice(CLIENT_PATH.length), socket)
+      else refuse(socket, 404)
+    })
+    return server
+  }
+
   return {
     server() {
-      const http = createHttpServer((request, response) => {
-        const { socket } = request
-        idle.delete(socket)
-        response.on('finish', () => {
-          if (open.has(socket)) idle.add(socket)
-        })
-        response.shouldKeepAlive &&= !isHandedOver
-        answer(pages, request, response)
-      })
-      // As etcd: a connection stays as long as its client wants it.
-      http.keepAliveTimeout = 0
-      http.on('upgrade', (request, stream) => {
-        const socket = stream as Socket
-        socket.on('error', () => {})
-        const { url = '', headers } = request
-        if (headers.upgrade !== ATTACH_PROTOCOL) refuse(socket, 404)
-        else if (url === ATTACH_PATH) attach(socket)
-        else if (url.startsWith(CLIENT_PATH)) join(url.slice(CLIENT_PATH.length), socket)
-        else refuse(socket, 404)
-      })
       return createServer((socket) => {
         open.add(socket)
         socket.on('close', () => {
@@ -144,7 +152,10 @@ export function createEtcdPort(pages: Pages, { take, place, isHeld, onHandedOver
           socket.removeAllListeners('timeout')
           socket.unshift(bytes)
           if (bytes.toString('latin1') === PREFACE) takeClient(socket)
-          else http.emit('connection', socket)
+          else {
+            http ??= createHttp()
+            void http.then((server) => server.emit('connection', socket))
+          }
         })
       })
     },

@@ -13,6 +13,7 @@ import { ETCD_FLAGS } from './etcd-flags.ts'
 import { ETCD_PAGES, ETCD_VERSION } from './etcd-pages.ts'
 import { createEtcdPort, type EtcdPort, type EtcdPortOptions, isLoopback, listenOn } from './etcd-port.ts'
 import { type Place, TO_SHELL } from './hand-over.ts'
+import { helpOf } from './help.ts'
 import { isHeldBeside } from './listeners.ts'
 import { type Ancestors, ancestorsOf, LOOK_MS, watchParent } from './parent.ts'
 
@@ -20,8 +21,16 @@ const GOING_MS = 2 * LOOK_MS
 const AGAIN_MS = 50
 const DEFAULT_CLIENT_URL = 'http://localhost:2379'
 
-/** Runs until it is ended by a signal or its parent is gone; exits 1 or 2 with one line when something is wrong. */
-export function etcd(args: readonly string[], env: NodeJS.ProcessEnv): void {
+/**
+ * An entry of its own, since little is to be loaded before it answers. Runs until it is ended by a signal or its parent is gone; exits 1
+ * or 2 with one line when something is wrong.
+ */
+export function etcd([, ...args]: readonly string[]): void {
+  const { env } = process
+  if (args.includes('--help')) {
+    process.stdout.write(helpOf('etcd', ETCD_FLAGS))
+    return
+  }
   if (args.some((arg) => /^--?version$/.test(arg))) {
     process.stdout.write(`etcd Version: ${ETCD_VERSION}\n`)
     return
