@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { straceMissing } from '../faults/power.ts'
 import { lacks } from '../machine.ts'
-import { pause, play, progress } from './fault-stage.ts'
+import { pause, play } from './fault-stage.ts'
 
 const DELAY_US = 100_000
 /** Beside what etcd makes room for in advance (64 MB twice). */
@@ -21,7 +21,7 @@ test('every sync of a member, then of the majority, takes a tenth of a second lo
   const slow = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', `trace=${syncs}`]
   slow.push('-e', `inject=${syncs}:delay_exit=${DELAY_US}`)
   for (const count of [1, 2])
-    await play(async ({ workload }) => progress(workload, 60), { under: (member) => (member < count ? slow : []) })
+    await play(async ({ workload }) => workload.progress(60), { under: (member) => (member < count ? slow : []) })
 })
 
 test('the disk of a member is full: the others go on, and with room it comes back', {
@@ -45,13 +45,13 @@ test('the disk of a member is full: the others go on, and with room it comes bac
         // What it has made room for is used up with the next snapshot: then it ends.
         for (let rounds = 0; !first.hasEnded; rounds++) {
           assert.ok(rounds < 50, 'the member never noticed')
-          await progress(workload, 20)
+          await workload.progress(20)
         }
-        await progress(workload, 60)
+        await workload.progress(60)
         execFileSync('sh', ['-c', `rm ${fill}-*`])
         await first.start()
         await pause(500)
-        await progress(workload, 60)
+        await workload.progress(60)
       },
       { args: ['--snapshot-count', '20'], dataDir: (member) => (member === 0 ? join(disk, 'm0') : undefined) },
     )

@@ -1,6 +1,6 @@
 /** Run by packet-drops.test.ts in a network of its own. */
 import { execFileSync } from 'node:child_process'
-import { pause, play, progress } from './fault-stage.ts'
+import { pause, play } from './fault-stage.ts'
 
 const nft = (...args: readonly string[]) => execFileSync('nft', args)
 const portOf = (url: string): string => new URL(url).port
@@ -18,14 +18,14 @@ function drop(ports: readonly string[]): () => void {
 await play(async ({ members, workload }) => {
   for (const member of members) {
     const end = drop([portOf(member.url)])
-    await progress(workload, 40)
+    await workload.progress(40)
     await pause(1500)
     end()
-    await progress(workload, 20)
+    await workload.progress(20)
   }
   const end = drop(members.slice(0, 2).map(({ url }) => portOf(url)))
   await pause(3000)
   end()
-  await progress(workload, 40)
+  await workload.progress(40)
 })
 process.exit(0)

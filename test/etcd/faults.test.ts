@@ -4,7 +4,7 @@
  */
 import { test } from 'node:test'
 import { lacks } from '../machine.ts'
-import { pause, play, progress, type Stage } from './fault-stage.ts'
+import { pause, play, type Stage } from './fault-stage.ts'
 
 const test3 = (name: string, faults: (stage: Stage) => Promise<void>) =>
   test(name, { skip: lacks.etcd(), timeout: 120_000 }, () => play(faults))
@@ -12,19 +12,19 @@ const test3 = (name: string, faults: (stage: Stage) => Promise<void>) =>
 test3('members are killed, one after the other, and come back', async ({ members, workload }) => {
   for (const member of members) {
     await member.kill()
-    await progress(workload)
+    await workload.progress()
     await member.start()
-    await progress(workload)
+    await workload.progress()
   }
 })
 
 test3('members are paused for longer than an election', async ({ members, workload }) => {
   for (const member of members) {
     member.pause()
-    await progress(workload)
+    await workload.progress()
     await pause(1500)
     member.resume()
-    await progress(workload)
+    await workload.progress()
   }
 })
 
@@ -33,16 +33,16 @@ test3(
   async ({ proxies, workload }) => {
     for (let i = 0; i < 10; i++) {
       for (const proxy of proxies) proxy.cut()
-      await progress(workload, 20)
+      await workload.progress(20)
     }
     for (const proxy of proxies) {
       proxy.swallow(true)
-      await progress(workload)
+      await workload.progress()
       await pause(2000)
       proxy.swallow(false)
     }
     for (const proxy of proxies) proxy.delay(true)
-    await progress(workload)
+    await workload.progress()
     for (const proxy of proxies) proxy.delay(false)
   },
 )
@@ -52,5 +52,5 @@ test3('the members are without a majority for a while', async ({ members, worklo
   await Promise.all([first?.kill(), second?.kill()])
   await pause(3000)
   await Promise.all([first?.start(), second?.start()])
-  await progress(workload)
+  await workload.progress()
 })

@@ -78,7 +78,7 @@ function removedBy(entry: string): string {
 }
 
 /** Above the compaction each revision is there, and a compaction that goes on where one was cut off takes no key's value. */
-async function checkHistory(storage: Storage): Promise<void> {
+export async function checkHistory(storage: Storage): Promise<void> {
   const all = async () =>
     (await storage.range('/', '0')).items.map(({ key, modRevision, value }) => `${key} ${modRevision} ${value.length}`)
   for (let after = storage.compactedRevision || 1; after < storage.revision; ) {

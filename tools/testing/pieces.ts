@@ -71,7 +71,7 @@ export function pieces(firstSeed: number): readonly Piece[] {
       .map((file) => ({
         name: `${file}, ${FAULT_ROUNDS} rounds`,
         files: [file],
-        env: { SKIFF_ROUNDS: String(FAULT_ROUNDS) },
+        env: { SKIFF_ROUNDS: String(FAULT_ROUNDS), SKIFF_SEED: String(firstSeed) },
       })),
     ...Array.from({ length: SIMULATIONS }, (_, index) => {
       const first = firstSeed + index * SEEDS_EACH

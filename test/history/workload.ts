@@ -1,41 +1,51 @@
-/** Clients that write and read the same few objects at several API servers, and what they were answered (history.ts). */
+/** Clients that write and read the same few objects at one API server or several, and what they were answered (history.ts). */
 import type { KubeObject } from '../../src/api/object.ts'
 import { StatusError } from '../../src/api/status.ts'
-import type { Client } from '../../src/client/client.ts'
+import type { Client, ResourceClient } from '../../src/client/client.ts'
 import type { Storage } from '../../src/storage/storage.ts'
 import type { Change, Item, Operation, Outcome, Watched } from './history.ts'
 
-export const NAMESPACE = 'default'
 const MAPS = { group: '', version: 'v1', resource: 'configmaps' }
-const PREFIX = `/registry/configmaps/${NAMESPACE}/`
 const LABEL = 'workload'
+const PAGE = 2
+const prefixOf = (namespace: string) => `/registry/configmaps/${namespace}/`
+
+export interface WorkloadOptions {
+  readonly servers: readonly Client[]
+  readonly workers: number
+  readonly namespace: string
+  readonly keys: readonly string[]
+  /** Default: as many as there are servers. */
+  readonly watchers?: number
+}
 
 export interface Workload {
   /** Ends the clients, and the watches once they have told everything. */
   finish(): Promise<{ readonly operations: readonly Operation[]; readonly watches: readonly Watched[] }>
-  /** How many requests were answered so far. */
-  answered(): number
+  /** Resolves with the answer to that many more requests, by default 60. */
+  progress(count?: number): Promise<void>
   /** Ends clients and watches as they are: there is nothing to be judged. */
   abandon(): void
 }
 
-export function startWorkload(servers: readonly Client[], workers: number, keys: readonly string[]): Workload {
+export function startWorkload({ servers, workers, namespace, keys, watchers }: WorkloadOptions): Workload {
   const operations: Operation[] = []
+  const waiting = new Set<{ left: number; readonly done: () => void }>()
   let order = 0
-  let answered = 0
   let isOver = false
   const abandoned = new AbortController()
-  const mapsAt = (server: number) => (servers[server % servers.length] as Client).resource(MAPS).namespace(NAMESPACE)
+  const mapsAt = (server: number) => (servers[server % servers.length] as Client).resource(MAPS).namespace(namespace)
   const objectOf = (name: string, value: string, revision?: number): KubeObject => ({
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: {
       name,
-      namespace: NAMESPACE,
+      namespace,
       labels: { [LABEL]: 'yes' },
       ...(revision === undefined ? {} : { resourceVersion: String(revision) }),
     },
-    data: { value },
+    // Commits and answers of several sizes.
+    data: { value, padding: 'x'.repeat((order * 977) % 5000) },
   })
 
   async function did(
@@ -46,13 +56,19 @@ export function startWorkload(servers: readonly Client[], workers: number, keys:
     let outcome: Outcome
     try {
       outcome = await request()
-      answered++
+      for (const one of waiting)
+        if (--one.left === 0) {
+          waiting.delete(one)
+          one.done()
+        }
     } catch (error) {
       const isAnswer = error instanceof StatusError && (error.code === 404 || error.code === 409)
       if (isAnswer && asked.what === 'get') outcome = { type: 'read', item: undefined }
       else outcome = { type: isAnswer ? 'refused' : 'unknown' }
     }
-    operations.push({ ...asked, begun, answered: ++order, outcome })
+    // A read that failed says nothing.
+    const isRead = asked.what === 'get' || asked.what === 'list'
+    if (!isRead || outcome.type !== 'unknown') operations.push({ ...asked, begun, answered: ++order, outcome })
     return outcome
   }
 
@@ -80,20 +96,16 @@ export function startWorkload(servers: readonly Client[], workers: number, keys:
         await did({ what: 'update', key, value, expected }, async () =>
           written(await other.update(objectOf(key, value, expected))),
         )
-      if (i % 4 === 0)
-        await did({ what: 'list', key: '' }, async () => {
-          const { items, metadata } = await maps.list({ labelSelector: `${LABEL}=yes` })
-          return { type: 'listed', revision: Number(metadata.resourceVersion), items: items.map(itemOf) }
-        })
+      if (i % 4 === 0) await did({ what: 'list', key: '' }, () => listIn(maps, i % 8 === 0 ? PAGE : undefined))
     }
   }
 
-  const watching = servers.map((_, i) => watch(mapsAt, i, abandoned.signal))
+  const watching = Array.from({ length: watchers ?? servers.length }, (_, i) => watch(mapsAt, i, abandoned.signal))
   // They are waited for at the end, if there is one.
   for (const one of watching) one.catch(() => {})
   const working = Array.from({ length: workers }, (_, i) => work(i))
   return {
-    answered: () => answered,
+    progress: (count = 60) => new Promise((done) => waiting.add({ left: count, done })),
     abandon() {
       isOver = true
       abandoned.abort()
@@ -123,6 +135,19 @@ const itemOf = ({ metadata, data }: KubeObject): Item => ({
   revision: Number(metadata.resourceVersion),
 })
 
+/** Pages are of one revision, at whichever moments they are asked for. */
+async function listIn(maps: ResourceClient, limit: number | undefined): Promise<Outcome> {
+  const items: Item[] = []
+  const selected = { labelSelector: `${LABEL}=yes`, ...(limit === undefined ? {} : { limit }) }
+  let page = await maps.list(selected)
+  const revision = Number(page.metadata.resourceVersion)
+  for (;;) {
+    items.push(...page.items.map(itemOf))
+    if (page.metadata.continue === undefined) return { type: 'listed', revision, items }
+    page = await maps.list({ ...selected, continue: page.metadata.continue })
+  }
+}
+
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 async function untilDone<T>(request: () => Promise<T>, abandoned?: AbortSignal): Promise<T> {
@@ -138,7 +163,7 @@ async function untilDone<T>(request: () => Promise<T>, abandoned?: AbortSignal):
 
 /** Follows the objects until the last one, going on at the other server whenever a watch ends, and every hundred events. */
 async function watch(
-  mapsAt: (server: number) => ReturnType<ReturnType<Client['resource']>['namespace']>,
+  mapsAt: (server: number) => ResourceClient,
   first: number,
   abandoned: AbortSignal,
 ): Promise<Watched> {
@@ -176,16 +201,17 @@ async function watch(
 }
 
 /** What the store itself tells of the objects. */
-export async function truthOf(storage: Storage, after: number): Promise<readonly Change[]> {
+export async function truthOf(storage: Storage, namespace: string, after: number): Promise<readonly Change[]> {
+  const prefix = prefixOf(namespace)
   const truth: Change[] = []
   for (let at = after; ; ) {
-    const { events, revision } = await storage.history(PREFIX, at)
+    const { events, revision } = await storage.history(prefix, at)
     for (const { type, key, revision: changed, value } of events) {
       const object: KubeObject | undefined = value && JSON.parse(Buffer.from(value).toString())
       if (object !== undefined && object.metadata.labels?.[LABEL] === undefined) continue
       truth.push({
         type,
-        key: key.slice(PREFIX.length),
+        key: key.slice(prefix.length),
         revision: changed,
         ...(object === undefined ? {} : { value: object['data'].value }),
       })
@@ -193,4 +219,15 @@ export async function truthOf(storage: Storage, after: number): Promise<readonly
     if (revision >= storage.revision) return truth
     at = revision
   }
+}
+
+/** The objects as the store has them now. */
+export async function itemsIn(storage: Storage, namespace: string): Promise<readonly Item[]> {
+  const prefix = prefixOf(namespace)
+  const { items } = await storage.range(prefix, prefix.replace(/\/$/, '0'))
+  return items.map(({ key, value, modRevision }) => ({
+    key: key.slice(prefix.length),
+    value: JSON.parse(Buffer.from(value).toString()).data.value,
+    revision: modRevision,
+  }))
 }
