@@ -207,6 +207,22 @@ test('the Lease of a leader that died is taken when its record has not changed f
   }
 })
 
+test('a leader that dies at whatever moment is followed when its record has been as it is for fifteen seconds', async () => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const { runtime, server } = setup(seed)
+    const old = candidate(runtime, server.handler, 'old')
+    await runtime.settle()
+    const others = ['b', 'c'].map((identity) => candidate(runtime, server.handler, identity))
+    await runtime.advance(20_000 + seed * 437)
+    old.process.pause()
+    const renewed = Date.parse(leaseOf(server)?.spec?.renewTime ?? '') - Date.UTC(2026, 0, 1)
+    await runtime.advance(renewed + 15_000 - 1 - runtime.clock.monotonic())
+    assert.equal(leaseOf(server)?.spec?.holderIdentity, 'old', `seed ${seed}`)
+    await runtime.advance(100)
+    assert.equal(others.filter(({ leadership }) => leadership !== undefined).length, 1, `seed ${seed}`)
+  }
+})
+
 test('a leader that was paused past its lease begins no write when it wakes, and loses', async () => {
   for (let seed = 1; seed <= 20; seed++) {
     const { runtime, server } = setup(seed)

@@ -120,7 +120,7 @@ async function untilHeld(
     const wait = times.retryPeriodMs * (1 + JITTER * runtime.random.float())
     // After a failed request the release of the Lease is not waited for: the next request would probably fail as well.
     if (failed) await sleep(runtime.clock, wait, signal)
-    else await record.released(wait, signal)
+    else await record.free(wait, signal)
   }
 }
 
@@ -200,9 +200,12 @@ interface LeaseRecord {
    */
   tryToHold(): Promise<number | undefined>
   giveBack(): Promise<void>
-  /** Resolves when the Lease is free, as far as can be seen, or after so long. Rejects with the signal's reason. */
-  released(ms: number, signal: AbortSignal): Promise<void>
-  /** Looks for releases no more. */
+  /**
+   * Resolves when the Lease was given back or has run out, as far as can be seen, or after so long. Rejects with the signal's
+   * reason.
+   */
+  free(ms: number, signal: AbortSignal): Promise<void>
+  /** Looks at it no more. */
   end(): void
 }
 
@@ -212,19 +215,20 @@ function createLeaseRecord(options: LeaderElectionOptions, times: LeaderElection
   const leases = options.client.resource<Lease>(LEASES).namespace(namespace)
   const recorder =
     options.events && createEventRecorder(runtime, options.events.client, { component: options.events.component })
-  const releases = createReleaseWatch(leases)
   let lease: Lease | undefined
   /** When the record as it is was first seen: by this candidate's clock, whatever times are written in it. */
   let seenAt = 0
 
   const holder = () => lease?.spec?.holderIdentity ?? ''
-  const isValid = () => clock.monotonic() < seenAt + (lease?.spec?.leaseDurationSeconds ?? 0) * 1000
+  const validUntil = () => seenAt + (lease?.spec?.leaseDurationSeconds ?? 0) * 1000
+  const isValid = () => clock.monotonic() < validUntil()
   const observe = (found: Lease, at: number) => {
     const before = lease === undefined ? undefined : holder()
     if (lease === undefined || !sameRecord(lease.spec, found.spec)) seenAt = at
     lease = found
     if (before !== holder()) options.onHolder?.(holder())
   }
+  const watch = createLeaseWatch(leases, (found) => observe(found, clock.monotonic()))
   const specNow = (): LeaseSpec => ({
     holderIdentity: identity,
     leaseDurationSeconds: writtenSeconds(times.leaseDurationMs),
@@ -293,16 +297,17 @@ function createLeaseRecord(options: LeaderElectionOptions, times: LeaderElection
       const spec = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: now, acquireTime: now }
       observe(await leases.update({ ...lease, spec }), clock.monotonic())
     },
-    async released(ms, signal) {
+    async free(ms, signal) {
       const waiting = new AbortController()
       const stop = () => waiting.abort()
       signal.addEventListener('abort', stop, { once: true })
-      releases.begin(lease, stop)
-      await sleep(clock, ms, waiting.signal).catch(() => {})
+      watch.begin(lease, stop)
+      const left = validUntil() - clock.monotonic()
+      await sleep(clock, left > 0 ? Math.min(ms, left) : ms, waiting.signal).catch(() => {})
       signal.removeEventListener('abort', stop)
       signal.throwIfAborted()
     },
-    end: releases.end,
+    end: watch.end,
   }
 }
 
@@ -314,10 +319,11 @@ const sameRecord = (a: LeaseSpec | undefined, b: LeaseSpec | undefined): boolean
   a?.leaseDurationSeconds === b?.leaseDurationSeconds
 
 /**
- * Where a candidate may watch the Lease it learns of a release at once; a watch that fails or ends costs nothing but that. One watch goes on
- * from one try to the next.
+ * Where a candidate may watch the Lease it learns of a release at once, and of each renewal when it is made and not only when it tries:
+ * it knows to the moment when the Lease runs out. A watch that fails or ends costs nothing but that. One watch goes on from one try to
+ * the next.
  */
-function createReleaseWatch(leases: ResourceClient<Lease>) {
+function createLeaseWatch(leases: ResourceClient<Lease>, seen: (lease: Lease) => void) {
   let current: AbortController | undefined
   /** Called once, by the first release that is seen. */
   let waiter: (() => void) | undefined
@@ -330,7 +336,10 @@ function createReleaseWatch(leases: ResourceClient<Lease>) {
     const reader = await leases.watch(options, signal)
     for (let event = await reader.next(); event !== undefined; event = await reader.next()) {
       if (event.type === 'BOOKMARK' || event.object.metadata.name !== name) continue
-      if (event.type !== 'DELETED' && ((event.object as Lease).spec?.holderIdentity ?? '') !== '') continue
+      if (event.type !== 'DELETED') {
+        seen(event.object as Lease)
+        if (((event.object as Lease).spec?.holderIdentity ?? '') !== '') continue
+      }
       wasFree = waiter === undefined
       waiter?.()
       waiter = undefined

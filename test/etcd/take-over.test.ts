@@ -13,8 +13,8 @@ import { startEtcd } from './member.ts'
 
 const bin = fileURLToPath(new URL('../../bin/skiff.js', import.meta.url))
 const LEASES = ['kube-controller-manager', 'kube-scheduler', 'skiff-simulated-nodes']
-/** The Lease's 15 s, the longest wait of a candidate (4.4 s), and as much again for a machine that is busy. */
-const TAKE_OVER_MS = 40_000
+/** The Lease runs out after 15 s, and is taken at that moment; a pod has 2 s to end. */
+const TAKE_OVER_MS = 20_000
 
 interface Replica {
   readonly child: ChildProcess
