@@ -3,6 +3,7 @@
  * piece is what is run again as a whole when a run is resumed.
  */
 import { globSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
 
 export interface Piece {
   readonly name: string
@@ -34,6 +35,8 @@ const GROUPS = [
 ]
 const CONFORMANCE = 'test/containers/kubernetes-conformance.long.ts'
 const CONTAINERD2 = 'test/containers/containerd2.long.ts'
+/** Builds the newer versions of etcd, with which all that CI tests over Debian's is tested again. */
+const NEWER_ETCD = 'test/etcd/newer.long.ts'
 
 /** `firstSeed` is where the seeds of the simulation begin; CI's are 1 to 1,000. */
 export function pieces(firstSeed: number): readonly Piece[] {
@@ -56,8 +59,22 @@ export function pieces(firstSeed: number): readonly Piece[] {
         env: { SKIFF_CONTAINERD: 'interop/bin/containerd2' },
       }),
     ),
+    { name: NEWER_ETCD, files: [NEWER_ETCD], env: {} },
+    ...globSync('interop/etcd/3.*')
+      .toSorted()
+      .map((folder) => basename(folder))
+      .map((version) => ({
+        name: `test/etcd, with etcd ${version}`,
+        files: globSync('test/etcd/*.test.ts').toSorted(),
+        env: { ETCD: resolve(`interop/bin/etcd-${version}`) },
+      })),
+    ...[...globSync('test/e2e/*.test.ts').toSorted(), 'conformance/agreement.test.ts'].map((file) => ({
+      name: `${file}, over an etcd`,
+      files: [file],
+      env: { SKIFF_OVER_ETCD: '1' },
+    })),
     ...long
-      .filter((file) => file !== CONFORMANCE && file !== CONTAINERD2)
+      .filter((file) => ![CONFORMANCE, CONTAINERD2, NEWER_ETCD].includes(file))
       .map((file) => ({ name: file, files: [file], env: {} })),
     { name: `${OUTSIDE}, all`, files: [OUTSIDE], env: { SKIFF_PLAYS: 'all' } },
     {

@@ -5,8 +5,11 @@
  */
 import type { Timer } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import { EtcdError, isDenied } from './errors.ts'
 import type { Members } from './members.ts'
 
+const FOR_ROOT =
+  'etcd lets nobody but its root compact (3.5.35, 3.6.16, 3.7): give this client the role root, or etcd --auto-compaction-retention'
 const MARKER = Buffer.from('compact_rev_key')
 export const COMPACT_EVERY_MS = 300_000
 
@@ -55,7 +58,8 @@ export function startMarkedCompaction(
     timer = clock.setTimer(everyMs, 'etcd compaction', () => {
       tick().then(schedule, (error) => {
         if (isStopped) return
-        log.error('etcd was not compacted', error)
+        if (error instanceof EtcdError && isDenied(error)) log.error(FOR_ROOT, error)
+        else log.error('etcd was not compacted', error)
         schedule()
       })
     })

@@ -25,7 +25,7 @@ import {
 } from '../storage.ts'
 import { tellsProgress, type Watching } from './changes.ts'
 import { startMarkedCompaction } from './compaction.ts'
-import { EtcdError, isCompacted, isFutureRevision, isLeaseGone, isOutOfSpace, isPassing } from './errors.ts'
+import { EtcdError, isCompacted, isDenied, isFutureRevision, isLeaseGone, isOutOfSpace, isPassing } from './errors.ts'
 import { type Feed, startFeed, unreachable } from './feed.ts'
 import { readHistory } from './history.ts'
 import { startEtcdJournal } from './journal.ts'
@@ -33,6 +33,7 @@ import { createKeys } from './keys.ts'
 import { createLeases } from './leases.ts'
 import { connectMembers, type Members } from './members.ts'
 import type { EtcdKeyValue, RangeResponse, RequestOp } from './messages.ts'
+import { withoutRights } from './rights.ts'
 import { type EtcdOptions, etcdServers } from './servers.ts'
 
 export interface EtcdStorageOptions extends EtcdOptions {
@@ -171,6 +172,7 @@ async function createEtcdStorage(
       }
       if (isFutureRevision(error)) throw new FutureRevisionError(revision, feed.revision)
       if (isOutOfSpace(error)) throw new NoRoomError(error.message, { cause: error })
+      if (isDenied(error)) throw withoutRights(error, watching)
       const unsure = isPassing(error) && !error.isUnsent ? '; whether it was done is not known' : ''
       throw new StoreError(`etcd at ${members.address}: ${error.message}${unsure}`, { cause: error })
     }
@@ -429,7 +431,7 @@ async function createEtcdStorage(
     hasCompacted(revision)
   }
 
-  return {
+  const storage: Storage = {
     isShared: true,
     get revision() {
       return feed.revision
@@ -459,6 +461,13 @@ async function createEtcdStorage(
       members.close()
     },
   }
+  try {
+    await feed.begun
+  } catch (error) {
+    await storage.close()
+    throw error
+  }
+  return storage
 }
 
 const REPEATABLE = { isRepeatable: true }

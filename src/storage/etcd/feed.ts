@@ -7,9 +7,10 @@ import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { CompactedError, type KeyValue, type StorageEvent, type StorageSubscriber, StoreError } from '../storage.ts'
 import { type Followable, followChanges, type Watching } from './changes.ts'
-import { EtcdError, isPassing } from './errors.ts'
+import { EtcdError, isDenied, isPassing } from './errors.ts'
 import type { Keys } from './keys.ts'
 import type { EtcdEvent } from './messages.ts'
+import { withoutRights } from './rights.ts'
 
 /** While a read waits for a revision: how often etcd is asked how far it is. */
 const ASK_AGAIN_MS = 20
@@ -42,6 +43,8 @@ interface Waiter {
 
 export interface Feed {
   readonly revision: number
+  /** Settles with the first watch: @throws StoreError where this client has no right to it */
+  readonly begun: Promise<void>
   /** Resolves when subscribers were told of everything up to the revision. Those that wait `quietly` know that an event comes. */
   reached(revision: number, quietly?: boolean): Promise<void>
   subscribe(prefix: string, seen: number, subscriber: StorageSubscriber): () => void
@@ -64,6 +67,7 @@ export function startFeed(
   let failures = 0
   let retry: Timer | undefined
   let askAgain: Timer | undefined
+  const begun = Promise.withResolvers<void>()
 
   function open(): void {
     let isFirst = true
@@ -83,6 +87,7 @@ export function startFeed(
             if (failures > 0) log.info(2, 'etcd is watched again', { at: watching.members.address, revision })
             failures = 0
             host.state(undefined)
+            begun.resolve()
             if (asking > 0) ask()
           }
         },
@@ -102,8 +107,11 @@ export function startFeed(
     if (isClosed) return
     if (error instanceof EtcdError && isPassing(error)) watching.members.leave(watching.members.address)
     failures++
+    const hindrance = isDenied(error) ? withoutRights(error, watching) : unreachable(error)
+    if (isDenied(error)) begun.reject(hindrance)
+    else begun.resolve()
     // One member that goes is no outage.
-    if (failures > 2) host.state(unreachable(error))
+    if (failures > 2) host.state(hindrance)
     const wait = failures === 1 ? 0 : Math.min(TRY_AGAIN_MS * failures, LONGEST_TRY_MS)
     retry = clock.setTimer(wait, 'etcd watch', open)
   }
@@ -181,6 +189,7 @@ export function startFeed(
 
   open()
   return {
+    begun: begun.promise,
     get revision() {
       return revision
     },
