@@ -1,4 +1,5 @@
 /** Kubernetes' Status object as a thrown error: the one way any room says that a request failed. */
+import type { DecodeProblem } from './decode-problem.ts'
 import type { JsonObject } from './object.ts'
 import { goQuote } from './quote.ts'
 
@@ -29,7 +30,7 @@ export class StatusError extends Error {
   /** A list whose continue token has expired may go on with this one. */
   continueToken?: string
   /** What a decoder found wrong with a body, without the words about its kind around it (codec/refusals.ts). */
-  decoderProblem?: string
+  decoderProblem?: DecodeProblem
   constructor(code: number, reason: string, message: string, details?: StatusDetails, options?: ErrorOptions) {
     // Refusals are answers, and controllers get many: a stack trace costs more than the rest of them, and is never read.
     const { stackTraceLimit } = Error

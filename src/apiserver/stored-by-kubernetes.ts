@@ -7,6 +7,7 @@
 import { decodeFields } from '../api/codec/decode.ts'
 import { parseExactly } from '../api/codec/json.ts'
 import { decodeProtobuf, openProtobuf } from '../api/codec/protobuf.ts'
+import { problemText } from '../api/decode-problem.ts'
 import { applyDefaults } from '../api/defaults/defaults.ts'
 import {
   apiVersionOf,
@@ -63,7 +64,7 @@ function fromProtobuf(rowOf: RowFinder, bytes: Uint8Array): Uint8Array {
   if (row === undefined) return bytes
   const { schema } = row
   const { object, error } = decodeFields(decodeProtobuf(bytes, { group, version, kind, schema }), schema)
-  if (error !== undefined) throw new Error(error)
+  if (error !== undefined) throw new Error(problemText(error))
   const named = asKubeObject({ ...object, apiVersion: apiVersionOf(row.group, row.version) })
   return encodeStored(applyDefaults(named, schema))
 }

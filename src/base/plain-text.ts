@@ -12,10 +12,13 @@ const code = (c: string) => {
   return hex.length <= 4 ? `\\u${hex.padStart(4, '0')}` : `\\u{${hex}}`
 }
 
+/** A text with its line breaks as spaces. */
+export const oneLine = (text: string): string => text.replace(/\s*\n\s*/g, ' ')
+
 /** One line of text, cut at `most` characters. */
 export function plainLine(text: string, most = 2000): string {
   const cut = text.length > most ? `${text.slice(0, most)}…` : text
-  return cut.replace(/\s*\n\s*/g, ' ').replace(UNSAFE, code)
+  return oneLine(cut).replace(UNSAFE, code)
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { JsonObject } from '../api/object.ts'
 import { messageOf } from '../base/errors.ts'
+import { oneLine } from '../base/plain-text.ts'
 import { startCluster } from '../cluster/cluster.ts'
 import { StartError } from '../cluster/errors.ts'
 import { changeFaults } from '../cluster/faults-control.ts'
@@ -163,6 +164,6 @@ async function take(line: string, answer: (call: Call) => Promise<object>, say: 
     id = (call as Partial<Call>).id
     say({ id, result: await answer(call as Call) })
   } catch (error) {
-    say({ id: id ?? null, error: messageOf(error).replace(/\s*\n\s*/g, ' ') })
+    say({ id: id ?? null, error: oneLine(messageOf(error)) })
   }
 }

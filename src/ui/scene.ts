@@ -19,6 +19,7 @@ export interface Scene {
   readonly objects: ReadonlyMap<string, SceneObject>
   /** States in which something that holds an object had changed. */
   readonly states: readonly SeenState[]
+  /** Why kinds cannot be shown. */
   readonly unseen: ReadonlyMap<string, string>
   /** `changed` hears the uids of objects that are new, have changed or have gone, or undefined of what is not seen. Returns its end. */
   subscribe(changed: (uid: string | undefined) => void): () => void
@@ -40,7 +41,6 @@ const PASSED_OVER: ReadonlySet<string> = new Set(['events', 'events.events.k8s.i
 const MOST_STATES = 50_000
 /** A definition and what serves it come one after the other. */
 const REDISCOVER_MS = 500
-const NOT_YET = 'no answer yet'
 const FIRST_ANSWERS_MS = 3_000
 
 const nameOf = ({ group, resource }: NamedResource) => (group === '' ? resource : `${resource}.${group}`)
@@ -50,6 +50,7 @@ export async function openScene({ runtime, client, readKinds, namespace }: Scene
   const objects = new Map<string, SceneObject>()
   const latest = new Map<string, SeenState>()
   const unseen = new Map<string, string>()
+  const unanswered = new Set<string>()
   const listeners = new Set<(uid: string | undefined) => void>()
   const watched = new Map<string, AbortController>()
   const stopped = new AbortController()
@@ -62,7 +63,7 @@ export async function openScene({ runtime, client, readKinds, namespace }: Scene
 
   function note(resource: NamedResource, why: string | undefined): void {
     const name = nameOf(resource)
-    if (unseen.get(name) === why) return
+    if (!unanswered.delete(name) && unseen.get(name) === why) return
     if (why === undefined) unseen.delete(name)
     else unseen.set(name, why)
     tell(undefined)
@@ -106,7 +107,8 @@ export async function openScene({ runtime, client, readKinds, namespace }: Scene
   function watch(resource: NamedResource): void {
     const stop = new AbortController()
     watched.set(nameOf(resource), stop)
-    note(resource, NOT_YET)
+    unanswered.add(nameOf(resource))
+    tell(undefined)
     const isSpace = nameOf(resource) === 'namespaces'
     const options: ListOptions = {
       ...(isReadWhole(resource) ? {} : { metadataOnly: true }),
@@ -151,6 +153,7 @@ export async function openScene({ runtime, client, readKinds, namespace }: Scene
       stop.abort()
       watched.delete(name)
       unseen.delete(name)
+      unanswered.delete(name)
       const at = name.indexOf('.')
       const [resource, group] = at < 0 ? [name, ''] : [name.slice(0, at), name.slice(at + 1)]
       leave({ group, resource }, new Set())
@@ -174,7 +177,7 @@ export async function openScene({ runtime, client, readKinds, namespace }: Scene
   follow((await readKinds()).resources)
   await new Promise<void>((resolve) => {
     const listener = () => {
-      if ([...unseen.values()].includes(NOT_YET)) return
+      if (unanswered.size > 0) return
       listeners.delete(listener)
       timer.cancel()
       resolve()

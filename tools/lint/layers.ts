@@ -66,6 +66,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'parts.ts',
     'metadata.ts',
     'quote.ts',
+    'decode-problem.ts',
     'status.ts',
     'request.ts',
     'codec/json.ts',

@@ -2,11 +2,13 @@
  * Bodies of custom resources: any JSON with a kind, of which metadata is decoded like every object's, what the schema does
  * not know is taken away and what it defaults is filled in.
  */
+import { type DecodeProblem, problemText } from '../decode-problem.ts'
 import { apiVersionOf, type Json, type JsonObject, type KubeObject } from '../object.ts'
 import type { RequestBody } from '../request.ts'
 import { schemaOf } from '../schema/builtin.ts'
 import { setKey, type Writable } from '../schema/canonical.ts'
 import { walkExactly } from '../schema/field-validation.ts'
+import { type StrictProblem, strictError, under } from '../schema/strict-problem.ts'
 import { eachEmbedded, hasEmbedded } from '../schema/structural/embedded.ts'
 import { applyStructuralDefaults, dropNulls, isSettled, prune, sortedKeys } from '../schema/structural/prune.ts'
 import { isObject, type Structural } from '../schema/structural/structural.ts'
@@ -21,7 +23,13 @@ import { cannotBeHandled } from './refusals.ts'
 const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
 
 /** What is wrong with a body, in the decoder's words without their beginning. */
-class Refused extends Error {}
+class Refused extends Error {
+  readonly problem: DecodeProblem | string
+  constructor(problem: DecodeProblem | string) {
+    super(typeof problem === 'string' ? problem : problemText(problem))
+    this.problem = problem
+  }
+}
 
 /** The custom resource in a body; `structural` is undefined where its definition gives no schema. @throws StatusError 400, 415 */
 export function decodeCustomBody(
@@ -51,21 +59,20 @@ export function decodeCustomBody(
   try {
     const same = kind === expected.kind && group === expected.group && version === expected.version
     const object = coerced(body, same ? structural : undefined, strict, options.applied === true)
-    if (options.fieldValidation === 'Strict' && strict.length > 0)
-      throw new Refused(`strict decoding error: ${strict.join(', ')}`)
+    if (options.fieldValidation === 'Strict' && strict.length > 0) throw new Refused(strictError(strict))
     if (options.patched !== true && (group !== expected.group || version !== expected.version))
       throw badRequest(
         `the API version in the data (${apiVersion}) does not match the expected API version (${apiVersionOf(expected.group, expected.version)})`,
       )
-    return { object, warnings: options.fieldValidation === 'Warn' ? strict : [] }
+    return { object, strict: options.fieldValidation === 'Warn' ? strict : [] }
   } catch (error) {
-    if (error instanceof Refused) throw cannotBeHandled(actual, expected, error.message)
+    if (error instanceof Refused) throw cannotBeHandled(actual, expected, error.problem)
     throw error
   }
 }
 
 /** The body as plain JSON, with exact integers; fields written twice are noted. */
-function bodyOf(source: BodySource, strict: string[]): JsonObject {
+function bodyOf(source: BodySource, strict: StrictProblem[]): JsonObject {
   const { quick } = source
   const keys = quick === undefined ? Number.NaN : countKeys(quick.value)
   if (quick !== undefined && keys === (quick.keys ?? keys)) return quick.value as JsonObject
@@ -75,14 +82,14 @@ function bodyOf(source: BodySource, strict: string[]): JsonObject {
   return (isObject(value) ? value : {}) as JsonObject
 }
 
-function plainOf(node: JsonNode, path: string, strict: string[]): Json {
+function plainOf(node: JsonNode, path: string, strict: StrictProblem[]): Json {
   if (node instanceof NumberNode) return numberOf(node.text)
   if (Array.isArray(node)) return node.map((item, i) => plainOf(item, `${path}[${i}]`, strict))
   if (!(node instanceof ObjectNode)) return node
   const out: Writable = {}
   for (const [key, value] of node.entries) {
     const at = path === '' ? key : `${path}.${key}`
-    if (Object.hasOwn(out, key)) strict.push(`duplicate field "${at}"`)
+    if (Object.hasOwn(out, key)) strict.push({ kind: 'duplicate', path: at })
     setKey(out, key, plainOf(value, at, strict))
   }
   return out
@@ -95,13 +102,16 @@ function numberOf(text: string): Json {
 }
 
 /** Defaults, pruning and metadata, in the order in which Kubernetes' decoders do them. @throws Refused */
-function coerced(body: JsonObject, schema: Structural | undefined, strict: string[], keepNulls: boolean): KubeObject {
+function coerced(
+  body: JsonObject,
+  schema: Structural | undefined,
+  strict: StrictProblem[],
+  keepNulls: boolean,
+): KubeObject {
   const { apiVersion, kind, metadata, ...rest } = body
   if (Object.hasOwn(body, 'apiVersion') && typeof apiVersion !== 'string')
     throw new Refused('.apiVersion accessor error: <nil> is of the type <nil>, expected string')
-  const unknownMeta: string[] = []
-  const meta = metadata === undefined ? {} : decodeMeta(metadata, unknownMeta)
-  strict.push(...unknownMeta.map((text) => text.replace(/^(\w+ field ")/, '$1metadata.')))
+  const meta = metadata === undefined ? {} : decodeMeta(metadata, 'metadata', strict)
   let fields: JsonObject = rest
   if (schema !== undefined) {
     fields = structured(rest, schema, strict, keepNulls)
@@ -117,28 +127,34 @@ function coerced(body: JsonObject, schema: Structural | undefined, strict: strin
 }
 
 /** The fields of an object as its schema has them; what it did not know is added to `strict`. */
-export function structured(fields: JsonObject, schema: Structural, strict?: string[], keepNulls = false): JsonObject {
+export function structured(
+  fields: JsonObject,
+  schema: Structural,
+  strict?: StrictProblem[],
+  keepNulls = false,
+): JsonObject {
   if (isSettled(fields, schema)) return fields
   const clean = keepNulls ? fields : dropNulls(fields, schema)
   const defaulted = applyStructuralDefaults(clean, schema) as JsonObject
   const unknown: { paths: string[] } = { paths: [] }
   const pruned = prune(defaulted, schema, unknown)
-  if (strict !== undefined) for (const path of unknown.paths.sort()) strict.push(`unknown field "${path}"`)
+  if (strict !== undefined) for (const path of unknown.paths.sort()) strict.push({ kind: 'unknown', path })
   return pruned
 }
 
-function decodeMeta(value: Json, strict: string[]): KubeObject['metadata'] {
+/** The metadata that stands at `path`. @throws Refused */
+function decodeMeta(value: Json, path: string, strict: StrictProblem[]): KubeObject['metadata'] {
   const schema = schemaOf(OBJECT_META)
   const quick = isObject(value) ? walkQuickly(value, schema, countKeys(value)) : undefined
   if (quick !== undefined) return quick as KubeObject['metadata']
   const exact = walkExactly(jsonNodeOf(value), schema)
   if (exact.error !== undefined) throw new Refused(exact.error)
-  strict.push(...exact.strict)
+  strict.push(...under(path, exact.strict))
   return exact.object as KubeObject['metadata']
 }
 
 /** Embedded objects' types are texts and their metadata canonical. @throws Refused */
-function coerceEmbedded(fields: JsonObject, schema: Structural, strict: string[]): JsonObject {
+function coerceEmbedded(fields: JsonObject, schema: Structural, strict: StrictProblem[]): JsonObject {
   if (!hasEmbedded(schema)) return fields
   const metas = new Map<Json, Json>()
   eachEmbedded(fields, schema, '', (inner, path) => {
@@ -149,16 +165,13 @@ function coerceEmbedded(fields: JsonObject, schema: Structural, strict: string[]
     }
     const { metadata } = inner
     if (metadata === undefined || metadata === null) return
-    const unknown: string[] = []
     try {
-      const meta = decodeMeta(metadata, unknown) as Json
-      metas.set(metadata, meta)
+      metas.set(metadata, decodeMeta(metadata, `${path}.metadata`, strict) as Json)
     } catch (error) {
       if (error instanceof Refused)
         throw new Refused(`${path}.metadata: ${invalid('', metadata, error.message).message}`)
       throw error
     }
-    strict.push(...unknown.map((text) => text.replace(/^(\w+ field ")/, `$1${path}.metadata.`)))
   })
   return metas.size === 0 ? fields : (replaced(fields, metas) as JsonObject)
 }

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
+import { problemOfValue, problemText } from '../decode-problem.ts'
 import { deepFreeze } from '../freeze.ts'
 import type { KubeObject } from '../object.ts'
 import { createParts, createPartTexts, type Parts } from '../parts.ts'
 import type { RequestBody } from '../request.ts'
+import { strictText } from '../schema/strict-problem.ts'
 import { builtinScheme } from '../scheme/scheme.ts'
 import { decodeBody, decodeFields, decodeOptions, type FieldValidation } from './decode.ts'
 
@@ -168,10 +170,10 @@ test('unknown and duplicate fields: refused, warned of or ignored', () => {
     'duplicate field "data.x"',
   ]
   refused(text, `${IN}strict decoding error: ${found.join(', ')}`, configMaps, 'Strict')
-  const { object, warnings } = decode(text)
-  assert.deepEqual(warnings, found)
+  const { object, strict } = decode(text)
+  assert.deepEqual(strict.map(strictText), found)
   assert.deepEqual(object['data'], { x: '2' })
-  assert.deepEqual(decode(text, configMaps, 'Ignore').warnings, [])
+  assert.deepEqual(decode(text, configMaps, 'Ignore').strict, [])
   refused(
     '{"spec":{"replicas":1,"containers":[{"name":"c","imag":"x"}]}}',
     'Pod in version "v1" cannot be handled as a Pod: strict decoding error: unknown field "spec.replicas", unknown field "spec.containers[0].imag"',
@@ -252,11 +254,13 @@ test('fields of this process tell what is wrong without throwing', () => {
     object: { metadata: {}, data: { a: '1' } },
     strict: [],
   })
-  assert.deepEqual(decodeFields({ bogus: 1 }, configMaps.schema).strict, ['unknown field "bogus"'])
+  assert.deepEqual(decodeFields({ bogus: 1 }, configMaps.schema).strict, [{ kind: 'unknown', path: 'bogus' }])
+  const { error } = decodeFields({ data: { a: 1 } }, configMaps.schema)
   assert.equal(
-    decodeFields({ data: { a: 1 } }, configMaps.schema).error,
+    error && problemText(error),
     'json: cannot unmarshal number into Go struct field ConfigMap.data of type string',
   )
+  assert.equal(error && problemOfValue(error), 'json: cannot unmarshal number into Go value of type string')
 })
 
 test('DeleteOptions are read in any version, and nothing else is', () => {

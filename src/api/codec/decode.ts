@@ -3,6 +3,9 @@
  * in this process. Handlers call `decodeBody` with the kind that the path expects (the row's, or its subresource's), and
  * `decodeOptions` for the DeleteOptions of a DELETE. Knows schemas and the scheme's kinds; knows no handlers.
  */
+
+import { messageOf } from '../../base/errors.ts'
+import { type DecodeProblem, otherProblem, problemText } from '../decode-problem.ts'
 import { apiVersionOf, asKubeObject, type Json, type JsonObject, type KubeObject } from '../object.ts'
 import { annotationReader, ConversionError, withAnnotations } from '../objects/annotated-fields.ts'
 import { noParts, type Parts, type ReadPart } from '../parts.ts'
@@ -11,6 +14,7 @@ import { schemaOf } from '../schema/builtin.ts'
 import type { Writable } from '../schema/canonical.ts'
 import { type ExactResult, walkExactly } from '../schema/field-validation.ts'
 import type { StructSchema } from '../schema/schema.ts'
+import { type StrictProblem, strictError } from '../schema/strict-problem.ts'
 import { countKeys, walkQuickly } from '../schema/walk.ts'
 import { badRequest, type StatusError } from '../status.ts'
 import {
@@ -55,8 +59,8 @@ export interface DecodeOptions {
 export interface Decoded {
   /** In canonical form, with the kind and apiVersion expected. Belongs to the caller until it is shared. */
   readonly object: KubeObject
-  /** Texts for Warning headers (fieldValidation Warn). */
-  readonly warnings: readonly string[]
+  /** What is to be warned of (fieldValidation Warn). */
+  readonly strict: readonly StrictProblem[]
 }
 
 const MEDIA_TYPES = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']
@@ -75,7 +79,7 @@ export function decodeBody(body: RequestBody | undefined, expected: ExpectedKind
     source = exactly(source)
     actual = kindOf(source, expected)
   }
-  const refuse = (message: string, cause?: unknown) => cannotBeHandled(actual, expected, message, cause)
+  const refuse = (problem: DecodeProblem | string, cause?: unknown) => cannotBeHandled(actual, expected, problem, cause)
 
   if (isSame(actual, expected)) return finish(source, expected, options, refuse)
 
@@ -88,8 +92,8 @@ export function decodeBody(body: RequestBody | undefined, expected: ExpectedKind
   }
   const problem = conversionProblem(known, expected)
   if (problem !== undefined) throw refuse(problem)
-  if (options.fieldValidation === 'Strict' && decoded !== undefined && decoded.warnings.length > 0)
-    throw refuse(`strict decoding error: ${decoded.warnings.join(', ')}`)
+  if (options.fieldValidation === 'Strict' && decoded !== undefined && decoded.strict.length > 0)
+    throw refuse(strictError(decoded.strict))
   // Eviction is read in both of its versions; they are alike.
   if (decoded === undefined && known.group === expected.group && expected.kind === 'Eviction')
     return finish(source, expected, options, refuse)
@@ -116,7 +120,7 @@ export function openOfKind(
 export function decodeFields(value: JsonObject | KubeObject, schema: StructSchema): ExactResult {
   const object = walkQuickly(value, schema, undefined)
   if (object !== undefined) return { object, strict: [] }
-  if (Number.isNaN(countKeys(value))) return { object: {}, error: 'exceeded max depth', strict: [] }
+  if (Number.isNaN(countKeys(value))) return { object: {}, error: otherProblem('exceeded max depth'), strict: [] }
   return walkExactly(jsonNodeOf(value), schema)
 }
 
@@ -152,7 +156,9 @@ export function decodeOptions(
       throw badRequest(`converting (v1.${actual.kind}) to (v1.DeleteOptions): unknown conversion`)
     throw badRequest(notRegistered(actual))
   }
-  return finish(source, expected, { fieldValidation: 'Ignore' }, badRequest).object
+  const refuse = (problem: DecodeProblem | string) =>
+    badRequest(typeof problem === 'string' ? problem : problemText(problem))
+  return finish(source, expected, { fieldValidation: 'Ignore' }, refuse).object
 }
 
 const META = { group: 'meta.k8s.io', version: 'v1' }
@@ -171,7 +177,7 @@ export interface BodySource {
   /** The body as JSON text. */
   readonly text: () => string
   /** Strict errors found by the encoding's own parser (YAML). */
-  readonly strict: readonly string[]
+  readonly strict: readonly StrictProblem[]
   readonly refuse: (message: string) => StatusError
 }
 
@@ -337,7 +343,7 @@ function openYaml(bytes: Uint8Array, refuse: BodySource['refuse']): BodySource {
 function openNode(
   node: JsonNode,
   text: () => string,
-  strict: readonly string[],
+  strict: readonly StrictProblem[],
   refuse: BodySource['refuse'],
 ): BodySource {
   return { top: topOf(node, refuse), quick: undefined, node: () => node, text, strict, refuse }
@@ -388,25 +394,25 @@ function finish(
   source: BodySource,
   expected: ExpectedKind,
   { fieldValidation, parts = noParts }: DecodeOptions,
-  refuse: (message: string, cause?: unknown) => StatusError,
+  refuse: (problem: DecodeProblem | string, cause?: unknown) => StatusError,
 ): Decoded {
   const { quick } = source
   let object =
     quick === undefined ? undefined : walkQuickly(quick.value, expected.schema, quick.keys, { ...quick, parts })
   if (object !== undefined && quick !== undefined) rememberSpec(quick, object, parts)
-  let warnings: readonly string[] = source.strict
+  let strict: readonly StrictProblem[] = source.strict
   if (object === undefined) {
     const { node } = quick === undefined ? source : exactly(source)
     const result = walkExactly(node(), expected.schema)
     if (result.error !== undefined) throw refuse(result.error)
     object = result.object
-    warnings = [...source.strict, ...result.strict]
+    strict = [...source.strict, ...result.strict]
   }
   object = withFieldsRead(object, expected.schema, refuse)
-  if (fieldValidation === 'Strict' && warnings.length > 0) throw refuse(`strict decoding error: ${warnings.join(', ')}`)
+  if (fieldValidation === 'Strict' && strict.length > 0) throw refuse(strictError(strict))
   return {
     object: withKind(object, expected),
-    warnings: fieldValidation === 'Warn' ? warnings.flatMap(asWarnings) : [],
+    strict: fieldValidation === 'Warn' ? strict : [],
   }
 }
 
@@ -438,12 +444,6 @@ function rememberSpec({ recurring }: Quick, { metadata, spec }: Writable, parts:
   if (name || generateName) parts.remember(recurring.text, spec as JsonObject, recurring.keys)
 }
 
-/** A YAML parser's findings come as one error, and as a warning each. */
-function asWarnings(found: string): readonly string[] {
-  const [first, ...lines] = found.split('\n')
-  return first === 'yaml: unmarshal errors:' ? lines.map((line) => line.trim()) : [found]
-}
-
 /** Kind and apiVersion come first, whether the body had them or not. */
 function withKind(object: { [key: string]: Json | undefined }, { group, version, kind }: ExpectedKind): KubeObject {
   const apiVersion = apiVersionOf(group, version)
@@ -458,10 +458,6 @@ function summary(bytes: Uint8Array): string {
   const opening = Buffer.from(bytes.subarray(0, limit))
   const text = bytes[0] === 0x7b ? opening.toString('utf8') : opening.toString('hex')
   return bytes.length > limit ? `${text} ...` : text
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 /** An in-process object as nodes, for the exact walk. */

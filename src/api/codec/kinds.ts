@@ -2,6 +2,7 @@
  * What it means when a body names another kind than its path: whether Kubernetes knows the kind where the path's resource
  * is served, and whether it could make the one of the other. Its words name the Go types of both.
  */
+import type { DecodeProblem } from '../decode-problem.ts'
 import { builtinKind } from '../scheme/scheme.ts'
 
 export interface Kind {
@@ -51,10 +52,11 @@ export function internalPackage({ group, kind }: Kind): string {
 }
 
 /** Why a known kind cannot become the expected one, or undefined when only its version differs. */
-export function conversionProblem(known: KnownKind, expected: Kind): string | undefined {
+export function conversionProblem(known: KnownKind, expected: Kind): DecodeProblem | undefined {
   const isMeta = known.definition?.startsWith('io.k8s.apimachinery.') === true
   const target = internalPackage(expected)
   if (!isMeta && known.kind === expected.kind && internalPackage(known) === target) return undefined
   const version = isMeta ? 'v1' : known.version
-  return `converting (${version}.${known.kind}) to (${target}.${expected.kind}): unknown conversion`
+  const text = `converting (${version}.${known.kind}) to (${target}.${expected.kind}): unknown conversion`
+  return { kind: 'conversion', text }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { strictWarnings } from '../schema/strict-problem.ts'
 import { builtinScheme } from '../scheme/scheme.ts'
 import { decodeBody } from './decode.ts'
 
@@ -75,7 +76,11 @@ test('keys set twice are strict errors', () => {
     message('data:\n  a: "1"\n  a: "2"\n'),
     'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: yaml: unmarshal errors:\n  line 3: key "a" already set in map',
   )
-  assert.equal(decode('data:\n  a: "1"\n  a: "2"\n', 'Warn').warnings.length, 1)
+  const { strict } = decode('data:\n  a: "1"\n  a: "2"\n  a: "3"\n', 'Warn')
+  assert.deepEqual(
+    strict.flatMap(strictWarnings),
+    [3, 4].map((line) => `line ${line}: key "a" already set in map`),
+  )
 })
 
 test('a bomb is refused soon', () => {

@@ -13,6 +13,7 @@ import {
   type Node,
   parseAllDocuments,
 } from 'yaml'
+import type { RepeatedKeys } from '../schema/strict-problem.ts'
 import { type JsonNode, NumberNode, ObjectNode } from './json.ts'
 import { yamlProblem } from './yaml-errors.ts'
 
@@ -22,7 +23,7 @@ export class YamlError extends Error {}
 export interface ParsedYaml {
   readonly node: JsonNode
   /** What strict decoding finds in the text itself: keys set twice. */
-  readonly strict: readonly string[]
+  readonly strict: readonly RepeatedKeys[]
 }
 
 /** More nodes than this, counted with every alias written out, are a bomb. */
@@ -49,11 +50,8 @@ export function parseYaml(text: string): ParsedYaml {
   if (problem !== undefined) throw new YamlError(problem)
   const reader: Reader = { document, nodes: 0, lines, duplicates: [] }
   const node = read(document.contents as Node | null, reader, 0)
-  const strict =
-    reader.duplicates.length === 0
-      ? []
-      : [`yaml: unmarshal errors:\n${reader.duplicates.map((d) => `  ${d}`).join('\n')}`]
-  return { node, strict }
+  const { duplicates } = reader
+  return { node, strict: duplicates.length === 0 ? [] : [{ kind: 'repeated', lines: duplicates }] }
 }
 
 interface Reader {

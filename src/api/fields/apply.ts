@@ -13,7 +13,7 @@ import { reconciledWithSchema } from './reconcile.ts'
 import { removeUnapplied } from './remove-unapplied.ts'
 import { emptyObject, type Shape, shapeOf } from './shape.ts'
 import { resetSet, stripped, trackUpdate, type VersionedObject, withManagedFields } from './update.ts'
-import { configurationErrors, joinErrors } from './validate.ts'
+import { misfitsOf, misfitText } from './validate.ts'
 
 export interface ApplyOptions {
   /** What is stored, in `apiVersion`; undefined when the apply creates. */
@@ -84,12 +84,12 @@ export function applyServerSide(options: ApplyOptions): Applied {
       'failed to create manager for existing fields: failed to convert live object',
       `/; ${printKind(applied)}`,
     )
-  const errors = configurationErrors(applied, schema)
-  if (errors.length > 0) {
+  const misfits = misfitsOf(applied, schema)
+  if (misfits.length > 0) {
     throw new StatusError(
       500,
       '',
-      `failed to create typed patch object (${nameOfApplied(applied)}): ${joinErrors(errors)}`,
+      `failed to create typed patch object (${nameOfApplied(applied)}): ${misfitText(misfits)}`,
     )
   }
   let outcome = mergeable('', () => tryApply(options))

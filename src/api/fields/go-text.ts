@@ -51,7 +51,7 @@ export function goKindOf(value: Json): string {
 }
 
 /** Go's words for JSON of the wrong form. */
-export function wrongForm(value: Json, goType: string): string {
+export function wrongForm(value: Json, goType: string, place = 'Go value'): string {
   const form = Array.isArray(value) ? 'array' : typeof value === 'object' ? 'object' : typeof value
-  return `json: cannot unmarshal ${form === 'boolean' ? 'bool' : form} into Go value of type ${goType}`
+  return `json: cannot unmarshal ${form === 'boolean' ? 'bool' : form} into ${place} of type ${goType}`
 }

@@ -9,14 +9,25 @@ import { printPathElement } from './pathelement.ts'
 import { type Shape, shapeOf } from './shape.ts'
 import { isList, isMap, own } from './values.ts'
 
-/** Everything wrong with `value`, each with its path (`.spec.x: field not declared in schema`). */
-export function configurationErrors(value: Json, schema: Schema): readonly string[] {
-  const errors: string[] = []
-  check(value, schema, '', errors)
-  return errors
+/** What keeps a value from being what its schema says. */
+export interface Misfit {
+  readonly kind: 'type' | 'undeclared' | 'element' | 'duplicate'
+  /** With its path: `.spec.x: field not declared in schema`. */
+  readonly text: string
 }
 
-/** Whether there are surely none: the same without a word of where and why. */
+/** Everything wrong with `value`. */
+export function misfitsOf(value: Json, schema: Schema): readonly Misfit[] {
+  const misfits: Misfit[] = []
+  check(value, schema, '', misfits)
+  return misfits
+}
+
+/** Whether an object can be divided into fields by a schema; its values may be wrong otherwise. */
+export const isDivisible = (value: Json, schema: Schema): boolean =>
+  surelyFits(value, schema) || misfitsOf(value, schema).every(({ kind }) => kind === 'duplicate')
+
+/** Whether there are surely no misfits: the same without a word of where and why. */
 export function surelyFits(value: Json | undefined, schema: Schema): boolean {
   if (value === undefined || value === null) return true
   if (value instanceof ForeignValue) return false
@@ -69,14 +80,14 @@ export function surelyFits(value: Json | undefined, schema: Schema): boolean {
   }
 }
 
-/** The errors as one message. */
-export function joinErrors(errors: readonly string[]): string {
-  return errors.length === 1 ? errors[0]! : ['errors:', ...errors.map((error) => `  ${error}`)].join('\n')
+/** The misfits as one message. */
+export function misfitText(misfits: readonly Misfit[]): string {
+  return misfits.length === 1 ? misfits[0]!.text : ['errors:', ...misfits.map(({ text }) => `  ${text}`)].join('\n')
 }
 
-function check(value: Json | undefined, schema: Schema, path: string, errors: string[]): void {
+function check(value: Json | undefined, schema: Schema, path: string, misfits: Misfit[]): void {
   if (value === undefined || value === null) return
-  const report = (text: string) => errors.push(path === '' ? text : `${path}: ${text}`)
+  const report = (text: string) => misfits.push({ kind: 'type', text: path === '' ? text : `${path}: ${text}` })
   if (value instanceof ForeignValue) {
     report(refusalOf(value, schema))
     return
@@ -84,15 +95,15 @@ function check(value: Json | undefined, schema: Schema, path: string, errors: st
   switch (schema.type) {
     case 'struct':
       if (!isMap(value)) report(`expected map, got &{${goText(value)}}`)
-      else checkStruct(value, schema, path, errors)
+      else checkStruct(value, schema, path, misfits)
       return
     case 'map':
       if (!isMap(value)) report(`expected map, got &{${goText(value)}}`)
-      else for (const name of Object.keys(value)) check(value[name], schema.values, `${path}.${name}`, errors)
+      else for (const name of Object.keys(value)) check(value[name], schema.values, `${path}.${name}`, misfits)
       return
     case 'list':
       if (!isList(value)) report(`expected list, got &{${goText(value)}}`)
-      else checkList(value, schema, path, errors)
+      else checkList(value, schema, path, misfits)
       return
     case 'any':
       return
@@ -142,32 +153,32 @@ function checkStruct(
   value: { readonly [name: string]: Json | undefined },
   schema: StructSchema,
   path: string,
-  errors: string[],
+  misfits: Misfit[],
 ): void {
   for (const name of Object.keys(value)) {
     const field = schema.byName.get(name)
-    if (field !== undefined) check(value[name], field.schema, `${path}.${name}`, errors)
+    if (field !== undefined) check(value[name], field.schema, `${path}.${name}`, misfits)
     else if (!schema.preserveUnknown && value[name] !== undefined) {
-      errors.push(`${path}.${name}: field not declared in schema`)
+      misfits.push({ kind: 'undeclared', text: `${path}.${name}: field not declared in schema` })
       // Kubernetes looks no further in this object.
       return
     }
   }
 }
 
-function checkList(list: readonly Json[], schema: ListSchema, path: string, errors: string[]): void {
+function checkList(list: readonly Json[], schema: ListSchema, path: string, misfits: Misfit[]): void {
   const shape = shapeOf(schema)
   const seen = new Set<string>()
   for (const [index, item] of list.entries()) {
     let place = `[${index}]`
     if (shape.kind === 'set' || shape.kind === 'keyed') {
-      const element = keyOf(shape, item, index, path, errors)
+      const element = keyOf(shape, item, index, path, misfits)
       if (element === undefined) return
       place = item instanceof ForeignValue ? `[${element}]` : printPathElement(element)
-      if (seen.has(element)) errors.push(`${path}: duplicate entries for key ${place}`)
+      if (seen.has(element)) misfits.push({ kind: 'duplicate', text: `${path}: duplicate entries for key ${place}` })
       seen.add(element)
     }
-    check(item, schema.items, `${path}${place}`, errors)
+    check(item, schema.items, `${path}${place}`, misfits)
   }
 }
 
@@ -176,7 +187,7 @@ function keyOf(
   item: Json,
   index: number,
   path: string,
-  errors: string[],
+  misfits: Misfit[],
 ): string | undefined {
   if (item instanceof ForeignValue && shape.kind === 'set') return '={{undefined}}'
   try {
@@ -184,7 +195,7 @@ function keyOf(
     return elementOf(shape, item)
   } catch (error) {
     if (!(error instanceof NotMergeable)) throw error
-    errors.push(`${path}: element ${index}: ${error.message}`)
+    misfits.push({ kind: 'element', text: `${path}: element ${index}: ${error.message}` })
     return undefined
   }
 }

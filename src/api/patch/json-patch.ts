@@ -5,6 +5,7 @@ import { wrongForm } from '../fields/go-text.ts'
 import { isList, isMap, own, setOwn } from '../fields/values.ts'
 import type { Json, JsonObject } from '../object.ts'
 import { sameJson } from '../same.ts'
+import type { StrictProblem } from '../schema/strict-problem.ts'
 import { badRequest, StatusError } from '../status.ts'
 import type { Touched } from './patched-text.ts'
 
@@ -29,25 +30,21 @@ const doesNotApply = () =>
 /** @throws StatusError 400 for a wrong form, 413 for too many operations */
 export function decodeJsonPatch(patch: Json): {
   readonly operations: readonly JsonPatchOperation[]
-  readonly strictErrors: readonly string[]
+  readonly strictErrors: readonly StrictProblem[]
 } {
   if (patch === null) return { operations: [], strictErrors: [] }
   if (!isList(patch)) throw badRequest(`error decoding patch: ${wrongForm(patch, '[]handlers.jsonPatchOp')}`)
-  const strictErrors: string[] = []
+  const strictErrors: StrictProblem[] = []
   const operations = patch.map((operation, index): JsonPatchOperation => {
     if (operation === null) return { op: '', path: undefined, from: undefined, value: undefined }
     if (!isMap(operation)) throw badRequest(`error decoding patch: ${wrongForm(operation, 'handlers.jsonPatchOp')}`)
     for (const name of Object.keys(operation)) {
-      if (!known.has(name)) strictErrors.push(`json patch unknown field "[${index}].${name}"`)
+      if (!known.has(name)) strictErrors.push({ kind: 'json patch unknown', path: `[${index}].${name}` })
     }
     const text = (name: string): string | undefined => {
       const value = own(operation, name)
       if (value === undefined || value === null || typeof value === 'string') return value ?? undefined
-      const wrong = wrongForm(value, 'string').replace(
-        'into Go value of type',
-        `into Go struct field jsonPatchOp.${name} of type`,
-      )
-      throw badRequest(`error decoding patch: ${wrong}`)
+      throw badRequest(`error decoding patch: ${wrongForm(value, 'string', `Go struct field jsonPatchOp.${name}`)}`)
     }
     return { op: text('op') ?? '', path: text('path'), from: text('from'), value: own(operation, 'value') }
   })

@@ -170,7 +170,7 @@ test('a JSON patch has a form and a size', () => {
     live: configMap,
     schema: configMapSchema,
   })
-  assert.deepEqual(result.strictErrors, ['json patch unknown field "[0].bogus"'])
+  assert.deepEqual(result.strictErrors, [{ kind: 'json patch unknown', path: '[0].bogus' }])
 })
 
 test('a patch nested without end is refused, not run', () => {

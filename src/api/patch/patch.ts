@@ -8,6 +8,7 @@ import { goText, wrongForm } from '../fields/go-text.ts'
 import { isMap } from '../fields/values.ts'
 import { asKubeObject, type Json, type JsonObject, type KubeObject } from '../object.ts'
 import type { StructSchema } from '../schema/schema.ts'
+import type { StrictProblem } from '../schema/strict-problem.ts'
 import { sortedKeys } from '../schema/structural/prune.ts'
 import { badRequest, StatusError } from '../status.ts'
 import { applyJsonPatch, decodeJsonPatch, jsonPatchPaths } from './json-patch.ts'
@@ -34,7 +35,7 @@ export interface PatchResult {
   /** The patched object, not yet decoded: subtrees that the patch does not touch are those of `live`. */
   readonly object: KubeObject
   /** What is strictly wrong with the patch itself (`json patch unknown field "[0].x"`). */
-  readonly strictErrors: readonly string[]
+  readonly strictErrors: readonly StrictProblem[]
   /** The 422 for a result that cannot be decoded; `message` is the decoder's. */
   invalid(message: string): StatusError
 }
@@ -91,7 +92,7 @@ function mergePatched({ patch, live, fieldValidation = 'Warn' }: ApplyPatchOptio
   )
 }
 
-function result(object: Json, strictErrors: readonly string[], text: () => string): PatchResult {
+function result(object: Json, strictErrors: readonly StrictProblem[], text: () => string): PatchResult {
   const invalid = (message: string) => {
     const cause = `Invalid value: ${JSON.stringify(text())}: ${message}`
     return new StatusError(422, 'Invalid', ` "" is invalid: patch: ${cause}`, {

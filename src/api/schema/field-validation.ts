@@ -3,7 +3,9 @@
  * decoder would find — the first value of a wrong type, unknown and duplicate fields by path — in the words of Go's JSON
  * decoder, and makes the same canonical form as the quick half.
  */
+import { messageOf } from '../../base/errors.ts'
 import { exactInteger, type JsonNode, NumberNode, ObjectNode } from '../codec/json.ts'
+import { type DecodeProblem, type Mismatch, otherProblem } from '../decode-problem.ts'
 import type { Json } from '../object.ts'
 import {
   isWritten,
@@ -17,22 +19,29 @@ import {
   zeroValue,
 } from './canonical.ts'
 import type { Field, ScalarSchema, Schema, StructSchema } from './schema.ts'
+import type { FieldProblem } from './strict-problem.ts'
 import { canonicalDuration, canonicalTime } from './time.ts'
 import { byBytes, MAX_DEPTH } from './walk.ts'
 
 export interface ExactResult {
   readonly object: Writable
-  /** The error that ends the decoding; then `object` is of no use. */
-  readonly error?: string
-  /** `unknown field "spec.bogus"`, `duplicate field "spec.x"`, each once, in the order in which they were met. */
-  readonly strict: readonly string[]
+  /** What ends the decoding; then `object` is of no use. */
+  readonly error?: DecodeProblem
+  /** Each once, in the order in which they were met. */
+  readonly strict: readonly FieldProblem[]
 }
 
 /** Go's decoder notes no more of them. */
 const MAX_STRICT_ERRORS = 100
 
 /** A type that decodes itself has failed: Kubernetes stops there, and an earlier mismatch is forgotten. */
-class Stop extends Error {}
+class Stop extends Error {
+  readonly problem: DecodeProblem
+  constructor(problem: DecodeProblem) {
+    super()
+    this.problem = problem
+  }
+}
 
 interface Context {
   /** The Go struct that the value stands in, and the JSON names on the way, for error texts. */
@@ -41,8 +50,9 @@ interface Context {
   /** The path as strict errors name it: with indexes and map keys. */
   readonly path: string[]
   depth: number
-  firstError: string | undefined
-  readonly strict: Set<string>
+  firstError: DecodeProblem | undefined
+  /** By kind and path. */
+  readonly strict: Map<string, FieldProblem>
   /** Inside a type that decodes itself nothing is strict. */
   lenient: boolean
 }
@@ -54,7 +64,7 @@ export function walkExactly(node: JsonNode, schema: StructSchema): ExactResult {
     path: [],
     depth: 0,
     firstError: undefined,
-    strict: new Set(),
+    strict: new Map(),
     lenient: false,
   }
   let object: Writable = {}
@@ -62,22 +72,22 @@ export function walkExactly(node: JsonNode, schema: StructSchema): ExactResult {
     object = structValue(node, schema, context, undefined)
   } catch (error) {
     if (!(error instanceof Stop)) throw error
-    return { object, error: error.message, strict: [] }
+    return { object, error: error.problem, strict: [] }
   }
-  const strict = [...context.strict]
+  const strict = [...context.strict.values()]
   return context.firstError === undefined ? { object, strict } : { object, error: context.firstError, strict }
 }
 
-function mismatchText(what: string, goType: string, context: Context): string {
-  const where =
-    context.struct === '' && context.stack.length === 0
-      ? 'Go value'
-      : `Go struct field ${context.struct}.${context.stack.join('.')}`
-  return `json: cannot unmarshal ${what} into ${where} of type ${goType}`
-}
+const mismatchOf = (found: string, goType: string, { struct, stack }: Context): Mismatch => ({
+  kind: 'mismatch',
+  found,
+  goType,
+  struct,
+  path: [...stack],
+})
 
 function mismatch(node: JsonNode, schema: Schema, context: Context): void {
-  context.firstError ??= mismatchText(kindOf(node), schema.goType, context)
+  context.firstError ??= mismatchOf(kindOf(node), schema.goType, context)
 }
 
 function kindOf(node: JsonNode): string {
@@ -87,8 +97,11 @@ function kindOf(node: JsonNode): string {
   return Array.isArray(node) ? 'array' : 'object'
 }
 
-function noteStrict(text: string, context: Context): void {
-  if (!context.lenient && context.strict.size < MAX_STRICT_ERRORS) context.strict.add(text)
+function noteStrict(kind: FieldProblem['kind'], key: string, context: Context): void {
+  if (context.lenient || context.strict.size >= MAX_STRICT_ERRORS) return
+  const path = pathOf(context, key)
+  const name = `${kind} ${path}`
+  if (!context.strict.has(name)) context.strict.set(name, { kind, path })
 }
 
 function pathOf(context: Context, key: string): string {
@@ -98,7 +111,7 @@ function pathOf(context: Context, key: string): string {
 }
 
 function enter(context: Context): void {
-  if (++context.depth > MAX_DEPTH) throw new Stop('exceeded max depth')
+  if (++context.depth > MAX_DEPTH) throw new Stop(otherProblem('exceeded max depth'))
 }
 
 function structValue(node: JsonNode, schema: StructSchema, context: Context, existing: Writable | undefined): Writable {
@@ -113,11 +126,11 @@ function structValue(node: JsonNode, schema: StructSchema, context: Context, exi
   for (const [key, inner] of node.entries) {
     const field = schema.byName.get(key)
     if (field === undefined) {
-      noteStrict(`unknown field "${pathOf(context, key)}"`, context)
+      noteStrict('unknown', key, context)
       continue
     }
     const before = values.get(field)
-    if (before !== undefined) noteStrict(`duplicate field "${pathOf(context, key)}"`, context)
+    if (before !== undefined) noteStrict('duplicate', key, context)
     const length = context.stack.length
     if (field.inline !== undefined) context.stack.push(...field.inline)
     context.stack.push(key)
@@ -215,7 +228,7 @@ function mapValue(
   const values = new Map<string, Json>(Object.entries(existing ?? {}) as [string, Json][])
   const seen = new Set<string>()
   for (const [key, inner] of node.entries) {
-    if (seen.has(key)) noteStrict(`duplicate field "${pathOf(context, key)}"`, context)
+    if (seen.has(key)) noteStrict('duplicate', key, context)
     seen.add(key)
     context.path.push(`.${key}`)
     values.set(key, decodedValue(inner, schema.values, context))
@@ -235,13 +248,13 @@ const INT64_MAX = 2n ** 63n - 1n
 const INT32_MAX = 2n ** 31n - 1n
 const isInteger = /^-?\d+$/
 
-function integer(node: JsonNode, max: bigint, goType: string, context: Context): number | bigint | string {
-  if (!(node instanceof NumberNode)) return mismatchText(kindOf(node), goType, context)
+function integer(node: JsonNode, max: bigint, goType: string, context: Context): number | bigint | Mismatch {
+  if (!(node instanceof NumberNode)) return mismatchOf(kindOf(node), goType, context)
   if (isInteger.test(node.text) && node.text.length <= 20) {
     const value = BigInt(node.text)
     if (value <= max && value >= -max - 1n) return exactInteger(node.text)
   }
-  return mismatchText(`number ${node.text}`, goType, context)
+  return mismatchOf(`number ${node.text}`, goType, context)
 }
 
 function scalarValue(node: JsonNode, schema: ScalarSchema, context: Context): Json {
@@ -258,7 +271,7 @@ function scalarValue(node: JsonNode, schema: ScalarSchema, context: Context): Js
     case 'int32':
     case 'int64': {
       const value = integer(node, schema.type === 'int32' ? INT32_MAX : INT64_MAX, schema.goType, context)
-      if (typeof value !== 'string') return value as number
+      if (typeof value !== 'object') return value as number
       context.firstError ??= value
       return 0
     }
@@ -266,7 +279,7 @@ function scalarValue(node: JsonNode, schema: ScalarSchema, context: Context): Js
       if (node instanceof NumberNode) {
         const value = Number(node.text)
         if (Number.isFinite(value)) return value + 0
-        context.firstError ??= mismatchText(`number ${node.text}`, schema.goType, context)
+        context.firstError ??= mismatchOf(`number ${node.text}`, schema.goType, context)
       } else mismatch(node, schema, context)
       return 0
     case 'bytes':
@@ -287,11 +300,11 @@ function selfDecoded(node: JsonNode, schema: ScalarSchema, context: Context): Js
   if (schema.type === 'intOrString') {
     if (typeof node === 'string') return node
     const value = integer(node, INT32_MAX, 'int32', context)
-    if (typeof value === 'string') throw new Stop(value)
+    if (typeof value === 'object') throw new Stop(value)
     return value as number
   }
   if (node === null) return orStop(() => canonicalDuration(''))
-  if (typeof node !== 'string') throw new Stop(mismatchText(kindOf(node), 'string', context))
+  if (typeof node !== 'string') throw new Stop(mismatchOf(kindOf(node), 'string', context))
   return orStop(() =>
     schema.type === 'duration' ? canonicalDuration(node) : canonicalTime(node, schema.type as 'time' | 'microTime'),
   )
@@ -306,7 +319,7 @@ function orStop(make: () => string): string {
   try {
     return make()
   } catch (error) {
-    throw new Stop(error instanceof Error ? error.message : String(error))
+    throw new Stop(otherProblem(messageOf(error)))
   }
 }
 
@@ -324,7 +337,7 @@ function bytesValue(node: JsonNode, schema: ScalarSchema, context: Context): Jso
         bytes.push(Number(item.text))
       else {
         const what = item instanceof NumberNode ? `number ${item.text}` : kindOf(item)
-        context.firstError ??= mismatchText(what, 'uint8', context)
+        context.firstError ??= mismatchOf(what, 'uint8', context)
       }
     }
     return Buffer.from(bytes).toString('base64')
@@ -335,7 +348,7 @@ function bytesValue(node: JsonNode, schema: ScalarSchema, context: Context): Jso
   }
   const text = node.replace(/[\r\n]/g, '')
   const wrong = corruptByte(node)
-  if (wrong !== undefined) context.firstError ??= `illegal base64 data at input byte ${wrong}`
+  if (wrong !== undefined) context.firstError ??= { kind: 'base64', byte: wrong }
   return Buffer.from(text, 'base64').toString('base64')
 }
 
@@ -380,21 +393,21 @@ function unionValue(node: JsonNode, schema: ScalarSchema, context: Context): Jso
     context.struct = struct
     context.lenient = lenient
     // A decoder of its own inside: its first mismatch ends everything, named after the struct outside.
-    if (context.firstError !== undefined)
-      throw new Stop((context.firstError as string).replace(/Go struct field \w+\./, `Go struct field ${struct}.`))
+    const wrong = context.firstError as DecodeProblem | undefined
+    if (wrong !== undefined) throw new Stop(wrong.kind === 'mismatch' ? { ...wrong, struct } : wrong)
     context.firstError = before
     return made
   }
   if (node instanceof ObjectNode) return inside(node)
   if (other === 'boolean') {
     if (typeof node === 'boolean') return node
-    throw new Stop('boolean or JSON schema expected')
+    throw new Stop(otherProblem('boolean or JSON schema expected'))
   }
   if (!Array.isArray(node)) return null
   if (other === 'list') return node.map(inside)
   return node.map((item) => {
     if (typeof item === 'string') return item
-    throw new Stop(mismatchText(kindOf(item), 'string', context))
+    throw new Stop(mismatchOf(kindOf(item), 'string', context))
   })
 }
 

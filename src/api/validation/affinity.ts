@@ -23,9 +23,7 @@ function nodeAffinity(affinity: Fields, path: string, errors: FieldError[]): voi
     const at = `${path}.${PREFERRED}[${i}]`
     weight(term['weight'], `${at}.weight`, errors)
     // Values of a mere preference have never been looked at.
-    const found: FieldError[] = []
-    validateNodeSelectorTerm(term['preference'] ?? {}, `${at}.preference`, found)
-    errors.push(...found.filter((error) => !/matchExpressions\[\d+\]\.values\[\d+\]$/.test(error.field)))
+    validateNodeSelectorTerm(term['preference'] ?? {}, `${at}.preference`, errors, false)
   })
 }
 

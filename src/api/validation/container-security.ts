@@ -5,12 +5,10 @@ import { internalForm } from './internal.ts'
 import { dns1123Subdomain, userId } from './names.ts'
 import { relativePath } from './paths.ts'
 
-const PRIVILEGED = 'disallowed by cluster policy'
-const HOST_PROCESS = 'hostProcess containers are disallowed by cluster policy'
-
-/** Errors that `--allow-privileged` lifts. */
-export const isAboutPrivilege = ({ message }: FieldError): boolean =>
-  message === `Forbidden: ${PRIVILEGED}` || message === `Forbidden: ${HOST_PROCESS}`
+const unprivileged = (path: string, detail: string): FieldError => ({
+  ...forbiddenField(path, detail),
+  liftedBy: 'allow-privileged',
+})
 
 /** A container that is a process of a Windows host is as privileged as can be. */
 export function validateHostProcess(spec: Fields, path: string, errors: FieldError[]): void {
@@ -46,7 +44,7 @@ export function validateHostProcess(spec: Fields, path: string, errors: FieldErr
     errors.push(
       invalid(`${path}.hostNetwork`, false, 'hostNetwork must be true if pod contains any hostProcess containers'),
     )
-  errors.push(forbiddenField(path, HOST_PROCESS))
+  errors.push(unprivileged(path, 'hostProcess containers are disallowed by cluster policy'))
 }
 
 export function validateContainerSecurityContext(
@@ -56,7 +54,7 @@ export function validateContainerSecurityContext(
   errors: FieldError[],
 ): void {
   if (!context) return
-  if (context['privileged']) errors.push(forbiddenField(`${path}.privileged`, PRIVILEGED))
+  if (context['privileged']) errors.push(unprivileged(`${path}.privileged`, 'disallowed by cluster policy'))
   ids(context, ['runAsUser', 'runAsGroup'], path, errors)
   const procMount: string | undefined = context['procMount'] ?? undefined
   if (procMount !== undefined) {

@@ -25,6 +25,8 @@ export interface FieldError {
   readonly field: string
   /** Without the field: `Invalid value: "x": must be …`. */
   readonly message: string
+  /** The option of the server under which this is no error. */
+  readonly liftedBy?: 'allow-privileged'
 }
 
 /** A value as messages print it: strings as Go quotes them, numbers bare, the rest as Go's JSON. */

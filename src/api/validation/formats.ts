@@ -1,7 +1,16 @@
 /** The formats that a type may declare for a text (`+k8s:format=…`), by name. */
 import type { Format } from './common.ts'
 import { type FieldError, invalid, tooLong } from './errors.ts'
-import { cIdentifier, dns1123Label, dns1123Subdomain, maxLengthMessage, qualifiedName } from './names.ts'
+import {
+  cIdentifier,
+  dns1123Subdomain,
+  isSubdomainShaped,
+  longName,
+  maxLengthMessage,
+  qualifiedName,
+  qualifiedNameByPattern,
+  shortName,
+} from './names.ts'
 
 export type FormatRule = (text: string, path: string, errors: FieldError[]) => void
 
@@ -14,7 +23,7 @@ const CASELESS =
 function longNameCaseless(name: string): readonly string[] {
   const messages: string[] = []
   if (Buffer.byteLength(name) > 253) messages.push(maxLengthMessage(253, 'bytes'))
-  if (dns1123Subdomain(name.toLowerCase()).some((message) => message !== maxLengthMessage(253))) messages.push(CASELESS)
+  if (!isSubdomainShaped(name.toLowerCase())) messages.push(CASELESS)
   return messages
 }
 
@@ -59,20 +68,11 @@ const extendedResourceName: FormatRule = (name, path, errors) => {
     errors.push(invalid(path, name, "a name must be a domain-prefixed path, such as 'example.com/my-prop'"))
   else if (name.slice(0, name.indexOf('/')).endsWith('kubernetes.io'))
     errors.push(invalid(path, name, 'must not have "kubernetes.io/" domain'))
-  for (const message of qualifiedName(name))
-    if (message !== 'name part must be non-empty') errors.push(invalid(path, name, message))
+  for (const message of qualifiedNameByPattern(name)) errors.push(invalid(path, name, message))
 }
 
-/** Declared formats count bytes where the rules written by hand count characters. */
-const inBytes =
-  (format: Format): Format =>
-  (text) =>
-    format(text).map((message) => message.replace(/^(must be no more than \d+) characters$/, '$1 bytes'))
-
-export const longName: Format = inBytes(dns1123Subdomain)
-
 export const FORMATS: { readonly [name: string]: FormatRule | undefined } = {
-  'k8s-short-name': says(inBytes(dns1123Label)),
+  'k8s-short-name': says(shortName),
   'k8s-long-name': says(longName),
   'k8s-long-name-caseless': says(longNameCaseless),
   'k8s-label-key': says(qualifiedName),

@@ -7,7 +7,10 @@ import { isIPv4, isIPv4Mapped, isIPv6, withoutLeadingZeros } from '../objects/ip
 
 const byteLength = (text: string): number => Buffer.byteLength(text)
 
-export function maxLengthMessage(length: number, unit: 'characters' | 'bytes' = 'characters'): string {
+/** What a message calls the bytes that were counted: rules written by hand say characters, declared formats bytes. */
+type Unit = 'characters' | 'bytes'
+
+export function maxLengthMessage(length: number, unit: Unit = 'characters'): string {
   return `must be no more than ${length} ${unit}`
 }
 
@@ -102,22 +105,32 @@ const percentMessage = patternMessage(
   '93%',
 )
 
-export function dns1123Label(text: string): string[] {
+export const dns1123Label = (text: string): string[] => label(text, 'characters')
+
+/** `k8s-short-name`: a DNS label as formats that types declare tell of it. */
+export const shortName = (text: string): string[] => label(text, 'bytes')
+
+function label(text: string, unit: Unit): string[] {
   const messages: string[] = []
-  if (byteLength(text) > 63) messages.push(maxLengthMessage(63))
+  if (byteLength(text) > 63) messages.push(maxLengthMessage(63, unit))
   if (!labelRe.test(text))
     messages.push(isSubdomainShaped(text) && text !== '' ? 'must not contain dots' : labelMessage)
   return messages
 }
 
 /** A subdomain's shape, label by label: a pattern over the whole would backtrack on hostile input. */
-function isSubdomainShaped(text: string): boolean {
+export function isSubdomainShaped(text: string): boolean {
   return text.split('.').every((part) => labelRe.test(part))
 }
 
-export function dns1123Subdomain(text: string): string[] {
+export const dns1123Subdomain = (text: string): string[] => subdomain(text, 'characters')
+
+/** `k8s-long-name`: a DNS subdomain as formats that types declare tell of it. */
+export const longName = (text: string): string[] => subdomain(text, 'bytes')
+
+function subdomain(text: string, unit: Unit): string[] {
   const messages: string[] = []
-  if (byteLength(text) > 253) messages.push(maxLengthMessage(253))
+  if (byteLength(text) > 253) messages.push(maxLengthMessage(253, unit))
   if (!isSubdomainShaped(text)) messages.push(subdomainMessage)
   return messages
 }
@@ -137,19 +150,22 @@ export function wildcardDns1123Subdomain(text: string): string[] {
 }
 
 /** A label key, annotation key, finalizer, resource name: an optional DNS prefix, '/', and a name. */
-export function qualifiedName(text: string): string[] {
+export const qualifiedName = (text: string): string[] => qualified(text, false)
+
+/** The same where a name that is empty is told of by its pattern alone. */
+export const qualifiedNameByPattern = (text: string): string[] => qualified(text, true)
+
+function qualified(text: string, mayHaveNoName: boolean): string[] {
   const messages: string[] = []
   const parts = text.split('/')
   if (parts.length > 2) return [qualifiedShapeMessage]
   if (parts.length === 2) {
     const prefix = parts[0]!
     if (prefix === '') messages.push('prefix part must be non-empty')
-    else
-      for (const message of dns1123Subdomain(prefix))
-        messages.push(`prefix part ${message === maxLengthMessage(253) ? maxLengthMessage(253, 'bytes') : message}`)
+    else for (const message of longName(prefix)) messages.push(`prefix part ${message}`)
   }
   const name = parts[parts.length - 1]!
-  if (name === '') messages.push('name part must be non-empty')
+  if (name === '' && !mayHaveNoName) messages.push('name part must be non-empty')
   else if (byteLength(name) > 63) messages.push(`name part ${maxLengthMessage(63, 'bytes')}`)
   if (!qualifiedRe.test(name)) messages.push(qualifiedPartMessage)
   return messages

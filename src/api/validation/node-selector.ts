@@ -15,16 +15,18 @@ export function validateNodeSelector(selector: Fields, path: string, errors: Fie
   })
 }
 
-export function validateNodeSelectorTerm(term: Fields, path: string, errors: FieldError[]): void {
+/** `withValues`: whether the values of labels are looked at, one by one. */
+export function validateNodeSelectorTerm(term: Fields, path: string, errors: FieldError[], withValues = true): void {
   term['matchExpressions']?.forEach((requirement: Fields, i: number) => {
-    labelRequirement(requirement, `${path}.matchExpressions[${i}]`, errors)
+    const at = `${path}.matchExpressions[${i}]`
+    labelRequirement(requirement, at, errors, withValues)
   })
   term['matchFields']?.forEach((requirement: Fields, i: number) => {
     fieldRequirement(requirement, `${path}.matchFields[${i}]`, errors)
   })
 }
 
-function labelRequirement(requirement: Fields, path: string, errors: FieldError[]): void {
+function labelRequirement(requirement: Fields, path: string, errors: FieldError[], withValues: boolean): void {
   const { key = '', operator = '' } = requirement
   const values: readonly string[] = requirement['values'] ?? []
   if (operator === 'Gt' || operator === 'Lt') {
@@ -33,6 +35,7 @@ function labelRequirement(requirement: Fields, path: string, errors: FieldError[
   } else if (!validateSetOperator(operator, values, path, errors))
     errors.push(invalid(`${path}.operator`, operator, 'not a valid selector operator'))
   for (const message of qualifiedName(key)) errors.push(invalid(`${path}.key`, key, message))
+  if (!withValues) return
   values.forEach((value, i) => {
     for (const message of labelValue(value)) errors.push(invalid(`${path}.values[${i}]`, value, message))
   })

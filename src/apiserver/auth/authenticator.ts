@@ -10,7 +10,7 @@ import { createLruMap } from '../../base/lru.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { type FrontProxies, namedBy } from './front-proxies.ts'
 import type { ServiceAccountTokens, TokenUse, VerifiedToken } from './service-account-tokens.ts'
-import { TokenError } from './service-account-tokens.ts'
+import { TokenError, UnknownTokenError } from './token-error.ts'
 import { webSocketToken } from './websocket-token.ts'
 import { type CertificateIdentity, certificateIdentity, certifiedBy } from './x509.ts'
 
@@ -65,7 +65,6 @@ const CERTIFICATES = 1024
 /** Longer ones are looked at each time: what is kept is bounded by number and length. */
 const LONGEST_KEPT = 16 * 1024
 const AUTHENTICATED = 'system:authenticated'
-const INVALID = 'invalid bearer token'
 
 export function createAuthenticator(runtime: Runtime, options: AuthenticatorOptions): Authenticator {
   const { clock } = runtime
@@ -152,7 +151,7 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
         errors.push(error.message)
       }
     }
-    throw new TokenError(errors.length === 0 ? INVALID : errors.join(', '))
+    throw errors.length === 0 ? new UnknownTokenError() : new TokenError(errors.join(', '))
   }
 
   /** A token without audiences is for this server. */
@@ -161,7 +160,7 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
     if (found.audiences !== undefined) return { ...found, user, audiences: found.audiences }
     const { apiAudiences } = options.serviceAccounts
     const audiences = wanted === undefined ? apiAudiences : wanted.filter((name) => apiAudiences.includes(name))
-    if (audiences.length === 0) throw new TokenError(INVALID)
+    if (audiences.length === 0) throw new UnknownTokenError()
     return { ...found, user, audiences }
   }
 

@@ -12,6 +12,7 @@ import type { Runtime } from '../../base/runtime.ts'
 import type { CacheReads } from '../reads.ts'
 import { type Claims, parseJws } from './jws.ts'
 import { type JwtKey, signedBy, signJwt, type VerificationKey } from './jwt.ts'
+import { TokenError } from './token-error.ts'
 
 export interface TokenSpec {
   readonly audiences: readonly string[]
@@ -68,14 +69,6 @@ export interface TokenUse {
   /** Of its audit events. */
   readonly annotations: Readonly<Record<string, string>>
   readonly warnings: readonly string[]
-}
-
-/** Says why a token was not believed; TokenReview shows it, a 401 does not. */
-export class TokenError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'TokenError'
-  }
 }
 
 const LEGACY_ISSUER = 'kubernetes/serviceaccount'

@@ -3,7 +3,9 @@
 import type { TokenReview, TokenReviewSpec, TokenReviewStatus } from '../../api/generated/types.ts'
 import type { Given, KubeObject } from '../../api/object.ts'
 import { badRequest } from '../../api/status.ts'
+import { messageOf } from '../../base/errors.ts'
 import { type Authenticator, bearerToken } from './authenticator.ts'
+import { INVALID_TOKEN, UnknownTokenError } from './token-error.ts'
 import { userInfoOf } from './user-info.ts'
 
 /** The review with its status. @throws StatusError 400 when there is no token in it */
@@ -19,9 +21,7 @@ export async function reviewToken(authenticator: Authenticator, object: Given<To
     const user = userInfoOf(verified.user)
     return { ...object, status: { ...said, authenticated: true, user, audiences: verified.audiences } }
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    const invalid = 'invalid bearer token'
-    const why = message === invalid ? invalid : `[${invalid}, ${message}]`
+    const why = error instanceof UnknownTokenError ? INVALID_TOKEN : `[${INVALID_TOKEN}, ${messageOf(error)}]`
     return { ...object, status: { ...said, user: said['user'] ?? {}, error: why } }
   }
 }

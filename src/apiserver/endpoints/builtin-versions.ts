@@ -82,7 +82,7 @@ export function builtinVersions(
           : (object) => storedForm(withCanonicalSpec(object, row, parts), row.schema, parts),
       asStored: itself,
       isDivisible: () => true,
-      comparisonErrors: () => [],
+      comparisonMisfits: () => [],
       refusesOthers: false,
       hasOthers: () => scheme.sharing(row).length > 1,
       otherSchema: (apiVersion) => sibling(apiVersion)?.schema,

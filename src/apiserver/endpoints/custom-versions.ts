@@ -5,10 +5,9 @@
  */
 import { structured } from '../../api/codec/custom.ts'
 import { jsonText } from '../../api/codec/json.ts'
-import { configurationErrors, surelyFits } from '../../api/fields/validate.ts'
+import { isDivisible, misfitsOf } from '../../api/fields/validate.ts'
 import { apiVersionOf, asJson, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import type { StoredObject } from '../../api/request.ts'
-import type { StructSchema } from '../../api/schema/schema.ts'
 import { prune, prunesAlike, sortedKeys } from '../../api/schema/structural/prune.ts'
 import type { CustomVersion, ResourceRow } from '../../api/scheme/resource.ts'
 import { type CacheEntry, encodedObject, type ServedForm } from '../cache/entry.ts'
@@ -95,8 +94,8 @@ export function customVersions(
       kindOf: (object) => ({ group: parseApiVersion(object.apiVersion).group, kind: object.kind }),
       settled: itself,
       asStored: store,
-      isDivisible: (object) => isDivisible(object, row.schema),
-      comparisonErrors: (object, schema) => configurationErrors(asJson(object), schema),
+      isDivisible: (object) => isDivisible(asJson(object), row.schema),
+      comparisonMisfits: (object, schema) => misfitsOf(asJson(object), schema),
       refusesOthers: true,
       // Entries may be of a version that the definition has given up.
       hasOthers: () => true,
@@ -109,15 +108,6 @@ export function customVersions(
       },
     },
   }
-}
-
-/** Whether an object can be divided into fields by a schema; its values may be wrong otherwise. */
-function isDivisible(object: KubeObject, schema: StructSchema): boolean {
-  const value = asJson(object)
-  return (
-    surelyFits(value, schema) ||
-    configurationErrors(value, schema).every((error) => error.includes(': duplicate entries for key '))
-  )
 }
 
 function only(objects: readonly KubeObject[] | Promise<readonly KubeObject[]>): KubeObject | Promise<KubeObject> {

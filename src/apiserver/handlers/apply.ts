@@ -6,8 +6,10 @@ import { applyServerSide, nameOfApplied } from '../../api/fields/apply.ts'
 import type { Scale } from '../../api/generated/types.ts'
 import { apiVersionOf, asJson, type Json, type JsonObject, type KubeObject } from '../../api/object.ts'
 import { ConversionError } from '../../api/objects/annotated-fields.ts'
+import { strictText, strictWarnings } from '../../api/schema/strict-problem.ts'
 import { badRequest, conflict, StatusError } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
+import { messageOf } from '../../base/errors.ts'
 import type { KindReader } from '../registry/endpoint.ts'
 import { checkName, dedupeOwnerReferences, inNamespace } from '../registry/metadata.ts'
 import { groupResource, type WriteContext } from '../registry/registry.ts'
@@ -120,15 +122,14 @@ function decodedBody({ request, warnings }: ResourceRequest, { fieldValidation }
   try {
     parsed = parseYaml(Buffer.from(body?.bytes ?? []).toString('utf8'))
   } catch (error) {
-    throw badRequest(
-      `error decoding patch: error converting YAML to JSON: ${error instanceof Error ? error.message : String(error)}`,
-      error,
-    )
+    throw badRequest(`error decoding patch: error converting YAML to JSON: ${messageOf(error)}`, error)
   }
-  if (fieldValidation === 'Warn') warnings.push(...parsed.strict)
+  if (fieldValidation === 'Warn') warnings.push(...parsed.strict.flatMap(strictWarnings))
   const refuseDuplicates = () => {
     if (fieldValidation === 'Strict' && parsed.strict.length > 0)
-      throw badRequest(`error strict decoding patch: error converting YAML to JSON: ${parsed.strict.join(', ')}`)
+      throw badRequest(
+        `error strict decoding patch: error converting YAML to JSON: ${parsed.strict.map(strictText).join(', ')}`,
+      )
   }
   if (parsed.node === null) return { applied: {}, refuseDuplicates }
   if (!(parsed.node instanceof ObjectNode)) {

@@ -3,6 +3,7 @@ import { decodeOptions, type ProtobufDecoder } from '../../api/codec/decode.ts'
 import type { DeleteOptions as SentDeleteOptions } from '../../api/generated/types.ts'
 import { asJson, type Given, type KubeObject } from '../../api/object.ts'
 import type { ApiRequest, RequestBody } from '../../api/request.ts'
+import { strictWarnings } from '../../api/schema/strict-problem.ts'
 import type { ResourceRow, SubresourceRow } from '../../api/scheme/resource.ts'
 import type { DeleteOptions } from '../registry/strategy.ts'
 import type { ResourceRequest } from './context.ts'
@@ -16,7 +17,7 @@ export function decodeObject(
 ): KubeObject {
   const reader = endpoint.readerOf(kind)
   const decoded = reader.decode(bodyOf(request), decodeWith(context.decodeProtobuf, fieldValidation))
-  warnings.push(...decoded.warnings)
+  warnings.push(...decoded.strict.flatMap(strictWarnings))
   request.served?.trace?.step('decoding')
   const object = reader.taken(reader.defaulted(decoded.object))
   if (request.served?.audit !== undefined) request.served.audit.requestObject = object

@@ -2,7 +2,9 @@
  * /healthz, /livez and /readyz (API concept: health endpoints), whole or by check: `?verbose` names every check,
  * `?exclude=NAME` leaves one out, /readyz/NAME asks one alone.
  */
+
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
+import { messageOf } from '../../base/errors.ts'
 import { createMetrics, type Metrics } from '../../base/metrics.ts'
 
 export interface HealthCheck {
@@ -88,7 +90,7 @@ async function outcome({ check }: HealthCheck): Promise<string | undefined> {
     await check()
     return undefined
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   }
 }
 

@@ -5,7 +5,7 @@
 import { jsonText } from '../../api/codec/json.ts'
 import { NotMergeable } from '../../api/fields/compare.ts'
 import type { VersionedObject } from '../../api/fields/update.ts'
-import { joinErrors } from '../../api/fields/validate.ts'
+import { misfitText } from '../../api/fields/validate.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ResourceRequest } from './context.ts'
 
@@ -40,8 +40,8 @@ export function comparingVersions<T>(resource: ResourceRequest, compare: (others
     if (other instanceof Promise) throw new Wanted(key, other)
     if (other instanceof NotMergeable) throw other
     if (other === undefined) return undefined
-    const wrong = worked.comparisonErrors(other, schema)
-    if (wrong.length > 0) throw new NotMergeable(joinErrors(wrong))
+    const wrong = worked.comparisonMisfits(other, schema)
+    if (wrong.length > 0) throw new NotMergeable(misfitText(wrong))
     return { object: other, schema }
   }
   const attempt = (): T | Promise<T> => {

@@ -3,11 +3,13 @@
 import { type Decoded, decodeFields } from '../../api/codec/decode.ts'
 import { parseExactly } from '../../api/codec/json.ts'
 import { decoderProblem } from '../../api/codec/refusals.ts'
+import { problemText } from '../../api/decode-problem.ts'
 import type { Scale } from '../../api/generated/types.ts'
 import { asJson, asKubeObject, type Json, type KubeObject } from '../../api/object.ts'
 import { ConversionError } from '../../api/objects/annotated-fields.ts'
 import { applyPatch, notJson, type PatchType } from '../../api/patch/patch.ts'
 import type { ApiResponse } from '../../api/request.ts'
+import { inOrderOfPaths, strictError, strictWarnings } from '../../api/schema/strict-problem.ts'
 import { notFound, StatusError } from '../../api/status.ts'
 import type { KindReader } from '../registry/endpoint.ts'
 import { checkName, dedupeOwnerReferences, inNamespace } from '../registry/metadata.ts'
@@ -110,31 +112,16 @@ function patched(
     if (type === 'strategic' && error.cause instanceof ConversionError)
       throw new StatusError(500, '', error.cause.message, undefined, { cause: error.cause })
     const wrong = decoderProblem(error)
-    throw wrong === undefined ? error : invalid(wrong)
+    throw wrong === undefined ? error : invalid(problemText(wrong))
   }
   // What a strategic merge gives is read as it is; the other patches' result has its keys in Go's order of maps.
-  const told = type === 'strategic' ? decoded.warnings : inOrderOfFields(decoded.warnings)
-  const strict = [...result.strictErrors, ...told]
+  const found = type === 'strategic' ? decoded.strict : inOrderOfPaths(decoded.strict)
+  const strict = [...result.strictErrors, ...found]
   if (strict.length > 0) {
-    if (fieldValidation === 'Strict') throw invalid(`strict decoding error: ${strict.join(', ')}`)
-    if (fieldValidation === 'Warn') warnings.push(...strict)
+    if (fieldValidation === 'Strict') throw invalid(strictError(strict))
+    if (fieldValidation === 'Warn') warnings.push(...strict.flatMap(strictWarnings))
   }
   return decoded.object
-}
-
-const UNKNOWN = /^unknown field "(.*)"$/
-
-/** Warnings of unknown fields in the order of their paths. */
-function inOrderOfFields(warnings: readonly string[]): readonly string[] {
-  const paths = warnings.map((warning) => UNKNOWN.exec(warning)?.[1]?.split('.'))
-  if (warnings.length < 2 || paths.includes(undefined)) return warnings
-  const order = warnings.map((warning, i) => ({ warning, path: paths[i]! }))
-  return order.sort((a, b) => comparePaths(a.path, b.path)).map(({ warning }) => warning)
-}
-
-function comparePaths(a: readonly string[], b: readonly string[]): number {
-  for (let i = 0; i < Math.min(a.length, b.length); i++) if (a[i] !== b[i]) return a[i]! < b[i]! ? -1 : 1
-  return a.length - b.length
 }
 
 /** @throws StatusError 400 for what is not JSON */

@@ -26,8 +26,8 @@ export async function served(request: ApiRequest, document: ServedDocument): Pro
   const isAsked = ifRange === undefined || ifRange === headers['etag'] || ifRange === headers['last-modified']
   const range = isAsked ? rangeOf(request.headers['range'], size) : undefined
   if (range === undefined) return { kind: 'bytes', status: 200, headers, contentType, bytes: pieces }
-  if (typeof range === 'string') return unsatisfiable(range, document.headers, size)
-  const [start, end] = range
+  if ('why' in range) return unsatisfiable(range, document.headers, size)
+  const { start, end } = range
   return {
     kind: 'bytes',
     status: 206,
@@ -45,23 +45,36 @@ function isKnown(asked: ApiRequest['headers'], { headers, modified }: ServedDocu
   return Math.floor(modified / 1000) * 1000 <= since
 }
 
-const NO_OVERLAP = 'invalid range: failed to overlap'
+/** From and to where. */
+interface Part {
+  readonly start: number
+  readonly end: number
+}
 
-/** From and to where; undefined: all of it, as for several ranges at once; or why there is no such part. */
-function rangeOf(header: string | undefined, size: number): readonly [number, number] | string | undefined {
+interface NoPart {
+  readonly why: string
+  /** Whether the range is one, of more than there is. */
+  readonly isBeyond: boolean
+}
+
+const INVALID: NoPart = { why: 'invalid range', isBeyond: false }
+const BEYOND: NoPart = { why: 'invalid range: failed to overlap', isBeyond: true }
+
+/** undefined: all of it, as for several ranges at once. */
+function rangeOf(header: string | undefined, size: number): Part | NoPart | undefined {
   if (header === undefined || header.includes(',')) return undefined
   const match = /^bytes=\s*(\d*)\s*-\s*(\d*)\s*$/.exec(header)
   const [first = '', last = ''] = match?.slice(1) ?? []
-  if (first === '' && last === '') return 'invalid range'
-  if (first === '') return [Math.max(0, size - Number(last)), size]
+  if (first === '' && last === '') return INVALID
+  if (first === '') return { start: Math.max(0, size - Number(last)), end: size }
   const start = Number(first)
   const end = last === '' ? size : Math.min(size, Number(last) + 1)
-  if (last !== '' && Number(last) < start) return 'invalid range'
-  return start >= size ? NO_OVERLAP : [start, end]
+  if (last !== '' && Number(last) < start) return INVALID
+  return start >= size ? BEYOND : { start, end }
 }
 
-function unsatisfiable(why: string, { etag: _, ...headers }: Headers, size: number): ApiResponse {
-  const range = why === NO_OVERLAP ? { 'content-range': `bytes */${size}` } : {}
+function unsatisfiable({ why, isBeyond }: NoPart, { etag: _, ...headers }: Headers, size: number): ApiResponse {
+  const range = isBeyond ? { 'content-range': `bytes */${size}` } : {}
   return {
     kind: 'bytes',
     status: 416,

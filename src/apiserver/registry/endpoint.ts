@@ -9,6 +9,7 @@
 
 import type { Decoded, DecodeOptions, ExpectedKind } from '../../api/codec/decode.ts'
 import type { ReplicasOf } from '../../api/fields/scale.ts'
+import type { Misfit } from '../../api/fields/validate.ts'
 import type { Scale } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { Parts } from '../../api/parts.ts'
@@ -137,7 +138,7 @@ export interface WorkedVersion {
   /** Whether an object can be divided into fields, which is asked before its values are judged. */
   isDivisible(object: KubeObject): boolean
   /** Why what another version made of an object cannot be compared; none for objects of Go types. */
-  comparisonErrors(object: KubeObject, schema: StructSchema): readonly string[]
+  comparisonMisfits(object: KubeObject, schema: StructSchema): readonly Misfit[]
   /** Whether it is a mistake to name a version that the kind does not have. */
   readonly refusesOthers: boolean
   /** Whether the kind has versions other than the row's. */

@@ -73,10 +73,11 @@ export async function networkError(thrown: unknown, attempt: Attempt): Promise<s
     case 'EPIPE':
       return error.syscall === undefined || endpoint === undefined ? 'EOF' : reset(error, endpoint)
     case 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION':
+      return PROTOCOL_VERSION
     case 'ERR_SSL_WRONG_VERSION_NUMBER':
     case 'ERR_SSL_PACKET_LENGTH_TOO_LONG':
     case 'EPROTO':
-      if (error.message?.includes('alert protocol version')) return 'remote error: tls: protocol version not supported'
+      if (error.message?.includes('alert protocol version')) return PROTOCOL_VERSION
       return !proxied && endpoint !== undefined && (await speaksHttp(endpoint, timeout))
         ? 'http: server gave HTTP response to HTTPS client'
         : 'tls: first record does not look like a TLS handshake'
@@ -86,6 +87,8 @@ export async function networkError(thrown: unknown, attempt: Attempt): Promise<s
       return error.message ?? String(thrown)
   }
 }
+
+const PROTOCOL_VERSION = 'remote error: tls: protocol version not supported'
 
 function resolver(): string {
   const [server] = getServers()

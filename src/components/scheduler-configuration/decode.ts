@@ -15,17 +15,20 @@ export function yamlMapping(text: string): Fields {
   return value as Fields
 }
 
-/** @throws for all unknown fields together, or the first value of another type */
+export const STRICT = 'strict decoding error: '
+
+/** Fields that are not known, in a text that can be read otherwise. */
+export class UnknownFieldsError extends Error {
+  constructor(paths: readonly string[]) {
+    super(`${STRICT}${paths.map((path) => `unknown field "${path}"`).join(', ')}`)
+  }
+}
+
+/** @throws UnknownFieldsError for all of them together, or an error for the first value of another type */
 export function checkShape(shape: Struct, value: Fields): void {
   const unknown: string[] = []
   walk(shape, value as Json, [], shape.type, unknown)
-  if (unknown.length > 0)
-    throw new Error(
-      `strict decoding error: ${unknown
-        .sort()
-        .map((path) => `unknown field "${path}"`)
-        .join(', ')}`,
-    )
+  if (unknown.length > 0) throw new UnknownFieldsError(unknown.sort())
 }
 
 type Path = readonly (string | number)[]

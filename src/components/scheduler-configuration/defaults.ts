@@ -3,7 +3,7 @@ import type { Fields } from '../../api/object.ts'
 import { messageOf } from '../../base/errors.ts'
 import { DEFAULT_SCHEDULER } from '../../scheduler/profile.ts'
 import { duration } from '../flags.ts'
-import { checkShape } from './decode.ts'
+import { checkShape, STRICT, UnknownFieldsError } from './decode.ts'
 import { ARGUMENTS } from './fields.ts'
 
 const GROUP = 'kubescheduler.config.k8s.io'
@@ -71,14 +71,13 @@ function pluginConfig(entry: Fields, path: string): Fields {
   try {
     checkShape(shape, given)
   } catch (cause) {
-    const why = messageOf(cause)
-    const inner = `${about}${why.startsWith(STRICT) ? STRICT : ''}decoding args for plugin ${name}: ${why}`
-    throw new Error(why.startsWith(STRICT) ? `${STRICT}${inner}` : inner, { cause })
+    // Each of kube-scheduler's decoders says again that it is a strict one.
+    const strict = cause instanceof UnknownFieldsError ? STRICT : ''
+    const inner = `${about}${strict}decoding args for plugin ${name}: ${messageOf(cause)}`
+    throw new Error(`${strict}${inner}`, { cause })
   }
   return { name, args: { ...withoutNulls(given), ...USUAL[name]?.(given) } }
 }
-
-const STRICT = 'strict decoding error: '
 
 const withoutNulls = (args: Fields): Fields =>
   Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))

@@ -3,6 +3,7 @@
  * had reserved: a claim that no pod uses is deallocated (KEP-4381). The controller manager starts it. Which devices a claim gets is the
  * scheduler's business.
  */
+
 import type {
   Pod,
   ResourceClaimConsumerReference,
@@ -26,6 +27,7 @@ import {
   withoutDeleteProtection,
 } from '../../api/objects/resource-claims.ts'
 import { isNotFound } from '../../api/status.ts'
+import { messageOf } from '../../base/errors.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { objectKey } from '../../client/store.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
@@ -93,7 +95,7 @@ export function createResourceClaimController(context: ControllerContext): Contr
         const own = await provide(pod, podClaim)
         if (own !== undefined) made.set(podClaim.podClaim, own)
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error)
+        const why = messageOf(error)
         recorder.event(pod, 'Warning', 'FailedResourceClaimCreation', `PodResourceClaim ${podClaim.podClaim}: ${why}`)
         throw error
       }

@@ -172,7 +172,7 @@ function Side() {
 
 /** What may not be seen is said. */
 function Unseen() {
-  const hidden = unseen.value.filter(({ why }) => isLoaded.value && why !== 'no answer yet')
+  const hidden = isLoaded.value ? unseen.value : []
   if (hidden.length === 0) return null
   return (
     <details class="unseen">

@@ -1,5 +1,7 @@
 /** Users' patterns, in RE2's syntax and in linear time; compiled once, and never by RegExp. */
+
 import { RE2JS } from 're2js'
+import { messageOf } from '../../../base/errors.ts'
 
 const compiled = new Map<string, RE2JS | undefined>()
 const MOST = 2000
@@ -28,7 +30,7 @@ export function patternError(pattern: string): string | undefined {
     RE2JS.compile(pattern)
     return undefined
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   }
 }
 

@@ -5,16 +5,17 @@ import { misnamed } from '../../../api/cel/mutation.ts'
 import { configurationOf } from '../../../api/cel/native.ts'
 import { CelError, MessageValue, type Value } from '../../../api/cel/values.ts'
 import { MOST_PARTS, weightOf } from '../../../api/cel/weight.ts'
+import { decoderProblem } from '../../../api/codec/refusals.ts'
+import { problemOfValue } from '../../../api/decode-problem.ts'
 import { atomicPaths } from '../../../api/fields/atomics.ts'
 import { merge } from '../../../api/fields/merge.ts'
 import { shapeOf } from '../../../api/fields/shape.ts'
-import { configurationErrors, joinErrors } from '../../../api/fields/validate.ts'
+import { misfitsOf, misfitText } from '../../../api/fields/validate.ts'
 import type { MutatingAdmissionPolicySpec } from '../../../api/generated/types.ts'
 import { asJson, asKubeObject, type Json, type JsonObject, type KubeObject } from '../../../api/object.ts'
 import type { ResourceRow, SubresourceRow } from '../../../api/scheme/resource.ts'
 import { StatusError } from '../../../api/status.ts'
 import type { KindReader, ResourceEndpoint } from '../../registry/endpoint.ts'
-import { reasonOf } from '../webhooks/json-patch.ts'
 import { compile, ExpressionError, type PolicyExpression } from './expression.ts'
 import { fitted } from './fitted.ts'
 import { MutationError, printKind } from './mutation-error.ts'
@@ -95,8 +96,8 @@ function applyConfiguration(made: Value, object: KubeObject, target: MutationTar
   const applied = { ...configurationOf(made), apiVersion, kind } as JsonObject
   const { schema } = target.kind
   if (target.foreign) throw new MutationError(`${TYPING}: no corresponding type for ${printKind(target.kind)}`)
-  const errors = configurationErrors(applied, schema)
-  if (errors.length > 0) throw new MutationError(`${TYPING}: ${joinErrors(errors)}`)
+  const misfits = misfitsOf(applied, schema)
+  if (misfits.length > 0) throw new MutationError(`${TYPING}: ${misfitText(misfits)}`)
   const atomics = atomicPaths(applied, schema)
   if (atomics.length > 0)
     throw new MutationError(
@@ -113,10 +114,8 @@ function readBack(merged: KubeObject, { kind, reader }: MutationTarget): KubeObj
     return reader.defaulted(decoded)
   } catch (error) {
     if (!(error instanceof StatusError)) throw error
-    // Each value is read for itself there: no message says which.
-    const reason = reasonOf(error)
-      .replace(/Go struct field \S+ of type/, 'Go value of type')
-      .replace(/^illegal base64/, 'error decoding from json: $&')
+    const problem = decoderProblem(error)
+    const reason = problem === undefined ? error.message : problemOfValue(problem)
     throw new MutationError(`unable to convert unstructured object to ${printKind(kind)}: ${reason}`)
   }
 }

@@ -2,6 +2,7 @@
 import { misnamed } from '../../../api/cel/mutation.ts'
 import { jsonOf } from '../../../api/cel/native.ts'
 import { CelError, MessageValue, type Value } from '../../../api/cel/values.ts'
+import { decoderProblem } from '../../../api/codec/refusals.ts'
 import { asJson, asKubeObject, type Json, type KubeObject } from '../../../api/object.ts'
 import type { JsonPatchOperation } from '../../../api/patch/json-patch.ts'
 import { internalError } from '../../../api/status.ts'
@@ -39,8 +40,8 @@ export function applyPolicyPatch(made: Value, object: KubeObject, reader: KindRe
     ).object
     return reader.defaulted(decoded)
   } catch (error) {
-    const reason = reasonOf(error)
-    throw internalError(new Error(reason.startsWith('converting ') ? `failed to convert object: ${reason}` : reason))
+    const isConversion = decoderProblem(error)?.kind === 'conversion'
+    throw internalError(new Error(`${isConversion ? 'failed to convert object: ' : ''}${reasonOf(error)}`))
   }
 }
 

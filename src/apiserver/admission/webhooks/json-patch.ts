@@ -1,5 +1,7 @@
 /** JSON patches of webhooks and policies: applied, or why not, in the words that their authors know. */
+
 import { decoderProblem } from '../../../api/codec/refusals.ts'
+import { problemText } from '../../../api/decode-problem.ts'
 import type { Json } from '../../../api/object.ts'
 import { applyJsonPatch, decodeJsonPatch, type JsonPatchOperation } from '../../../api/patch/json-patch.ts'
 import { messageOf } from '../../../base/errors.ts'
@@ -87,5 +89,6 @@ function holder(document: Json, pointer: string): object | undefined {
 
 /** What is wrong, without what a client's own patch would be told around it. */
 export function reasonOf(error: unknown): string {
-  return decoderProblem(error) ?? messageOf(error)
+  const problem = decoderProblem(error)
+  return problem === undefined ? messageOf(error) : problemText(problem)
 }

@@ -8,6 +8,7 @@ import type { JsonObject } from '../../../api/object.ts'
 import type { FieldError } from '../../../api/validation/errors.ts'
 import { messageOf } from '../../../base/errors.ts'
 import { parseGoDurationMs } from '../../../base/go-duration.ts'
+import { oneLine } from '../../../base/plain-text.ts'
 
 /** What is wrong with a configuration, in one line. */
 export class ConfigurationError extends Error {}
@@ -106,6 +107,6 @@ export function configuredDurationMs(text: string, where: string): number {
 export function refuse(errors: readonly FieldError[]): void {
   if (errors.length === 0) return
   // An expression's problem is shown with the line it is in; here everything stands in one.
-  const texts = [...new Set(errors.map(({ field, message }) => `${field}: ${message.replace(/\s*\n\s*/g, ' ')}`))]
+  const texts = [...new Set(errors.map(({ field, message }) => `${field}: ${oneLine(message)}`))]
   throw new ConfigurationError(texts.length === 1 ? (texts[0] as string) : `[${texts.join(', ')}]`)
 }

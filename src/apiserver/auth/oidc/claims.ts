@@ -2,7 +2,7 @@
 import type { Value } from '../../../api/cel/values.ts'
 import type { UserInfo } from '../../../api/request.ts'
 import type { Claims } from '../jws.ts'
-import { TokenError } from '../service-account-tokens.ts'
+import { TokenError } from '../token-error.ts'
 import { type ClaimExpression, claimsVariables, run, userVariables } from './expressions.ts'
 
 /** A claim with what goes before its value, or an expression. */

@@ -8,7 +8,7 @@ import { asObject } from '../../../api/unchecked.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { fetchDocument } from '../../../http/fetch.ts'
 import { type Claims, type Jws, parseJws } from '../jws.ts'
-import { TokenError } from '../service-account-tokens.ts'
+import { TokenError } from '../token-error.ts'
 import type { JwtIssuer } from './authenticator.ts'
 
 const FETCH_MS = 10_000

@@ -9,7 +9,7 @@ import { CelError, MapValue, type Value, wrap } from '../../../api/cel/values.ts
 import type { Json } from '../../../api/object.ts'
 import type { UserInfo } from '../../../api/request.ts'
 import type { Claims } from '../jws.ts'
-import { TokenError } from '../service-account-tokens.ts'
+import { TokenError } from '../token-error.ts'
 import { userInfoOf } from '../user-info.ts'
 
 const field = (name: string, type: Type): [string, ObjectField] => [name, { name, type }]

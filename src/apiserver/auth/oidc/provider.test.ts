@@ -6,7 +6,7 @@ import { liveRuntime } from '../../../base/live-runtime.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { parseJws } from '../jws.ts'
 import { jwtKey, signJwt } from '../jwt.ts'
-import { TokenError } from '../service-account-tokens.ts'
+import { TokenError } from '../token-error.ts'
 import { createOidcAuthenticator } from './authenticator.ts'
 import { createProvider } from './provider.ts'
 

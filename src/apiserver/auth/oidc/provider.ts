@@ -9,7 +9,7 @@ import { asObject, asText } from '../../../api/unchecked.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { fetchDocument } from '../../../http/fetch.ts'
 import { type Jws, verifies } from '../jws.ts'
-import { TokenError } from '../service-account-tokens.ts'
+import { TokenError } from '../token-error.ts'
 
 export interface OidcProvider {
   /** Asks for discovery, where that has not been answered yet. Resolves whatever comes of it. */

@@ -1,4 +1,5 @@
 /** An authorizer that asks a server elsewhere, by SubjectAccessReview; its answers are kept for a while. */
+import { messageOf } from '../../../base/errors.ts'
 import type { Metrics } from '../../../base/metrics.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import type { Attributes, Authorizer, Decision } from '../authorizer.ts'
@@ -52,7 +53,7 @@ export function createWebhookAuthorizer(
       const result = error instanceof ReviewError && error.timedOut ? 'timeout' : 'error'
       count.asked(result, took())
       if (options.failurePolicy === 'NoOpinion') count.failedOpen(result)
-      return failed(error instanceof Error ? error.message : String(error))
+      return failed(messageOf(error))
     }
   }
 

@@ -1,11 +1,13 @@
 /** Tokens that a server elsewhere knows, by TokenReview (API concept: webhook token authentication). */
+
 import { createHash } from 'node:crypto'
 import type { JsonObject } from '../../../api/object.ts'
 import type { UserInfo } from '../../../api/request.ts'
 import { asObject, asText, asTexts } from '../../../api/unchecked.ts'
+import { messageOf } from '../../../base/errors.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import type { TokenAuthenticator, VouchedToken } from '../authenticator.ts'
-import { TokenError } from '../service-account-tokens.ts'
+import { TokenError } from '../token-error.ts'
 import { createAnswerCache } from './cache.ts'
 import type { ReviewClient } from './client.ts'
 
@@ -38,7 +40,7 @@ export function createTokenWebhook(
       try {
         status = await cache.get(digest(JSON.stringify(review.spec)), () => client.ask(review))
       } catch (error) {
-        throw new TokenError(error instanceof Error ? error.message : String(error))
+        throw new TokenError(messageOf(error))
       }
       if (status['authenticated'] === true) return vouched(status, audiences)
       const error = asText(status['error'])

@@ -1,6 +1,5 @@
 /** The strategies of the built-in kinds, by `resource.group`. A kind's author adds its row here. */
 
-import { isAboutPrivilege } from '../../../api/validation/container-security.ts'
 import type { FieldError } from '../../../api/validation/errors.ts'
 import type { Strategy } from '../strategy.ts'
 import { clusterStrategies } from './cluster-kinds.ts'
@@ -47,7 +46,7 @@ function lettingPrivileged(all: Strategies): Strategies {
 }
 
 const lifted = (errors: readonly FieldError[]): readonly FieldError[] =>
-  errors.length === 0 ? errors : errors.filter((error) => !isAboutPrivilege(error))
+  errors.length === 0 ? errors : errors.filter(({ liftedBy }) => liftedBy !== 'allow-privileged')
 
 function strategies(): Strategies {
   return {
