@@ -1,14 +1,16 @@
-/** What the ratchet counts in a source file (ratchet.ts): each kind with the lines where it stands, those that the text tells; untyped.ts has the other. */
+/** What the ratchet counts in a source file (ratchet.ts): each kind with the lines where it stands, but for those of untyped.ts and searched-texts.ts. */
 
-export const KINDS = ['any', 'doubleCast', 'ignored', 'untyped', 'riddle'] as const
+export const KINDS = ['any', 'doubleCast', 'ignored', 'untyped', 'riddle', 'searched'] as const
 export type Kind = (typeof KINDS)[number]
-export type TextKind = Exclude<Kind, 'untyped'>
+export type TextKind = Exclude<Kind, 'untyped' | 'searched'>
 
 export const MEANING: Readonly<Record<Kind, string>> = {
   any: 'the type any: use a generated type, or unknown and a check',
   doubleCast: '`as unknown as`: give the value the type that it has',
   ignored: 'a check that is turned off (@ts-ignore, @ts-expect-error, biome-ignore)',
   untyped: 'an access to a field that no type declares (untyped.ts): give the object its generated type',
+  searched:
+    'an error found again in its own text (searched-texts.ts): give it a class, a kind or a code, and make words of it where it is told',
   riddle:
     'a person without a name in a comment (who, whom, whoever, nobody, anyone, a sentence that begins with Whose): name what is meant',
 }

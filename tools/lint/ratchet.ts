@@ -5,6 +5,7 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { folderOf, KINDS, type Kind, MEANING, placesOf } from './counts.ts'
+import { reasonOfSearch, searchedTexts } from './searched-texts.ts'
 import { reasonOf, untypedAccesses } from './untyped.ts'
 
 type Counts = Partial<Record<Kind, number>>
@@ -28,9 +29,15 @@ for (const file of files) {
   const folder = places.get(folderOf(file)) ?? new Map<Kind, string[]>()
   places.set(folderOf(file), folder)
   for (const kind of KINDS) {
-    const lines = kind === 'untyped' ? (untyped.get(file) ?? []) : placesOf(kind, text)
+    const lines = linesOf(kind, file, text)
     folder.set(kind, [...(folder.get(kind) ?? []), ...lines.map((line) => `${file}:${line}`)])
   }
+}
+
+function linesOf(kind: Kind, file: string, text: string): readonly number[] {
+  if (kind === 'untyped') return untyped.get(file) ?? []
+  if (kind === 'searched') return reasonOfSearch(file) === undefined ? searchedTexts(text) : []
+  return placesOf(kind, text)
 }
 
 let risen = 0
