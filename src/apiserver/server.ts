@@ -171,6 +171,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       random: runtime.random,
       network: options.network ?? serviceNetwork(),
       services: () => reads.list<Service>('', 'services'),
+      reserved: new Set(),
       serviceCidrs: () => reads.list<ServiceCIDR>('networking.k8s.io', 'servicecidrs'),
     },
     current: (row, key) => caches.resource(row.storagePrefix).get(key),

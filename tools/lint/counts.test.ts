@@ -26,6 +26,19 @@ test('riddles are counted in comments alone', () => {
   assert.deepEqual(counted('riddle', ...others), [1, 1, 2, 3, 3])
 })
 
+test('state of a module is counted, and what never changes is not', () => {
+  const lines = [
+    'let last = 0',
+    'const known = new WeakMap<A, B>()',
+    'export const all: Map<string, A> = new Map()',
+    'const kept = createLruMap<string, A>(32)',
+    "const NAMES = new Set(['a'])",
+    '  const inner = new Map()',
+    'const NONE: ReadonlyMap<string, A> = new Map()',
+  ]
+  assert.deepEqual(counted('shared', ...lines), [1, 2, 3, 4])
+})
+
 test("a file's folder is at most two below src", () => {
   assert.deepEqual(['src/a.ts', 'src/a/b.ts', 'src/a/b/c.ts', 'src/a/b/c/d.ts'].map(folderOf), [
     'src',

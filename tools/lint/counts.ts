@@ -1,6 +1,6 @@
 /** What the ratchet counts in a source file (ratchet.ts): each kind with the lines where it stands, but for those of untyped.ts and searched-texts.ts. */
 
-export const KINDS = ['any', 'doubleCast', 'ignored', 'untyped', 'riddle', 'searched'] as const
+export const KINDS = ['any', 'doubleCast', 'ignored', 'untyped', 'riddle', 'searched', 'shared'] as const
 export type Kind = (typeof KINDS)[number]
 export type TextKind = Exclude<Kind, 'untyped' | 'searched'>
 
@@ -11,6 +11,8 @@ export const MEANING: Readonly<Record<Kind, string>> = {
   untyped: 'an access to a field that no type declares (untyped.ts): give the object its generated type',
   searched:
     'an error found again in its own text (searched-texts.ts): give it a class, a kind or a code, and make words of it where it is told',
+  shared:
+    'state that all servers of a process share: let its owner (a server, a resource, an endpoint) have it, unless it is a cache of a pure function',
   riddle:
     'a person without a name in a comment (who, whom, whoever, nobody, anyone, a sentence that begins with Whose): name what is meant',
 }
@@ -21,6 +23,10 @@ const patterns: Readonly<Record<TextKind, { readonly in: 'code' | 'comments'; re
   any: { in: 'code', pattern: /(?::|<|\||&|=|\bas|,)\s*(?:readonly )?any\b(?!['\w(])/g },
   doubleCast: { in: 'code', pattern: /\bas unknown as\b/g },
   ignored: { in: 'comments', pattern: /@ts-(?:ignore|expect-error|nocheck)|biome-ignore/g },
+  shared: {
+    in: 'code',
+    pattern: /^(?:export )?(?:let \w|const [a-z]\w*(?::.*)? = (?:new (?:Weak)?(?:Map|Set)\b[^(]*\(\)|createLruMap\b))/g,
+  },
   riddle: {
     in: 'comments',
     pattern:

@@ -36,6 +36,8 @@ for (const file of files) {
 
 function linesOf(kind: Kind, file: string, text: string): readonly number[] {
   if (kind === 'untyped') return untyped.get(file) ?? []
+  // The page is a program by itself.
+  if (kind === 'shared' && file.startsWith('src/ui/page/')) return []
   if (kind === 'searched') return reasonOfSearch(file) === undefined ? searchedTexts(text) : []
   return placesOf(kind, text)
 }

@@ -14,7 +14,6 @@ import type {
   RoleRef,
 } from '../../api/generated/types.ts'
 import type { UserInfo } from '../../api/request.ts'
-import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { CacheReads } from '../reads.ts'
 import { type Attributes, type Authorizer, type Decision, noOpinion } from './authorizer.ts'
 
@@ -36,6 +35,8 @@ export interface RoleReads {
   /** Cluster-wide grants to this subject key, in the bindings' key order. */
   clusterGrants(subject: string): readonly Grant[]
   grants(namespace: string, subject: string): readonly Grant[]
+  /** What was found for a user (as authentication keeps it); it holds until a role or a binding changes. */
+  readonly found: WeakMap<UserInfo, KnownRules>
 }
 
 /** `changed` lets the index notice changes: it must rise with every change to roles and bindings. */
@@ -71,6 +72,7 @@ export function createRoleReads(reads: CacheReads, changed: () => number): RoleR
   }
   return {
     version: changed,
+    found: new WeakMap(),
     rulesOf: (roleRef, namespace) => {
       const role =
         roleRef.kind === 'ClusterRole'
@@ -160,24 +162,21 @@ export interface Granted {
   readonly missing: readonly string[]
 }
 
-interface KnownRules {
+export interface KnownRules {
   readonly version: number
   readonly byNamespace: Map<string, Granted>
 }
 
-/** What was found for a user (as authentication keeps it) holds until a role or a binding changes. */
-const known = new WeakMap<RoleReads, WeakMap<UserInfo, KnownRules>>()
 const NAMESPACES = 256
 const LONGEST_NAMESPACE = 63
 
 /** Every rule that holds for a user in a namespace ('' for cluster-wide alone), with the binding it comes from. */
 export function grantedRules(roles: RoleReads, user: UserInfo, namespace: string): Granted {
-  const users = getOrInsertComputed(known, roles, () => new WeakMap())
   const version = roles.version()
-  let ofUser = users.get(user)
+  let ofUser = roles.found.get(user)
   if (ofUser === undefined || ofUser.version !== version || ofUser.byNamespace.size > NAMESPACES) {
     ofUser = { version, byNamespace: new Map() }
-    users.set(user, ofUser)
+    roles.found.set(user, ofUser)
   }
   let granted = ofUser.byNamespace.get(namespace)
   if (granted === undefined) {

@@ -388,3 +388,14 @@ test('waiting for a revision ends when the caches reach it, or when the time is 
   assert.equal(await never, false)
   assert.equal(await caches.reached(2, 0), true)
 })
+
+test('what the caches of two servers keep lies in memory of each', async () => {
+  const { runtime, storage, write, done } = await fixture()
+  for (const name of ['a', 'b', 'c']) await write(configMap(name))
+  const servers = [1, 2].map(async () => (await done(createCaches(runtime, storage))).resource('configmaps'))
+  const [one, other] = (await Promise.all(servers)).map(
+    (maps) => new Set(['a', 'b', 'c'].map((name) => maps.get(keyOf(name))!.json('full').buffer)),
+  )
+  assert.deepEqual([one!.size, other!.size], [1, 1])
+  assert.ok(one!.isDisjointFrom(other!))
+})

@@ -14,6 +14,7 @@ import type { Runtime } from '../../base/runtime.ts'
 import type { KeyValue, Storage, StorageEvent } from '../../storage/storage.ts'
 import { prefixEnd } from '../../storage/tables.ts'
 import { type CacheEntry, createEntry, decodeStored, type Encoded, type EntryOptions, encodeStored } from './entry.ts'
+import { createEntryMemory } from './entry-memory.ts'
 import { createRecent } from './recent.ts'
 import { createResourceCache, type OwnedResourceCache, type ResourceCache } from './resource.ts'
 
@@ -54,6 +55,7 @@ const MOST_WRITTEN = 1024
 export async function createCaches(runtime: Runtime, storage: Storage, options: CachesOptions = {}): Promise<Caches> {
   const root = options.root ?? '/registry/'
   const entryOptions: EntryOptions = {
+    memory: createEntryMemory(),
     freeze: options.freeze ?? process.env['NODE_TEST_CONTEXT'] !== undefined,
     recent: createRecent(RECENT_OBJECTS),
     ...(options.shared === undefined ? {} : { shared: options.shared }),

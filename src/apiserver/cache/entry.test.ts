@@ -4,6 +4,7 @@ import { jsonText } from '../../api/codec/json.ts'
 import { asKubeObject, type KubeObject } from '../../api/object.ts'
 import { partsForTest } from '../../api/parts-fixture.test.ts'
 import { createEntry, type EntryOptions, encodeStored } from './entry.ts'
+import { createEntryMemory } from './entry-memory.ts'
 import { createRecent } from './recent.ts'
 
 const pod = (name: string): KubeObject => ({
@@ -15,7 +16,7 @@ const pod = (name: string): KubeObject => ({
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString()
 
 function entries(count: number, keep: number) {
-  const options: EntryOptions = { freeze: false, recent: createRecent(keep) }
+  const options: EntryOptions = { freeze: false, memory: createEntryMemory(), recent: createRecent(keep) }
   return Array.from({ length: count }, (_, i) => {
     const object = pod(`p${i}`)
     return createEntry(`/registry/pods/x/p${i}`, i + 1, encodeStored(object), options, { object, spec: undefined })
@@ -31,7 +32,7 @@ test('only so many objects are kept beside their bytes; one that was given stays
   assert.equal(first.object, given)
   // One that nobody was given is parsed from its bytes when somebody asks: another object of the same content.
   const known = pod('known')
-  const options: EntryOptions = { freeze: false, recent: createRecent(1) }
+  const options: EntryOptions = { freeze: false, memory: createEntryMemory(), recent: createRecent(1) }
   const entry = createEntry('/registry/pods/x/known', 7, encodeStored(known), options, {
     object: known,
     spec: undefined,
@@ -59,7 +60,7 @@ test('what is used again and again outlasts what was used once', () => {
 test('the same object as of a later revision has the same bytes but for the revision', () => {
   const bare: KubeObject = { kind: 'ConfigMap', apiVersion: 'v1', metadata: {} }
   for (const object of [pod('a'), bare]) {
-    const entry = createEntry('/registry/x', 9, encodeStored(object), { freeze: false })
+    const entry = createEntry('/registry/x', 9, encodeStored(object), { freeze: false, memory: createEntryMemory() })
     const before = text(entry.json('full'))
     const later = entry.at(1234)
     assert.equal(text(later.json('full')), before.replace('"resourceVersion":"9"', '"resourceVersion":"1234"'))
@@ -71,7 +72,10 @@ test('the same object as of a later revision has the same bytes but for the revi
 test('bytes of different kinds, one after the other, are each cut at their own metadata', () => {
   const kinds = ['Pod', 'ConfigMap', 'Pod', 'PodTemplate', 'Po']
   for (const kind of kinds) {
-    const entry = createEntry('/registry/x', 1, encodeStored({ ...pod('a'), kind }), { freeze: false })
+    const entry = createEntry('/registry/x', 1, encodeStored({ ...pod('a'), kind }), {
+      freeze: false,
+      memory: createEntryMemory(),
+    })
     assert.equal(
       text(entry.json('full')).indexOf('"metadata":{"resourceVersion":"1","name":"a"}'),
       `{"kind":"${kind}","apiVersion":"v1",`.length,
@@ -89,7 +93,7 @@ test('a spec that recurs is written as it was before, and is not parsed again', 
     const object = asKubeObject({ kind: 'Pod', apiVersion: 'v1', metadata, spec, gone: undefined, status: { spec } })
     const value = encodeStored(object, parts)
     assert.equal(text(value), jsonText(object))
-    const options: EntryOptions = { freeze: false, recent: createRecent(1) }
+    const options: EntryOptions = { freeze: false, memory: createEntryMemory(), recent: createRecent(1) }
     const entry = createEntry('/registry/pods/x/a', 7, value, options, { object, spec: parts.written(spec, jsonText) })
     createEntry('/registry/pods/x/b', 8, encodeStored(pod('b')), options, { object: pod('b'), spec: undefined })
     assert.equal(entry.object['spec'], spec)
@@ -125,7 +129,8 @@ test('of forms with one name the newest counts', () => {
 
 test('a form that differs in its beginning alone is served from the bytes there are; from other bytes it is made', () => {
   const own: KubeObject = { kind: 'Pod', apiVersion: 'g/v1', metadata: { name: 'a' }, spec: { x: 'ü' } }
-  const entryOf = (object: KubeObject) => createEntry('/registry/x', 7, encodeStored(object), { freeze: false })
+  const entryOf = (object: KubeObject) =>
+    createEntry('/registry/x', 7, encodeStored(object), { freeze: false, memory: createEntryMemory() })
   let converted = 0
   const head = (version: string) => Buffer.from(`{"kind":"Pod","apiVersion":"g/${version}",`)
   const form = { name: 'g/v1', convert: (object: KubeObject) => object }
@@ -157,7 +162,7 @@ test('a form that differs in its beginning alone is served from the bytes there 
 
 test('informers get an object without managedFields: one for all of them, as long as it is current', () => {
   const specOf = (object: KubeObject) => object['spec']
-  const options: EntryOptions = { freeze: false, recent: createRecent(1) }
+  const options: EntryOptions = { freeze: false, memory: createEntryMemory(), recent: createRecent(1) }
   const managed: KubeObject = {
     ...pod('a'),
     metadata: { name: 'a', managedFields: [{ manager: 'm', operation: 'Update' }], labels: { a: 'b' } },

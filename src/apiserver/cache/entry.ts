@@ -11,10 +11,10 @@ import { withoutManagedFields } from '../../api/metadata.ts'
 import { asKubeObject, type KubeObject } from '../../api/object.ts'
 import { noParts, type Parts, type WrittenPart } from '../../api/parts.ts'
 import type { StoredObject } from '../../api/request.ts'
+import type { EntryMemory } from './entry-memory.ts'
 import type { Holder, Recent } from './recent.ts'
 import type { SelectedFields, SelectedValues } from './selected.ts'
 import { withoutField } from './skipped-field.ts'
-import { allocateKept } from './slab.ts'
 import { storedText } from './stored-text.ts'
 
 export interface CacheEntry extends StoredObject {
@@ -108,6 +108,7 @@ function withRevision(object: KubeObject, revision: number): KubeObject {
 }
 
 export interface EntryOptions {
+  readonly memory: EntryMemory
   /** Objects are frozen deeply when parsed: in tests. */
   readonly freeze: boolean
   /** The pool of entries that may keep their objects; without it all do. */
@@ -216,7 +217,7 @@ class Entry implements CacheEntry, Holder {
     if (known !== undefined) return withoutManagedFields(known)
     const bytes = this.#line ?? (this.#stored as Uint8Array)
     const json = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    const start = this.#line === undefined ? metadataStart(json) : this.#tailStart
+    const start = this.#line === undefined ? metadataStart(json, this.#options.memory) : this.#tailStart
     if (start < 0) return withoutManagedFields(this.#parsed())
     return parsed(withoutField(json, start + METADATA.length, MANAGED_FIELDS), this.#spec)
   }
@@ -297,7 +298,7 @@ class Entry implements CacheEntry, Holder {
     if (like === undefined || this.as(like.form) !== this || !this.begins(like.head)) return undefined
     const line = this.#lineBytes()
     const { head, ownHead } = like
-    const other = allocateKept(ownHead.length + line.length - head.length)
+    const other = this.#options.memory.allocate(ownHead.length + line.length - head.length)
     ownHead.copy(other, 0)
     line.copy(other, ownHead.length, head.length)
     const entry = new Entry(this.key, this.revision, other, this.#options, undefined)
@@ -334,7 +335,7 @@ class Entry implements CacheEntry, Holder {
       this.#lineBytes()
       return
     }
-    const kept = allocateKept(line.length)
+    const kept = this.#options.memory.allocate(line.length)
     line.copy(kept)
     this.#line = kept
   }
@@ -356,24 +357,23 @@ class Entry implements CacheEntry, Holder {
   #lineBytes(): Buffer {
     if (this.#line) return this.#line
     const stored = this.#stored as Uint8Array
+    const { memory } = this.#options
     let bytes = Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength)
-    this.#tailStart = metadataStart(bytes)
+    this.#tailStart = metadataStart(bytes, memory)
     if (this.#tailStart < 0) {
       // Bytes that another API server wrote, in another order.
       bytes = Buffer.from(encodeStored(decodeStored(bytes, this.revision)))
-      this.#tailStart = metadataStart(bytes)
+      this.#tailStart = metadataStart(bytes, memory)
     }
-    const line = servedLine(bytes, this.#tailStart, this.revision, this.#kept ? allocateKept : Buffer.allocUnsafe)
+    const line = servedLine(bytes, this.#tailStart, this.revision, this.#kept ? memory.allocate : Buffer.allocUnsafe)
     this.#beLine(line, this.#tailStart)
     return line
   }
 }
 
-/** The beginning of the bytes looked at last, up to `"metadata":{`: those of the next object are mostly the same. */
-let lastHead = Buffer.alloc(0)
-
 /** Where `"metadata":{` begins when kind, apiVersion and metadata come first, as encodeStored writes them; else -1. */
-function metadataStart(bytes: Buffer): number {
+function metadataStart(bytes: Buffer, memory: EntryMemory): number {
+  const { lastHead } = memory
   const known = lastHead.length
   if (known > 0 && bytes.length > known && bytes.compare(lastHead, 0, known, 0, known) === 0)
     return known - METADATA.length
@@ -381,7 +381,7 @@ function metadataStart(bytes: Buffer): number {
   if (start < 0) return -1
   const head = bytes.toString('latin1', 0, start)
   if (!/^\{"kind":"[^"\\]*","apiVersion":"[^"\\]*",$/.test(head)) return -1
-  lastHead = Buffer.from(bytes.subarray(0, start + METADATA.length))
+  memory.lastHead = Buffer.from(bytes.subarray(0, start + METADATA.length))
   return start
 }
 

@@ -4,11 +4,15 @@ import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { openStorage } from '../../storage/open.ts'
 import { createCaches } from './caches.ts'
 import { type CacheEntry, createEntry, encodeStored } from './entry.ts'
+import { createEntryMemory } from './entry-memory.ts'
 import { type Change, createChange, createEventLog } from './event-log.ts'
 
 const entryOf = (name: string, revision: number, filling = ''): CacheEntry => {
   const object = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name }, data: { filling } }
-  return createEntry(`/registry/configmaps/x/${name}`, revision, encodeStored(object), { freeze: false })
+  return createEntry(`/registry/configmaps/x/${name}`, revision, encodeStored(object), {
+    freeze: false,
+    memory: createEntryMemory(),
+  })
 }
 const changeOf = (revision: number, time: number, filling = '') =>
   createChange(`k${revision}`, revision, entryOf(`k${revision}`, revision, filling), undefined, time)

@@ -5,6 +5,7 @@ import type { StoredObject } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { builtinScheme } from '../../api/scheme/scheme.ts'
 import { createEntry, encodeStored } from '../cache/entry.ts'
+import { createEntryMemory } from '../cache/entry-memory.ts'
 import { rowsOf } from '../customresources/rows.ts'
 import { builtinStrategies } from '../registry/strategies/builtin.ts'
 import { createEndpoints } from './endpoints.ts'
@@ -41,7 +42,7 @@ function rows(more: Fields = {}): readonly ResourceRow[] {
 
 const entryOf = (spec: Fields, apiVersion = 't.org/v1') => {
   const object: KubeObject = { kind: 'A', apiVersion, metadata: { name: 'x' }, spec }
-  return createEntry('/registry/t.org/as/x', 7, encodeStored(object), { freeze: false })
+  return createEntry('/registry/t.org/as/x', 7, encodeStored(object), { freeze: false, memory: createEntryMemory() })
 }
 const json = (entry: StoredObject | Promise<StoredObject>) => {
   assert.ok(!(entry instanceof Promise))
@@ -52,7 +53,10 @@ test('a built-in kind in its storage version is the entry itself; in another it 
   const scheme = builtinScheme()
   const row = (group: string, version: string, resource: string) => scheme.find(group, version, resource) as ResourceRow
   const event: KubeObject = { kind: 'Event', apiVersion: 'v1', metadata: { name: 'e' }, reason: 'R', message: 'm' }
-  const entry = createEntry('/registry/events/n/e', 3, encodeStored(event), { freeze: false })
+  const entry = createEntry('/registry/events/n/e', 3, encodeStored(event), {
+    freeze: false,
+    memory: createEntryMemory(),
+  })
   const core = endpointOf(row('', 'v1', 'events'))
   const named = endpointOf(row('events.k8s.io', 'v1', 'events'))
   assert.equal(core.served.entry(entry), entry)

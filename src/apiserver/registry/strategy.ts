@@ -33,6 +33,8 @@ export interface StrategyContext {
 export interface Pools {
   readonly random: Random
   readonly network: ServiceNetwork
+  /** What requests under way have taken, by address and by port. */
+  readonly reserved: Set<string>
   services(): readonly KubeObject[]
   serviceCidrs(): readonly ServiceCIDR[]
 }

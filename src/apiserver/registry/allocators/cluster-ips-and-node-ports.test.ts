@@ -26,7 +26,7 @@ function poolsWith(stored: readonly KubeObject[], ...flags: readonly string[]): 
   }
   const cidrs = stored.filter(({ kind }) => kind === 'ServiceCIDR') as readonly ServiceCIDR[]
   const services = () => stored.filter(({ kind }) => kind === 'Service')
-  return { random, network: serviceNetwork(...flags), services, serviceCidrs: () => cidrs }
+  return { random, network: serviceNetwork(...flags), reserved: new Set(), services, serviceCidrs: () => cidrs }
 }
 
 const messageOf = (act: () => unknown): string => {

@@ -25,8 +25,6 @@ import { holds, lastOffset, rangeOfFamily, rangesInUse, type ServiceRange } from
 /** Of a larger range the rest is given only to Services that ask for it. */
 const MOST_OFFSETS = 2 ** 40
 
-const reservations = new WeakMap<Pools, Set<string>>()
-
 interface Pool {
   /** A dry run takes no address, and asks of ports only whether they are taken. */
   readonly dryRun: boolean
@@ -36,8 +34,7 @@ interface Pool {
 }
 
 function poolOf(pools: Pools, except: Service | undefined, dryRun: boolean): Pool {
-  const reserved = reservations.get(pools) ?? new Set<string>()
-  reservations.set(pools, reserved)
+  const { reserved } = pools
   const taken = new Set<string>()
   for (const service of pools.services()) {
     if (except !== undefined && service.metadata.uid === except.metadata.uid) continue

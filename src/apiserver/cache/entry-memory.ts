@@ -1,0 +1,32 @@
+/** What the entries of one server's caches share. */
+
+/**
+ * Memory for bytes that are kept: many small ones share one allocation, which costs the machine less than one for each. A
+ * slab lives as long as anything in it, so it is small.
+ */
+const SLAB_BYTES = 16 * 1024
+
+export interface EntryMemory {
+  /** Bytes with arbitrary content. */
+  allocate(this: void, size: number): Buffer
+  /** The beginning of the bytes looked at last, up to `"metadata":{`: those of the next object are mostly the same. */
+  lastHead: Buffer
+}
+
+export function createEntryMemory(): EntryMemory {
+  let slab = Buffer.alloc(0)
+  let used = 0
+  return {
+    lastHead: Buffer.alloc(0),
+    allocate(size) {
+      if (size > SLAB_BYTES / 4) return Buffer.allocUnsafeSlow(size)
+      if (used + size > slab.length) {
+        slab = Buffer.allocUnsafeSlow(SLAB_BYTES)
+        used = 0
+      }
+      const bytes = slab.subarray(used, used + size)
+      used += size
+      return bytes
+    },
+  }
+}
