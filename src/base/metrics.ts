@@ -2,6 +2,8 @@
  * Counters, gauges and histograms, and their text (Prometheus exposition format 0.0.4). Counting is an addition on an object
  * that was looked up once: a hot path keeps the child.
  */
+import { goFloat } from './go-float.ts'
+
 export interface Counted {
   add(amount?: number): void
 }
@@ -74,7 +76,7 @@ export function createMetrics(): Metrics {
         help,
         *lines() {
           for (const each of all)
-            for (const [value, ...values] of each()) yield `${name}${braces(labels, values)} ${goNumber(value)}`
+            for (const [value, ...values] of each()) yield `${name}${braces(labels, values)} ${goFloat(value)}`
         },
       })
     },
@@ -130,7 +132,7 @@ function numbers(type: 'counter' | 'gauge', help: string, labels: readonly strin
     help,
     *lines(name) {
       for (const { values, child } of all.values())
-        if (child.value !== 0 || !child.wasReset) yield `${name}${braces(labels, values)} ${goNumber(child.value)}`
+        if (child.value !== 0 || !child.wasReset) yield `${name}${braces(labels, values)} ${goFloat(child.value)}`
     },
     // A gauge is what it is.
     reset() {
@@ -155,7 +157,7 @@ function histograms(help: string, labels: readonly string[], buckets: readonly n
     }
     return series
   })
-  const bounds = buckets.map(goNumber)
+  const bounds = buckets.map(goFloat)
   const printable: Printable = {
     type: 'histogram',
     help,
@@ -165,10 +167,10 @@ function histograms(help: string, labels: readonly string[], buckets: readonly n
         if (child.wasReset && child.counts.every((count) => count === 0)) continue
         for (const [i, count] of child.counts.entries()) {
           total += count
-          yield `${name}_bucket${braces([...labels, 'le'], [...values, bounds[i] ?? '+Inf'])} ${goNumber(total)}`
+          yield `${name}_bucket${braces([...labels, 'le'], [...values, bounds[i] ?? '+Inf'])} ${goFloat(total)}`
         }
-        yield `${name}_sum${braces(labels, values)} ${goNumber(child.sum)}`
-        yield `${name}_count${braces(labels, values)} ${goNumber(total)}`
+        yield `${name}_sum${braces(labels, values)} ${goFloat(child.sum)}`
+        yield `${name}_count${braces(labels, values)} ${goFloat(total)}`
       }
     },
     reset() {
@@ -184,15 +186,6 @@ function histograms(help: string, labels: readonly string[], buckets: readonly n
 function braces(labels: readonly string[], values: readonly string[]): string {
   if (labels.length === 0) return ''
   return `{${labels.map((label, i) => `${label}="${escaped(values[i] ?? '')}"`).join(',')}}`
-}
-
-/** As Go prints it, which is how scrapers of Kubernetes know bounds and values: `1e-06`, `0.25`, `1e+06`. */
-function goNumber(value: number): string {
-  const size = Math.abs(value)
-  if (value === 0 || (size >= 1e-4 && size < 1e6)) return String(value)
-  if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'
-  const [digits, exponent = ''] = value.toExponential().split('e')
-  return `${digits}e${exponent[0]}${exponent.slice(1).padStart(2, '0')}`
 }
 
 const escaped = (value: string): string => value.replace(/[\\"\n]/g, (c) => (c === '\n' ? '\\n' : `\\${c}`))

@@ -231,7 +231,9 @@ function keyedElement(keys: readonly ListKey[], item: Json): Element {
   let text = 'k:{'
   const order: Value[] = []
   for (const key of keys) {
-    const value = own(item, key.name) ?? key.default
+    // null is a value of a key, and no reason for its default.
+    const given = own(item, key.name)
+    const value = given === undefined ? key.default : given
     if (value === undefined) continue
     text += `${order.length > 0 ? ',' : ''}${key.prefix}${JSON.stringify(value)}`
     order.push(value)

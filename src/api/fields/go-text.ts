@@ -1,5 +1,6 @@
 /** JSON values in the words of Go's fmt package, as messages about strategic merge patches print them. */
 
+import { goFloat } from '../../base/go-float.ts'
 import type { Json, JsonObject } from '../object.ts'
 import { ForeignValue } from './not-json.ts'
 import { compareText } from './pathelement.ts'
@@ -10,19 +11,14 @@ export function goText(value: Json | undefined): string {
   if (value === null || value === undefined) return '<nil>'
   if (value instanceof ForeignValue) return value.text
   if (isList(value)) return `[${value.map(goText).join(' ')}]`
-  if (typeof value !== 'object') return goNumber(value)
+  if (typeof value === 'number' && !Number.isInteger(value)) return goFloat(value)
+  if (typeof value !== 'object') return String(value)
   const map = value as JsonObject
   const names = Object.keys(map).filter((name) => map[name] !== undefined)
   return `map[${names
     .sort(compareText)
     .map((name) => `${name}:${goText(map[name])}`)
     .join(' ')}]`
-}
-
-/** Go prints large and small floats with an exponent of at least two digits. */
-function goNumber(value: Json): string {
-  if (typeof value !== 'number' || Number.isInteger(value)) return String(value)
-  return String(value).replace(/e([+-])(\d)$/, 'e$10$2')
 }
 
 /** `%T` of a decoded value. */

@@ -62,13 +62,13 @@ function validateUpdateStrategy(strategy: DaemonSetUpdateStrategy, path: string,
   const { maxUnavailable, maxSurge } = rolling
   intOrPercent(maxUnavailable, `${at}.maxUnavailable`, errors)
   intOrPercent(maxSurge, `${at}.maxSurge`, errors)
+  notMoreThanAll(maxUnavailable, `${at}.maxUnavailable`, errors)
+  notMoreThanAll(maxSurge, `${at}.maxSurge`, errors)
   const unavailable = amountOfIntOrPercent(maxUnavailable) !== 0
   const surge = amountOfIntOrPercent(maxSurge) !== 0
   if (unavailable && surge)
     errors.push(invalid(`${at}.maxSurge`, maxSurge, 'may not be set when maxUnavailable is non-zero'))
   if (!unavailable && !surge) errors.push(required(`${at}.maxUnavailable`, 'cannot be 0 when maxSurge is 0'))
-  notMoreThanAll(maxUnavailable, `${at}.maxUnavailable`, errors)
-  notMoreThanAll(maxSurge, `${at}.maxSurge`, errors)
 }
 
 export function validateDaemonSetStatus(object: DaemonSet, old: DaemonSet): FieldError[] {

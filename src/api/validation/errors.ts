@@ -2,6 +2,7 @@
  * Field errors as Kubernetes reports them (apimachinery's field.Error) and the 422 they add up to. Rules return lists of
  * these, in the order in which Kubernetes reports them.
  */
+import { goFloat } from '../../base/go-float.ts'
 import { jsonText } from '../codec/json.ts'
 import type { Json } from '../object.ts'
 import { goQuote } from '../quote.ts'
@@ -32,6 +33,7 @@ export interface FieldError {
 /** A value as messages print it: strings as Go quotes them, numbers bare, the rest as Go's JSON. */
 export function printValue(value: Json | undefined): string {
   if (value === undefined || value === null) return 'null'
+  if (typeof value === 'number' && !Number.isInteger(value)) return goFloat(value)
   return typeof value === 'string' ? goQuote(value) : goJson(value)
 }
 

@@ -16,6 +16,7 @@ import { internalForm } from './internal.ts'
 import { dns1123Label } from './names.ts'
 import { persistentVolumeClaimSpec } from './persistent-volume-claim.ts'
 import {
+  amountOfIntOrPercent,
   collisionCount,
   immutableSelector,
   intOrPercent,
@@ -89,7 +90,7 @@ function validateUpdateStrategy(strategy: StatefulSetUpdateStrategy, errors: Fie
     const unavailable: number | string | undefined = rolling['maxUnavailable'] ?? undefined
     if (unavailable === undefined) return
     intOrPercent(unavailable, `${at}.maxUnavailable`, errors)
-    if (unavailable === 0 || (typeof unavailable === 'string' && /^0+%$/.test(unavailable)))
+    if (amountOfIntOrPercent(unavailable) === 0)
       errors.push(invalid(`${at}.maxUnavailable`, unavailable, 'cannot be 0'))
     notMoreThanAll(unavailable, `${at}.maxUnavailable`, errors)
   } else errors.push(invalid(path, internalForm(STRATEGY, strategy), "must be 'RollingUpdate' or 'OnDelete'"))

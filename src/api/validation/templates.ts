@@ -107,10 +107,12 @@ export function notMoreThanAll(value: number | string | undefined, path: string,
     errors.push(invalid(path, value, 'must not be greater than 100%'))
 }
 
-/** The number, of pods or percent. */
+/** The number, of pods or percent; a text without a percent sign is refused, and counts as its number all the same. */
 export function amountOfIntOrPercent(value: number | string | undefined): number {
   if (typeof value === 'number') return value
-  return value !== undefined && percentText(value).length === 0 ? Number(value.slice(0, -1)) : 0
+  if (value === undefined) return 0
+  if (percentText(value).length === 0) return Number(value.slice(0, -1))
+  return /^[+-]?\d+$/.test(value) ? Number(value) : 0
 }
 
 export function nonNegativeField(value: Int64 | undefined | null, path: string, errors: FieldError[]): void {

@@ -10,10 +10,10 @@ import { sameJson } from '../../api/same.ts'
 import { defaultErrors } from '../../api/schema/structural/check-defaults.ts'
 import { schemaErrors } from '../../api/schema/structural/check-schema.ts'
 import { isConvertible, structureErrors } from '../../api/schema/structural/check-structure.ts'
+import { internalSchema } from '../../api/schema/structural/internal-schema.ts'
 import { type JSONSchemaProps, structuralOf } from '../../api/schema/structural/structural.ts'
 import { duplicate, type FieldError, invalid, required, tooMany } from '../../api/validation/errors.ts'
 import { dns1035Label } from '../../api/validation/names.ts'
-import { internalSchema } from './internal.ts'
 import { checkRulesOf, rulesOf } from './validation-rules.ts'
 
 /** What all versions say alike. */

@@ -12,6 +12,7 @@ import { CelError, Optional, type Value, wrap } from '../../api/cel/values.ts'
 import { asJson, type Json, type KubeObject } from '../../api/object.ts'
 import { sameJson } from '../../api/same.ts'
 import { type RuleChecks, rulePathNames, type SchemaPlace } from '../../api/schema/structural/check-schema.ts'
+import { internalRule } from '../../api/schema/structural/internal-schema.ts'
 import {
   additionalSchema,
   isObject,
@@ -24,7 +25,6 @@ import {
 import { stableText } from '../../api/schema/structural/validate-value.ts'
 import { type FieldError, forbiddenField, internal, invalid, required } from '../../api/validation/errors.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
-import { internalRule } from './internal.ts'
 import { createRuleCosts, type RuleCosts } from './rule-cost-limits.ts'
 
 /** A message is no longer. */

@@ -2,10 +2,9 @@
 import type { Json, JsonObject } from '../../object.ts'
 import { sameJson } from '../../same.ts'
 import { type FieldError, invalid, required } from '../../validation/errors.ts'
-import { validateListTypes } from './list-types.ts'
 import { prune } from './prune.ts'
 import { additionalSchema, isObject, type Structural } from './structural.ts'
-import { validateValue } from './validate-value.ts'
+import { validateDefault } from './validate-value.ts'
 
 /** What a schema's rules say of a value that stands at `path`. */
 export type DefaultRules = (value: Json, schema: Structural, path: string, root: boolean) => readonly FieldError[]
@@ -33,22 +32,18 @@ function walk(schema: Structural, path: string, root: boolean, run: Run): void {
 }
 
 function check(schema: Structural, value: Json, path: string, root: boolean, { errors, rules }: Run): void {
-  if (root || schema.embedded) {
-    const given = isObject(value) ? value : {}
-    const missing = ['apiVersion', 'kind'].filter((name) => given[name] === undefined)
-    if (missing.length > 0) {
-      for (const name of missing) errors.push(required(`${path}.${name}`))
-      return
-    }
-  }
-  const pruned = pruneDefault(value, schema)
-  if (!sameJson(pruned, value)) {
-    errors.push(invalid(path, value, 'must not have unknown fields'))
-    return
-  }
-  const wrong = [...validateValue(value, schema.props, path), ...validateListTypes(value, schema, path)]
+  if (!sameJson(pruneDefault(value, schema), value)) errors.push(invalid(path, value, 'must not have unknown fields'))
+  const wrong = [
+    ...(root || schema.embedded ? missingOfResource(value, path) : []),
+    ...validateDefault(value, schema.props, path),
+  ]
   errors.push(...wrong)
   if (wrong.length === 0) errors.push(...rules(value, schema, path, root))
+}
+
+function missingOfResource(value: Json, path: string): readonly FieldError[] {
+  if (!isObject(value)) return []
+  return ['apiVersion', 'kind'].filter((name) => value[name] === undefined).map((name) => required(`${path}.${name}`))
 }
 
 /** A default may stand at any place: as a property of an object it is pruned like one. */

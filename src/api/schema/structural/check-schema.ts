@@ -3,6 +3,7 @@
  * patterns, and rules in CEL, which are judged by `RuleChecks` where everything below them is well.
  */
 import { type FieldError, forbiddenField, invalid, notSupported, required } from '../../validation/errors.ts'
+import { internalItems } from './internal-schema.ts'
 import { patternError } from './patterns.ts'
 import type { JSONSchemaProps, ValidationRule } from './structural.ts'
 
@@ -141,6 +142,14 @@ function listTypes(schema: JSONSchemaProps, path: string, errors: FieldError[]):
     )
   if (listType === 'map' && (schema.items === undefined || schema.items === null))
     errors.push(required(`${path}.items`, 'must have a schema if x-kubernetes-list-type is map'))
+  else if (listType === 'map' && Array.isArray(schema.items))
+    errors.push(
+      invalid(
+        `${path}.items`,
+        internalItems(schema.items as readonly JSONSchemaProps[]),
+        'must only have a single schema if x-kubernetes-list-type is map',
+      ),
+    )
   if (type !== 'array') return
   const items = schema.items as JSONSchemaProps | undefined | null
   if (items === undefined || items === null || Array.isArray(items)) return

@@ -9,7 +9,12 @@ import type { JSONSchemaProps } from './structural.ts'
 
 /** Whether the schema can be looked at as a structural one at all; what hinders it, its other checks say. */
 export function isConvertible(schema: JSONSchemaProps): boolean {
-  if (Array.isArray(schema.items) || schema.additionalItems !== undefined || (schema.$ref ?? '') !== '') return false
+  if (
+    (Array.isArray(schema.items) && schema.items.length > 0) ||
+    schema.additionalItems !== undefined ||
+    (schema.$ref ?? '') !== ''
+  )
+    return false
   for (const field of ['patternProperties', 'definitions', 'dependencies'] as const)
     if (Object.keys(schema[field] ?? {}).length > 0) return false
   const { additionalProperties: additional, items } = schema

@@ -7,9 +7,10 @@ import { getOrInsertComputed } from '../../../base/get-or-insert.ts'
 import type { Json } from '../../object.ts'
 import { sameJson } from '../../same.ts'
 import { formatCheck } from './formats.ts'
+import { isInRange, isInt64, numberProblems } from './numbers.ts'
 import { patternFound } from './patterns.ts'
 import { isObject, type JSONSchemaProps } from './structural.ts'
-import { isMultiple, isNumberInRange, stableText, validateValue } from './validate-value.ts'
+import { stableText, validateValue } from './validate-value.ts'
 
 type QuickCheck = (value: Json) => boolean
 
@@ -64,9 +65,9 @@ function compile(schema: JSONSchemaProps): QuickCheck {
   }
 }
 
-function isNumeric(value: Json, type: string): boolean {
+function isNumeric(value: number | bigint, type: string): boolean {
   if (type === 'number' || type === '') return true
-  return (type === 'integer' || type === 'integer or string') && (typeof value === 'bigint' || Number.isInteger(value))
+  return (type === 'integer' || type === 'integer or string') && isInt64(value)
 }
 
 function ofEnum({ enum: allowed }: JSONSchemaProps): QuickCheck | undefined {
@@ -105,16 +106,10 @@ function ofStrings({ maxLength, minLength, pattern, format }: JSONSchemaProps): 
 }
 
 function ofNumbers(schema: JSONSchemaProps): (value: number | bigint) => boolean {
-  const { minimum, maximum, multipleOf, exclusiveMinimum, exclusiveMaximum, format = '' } = schema
+  const { minimum, maximum, multipleOf, format = '' } = schema
   const type = schema['x-kubernetes-int-or-string'] === true ? '' : (schema.type ?? '')
-  const bounds = [minimum, maximum, multipleOf].filter((bound) => bound !== undefined)
-  const areBoundsInRange = bounds.every((bound) => isNumberInRange(bound, type, format))
-  return (value) => {
-    if (!areBoundsInRange || !isNumberInRange(value, type, format)) return false
-    if (multipleOf !== undefined && multipleOf > 0 && !isMultiple(Number(value), multipleOf)) return false
-    if (maximum !== undefined && (exclusiveMaximum === true ? value >= maximum : value > maximum)) return false
-    return !(minimum !== undefined && (exclusiveMinimum === true ? value <= minimum : value < minimum))
-  }
+  if ((minimum ?? maximum ?? multipleOf) === undefined) return (value) => isInRange(value, type, format)
+  return (value) => numberProblems(value, schema, '').length === 0
 }
 
 function ofLists({ items, minItems, maxItems, uniqueItems }: JSONSchemaProps): (value: readonly Json[]) => boolean {

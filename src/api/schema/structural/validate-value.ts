@@ -15,6 +15,7 @@ import {
   typeInvalid,
 } from '../../validation/errors.ts'
 import { formatCheck } from './formats.ts'
+import { isAllowedNumber, isInt64, numberProblems } from './numbers.ts'
 import { patternFound } from './patterns.ts'
 import { isObject, type JSONSchemaProps, ownValue } from './structural.ts'
 
@@ -25,6 +26,8 @@ interface Result {
 }
 
 interface Run {
+  /** Of a default: Kubernetes' schema for it has no type where an integer or text may stand. */
+  readonly isDefault: boolean
   /** Where the root of the validation stands in the object: '' or `status`. */
   readonly field: string
   readonly result: Result
@@ -40,19 +43,28 @@ export function validateValue(
   field = '',
   old?: { readonly value: Json | undefined },
 ): readonly FieldError[] {
-  const run: Run = { field, result: { errors: [], matches: 0 } }
+  const run: Run = { isDefault: false, field, result: { errors: [], matches: 0 } }
   check(value ?? null, schema, '', old?.value, run)
   return run.result.errors
 }
 
-const at = ({ field }: Run, path: string) => (path === '' ? field : field === '' ? path : `${field}.${path}`)
+/** Everything wrong with a default that stands at `field`. */
+export function validateDefault(value: Json, schema: JSONSchemaProps, field: string): readonly FieldError[] {
+  const run: Run = { isDefault: true, field, result: { errors: [], matches: 0 } }
+  check(value, schema, '', undefined, run)
+  return run.result.errors
+}
+
+/** A path below a root that has no name begins with a point where no property of the schema leads to it. */
+const at = ({ field }: Run, path: string) =>
+  path === '' ? field : field === '' ? path : `${field}${path.startsWith('.') ? '' : '.'}${path}`
 
 function check(value: Json, schema: JSONSchemaProps, path: string, old: Json | undefined, run: Run): void {
   if (old !== undefined && sameJson(value, old)) return
   const { result } = run
   result.matches++
   if (value === null) {
-    const types = typesOf(schema)
+    const types = typesOf(schema, run)
     if (types.length > 0 && schema.nullable !== true) wrongType(path, types.join(','), 'null', run)
     checkEnum(value, schema, path, run)
     return
@@ -60,14 +72,14 @@ function check(value: Json, schema: JSONSchemaProps, path: string, old: Json | u
   checkType(value, schema, path, run)
   checkAlternatives(value, schema, path, run)
   if (typeof value === 'string') checkString(value, schema, path, run)
-  else if (typeof value === 'number' || typeof value === 'bigint') checkNumber(value, schema, path, run)
+  else if (isNumber(value)) checkNumber(value, schema, path, run)
   checkEnum(value, schema, path, run)
   if (Array.isArray(value)) checkList(value, schema, path, old, run)
   else if (isObject(value)) checkObject(value, schema, path, old, run)
 }
 
-function typesOf(schema: JSONSchemaProps): readonly string[] {
-  if (schema['x-kubernetes-int-or-string'] === true) return ['integer', 'string']
+function typesOf(schema: JSONSchemaProps, { isDefault }: Run): readonly string[] {
+  if (schema['x-kubernetes-int-or-string'] === true) return isDefault ? [] : ['integer', 'string']
   return schema.type === undefined || schema.type === '' ? [] : [schema.type]
 }
 
@@ -81,13 +93,12 @@ function wrongType(path: string, wanted: string, got: string, run: Run): void {
 function kindOf(value: Json): readonly [type: string, format: string] {
   if (typeof value === 'boolean') return ['boolean', '']
   if (typeof value === 'string') return ['string', '']
-  if (typeof value === 'bigint') return ['integer', 'int64']
-  if (typeof value === 'number') return Number.isInteger(value) ? ['integer', 'int64'] : ['number', 'float64']
+  if (isNumber(value)) return isInt64(value) ? ['integer', 'int64'] : ['number', 'float64']
   return Array.isArray(value) ? ['array', ''] : ['object', '']
 }
 
 function checkType(value: Json, schema: JSONSchemaProps, path: string, run: Run): void {
-  const types = typesOf(schema)
+  const types = typesOf(schema, run)
   const wanted = schema.format ?? ''
   if (types.length === 0 && wanted === '') return
   const [type, format] = kindOf(value)
@@ -172,67 +183,26 @@ function checkString(value: string, schema: JSONSchemaProps, path: string, run: 
     )
 }
 
-const INT32 = 2147483647
-const INT64 = 9223372036854775807n
-const FLOAT32 = 3.4028234663852886e38
-
-export function isNumberInRange(value: number | bigint, type: string, format: string): boolean {
-  if (type === 'integer') {
-    if (!(typeof value === 'bigint' || Number.isInteger(value))) return false
-    const wide = format === 'uint32' || format === 'uint64'
-    if (wide) return value >= 0 && (format === 'uint64' || value <= 4294967295)
-    if (format === 'int32') return value <= INT32 && value >= -INT32 - 1
-    return value <= INT64 && value >= -INT64 - 1n
-  }
-  if (type === 'number' && (format === 'float' || format === 'float32')) return Math.abs(Number(value)) <= FLOAT32
-  return true
-}
-
 function checkNumber(value: number | bigint, schema: JSONSchemaProps, path: string, run: Run): void {
-  const { errors } = run.result
-  const { minimum, maximum, multipleOf, exclusiveMinimum, exclusiveMaximum, format = '' } = schema
-  // Of an integer or text, the kind of number is not known.
-  const type = schema['x-kubernetes-int-or-string'] === true ? '' : (schema.type ?? '')
-  const ranged = (what: string, number: number | bigint) => {
-    if (isNumberInRange(number, type, format)) return
-    const kind = format === '' ? `${type} (default format)` : `${type} with format ${format}`
-    errors.push(invalid(run.field, '', `${what} value must be of type ${kind} in ${path}`))
+  for (const { own, shown, detail } of numberProblems(value, schema, path)) {
+    const field = own ? at(run, path) : run.field
+    run.result.errors.push({ type: 'FieldValueInvalid', field, message: `Invalid value: ${shown}: ${detail}` })
   }
-  ranged('Checked', value)
-  if (multipleOf !== undefined) ranged('MultipleOf', multipleOf)
-  if (maximum !== undefined) ranged('Maximum boundary', maximum)
-  if (minimum !== undefined) ranged('Minimum boundary', minimum)
-  const wrong = (text: string) => errors.push(invalid(at(run, path), value as Json, `${path} in body ${text}`))
-  if (multipleOf !== undefined && multipleOf > 0 && !isMultiple(Number(value), multipleOf))
-    wrong(`should be a multiple of ${goNumber(multipleOf)}`)
-  if (maximum !== undefined && (exclusiveMaximum === true ? value >= maximum : value > maximum))
-    wrong(`should be less than ${exclusiveMaximum === true ? '' : 'or equal to '}${goNumber(maximum)}`)
-  if (minimum !== undefined && (exclusiveMinimum === true ? value <= minimum : value < minimum))
-    wrong(`should be greater than ${exclusiveMinimum === true ? '' : 'or equal to '}${goNumber(minimum)}`)
-}
-
-export function isMultiple(value: number, factor: number): boolean {
-  const quotient = value / factor
-  return Math.abs(quotient - Math.round(quotient)) < 1e-9
-}
-
-/** Go's %v of a float64. */
-export function goNumber(value: number): string {
-  if (value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e21)) {
-    const [digits, exponent] = value.toExponential().split('e') as [string, string]
-    const sign = exponent.startsWith('-') ? '-' : '+'
-    return `${digits}e${sign}${exponent.replace(/^[+-]/, '').padStart(2, '0')}`
-  }
-  return String(value)
 }
 
 function checkEnum(value: Json, schema: JSONSchemaProps, path: string, run: Run): void {
   const { enum: allowed } = schema
   if (allowed === undefined || allowed.length === 0) return
-  if (allowed.some((one) => sameJson(one, value))) return
+  if (allowed.some((one) => isAllowed(one, value))) return
   const supported = allowed.map((one) => (typeof one === 'string' ? one : jsonText(one)))
   run.result.errors.push(notSupported(at(run, path), value, supported))
 }
+
+export function isAllowed(allowed: Json, value: Json): boolean {
+  return isNumber(allowed) && isNumber(value) ? isAllowedNumber(allowed, value) : sameJson(allowed, value)
+}
+
+const isNumber = (value: unknown): value is number | bigint => typeof value === 'number' || typeof value === 'bigint'
 
 function checkList(
   value: readonly Json[],
@@ -286,7 +256,6 @@ function checkObject(
   if (maxProperties !== undefined && keys.length > maxProperties)
     errors.push(tooMany(at(run, path), keys.length, maxProperties))
   const below = (key: string) => (path === '' ? key : `${path}.${key}`)
-  for (const name of schema.required ?? []) if (!Object.hasOwn(value, name)) errors.push(required(at(run, below(name))))
   const before = isObject(old) ? old : undefined
   for (const key of keys) {
     const inner = value[key]
@@ -296,8 +265,9 @@ function checkObject(
     if (property !== undefined) check(inner, property, below(key), was, run)
     else if (additional === false)
       errors.push(invalid(at(run, below(key)), '', `${below(key)} in body is a forbidden property`))
-    else if (typeof additional === 'object' && additional !== null) check(inner, additional, below(key), was, run)
+    else if (typeof additional === 'object' && additional !== null) check(inner, additional, `${path}.${key}`, was, run)
   }
+  for (const name of schema.required ?? []) if (!Object.hasOwn(value, name)) errors.push(required(at(run, below(name))))
 }
 
 /** One text for equal values, whatever the order of their keys. */

@@ -298,7 +298,7 @@ export const clusterStrategies: Strategies = {
     counts: SPEC,
     status: { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 },
     validateStatus: (object) => policy.validatePodDisruptionBudgetStatus(object),
-    more: { ...CONDITIONAL, validateName: pathName },
+    more: { ...CONDITIONAL, validateName: pathName, metadataLast: true },
   }),
   'horizontalpodautoscalers.autoscaling': kind({
     validate: autoscaling.validateHorizontalPodAutoscaler,
