@@ -33,7 +33,7 @@ export interface FieldError {
 /** A value as messages print it: strings as Go quotes them, numbers bare, the rest as Go's JSON. */
 export function printValue(value: Json | undefined): string {
   if (value === undefined || value === null) return 'null'
-  if (typeof value === 'number' && !Number.isInteger(value)) return goFloat(value)
+  if (typeof value === 'number' && !(Number.isInteger(value) && Math.abs(value) < 2 ** 63)) return goFloat(value)
   return typeof value === 'string' ? goQuote(value) : goJson(value)
 }
 
