@@ -85,7 +85,7 @@ async function serve(urls: readonly URL[], { shell, parent }: Ancestors): Promis
   const handOver: EtcdPortOptions = {
     place: () => JSON.stringify(place()),
     // A kube-apiserver that attaches itself may say so: the port is not let go before it is seen to be held.
-    isHeld: () => servers.every((server) => isHeldBeside((server.address() as AddressInfo).port)),
+    isHeld: () => servers.every((server) => isHeldBeside(server.address() as AddressInfo)),
     onHandedOver(connections) {
       for (const server of servers) server.close()
       if (connections > 0) return
@@ -129,7 +129,7 @@ async function listening(port: EtcdPort, url: URL, shared: boolean): Promise<Ser
     const alone = await listenAlone(port, host, number)
     alone.close()
     const server = await listenOn(port.server(), host, number, { exclusive: true, reusePort: true })
-    if (isHeldBeside(number)) throw new Error(`address already in use ${url.host}`)
+    if (isHeldBeside(server.address() as AddressInfo)) throw new Error(`address already in use ${url.host}`)
     return server
   } finally {
     turn.close()

@@ -3,8 +3,8 @@
  * wait long where a turn has much to do. On Linux several sockets listen on the port, and the kernel shares new connections
  * out among them (SO_REUSEPORT); elsewhere, and where Node cannot ask for it, one does.
  */
-import { readFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type ListenOptions, type Server } from 'node:net'
+import { type AddressFamily, listeningSockets } from '../base/listening-sockets.ts'
 
 export interface Listening {
   readonly port: number
@@ -31,20 +31,21 @@ export async function listen(server: Server, { host, port }: Address): Promise<L
     listening(own, { host, port: at, backlog: BACKLOG, ...(sharing ? { reusePort: true } : {}) })
   await listens(server, port)
   const servers = [server]
-  const taken = (server.address() as AddressInfo).port
+  const taken = server.address() as AddressInfo
   try {
     if (sharing) {
       const others = Array.from({ length: SOCKETS - 1 }, () => beside(server))
       servers.push(...others)
-      await Promise.all(others.map((other) => listens(other, taken)))
+      await Promise.all(others.map((other) => listens(other, taken.port)))
     }
-    if (sharing && isSharedBeyond(servers.length, taken)) throw inUse(host, port)
+    // The system gives no free port to two; who asks for one by its number looks who is there.
+    if (sharing && port !== 0 && isSharedBeyond(servers.length, taken)) throw inUse(host, port)
   } catch (error) {
     for (const own of servers) own.close()
     throw error
   }
   return {
-    port: taken,
+    port: taken.port,
     close: async () => {
       await Promise.all(servers.map(closed))
     },
@@ -75,28 +76,12 @@ function canShare(): boolean {
   return process.platform === 'linux' && (major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12))
 }
 
-/** Whether more than these sockets listen: another process that began at the same moment. */
-function isSharedBeyond(sockets: number, port: number): boolean {
-  const hex = port.toString(16).toUpperCase().padStart(4, '0')
+/** Whether more than these sockets listen there: another process that began at the same moment. */
+function isSharedBeyond(sockets: number, { family, port }: AddressInfo): boolean {
   const counts = new Map<string, number>()
-  for (const file of ['/proc/net/tcp', '/proc/net/tcp6']) {
-    for (const line of readIfThere(file).split('\n')) {
-      const [, local = '', , state] = line.trim().split(/\s+/)
-      if (state === LISTEN && local.endsWith(`:${hex}`)) counts.set(local, (counts.get(local) ?? 0) + 1)
-    }
-  }
+  for (const { address } of listeningSockets(family as AddressFamily, port))
+    counts.set(address, (counts.get(address) ?? 0) + 1)
   return Math.max(0, ...counts.values()) > sockets
-}
-
-/** Of Linux' table of connections. */
-const LISTEN = '0A'
-
-function readIfThere(file: string): string {
-  try {
-    return readFileSync(file, 'latin1')
-  } catch {
-    return ''
-  }
 }
 
 function inUse(address: string, port: number): Error {
