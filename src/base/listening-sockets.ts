@@ -1,7 +1,7 @@
 /**
- * Who listens on a port of this machine, by Linux' tables of connections. A table begins with those that listen; what comes behind them
- * the kernel has to look for in a hash table of a size of its own (some 6 ms for each table, however few connections there are), so it is
- * read only as far as it is needed. Elsewhere nobody is found.
+ * The sockets of this machine that listen on a port, by Linux' tables of connections. A table begins with those that listen; what comes behind
+ * them the kernel has to look for in a hash table of a size of its own (some 6 ms for each table, however few connections there are), so it
+ * is read only as far as it is needed. Elsewhere none is found.
  */
 import { closeSync, openSync, readSync } from 'node:fs'
 

@@ -38,7 +38,7 @@ export async function listen(server: Server, { host, port }: Address): Promise<L
       servers.push(...others)
       await Promise.all(others.map((other) => listens(other, taken.port)))
     }
-    // The system gives no free port to two; who asks for one by its number looks who is there.
+    // The system never gives a free port to two processes; one that is asked for by its number may be shared.
     if (sharing && port !== 0 && isSharedBeyond(servers.length, taken)) throw inUse(host, port)
   } catch (error) {
     for (const own of servers) own.close()
