@@ -16,7 +16,7 @@ import {
   utf8String,
 } from '../base/der.ts'
 import type { Runtime } from '../base/runtime.ts'
-import { ECDSA_WITH_SHA256, readIssuer } from './issuer.ts'
+import { ECDSA_WITH_SHA256, type Issuer, readIssuer } from './issuer.ts'
 
 export interface KeyAndCertificate {
   /** PEM. */
@@ -61,12 +61,16 @@ const SUBJECT_ALT_NAME = '2.5.29.17'
 const EXTENDED_USAGE = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' } as const
 
 /** `issuer` undefined makes a self-signed one. Valid from five minutes ago, for clocks that differ. */
-export function issue(runtime: Runtime, request: CertificateRequest, issuer?: KeyAndCertificate): KeyAndCertificate {
+export function issue(
+  runtime: Runtime,
+  request: CertificateRequest,
+  issuer?: KeyAndCertificate | Issuer,
+): KeyAndCertificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const spki = publicKey.export({ type: 'spki', format: 'der' })
   const keyId = createHash('sha1').update(spki).digest()
   const subject = distinguishedName(request)
-  const parent = issuer === undefined ? undefined : readIssuer(issuer)
+  const parent = issuer === undefined || 'keyId' in issuer ? issuer : readIssuer(issuer)
   const now = runtime.clock.now()
   const serial = serialOf(runtime)
   const certified = sequence(

@@ -6,9 +6,17 @@ import { createPublicKey, generateKeyPairSync, X509Certificate } from 'node:cryp
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../base/errors.ts'
+import { getOrInsertComputed } from '../base/get-or-insert.ts'
 import type { Runtime } from '../base/runtime.ts'
-import { issue, type KeyAndCertificate, stillGood, type WantedCertificate } from './certificate.ts'
+import {
+  type CertificateRequest,
+  issue,
+  type KeyAndCertificate,
+  stillGood,
+  type WantedCertificate,
+} from './certificate.ts'
 import { StartError } from './errors.ts'
+import { type Issuer, readIssuer } from './issuer.ts'
 
 export interface Pki {
   readonly ca: KeyAndCertificate
@@ -77,9 +85,16 @@ export function loadPki(
   // What it may say is told by its signer, so no other authority may sign in its name.
   const frontProxyCa = authority('front-proxy-ca', 'front-proxy-ca', 0)
   const hosts = servingHosts(host, addresses)
+  const issuers = new Map<KeyAndCertificate, Issuer>()
+  const signedBy = (signer: KeyAndCertificate, request: CertificateRequest) =>
+    issue(
+      runtime,
+      request,
+      getOrInsertComputed(issuers, signer, () => readIssuer(signer)),
+    )
   const clientOf = (signer: KeyAndCertificate, file: string, user: string, groups: readonly string[]) =>
     pair(latest, directory, file, signer, { days: RENEW_DAYS, groups }, () =>
-      issue(runtime, { commonName: user, organizations: groups, usage: 'client', validDays: certificateDays }, signer),
+      signedBy(signer, { commonName: user, organizations: groups, usage: 'client', validDays: certificateDays }),
     )
   const client: Pki['client'] = (file, user, groups) => clientOf(ca, file, user, groups)
   return {
@@ -89,7 +104,7 @@ export function loadPki(
       client: clientOf(frontProxyCa, 'front-proxy-client', 'front-proxy-client', []),
     },
     serving: pair(latest, directory, 'apiserver', ca, { days: RENEW_DAYS, hosts }, () =>
-      issue(runtime, { commonName: 'kube-apiserver', usage: 'server', hosts, validDays: certificateDays }, ca),
+      signedBy(ca, { commonName: 'kube-apiserver', usage: 'server', hosts, validDays: certificateDays }),
     ),
     admin: client('admin', 'kubernetes-admin', ['system:masters']),
     kubeletClient: client('apiserver-kubelet-client', KUBELET_CLIENT, []),
