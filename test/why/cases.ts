@@ -2,6 +2,7 @@
 
 import type { Case } from './cases/case.ts'
 import { deletes } from './cases/deletes.ts'
+import { furtherSoftware } from './cases/further-software.ts'
 import { namespaces } from './cases/namespaces.ts'
 import { operators } from './cases/operators.ts'
 import { otherSoftware } from './cases/other-software.ts'
@@ -21,4 +22,5 @@ export const CASES: Readonly<Record<string, Case>> = {
   ...operators,
   ...otherSoftware,
   ...deletes,
+  ...furtherSoftware,
 }

@@ -7,7 +7,7 @@ import type { KubeObject, ManagedFieldsEntry } from '../../api/object.ts'
 import { componentLink } from './components.ts'
 import { isKubernetes } from './failures.ts'
 import { type Controller, type Link, lastLink, type ObjectRef } from './finding.ts'
-import { knownFinalizer } from './known-finalizers.ts'
+import type { KnownFinalizer } from './known-finalizers.ts'
 import { failureInLog } from './logs.ts'
 import { DEFINITIONS, deletedAt, foundOf, itemsOf, LEASES, type Look, nameOf, SERVICES, timeOf } from './look.ts'
 import { type Account, accountsOfGroup, isGranted, servesOtherGroups } from './roles.ts'
@@ -31,8 +31,8 @@ export async function controllerLinks(
   ref: ObjectRef,
   object: KubeObject,
   finalizer: string,
+  known: KnownFinalizer | undefined,
 ): Promise<readonly Link[]> {
-  const known = knownFinalizer(finalizer, ref.resource)
   const on = nameOf(ref)
   if (known !== undefined && known.runsIn === 'cloud-controller-manager') {
     const [component, workloads] = await Promise.all([
@@ -76,7 +76,9 @@ function lookedFor(ref: ObjectRef, object: KubeObject, finalizer: string, patter
   return [
     ...(manager === undefined ? [] : [`a workload of ${manager}, which set it`]),
     ...(patterns.length > 0 ? [`workloads named like ${patterns.join(', ')}`] : []),
-    ...(ref.group === '' ? [] : [`workloads whose account may write ${ref.resource}.${ref.group}`]),
+    ...(isKubernetes(ref.group) || isOfOthers(finalizer, ref)
+      ? []
+      : [`workloads whose account may write ${ref.resource}.${ref.group}`]),
     `workloads and webhooks named like ${wordsOf(finalizer, ref).join(', ') || finalizer}`,
     'a lease that is held by a name like those',
     `a write, since it was deleted, by anything that is no user's tool`,
@@ -99,10 +101,12 @@ async function workloadLinks(
   finalizer: string,
   patterns: readonly string[],
 ): Promise<readonly Link[]> {
+  // What may write the object says nothing of a finalizer that other software has put there.
+  const isGuest = patterns.length === 0 && isOfOthers(finalizer, ref)
   const [{ all }, accounts, webhooks] = await Promise.all([
     readWorkloads(look),
-    accountsOfGroup(look.reader, ref),
-    workloadsOfWebhooks(look, ref),
+    isGuest ? new Map<string, string>() : accountsOfGroup(look.reader, ref),
+    isGuest ? new Set<string>() : workloadsOfWebhooks(look, ref),
   ])
   const managers = new Set(
     (object.metadata.managedFields ?? [])
@@ -174,8 +178,28 @@ const COMMON =
 
 const LONG_WORD = 4
 
-function wordsOf(finalizer: string, { group, kind }: ObjectRef): string[] {
-  const isBuiltin = isKubernetes(group)
+/** Finalizers that a framework gives to all operators that are made with it. */
+const OF_FRAMEWORKS = /operatorframework\.io|kopf|metacontroller/
+
+/** Whether a finalizer's name has nothing to do with the object's group and kind, which are not Kubernetes' own. */
+function isOfOthers(finalizer: string, { group, kind }: ObjectRef): boolean {
+  if (isKubernetes(group) || OF_FRAMEWORKS.test(finalizer)) return false
+  const plain = (text: string) => text.toLowerCase().replaceAll('-', '')
+  const own = [...group.split('.').slice(0, -1), kind]
+    .map(plain)
+    .filter((word) => word.length >= 3 && !COMMON.test(word))
+  const [domain = '', rest = ''] = finalizer.includes('/') ? finalizer.split('/') : [finalizer]
+  // Without a domain it says nothing of others either.
+  if (!domain.includes('.')) return false
+  const words = [...domain.split('.').slice(0, -1), ...rest.split(/[._]/)].map(plain)
+  return !words.some((word) =>
+    own.some((one) => word.includes(one) || (word.length >= 4 && one.includes(word) && !COMMON.test(word))),
+  )
+}
+
+function wordsOf(finalizer: string, ref: ObjectRef): string[] {
+  const { group, kind } = ref
+  const isBuiltin = isKubernetes(group) || isOfOthers(finalizer, ref)
   const domains = [finalizer.split('/')[0] ?? '', ...(isBuiltin ? [] : [group])].filter((text) => text.includes('.'))
   const rest = finalizer.includes('/')
     ? finalizer.slice(finalizer.indexOf('/') + 1)

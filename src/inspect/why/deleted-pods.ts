@@ -32,22 +32,27 @@ export async function podLinks(look: Look, ref: ObjectRef, pod: Pod): Promise<re
     return [...(verdictOf(silent) === 'slow' ? await deletionLinks(look, ref, pod) : []), silent]
   const refused = isLetGo ? [] : await refusedEnd(look, ref, pod)
   if (refused.length > 0) return refused
-  if (look.now < ends)
-    return [lastLink('will-end', { kind: 'grace-period', object: ref, node, ends: formatTime(ends) })]
+  // The kubelet lets it go as soon as its containers have ended, however long its grace period is.
+  const ended = allEndedAt(status)
+  const due = ended === undefined ? ends : Math.min(ends, Math.max(ended, deletedAt(metadata)))
+  if (look.now < due) return [lastLink('will-end', { kind: 'grace-period', object: ref, node, ends: formatTime(ends) })]
   const failing = await kubeletFailure(look, ref, node, deletedAt(metadata))
   if (failing !== undefined) return [failing]
   if (isLetGo) return []
-  const late = Math.round((look.now - ends) / 1000)
+  const late = Math.round((look.now - due) / 1000)
   const left = runningContainers(status)
+  const isEarly = due < ends
   const note =
-    look.now - ends < LATE_MS
-      ? 'the grace period has just passed'
-      : `the grace period passed ${late} s ago${left.length > 0 ? `, and ${left.join(', ')} is still said to run` : ', and all containers have ended'}; no Event says why`
-  if (look.now - ends > HOPELESS_MS) {
+    look.now - due < LATE_MS
+      ? `${isEarly ? 'its containers have' : 'the grace period has'} just ${isEarly ? 'ended' : 'passed'}`
+      : isEarly
+        ? `all containers ended ${late} s ago; no Event says why it is still there`
+        : `the grace period passed ${late} s ago${left.length > 0 ? `, and ${left.join(', ')} is still said to run` : ', and all containers have ended'}; no Event says why`
+  if (look.now - due > HOPELESS_MS) {
     const what = left.length > 0 ? 'container' : 'other'
     return [lastLink('refused', { kind: 'kubelet-failing', node, what, reason: 'no Event', message: note }, true)]
   }
-  return [lastLink('slow', { kind: 'kubelet-at-work', node, note }, look.now - ends >= LATE_MS)]
+  return [lastLink('slow', { kind: 'kubelet-at-work', node, note }, look.now - due >= LATE_MS)]
 }
 
 /**
@@ -65,6 +70,12 @@ const runningContainers = (status: Status): string[] =>
   (status?.containerStatuses ?? [])
     .filter(({ state }) => state?.running !== undefined)
     .map(({ name }) => `container ${name}`)
+
+/** When the last of its containers ended; undefined: one has not, or that is not told. */
+function allEndedAt(status: Status): number | undefined {
+  const ends = (status?.containerStatuses ?? []).map(({ state }) => timeOf(state?.terminated?.finishedAt))
+  return ends.length === 0 || ends.some(Number.isNaN) ? undefined : Math.max(...ends)
+}
 
 const hasEnded = (status: Status): boolean =>
   runningContainers(status).length === 0 || status?.phase === 'Succeeded' || status?.phase === 'Failed'

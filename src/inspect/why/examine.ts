@@ -12,13 +12,14 @@ import { foregroundLinks, orphanLinks } from './dependents.ts'
 import { liveDrainLinks, machineLinks } from './drains.ts'
 import { failureLinks, lostOwners, missingNeeds } from './failures.ts'
 import { type Link, lastLink, type ObjectRef, verdictOf, waitingLink } from './finding.ts'
-import { knownFinalizer } from './known-finalizers.ts'
+import { type KnownFinalizer, knownFinalizer } from './known-finalizers.ts'
 import { deletedAt, type Look, MOST_DEEP, MOST_EXAMINED, nameOf, refOf } from './look.ts'
 import { namespaceLinks } from './namespaces.ts'
 import { partLinks } from './parts.ts'
 import { pausedLink } from './paused.ts'
 import { deletionOf } from './rules.ts'
 import { attachmentLinks, attachmentsOfVolume, claimLinks, volumeLinks } from './storage.ts'
+import { reservationLinks, userLinks } from './users.ts'
 
 export type Examine = (look: Look, resource: NamedResource, object: KubeObject) => Promise<Link>
 
@@ -94,10 +95,12 @@ async function specFinalizer(look: Look, ref: ObjectRef, object: KubeObject, fin
     finalizer,
     controller: isOwn ? 'namespace controller' : '',
     does: isOwn ? 'deletes all that is in the namespace, and waits until it is gone' : '',
+    inSpec: true,
   } as const
   const next = isOwn
     ? await namespaceLinks(look, ref, object, examine)
-    : await controllerLinks(look, ref, object, finalizer)
+    : // Names that mean something among those of metadata mean nothing here.
+      await controllerLinks(look, ref, object, finalizer, undefined)
   return waitingLink(cause, next, () => lastLink('slow', cause, true))
 }
 
@@ -121,17 +124,39 @@ async function finalizerLink(look: Look, ref: ObjectRef, object: KubeObject, fin
     removalLinks(look, ref, object, finalizer),
     isCollector
       ? componentLink(look, 'kube-controller-manager', known.controller, nameOf(ref)).then((link) => [link])
-      : controllerLinks(look, ref, object, finalizer),
-    isCollector ? [] : failureLinks(look, ref, object),
+      : controllerLinks(look, ref, object, finalizer, known),
+    isCollector ? [] : failureLinks(look, ref, object, typeof known?.runsIn !== 'string'),
     isCollector ? [] : missingNeeds(look, ref, object),
   ])
   const told = [...removal, ...failures, ...needs]
   // A controller that is there and says nothing waits for something.
   const isAtWork = told.length === 0 && controllers.every((link) => verdictOf(link) === 'slow')
-  const paused = isAtWork && !isCollector ? pausedLink(ref, object) : undefined
-  const parts = isAtWork && !isCollector ? await partLinks(look, ref, object, examine) : []
-  return waitingLink(cause, [...told, ...(paused === undefined ? [] : [paused]), ...parts, ...controllers], () =>
-    lastLink('slow', cause, true),
+  const waitsFor = isAtWork && !isCollector ? await unsaid(look, ref, object, finalizer) : []
+  const overdue = isAtWork && waitsFor.length === 0 ? overdueLink(look, object, known) : undefined
+  if (waitsFor.length > 0) return waitingLink(cause, waitsFor, () => lastLink('slow', cause, true))
+  const next = [...told, ...(overdue === undefined ? [] : [overdue]), ...controllers]
+  return waitingLink(cause, next, () => lastLink('slow', cause, true))
+}
+
+/** What a controller that says nothing may wait for. */
+async function unsaid(look: Look, ref: ObjectRef, object: KubeObject, finalizer: string): Promise<readonly Link[]> {
+  const paused = pausedLink(ref, object)
+  const parts = await partLinks(look, ref, object, examine)
+  const users = parts.length > 0 ? [] : await userLinks(look, ref, finalizer, examine)
+  return [...(paused === undefined ? [] : [paused]), ...parts, ...users]
+}
+
+/** A component of Kubernetes takes a finalizer off at once, where there is nothing to wait for: after so long it has lost sight of it. */
+const OVERDUE_MS = 600_000
+
+function overdueLink(look: Look, { metadata }: KubeObject, known: KnownFinalizer | undefined): Link | undefined {
+  const since = deletedAt(metadata)
+  if (known?.runsIn !== 'kube-controller-manager' || !(look.now - since > OVERDUE_MS)) return undefined
+  const { controller } = known
+  return lastLink(
+    'nobody',
+    { kind: 'overdue', controller: `${controller} (kube-controller-manager)`, since: formatTime(since) },
+    true,
   )
 }
 
@@ -152,6 +177,8 @@ async function followLinks(
       return waiting(await orphanLinks(look, ref))
     case 'claim':
       return claimLinks(look, ref, examine)
+    case 'reservations':
+      return reservationLinks(look, ref, object, examine)
     case 'volume':
       return volumeLinks(look, object, examine)
     case 'attachments':

@@ -2,6 +2,7 @@
 
 import type { Event } from '../../api/generated/types.ts'
 import type { Fields, JsonObject, KubeObject, SpecAndStatus } from '../../api/object.ts'
+import { builtinScheme } from '../../api/scheme/scheme.ts'
 import { asList, asObject, asText } from '../../api/unchecked.ts'
 import { type Cause, type Link, lastLink, type ObjectRef } from './finding.ts'
 import { deletedAt, EVENTS, itemsOf, type Look, refOf, timeOf } from './look.ts'
@@ -81,13 +82,18 @@ function badConditions({ group }: ObjectRef, object: SpecAndStatus): readonly Wa
 const FAILS =
   /(error|fail|cannot|can't|unable|denied|forbidden|refused|timed? ?out|not found|unreachable|no such|invalid|exceeded)/i
 
-/** What an object's controllers say of failing at its end, as last causes. */
-export async function failureLinks(look: Look, ref: ObjectRef, object: KubeObject): Promise<readonly Link[]> {
+/** What an object's controllers say of failing at its end, as last causes. `isForeign`: it is not Kubernetes' own that holds it. */
+export async function failureLinks(
+  look: Look,
+  ref: ObjectRef,
+  object: KubeObject,
+  isForeign: boolean,
+): Promise<readonly Link[]> {
   const since = deletedAt(object.metadata)
   const warnings = [...badConditions(ref, object), ...(await warningsAbout(look, ref))]
     // What was said before the object was deleted is about its life. Clocks of seconds: a second of doubt.
     .filter(({ at, source }) => source !== 'Event' || !(timeOf(at) < since - 1000))
-    .filter((warning) => isOfEnd(ref, warning))
+    .filter((warning) => isOfEnd(ref, warning) || (isForeign && isForeignWord(warning)))
   const [first] = warnings
   return first === undefined ? [] : [lastLink(...classify(ref, first))]
 }
@@ -97,14 +103,20 @@ const OF_LIFE =
   /^(FailedScheduling|BackOff|Unhealthy|ProbeWarning|FailedToUpdateEndpoint.*|NodeNotReady|ImageGCFailed)$/
 const OF_END = /delet|detach|unmount|clean|terminat|remov|finali|recycl|releas|SyncLoadBalancer/i
 
+/** Of other software that has to do with an object of Kubernetes; its Events after the mark are about its end. */
+const isForeignWord = ({ controller, reason }: Warning): boolean =>
+  controller !== '' && !OF_KUBERNETES.test(controller) && !OF_LIFE.test(reason)
+const OF_KUBERNETES =
+  /^(kubelet|.*scheduler|kube-.*|(deployment|replicaset|replication|statefulset|daemonset|job|cronjob|service|node|node-lifecycle|taint-eviction|endpoint-slice|persistentvolume|attachdetach|garbage-collector|controllermanager|resource-claim|horizontal-pod-autoscaler)(-controller)?)$/i
+
 /** A kind of Kubernetes has several controllers, most of which have nothing to do with its end. */
 function isOfEnd({ group }: ObjectRef, { reason, message }: Warning): boolean {
   if (isKubernetes(group)) return OF_END.test(`${reason} ${message}`)
   return !OF_LIFE.test(reason)
 }
 
-/** Whether a group is of Kubernetes itself. */
-export const isKubernetes = (group: string): boolean => !group.includes('.') || group.endsWith('.k8s.io')
+/** Whether a group is of Kubernetes itself: others have names like its own (snapshot.storage.k8s.io, gateway.networking.k8s.io). */
+export const isKubernetes = (group: string): boolean => !group.includes('.') || builtinScheme().groups().has(group)
 
 /** What a complaint of a controller comes to. */
 export function classify(

@@ -54,6 +54,8 @@ export type Cause =
       /** The software that it belongs to and what it stands for, where that is known. */
       readonly controller: string
       readonly does: string
+      /** Among those of the spec, as namespaces have them. */
+      readonly inSpec?: true
       readonly setBy?: string
       readonly setAt?: string
     }
@@ -86,6 +88,8 @@ export type Cause =
       readonly message: string
       readonly at?: string
     }
+  /** It is there, has nothing to wait for, and has done nothing. */
+  | { readonly kind: 'overdue'; readonly controller: string; readonly since: string }
   | { readonly kind: 'needs-missing'; readonly controller: string; readonly what: string; readonly named: string }
   /** `by`: the annotation or field that tells the controller to leave the object alone. */
   | { readonly kind: 'paused'; readonly controller: string; readonly by: string }

@@ -5,6 +5,7 @@ export type Follow =
   | 'foreground'
   | 'orphan'
   | 'claim'
+  | 'reservations'
   | 'volume'
   | 'attachments'
   | 'attachment'
@@ -76,6 +77,7 @@ export const KNOWN_FINALIZERS: readonly KnownFinalizer[] = [
     runsIn: KCM,
     does: 'waits until the claim is reserved for no pod, and gives its devices free',
     leaves: 'pods that use the claim run on with devices that the scheduler gives to others',
+    follow: 'reservations',
   },
   {
     finalizer: 'external-attacher/*',
@@ -209,6 +211,13 @@ export const KNOWN_FINALIZERS: readonly KnownFinalizer[] = [
     does: 'takes the answer to the challenge away (a DNS record, an Ingress, a pod)',
     leaves: 'the DNS record, or the solver Ingress, Service and pod',
     follow: 'owners',
+  },
+  {
+    finalizer: 'in-use.crossplane.io',
+    controller: 'Crossplane and its providers',
+    runsIn: ['crossplane', 'upbound', 'provider-'],
+    does: 'waits until nothing uses it',
+    leaves: 'what uses it can no longer be changed or deleted at its provider',
   },
   {
     finalizer: '*.crossplane.io',

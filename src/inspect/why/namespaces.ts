@@ -24,9 +24,7 @@ export async function namespaceLinks(
   const { name } = ref
   const { status } = object as Namespace
   const controller = componentLink(look, 'kube-controller-manager', 'namespace controller', nameOf(ref))
-  const told = (status?.conditions ?? []).filter(
-    ({ type, status: is }) => is === 'True' && type === 'NamespaceDeletionContentFailure',
-  )
+  const told = (status?.conditions ?? []).filter(({ type, status: is }) => is === 'True' && TOLD.test(type))
   // What became of the controller's deletes, in the words of a webhook, a policy or the API server.
   const failures = await Promise.all(
     told.map(
@@ -42,7 +40,8 @@ export async function namespaceLinks(
     ),
   )
   const work = failures.length > 0 ? failures : [await controller]
-  const [apis, pods] = await Promise.all([unavailableApis(look), podsFirst(look, name, examine, work)])
+  const [down, pods] = await Promise.all([unavailableApis(look), podsFirst(look, name, examine, work)])
+  const apis = down.length > 0 ? down : undiscovered(object as Namespace)
   if (pods.length > 0) return [...pods, ...apis, ...onlyBad([await controller])]
   const { links, count, unlisted } = await content(look, name, examine, work)
   const known = [...links, ...apis]
@@ -58,8 +57,22 @@ export async function namespaceLinks(
   return [lastLink('slow', { kind: 'unseen', what, why: unlisted }, true), ...onlyBad([await controller])]
 }
 
+/** What the namespace controller could not discover, where the APIServices do not tell (any more, or not to this caller). */
+function undiscovered({ status }: Namespace): readonly Link[] {
+  return (status?.conditions ?? []).flatMap(({ type, status: is, reason = '', message = '' }) => {
+    if (type !== 'NamespaceDeletionDiscoveryFailure' || is !== 'True') return []
+    const named = [...message.matchAll(/([a-z0-9.-]+)\/(v\d\w*): /g)].map(([, group, version]) => `${version}.${group}`)
+    return [...new Set(named)].map((apiService) =>
+      lastLink('nobody', { kind: 'api-unavailable', apiService, reason, message }, true),
+    )
+  })
+}
+
 /** Conditions of a namespace that tell what of its content is left, by resource and by finalizer. */
 const REMAINING = ['NamespaceContentRemaining', 'NamespaceFinalizersRemaining'] as const
+
+/** Those that tell what its controller failed at. */
+const TOLD = /^NamespaceDeletion(ContentFailure|GroupVersionParsingFailure)$/
 
 const onlyBad = (links: readonly Link[]) => links.filter((link) => 'verdict' in link && link.verdict !== 'slow')
 

@@ -17,6 +17,7 @@ import {
   unseenLink,
   VOLUMES,
 } from './look.ts'
+import { usedBy } from './users.ts'
 
 /** Pods that use the claim (storage object in use protection); those that have ended or are on no node do not count. */
 export async function claimLinks(look: Look, ref: ObjectRef, examine: Examine): Promise<readonly Link[]> {
@@ -32,8 +33,10 @@ export async function claimLinks(look: Look, ref: ObjectRef, examine: Examine): 
           (ephemeral !== undefined && `${pod.metadata.name}-${name}` === ref.name),
       ),
   )
+  const resource = look.kinds.ofResource('', 'pods')
+  if (resource === undefined) return []
   return Promise.all(
-    using.slice(0, MOST_ALIKE).map((pod) => usedBy(look, PODS, 'Pod', pod, 'it mounts the claim', examine)),
+    using.slice(0, MOST_ALIKE).map((pod) => usedBy(look, resource, pod, 'it mounts the claim', examine)),
   )
 }
 
@@ -46,23 +49,8 @@ export async function volumeLinks(look: Look, object: KubeObject, examine: Exami
   if (read.state === 'missing') return []
   if (read.state !== 'found') return [unseenLink('the claim that it is bound to', read)]
   if (claim.uid !== undefined && claim.uid !== read.value.metadata.uid) return []
-  return [await usedBy(look, CLAIMS, 'PersistentVolumeClaim', read.value, 'it is bound to the volume', examine)]
-}
-
-async function usedBy(
-  look: Look,
-  gvr: typeof PODS,
-  kind: string,
-  object: KubeObject,
-  how: string,
-  examine: Examine,
-): Promise<Link> {
-  const { name = '', namespace = '', uid, deletionTimestamp } = object.metadata
-  const by = builtinRef(gvr, kind, namespace, name, uid)
-  const cause = { kind: 'in-use', by, how, isDeleted: deletionTimestamp !== undefined } as const
-  const resource = look.kinds.ofResource(gvr.group, gvr.resource)
-  if (deletionTimestamp === undefined || resource === undefined) return lastLink('will-end', cause)
-  return waitingLink(cause, [await examine(look, resource, object)], () => lastLink('will-end', cause))
+  const resource = look.kinds.ofResource('', 'persistentvolumeclaims')
+  return resource === undefined ? [] : [await usedBy(look, resource, read.value, 'it is bound to the volume', examine)]
 }
 
 /** The attachments of a volume to nodes. */

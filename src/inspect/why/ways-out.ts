@@ -60,7 +60,7 @@ function waysFor(cause: Cause): readonly Rated[] {
     case 'kubelet-at-work':
       return [WAIT]
     case 'finalizer':
-      return [finalizerOff(cause.object, cause.finalizer)]
+      return [finalizerOff(cause.object, cause.finalizer, cause.inSpec === true)]
     case 'controller-missing':
       return [
         way(
@@ -97,6 +97,10 @@ function waysFor(cause: Cause): readonly Rated[] {
           `mend what ${cause.controller} complains of${cause.source === 'log' ? '' : `: ${cause.reason}`}`,
           NOTHING,
         ),
+      ]
+    case 'overdue':
+      return [
+        way(1, `restart the component that it runs in: ${cause.controller} looks at everything anew then`, NOTHING),
       ]
     case 'needs-missing':
       return [way(1, `make ${cause.what} again, as it was`, NOTHING)]
@@ -284,21 +288,22 @@ const KUBELET_HELP = {
   other: "read the kubelet's log",
 } as const
 
-function finalizerOff(object: ObjectRef, finalizer: string): Rated {
+function finalizerOff(object: ObjectRef, finalizer: string, inSpec: boolean): Rated {
   const { namespace, name, resource } = object
-  const isOfSpec = finalizer === 'kubernetes' && resource === 'namespaces'
-  if (isOfSpec)
+  if (inSpec && finalizer === 'kubernetes')
     return way(
       5,
       'last of all, and better not: finalize the namespace by hand',
       'all its content stays in the store without a namespace, and comes back with one of that name',
     )
-  const leaves = knownFinalizer(finalizer, resource)?.leaves ?? LEAVES_UNKNOWN
+  const leaves = inSpec ? LEAVES_UNKNOWN : (knownFinalizer(finalizer, resource)?.leaves ?? LEAVES_UNKNOWN)
   const target = [`${typeOf(object)}/${name}`, ...inNamespace(namespace)]
+  const without = `del(.${inSpec ? 'spec' : 'metadata'}.finalizers[] | select(. == ${JSON.stringify(finalizer)}))`
+  const replace = inSpec ? ['--raw', `/api/v1/namespaces/${encodeURIComponent(name)}/finalize`] : []
   return way(
     4,
     `take ${finalizer} off by hand`,
     leaves,
-    `${kubectl('get', ...target, '-o', 'json')} | jq ${shellWord(`del(.metadata.finalizers[] | select(. == ${JSON.stringify(finalizer)}))`)} | kubectl replace -f -`,
+    `${kubectl('get', ...target, '-o', 'json')} | jq ${shellWord(without)} | ${kubectl('replace', ...replace, '-f', '-')}`,
   )
 }

@@ -54,6 +54,8 @@ export function sentenceOf(cause: Cause): string {
       return `${by(cause.controller)} may not ${cause.verb} ${cause.resource}: no role lets its service account ${cause.account}`
     case 'controller-failing':
       return `${cause.controller} fails${at(cause.at)}: ${cause.reason}: ${cause.message}`
+    case 'overdue':
+      return `${cause.controller} is there and has nothing to wait for, but has done nothing since ${cause.since}: it has lost sight of it`
     case 'needs-missing':
       return `${cause.what} does not exist: ${cause.named}`
     case 'paused':
@@ -141,6 +143,7 @@ export function responsibleFor(cause: Cause): string {
     case 'controller-forbidden':
       return cause.controller.name
     case 'controller-failing':
+    case 'overdue':
     case 'namespace-terminating':
     case 'needs-missing':
     case 'paused':

@@ -14,7 +14,7 @@ interface Stuck {
 }
 
 /** An object of a kind that is defined with it, held by a finalizer, and deleted. */
-async function stuck(stage: Stage, { group, kind, namespace, finalizer, spec, status, metadata }: Stuck) {
+export async function stuck(stage: Stage, { group, kind, namespace, finalizer, spec, status, metadata }: Stuck) {
   await define(stage, group, kind)
   const object = {
     apiVersion: `${group}/v1`,
@@ -33,7 +33,7 @@ const condition = (type: string, status: string, reason: string, message: string
 })
 
 /** An operator whose log has these lines. */
-async function operatorWithLog(stage: Stage, name: string, group: string, log: string) {
+export async function operatorWithLog(stage: Stage, name: string, group: string, log: string) {
   const { template } = workload('', name)['spec']
   const metadata = { ...template.metadata, annotations: { 'sim.skiff.dev/log': log } }
   return operator(stage, name, group, { template: { ...template, metadata } })
