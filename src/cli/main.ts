@@ -290,6 +290,7 @@ function skiffCommand(commandLine: readonly string[]): Command {
     .option('-n, --namespace <name>', "default: the context's")
     .addOption(new Option('-o, --output <form>', 'how to say it').choices(['text', 'json']).default('text'))
     .option('--watch', 'go on until the object is gone')
+    .option('--audit-log <file>', 'of the API server: which users have put finalizers on objects')
     .option('--no-dry-run', 'send no dry runs: do not try whether finalizers may be removed, and ask nothing of access')
     .allowExcessArguments(false)
     .action(async (kind, name, flags) =>

@@ -77,14 +77,16 @@ export function snapshotControl(take: () => Snapshot): Control {
   }
 }
 
-/** GET tells the ends of objects, newer than the revision `after`. */
+/** GET tells the ends of objects, newer than the revision `after`, or of the one with that `uid`. */
 export function journalControl(read: (after: number) => Promise<Journal>): Control {
   return ({ method, query }) => {
     if (method !== 'GET') throw notAllowed()
     const after = query.get('after') ?? '0'
     if (!/^\d{1,15}$/.test(after))
       throw badRequest(`after must be a revision, not ${JSON.stringify(after.slice(0, 100))}`)
-    return read(Number(after))
+    const uid = query.get('uid')
+    const told = read(Number(after))
+    return uid === null ? told : told.then((all) => ({ ...all, records: all.records.filter((one) => one.uid === uid) }))
   }
 }
 

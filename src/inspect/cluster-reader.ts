@@ -4,6 +4,7 @@
  * are sent as dry runs too). Of Secrets the metadata alone is asked for.
  */
 import type { SubjectAccessReview } from '../api/generated/types.ts'
+import type { Journal, KeptRecord } from '../api/journal.ts'
 import type { Given, JsonObject, KubeObject, ObjectMeta } from '../api/object.ts'
 import type { ApiRequest, ApiResponse, RequestBody, UserInfo } from '../api/request.ts'
 import { StatusError } from '../api/status.ts'
@@ -62,6 +63,8 @@ export interface ClusterReader {
   text(path: string, query?: Readonly<Record<string, string>>): Promise<Read<string>>
   /** A path as JSON, with an Accept header. */
   document<T = KubeObject>(path: string, accept: string): Promise<Read<T>>
+  /** What the journal of a cluster of skiff has of an object. Not noted where there is none, or it may not be read. */
+  journal(uid: string): Promise<Read<readonly KeptRecord[]>>
   /** Whether that user may do it, by the cluster's own authorizers. */
   mayDo(question: AccessQuestion): Promise<Read<boolean>>
   /** Whether the caller may do it. */
@@ -234,6 +237,18 @@ export function createClusterReader(clock: Clock, transport: Transport, options:
       once(`document ${path}`, path, () =>
         send({ method: 'GET', path, accept }, (response) => responseObject(response) as T),
       ),
+    journal: (uid) =>
+      once(`journal ${uid}`, undefined, () =>
+        send(
+          {
+            method: 'GET',
+            path: '/skiff.dev/journal',
+            query: new URLSearchParams({ uid }),
+            accept: 'application/json',
+          },
+          (response) => recordsIn(responseObject(response)),
+        ),
+      ),
     mayDo({ user, groups, ...attributes }) {
       const spec = { user, groups, resourceAttributes: attributes }
       const what = `whether ${user} may ${attributes.verb} ${attributes.resource}`
@@ -295,6 +310,8 @@ const dryDelete = (uid: string) => ({
   gracePeriodSeconds: 0,
   preconditions: { uid },
 })
+
+const recordsIn = (answer: object): readonly KeptRecord[] => ('records' in answer ? (answer as Journal).records : [])
 
 const isSecrets = ({ group, resource }: GroupVersionResource): boolean => group === '' && resource === 'secrets'
 

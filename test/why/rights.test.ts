@@ -122,6 +122,16 @@ test('a policy is judged by who may only read, by its own expressions', async ()
   for (const object of remove) await stage.remove(object)
 })
 
+test('a policy that puts the finalizer back is found by who may only read, by what it says', async () => {
+  const one = CASES['22']
+  const namespace = await stage.namespace('case-22')
+  const { remove = [] } = (await one?.setUp(stage, namespace)) ?? {}
+  const { said } = await stage.why('cm', 'a', namespace, { token: reader })
+  assert.deepEqual([said['verdict'], said['cause'].kind, said['inferred']], ['refused', 'put-back', true])
+  assert.match(said['responsible'], /MutatingAdmissionPolicy keeper/)
+  for (const object of remove) await stage.remove(object)
+})
+
 test('a role that went first is found by who may only read, from roles and bindings', async () => {
   const one = CASES['7 role']
   const namespace = await stage.namespace('read-only-role')

@@ -34,7 +34,8 @@ export interface ReadAuditLog {
   readonly unread: number
 }
 
-export function readAuditLog(log: string): ReadAuditLog {
+/** `creates too`: creates end nothing, but tell by which user an object was made. */
+export function readAuditLog(log: string, which?: 'creates too'): ReadAuditLog {
   const writes: AuditedWrite[] = []
   let unread = 0
   for (const line of log.split('\n')) {
@@ -48,7 +49,7 @@ export function readAuditLog(log: string): ReadAuditLog {
     }
     if (!asText(event['apiVersion']).startsWith('audit.k8s.io/')) unread++
     else {
-      const write = writeOf(event)
+      const write = writeOf(event, which !== undefined)
       if (write !== undefined) writes.push(write)
     }
   }
@@ -56,12 +57,12 @@ export function readAuditLog(log: string): ReadAuditLog {
 }
 
 /** undefined: it changed nothing that a timeline tells of. */
-function writeOf(event: JsonObject): AuditedWrite | undefined {
+function writeOf(event: JsonObject, creates: boolean): AuditedWrite | undefined {
   const { verb, stage, user, impersonatedUser, requestObject } = event
   const code = Number(asObject(event['responseStatus'])['code'] ?? 200)
   const { apiGroup, resource, subresource, namespace, name, uid } = asObject(event['objectRef'])
   if (stage !== 'ResponseComplete' || !WRITES.has(verb) || code >= 300) return undefined
-  if (verb === 'create' && subresource !== 'eviction') return undefined
+  if (verb === 'create' && subresource !== 'eviction' && !creates) return undefined
   const time = Date.parse(asText(event['stageTimestamp']))
   if (Number.isNaN(time)) return undefined
   const { resourceVersion } = asObject(asObject(event['responseObject'])['metadata'])

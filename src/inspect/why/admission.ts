@@ -3,14 +3,15 @@
  * every webhook, policy and rule judges and which changes nothing; of anything else, without the right to that, and with --no-dry-run it
  * is inferred from what webhooks and policies are there.
  */
-import type { APIService, ValidatingAdmissionPolicy } from '../../api/generated/types.ts'
+import type { APIService, MutatingAdmissionPolicy } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { Read } from '../cluster-reader.ts'
+import { conditionsOf, isWhole, variablesOf } from './expressions.ts'
 import { isKubernetes } from './failures.ts'
 import { type Link, lastLink, type ObjectRef, type ServiceRef } from './finding.ts'
 import { API_SERVICES, itemsOf, type Look, VALIDATING_POLICIES } from './look.ts'
 import { policyLinks } from './policies.ts'
-import { deletionOf, removalOf, ruleMatches, updateOf, type Write } from './rules.ts'
+import { deletionOf, isSelected, namespaceOf, removalOf, ruleMatches, updateOf, type Write } from './rules.ts'
 import { serviceState } from './services.ts'
 import { deadHooks, hooksFor, readHooks } from './webhooks.ts'
 
@@ -31,7 +32,10 @@ export async function removalLinks(
   object: KubeObject,
   finalizer: string,
 ): Promise<readonly Link[]> {
-  const inferred = () => configuredLinks(look, removalOf(ref, object, finalizer))
+  const inferred = async () => {
+    const write = removalOf(ref, object, finalizer)
+    return [...(await configuredLinks(look, write)), ...(await putBackPerhaps(look, write, finalizer))]
+  }
   const index = object.metadata.finalizers?.indexOf(finalizer) ?? -1
   if (index < 0 || !(await mayTry(look, ref, object))) return inferred()
   const path = `/metadata/finalizers/${index}`
@@ -128,15 +132,34 @@ async function putBack(look: Look, ref: ObjectRef, object: KubeObject, finalizer
   const write = updateOf(ref, object)
   const hooks = (await hooksFor(look, write)).filter(({ isMutating }) => isMutating)
   const policies = await mutatingPolicies(look, write)
-  const by = [...hooks.map(({ name, configuration }) => `webhook ${name} (${configuration})`), ...policies]
+  const by = [
+    ...hooks.map(({ name, configuration }) => `webhook ${name} (${configuration})`),
+    ...policies.map(mutatorName),
+  ]
   return lastLink('refused', { kind: 'put-back', finalizer, by })
 }
 
-async function mutatingPolicies(look: Look, write: Write): Promise<readonly string[]> {
+/** MutatingAdmissionPolicies that are asked about a write, or may be. */
+async function mutatingPolicies(look: Look, write: Write): Promise<readonly MutatingAdmissionPolicy[]> {
   const { reader, kinds } = look
   const resource = kinds.ofResource(VALIDATING_POLICIES.group, 'mutatingadmissionpolicies')
   if (resource === undefined) return []
-  return itemsOf(await reader.list<ValidatingAdmissionPolicy>(resource))
-    .filter(({ spec }) => ruleMatches(look, spec?.matchConstraints?.resourceRules ?? [], write))
-    .map(({ metadata }) => `MutatingAdmissionPolicy ${metadata.name}`)
+  const found: MutatingAdmissionPolicy[] = []
+  for (const policy of itemsOf(await reader.list<MutatingAdmissionPolicy>(resource))) {
+    const { matchConstraints: match } = policy.spec ?? {}
+    if (!ruleMatches(look, match?.resourceRules ?? [], write) || !(await isSelected(look, match ?? {}, write))) continue
+    const variables = variablesOf(write, await namespaceOf(look, write))
+    if (conditionsOf(policy.spec ?? {}, variables, isWhole(write)) !== 'not asked') found.push(policy)
+  }
+  return found
+}
+
+const mutatorName = ({ metadata }: MutatingAdmissionPolicy) => `MutatingAdmissionPolicy ${metadata?.name}`
+
+/** Policies whose mutations name the finalizer: without a dry run that is all that tells of its being put back. */
+async function putBackPerhaps(look: Look, write: Write, finalizer: string): Promise<readonly Link[]> {
+  const by = (await mutatingPolicies(look, write)).filter(({ spec }) =>
+    JSON.stringify(spec?.mutations ?? []).includes(finalizer),
+  )
+  return by.length === 0 ? [] : [lastLink('refused', { kind: 'put-back', finalizer, by: by.map(mutatorName) }, true)]
 }

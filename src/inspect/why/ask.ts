@@ -4,6 +4,7 @@ import type { GroupVersionResource } from '../../client/client.ts'
 import type { Transport } from '../../client/transport.ts'
 import { createClusterReader } from '../cluster-reader.ts'
 import type { Target } from '../question.ts'
+import { readAuditLog } from '../timeline/audit-log.ts'
 import type { Look } from './look.ts'
 import { exitCodeOf, explanationJson, explanationText, surveyExitCode, surveyJson, surveyText } from './report.ts'
 import { survey } from './stuck.ts'
@@ -16,6 +17,8 @@ export interface WhyOptions {
   /** Whether the removal of finalizers of what is being deleted already is tried, by dry runs. */
   readonly dryRun: boolean
   readonly output: 'json' | 'text'
+  /** Lines of an audit log: which users have written the objects. */
+  readonly auditLog?: string
 }
 
 export interface WhyAnswer {
@@ -37,9 +40,16 @@ const REQUEST_MS = 5_000
 const TOTAL_MS = 20_000
 
 /** For one question. @throws Error when the cluster cannot be asked what it serves */
-export function beginLook({ clock, transport, userAgent, dryRun }: Omit<WhyOptions, 'output'>): Promise<Look> {
+export function beginLook({
+  clock,
+  transport,
+  userAgent,
+  dryRun,
+  auditLog,
+}: Omit<WhyOptions, 'output'>): Promise<Look> {
   const limits = { budget: BUDGET, requestMs: REQUEST_MS, totalMs: TOTAL_MS, userAgent }
-  return startLook(createClusterReader(clock, transport, limits), clock.now(), dryRun)
+  const audited = auditLog === undefined ? [] : readAuditLog(auditLog, 'creates too').writes
+  return startLook(createClusterReader(clock, transport, limits), clock.now(), dryRun, audited)
 }
 
 /** @throws QuestionError; Error when the cluster cannot be asked what it serves */

@@ -10,6 +10,7 @@ import { type Controller, type Link, lastLink, type ObjectRef } from './finding.
 import type { KnownFinalizer } from './known-finalizers.ts'
 import { failureInLog } from './logs.ts'
 import { DEFINITIONS, deletedAt, foundOf, itemsOf, LEASES, type Look, nameOf, SERVICES, timeOf } from './look.ts'
+import { accountIn, type PastUser, pastUsers } from './past-users.ts'
 import { type Account, accountsOfGroup, isGranted, servesOtherGroups } from './roles.ts'
 import { webhooksOfGroup } from './webhooks.ts'
 import { controllerInWorkload, readWorkloads, type Workload, whyNotRunning } from './workloads.ts'
@@ -37,14 +38,15 @@ export async function controllerLinks(
   if (known !== undefined && known.runsIn === 'cloud-controller-manager') {
     const [component, workloads] = await Promise.all([
       componentLink(look, known.runsIn, known.controller, on),
-      workloadLinks(look, ref, object, finalizer, ['cloud-controller-manager', 'cloud-provider']),
+      workloadLinks(look, ref, object, finalizer, ['cloud-controller-manager', 'cloud-provider'], []),
     ])
     return 'verdict' in component && component.verdict === 'nobody' && workloads.length > 0 ? workloads : [component]
   }
   if (known !== undefined && typeof known.runsIn === 'string')
     return [await componentLink(look, known.runsIn, known.controller, on)]
   const patterns = typeof known?.runsIn === 'object' ? known.runsIn : []
-  const found = await workloadLinks(look, ref, object, finalizer, patterns)
+  const past = known === undefined ? await pastUsers(look, ref, finalizer) : []
+  const found = await workloadLinks(look, ref, object, finalizer, patterns, past)
   if (found.length > 0) return found
   const life = signOfLife(object) ?? (await leaseOf(look, finalizer, ref))
   if (life !== undefined) return [lastLink('slow', { kind: 'controller-at-work', controller: life, on }, true)]
@@ -57,19 +59,24 @@ export async function controllerLinks(
       {
         kind: 'controller-missing',
         finalizer,
-        controller: known?.controller ?? settingController(object, finalizer),
-        looked: lookedFor(ref, object, finalizer, patterns),
+        controller: known?.controller ?? settingController(object, finalizer, past),
+        looked: [...lookedFor(ref, object, finalizer, patterns), ...pastWords(past)],
       },
       true,
     ),
   ]
 }
 
-/** The manager that set a finalizer, where it is no user's tool: `''` otherwise. */
-function settingController(object: KubeObject, finalizer: string): string {
+/** The manager or user that set a finalizer, where it is no user's tool: `''` otherwise. */
+function settingController(object: KubeObject, finalizer: string, past: readonly PastUser[]): string {
   const { manager = '' } = setterOf(object, finalizer) ?? {}
-  return NO_CONTROLLER.test(manager) ? '' : manager
+  if (!NO_CONTROLLER.test(manager)) return manager
+  const account = past.flatMap(({ user, did }) => (did === 'added it' ? (accountIn(user) ?? []) : []))[0]
+  return account === undefined ? '' : `service account ${account}`
 }
+
+const pastWords = (past: readonly PastUser[]): string[] =>
+  [...new Set(past.map(({ user, did }) => `a workload of ${user}, which ${did}`))].slice(0, 3)
 
 function lookedFor(ref: ObjectRef, object: KubeObject, finalizer: string, patterns: readonly string[]): string[] {
   const manager = setterOf(object, finalizer)?.manager
@@ -100,6 +107,7 @@ async function workloadLinks(
   object: KubeObject,
   finalizer: string,
   patterns: readonly string[],
+  past: readonly PastUser[],
 ): Promise<readonly Link[]> {
   // What may write the object says nothing of a finalizer that other software has put there.
   const isGuest = patterns.length === 0 && isOfOthers(finalizer, ref)
@@ -111,11 +119,13 @@ async function workloadLinks(
   const managers = new Set(
     (object.metadata.managedFields ?? [])
       .map(({ manager = '' }) => manager.toLowerCase())
+      .concat(past.map(({ program }) => program.toLowerCase()))
       .filter((manager) => manager !== '' && !NO_CONTROLLER.test(manager)),
   )
   const words = wordsOf(finalizer, ref)
+  const users = new Map(past.flatMap(({ user, did }) => [[accountIn(user) ?? '', did] as const]))
   const likely = all.flatMap((workload): Candidate[] => {
-    const evidence = evidenceFor(workload, { patterns, managers, accounts, webhooks, words })
+    const evidence = evidenceFor(workload, { patterns, managers, accounts, webhooks, words, users })
     return evidence === undefined ? [] : [{ workload, ...evidence }]
   })
   // Programs of one family are named alike, and each has roles for its own kinds.
@@ -143,11 +153,13 @@ interface Traits {
   /** `namespace/name` of workloads. */
   readonly webhooks: ReadonlySet<string>
   readonly words: readonly string[]
+  /** `namespace/name` of service accounts that have written it, and what they did. */
+  readonly users: ReadonlyMap<string, PastUser['did']>
 }
 
 function evidenceFor(
   workload: Workload,
-  { patterns, managers, accounts, webhooks, words }: Traits,
+  { patterns, managers, accounts, webhooks, words, users }: Traits,
 ): Omit<Candidate, 'workload'> | undefined {
   const { namespace, name, images, programs, labels } = workload
   const texts = [name, ...images.map((image) => image.replace(/[:@].*$/, '')), ...programs]
@@ -158,6 +170,9 @@ function evidenceFor(
   const manager = [...managers].find((one) => names.some((text) => text === one))
   if (manager !== undefined)
     return { evidence: `${manager} wrote the object, and it runs that`, isNamed: false, strength: 3 }
+  const did = users.get(`${namespace}/${workload.account}`)
+  if (did !== undefined)
+    return { evidence: `its account ${namespace}/${workload.account} ${did}`, isNamed: false, strength: 3 }
   const pattern = patterns.find((one) => names.some((text) => text.includes(one)))
   if (pattern !== undefined) return { evidence: `it is named like ${pattern}`, isNamed: true, strength: 3 }
   const granted = accounts.get(`${namespace}/${workload.account}`)

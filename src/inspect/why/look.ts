@@ -4,6 +4,7 @@ import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import type { GroupVersionResource } from '../../client/client.ts'
 import type { ClusterReader, Read } from '../cluster-reader.ts'
 import type { Kinds } from '../kinds.ts'
+import type { AuditedWrite } from '../timeline/audit-log.ts'
 import { type Link, lastLink, type ObjectRef } from './finding.ts'
 
 export interface Look {
@@ -12,6 +13,8 @@ export interface Look {
   /** The cluster's own time, in milliseconds since the epoch. */
   readonly now: number
   readonly dryRun: boolean
+  /** Writes of the past, of an audit log; none where none was given. */
+  readonly audited: readonly AuditedWrite[]
   /** The objects from the first one to this one. */
   readonly path: readonly ObjectRef[]
   /** What was found about objects that more than one link leads to, by uid. */

@@ -9,6 +9,7 @@ import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import type { ClusterReader, Read } from '../cluster-reader.ts'
 import { readKinds } from '../kinds.ts'
 import { servedResource, type Target } from '../question.ts'
+import type { AuditedWrite } from '../timeline/audit-log.ts'
 import { clusterTime } from './cluster-time.ts'
 import { examine } from './examine.ts'
 import { type Cause, type Link, lastCause, lastLink, type ObjectRef, pathToCause, type Verdict } from './finding.ts'
@@ -40,9 +41,14 @@ export interface Explanation {
 }
 
 /** @param local this machine's clock, in milliseconds since the epoch */
-export async function startLook(reader: ClusterReader, local: number, dryRun: boolean): Promise<Look> {
+export async function startLook(
+  reader: ClusterReader,
+  local: number,
+  dryRun: boolean,
+  audited: readonly AuditedWrite[] = [],
+): Promise<Look> {
   const [kinds, now] = await Promise.all([readKinds(reader), clusterTime(reader, local)])
-  return { reader, kinds, now, dryRun, path: [], examined: new Map() }
+  return { reader, kinds, now, dryRun, audited, path: [], examined: new Map() }
 }
 
 /** @throws QuestionError */
