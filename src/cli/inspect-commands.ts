@@ -6,6 +6,9 @@ import { integer } from './security-flags.ts'
 const collect = (value: string, before: readonly string[]) => [...before, value]
 const FORMS = ['tree', 'table', 'json', 'svg', 'dot']
 
+/** Flags of kubectl that change nothing of what comes of it. */
+const sameInAPlan = (flags: string): Option => new Option(flags, "kubectl's; the plan is the same with and without it")
+
 /** Adds `plan` and `twin`; gives those whose settings are not inherited by themselves. */
 export function addPlanningCommands(program: Command): readonly Command[] {
   const plan = program
@@ -44,6 +47,13 @@ export function addPlanningCommands(program: Command): readonly Command[] {
     .option('--now', 'the same as a grace period of 1')
     .option('--force', 'with a grace period of 0: do not wait for the node')
     .option('--ignore-not-found', 'what is not there is no failure')
+    .option('-R, --recursive', 'folders with the folders in them')
+    .addOption(sameInAPlan('--wait [bool]'))
+    .addOption(sameInAPlan('--timeout <duration>'))
+    .addOption(sameInAPlan('--dry-run [strategy]'))
+    .addOption(new Option('-k, --kustomize <dir>').hideHelp())
+    .addOption(new Option('--raw <uri>').hideHelp())
+    .addOption(new Option('-i, --interactive').hideHelp())
     .action(async (words, flags) => (await import('./plan.ts')).planDelete(words, flags))
   command('drain', 'kubectl drain')
     .argument('<node>', 'the node')

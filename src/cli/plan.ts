@@ -1,4 +1,8 @@
 /** skiff plan: what would come of a delete, a drain, an uninstall or an apply, in any cluster; nothing is done there (docs/plan.md). */
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { type LabelSelector, parseLabelSelector } from '../api/objects/label-selector.ts'
+import { messageOf } from '../base/errors.ts'
 import { liveRuntime } from '../base/live-runtime.ts'
 import { plainLine } from '../base/plain-text.ts'
 import type { Runtime } from '../base/runtime.ts'
@@ -36,6 +40,10 @@ export interface DeleteFlags extends PlanFlags {
   readonly now?: boolean
   readonly force?: boolean
   readonly ignoreNotFound?: boolean
+  readonly recursive?: boolean
+  readonly kustomize?: string
+  readonly raw?: string
+  readonly interactive?: boolean
 }
 
 /** What a gate says: nothing was refused, but more would go than may. */
@@ -83,16 +91,17 @@ function gates({ goes }: Plan, kinds: Kinds, { expectNone, max }: PlanFlags): re
 
 export async function planDelete(words: readonly string[], flags: DeleteFlags): Promise<void> {
   const { filename, cascade, ignoreNotFound = flags.all === true, now, force } = flags
+  requirePlannable(flags)
   if (now === true && flags.gracePeriod !== undefined)
     throw new StartError('--now and --grace-period cannot be given together')
   const gracePeriodSeconds = now === true ? 1 : flags.gracePeriod
   if (gracePeriodSeconds === 0 && force !== true)
     throw new StartError('--grace-period 0 deletes by force: kubectl wants --force with it')
   const seconds = force === true && gracePeriodSeconds === undefined ? 0 : gracePeriodSeconds
-  const files = filename.map(manifestFile)
+  const files = filename.map((name) => manifestFile(name, flags.recursive === true))
   await planned(flags, (namespace) => {
     const request: DeleteRequest = {
-      targets: files.length > 0 ? targetsOfFiles(words, files, namespace) : targetsOf(words, flags, namespace),
+      targets: files.length > 0 ? targetsOfFiles(words, files, flags, namespace) : targetsOf(words, flags, namespace),
       cascade,
       ignoreNotFound,
       ...(seconds === undefined || seconds < 0 ? {} : { gracePeriodSeconds: seconds }),
@@ -101,9 +110,43 @@ export async function planDelete(words: readonly string[], flags: DeleteFlags): 
   })
 }
 
-function targetsOfFiles(words: readonly string[], files: readonly ManifestFile[], namespace: string): DeleteTarget[] {
+/** What kubectl takes and a plan does not, each with what to do instead. @throws StartError */
+function requirePlannable({ kustomize, raw, interactive, filename, fieldSelector }: DeleteFlags): void {
+  if (filename.length > 0 && fieldSelector !== undefined)
+    throw new StartError('with -f no --field-selector is given: files have no such fields')
+  if (kustomize !== undefined)
+    throw new StartError('-k builds nothing here: kubectl kustomize DIR | skiff plan delete -f -')
+  if (raw !== undefined) throw new StartError('--raw names a path, and a plan is of objects: say TYPE/NAME')
+  if (interactive === true) throw new StartError('-i asks before it deletes, and a plan deletes nothing')
+  const url = filename.find((name) => /^https?:\/\//i.test(name))
+  if (url !== undefined) throw new StartError('-f fetches no URL here: curl -fsSL URL | skiff plan delete -f -')
+}
+
+/** As kubectl does, a selector picks among a file's objects by the labels that they have there. @throws StartError */
+function targetsOfFiles(
+  words: readonly string[],
+  files: readonly ManifestFile[],
+  { selector, all, allNamespaces }: DeleteFlags,
+  namespace: string,
+): DeleteTarget[] {
   if (words.length > 0) throw new StartError('with -f no kinds or names are given')
-  return files.flatMap(({ objects }) => objects.map((object) => ({ object, namespace })))
+  if (all === true && selector !== undefined) throw new StartError('--all and a selector cannot be given together')
+  if (allNamespaces === true)
+    throw new StartError('with -f no -A is given: objects are in the namespaces that they name')
+  const labels = labelsOf(selector ?? '')
+  return files
+    .flatMap(({ objects }) => objects)
+    .filter(({ metadata }) => labels.matches(metadata.labels))
+    .map((object) => ({ object, namespace }))
+}
+
+/** @throws StartError */
+function labelsOf(selector: string): LabelSelector {
+  try {
+    return parseLabelSelector(selector)
+  } catch (error) {
+    throw new StartError(`the selector cannot be read: ${plainLine(messageOf(error))}`, { cause: error })
+  }
 }
 
 /** `TYPE NAME…`, `TYPE/NAME…`, `TYPE[,TYPE] -l …`, `TYPE --all`. @throws StartError */
@@ -113,7 +156,8 @@ function targetsOf(words: readonly string[], flags: DeleteFlags, own: string): D
   const [first = '', ...names] = words
   if (first === '') throw new StartError('say what is to be deleted: TYPE NAME, TYPE/NAME, TYPE -l SELECTOR or -f FILE')
   const isChoice = selector !== undefined || fieldSelector !== undefined || all
-  if (all && selector !== undefined) throw new StartError('--all and a selector cannot be given together')
+  if (all && (selector !== undefined || fieldSelector !== undefined))
+    throw new StartError('--all and a selector cannot be given together')
   if (first.includes('/')) {
     if (isChoice) throw new StartError('with TYPE/NAME no selector is given')
     return words.map((word) => {
@@ -145,14 +189,26 @@ function checked(name: string): string {
 }
 
 /** `-` is standard input. @throws StartError */
-function manifestFile(name: string): ManifestFile {
-  const objects = manifestsOf(name === '-' ? '/dev/stdin' : name).map(({ object, from }) => {
-    if (!object.metadata.name) throw new StartError(`${from}: an object in it has no name`)
-    checked(object.metadata.name)
-    return object
-  })
+function manifestFile(name: string, isRecursive: boolean): ManifestFile {
+  const paths = name === '-' ? ['/dev/stdin'] : isRecursive ? [name, ...foldersIn(name)] : [name]
+  const objects = paths
+    .flatMap((path) => manifestsOf(path))
+    .map(({ object, from }) => {
+      if (!object.metadata.name) throw new StartError(`${from}: an object in it has no name`)
+      checked(object.metadata.name)
+      return object
+    })
   if (objects.length === 0) throw new StartError(`${name}: there is no object in it`)
   return { name, objects }
+}
+
+/** All folders in a folder, in the order of their paths; none in a file. */
+function foldersIn(name: string): readonly string[] {
+  if (statSync(name, { throwIfNoEntry: false })?.isDirectory() !== true) return []
+  return readdirSync(name, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
 }
 
 export async function planDrain(
@@ -176,13 +232,13 @@ export async function planUninstall(
   names: readonly string[],
   flags: PlanFlags & Pick<DeleteFlags, 'cascade' | 'ignoreNotFound'>,
 ) {
-  const files = names.map(manifestFile)
+  const files = names.map((name) => manifestFile(name, false))
   const { cascade, ignoreNotFound = false } = flags
   await planned(flags, (namespace) => (read) => uninstallDeed(read, files, namespace, { cascade, ignoreNotFound }))
 }
 
 export async function planApply(flags: PlanFlags & Pick<DeleteFlags, 'filename'>): Promise<void> {
   if (flags.filename.length === 0) throw new StartError('say what is to be applied: -f FILE')
-  const files = flags.filename.map(manifestFile)
+  const files = flags.filename.map((name) => manifestFile(name, false))
   await planned(flags, (namespace) => (read) => applyDeed(read, files, namespace))
 }

@@ -1,7 +1,7 @@
 /** skiff plan and skiff twin as commands: forms, gates, exit codes, rights, and that the source is only read. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -75,6 +75,39 @@ test('each form tells the same, the gates close, and nothing is written', async 
   assert.equal(stage.cluster.snapshot().revision, revision)
 })
 
+test('files are taken with the folders in them, and by the labels that they have there', async () => {
+  const folder = join(directory, 'app')
+  mkdirSync(join(folder, 'inner'), { recursive: true })
+  const file = (path: string, object: object) => writeFileSync(join(folder, path), JSON.stringify(object))
+  file('web.yaml', {
+    ...deployment('web', 2),
+    metadata: { name: 'web', namespace: 'default', labels: { tier: 'front' } },
+  })
+  file('inner/held.json', configMap('held', { labels: { tier: 'back' } }))
+  const one = await plan(
+    'delete',
+    '-R',
+    '-f',
+    folder,
+    '-l',
+    'tier=back',
+    '--wait=false',
+    '--timeout',
+    '1m',
+    '-o',
+    'json',
+  )
+  assert.equal(one.err, '')
+  const told = JSON.parse(one.out)
+  assert.deepEqual(
+    told.stays.map(({ object }: { object: { name: string } }) => object.name),
+    ['held'],
+  )
+  assert.equal(told.goes.filter(({ certainty }: { certainty: string }) => certainty === 'goes').length, 0)
+  const flat = await plan('delete', '-f', folder, '-o', 'json')
+  assert.equal(JSON.parse(flat.out).goes.length, 4)
+})
+
 test('what was typed wrong is one line', async () => {
   const nothing = join(directory, 'nothing.yaml')
   writeFileSync(nothing, '')
@@ -88,6 +121,13 @@ test('what was typed wrong is one line', async () => {
     [['delete', '-f', '/nope.yaml'], /no such file/, 1],
     [['delete', '-f', nothing], /there is no object in it/, 1],
     [['delete', '-f', hostile], /no object can have the name "\.\.\/\\\\u001b\[2J"/, 1],
+    [['delete', '-k', directory], /kubectl kustomize DIR \| skiff plan delete -f -/, 1],
+    [['delete', '--raw', '/api/v1/namespaces/a'], /say TYPE\/NAME/, 1],
+    [['delete', 'pod', 'a', '-i'], /a plan deletes nothing/, 1],
+    [['delete', '-f', 'https://acme.test/a.yaml'], /curl -fsSL URL \| skiff plan delete -f -/, 1],
+    [['delete', '-f', nothing, '--field-selector', 'a=b'], /no --field-selector is given/, 1],
+    [['delete', 'pod', '--all', '--field-selector', 'a=b'], /cannot be given together/, 1],
+    [['delete', 'pod', 'a', '--as', 'eve'], /unknown option '--as'/, 2],
     [['apply'], /say what is to be applied/, 1],
     [['uninstall'], /missing required argument/, 2],
     [['delete', 'cm', 'a', '--cascade', 'maybe'], /Allowed choices/, 2],
