@@ -14,9 +14,14 @@ import { kubectlFor, withoutKubectl } from '../kubectl.ts'
 
 const bin = fileURLToPath(new URL('../../bin/skiff.js', import.meta.url))
 const dataDir = mkdtempSync(join(tmpdir(), 'skiff-timeline-'))
+const [auditPolicy, auditLog] = ['audit.yaml', 'audit.log'].map((name) => join(dataDir, name)) as [string, string]
 let cluster: Cluster
 before(async () => {
-  cluster = await startCluster({ dataDir })
+  writeFileSync(
+    auditPolicy,
+    'apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: RequestResponse}]\n',
+  )
+  cluster = await startCluster({ dataDir, security: { auditPolicyFile: auditPolicy, auditLogPath: auditLog } })
 })
 after(async () => {
   await cluster?.stop()
@@ -179,13 +184,23 @@ test('what cannot be told is one line', async () => {
   }
 })
 
-test('--record tells the same of what it watches, with writers inferred, and says what it could not watch', {
-  skip: withoutKubectl,
-}, async () => {
-  const args = [bin, 'timeline', 'deploy/seen', '--record', '--cascade', '-o', 'json', '--data-dir', dataDir]
+/** What --record tells of a deployment that is deleted in the foreground meanwhile. */
+async function recorded(name: string, ...more: readonly string[]): Promise<Timeline> {
+  const args = [
+    bin,
+    'timeline',
+    `deploy/${name}`,
+    '--record',
+    '--cascade',
+    '-o',
+    'json',
+    '--data-dir',
+    dataDir,
+    ...more,
+  ]
   const kubectl = kubectlFor(cluster.kubeconfigFile)
-  await kubectl('create', 'deployment', 'seen', '--image=i:1')
-  await kubectl('rollout', 'status', 'deployment/seen', '--timeout=60s')
+  await kubectl('create', 'deployment', name, '--image=i:1')
+  await kubectl('rollout', 'status', `deployment/${name}`, '--timeout=60s')
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   let out = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -196,12 +211,30 @@ test('--record tells the same of what it watches, with writers inferred, and say
     let err = ''
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       err += text
-      if (/watching namespace default until deploy\/seen has gone/.test(err)) resolve()
+      if (err.includes(`watching namespace default until deploy/${name} has gone`)) resolve()
     })
   })
-  await kubectl('delete', 'deployment', 'seen', '--cascade=foreground')
+  await kubectl('delete', 'deployment', name, '--cascade=foreground')
   assert.equal(await code, 0)
-  const seen: Timeline = JSON.parse(out)
+  return JSON.parse(out)
+}
+
+test('--record with an audit log knows the writers', { skip: withoutKubectl }, async () => {
+  const seen = await recorded('audited', '--audit-log', auditLog)
+  assert.deepEqual(written(seen), CASCADE)
+  for (const { by, request } of seen.steps) {
+    // Of a write by which an object goes the log has no revision to know it by: it is told by what it asked for.
+    assert.equal(by.certainty, request.verb === 'patch' ? 'inferred' : 'known')
+    assert.match(request.auditId ?? '', /^[0-9a-f-]{36}$/)
+  }
+  assert.match(seen.steps[0]?.by.userAgent ?? '', /^kubectl\//)
+  assert.deepEqual(seen.steps[0]?.request.options?.propagationPolicy, 'Foreground')
+})
+
+test('--record tells the same of what it watches, with writers inferred, and says what it could not watch', {
+  skip: withoutKubectl,
+}, async () => {
+  const seen = await recorded('seen')
   assert.equal(seen.source, 'recording')
   const kept = await told('deploy/seen', '--cascade')
   const causes = ({ steps }: Timeline) => {

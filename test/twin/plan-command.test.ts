@@ -1,14 +1,18 @@
 /** skiff plan and skiff twin as commands: forms, gates, exit codes, rights, and that the source is only read. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { liveRuntime } from '../../src/base/live-runtime.ts'
+import { kubeconfigTransport } from '../../src/client/kubeconfig-transport.ts'
+import { endpointFromKubeconfig } from '../../src/client/read-kubeconfig.ts'
+import { createClient } from '../../src/client/transport.ts'
 import { planAs } from '../../src/inspect/plan/report.ts'
 import { kubectlPath, withoutKubectl } from '../kubectl.ts'
-import { CONFIG_MAPS, configMap, DEPLOYMENTS, deployment, type Stage, startStage } from './stage.ts'
+import { CONFIG_MAPS, configMap, core, DEPLOYMENTS, deployment, NAMESPACES, type Stage, startStage } from './stage.ts'
 
 const skiff = fileURLToPath(new URL('../../bin/skiff.js', import.meta.url))
 const directory = mkdtempSync(join(tmpdir(), 'plan-command-'))
@@ -26,6 +30,48 @@ after(async () => {
   await stage?.stop()
   rmSync(directory, { recursive: true })
 })
+
+const SECRET = { apiVersion: 'v1', kind: 'Secret', type: 'Opaque', data: { k: 'dg==' } }
+interface Meta {
+  readonly metadata: { readonly name: string; readonly namespace?: string }
+}
+const isIn =
+  (namespace: string) =>
+  ({ metadata }: Meta) =>
+    metadata.namespace === namespace
+const isNamed =
+  (name: string) =>
+  ({ metadata }: Meta) =>
+    metadata.name === name
+
+/** `skiff twin` of the stage's cluster, in a process of its own. */
+async function twinOf(...args: readonly string[]) {
+  const child = spawn(process.execPath, [skiff, 'twin', '--from', stage.cluster.kubeconfigFile, ...args])
+  const ended = new Promise((resolve) => child.on('close', resolve))
+  const kubeconfig = await new Promise<string>((resolve, reject) => {
+    let out = ''
+    child.on('close', () => reject(new Error(`it ended: ${out}`)))
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      out += text
+      const found = /^export KUBECONFIG=(.*)$/m.exec(out)?.[1]
+      if (found !== undefined) resolve(found)
+    })
+  })
+  const runtime = liveRuntime()
+  const { transport } = kubeconfigTransport(runtime, kubeconfig)
+  const read = (file: string) => readFileSync(file, 'utf8')
+  const { server } = endpointFromKubeconfig(read(kubeconfig), read)
+  return {
+    kubeconfig,
+    server,
+    client: createClient(runtime, transport, { userAgent: 'test' }),
+    async stop() {
+      transport.close()
+      child.kill('SIGINT')
+      assert.equal(await ended, 0)
+    },
+  }
+}
 
 interface Ended {
   readonly code: number | null
@@ -141,19 +187,34 @@ test('what was typed wrong is one line', async () => {
   }
 })
 
+test('a twin of one namespace, on loopback, whose time stands still, with the values of Secrets', async () => {
+  await stage.make(core('secrets'), { ...SECRET, metadata: { name: 'own', namespace: 'default' } })
+  await stage.make(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'aside' } })
+  await stage.make(CONFIG_MAPS, configMap('hidden', {}, 'aside'))
+  for (const [more, value] of [
+    [[], undefined],
+    [['--secrets'], 'dg=='],
+  ] as const) {
+    const twin = await twinOf('-n', 'default', '--clock', 'manual', ...more)
+    try {
+      assert.match(twin.server, /^https:\/\/127\.0\.0\.1:\d+$/)
+      const read = async (path: string) => JSON.parse((await twin.client.raw('GET', path)).body)
+      assert.equal((await read('/api/v1/namespaces/default/secrets/own')).data?.k, value)
+      assert.deepEqual((await read('/api/v1/configmaps')).items.filter(isIn('aside')), [])
+      assert.deepEqual((await read('/api/v1/namespaces')).items.filter(isNamed('aside')), [])
+      assert.equal((await read('/api/v1/namespaces/default/configmaps/held')).metadata.name, 'held')
+      const [first, second] = [await read('/skiff.dev/clock'), await read('/skiff.dev/clock')]
+      assert.equal(first.now, second.now)
+    } finally {
+      await twin.stop()
+    }
+  }
+})
+
 test('a twin for any client, which ends without a trace', { skip: withoutKubectl }, async () => {
-  const child = spawn(process.execPath, [skiff, 'twin', '--from', stage.cluster.kubeconfigFile])
-  const kubeconfig = await new Promise<string>((resolve, reject) => {
-    let out = ''
-    child.on('close', () => reject(new Error(`it ended: ${out}`)))
-    child.stdout.setEncoding('utf8').on('data', (text) => {
-      out += text
-      const found = /^export KUBECONFIG=(.*)$/m.exec(out)?.[1]
-      if (found !== undefined) resolve(found)
-    })
-  })
+  const twin = await twinOf()
+  const { kubeconfig } = twin
   const kubectl = (...args: readonly string[]) => run(kubectlPath, args, { KUBECONFIG: kubeconfig })
-  const ended = new Promise((resolve) => child.on('close', resolve))
   try {
     assert.match((await kubectl('delete', 'deployment', 'web')).out, /"web" deleted/)
     assert.equal((await kubectl('wait', '--for=delete', 'pod', '-l', 'app=web', '--timeout=60s')).code, 0)
@@ -164,8 +225,7 @@ test('a twin for any client, which ends without a trace', { skip: withoutKubectl
     })
     assert.notEqual(mixed.code, 0)
   } finally {
-    child.kill('SIGINT')
+    await twin.stop()
   }
-  assert.equal(await ended, 0)
   assert.equal(existsSync(dirname(kubeconfig)), false)
 })
