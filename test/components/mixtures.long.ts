@@ -1,16 +1,10 @@
-/**
- * All eight mixtures of API server, controller manager and scheduler, skiff's and Kubernetes' own, do the same work with a node of skiff.
- * Kubernetes' are those in the folder KUBERNETES_BIN; without it they are built (interop/conformance/build-components).
- */
+/** All eight mixtures of API server, controller manager and scheduler, skiff's and Kubernetes' own, do the same work with a node of skiff. */
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { createWriteStream, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { startEtcd } from '../etcd/member.ts'
 import { type Any, type Kubectl, withoutKubectl } from '../kubectl.ts'
 import { lacks } from '../machine.ts'
+import { apiServerFlags, buildKubernetes, startKubernetes } from './kubernetes.ts'
 import { freePort, type Processes, startProcesses } from './processes.ts'
 
 type Kind = 'skiff' | 'kubernetes'
@@ -24,16 +18,11 @@ const KINDS: readonly Kind[] = ['skiff', 'kubernetes']
 const MIXTURES: readonly Mixture[] = KINDS.flatMap((server) =>
   KINDS.flatMap((manager) => KINDS.map((scheduler) => ({ server, manager, scheduler }))),
 )
-const BIN = resolve(process.env['KUBERNETES_BIN'] ?? 'interop/bin/kubernetes')
 const WAIT = '--timeout=120s'
 const READY_MS = 180_000
 
 describe('mixtures', { skip: withoutKubectl || lacks.etcd() }, () => {
-  before(() => {
-    if (process.env['KUBERNETES_BIN'] !== undefined) return
-    const { status, stderr } = spawnSync('interop/conformance/build-components', [BIN], { encoding: 'utf8' })
-    assert.equal(status, 0, stderr)
-  })
+  before(buildKubernetes)
   for (const mixture of MIXTURES) {
     const name = Object.entries(mixture)
       .map(([part, kind]) => `${part} ${kind}`)
@@ -46,16 +35,8 @@ async function withMixture({ server, manager, scheduler }: Mixture, task: (kubec
   await using at = await startProcesses()
   const undo: (() => unknown)[] = []
   /** One of Kubernetes' own; what it says is in a file beside the cluster's. */
-  const start = (program: string, ...args: readonly string[]) => {
-    const child = spawn(join(BIN, program), args, { stdio: ['ignore', 'ignore', 'pipe'] })
-    child.stderr.pipe(createWriteStream(at.file(`${program}.log`)))
-    undo.push(async () => {
-      if (child.exitCode !== null) return
-      const ended = once(child, 'exit')
-      child.kill('SIGKILL')
-      await ended
-    })
-  }
+  const start = (program: string, ...args: readonly string[]) =>
+    undo.push(startKubernetes(program, at.file(`${program}.log`), args))
   try {
     const managerConfig = await at.kubeconfigOf('system:kube-controller-manager')
     const schedulerConfig = await at.kubeconfigOf('system:kube-scheduler')
@@ -66,7 +47,7 @@ async function withMixture({ server, manager, scheduler }: Mixture, task: (kubec
       await at.server.ended
       const etcd = await startEtcd()
       undo.push(etcd.stop)
-      start('kube-apiserver', ...serverFlags(at, etcd.servers))
+      start('kube-apiserver', ...apiServerFlags(at.folder, etcd.servers))
       await untilAnswered(at, (answer) => answer === 'ok', 'get', '--raw', '/readyz')
     }
     const pki = at.file('pki')
@@ -102,21 +83,6 @@ async function withMixture({ server, manager, scheduler }: Mixture, task: (kubec
   } finally {
     for (let end = undo.pop(); end !== undefined; end = undo.pop()) await end()
   }
-}
-
-/** As kubeadm has them, on the port that the kubeconfigs lead to. */
-function serverFlags(at: Processes, etcdServers: string): readonly string[] {
-  const pki = at.file('pki')
-  const port = new URL(/server: "?(https:[^"\s]+)/.exec(readFileSync(at.file('kubeconfig'), 'utf8'))?.[1] ?? '').port
-  return [
-    ...['--etcd-servers', etcdServers, '--secure-port', port, '--bind-address', '127.0.0.1'],
-    ...['--advertise-address', '127.0.0.1', '--endpoint-reconciler-type', 'none'],
-    ...['--tls-cert-file', `${pki}/apiserver.crt`, '--tls-private-key-file', `${pki}/apiserver.key`],
-    ...['--client-ca-file', `${pki}/ca.crt`, '--authorization-mode', 'Node,RBAC'],
-    ...['--enable-admission-plugins', 'NodeRestriction', '--service-cluster-ip-range', '10.96.0.0/16'],
-    ...['--service-account-issuer', 'https://kubernetes.default.svc', '--service-account-key-file', `${pki}/sa.pub`],
-    ...['--service-account-signing-key-file', `${pki}/sa.key`, '--cert-dir', at.file('server-certs')],
-  ]
 }
 
 async function untilAnswered(at: Processes, isSo: (answer: string) => boolean, ...command: readonly string[]) {
