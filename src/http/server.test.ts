@@ -282,47 +282,6 @@ test('a client that goes away ends its watch', async () => {
   await closed.promise
 })
 
-test('stop ends watches, lets requests finish and closes idle connections', async () => {
-  const begun = Promise.withResolvers<void>()
-  const finish = Promise.withResolvers<void>()
-  const events = new Stream<WatchEvent>()
-  const it = await started(async (request) => {
-    if (request.path === '/watch')
-      return { kind: 'watch', status: 200, contentType: 'application/json', events, encode: () => Buffer.from('\n') }
-    if (request.path === '/slow') {
-      begun.resolve()
-      await finish.promise
-    }
-    return json(request, {})
-  })
-  await (await it.client.send({ method: 'GET', path: '/' })).bytes()
-  const watch = await it.client.send({ method: 'GET', path: '/watch' })
-  const slow = it.client.send({ method: 'GET', path: '/slow' })
-  await begun.promise
-  const stopped = it.server.stop(10_000)
-  assert.equal((await watch.bytes()).length, 0)
-  finish.resolve()
-  const answer = await slow
-  assert.equal(answer.status, 200)
-  await answer.bytes()
-  await stopped
-  it.client.close()
-})
-
-test('what still runs when the time to stop is over is cut', async () => {
-  const begun = Promise.withResolvers<void>()
-  const it = await started(() => {
-    begun.resolve()
-    return new Promise(() => {})
-  })
-  const stuck = it.client.send({ method: 'GET', path: '/' })
-  stuck.catch(() => {})
-  await begun.promise
-  await it.server.stop(10)
-  await assert.rejects(stuck)
-  it.client.close()
-})
-
 test('HTTP/2 clients are served on the same port', async () => {
   await using it = await started(async (request) => json(request, { body: request.body !== undefined }))
   const session = connectHttp2(it.url, { ca: ca.cert, cert: alice.cert, key: alice.key })

@@ -105,6 +105,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
   })
   const bodies = createBodies(runtime.clock, options.maxHeldBytes)
   const maxBodyBytes = options.maxBodyBytes ?? 3 * 1024 * 1024
+  let stopping = false
   const server = createSecureServer({
     ...secureContext(options.tls),
     allowHTTP1: true,
@@ -130,12 +131,16 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
 
   server.on('secureConnection', (socket: TLSSocket) => {
     connections.opened(socket)
-    if (socket.alpnProtocol !== 'h2') readAsStream(socket)
+    if (socket.alpnProtocol === 'h2') return
+    readAsStream(socket)
+    // Its handshake was under way when the stop began.
+    if (stopping) socket.destroySoon()
   })
   server.on('session', (session: ServerHttp2Session) => {
     connections.session(session)
     session.on('error', () => {})
     session.setLocalWindowSize(1024 * 1024)
+    if (stopping) session.close()
   })
   server.on('sessionError', () => {})
   const handshakes = runtime.metrics
@@ -182,7 +187,6 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
 
   const listening = await listen(server, options)
   const newId = () => runtime.random.passingUuid()
-  let stopping = false
 
   function serve(
     incoming: Incoming,
@@ -198,7 +202,6 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
       if (!outgoing.writableFinished) controller.abort()
     })
     outgoing.on('error', () => {})
-    if (stopping) responder.closeAfter(outgoing)
     let target: string
     try {
       target = originForm(incoming.url)
@@ -228,6 +231,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     error: unknown,
     { incoming, outgoing }: Pick<Exchange, 'incoming' | 'outgoing'>,
   ): void {
+    if (stopping) responder.closeAfter(outgoing)
     responder.fail(request, error, outgoing)
     if (!incoming.readableEnded) incoming.resume()
   }
@@ -239,6 +243,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
       request = requestOf(incoming, exchange.target, controller.signal, connection, newId, exchange.body)
       const answered = options.handler(request)
       const response = answered instanceof Promise ? await answered : answered
+      if (stopping) responder.closeAfter(outgoing)
       if (response.kind === 'upgrade') {
         if (upgrade === undefined) throw new Error('the handler upgrades a request that asked for no upgrade')
         handOver(upgrade, controller)
