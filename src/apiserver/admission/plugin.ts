@@ -4,6 +4,7 @@
  */
 
 import type { JsonObject, KubeObject } from '../../api/object.ts'
+import type { QuotaUsage } from '../../api/objects/quota-usage.ts'
 import type { Parts } from '../../api/parts.ts'
 import type { Handler, UserInfo } from '../../api/request.ts'
 import type { ResourceRow, Scheme } from '../../api/scheme/resource.ts'
@@ -33,9 +34,14 @@ export interface AdmissionAttributes {
   annotate?(key: string, value: string): void
   /** Milliseconds that others were waited for: webhooks. */
   waited?(ms: number): void
+  /** Where quotas keep what this request was charged: its write may be judged more than once, when another comes before it. */
+  readonly charges?: QuotaCharges
   /** What plugins that change objects keep between the runs of mutating admission. */
   readonly reinvocation?: Reinvocation
 }
+
+/** By the uid of a quota. */
+export type QuotaCharges = Map<string | undefined, QuotaUsage>
 
 export interface AdmissionPlugin {
   /** As in --enable-admission-plugins: `NamespaceLifecycle`. */

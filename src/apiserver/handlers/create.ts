@@ -19,7 +19,7 @@ export async function handleCreate(resource: ResourceRequest): Promise<ApiRespon
   const single = dedupeOwnerReferences(placed, false, write.warn)
   const tracked = await endpoint.worked.ofRequest(await trackManager(resource, write, options, undefined, single))
 
-  const attributes = { dryRun: options.dryRun, options: optionsObject(options) }
+  const attributes = { dryRun: options.dryRun, options: optionsObject(options), charges: new Map() }
   const admitted = await context.admission.mutate(
     admissionAttributes(resource, 'CREATE', attributes, tracked, undefined),
   )

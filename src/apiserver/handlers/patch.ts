@@ -46,7 +46,7 @@ export async function handlePatch(resource: ResourceRequest): Promise<ApiRespons
   const representation = negotiate(request, { row })
   const options = writeOptions('PatchOptions', request.query, type === 'apply')
   const write = writeContext(resource, { dryRun: options.dryRun })
-  const attributes = { dryRun: options.dryRun, options: optionsObject(options) }
+  const attributes = { dryRun: options.dryRun, options: optionsObject(options), charges: new Map() }
   // Of what is not there no subresource is written, but for kinds that say so.
   const creates = type === 'apply' && (info.subresource === '' || write.strategy.allowCreateOnApply === true)
   const next = type === 'apply' ? applier(resource, options, write) : patcher(resource, type, options, write)

@@ -18,7 +18,7 @@ export async function handleUpdate(resource: ResourceRequest): Promise<ApiRespon
   const decoded = inNamespace(decodeObject(resource, row, options.fieldValidation), row.namespaced, info.namespace)
   checkName(decoded, info.name)
   const sent = dedupeOwnerReferences(decoded, false, write.warn)
-  const attributes = { dryRun: options.dryRun, options: optionsObject(options) }
+  const attributes = { dryRun: options.dryRun, options: optionsObject(options), charges: new Map() }
 
   const updated = await updateObject(context.registry, write, {
     ...(sent.metadata.uid === undefined ? {} : { uid: sent.metadata.uid }),

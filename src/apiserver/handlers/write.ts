@@ -66,7 +66,7 @@ export function writeContext(
 export function admissionAttributes(
   { row, endpoint, info, user, warnings, request: { served } }: ResourceRequest,
   operation: AdmissionAttributes['operation'],
-  options: { readonly dryRun: boolean; readonly options: JsonObject },
+  options: Pick<AdmissionAttributes, 'dryRun' | 'options' | 'charges'>,
   object: KubeObject | undefined,
   oldObject: KubeObject | undefined,
 ): AdmissionAttributes {
@@ -82,6 +82,7 @@ export function admissionAttributes(
     user,
     dryRun: options.dryRun,
     options: options.options,
+    ...(options.charges === undefined ? {} : { charges: options.charges }),
     warn: (message) => warnings.push(message),
     annotate: (key, value) => {
       if (served?.audit !== undefined) served.audit.annotations[key] = value

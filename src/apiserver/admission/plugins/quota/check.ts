@@ -23,24 +23,26 @@ function subtract(a: string, b: string): string {
 function deltaOf(evaluator: Evaluator, { operation, object, oldObject }: AdmissionAttributes): QuotaUsage {
   const now = evaluator.usage(object as KubeObject)
   const before = operation === 'UPDATE' && oldObject !== undefined ? evaluator.usage(oldObject) : {}
-  const delta: Record<string, string> = {}
-  for (const name of new Set([...Object.keys(now), ...Object.keys(before)])) {
-    const amount = subtract(now[name] ?? '0', before[name] ?? '0')
-    if (parseQuantity(amount).nanos > 0n) delta[name] = amount
-  }
-  return delta
+  return less(now, before)
 }
 
 /** Whether the plugin has anything to say about the write. */
 export const isQuotaCounted = ({ row, operation, subresource }: AdmissionAttributes): boolean =>
   evaluatorOf(row).handles(operation, subresource)
 
+export interface Charged {
+  readonly before: ResourceQuota
+  readonly quota: ResourceQuota
+  /** What the write uses of it. */
+  readonly usage: QuotaUsage
+}
+
 /**
- * The quotas with what the write uses of them; those it does not touch keep their identity.
+ * The quotas that the write uses something of, beside what it was charged already.
  *
  * @throws StatusError 403 in Kubernetes' words
  */
-export function charge(quotas: readonly ResourceQuota[], attributes: AdmissionAttributes): readonly ResourceQuota[] {
+export function charge(quotas: readonly ResourceQuota[], attributes: AdmissionAttributes): readonly Charged[] {
   const evaluator = evaluatorOf(attributes.row)
   const object = attributes.object as KubeObject
   const interesting: { readonly quota: ResourceQuota; readonly resources: readonly string[] }[] = []
@@ -58,23 +60,26 @@ export function charge(quotas: readonly ResourceQuota[], attributes: AdmissionAt
     if (missing !== undefined) throw refused(attributes, `failed quota: ${quota.metadata.name}: ${missing}`)
     interesting.push({ quota, resources })
   }
-  if (interesting.length === 0) return quotas
+  if (interesting.length === 0) return []
   const delta = deltaOf(evaluator, attributes)
-  if (Object.keys(delta).length === 0) return quotas
-  const charged = new Map<ResourceQuota, ResourceQuota>()
-  for (const { quota } of interesting) {
-    const next = chargeOne(quota, delta, attributes)
-    if (next !== quota) charged.set(quota, next)
-  }
-  return charged.size === 0 ? quotas : quotas.map((quota) => charged.get(quota) ?? quota)
+  return interesting.flatMap(({ quota }) => {
+    const usage = less(delta, attributes.charges?.get(quota.metadata.uid) ?? {})
+    return chargeOne(quota, usage, attributes) ?? []
+  })
 }
 
-function chargeOne(quota: ResourceQuota, delta: QuotaUsage, attributes: AdmissionAttributes): ResourceQuota {
+/** What is left of it, where anything is. */
+function less(usage: QuotaUsage, charged: QuotaUsage): QuotaUsage {
+  const left = Object.entries(usage).map(([name, amount]) => [name, subtract(amount, charged[name] ?? '0')] as const)
+  return Object.fromEntries(left.filter(([, amount]) => parseQuantity(amount).nanos > 0n))
+}
+
+function chargeOne(quota: ResourceQuota, delta: QuotaUsage, attributes: AdmissionAttributes): Charged | undefined {
   const hard: QuotaUsage = quota.status?.hard ?? {}
   const used: QuotaUsage = quota.status?.used ?? {}
   const requested = Object.fromEntries(Object.entries(delta).filter(([name]) => Object.hasOwn(hard, name)))
   const names = Object.keys(requested)
-  if (names.length === 0) return quota
+  if (names.length === 0) return undefined
   const next: Record<string, string> = { ...used }
   for (const name of names) next[name] = addQuantities(used[name] ?? '0', requested[name] as string)
   const exceeded = names.filter((name) => compareQuantities(next[name] as string, hard[name] as string) > 0)
@@ -86,5 +91,5 @@ function chargeOne(quota: ResourceQuota, delta: QuotaUsage, attributes: Admissio
       `exceeded quota: ${quota.metadata.name}, requested: ${print(only(requested))}, used: ${print(only(used))}, limited: ${print(only(hard))}`,
     )
   }
-  return { ...quota, status: { ...quota.status, used: next } }
+  return { before: quota, quota: { ...quota, status: { ...quota.status, used: next } }, usage: requested }
 }

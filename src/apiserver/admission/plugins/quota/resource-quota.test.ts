@@ -60,6 +60,15 @@ test('a quota that somebody else writes meanwhile is read and counted again', as
   assert.equal(writes(), 3)
 })
 
+test('a request that is judged once more, as another has come before its write, is charged once', async () => {
+  const { plugin, used } = quotaServer({ pods: '1' })
+  const request = { ...creating(1), charges: new Map() }
+  await plugin.validate?.(request)
+  await plugin.validate?.({ ...request, object: request.object })
+  assert.equal(used()['pods'], '1')
+  await assert.rejects(async () => plugin.validate?.({ ...creating(2), charges: new Map() }), /exceeded quota/)
+})
+
 test('what exceeds a quota is refused with what was asked, used and allowed', async () => {
   const { plugin } = quotaServer({ 'requests.cpu': '1', pods: '3' })
   const wanting = creating(1, { containers: [{ name: 'c', resources: { requests: { cpu: '1500m' } } }] })

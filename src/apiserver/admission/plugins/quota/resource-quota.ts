@@ -6,11 +6,13 @@
 
 import type { ResourceQuota } from '../../../../api/generated/types.ts'
 import type { KubeObject } from '../../../../api/object.ts'
+import { addQuantities } from '../../../../api/objects/quantity.ts'
+import type { QuotaUsage } from '../../../../api/objects/quota-usage.ts'
 import { isConflict, isNotFound } from '../../../../api/status.ts'
 import { type Loopback, loopbackOf } from '../../../loopback.ts'
 import type { CacheReads } from '../../../reads.ts'
 import type { AdmissionAttributes, AdmissionPluginFactory } from '../../plugin.ts'
-import { charge, isQuotaCounted } from './check.ts'
+import { type Charged, charge, isQuotaCounted } from './check.ts'
 
 /** Stores a quota's status; rejects with a conflict when the quota has changed since. */
 type WriteQuotaStatus = (quota: ResourceQuota) => Promise<unknown>
@@ -81,42 +83,54 @@ async function judge(
   for (let attempt = 1; left.length > 0; attempt++) {
     const before = reads.list<ResourceQuota>('', 'resourcequotas', namespace)
     let quotas = before
-    const admitted: Waiting[] = []
+    const admitted = new Map<Waiting, readonly Charged[]>()
     for (const waiting of left) {
       try {
         const charged = charge(quotas, waiting.attributes)
-        if (charged === quotas) waiting.admit()
+        if (charged.length === 0) waiting.admit()
         // A dry run is judged, and uses nothing.
         else if (waiting.attributes.dryRun) waiting.admit()
         else {
-          quotas = charged
-          admitted.push(waiting)
+          const after = new Map(charged.map(({ before: one, quota }) => [one, quota]))
+          quotas = quotas.map((quota) => after.get(quota) ?? quota)
+          admitted.set(waiting, charged)
         }
       } catch (error) {
         waiting.refuse(error)
       }
     }
-    const stale = await writeChanged(before, quotas, write)
+    const { written, stale } = await writeChanged(before, quotas, write)
+    for (const [{ attributes }, charged] of admitted)
+      for (const { quota, usage } of charged) if (written.has(quota.metadata.uid)) note(attributes, quota, usage)
     if (stale === undefined) {
-      for (const waiting of admitted) waiting.admit()
+      for (const waiting of admitted.keys()) waiting.admit()
       return
     }
     if (attempt === ATTEMPTS) throw stale
-    left = admitted
+    left = [...admitted.keys()]
   }
 }
 
-/** undefined when all are stored; the conflict when one has changed meanwhile. */
+function note({ charges }: AdmissionAttributes, { metadata: { uid } }: ResourceQuota, usage: QuotaUsage): void {
+  const before = charges?.get(uid) ?? {}
+  const all = { ...before }
+  for (const [name, amount] of Object.entries(usage)) all[name] = addQuantities(before[name] ?? '0', amount)
+  charges?.set(uid, all)
+}
+
+/** Which are stored, by uid, and the conflict when one has changed meanwhile. */
 async function writeChanged(
   before: readonly KubeObject[],
   quotas: readonly KubeObject[],
   write: WriteQuotaStatus,
-): Promise<unknown> {
+): Promise<{ readonly written: ReadonlySet<string | undefined>; readonly stale: unknown }> {
+  const written = new Set<string | undefined>()
   let stale: unknown
   for (const [i, quota] of quotas.entries()) {
     if (quota === before[i]) continue
     try {
       await write(quota)
+      written.add(quota.metadata.uid)
     } catch (error) {
       // A quota that is gone limits nothing.
       if (isNotFound(error)) continue
@@ -124,5 +138,5 @@ async function writeChanged(
       stale = error
     }
   }
-  return stale
+  return { written, stale }
 }
