@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { certificateRequest } from '../../src/cluster/certificate.ts'
 import { skiff } from '../e2e/cluster.ts'
 import { type Kubectl, kubectlFor, withoutKubectl } from '../kubectl.ts'
 import { startProcess } from './processes.ts'
@@ -76,6 +77,8 @@ test('a token joins a machine, which asks for its certificate, goes on without t
       request.status.conditions[0].message,
       'Auto approving kubelet client certificate after SubjectAccessReview.',
     )
+    await onlyItsOwn(kubectl, kubectlFor(join(node, 'kubelet.conf')))
+    assert.deepEqual([...listensBeyondLoopback(pidOf(cluster)), ...listensBeyondLoopback(first.child.pid ?? 0)], [])
     await refused(/a node w-1 is there and ready/, server, tokenFlag, token, hashFlag, hash, '--node-name', 'w-1')
 
     await end(first)
@@ -96,6 +99,54 @@ test('a token joins a machine, which asks for its certificate, goes on without t
     rmSync(folder, { recursive: true, force: true })
   }
 })
+
+/** With the node's certificate: nobody approves another node's, and another node is not to be written. */
+async function onlyItsOwn(kubectl: Kubectl, node: Kubectl): Promise<void> {
+  const ask = (name: string, commonName: string) =>
+    node.send('create', {
+      ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest', metadata: { name } },
+      spec: {
+        request: Buffer.from(certificateRequest({ commonName, organizations: ['system:nodes'] }).request).toString(
+          'base64',
+        ),
+        signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
+        usages: ['digital signature', 'client auth'],
+      },
+    })
+  await ask('another', 'system:node:w-2')
+  await ask('own', 'system:node:w-1')
+  await kubectl('wait', '--for=jsonpath={.status.certificate}', 'csr/own', '--timeout=60s')
+  const { status } = await kubectl.json('get', 'csr', 'another')
+  assert.deepEqual(status, {})
+  const { code, err } = await node.run(
+    ['create', '-f', '-'],
+    JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'w-2' } }),
+  )
+  assert.equal(code, 1)
+  assert.match(err, /node "w-1" is not allowed to modify node "w-2"/)
+}
+
+const pidOf = (dataDir: string) => Number.parseInt(readFileSync(join(dataDir, 'pid'), 'utf8'), 10)
+
+/** Where the process listens for others, of Linux's tables of its network. */
+function listensBeyondLoopback(pid: number): readonly string[] {
+  if (process.platform !== 'linux') return []
+  const links = readdirSync(`/proc/${pid}/fd`).map((fd) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${fd}`)
+    } catch {
+      return ''
+    }
+  })
+  const lines = ['tcp', 'tcp6'].flatMap((table) =>
+    readFileSync(`/proc/${pid}/net/${table}`, 'utf8').trim().split('\n').slice(1),
+  )
+  return lines.flatMap((line) => {
+    const [, local = '', , state, , , , , , inode] = line.trim().split(/\s+/)
+    const isLoopback = /^0100007F:|^0{24}01000000:|^0000000000000000FFFF00000100007F:/.test(local)
+    return state === '0A' && !isLoopback && links.includes(`socket:[${inode}]`) ? [local] : []
+  })
+}
 
 /** The node's own server, which the API server asks: what pods said, what is run in them. */
 async function answers(kubectl: Kubectl): Promise<void> {
@@ -138,6 +189,8 @@ test('what other machines reach is told: in the Service kubernetes, in the certi
     assert.equal((await up('--bind-address', 'here')).code, 2)
     const started = await up('--bind-address', '0.0.0.0', '--advertise-address', '192.0.2.7')
     assert.equal(started.code, 0, started.err)
+    // The API server, and nothing beside it.
+    if (process.platform === 'linux') assert.equal(new Set(listensBeyondLoopback(pidOf(folder))).size, 1)
     const kubectl = kubectlFor(join(folder, 'kubeconfig'))
     const path = 'jsonpath={.subsets[0].addresses[*].ip}'
     assert.equal(await kubectl('get', 'endpoints', 'kubernetes', '-o', path), '192.0.2.7')
