@@ -67,6 +67,42 @@ const LOOK_ALIKES: Readonly<Record<string, LookAlike>> = {
       return { kind: 'cm', name: 'a' }
     },
   },
+  'a pod in its grace period that is deleted in the foreground, and a claim that it owns and uses': {
+    verdict: 'will-end',
+    async setUp(namespace) {
+      const object = pod(
+        namespace,
+        'p',
+        {
+          volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }],
+          nodeName: namespace,
+        },
+        {},
+      )
+      await node(stage, namespace, true)
+      await stage.make(object)
+      const { uid = '' } = (await stage.of(object).get('p')).metadata
+      await stage.make(claim(namespace, 'c', {}, ownerOf(object, uid, { blockOwnerDeletion: true })))
+      await stage.status(object, {
+        phase: 'Running',
+        containerStatuses: [
+          {
+            name: 'main',
+            image: 'i',
+            imageID: '',
+            ready: true,
+            restartCount: 0,
+            state: { running: {} },
+            lastState: {},
+          },
+        ],
+      })
+      await stage.remove(object, { propagationPolicy: 'Foreground' })
+      const own = claim(namespace, 'c')
+      await stage.until(own, ({ metadata }) => metadata.deletionTimestamp !== undefined)
+      return { kind: 'pod', name: 'p' }
+    },
+  },
   'a pod that runs': {
     verdict: 'not-stuck',
     async setUp(namespace) {

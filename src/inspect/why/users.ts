@@ -68,7 +68,9 @@ export async function usedBy(
 ): Promise<Link> {
   const isDeleted = user.metadata.deletionTimestamp !== undefined
   const cause = { kind: 'in-use', by: refOf(resource, user), how, isDeleted } as const
-  if (!isDeleted) return lastLink('will-end', cause)
+  // One that waits for this in turn ends its use before it goes: a pod that is deleted in the foreground, and a claim that it owns.
+  const isInPath = look.path.some(({ uid }) => uid === user.metadata.uid)
+  if (!isDeleted || isInPath) return lastLink('will-end', cause)
   return waitingLink(cause, [await examine(look, resource, user)], () => lastLink('will-end', cause))
 }
 

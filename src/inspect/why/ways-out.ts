@@ -105,7 +105,7 @@ function waysFor(cause: Cause): readonly Rated[] {
     case 'needs-missing':
       return [way(1, `make ${cause.what} again, as it was`, NOTHING)]
     case 'paused':
-      return [way(1, `take ${cause.by} away: ${cause.controller} goes on from there`, NOTHING)]
+      return [way(1, `take ${cause.by} away: the object's controller goes on from there`, NOTHING)]
     case 'lost-owner':
       return [way(1, `make ${cause.owner} again where its controller goes by its name`, NOTHING)]
     case 'namespace-terminating':

@@ -59,7 +59,9 @@ export function sentenceOf(cause: Cause): string {
     case 'needs-missing':
       return `${cause.what} does not exist: ${cause.named}`
     case 'paused':
-      return `${cause.controller} was told to leave it alone, by ${cause.by}`
+      return cause.by.includes('.hook.')
+        ? `it is left alone until ${cause.controller} takes ${cause.by} away`
+        : `${cause.controller} was told to leave it alone, by ${cause.by}`
     case 'lost-owner':
       return `its owner ${cause.owner} is lost: ${cause.note}`
     case 'namespace-terminating':

@@ -273,4 +273,22 @@ export const furtherSoftware: Readonly<Record<string, Case>> = {
     cause: 'controller-missing',
     responsible: /velero/,
   },
+  'cluster-api hook': {
+    title: 'a Machine whose deletion a hook holds, and its owner does not take it away',
+    async setUp(stage, namespace) {
+      await operator(stage, 'capi-machines', 'machines.cluster.x-k8s.io')
+      const { question } = await stuck(stage, {
+        group: 'machines.cluster.x-k8s.io',
+        kind: 'Machine',
+        namespace,
+        finalizer: 'machines.cluster.x-k8s.io/machine',
+        metadata: { annotations: { 'pre-terminate.delete.hook.machine.cluster.x-k8s.io/etcd': 'kcp-controller' } },
+      })
+      return question
+    },
+    verdict: 'nobody',
+    cause: 'paused',
+    responsible: /^kcp-controller$/,
+    sentence: /until kcp-controller takes annotation pre-terminate\.delete\.hook\./,
+  },
 }
