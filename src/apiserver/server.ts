@@ -93,7 +93,7 @@ export interface ApiServerOptions {
   readonly registerDefinitions?: boolean
   /** Keeps an IPAddress for every cluster IP. */
   readonly repairAddresses?: boolean
-  /** Says of FlowSchemas whether their priority level is there. */
+  /** Says of FlowSchemas whether their priority level is there. False: there is no priority and fairness, nor its checks of health. */
   readonly judgeFlowSchemas?: boolean
   /** Whether what every cluster contains has been made; health is not ok before. Default: it is no matter. */
   readonly bootstrapped?: () => boolean
@@ -200,7 +200,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const definitions = createDefinitionLoop(runtime, caches, scheme)
   if (runtime.metrics !== undefined) stateMetrics(runtime.metrics, { scheme, caches, reads })
 
-  const checks: HealthCheck[] = CHECKS.map((name) => {
+  const known = options.judgeFlowSchemas === false ? CHECKS.filter((name) => !OF_FAIRNESS.has(name)) : CHECKS
+  const checks: HealthCheck[] = known.map((name) => {
     const endpoints = ENDPOINTS[name]
     const check = ASKS_STORAGE.has(name)
       ? () => requireStorage(storage)
@@ -338,6 +339,12 @@ const CHECKS = [
   'poststarthook/apiservice-openapi-controller',
   'poststarthook/apiservice-openapiv3-controller',
 ]
+
+/** Of the checks: those that are not there without priority and fairness. */
+const OF_FAIRNESS: ReadonlySet<string> = new Set([
+  'poststarthook/priority-and-fairness-config-consumer',
+  'poststarthook/priority-and-fairness-filter',
+])
 /** The health checks that depend on the store alone. */
 const ASKS_STORAGE: ReadonlySet<string> = new Set(['etcd', 'etcd-readiness'])
 

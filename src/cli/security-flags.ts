@@ -33,6 +33,11 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
     ['--max-requests-inflight <n>', 'with the next, requests worked on at once (default: 400)', integer(0, 1_000_000)],
     ['--max-mutating-requests-inflight <n>', 'added to the last (default: 200)', integer(0, 1_000_000)],
     [
+      '--enable-priority-and-fairness [bool]',
+      'false: reads and writes have these limits each, and what comes beyond is refused (default: true)',
+      boolean,
+    ],
+    [
       '--memory-limit <quantity>',
       'before the process uses so much (2Gi) it gives up history, refuses what is asked, then what is created (default: none)',
     ],

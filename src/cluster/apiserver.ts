@@ -2,7 +2,7 @@
 import { hostname } from 'node:os'
 import { decodeProtobuf } from '../api/codec/protobuf.ts'
 import { decodeRecord, JOURNAL_VERSION, type Journal } from '../api/journal.ts'
-import type { EagerHandler, Handler } from '../api/request.ts'
+import type { EagerHandler, Filter, Handler } from '../api/request.ts'
 import { builtinScheme } from '../api/scheme/scheme.ts'
 import { builtinAdmissionPlugins } from '../apiserver/admission/plugins/index.ts'
 import { unaskedWebhooks } from '../apiserver/admission/webhooks/admission-review.ts'
@@ -10,6 +10,7 @@ import { answerTokenRequest } from '../apiserver/auth/tokenrequest.ts'
 import { reviewToken } from '../apiserver/auth/tokenreview.ts'
 import type { SharedEntries } from '../apiserver/cache/entry.ts'
 import type { FaultInjection } from '../apiserver/faults/which-requests-are-struck.ts'
+import { type MaxInFlight, maxInFlight } from '../apiserver/filters/max-in-flight.ts'
 import { defaultFairness, fairness } from '../apiserver/filters/priority-and-fairness.ts'
 import { createMemoryLimit } from '../apiserver/flowcontrol/memory-limit.ts'
 import type { ComponentHealth } from '../apiserver/handlers/component-status.ts'
@@ -62,7 +63,7 @@ import type { Component } from './options.ts'
 import { KUBELET_CLIENT, type Pki } from './pki.ts'
 import { measuredNodes } from './resource-metrics/measured-nodes.ts'
 import { RESOURCE_METRICS_OBJECTS, resourceMetrics } from './resource-metrics/resource-metrics.ts'
-import { loadSecurity, SECURITY_OPTIONS, type SecurityOptions } from './security.ts'
+import { loadSecurity, SECURITY_OPTIONS, type Security, type SecurityOptions } from './security.ts'
 
 export interface ControlPlaneOptions {
   readonly pki: Pki
@@ -152,6 +153,16 @@ function componentHealth(running: readonly Component[], { failure }: Storage): r
 const METRICS_READER = {
   userAgent: 'metrics-server',
   user: { name: 'system:metrics-server', groups: ['system:masters', 'system:authenticated'] },
+}
+
+function overloadOf(
+  runtime: Runtime,
+  reads: Parameters<typeof fairness>[1],
+  { readOnly, mutating, isShared }: Security['inFlight'],
+  memory: Pick<MaxInFlight, 'memory'>,
+): Filter {
+  if (!isShared) return maxInFlight({ readOnly, mutating, ...memory })
+  return fairness(runtime, reads, { ...defaultFairness, inFlight: readOnly + mutating, ...memory })
 }
 /**
  * Between the mark of what is deleted at once (a pod without a node) and its removal, on a clock that goes by itself. With
@@ -252,11 +263,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
             : { otherTokens: authentication.otherTokens, anonymous: authentication.anonymous }),
           ...(authorization === undefined ? {} : { authorization: authorization.chain }),
           ...(security.audit === undefined ? {} : { audit: security.audit }),
-          overload: fairness(runtime, reads, {
-            ...defaultFairness,
-            inFlight: security.inFlight,
-            ...(memory === undefined ? {} : { memory }),
-          }),
+          overload: overloadOf(runtime, reads, security.inFlight, memory === undefined ? {} : { memory }),
         })
         const { forget } = auth.authenticator
         authentication?.start(forget)
@@ -266,7 +273,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
       bootstrapped: () => ready,
       registerDefinitions: true,
       repairAddresses: true,
-      judgeFlowSchemas: true,
+      judgeFlowSchemas: security.inFlight.isShared,
       components: () => componentHealth(options.components, storage),
       ...(isolated ? {} : { frontProxy: identity.proxyClient }),
       ...(hasNodes ? { localApis: ({ reads }) => [resourceMetrics(runtime, reads, measured)] } : {}),

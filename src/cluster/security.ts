@@ -33,6 +33,8 @@ export interface SecurityOptions extends AuthenticationOptions, AuthorizationOpt
   /** Requests worked on at once, together: priority levels have their shares of it. Default: 400 and 200. */
   readonly maxRequestsInflight?: number
   readonly maxMutatingRequestsInflight?: number
+  /** Whether requests wait in queues by their priority levels; else reads and writes have these limits, and nothing waits. Default: true. */
+  readonly enablePriorityAndFairness?: boolean
   /** What the process is not to use more memory than: `2Gi`. Default: no limit. */
   readonly memoryLimit?: string
   /** How long everything is served after the cluster was told to stop, while /readyz fails: `10s`. Default: not at all. */
@@ -53,6 +55,7 @@ const NAMES: Readonly<Record<keyof SecurityOptions, true>> = {
   tokenAuthFile: true,
   maxRequestsInflight: true,
   maxMutatingRequestsInflight: true,
+  enablePriorityAndFairness: true,
   memoryLimit: true,
   shutdownDelayDuration: true,
   serviceClusterIpRange: true,
@@ -92,8 +95,8 @@ export interface Security {
   readonly tokens?: ReadonlyMap<string, UserInfo>
   readonly authentication?: Authentication
   readonly authorization?: Authorization
-  /** Requests worked on at once. */
-  readonly inFlight: number
+  /** Requests worked on at once: that read, and that write. */
+  readonly inFlight: { readonly readOnly: number; readonly mutating: number; readonly isShared: boolean }
   readonly shutdownDelayMs: number
   /** Bytes. */
   readonly memoryLimit?: number
@@ -108,8 +111,13 @@ export async function loadSecurity(
   { auditLog, serviceAccounts }: { readonly auditLog: string; readonly serviceAccounts: ServiceAccountKeys },
 ): Promise<Security> {
   const undo: (() => Promise<void>)[] = []
-  const inFlight = (options.maxRequestsInflight ?? 400) + (options.maxMutatingRequestsInflight ?? 200)
-  if (inFlight === 0) throw new StartError('--max-requests-inflight and --max-mutating-requests-inflight are both 0')
+  const inFlight = {
+    readOnly: options.maxRequestsInflight ?? 400,
+    mutating: options.maxMutatingRequestsInflight ?? 200,
+    isShared: options.enablePriorityAndFairness !== false,
+  }
+  if (inFlight.isShared && inFlight.readOnly + inFlight.mutating === 0)
+    throw new StartError('--max-requests-inflight and --max-mutating-requests-inflight are both 0')
   const shutdownDelayMs = shutdownDelayOf(options)
   const memoryLimit = memoryLimitOf(options)
   const authentication = await loadAuthentication(runtime, options, serviceAccounts)

@@ -77,7 +77,7 @@ enable-aggregator-routing bool ignored
 enable-bootstrap-token-auth bool ignored
 enable-garbage-collector bool lacking true
 enable-logs-handler bool ignored
-enable-priority-and-fairness bool lacking true
+enable-priority-and-fairness bool used true
 encryption-provider-config string used
 encryption-provider-config-automatic-reload bool lacking
 endpoint-reconciler-type string ignored lease

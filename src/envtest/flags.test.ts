@@ -211,6 +211,12 @@ test('versions that are not here are refused, or warned of', () => {
   )
 })
 
+test('limits of requests without priority and fairness are asked for as such', () => {
+  const { security } = options('--enable-priority-and-fairness=false', '--max-mutating-requests-inflight=0').cluster
+  assert.equal(security?.enablePriorityAndFairness, false)
+  assert.equal(security?.maxMutatingRequestsInflight, 0)
+})
+
 test('the launchers answer --help as the executables would', () => {
   for (const name of ['etcd', 'kube-apiserver'])
     assert.equal(readFileSync(new URL(`../../bin/launch/${name}.help`, import.meta.url), 'utf8'), executableHelp(name))

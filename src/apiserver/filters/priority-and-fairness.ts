@@ -179,7 +179,7 @@ function distinguisherOf({ schema }: Flow, user: UserInfo, info: RequestInfo): s
 }
 
 /** The same for a component of this process, which tries again. */
-function tooManyRequests(): StatusError {
+export function tooManyRequests(): StatusError {
   const error = new StatusError(429, 'TooManyRequests', 'Too many requests, please try again later.')
   error.headers = { 'retry-after': RETRY_SECONDS }
   return error
