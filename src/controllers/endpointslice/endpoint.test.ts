@@ -35,3 +35,20 @@ test('with publishNotReadyAddresses all are ready, serving or not', () => {
   assert.deepEqual(conditions(service(true), false, false), { ready: true, serving: false, terminating: false })
   assert.deepEqual(conditions(service(true), true, true), { ready: true, serving: true, terminating: true })
 })
+
+test('hints follow trafficDistribution, for endpoints that are ready', () => {
+  const hints = (trafficDistribution: string, ready = true, zone: string | undefined = 'z', annotations = {}) => {
+    const { metadata, ...rest } = service() as KubeObject & { spec: object }
+    const asked = { ...rest, metadata: { ...metadata, annotations }, spec: { ...rest.spec, trafficDistribution } }
+    return [...endpointsByPorts(asked, [pod(ready, false)], 'IPv4', () => zone).values()][0]?.endpoints[0]?.hints
+  }
+  const zones = { forZones: [{ name: 'z' }] }
+  assert.deepEqual(hints('PreferClose'), zones)
+  assert.deepEqual(hints('PreferSameZone'), zones)
+  assert.deepEqual(hints('PreferSameNode'), { ...zones, forNodes: [{ name: 'node' }] })
+  assert.deepEqual(hints('PreferSameNode', true, ''), { forNodes: [{ name: 'node' }] })
+  assert.equal(hints('PreferSameZone', true, ''), undefined)
+  assert.equal(hints('PreferSameZone', false), undefined)
+  assert.equal(hints(''), undefined)
+  assert.equal(hints('PreferSameZone', true, 'z', { 'service.kubernetes.io/topology-mode': 'Auto' }), undefined)
+})

@@ -45,6 +45,7 @@ function endpointOf(
   const nodeName: string | undefined = pod.spec?.nodeName
   const zone = nodeName ? zoneOf(nodeName) : undefined
   const hostname = hostnameOf(service, pod)
+  const hints = ready ? hintsOf(service, nodeName, zone) : undefined
   return {
     addresses,
     conditions: { ready, serving, terminating },
@@ -52,5 +53,21 @@ function endpointOf(
     targetRef: { kind: 'Pod', namespace, name, uid },
     ...(nodeName ? { nodeName } : {}),
     ...(zone ? { zone } : {}),
+    ...(hints === undefined ? {} : { hints }),
   }
+}
+
+const TOPOLOGY_MODE = 'service.kubernetes.io/topology-mode'
+
+/**
+ * For whom the endpoint is, by the Service's trafficDistribution (KEP-4444, KEP-3015): its zone, and for PreferSameNode its node too. A Service
+ * that asks for topology-aware routing by annotation gets none of these; hints by the zones' shares of processors are not made.
+ */
+function hintsOf({ spec, metadata }: Service, node: string | undefined, zone: string | undefined) {
+  const { trafficDistribution: wanted = '' } = spec ?? {}
+  if (['Auto', 'auto'].includes(metadata.annotations?.[TOPOLOGY_MODE] ?? '')) return undefined
+  if (!['PreferClose', 'PreferSameZone', 'PreferSameNode'].includes(wanted)) return undefined
+  const forNodes = wanted === 'PreferSameNode' && node ? [{ name: node }] : undefined
+  if (!zone && forNodes === undefined) return undefined
+  return { ...(zone ? { forZones: [{ name: zone }] } : {}), ...(forNodes === undefined ? {} : { forNodes }) }
 }
