@@ -60,7 +60,7 @@ function endpointOf(
 const TOPOLOGY_MODE = 'service.kubernetes.io/topology-mode'
 
 /**
- * For whom the endpoint is, by the Service's trafficDistribution (KEP-4444, KEP-3015): its zone, and for PreferSameNode its node too. A Service
+ * The zone and the node whose clients should use the endpoint, by the Service's trafficDistribution (KEP-4444, KEP-3015). A Service
  * that asks for topology-aware routing by annotation gets none of these; hints by the zones' shares of processors are not made.
  */
 function hintsOf({ spec, metadata }: Service, node: string | undefined, zone: string | undefined) {
