@@ -141,17 +141,18 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
   async function authenticateToken(token: string, audiences?: readonly string[]): Promise<VerifiedToken> {
     const other = options.otherToken?.(token)
     if (other !== undefined) return forThisServer({ user: other, expiresAt: Number.POSITIVE_INFINITY }, audiences)
-    const errors: string[] = []
+    const errors: TokenError[] = []
     for (const vouching of vouchers) {
       try {
         const verified = await vouching.authenticate(token, audiences)
         if (verified !== undefined) return forThisServer(verified, audiences)
       } catch (error) {
         if (!(error instanceof TokenError)) throw error
-        errors.push(error.message)
+        errors.push(error)
       }
     }
-    throw errors.length === 0 ? new UnknownTokenError() : new TokenError(errors.join(', '))
+    const [first = new UnknownTokenError()] = errors
+    throw errors.length > 1 ? new TokenError(errors.map(({ message }) => message).join(', ')) : first
   }
 
   /** A token without audiences is for this server. */
