@@ -38,6 +38,10 @@ const CONTAINERD2 = 'test/containers/containerd2.long.ts'
 /** Builds the newer versions of etcd, with which all that CI tests over Debian's is tested again. */
 const NEWER_ETCD = 'test/etcd/newer.long.ts'
 
+/** A clock that is moved is refused over an etcd. */
+const overEtcd = (): readonly string[] =>
+  globSync(['test/e2e/*.test.ts', 'conformance/agreement.test.ts'], { exclude: ['test/e2e/clock.test.ts'] }).toSorted()
+
 /** `firstSeed` is where the seeds of the simulation begin; CI's are 1 to 1,000. */
 export function pieces(firstSeed: number): readonly Piece[] {
   const long = globSync(['src/**/*.long.ts', 'test/**/*.long.ts', 'conformance/**/*.long.ts']).toSorted()
@@ -59,7 +63,7 @@ export function pieces(firstSeed: number): readonly Piece[] {
         env: { SKIFF_CONTAINERD: 'interop/bin/containerd2' },
       }),
     ),
-    { name: NEWER_ETCD, files: [NEWER_ETCD], env: {} },
+    ...long.filter((file) => file === NEWER_ETCD).map((file) => ({ name: file, files: [file], env: {} })),
     ...globSync('interop/etcd/3.*')
       .toSorted()
       .map((folder) => basename(folder))
@@ -68,7 +72,7 @@ export function pieces(firstSeed: number): readonly Piece[] {
         files: globSync('test/etcd/*.test.ts').toSorted(),
         env: { ETCD: resolve(`interop/bin/etcd-${version}`) },
       })),
-    ...[...globSync('test/e2e/*.test.ts').toSorted(), 'conformance/agreement.test.ts'].map((file) => ({
+    ...overEtcd().map((file) => ({
       name: `${file}, over an etcd`,
       files: [file],
       env: { SKIFF_OVER_ETCD: '1' },
