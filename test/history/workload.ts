@@ -22,11 +22,14 @@ export interface WorkloadOptions {
 export interface Workload {
   /** Ends the clients, and the watches once they have told everything. */
   finish(): Promise<{ readonly operations: readonly Operation[]; readonly watches: readonly Watched[] }>
-  /** Resolves with the answer to that many more requests, by default 60. */
+  /** Resolves with the answer to that many more requests, by default 60. @throws Error when none is answered for a minute */
   progress(count?: number): Promise<void>
   /** Ends clients and watches as they are: there is nothing to be judged. */
   abandon(): void
 }
+
+/** No fault of these tests keeps all clients from answers for so long. */
+const STALLED_MS = 60_000
 
 export function startWorkload({ servers, workers, namespace, keys, watchers }: WorkloadOptions): Workload {
   const operations: Operation[] = []
@@ -105,7 +108,27 @@ export function startWorkload({ servers, workers, namespace, keys, watchers }: W
   for (const one of watching) one.catch(() => {})
   const working = Array.from({ length: workers }, (_, i) => work(i))
   return {
-    progress: (count = 60) => new Promise((done) => waiting.add({ left: count, done })),
+    progress: (count = 60) =>
+      new Promise((resolve, reject) => {
+        let seen = count
+        const look = setInterval(() => {
+          if (one.left < seen) {
+            seen = one.left
+            return
+          }
+          clearInterval(look)
+          waiting.delete(one)
+          reject(new Error(`nothing was answered for ${STALLED_MS / 1000} s: ${seen} answers of ${count} are missing`))
+        }, STALLED_MS)
+        const one = {
+          left: count,
+          done() {
+            clearInterval(look)
+            resolve()
+          },
+        }
+        waiting.add(one)
+      }),
     abandon() {
       isOver = true
       abandoned.abort()
