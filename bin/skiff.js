@@ -105,8 +105,8 @@ if (process.env.SKIFF_REEXECUTED === '1' || process.env.NODE_COMPILE_CACHE) {
   if (major < wantedMajor || process.getBuiltinModule === undefined)
     fail(`needs Node ${wanted} or later, this is ${process.version}`)
   if (checkout && process.argv[2] === 'precompile') await bundleCheckout()
-  const { main, etcd } = await import(pathToFileURL(entry()).href)
-  await (main ?? etcd)(process.argv.slice(isRunAs ? 3 : 2))
+  const { main, runExecutable, etcd } = await import(pathToFileURL(entry()).href)
+  await (main ?? runExecutable ?? etcd)(process.argv.slice(isRunAs ? 3 : 2))
 } else {
   const node = major >= wantedMajor ? process.execPath : bundledNode()
   if (node === undefined) {

@@ -5,7 +5,7 @@ import { type Going, type Plan, planIn, readModel } from '../../src/inspect/plan
 import { withCauses } from '../../src/inspect/timeline/causes.ts'
 import type { RecordedRecord } from '../../src/inspect/timeline/seen.ts'
 import { stepsOf } from '../../src/inspect/timeline/steps.ts'
-import type { Step } from '../../src/inspect/timeline/timeline-types.ts'
+import type { TimelineStep } from '../../src/inspect/timeline/timeline-types.ts'
 import { isOfGraph } from '../../test/twin/random-graphs.ts'
 import { type RecordedBatch, type RecordedGraph, replayingTransport } from './recording.ts'
 
@@ -93,7 +93,7 @@ interface End {
 
 const nameOf = ({ resource, name }: { readonly resource: string; readonly name: string }) => `${resource}/${name}`
 
-function judgeCopy(graph: RecordedGraph, plan: Plan, records: readonly RecordedRecord[], steps: readonly Step[]): Copy {
+function judgeCopy(graph: RecordedGraph, plan: Plan, records: readonly RecordedRecord[], steps: readonly TimelineStep[]): Copy {
   const { namespace } = graph
   const isOwn = (object: Parameters<typeof isOfGraph>[0]) => isOfGraph(object, namespace)
   const differences: string[] = []
@@ -155,7 +155,7 @@ function judgeCopy(graph: RecordedGraph, plan: Plan, records: readonly RecordedR
 /** Objects that lost an owner that went, and live on. */
 function compareOrphans(
   planned: Plan['orphaned'],
-  steps: readonly Step[],
+  steps: readonly TimelineStep[],
   last: ReadonlyMap<string, RecordedRecord>,
   isEither: (uid: string) => boolean,
   differ: (text: string) => void,
@@ -181,7 +181,7 @@ function compareOrphans(
 }
 
 /** How long each pod took from its mark to its end. */
-function timedPods(goes: readonly Going[], steps: readonly Step[], gone: ReadonlyMap<string, RecordedRecord>) {
+function timedPods(goes: readonly Going[], steps: readonly TimelineStep[], gone: ReadonlyMap<string, RecordedRecord>) {
   const pods = goes.filter(
     ({ object, certainty }) => object.kind === 'Pod' && certainty === 'goes' && gone.has(object.uid),
   )
@@ -201,7 +201,7 @@ function timedPods(goes: readonly Going[], steps: readonly Step[], gone: Readonl
  * it, and what is in a namespace that goes waits for its last pod. The order in which such a namespace is emptied else is chance. So is
  * that of a foreground owner and a dependent that it does not wait for: the garbage collector takes both up when the owner is marked.
  */
-function isOrdered(record: RecordedRecord, end: Step, led: Step, isEmptied: boolean): boolean {
+function isOrdered(record: RecordedRecord, end: TimelineStep, led: TimelineStep, isEmptied: boolean): boolean {
   if (isEmptied) return end.by.component === 'namespace-controller' && led.object.kind === 'Pod'
   if (led.changes.some(({ type }) => type === 'removed'))
     return !led.changes.some((change) => change.type === 'finalizer-removed' && change.finalizer === FOREGROUND)
@@ -216,7 +216,7 @@ function isOrdered(record: RecordedRecord, end: Step, led: Step, isEmptied: bool
 function compareOrder(
   goes: readonly Going[],
   gone: ReadonlyMap<string, RecordedRecord>,
-  steps: readonly Step[],
+  steps: readonly TimelineStep[],
   differ: (text: string) => void,
 ): number {
   const order = new Map(
@@ -224,7 +224,7 @@ function compareOrder(
   )
   const open = new Map(goes.filter(({ isOrderOpen }) => isOrderOpen).map(({ object, cause }) => [object.uid, cause]))
   const byId = new Map(steps.map((step) => [step.id, step]))
-  const first = new Map<string, Step>()
+  const first = new Map<string, TimelineStep>()
   for (const step of steps) {
     const isEnd = step.changes.some(({ type }) => type === 'marked' || type === 'removed')
     if (isEnd && !first.has(step.object.uid)) first.set(step.object.uid, step)

@@ -7,7 +7,7 @@ import { type ChosenCluster, chooseCluster } from '../client/kubeconfig-files.ts
 import type { Transport } from '../client/transport.ts'
 import { clusterDirectory } from '../cluster/directory.ts'
 import { StartError } from '../cluster/errors.ts'
-import { QuestionError, type Target } from '../inspect/question.ts'
+import { QuestionError, type QuestionTarget } from '../inspect/question.ts'
 
 export interface ClusterFlags {
   readonly dataDir?: string
@@ -42,7 +42,11 @@ export function chosenCluster(runtime: Runtime, { dataDir, kubeconfig, context }
 }
 
 /** `KIND/NAME` or `KIND NAME`. @throws StartError for what is neither */
-export function targetOf(command: string, words: readonly string[], namespace: string): Target | undefined {
+export function targetOfWords(
+  command: string,
+  words: readonly string[],
+  namespace: string,
+): QuestionTarget | undefined {
   if (words.length === 0) return undefined
   const [first = '', second, ...more] = words
   const parts = second === undefined ? first.split('/') : [first, second]

@@ -5,7 +5,7 @@ import type { ClusterOptions } from '../cluster/cluster-options.ts'
 
 type EvictionFlags = NonNullable<ClusterOptions['eviction']>
 
-export interface EvictionOptions {
+export interface EvictionFlagOptions {
   readonly evictionHard?: string
   readonly evictionSoft?: string
   readonly evictionSoftGracePeriod?: string
@@ -25,7 +25,7 @@ export const evictionFlags = (): readonly Option[] => [
   new Option(
     '--eviction-pressure-transition-period <duration>',
     'how long the condition of the node stays after that (default: 5m)',
-  ).argParser(duration),
+  ).argParser(durationArgument),
   new Option(
     '--eviction-max-pod-grace-period <seconds>',
     'what pods have at most to end when a soft threshold is met (default: 0)',
@@ -33,7 +33,7 @@ export const evictionFlags = (): readonly Option[] => [
 ]
 
 /** Undefined: none was given. */
-export function evictionOf(options: EvictionOptions): EvictionFlags | undefined {
+export function evictionFlagsOf(options: EvictionFlagOptions): EvictionFlags | undefined {
   const { evictionHard, evictionSoft, evictionSoftGracePeriod, evictionMinimumReclaim } = options
   const { evictionPressureTransitionPeriod, evictionMaxPodGracePeriod } = options
   const flags: EvictionFlags = {
@@ -49,7 +49,7 @@ export function evictionOf(options: EvictionOptions): EvictionFlags | undefined 
   return Object.keys(flags).length === 0 ? undefined : flags
 }
 
-export function duration(text: string): number {
+export function durationArgument(text: string): number {
   try {
     const ms = parseGoDurationMs(text)
     if (ms >= 0) return ms

@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { messageOf } from '../base/errors.ts'
 import { LARGEST_SEED, parseFault } from '../cluster/fault-words.ts'
-import { integer } from './security-flags.ts'
+import { integerArgument } from './security-flags.ts'
 
 export interface FaultFlags {
   readonly fault?: readonly string[]
@@ -17,7 +17,7 @@ export const faultFlags = (): readonly Option[] => [
   new Option(
     '--seed <n>',
     'decides which requests faults strike, and the suffixes of generated names (default: another each time)',
-  ).argParser(integer(0, LARGEST_SEED)),
+  ).argParser(integerArgument(0, LARGEST_SEED)),
 ]
 
 function oneMore(text: string, before: readonly string[] | undefined): readonly string[] {
@@ -59,7 +59,7 @@ export function addFaultCommands(program: Command, dataDir: () => Option): reado
     .command('clear')
     .description('take a fault away, or all of them with what was counted')
     .argument('[fault...]', 'as skiff fault list tells it')
-    .option('--seed <n>', 'all of them, and those to come have this seed', integer(0, LARGEST_SEED))
+    .option('--seed <n>', 'all of them, and those to come have this seed', integerArgument(0, LARGEST_SEED))
     .addOption(output())
     .addOption(dataDir())
     .action(async (words, options) => (await import('./fault.ts')).faultClear(words, options))

@@ -1,7 +1,7 @@
 /** The commands that plan on any cluster, with their flags: kubectl's where it has the command. */
 import { type Command, Option } from 'commander'
 import { CLOCKS } from '../cluster/options.ts'
-import { integer } from './security-flags.ts'
+import { integerArgument } from './security-flags.ts'
 
 const collect = (value: string, before: readonly string[]) => [...before, value]
 const FORMS = ['tree', 'table', 'json', 'svg', 'dot']
@@ -25,7 +25,7 @@ export function addPlanningCommands(program: Command): readonly Command[] {
       .addOption(new Option('-o, --output <form>', 'how to tell it').choices(FORMS).default('tree'))
       .option('--secrets', 'read the values of Secrets too, not their metadata alone')
       .option('--expect-none <kind>', 'fail when one of this kind may go; may be repeated', collect, [])
-      .option('--max <n>', 'fail when more objects than this may go', integer(0, 1_000_000_000))
+      .option('--max <n>', 'fail when more objects than this may go', integerArgument(0, 1_000_000_000))
   const cascade = () =>
     new Option('--cascade <strategy>', 'what becomes of dependents')
       .choices(['background', 'foreground', 'orphan'])
@@ -43,7 +43,7 @@ export function addPlanningCommands(program: Command): readonly Command[] {
     .option('--all', 'all of the kind')
     .option('-A, --all-namespaces', 'in all namespaces')
     .addOption(cascade())
-    .option('--grace-period <seconds>', "default: each object's own", integer(-1, 2_147_483_647))
+    .option('--grace-period <seconds>', "default: each object's own", integerArgument(-1, 2_147_483_647))
     .option('--now', 'the same as a grace period of 1')
     .option('--force', 'with a grace period of 0: do not wait for the node')
     .option('--ignore-not-found', 'what is not there is no failure')
@@ -54,26 +54,26 @@ export function addPlanningCommands(program: Command): readonly Command[] {
     .addOption(new Option('-k, --kustomize <dir>').hideHelp())
     .addOption(new Option('--raw <uri>').hideHelp())
     .addOption(new Option('-i, --interactive').hideHelp())
-    .action(async (words, flags) => (await import('./plan.ts')).planDelete(words, flags))
+    .action(async (words, flags) => (await import('./plan.ts')).tellPlanOfDelete(words, flags))
   command('drain', 'kubectl drain')
     .argument('<node>', 'the node')
     .option('--ignore-daemonsets', 'leave the pods of DaemonSets')
     .option('--delete-emptydir-data', 'take pods with local storage too')
     .option('--force', 'take pods without a controller too')
     .option('--disable-eviction', 'delete the pods: budgets are not asked')
-    .option('--grace-period <seconds>', "default: each pod's own", integer(-1, 2_147_483_647))
+    .option('--grace-period <seconds>', "default: each pod's own", integerArgument(-1, 2_147_483_647))
     .option('--pod-selector <labels>', 'only pods with these labels')
     .allowExcessArguments(false)
-    .action(async (node, flags) => (await import('./plan.ts')).planDrain(node, flags))
+    .action(async (node, flags) => (await import('./plan.ts')).tellPlanOfDrain(node, flags))
   command('uninstall', 'kubectl delete -f of each file, in this order, each when the one before has ended')
     .argument('<file...>', 'files or folders of manifests')
     .addOption(cascade())
     .option('--ignore-not-found', 'what is not there is no failure')
-    .action(async (names, flags) => (await import('./plan.ts')).planUninstall(names, flags))
+    .action(async (names, flags) => (await import('./plan.ts')).tellPlanOfUninstall(names, flags))
   command('apply', 'kubectl apply --server-side --force-conflicts')
     .option(...files, collect, [])
     .allowExcessArguments(false)
-    .action(async (flags) => (await import('./plan.ts')).planApply(flags))
+    .action(async (flags) => (await import('./plan.ts')).tellPlanOfApply(flags))
 
   program
     .command('twin')
@@ -90,7 +90,7 @@ export function addPlanningCommands(program: Command): readonly Command[] {
     .addOption(
       new Option('--clock <clock>', 'manual: time stands still until it is moved').choices(CLOCKS).default('real'),
     )
-    .option('--port <n>', 'HTTPS port of its API server; 0 takes a free one', integer(0, 65535), 0)
+    .option('--port <n>', 'HTTPS port of its API server; 0 takes a free one', integerArgument(0, 65535), 0)
     .option('--secrets', 'read the values of Secrets too, not their metadata alone')
     .allowExcessArguments(false)
     .action(async (options) => (await import('./twin.ts')).twin(options))

@@ -27,7 +27,7 @@ export interface JoinOptions {
 }
 
 /** Runs until a signal. A directory that has joined before goes on without a token, as long as its certificate lasts. */
-export async function join(server: string | undefined, options: JoinOptions): Promise<void> {
+export async function joinCluster(server: string | undefined, options: JoinOptions): Promise<void> {
   const nodeName = (options.nodeName ?? hostname()).trim().toLowerCase()
   const directory = clusterDirectory(options.dataDir)
   if (existsSync(directory.store))

@@ -18,7 +18,7 @@ import { addFaultCommands, faultFlags } from './fault-commands.ts'
 import { addPlanningCommands } from './inspect-commands.ts'
 import { nodeFlags } from './node-flags.ts'
 import { schedulerFlags } from './scheduler-flags.ts'
-import { boolean, integer, securityOptions } from './security-flags.ts'
+import { booleanArgument, integerArgument, securityOptions } from './security-flags.ts'
 import { simulationFlags } from './simulation-flags.ts'
 
 /** What commander makes of the flags that a command declares. */
@@ -72,10 +72,10 @@ function skiffCommand(commandLine: readonly string[]): Command {
     .command('up')
     .description('start a cluster, or continue the one in the data directory')
     .addOption(dataDir())
-    .option('--port <n>', 'HTTPS port of the API server; 0 takes a free one', integer(0, 65535), DEFAULT_PORT)
+    .option('--port <n>', 'HTTPS port of the API server; 0 takes a free one', integerArgument(0, 65535), DEFAULT_PORT)
     .option('--bind-address <ip>', 'where the API server listens; 0.0.0.0: on every address', address, DEFAULT_HOST)
     .option('--advertise-address <ip>', 'where other machines and pods reach it (default: --bind-address)')
-    .option('--nodes <n>', 'nodes to run', integer(0, 5000), 1)
+    .option('--nodes <n>', 'nodes to run', integerArgument(0, 5000), 1)
     .option(
       '--cluster-cidr <cidrs>',
       "what the ranges of nodes' pods are pieces of: one range, or one of each family that Services have",
@@ -101,7 +101,7 @@ function skiffCommand(commandLine: readonly string[]): Command {
         'none',
       ),
     )
-    .option('--allow-privileged [bool]', 'let privileged containers run (default: true)', boolean)
+    .option('--allow-privileged [bool]', 'let privileged containers run (default: true)', booleanArgument)
     .addOption(
       new Option(
         '--clock <clock>',
@@ -117,7 +117,7 @@ function skiffCommand(commandLine: readonly string[]): Command {
     .option('--crds <path>', 'a file or folder of CustomResourceDefinitions to begin with (repeatable)', append, [])
     .option('--objects <path>', 'a file or folder of objects to begin with (repeatable)', append, [])
     .option('--detach', 'return when the cluster is ready, and leave it running')
-    .option('-v, --verbosity <level>', 'how much to log: 0 to 10', integer(0, 10), 0)
+    .option('-v, --verbosity <level>', 'how much to log: 0 to 10', integerArgument(0, 10), 0)
     .allowExcessArguments(false)
     .action(async (options) => (await import('./up.ts')).up({ ...options, commandLine }))
   for (const option of [
@@ -222,11 +222,11 @@ function skiffCommand(commandLine: readonly string[]): Command {
     .option('--discovery-token-ca-cert-hash <hash>', 'by what the cluster is known: sha256:…')
     .option('--node-name <name>', "default: this machine's name")
     .option('--node-ip <ip>', 'the address that the node tells')
-    .option('--max-pods <n>', 'how many pods may run on it', integer(1, 100_000))
-    .option('-v, --verbosity <level>', 'how much to log: 0 to 10', integer(0, 10), 0)
+    .option('--max-pods <n>', 'how many pods may run on it', integerArgument(1, 100_000))
+    .option('-v, --verbosity <level>', 'how much to log: 0 to 10', integerArgument(0, 10), 0)
     .addOption(nodeDir(home))
     .allowExcessArguments(false)
-    .action(async (server, options) => (await import('./join.ts')).join(server, options))
+    .action(async (server, options) => (await import('./join.ts')).joinCluster(server, options))
   const testServer = program
     .command('test-server')
     .description(
@@ -235,7 +235,7 @@ function skiffCommand(commandLine: readonly string[]): Command {
     .addOption(
       new Option('--clock <clock>', 'manual: time stands still until it is moved').choices(CLOCKS).default('real'),
     )
-    .option('--nodes <n>', 'nodes to run', integer(0, 5000), 1)
+    .option('--nodes <n>', 'nodes to run', integerArgument(0, 5000), 1)
     .option(
       '--cluster-cidr <cidrs>',
       "what the ranges of nodes' pods are pieces of: one range, or one of each family that Services have",
@@ -335,7 +335,7 @@ function skiffCommand(commandLine: readonly string[]): Command {
     .option('--kubeconfig <file>', 'default: $KUBECONFIG, then ~/.kube/config')
     .option('--context <name>', "default: the kubeconfig's current one")
     .option('-n, --namespace <name>', "what it begins with (default: the context's)")
-    .option('--port <n>', 'port of 127.0.0.1; 0 takes a free one', integer(0, 65535), 0)
+    .option('--port <n>', 'port of 127.0.0.1; 0 takes a free one', integerArgument(0, 65535), 0)
     .allowExcessArguments(false)
     .action(async (options) => (await import('./ui.ts')).ui(options))
   const planning = addPlanningCommands(program)

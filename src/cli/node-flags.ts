@@ -1,7 +1,7 @@
 /** skiff up's flags of kubelets that are neither eviction's nor the simulation's, named after the kubelet's own, and what they come to. */
 import { InvalidArgumentError, Option } from 'commander'
 import type { ClusterOptions } from '../cluster/cluster-options.ts'
-import { duration } from './eviction-flags.ts'
+import { durationArgument } from './eviction-flags.ts'
 
 export interface NodeFlags {
   readonly podManifestPath?: string
@@ -31,11 +31,11 @@ export const nodeFlags = (): readonly Option[] => [
   new Option(
     '--minimum-image-ttl-duration <duration>',
     'none goes sooner after it was first seen (default: 2m)',
-  ).argParser(duration),
+  ).argParser(durationArgument),
   new Option(
     '--image-maximum-gc-age <duration>',
     'those that no container has used for so long go in any case (default: 0s, which is never)',
-  ).argParser(duration),
+  ).argParser(durationArgument),
 ]
 
 /** @throws Error for what cannot be read */

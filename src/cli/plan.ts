@@ -89,7 +89,7 @@ function gates({ goes }: Plan, kinds: Kinds, { expectNone, max }: PlanFlags): re
   return tooMany ? [...closed, `${goes.length} objects would go, and at most ${max} may (--max)`] : closed
 }
 
-export async function planDelete(words: readonly string[], flags: DeleteFlags): Promise<void> {
+export async function tellPlanOfDelete(words: readonly string[], flags: DeleteFlags): Promise<void> {
   const { filename, cascade, ignoreNotFound = flags.all === true, now, force } = flags
   requirePlannable(flags)
   if (now === true && flags.gracePeriod !== undefined)
@@ -211,7 +211,7 @@ function foldersIn(name: string): readonly string[] {
     .sort()
 }
 
-export async function planDrain(
+export async function tellPlanOfDrain(
   node: string,
   flags: PlanFlags & Omit<DrainRequest, 'node'> & { readonly gracePeriod?: number },
 ) {
@@ -228,7 +228,7 @@ export async function planDrain(
   await planned(flags, () => () => drainDeed(request))
 }
 
-export async function planUninstall(
+export async function tellPlanOfUninstall(
   names: readonly string[],
   flags: PlanFlags & Pick<DeleteFlags, 'cascade' | 'ignoreNotFound'>,
 ) {
@@ -237,7 +237,7 @@ export async function planUninstall(
   await planned(flags, (namespace) => (read) => uninstallDeed(read, files, namespace, { cascade, ignoreNotFound }))
 }
 
-export async function planApply(flags: PlanFlags & Pick<DeleteFlags, 'filename'>): Promise<void> {
+export async function tellPlanOfApply(flags: PlanFlags & Pick<DeleteFlags, 'filename'>): Promise<void> {
   if (flags.filename.length === 0) throw new StartError('say what is to be applied: -f FILE')
   const files = flags.filename.map((name) => manifestFile(name, false))
   await planned(flags, (namespace) => (read) => applyDeed(read, files, namespace))

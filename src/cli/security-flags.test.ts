@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Command } from 'commander'
-import { boolean, integer, securityOptions } from './security-flags.ts'
+import { booleanArgument, integerArgument, securityOptions } from './security-flags.ts'
 
 /** What a command with these flags is given. @throws commander's error for what it refuses */
 function parsed(...args: readonly string[]): Readonly<Record<string, unknown>> {
@@ -11,16 +11,17 @@ function parsed(...args: readonly string[]): Readonly<Record<string, unknown>> {
 }
 
 test('a number is one, within its bounds', () => {
-  const parse = integer(1, 20)
+  const parse = integerArgument(1, 20)
   assert.deepEqual([parse('1'), parse('20'), parse('007')], [1, 20, 7])
   for (const text of ['0', '21', '-1', '1.5', '1e1', '0x5', '', ' 1', 'one'])
     assert.throws(() => parse(text), { message: 'must be a number from 1 to 20.' }, text)
 })
 
 test('a switch is written as Go writes it', () => {
-  for (const text of ['1', 't', 'T', 'true', 'True', 'TRUE']) assert.equal(boolean(text), true)
-  for (const text of ['0', 'f', 'F', 'false', 'False', 'FALSE']) assert.equal(boolean(text), false)
-  for (const text of ['', 'yes', 'no', '2', 'truee']) assert.throws(() => boolean(text), /must be true or false/)
+  for (const text of ['1', 't', 'T', 'true', 'True', 'TRUE']) assert.equal(booleanArgument(text), true)
+  for (const text of ['0', 'f', 'F', 'false', 'False', 'FALSE']) assert.equal(booleanArgument(text), false)
+  for (const text of ['', 'yes', 'no', '2', 'truee'])
+    assert.throws(() => booleanArgument(text), /must be true or false/)
   assert.equal(parsed('--anonymous-auth')['anonymousAuth'], true)
   assert.equal(parsed('--anonymous-auth=false')['anonymousAuth'], false)
   assert.equal(parsed()['anonymousAuth'], undefined)

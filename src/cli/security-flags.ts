@@ -12,9 +12,9 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
       '--audit-log-path <file>',
       'where the audit log goes, - for standard output (default: audit.log in the data directory)',
     ],
-    ['--audit-log-maxsize <mb>', 'rotate the audit log at this size', integer(1, 1_000_000)],
-    ['--audit-log-maxbackup <n>', 'rotated audit logs to keep', integer(0, 1_000_000)],
-    ['--audit-log-maxage <days>', 'days to keep them', integer(0, 1_000_000)],
+    ['--audit-log-maxsize <mb>', 'rotate the audit log at this size', integerArgument(1, 1_000_000)],
+    ['--audit-log-maxbackup <n>', 'rotated audit logs to keep', integerArgument(0, 1_000_000)],
+    ['--audit-log-maxage <days>', 'days to keep them', integerArgument(0, 1_000_000)],
   ],
   'Kubelets:': [
     [
@@ -30,8 +30,12 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
     ],
   ],
   'Overload:': [
-    ['--max-requests-inflight <n>', 'with the next, requests worked on at once (default: 400)', integer(0, 1_000_000)],
-    ['--max-mutating-requests-inflight <n>', 'added to the last (default: 200)', integer(0, 1_000_000)],
+    [
+      '--max-requests-inflight <n>',
+      'with the next, requests worked on at once (default: 400)',
+      integerArgument(0, 1_000_000),
+    ],
+    ['--max-mutating-requests-inflight <n>', 'added to the last (default: 200)', integerArgument(0, 1_000_000)],
     [
       '--enable-priority-and-fairness [bool]',
       'false: reads and writes have these limits each, and what comes beyond is refused (default: true)',
@@ -93,7 +97,7 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
     [
       '--anonymous-auth [bool]',
       'requests without credentials are of system:anonymous, and not refused (default: true)',
-      boolean,
+      booleanArgument,
     ],
     ['--token-auth-file <file>', 'static tokens: lines of token,user,uid,"group,group"'],
     [
@@ -160,7 +164,7 @@ function optionOf([flags, description, parse]: Flag): Option {
   return parse === undefined ? option : option.argParser(parse as (text: string, before: unknown) => unknown)
 }
 
-export function integer(least: number, most: number): (text: string) => number {
+export function integerArgument(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = Number(text)
     if (!/^\d+$/.test(text) || value < least || value > most) {
@@ -171,7 +175,7 @@ export function integer(least: number, most: number): (text: string) => number {
 }
 
 /** A switch as Go's flags write it. Without a value commander passes nothing and takes it for true. */
-export function boolean(text: string): boolean {
+export function booleanArgument(text: string): boolean {
   const value = /^(1|t|true)$/i.test(text) ? true : /^(0|f|false)$/i.test(text) ? false : undefined
   if (value === undefined) throw new InvalidArgumentError('must be true or false.')
   return value

@@ -1,7 +1,7 @@
 /** The flags by which simulated containers may use something of this machine. */
 import { Option } from 'commander'
 import type { SimulationOptions } from '../cluster/simulation.ts'
-import { integer } from './security-flags.ts'
+import { integerArgument } from './security-flags.ts'
 
 export interface SimulationFlags {
   readonly simDir?: string
@@ -26,7 +26,7 @@ export const simulationFlags = (): readonly Option[] => [
   new Option(
     '--simulated-nodes <n>',
     'with --runtime cri, simulated nodes beside the real ones (default: 0)',
-  ).argParser(integer(0, 2000)),
+  ).argParser(integerArgument(0, 2000)),
 ]
 
 export const simulationOptions = ({

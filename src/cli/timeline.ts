@@ -8,7 +8,7 @@ import type { Runtime } from '../base/runtime.ts'
 import { StartError } from '../cluster/errors.ts'
 import { SKIFF_VERSION } from '../cluster/version.ts'
 import { askTimeline, type TimelineForm, tell, timelineAs } from '../inspect/timeline/ask.ts'
-import { type ClusterFlags, chosenCluster, targetOf, told } from './any-cluster.ts'
+import { type ClusterFlags, chosenCluster, targetOfWords, told } from './any-cluster.ts'
 
 export interface TimelineFlags extends ClusterFlags {
   readonly namespace?: string
@@ -30,7 +30,7 @@ export async function timeline(words: readonly string[], flags: TimelineFlags): 
   const atMostMs = flags.for === undefined ? undefined : durationMs(flags.for)
   const auditLog = flags.auditLog === undefined ? undefined : openAuditLog(flags.auditLog)
   const { transport, namespace } = chosenCluster(runtime, flags)
-  const target = targetOf('timeline', words, flags.namespace ?? namespace)
+  const target = targetOfWords('timeline', words, flags.namespace ?? namespace)
   const question = { cascade, ...(target === undefined ? {} : { target }), ...(uid === undefined ? {} : { uid }) }
   try {
     const text = await told(transport, async () => {

@@ -1,15 +1,17 @@
 /** skiff token: bootstrap tokens, by which machines join a cluster. */
+
 import { readFileSync } from 'node:fs'
 import { GoDurationError, parseGoDuration } from '../base/go-duration.ts'
 import { holdProcess } from '../base/live-clock.ts'
 import { liveRuntime } from '../base/live-runtime.ts'
+import { isLoopback } from '../base/loopback.ts'
 import { plainLine } from '../base/plain-text.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { httpsTransport } from '../client/https-transport.ts'
 import { endpointFromKubeconfig } from '../client/read-kubeconfig.ts'
 import { createClient } from '../client/transport.ts'
-import { isLoopback } from '../cluster/addresses.ts'
+
 import { clusterDirectory, holder, readState } from '../cluster/directory.ts'
 import { StartError } from '../cluster/errors.ts'
 import { readToken, tokenText } from '../cluster/join/bootstrap-token.ts'
@@ -28,7 +30,7 @@ export async function tokenCreate({ dataDir, ttl, description }: TokenOptions): 
   await asAdministrator(dataDir, async (client, runtime, meeting) => {
     const wish = { ttlMs: ttlMs === 0 ? undefined : ttlMs, ...(description === undefined ? {} : { description }) }
     const token = await createBootstrapToken(runtime, client, meeting, wish)
-    if (isLoopback(new URL(meeting.server).hostname.replace(/^\[|\]$/g, '')))
+    if (isLoopback(new URL(meeting.server).hostname))
       process.stderr.write(
         `skiff: ${meeting.server} can be reached from this machine alone: start the cluster with --bind-address IP for others\n`,
       )

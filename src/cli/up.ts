@@ -8,7 +8,7 @@ import type { SecurityOptions } from '../cluster/security.ts'
 import { stopOnSignals } from '../cluster/signals.ts'
 import type { StoreState } from '../storage/engine.ts'
 import { type EtcdFlags, etcdOf } from './etcd-flags.ts'
-import { type EvictionOptions, evictionOf } from './eviction-flags.ts'
+import { type EvictionFlagOptions, evictionFlagsOf } from './eviction-flags.ts'
 import { type FaultFlags, faultsOf } from './fault-commands.ts'
 import { type NodeFlags, nodeSettingsOf } from './node-flags.ts'
 import { type SchedulerFlags, schedulerOf } from './scheduler-flags.ts'
@@ -17,7 +17,7 @@ import { type SimulationFlags, simulationOptions } from './simulation-flags.ts'
 export interface UpOptions
   extends SecurityOptions,
     EtcdFlags,
-    EvictionOptions,
+    EvictionFlagOptions,
     NodeFlags,
     FaultFlags,
     SimulationFlags,
@@ -81,7 +81,7 @@ export async function up(options: UpOptions): Promise<void> {
   }
   try {
     release = hold(directory)
-    const eviction = evictionOf(options)
+    const eviction = evictionFlagsOf(options)
     const settings = nodeSettingsOf(options)
     const scheduler = await schedulerOf(options)
     const { startCluster } = await import('../cluster/cluster.ts')

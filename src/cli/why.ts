@@ -8,7 +8,7 @@ import { StartError } from '../cluster/errors.ts'
 import { SKIFF_VERSION } from '../cluster/version.ts'
 import { askWhy, type WhyOptions } from '../inspect/why/ask.ts'
 import { followTarget } from '../inspect/why/follow.ts'
-import { type ClusterFlags, chosenCluster, targetOf, told } from './any-cluster.ts'
+import { type ClusterFlags, chosenCluster, targetOfWords, told } from './any-cluster.ts'
 
 export interface WhyFlags extends ClusterFlags {
   readonly namespace?: string
@@ -21,7 +21,7 @@ export interface WhyFlags extends ClusterFlags {
 export async function why(words: readonly string[], flags: WhyFlags): Promise<void> {
   const runtime = liveRuntime()
   const { transport, namespace } = chosenCluster(runtime, flags)
-  const target = targetOf('why', words, flags.namespace ?? namespace)
+  const target = targetOfWords('why', words, flags.namespace ?? namespace)
   const userAgent = `skiff/${SKIFF_VERSION} why`
   const say = (text: string) => void process.stdout.write(text)
   const options: WhyOptions = {

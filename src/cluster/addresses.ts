@@ -1,7 +1,9 @@
 /** Where the API server listens, and where others reach it. */
+
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { familyOf, type IPFamily } from '../api/objects/ip.ts'
+import { isLoopback } from '../base/loopback.ts'
 import { StartError } from './errors.ts'
 
 export const serverUrl = (host: string, port: number): string =>
@@ -13,10 +15,6 @@ export const isWildcard = (host: string): boolean => host === '0.0.0.0' || host 
 /** A server that listens on `host` is reached at that address of its machine. */
 export const listensAt = (host: string, address: string): boolean =>
   host === address || host === '::' || (host === '0.0.0.0' && isIP(address) === 4)
-
-/** Only this machine reaches it. `host`: an address or a name, without brackets. */
-export const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 
 const isLinkLocal = (address: string): boolean => /^(169\.254\.|fe[89ab])/i.test(address)
 

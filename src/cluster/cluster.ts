@@ -38,7 +38,7 @@ import { createForks, type Fork, type ForkStart, forkControl } from './fork.ts'
 import { loadIdentity } from './identity.ts'
 import { makeInitialObjects, untilDefaultAccount } from './initial-objects.ts'
 import { lastRequests } from './last-requests.ts'
-import { listen } from './listen.ts'
+import { listenForClients } from './listen.ts'
 import { furtherNodesOf, prepareMachine, realNode } from './machine-nodes.ts'
 import { besideNodes, createKubeletsHere, numberedNodes } from './nodes.ts'
 import { type Component, chosenComponents, DEFAULT_HOST } from './options.ts'
@@ -198,11 +198,11 @@ async function start(
   const kept = keepRequests > 0 ? lastRequests(runtime, keepRequests) : undefined
   const watched = kept?.around(counted) ?? counted
   const answer: EagerHandler = (request) => scope.run(() => watched(request))
-  const http = await listen(runtime, answer, identity, host, options.port ?? 0, moved !== undefined)
+  const http = await listenForClients(runtime, answer, identity, host, options.port ?? 0, moved !== undefined)
   moved?.outside.watches(http.watches)
   undo.push(() => http.stop(GRACE_MS))
   for (const address of forPods.filter((one) => !listensAt(host, one))) {
-    const beside = await listen(runtime, answer, identity, address, http.port, moved !== undefined)
+    const beside = await listenForClients(runtime, answer, identity, address, http.port, moved !== undefined)
     undo.push(() => beside.stop(GRACE_MS))
   }
   const url = serverUrl(isWildcard(host) ? DEFAULT_HOST : host, http.port)

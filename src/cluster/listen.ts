@@ -10,7 +10,7 @@ import type { Identity } from './identity.ts'
 const onMachineTime = (runtime: Runtime): Runtime => ({ ...runtime, clock: runtime.machineClock })
 
 /** @throws StartError where the address cannot be had */
-export async function listen(
+export async function listenForClients(
   runtime: Runtime,
   handler: EagerHandler,
   { serving, clientCas, frontProxies }: Identity,

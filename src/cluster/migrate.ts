@@ -6,9 +6,9 @@ import { holdProcess } from '../base/live-clock.ts'
 import { liveRuntime } from '../base/live-runtime.ts'
 import type { Runtime } from '../base/runtime.ts'
 import {
-  changed,
   copyTo,
   fillTables,
+  halfFilledError,
   type Migrated,
   type MigrationSource,
   readSource,
@@ -82,7 +82,7 @@ const toEtcd = async (runtime: Runtime, { to, etcd }: MigrateOptions, source: Mi
 async function toDirectory(runtime: Runtime, to: string, source: MigrationSource, name: string): Promise<Migrated> {
   const { migration: file, store } = clusterDirectory(to)
   const begun = existsSync(file)
-  if (begun && readFileSync(file, 'utf8') !== name) throw changed(readFileSync(file), Buffer.from(name))
+  if (begun && readFileSync(file, 'utf8') !== name) throw halfFilledError(readFileSync(file), Buffer.from(name))
   const tables = openLmdbTables(runtime, store)
   let migrated: Migrated
   try {

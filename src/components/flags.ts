@@ -96,7 +96,7 @@ function whyWrong(type: FlagType, value: string): string | undefined {
     case 'float':
       return value.trim() !== '' && Number.isFinite(Number(value)) ? undefined : parsing('ParseFloat')
     case 'duration':
-      return duration(value) === undefined ? `time: invalid duration ${JSON.stringify(value)}` : undefined
+      return asDuration(value) === undefined ? `time: invalid duration ${JSON.stringify(value)}` : undefined
     case 'ip':
       return /^[0-9a-fA-F:.]+$/.test(value) ? undefined : `failed to parse IP: ${JSON.stringify(value)}`
     default:
@@ -105,7 +105,7 @@ function whyWrong(type: FlagType, value: string): string | undefined {
 }
 
 /** A Go duration in nanoseconds; undefined when it is none. */
-export function duration(text: string): bigint | undefined {
+export function asDuration(text: string): bigint | undefined {
   try {
     return parseGoDuration(text)
   } catch {
@@ -123,7 +123,7 @@ function refuseLacking({ name, type, handling, usual }: Flag, found: readonly st
   if (handling !== 'lacking' || found.length === 0) return
   const isUsual = (value: string) => {
     if (type === 'bool') return String(asBoolean(value)) === usual
-    if (type === 'duration') return duration(value) === duration(usual ?? '0')
+    if (type === 'duration') return asDuration(value) === asDuration(usual ?? '0')
     if (type === 'float') return Number(value) === Number(usual ?? '0')
     return value === (usual ?? (type === 'int' ? '0' : ''))
   }
@@ -161,6 +161,6 @@ export function readFlags(table: ReadonlyMap<string, Flag>, values: FlagValues):
       const found = text(name)
       return found === undefined ? undefined : Number(found)
     },
-    ms: (name) => Number(duration(text(name) ?? '0s') ?? 0n) / 1e6,
+    ms: (name) => Number(asDuration(text(name) ?? '0s') ?? 0n) / 1e6,
   }
 }

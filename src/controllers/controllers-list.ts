@@ -23,7 +23,7 @@ import { createExpandController } from './persistentvolume-expander/expand-contr
 import { createPodGarbageCollector } from './pod-garbage-collector/pod-gc-controller.ts'
 import { createHpaController } from './podautoscaler/hpa-controller.ts'
 import { createReplicaController } from './replicaset/replica-controller.ts'
-import { replicaSets, replicationControllers } from './replicaset/replicaset-and-replicationcontroller.ts'
+import { replicaSetFlavor, replicationControllerFlavor } from './replicaset/replicaset-and-replicationcontroller.ts'
 import { createResourceClaimController } from './resourceclaim/resourceclaim-controller.ts'
 import { createResourceQuotaController } from './resourcequota/resourcequota-controller.ts'
 import { createServiceCidrController } from './service-cidr/service-cidr-controller.ts'
@@ -53,9 +53,11 @@ export const controllerEntries: readonly ControllerEntry[] = [
   entry('namespace-controller', 'namespace-controller', createNamespaceController),
   entry('serviceaccount-controller', 'service-account-controller', createServiceAccountController),
   entry('deployment-controller', 'deployment-controller', createDeploymentController),
-  entry('replicaset-controller', 'replicaset-controller', (context) => createReplicaController(context, replicaSets)),
+  entry('replicaset-controller', 'replicaset-controller', (context) =>
+    createReplicaController(context, replicaSetFlavor),
+  ),
   entry('replicationcontroller-controller', 'replication-controller', (context) =>
-    createReplicaController(context, replicationControllers),
+    createReplicaController(context, replicationControllerFlavor),
   ),
   entry('node-lifecycle-controller', 'node-controller', (context) =>
     createNodeLifecycleController(context, context.settings?.nodeLifecycle),

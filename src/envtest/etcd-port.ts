@@ -183,9 +183,6 @@ function accept(socket: Socket, headers = ''): void {
   )
 }
 
-/** Of this machine's own, by name or number. */
-export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(host)
-
 /** @throws what the system says, as that another listens there */
 export async function listenOn(
   server: Server,

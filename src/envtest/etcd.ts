@@ -3,16 +3,18 @@
  * itself here (store-link.ts), answers clients of etcd through this port (etcd-port.ts), and is told by its connection when this
  * process is gone.
  */
+
 import { once } from 'node:events'
 import { mkdirSync, writeSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { messageOf } from '../base/errors.ts'
 import { liveClock } from '../base/live-clock.ts'
+import { isLoopback } from '../base/loopback.ts'
 import { FlagError, parseFlags } from '../components/flags.ts'
 import { ETCD_FLAGS } from './etcd-flags.ts'
 import { ETCD_PAGES, ETCD_VERSION } from './etcd-pages.ts'
-import { createEtcdPort, type EtcdPort, type EtcdPortOptions, isLoopback, listenOn } from './etcd-port.ts'
-import { type Place, TO_SHELL } from './hand-over.ts'
+import { createEtcdPort, type EtcdPort, type EtcdPortOptions, listenOn } from './etcd-port.ts'
+import { type EtcdPlace, TO_SHELL } from './hand-over.ts'
 import { helpOf } from './help.ts'
 import { isHeldBeside } from './listeners.ts'
 import { type Ancestors, ancestorsOf, LOOK_MS, watchParent } from './parent.ts'
@@ -73,7 +75,7 @@ function clientUrl(text: string): URL {
 }
 
 async function serve(urls: readonly URL[], { shell, parent }: Ancestors): Promise<void> {
-  const place = (): Place => ({
+  const place = (): EtcdPlace => ({
     node: process.pid,
     shell: shell as number,
     ...(parent === undefined ? {} : { parent }),

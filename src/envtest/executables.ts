@@ -6,7 +6,7 @@ import { KUBE_APISERVER_FLAGS } from '../components/kube-apiserver-flags.ts'
 import { ETCD_FLAGS } from './etcd-flags.ts'
 import { helpOf } from './help.ts'
 
-export async function main([name, ...args]: readonly string[]): Promise<void> {
+export async function runExecutable([name, ...args]: readonly string[]): Promise<void> {
   if (args.includes('--help')) process.stdout.write(executableHelp(name ?? ''))
   else if (name === 'etcd') (await import('./etcd.ts')).etcd([name, ...args])
   else if (name === 'kube-apiserver') await (await import('./kube-apiserver.ts')).kubeApiserver(args, process.env)

@@ -5,15 +5,17 @@
  * kube-apiserver has opened meanwhile. When kube-apiserver is gone the shell reads the end, and starts Node again; when the shell is gone,
  * or the one that started it, kube-apiserver sees it. On Linux alone: what is known of other processes is read in /proc.
  */
+
 import { closeSync, constants, fstatSync, openSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
 import type { Clock } from '../base/clock.ts'
-import { createEtcdPort, isLoopback, listenOn, type Pages } from './etcd-port.ts'
+import { isLoopback } from '../base/loopback.ts'
+import { createEtcdPort, listenOn, type Pages } from './etcd-port.ts'
 import { LOOK_MS } from './parent.ts'
 import { processOf } from './processes.ts'
 
 /** What etcd tells of itself to the kube-apiserver that attaches itself. */
-export interface Place {
+export interface EtcdPlace {
   /** Node, whose output the shell reads. */
   readonly node: number
   readonly shell: number
@@ -26,9 +28,9 @@ export interface Place {
 export const TO_SHELL = 'handed-over\n'
 
 /** In a header of etcd's answer. `port`: at which etcd gave it. Undefined for what is none, or is not of that port. */
-export function readPlace(text: string | undefined, port: number): Place | undefined {
+export function readPlace(text: string | undefined, port: number): EtcdPlace | undefined {
   try {
-    const place = JSON.parse(text ?? '') as Place
+    const place = JSON.parse(text ?? '') as EtcdPlace
     const ids = [place.node, place.shell, ...(place.parent === undefined ? [] : [place.parent])]
     const isWhole =
       ids.every((id) => Number.isSafeInteger(id) && id > 0) &&
@@ -52,7 +54,7 @@ export interface HandedOver {
  */
 export async function takeOver(
   clock: Clock,
-  place: Place,
+  place: EtcdPlace,
   pages: Pages,
   take: (client: Socket) => void,
 ): Promise<HandedOver | undefined> {
@@ -95,7 +97,7 @@ export async function takeOver(
 }
 
 /** Processes of this user, each started by the next. */
-function isAsTold({ node, shell, parent }: Place): boolean {
+function isAsTold({ node, shell, parent }: EtcdPlace): boolean {
   const [lower, upper] = [processOf(node), processOf(shell)]
   const own = process.geteuid?.()
   return (

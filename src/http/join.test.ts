@@ -4,7 +4,7 @@ import { duplexPair } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { simulatedRuntime } from '../base/simulated-runtime.ts'
-import { join, passUpgrade, SESSION_IDLE_MS } from './join.ts'
+import { joinConnections, passUpgrade, SESSION_IDLE_MS } from './join.ts'
 
 /** Two connections, each with its far end in the test's hands. */
 function connections() {
@@ -52,7 +52,7 @@ test('the answer to a change of protocol is passed on without what is of its con
 
 test('what one side does not read the other can write no more of', async () => {
   const { client, one, other } = connections()
-  void join(clock, one, other)
+  void joinConnections(clock, one, other)
   let written = 0
   const chunk = Buffer.alloc(64 * 1024)
   const write = () => {
@@ -73,7 +73,7 @@ test('what one side does not read the other can write no more of', async () => {
 
 test('when one side breaks, the other ends', async () => {
   const { client, one, server, other } = connections()
-  const joined = join(clock, one, other)
+  const joined = joinConnections(clock, one, other)
   server.resume()
   client.resume()
   one.destroy(new Error('broken'))
@@ -84,7 +84,7 @@ test('when one side breaks, the other ends', async () => {
 test('a session in which nothing is said for hours is cut', async () => {
   const runtime = simulatedRuntime(1)
   const { one, other } = connections()
-  const joined = join(runtime.clock, one, other)
+  const joined = joinConnections(runtime.clock, one, other)
   const begin = runtime.clock.now()
   await runtime.run({ until: () => one.destroyed })
   assert.equal(runtime.clock.now() - begin, SESSION_IDLE_MS)
@@ -94,7 +94,7 @@ test('a session in which nothing is said for hours is cut', async () => {
 
 test('a side that ends only after the other is gone is seen to end, whatever it said meanwhile', async () => {
   const { client, one, server, other } = connections()
-  const joined = join(clock, one, other)
+  const joined = joinConnections(clock, one, other)
   client.write('before')
   server.resume()
   client.resume()

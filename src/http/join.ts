@@ -15,10 +15,10 @@ export function passUpgrade(clock: Clock, client: Duplex, clientHead: Uint8Array
   client.write(`HTTP/1.1 101 Switching Protocols\r\n${headerLines(upstream.rawHeaders)}\r\n`)
   if (upstream.head.length > 0) client.write(upstream.head)
   if (clientHead.length > 0) upstream.socket.write(clientHead)
-  return join(clock, client, upstream.socket)
+  return joinConnections(clock, client, upstream.socket)
 }
 
-export function join(clock: Clock, one: Duplex, other: Duplex): Promise<void> {
+export function joinConnections(clock: Clock, one: Duplex, other: Duplex): Promise<void> {
   return new Promise((resolve) => {
     let open = 2
     const cut = () => {

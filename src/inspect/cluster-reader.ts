@@ -32,7 +32,7 @@ export interface ListQuestion {
   readonly metadataOnly?: boolean
 }
 
-export type Row = readonly unknown[]
+export type TableRow = readonly unknown[]
 
 export interface AccessQuestion {
   readonly user: string
@@ -58,7 +58,7 @@ export interface ClusterReader {
    * Columns that kubectl prints, of each object a row, without the object: the cells in the order of the names asked for, undefined where
    * there is no such column. Not noted where it fails.
    */
-  rows(gvr: GroupVersionResource, fieldSelector: string, columns: readonly string[]): Promise<Read<readonly Row[]>>
+  rows(gvr: GroupVersionResource, fieldSelector: string, columns: readonly string[]): Promise<Read<readonly TableRow[]>>
   /** A path that is no resource, as text. */
   text(path: string, query?: Readonly<Record<string, string>>): Promise<Read<string>>
   /** A path as JSON, with an Accept header. */
@@ -340,7 +340,7 @@ async function fromEverywhere(all: Promise<Read<readonly KubeObject[]>>, namespa
 }
 
 /** @throws Error for an answer that is no table */
-function rowsOf(answer: KubeObject, columns: readonly string[]): readonly Row[] {
+function rowsOf(answer: KubeObject, columns: readonly string[]): readonly TableRow[] {
   if (!isTable(answer)) throw new Error(`${answer.kind} is no table`)
   const places = columns.map((column) => answer.columnDefinitions.findIndex(({ name }) => name === column))
   return (answer.rows ?? []).map(({ cells }) => places.map((place) => cells[place]))

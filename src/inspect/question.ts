@@ -2,7 +2,7 @@
 import type { NamedResource } from '../client/aggregated-discovery.ts'
 import type { Kinds } from './kinds.ts'
 
-export interface Target {
+export interface QuestionTarget {
   /** As kubectl takes it. */
   readonly kind: string
   readonly name: string

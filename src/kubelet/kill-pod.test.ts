@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { simulatedRuntime } from '../base/simulated-runtime.ts'
-import { createKiller, graceOf } from './kill-pod.ts'
+import { createKiller, graceOfKill } from './kill-pod.ts'
 import type { Pod } from './pod.ts'
 import { createPodAddresses, podCIDROf } from './pod-addresses.ts'
 import type { PodEvents } from './pod-events.ts'
@@ -104,9 +104,9 @@ test('the time to end: of the deletion, else of the probe that failed, else of t
   const containers = [{ name: 'a', image: 'i', livenessProbe: probe }]
   const probed: Pod = { ...pod, spec: { ...pod.spec, containers } }
   const deleted: Pod = { ...probed, metadata: { ...pod.metadata, deletionGracePeriodSeconds: 1 } }
-  assert.equal(graceOf(probed, 'a', 'liveness'), 3)
-  assert.equal(graceOf(probed, 'a', 'startup'), 7)
-  assert.equal(graceOf(probed, 'a', 'pod ends'), 7)
-  assert.equal(graceOf({ ...pod, spec: { containers } }, 'a', 'pod ends'), 30)
-  assert.equal(graceOf(deleted, 'a', 'liveness'), 1)
+  assert.equal(graceOfKill(probed, 'a', 'liveness'), 3)
+  assert.equal(graceOfKill(probed, 'a', 'startup'), 7)
+  assert.equal(graceOfKill(probed, 'a', 'pod ends'), 7)
+  assert.equal(graceOfKill({ ...pod, spec: { containers } }, 'a', 'pod ends'), 30)
+  assert.equal(graceOfKill(deleted, 'a', 'liveness'), 1)
 })

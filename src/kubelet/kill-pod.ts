@@ -134,13 +134,13 @@ export function createKiller(
 
   return {
     killContainer: (pod, status, reason, message, graceSeconds) =>
-      killOne(pod, status, message, graceSeconds ?? graceOf(pod, status.metadata.name, reason)),
+      killOne(pod, status, message, graceSeconds ?? graceOfKill(pod, status.metadata.name, reason)),
 
     async killPod(pod, status, graceSeconds) {
       const alive = status.containers.filter(({ state }) => state === 'running' || state === 'created')
       const sidecars = initContainersOf(pod).filter(isSidecar)
       const order = new Map(sidecars.map(({ name }, at) => [name, at]))
-      const grace = (name: string) => graceSeconds ?? graceOf(pod, name, 'pod ends')
+      const grace = (name: string) => graceSeconds ?? graceOfKill(pod, name, 'pod ends')
       const failures: string[] = []
       const kill = (one: RuntimeContainerStatus, turn?: Promise<unknown>) =>
         killOne(pod, one, '', grace(one.metadata.name), turn).catch((error) => {
@@ -182,7 +182,7 @@ const failureText = (step: string, of: string, error: unknown) =>
   `failed to "${step}" for "${of}" with ${step}Error: ${JSON.stringify(messageOf(error))}`
 
 /** Seconds a container has to end by itself. */
-export function graceOf(pod: Pod, name: string, reason: KillReason): number {
+export function graceOfKill(pod: Pod, name: string, reason: KillReason): number {
   const { deletionGracePeriodSeconds } = pod.metadata
   if (deletionGracePeriodSeconds !== undefined) return boundedSeconds(deletionGracePeriodSeconds)
   const container = containerNamed(pod, name)

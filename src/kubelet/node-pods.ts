@@ -2,7 +2,9 @@
  * What looks after the pods of one node: what PodConfig, PLEG and the probes tell becomes work of the pod workers; around them
  * PodManager, PodCache and StatusManager. A simulated node makes it with its first pod (kubelet.ts).
  */
+
 import type { Node, PodStatus } from '../api/generated/types.ts'
+import { isMirrorPod } from '../api/objects/mirror-pods.ts'
 import type { Timer } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
@@ -26,7 +28,7 @@ import { createNodeEvents } from './node-events.ts'
 import { removeOrphans } from './orphaned-pods.ts'
 import { createPleg } from './pleg.ts'
 import { isTerminalPhase, namespaceOf, type Pod, reachOf, specOf, uidOf } from './pod.ts'
-import { admissionRefusal, createAllocations, type Refusal } from './pod-admission.ts'
+import { type AdmissionRefusal, admissionRefusal, createAllocations } from './pod-admission.ts'
 import { createPodCache, type RuntimePodStatus } from './pod-cache.ts'
 import { createPodCertificates } from './pod-certificates.ts'
 import type { PodConfigHandler, PodOperation } from './pod-config.ts'
@@ -39,7 +41,6 @@ import { createProbeManager } from './probes/probe-manager.ts'
 import type { ContainerRuntime } from './runtimes/runtime.ts'
 import type { AdoptedPod } from './runtimes/simulated/manner.ts'
 import { createContainerStarter } from './start-container.ts'
-import { isMirrorPod } from './static-pods/static-pod.ts'
 import { createStaticPods, type StaticPods } from './static-pods/static-pods.ts'
 import { createStatusManager } from './status-manager.ts'
 import { type SyncParts, syncPod } from './sync-pod.ts'
@@ -386,7 +387,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     staticPods.reconcile(pod)
   }
 
-  function unsupported(pod: Pod): Refusal | undefined {
+  function unsupported(pod: Pod): AdmissionRefusal | undefined {
     if (specOf(pod).securityContext?.supplementalGroupsPolicy !== 'Strict' || machine?.knowsStrictGroups() !== false)
       return undefined
     const reason = 'SupplementalGroupsPolicyNotSupported'

@@ -10,7 +10,7 @@ import { toleratesTaint } from '../api/objects/taints.ts'
 import { isExtendedResource } from '../api/validation/resource-names.ts'
 import { type Pod, specOf, uidOf } from './pod.ts'
 
-export interface Refusal {
+export interface AdmissionRefusal {
   readonly reason: string
   readonly message: string
 }
@@ -73,7 +73,7 @@ export function admissionRefusal(
   node: Node | undefined,
   allocatable: Readonly<Record<string, string>>,
   others: Allocations,
-): (Refusal & { readonly shortages?: readonly Shortage[] }) | undefined {
+): (AdmissionRefusal & { readonly shortages?: readonly Shortage[] }) | undefined {
   const shortages = shortagesOf(pod, { ...node?.status?.allocatable, ...allocatable }, others)
   const other = (node === undefined ? undefined : nodeRefusal(pod, node)) ?? portRefusal(pod, others)
   const [first] = shortages
@@ -121,7 +121,7 @@ export function resizeRefusal(
   pod: Pod,
   allocatable: Readonly<Record<string, string>>,
   others: Allocations,
-): Refusal | undefined {
+): AdmissionRefusal | undefined {
   for (const [name, nanos] of requestsOf(pod)) {
     const capacity = nanosOf(allocatable[name] ?? '0')
     if (nanos > capacity) {
@@ -139,7 +139,7 @@ export function amountOf(name: string, nanos: bigint): bigint {
   return (nanos + unit - 1n) / unit
 }
 
-function outOf({ name, requested, used, capacity }: Lack): Refusal {
+function outOf({ name, requested, used, capacity }: Lack): AdmissionRefusal {
   const amount = (nanos: bigint) => amountOf(name, nanos)
   return {
     reason: `OutOf${name}`,
@@ -147,7 +147,7 @@ function outOf({ name, requested, used, capacity }: Lack): Refusal {
   }
 }
 
-function nodeRefusal(pod: Pod, node: Node): Refusal | undefined {
+function nodeRefusal(pod: Pod, node: Node): AdmissionRefusal | undefined {
   const spec = specOf(pod)
   if (!selectsNode(spec, node))
     return {
@@ -180,7 +180,7 @@ function hostPortsOf(pod: Pod): readonly HostPort[] {
   return found
 }
 
-function portRefusal(pod: Pod, others: Allocations): Refusal | undefined {
+function portRefusal(pod: Pod, others: Allocations): AdmissionRefusal | undefined {
   const wanted = hostPortsOf(pod)
   if (wanted.length === 0) return undefined
   const anyIP = (ip: string) => ip === '0.0.0.0' || ip === '::'

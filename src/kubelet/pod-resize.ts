@@ -6,7 +6,7 @@
 import type { PodCondition, ResourceRequirements } from '../api/generated/types.ts'
 import { sameJson } from '../api/same.ts'
 import { type Container, initContainersOf, isSidecar, isTerminalPhase, type Pod, specOf, uidOf } from './pod.ts'
-import { type Allocations, type Refusal, resizeRefusal } from './pod-admission.ts'
+import { type AdmissionRefusal, type Allocations, resizeRefusal } from './pod-admission.ts'
 import { latestContainer, type RuntimePodStatus } from './pod-cache.ts'
 import type { RuntimeContainerStatus } from './runtimes/runtime.ts'
 
@@ -34,7 +34,7 @@ interface Given {
 
 interface Entry {
   given: Given
-  refusal: Refusal | undefined
+  refusal: AdmissionRefusal | undefined
   /** Ids of containers whose resources were changed while they ran. */
   readonly changed: Set<string>
 }

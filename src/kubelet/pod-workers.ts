@@ -93,7 +93,7 @@ export function createPodWorkers(options: PodWorkerOptions): PodWorkers {
   }
 
   function terminate(worker: Worker, update: PodUpdate): void {
-    const grace = graceOf(update)
+    const grace = askedGraceOf(update)
     const phase = phases.get(worker.uid)
     if (phase === 'syncing') {
       phases.set(worker.uid, 'terminating')
@@ -208,7 +208,7 @@ export function createPodWorkers(options: PodWorkerOptions): PodWorkers {
 }
 
 /** The time the pod has to end, in whole seconds, at least 1; undefined: what its spec says. */
-function graceOf({ pod, gracePeriodSeconds }: PodUpdate): number | undefined {
+function askedGraceOf({ pod, gracePeriodSeconds }: PodUpdate): number | undefined {
   const { deletionGracePeriodSeconds } = pod.metadata
   const own = deletionGracePeriodSeconds === undefined ? specOf(pod).terminationGracePeriodSeconds : undefined
   const asked = [deletionGracePeriodSeconds, gracePeriodSeconds].filter((seconds) => seconds !== undefined)

@@ -8,12 +8,12 @@ import { nanosOf } from '../api/objects/quantity.ts'
 import { type Clock, sleep } from '../base/clock.ts'
 import { isCritical } from './eviction/ranking.ts'
 import { type Pod, specOf, uidOf } from './pod.ts'
-import { amountOf, type Refusal, type Shortage } from './pod-admission.ts'
+import { type AdmissionRefusal, amountOf, type Shortage } from './pod-admission.ts'
 import type { Failure } from './pod-status.ts'
 
 interface Preemption {
   /** Why the critical pod is refused all the same; undefined: it begins once others have ended for it. */
-  makeRoom(pod: Pod, shortages: readonly Shortage[]): Refusal | undefined
+  makeRoom(pod: Pod, shortages: readonly Shortage[]): AdmissionRefusal | undefined
   /** Others are ending for it. */
   isUnderWay(uid: string): boolean
   /** The pod is not to begin any more. */

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { EndpointSlice, NetworkPolicy, Service } from '../api/generated/types.ts'
 import { createPolicyTable, type PolicyPod, podRules, policyRules, readPolicy } from './network-policy-rules.ts'
 import { servicePorts } from './service-port.ts'
-import { rulesOf } from './service-rules.ts'
+import { rulesOfService } from './service-rules.ts'
 import { createServiceTable } from './service-table.ts'
 
 const SLY = '"; } add table ip sly; # $(touch /sly)\n`sly` accept'
@@ -60,7 +60,7 @@ test('of a Service nothing but addresses and numbers is in the script', () => {
     const ports = servicePorts(slyService, slices, family)
     assert.equal(ports.length, 1)
     for (const port of ports)
-      table.set(port.key, rulesOf(port, { nodeName: SLY, zone: SLY, nodePortAddresses: ['10.0.0.254'], family }))
+      table.set(port.key, rulesOfService(port, { nodeName: SLY, zone: SLY, nodePortAddresses: ['10.0.0.254'], family }))
     const script = table.whole()
     assert.match(script, PLAIN)
     assert.match(script, family === 'IPv4' ? /192\.0\.2\.1 / : /2001:db8::1 /)

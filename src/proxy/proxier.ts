@@ -11,7 +11,7 @@ import { rangeOf } from './families.ts'
 import { createHealthChecks, healthCheckOf } from './health-checks.ts'
 import { keepTable, type TableState } from './keep-table.ts'
 import { type ServicePort, servicePorts } from './service-port.ts'
-import { rulesOf } from './service-rules.ts'
+import { rulesOfService } from './service-rules.ts'
 import { createServiceTable, SERVICE_RANGES } from './service-table.ts'
 import { type Asked, askedOf, forgetArguments, listArguments, parseFlows, staleFlows } from './stale-flows.ts'
 
@@ -89,7 +89,7 @@ export function createProxier(options: ProxierOptions): Proxier {
       else ports.set(key, now)
       const there = new Set(now.map(idOf))
       for (const port of before) if (!there.has(idOf(port))) table.set(idOf(port), undefined)
-      for (const port of now) table.set(idOf(port), rulesOf(port, node))
+      for (const port of now) table.set(idOf(port), rulesOfService(port, node))
       checks.set(key, service === undefined ? undefined : healthCheckOf(service, now, nodeName))
       for (const [at, serving] of differences(askedByUdp(before), askedByUdp(now))) asked.set(at, serving)
     }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EndpointSlice, Service, ServiceSpec } from '../api/generated/types.ts'
 import { servicePorts } from './service-port.ts'
-import { rulesOf } from './service-rules.ts'
+import { rulesOfService } from './service-rules.ts'
 import type { SharedSet } from './service-table.ts'
 
 type Slice = EndpointSlice['endpoints'][number]
@@ -27,7 +27,7 @@ const slice = (endpoints: readonly Slice[], more: Partial<EndpointSlice> = {}): 
 })
 function rules(spec: ServiceSpec, endpoints: readonly Slice[], more: Partial<Service> = {}) {
   const [port] = servicePorts(service(spec, more), [slice(endpoints)], 'IPv4')
-  return rulesOf(port ?? assert.fail('the Service has no port'), NODE)
+  return rulesOfService(port ?? assert.fail('the Service has no port'), NODE)
 }
 /** The rules behind a verdict, where it leads somewhere. */
 function follow({ chains, elements }: ReturnType<typeof rules>, set: SharedSet, key: string) {
@@ -147,7 +147,7 @@ test('Services of no address, of another proxy, and what is no address or port, 
   assert.deepEqual(servicePorts(service({}), [slice(bad)], 'IPv4')[0]?.endpoints, [])
   const sctp = { ports: [{ name: '', port: 8080, protocol: 'SCTP' }] }
   const [port] = servicePorts(service({ ports: [{ port: 80, protocol: 'SCTP' }] }), [slice(READY, sctp)], 'IPv4')
-  const found = rulesOf(port ?? assert.fail(), NODE)
+  const found = rulesOfService(port ?? assert.fail(), NODE)
   assert.match(String(follow(found, 'services', '10.96.0.9 . sctp . 80')), /^meta l4proto sctp dnat/)
 })
 
@@ -165,7 +165,7 @@ test('a Service of both families is led by each to the endpoints of that family 
   const slices = [slice(READY), slice([at('fd00::5'), at('fd00::6')], { addressType: 'IPv6' })]
   const [port] = servicePorts(whole, slices, 'IPv6')
   const place = { ...NODE, nodePortAddresses: ['fd00::1'], family: 'IPv6' as const }
-  const found = rulesOf(port ?? assert.fail(), place)
+  const found = rulesOfService(port ?? assert.fail(), place)
   const keys = found.elements.filter(({ set }) => set === 'services').map(({ key }) => key)
   assert.deepEqual(keys, [
     'fd00:10:96::9 . tcp . 80',
@@ -184,7 +184,7 @@ test('a Service of both families is led by each to the endpoints of that family 
   const single = servicePorts(service({ clusterIP: 'fd00:10:96::9', clusterIPs: ['fd00:10:96::9'] }), slices, 'IPv4')
   assert.deepEqual(single, [])
   const [plain] = servicePorts(service({ clusterIP: 'fd00:10:96::9' }), slices, 'IPv6')
-  const spread = rulesOf(plain ?? assert.fail(), place)
+  const spread = rulesOfService(plain ?? assert.fail(), place)
   const [line] = follow(spread, 'services', 'fd00:10:96::9 . tcp . 80') as readonly string[]
   assert.equal(line, 'meta l4proto tcp dnat ip6 to numgen random mod 2 map { 0 : fd00::5 . 8080, 1 : fd00::6 . 8080 }')
 })

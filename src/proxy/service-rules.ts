@@ -23,7 +23,7 @@ export interface NodeNetwork extends NodePlace {
 const OWN = 0
 const EXTERNAL = 1
 
-export function rulesOf(service: ServicePort, node: NodeNetwork): Rules {
+export function rulesOfService(service: ServicePort, node: NodeNetwork): Rules {
   const { protocol, port, clusterIP } = service
   const { ip: words } = WORDS[node.family]
   const chosen = chooseEndpoints(service, node)

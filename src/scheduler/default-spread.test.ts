@@ -7,7 +7,7 @@ import { createCluster } from './node-info.ts'
 import { podInfoOf } from './pod-info.ts'
 import { totalScores } from './scores.ts'
 import { node, pod } from './test-objects.ts'
-import { startStandIn } from './test-stand-in.ts'
+import { startSchedulerStandIn } from './test-stand-in.ts'
 
 const made = (kind: string, name: string, spec: object): KubeObject =>
   ({ apiVersion: 'v1', kind, metadata: { name, namespace: 'default', uid: name }, spec }) as KubeObject
@@ -19,7 +19,7 @@ const ownedBy = (apiVersion: string, kind: string, name: string, one: KubeObject
 const labelled = (name: string, labels: Record<string, string>) => pod(name, {}, { labels })
 
 async function started(objects: Readonly<Record<string, readonly KubeObject[]>> = {}) {
-  const it = startStandIn()
+  const it = startSchedulerStandIn()
   for (const [resource, list] of Object.entries(objects)) for (const one of list) it.put(resource, one)
   const together = createBelongsTogether(it.informers)
   it.informers.start()

@@ -9,7 +9,7 @@ import type { SpreadSelector } from './default-spread.ts'
 import type { DevicePlan } from './devices/device-binder.ts'
 import { interPodAffinity } from './inter-pod-affinity.ts'
 import { nodeAffinity } from './node-affinity.ts'
-import { type Cluster, labelsOf, type NodeInfo } from './node-info.ts'
+import { type ClusterNodes, labelsOf, type NodeInfo } from './node-info.ts'
 import { type HostPort, type PodInfo, type SpreadConstraint, termMatches } from './pod-info.ts'
 import { defaultProfile, type FilterPlugin, type SchedulerProfile } from './profile.ts'
 import { hard, type Refusal, soft } from './refusal.ts'
@@ -22,7 +22,7 @@ import { NO_ZONE, type VolumePlan } from './volumes.ts'
 /** What filters need beyond the node: worked out once per pod by `prefilter`. */
 export interface FilterState {
   readonly profile: SchedulerProfile
-  readonly cluster: Cluster
+  readonly cluster: ClusterNodes
   readonly namespaceLabels: (namespace: string) => Fields | undefined
   /** Matching pods by topology value, one map per required affinity term and per hard spread constraint. */
   readonly affinityCounts: readonly Map<string, number>[]
@@ -130,7 +130,7 @@ const filters: Readonly<Record<Exclude<FilterPlugin, 'VolumeZone'>, NodeFilter>>
 
 export function prefilter(
   info: PodInfo,
-  cluster: Cluster,
+  cluster: ClusterNodes,
   namespaceLabels: FilterState['namespaceLabels'],
   profile: SchedulerProfile = defaultProfile(),
   together?: (info: PodInfo) => SpreadSelector | undefined,

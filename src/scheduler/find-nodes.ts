@@ -7,7 +7,7 @@
 import { getOrInsertComputed } from '../base/get-or-insert.ts'
 import { createLruMap } from '../base/lru.ts'
 import { type FilterState, type NodeRefusal, refusalOf } from './filters.ts'
-import type { Cluster, NodeInfo } from './node-info.ts'
+import type { ClusterNodes, NodeInfo } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
 import { bestNodes, type Recall } from './scores.ts'
 
@@ -53,7 +53,7 @@ interface Found {
   scores: readonly number[] | undefined
 }
 
-export function createNodeSearch(cluster: Cluster): NodeSearch {
+export function createNodeSearch(cluster: ClusterNodes): NodeSearch {
   const shapes = createLruMap<string, Map<NodeInfo, Found>>(SHAPES)
   let start = 0
 

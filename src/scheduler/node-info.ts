@@ -23,7 +23,7 @@ export interface NodeInfo {
   generation: number
 }
 
-export interface Cluster {
+export interface ClusterNodes {
   readonly nodes: ReadonlyMap<string, NodeInfo>
   /** Nodes that exist: of each zone in turn, in the order they came, so that any stretch of them is of all zones. */
   ready(): readonly NodeInfo[]
@@ -39,7 +39,7 @@ export interface Cluster {
   readonly withAffinity: ReadonlyMap<string, { readonly info: PodInfo; readonly node: NodeInfo }>
 }
 
-export function createCluster(): Cluster {
+export function createCluster(): ClusterNodes {
   const nodes = new Map<string, NodeInfo>()
   const whereabouts = new Map<string, NodeInfo>()
   const withAntiAffinity = new Map<string, { info: PodInfo; node: NodeInfo }>()

@@ -2,7 +2,7 @@
  * Nominations: pods for which others have been told to go, each with the node where it will find room. Until they are bound, pods of no
  * higher priority see them there already, so that what was made free for one is not taken by another.
  */
-import { type Cluster, type NodeInfo, putOn, takeOff } from './node-info.ts'
+import { type ClusterNodes, type NodeInfo, putOn, takeOff } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
 
 export interface Nominations {
@@ -13,7 +13,7 @@ export interface Nominations {
   seenBy<T>(info: PodInfo, look: (touched: ReadonlySet<NodeInfo>) => T): T
 }
 
-export function createNominations(cluster: Pick<Cluster, 'nodes'>): Nominations {
+export function createNominations(cluster: Pick<ClusterNodes, 'nodes'>): Nominations {
   const nominated = new Map<string, { readonly info: PodInfo; readonly nodeName: string }>()
   return {
     set: (info, nodeName) => void nominated.set(info.key, { info, nodeName }),

@@ -25,12 +25,12 @@ export const USUAL_TIMES: QueueTimes = { initialBackoffMs: 1000, maxBackoffMs: 1
 const BTree = sortedBTree.default
 
 /** `taken`: it is being scheduled. */
-export type Place = 'active' | 'backoff' | 'unschedulable' | 'gated' | 'taken'
+export type SchedulingPlace = 'active' | 'backoff' | 'unschedulable' | 'gated' | 'taken'
 
 interface Waiting {
   info: PodInfo
   readonly sequence: number
-  place: Place
+  place: SchedulingPlace
   /** When it was last refused, or came. */
   since: number
   /** How often it was refused, and how often an error kept it back since then. */
@@ -56,7 +56,7 @@ export interface SchedulingQueue {
   /** Pods that could be taken now. */
   readonly ready: number
   /** How many are where. */
-  readonly counts: Readonly<Record<Place, number>>
+  readonly counts: Readonly<Record<SchedulingPlace, number>>
 }
 
 export interface QueueOptions {
@@ -72,7 +72,7 @@ export function createSchedulingQueue(runtime: Runtime, options: QueueOptions): 
   const { clock } = runtime
   const { wake, hints, gateOf = () => undefined, times = USUAL_TIMES } = options
   const known = new Map<string, Waiting>()
-  const counts: Record<Place, number> = { active: 0, backoff: 0, unschedulable: 0, gated: 0, taken: 0 }
+  const counts: Record<SchedulingPlace, number> = { active: 0, backoff: 0, unschedulable: 0, gated: 0, taken: 0 }
   /** Each in the order of their turns. */
   const active = new BTree<Waiting, number>(undefined, turnOf)
   const backingOff = new BTree<Waiting, number>(undefined, (a, b) => a.retryAt - b.retryAt || turnOf(a, b))
@@ -96,7 +96,7 @@ export function createSchedulingQueue(runtime: Runtime, options: QueueOptions): 
     if (waiting.place === 'unschedulable' || waiting.place === 'gated')
       for (const plugin of waiting.refusedBy) refused.get(plugin)?.delete(waiting)
   }
-  const enter = (waiting: Waiting, place: Place) => {
+  const enter = (waiting: Waiting, place: SchedulingPlace) => {
     waiting.place = place
     counts[place]++
   }

@@ -6,7 +6,7 @@ import { createMetrics } from '../base/metrics.ts'
 import { DEFAULT_ARGS, defaultProfile, type SchedulerProfile } from './profile.ts'
 import { type SchedulerOptions, startScheduler } from './scheduler.ts'
 import { type GivenParts, node, pod } from './test-objects.ts'
-import { startStandIn } from './test-stand-in.ts'
+import { startSchedulerStandIn } from './test-stand-in.ts'
 
 const ours = (name: string, spec: Fields = {}, given: GivenParts = {}): KubeObject =>
   pod(name, { schedulerName: 'default-scheduler', ...spec }, given)
@@ -17,7 +17,7 @@ async function started(...nodes: readonly KubeObject[]) {
 }
 
 async function startedAs(options: Partial<SchedulerOptions>, ...nodes: readonly KubeObject[]) {
-  const it = startStandIn()
+  const it = startSchedulerStandIn()
   for (const one of nodes) it.put('nodes', one)
   it.put('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } })
   await it.runtime.complete(startScheduler({ ...it.options, ...options }))
@@ -266,7 +266,7 @@ test('backoffs are as long as they are told to be', async () => {
 /** What the scheduler's own page says of its attempts and of the pods that wait. */
 async function watched(...nodes: readonly KubeObject[]) {
   const metrics = createMetrics()
-  const it = startStandIn()
+  const it = startSchedulerStandIn()
   for (const one of nodes) it.put('nodes', one)
   it.put('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } })
   await it.runtime.complete(startScheduler({ ...it.options, runtime: { ...it.runtime, metrics } }))

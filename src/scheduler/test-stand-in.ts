@@ -9,7 +9,7 @@ import { createInformerFactory } from '../client/informer.ts'
 import { createClient, inProcessTransport } from '../client/transport.ts'
 import type { SchedulerOptions } from './scheduler.ts'
 
-export function startStandIn(seed = 1) {
+export function startSchedulerStandIn(seed = 1) {
   const runtime = simulatedRuntime(seed)
   const stopping = new AbortController()
   const servers = new Map<string, FakeServer>()

@@ -1,9 +1,9 @@
 /** Pods counted by the values that nodes have of a label: for spread constraints and inter-pod affinity. */
-import { type Cluster, labelsOf, type NodeInfo } from './node-info.ts'
+import { type ClusterNodes, labelsOf, type NodeInfo } from './node-info.ts'
 
 /** Pods, as `on` counts them on a node, per value of a node label; `withEmpty` keeps the values where there are none. */
 export function countByTopology(
-  cluster: Cluster,
+  cluster: ClusterNodes,
   topologyKey: string,
   counts: (node: NodeInfo) => boolean,
   on: (node: NodeInfo) => number,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../api/object.ts'
 import { node, pod } from './test-objects.ts'
-import { startStandIn } from './test-stand-in.ts'
+import { startSchedulerStandIn } from './test-stand-in.ts'
 import { createVolumeBinder } from './volume-binder.ts'
 import { planFor, type VolumePlan, volumesOf } from './volumes.ts'
 
@@ -50,7 +50,7 @@ const storageClass = (volumeBindingMode: string, provisioner = 'example.com/p'):
 const user = pod('p', { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'c' } }] })
 
 async function started(objects: Readonly<Record<string, KubeObject>>) {
-  const it = startStandIn()
+  const it = startSchedulerStandIn()
   for (const [resource, object] of Object.entries(objects)) it.put(resource, object)
   const changes: string[] = []
   const binder = createVolumeBinder(it.runtime, it.client, it.informers, ({ name }) => changes.push(name))

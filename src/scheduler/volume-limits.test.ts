@@ -4,7 +4,7 @@ import type { Fields, KubeObject } from '../api/object.ts'
 import { podInfoOf } from './pod-info.ts'
 import { startScheduler } from './scheduler.ts'
 import { node, pod } from './test-objects.ts'
-import { startStandIn } from './test-stand-in.ts'
+import { startSchedulerStandIn } from './test-stand-in.ts'
 
 const DRIVER = 'd.example.com'
 const EXCEEDED = (count: number) =>
@@ -29,7 +29,7 @@ const using = (name: string, ...claims: readonly string[]) =>
 
 /** Node n and claims 1 to 4, each bound to the CSI volume of its name. */
 async function started(...more: readonly (readonly [resource: string, object: KubeObject])[]) {
-  const it = startStandIn()
+  const it = startSchedulerStandIn()
   it.put('nodes', node('n'))
   for (const name of ['1', '2', '3', '4']) {
     const volume = { driver: DRIVER, volumeHandle: `h${name}` }

@@ -4,7 +4,7 @@
  */
 import type { Runtime } from '../base/runtime.ts'
 import { type KeyValue, type Storage, StoreError } from './storage.ts'
-import type { Change, Expiry, Tables } from './tables.ts'
+import type { Expiry, KeyChange, Tables } from './tables.ts'
 
 /** There while a store is being filled: its value names the source and its revision. */
 export const MIGRATION_KEY = '/registry/skiff.dev/migration'
@@ -61,7 +61,7 @@ export async function copyTo(target: Storage, { items, revision }: MigrationSour
   if (marker === undefined) {
     if (there.items.length > 0) throw new StoreError('the target holds a cluster already: give an empty one')
     await must(target.write({ type: 'put', key: MIGRATION_KEY, value: begun, expectRevision: 0 }))
-  } else if (Buffer.compare(marker.value, begun) !== 0) throw changed(marker.value, begun)
+  } else if (Buffer.compare(marker.value, begun) !== 0) throw halfFilledError(marker.value, begun)
   const present = new Map(there.items.map((item) => [item.key, item]))
   await eachOf(items, async ({ key, value }) => {
     const known = present.get(key)
@@ -110,14 +110,14 @@ export async function fillTables(
   if (done > 1 && !begun) throw new StoreError('the target holds a cluster already: give an empty one')
   const changes = [...items]
     .sort((a, b) => a.modRevision - b.modRevision)
-    .map(({ key, value, modRevision, createRevision }): Change => {
+    .map(({ key, value, modRevision, createRevision }): KeyChange => {
       return { revision: modRevision, key, createRevision, previousRevision: 0, value }
     })
     .filter((change) => change.revision > done)
   for (let at = 0; at < changes.length; at += GROUP) await flush(tables, changes.slice(at, at + GROUP), clock.now())
   // A change of its own, since the newest of the source may be one that left nothing.
   const last = Math.max(revision, done) + 1
-  const end: Change = {
+  const end: KeyChange = {
     revision: last,
     key: MIGRATION_KEY,
     createRevision: last,
@@ -128,7 +128,7 @@ export async function fillTables(
   return { objects: items.length, revision: last }
 }
 
-const flush = (tables: Tables, changes: readonly Change[], now: number, compactedRevision?: number): Promise<void> =>
+const flush = (tables: Tables, changes: readonly KeyChange[], now: number, compactedRevision?: number): Promise<void> =>
   tables.flush({
     hasWaited: true,
     compaction:
@@ -177,7 +177,7 @@ async function must(result: ReturnType<Storage['write']>): Promise<void> {
   if (!(await result).ok) throw new StoreError('another process writes to the target: stop it, and begin again')
 }
 
-export const changed = (marker: Uint8Array, wanted: Uint8Array): StoreError =>
+export const halfFilledError = (marker: Uint8Array, wanted: Uint8Array): StoreError =>
   new StoreError(
     `the target is half filled from ${Buffer.from(marker)}, and this is ${Buffer.from(wanted)}: empty it, and begin again`,
   )

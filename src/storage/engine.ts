@@ -27,7 +27,7 @@ import {
   type Write,
   type WriteResult,
 } from './storage.ts'
-import type { Change, Expiry, Group, KeyEntry, Tables } from './tables.ts'
+import type { Expiry, Group, KeyChange, KeyEntry, Tables } from './tables.ts'
 import { createWatches } from './watches.ts'
 
 /** A group larger than this leaves the rest to the next one: it bounds the wait of the first writer. */
@@ -47,7 +47,7 @@ interface Answer extends Rejectable {
 }
 
 interface QueuedWrite extends Answer {
-  readonly change: Change
+  readonly change: KeyChange
   readonly expiry: Expiry | undefined
   readonly journal: Uint8Array | undefined
   /** The key is deleted by a later group; that answers. */
@@ -168,10 +168,10 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
   }
 
   /** The next revision, which is the key's head from now on. */
-  function changeOf(key: string, entry: KeyEntry | undefined, value: Uint8Array | undefined): Change {
+  function changeOf(key: string, entry: KeyEntry | undefined, value: Uint8Array | undefined): KeyChange {
     const revision = ++headRevision
     const createRevision = entry === undefined || entry.deleted ? revision : entry.createRevision
-    const change: Change = { revision, key, createRevision, previousRevision: entry?.modRevision ?? 0, value }
+    const change: KeyChange = { revision, key, createRevision, previousRevision: entry?.modRevision ?? 0, value }
     heads.set(key, headOf(change))
     return change
   }
@@ -289,7 +289,7 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
     idle = []
   }
 
-  function fail(error: unknown, changes: readonly Change[], writers: readonly Rejectable[]): void {
+  function fail(error: unknown, changes: readonly KeyChange[], writers: readonly Rejectable[]): void {
     const { reload } = tables
     journal.forget()
     if (!(error instanceof NoRoomError) || reload === undefined) {
@@ -302,7 +302,7 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
     tell({ type: 'waiting', error })
   }
 
-  function goOn(found: readonly Change[]): void {
+  function goOn(found: readonly KeyChange[]): void {
     headRevision = found.at(-1)?.revision ?? durable
     durable = headRevision
     becomeIdle()
@@ -458,7 +458,7 @@ interface Answerless extends Rejectable {
   resolve(): void
 }
 
-const headOf = ({ revision, createRevision, value }: Change): Head => ({
+const headOf = ({ revision, createRevision, value }: KeyChange): Head => ({
   modRevision: revision,
   createRevision,
   deleted: value === undefined,

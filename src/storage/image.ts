@@ -6,7 +6,7 @@ import type { Memory } from './memory.ts'
 import { createMemory } from './memory.ts'
 import { rangeAt } from './reads.ts'
 import type { KeyValue } from './storage.ts'
-import type { Change, Expiry, Tables } from './tables.ts'
+import type { Expiry, KeyChange, Tables } from './tables.ts'
 
 export interface StoreImage {
   readonly revision: number
@@ -33,7 +33,7 @@ export function imageOf(tables: Tables, revision: number, before?: StoreImage): 
   return { revision, items, expiries }
 }
 
-const changeOf = ({ key, value, modRevision, createRevision }: KeyValue): Change => ({
+const changeOf = ({ key, value, modRevision, createRevision }: KeyValue): KeyChange => ({
   revision: modRevision,
   key,
   createRevision,

@@ -2,7 +2,7 @@
 import sortedBTree from 'sorted-btree'
 import type { Runtime } from '../base/runtime.ts'
 import { turn } from '../base/scheduler.ts'
-import type { Change, Expiry, Group, KeyEntry, Tables } from './tables.ts'
+import type { Expiry, Group, KeyChange, KeyEntry, Tables } from './tables.ts'
 
 const BTree = sortedBTree.default
 
@@ -12,7 +12,7 @@ const compareExpiries = (a: Expiry, b: Expiry) => a.expiresAt - b.expiresAt || a
 /** What a disk would hold: it outlives the tables over it, so that a store can be opened over it again after its process died. */
 export interface Memory {
   readonly keys: InstanceType<typeof BTree<string, KeyEntry>>
-  readonly log: Map<number, Change>
+  readonly log: Map<number, KeyChange>
   readonly expiries: InstanceType<typeof BTree<Expiry, undefined>>
   /** In the order of revisions. */
   readonly journal: Map<number, Uint8Array>

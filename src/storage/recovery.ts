@@ -6,7 +6,7 @@
 import type { Timer } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { NoRoomError, StoreError } from './storage.ts'
-import type { Change, CompactionStep, Tables } from './tables.ts'
+import type { CompactionStep, KeyChange, Tables } from './tables.ts'
 
 export interface PendingCompaction {
   readonly step: CompactionStep
@@ -23,7 +23,7 @@ export interface Recovering {
   /** One that found no room either. */
   giveBack(compaction: PendingCompaction): void
   /** There is room. `found`: changes that are on disk, though their writers were told that they failed. */
-  goOn(found: readonly Change[]): void
+  goOn(found: readonly KeyChange[]): void
   /** For good. */
   stop(error: unknown): void
 }
@@ -32,7 +32,7 @@ export interface Recovery {
   /** Why writes wait for room. */
   readonly hindrance: NoRoomError | undefined
   /** A flush of `changes` found no room, and `reload` tells what is on disk. */
-  begin(error: NoRoomError, changes: readonly Change[], reload: () => Promise<number>): void
+  begin(error: NoRoomError, changes: readonly KeyChange[], reload: () => Promise<number>): void
   /** Looks for room no more. What is being looked for goes on to its end. */
   end(): void
 }
@@ -45,7 +45,7 @@ const SPARE_BYTES = 256 << 10
 export function createRecovery(runtime: Runtime, tables: Tables, engine: Recovering): Recovery {
   let hindrance: NoRoomError | undefined
   /** What the failed group may have written nevertheless. */
-  let unsure: readonly Change[] = []
+  let unsure: readonly KeyChange[] = []
   let wantedBytes = 0
   let retry: Timer | undefined
   let hasEnded = false

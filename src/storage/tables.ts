@@ -13,7 +13,7 @@ export interface KeyEntry {
   readonly deleted: boolean
 }
 
-export interface Change {
+export interface KeyChange {
   readonly revision: number
   readonly key: string
   readonly createRevision: number
@@ -24,7 +24,7 @@ export interface Change {
 }
 
 /** A change without its value. */
-export interface ChangeHead extends Pick<Change, 'revision' | 'key' | 'previousRevision'> {
+export interface ChangeHead extends Pick<KeyChange, 'revision' | 'key' | 'previousRevision'> {
   readonly isDelete: boolean
 }
 
@@ -42,7 +42,7 @@ export interface Group {
   readonly compaction: CompactionStep | undefined
   readonly endedExpiries: readonly Expiry[]
   /** In revision order, without gaps, following the newest flushed. */
-  readonly changes: readonly Change[]
+  readonly changes: readonly KeyChange[]
   readonly newExpiries: readonly Expiry[]
   /** Absent where the group has nothing for the journal. */
   readonly journal?: JournalStep
@@ -72,11 +72,11 @@ export interface Tables {
     readonly sweptRevision: number
   }
   entry(key: string): KeyEntry | undefined
-  change(revision: number): Change | undefined
+  change(revision: number): KeyChange | undefined
   /** Keys k with start <= k < end in order, deleted ones included. Consume before anything is awaited. */
   entries(start: string, end: string): Iterable<readonly [key: string, entry: KeyEntry]>
   /** Changes with after < revision <= upTo that compaction left, in order. Consume before anything is awaited. */
-  changes(after: number, upTo: number): Iterable<Change>
+  changes(after: number, upTo: number): Iterable<KeyChange>
   /** The same without their values, which compaction does not ask for. */
   changeHeads(after: number, upTo: number): Iterable<ChangeHead>
   /** Expiries in the order of their time. */

@@ -1,7 +1,7 @@
 /** What is told of the log of changes: pushed to subscribers within the commit, or read a page at a time. */
 import type { Runtime } from '../base/runtime.ts'
 import { CompactedError, type HistoryEvent, type StorageEvent, type StorageSubscriber } from './storage.ts'
-import type { Change, Tables } from './tables.ts'
+import type { KeyChange, Tables } from './tables.ts'
 
 /** Changes read from history at once. */
 const BATCH = 500
@@ -18,7 +18,7 @@ export function createWatches(
     if (afterRevision < compacted) throw new CompactedError(compacted)
   }
 
-  function eventOf(change: Change): HistoryEvent {
+  function eventOf(change: KeyChange): HistoryEvent {
     return {
       type: change.value === undefined ? 'delete' : 'put',
       key: change.key,
@@ -54,7 +54,7 @@ export function createWatches(
   }
 
   return {
-    publish(changes: readonly Change[]): void {
+    publish(changes: readonly KeyChange[]): void {
       const events = changes.map(eventOf)
       const { durable } = state()
       for (const { prefix, subscriber } of [...subscribers]) {

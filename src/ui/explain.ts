@@ -1,16 +1,16 @@
 /** Why an object hangs, and what hangs at all, as the page shows it: each link of the chain with the objects that it speaks of. */
-import type { Target } from '../inspect/question.ts'
+import type { QuestionTarget } from '../inspect/question.ts'
 import { beginLook, type WhyOptions } from '../inspect/why/ask.ts'
 import type { Cause, Link, ObjectRef } from '../inspect/why/finding.ts'
 import { survey } from '../inspect/why/stuck.ts'
 import { type Explanation, explain } from '../inspect/why/why.ts'
 import { sentenceOf, VERDICT_WORDS } from '../inspect/why/words.ts'
-import type { ChainLink, ChainObject, Survey, Why } from './protocol.ts'
+import type { ChainLink, ChainObject, SurveyShown, Why } from './protocol.ts'
 
 type Asking = Omit<WhyOptions, 'output'>
 
 /** @throws QuestionError; Error when the cluster cannot be asked what it serves */
-export async function whyOf(asking: Asking, target: Target): Promise<Why> {
+export async function whyOf(asking: Asking, target: QuestionTarget): Promise<Why> {
   const look = await beginLook(asking)
   const explanation = await explain(look, target)
   const { chain, waysOut } = explanation
@@ -18,12 +18,12 @@ export async function whyOf(asking: Asking, target: Target): Promise<Why> {
 }
 
 /** @throws Error when the cluster cannot be asked what it serves */
-export async function surveyOf(asking: Asking): Promise<Survey> {
+export async function surveyOf(asking: Asking): Promise<SurveyShown> {
   const { found, alike } = await survey(await beginLook(asking))
   return { items: found.map(summaryOf), alike }
 }
 
-function summaryOf(explanation: Explanation): Survey['items'][number] {
+function summaryOf(explanation: Explanation): SurveyShown['items'][number] {
   const { object, state, since, verdict, stuck, inferred, sentence, responsible } = explanation
   return {
     object: chainObject(object),

@@ -19,7 +19,7 @@ interface Refusal {
   readonly message: string
 }
 
-export interface Guard {
+export interface PathGuard {
   /** What all paths of this server begin with: a folder of a random name, with slashes around it. */
   readonly folder: string
   /** A path as it is within the folder, with its slash; undefined: it is not in it. */
@@ -46,7 +46,7 @@ const digest = (text: string) => createHash('sha256').update(text).digest()
 const isSame = (a: string, b: string) => timingSafeEqual(digest(a), digest(b))
 
 /** @param port of the server; it is in the name of the cookie too */
-export function createGuard(random: Random, port: number): Guard {
+export function createGuard(random: Random, port: number): PathGuard {
   const cookie = `skiff-ui-${port}`
   const hosts = new Set([`127.0.0.1:${port}`, `localhost:${port}`])
   /** By the digest of their secrets, so that finding one tells nothing by its time. */

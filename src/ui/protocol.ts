@@ -3,11 +3,11 @@
  * (base/plain-text.ts). Types alone, for both sides.
  */
 import type { Plan, PlannedObject } from '../inspect/plan/plan.ts'
-import type { Step, Timeline } from '../inspect/timeline/timeline-types.ts'
+import type { Timeline, TimelineStep } from '../inspect/timeline/timeline-types.ts'
 import type { Verdict } from '../inspect/why/finding.ts'
 import type { WayOut } from '../inspect/why/ways-out.ts'
 
-export type { Plan, PlannedObject, Step, Timeline, Verdict }
+export type { Plan, PlannedObject, Timeline, TimelineStep, Verdict }
 
 /** Names an object to the server. */
 export interface ObjectName {
@@ -111,7 +111,7 @@ export interface Why {
 }
 
 /** All that is being deleted, worst first. */
-export interface Survey {
+export interface SurveyShown {
   readonly items: readonly Omit<Why, 'chain' | 'waysOut' | 'unseen'>[]
   /** So many more are like those. */
   readonly alike: number

@@ -2,7 +2,7 @@
 import type { Holds } from '../api/journal.ts'
 import { stepsOf, type ToldRecord } from '../inspect/timeline/steps.ts'
 import { tellEach } from '../inspect/timeline/timeline-of.ts'
-import type { Step, Timeline } from '../inspect/timeline/timeline-types.ts'
+import type { Timeline, TimelineStep } from '../inspect/timeline/timeline-types.ts'
 import { changesWords, identityWords, placeWords } from '../inspect/timeline/words.ts'
 import { writerWords } from '../inspect/timeline/writers.ts'
 import type { Endings, Replay, ReplayStep, SceneObject } from './protocol.ts'
@@ -44,7 +44,7 @@ function objectOf({ group, resource, kind, namespace, name, uid, before }: ToldR
   }
 }
 
-function replayStep(step: Step, after: Holds | undefined, cause: string | undefined): ReplayStep {
+function replayStep(step: TimelineStep, after: Holds | undefined, cause: string | undefined): ReplayStep {
   const { id, time, object, by } = step
   return {
     id,
@@ -80,5 +80,5 @@ export function endingsOf(records: readonly ToldRecord[], source: Timeline['sour
   return { source, items: items.toReversed().slice(0, MOST_ENDINGS) }
 }
 
-const isIn = (object: Step['object'], namespace: string) =>
+const isIn = (object: TimelineStep['object'], namespace: string) =>
   object.namespace === namespace || (object.resource === 'namespaces' && object.name === namespace)

@@ -11,7 +11,7 @@ import type { Client, ListOptions, ResourceClient } from '../client/client.ts'
 import { runReflector } from '../client/reflector.ts'
 import type { Kinds } from '../inspect/kinds.ts'
 import type { SeenState } from '../inspect/timeline/seen.ts'
-import { stateOf } from '../inspect/timeline/watch.ts'
+import { seenStateOf } from '../inspect/timeline/watch.ts'
 import type { SceneObject } from './protocol.ts'
 import { isReadWhole, sceneObject } from './scene-object.ts'
 
@@ -81,7 +81,7 @@ export async function openScene({ runtime, client, readKinds, namespace }: Scene
 
   function see(type: SeenState['type'], resource: NamedResource, object: KubeObject): void {
     const { uid = '' } = object.metadata
-    keep(stateOf(type, resource, object, runtime.clock.now()))
+    keep(seenStateOf(type, resource, object, runtime.clock.now()))
     if (type === 'DELETED') objects.delete(uid)
     else objects.set(uid, sceneObject(resource, object))
     tell(uid)

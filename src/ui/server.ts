@@ -11,7 +11,7 @@ import type { Runtime } from '../base/runtime.ts'
 import type { HttpsTransport } from '../client/https-transport.ts'
 import { startPlainServer } from '../http/plain-server.ts'
 import { QuestionError } from '../inspect/question.ts'
-import { createGuard, type Guard, type Session } from './guard.ts'
+import { createGuard, type PathGuard, type Session } from './guard.ts'
 import { type PageFile, pageFiles } from './page-files.ts'
 import type { SessionInfo } from './protocol.ts'
 import { createQuestions, type Questions } from './questions.ts'
@@ -89,7 +89,7 @@ export async function startUi(options: UiOptions): Promise<Ui> {
 /** Every request's way: is it addressed to this server, does it open a session, has it one, is it the page's own. */
 export function uiHandler(
   { transport, namespace, version }: Pick<UiOptions, 'transport' | 'namespace' | 'version'>,
-  guard: Guard,
+  guard: PathGuard,
   files: ReadonlyMap<string, PageFile>,
   questions: Questions,
 ) {

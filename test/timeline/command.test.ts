@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { KubeObject } from '../../src/api/object.ts'
 import { type Cluster, startCluster } from '../../src/cluster/index.ts'
-import type { Step, Timeline } from '../../src/inspect/timeline/timeline-types.ts'
+import type { TimelineStep, Timeline } from '../../src/inspect/timeline/timeline-types.ts'
 import { skiff } from '../e2e/cluster.ts'
 import { kubectlFor, withoutKubectl } from '../kubectl.ts'
 
@@ -238,7 +238,7 @@ test('--record tells the same of what it watches, with writers inferred, and say
   assert.equal(seen.source, 'recording')
   const kept = await told('deploy/seen', '--cascade')
   const causes = ({ steps }: Timeline) => {
-    const at = (step: Step) => `${step.object.resource} ${step.changes.map(({ type }) => type).join(' ')}`
+    const at = (step: TimelineStep) => `${step.object.resource} ${step.changes.map(({ type }) => type).join(' ')}`
     const byId = new Map(steps.map((step) => [step.id, step]))
     return steps.map((step) => {
       const led = byId.get(step.cause.step ?? '')

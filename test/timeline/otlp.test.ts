@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { timelineOtlp } from '../../src/inspect/timeline/otlp.ts'
-import type { Step } from '../../src/inspect/timeline/timeline-types.ts'
+import type { TimelineStep } from '../../src/inspect/timeline/timeline-types.ts'
 import { readSpans, withoutOtlp } from './otlp-messages.ts'
 
-const step = (id: string, time: string, more: Partial<Step> = {}): Step => ({
+const step = (id: string, time: string, more: Partial<TimelineStep> = {}): TimelineStep => ({
   id,
   revision: 2 ** 40 + Number(id),
   time,

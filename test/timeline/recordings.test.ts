@@ -8,12 +8,12 @@ import { test } from 'node:test'
 import { holdsOf, type KeptRecord } from '../../src/api/journal.ts'
 import type { JsonObject, ObjectMeta, OwnerReference } from '../../src/api/object.ts'
 import { simulatedRuntime } from '../../src/base/simulated-runtime.ts'
-import { type AuditedWrite, askedOf } from '../../src/inspect/timeline/audit-log.ts'
+import { type AuditedWrite, deletionAskedOf } from '../../src/inspect/timeline/audit-log.ts'
 import { withCauses } from '../../src/inspect/timeline/causes.ts'
 import { recordsOf } from '../../src/inspect/timeline/recorded.ts'
 import type { SeenState } from '../../src/inspect/timeline/seen.ts'
 import { stepsOf, type ToldRecord } from '../../src/inspect/timeline/steps.ts'
-import type { Step } from '../../src/inspect/timeline/timeline-types.ts'
+import type { TimelineStep } from '../../src/inspect/timeline/timeline-types.ts'
 import { changesWords, identityWords } from '../../src/inspect/timeline/words.ts'
 import { plays as nodePlays, pace } from '../scenarios/kubelet/plays.ts'
 import { podOf } from '../scenarios/kubelet/pods.ts'
@@ -118,26 +118,26 @@ function auditedWrite({ user, verb, uri, body }: Write): AuditedWrite | undefine
     namespace: isPlaced ? '$NS' : '',
     name,
     auditId: '',
-    ...(isDelete ? { options: askedOf((body ?? {}) as JsonObject) } : { asked: JSON.stringify(body) }),
+    ...(isDelete ? { options: deletionAskedOf((body ?? {}) as JsonObject) } : { asked: JSON.stringify(body) }),
   }
 }
 
-function told(records: readonly ToldRecord[], kept: ReadonlySet<string>): Step[] {
+function told(records: readonly ToldRecord[], kept: ReadonlySet<string>): TimelineStep[] {
   return withCauses(stepsOf(records)).filter(({ object }) => kept.has(object.resource))
 }
 
-const one = (step: Step) => `${identityWords(step.object)} ${changesWords(step)}`
+const one = (step: TimelineStep) => `${identityWords(step.object)} ${changesWords(step)}`
 
-const ledTo = (steps: readonly Step[], step: Step) => {
+const ledTo = (steps: readonly TimelineStep[], step: TimelineStep) => {
   const led = steps.find(({ id }) => id === step.cause.step)
   return led === undefined ? 'begins' : one(led)
 }
 
 /** As recorded and as done again have it in common: the order of different objects' steps is chance, but for what causes say. */
-const compared = (steps: readonly Step[]) =>
+const compared = (steps: readonly TimelineStep[]) =>
   steps.map((step) => `${step.by.component}: ${one(step)} <- ${ledTo(steps, step)}`).sort()
 
-const whole = (steps: readonly Step[]) =>
+const whole = (steps: readonly TimelineStep[]) =>
   steps.map((step) => `${step.by.component}: ${one(step)} <- ${ledTo(steps, step)} (${step.cause.certainty})`)
 
 function compare(name: string, journal: readonly KeptRecord[], recording: Recording): void {

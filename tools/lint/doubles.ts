@@ -1,4 +1,4 @@
-/** Exported names that two files of one room declare. */
+/** Exported names that two files declare. */
 
 interface Source {
   readonly file: string
@@ -6,8 +6,6 @@ interface Source {
 }
 
 const EXPORT = /^export (?:declare )?(?:async )?(?:const|let|function\*?|class|interface|type) (\w+)/gm
-
-const roomOf = (file: string): string => file.split('/')[1] ?? ''
 
 export function doublesOf(
   sources: readonly Source[],
@@ -18,8 +16,5 @@ export function doublesOf(
       const known = places.get(name) ?? []
       if (!known.includes(file)) places.set(name, [...known, file])
     }
-  return [...places].flatMap(([name, files]) => {
-    const meeting = files.filter((file) => files.some((other) => other !== file && roomOf(other) === roomOf(file)))
-    return meeting.length === 0 ? [] : [{ name, files: meeting }]
-  })
+  return [...places].flatMap(([name, files]) => (files.length < 2 ? [] : [{ name, files }]))
 }

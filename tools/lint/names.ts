@@ -1,6 +1,6 @@
 /**
- * One name, one meaning: what is exported under a name in a room is exported under it by one file of that room. The messages of CRI keep their own names,
- * and the page of the ui is a program by itself.
+ * One name, one meaning: what is exported under a name is exported under it by one file. The messages of CRI keep their own names, and the
+ * page of the ui is a program by itself.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { doublesOf } from './doubles.ts'

@@ -48,7 +48,7 @@ export function runsOf(
 }
 
 /** The object changed: the plugins that ran before and may be reinvoked run again. */
-export function changed(state: Reinvocation | undefined, runs: Runs | undefined): void {
+export function noteChange(state: Reinvocation | undefined, runs: Runs | undefined): void {
   if (state === undefined || runs === undefined) return
   state.requested = true
   requireAll(runs)

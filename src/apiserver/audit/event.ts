@@ -11,7 +11,7 @@ import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { userInfoOf } from '../auth/user-info.ts'
 import type { AuditRecord } from '../request/served.ts'
 import { type EventParts, ID_LENGTH, type Pattern, patternOf, writePattern } from './pattern.ts'
-import type { AuditLevel, AuditVerdict, Stage } from './policy.ts'
+import type { AuditLevel, AuditStage, AuditVerdict } from './policy.ts'
 
 /** How a request was answered. */
 export interface Answered {
@@ -34,7 +34,7 @@ export interface Audited {
 
 /** How far a request has come. */
 export interface StageReached {
-  readonly stage: Stage
+  readonly stage: AuditStage
   /** Milliseconds since the epoch. */
   readonly now: number
   readonly answered: Answered | undefined
@@ -188,13 +188,13 @@ interface LastLine {
   pattern: Pattern | undefined
 }
 
-type LastLines = { [stage in Stage]?: LastLine }
+type LastLines = { [stage in AuditStage]?: LastLine }
 
 const MOST_KEPT_BYTES = 8 << 20
 /** Of what is asked and of each of its lines, without their texts. */
 const OVERHEAD_BYTES = 1024
 
-const recordAt = (stage: Stage, latest: AuditRecord): AuditRecord =>
+const recordAt = (stage: AuditStage, latest: AuditRecord): AuditRecord =>
   stage === 'RequestReceived' ? NOTHING_YET : latest
 
 /** Than what the request itself says, but for annotations. */

@@ -12,11 +12,11 @@ export const LEVELS = ['None', 'Metadata', 'Request', 'RequestResponse'] as cons
 export type AuditLevel = (typeof LEVELS)[number]
 
 const STAGES = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const
-export type Stage = (typeof STAGES)[number]
+export type AuditStage = (typeof STAGES)[number]
 
 export interface AuditVerdict {
   readonly level: AuditLevel
-  readonly omitStages: ReadonlySet<Stage>
+  readonly omitStages: ReadonlySet<AuditStage>
   readonly omitManagedFields: boolean
 }
 
@@ -56,8 +56,8 @@ export function parsePolicy(text: string): AuditPolicy {
   }
 }
 
-function stagesOf(value: Json | undefined, where: string): readonly Stage[] {
-  const stages = (value ?? []) as readonly Stage[]
+function stagesOf(value: Json | undefined, where: string): readonly AuditStage[] {
+  const stages = (value ?? []) as readonly AuditStage[]
   if (!Array.isArray(stages)) throw new PolicyError(`${where} must be a list of stages`)
   for (const stage of stages)
     if (!STAGES.includes(stage)) throw new PolicyError(`${where}: ${stage} is no stage: use ${STAGES.join(', ')}`)
@@ -72,7 +72,7 @@ function stringsIn(from: JsonObject, field: string, where: string): readonly str
   return value
 }
 
-function ruleOf(rule: JsonObject, where: string, everywhere: readonly Stage[], omitManagedFields: boolean): Rule {
+function ruleOf(rule: JsonObject, where: string, everywhere: readonly AuditStage[], omitManagedFields: boolean): Rule {
   const level = rule['level'] as AuditLevel
   if (!LEVELS.includes(level)) throw new PolicyError(`${where}.level: ${level} is no level: use ${LEVELS.join(', ')}`)
   const strings = (field: string): readonly string[] => stringsIn(rule, field, where)

@@ -6,7 +6,7 @@
 import type { CacheEntry } from './entry.ts'
 import type { Change } from './event-log.ts'
 import type { Woken } from './fanout.ts'
-import { type EntrySelection, fieldValue, nameOf, type SelectedFields } from './selected.ts'
+import { type EntrySelection, fieldValue, nameInKey, type SelectedFields } from './selected.ts'
 
 export interface Offered extends Woken {
   /** Called with each change that its selectors may match. `sequence`: the change's number in the event log. */
@@ -42,7 +42,7 @@ export function interestOf(
   if (!prefix.endsWith('/')) return undefined
   const fixed = selection?.fields.filter(({ negated }) => !negated) ?? []
   const name = fixed.find(({ field }) => field === 'metadata.name')
-  if (name) return { prefix, facet: 'metadata.name', read: ({ key }) => nameOf(key), values: [name.value] }
+  if (name) return { prefix, facet: 'metadata.name', read: ({ key }) => nameInKey(key), values: [name.value] }
   const [field] = fixed
   if (selection && field)
     return {

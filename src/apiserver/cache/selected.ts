@@ -67,7 +67,7 @@ export function createSelectedFields(fieldsOf: FieldsOf | undefined): SelectedFi
 }
 
 /** `a` of /registry/pods/default/a. */
-export const nameOf = (key: string): string => key.slice(key.lastIndexOf('/') + 1)
+export const nameInKey = (key: string): string => key.slice(key.lastIndexOf('/') + 1)
 
 /** `default` of the same. */
 function namespaceOf(key: string): string {
@@ -78,7 +78,7 @@ function namespaceOf(key: string): string {
 type Read = (entry: CacheEntry) => string
 
 export function fieldValue(field: string, selected: SelectedFields, namespaced: boolean): Read {
-  if (field === 'metadata.name') return ({ key }) => nameOf(key)
+  if (field === 'metadata.name') return ({ key }) => nameInKey(key)
   if (field === 'metadata.namespace') return namespaced ? ({ key }) => namespaceOf(key) : () => ''
   const place = selected.need(field)
   return (entry) => entry.selected(selected).values[place] as string

@@ -6,13 +6,13 @@ import type { Runtime } from '../../base/runtime.ts'
 import type { StreamReader } from '../../base/stream.ts'
 import { tooOld } from '../cache/watch-bookmarks-and-too-old.ts'
 import { clientName, type FaultAction, type FaultRule } from './grammar.ts'
-import type { Asked, FaultInjection } from './which-requests-are-struck.ts'
+import type { AskedRequest, FaultInjection } from './which-requests-are-struck.ts'
 
 export interface FaultyWatches {
   /** @param from the version that the watch begins at, 0 where it names none */
   around(
     events: StreamReader<WatchEvent>,
-    asked: Asked,
+    asked: AskedRequest,
     from: number,
     struck: (rule: FaultRule) => void,
   ): StreamReader<WatchEvent>

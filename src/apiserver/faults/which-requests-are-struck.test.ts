@@ -4,12 +4,12 @@ import { test } from 'node:test'
 import type { RequestInfo } from '../../api/request.ts'
 import { seededInts } from '../../base/random.ts'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
-import { type Asked, createFaults, type FaultInjection, type FaultWords } from './which-requests-are-struck.ts'
+import { type AskedRequest, createFaults, type FaultInjection, type FaultWords } from './which-requests-are-struck.ts'
 
 const make = (faults: FaultWords, seed?: number) =>
   createFaults(simulatedRuntime(1), { faults, ...(seed === undefined ? {} : { seed }) })
 
-function asked(verb: string, what: string, userAgent = 'op/v1 (linux)', more: Partial<RequestInfo> = {}): Asked {
+function asked(verb: string, what: string, userAgent = 'op/v1 (linux)', more: Partial<RequestInfo> = {}): AskedRequest {
   const [resource = '', group = ''] = what.split(/\.(.*)/)
   const info: RequestInfo = {
     isResource: true,
@@ -26,7 +26,7 @@ function asked(verb: string, what: string, userAgent = 'op/v1 (linux)', more: Pa
   return { info, userAgent, isOwn: userAgent.startsWith('kube') }
 }
 
-const struck = (faults: FaultInjection, ...requests: readonly Asked[]) =>
+const struck = (faults: FaultInjection, ...requests: readonly AskedRequest[]) =>
   requests.map((one) => faults.strike('requests', one)?.text)
 
 test('the same sequence of requests meets the same faults, whatever others ask in between', () => {
@@ -79,7 +79,7 @@ test('a share is a share, and first and every are counted for each client, resou
 })
 
 test('rules are for what they say: verbs, resources with or without group and subresource, namespaces, clients', () => {
-  const cases: readonly (readonly [string, Asked, boolean])[] = [
+  const cases: readonly (readonly [string, AskedRequest, boolean])[] = [
     ['on deployments', asked('get', 'deployments.apps'), true],
     ['on deployments.apps', asked('get', 'deployments.apps'), true],
     ['on deployments.extensions', asked('get', 'deployments.apps'), false],

@@ -12,7 +12,7 @@ import type { Runtime } from '../../base/runtime.ts'
 import { clientName, FaultError, type FaultRule, isClient, LARGEST_SEED, parseFault } from './grammar.ts'
 
 /** A request, and its client: all that rules look at. */
-export interface Asked {
+export interface AskedRequest {
   readonly info: RequestInfo
   readonly userAgent: string
   /** A component of the cluster: only rules that name it are for it. */
@@ -69,7 +69,7 @@ export interface FaultInjection extends Faults {
   /** There are no rules: nothing need be asked. */
   readonly isQuiet: boolean
   /** The first rule that strikes this request, or an event of this watch. All that are for it count it. */
-  strike(what: FaultRule['strikes'], asked: Asked): FaultRule | undefined
+  strike(what: FaultRule['strikes'], asked: AskedRequest): FaultRule | undefined
 }
 
 interface Active {
@@ -106,7 +106,7 @@ export function createFaults(
     counters.set(of, count)
     return count
   }
-  const note = (rule: FaultRule, { info, userAgent }: Asked, count: number) => {
+  const note = (rule: FaultRule, { info, userAgent }: AskedRequest, count: number) => {
     const { verb, namespace, name } = info
     const strike: Strike = {
       number: ++total,
@@ -207,7 +207,7 @@ function resourceName({ resource, group, subresource }: RequestInfo): string {
   return `${resource}${group === '' ? '' : `.${group}`}${subresource === '' ? '' : `/${subresource}`}`
 }
 
-function isFor(rule: FaultRule, { info, userAgent, isOwn }: Asked): boolean {
+function isFor(rule: FaultRule, { info, userAgent, isOwn }: AskedRequest): boolean {
   if (!rule.verbs.has(info.verb)) return false
   if (rule.client === undefined ? isOwn : !isClient(rule.client, userAgent)) return false
   if (rule.namespaces.length > 0 && !rule.namespaces.includes(info.namespace)) return false

@@ -23,7 +23,7 @@ import {
 } from '../audit/event.ts'
 import type { AuditLog, Noted } from '../audit/log.ts'
 import { auditMetrics } from '../audit/metrics.ts'
-import type { AuditPolicy, Stage } from '../audit/policy.ts'
+import type { AuditPolicy, AuditStage } from '../audit/policy.ts'
 import { isLongRunning } from '../request/info.ts'
 import type { AuditRecord } from '../request/served.ts'
 
@@ -48,7 +48,7 @@ export function audit(runtime: Runtime, policy: AuditPolicy, log: AuditLog): Fil
     }
   }
   /** undefined: there is nothing to wait for. */
-  const tell = (audited: AuditedRequest, stage: Stage, answered?: Answered): Promise<void> | undefined => {
+  const tell = (audited: AuditedRequest, stage: AuditStage, answered?: Answered): Promise<void> | undefined => {
     const { verdict, info } = audited
     if (verdict.omitStages.has(stage)) return undefined
     counts.told()
@@ -114,7 +114,7 @@ const goesOn = ({ kind }: ApiResponse, info: RequestInfo): boolean =>
 
 /** On its way to the log. */
 class PendingEvent implements Noted, StageReached {
-  readonly stage: Stage
+  readonly stage: AuditStage
   readonly now: number
   readonly answered: Answered | undefined
   readonly #audited: Audited
@@ -122,7 +122,7 @@ class PendingEvent implements Noted, StageReached {
   readonly #lost: (error: unknown, auditID: string) => void
   constructor(
     audited: Audited,
-    stage: Stage,
+    stage: AuditStage,
     now: number,
     answered: Answered | undefined,
     writer: EventWriter,

@@ -8,7 +8,7 @@ import { conflict, StatusError, tooManyRequests } from '../../api/status.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { clientName, type FaultRule, type RefusalCode } from '../faults/grammar.ts'
 import { createFaultyWatches } from '../faults/watch.ts'
-import type { Asked, FaultInjection } from '../faults/which-requests-are-struck.ts'
+import type { AskedRequest, FaultInjection } from '../faults/which-requests-are-struck.ts'
 import { isLongRunning } from '../request/info.ts'
 import { TOO_MANY_REQUESTS } from './priority-and-fairness.ts'
 
@@ -53,7 +53,7 @@ export function faultInjection(runtime: Runtime, faults: FaultInjection): Filter
   }
 }
 
-function askedOf(request: ApiRequest): Asked {
+function askedOf(request: ApiRequest): AskedRequest {
   const { headers, connection, info } = request
   const userAgent = headers['user-agent'] ?? ''
   const isOwn = connection === undefined || COMPONENTS.has(clientName(userAgent))

@@ -2,8 +2,8 @@
 import { parseDocument } from 'yaml'
 import type { Fields, Json } from '../../api/object.ts'
 import { goQuote } from '../../api/quote.ts'
-import { duration } from '../flags.ts'
-import type { Shape, Struct } from './fields.ts'
+import { asDuration } from '../flags.ts'
+import type { Struct, ValueShape } from './fields.ts'
 
 /** @throws what is wrong with the text, in one line */
 export function yamlMapping(text: string): Fields {
@@ -36,10 +36,10 @@ type Path = readonly (string | number)[]
 const pathText = (path: Path): string =>
   path.map((part, i) => (typeof part === 'number' ? `[${part}]` : i === 0 ? part : `.${part}`)).join('')
 
-function walk(shape: Shape, value: Json | undefined, path: Path, type: string, unknown: string[]): void {
+function walk(shape: ValueShape, value: Json | undefined, path: Path, type: string, unknown: string[]): void {
   if (value === null || value === undefined || shape === 'any') return
   if (shape === 'duration' && typeof value === 'string') {
-    if (duration(value) === undefined) throw new Error(`time: invalid duration ${goQuote(value)}`)
+    if (asDuration(value) === undefined) throw new Error(`time: invalid duration ${goQuote(value)}`)
     return
   }
   if (!isOf(shape, value)) throw new Error(wrongType(shape, value, path, type))
@@ -59,7 +59,7 @@ function walk(shape: Shape, value: Json | undefined, path: Path, type: string, u
 
 const isWhole = (value: Json, bits: number) => Number.isInteger(value) && Math.abs(value as number) < 2 ** (bits - 1)
 
-function isOf(shape: Shape, value: Json): boolean {
+function isOf(shape: ValueShape, value: Json): boolean {
   if (typeof shape !== 'string')
     return typeof value === 'object' && value !== null && Array.isArray(value) !== 'fields' in shape
   if (shape === 'bool') return typeof value === 'boolean'
@@ -68,14 +68,14 @@ function isOf(shape: Shape, value: Json): boolean {
   return typeof value === (shape === 'float32' ? 'number' : 'string')
 }
 
-function wrongType(shape: Shape, value: Json, path: Path, type: string): string {
+function wrongType(shape: ValueShape, value: Json, path: Path, type: string): string {
   const kind = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
   const given = kind === 'number' ? `number ${JSON.stringify(value)}` : kind
   const fields = path.filter((part) => typeof part === 'string').join('.')
   return `json: cannot unmarshal ${given} into Go struct field ${type}.${fields} of type ${goType(shape)}`
 }
 
-function goType(shape: Shape): string {
+function goType(shape: ValueShape): string {
   if (shape === 'duration') return 'string'
   if (typeof shape === 'string') return shape
   return 'fields' in shape ? `v1.${shape.type}` : `[]${goType(shape[0])}`

@@ -2,7 +2,7 @@
 import type { Fields } from '../../api/object.ts'
 import { messageOf } from '../../base/errors.ts'
 import { DEFAULT_SCHEDULER } from '../../scheduler/profile.ts'
-import { duration } from '../flags.ts'
+import { asDuration } from '../flags.ts'
 import { checkShape, STRICT, UnknownFieldsError } from './decode.ts'
 import { ARGUMENTS } from './fields.ts'
 
@@ -37,7 +37,7 @@ export function withDefaults(config: Fields): Fields {
 function election(given: Fields): Fields {
   const ms = (field: string, usual: number) => {
     const text: string | undefined = given[field] ?? undefined
-    return text === undefined ? usual : Number(duration(text)) / 1e6
+    return text === undefined ? usual : Number(asDuration(text)) / 1e6
   }
   return {
     leaderElect: given['leaderElect'] ?? true,

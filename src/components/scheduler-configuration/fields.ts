@@ -1,7 +1,7 @@
 /** The fields of KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) and of the plugins' arguments. */
 
 /** A list of one shape stands for lists of it. */
-export type Shape =
+export type ValueShape =
   | 'string'
   | 'bool'
   | 'int32'
@@ -10,16 +10,16 @@ export type Shape =
   | 'duration'
   /** Looked at by others. */
   | 'any'
-  | readonly [Shape]
+  | readonly [ValueShape]
   | Struct
 
 /** A mapping with these fields; errors tell its type. */
 export interface Struct {
   readonly type: string
-  readonly fields: Readonly<Record<string, Shape>>
+  readonly fields: Readonly<Record<string, ValueShape>>
 }
 
-const struct = (type: string, fields: Readonly<Record<string, Shape>>): Struct => ({ type, fields })
+const struct = (type: string, fields: Readonly<Record<string, ValueShape>>): Struct => ({ type, fields })
 
 const plugin = struct('Plugin', { name: 'string', weight: 'int32' })
 const pluginSet = struct('PluginSet', { enabled: [plugin], disabled: [plugin] })
@@ -46,7 +46,7 @@ export type Point = (typeof POINTS)[number]
 
 const meta = { kind: 'string', apiVersion: 'string' } as const
 const resource = struct('ResourceSpec', { name: 'string', weight: 'int64' })
-const shape: Shape = [struct('UtilizationShapePoint', { utilization: 'int32', score: 'int32' })]
+const shape: ValueShape = [struct('UtilizationShapePoint', { utilization: 'int32', score: 'int32' })]
 
 export const CONFIGURATION = struct('KubeSchedulerConfiguration', {
   ...meta,
@@ -99,7 +99,7 @@ export const CONFIGURATION = struct('KubeSchedulerConfiguration', {
   delayCacheUntilActive: 'bool',
 })
 
-const args = (plugin: string, fields: Readonly<Record<string, Shape>>): readonly [string, Struct] => [
+const args = (plugin: string, fields: Readonly<Record<string, ValueShape>>): readonly [string, Struct] => [
   plugin,
   struct(`${plugin}Args`, { ...meta, ...fields }),
 ]

@@ -10,7 +10,7 @@ import {
 } from '../../api/validation/errors.ts'
 import { qualifiedName } from '../../api/validation/names.ts'
 import { goDurationText } from '../../base/go-duration.ts'
-import { duration } from '../flags.ts'
+import { asDuration } from '../flags.ts'
 
 /** `config`: with its defaults. */
 export function validateConfiguration(config: Fields): readonly FieldError[] {
@@ -181,8 +181,8 @@ const VALIDATORS: Readonly<Record<string, Validator>> = {
     if (shape !== undefined) validateShape(shape, `${path}.shape`, errors)
   },
   DynamicResources({ filterTimeout, bindingTimeout }, path, errors) {
-    const ms = (text: string) => Number(duration(text)) / 1e6
-    const printed = (text: string) => goDurationText(duration(text) ?? 0n)
+    const ms = (text: string) => Number(asDuration(text)) / 1e6
+    const printed = (text: string) => goDurationText(asDuration(text) ?? 0n)
     if (filterTimeout !== undefined && ms(filterTimeout) < 0)
       errors.push(invalid(`${path}.filterTimeout`, printed(filterTimeout), 'must be zero or positive'))
     if (bindingTimeout !== undefined && ms(bindingTimeout) < 1000)

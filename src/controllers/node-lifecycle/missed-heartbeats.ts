@@ -2,7 +2,7 @@
 import type { Lease, Node, NodeCondition } from '../../api/generated/types.ts'
 import { formatTime } from '../../base/clock.ts'
 
-export interface Observation {
+export interface HeartbeatObservation {
   /** Ready condition and lease as last seen; only that they change matters, not what they say of the time. */
   readonly ready: string
   readonly renewTime: string
@@ -14,7 +14,12 @@ export function nodeCondition(node: Node, type: string): NodeCondition | undefin
   return node.status?.conditions?.find((condition) => condition.type === type)
 }
 
-export function observe(last: Observation | undefined, node: Node, lease: Lease | undefined, now: number): Observation {
+export function observe(
+  last: HeartbeatObservation | undefined,
+  node: Node,
+  lease: Lease | undefined,
+  now: number,
+): HeartbeatObservation {
   const condition = nodeCondition(node, 'Ready')
   const ready = condition === undefined ? '' : `${condition.status} ${condition.lastHeartbeatTime}`
   const renewTime: string = lease?.spec?.renewTime ?? ''
@@ -31,7 +36,7 @@ export interface GracePeriods {
 }
 
 /** Whether the node has shown no sign of life for longer than it may; now is monotonic, in milliseconds. */
-export function isSilent(node: Node, seen: Observation, now: number, grace: GracePeriods): boolean {
+export function isSilent(node: Node, seen: HeartbeatObservation, now: number, grace: GracePeriods): boolean {
   return now > seen.at + (nodeCondition(node, 'Ready') === undefined ? grace.startup : grace.node)
 }
 

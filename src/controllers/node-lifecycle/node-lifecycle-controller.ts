@@ -19,7 +19,13 @@ import {
   withTaints,
 } from './condition-taints.ts'
 import { createZones, zoneOf } from './eviction-rate-by-zone.ts'
-import { conditionsWhenSilent, isSilent, nodeCondition, type Observation, observe } from './missed-heartbeats.ts'
+import {
+  conditionsWhenSilent,
+  type HeartbeatObservation,
+  isSilent,
+  nodeCondition,
+  observe,
+} from './missed-heartbeats.ts'
 
 const nodesResource = { group: '', version: 'v1', resource: 'nodes' }
 const leasesResource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
@@ -53,7 +59,7 @@ export function createNodeLifecycleController(
   const recorder = createEventRecorder(runtime, client, { component: 'node-controller' })
   const nodeClient = client.resource<Node>(nodesResource)
   const taintQueue = createWorkQueue<string>(runtime, 'node_lifecycle')
-  const observations = new Map<string, Observation>()
+  const observations = new Map<string, HeartbeatObservation>()
   const zones = createZones(clock)
   let passing = false
 

@@ -18,7 +18,7 @@ export interface ReplicaFlavor {
   readonly countsTerminating: boolean
 }
 
-export const replicaSets: ReplicaFlavor = {
+export const replicaSetFlavor: ReplicaFlavor = {
   name: 'replicaset-controller',
   queue: 'replicaset',
   kind: 'ReplicaSet',
@@ -28,7 +28,7 @@ export const replicaSets: ReplicaFlavor = {
   countsTerminating: true,
 }
 
-export const replicationControllers: ReplicaFlavor = {
+export const replicationControllerFlavor: ReplicaFlavor = {
   name: 'replication-controller',
   queue: 'replicationmanager',
   kind: 'ReplicationController',

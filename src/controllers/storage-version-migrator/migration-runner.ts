@@ -6,7 +6,13 @@ import type { CustomResourceDefinition, StorageVersionMigration } from '../../ap
 import { isNotFound } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { ControllerContext } from '../controller.ts'
-import { migrationSucceeded, notRunning, running, stateOf, withMigrationConditions } from './migration-status.ts'
+import {
+  migrationStateOf,
+  migrationSucceeded,
+  notRunning,
+  running,
+  withMigrationConditions,
+} from './migration-status.ts'
 
 const definitionsResource = {
   group: 'apiextensions.k8s.io',
@@ -96,10 +102,10 @@ export function createMigrationRunner(
 
   return async (resource) => {
     const all = migrationsOf(resource)
-    const ended = all.find((migration) => stateOf(migration) === 'ended')
+    const ended = all.find((migration) => migrationStateOf(migration) === 'ended')
     if (ended !== undefined) return end(ended)
-    if (all.some((migration) => stateOf(migration) === 'running')) return
-    const [next] = all.filter((migration) => stateOf(migration) === 'waiting').sort(byAge)
+    if (all.some((migration) => migrationStateOf(migration) === 'running')) return
+    const [next] = all.filter((migration) => migrationStateOf(migration) === 'waiting').sort(byAge)
     if (next !== undefined) await begin(next)
   }
 }

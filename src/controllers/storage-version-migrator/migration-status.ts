@@ -15,7 +15,7 @@ const isTrue = ({ status }: StorageVersionMigration, type: string): boolean =>
   status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false
 
 /** `ended`: it succeeded or failed, and Running does not say so yet. */
-export function stateOf(migration: StorageVersionMigration): MigrationState {
+export function migrationStateOf(migration: StorageVersionMigration): MigrationState {
   const isRunning = isTrue(migration, 'Running')
   if (hasEnded(migration)) return isRunning ? 'ended' : 'over'
   return isRunning ? 'running' : 'waiting'
@@ -28,31 +28,31 @@ export const migrationSucceeded = (migration: StorageVersionMigration): boolean 
 
 const RUNNING = 'The migration is running'
 
-export type Change = Omit<Condition, 'lastTransitionTime'>
+export type ConditionChange = Omit<Condition, 'lastTransitionTime'>
 
 /** `progress`: how far it is, or nothing when there is nothing to tell of. */
-export const running = (progress?: string): Change => ({
+export const running = (progress?: string): ConditionChange => ({
   type: 'Running',
   status: 'True',
   reason: 'MigrationRunning',
   message: progress === undefined ? RUNNING : `${RUNNING}, ${progress}`,
 })
 
-export const failure = (message: string): Change => ({
+export const failure = (message: string): ConditionChange => ({
   type: 'Failed',
   status: 'True',
   reason: 'StorageVersionMigrationFailed',
   message,
 })
 
-export const success: Change = {
+export const success: ConditionChange = {
   type: 'Succeeded',
   status: 'True',
   reason: 'StorageVersionMigrationSucceeded',
   message: 'Migration completed',
 }
 
-export const notRunning: Change = {
+export const notRunning: ConditionChange = {
   type: 'Running',
   status: 'False',
   reason: 'MigrationCompleted',
@@ -63,7 +63,7 @@ export const notRunning: Change = {
 export function withMigrationConditions(
   migration: StorageVersionMigration,
   now: string,
-  ...changes: readonly Change[]
+  ...changes: readonly ConditionChange[]
 ): StorageVersionMigration {
   const conditions = [...(migration.status?.conditions ?? [])]
   for (const change of changes) {

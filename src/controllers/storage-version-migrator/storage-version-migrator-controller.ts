@@ -15,11 +15,11 @@ import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { createMigrationRunner, migrationsResource, resourceOf } from './migration-runner.ts'
 import {
-  type Change,
+  type ConditionChange,
   failure,
   hasEnded,
+  migrationStateOf,
   running,
-  stateOf,
   success,
   withMigrationConditions,
 } from './migration-status.ts'
@@ -52,13 +52,14 @@ export function createStorageVersionMigrator(context: ControllerContext, known: 
     migrations.store.list().filter((migration) => resourceOf(migration) === resource),
   )
   const write = (migration: StorageVersionMigration) => writer.update(migration, { subresource: 'status' })
-  const tell = (migration: StorageVersionMigration, ...conditions: readonly Change[]) =>
+  const tell = (migration: StorageVersionMigration, ...conditions: readonly ConditionChange[]) =>
     write(withMigrationConditions(migration, now(), ...conditions))
 
   /** Notes up to which version everything has to be written anew. */
   async function findVersion(key: string): Promise<unknown> {
     const migration = migrations.store.get(key)
-    if (migration === undefined || stateOf(migration) !== 'running' || migration.status?.resourceVersion) return
+    if (migration === undefined || migrationStateOf(migration) !== 'running' || migration.status?.resourceVersion)
+      return
     const { group = '', resource = '' } = migration.spec?.resource ?? {}
     const found = known.resourceOf(group, resource)
     if (found === undefined) {

@@ -31,7 +31,7 @@ export function kindsOf(
         resources.includes(found.resource)
       ) {
         const { group, version, kind } = found
-        kinds.set(textOf(found), { group, version, kind })
+        kinds.set(policyKindText(found), { group, version, kind })
       }
   }
   return [...kinds.entries()]
@@ -41,7 +41,7 @@ export function kindsOf(
 }
 
 /** As Kubernetes writes it. */
-export const textOf = ({ group, version, kind }: PolicyKind): string => `${group}/${version}, Kind=${kind}`
+export const policyKindText = ({ group, version, kind }: PolicyKind): string => `${group}/${version}, Kind=${kind}`
 
 /** undefined when the server says nothing of the kind. */
 interface OpenApiSchema {

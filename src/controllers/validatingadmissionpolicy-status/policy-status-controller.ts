@@ -6,7 +6,7 @@ import type { ValidatingAdmissionPolicy, ValidatingAdmissionPolicySpec } from '.
 import { typeIssues } from '../../api/validation/policy-expressions.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { kindOfParams, kindsOf, textOf, typeOfKind } from './kinds.ts'
+import { kindOfParams, kindsOf, policyKindText, typeOfKind } from './kinds.ts'
 
 const name = 'validatingadmissionpolicy-status-controller'
 const policiesResource = {
@@ -55,7 +55,7 @@ export function createPolicyStatusController(context: ControllerContext): Contro
       if (object === undefined) continue
       for (const [fieldRef, issues] of typeIssues(spec, { object, ...(params === undefined ? {} : { params }) })) {
         const own = told.get(fieldRef) ?? []
-        own.push(`${textOf(kind)}: ${issues}\n`)
+        own.push(`${policyKindText(kind)}: ${issues}\n`)
         told.set(fieldRef, own)
       }
     }

@@ -2,7 +2,7 @@
 import type { Client } from '../../client/client.ts'
 import type { ClusterClock } from '../../cluster/clock.ts'
 import type { Kinds } from '../kinds.ts'
-import type { Refused } from './plan.ts'
+import type { RefusedRequest } from './plan.ts'
 import type { Asks } from './rights.ts'
 
 export interface Doing {
@@ -15,7 +15,7 @@ export interface Doing {
   /** Told of each request that would write, before it is made: its caller must have the right to it. */
   asks(request: Asks): void
   /** A request was answered with an error; the deed goes on with the next. */
-  refused(refused: Refused): void
+  refused(refused: RefusedRequest): void
   /** Whether anything has been marked, removed or released since the last time it was asked. */
   progress(): Promise<boolean>
 }

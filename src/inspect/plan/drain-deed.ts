@@ -1,5 +1,7 @@
 /** What `kubectl drain` does: the node is cordoned, and its pods are evicted, again and again where a budget refuses. */
+
 import type { Node, Pod } from '../../api/generated/types.ts'
+import { isMirrorPod } from '../../api/objects/mirror-pods.ts'
 import { isNotFound, StatusError } from '../../api/status.ts'
 import { messageOf } from '../../base/errors.ts'
 import { NODES, PODS } from '../why/look.ts'
@@ -20,7 +22,6 @@ export interface DrainRequest {
 const AGAIN_MS = 5000
 /** A budget that has refused for so long without anything happening refuses for good. */
 const HOPELESS_MS = 900_000
-const MIRROR = 'kubernetes.io/config.mirror'
 
 export function drainDeed(request: DrainRequest): Deed {
   const what = `drain node/${request.node}`
@@ -56,10 +57,11 @@ async function drain(doing: Doing, request: DrainRequest): Promise<void> {
 }
 
 /** `goes`, `is left`, or why kubectl would not begin. */
-function judge({ metadata, spec, status }: Pod, request: DrainRequest): string {
+function judge(pod: Pod, request: DrainRequest): string {
+  const { metadata, spec, status } = pod
   const controller = metadata.ownerReferences?.find(({ controller: is }) => is === true)
   const hasEnded = status?.phase === 'Succeeded' || status?.phase === 'Failed'
-  if (metadata.annotations?.[MIRROR] !== undefined) return 'is left'
+  if (isMirrorPod(pod)) return 'is left'
   if (controller?.kind === 'DaemonSet' && !hasEnded)
     return request.ignoreDaemonsets === true ? 'is left' : 'a DaemonSet manages it: --ignore-daemonsets leaves it'
   if (!hasEnded && request.deleteEmptydirData !== true && spec?.volumes?.some(({ emptyDir }) => emptyDir !== undefined))

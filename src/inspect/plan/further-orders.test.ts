@@ -1,7 +1,7 @@
 /** What goes otherwise when controllers come in another order is open, and the rest is not. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Step } from '../timeline/timeline-types.ts'
+import type { TimelineStep } from '../timeline/timeline-types.ts'
 import { openIn } from './further-orders.ts'
 import type { Going } from './plan.ts'
 
@@ -18,7 +18,10 @@ const going = (uid: string, order: number, certainty: Going['certainty'], cause?
 /** In the order in which they go. */
 const removals = (...all: readonly (readonly [uid: string, isLate?: 'late'])[]) =>
   new Map(
-    all.map(([uid, late], place) => [uid, { place, first: undefined as unknown as Step, isLate: late === 'late' }]),
+    all.map(([uid, late], place) => [
+      uid,
+      { place, first: undefined as unknown as TimelineStep, isLate: late === 'late' },
+    ]),
   )
 
 test('what stays, or goes only when others act, in one order is either; an order that turns is open', () => {

@@ -4,7 +4,7 @@
  * after, is open.
  */
 import { delaysBySeed } from '../../client/uneven-transport.ts'
-import type { Step } from '../timeline/timeline-types.ts'
+import type { TimelineStep } from '../timeline/timeline-types.ts'
 import type { TwinSource } from '../twin/read-cluster.ts'
 import type { Programs, TwinModel } from '../twin/twin.ts'
 import type { Deed } from './deed.ts'
@@ -42,7 +42,7 @@ export async function furtherOrders(
 
 interface Removal {
   readonly place: number
-  readonly first: Step
+  readonly first: TimelineStep
   readonly isLate: boolean
 }
 type Removals = ReadonlyMap<string, Removal>

@@ -1,7 +1,7 @@
 /** What goes by a policy of which chance decides is told as open; what goes by one that is sure is not. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Step } from '../timeline/timeline-types.ts'
+import type { TimelineStep } from '../timeline/timeline-types.ts'
 import { keptPerhaps, openPolicies, sparedPerhaps, withOpenPolicies } from './open-policies.ts'
 import type { Going } from './plan.ts'
 
@@ -15,8 +15,8 @@ const going = (uid: string, order: number, cause?: string, certainty: Going['cer
   certainty,
   ...(cause === undefined ? {} : { cause }),
 })
-const step = (uid: string, component: string, ...changes: Step['changes']) =>
-  ({ object: { uid }, changes, by: { component } }) as unknown as Step
+const step = (uid: string, component: string, ...changes: TimelineStep['changes']) =>
+  ({ object: { uid }, changes, by: { component } }) as unknown as TimelineStep
 const marked = { type: 'marked', deletionTimestamp: '', gracePeriodSeconds: 0 } as const
 const waits = { type: 'finalizer-added', finalizer: 'foregroundDeletion' } as const
 const removed = { type: 'removed' } as const
@@ -31,7 +31,11 @@ const ownedBy = (uid: string, blockOwnerDeletion?: boolean) => [
 ]
 
 /** owner <- middle <- leaf <- last; the owner is deleted in the foreground. */
-function told(goes: readonly Going[], blocks: boolean | undefined, ownerChanges: Step['changes'] = [marked, waits]) {
+function told(
+  goes: readonly Going[],
+  blocks: boolean | undefined,
+  ownerChanges: TimelineStep['changes'] = [marked, waits],
+) {
   const open = openedBy(blocks, ownerChanges)
   return withOpenPolicies(goes, open).map(({ object, certainty, isOrderOpen = false }) => [
     object.uid,
@@ -40,7 +44,11 @@ function told(goes: readonly Going[], blocks: boolean | undefined, ownerChanges:
   ])
 }
 
-function openedBy(blocks: boolean | undefined, ownerChanges: Step['changes'], middle: Step['changes'] = [marked]) {
+function openedBy(
+  blocks: boolean | undefined,
+  ownerChanges: TimelineStep['changes'],
+  middle: TimelineStep['changes'] = [marked],
+) {
   const steps = [
     step('owner', 'user', ...ownerChanges),
     step('middle', 'generic-garbage-collector', ...middle),
@@ -106,7 +114,7 @@ test('causes that go in a circle end', () => {
 
 test('a dependent may keep an owner that does not wait for it, and is held by another finalizer', () => {
   const waitsNoMore = { type: 'finalizer-removed', finalizer: 'foregroundDeletion' } as const
-  const kept = (blocks: boolean, certainty: Going['certainty'], ended: Step['changes'] = [waitsNoMore]) => {
+  const kept = (blocks: boolean, certainty: Going['certainty'], ended: TimelineStep['changes'] = [waitsNoMore]) => {
     const owners = new Map([['middle', ownedBy('owner', blocks)]])
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'owner' }
     const steps = [

@@ -5,14 +5,14 @@
  * owner like any other: the dependent lives on.
  */
 import type { OwnerReference } from '../../api/object.ts'
-import type { Step } from '../timeline/timeline-types.ts'
+import type { TimelineStep } from '../timeline/timeline-types.ts'
 import type { Going } from './plan.ts'
 
 const COLLECTOR = 'generic-garbage-collector'
 const FOREGROUND = 'foregroundDeletion'
 
 export interface Rehearsed {
-  readonly steps: readonly Step[]
+  readonly steps: readonly TimelineStep[]
   /** By uid, of what has any. */
   readonly owners: ReadonlyMap<string, readonly OwnerReference[]>
 }
@@ -75,7 +75,7 @@ export function keptPerhaps({ steps, owners }: Rehearsed, goes: readonly Going[]
   )
 }
 
-const waitingIn = (steps: readonly Step[]): ReadonlySet<string> =>
+const waitingIn = (steps: readonly TimelineStep[]): ReadonlySet<string> =>
   new Set(
     steps.flatMap(({ object, changes }) =>
       changes.some((change) => change.type === 'finalizer-added' && change.finalizer === FOREGROUND)

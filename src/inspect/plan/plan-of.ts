@@ -3,7 +3,7 @@ import type { Node, PersistentVolume, Pod } from '../../api/generated/types.ts'
 import type { KubeObject, OwnerReference } from '../../api/object.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { StoredEntry } from '../../cluster/twin.ts'
-import type { Step } from '../timeline/timeline-types.ts'
+import type { TimelineStep } from '../timeline/timeline-types.ts'
 import { writerWords } from '../timeline/writers.ts'
 import { isAskedOnDelete, outsideOf } from '../twin/outside.ts'
 import type { ReadCluster, TwinSource } from '../twin/read-cluster.ts'
@@ -13,7 +13,7 @@ import type { Deed } from './deed.ts'
 import { furtherOrders, openIn, ordersFor } from './further-orders.ts'
 import { withKwokTurns } from './kwok-turns.ts'
 import { keptPerhaps, openPolicies, sparedPerhaps, withOpenPolicies } from './open-policies.ts'
-import type { Going, Orphaned, OutsideEffect, Plan, PlannedObject, Stage, Staying, TimeSpan } from './plan.ts'
+import type { Going, Orphaned, OutsideEffect, Plan, PlannedObject, PlanStage, Staying, TimeSpan } from './plan.ts'
 import { racesIn } from './races.ts'
 import { type Held, type Rehearsal, rehearse } from './rehearse.ts'
 import { rightsOf } from './rights.ts'
@@ -79,7 +79,7 @@ interface Removal {
   readonly markedMs: number | undefined
   readonly removedMs: number
   readonly place: number
-  readonly first: Step
+  readonly first: TimelineStep
   readonly isLate: boolean
 }
 
@@ -89,7 +89,7 @@ const BY_THEMSELVES = new Set(['ttl-after-finished-controller', 'cronjob-control
 /** `known`: uids of the source's objects. */
 function removalsOf({ steps, msOf, restedAt }: Rehearsal, known: ReadonlySet<string>): ReadonlyMap<string, Removal> {
   const byId = new Map(steps.map((step) => [step.id, step]))
-  const first = new Map<string, Step>()
+  const first = new Map<string, TimelineStep>()
   const removals = new Map<string, Removal>()
   for (const [place, step] of steps.entries()) {
     const { uid } = step.object
@@ -97,7 +97,7 @@ function removalsOf({ steps, msOf, restedAt }: Rehearsal, known: ReadonlySet<str
     const isRemoval = step.changes.some(({ type }) => type === 'removed')
     if ((isMark || isRemoval) && !first.has(uid)) first.set(uid, step)
     if (!isRemoval || !known.has(uid)) continue
-    const mark = first.get(uid) as Step
+    const mark = first.get(uid) as TimelineStep
     if (BY_THEMSELVES.has(rootOf(mark, byId).by.component)) continue
     removals.set(uid, {
       object: objectOf(step),
@@ -111,7 +111,7 @@ function removalsOf({ steps, msOf, restedAt }: Rehearsal, known: ReadonlySet<str
   return removals
 }
 
-function rootOf(step: Step, byId: ReadonlyMap<string, Step>): Step {
+function rootOf(step: TimelineStep, byId: ReadonlyMap<string, TimelineStep>): TimelineStep {
   let at = step
   for (let deep = 0; deep < 1000; deep++) {
     const above = at.cause.step === undefined ? undefined : byId.get(at.cause.step)
@@ -121,7 +121,7 @@ function rootOf(step: Step, byId: ReadonlyMap<string, Step>): Step {
   return at
 }
 
-const objectOf = ({ object: { group, resource, kind, namespace, name, uid } }: Step): PlannedObject => ({
+const objectOf = ({ object: { group, resource, kind, namespace, name, uid } }: TimelineStep): PlannedObject => ({
   group,
   resource,
   kind,
@@ -267,7 +267,7 @@ function appearingOf({ before, rest }: Rehearsal, names: Names): readonly Planne
     .filter(({ resource }) => !PASSING.has(resource))
 }
 
-function stageOf(quick: Rehearsal['stages'][number], slow: Rehearsal['stages'][number]): Stage {
+function stageOf(quick: Rehearsal['stages'][number], slow: Rehearsal['stages'][number]): PlanStage {
   const refused = slow.refused.filter(({ isMissing = false }) => !isMissing)
   const ended = refused.length > 0 ? undefined : spanOf(quick.endedMs, slow.endedMs)
   return {

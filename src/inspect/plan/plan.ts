@@ -79,7 +79,7 @@ export interface Orphaned {
 }
 
 /** A request of the deed that is answered with an error. */
-export interface Refused {
+export interface RefusedRequest {
   /** `pods/web-1`, or the file. */
   readonly what: string
   readonly message: string
@@ -98,13 +98,13 @@ export interface OutsideEffect {
 }
 
 /** A part of the deed that begins only when the one before has ended. */
-export interface Stage {
+export interface PlanStage {
   readonly what: string
   /** When it ended; undefined: something holds it, and what waits for it waits for ever, or some of it is refused. */
   readonly ended: TimeSpan | undefined
   readonly heldBy: readonly string[]
   /** Of what is there; the rest of the stage is done all the same. */
-  readonly refused: readonly Refused[]
+  readonly refused: readonly RefusedRequest[]
 }
 
 export interface Plan {
@@ -119,10 +119,10 @@ export interface Plan {
   readonly orphaned: readonly Orphaned[]
   /** Made in place of what goes (pods of controllers that live on). */
   readonly appears: readonly PlannedObject[]
-  readonly refused: readonly Refused[]
+  readonly refused: readonly RefusedRequest[]
   /** What of the deed the caller may not do in the source; the rest of the plan is as if it were allowed. */
   readonly forbidden: readonly Forbidden[]
-  readonly stages: readonly Stage[]
+  readonly stages: readonly PlanStage[]
   readonly outside: readonly OutsideEffect[]
   /** Of the source: what could not be read. */
   readonly unread: readonly Unseen[]

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiRequest } from '../../api/request.ts'
-import type { Step } from '../timeline/timeline-types.ts'
+import type { TimelineStep } from '../timeline/timeline-types.ts'
 import { delaysFor, racesIn } from './races.ts'
 
 const object = (name: string) => ({
@@ -12,8 +12,8 @@ const object = (name: string) => ({
   name,
   uid: name,
 })
-const step = (name: string, component: string, ...changes: Step['changes']) =>
-  ({ object: object(name), changes, by: { component } }) as unknown as Step
+const step = (name: string, component: string, ...changes: TimelineStep['changes']) =>
+  ({ object: object(name), changes, by: { component } }) as unknown as TimelineStep
 const ownerOf = (name: string, blockOwnerDeletion = true) => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
@@ -27,7 +27,7 @@ const left = { type: 'owner-removed', owner: ownerOf('first') } as const
 const GC = 'generic-garbage-collector'
 
 const owners = new Map([['leaf', [ownerOf('second'), ownerOf('first')]]])
-const racing = (...steps: Step[]) => {
+const racing = (...steps: TimelineStep[]) => {
   const { owners: early, dependents } = racesIn({ steps, owners })
   return [early.map(({ name }) => name), dependents.map(({ name }) => name)]
 }
@@ -45,7 +45,7 @@ test('one that was taken off the first might have been looked at later', () => {
 test('what its owner does not wait for might have been looked at when that was gone, or while it was there', () => {
   const loose = new Map([['leaf', [ownerOf('first', false)]]])
   const gone = step('first', GC, { type: 'removed' })
-  const racing = (...steps: Step[]) => {
+  const racing = (...steps: TimelineStep[]) => {
     const found = racesIn({ steps, owners: loose })
     return [found.owners.map(({ name }) => name), found.dependents.map(({ name }) => name)]
   }

@@ -6,14 +6,14 @@
  */
 import type { ApiRequest } from '../../api/request.ts'
 import type { Delays } from '../../client/uneven-transport.ts'
-import type { ObjectIdentity } from '../timeline/timeline-types.ts'
+import type { TimelineObject } from '../timeline/timeline-types.ts'
 import { openPolicies, type Rehearsed } from './open-policies.ts'
 
 export interface Races {
   /** Owners whose mark or end came before their dependent was looked at. */
-  readonly owners: readonly ObjectIdentity[]
+  readonly owners: readonly TimelineObject[]
   /** Dependents that were looked at before an owner was marked, or gone. */
-  readonly dependents: readonly ObjectIdentity[]
+  readonly dependents: readonly TimelineObject[]
 }
 
 const COLLECTOR = 'generic-garbage-collector'
@@ -25,11 +25,11 @@ export function racesIn(rehearsed: Rehearsed): Races {
   const { steps, owners } = rehearsed
   interface Mark {
     readonly place: number
-    readonly object: ObjectIdentity
+    readonly object: TimelineObject
     readonly isCollected: boolean
   }
   const marks = new Map<string, Mark>()
-  const looks = new Map<string, { readonly place: number; readonly object: ObjectIdentity }>()
+  const looks = new Map<string, { readonly place: number; readonly object: TimelineObject }>()
   const ends = new Map<string, number>()
   for (const [place, { object, changes, by }] of steps.entries()) {
     const isCollector = by.component === COLLECTOR
@@ -39,7 +39,7 @@ export function racesIn(rehearsed: Rehearsed): Races {
     const isLook = changes.some(({ type }) => type === 'marked' || type === 'removed' || type === 'owner-removed')
     if (isCollector && isLook && !looks.has(object.uid)) looks.set(object.uid, { place, object })
   }
-  const [early, late] = [new Map<string, ObjectIdentity>(), new Map<string, ObjectIdentity>()]
+  const [early, late] = [new Map<string, TimelineObject>(), new Map<string, TimelineObject>()]
   for (const [uid, look] of looks) {
     const waiting = (owners.get(uid) ?? []).flatMap((owner) => marks.get(owner.uid) ?? [])
     const [, ...later] = waiting.toSorted((a, b) => a.place - b.place)
@@ -68,7 +68,7 @@ export function delaysFor({ owners, dependents }: Races): Delays | undefined {
   }
 }
 
-const pathKey = ({ group, resource, namespace, name }: ObjectIdentity): string =>
+const pathKey = ({ group, resource, namespace, name }: TimelineObject): string =>
   [group, namespace, resource, encodeURIComponent(name)].join('/')
 
 /** The same of a request's path, in whichever version. */

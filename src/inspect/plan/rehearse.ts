@@ -8,13 +8,13 @@ import { storedEntries } from '../../cluster/twin.ts'
 import { createClusterReader } from '../cluster-reader.ts'
 import { withCauses } from '../timeline/causes.ts'
 import { stepsOf } from '../timeline/steps.ts'
-import type { Step } from '../timeline/timeline-types.ts'
+import type { TimelineStep } from '../timeline/timeline-types.ts'
 import type { TwinSource } from '../twin/read-cluster.ts'
 import { type Programs, startTwinOf, type TwinModel } from '../twin/twin.ts'
 import { knownFinalizer } from '../why/known-finalizers.ts'
 import { type Explanation, explainObject, startLook } from '../why/why.ts'
 import type { Deed, DeedStage } from './deed.ts'
-import type { Refused } from './plan.ts'
+import type { RefusedRequest } from './plan.ts'
 import type { Asks } from './rights.ts'
 
 /** An object that was marked in the rehearsal and is left. */
@@ -32,18 +32,18 @@ export interface StageOutcome {
   /** Milliseconds after the deed began; undefined: it does not end. */
   readonly endedMs: number | undefined
   readonly held: readonly Held[]
-  readonly refused: readonly Refused[]
+  readonly refused: readonly RefusedRequest[]
 }
 
 export interface Rehearsal {
   /** Milliseconds from the beginning of the deed to a step, without the pauses in which it was only seen that nothing comes any more. */
-  msOf(step: Step): number
+  msOf(step: TimelineStep): number
   readonly stages: readonly StageOutcome[]
-  readonly steps: readonly Step[]
+  readonly steps: readonly TimelineStep[]
   /** The last revision before controllers outside were taken to act. */
   readonly restedAt: number
   readonly held: readonly Held[]
-  readonly refused: readonly Refused[]
+  readonly refused: readonly RefusedRequest[]
   /** What the deed asked for. */
   readonly asked: readonly Asks[]
   readonly before: readonly StoredEntry[]
@@ -80,7 +80,7 @@ export async function rehearse(
     const before = storedEntries(twin)
     const course = follow(twin)
     await course.read()
-    const refused: Refused[] = []
+    const refused: RefusedRequest[] = []
     const asked: Asks[] = []
     const beganMs = twin.clock.now.getTime()
     const pauses: Pause[] = []

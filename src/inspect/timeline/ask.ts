@@ -3,7 +3,7 @@ import { type Clock, formatTime } from '../../base/clock.ts'
 import type { Transport } from '../../client/transport.ts'
 import { type ClusterReader, createClusterReader, type Read } from '../cluster-reader.ts'
 import { type Kinds, readKinds } from '../kinds.ts'
-import { QuestionError, servedResource, type Target } from '../question.ts'
+import { QuestionError, type QuestionTarget, servedResource } from '../question.ts'
 import { timelineOtlp } from './otlp.ts'
 import { timelineJson, timelineText } from './report.ts'
 import type { ToldRecord } from './steps.ts'
@@ -17,7 +17,7 @@ export type TimelineForm = (typeof TIMELINE_FORMS)[number]
 
 export interface TimelineQuestion {
   /** Without one every cascade is told. */
-  readonly target?: Target
+  readonly target?: QuestionTarget
   readonly uid?: string
   readonly cascade: boolean
 }

@@ -82,12 +82,12 @@ function writeOf(event: JsonObject, creates: boolean): AuditedWrite | undefined 
     ...(asText(uid) === '' || isDelete ? {} : { uid: asText(uid) }),
     auditId: asText(event['auditID']),
     ...(asText(resourceVersion) === '' ? {} : { resourceVersion: asText(resourceVersion) }),
-    ...(options === undefined ? {} : { options: askedOf(asObject(options)) }),
+    ...(options === undefined ? {} : { options: deletionAskedOf(asObject(options)) }),
     ...(requestObject === undefined ? {} : { asked: JSON.stringify(requestObject) }),
   }
 }
 
-export function askedOf({ propagationPolicy, gracePeriodSeconds, preconditions }: JsonObject): DeletionAsked {
+export function deletionAskedOf({ propagationPolicy, gracePeriodSeconds, preconditions }: JsonObject): DeletionAsked {
   const { uid, resourceVersion } = asObject(preconditions)
   return {
     ...(typeof propagationPolicy === 'string' ? { propagationPolicy } : {}),

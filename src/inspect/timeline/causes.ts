@@ -6,11 +6,11 @@
  */
 import { createHistory, type History, isForegroundMark } from './history.ts'
 import type { Written } from './steps.ts'
-import type { Certainty, Step, StepCause } from './timeline-types.ts'
+import type { Certainty, StepCause, TimelineStep } from './timeline-types.ts'
 import { writerWords } from './writers.ts'
 
 /** `written` in the order of revisions. */
-export function withCauses(written: readonly Written[]): Step[] {
+export function withCauses(written: readonly Written[]): TimelineStep[] {
   const history = createHistory()
   return written.map((step) => {
     const { before, after, at, follows, ...shown } = step

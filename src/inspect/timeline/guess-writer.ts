@@ -1,7 +1,7 @@
 /** Which component made a change, where no audit log names it: by what it did, by the objects around, by Events. Always inferred. */
 import type { Holds } from '../../api/journal.ts'
 import type { RecordedRecord, SeenState, TellingEvent } from './seen.ts'
-import type { Change, ChangeWriter } from './timeline-types.ts'
+import type { ChangeWriter, TimelineChange } from './timeline-types.ts'
 
 export interface Guesses {
   add(record: RecordedRecord): void
@@ -54,7 +54,7 @@ const BY_FINALIZER: Readonly<Record<string, string>> = {
 export function guessWriter(
   guesses: Guesses,
   state: SeenState,
-  changes: readonly Change[],
+  changes: readonly TimelineChange[],
   before: Holds,
 ): ChangeWriter {
   const component = guess(guesses, state, changes, before)
@@ -72,7 +72,7 @@ export function guessWriter(
   }
 }
 
-function guess(guesses: Guesses, { object }: SeenState, changes: readonly Change[], before: Holds): string {
+function guess(guesses: Guesses, { object }: SeenState, changes: readonly TimelineChange[], before: Holds): string {
   for (const change of changes) {
     const owner = change.type === 'finalizer-removed' ? BY_FINALIZER[change.finalizer] : undefined
     if (owner !== undefined) return owner

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { plainJson } from '../../base/plain-text.ts'
-import type { Step } from './timeline-types.ts'
+import type { TimelineStep } from './timeline-types.ts'
 import { byWords, changesWords, identityWords, requestWords } from './words.ts'
 
 interface Attribute {
@@ -14,9 +14,9 @@ interface Attribute {
 
 const INTERNAL = 1
 
-export function timelineOtlp(steps: readonly Step[], version: string): string {
+export function timelineOtlp(steps: readonly TimelineStep[], version: string): string {
   const byId = new Map(steps.map((step) => [step.id, step]))
-  const rootOf = (step: Step): Step => {
+  const rootOf = (step: TimelineStep): TimelineStep => {
     let at = step
     for (let led = byId.get(at.cause.step ?? ''); led !== undefined; led = byId.get(at.cause.step ?? '')) at = led
     return at
@@ -31,7 +31,7 @@ export function timelineOtlp(steps: readonly Step[], version: string): string {
   return `${plainJson({ resourceSpans })}\n`
 }
 
-function spanOf(step: Step, byId: ReadonlyMap<string, Step>, root: Step) {
+function spanOf(step: TimelineStep, byId: ReadonlyMap<string, TimelineStep>, root: TimelineStep) {
   const led = byId.get(step.cause.step ?? '')
   return {
     traceId: idOf(`trace ${keyOf(root)}`, 32),
@@ -45,7 +45,7 @@ function spanOf(step: Step, byId: ReadonlyMap<string, Step>, root: Step) {
   }
 }
 
-const keyOf = (step: Step) => `${step.object.uid} ${step.id} ${step.time}`
+const keyOf = (step: TimelineStep) => `${step.object.uid} ${step.id} ${step.time}`
 
 const idOf = (text: string, digits: number) => createHash('sha256').update(text).digest('hex').slice(0, digits)
 
@@ -57,7 +57,7 @@ function nanoseconds(time: string): string {
 
 const text = (key: string, value: string): Attribute => ({ key, value: { stringValue: value } })
 
-function attributesOf(step: Step): Attribute[] {
+function attributesOf(step: TimelineStep): Attribute[] {
   const { object, by, request, cause, revision } = step
   return [
     text('k8s.object.kind', object.kind),

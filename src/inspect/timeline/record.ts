@@ -7,7 +7,7 @@ import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { createClient, type Transport } from '../../client/transport.ts'
 import { createClusterReader } from '../cluster-reader.ts'
 import { type Kinds, readKinds } from '../kinds.ts'
-import { servedResource, type Target } from '../question.ts'
+import { type QuestionTarget, servedResource } from '../question.ts'
 import { readAuditLog } from './audit-log.ts'
 import { recordsOf } from './recorded.ts'
 import type { RecordedRecord, TellingEvent } from './seen.ts'
@@ -18,7 +18,7 @@ export interface Recording {
   readonly transport: Transport
   readonly userAgent: string
   /** Without one everything in the namespace is recorded. */
-  readonly target?: Target
+  readonly target?: QuestionTarget
   /** '': all. Of a target that is in one, that. */
   readonly namespace: string
   /** What the audit log has got since the recording began; asked for when it is over. */
@@ -85,7 +85,7 @@ export async function recordCluster(recording: Recording): Promise<Recorded> {
 
 type Kind = Pick<NamedResource, 'group' | 'resource' | 'namespaced'>
 
-function untilWords(watched: Watched, { kind, name, namespace }: Target, resource: Kind | undefined): string {
+function untilWords(watched: Watched, { kind, name, namespace }: QuestionTarget, resource: Kind | undefined): string {
   const within = resource?.namespaced === true ? namespace : ''
   const isThere = resource !== undefined && watched.isThere(resource.group, resource.resource, within, name)
   return ` until ${kind}/${name}${isThere ? '' : ', which is not there yet,'} has gone`
@@ -108,7 +108,12 @@ async function firstLists(runtime: Runtime, watched: Watched, signal: AbortSigna
 }
 
 /** The object has gone, so has all that was marked meanwhile, and nothing has changed for a while. */
-function isOver({ clock }: Runtime, watched: Watched, target: Target | undefined, kind: Kind | undefined): boolean {
+function isOver(
+  { clock }: Runtime,
+  watched: Watched,
+  target: QuestionTarget | undefined,
+  kind: Kind | undefined,
+): boolean {
   if (target === undefined || kind === undefined) return false
   const within = kind.namespaced ? target.namespace : ''
   if (!watched.hasGone(kind.group, kind.resource, within, target.name)) return false

@@ -8,7 +8,7 @@ import type { AuditedWrite } from './audit-log.ts'
 import { type Guesses, guessWriter, noGuesses } from './guess-writer.ts'
 import type { RecordedRecord, SeenState, TellingEvent } from './seen.ts'
 import { changesBetween } from './steps.ts'
-import type { Change } from './timeline-types.ts'
+import type { TimelineChange } from './timeline-types.ts'
 import { writerOf } from './writers.ts'
 
 export interface Seen {
@@ -76,10 +76,10 @@ function recordOf(state: SeenState, before: Holds, log: Log, guesses: Guesses): 
   }
 }
 
-const has = (changes: readonly Change[], ...types: readonly Change['type'][]) =>
+const has = (changes: readonly TimelineChange[], ...types: readonly TimelineChange['type'][]) =>
   changes.some(({ type }) => types.includes(type))
 
-const verbOf = (changes: readonly Change[]) =>
+const verbOf = (changes: readonly TimelineChange[]) =>
   has(changes, 'marked', 'grace-shortened') || isRemovalAlone(changes) ? 'delete' : 'update'
 
 /** A delete whose grace period is over writes that first, and removes the object in the next revision. */
@@ -105,7 +105,7 @@ interface Log {
   take(
     state: SeenState,
     before: Holds,
-    changes: readonly Change[],
+    changes: readonly TimelineChange[],
   ): { readonly write: AuditedWrite; readonly isSure: boolean } | undefined
 }
 
@@ -149,7 +149,7 @@ function createLog(audited: readonly AuditedWrite[]): Log {
 
 const isNear = (write: AuditedWrite, state: SeenState) => Math.abs(write.time - state.time) <= FAR_MS
 
-function couldMake(write: AuditedWrite, before: Holds, changes: readonly Change[]): boolean {
+function couldMake(write: AuditedWrite, before: Holds, changes: readonly TimelineChange[]): boolean {
   const { verb, subresource, asked } = write
   const isDelete = verb === 'delete' || verb === 'deletecollection' || (verb === 'create' && subresource === 'eviction')
   if (isDelete) return couldDelete(write, before, changes)
@@ -159,9 +159,10 @@ function couldMake(write: AuditedWrite, before: Holds, changes: readonly Change[
   return asked.includes(has(changes, 'finalizer-removed', 'finalizer-added') ? '"finalizers"' : '"ownerReferences"')
 }
 
-const isRemovalAlone = (changes: readonly Change[]) => has(changes, 'removed') && !has(changes, 'finalizer-removed')
+const isRemovalAlone = (changes: readonly TimelineChange[]) =>
+  has(changes, 'removed') && !has(changes, 'finalizer-removed')
 
-function couldDelete({ options }: AuditedWrite, before: Holds, changes: readonly Change[]): boolean {
+function couldDelete({ options }: AuditedWrite, before: Holds, changes: readonly TimelineChange[]): boolean {
   const asked = options?.gracePeriodSeconds
   const isForeign = changes.some(
     (change) =>

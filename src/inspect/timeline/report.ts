@@ -1,6 +1,6 @@
 /** A timeline as text for a terminal and as JSON. */
 import { plainJson, plainLine } from '../../base/plain-text.ts'
-import type { Step, Timeline } from './timeline-types.ts'
+import type { Timeline, TimelineStep } from './timeline-types.ts'
 import { forestOf, type TreeNode } from './tree.ts'
 import { byWords, changesWords, identityWords, placeWords, requestWords, waitWords } from './words.ts'
 
@@ -48,19 +48,19 @@ function stepLines({ object, steps }: Timeline): string[] {
 }
 
 /** What the request named itself as, beyond what the component says. */
-function agentWords({ by: { component, user, userAgent } }: Step): string {
+function agentWords({ by: { component, user, userAgent } }: TimelineStep): string {
   const told = [component === 'user' ? '' : user, userAgent].filter((text) => text !== '')
   return told.length === 0 ? '' : ` (${told.map((text) => text.slice(0, 80)).join(', ')})`
 }
 
-const auditWords = ({ request: { auditId } }: Step) => (auditId === undefined ? '' : `; audit id ${auditId}`)
+const auditWords = ({ request: { auditId } }: TimelineStep) => (auditId === undefined ? '' : `; audit id ${auditId}`)
 
-function chainLines(step: Step, byId: ReadonlyMap<string, Step>, told: Set<string>): string[] {
+function chainLines(step: TimelineStep, byId: ReadonlyMap<string, TimelineStep>, told: Set<string>): string[] {
   const lines: string[] = []
   let depth = 1
-  for (let at: Step | undefined = step; at !== undefined; depth++) {
-    const { cause }: Step = at
-    const led: Step | undefined = cause.step === undefined ? undefined : byId.get(cause.step)
+  for (let at: TimelineStep | undefined = step; at !== undefined; depth++) {
+    const { cause }: TimelineStep = at
+    const led: TimelineStep | undefined = cause.step === undefined ? undefined : byId.get(cause.step)
     const indent = '  '.repeat(depth)
     const waited = cause.waitedMs === undefined ? '' : `${waitWords(cause.waitedMs)} after `
     const before: string =

@@ -1,11 +1,11 @@
 /** What is seen of a cluster from outside, of which a journal can be made. */
 import type { Holds, KeptRecord } from '../../api/journal.ts'
-import type { ChangeWriter, ObjectIdentity } from './timeline-types.ts'
+import type { ChangeWriter, TimelineObject } from './timeline-types.ts'
 
 /** One state of an object, as a watch told it. */
 export interface SeenState {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
-  readonly object: ObjectIdentity
+  readonly object: TimelineObject
   readonly revision: number
   /** When it was seen, in milliseconds since the epoch. */
   readonly time: number

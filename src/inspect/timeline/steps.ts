@@ -3,14 +3,14 @@ import type { Holds, KeptRecord } from '../../api/journal.ts'
 import type { OwnerReference } from '../../api/object.ts'
 import { sameJson } from '../../api/same.ts'
 import { formatMicroTime } from '../../base/clock.ts'
-import type { Change, ChangeWriter, Step } from './timeline-types.ts'
+import type { ChangeWriter, TimelineChange, TimelineStep } from './timeline-types.ts'
 import { writerOf } from './writers.ts'
 
 /** A record of a journal; of one that was made from outside with its writer. */
 export type ToldRecord = KeptRecord & { readonly by?: ChangeWriter }
 
 /** A step before it is known what led to it. */
-export interface Written extends Omit<Step, 'cause'> {
+export interface Written extends Omit<TimelineStep, 'cause'> {
   /** Milliseconds since the epoch. */
   readonly at: number
   readonly before: Holds
@@ -56,12 +56,12 @@ function written(record: ToldRecord, id: string, before: Holds, after: Holds | u
   }
 }
 
-export function changesBetween(before: Holds, after: Holds | undefined): Change[] {
+export function changesBetween(before: Holds, after: Holds | undefined): TimelineChange[] {
   if (after === undefined) return [...finalizersBetween(before, undefined), { type: 'removed' }]
   return [...markBetween(before, after), ...finalizersBetween(before, after), ...ownersBetween(before, after)]
 }
 
-function markBetween(before: Holds, after: Holds): Change[] {
+function markBetween(before: Holds, after: Holds): TimelineChange[] {
   const { deletionTimestamp, deletionGracePeriodSeconds: gracePeriodSeconds } = after
   if (deletionTimestamp === undefined) return []
   const isNew = before.deletionTimestamp === undefined
@@ -75,7 +75,7 @@ function markBetween(before: Holds, after: Holds): Change[] {
 }
 
 /** What the update that removed an object took away last is what the object still had: it went with it. */
-function finalizersBetween({ finalizers: had = [], ...before }: Holds, after: Holds | undefined): Change[] {
+function finalizersBetween({ finalizers: had = [], ...before }: Holds, after: Holds | undefined): TimelineChange[] {
   if (after === undefined && before.deletionTimestamp === undefined) return []
   const has = after?.finalizers ?? []
   return [
@@ -86,7 +86,7 @@ function finalizersBetween({ finalizers: had = [], ...before }: Holds, after: Ho
   ]
 }
 
-function ownersBetween({ ownerReferences: had = [] }: Holds, { ownerReferences: has = [] }: Holds): Change[] {
+function ownersBetween({ ownerReferences: had = [] }: Holds, { ownerReferences: has = [] }: Holds): TimelineChange[] {
   const find = (among: readonly OwnerReference[], uid: string) => among.find((owner) => owner.uid === uid)
   const removed = had.filter(({ uid }) => find(has, uid) === undefined)
   const added = has.filter(({ uid }) => find(had, uid) === undefined)

@@ -3,7 +3,7 @@
  * right; long waits are drawn shorter than they were, and say how long they took. No script, no reference to anything outside.
  */
 import { plainMarkup } from '../../base/plain-text.ts'
-import type { Step, Timeline } from './timeline-types.ts'
+import type { Timeline, TimelineStep } from './timeline-types.ts'
 import { forestOf, type TreeNode } from './tree.ts'
 import { byWords, changesWords, identityWords, placeWords, waitWords } from './words.ts'
 
@@ -62,7 +62,7 @@ const STYLE = `<style>
 }
 </style>`
 
-const preorder = ({ step, next }: TreeNode): Step[] => [step, ...next.flatMap(preorder)]
+const preorder = ({ step, next }: TreeNode): TimelineStep[] => [step, ...next.flatMap(preorder)]
 
 interface Point {
   readonly x: number
@@ -70,9 +70,9 @@ interface Point {
 }
 
 /** Half a minute is wider than a moment, not a thousand times as wide; what stands beside a mark has room before the next one of its row. */
-function columnsOf(steps: readonly Step[]): { readonly step: Step; readonly x: number }[] {
+function columnsOf(steps: readonly TimelineStep[]): { readonly step: TimelineStep; readonly x: number }[] {
   let x = 0
-  let before: Step | undefined
+  let before: TimelineStep | undefined
   const free = new Map<string, number>()
   return steps.map((step) => {
     const { uid } = step.object
@@ -87,11 +87,11 @@ function columnsOf(steps: readonly Step[]): { readonly step: Step; readonly x: n
   })
 }
 
-const isOneRequest = (first: Step, second: Step) => first.revision === second.revision
+const isOneRequest = (first: TimelineStep, second: TimelineStep) => first.revision === second.revision
 
-const beginning = ([first]: readonly Step[]) => (first === undefined ? '' : `from ${first.time}`)
+const beginning = ([first]: readonly TimelineStep[]) => (first === undefined ? '' : `from ${first.time}`)
 
-function rowOf(uid: string, steps: readonly Step[], y: number, at: ReadonlyMap<string, Point>): string[] {
+function rowOf(uid: string, steps: readonly TimelineStep[], y: number, at: ReadonlyMap<string, Point>): string[] {
   const own = steps.filter(({ object }) => object.uid === uid)
   const [first] = own
   const last = own.at(-1)
@@ -105,7 +105,11 @@ function rowOf(uid: string, steps: readonly Step[], y: number, at: ReadonlyMap<s
   ]
 }
 
-function arrowTo(step: Step, byId: ReadonlyMap<string, Step>, at: ReadonlyMap<string, Point>): string[] {
+function arrowTo(
+  step: TimelineStep,
+  byId: ReadonlyMap<string, TimelineStep>,
+  at: ReadonlyMap<string, Point>,
+): string[] {
   const { cause } = step
   const led = byId.get(cause.step ?? '')
   const from = at.get(led?.id ?? '')
@@ -129,7 +133,7 @@ function arrowTo(step: Step, byId: ReadonlyMap<string, Step>, at: ReadonlyMap<st
   ]
 }
 
-function markOf(step: Step, at: ReadonlyMap<string, Point>): string {
+function markOf(step: TimelineStep, at: ReadonlyMap<string, Point>): string {
   const { x, y } = at.get(step.id) ?? { x: 0, y: 0 }
   const said = `${step.time}: ${changesWords(step)}, by ${byWords(step)}`
   return [
@@ -141,21 +145,21 @@ function markOf(step: Step, at: ReadonlyMap<string, Point>): string {
 }
 
 /** The first of two steps of one request has none: the second says the same. */
-function labelOf(step: Step): string {
+function labelOf(step: TimelineStep): string {
   if (step.id !== String(step.revision)) return ''
   const label = `${shortOf(step)}: ${byWords(step)}`
   return label.length > LONGEST_LABEL ? `${label.slice(0, LONGEST_LABEL - 1)}…` : label
 }
 
 /** The change that counts most. */
-function kindOf({ changes }: Step): string {
+function kindOf({ changes }: TimelineStep): string {
   const has = (type: string) => changes.some((change) => change.type === type)
   if (has('removed')) return 'removed'
   if (has('marked') || has('grace-shortened')) return 'marked'
   return changes.some(({ type }) => type.startsWith('owner')) ? 'owner' : 'finalizer'
 }
 
-const shortOf = (step: Step): string => {
+const shortOf = (step: TimelineStep): string => {
   const kind = kindOf(step)
   return kind === 'removed' || kind === 'marked' ? kind : changesWords(step)
 }

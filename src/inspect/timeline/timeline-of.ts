@@ -1,7 +1,7 @@
 /** One object's timeline out of a journal: which object is meant, its steps, those that led to them, and the whole cascade. */
 import { withCauses } from './causes.ts'
 import { stepsOf, type ToldRecord, type Written } from './steps.ts'
-import type { Step, Timeline } from './timeline-types.ts'
+import type { Timeline, TimelineStep } from './timeline-types.ts'
 
 interface Asked {
   readonly group: string
@@ -62,19 +62,19 @@ function stateAfter({ after }: Written): Timeline['state'] {
 }
 
 /** The object's steps and, for each, the chain of those before it. */
-function leadingTo(steps: readonly Step[], uid: string): Step[] {
+function leadingTo(steps: readonly TimelineStep[], uid: string): TimelineStep[] {
   const byId = new Map(steps.map((step) => [step.id, step]))
-  const kept = new Set<Step>()
+  const kept = new Set<TimelineStep>()
   for (const step of steps) {
     if (step.object.uid !== uid) continue
-    for (let at: Step | undefined = step; at !== undefined && !kept.has(at); at = byId.get(at.cause.step ?? ''))
+    for (let at: TimelineStep | undefined = step; at !== undefined && !kept.has(at); at = byId.get(at.cause.step ?? ''))
       kept.add(at)
   }
   return steps.filter((step) => kept.has(step))
 }
 
 /** The step with which each began, by id. */
-function rootsOf(steps: readonly Step[]): Map<string, string> {
+function rootsOf(steps: readonly TimelineStep[]): Map<string, string> {
   const roots = new Map<string, string>()
   for (const step of steps) {
     const led = step.cause.step
@@ -84,7 +84,7 @@ function rootsOf(steps: readonly Step[]): Map<string, string> {
 }
 
 /** All that came of what the object's own steps came of. */
-function cascadeOf(steps: readonly Step[], uid: string): Step[] {
+function cascadeOf(steps: readonly TimelineStep[], uid: string): TimelineStep[] {
   const roots = rootsOf(steps)
   const wanted = new Set(steps.filter(({ object }) => object.uid === uid).map(({ id }) => roots.get(id)))
   return steps.filter(({ id }) => wanted.has(roots.get(id)))
@@ -96,7 +96,7 @@ export function tellEach(records: readonly ToldRecord[], source: Timeline['sourc
   const steps = withCauses(written)
   const roots = rootsOf(steps)
   /** What one object went through is told once, whatever it began with. */
-  const groups = new Map<string, Step[]>()
+  const groups = new Map<string, TimelineStep[]>()
   const groupOf = new Map<string, string>()
   for (const step of steps) {
     const root = roots.get(step.id) ?? step.id
@@ -109,7 +109,7 @@ export function tellEach(records: readonly ToldRecord[], source: Timeline['sourc
   }
   const last = new Map(written.map((step) => [step.object.uid, step]))
   return [...groups.values()].map((group) => {
-    const { object } = group[0] as Step
+    const { object } = group[0] as TimelineStep
     return {
       apiVersion: 'timeline.skiff.dev/v1',
       kind: 'Timeline',

@@ -6,7 +6,7 @@
 import type { DeletionAsked } from '../../api/journal.ts'
 import type { OwnerReference } from '../../api/object.ts'
 
-export interface ObjectIdentity {
+export interface TimelineObject {
   readonly group: string
   readonly resource: string
   readonly kind: string
@@ -17,7 +17,7 @@ export interface ObjectIdentity {
 }
 
 /** What one write changed of what holds an object. */
-export type Change =
+export type TimelineChange =
   | { readonly type: 'marked'; readonly deletionTimestamp: string; readonly gracePeriodSeconds: number | undefined }
   | {
       readonly type: 'grace-shortened'
@@ -61,14 +61,14 @@ export interface StepCause {
 }
 
 /** One write, or one of the two that a request made in a row. */
-export interface Step {
+export interface TimelineStep {
   /** Of this timeline alone. */
   readonly id: string
   readonly revision: number
   /** metav1.MicroTime, by the cluster's clock. */
   readonly time: string
-  readonly object: ObjectIdentity
-  readonly changes: readonly Change[]
+  readonly object: TimelineObject
+  readonly changes: readonly TimelineChange[]
   readonly by: ChangeWriter
   readonly request: {
     readonly verb: string
@@ -84,7 +84,7 @@ export interface Timeline {
   readonly apiVersion: 'timeline.skiff.dev/v1'
   readonly kind: 'Timeline'
   readonly source: 'journal' | 'recording'
-  readonly object: ObjectIdentity
+  readonly object: TimelineObject
   /** As its last step left it. */
   readonly state: 'gone' | 'deleting' | 'there'
   /** Others that had its kind, namespace and name, by uid, oldest first. */
@@ -92,5 +92,5 @@ export interface Timeline {
   /** Whether the whole cascade is told, or the object's own steps and those that led to them. */
   readonly cascade: boolean
   /** In the order of their revisions. */
-  readonly steps: readonly Step[]
+  readonly steps: readonly TimelineStep[]
 }

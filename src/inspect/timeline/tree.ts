@@ -1,15 +1,15 @@
 /** Steps as the trees that their causes make. */
-import type { Step } from './timeline-types.ts'
+import type { TimelineStep } from './timeline-types.ts'
 
 export interface TreeNode {
-  readonly step: Step
+  readonly step: TimelineStep
   /** In the order of their revisions. */
   readonly next: readonly TreeNode[]
 }
 
 /** Each step stands under its cause; where that is not among them, it begins a tree. */
-export function forestOf(steps: readonly Step[]): TreeNode[] {
-  const nodes = new Map<string, { readonly step: Step; readonly next: TreeNode[] }>()
+export function forestOf(steps: readonly TimelineStep[]): TreeNode[] {
+  const nodes = new Map<string, { readonly step: TimelineStep; readonly next: TreeNode[] }>()
   const roots: TreeNode[] = []
   for (const step of steps) {
     const node = { step, next: [] }

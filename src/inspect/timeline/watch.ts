@@ -53,7 +53,7 @@ export function watchCluster(
   )
 
   function see(type: SeenState['type'], resource: NamedResource, object: KubeObject): void {
-    const state = stateOf(type, resource, object, clock.now())
+    const state = seenStateOf(type, resource, object, clock.now())
     const { uid, group, resource: plural, namespace: within, name } = state.object
     states.push(state)
     const before = latest.get(uid)
@@ -131,7 +131,7 @@ export function watchCluster(
 
 const specFinalizers = ({ spec }: Namespace): readonly string[] => spec?.finalizers ?? []
 
-export function stateOf(
+export function seenStateOf(
   type: SeenState['type'],
   { group, resource, kind }: NamedResource,
   object: KubeObject,

@@ -1,17 +1,17 @@
 /** Steps in words. What comes of here is data of others in part: it passes plainLine or an escape before it is shown. */
-import type { Change, ObjectIdentity, Step } from './timeline-types.ts'
+import type { TimelineChange, TimelineObject, TimelineStep } from './timeline-types.ts'
 import { writerWords } from './writers.ts'
 
-export function identityWords({ group, resource, name }: ObjectIdentity): string {
+export function identityWords({ group, resource, name }: TimelineObject): string {
   return `${resource}${group === '' ? '' : `.${group}`}/${name}`
 }
 
-export const placeWords = ({ namespace }: ObjectIdentity): string =>
+export const placeWords = ({ namespace }: TimelineObject): string =>
   namespace === '' ? '' : ` in namespace ${namespace}`
 
 const seconds = (value: number | undefined) => (value === undefined || value === 0 ? '' : `, grace period ${value} s`)
 
-export function changeWords(change: Change): string {
+export function changeWords(change: TimelineChange): string {
   switch (change.type) {
     case 'marked':
       return `marked${seconds(change.gracePeriodSeconds)}`
@@ -32,11 +32,11 @@ export function changeWords(change: Change): string {
   }
 }
 
-export const changesWords = ({ changes }: Step): string =>
+export const changesWords = ({ changes }: TimelineStep): string =>
   changes.length === 0 ? 'no change' : changes.map(changeWords).join(', ')
 
 /** `DELETE, Foreground, by uid` */
-export function requestWords({ request: { verb, subresource, options } }: Step): string {
+export function requestWords({ request: { verb, subresource, options } }: TimelineStep): string {
   const { propagationPolicy, gracePeriodSeconds, preconditions } = options ?? {}
   return [
     subresource === '' ? verb : `${verb} of ${subresource}`,
@@ -48,7 +48,7 @@ export function requestWords({ request: { verb, subresource, options } }: Step):
 }
 
 /** `garbage collector`, and that it is inferred, where it is. */
-export const byWords = ({ by }: Step): string =>
+export const byWords = ({ by }: TimelineStep): string =>
   by.certainty === 'known' ? writerWords(by) : `${writerWords(by)} (inferred)`
 
 /** `after 30.012 s` and the like: `30.012 s`, `12 ms`. */

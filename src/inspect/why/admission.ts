@@ -11,17 +11,25 @@ import { isKubernetes } from './failures.ts'
 import { type Link, lastLink, type ObjectRef, type ServiceRef } from './finding.ts'
 import { API_SERVICES, itemsOf, type Look, VALIDATING_POLICIES } from './look.ts'
 import { policyLinks } from './policies.ts'
-import { deletionOf, isSelected, namespaceOf, removalOf, ruleMatches, updateOf, type Write } from './rules.ts'
+import {
+  deletionOf,
+  isSelected,
+  namespaceObjectOf,
+  removalOf,
+  ruleMatches,
+  updateOf,
+  type WriteRequest,
+} from './rules.ts'
 import { serviceState } from './services.ts'
 import { deadHooks, hooksFor, readHooks } from './webhooks.ts'
 
 /** What stands against a write, by what is configured. */
-export async function configuredLinks(look: Look, write: Write): Promise<readonly Link[]> {
+export async function configuredLinks(look: Look, write: WriteRequest): Promise<readonly Link[]> {
   return [...(await deadHooks(look, write)), ...(await policyLinks(look, write))]
 }
 
 /** The same of what is sure to refuse. */
-export async function refusalLinks(look: Look, write: Write): Promise<readonly Link[]> {
+export async function refusalLinks(look: Look, write: WriteRequest): Promise<readonly Link[]> {
   return (await configuredLinks(look, write)).filter((link) => 'verdict' in link && link.verdict === 'refused')
 }
 
@@ -140,7 +148,7 @@ async function putBack(look: Look, ref: ObjectRef, object: KubeObject, finalizer
 }
 
 /** MutatingAdmissionPolicies that are asked about a write, or may be. */
-async function mutatingPolicies(look: Look, write: Write): Promise<readonly MutatingAdmissionPolicy[]> {
+async function mutatingPolicies(look: Look, write: WriteRequest): Promise<readonly MutatingAdmissionPolicy[]> {
   const { reader, kinds } = look
   const resource = kinds.ofResource(VALIDATING_POLICIES.group, 'mutatingadmissionpolicies')
   if (resource === undefined) return []
@@ -148,7 +156,7 @@ async function mutatingPolicies(look: Look, write: Write): Promise<readonly Muta
   for (const policy of itemsOf(await reader.list<MutatingAdmissionPolicy>(resource))) {
     const { matchConstraints: match } = policy.spec ?? {}
     if (!ruleMatches(look, match?.resourceRules ?? [], write) || !(await isSelected(look, match ?? {}, write))) continue
-    const variables = variablesOf(write, await namespaceOf(look, write))
+    const variables = variablesOf(write, await namespaceObjectOf(look, write))
     if (conditionsOf(policy.spec ?? {}, variables, isWhole(write)) !== 'not asked') found.push(policy)
   }
   return found
@@ -157,7 +165,7 @@ async function mutatingPolicies(look: Look, write: Write): Promise<readonly Muta
 const mutatorName = ({ metadata }: MutatingAdmissionPolicy) => `MutatingAdmissionPolicy ${metadata?.name}`
 
 /** Policies whose mutations name the finalizer: without a dry run that is all that tells of its being put back. */
-async function putBackPerhaps(look: Look, write: Write, finalizer: string): Promise<readonly Link[]> {
+async function putBackPerhaps(look: Look, write: WriteRequest, finalizer: string): Promise<readonly Link[]> {
   const by = (await mutatingPolicies(look, write)).filter(({ spec }) =>
     JSON.stringify(spec?.mutations ?? []).includes(finalizer),
   )

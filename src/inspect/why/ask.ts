@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { GroupVersionResource } from '../../client/client.ts'
 import type { Transport } from '../../client/transport.ts'
 import { createClusterReader } from '../cluster-reader.ts'
-import type { Target } from '../question.ts'
+import type { QuestionTarget } from '../question.ts'
 import { readAuditLog } from '../timeline/audit-log.ts'
 import type { Look } from './look.ts'
 import { exitCodeOf, explanationJson, explanationText, surveyExitCode, surveyJson, surveyText } from './report.ts'
@@ -53,7 +53,7 @@ export function beginLook({
 }
 
 /** @throws QuestionError; Error when the cluster cannot be asked what it serves */
-export async function askWhy(options: WhyOptions, target: Target | undefined): Promise<WhyAnswer> {
+export async function askWhy(options: WhyOptions, target: QuestionTarget | undefined): Promise<WhyAnswer> {
   const { output } = options
   const look = await beginLook(options)
   const { reader } = look

@@ -1,6 +1,6 @@
 /** Whether a component of Kubernetes itself runs: by its lease, else by its pods, else by what it leaves behind. */
 import type { Lease, Pod } from '../../api/generated/types.ts'
-import { type Controller, type Link, lastLink } from './finding.ts'
+import { type FinalizerOwner, type Link, lastLink } from './finding.ts'
 import { foundOf, itemsOf, LEASES, type Look, PODS, SERVICE_ACCOUNTS, timeOf } from './look.ts'
 
 const SYSTEM = 'kube-system'
@@ -10,7 +10,7 @@ const LATE_MS = 15_000
 /** @param on what it would work on now, in words */
 export async function componentLink(look: Look, component: string, controller: string, on: string): Promise<Link> {
   const { reader, now } = look
-  const found: Controller = { name: `${controller} (${component})`, as: 'component', evidence: '' }
+  const found: FinalizerOwner = { name: `${controller} (${component})`, as: 'component', evidence: '' }
   if (component === 'kube-apiserver')
     return atWork({ ...found, evidence: 'it is part of the API server, which answers' }, on)
   const leases = await reader.list<Lease>(LEASES, { namespace: SYSTEM })
@@ -44,7 +44,7 @@ export async function componentLink(look: Look, component: string, controller: s
   return lastLink('slow', { kind: 'controller-at-work', controller: { ...found, evidence }, on }, true)
 }
 
-function atWork(controller: Controller, on: string): Link {
+function atWork(controller: FinalizerOwner, on: string): Link {
   return lastLink('slow', { kind: 'controller-at-work', controller, on })
 }
 

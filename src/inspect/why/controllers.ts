@@ -6,10 +6,10 @@ import type { CustomResourceDefinition, Lease, Service } from '../../api/generat
 import type { KubeObject, ManagedFieldsEntry } from '../../api/object.ts'
 import { componentLink } from './components.ts'
 import { isKubernetes } from './failures.ts'
-import { type Controller, type Link, lastLink, type ObjectRef } from './finding.ts'
+import { type FinalizerOwner, type Link, lastLink, type ObjectRef } from './finding.ts'
 import type { KnownFinalizer } from './known-finalizers.ts'
 import { failureInLog } from './logs.ts'
-import { DEFINITIONS, deletedAt, foundOf, itemsOf, LEASES, type Look, nameOf, SERVICES, timeOf } from './look.ts'
+import { DEFINITIONS, deletedAt, foundOf, itemsOf, kubectlName, LEASES, type Look, SERVICES, timeOf } from './look.ts'
 import { accountIn, type PastUser, pastUsers } from './past-users.ts'
 import { type Account, accountsOfGroup, isGranted, servesOtherGroups } from './roles.ts'
 import { webhooksOfGroup } from './webhooks.ts'
@@ -34,7 +34,7 @@ export async function controllerLinks(
   finalizer: string,
   known: KnownFinalizer | undefined,
 ): Promise<readonly Link[]> {
-  const on = nameOf(ref)
+  const on = kubectlName(ref)
   if (known !== undefined && known.runsIn === 'cloud-controller-manager') {
     const [component, workloads] = await Promise.all([
       componentLink(look, known.runsIn, known.controller, on),
@@ -238,7 +238,7 @@ async function workloadState(
   if (forbidden !== undefined) return forbidden
   const failing = await failureInLog(look, ref, object, workload, controller)
   if (failing !== undefined) return failing
-  return lastLink('slow', { kind: 'controller-at-work', controller, on: nameOf(ref) }, strength < 3)
+  return lastLink('slow', { kind: 'controller-at-work', controller, on: kubectlName(ref) }, strength < 3)
 }
 
 function accountOf({ namespace, account }: Workload): Account {
@@ -254,7 +254,7 @@ async function notAllowed(
   { reader, dryRun }: Look,
   ref: ObjectRef,
   workload: Workload,
-  controller: Controller,
+  controller: FinalizerOwner,
 ): Promise<Link | undefined> {
   const { namespace, account } = workload
   const asWhom = accountOf(workload)
@@ -305,7 +305,7 @@ async function workloadsOfWebhooks(look: Look, { group, resource }: ObjectRef): 
  * Something that is no user's tool has written the object since it was deleted: a controller outside of the cluster. Times are whole
  * seconds: what was written in the second of the deletion may have been written before it.
  */
-function signOfLife(object: KubeObject): Controller | undefined {
+function signOfLife(object: KubeObject): FinalizerOwner | undefined {
   const since = deletedAt(object.metadata)
   const writer = object.metadata.managedFields
     ?.filter(({ manager = '', time }) => !NO_CONTROLLER.test(manager) && timeOf(time) > since)
@@ -320,7 +320,7 @@ function signOfLife(object: KubeObject): Controller | undefined {
 }
 
 /** A lease that is held now, of a holder named like the finalizer or its kind: a controller outside of the cluster too. */
-async function leaseOf(look: Look, finalizer: string, ref: ObjectRef): Promise<Controller | undefined> {
+async function leaseOf(look: Look, finalizer: string, ref: ObjectRef): Promise<FinalizerOwner | undefined> {
   const words = wordsOf(finalizer, ref)
   if (words.length === 0) return undefined
   const leases = itemsOf(await look.reader.list<Lease>(LEASES))

@@ -5,7 +5,7 @@ import { deletionLinks, refusalLinks } from './admission.ts'
 import { componentLink } from './components.ts'
 import { warningsAbout } from './failures.ts'
 import { type Cause, type Link, lastLink, type ObjectRef, verdictOf } from './finding.ts'
-import { deletedAt, foundOf, LEASES, type Look, NODES, nameOf, timeOf } from './look.ts'
+import { deletedAt, foundOf, kubectlName, LEASES, type Look, NODES, timeOf } from './look.ts'
 import { updateOf } from './rules.ts'
 
 /** A node that is silent for longer is given up by Kubernetes. */
@@ -25,8 +25,8 @@ export async function podLinks(look: Look, ref: ObjectRef, pod: Pod): Promise<re
   if (isLetGo && (node === '' || hasEnded(status))) return []
   const silent =
     node === ''
-      ? await componentLink(look, 'kube-controller-manager', 'pod garbage collector', nameOf(ref))
-      : await silentNode(look, node, nameOf(ref))
+      ? await componentLink(look, 'kube-controller-manager', 'pod garbage collector', kubectlName(ref))
+      : await silentNode(look, node, kubectlName(ref))
   // A collector that is there deletes it in the kubelet's place.
   if (silent !== undefined)
     return [...(verdictOf(silent) === 'slow' ? await deletionLinks(look, ref, pod) : []), silent]

@@ -5,7 +5,7 @@ import { refusalLinks } from './admission.ts'
 import { componentLink } from './components.ts'
 import type { Examine } from './examine.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
-import { type Look, MOST_ALIKE, nameOf, refOf } from './look.ts'
+import { kubectlName, type Look, MOST_ALIKE, refOf } from './look.ts'
 import { deletionOf, updateOf } from './rules.ts'
 
 export interface Dependent {
@@ -37,7 +37,7 @@ export async function dependentsOf(
     resources.map(async (resource): Promise<readonly Dependent[]> => {
       const read = await look.reader.list(resource, { namespace: owner.namespace, metadataOnly: true })
       if (read.state !== 'found') {
-        if (read.state !== 'missing') failed.push(nameOf({ ...resource, name: '' }).slice(0, -1))
+        if (read.state !== 'missing') failed.push(kubectlName({ ...resource, name: '' }).slice(0, -1))
         return []
       }
       return read.value.flatMap((object) => {
@@ -52,7 +52,7 @@ export async function dependentsOf(
 export async function foregroundLinks(look: Look, owner: ObjectRef, examine: Examine): Promise<readonly Link[]> {
   const [{ dependents, failed }, collector] = await Promise.all([
     dependentsOf(look, owner),
-    componentLink(look, 'kube-controller-manager', 'garbage collector', nameOf(owner)),
+    componentLink(look, 'kube-controller-manager', 'garbage collector', kubectlName(owner)),
   ])
   const blocking = dependents.filter(({ blocks }) => blocks)
   if (blocking.length === 0) return failed.length === 0 ? [collector] : [collector, unseen(failed)]
@@ -88,7 +88,7 @@ export async function foregroundLinks(look: Look, owner: ObjectRef, examine: Exa
 export async function orphanLinks(look: Look, owner: ObjectRef): Promise<readonly Link[]> {
   const [{ dependents }, collector] = await Promise.all([
     dependentsOf(look, owner),
-    componentLink(look, 'kube-controller-manager', 'garbage collector', nameOf(owner)),
+    componentLink(look, 'kube-controller-manager', 'garbage collector', kubectlName(owner)),
   ])
   for (const { resource, object } of dependents.slice(0, MOST_ALIKE)) {
     const refused = await refusalLinks(look, updateOf(refOf(resource, object), object))

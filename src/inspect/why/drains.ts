@@ -3,13 +3,14 @@
 import type { Node, Pod, PodDisruptionBudget } from '../../api/generated/types.ts'
 import type { Fields, KubeObject, SpecAndStatus } from '../../api/object.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
+import { isMirrorPod } from '../../api/objects/mirror-pods.ts'
 import { asObject, asText } from '../../api/unchecked.ts'
 import { isReady, isTerminated } from '../../controllers/pods/pod.ts'
 import { refusalLinks } from './admission.ts'
 import { silentNode } from './deleted-pods.ts'
 import type { Examine } from './examine.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
-import { BUDGETS, builtinRef, itemsOf, type Look, MOST_ALIKE, NODES, nameOf, PODS, unseenLink } from './look.ts'
+import { BUDGETS, builtinRef, itemsOf, kubectlName, type Look, MOST_ALIKE, NODES, PODS, unseenLink } from './look.ts'
 import { evictionOf } from './rules.ts'
 
 /** Of a node: its pods that do not end, and those that no eviction may take. */
@@ -31,9 +32,9 @@ export async function drainLinks(look: Look, node: string, examine: Examine): Pr
 }
 
 /** Pods of DaemonSets and static pods stay through a drain. */
-const isLeftByDrains = ({ metadata }: Pod) =>
-  metadata.annotations?.['kubernetes.io/config.mirror'] !== undefined ||
-  metadata.ownerReferences?.some(({ kind, controller }) => kind === 'DaemonSet' && controller === true) === true
+const isLeftByDrains = (pod: Pod) =>
+  isMirrorPod(pod) ||
+  pod.metadata.ownerReferences?.some(({ kind, controller }) => kind === 'DaemonSet' && controller === true) === true
 
 const podRef = ({ metadata: { namespace = '', name = '', uid } }: Pod) => builtinRef(PODS, 'Pod', namespace, name, uid)
 
@@ -88,7 +89,7 @@ export async function machineLinks(
   const links = [...(await drainLinks(look, named, examine))]
   const node = await look.reader.get(NODES, '', named)
   if (node.state === 'missing') return []
-  const silent = links.length === 0 ? undefined : await silentNode(look, named, nameOf(ref))
+  const silent = links.length === 0 ? undefined : await silentNode(look, named, kubectlName(ref))
   if (silent !== undefined) links.push(silent)
   if (links.length === 0) return []
   const cause = { kind: 'drain', node: named, note: `${ref.kind} ${ref.name} ends after its node is drained` } as const

@@ -13,7 +13,7 @@ import { liveDrainLinks, machineLinks } from './drains.ts'
 import { failureLinks, lostOwners, missingNeeds } from './failures.ts'
 import { type Link, lastLink, type ObjectRef, verdictOf, waitingLink } from './finding.ts'
 import { type KnownFinalizer, knownFinalizer } from './known-finalizers.ts'
-import { deletedAt, type Look, MOST_DEEP, MOST_EXAMINED, nameOf, refOf } from './look.ts'
+import { deletedAt, kubectlName, type Look, MOST_DEEP, MOST_EXAMINED, refOf } from './look.ts'
 import { namespaceLinks } from './namespaces.ts'
 import { partLinks } from './parts.ts'
 import { pausedLink } from './paused.ts'
@@ -42,7 +42,11 @@ async function examineAnew(look: Look, resource: NamedResource, given: KubeObjec
     return lastLink('cannot-end', { kind: 'owner-cycle', objects: look.path.slice(from) })
   }
   if (look.path.length >= MOST_DEEP || look.examined.size >= MOST_EXAMINED)
-    return lastLink('slow', { kind: 'more', what: `${nameOf(ref)} and what it waits for were not looked at` }, true)
+    return lastLink(
+      'slow',
+      { kind: 'more', what: `${kubectlName(ref)} and what it waits for were not looked at` },
+      true,
+    )
   const inner: Look = { ...look, path: [...look.path, ref] }
   if (given.metadata.deletionTimestamp === undefined) return live(inner, ref, given)
   const isWhole = given.kind !== 'PartialObjectMetadata' && (given as SpecAndStatus).spec !== undefined
@@ -123,7 +127,7 @@ async function finalizerLink(look: Look, ref: ObjectRef, object: KubeObject, fin
   const [removal, controllers, failures, needs] = await Promise.all([
     removalLinks(look, ref, object, finalizer),
     isCollector
-      ? componentLink(look, 'kube-controller-manager', known.controller, nameOf(ref)).then((link) => [link])
+      ? componentLink(look, 'kube-controller-manager', known.controller, kubectlName(ref)).then((link) => [link])
       : controllerLinks(look, ref, object, finalizer, known),
     isCollector ? [] : failureLinks(look, ref, object, typeof known?.runsIn !== 'string'),
     isCollector ? [] : missingNeeds(look, ref, object),

@@ -2,7 +2,9 @@
  * Expressions of policies and match conditions, evaluated here as the API server would. What hangs on the user, on an authorizer or on
  * what of an object was not read stays unknown.
  */
+
 import { typeCheck } from '../../api/cel/check.ts'
+import type { Variables } from '../../api/cel/eval-within-cost-limit.ts'
 import { BudgetExceeded, evaluateExpression } from '../../api/cel/eval-within-cost-limit.ts'
 import { CALL_COST_LIMIT } from '../../api/cel/limits.ts'
 import { parse } from '../../api/cel/parse.ts'
@@ -10,9 +12,7 @@ import { DYN } from '../../api/cel/types.ts'
 import { CelError, MapValue, mapKeyOf, type Value, wrap } from '../../api/cel/values.ts'
 import { asJson, type JsonObject, type KubeObject } from '../../api/object.ts'
 import { policyFunctions, policyVariables } from '../../api/validation/policy-expressions.ts'
-import type { Write } from './rules.ts'
-
-export type Variables = ReadonlyMap<string, Value>
+import type { WriteRequest } from './rules.ts'
 
 /** `fails`: the API server would come to the same error. */
 export type Evaluated =
@@ -53,10 +53,10 @@ export function conditionsOf({ matchConditions = [] }: Conditional, variables: V
 }
 
 /** Whether all of an object was read: of Secrets, and in long lists, it is the metadata alone. */
-export const isWhole = ({ object, oldObject }: Write): boolean =>
+export const isWhole = ({ object, oldObject }: WriteRequest): boolean =>
   [object, oldObject].every((one) => one?.kind !== 'PartialObjectMetadata' && one?.kind !== 'Secret')
 
-export function variablesOf(write: Write, namespaceObject: KubeObject | undefined): Map<string, Value> {
+export function variablesOf(write: WriteRequest, namespaceObject: KubeObject | undefined): Map<string, Value> {
   const { ref, operation, subresource, object, oldObject } = write
   const { group, version, kind, resource, namespace, name } = ref
   const request: JsonObject = {

@@ -26,7 +26,7 @@ export interface ServiceRef {
 }
 
 /** What takes a finalizer away. */
-export interface Controller {
+export interface FinalizerOwner {
   readonly name: string
   /** The workload that it runs in, a component of Kubernetes, or a program outside of the cluster that left signs of life. */
   readonly as: 'workload' | 'component' | 'outside'
@@ -59,23 +59,23 @@ export type Cause =
       readonly setBy?: string
       readonly setAt?: string
     }
-  | { readonly kind: 'controller-at-work'; readonly controller: Controller; readonly on: string }
+  | { readonly kind: 'controller-at-work'; readonly controller: FinalizerOwner; readonly on: string }
   | {
       readonly kind: 'controller-missing'
       readonly finalizer: string
       readonly controller: string
       readonly looked: readonly string[]
     }
-  | { readonly kind: 'controller-not-running'; readonly controller: Controller; readonly reason: string }
+  | { readonly kind: 'controller-not-running'; readonly controller: FinalizerOwner; readonly reason: string }
   | {
       readonly kind: 'controller-not-leading'
-      readonly controller: Controller
+      readonly controller: FinalizerOwner
       readonly lease: string
       readonly renewed: string
     }
   | {
       readonly kind: 'controller-forbidden'
-      readonly controller: Controller
+      readonly controller: FinalizerOwner
       readonly account: string
       readonly verb: string
       readonly resource: string

@@ -1,6 +1,6 @@
 /** `--watch`: says why, again whenever the answer changes, until the object is gone. */
 import type { Client } from '../../client/client.ts'
-import type { Target } from '../question.ts'
+import type { QuestionTarget } from '../question.ts'
 import { askWhy, type WhyOptions } from './ask.ts'
 import { EXIT_CODES } from './report.ts'
 
@@ -14,7 +14,7 @@ const EVERY_MS = 5_000
 export async function followTarget(
   options: WhyOptions,
   client: Client,
-  target: Target,
+  target: QuestionTarget,
   write: (text: string) => void,
 ): Promise<number> {
   let last = ''

@@ -4,7 +4,7 @@ import type { Pod } from '../../api/generated/types.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
 import { asObject, asTexts } from '../../api/unchecked.ts'
 import { classify } from './failures.ts'
-import { type Controller, type Link, lastLink, type ObjectRef } from './finding.ts'
+import { type FinalizerOwner, type Link, lastLink, type ObjectRef } from './finding.ts'
 import { deletedAt, itemsOf, type Look, PODS, timeOf } from './look.ts'
 import type { Workload } from './workloads.ts'
 
@@ -84,7 +84,7 @@ export async function failureInLog(
   ref: ObjectRef,
   object: KubeObject,
   workload: Workload,
-  controller: Controller,
+  controller: FinalizerOwner,
 ): Promise<Link | undefined> {
   const { namespace, selector } = workload
   const since = deletedAt(object.metadata)

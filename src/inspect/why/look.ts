@@ -82,7 +82,7 @@ export function builtinRef(
 }
 
 /** `deployments.apps/web` as kubectl takes it, without its namespace. */
-export const nameOf = ({ group, resource, name }: Pick<ObjectRef, 'group' | 'resource' | 'name'>): string =>
+export const kubectlName = ({ group, resource, name }: Pick<ObjectRef, 'group' | 'resource' | 'name'>): string =>
   `${group === '' ? resource : `${resource}.${group}`}/${name}`
 
 /** What was found, or nothing: for questions whose refusal is noted by the reader and changes no verdict. */

@@ -9,7 +9,7 @@ import { refusalIn, refusalLinks } from './admission.ts'
 import { componentLink } from './components.ts'
 import type { Examine } from './examine.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
-import { API_SERVICES, type Look, MOST_ALIKE, nameOf, PODS, refOf } from './look.ts'
+import { API_SERVICES, kubectlName, type Look, MOST_ALIKE, PODS, refOf } from './look.ts'
 import { deletionOf, updateOf } from './rules.ts'
 import { serviceState } from './services.ts'
 import { listFailure } from './unreadable.ts'
@@ -23,7 +23,7 @@ export async function namespaceLinks(
 ): Promise<readonly Link[]> {
   const { name } = ref
   const { status } = object as Namespace
-  const controller = componentLink(look, 'kube-controller-manager', 'namespace controller', nameOf(ref))
+  const controller = componentLink(look, 'kube-controller-manager', 'namespace controller', kubectlName(ref))
   const told = (status?.conditions ?? []).filter(({ type, status: is }) => is === 'True' && TOLD.test(type))
   // What became of the controller's deletes, in the words of a webhook, a policy or the API server.
   const failures = await Promise.all(

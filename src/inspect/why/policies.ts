@@ -1,5 +1,6 @@
 /** ValidatingAdmissionPolicies judged without asking the server: by their rules, bindings, parameters and expressions. */
 
+import type { Variables } from '../../api/cel/eval-within-cost-limit.ts'
 import { DYN } from '../../api/cel/types.ts'
 import { wrap } from '../../api/cel/values.ts'
 import type {
@@ -9,12 +10,19 @@ import type {
 } from '../../api/generated/types.ts'
 import { asJson, type KubeObject } from '../../api/object.ts'
 import { formatLabelSelector, labelSelectorOf } from '../../api/objects/label-selector.ts'
-import { conditionsOf, evaluated, isWhole, type Variables, variablesOf, withVariables } from './expressions.ts'
+import { conditionsOf, evaluated, isWhole, variablesOf, withVariables } from './expressions.ts'
 import { type Link, lastLink } from './finding.ts'
 import { itemsOf, type Look, VALIDATING_POLICIES, VALIDATING_POLICY_BINDINGS } from './look.ts'
-import { isSelected, namespaceOf, ruleMatches, type Selectors, type WhyRule, type Write } from './rules.ts'
+import {
+  isSelected,
+  namespaceObjectOf,
+  type RuleSelectors,
+  ruleMatches,
+  type WhyRule,
+  type WriteRequest,
+} from './rules.ts'
 
-interface MatchResources extends Selectors {
+interface MatchResources extends RuleSelectors {
   readonly resourceRules?: readonly WhyRule[]
   readonly excludeResourceRules?: readonly WhyRule[]
 }
@@ -24,7 +32,7 @@ const ACCEPTS = { says: 'accepts' } as const
 const UNKNOWN = { says: 'unknown' } as const
 
 /** What policies say, or may say, of a write. All of it is inferred. */
-export async function policyLinks(look: Look, write: Write): Promise<readonly Link[]> {
+export async function policyLinks(look: Look, write: WriteRequest): Promise<readonly Link[]> {
   const { operation } = write
   const links: Link[] = []
   for (const { name, judged } of await judgements(look, write)) {
@@ -41,7 +49,7 @@ export async function policyLinks(look: Look, write: Write): Promise<readonly Li
   return links
 }
 
-async function judgements(look: Look, write: Write) {
+async function judgements(look: Look, write: WriteRequest) {
   const { reader } = look
   const [policies, bindings] = await Promise.all([
     reader.list<Policy>(VALIDATING_POLICIES),
@@ -62,15 +70,20 @@ async function judgements(look: Look, write: Write) {
   return found
 }
 
-async function isMatched(look: Look, match: MatchResources, write: Write): Promise<boolean> {
+async function isMatched(look: Look, match: MatchResources, write: WriteRequest): Promise<boolean> {
   const { resourceRules = [], excludeResourceRules = [] } = match
   if (!ruleMatches(look, resourceRules, write) || ruleMatches(look, excludeResourceRules, write)) return false
   return isSelected(look, match, write)
 }
 
 /** With each of the objects that a binding gives it as parameters. */
-async function judgeBound(look: Look, policy: Policy, paramRef: ParamRef | undefined, write: Write): Promise<Judged> {
-  const given = variablesOf(write, await namespaceOf(look, write))
+async function judgeBound(
+  look: Look,
+  policy: Policy,
+  paramRef: ParamRef | undefined,
+  write: WriteRequest,
+): Promise<Judged> {
+  const given = variablesOf(write, await namespaceObjectOf(look, write))
   if (policy.spec?.paramKind === undefined || paramRef === undefined) return judge(policy, given, isWhole(write))
   const params = await paramsOf(look, policy.spec.paramKind, paramRef, write)
   if (!Array.isArray(params)) return params as Judged
@@ -84,7 +97,7 @@ async function paramsOf(
   { reader, kinds }: Look,
   { apiVersion = '', kind = '' }: { readonly apiVersion?: string; readonly kind?: string },
   { name, namespace = '', selector, parameterNotFoundAction }: ParamRef,
-  { ref }: Write,
+  { ref }: WriteRequest,
 ): Promise<readonly KubeObject[] | Judged> {
   const resource = kinds.ofKind(apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '', kind)
   if (resource === undefined) return UNKNOWN

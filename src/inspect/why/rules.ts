@@ -5,7 +5,7 @@ import type { ObjectRef } from './finding.ts'
 import { foundOf, type Look, NAMESPACES } from './look.ts'
 
 /** A request that would change an object, as admission sees it. */
-export interface Write {
+export interface WriteRequest {
   readonly ref: ObjectRef
   /** '' for the object itself. */
   readonly subresource: string
@@ -15,14 +15,14 @@ export interface Write {
   readonly object: KubeObject | undefined
 }
 
-export function removalOf(ref: ObjectRef, object: KubeObject, finalizer: string): Write {
+export function removalOf(ref: ObjectRef, object: KubeObject, finalizer: string): WriteRequest {
   const finalizers = object.metadata.finalizers?.filter((one) => one !== finalizer) ?? []
   const { finalizers: _, ...metadata } = object.metadata
   const after: KubeObject = { ...object, metadata: finalizers.length === 0 ? metadata : { ...metadata, finalizers } }
   return { ref, subresource: '', operation: 'UPDATE', oldObject: object, object: after }
 }
 
-export const deletionOf = (ref: ObjectRef, object: KubeObject): Write => ({
+export const deletionOf = (ref: ObjectRef, object: KubeObject): WriteRequest => ({
   ref,
   subresource: '',
   operation: 'DELETE',
@@ -31,7 +31,7 @@ export const deletionOf = (ref: ObjectRef, object: KubeObject): Write => ({
 })
 
 /** That leaves it as it is, as far as is known. */
-export const updateOf = (ref: ObjectRef, object: KubeObject, subresource = ''): Write => ({
+export const updateOf = (ref: ObjectRef, object: KubeObject, subresource = ''): WriteRequest => ({
   ref,
   subresource,
   operation: 'UPDATE',
@@ -39,7 +39,7 @@ export const updateOf = (ref: ObjectRef, object: KubeObject, subresource = ''): 
   object,
 })
 
-export function evictionOf(ref: ObjectRef): Write {
+export function evictionOf(ref: ObjectRef): WriteRequest {
   const { namespace, name } = ref
   const object: KubeObject = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace, name } }
   return { ref, subresource: 'eviction', operation: 'CREATE', oldObject: undefined, object }
@@ -67,7 +67,7 @@ const has = (list: readonly string[] | undefined, value: string) =>
   list?.some((one) => one === '*' || one === value) === true
 
 /** `*` means no subresources; `*` with a slash on either side all of that side. */
-function isResource(listed: readonly string[] | undefined, { ref: { resource }, subresource }: Write): boolean {
+function isResource(listed: readonly string[] | undefined, { ref: { resource }, subresource }: WriteRequest): boolean {
   return (listed ?? []).some((one) => {
     const [of = '', sub] = one.split('/')
     if (of !== '*' && of !== resource) return false
@@ -76,7 +76,7 @@ function isResource(listed: readonly string[] | undefined, { ref: { resource }, 
 }
 
 /** Requests in any version that is served of the resource count (matchPolicy Equivalent, which is the default). */
-export function ruleMatches({ kinds }: Look, rules: readonly WhyRule[], write: Write): boolean {
+export function ruleMatches({ kinds }: Look, rules: readonly WhyRule[], write: WriteRequest): boolean {
   const { ref, operation } = write
   if (isExempt(ref)) return false
   const versions = kinds.everyVersion.flatMap((one) =>
@@ -93,23 +93,27 @@ export function ruleMatches({ kinds }: Look, rules: readonly WhyRule[], write: W
   )
 }
 
-export interface Selectors {
+export interface RuleSelectors {
   readonly namespaceSelector?: object
   readonly objectSelector?: object
 }
 
 /** Of an update either of its objects counts. A Namespace is in itself; what else is in none is always selected. */
-export async function isSelected(look: Look, { namespaceSelector, objectSelector }: Selectors, write: Write) {
+export async function isSelected(
+  look: Look,
+  { namespaceSelector, objectSelector }: RuleSelectors,
+  write: WriteRequest,
+) {
   const { object, oldObject, ref } = write
   const objects = labelSelectorOf(objectSelector ?? {})
   if (![object, oldObject].some((one) => one !== undefined && objects.matches(one.metadata.labels))) return false
   const isNamespace = ref.group === '' && ref.resource === 'namespaces'
   if (ref.namespace === '' && !isNamespace) return true
-  const space = isNamespace ? (object ?? oldObject) : await namespaceOf(look, write)
+  const space = isNamespace ? (object ?? oldObject) : await namespaceObjectOf(look, write)
   return labelSelectorOf(namespaceSelector ?? {}).matches(space?.metadata.labels)
 }
 
 /** undefined: it is in none, or that may not be seen. */
-export async function namespaceOf(look: Look, { ref }: Write): Promise<KubeObject | undefined> {
+export async function namespaceObjectOf(look: Look, { ref }: WriteRequest): Promise<KubeObject | undefined> {
   return ref.namespace === '' ? undefined : foundOf(await look.reader.get(NAMESPACES, '', ref.namespace))
 }

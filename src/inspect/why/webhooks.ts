@@ -3,10 +3,10 @@ import type { ValidatingWebhookConfiguration } from '../../api/generated/types.t
 import { conditionsOf, isWhole, variablesOf } from './expressions.ts'
 import { type Link, lastLink } from './finding.ts'
 import { itemsOf, type Look, MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS } from './look.ts'
-import { isSelected, ruleMatches, type Selectors, type WhyRule, type Write } from './rules.ts'
+import { isSelected, type RuleSelectors, ruleMatches, type WhyRule, type WriteRequest } from './rules.ts'
 import { serviceState } from './services.ts'
 
-interface Hook extends Selectors {
+interface Hook extends RuleSelectors {
   readonly configuration: string
   readonly name: string
   readonly isMutating: boolean
@@ -48,7 +48,7 @@ export async function webhooksOfGroup(look: Look, group: string) {
 }
 
 /** Those that are asked about a write, or may be: their conditions are not always known. */
-export async function hooksFor(look: Look, write: Write): Promise<readonly Hook[]> {
+export async function hooksFor(look: Look, write: WriteRequest): Promise<readonly Hook[]> {
   const found: Hook[] = []
   for (const hook of await readHooks(look)) {
     if (!ruleMatches(look, hook.rules, write) || !(await isSelected(look, hook, write))) continue
@@ -58,7 +58,7 @@ export async function hooksFor(look: Look, write: Write): Promise<readonly Hook[
 }
 
 /** Webhooks that would be asked, must answer, and cannot. */
-export async function deadHooks(look: Look, write: Write): Promise<readonly Link[]> {
+export async function deadHooks(look: Look, write: WriteRequest): Promise<readonly Link[]> {
   const links: Link[] = []
   for (const { configuration, name, service, failurePolicy } of await hooksFor(look, write)) {
     if (service === undefined || failurePolicy !== 'Fail') continue

@@ -8,7 +8,7 @@ import type { KubeObject } from '../../api/object.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import type { ClusterReader, Read } from '../cluster-reader.ts'
 import { readKinds } from '../kinds.ts'
-import { servedResource, type Target } from '../question.ts'
+import { type QuestionTarget, servedResource } from '../question.ts'
 import type { AuditedWrite } from '../timeline/audit-log.ts'
 import { clusterTime } from './cluster-time.ts'
 import { examine } from './examine.ts'
@@ -52,7 +52,7 @@ export async function startLook(
 }
 
 /** @throws QuestionError */
-export async function explain(look: Look, target: Target): Promise<Explanation> {
+export async function explain(look: Look, target: QuestionTarget): Promise<Explanation> {
   const resource = servedResource(look.kinds, target.kind)
   const namespace = resource.namespaced ? target.namespace : ''
   const ref: ObjectRef = {

@@ -1,6 +1,6 @@
 /** Links and verdicts in words: one sentence each. What is quoted of a cluster is made plain where it is written out. */
-import type { Cause, Controller, ObjectRef, ServiceRef, Verdict } from './finding.ts'
-import { nameOf } from './look.ts'
+import type { Cause, FinalizerOwner, ObjectRef, ServiceRef, Verdict } from './finding.ts'
+import { kubectlName } from './look.ts'
 
 export const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
   'not-stuck': 'not stuck',
@@ -12,9 +12,9 @@ export const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
 }
 
 export const objectWords = (ref: ObjectRef): string =>
-  `${nameOf(ref)}${ref.namespace === '' ? '' : ` in namespace ${ref.namespace}`}`
+  `${kubectlName(ref)}${ref.namespace === '' ? '' : ` in namespace ${ref.namespace}`}`
 
-const by = ({ name, evidence }: Controller) => (evidence === '' ? name : `${name} (${evidence})`)
+const by = ({ name, evidence }: FinalizerOwner) => (evidence === '' ? name : `${name} (${evidence})`)
 const at = (time: string | undefined) => (time === undefined || time === '' ? '' : ` at ${time}`)
 const serviceWords = (service: ServiceRef | undefined) =>
   service === undefined || service.problem === ''
@@ -75,7 +75,7 @@ export function sentenceOf(cause: Cause): string {
     case 'in-use':
       return `${objectWords(cause.by)} is in the way: ${cause.how}${cause.isDeleted ? '' : ', and is not being deleted'}`
     case 'attachment':
-      return `${nameOf(cause.attachment)} attaches it to node ${cause.node} (${cause.driver})`
+      return `${kubectlName(cause.attachment)} attaches it to node ${cause.node} (${cause.driver})`
     case 'driver-missing':
       return `the driver ${cause.driver} is not on node ${cause.node}: ${cause.part}`
     case 'volume-missing':

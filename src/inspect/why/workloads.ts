@@ -3,15 +3,15 @@ import type { Deployment, Lease, Pod } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { formatLabelSelector, labelSelectorOf } from '../../api/objects/label-selector.ts'
 import type { GroupVersionResource } from '../../client/client.ts'
-import { type Controller, type Link, lastLink } from './finding.ts'
+import { type FinalizerOwner, type Link, lastLink } from './finding.ts'
 import {
   builtinRef,
   DAEMON_SETS,
   DEPLOYMENTS,
   itemsOf,
+  kubectlName,
   LEASES,
   type Look,
-  nameOf,
   PODS,
   SERVICE_ACCOUNTS,
   STATEFUL_SETS,
@@ -81,15 +81,19 @@ function workloadOf(gvr: GroupVersionResource, kind: string, object: KubeObject)
   }
 }
 
-export const controllerInWorkload = (workload: Workload, evidence: string): Controller => ({
-  name: `${nameOf({ ...workload.gvr, name: workload.name })} in namespace ${workload.namespace}`,
+export const controllerInWorkload = (workload: Workload, evidence: string): FinalizerOwner => ({
+  name: `${kubectlName({ ...workload.gvr, name: workload.name })} in namespace ${workload.namespace}`,
   as: 'workload',
   workload: builtinRef(workload.gvr, workload.kind, workload.namespace, workload.name),
   evidence,
 })
 
 /** Why it does not run or does not lead; undefined when nothing says so. */
-export async function whyNotRunning(look: Look, workload: Workload, controller: Controller): Promise<Link | undefined> {
+export async function whyNotRunning(
+  look: Look,
+  workload: Workload,
+  controller: FinalizerOwner,
+): Promise<Link | undefined> {
   const stopped = (reason: string) => lastLink('nobody', { kind: 'controller-not-running', controller, reason })
   const { reader } = look
   const { namespace, account, ready } = workload
@@ -132,7 +136,7 @@ function podProblem({ status }: Pod): string {
 }
 
 /** A controller that runs waits for its lease while another holds it, or cannot renew it any more. */
-async function notLeading(look: Look, workload: Workload, controller: Controller): Promise<Link | undefined> {
+async function notLeading(look: Look, workload: Workload, controller: FinalizerOwner): Promise<Link | undefined> {
   const leases = itemsOf(await look.reader.list<Lease>(LEASES, { namespace: workload.namespace }))
   // Its pods are named after it, and leaders after their pods.
   const own = leases.filter(({ spec }) => (spec?.holderIdentity ?? '').startsWith(`${workload.name}-`))

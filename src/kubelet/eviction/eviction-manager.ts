@@ -9,7 +9,7 @@ import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { NodeEvents } from '../node-events.ts'
 import { type Pod, specOf, uidOf } from '../pod.ts'
-import type { Refusal } from '../pod-admission.ts'
+import type { AdmissionRefusal } from '../pod-admission.ts'
 import { excessOnDisk, isLimitedOnDisk } from './local-storage.ts'
 import { type EvictionMessage, evictionMessage } from './messages.ts'
 import { type EvictionMeasurements, MEANINGS, type Observations, type Pressure } from './observations.ts'
@@ -41,7 +41,7 @@ export interface EvictionManagerOptions extends EvictionOptions {
 export interface EvictionManager {
   readonly pressures: ReadonlySet<Pressure>
   /** Why a node under pressure does not take the pod. */
-  refusal(pod: Pod): Refusal | undefined
+  refusal(pod: Pod): AdmissionRefusal | undefined
   run(signal: AbortSignal): void
 }
 

@@ -1,7 +1,7 @@
 /** What an evicted pod's status and Event say. */
 import { formatQuantity, quantityValue } from '../../api/objects/quantity.ts'
 import { initContainersOf, type Pod, specOf } from '../pod.ts'
-import type { Observation, PodUse, Starved } from './observations.ts'
+import type { PodUse, SignalObservation, Starved } from './observations.ts'
 import { type Threshold, thresholdValue } from './thresholds.ts'
 
 const binary = (value: number): string =>
@@ -20,7 +20,7 @@ export function evictionMessage(
   use: PodUse | undefined,
   resource: Starved,
   threshold: Threshold,
-  observed: Observation,
+  observed: SignalObservation,
 ): EvictionMessage {
   const { amount } = threshold
   const quantity = 'text' in amount ? amount.text : binary(thresholdValue(amount, observed.capacity))

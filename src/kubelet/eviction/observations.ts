@@ -2,12 +2,12 @@
 import type { Pod } from '../pod.ts'
 import type { Signal } from './thresholds.ts'
 
-export interface Observation {
+export interface SignalObservation {
   readonly available: number
   readonly capacity: number
 }
 
-export type Observations = Partial<Readonly<Record<Signal, Observation>>>
+export type Observations = Partial<Readonly<Record<Signal, SignalObservation>>>
 
 export interface ContainerUse {
   readonly memoryBytes: number

@@ -1,4 +1,5 @@
 /** What requests and limits become on a Linux machine: CPU shares and quota, memory limit, and which process is killed first when memory is gone. */
+import { isMirrorPod } from '../../api/objects/mirror-pods.ts'
 import { podLimits, podRequests } from '../../api/objects/pod-requests.ts'
 import { qosClass } from '../../api/objects/qos.ts'
 import { quantityMilliValue, quantityValue } from '../../api/objects/quantity.ts'
@@ -68,8 +69,7 @@ const GUARANTEED_SCORE = -997
 /** The more of the node's memory a Burstable container asked for, the later it is killed (API concept: node out of memory behavior). */
 export function oomScore(pod: Pod, container: Container, nodeMemory: bigint): number {
   const spec = specOf(pod)
-  const isStatic = pod.metadata.annotations?.['kubernetes.io/config.mirror'] !== undefined
-  if (isStatic || (spec.priority ?? 0) >= CRITICAL_PRIORITY) return GUARANTEED_SCORE
+  if (isMirrorPod(pod) || (spec.priority ?? 0) >= CRITICAL_PRIORITY) return GUARANTEED_SCORE
   const qos = qosClass(spec)
   if (qos === 'Guaranteed') return GUARANTEED_SCORE
   if (qos === 'BestEffort') return 1000

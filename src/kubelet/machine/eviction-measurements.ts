@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
-import type { ContainerUse, EvictionMeasurements, Observation, PodUse } from '../eviction/observations.ts'
+import type { ContainerUse, EvictionMeasurements, PodUse, SignalObservation } from '../eviction/observations.ts'
 import { type Pod, specOf, uidOf } from '../pod.ts'
 import type { RealRuntime } from '../runtimes/runtime.ts'
 import type { Cgroups } from './cgroups.ts'
@@ -109,7 +109,7 @@ export async function sizeOf(path: string, device?: number): Promise<Size> {
 }
 
 /** All but the working set: what is free, and files that were not looked at for a while. */
-export function memory(proc: string): Observation {
+export function memory(proc: string): SignalObservation {
   const text = readFileSync(join(proc, 'meminfo'), 'utf8')
   const bytes = (name: string) =>
     Number(new RegExp(`^${name.replace(/[()]/g, '\\$&')}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) * 1024
@@ -117,7 +117,7 @@ export function memory(proc: string): Observation {
 }
 
 /** Of the machine's limits the smaller one; what there is counts threads too, as the limits do. */
-export function processes(proc: string): Observation {
+export function processes(proc: string): SignalObservation {
   const number = (file: string) => Number(readFileSync(join(proc, file), 'utf8').trim())
   const capacity = Math.min(number('sys/kernel/pid_max'), number('sys/kernel/threads-max'))
   const now = Number(/\d+\/(\d+)/.exec(readFileSync(join(proc, 'loadavg'), 'utf8'))?.[1] ?? 0)

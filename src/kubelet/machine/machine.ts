@@ -3,11 +3,13 @@
  * steps (sync-pod, start-container) ask it to complete what they are about to ask of the runtime. A simulated node has none. It knows
  * nothing of when pods are synced, and never the API but through what it is handed.
  */
+
 import { readFileSync, statSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import type { Service } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { hasOwnUsers } from '../../api/objects/host-users.ts'
 import type { EnvironmentSources } from '../container-environment.ts'
 import type { CsiVolumes } from '../csi/csi-volumes.ts'
 import { expanded } from '../downward-api.ts'
@@ -35,7 +37,7 @@ import { containerSecurity, type ImageUser, sandboxSecurity } from './security-c
 import { serviceVariables } from './service-environment-variables.ts'
 import { mountSubPath } from './sub-path.ts'
 import { MESSAGE_PATH, MESSAGE_POLICY } from './termination-message.ts'
-import { hasOwnUsers, type UserNamespaces } from './user-namespaces.ts'
+import type { UserNamespaces } from './user-namespaces.ts'
 import type { MachineVolumes } from './volume-writer.ts'
 
 export interface Machine {
@@ -207,7 +209,7 @@ export function createMachine(options: MachineOptions): Machine {
     preparedClaims,
     async sandbox(pod, config, warn) {
       const runtimeHandler = await handlerOf(pod)
-      if (hasOwnUsers(pod) && featuresOf(pod)?.userNamespaces !== true)
+      if (hasOwnUsers(specOf(pod)) && featuresOf(pod)?.userNamespaces !== true)
         throw new Error("can't set `spec.hostUsers: false`, runtime does not support user namespaces")
       const logDirectory = directories.logs(pod)
       makeDirectories(directories.pod(uidOf(pod)), logDirectory)

@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os'
 import { bitsIn, type IPFamily } from '../../api/objects/ip.ts'
 import { type IPRange, isWithin, overlap, parseIPRange, rangeOfAddress } from '../../api/objects/ip-range.ts'
 
-export interface Route extends IPRange {
+export interface NetworkRoute extends IPRange {
   readonly name: string
 }
 
@@ -14,7 +14,7 @@ export const isDefault = ({ family, size }: IPRange): boolean => size === 1n << 
 const number = (hex: string) =>
   [6, 4, 2, 0].reduce((bits, at) => bits * 256 + Number.parseInt(hex.slice(at, at + 2), 16), 0)
 
-export const routesOf = (text: string): readonly Route[] =>
+export const routesOf = (text: string): readonly NetworkRoute[] =>
   text
     .split('\n')
     .slice(1)
@@ -28,7 +28,7 @@ export const routesOf = (text: string): readonly Route[] =>
     }))
 
 /** The machine's own addresses are among them. */
-export const routesOfIPv6 = (text: string): readonly Route[] =>
+export const routesOfIPv6 = (text: string): readonly NetworkRoute[] =>
   text
     .split('\n')
     .map((line) => line.trim().split(/\s+/))
@@ -41,7 +41,7 @@ export const routesOfIPv6 = (text: string): readonly Route[] =>
     }))
 
 /** Of this process's own network. None where the kernel has none of the family. */
-export function machineRoutes(family: IPFamily): readonly Route[] {
+export function machineRoutes(family: IPFamily): readonly NetworkRoute[] {
   try {
     return family === 'IPv4'
       ? routesOf(readFileSync('/proc/net/route', 'utf8'))
@@ -65,7 +65,7 @@ const PREFIXES: Readonly<Record<IPFamily, readonly IPRange[]>> = {
 
 /** A machine's network, as its own files tell it. */
 export interface MachineRoutes {
-  readonly routes: readonly Route[]
+  readonly routes: readonly NetworkRoute[]
   /** Of the machine's interfaces. */
   readonly addresses: readonly string[]
   /** Whether an interface is the cluster's own: what goes there is in no other's way. */

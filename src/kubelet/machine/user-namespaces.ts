@@ -2,8 +2,10 @@
  * Which users of the host stand for those of a pod with `hostUsers: false` (API concept: user namespaces): a range of 65,536 for each, which
  * no other pod of the node has. Kept in a file with the pod, so that a kubelet that starts anew still knows.
  */
+
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { hasOwnUsers } from '../../api/objects/host-users.ts'
 import type { Random } from '../../base/random.ts'
 import { type Pod, specOf, uidOf } from '../pod.ts'
 import type { IdMapping, UserNamespace } from '../runtimes/cri/messages.ts'
@@ -21,8 +23,6 @@ const LENGTH = 65_536
 const FIRST = 1
 const LAST = 65_534
 const HOST: UserNamespace = { mode: 'NODE' }
-
-export const hasOwnUsers = (pod: Pod): boolean => specOf(pod).hostUsers === false
 
 export function createUserNamespaces(random: Random, directories: PodDirectories): UserNamespaces {
   const ranges = new Map<string, number>()
@@ -64,7 +64,7 @@ export function createUserNamespaces(random: Random, directories: PodDirectories
 
   return {
     of(pod) {
-      if (!hasOwnUsers(pod)) return HOST
+      if (!hasOwnUsers(specOf(pod))) return HOST
       if (!areRead) for (const uid of directories.known()) read(uid)
       areRead = true
       const range = ranges.get(uidOf(pod)) ?? allocate(uidOf(pod))

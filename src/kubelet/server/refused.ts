@@ -10,11 +10,15 @@ export class Refused extends Error {
   }
 }
 
-export const text = (status: number, message: string, contentType = 'text/plain; charset=utf-8'): ApiResponse => ({
+export const textAnswer = (
+  status: number,
+  message: string,
+  contentType = 'text/plain; charset=utf-8',
+): ApiResponse => ({
   kind: 'bytes',
   status,
   contentType,
   bytes: [Buffer.from(message)],
 })
 export const METRICS_TYPE = 'text/plain; version=0.0.4'
-export const json = (value: unknown): ApiResponse => text(200, JSON.stringify(value), 'application/json')
+export const jsonAnswer = (value: unknown): ApiResponse => textAnswer(200, JSON.stringify(value), 'application/json')

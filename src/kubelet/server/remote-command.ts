@@ -22,7 +22,7 @@ export interface Outcome {
   readonly code?: number
 }
 
-export interface Remote {
+export interface RemoteSession {
   readonly streams: CommandStreams
   /** Aborted when the client has gone. */
   readonly closed: AbortSignal
@@ -38,7 +38,7 @@ interface Wanted {
 }
 
 /** Takes the connection over. Undefined: the client went, or did not do its part. */
-export type TakeOver = (socket: Duplex, head: Uint8Array) => Promise<Remote | undefined>
+export type TakeOver = (socket: Duplex, head: Uint8Array) => Promise<RemoteSession | undefined>
 
 const SPDY_PROTOCOL = 'v4.channel.k8s.io'
 const WEBSOCKET_PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io', 'channel.k8s.io']
@@ -81,7 +81,7 @@ async function overSpdy(
   socket: Duplex,
   head: Uint8Array,
   wanted: Wanted,
-): Promise<Remote | undefined> {
+): Promise<RemoteSession | undefined> {
   const { tty } = wanted
   const types = [
     'error',
@@ -157,7 +157,7 @@ async function overWebSocket(
   head: Uint8Array,
   protocol: string,
   wanted: Wanted,
-): Promise<Remote | undefined> {
+): Promise<RemoteSession | undefined> {
   const { tty } = wanted
   const peer = await acceptMessages(request, socket, head, protocol).catch(() => undefined)
   if (peer === undefined) return undefined

@@ -8,7 +8,7 @@ import type { Clock } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
 import { acceptMessages, channelsOf, subprotocolsOf } from '../../http/channels.ts'
 import { duplexPair } from '../../http/duplex-pair.ts'
-import { join } from '../../http/join.ts'
+import { joinConnections } from '../../http/join.ts'
 import { createSpdySession, type SpdyStream } from '../../http/spdy/session.ts'
 import { asksForWebSocket } from '../../http/websocket.ts'
 import { Refused } from './refused.ts'
@@ -86,7 +86,7 @@ async function forward(
 ): Promise<void> {
   try {
     if (!isPort(port)) throw new Error('it is no port')
-    await join(machineClock, data, await connect(port, signal))
+    await joinConnections(machineClock, data, await connect(port, signal))
     done('')
   } catch (error) {
     done(`error forwarding port ${port}: ${messageOf(error)}`)

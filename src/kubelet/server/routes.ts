@@ -10,9 +10,9 @@ import type { Kubelet } from '../kubelet.ts'
 import { nameOf, namespaceOf, type Pod, uidOf } from '../pod.ts'
 import type { RealRuntime } from '../runtimes/runtime.ts'
 import { containerLog } from './container-logs.ts'
-import { json, METRICS_TYPE, Refused, text } from './refused.ts'
+import { jsonAnswer, METRICS_TYPE, Refused, textAnswer } from './refused.ts'
 import { session } from './sessions.ts'
-import { nodeUsage, resourceMetrics, summary } from './usage.ts'
+import { nodeUsage, resourceMetricsText, summary } from './usage.ts'
 import { type ClaimStats, volumeMetrics } from './volume-stats.ts'
 
 export interface RoutesOptions {
@@ -65,9 +65,9 @@ export function kubeletRoutes(options: RoutesOptions): Handler {
     const [namespace = '', name = ''] = rest
     switch (first) {
       case 'healthz':
-        return text(200, 'ok')
+        return textAnswer(200, 'ok')
       case 'pods':
-        return json(podList())
+        return jsonAnswer(podList())
       case 'containerLogs': {
         const found = find(namespace, name)
         if (found === undefined) throw new Refused(404, `pod ${JSON.stringify(name)} not found\n`)
@@ -81,19 +81,23 @@ export function kubeletRoutes(options: RoutesOptions): Handler {
         return session(runtime, found, request, first, rest.at(-1) ?? '')
       }
       case 'metrics':
-        if (rest.length === 0) return text(200, await metricsText(), METRICS_TYPE)
+        if (rest.length === 0) return textAnswer(200, await metricsText(), METRICS_TYPE)
         if (rest.length === 1 && rest[0] === 'resource' && real !== undefined)
-          return text(200, resourceMetrics(await real.usage(), nodeUsage(), runtime.clock.now()), METRICS_TYPE)
+          return textAnswer(
+            200,
+            resourceMetricsText(await real.usage(), nodeUsage(), runtime.clock.now()),
+            METRICS_TYPE,
+          )
         if (rest.length === 1 && rest[0] === 'cadvisor' && options.cadvisor !== undefined)
-          return text(200, await options.cadvisor(), METRICS_TYPE)
+          return textAnswer(200, await options.cadvisor(), METRICS_TYPE)
         break
       case 'stats':
         if (rest.length === 1 && rest[0] === 'summary' && real !== undefined)
-          return json(summary(nodeName, await real.usage(), nodeUsage(), runtime.clock.now(), await volumes()))
+          return jsonAnswer(summary(nodeName, await real.usage(), nodeUsage(), runtime.clock.now(), await volumes()))
         break
       case 'configz':
         if (rest.length === 0 && options.configuration !== undefined)
-          return json({ kubeletconfig: options.configuration() })
+          return jsonAnswer({ kubeletconfig: options.configuration() })
         break
     }
     throw new Refused(404, '404 page not found\n')
@@ -120,9 +124,9 @@ export function kubeletRoutes(options: RoutesOptions): Handler {
     try {
       return await route(request)
     } catch (error) {
-      if (error instanceof Refused) return text(error.status, error.message)
+      if (error instanceof Refused) return textAnswer(error.status, error.message)
       runtime.log.info(2, 'Kubelet server failed', { path: request.path, err: messageOf(error) })
-      return text(500, messageOf(error))
+      return textAnswer(500, messageOf(error))
     }
   }
 }

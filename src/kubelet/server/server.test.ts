@@ -11,7 +11,7 @@ import type { Kubelet } from '../kubelet.ts'
 import type { ContainerRuntime, ContainerUsage } from '../runtimes/runtime.ts'
 import { subresourcesOf } from './access.ts'
 import { handlerOf } from './server.ts'
-import { resourceMetrics, summary } from './usage.ts'
+import { resourceMetricsText, summary } from './usage.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'skiff-server-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
@@ -188,7 +188,7 @@ test('what is used is told of containers, summed up for pods, and of the node', 
     rootfsInodes: 1,
   })
   const node = { cpuSeconds: 9, workingSetBytes: 100, availableBytes: 200 }
-  const lines = resourceMetrics([one('a', 1), one('b', 2)], node, 2000).split('\n')
+  const lines = resourceMetricsText([one('a', 1), one('b', 2)], node, 2000).split('\n')
   assert.ok(lines.includes('container_cpu_usage_seconds_total{container="b",namespace="ns",pod="p"} 2 1000'))
   assert.ok(lines.includes('pod_cpu_usage_seconds_total{namespace="ns",pod="p"} 3 1000'))
   assert.ok(lines.includes('pod_memory_working_set_bytes{namespace="ns",pod="p"} 20 1000'))

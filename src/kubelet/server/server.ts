@@ -6,7 +6,7 @@ import { messageOf } from '../../base/errors.ts'
 import type { Client } from '../../client/client.ts'
 import { type HttpServer, startHttpServer } from '../../http/server.ts'
 import { createAccess } from './access.ts'
-import { Refused, text } from './refused.ts'
+import { Refused, textAnswer } from './refused.ts'
 import { kubeletRoutes, type RoutesOptions } from './routes.ts'
 
 /** PEM: its own certificate, and the authority of its clients. */
@@ -59,9 +59,9 @@ export function handlerOf(options: KubeletServerOptions): Handler {
         throw new Refused(403, `Forbidden (user=${user.name}, verb=${verb}, resource=nodes, subresource(s)=[proxy])\n`)
       }
     } catch (error) {
-      if (error instanceof Refused) return text(error.status, error.message)
+      if (error instanceof Refused) return textAnswer(error.status, error.message)
       runtime.log.info(2, 'Kubelet server failed', { path: request.path, err: messageOf(error) })
-      return text(500, messageOf(error))
+      return textAnswer(500, messageOf(error))
     }
     return route(request)
   }

@@ -4,7 +4,7 @@ import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { CommandStreams, SessionRequest, SimulatedAnswers } from '../runtimes/runtime.ts'
-import { type Outcome, type Remote, remoteCommand } from './remote-command.ts'
+import { type Outcome, type RemoteSession, remoteCommand } from './remote-command.ts'
 
 type CommandRequest = Extract<SessionRequest, { readonly kind: 'exec' | 'attach' }>
 
@@ -32,7 +32,7 @@ export function simulatedCommand(
   }
 }
 
-async function outcomeOf(simulated: SimulatedAnswers, asked: CommandRequest, remote: Remote): Promise<Outcome> {
+async function outcomeOf(simulated: SimulatedAnswers, asked: CommandRequest, remote: RemoteSession): Promise<Outcome> {
   const { streams, closed } = remote
   try {
     const code =

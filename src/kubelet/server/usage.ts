@@ -38,7 +38,7 @@ interface Metric {
 }
 
 /** Prometheus' text format. */
-export function resourceMetrics(containers: readonly ContainerUsage[], node: NodeUsage, now: number): string {
+export function resourceMetricsText(containers: readonly ContainerUsage[], node: NodeUsage, now: number): string {
   const pods = [...Map.groupBy(containers, ({ podUid }) => podUid).values()]
   const labelsOf = ({ name, podNamespace, podName }: ContainerUsage) => ({
     container: name,

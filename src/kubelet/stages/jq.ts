@@ -9,7 +9,7 @@ import { characterWeight, HEAVIEST } from './weight.ts'
 export class JqError extends Error {}
 
 /** @throws JqError where the value is not of the kind that it asks for */
-export type Filter = (value: Json) => readonly Json[]
+export type JqFilter = (value: Json) => readonly Json[]
 
 type Token = { readonly kind: 'field' | 'name' | 'string' | 'number' | 'sign' | 'end'; readonly text: string }
 
@@ -20,7 +20,7 @@ const DEEPEST = 50
 const MOST_VALUES = 100_000
 
 /** @throws JqError for what is not understood */
-export function compileJq(source: string): Filter {
+export function compileJq(source: string): JqFilter {
   if (source.length > LONGEST) throw new JqError(`it is longer than ${LONGEST} characters`)
   const tokens = tokensOf(source)
   let at = 0
@@ -37,7 +37,7 @@ export function compileJq(source: string): Filter {
     if (!take(text)) throw new JqError(`unexpected ${shown(peek())}, not "${text}"`)
   }
 
-  function pipe(): Filter {
+  function pipe(): JqFilter {
     if (++depth > DEEPEST) throw new JqError(`it is nested more than ${DEEPEST} deep`)
     let filter = comma()
     while (take('|')) filter = then(filter, comma())
@@ -45,13 +45,13 @@ export function compileJq(source: string): Filter {
     return filter
   }
 
-  function comma(): Filter {
+  function comma(): JqFilter {
     const filters = [alternative()]
     while (take(',')) filters.push(alternative())
-    return filters.length === 1 ? (filters[0] as Filter) : (value) => each(filters, (filter) => filter(value))
+    return filters.length === 1 ? (filters[0] as JqFilter) : (value) => each(filters, (filter) => filter(value))
   }
 
-  function alternative(): Filter {
+  function alternative(): JqFilter {
     const filter = or()
     if (!take('//')) return filter
     const otherwise = alternative()
@@ -61,7 +61,7 @@ export function compileJq(source: string): Filter {
     }
   }
 
-  function or(): Filter {
+  function or(): JqFilter {
     let filter = and()
     while (isName('or')) {
       at++
@@ -70,7 +70,7 @@ export function compileJq(source: string): Filter {
     return filter
   }
 
-  function and(): Filter {
+  function and(): JqFilter {
     let filter = comparison()
     while (isName('and')) {
       at++
@@ -79,7 +79,7 @@ export function compileJq(source: string): Filter {
     return filter
   }
 
-  function comparison(): Filter {
+  function comparison(): JqFilter {
     const filter = sum()
     const { kind, text } = peek()
     const compared = kind === 'sign' ? COMPARISONS[text] : undefined
@@ -88,7 +88,7 @@ export function compileJq(source: string): Filter {
     return pairs(filter, sum(), compared)
   }
 
-  function sum(): Filter {
+  function sum(): JqFilter {
     let filter = postfix()
     while (isSign('+') || isSign('-')) {
       const joined = isSign('+') ? plus : minus
@@ -98,7 +98,7 @@ export function compileJq(source: string): Filter {
     return filter
   }
 
-  function postfix(): Filter {
+  function postfix(): JqFilter {
     let filter = primary()
     for (;;) {
       const token = peek()
@@ -114,7 +114,7 @@ export function compileJq(source: string): Filter {
   }
 
   /** `[]`, `["name"]`, `[0]`, `[.key]`. */
-  function bracket(): Filter {
+  function bracket(): JqFilter {
     expect('[')
     if (take(']')) return iterate
     const key = pipe()
@@ -122,7 +122,7 @@ export function compileJq(source: string): Filter {
     return (value) => each(key(value), (one) => valueAt(value, one))
   }
 
-  function primary(): Filter {
+  function primary(): JqFilter {
     const token = peek()
     at++
     switch (token.kind) {
@@ -155,10 +155,10 @@ export function compileJq(source: string): Filter {
     throw new JqError(`unexpected ${shown(token)}`)
   }
 
-  function called(name: string): Filter {
+  function called(name: string): JqFilter {
     if (Object.hasOwn(CONSTANTS, name)) return always(CONSTANTS[name] ?? null)
     if (name === 'if') return condition()
-    const args: Filter[] = []
+    const args: JqFilter[] = []
     if (take('(')) {
       args.push(pipe())
       expect(')')
@@ -168,11 +168,11 @@ export function compileJq(source: string): Filter {
     return made
   }
 
-  function condition(): Filter {
+  function condition(): JqFilter {
     const test = pipe()
     word('then')
     const yes = pipe()
-    let no: Filter = identity
+    let no: JqFilter = identity
     if (isName('elif')) {
       at++
       no = condition()
@@ -222,9 +222,9 @@ function stringIn(text: string): string {
 
 const nameIn = (text: string): string => (text[1] === '"' ? stringIn(text.slice(1)) : text.slice(1))
 
-const identity: Filter = (value) => [value]
+const identity: JqFilter = (value) => [value]
 const always =
-  (value: Json): Filter =>
+  (value: Json): JqFilter =>
   () => [value]
 const isTrue = (value: Json): boolean => value !== null && value !== false
 const isMap = (value: Json): value is { readonly [name: string]: Json } =>
@@ -255,12 +255,12 @@ const own = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined
   Object.hasOwn(table, name) ? table[name] : undefined
 
 const then =
-  (first: Filter, second: Filter): Filter =>
+  (first: JqFilter, second: JqFilter): JqFilter =>
   (value) =>
     each(first(value), second)
 
 const quietly =
-  (filter: Filter): Filter =>
+  (filter: JqFilter): JqFilter =>
   (value) => {
     try {
       return filter(value)
@@ -271,21 +271,21 @@ const quietly =
   }
 
 const choice =
-  (test: Filter, yes: Filter, no: Filter): Filter =>
+  (test: JqFilter, yes: JqFilter, no: JqFilter): JqFilter =>
   (value) =>
     each(test(value), (one) => (isTrue(one) ? yes(value) : no(value)))
 
 const logical =
-  (left: Filter, right: Filter, decides: boolean): Filter =>
+  (left: JqFilter, right: JqFilter, decides: boolean): JqFilter =>
   (value) =>
     each(left(value), (one) => (isTrue(one) === decides ? [decides] : right(value).map(isTrue)))
 
 const pairs =
-  (left: Filter, right: Filter, join: (one: Json, other: Json) => Json): Filter =>
+  (left: JqFilter, right: JqFilter, join: (one: Json, other: Json) => Json): JqFilter =>
   (value) =>
     each(right(value), (other) => left(value).map((one) => join(one, other)))
 
-const field = (name: string): Filter => {
+const field = (name: string): JqFilter => {
   return (value) => {
     if (value === null) return [null]
     if (!isMap(value)) throw new JqError(`${typeOf(value)} has no field ${name}`)
@@ -301,7 +301,7 @@ function valueAt(value: Json, key: Json): readonly Json[] {
   return [value.at(Math.floor(key)) ?? null]
 }
 
-const iterate: Filter = (value) => {
+const iterate: JqFilter = (value) => {
   if (Array.isArray(value)) return value
   if (isMap(value))
     return Object.keys(value)
@@ -361,7 +361,7 @@ const COMPARISONS: Readonly<Record<string, (one: Json, other: Json) => boolean>>
 const CONSTANTS: Readonly<Record<string, Json>> = { null: null, true: true, false: false }
 
 const ofText =
-  (join: (text: string) => Json): Filter =>
+  (join: (text: string) => Json): JqFilter =>
   (value) => {
     if (typeof value !== 'string') throw new JqError(`${typeOf(value)} is no string`)
     return [join(value)]
@@ -379,7 +379,7 @@ function lengthOf(value: Json): number {
 
 const ordered = (value: Json): Json[] => [...iterate(value)].sort(order)
 
-const PLAIN: Readonly<Record<string, Filter>> = {
+const PLAIN: Readonly<Record<string, JqFilter>> = {
   not: (value) => [!isTrue(value)],
   empty: () => [],
   length: (value) => [lengthOf(value)],
@@ -412,7 +412,7 @@ const PLAIN: Readonly<Record<string, Filter>> = {
 /** Of each value that the argument gives. */
 const withEach =
   (join: (value: Json, argument: Json) => Json) =>
-  (argument: Filter): Filter =>
+  (argument: JqFilter): JqFilter =>
   (value) =>
     argument(value).map((one) => join(value, one))
 
@@ -444,7 +444,7 @@ function test(text: string, source: string): boolean {
   }
 }
 
-const WITH_FILTER: Readonly<Record<string, (argument: Filter) => Filter>> = {
+const WITH_FILTER: Readonly<Record<string, (argument: JqFilter) => JqFilter>> = {
   select: (wanted) => (value) => each(wanted(value), (one) => (isTrue(one) ? [value] : [])),
   map: (filter) => (value) => [light(each(iterate(value), filter))],
   any: (wanted) => (value) => [iterate(value).some((one) => wanted(one).some(isTrue))],

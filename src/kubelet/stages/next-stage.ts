@@ -7,8 +7,8 @@ import { CelDuration, CelError, Timestamp, type Value, wrap } from '../../api/ce
 import type { Json, KubeObject } from '../../api/object.ts'
 import { GoDurationError, parseGoDurationMs } from '../../base/go-duration.ts'
 import type { Random } from '../../base/random.ts'
-import { type Filter, JqError } from './jq.ts'
-import type { Measured, Query, Requirement, Stage } from './stage-file.ts'
+import { JqError, type JqFilter } from './jq.ts'
+import type { Requirement, Stage, StageNumber, StageQuery } from './stage-file.ts'
 
 export interface NextStage {
   readonly stage: Stage
@@ -65,7 +65,7 @@ const isAmong = (value: Json, values: readonly string[]): boolean =>
   values.includes(String(value))
 
 /** Nulls are not there, and what fails gives nothing: `.status.conditions[]` of a new object. */
-function valuesOf(filter: Filter, object: KubeObject): readonly Json[] {
+function valuesOf(filter: JqFilter, object: KubeObject): readonly Json[] {
   try {
     return filter(object as Json).filter((value) => value !== null)
   } catch (error) {
@@ -101,7 +101,7 @@ function chosen(stages: readonly Stage[], object: KubeObject, random: Pick<Rando
   )?.stage
 }
 
-function weightOf({ value, from }: Measured, object: KubeObject): number | undefined {
+function weightOf({ value, from }: StageNumber, object: KubeObject): number | undefined {
   const found = from === undefined ? undefined : foundBy(from, object)
   if (found === undefined || found === null) return value
   if (typeof found === 'number') return Math.trunc(found)
@@ -119,7 +119,7 @@ function delayOf({ delay, jitter }: Stage, object: KubeObject, random: Pick<Rand
 }
 
 /** Of a time so long until it, of a text Go's duration. undefined: it is said to be none. */
-function durationOf({ value, from }: Measured, object: KubeObject, now: number): number | undefined {
+function durationOf({ value, from }: StageNumber, object: KubeObject, now: number): number | undefined {
   const found = from === undefined ? undefined : foundBy(from, object)
   if (found instanceof CelDuration) return Number(found.nanos) / 1e6
   if (found instanceof Timestamp) return Number(found.nanos) / 1e6 - now
@@ -137,5 +137,5 @@ function durationOf({ value, from }: Measured, object: KubeObject, now: number):
   }
 }
 
-const foundBy = (query: Query, object: KubeObject): Value | Json | undefined =>
+const foundBy = (query: StageQuery, object: KubeObject): Value | Json | undefined =>
   query.type === 'cel' ? run(query.program, object) : valuesOf(query.filter, object)[0]

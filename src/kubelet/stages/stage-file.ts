@@ -7,7 +7,7 @@ import { compileExpression, type Program } from '../../api/cel/program.ts'
 import { DYN } from '../../api/cel/types.ts'
 import type { JsonObject, SpecAndStatus } from '../../api/object.ts'
 import { messageOf } from '../../base/errors.ts'
-import { compileJq, type Filter, JqError } from './jq.ts'
+import { compileJq, JqError, type JqFilter } from './jq.ts'
 import { templateFunctions } from './template/functions.ts'
 import { compileTemplate, type Template } from './template/render.ts'
 import { TemplateError } from './template/tokens.ts'
@@ -19,12 +19,12 @@ export interface Stage {
   readonly kind: string
   /** undefined: it is for no object. */
   readonly selector: StageSelector | undefined
-  readonly weight: Measured
+  readonly weight: StageNumber
   /** Milliseconds. Without it the stage follows at once. */
-  readonly delay: Measured | undefined
-  readonly jitter: Measured | undefined
+  readonly delay: StageNumber | undefined
+  readonly jitter: StageNumber | undefined
   readonly immediateNextStage: boolean
-  readonly steps: readonly Step[]
+  readonly steps: readonly StageStep[]
 }
 
 export interface StageSelector {
@@ -34,22 +34,22 @@ export interface StageSelector {
 }
 
 export type Operator = 'In' | 'NotIn' | 'Exists' | 'DoesNotExist'
-export type Query =
-  | { readonly type: 'jq'; readonly filter: Filter }
+export type StageQuery =
+  | { readonly type: 'jq'; readonly filter: JqFilter }
   | { readonly type: 'cel'; readonly program: Program }
 export type Requirement =
-  | { readonly type: 'jq'; readonly filter: Filter; readonly operator: Operator; readonly values: readonly string[] }
+  | { readonly type: 'jq'; readonly filter: JqFilter; readonly operator: Operator; readonly values: readonly string[] }
   | { readonly type: 'cel'; readonly program: Program }
 
 /** A number that is said, or that the object tells. */
-export interface Measured {
+export interface StageNumber {
   readonly value: number | undefined
-  readonly from: Query | undefined
+  readonly from: StageQuery | undefined
 }
 
 export type PatchKind = 'json' | 'merge' | 'strategic'
 
-export type Step =
+export type StageStep =
   | { readonly type: 'event'; readonly event: StageEvent }
   | {
       readonly type: 'finalizers'
@@ -169,7 +169,7 @@ function readRequirement(value: unknown, at: string): Requirement {
   return { type: 'jq', filter: filterOf(jq['key'], `${place}.key`), operator, values }
 }
 
-function readFrom(value: unknown, at: string): Query | undefined {
+function readFrom(value: unknown, at: string): StageQuery | undefined {
   if (value === undefined) return undefined
   const from = fields(value, at)
   known(from, ['cel', 'jq', 'expressionFrom'], at)
@@ -180,7 +180,7 @@ function readFrom(value: unknown, at: string): Query | undefined {
   return { type: 'jq', filter: filterOf(jq['expression'], `${at}.jq.expression`) }
 }
 
-function filterOf(value: unknown, at: string): Filter {
+function filterOf(value: unknown, at: string): JqFilter {
   const source = text(value, at)
   if (source === '') throw new StageError(`${at} is missing`)
   try {
@@ -202,7 +202,7 @@ function cel(value: unknown, at: string): Program {
 }
 
 /** `next` is the older form of `steps`: its parts follow one another in this order. */
-function readSteps(spec: JsonObject): readonly Step[] {
+function readSteps(spec: JsonObject): readonly StageStep[] {
   const steps = list(spec['steps'], 'spec.steps').flatMap((one, i) => {
     const at = `spec.steps[${i}]`
     const step = fields(one, at)
@@ -241,8 +241,8 @@ function readSteps(spec: JsonObject): readonly Step[] {
   ]
 }
 
-function stepsOf(step: JsonObject, at: string): readonly Step[] {
-  const steps: Step[] = []
+function stepsOf(step: JsonObject, at: string): readonly StageStep[] {
+  const steps: StageStep[] = []
   if (step['event'] !== undefined) steps.push({ type: 'event', event: readEvent(step['event'], `${at}.event`) })
   if (step['finalizers'] !== undefined) steps.push(readFinalizers(step['finalizers'], `${at}.finalizers`))
   // What is gone is not patched.
@@ -261,7 +261,7 @@ function readEvent(value: unknown, at: string): StageEvent {
   return { type, reason: text(event['reason'], `${at}.reason`), message: text(event['message'], `${at}.message`) }
 }
 
-function readFinalizers(value: unknown, at: string): Step {
+function readFinalizers(value: unknown, at: string): StageStep {
   const given = fields(value, at)
   known(given, ['add', 'remove', 'empty'], at)
   const items = (name: string) =>
@@ -273,7 +273,7 @@ function readFinalizers(value: unknown, at: string): Step {
   return { type: 'finalizers', add: items('add'), remove: items('remove'), empty: flag(given['empty'], `${at}.empty`) }
 }
 
-function readPatch(value: unknown, at: string): Step {
+function readPatch(value: unknown, at: string): StageStep {
   const patch = fields(value, at)
   known(patch, ['subresource', 'root', 'template', 'type', 'impersonation'], at)
   const kind = text(patch['type'], `${at}.type`)
@@ -289,7 +289,7 @@ function readPatch(value: unknown, at: string): Step {
   }
 }
 
-function readApply(value: unknown, at: string): Step {
+function readApply(value: unknown, at: string): StageStep {
   const apply = fields(value, at)
   known(apply, ['subresource', 'template', 'type'], at)
   const kind = text(apply['type'], `${at}.type`) || 'apply'

@@ -10,8 +10,8 @@ import type { Client, DiscoveredResource, ResourceClient } from '../../client/cl
 import type { EventRecorder } from '../../client/events.ts'
 import type { Pod } from '../pod.ts'
 import type { PlayedAddresses } from './played-addresses.ts'
-import type { Stage, Step } from './stage-file.ts'
-import { isTrue, type Template, type TemplateFunctions, textOf } from './template/render.ts'
+import type { Stage, StageStep } from './stage-file.ts'
+import { isTrue, type Template, type TemplateFunctions, templateValueText } from './template/render.ts'
 import { TemplateError } from './template/tokens.ts'
 
 export interface StepperOptions {
@@ -67,8 +67,8 @@ export function createStepper({ runtime, client, clientAs, events, addresses, ra
       NodeName: () => nodeName,
       NodeIP: () => addresses.nodeIP(nodeName),
       NodePort: () => 0,
-      NodeIPWith: (name) => addresses.nodeIP(textOf(name)),
-      NodeIPsWith: (name) => [addresses.nodeIP(textOf(name))],
+      NodeIPWith: (name) => addresses.nodeIP(templateValueText(name)),
+      NodeIPsWith: (name) => [addresses.nodeIP(templateValueText(name))],
       PodIP: () => addresses.podIP({ ...own, nodeName }),
       PodIPWith: (node, hostNetwork, uid = own.uid) => podIP(node, hostNetwork, uid),
       PodIPsWith: (node, hostNetwork, uid = own.uid) => [podIP(node, hostNetwork, uid)],
@@ -84,7 +84,7 @@ export function createStepper({ runtime, client, clientAs, events, addresses, ra
     resource: DiscoveredResource,
     original: KubeObject,
     current: KubeObject,
-    one: Step,
+    one: StageStep,
   ): Promise<KubeObject | 'deleted' | undefined> {
     const { name = '', namespace, uid } = current.metadata
     const objects = resourceAt(client, resource, namespace)
@@ -124,7 +124,7 @@ export function createStepper({ runtime, client, clientAs, events, addresses, ra
     return clientAs(username)
   }
 
-  async function applied(one: Extract<Step, { type: 'apply' }>, original: KubeObject): Promise<void> {
+  async function applied(one: Extract<StageStep, { type: 'apply' }>, original: KubeObject): Promise<void> {
     const body = rendered(one.template, original, functionsFor(original)) as KubeObject
     const { apiVersion, kind } = body
     const isIt = (found: DiscoveredResource) =>
@@ -161,7 +161,7 @@ export function createStepper({ runtime, client, clientAs, events, addresses, ra
       let isDeleted = false
       if (resource.group === '' && resource.resource === 'pods') addresses.keep(object as Pod)
       for (let at = from; at < stage.steps.length; at++) {
-        const one = stage.steps[at] as Step
+        const one = stage.steps[at] as StageStep
         if (isDeleted && one.type !== 'event') continue
         try {
           const made = await step(resource, object, result ?? object, one)

@@ -2,10 +2,12 @@
  * Static pods (API concept: static Pods): what a manifest that lies on the node becomes before the kubelet runs it, and the mirror
  * pod by which the API server knows of it. Pure functions.
  */
+
 import { createHash } from 'node:crypto'
 import { decodeBody } from '../../api/codec/decode.ts'
 import { applyDefaults } from '../../api/defaults/defaults.ts'
 import type { Node, PodList } from '../../api/generated/types.ts'
+import { CONFIG_MIRROR } from '../../api/objects/mirror-pods.ts'
 import { schemaOf } from '../../api/schema/builtin.ts'
 import { invalidError } from '../../api/validation/errors.ts'
 import { validateObjectMeta } from '../../api/validation/meta.ts'
@@ -24,7 +26,6 @@ import {
 export const CONFIG_HASH = 'kubernetes.io/config.hash'
 export const CONFIG_SOURCE = 'kubernetes.io/config.source'
 export const CONFIG_SEEN = 'kubernetes.io/config.seen'
-export const CONFIG_MIRROR = 'kubernetes.io/config.mirror'
 
 /** Where a manifest came from: a file by its path, or a URL. */
 export interface ManifestOrigin {
@@ -34,8 +35,6 @@ export interface ManifestOrigin {
   /** Milliseconds since the epoch. */
   readonly seenAt: number
 }
-
-export const isMirrorPod = (pod: Pod): boolean => annotationsOf(pod)[CONFIG_MIRROR] !== undefined
 
 /** `name_namespace`: by which a static pod and its mirror belong together. */
 export const fullNameOf = (pod: Pod): string => `${nameOf(pod)}_${namespaceOf(pod)}`

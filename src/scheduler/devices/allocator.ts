@@ -15,7 +15,7 @@ import type {
 import type { ResourceClaim } from '../../api/objects/resource-claims.ts'
 import { sameJson } from '../../api/same.ts'
 import { objectKey as objectKeyOf } from '../../client/store.ts'
-import { type Consumed, consumedOf, fits, type Usage } from './capacity.ts'
+import { type Consumed, consumedOf, type DeviceUsage, fits } from './capacity.ts'
 import { createConstraints } from './constraints.ts'
 import type { Device, Pool } from './pools.ts'
 import { ClaimError, type Selectors } from './selectors.ts'
@@ -31,7 +31,7 @@ export class NotNow extends Error {}
 
 export interface AllocationState {
   readonly pools: readonly Pool[]
-  readonly usage: Usage
+  readonly usage: DeviceUsage
   readonly classes: (name: string) => DeviceClass | undefined
   readonly selectors: Selectors
   readonly taints: TaintsOf

@@ -64,7 +64,7 @@ function amountOf(
 }
 
 /** What has been given away, by device. */
-export interface Usage {
+export interface DeviceUsage {
   /** What a claim has from now on: the results of its allocation. */
   set(key: string, results: readonly DeviceRequestAllocationResult[]): void
   /** To try with: what is taken there is taken nowhere else. */
@@ -82,7 +82,7 @@ export interface Trial {
 }
 
 /** Of claims, by their keys. */
-export function createUsage(): Usage {
+export function createUsage(): DeviceUsage {
   const known = new Map<string, readonly DeviceRequestAllocationResult[]>()
   const whole = new Map<string, number>()
   const shares = new Map<string, Map<string, bigint>>()

@@ -5,10 +5,10 @@
 import type { AllocationResult, DeviceRequestAllocationResult } from '../../api/generated/types.ts'
 import type { ResourceClaim } from '../../api/objects/resource-claims.ts'
 import { objectKey } from '../../client/store.ts'
-import { createUsage, type Usage } from './capacity.ts'
+import { createUsage, type DeviceUsage } from './capacity.ts'
 
 export interface ClaimsInUse {
-  readonly usage: Usage
+  readonly usage: DeviceUsage
   /** The newest that is known of it. */
   at(key: string): ResourceClaim | undefined
   /** The watch shows the claim, or that it is gone. */

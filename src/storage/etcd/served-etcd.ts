@@ -18,7 +18,7 @@ import { loadSync } from '@grpc/proto-loader'
 import { messageOf } from '../../base/errors.ts'
 import type { Storage } from '../storage.ts'
 import { EtcdError } from './errors.ts'
-import { rangeOf, type ServedRange } from './served/range.ts'
+import { answerRange, type ServedRange } from './served/range.ts'
 import { type ServedWatchRequest, serveWatches } from './served/watch.ts'
 
 export interface ServedEtcd {
@@ -86,7 +86,7 @@ export function serveEtcd(store: Storage, version: string): ServedEtcd {
     'KV',
     'Range',
     unary<ServedRange>(async (request) => {
-      const { revision, ...answer } = await rangeOf(store, request)
+      const { revision, ...answer } = await answerRange(store, request)
       return { header: header(revision), ...answer }
     }),
   )

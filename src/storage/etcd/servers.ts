@@ -1,6 +1,8 @@
 /** Which etcd servers there are, as the flags of kube-apiserver name them. */
+
 import { readFileSync } from 'node:fs'
 import { messageOf } from '../../base/errors.ts'
+import { isLoopback } from '../../base/loopback.ts'
 import { StoreError } from '../storage.ts'
 
 export interface EtcdOptions {
@@ -60,8 +62,6 @@ function urlOf(text: string): URL {
     throw wrong('would send every Secret in the clear: beyond loopback etcd is reached by https alone')
   return url
 }
-
-const isLoopback = (host: string) => host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
 
 function prefixOf(text: string): string {
   const prefix = text.replace(/\/+$/, '')

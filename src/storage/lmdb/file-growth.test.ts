@@ -5,19 +5,19 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { Clock } from '../../base/clock.ts'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
-import type { Change, Group, Tables } from '../tables.ts'
+import type { Group, KeyChange, Tables } from '../tables.ts'
 import { newestMeta } from './check.ts'
 import { openLmdbTables } from './tables.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'skiff-room-'))
 after(() => rmSync(root, { recursive: true, force: true }))
 
-function change(revision: number, bytes = 3000): Change {
+function change(revision: number, bytes = 3000): KeyChange {
   const value = Buffer.alloc(bytes, `v${revision} `)
   return { revision, key: `/k/${revision}`, createRevision: revision, previousRevision: 0, value }
 }
 
-function group(changes: readonly Change[], hasWaited = false): Group {
+function group(changes: readonly KeyChange[], hasWaited = false): Group {
   return { hasWaited, compaction: undefined, endedExpiries: [], changes, newExpiries: [] }
 }
 

@@ -25,15 +25,15 @@ const LOOK_EVERY = 16
  */
 const QUICK_MS = 2
 
-export type Table = Database<Buffer, Buffer>
+export type LmdbTable = Database<Buffer, Buffer>
 
 export interface Environment {
   readonly root: RootDatabase<Buffer, Buffer>
-  readonly meta: Table
-  readonly changes: Table
-  readonly keys: Table
-  readonly expiries: Table
-  readonly journal: Table
+  readonly meta: LmdbTable
+  readonly changes: LmdbTable
+  readonly keys: LmdbTable
+  readonly expiries: LmdbTable
+  readonly journal: LmdbTable
 }
 
 export interface State {

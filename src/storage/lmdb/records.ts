@@ -4,7 +4,7 @@
  */
 import { crc32 } from 'node:zlib'
 import { StoreError } from '../storage.ts'
-import type { Change, ChangeHead, Expiry, KeyEntry } from '../tables.ts'
+import type { ChangeHead, Expiry, KeyChange, KeyEntry } from '../tables.ts'
 
 const DELETED = 1
 const CHANGE_HEADER = 1 + 6 + 6 + 4 + 2
@@ -17,7 +17,7 @@ export function revisionKey(revision: number): Buffer {
   return key
 }
 
-export function encodeChange({ key, createRevision, previousRevision, value }: Change): Buffer {
+export function encodeChange({ key, createRevision, previousRevision, value }: KeyChange): Buffer {
   const keyLength = Buffer.byteLength(key)
   const record = Buffer.allocUnsafe(CHANGE_HEADER + keyLength + (value?.length ?? 0))
   record[0] = value === undefined ? DELETED : 0
@@ -31,7 +31,7 @@ export function encodeChange({ key, createRevision, previousRevision, value }: C
 }
 
 /** The record may be overwritten afterwards: the value is a copy. */
-export function decodeChange(revision: number, record: Buffer): Change {
+export function decodeChange(revision: number, record: Buffer): KeyChange {
   const keyEnd = endOfKey(revision, record)
   return {
     revision,

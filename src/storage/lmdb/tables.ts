@@ -12,7 +12,7 @@ import { NoRoomError, StoreError } from '../storage.ts'
 import type { Group, Tables } from '../tables.ts'
 import { checkFile } from './check.ts'
 import { createRoom } from './file-growth.ts'
-import { createGroupCommit, type Environment, STATE_KEY, type State, type Table } from './group-commit.ts'
+import { createGroupCommit, type Environment, type LmdbTable, STATE_KEY, type State } from './group-commit.ts'
 import { lockDirectory } from './lock.ts'
 import { corrupt, decodeChange, decodeChangeHead, decodeEntry, decodeExpiry, revisionKey } from './records.ts'
 
@@ -81,7 +81,7 @@ function openEnvironment(dir: string, mapSize: number): Environment {
     mapSize,
     maxDbs: 8,
   })
-  const table = (name: string): Table =>
+  const table = (name: string): LmdbTable =>
     root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' })
   // Each turn's writes begin with a promise of their own, which no caller gets to see: its failure is the group's.
   const ignore = () => {}
@@ -194,13 +194,13 @@ function tablesOf(clock: Clock, log: Logger, dir: string, mapSize: number, unloc
  * What is there under a key, until the next read. A copy of its own for each record would be memory outside of the heap, and what
  * asks for much of that makes V8 collect garbage all the time.
  */
-function recordOf(table: Table, key: Buffer): Buffer | undefined {
+function recordOf(table: LmdbTable, key: Buffer): Buffer | undefined {
   const shared = table.getBinaryFast(key)
   return shared && Buffer.from(shared.buffer, shared.byteOffset, shared.length)
 }
 
 function* recordsOf(
-  changes: Table,
+  changes: LmdbTable,
   after: number,
   upTo: number,
 ): Generator<readonly [revision: number, record: Buffer]> {
@@ -233,7 +233,7 @@ function reserveLockFile(dir: string): void {
 }
 
 /** Reads the state, or makes that of a new store. */
-function readState(meta: Table, changes: Table, keys: Table): State {
+function readState(meta: LmdbTable, changes: LmdbTable, keys: LmdbTable): State {
   const format = meta.get(FORMAT_KEY)
   if (format === undefined) {
     if (keys.getKeysCount({ limit: 1 }) > 0) throw corrupt('its format record is missing')

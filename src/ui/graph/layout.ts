@@ -3,7 +3,7 @@
  * number of nodes alone), many leaves of one owner as a block, trees beside each other in the frame of their namespace. Pure.
  */
 import { type HierarchyPointNode, hierarchy, tree } from 'd3-hierarchy'
-import type { Frame, Graph, GraphNode } from './model.ts'
+import type { DrawnNode, Graph, NamespaceFrame } from './model.ts'
 
 export const NODE_WIDTH = 216
 export const NODE_HEIGHT = 40
@@ -21,12 +21,12 @@ const FRAME_PAD = 20
 const FRAME_HEAD = 84
 const FRAME_GAP = 48
 
-export interface Place {
+export interface CanvasPoint {
   readonly x: number
   readonly y: number
 }
 
-export interface FrameBox extends Place {
+export interface FrameBox extends CanvasPoint {
   readonly namespace: string
   readonly width: number
   readonly height: number
@@ -34,7 +34,7 @@ export interface FrameBox extends Place {
 
 export interface Layout {
   /** Left upper corners, by uid. */
-  readonly places: ReadonlyMap<string, Place>
+  readonly places: ReadonlyMap<string, CanvasPoint>
   readonly frames: readonly FrameBox[]
   readonly width: number
   readonly height: number
@@ -51,7 +51,7 @@ interface Piece {
 interface Box {
   readonly width: number
   readonly height: number
-  readonly places: readonly (readonly [uid: string, place: Place])[]
+  readonly places: readonly (readonly [uid: string, place: CanvasPoint])[]
 }
 
 export function layoutOf(graph: Graph): Layout {
@@ -61,21 +61,21 @@ export function layoutOf(graph: Graph): Layout {
     FRAME_GAP,
     FRAME_SHAPE,
   )
-  const places = new Map<string, Place>()
+  const places = new Map<string, CanvasPoint>()
   const frames: FrameBox[] = []
   for (const [at, { frame, box }] of boxes.entries()) {
-    const { x, y } = packed.corners[at] as Place
+    const { x, y } = packed.corners[at] as CanvasPoint
     frames.push({ namespace: frame.namespace, x, y, width: box.width, height: box.height })
     for (const [uid, place] of box.places) places.set(uid, { x: x + place.x, y: y + place.y })
   }
   return { places, frames, width: packed.width, height: packed.height }
 }
 
-function frameBox({ nodes }: Graph, { roots, space }: Frame): Box {
+function frameBox({ nodes }: Graph, { roots, space }: NamespaceFrame): Box {
   const trees: Box[] = []
   const alone: string[] = []
   for (const uid of roots) {
-    const node = nodes.get(uid) as GraphNode
+    const node = nodes.get(uid) as DrawnNode
     if (node.children.length === 0) alone.push(uid)
     else trees.push(treeBox(pieceOf(node, nodes)))
   }
@@ -88,7 +88,7 @@ function frameBox({ nodes }: Graph, { roots, space }: Frame): Box {
   const { corners, width, height } = shelves(ordered, TREE_GAP, FRAME_SHAPE)
   const head = space === undefined ? FRAME_PAD : FRAME_HEAD
   const places = ordered.flatMap((box, at) => {
-    const corner = corners[at] as Place
+    const corner = corners[at] as CanvasPoint
     return box.places.map(([uid, { x, y }]) => [uid, { x: FRAME_PAD + corner.x + x, y: head + corner.y + y }] as const)
   })
   return {
@@ -113,7 +113,7 @@ function shelves(boxes: readonly Pick<Box, 'width' | 'height'>[], gap: number, s
 const WIDTHS = [1, 1.15, 1.35, 1.6]
 
 function packed(boxes: readonly Pick<Box, 'width' | 'height'>[], gap: number, limit: number) {
-  const corners: Place[] = []
+  const corners: CanvasPoint[] = []
   let [x, y, high, width] = [0, 0, 0, 0]
   for (const box of boxes) {
     if (x > 0 && x + box.width > limit) {
@@ -129,7 +129,7 @@ function packed(boxes: readonly Pick<Box, 'width' | 'height'>[], gap: number, li
   return { corners, width, height: y + high }
 }
 
-const inBlock = (at: number, columns: number): Place => ({
+const inBlock = (at: number, columns: number): CanvasPoint => ({
   x: (at % columns) * (NODE_WIDTH + GAP),
   y: Math.floor(at / columns) * ROW,
 })
@@ -147,11 +147,11 @@ function block(uids: readonly string[]): Box {
   }
 }
 
-function pieceOf(node: GraphNode, nodes: ReadonlyMap<string, GraphNode>): Piece {
+function pieceOf(node: DrawnNode, nodes: ReadonlyMap<string, DrawnNode>): Piece {
   const below = node.children.map((uid) => nodes.get(uid)).filter((child) => child !== undefined)
   const leaves = below.filter(({ children }) => children.length === 0)
   const others = below.filter(({ children }) => children.length > 0).map((child) => pieceOf(child, nodes))
-  const one = (child: GraphNode): Piece => ({ uids: [child.uid], columns: 1, rows: 1, children: [] })
+  const one = (child: DrawnNode): Piece => ({ uids: [child.uid], columns: 1, rows: 1, children: [] })
   const own = leaves.length > MOST_IN_ROW ? [blockPiece(leaves.map(({ uid }) => uid))] : leaves.map(one)
   return { uids: [node.uid], columns: 1, rows: 1, children: [...others, ...own] }
 }
@@ -180,7 +180,7 @@ function treeBox(root: Piece): Box {
     const corner = { x: node.depth * COLUMN, y: topOf(node) - top }
     width = Math.max(width, corner.x + columns * (NODE_WIDTH + GAP) - GAP)
     height = Math.max(height, corner.y + rows * ROW - GAP)
-    return uids.map((uid, at): readonly [string, Place] => {
+    return uids.map((uid, at): readonly [string, CanvasPoint] => {
       const { x, y } = inBlock(at, columns)
       return [uid, { x: corner.x + x, y: corner.y + y }]
     })

@@ -1,6 +1,6 @@
 /** How a node looks and what is said of it, in the graph and in the tree alike: nothing is told by colour alone. Pure. */
 import type { Plan, Replay, ReplayStep, SceneObject } from '../protocol.ts'
-import type { GraphNode } from './model.ts'
+import type { DrawnNode } from './model.ts'
 
 export type Tone =
   | 'there'
@@ -16,7 +16,7 @@ export type Tone =
   | 'stays'
   | 'orphaned'
 
-export interface Look {
+export interface Appearance {
   readonly tone: Tone
   /** In a few words. */
   readonly words: string
@@ -28,8 +28,8 @@ export interface Look {
 
 /** What the page shows beside the objects as they are. */
 export interface Overlay {
-  readonly planned?: ReadonlyMap<string, Look>
-  readonly replayed?: ReadonlyMap<string, Look>
+  readonly planned?: ReadonlyMap<string, Appearance>
+  readonly replayed?: ReadonlyMap<string, Appearance>
 }
 
 /** What those finalizers wait for that Kubernetes itself sets on all kinds. */
@@ -39,7 +39,7 @@ const WAITS_FOR: Readonly<Record<string, string>> = {
   kubernetes: 'what is in it',
 }
 
-export function lookOf(node: GraphNode, { planned, replayed }: Overlay = {}): Look {
+export function lookOf(node: DrawnNode, { planned, replayed }: Overlay = {}): Appearance {
   if (replayed !== undefined)
     return replayed.get(node.uid) ?? { tone: 'absent', words: 'not in this ending', dim: true }
   const look = presentLook(node)
@@ -47,7 +47,7 @@ export function lookOf(node: GraphNode, { planned, replayed }: Overlay = {}): Lo
   return planned.get(node.uid) ?? { ...look, dim: true }
 }
 
-function presentLook({ object, standing, holds }: GraphNode): Look {
+function presentLook({ object, standing, holds }: DrawnNode): Appearance {
   if (object === undefined) return { tone: 'absent', words: 'owner, not in view', dim: false }
   const { state, health, finalizers } = object
   const inTheWay = holds.length === 0 ? '' : `holds ${holds.length === 1 ? 'another' : `${holds.length} others`}`
@@ -77,8 +77,8 @@ function heldBy(finalizers: readonly string[]): string {
 }
 
 /** What a plan says of each object. `at`: so many of those that go are gone; undefined: none is. */
-export function plannedLooks({ goes, stays, orphaned, appears }: Plan, at = 0): ReadonlyMap<string, Look> {
-  const looks = new Map<string, Look>()
+export function plannedLooks({ goes, stays, orphaned, appears }: Plan, at = 0): ReadonlyMap<string, Appearance> {
+  const looks = new Map<string, Appearance>()
   for (const { object } of orphaned) looks.set(object.uid, { tone: 'orphaned', words: 'is orphaned', dim: false })
   for (const { uid } of appears) looks.set(uid, { tone: 'there', words: 'is made', dim: false })
   for (const { object, why } of stays) looks.set(object.uid, { tone: 'stays', words: `stays: ${why}`, dim: false })
@@ -117,22 +117,22 @@ export function shortSpan(least: number, most: number): string {
 }
 
 /** The objects of a replay after so many of its steps. */
-export function replayedLooks({ objects, steps }: Replay, done: number): ReadonlyMap<string, Look> {
-  const looks = new Map<string, Look>()
+export function replayedLooks({ objects, steps }: Replay, done: number): ReadonlyMap<string, Appearance> {
+  const looks = new Map<string, Appearance>()
   for (const object of objects) looks.set(object.uid, beginning(object))
   const last = steps[done - 1]
   for (const step of steps.slice(0, done)) looks.set(step.uid, afterStep(step, step === last))
   return looks
 }
 
-function beginning({ deleted, finalizers }: SceneObject): Look {
+function beginning({ deleted, finalizers }: SceneObject): Appearance {
   if (deleted === undefined) return { tone: 'there', words: 'there', dim: false }
   return finalizers.length > 0
     ? { tone: 'held', words: heldBy(finalizers), dim: false }
     : { tone: 'going', words: 'going', dim: false }
 }
 
-function afterStep({ after, finalizers, what }: ReplayStep, isLast: boolean): Look {
+function afterStep({ after, finalizers, what }: ReplayStep, isLast: boolean): Appearance {
   const shared = isLast ? { badge: 'now' } : {}
   if (after === 'gone') return { tone: 'gone', words: 'gone', dim: !isLast, ...shared }
   if (after === 'there') return { tone: 'there', words: what, dim: false, ...shared }

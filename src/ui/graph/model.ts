@@ -10,7 +10,7 @@ import type { SceneObject } from '../protocol.ts'
  */
 export type Standing = 'there' | 'going' | 'held' | 'absent'
 
-export interface GraphNode {
+export interface DrawnNode {
   readonly uid: string
   readonly kind: string
   readonly namespace: string
@@ -29,12 +29,12 @@ export interface GraphNode {
 }
 
 export interface Graph {
-  readonly nodes: ReadonlyMap<string, GraphNode>
+  readonly nodes: ReadonlyMap<string, DrawnNode>
   /** By namespace ('' for what is in none), in order; each with its nodes that have no parent. */
-  readonly frames: readonly Frame[]
+  readonly frames: readonly NamespaceFrame[]
 }
 
-export interface Frame {
+export interface NamespaceFrame {
   readonly namespace: string
   /** The Namespace object itself, where it is among the objects. */
   readonly space?: string
@@ -50,7 +50,7 @@ export interface GraphChoice {
 
 const FOREGROUND = 'foregroundDeletion'
 const { compare: byName } = new Intl.Collator('en', { numeric: true })
-const compare = (a: GraphNode, b: GraphNode) => (a.kind === b.kind ? byName(a.name, b.name) : byName(a.kind, b.kind))
+const compare = (a: DrawnNode, b: DrawnNode) => (a.kind === b.kind ? byName(a.name, b.name) : byName(a.kind, b.kind))
 
 export const isNamespace = ({ group, resource }: Pick<SceneObject, 'group' | 'resource'>): boolean =>
   group === '' && resource === 'namespaces'
@@ -59,7 +59,7 @@ export function graphOf(objects: ReadonlyMap<string, SceneObject>, choice: Graph
   const holds = holdsIn(objects)
   const parents = parentsOf(objects)
   const children = new Map<string, string[]>()
-  const absent = new Map<string, Pick<GraphNode, 'uid' | 'kind' | 'namespace' | 'name'>>()
+  const absent = new Map<string, Pick<DrawnNode, 'uid' | 'kind' | 'namespace' | 'name'>>()
   for (const object of objects.values())
     for (const { uid, kind, name } of object.owners)
       if (!objects.has(uid) && !absent.has(uid)) absent.set(uid, { uid, kind, name, namespace: object.namespace })
@@ -68,7 +68,7 @@ export function graphOf(objects: ReadonlyMap<string, SceneObject>, choice: Graph
     if (list === undefined) children.set(parent, [uid])
     else list.push(uid)
   }
-  const all = new Map<string, GraphNode>()
+  const all = new Map<string, DrawnNode>()
   for (const object of objects.values()) {
     const parent = parents.get(object.uid)
     all.set(object.uid, {
@@ -98,8 +98,8 @@ export function graphOf(objects: ReadonlyMap<string, SceneObject>, choice: Graph
   return { nodes, frames: framesOf(nodes) }
 }
 
-const sorted = (uids: readonly string[], nodes: ReadonlyMap<string, GraphNode>): string[] =>
-  uids.toSorted((a, b) => compare(nodes.get(a) as GraphNode, nodes.get(b) as GraphNode))
+const sorted = (uids: readonly string[], nodes: ReadonlyMap<string, DrawnNode>): string[] =>
+  uids.toSorted((a, b) => compare(nodes.get(a) as DrawnNode, nodes.get(b) as DrawnNode))
 
 function standingOf({ deleted, finalizers }: SceneObject): Standing {
   if (deleted === undefined) return 'there'
@@ -140,7 +140,7 @@ function holdsIn(objects: ReadonlyMap<string, SceneObject>): ReadonlyMap<string,
   return holds
 }
 
-function chosen(all: ReadonlyMap<string, GraphNode>, { hideAlone = false, search = '' }: GraphChoice) {
+function chosen(all: ReadonlyMap<string, DrawnNode>, { hideAlone = false, search = '' }: GraphChoice) {
   const wanted = search.trim().toLowerCase()
   if (!hideAlone && wanted === '') return all
   const kept = new Set<string>()
@@ -150,7 +150,7 @@ function chosen(all: ReadonlyMap<string, GraphNode>, { hideAlone = false, search
     for (const node of all.values())
       if (`${node.kind}/${node.name}`.toLowerCase().includes(wanted)) keepConnected(all, node, kept)
   }
-  const nodes = new Map<string, GraphNode>()
+  const nodes = new Map<string, DrawnNode>()
   for (const [uid, node] of all) {
     if (!kept.has(uid)) continue
     const children = node.children.filter((child) => kept.has(child))
@@ -159,15 +159,15 @@ function chosen(all: ReadonlyMap<string, GraphNode>, { hideAlone = false, search
   return nodes
 }
 
-function isAlone({ object, children, parent, holds }: GraphNode): boolean {
+function isAlone({ object, children, parent, holds }: DrawnNode): boolean {
   if (parent !== undefined || children.length > 0 || holds.length > 0) return false
   if (object === undefined) return true
   return object.deleted === undefined && object.resource !== 'nodes' && !isNamespace(object)
 }
 
 /** The node, what it is under, and what is under it. */
-function keepConnected(all: ReadonlyMap<string, GraphNode>, node: GraphNode, kept: Set<string>): void {
-  for (let at: GraphNode | undefined = node; at !== undefined && !kept.has(at.uid); at = all.get(at.parent ?? ''))
+function keepConnected(all: ReadonlyMap<string, DrawnNode>, node: DrawnNode, kept: Set<string>): void {
+  for (let at: DrawnNode | undefined = node; at !== undefined && !kept.has(at.uid); at = all.get(at.parent ?? ''))
     kept.add(at.uid)
   const below = [...node.children]
   for (let uid = below.pop(); uid !== undefined; uid = below.pop()) {
@@ -177,7 +177,7 @@ function keepConnected(all: ReadonlyMap<string, GraphNode>, node: GraphNode, kep
   }
 }
 
-function framesOf(nodes: ReadonlyMap<string, GraphNode>): readonly Frame[] {
+function framesOf(nodes: ReadonlyMap<string, DrawnNode>): readonly NamespaceFrame[] {
   const spaces = new Map<string, string>()
   const roots = new Map<string, string[]>()
   for (const { uid, object, namespace, name, parent } of nodes.values()) {

@@ -13,7 +13,7 @@ import type {
   Replay,
   SceneChange,
   SessionInfo,
-  Survey,
+  SurveyShown,
   Why,
 } from '../protocol.ts'
 
@@ -53,7 +53,7 @@ export async function openSession(): Promise<SessionInfo> {
 
 export const askNamespaces = () => ask<readonly string[]>('api/namespaces')
 export const askWhy = (object: ObjectName) => ask<Why>(`api/why?${named(object)}`)
-export const askSurvey = () => ask<Survey>('api/why')
+export const askSurvey = () => ask<SurveyShown>('api/why')
 export const askDetails = (object: ObjectName) => ask<ObjectDetails>(`api/object?${named(object)}`)
 export const askPlan = (question: DeleteQuestion) => post<Plan>('api/plan', question)
 export const askDelete = (question: DeleteQuestion) => post<Deleted>('api/delete', question)

@@ -3,8 +3,8 @@ import { effect } from '@preact/signals'
 import { select as d3Select } from 'd3-selection'
 import { type D3ZoomEvent, type ZoomBehavior, zoom, zoomIdentity } from 'd3-zoom'
 import { useEffect, useRef } from 'preact/hooks'
-import { type Layout, layoutOf, NODE_HEIGHT, NODE_WIDTH, type Place } from '../graph/layout.ts'
-import { type Look, lookOf } from '../graph/looks.ts'
+import { type CanvasPoint, type Layout, layoutOf, NODE_HEIGHT, NODE_WIDTH } from '../graph/layout.ts'
+import { type Appearance, lookOf } from '../graph/looks.ts'
 import { type Palette, paint, paletteOf, type View } from './paint.ts'
 import { chain, counts, fading, graph, isLoaded, loads, objects, overlay, replay, select, selected } from './store.ts'
 import { theme } from './theme.ts'
@@ -62,13 +62,13 @@ function run(canvas: HTMLCanvasElement): () => void {
   let view: View = { x: 0, y: 0, k: 1 }
   let size = { width: 1, height: 1, ratio: 1 }
   let layout: Layout = { places: new Map(), frames: [], width: 0, height: 0 }
-  let places: Map<string, Place> = new Map()
-  let looks: ReadonlyMap<string, Look> = new Map()
+  let places: Map<string, CanvasPoint> = new Map()
+  let looks: ReadonlyMap<string, Appearance> = new Map()
   let related: ReadonlySet<string> = new Set()
   let palette: Palette = {}
   let hovered: string | undefined
   let began: number | undefined
-  let from: ReadonlyMap<string, Place> = new Map()
+  let from: ReadonlyMap<string, CanvasPoint> = new Map()
   let frame = 0
   let hasFit = false
   let hasFocus = false
@@ -119,7 +119,7 @@ function run(canvas: HTMLCanvasElement): () => void {
     return false
   }
 
-  const lastPlaces = new Map<string, Place>()
+  const lastPlaces = new Map<string, CanvasPoint>()
 
   function arrange(): void {
     layout = layoutOf(graph.value)

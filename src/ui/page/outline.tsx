@@ -4,7 +4,7 @@
  */
 import { computed, signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { type Look, lookOf } from '../graph/looks.ts'
+import { type Appearance, lookOf } from '../graph/looks.ts'
 import { reveal } from './graph-view.tsx'
 import { graph, isLoaded, overlay, select, selected } from './store.ts'
 
@@ -18,7 +18,7 @@ interface Row {
   readonly uid?: string
   readonly label: string
   readonly kind: string
-  readonly look?: Look
+  readonly look?: Appearance
   readonly level: number
   readonly place: number
   readonly among: number

@@ -1,8 +1,8 @@
 /** Draws an owner graph on a canvas: what is in view, as much of it as can be read at its size. */
 
-import { type FrameBox, NODE_HEIGHT, NODE_WIDTH, type Place } from '../graph/layout.ts'
-import type { Look, Tone } from '../graph/looks.ts'
-import type { Graph, GraphNode } from '../graph/model.ts'
+import { type CanvasPoint, type FrameBox, NODE_HEIGHT, NODE_WIDTH } from '../graph/layout.ts'
+import type { Appearance, Tone } from '../graph/looks.ts'
+import type { DrawnNode, Graph } from '../graph/model.ts'
 import type { DrawnChain } from './store.ts'
 
 export interface View {
@@ -14,16 +14,16 @@ export interface View {
 
 export interface Picture {
   readonly graph: Graph
-  readonly places: ReadonlyMap<string, Place>
+  readonly places: ReadonlyMap<string, CanvasPoint>
   readonly frames: readonly FrameBox[]
-  readonly looks: ReadonlyMap<string, Look>
+  readonly looks: ReadonlyMap<string, Appearance>
   readonly selected: string | undefined
   readonly hovered: string | undefined
   /** Pods of the node that is selected, and the like. */
   readonly related: ReadonlySet<string>
   readonly chain: DrawnChain
   /** Of what has just gone: where it was, and how much of its light is left. */
-  readonly lights: readonly { readonly place: Place; readonly left: number }[]
+  readonly lights: readonly { readonly place: CanvasPoint; readonly left: number }[]
   readonly hasFocus: boolean
 }
 
@@ -66,13 +66,13 @@ export function paint(
     right: (width - view.x) / view.k,
     bottom: (height - view.y) / view.k,
   }
-  const isSeen = ({ x, y }: Place, w = NODE_WIDTH, h = NODE_HEIGHT) =>
+  const isSeen = ({ x, y }: CanvasPoint, w = NODE_WIDTH, h = NODE_HEIGHT) =>
     x < seen.right && y < seen.bottom && x + w > seen.left && y + h > seen.top
 
   const { graph, places, frames, looks } = picture
   for (const frame of frames) if (isSeen(frame, frame.width, frame.height)) paintFrame(canvas, view, frame, colour)
   paintOwners(canvas, view, picture, seen, colour)
-  const drawn: [GraphNode, Place, Look][] = []
+  const drawn: [DrawnNode, CanvasPoint, Appearance][] = []
   for (const node of graph.nodes.values()) {
     const place = places.get(node.uid)
     const look = looks.get(node.uid)
@@ -148,7 +148,7 @@ function paintOwners(
 }
 
 /** Right out of the owner, down its trunk, right into the dependent. */
-function ownerLine(canvas: CanvasRenderingContext2D, from: Place, to: Place): void {
+function ownerLine(canvas: CanvasRenderingContext2D, from: CanvasPoint, to: CanvasPoint): void {
   const [startX, startY] = [from.x + NODE_WIDTH, from.y + NODE_HEIGHT / 2]
   const endY = to.y + NODE_HEIGHT / 2
   const trunk = startX + 20
@@ -158,7 +158,7 @@ function ownerLine(canvas: CanvasRenderingContext2D, from: Place, to: Place): vo
   canvas.lineTo(Math.max(to.x, trunk), endY)
 }
 
-function curve(canvas: CanvasRenderingContext2D, from: Place, to: Place): void {
+function curve(canvas: CanvasRenderingContext2D, from: CanvasPoint, to: CanvasPoint): void {
   const [x1, y1] = [from.x + NODE_WIDTH / 2, from.y + (to.y > from.y ? NODE_HEIGHT : 0)]
   const [x2, y2] = [to.x + NODE_WIDTH / 2, to.y + (to.y > from.y ? 0 : NODE_HEIGHT)]
   canvas.moveTo(x1, y1)
@@ -167,12 +167,12 @@ function curve(canvas: CanvasRenderingContext2D, from: Place, to: Place): void {
 
 function paintSmall(
   canvas: CanvasRenderingContext2D,
-  drawn: readonly (readonly [GraphNode, Place, Look])[],
+  drawn: readonly (readonly [DrawnNode, CanvasPoint, Appearance])[],
   colour: Colour,
 ) {
   const byTone = Map.groupBy(drawn, ([, , { tone, dim }]) => `${tone} ${dim}`)
   for (const group of byTone.values()) {
-    const [, , { tone, dim }] = group[0] as readonly [GraphNode, Place, Look]
+    const [, , { tone, dim }] = group[0] as readonly [DrawnNode, CanvasPoint, Appearance]
     canvas.globalAlpha = dim ? 0.35 : 1
     canvas.fillStyle = colour(tone)
     canvas.beginPath()
@@ -187,9 +187,9 @@ const DASHED: ReadonlySet<Tone> = new Set(['absent', 'gone', 'orphaned', 'maybe'
 function paintCard(
   canvas: CanvasRenderingContext2D,
   { k }: View,
-  node: GraphNode,
-  { x, y }: Place,
-  { tone, words, dim }: Look,
+  node: DrawnNode,
+  { x, y }: CanvasPoint,
+  { tone, words, dim }: Appearance,
   colour: Colour,
 ): void {
   canvas.globalAlpha = dim ? 0.4 : 1
@@ -242,10 +242,10 @@ function paintMarks(
   canvas: CanvasRenderingContext2D,
   { k }: View,
   { selected, hovered, related, chain, places, hasFocus }: Picture,
-  drawn: readonly (readonly [GraphNode, Place, Look])[],
+  drawn: readonly (readonly [DrawnNode, CanvasPoint, Appearance])[],
   colour: Colour,
 ): void {
-  const ring = (place: Place, width: number, name: string) => {
+  const ring = (place: CanvasPoint, width: number, name: string) => {
     canvas.strokeStyle = colour(name)
     canvas.lineWidth = width / Math.min(1, k)
     canvas.beginPath()
@@ -279,7 +279,13 @@ function paintMarks(
 }
 
 /** The verdict, below the object at which the chain ends. */
-function paintEnd(canvas: CanvasRenderingContext2D, k: number, { x, y }: Place, words: string, colour: Colour): void {
+function paintEnd(
+  canvas: CanvasRenderingContext2D,
+  k: number,
+  { x, y }: CanvasPoint,
+  words: string,
+  colour: Colour,
+): void {
   const size = Math.max(12, 10 / k)
   canvas.font = `700 ${size}px ${FONT}`
   const width = canvas.measureText(words).width + size * 1.4
@@ -295,8 +301,8 @@ function paintEnd(canvas: CanvasRenderingContext2D, k: number, { x, y }: Place, 
 function arrow(
   canvas: CanvasRenderingContext2D,
   k: number,
-  from: Place | undefined,
-  to: Place | undefined,
+  from: CanvasPoint | undefined,
+  to: CanvasPoint | undefined,
   colour: string,
 ) {
   if (from === undefined || to === undefined) return

@@ -1,6 +1,6 @@
 /** What the page knows, as signals: whatever shows a part of it is drawn anew when that part changes. */
 import { batch, computed, effect, signal } from '@preact/signals'
-import { type Look, lookOf, type Overlay, plannedLooks, replayedLooks } from '../graph/looks.ts'
+import { type Appearance, lookOf, type Overlay, plannedLooks, replayedLooks } from '../graph/looks.ts'
 import { type Graph, graphOf } from '../graph/model.ts'
 import type { ChainObject, Plan, Replay, SceneChange, SceneObject, SessionInfo, Why } from '../protocol.ts'
 import { follow } from './api.ts'
@@ -66,7 +66,7 @@ export const overlay = computed<Overlay>(() => {
   return {}
 })
 
-export function lookAt(uid: string): Look | undefined {
+export function lookAt(uid: string): Appearance | undefined {
   const node = graph.value.nodes.get(uid)
   return node === undefined ? undefined : lookOf(node, overlay.value)
 }

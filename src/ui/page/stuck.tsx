@@ -1,12 +1,12 @@
 /** All that is being deleted, worst first. */
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { Survey } from '../protocol.ts'
+import type { SurveyShown } from '../protocol.ts'
 import { askSurvey } from './api.ts'
 import { Close, Failure, Heading, messageOf, ObjectLink, timeWords, VerdictMark } from './parts.tsx'
 
 export function Stuck() {
-  const found = useSignal<Survey | undefined>(undefined)
+  const found = useSignal<SurveyShown | undefined>(undefined)
   const failure = useSignal('')
   useEffect(() => {
     askSurvey().then(

@@ -12,6 +12,7 @@ import type {
   AuthenticationV1TokenRequest as TokenRequest,
 } from '../../../api/generated/types.ts'
 import type { Given, KubeObject } from '../../../api/object.ts'
+import { isMirrorPod } from '../../../api/objects/mirror-pods.ts'
 import { notFound, StatusError } from '../../../api/status.ts'
 import { same } from '../../../api/validation/common.ts'
 import type { Authorizer } from '../../auth/authorizer.ts'
@@ -19,7 +20,7 @@ import { nodeNameOfUser } from '../../auth/node.ts'
 import type { CacheReads } from '../../reads.ts'
 import type { AdmissionAttributes, AdmissionPluginFactory } from '../plugin.ts'
 import { checkAudience } from './node-token-audience.ts'
-import { isMirrorPod, referencedKinds, refused } from './pods.ts'
+import { referencedKinds, refused } from './pods.ts'
 
 type Rule = (
   attributes: AdmissionAttributes,

@@ -19,9 +19,6 @@ export function refused({ row, name }: AdmissionAttributes, message: string): St
   return forbidden({ group: row.group, resource: row.resource }, name, message)
 }
 
-export const isMirrorPod = (pod: Pod): boolean =>
-  pod.metadata.annotations?.['kubernetes.io/config.mirror'] !== undefined
-
 /** What of the namespace's objects the pod would be let read. */
 export function referencedKinds(spec: Partial<PodSpec>): ReadonlySet<string> {
   const found = new Set<string>()

@@ -6,11 +6,12 @@
 import { jsonText } from '../../../api/codec/json.ts'
 import type { Container, Pod, PodSpec, ServiceAccount, Volume, VolumeMount } from '../../../api/generated/types.ts'
 import type { KubeObject } from '../../../api/object.ts'
+import { isMirrorPod } from '../../../api/objects/mirror-pods.ts'
 import type { Naming, Parts } from '../../../api/parts.ts'
 import type { Random } from '../../../base/random.ts'
 import type { CacheReads } from '../../reads.ts'
 import type { AdmissionAttributes, AdmissionPlugin, AdmissionPluginFactory } from '../plugin.ts'
-import { isMirrorPod, isPod, referencedKinds, refused, withSpec } from './pods.ts'
+import { isPod, referencedKinds, refused, withSpec } from './pods.ts'
 
 const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount'
 const VOLUME_PREFIX = 'kube-api-access-'

@@ -14,13 +14,13 @@ import type { Runtime } from '../../../base/runtime.ts'
 import { whenDecided } from '../../auth/decided.ts'
 import type { CacheReads } from '../../reads.ts'
 import type { AdmissionAttributes, AdmissionHost, AdmissionPluginFactory } from '../plugin.ts'
-import { changed, mayRun, ranReinvocable, runsOf } from '../reinvocation.ts'
+import { mayRun, noteChange, ranReinvocable, runsOf } from '../reinvocation.ts'
 import { reviewOf } from '../webhooks/admission-review.ts'
 import { evaluateConditions, withoutNamespace } from './conditions.ts'
 import { lazyVariables, requestVariables } from './expression.ts'
 import { type PolicyMetrics, policyMetrics } from './metrics.ts'
 import { MutationError } from './mutation-error.ts'
-import { applyMutation, evaluateMutation, type Mutation, mutationsOf, takeBack, targetOf } from './mutations.ts'
+import { applyMutation, evaluateMutation, type Mutation, mutationsOf, mutationTargetOf, takeBack } from './mutations.ts'
 import {
   type Definition,
   definitionsOf,
@@ -117,7 +117,12 @@ async function mutateAll(
         const made = await evaluated({ ...shown, object }, (variables) =>
           evaluateMutation(mutation, variables, { used: 0, limit: REQUEST_COST_LIMIT }),
         )
-        const next = applyMutation(mutation, made, object, targetOf(host.endpointOf(row), attributes.subresource))
+        const next = applyMutation(
+          mutation,
+          made,
+          object,
+          mutationTargetOf(host.endpointOf(row), attributes.subresource),
+        )
         takeBack(host.endpointOf(row), attributes.row)
         object = next
         ran = true
@@ -130,12 +135,12 @@ async function mutateAll(
     }
     if (object !== undefined && object !== shown.object && !sameJson(object as never, shown.object as never)) {
       current = { ...current, object: await host.endpointOf(row).worked.admitted(object) }
-      changed(again, runs)
+      noteChange(again, runs)
     }
     if (definition.ifNeeded) ranReinvocable(runs, key)
   }
   // Even those that ran last are told of what they changed themselves.
-  if (ran) changed(again, runs)
+  if (ran) noteChange(again, runs)
   refuse(failures, attributes)
   if (runs !== undefined) runs.last = current.object
   return current.object as KubeObject

@@ -42,7 +42,7 @@ export interface MutationTarget {
   readonly foreign: boolean
 }
 
-export function targetOf({ row, reader, readerOf }: ResourceEndpoint, subresource: string): MutationTarget {
+export function mutationTargetOf({ row, reader, readerOf }: ResourceEndpoint, subresource: string): MutationTarget {
   const sub = subresource === '' ? undefined : row.subresources.find(({ name }) => name === subresource)
   if (sub === undefined || sub.kind === row.kind) return { kind: row, reader, foreign: false }
   return { kind: sub, reader: readerOf(sub), foreign: sub.group !== row.group || sub.version !== row.version }

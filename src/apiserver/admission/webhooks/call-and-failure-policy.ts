@@ -15,7 +15,7 @@ import { type WebhookMetrics, type WebhookType, webhookMetrics } from '../metric
 import type { AdmissionAttributes, AdmissionHost, AdmissionPlugin, AdmissionPluginFactory } from '../plugin.ts'
 import { evaluateConditions, type MatchCondition, matchConditionsOf } from '../policies/conditions.ts'
 import { requestVariables } from '../policies/expression.ts'
-import { changed, mayRun, ranReinvocable, runsOf } from '../reinvocation.ts'
+import { mayRun, noteChange, ranReinvocable, runsOf } from '../reinvocation.ts'
 import {
   createWebhookCaller,
   denial,
@@ -228,7 +228,7 @@ async function mutateAll(
         const next = await patched(asker, answer, object, matched, attributes)
         if (next !== object) {
           current = { ...current, object: await asker.host.endpointOf(attributes.row).worked.admitted(next) }
-          changed(again, runs)
+          noteChange(again, runs)
         }
       }
     }

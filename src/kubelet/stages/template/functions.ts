@@ -5,7 +5,14 @@
 import { createHash } from 'node:crypto'
 import { RE2JS } from 're2js'
 import { stringify } from 'yaml'
-import { fieldOf, isTemplateMap, isTrue, type TemplateFunctions, type TemplateValue, textOf } from './render.ts'
+import {
+  fieldOf,
+  isTemplateMap,
+  isTrue,
+  type TemplateFunctions,
+  type TemplateValue,
+  templateValueText,
+} from './render.ts'
 import { TemplateError } from './tokens.ts'
 
 const LONGEST = 100_000
@@ -14,16 +21,24 @@ const MOST_ITEMS = 10_000
 const refuse = (message: string): never => {
   throw new TemplateError(message)
 }
-const text = (value: TemplateValue): string => (value === undefined || value === null ? '' : textOf(value))
+const text = (value: TemplateValue): string => (value === undefined || value === null ? '' : templateValueText(value))
 const number = (value: TemplateValue): number => {
   const is = typeof value === 'boolean' ? Number(value) : Number(text(value) === '' ? 0 : text(value))
   return Number.isFinite(is) ? is : 0
 }
 const int = (value: TemplateValue): number => Math.trunc(number(value))
 const list = (value: TemplateValue): readonly TemplateValue[] =>
-  Array.isArray(value) ? value : value === undefined || value === null ? [] : refuse(`${textOf(value)} is no list`)
+  Array.isArray(value)
+    ? value
+    : value === undefined || value === null
+      ? []
+      : refuse(`${templateValueText(value)} is no list`)
 const map = (value: TemplateValue): Readonly<Record<string, TemplateValue>> =>
-  isTemplateMap(value) ? value : value === undefined || value === null ? {} : refuse(`${textOf(value)} is no map`)
+  isTemplateMap(value)
+    ? value
+    : value === undefined || value === null
+      ? {}
+      : refuse(`${templateValueText(value)} is no map`)
 const bounded = (value: string): string =>
   value.length > LONGEST ? refuse(`it makes more than ${LONGEST} characters`) : value
 
@@ -35,9 +50,10 @@ function index(of: TemplateValue, ...keys: readonly TemplateValue[]): TemplateVa
   return keys.reduce((at, key) => {
     if (at === undefined || at === null) return refuse('index of untyped nil')
     if (isTemplateMap(at)) return fieldOf(at, text(key))
-    if (!Array.isArray(at) && typeof at !== 'string') return refuse(`can't index item of ${textOf(at)}`)
+    if (!Array.isArray(at) && typeof at !== 'string') return refuse(`can't index item of ${templateValueText(at)}`)
     const place = number(key)
-    if (!Number.isInteger(place) || place < 0 || place >= at.length) return refuse(`index out of range: ${textOf(key)}`)
+    if (!Number.isInteger(place) || place < 0 || place >= at.length)
+      return refuse(`index out of range: ${templateValueText(key)}`)
     return typeof at === 'string' ? at.charCodeAt(place) : at[place]
   }, of)
 }
@@ -109,22 +125,24 @@ function printf(format: TemplateValue, ...args: readonly TemplateValue[]): strin
   })
   const rest = args.slice(used)
   return bounded(
-    rest.length === 0 ? printed : `${printed}%!(EXTRA ${rest.map((arg) => `${typeof arg}=${textOf(arg)}`).join(', ')})`,
+    rest.length === 0
+      ? printed
+      : `${printed}%!(EXTRA ${rest.map((arg) => `${typeof arg}=${templateValueText(arg)}`).join(', ')})`,
   )
 }
 
 function verbText(verb: string, arg: TemplateValue, precision: number | undefined): string {
   switch (verb) {
     case 'v':
-      return textOf(arg)
+      return templateValueText(arg)
     case 's':
-      return precision === undefined ? textOf(arg) : textOf(arg).slice(0, precision)
+      return precision === undefined ? templateValueText(arg) : templateValueText(arg).slice(0, precision)
     case 'q':
       return JSON.stringify(text(arg))
     case 't':
       return String(isTrue(arg))
     case 'd':
-      return typeof arg === 'number' ? String(int(arg)) : `%!d(${typeof arg}=${textOf(arg)})`
+      return typeof arg === 'number' ? String(int(arg)) : `%!d(${typeof arg}=${templateValueText(arg)})`
     case 'f':
       return number(arg).toFixed(precision ?? 6)
     case 'x':
@@ -138,7 +156,7 @@ function verbText(verb: string, arg: TemplateValue, precision: number | undefine
 const sprint = (values: readonly TemplateValue[]): string =>
   values.reduce<string>((before, value, i) => {
     const isSpaced = i > 0 && typeof value !== 'string' && typeof values[i - 1] !== 'string'
-    return `${before}${isSpaced ? ' ' : ''}${textOf(value)}`
+    return `${before}${isSpaced ? ' ' : ''}${templateValueText(value)}`
   }, '')
 
 const GO: TemplateFunctions = {
@@ -164,9 +182,9 @@ const GO: TemplateFunctions = {
         ? of.length
         : isTemplateMap(of)
           ? Object.keys(of).length
-          : refuse(`len of ${textOf(of)}`),
+          : refuse(`len of ${templateValueText(of)}`),
   print: (...values) => sprint(values),
-  println: (...values) => `${values.map(textOf).join(' ')}\n`,
+  println: (...values) => `${values.map(templateValueText).join(' ')}\n`,
   printf,
 }
 

@@ -2,7 +2,7 @@
  * Go templates (text/template) as trees: text, pipelines, if, range, with, variables. What defines templates of a name of its own
  * (define, template, block) is not there.
  */
-import { TemplateError, type Token, tokensOf } from './tokens.ts'
+import { TemplateError, type TemplateToken, templateTokens } from './tokens.ts'
 
 export type Expression =
   | { readonly kind: 'literal'; readonly value: string | number | boolean | null }
@@ -35,11 +35,11 @@ const ABSENT: ReadonlySet<string> = new Set(['define', 'template', 'block'])
 
 /** `isKnown`: whether there is a function of that name. @throws TemplateError */
 export function parseTemplate(template: string, isKnown: (name: string) => boolean): readonly TemplateNode[] {
-  const tokens = tokensOf(template)
+  const tokens = templateTokens(template)
   let at = 0
   let depth = 0
-  const peek = () => tokens[at] as Token
-  const next = () => tokens[at++] as Token
+  const peek = () => tokens[at] as TemplateToken
+  const next = () => tokens[at++] as TemplateToken
   const skipSpace = () => {
     while (peek().kind === 'space') at++
   }

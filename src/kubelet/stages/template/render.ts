@@ -140,7 +140,7 @@ function run(
           return node.kind
         case 'action': {
           const value = evaluate(node.pipeline, dot, scope)
-          if (node.assignment === undefined) print(textOf(value))
+          if (node.assignment === undefined) print(templateValueText(value))
           else for (const name of node.assignment.names) set(scope, name, value, node.assignment.declares)
           break
         }
@@ -208,7 +208,7 @@ function entriesOf(value: TemplateValue): readonly (readonly [TemplateValue, Tem
   if (isTemplateMap(value)) return Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
   if (typeof value === 'number' && Number.isInteger(value) && value <= MOST_STEPS)
     return Array.from({ length: Math.max(0, value) }, (_, i) => [i, i] as const)
-  throw new TemplateError(`range can't iterate over ${textOf(value)}`)
+  throw new TemplateError(`range can't iterate over ${templateValueText(value)}`)
 }
 
 export const isTemplateMap = (value: TemplateValue): value is Readonly<Record<string, TemplateValue>> =>
@@ -216,7 +216,7 @@ export const isTemplateMap = (value: TemplateValue): value is Readonly<Record<st
 
 export function fieldOf(of: TemplateValue, name: string): TemplateValue {
   if (of === undefined || of === null) return undefined
-  if (!isTemplateMap(of)) throw new TemplateError(`can't evaluate field ${name} in ${textOf(of)}`)
+  if (!isTemplateMap(of)) throw new TemplateError(`can't evaluate field ${name} in ${templateValueText(of)}`)
   return Object.hasOwn(of, name) ? of[name] : undefined
 }
 
@@ -228,7 +228,7 @@ export function isTrue(value: TemplateValue): boolean {
 }
 
 /** As Go prints it. */
-export function textOf(value: TemplateValue): string {
+export function templateValueText(value: TemplateValue): string {
   if (value === undefined || value === null) return '<no value>'
   if (Array.isArray(value)) return `[${value.map(inner).join(' ')}]`
   if (isTemplateMap(value))
@@ -239,4 +239,5 @@ export function textOf(value: TemplateValue): string {
   return String(value)
 }
 
-const inner = (value: TemplateValue): string => (value === undefined || value === null ? '<nil>' : textOf(value))
+const inner = (value: TemplateValue): string =>
+  value === undefined || value === null ? '<nil>' : templateValueText(value)

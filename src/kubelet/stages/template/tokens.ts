@@ -1,6 +1,6 @@
 /** Go templates (text/template) as tokens: text between actions, and the words within `{{ }}`. */
 
-export type Token =
+export type TemplateToken =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'open' | 'close' | 'space' | 'end' }
   /** `(`, `)`, `|`, `,`, `=`, `:=`. */
@@ -21,8 +21,8 @@ const WORD =
   /(?<space>\s+)|(?<raw>`[^`]*`)|(?<string>"(?:[^"\\\n]|\\.)*")|(?<char>'(?:[^'\\\n]|\\.)+')|(?<number>[+-]?(?:0[xX][0-9a-fA-F]+|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?))|(?<field>\.[A-Za-z_][A-Za-z0-9_]*)|(?<dot>\.)|(?<variable>\$[A-Za-z0-9_]*)|(?<name>[A-Za-z_][A-Za-z0-9_]*)|(?<sign>:=|[()|,=])/y
 
 /** @throws TemplateError */
-export function tokensOf(template: string): readonly Token[] {
-  const tokens: Token[] = []
+export function templateTokens(template: string): readonly TemplateToken[] {
+  const tokens: TemplateToken[] = []
   let at = 0
   let trimsNext = false
   const text = (from: number, to: number, trimsEnd: boolean) => {
@@ -58,7 +58,7 @@ export function tokensOf(template: string): readonly Token[] {
 }
 
 /** Gives the place behind the action's end. */
-function action(template: string, from: number, tokens: Token[]): number {
+function action(template: string, from: number, tokens: TemplateToken[]): number {
   let at = from
   for (;;) {
     const close = /^(?:[ \t\r\n]+-)?\}\}/.exec(template.slice(at, at + 200))
@@ -78,7 +78,7 @@ function action(template: string, from: number, tokens: Token[]): number {
 
 const shown = (template: string, at: number): string => JSON.stringify(template.slice(at, at + 40).split('}}')[0])
 
-function tokenOf(text: string, groups: Readonly<Record<string, string | undefined>>): Token {
+function tokenOf(text: string, groups: Readonly<Record<string, string | undefined>>): TemplateToken {
   if (groups['space'] !== undefined) return { kind: 'space' }
   if (groups['raw'] !== undefined) return { kind: 'string', value: text.slice(1, -1) }
   if (groups['string'] !== undefined) return { kind: 'string', value: unescaped(text.slice(1, -1)) }

@@ -40,7 +40,7 @@ export function boundsOf(key: Buffer, end: Buffer): { readonly start: string; re
 }
 
 /** @throws EtcdError as etcd has it */
-export async function rangeOf(store: Storage, request: ServedRange): Promise<RangeAnswer> {
+export async function answerRange(store: Storage, request: ServedRange): Promise<RangeAnswer> {
   const { start, end } = boundsOf(request.key, request.range_end)
   const isFiltered =
     request.min_mod_revision + request.max_mod_revision + request.min_create_revision + request.max_create_revision > 0

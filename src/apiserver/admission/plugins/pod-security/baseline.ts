@@ -1,10 +1,11 @@
 /** The checks of the baseline level (API concept: Pod Security Standards), in the order in which they are reported. */
+
 import type { PodSecurityContext, PodSpec, SELinuxOptions, SecurityContext } from '../../../../api/generated/types.ts'
+import { hasOwnUsers } from '../../../../api/objects/host-users.ts'
 import {
   type Check,
   type CheckedPod,
   containersOf,
-  hasOwnUsers,
   itemName,
   namedContainers,
   namesWhere,

@@ -32,8 +32,6 @@ export function containersOf(spec: Partial<PodSpec>): readonly AnyContainer[] {
 export type AnyContainer = Container | EphemeralContainer
 
 export const isWindows = (spec: Partial<PodSpec>): boolean => spec.os?.name === 'windows'
-/** The pod's user namespace is its own: root in it has no rights outside (KEP-127). */
-export const hasOwnUsers = (spec: Partial<PodSpec>): boolean => spec.hostUsers === false
 
 export const quoted = (items: readonly string[]): string => `"${items.join('", "')}"`
 export const plural = (one: string, many: string, count: number): string => (count === 1 ? one : many)

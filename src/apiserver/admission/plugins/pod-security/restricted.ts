@@ -1,12 +1,13 @@
 /** The checks that the restricted level adds to those of the baseline, in the order in which they are reported. */
+
 import type { PodSecurityContext, SecurityContext } from '../../../../api/generated/types.ts'
+import { hasOwnUsers } from '../../../../api/objects/host-users.ts'
 import { addedCapabilities, procMount } from './baseline.ts'
 import {
   type AnyContainer,
   type Check,
   type CheckedPod,
   type CheckPod,
-  hasOwnUsers,
   isWindows,
   itemName,
   namedContainers,
