@@ -5,6 +5,7 @@
 import type { CheckedExpression } from './check.ts'
 import { callCost, MOST, STRUCT_COST } from './cost-table-and-estimate.ts'
 import { type Overload, show } from './functions.ts'
+import { OVER_LIMIT } from './limits.ts'
 import { sortedValues } from './lists.ts'
 import type { SyntaxNode } from './parse.ts'
 import { STRING, type Type } from './types.ts'
@@ -52,7 +53,7 @@ export function evaluateExpression(checked: CheckedExpression, variables: Variab
 
   function spend(cost: number): void {
     budget.used += cost
-    if (budget.used > budget.limit) throw new BudgetExceeded('operation cancelled: actual cost limit exceeded')
+    if (budget.used > budget.limit) throw new BudgetExceeded(OVER_LIMIT)
   }
 
   function walk(node: SyntaxNode, frame: Frame | undefined): Value {

@@ -10,3 +10,8 @@ export const REQUEST_COST_LIMIT = 10_000_000
 export const RULE_ESTIMATE_LIMIT = 10_000_000
 /** All rules of one schema of a definition, estimated. */
 export const SCHEMA_ESTIMATE_LIMIT = 100_000_000
+/** What a mutation makes, in parts (weight.ts): no object may be as big. */
+export const RESULT_LIMIT = 1_000_000
+
+/** Why an expression was stopped. */
+export const OVER_LIMIT = 'operation cancelled: actual cost limit exceeded'

@@ -1,5 +1,7 @@
 /** Functions over lists, and over lists of optionals (cel-go's lists and optional extensions). */
+
 import { compare, define, fn, method } from './functions.ts'
+import { CALL_COST_LIMIT, OVER_LIMIT } from './limits.ts'
 import {
   BOOL,
   BYTES,
@@ -20,13 +22,12 @@ import { CelError, equals, Optional, type Value } from './values.ts'
 const T = param('T')
 const LIST = listType(T)
 const SORTABLE: readonly Type[] = [INT, UINT, DOUBLE, BOOL, STRING, BYTES, TIMESTAMP, DURATION]
-/** Longer ranges cost more than any expression may. */
-const LONGEST = 1_000_000n
 
 type Values = readonly Value[]
 
 function range(length: bigint): Values {
-  if (length > LONGEST) throw new CelError('operation cancelled: actual cost limit exceeded')
+  // Each item costs at least as much: no evaluation may make a longer one.
+  if (length > CALL_COST_LIMIT) throw new CelError(OVER_LIMIT)
   return Array.from({ length: Math.max(0, Number(length)) }, (_, i) => BigInt(i))
 }
 

@@ -6,8 +6,6 @@ import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { Json } from '../object.ts'
 import { MapValue, MessageValue, ObjectValue, Optional, sizeOfValue, type Value } from './values.ts'
 
-/** A value of more parts is not made into JSON: no object may be as big. */
-export const MOST_PARTS = 1_000_000
 /** Of a text, this many characters count as one part. */
 const CHARACTERS = 256
 

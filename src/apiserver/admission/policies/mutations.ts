@@ -1,10 +1,11 @@
 /** The mutations of a policy: an expression each, and how what it makes changes the object. */
 
 import type { Budget } from '../../../api/cel/eval-within-cost-limit.ts'
+import { OVER_LIMIT, RESULT_LIMIT } from '../../../api/cel/limits.ts'
 import { misnamed } from '../../../api/cel/mutation.ts'
 import { configurationOf } from '../../../api/cel/native.ts'
 import { CelError, MessageValue, type Value } from '../../../api/cel/values.ts'
-import { MOST_PARTS, weightOf } from '../../../api/cel/weight.ts'
+import { weightOf } from '../../../api/cel/weight.ts'
 import { decoderProblem } from '../../../api/codec/refusals.ts'
 import { problemOfValue } from '../../../api/decode-problem.ts'
 import { atomicPaths } from '../../../api/fields/atomics.ts'
@@ -60,8 +61,7 @@ export function evaluateMutation(
 ): Value {
   try {
     const made = expression.run(variables, budget)
-    if (weightOf(made) > MOST_PARTS)
-      throw new ExpressionError('operation cancelled: actual cost limit exceeded by the size of the result')
+    if (weightOf(made) > RESULT_LIMIT) throw new ExpressionError(`${OVER_LIMIT} by the size of the result`)
     return made
   } catch (error) {
     if (error instanceof ExpressionError)
