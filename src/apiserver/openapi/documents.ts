@@ -12,6 +12,8 @@ import { returnDeletedObjects } from '../registry/strategies/answers.ts'
 import { type CustomSchema, customDefinition, customSchemas, isCustom } from './custom.ts'
 import { jsonInSteps } from './json-in-steps.ts'
 import {
+  BUILTIN_FORMS,
+  CUSTOM_FORMS,
   groupPathItem,
   type PathItem,
   pathItemsOf,
@@ -159,11 +161,11 @@ function factsOf(row: ResourceRow): RowFacts {
   return typeof builtin === 'object'
     ? {
         definition: builtin.definition,
-        custom: false,
+        forms: BUILTIN_FORMS,
         // Namespaces are answered whole while they end, and documented otherwise.
         returnsDeleted: returnDeletedObjects.has(name) && name !== 'namespaces',
       }
-    : { definition: customDefinition(row), custom: true, returnsDeleted: false }
+    : { definition: customDefinition(row), forms: CUSTOM_FORMS, returnsDeleted: false }
 }
 
 function definitionsOf(items: readonly PathItem[]): ReadonlySet<string> {

@@ -57,11 +57,29 @@ export interface PathItem {
   readonly operations: readonly OpenApiOperation[]
 }
 
+/** In what the operations of built-in kinds and of custom resources differ. */
+export interface OperationForms {
+  readonly produces: readonly string[]
+  /** Of lists, which may be watched. */
+  readonly streams: readonly string[]
+  readonly consumes: readonly string[]
+  readonly get: readonly Parameter[]
+  readonly patchTypes: readonly string[]
+  readonly patchCodes: readonly number[]
+  readonly deleteCollection: readonly Parameter[]
+  /** Whether a collection is deleted by options in a body. */
+  readonly deletesByBody: boolean
+  /** Whether there are the old paths of watches. */
+  readonly hasWatchPaths: boolean
+  /** The kind that operations of a subresource name: its own, or the resource's. */
+  readonly partKind: 'own' | 'resource'
+}
+
 /** What the rules need to know of a row that its schema alone does not say. */
 export interface RowFacts {
   /** Definition of the kind. */
   readonly definition: string
-  readonly custom: boolean
+  readonly forms: OperationForms
   /** A DELETE answers with the object, not with a Status. */
   readonly returnsDeleted: boolean
 }
@@ -70,13 +88,41 @@ const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 const JSON_YAML = ['application/json', 'application/yaml']
 const ENCODINGS = [...JSON_YAML, 'application/vnd.kubernetes.protobuf']
 const STREAMS = [...ENCODINGS, 'application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch']
+const STRATEGIC = 'application/strategic-merge-patch+json'
 const PATCHES = [
   'application/json-patch+json',
   'application/merge-patch+json',
-  'application/strategic-merge-patch+json',
+  STRATEGIC,
   'application/apply-patch+yaml',
 ]
 const ANY = ['*/*']
+
+export const BUILTIN_FORMS: OperationForms = {
+  produces: ENCODINGS,
+  streams: STREAMS,
+  consumes: ANY,
+  get: [PRETTY],
+  patchTypes: PATCHES,
+  patchCodes: [200, 201],
+  deleteCollection: DELETE_COLLECTION,
+  deletesByBody: true,
+  hasWatchPaths: true,
+  partKind: 'own',
+}
+
+export const CUSTOM_FORMS: OperationForms = {
+  produces: JSON_YAML,
+  streams: JSON_YAML,
+  consumes: JSON_YAML,
+  get: GET_CUSTOM,
+  patchTypes: PATCHES.filter((type) => type !== STRATEGIC),
+  patchCodes: [200],
+  // They document the selection alone.
+  deleteCollection: LIST,
+  deletesByBody: false,
+  hasWatchPaths: false,
+  partKind: 'resource',
+}
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
@@ -101,9 +147,8 @@ export function pathItemsOf(row: ResourceRow, facts: RowFacts): readonly PathIte
   const where = row.namespaced ? [NAMESPACE] : []
   const has = (verb: string) => verbs.includes(verb)
   const common = { tag: tagOf(group, version), gvk: { group, version, kind }, about: { kind } }
-  const produces = facts.custom ? JSON_YAML : ENCODINGS
-  const streams = facts.custom ? JSON_YAML : STREAMS
-  const consumes = facts.custom ? JSON_YAML : ANY
+  const { forms } = facts
+  const { produces, streams, consumes } = forms
   const list = { produces: streams, consumes, codes: [200], answer: `${facts.definition}List`, action: 'list' as const }
   const deleted = {
     consumes,
@@ -134,13 +179,12 @@ export function pathItemsOf(row: ResourceRow, facts: RowFacts): readonly PathIte
     has('deletecollection') && {
       ...common,
       ...deleted,
-      // Custom resources document the selection alone.
-      ...(facts.custom ? { body: undefined } : {}),
+      ...(forms.deletesByBody ? {} : { body: undefined }),
       codes: [200],
       answer: `${META}.Status`,
       action: 'deletecollection',
       id: `delete${word}Collection${owner}`,
-      parameters: [...where, ...(facts.custom ? LIST : DELETE_COLLECTION)],
+      parameters: [...where, ...forms.deleteCollection],
     },
   ])
   const object: Place = {
@@ -148,10 +192,8 @@ export function pathItemsOf(row: ResourceRow, facts: RowFacts): readonly PathIte
     word,
     owner,
     definition: facts.definition,
-    custom: facts.custom,
+    forms,
     where: [NAME, ...where],
-    produces,
-    consumes,
   }
   add(`${collection}/{name}`, [
     ...(has('get') ? readAndWrite(object, verbs) : []),
@@ -173,7 +215,7 @@ export function pathItemsOf(row: ResourceRow, facts: RowFacts): readonly PathIte
       if (sub.name === 'proxy') add(`${path}/{path}`, connections(object, sub, connect, true))
     } else add(path, subresource(object, sub, row))
   }
-  if (has('watch') && !facts.custom) items.push(...watchPaths(row, base, common, word, owner))
+  if (has('watch') && forms.hasWatchPaths) items.push(...watchPaths(row, base, common, word, owner))
   return items
 }
 
@@ -183,10 +225,8 @@ interface Place {
   /** `NamespacedPod`: what operation ids name. */
   readonly owner: string
   readonly definition: string
-  readonly custom: boolean
+  readonly forms: OperationForms
   readonly where: readonly Parameter[]
-  readonly produces: readonly string[]
-  readonly consumes: readonly string[]
 }
 
 function written(
@@ -200,7 +240,8 @@ function written(
 
 /** get, update and patch of an object, or of a subresource that reads and writes like one. */
 function readAndWrite(place: Place, verbs: readonly string[], suffix = ''): readonly (OpenApiOperation | false)[] {
-  const { common, word, owner, definition, where, produces, consumes } = place
+  const { common, word, owner, definition, where, forms } = place
+  const { produces, consumes } = forms
   const name = `${word}${owner}${suffix}`
   return [
     verbs.includes('get') && {
@@ -208,7 +249,7 @@ function readAndWrite(place: Place, verbs: readonly string[], suffix = ''): read
       method: 'get',
       action: 'get',
       id: `read${name}`,
-      parameters: [...where, ...(place.custom ? GET_CUSTOM : [PRETTY])],
+      parameters: [...where, ...forms.get],
       consumes,
       produces,
       codes: [200],
@@ -233,9 +274,9 @@ function readAndWrite(place: Place, verbs: readonly string[], suffix = ''): read
       },
     verbs.includes('patch') && {
       ...common,
-      ...written(definition, produces, consumes, place.custom ? [200] : [200, 201]),
+      ...written(definition, produces, consumes, forms.patchCodes),
       body: { definition: `${META}.Patch`, required: true },
-      consumes: place.custom ? PATCHES.filter((type) => !type.includes('strategic')) : PATCHES,
+      consumes: forms.patchTypes,
       method: 'patch',
       action: 'patch',
       id: `patch${name}`,
@@ -257,13 +298,13 @@ function subresource(place: Place, sub: SubresourceRow, row: ResourceRow): reado
         action: 'get',
         id: `read${place.word}${place.owner}${suffix}`,
         parameters: [...place.where, ...LOG],
-        consumes: place.consumes,
-        produces: ['text/plain', ...place.produces],
+        consumes: place.forms.consumes,
+        produces: ['text/plain', ...place.forms.produces],
         codes: [200],
       },
     ]
   const definition = sub.kind === row.kind ? place.definition : sub.schema.definition
-  const common = { ...place.common, about, ...(place.custom ? {} : { gvk }) }
+  const common = { ...place.common, about, ...(place.forms.partKind === 'own' ? { gvk } : {}) }
   return readAndWrite({ ...place, common, definition }, sub.verbs, suffix)
 }
 
