@@ -5,24 +5,24 @@
  */
 
 import type { Namespace, Node, Pod, PodDisruptionBudget } from '../api/generated/types.ts'
-import type { Fields, KubeObject } from '../api/object.ts'
-import { sameJson } from '../api/same.ts'
-import { isNotFound } from '../api/status.ts'
-import { formatTime } from '../base/clock.ts'
+import type { Fields } from '../api/object.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { createEventRecorder, type EventRecorder, USUAL_LIMITS } from '../client/events.ts'
 import { createInformerFactory, type InformerFactory } from '../client/informer.ts'
 import { objectKey } from '../client/store.ts'
+import { createPodBinder } from './bind-pod.ts'
 import { assignedPodUpdates, type ClusterEvent, nodeUpdates, podEvent } from './cluster-events.ts'
 import { createBelongsTogether } from './default-spread.ts'
-import { ClaimError, createDeviceBinder, type DevicePlan, type PodDevices } from './devices/device-binder.ts'
+import { ClaimError, createDeviceBinder, type PodDevices } from './devices/device-binder.ts'
+import { createEvictor } from './evict-victim.ts'
 import { type FilterState, type NodeRefusal, prefilter, refusalOf } from './filters.ts'
 import { createNodeSearch } from './find-nodes.ts'
 import { createImageIndex } from './image-locality.ts'
 import { createCluster, type NodeInfo, sameNode } from './node-info.ts'
 import { createNominations } from './nominations.ts'
+import { isDeleting, sameForScheduling } from './pod-changes.ts'
 import { type PodInfo, podInfoOf } from './pod-info.ts'
 import { createPodStatusWriter, type Unscheduled } from './pod-status.ts'
 import { choosePreemption } from './preemption.ts'
@@ -33,7 +33,7 @@ import type { Refusal } from './refusal.ts'
 import { createGates } from './scheduling-gates.ts'
 import { createVolumeBinder } from './volume-binder.ts'
 import { createVolumeLimits } from './volume-limits.ts'
-import { exclusiveClaims, nothingToDo, planFor, type VolumePlan, volumesOf } from './volumes.ts'
+import { exclusiveClaims, nothingToDo, planFor, volumesOf } from './volumes.ts'
 
 const PODS = { group: '', version: 'v1', resource: 'pods' }
 const NODES = { group: '', version: 'v1', resource: 'nodes' }
@@ -138,8 +138,33 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     running = false
   })
 
-  /** Pods that have a node and wait for their volumes there. */
-  const onTheirWay = new Set<string>()
+  const binder = createPodBinder({
+    runtime,
+    client,
+    signal,
+    podNow: (key) => pods.store.get(key),
+    cluster,
+    queue,
+    nominations,
+    volumes,
+    devices,
+    podStatus,
+    attempts,
+    profileOf,
+    recorderOf,
+    happened,
+    refused: (info, why) => refused(info, why, NO_PLUGIN),
+    place: (pod) => place(pod),
+  })
+  const evict = createEvictor({
+    runtime,
+    client,
+    signal,
+    queue,
+    schedulerNameOf: (info) => profileOf(info).schedulerName,
+    recorderOf,
+  })
+
   const isOurs = (pod: Pod) => profileNamed(pod) !== undefined
   const isOver = (pod: Pod) => ['Succeeded', 'Failed'].includes(pod.status?.phase ?? '')
   /** What is kept free for it nowhere any more; where it got no node, others may have that. */
@@ -158,7 +183,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     } else if (hoped) nominations.set(podInfoOf(pod), hoped)
     if (nodeName !== '' && isOver(pod)) cluster.removePod(objectKey(pod))
     else if (nodeName !== '') cluster.setPod(podInfoOf(pod), nodeName)
-    else if (isWaiting && !onTheirWay.has(objectKey(pod))) queue.add(podInfoOf(pod))
+    else if (isWaiting && !binder.isOnItsWay(objectKey(pod))) queue.add(podInfoOf(pod))
   }
   /** It counts on its node. */
   const isPlaced = (pod: Pod) => Boolean(pod.spec?.nodeName) && !isOver(pod)
@@ -266,7 +291,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     cluster.setPod(info, node.name)
     const plan = volumesOn?.(node) ?? nothingToDo
     const given = devicesOn?.(node)
-    void bind(info, node, 'length' in plan ? nothingToDo : plan, typeof given === 'string' ? undefined : given)
+    void binder.bind(info, node, 'length' in plan ? nothingToDo : plan, typeof given === 'string' ? undefined : given)
   }
 
   /** Undefined when there is none; then it has been told. */
@@ -305,94 +330,6 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       const message = `running "DynamicResources" filter plugin: ${error.message}`
       refused(info, { reason: 'SchedulerError', message }, NO_PLUGIN)
       return undefined
-    }
-  }
-
-  async function bind(info: PodInfo, node: NodeInfo, plan: VolumePlan, given: DevicePlan | undefined): Promise<void> {
-    const { namespace = '', name: podName = '' } = info.pod.metadata
-    try {
-      if ((await bindVolumes(info, node, plan, given)) === 'failed') return
-      await client
-        .resource(PODS)
-        .namespace(namespace)
-        .create(
-          {
-            apiVersion: 'v1',
-            kind: 'Binding',
-            metadata: { name: podName, namespace, uid: info.uid },
-            target: { kind: 'Node', name: node.name },
-          },
-          { subresource: 'binding', name: podName },
-        )
-      const message = `Successfully assigned ${namespace}/${podName} to ${node.name}`
-      attempts?.child(profileOf(info).schedulerName, 'scheduled').add()
-      recorderOf(info).event(info.pod, 'Normal', 'Scheduled', message, { action: 'Binding' })
-    } catch (error) {
-      if (signal.aborted) return
-      if (pods.store.get(info.key)?.spec?.nodeName !== node.name) {
-        cluster.removePod(info.key)
-        if (given !== undefined) await devices.takeBack(info.pod, given)
-      }
-      if (isNotFound(error)) {
-        queue.remove(info.key)
-        return
-      }
-      attempts?.child(profileOf(info).schedulerName, 'error').add()
-      runtime.log.info(2, 'binding failed', { pod: info.key, node: node.name, err: String(error) })
-      queue.failed(info, NO_PLUGIN)
-      // Others may have what it had taken.
-      happened(podEvent('AssignedPodDelete', info.pod, undefined))
-    }
-  }
-
-  /** Claims that wait for the pod get their volumes and devices before it gets its node. */
-  async function bindVolumes(
-    info: PodInfo,
-    node: NodeInfo,
-    plan: VolumePlan,
-    given: DevicePlan | undefined,
-  ): Promise<'done' | 'failed'> {
-    const hasVolumes = plan.bindings.length > 0 || plan.provisions.length > 0
-    if (!hasVolumes && given === undefined) return 'done'
-    if (hasVolumes) volumes.reserve(plan, node.name)
-    if (given !== undefined) devices.reserve(info.pod, given)
-    onTheirWay.add(info.key)
-    const release = () => {
-      if (hasVolumes) volumes.release(plan)
-      if (given !== undefined) devices.release(info.pod, given)
-    }
-    const isWanted = () => pods.store.get(info.key)?.metadata.uid === info.uid
-    let where = 'running PreBind plugin "VolumeBinding": binding volumes'
-    try {
-      await podStatus.nominate(info, node.name)
-      if (hasVolumes) await volumes.bind(plan, node.name, isWanted, profileOf(info).args.bindTimeoutMs)
-      where = 'running PreBind plugin "DynamicResources"'
-      if (given !== undefined) await devices.bind(info.pod, given, node.name, recorderOf(info), isWanted)
-      release()
-      return 'done'
-    } catch (error) {
-      if (signal.aborted) return 'failed'
-      cluster.removePod(info.key)
-      release()
-      if (given !== undefined) await devices.takeBack(info.pod, given)
-      onTheirWay.delete(info.key)
-      happened({ name: 'ReservationReleased', old: undefined, now: undefined })
-      const current = pods.store.get(info.key)
-      if (current?.metadata.uid !== info.uid) {
-        queue.remove(info.key)
-        // Another one of its name has come meanwhile.
-        if (current !== undefined) place(current)
-        return 'failed'
-      }
-      const message = `${where}: ${messageOf(error)}`
-      nominations.remove(info.key)
-      refused(info, { reason: 'SchedulerError', message, nominatedNode: null }, NO_PLUGIN)
-      happened(podEvent('AssignedPodDelete', info.pod, undefined))
-      // What was changed of it meanwhile was not heard.
-      place(current)
-      return 'failed'
-    } finally {
-      onTheirWay.delete(info.key)
     }
   }
 
@@ -443,49 +380,6 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     )
   }
 
-  async function evict(victim: PodInfo, preemptor: PodInfo, node: NodeInfo): Promise<void> {
-    const { namespace = '', name: podName = '' } = victim.pod.metadata
-    const client_ = client.resource(PODS).namespace(namespace)
-    try {
-      await client_.patch(
-        podName,
-        'strategic',
-        {
-          status: {
-            conditions: [
-              {
-                type: 'DisruptionTarget',
-                status: 'True',
-                reason: 'PreemptionByScheduler',
-                message: `${profileOf(preemptor).schedulerName}: preempting to accommodate a higher priority pod`,
-                lastProbeTime: null,
-                lastTransitionTime: formatTime(runtime.clock.now()),
-                observedGeneration: victim.pod.metadata.generation ?? 1,
-              },
-            ],
-          },
-        },
-        { subresource: 'status' },
-      )
-      await client_.delete(podName, { preconditions: { uid: victim.uid } })
-      recorderOf(preemptor).event(
-        victim.pod,
-        'Normal',
-        'Preempted',
-        `Preempted by pod ${preemptor.uid} on node ${node.name}`,
-        {
-          action: 'Preempting',
-          related: preemptor.pod,
-        },
-      )
-    } catch (error) {
-      if (signal.aborted || isNotFound(error)) return
-      runtime.log.info(2, 'preemption failed', { pod: victim.key, err: String(error) })
-      // No change will come that tells of it.
-      queue.retry(preemptor.key)
-    }
-  }
-
   function refused(info: PodInfo, why: Unscheduled, plugins: ReadonlySet<Refuser>): void {
     attempts?.child(profileOf(info).schedulerName, why.reason === 'SchedulerError' ? 'error' : 'unschedulable').add()
     queue.failed(info, plugins)
@@ -514,25 +408,4 @@ function summary(refusals: readonly Refusal[]): string {
     .map(([reason, count]) => `${count} ${reason}`)
     .sort()
     .join(', ')
-}
-
-const isDeleting = (object: KubeObject) => object.metadata.deletionTimestamp !== undefined
-
-function sameForScheduling(a: Pod, b: Pod): boolean {
-  return (
-    a.metadata.uid === b.metadata.uid &&
-    sameSpec(a, b) &&
-    sameJson(a.metadata.labels, b.metadata.labels) &&
-    sameClaims(a, b)
-  )
-}
-
-/** Those made for the pod are told in its status. */
-const sameClaims = (a: Pod, b: Pod): boolean =>
-  sameJson(a.status?.resourceClaimStatuses, b.status?.resourceClaimStatuses)
-
-/** The API server counts the changes of a specification (metadata.generation). */
-function sameSpec(a: Pod, b: Pod): boolean {
-  const { generation } = a.metadata
-  return generation === undefined ? sameJson(a.spec, b.spec) : generation === b.metadata.generation
 }

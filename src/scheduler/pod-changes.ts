@@ -1,0 +1,25 @@
+/** Which changes of a pod can change where it may run, or that it does. */
+import type { Pod } from '../api/generated/types.ts'
+import type { KubeObject } from '../api/object.ts'
+import { sameJson } from '../api/same.ts'
+
+export const isDeleting = (object: KubeObject) => object.metadata.deletionTimestamp !== undefined
+
+export function sameForScheduling(a: Pod, b: Pod): boolean {
+  return (
+    a.metadata.uid === b.metadata.uid &&
+    sameSpec(a, b) &&
+    sameJson(a.metadata.labels, b.metadata.labels) &&
+    sameClaims(a, b)
+  )
+}
+
+/** Those made for the pod are told in its status. */
+const sameClaims = (a: Pod, b: Pod): boolean =>
+  sameJson(a.status?.resourceClaimStatuses, b.status?.resourceClaimStatuses)
+
+/** The API server counts the changes of a specification (metadata.generation). */
+function sameSpec(a: Pod, b: Pod): boolean {
+  const { generation } = a.metadata
+  return generation === undefined ? sameJson(a.spec, b.spec) : generation === b.metadata.generation
+}
