@@ -93,7 +93,12 @@ interface End {
 
 const nameOf = ({ resource, name }: { readonly resource: string; readonly name: string }) => `${resource}/${name}`
 
-function judgeCopy(graph: RecordedGraph, plan: Plan, records: readonly RecordedRecord[], steps: readonly TimelineStep[]): Copy {
+function judgeCopy(
+  graph: RecordedGraph,
+  plan: Plan,
+  records: readonly RecordedRecord[],
+  steps: readonly TimelineStep[],
+): Copy {
   const { namespace } = graph
   const isOwn = (object: Parameters<typeof isOfGraph>[0]) => isOfGraph(object, namespace)
   const differences: string[] = []

@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { KubeObject } from '../../src/api/object.ts'
 import { type Cluster, startCluster } from '../../src/cluster/index.ts'
-import type { TimelineStep, Timeline } from '../../src/inspect/timeline/timeline-types.ts'
+import type { Timeline, TimelineStep } from '../../src/inspect/timeline/timeline-types.ts'
 import { skiff } from '../e2e/cluster.ts'
 import { kubectlFor, withoutKubectl } from '../kubectl.ts'
 
