@@ -31,7 +31,7 @@ const TERMINATING = {
 const rangesOf = ({ spec }: ServiceCIDR): readonly IPRange[] =>
   (spec?.cidrs ?? []).flatMap((cidr) => parseIPRange(cidr) ?? [])
 
-function isInRange(ip: string, range: IPRange): boolean {
+function isOrdinalInRange(ip: string, range: IPRange): boolean {
   const address = rangeOfAddress(ip)
   return address !== undefined && isWithin(address, range)
 }
@@ -87,8 +87,8 @@ export function createServiceCidrController(context: ControllerContext): Control
       const ip = metadata.name ?? ''
       return (
         metadata.labels?.[MANAGED_BY] === ALLOCATOR &&
-        own.some((range) => isInRange(ip, range)) &&
-        !others.some((range) => isInRange(ip, range))
+        own.some((range) => isOrdinalInRange(ip, range)) &&
+        !others.some((range) => isOrdinalInRange(ip, range))
       )
     })
   }
@@ -121,7 +121,7 @@ export function createServiceCidrController(context: ControllerContext): Control
   }
   const addressGone = ({ metadata }: IPAddress) => {
     for (const one of cidrs.store.list())
-      if (rangesOf(one).some((range) => isInRange(metadata.name ?? '', range))) queue.add(one.metadata.name ?? '')
+      if (rangesOf(one).some((range) => isOrdinalInRange(metadata.name ?? '', range))) queue.add(one.metadata.name ?? '')
   }
 
   return {

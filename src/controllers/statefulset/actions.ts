@@ -8,7 +8,7 @@ import type { Client } from '../../client/client.ts'
 import type { EventRecorder } from '../../client/events.ts'
 import type { Store } from '../../client/store.ts'
 import { podsResource } from '../pods/pod.ts'
-import { isInRange, ordinalOf, podName, podOf, withIdentity } from './pod-identity.ts'
+import { isOrdinalInRange, ordinalOf, podName, podOf, withIdentity } from './pod-identity.ts'
 import type { StatefulSetPlanInput, Step } from './rolling-update-and-order.ts'
 import {
   type ClaimUser,
@@ -50,7 +50,7 @@ export function claimFacts({ claims }: ActionParts, set: StatefulSet): ClaimFact
 
 const userOf = (set: StatefulSet, pod: Pod): ClaimUser => ({
   pod,
-  inRange: isInRange(set, ordinalOf(set, pod)),
+  inRange: isOrdinalInRange(set, ordinalOf(set, pod)),
 })
 
 /** @throws what the API server refuses */

@@ -13,7 +13,7 @@ export const statefulSetReplicas = (set: StatefulSet): number => set.spec?.repli
 /** The first ordinal. */
 export const startOf = (set: StatefulSet): number => set.spec?.ordinals?.start ?? 0
 /** Of all pods but the condemned. */
-export const isInRange = (set: StatefulSet, ordinal: number): boolean =>
+export const isOrdinalInRange = (set: StatefulSet, ordinal: number): boolean =>
   ordinal >= startOf(set) && ordinal < startOf(set) + statefulSetReplicas(set)
 
 export const podName = (set: StatefulSet, ordinal: number): string => `${set.metadata.name}-${ordinal}`

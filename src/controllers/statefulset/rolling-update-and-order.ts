@@ -5,7 +5,14 @@
 import type { Pod, StatefulSet } from '../../api/generated/types.ts'
 import { scaled } from '../int-or-percent.ts'
 import { isAvailable, isReady, isTerminated, minReadySecondsOf } from '../pods/pod.ts'
-import { isInRange, ordinalOf, revisionOfPod, startOf, statefulSetReplicas, withIdentity } from './pod-identity.ts'
+import {
+  isOrdinalInRange,
+  ordinalOf,
+  revisionOfPod,
+  startOf,
+  statefulSetReplicas,
+  withIdentity,
+} from './pod-identity.ts'
 
 export type Step =
   | { readonly type: 'create'; readonly ordinal: number; readonly revision: 'current' | 'update' }
@@ -56,7 +63,7 @@ export function planSync(input: StatefulSetPlanInput): StatefulSetPlan {
     return { ordinal, pod: byOrdinal.get(ordinal) }
   })
   const condemned = pods
-    .filter((pod) => ordinalOf(set, pod) >= 0 && !isInRange(set, ordinalOf(set, pod)))
+    .filter((pod) => ordinalOf(set, pod) >= 0 && !isOrdinalInRange(set, ordinalOf(set, pod)))
     .sort((a, b) => ordinalOf(set, b) - ordinalOf(set, a))
   const phases: Step[][] = []
   let waitsForClaims = false
