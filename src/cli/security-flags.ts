@@ -39,7 +39,7 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
     [
       '--enable-priority-and-fairness [bool]',
       'false: reads and writes have these limits each, and what comes beyond is refused (default: true)',
-      boolean,
+      booleanArgument,
     ],
     [
       '--memory-limit <quantity>',

@@ -6,7 +6,7 @@
 import { type ApiRequest, type Filter, whenAnswered } from '../../api/request.ts'
 import type { MemoryLimit } from '../flowcontrol/memory-limit.ts'
 import { isLongRunning, isMutating } from '../request/info.ts'
-import { TOO_MANY_REQUESTS, tooManyRequests } from './priority-and-fairness.ts'
+import { overloaded, TOO_MANY_REQUESTS } from './priority-and-fairness.ts'
 
 export interface MaxInFlight {
   /** Requests that read (`--max-requests-inflight`), and that write (`--max-mutating-requests-inflight`). 0: any number. */
@@ -24,7 +24,7 @@ export function maxInFlight({ readOnly, mutating, memory }: MaxInFlight): Filter
     const { info, user } = request
     if (info === undefined || user === undefined) return next(request)
     if (memory?.refuses(info, user, undefined) === true) {
-      if (request.connection === undefined) throw tooManyRequests()
+      if (request.connection === undefined) throw overloaded()
       return TOO_MANY_REQUESTS
     }
     if (request.connection === undefined || isLongRunning(info)) return next(request)

@@ -159,7 +159,7 @@ export function fairness(
       const { info, user } = request
       if (info === undefined || user === undefined) return next(request)
       if (request.connection === undefined) {
-        if (memory?.refuses(info, user, undefined) === true) throw tooManyRequests()
+        if (memory?.refuses(info, user, undefined) === true) throw overloaded()
         return next(request)
       }
       if (info.verb !== 'watch' && isLongRunning(info)) return next(request)
@@ -179,7 +179,7 @@ function distinguisherOf({ schema }: Flow, user: UserInfo, info: RequestInfo): s
 }
 
 /** The same for a component of this process, which tries again. */
-export function tooManyRequests(): StatusError {
+export function overloaded(): StatusError {
   const error = new StatusError(429, 'TooManyRequests', 'Too many requests, please try again later.')
   error.headers = { 'retry-after': RETRY_SECONDS }
   return error

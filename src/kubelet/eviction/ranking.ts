@@ -16,7 +16,7 @@ export const isCritical = (pod: Pod, isStatic: (uid: string) => boolean): boolea
 /** The first goes first. */
 export function ranked(pods: readonly Pod[], uses: ReadonlyMap<string, PodUse>, resource: Starved): readonly Pod[] {
   const entries = pods.map((pod) => {
-    const used = usedBy(uses.get(uidOf(pod)), resource)
+    const used = starvedResourceUse(uses.get(uidOf(pod)), resource)
     const asked = resource === 'memory' || resource === 'ephemeral-storage' ? requestOf(pod, resource) : 0
     return { pod, exceeds: used > asked, priority: specOf(pod).priority ?? 0, beyond: used - asked }
   })
@@ -34,7 +34,7 @@ function requestOf(pod: Pod, resource: 'memory' | 'ephemeral-storage'): number {
   return request === undefined ? 0 : Number(quantityValue(request))
 }
 
-export function usedBy(use: PodUse | undefined, resource: Starved): number {
+export function starvedResourceUse(use: PodUse | undefined, resource: Starved): number {
   if (use === undefined) return 0
   const containers = [...use.containers.values()]
   const volumes = [...use.volumes.values()]
