@@ -121,7 +121,8 @@ export function createServiceCidrController(context: ControllerContext): Control
   }
   const addressGone = ({ metadata }: IPAddress) => {
     for (const one of cidrs.store.list())
-      if (rangesOf(one).some((range) => isOrdinalInRange(metadata.name ?? '', range))) queue.add(one.metadata.name ?? '')
+      if (rangesOf(one).some((range) => isOrdinalInRange(metadata.name ?? '', range)))
+        queue.add(one.metadata.name ?? '')
   }
 
   return {
