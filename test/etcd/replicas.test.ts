@@ -252,5 +252,11 @@ test('logs and commands of simulated pods are answered by every server, whicheve
   for (const kubectl of clients) await check(kubectl)
 
   await one.stop()
+  // The nodes are the other server's once it leads, which is promised within 20 s.
+  const until = Date.now() + 20_000
+  while ((await second.run(['logs', 'p'])).code !== 0) {
+    assert.ok(Date.now() < until, 'the other server does not answer for the nodes')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
   await check(second)
 })
