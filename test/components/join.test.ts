@@ -100,7 +100,7 @@ test('a token joins a machine, which asks for its certificate, goes on without t
   }
 })
 
-/** With the node's certificate: nobody approves another node's, and another node is not to be written. */
+/** With the node's certificate: another node's is not approved, and another node cannot be written. */
 async function onlyItsOwn(kubectl: Kubectl, node: Kubectl): Promise<void> {
   const ask = (name: string, commonName: string) =>
     node.send('create', {

@@ -90,9 +90,9 @@ test('a role for its prefix, its journal and the marker of compactions is enough
   await storage.fresh()
   assert.ok(storage.revision > gone.revision)
   assert.ok(((await storage.size?.()) ?? 0) > 0)
-  // Some let nobody but root compact.
+  // Some versions let root alone compact.
   const isForRoot = await storage.compact(made.revision).then(() => false, isLacking)
-  t.diagnostic(`etcd ${version}: ${isForRoot ? 'root alone compacts' : 'whoever may write compacts'}`)
+  t.diagnostic(`etcd ${version}: ${isForRoot ? 'root alone compacts' : 'any client that may write compacts'}`)
   if (isForRoot) ctl('user', 'grant-role', 'skiff', 'root')
   while (storage.compactedRevision <= made.revision) await new Promise((resolve) => setTimeout(resolve, 20))
   if (isForRoot) ctl('user', 'revoke-role', 'skiff', 'root')
