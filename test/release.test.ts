@@ -155,7 +155,12 @@ describe('the release', { skip, timeout: 900_000 }, () => {
     const args = ['--index', `${url}/envtest-releases.yaml`, '--bin-dir', join(folder, 'installed')]
     const { stdout } = await run(setupEnvtest, ['use', '1.37.x', ...args, '-p', 'path'])
     try {
-      const env = { ...process.env, KUBEBUILDER_ASSETS: stdout, SKIFF_COMPONENTS: '' }
+      const env = {
+        ...process.env,
+        KUBEBUILDER_ASSETS: stdout,
+        KUBEBUILDER_ATTACH_CONTROL_PLANE_OUTPUT: 'true',
+        SKIFF_COMPONENTS: '',
+      }
       const ended = await run(envtest, ['-test.run', '^TestTheApiServerAlone$', '-test.timeout', '150s'], {
         env,
       }).catch((error) => error)
