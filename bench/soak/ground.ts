@@ -11,6 +11,9 @@ const WITHIN_MS = 600_000
 const EVERY_MS = 500
 const PODS_DELETED = 20
 const NODES_DELETED = 2
+const NODES_DEAD = 2
+/** What drives the pods of a dead node away. It is there again in the next round. */
+const DEAD = { key: 'soak', value: 'dead', effect: 'NoExecute' }
 
 export interface Ground {
   /** A round's work. Says what was done. */
@@ -46,9 +49,15 @@ interface Pod {
   readonly status?: { readonly podIP?: string; readonly phase?: string }
 }
 
+interface Node {
+  readonly metadata: Metadata
+  readonly spec: { readonly taints?: readonly { readonly key: string }[] }
+}
+
 export async function createGround(client: BenchClient, count: number, random: () => number): Promise<Ground> {
   await makeNamespace(client, NAMESPACE)
   const replicas = new Map<string, number>()
+  const dead = new Set<string>()
   let version = 0
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T
   const list = async <T>(path: string): Promise<readonly T[]> =>
@@ -66,6 +75,14 @@ export async function createGround(client: BenchClient, count: number, random: (
         contentType: 'application/merge-patch+json',
       }),
     )
+
+  /** One that was deleted meanwhile and registered again has no taints. */
+  async function taint(node: string, taints: readonly object[]): Promise<void> {
+    const bytes = json({ spec: { taints } })
+    const path = `/api/v1/nodes/${node}`
+    const answer = await client.request('PATCH', path, { ...bytes, contentType: 'application/merge-patch+json' })
+    if (answer.code !== 404) expectOk(answer)
+  }
 
   /** What is gone by then was not there to be deleted. */
   async function removeSome(collection: string, paths: readonly string[], most: number): Promise<number> {
@@ -107,8 +124,13 @@ export async function createGround(client: BenchClient, count: number, random: (
       const deleted = await removeSome(podsPath(NAMESPACE), pods, PODS_DELETED)
       const nodes = (await list<{ metadata: Metadata }>('/api/v1/nodes')).map(({ metadata }) => metadata.name)
       const left = nodes.length > NODES_DELETED ? await removeSome('/api/v1/nodes', nodes, NODES_DELETED) : 0
+      for (const node of dead) await taint(node, [])
+      dead.clear()
+      for (let index = 0; index < NODES_DEAD && nodes.length > NODES_DEAD; index++) dead.add(pick(nodes))
+      for (const node of dead) await taint(node, [DEAD])
       const { rolledOut, scaled, replaced } = counts
-      return `${rolledOut} rolled out, ${scaled} scaled, ${replaced} replaced, ${deleted} pods and ${left} Nodes deleted`
+      const done = `${rolledOut} rolled out, ${scaled} scaled, ${replaced} replaced, ${deleted} pods and ${left} Nodes deleted`
+      return `${done}, ${dead.size} nodes dead`
     },
 
     async settled() {
@@ -142,10 +164,11 @@ export async function createGround(client: BenchClient, count: number, random: (
     const [sets, pods, nodes] = [
       await list<{ metadata: Metadata }>(REPLICA_SETS),
       await list<Pod>(podsPath(NAMESPACE)),
-      await list<{ metadata: Metadata }>('/api/v1/nodes'),
+      await list<Node>('/api/v1/nodes'),
     ]
+    const living = nodes.filter(({ spec }) => !spec.taints?.some(({ key }) => key === DEAD.key))
     return [
-      ...podProblems(pods, new Set(sets.map(({ metadata }) => metadata.uid)), new Set(nodes.map(nameOf))),
+      ...podProblems(pods, new Set(sets.map(({ metadata }) => metadata.uid)), new Set(living.map(nameOf))),
       ...orphans(
         sets.map(({ metadata }) => metadata),
         new Set(deployments.map(({ metadata }) => metadata.uid)),
@@ -177,7 +200,7 @@ function podProblems(pods: readonly Pod[], sets: ReadonlySet<string>, nodes: Rea
     const { name } = metadata
     if (metadata.deletionTimestamp !== undefined) problems.push(`pod ${name} is still being deleted`)
     if (status?.phase !== 'Running') problems.push(`pod ${name} is ${status?.phase}`)
-    if (!nodes.has(spec.nodeName ?? '')) problems.push(`pod ${name} is on ${spec.nodeName}, which is no Node`)
+    if (!nodes.has(spec.nodeName ?? '')) problems.push(`pod ${name} is on ${spec.nodeName}, which is no Node, or dead`)
     const address = status?.podIP ?? ''
     const other = addresses.get(address)
     if (other !== undefined) problems.push(`pods ${other} and ${name} have one address, ${address}`)

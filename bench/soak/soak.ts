@@ -1,9 +1,12 @@
 /**
  * npm run soak: an hour of work on a cluster of many simulated nodes. Round after round Deployments are rolled out, scaled, deleted
- * and made anew, pods and Nodes are deleted; then everything must come to rest as asked for, and memory may not grow.
+ * and made anew, pods and Nodes are deleted, nodes die; then everything must come to rest as asked for, and memory may not grow.
  *
  *   npm run soak -- --minutes 5 --nodes 100 --pods 500     shorter and smaller
+ *   npm run soak -- --pace 90                              a round begins every 90 seconds (or once the one before is over)
  *   npm run soak -- --seed 7                               other choices; the same seed chooses the same
+ *
+ * What memory holds of history follows the rate of changes, so that rounds have a pace: one that quickens would count as growth.
  *
  * It ends with 1 when a promise was broken, or when memory at the end is more than a tenth above that after the first sixth.
  */
@@ -18,12 +21,13 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '60' },
     nodes: { type: 'string', default: '1000' },
     pods: { type: 'string', default: '3000' },
+    pace: { type: 'string', default: '60' },
     seed: { type: 'string', default: '1' },
     'node-args': { type: 'string' },
   },
 })
 
-function positive(name: 'minutes' | 'nodes' | 'pods' | 'seed'): number {
+function positive(name: 'minutes' | 'nodes' | 'pods' | 'pace' | 'seed'): number {
   const value = Number(values[name])
   if (!(value > 0)) throw new Error(`--${name} takes a number above 0: ${values[name]}`)
   return value
@@ -55,6 +59,7 @@ const median = (samples: readonly Sample[]): number =>
 
 async function main(): Promise<boolean> {
   const [seconds, nodes, pods] = [positive('minutes') * 60, positive('nodes'), positive('pods')]
+  const paceMs = positive('pace') * 1000
   const random = chance(positive('seed'))
   const nodeArgs = values['node-args']?.split(' ') ?? []
   const subject = await startSkiff('all', { nodes, nodeArgs })
@@ -80,6 +85,7 @@ async function main(): Promise<boolean> {
         `round ${round}, ${elapsed().toFixed(0)} s: ${done}; at rest after ${tookSeconds.toFixed(1)} s${memory}\n`,
       )
       if (found.length > 0) break
+      await pause(Math.max(0, paceMs - (performance.now() - before)))
     }
     const begun = performance.now()
     await ground.remove()
