@@ -309,18 +309,19 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
           const isFreed = wanted !== undefined && devices.freeUnused(info.pod, wanted)
           preempt(info, state, count, refusals, isFreed ? 'deallocation of ResourceClaim completed' : undefined)
         }
-        return { fitting, touched }
+        return { fitting, touched, state }
       })
-      const state = stateNow()
+      if (found.fitting.length === 0) return undefined
       // A pod may not lean on others that are not there yet.
-      const alone = found.fitting.map(
-        (node) => [node, found.touched.has(node) ? refusalOf(info, node, state) : undefined] as const,
-      )
-      if (alone.length === 0) return undefined
-      const fitting = alone.filter(([, refusal]) => refusal === undefined).map(([node]) => node)
+      const state = found.touched.size === 0 ? found.state : stateNow()
+      const alone: NodeRefusal[] = []
+      const fitting = found.fitting.filter((node) => {
+        const refusal = found.touched.has(node) ? refusalOf(info, node, state) : undefined
+        if (refusal !== undefined) alone.push(refusal)
+        return refusal === undefined
+      })
       if (fitting.length === 0) {
-        const refusals = alone.flatMap(([, refusal]) => refusal ?? [])
-        refused(info, unschedulable(`0/${count} nodes are available: ${summary(refusals)}.`), pluginsOf(refusals))
+        refused(info, unschedulable(`0/${count} nodes are available: ${summary(alone)}.`), pluginsOf(alone))
         return undefined
       }
       const best = search.best(info, fitting, state)

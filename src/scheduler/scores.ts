@@ -109,18 +109,32 @@ export function totalScores(
   const findAll = (node: NodeInfo) => scores.map(({ raw }) => raw(node))
   const found = nodes.map((node) => recall?.(node, findAll) ?? findAll(node))
   const totals = new Array<number>(nodes.length).fill(0)
-  for (const [at, { plugin, normalize, scaled }] of scores.entries()) {
-    const weight = state.profile.weights.get(plugin) ?? 0
-    const raws = found.map((raw, i) => (scaled ? scaled(raw[at] as number, nodes[i] as NodeInfo) : (raw[at] as number)))
-    let low = Number.POSITIVE_INFINITY
-    let high = Number.NEGATIVE_INFINITY
-    for (const value of raws) {
-      if (value < low) low = value
-      if (value > high) high = value
-    }
-    for (let i = 0; i < raws.length; i++) totals[i]! += weight * normalized(raws[i] as number, low, high, normalize)
-  }
+  for (const [at, score] of scores.entries()) addScore(totals, found, at, nodes, score, state)
   return totals
+}
+
+/** `found`: the raw values of each node, of which the one at `at` is this score's. */
+function addScore(
+  totals: number[],
+  found: readonly (readonly number[])[],
+  at: number,
+  nodes: readonly NodeInfo[],
+  { plugin, normalize, scaled }: Score,
+  { profile }: FilterState,
+): void {
+  const weight = profile.weights.get(plugin) ?? 0
+  const values = scaled === undefined ? undefined : found.map((raw, i) => scaled(raw[at]!, nodes[i]!))
+  let low = Number.POSITIVE_INFINITY
+  let high = Number.NEGATIVE_INFINITY
+  for (let i = 0; normalize !== 'none' && i < found.length; i++) {
+    const value = values === undefined ? found[i]![at]! : values[i]!
+    if (value < low) low = value
+    if (value > high) high = value
+  }
+  for (let i = 0; i < found.length; i++) {
+    const value = values === undefined ? found[i]![at]! : values[i]!
+    totals[i]! += weight * normalized(value, low, high, normalize)
+  }
 }
 
 function normalized(value: number, low: number, high: number, how: Score['normalize']): number {

@@ -71,22 +71,22 @@ export function softSpread(info: PodInfo, nodes: readonly NodeInfo[], state: Fil
   const soft = spread.filter((constraint) => !constraint.hard)
   const hasAll = (node: NodeInfo) => isSpreadBySystem || hasTopologyOf(node, soft)
   const scored = nodes.filter(hasAll)
-  const counted = soft.map((constraint) => {
+  const counted = soft.flatMap((constraint) => {
     const { topologyKey, maxSkew } = constraint
+    if (topologyKey === HOSTNAME)
+      return { topologyKey, maxSkew, weight: domainWeight(scored.length), inDomain: undefined, constraint }
     const domains = new Set(scored.map((node) => labelsOf(node)[topologyKey]))
     domains.delete(undefined)
-    const isHost = topologyKey === HOSTNAME
-    const inDomain =
-      isHost || domains.size === 0
-        ? undefined
-        : countByTopology(
-            cluster,
-            topologyKey,
-            (node) => hasAll(node) && countsForSpread(constraint, info, node),
-            (node) => state.spreadOn(constraint, node),
-            true,
-          )
-    return { topologyKey, maxSkew, weight: domainWeight(isHost ? scored.length : domains.size), inDomain, constraint }
+    // A topology that none of these nodes has says nothing of any of them.
+    if (domains.size === 0) return []
+    const inDomain = countByTopology(
+      cluster,
+      topologyKey,
+      (node) => hasAll(node) && countsForSpread(constraint, info, node),
+      (node) => state.spreadOn(constraint, node),
+      true,
+    )
+    return { topologyKey, maxSkew, weight: domainWeight(domains.size), inDomain, constraint }
   })
   return {
     plugin: 'PodTopologySpread',

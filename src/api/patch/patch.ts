@@ -72,7 +72,7 @@ export function applyPatch(options: ApplyPatchOptions): PatchResult {
       if (!isMap(patch)) throw badRequest(wrongForm(patch, 'map[string]interface {}'))
       const object = applyStrategicMergePatch(live as JsonObject, patch, schema)
       const made = result(object, [], () => goText(patch))
-      const wrong = restoreError(object, schema)
+      const wrong = restoreError(object, schema, live as Json)
       if (wrong !== undefined) throw made.invalid(wrong)
       return made
     }

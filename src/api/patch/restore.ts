@@ -5,20 +5,19 @@
 
 import { goKindOf } from '../fields/go-text.ts'
 import { isList, isMap } from '../fields/values.ts'
-import type { Json } from '../object.ts'
-import type { Schema } from '../schema/schema.ts'
+import type { Json, JsonObject } from '../object.ts'
+import type { Schema, StructSchema } from '../schema/schema.ts'
 
-/** The first value, in the order of the Go types, that does not fit; undefined when all do. */
-export function restoreError(value: Json | undefined, schema: Schema): string | undefined {
-  if (value === undefined || value === null) return undefined
+/**
+ * The first value, in the order of the Go types, that does not fit; undefined when all do. `live` is what was patched: what it shares with the
+ * result is not looked at again.
+ */
+export function restoreError(value: Json | undefined, schema: Schema, live?: Json): string | undefined {
+  if (value === undefined || value === null || value === live) return undefined
   switch (schema.type) {
     case 'struct':
       if (!isMap(value)) return `cannot restore struct from: ${goKindOf(value)}`
-      for (const field of schema.fields) {
-        const wrong = restoreError(value[field.name], field.schema)
-        if (wrong !== undefined) return wrong
-      }
-      return undefined
+      return fieldError(value, schema, isMap(live) ? live : undefined)
     case 'map':
       if (!isMap(value)) return `cannot restore map from ${goKindOf(value)}`
       return firstError(Object.values(value), schema.values)
@@ -40,6 +39,15 @@ export function restoreError(value: Json | undefined, schema: Schema): string | 
       // Quantities, times and the like read their JSON themselves: the decoder reports them.
       return undefined
   }
+}
+
+function fieldError(value: JsonObject, { fields }: StructSchema, live: JsonObject | undefined): string | undefined {
+  for (const { name, schema } of fields) {
+    const inner = value[name]
+    const wrong = inner === undefined ? undefined : restoreError(inner, schema, live?.[name])
+    if (wrong !== undefined) return wrong
+  }
+  return undefined
 }
 
 function firstError(values: readonly (Json | undefined)[], schema: Schema): string | undefined {

@@ -48,7 +48,7 @@ export interface CachesOptions extends Partial<EntryOptions> {
 }
 
 /** Objects kept beside their bytes, and writes in flight whose objects are known: more are parsed again. */
-const RECENT_OBJECTS = 256
+const RECENT_OBJECTS = 1024
 const MOST_WRITTEN = 1024
 
 /** Loads everything from storage (parsing nothing) and follows it. */

@@ -42,6 +42,19 @@ test('only so many objects are kept beside their bytes; one that was given stays
   assert.deepEqual(entry.object, { ...known, metadata: { name: 'known', resourceVersion: '7' } })
 })
 
+test('the request that wrote it is given its own object though it was let go of', () => {
+  const written = pod('written')
+  const options: EntryOptions = { freeze: false, memory: createEntryMemory(), recent: createRecent(1) }
+  const add = (name: string, object: KubeObject) =>
+    createEntry(`/registry/pods/x/${name}`, 7, encodeStored(object), options, { object, spec: undefined })
+  const entry = add('written', written)
+  add('next', pod('next'))
+  const answered = entry.asWritten(written)
+  assert.equal(answered['spec'], written['spec'])
+  assert.equal(answered.metadata.resourceVersion, '7')
+  assert.equal(entry.object, answered)
+})
+
 test('what is used again and again outlasts what was used once', () => {
   const released: string[] = []
   const recent = createRecent(3)

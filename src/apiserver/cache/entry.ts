@@ -34,6 +34,8 @@ export interface CacheEntry extends StoredObject {
   at(revision: number): CacheEntry
   /** It outlives those written with it: its bytes go where such bytes lie close together. */
   keep(): void
+  /** See CurrentObject. */
+  asWritten(written: KubeObject): KubeObject
   readonly trimmed: KubeObject
   /** Another revision has taken its place: what is made of it is not kept. */
   forgetTrimmed(): void
@@ -200,6 +202,14 @@ class Entry implements CacheEntry, Holder {
       this.#complete = true
     }
     return this.#object as KubeObject
+  }
+
+  asWritten(written: KubeObject): KubeObject {
+    const used = this.#used
+    if (this.#object === undefined && this.#weak?.deref() === undefined) this.#hold(written, false)
+    const { object } = this
+    this.#used = used
+    return object
   }
 
   get trimmed(): KubeObject {

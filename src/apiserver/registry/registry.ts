@@ -23,7 +23,7 @@ export interface Registry {
   /** For objects that have a generateName. */
   readonly newName: NameMaker
   /** The newest state of a key that this server knows, or undefined: the newest there is once `fresh` has resolved. */
-  current(row: ResourceRow, key: string): StoredObject | undefined
+  current(row: ResourceRow, key: string): CurrentObject | undefined
   /** See Caches. */
   fresh(): Promise<void> | undefined
   /** Whether other servers write to the storage. */
@@ -35,6 +35,14 @@ export interface Registry {
   encode(object: KubeObject, parts: Parts): Uint8Array
   /** The object in bytes read from storage, with its resourceVersion. */
   decode(value: Uint8Array, revision: number): KubeObject
+}
+
+export interface CurrentObject extends StoredObject {
+  /**
+   * The object, where the request asks that has just written `written` as this revision: it need not be parsed though a large commit has let
+   * go of it, and is kept no longer for that.
+   */
+  asWritten(written: KubeObject): KubeObject
 }
 
 /** One write request, as the store and the strategies see it. */
@@ -75,7 +83,9 @@ export function writtenObject(
   revision: number,
 ): KubeObject {
   const entry = registry.current(row, key)
-  return entry?.revision === revision ? entry.object : withMetadata(written, { resourceVersion: String(revision) })
+  return entry?.revision === revision
+    ? entry.asWritten(written)
+    : withMetadata(written, { resourceVersion: String(revision) })
 }
 
 /**
