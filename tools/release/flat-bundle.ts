@@ -21,12 +21,25 @@ const inOneFolderText = (source: string) =>
     .replaceAll(/new URL\('\.\/[^'/]+\/([^'/]*)', import\.meta\.url\)/g, "new URL('./$1', import.meta.url)")
     .replaceAll("import.meta.resolve('lmdb')", "import.meta.resolve('./lmdb.mjs')")
 
+/** lmdb reads a dictionary of its own beside its code, also where it is given another. */
+const OWN_DICTIONARY =
+  /fs\.readFileSync\(\s*new URL\(\s*'\.\/dict\/dict\.txt',\s*import\.meta\.url\.replace\([^)]*\),\s*\),\s*\),/
+
+function withoutOwnDictionary(source: string): string {
+  if (!OWN_DICTIONARY.test(source)) throw new Error("lmdb's open.js reads its dictionary in another way now")
+  return source.replace(OWN_DICTIONARY, 'Buffer.alloc(0),')
+}
+
 const inOneFolder: Plugin = {
   name: 'in one folder',
   setup(building) {
     building.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => ({
       contents: inOneFolderText(readFileSync(path, 'utf8')),
       loader: 'ts',
+    }))
+    building.onLoad({ filter: /\/node_modules\/lmdb\/open\.js$/ }, ({ path }) => ({
+      contents: withoutOwnDictionary(readFileSync(path, 'utf8')),
+      loader: 'js',
     }))
     building.onResolve({ filter: /^node-gyp-build-optional-packages$/ }, () => ({ path: 'addon', namespace: 'addon' }))
     building.onLoad({ filter: /.*/, namespace: 'addon' }, () => ({

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { closeSync, mkdtempSync, openSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,8 +13,11 @@ import { openLmdbTables } from './tables.ts'
 const root = mkdtempSync(join(tmpdir(), 'skiff-room-'))
 after(() => rmSync(root, { recursive: true, force: true }))
 
+/** No compression makes them less. */
+const NOISE = randomBytes(300_000)
+
 function change(revision: number, bytes = 3000): KeyChange {
-  const value = Buffer.alloc(bytes, `v${revision} `)
+  const value = Buffer.concat([Buffer.from(`v${revision} `), NOISE]).subarray(0, bytes)
   return { revision, key: `/k/${revision}`, createRevision: revision, previousRevision: 0, value }
 }
 
