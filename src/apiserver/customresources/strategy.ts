@@ -9,16 +9,14 @@ import {
 } from '../../api/object.ts'
 import { dottedPath } from '../../api/objects/json-path.ts'
 import { sameJson } from '../../api/same.ts'
-import { validateListTypes } from '../../api/schema/structural/list-types.ts'
 import { isSurelyValid } from '../../api/schema/structural/quick-validate.ts'
 import { isObject, ownValue } from '../../api/schema/structural/structural.ts'
 import { validateValue } from '../../api/schema/structural/validate-value.ts'
 import type { CustomVersion, ResourceRow, ScalePaths } from '../../api/scheme/resource.ts'
 import { forbidden } from '../../api/status.ts'
-import { validateEmbedded } from '../../api/validation/embedded.ts'
+import { invariantProblems, valueProblems } from '../../api/validation/custom-values.ts'
 import { type FieldError, invalid } from '../../api/validation/errors.ts'
 import type { Strategy, StrategyContext } from '../registry/strategy.ts'
-import { rulesBelow, validateRules } from './validation-rules.ts'
 
 /** Of the row's version, in which its requests are worked on. */
 export function customStrategy(row: ResourceRow, custom: CustomVersion): Strategy {
@@ -113,14 +111,12 @@ function valueErrors(
 ): readonly FieldError[] {
   const { structural, scale } = version
   const errors: FieldError[] = []
-  const value = asJson(object)
-  if (structural !== undefined && !isSurelyValid(value, structural.props))
-    errors.push(...validateValue(value, structural.props, '', old === undefined ? undefined : { value: asJson(old) }))
+  if (structural !== undefined) errors.push(...valueProblems(object, old, structural))
   if (scale !== undefined) errors.push(...scaleSpecErrors(object, scale), ...scaleStatusErrors(object, scale))
   return invariants(object, old, version, errors, context)
 }
 
-/** What is wrong beyond values: embedded resources, list types, and, where nothing hinders it, rules in CEL. */
+/** What is wrong beyond values. */
 function invariants(
   object: KubeObject,
   old: KubeObject | undefined,
@@ -129,39 +125,11 @@ function invariants(
   context?: StrategyContext,
 ): readonly FieldError[] {
   if (structural === undefined) return before
-  const errors = [...before]
-  for (const validate of [validateEmbedded, validateListTypes]) {
-    const wrong = validate(asJson(object), structural)
-    // What was wrong already may stay wrong.
-    if (wrong.length > 0 && (old === undefined || validate(asJson(old), structural).length === 0)) errors.push(...wrong)
-  }
-  if (!rulesBelow(structural)) return errors
-  const hinders = errors.some(({ type }) => BLOCKING.has(type)) || hasBlockingMeta(object)
-  if (hinders) return [...errors, NOT_CHECKED]
-  const { failed, tolerated } = validateRules(object, old, structural)
+  const { failed, tolerated } = invariantProblems(object, old, structural, before)
   // What an update does not change is not refused for it; its sender is told.
   for (const { field, message } of tolerated) context?.warn?.(`${field}: ${message}`)
-  return [...errors, ...failed]
+  return failed
 }
-
-const BLOCKING = new Set([
-  'FieldValueRequired',
-  'FieldValueTooLong',
-  'FieldValueTooMany',
-  'FieldValueTypeInvalid',
-  'FieldValueNotSupported',
-])
-
-/** Metadata is judged by the store, but a nameless object hinders rules as any missing field does. */
-function hasBlockingMeta({ metadata }: KubeObject): boolean {
-  return (metadata.name ?? '') === ''
-}
-
-const NOT_CHECKED = invalid(
-  '',
-  null,
-  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
-)
 
 function withStatusOf(object: SpecAndStatus, old: SpecAndStatus): KubeObject {
   if (object.status === old.status) return object

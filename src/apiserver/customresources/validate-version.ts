@@ -14,7 +14,8 @@ import { internalSchema } from '../../api/schema/structural/internal-schema.ts'
 import { type JSONSchemaProps, structuralOf } from '../../api/schema/structural/structural.ts'
 import { duplicate, type FieldError, invalid, required, tooMany } from '../../api/validation/errors.ts'
 import { dns1035Label } from '../../api/validation/names.ts'
-import { checkRulesOf, rulesOf } from './validation-rules.ts'
+import { rulesOf } from '../../api/validation/object-rules.ts'
+import { checkRulesOf } from './validation-rules.ts'
 
 /** What all versions say alike. */
 export interface Shared {

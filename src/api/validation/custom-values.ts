@@ -1,0 +1,67 @@
+/** What a definition's schema says against a custom resource: values, embedded resources, list types and rules in CEL. */
+import { asJson, type KubeObject } from '../object.ts'
+import { validateListTypes } from '../schema/structural/list-types.ts'
+import { isSurelyValid } from '../schema/structural/quick-validate.ts'
+import type { Structural } from '../schema/structural/structural.ts'
+import { validateValue } from '../schema/structural/validate-value.ts'
+import { validateEmbedded } from './embedded.ts'
+import { type FieldError, invalid } from './errors.ts'
+import { type RuleErrors, rulesBelow, validateRules } from './object-rules.ts'
+
+/** Values against the schema; of an update only what it changes (KEP-4008, ratcheting). */
+export function valueProblems(
+  object: KubeObject,
+  old: KubeObject | undefined,
+  { props }: Structural,
+): readonly FieldError[] {
+  const value = asJson(object)
+  if (isSurelyValid(value, props)) return []
+  return validateValue(value, props, '', old === undefined ? undefined : { value: asJson(old) })
+}
+
+/**
+ * What is wrong beyond values: embedded resources, list types, and, where nothing hinders it, rules in CEL. `failed` begins with what was
+ * found before.
+ */
+export function invariantProblems(
+  object: KubeObject,
+  old: KubeObject | undefined,
+  structural: Structural,
+  before: readonly FieldError[],
+): RuleErrors {
+  const errors = [...before]
+  for (const validate of [validateEmbedded, validateListTypes]) {
+    const wrong = validate(asJson(object), structural)
+    // What was wrong already may stay wrong.
+    if (wrong.length > 0 && (old === undefined || validate(asJson(old), structural).length === 0)) errors.push(...wrong)
+  }
+  if (!rulesBelow(structural)) return { failed: errors, tolerated: [] }
+  const hinders = errors.some(({ type }) => BLOCKING.has(type)) || hasBlockingMeta(object)
+  if (hinders) return { failed: [...errors, NOT_CHECKED], tolerated: [] }
+  const { failed, tolerated } = validateRules(object, old, structural)
+  return { failed: [...errors, ...failed], tolerated }
+}
+
+const BLOCKING = new Set([
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+  'FieldValueNotSupported',
+])
+
+/** Metadata is judged by the store, but a nameless object hinders rules as any missing field does. */
+function hasBlockingMeta({ metadata }: KubeObject): boolean {
+  return (metadata.name ?? '') === ''
+}
+
+const NOT_CHECKED = invalid(
+  '',
+  null,
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+)
+
+/** All of it. */
+export function customProblems(object: KubeObject, old: KubeObject | undefined, structural: Structural) {
+  return invariantProblems(object, old, structural, valueProblems(object, old, structural)).failed
+}
