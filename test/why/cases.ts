@@ -2,7 +2,10 @@
 
 import type { Case } from './cases/case.ts'
 import { deletes } from './cases/deletes.ts'
+import { furtherKubernetes } from './cases/further-kubernetes.ts'
+import { furtherOperators } from './cases/further-operators.ts'
 import { furtherSoftware } from './cases/further-software.ts'
+import { judgedWrites } from './cases/judged-writes.ts'
 import { namespaces } from './cases/namespaces.ts'
 import { operators } from './cases/operators.ts'
 import { otherSoftware } from './cases/other-software.ts'
@@ -23,4 +26,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   ...otherSoftware,
   ...deletes,
   ...furtherSoftware,
+  ...judgedWrites,
+  ...furtherOperators,
+  ...furtherKubernetes,
 }

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import type { Fields } from '../../src/api/object.ts'
 import { formatMicroTime } from '../../src/base/clock.ts'
 import { attachment, claim, ownerOf, type Question, volume } from './cases/case.ts'
+import { furtherLookAlikes } from './cases/further-look-alikes.ts'
 import { configMap, define, node, operator, pod, runningPod, type Stage, startStage, warn } from './stage.ts'
 
 let stage: Stage
@@ -389,15 +390,29 @@ function webhook(name: string, group: string, failurePolicy: string): Fields {
   }
 }
 
-for (const [number, [title, one]] of Object.entries(LOOK_ALIKES).entries()) {
+const ALL: Readonly<Record<string, LookAlike>> = {
+  ...LOOK_ALIKES,
+  ...Object.fromEntries(
+    Object.entries(furtherLookAlikes).map(([title, { setUp }]) => [
+      title,
+      {
+        verdict: furtherLookAlikes[title]?.verdict as LookAlike['verdict'],
+        setUp: (namespace: string) => setUp(stage, namespace),
+      },
+    ]),
+  ),
+}
+
+for (const [number, [title, one]] of Object.entries(ALL).entries()) {
   test(title, async () => {
     const namespace = await stage.namespace(`healthy-${number}`)
-    const { kind, name, later = 0, remove = [] } = await one.setUp(namespace)
-    const { said, exitCode } = await stage.why(kind, name, namespace, { later })
+    const { kind, name, later = 0, remove = [], undo, ...more } = await one.setUp(namespace)
+    const { said, exitCode } = await stage.why(kind, name, more.namespace ?? namespace, { later })
     const told = JSON.stringify(said, undefined, 1)
     assert.equal(said['verdict'], one.verdict, told)
     assert.equal(said['stuck'], false)
     assert.equal(exitCode, { 'not-stuck': 0, 'will-end': 10, slow: 11 }[one.verdict])
     for (const object of remove) await stage.remove(object)
+    await undo?.()
   })
 }

@@ -55,7 +55,7 @@ const auditEvents = (): readonly Fields[] =>
     .map((line) => JSON.parse(line))
 
 test('every write that it sends is a dry run, on what is being deleted already', async () => {
-  for (const number of ['3', '7 role', '30', '8', 'delete pod']) {
+  for (const number of ['3', '7 role', '30', '8', 'delete pod', 'schema', 'policy account']) {
     const one = CASES[number]
     const namespace = await stage.namespace(`audited-${number.replaceAll(' ', '-')}`)
     const { kind, name, remove = [] } = (await one?.setUp(stage, namespace)) ?? { kind: '', name: '' }

@@ -67,6 +67,19 @@ test('what a caller may not list of a namespace is told as the namespace’s own
   )
 })
 
+test('a server that has too much to do says nothing of the object, nor of what holds it', async () => {
+  const busy = new StatusError(429, 'TooManyRequests', 'too many requests, please try again later.')
+  const read = await stage.why('configmap', 'c', 'vault', {
+    instead: (path) => (path.endsWith('/configmaps/c') ? busy : undefined),
+  })
+  assert.deepEqual([read.said['state'], read.said['verdict'], read.exitCode], ['not-visible', 'slow', 5])
+  const listed = await stage.why('ns', 'vault', '', {
+    instead: (path) => (path.includes('/namespaces/vault/') ? busy : undefined),
+  })
+  assert.deepEqual([listed.said['verdict'], listed.said['cause'].kind], ['slow', 'unseen'])
+  assert.match(listed.said['sentence'], /too many requests/)
+})
+
 test('case 4, as a server says it whose watch cache cannot be filled: the definition tells the webhook', async () => {
   const versions = [version('v1', true), version('v2', false)]
   const crd = await define(stage, 'cold.acme.test', 'Gizmo', { versions })

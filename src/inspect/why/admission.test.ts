@@ -22,6 +22,7 @@ async function tries(apiService: object | StatusError): Promise<number> {
     async send({ method, path }: ApiRequest): Promise<ApiResponse> {
       if (method === 'PATCH') patches++
       const isService = path.includes('/apiservices/')
+      if (path.includes('/customresourcedefinitions/')) throw notFound({ group: '', resource: '' }, 'things')
       if (isService && apiService instanceof Error) throw apiService
       const answer = isService ? apiService : method === 'PATCH' ? OBJECT : { kind: 'List', metadata: {}, items: [] }
       const bytes = [Buffer.from(JSON.stringify(answer))]
@@ -35,7 +36,7 @@ async function tries(apiService: object | StatusError): Promise<number> {
     userAgent: 'test',
   })
   const kinds = { resources: [], everyVersion: [], stale: [], ofResource: () => undefined, ofKind: () => undefined }
-  await removalLinks({ reader, kinds, dryRun: true } as unknown as Look, REF, OBJECT, 'f')
+  await removalLinks({ reader, kinds, dryRun: true } as unknown as Look, REF, OBJECT, 'f', [])
   return patches
 }
 

@@ -8,9 +8,9 @@ import type { KubeObject } from '../../api/object.ts'
 import type { Read } from '../cluster-reader.ts'
 import { conditionsOf, isWhole, variablesOf } from './expressions.ts'
 import { isKubernetes } from './failures.ts'
-import { type Link, lastLink, type ObjectRef, type ServiceRef } from './finding.ts'
-import { API_SERVICES, itemsOf, type Look, VALIDATING_POLICIES } from './look.ts'
-import { policyLinks } from './policies.ts'
+import { type Link, lastLink, type ObjectRef, type ServiceRef, verdictOf } from './finding.ts'
+import { API_SERVICES, itemsOf, kubectlName, type Look, VALIDATING_POLICIES } from './look.ts'
+import { asksForUser, policyAsksForUser, policyLinks } from './policies.ts'
 import {
   deletionOf,
   isSelected,
@@ -19,13 +19,34 @@ import {
   ruleMatches,
   updateOf,
   type WriteRequest,
+  type WritingUser,
 } from './rules.ts'
+import { schemaLinks } from './schemas.ts'
 import { serviceState } from './services.ts'
-import { deadHooks, hooksFor, readHooks } from './webhooks.ts'
+import { deadHooks, hooksFor, readHooks, runningHooks } from './webhooks.ts'
 
-/** What stands against a write, by what is configured. */
+/** What stands against a write, by what is configured: what is sure, and then what would have to be asked. */
 export async function configuredLinks(look: Look, write: WriteRequest): Promise<readonly Link[]> {
-  return [...(await deadHooks(look, write)), ...(await policyLinks(look, write))]
+  return [
+    ...(await deadHooks(look, write)),
+    ...(await policyLinks(look, write)),
+    ...(await runningHooks(look, write)).map(({ name, configuration }) => {
+      const what = `what webhook ${name} (${configuration}) says to the ${write.operation}`
+      return lastLink('slow', { kind: 'unseen', what, why: 'it was not tried, for want of a dry run' }, true)
+    }),
+  ]
+}
+
+/**
+ * Of a write that a controller of Kubernetes would have made at once and that has not come about: webhooks that are asked about it. Nothing
+ * else is known to stand against it.
+ */
+export async function silentRefusals(look: Look, write: WriteRequest, since: string): Promise<readonly Link[]> {
+  return (await runningHooks(look, write)).map(({ name, configuration }) => {
+    const message = `it is asked about it, and ${kubectlName(write.ref)} is as it was since ${since}; what it says is not tried here: kubectl delete --dry-run=server`
+    const named = { by: 'webhook', name, configuration, operation: write.operation } as const
+    return lastLink('refused', { kind: 'admission-refuses', ...named, message }, true)
+  })
 }
 
 /** The same of what is sure to refuse. */
@@ -39,11 +60,14 @@ export async function removalLinks(
   ref: ObjectRef,
   object: KubeObject,
   finalizer: string,
+  users: readonly WritingUser[],
 ): Promise<readonly Link[]> {
-  const inferred = async () => {
-    const write = removalOf(ref, object, finalizer)
-    return [...(await configuredLinks(look, write)), ...(await putBackPerhaps(look, write, finalizer))]
-  }
+  const write = removalOf(ref, object, finalizer, users)
+  const inferred = async () => [
+    ...(await schemaLinks(look, write)),
+    ...(await putBackPerhaps(look, write, finalizer)),
+    ...(await configuredLinks(look, write)),
+  ]
   const index = object.metadata.finalizers?.indexOf(finalizer) ?? -1
   if (index < 0 || !(await mayTry(look, ref, object))) return inferred()
   const path = `/metadata/finalizers/${index}`
@@ -54,18 +78,30 @@ export async function removalLinks(
   ])
   if (tried.state !== 'found') return answerLinks(look, tried, 'UPDATE', inferred)
   const isBack = tried.value.metadata.finalizers?.includes(finalizer) === true
-  return isBack ? [await putBack(look, ref, object, finalizer)] : []
+  return isBack ? [await putBack(look, ref, object, finalizer)] : refusalsOfOthers(look, write)
 }
+
+/** What is accepted of the caller may be refused to the user that is to write: by policies that ask for the user. */
+const refusalsOfOthers = async (look: Look, write: WriteRequest): Promise<readonly Link[]> =>
+  write.users.length === 0
+    ? []
+    : (await policyLinks(look, write, asksForUser)).filter((link) => verdictOf(link) === 'refused')
 
 /**
  * Links for what stands against the delete that ends an object which is being deleted already and that no finalizer holds: a kubelet's
  * last one, or that of a collector.
  */
-export async function deletionLinks(look: Look, ref: ObjectRef, object: KubeObject): Promise<readonly Link[]> {
-  const inferred = () => refusalLinks(look, deletionOf(ref, object))
+export async function deletionLinks(
+  look: Look,
+  ref: ObjectRef,
+  object: KubeObject,
+  users: readonly WritingUser[],
+): Promise<readonly Link[]> {
+  const write = deletionOf(ref, object, users)
+  const inferred = () => refusalLinks(look, write)
   if (!(await mayTry(look, ref, object))) return inferred()
   const tried = await look.reader.tryDelete(ref, ref.namespace, ref.name, object.metadata.uid ?? '')
-  return tried.state === 'found' ? [] : answerLinks(look, tried, 'DELETE', inferred)
+  return tried.state === 'found' ? refusalsOfOthers(look, write) : answerLinks(look, tried, 'DELETE', inferred)
 }
 
 /** Only what is being deleted already is ever tried, and only where the API server itself sees to it that a dry run is one. */
@@ -89,7 +125,12 @@ async function answerLinks(
       // A webhook with side effects may not be tried; and what changes meanwhile says nothing.
       if (/does not support dry run/.test(message) || code === 0 || code === 409 || isPatchTest(message))
         return inferred()
-      return [(await refusalIn(look, message, operation)) ?? refusedBy('server', '', operation, message)]
+      const refusal = await refusalIn(look, message, operation)
+      // What a policy says to the caller it need not say to the user that is to write.
+      const { cause } = refusal ?? {}
+      if (cause?.kind === 'admission-refuses' && cause.by === 'policy' && (await policyAsksForUser(look, cause.name)))
+        return inferred()
+      return [refusal ?? refusedBy('server', '', operation, message)]
     }
   }
 }

@@ -5,15 +5,15 @@
 import type { CustomResourceDefinition, Lease, Service } from '../../api/generated/types.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../../api/object.ts'
 import { componentLink } from './components.ts'
-import { isKubernetes } from './failures.ts'
+import { conditionSays, isKubernetes } from './failures.ts'
 import { type FinalizerOwner, type Link, lastLink, type ObjectRef } from './finding.ts'
-import type { KnownFinalizer } from './known-finalizers.ts'
-import { failureInLog } from './logs.ts'
+import { type KnownFinalizer, meantFor } from './known-finalizers.ts'
+import { wordInLog } from './logs.ts'
 import { DEFINITIONS, deletedAt, foundOf, itemsOf, kubectlName, LEASES, type Look, SERVICES, timeOf } from './look.ts'
 import { accountIn, type PastUser, pastUsers } from './past-users.ts'
 import { type Account, accountsOfGroup, isGranted, servesOtherGroups } from './roles.ts'
 import { webhooksOfGroup } from './webhooks.ts'
-import { controllerInWorkload, readWorkloads, type Workload, whyNotRunning } from './workloads.ts'
+import { controllerInWorkload, readOtherPods, readWorkloads, type Workload, whyNotRunning } from './workloads.ts'
 
 /** The manager of the finalizer's field, and when it last wrote the object. */
 export function setterOf(object: KubeObject, finalizer: string): ManagedFieldsEntry | undefined {
@@ -80,6 +80,7 @@ const pastWords = (past: readonly PastUser[]): string[] =>
 
 function lookedFor(ref: ObjectRef, object: KubeObject, finalizer: string, patterns: readonly string[]): string[] {
   const manager = setterOf(object, finalizer)?.manager
+  const elsewhere = meantFor(finalizer, ref.resource)
   return [
     ...(manager === undefined ? [] : [`a workload of ${manager}, which set it`]),
     ...(patterns.length > 0 ? [`workloads named like ${patterns.join(', ')}`] : []),
@@ -89,6 +90,7 @@ function lookedFor(ref: ObjectRef, object: KubeObject, finalizer: string, patter
     `workloads and webhooks named like ${wordsOf(finalizer, ref).join(', ') || finalizer}`,
     'a lease that is held by a name like those',
     `a write, since it was deleted, by anything that is no user's tool`,
+    ...(elsewhere.length === 0 ? [] : [`Kubernetes takes it off ${elsewhere.join(', ')} alone`]),
   ]
 }
 
@@ -97,7 +99,10 @@ interface Candidate {
   readonly evidence: string
   /** Only its name suggests that it is the controller. */
   readonly isNamed: boolean
-  /** How sure it is that this is the controller. 3: a write of it was seen. 2: its rules or webhooks suggest it. 1: its name is alike. */
+  /**
+   * How sure it is that this is the controller. 4: it set the finalizer, or of a family it is the one named like the object's group. 3: a
+   * write of it was seen, or it is known by name. 2: its rules or webhooks suggest it. 1: its name is alike.
+   */
   readonly strength: number
 }
 
@@ -123,11 +128,24 @@ async function workloadLinks(
       .filter((manager) => manager !== '' && !NO_CONTROLLER.test(manager)),
   )
   const words = wordsOf(finalizer, ref)
+  const setter = setterOf(object, finalizer)?.manager?.toLowerCase() ?? ''
   const users = new Map(past.flatMap(({ user, did }) => [[accountIn(user) ?? '', did] as const]))
-  const likely = all.flatMap((workload): Candidate[] => {
-    const evidence = evidenceFor(workload, { patterns, managers, accounts, webhooks, words, users })
-    return evidence === undefined ? [] : [{ workload, ...evidence }]
-  })
+  const traits = { ref, patterns, managers, setter, accounts, webhooks, words, users }
+  const among = (workloads: readonly Workload[], of: Traits) =>
+    workloads.flatMap((workload): Candidate[] => {
+      const evidence = evidenceFor(workload, of)
+      return evidence === undefined ? [] : [{ workload, ...evidence }]
+    })
+  let likely = among(all, traits)
+  if (likely.length === 0) {
+    // One that serves other namespaces alone, or runs in pods of its own.
+    const wide = isGuest ? accounts : await accountsOfGroup(look.reader, ref, true)
+    const spaces = new Set([...wide.keys(), ...users.keys()].map((account) => account.split('/')[0] ?? ''))
+    if (patterns.length > 0 || managers.size > 0) spaces.add('kube-system')
+    spaces.delete('')
+    const pods = await readOtherPods(look, [...spaces].slice(0, MOST_NAMESPACES))
+    likely = among([...all, ...pods], { ...traits, accounts: wide })
+  }
   // Programs of one family are named alike, and each has roles for its own kinds.
   const isOther = await Promise.all(
     likely.map(
@@ -145,9 +163,15 @@ async function workloadLinks(
   return states.slice(0, 1)
 }
 
+/** So many are looked through for pods without a workload. */
+const MOST_NAMESPACES = 5
+
 interface Traits {
+  readonly ref: ObjectRef
   readonly patterns: readonly string[]
   readonly managers: ReadonlySet<string>
+  /** The manager that set the finalizer, one of those or none. */
+  readonly setter: string
   /** `namespace/name` of service accounts, each with why. */
   readonly accounts: ReadonlyMap<string, string>
   /** `namespace/name` of workloads. */
@@ -159,7 +183,7 @@ interface Traits {
 
 function evidenceFor(
   workload: Workload,
-  { patterns, managers, accounts, webhooks, words, users }: Traits,
+  { ref, patterns, managers, setter, accounts, webhooks, words, users }: Traits,
 ): Omit<Candidate, 'workload'> | undefined {
   const { namespace, name, images, programs, labels } = workload
   const texts = [name, ...images.map((image) => image.replace(/[:@].*$/, '')), ...programs]
@@ -167,14 +191,19 @@ function evidenceFor(
     (key) => labels[key] ?? '',
   )
   const names = [...texts, ...parts].map((text) => text.toLowerCase())
-  const manager = [...managers].find((one) => names.some((text) => text === one))
+  const manager = [setter, ...managers].find((one) => managers.has(one) && names.includes(one))
   if (manager !== undefined)
-    return { evidence: `${manager} wrote the object, and it runs that`, isNamed: false, strength: 3 }
+    return {
+      evidence: `${manager} ${manager === setter ? 'set the finalizer' : 'wrote the object'}, and it runs that`,
+      isNamed: false,
+      strength: manager === setter ? 4 : 3,
+    }
   const did = users.get(`${namespace}/${workload.account}`)
   if (did !== undefined)
     return { evidence: `its account ${namespace}/${workload.account} ${did}`, isNamed: false, strength: 3 }
   const pattern = patterns.find((one) => names.some((text) => text.includes(one)))
-  if (pattern !== undefined) return { evidence: `it is named like ${pattern}`, isNamed: true, strength: 3 }
+  if (pattern !== undefined)
+    return { evidence: `it is named like ${pattern}`, isNamed: true, strength: isOfGroup(name, ref.group) ? 4 : 3 }
   const granted = accounts.get(`${namespace}/${workload.account}`)
   if (granted !== undefined) return { evidence: granted, isNamed: false, strength: 2 }
   if (webhooks.has(`${namespace}/${name}`))
@@ -185,6 +214,12 @@ function evidenceFor(
     one.length < LONG_WORD ? segments.has(one) : [...names, namespace.toLowerCase()].some((text) => text.includes(one)),
   )
   return word === undefined ? undefined : { evidence: `it is named like ${word}`, isNamed: true, strength: 1 }
+}
+
+/** Programs of one family serve groups of their own: `kustomize-controller` that of `kustomize.toolkit.fluxcd.io`. */
+function isOfGroup(name: string, group: string): boolean {
+  const first = group.split('.')[0] ?? ''
+  return first.length >= LONG_WORD && !COMMON.test(first) && name.toLowerCase().split(/[-._]/).includes(first)
 }
 
 /** Words in names of groups and finalizers that do not tell which software they belong to. */
@@ -206,6 +241,7 @@ function isOfOthers(finalizer: string, { group, kind }: ObjectRef): boolean {
   const [domain = '', rest = ''] = finalizer.includes('/') ? finalizer.split('/') : [finalizer]
   // Without a domain it says nothing of others either.
   if (!domain.includes('.')) return false
+  if (domain === group || domain.endsWith(`.${group}`) || group.endsWith(`.${domain}`)) return false
   const words = [...domain.split('.').slice(0, -1), ...rest.split(/[._]/)].map(plain)
   return !words.some((word) =>
     own.some((one) => word.includes(one) || (word.length >= 4 && one.includes(word) && !COMMON.test(word))),
@@ -232,13 +268,20 @@ async function workloadState(
   { workload, evidence, strength }: Candidate,
 ): Promise<Link> {
   const controller = controllerInWorkload(workload, evidence)
-  const stopped = await whyNotRunning(look, workload, controller)
+  const stopped = await whyNotRunning(look, workload, controller, isKubernetes(ref.group) ? '' : ref.group)
   if (stopped !== undefined) return stopped
   const forbidden = await notAllowed(look, ref, workload, controller)
   if (forbidden !== undefined) return forbidden
-  const failing = await failureInLog(look, ref, object, workload, controller)
-  if (failing !== undefined) return failing
-  return lastLink('slow', { kind: 'controller-at-work', controller, on: kubectlName(ref) }, strength < 3)
+  const word = await wordInLog(look, ref, object, workload, controller)
+  if (word?.failure !== undefined) return word.failure
+  const says = conditionSays(ref, object) ?? word?.says
+  const cause = {
+    kind: 'controller-at-work',
+    controller,
+    on: kubectlName(ref),
+    ...(says === undefined ? {} : { says }),
+  } as const
+  return lastLink('slow', cause, strength < 3)
 }
 
 function accountOf({ namespace, account }: Workload): Account {

@@ -7,7 +7,11 @@ import type { Examine } from './examine.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
 import { deletedAt, type Look, MOST_ALIKE, refOf } from './look.ts'
 import { deletionOf } from './rules.ts'
+
 import { listFailure } from './unreadable.ts'
+
+/** Instances are deleted by the API server itself. */
+const API_SERVER = [{ username: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] }]
 
 /** The API server looks again after a failure within minutes: when it has been longer, it is worth a word. */
 export async function instanceLinks(
@@ -42,7 +46,9 @@ export async function instanceLinks(
     const next = await Promise.all(marked.slice(0, MOST_ALIKE).map((one) => examine(look, resource, one)))
     const unmarked = alike.find(({ metadata }) => metadata.deletionTimestamp === undefined)
     const refused =
-      unmarked === undefined ? [] : await refusalLinks(look, deletionOf(refOf(resource, unmarked), unmarked))
+      unmarked === undefined
+        ? []
+        : await refusalLinks(look, deletionOf(refOf(resource, unmarked), unmarked, API_SERVER))
     links.push(waitingLink(cause, [...next, ...refused], () => lastLink('slow', cause, true)))
   }
   if (links.length > 0) return links

@@ -6,7 +6,7 @@ import { componentLink } from './components.ts'
 import { warningsAbout } from './failures.ts'
 import { type Cause, type Link, lastLink, type ObjectRef, verdictOf } from './finding.ts'
 import { deletedAt, foundOf, kubectlName, LEASES, type Look, NODES, timeOf } from './look.ts'
-import { updateOf } from './rules.ts'
+import { controllerUsers, kubeletUsers, updateOf } from './rules.ts'
 
 /** A node that is silent for longer is given up by Kubernetes. */
 const SILENT_MS = 40_000
@@ -29,7 +29,12 @@ export async function podLinks(look: Look, ref: ObjectRef, pod: Pod): Promise<re
       : await silentNode(look, node, kubectlName(ref))
   // A collector that is there deletes it in the kubelet's place.
   if (silent !== undefined)
-    return [...(verdictOf(silent) === 'slow' ? await deletionLinks(look, ref, pod) : []), silent]
+    return [
+      ...(verdictOf(silent) === 'slow'
+        ? await deletionLinks(look, ref, pod, controllerUsers('pod-garbage-collector'))
+        : []),
+      silent,
+    ]
   const refused = isLetGo ? [] : await refusedEnd(look, ref, pod)
   if (refused.length > 0) return refused
   // The kubelet lets it go as soon as its containers have ended, however long its grace period is.
@@ -39,6 +44,8 @@ export async function podLinks(look: Look, ref: ObjectRef, pod: Pod): Promise<re
   const failing = await kubeletFailure(look, ref, node, deletedAt(metadata))
   if (failing !== undefined) return [failing]
   if (isLetGo) return []
+  const unwell = node === '' ? undefined : await unwellNode(look, node)
+  if (unwell !== undefined) return [unwell]
   const late = Math.round((look.now - due) / 1000)
   const left = runningContainers(status)
   const isEarly = due < ends
@@ -60,8 +67,9 @@ export async function podLinks(look: Look, ref: ObjectRef, pod: Pod): Promise<re
  * without a grace period.
  */
 async function refusedEnd(look: Look, ref: ObjectRef, pod: Pod): Promise<readonly Link[]> {
-  const untold = await refusalLinks(look, updateOf(ref, pod, 'status'))
-  return untold.length > 0 || !hasEnded(pod.status) ? untold : deletionLinks(look, ref, pod)
+  const kubelet = kubeletUsers(pod.spec?.nodeName ?? '')
+  const untold = await refusalLinks(look, updateOf(ref, pod, 'status', kubelet))
+  return untold.length > 0 || !hasEnded(pod.status) ? untold : deletionLinks(look, ref, pod, kubelet)
 }
 
 type Status = Pod['status']
@@ -123,6 +131,24 @@ export async function silentNode(look: Look, name: string, on: string): Promise<
   })
 }
 
+/** A node that speaks and says of itself that it is not ready: what it says, a container runtime that is down, keeps it from ending pods. */
+async function unwellNode({ reader }: Look, name: string): Promise<Link | undefined> {
+  const node = foundOf(await reader.get<Node>(NODES, '', name))
+  const ready = node?.status?.conditions?.find(({ type }) => type === 'Ready')
+  if (ready?.status !== 'False') return undefined
+  const { reason = '', message = '', lastTransitionTime: at } = ready
+  const what = TROUBLES.find(([, pattern]) => pattern.test(message))?.[0] ?? 'other'
+  const cause = {
+    kind: 'kubelet-failing',
+    node: name,
+    what,
+    reason,
+    message,
+    ...(at === undefined ? {} : { at }),
+  } as const
+  return lastLink('refused', cause, true)
+}
+
 type Trouble = (Cause & { kind: 'kubelet-failing' })['what']
 
 /** What kubelets say when they cannot end a pod: the first pattern that fits tells which part fails. */
@@ -130,7 +156,7 @@ const TROUBLES: readonly (readonly [Trouble, RegExp])[] = [
   ['volume', /unmount|teardown|device is busy|target is busy|volume.*(still|in use)|FailedUnMount|FailedUnmapDevice/i],
   [
     'runtime',
-    /shim|ttrpc|containerd\.sock|connection error|runtime.*(not ready|down|unavailable)|task .*not found|DeadlineExceeded.*(StopContainer|runtime service)/i,
+    /shim|ttrpc|PLEG|containerd\.sock|connection error|runtime.*(not ready|is down|unavailable|not responding)|task .*not found|DeadlineExceeded.*(StopContainer|runtime service)/i,
   ],
   ['sandbox', /sandbox|cni|network plugin|teardown.*network|networkPlugin/i],
   ['container', /kill|stop.*container|unkillable|did not (exit|terminate)|is running after/i],

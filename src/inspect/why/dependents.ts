@@ -1,12 +1,14 @@
 /** Owners that wait for what they own (foregroundDeletion, orphan): which dependents there are, and which of them block. */
-import type { KubeObject } from '../../api/object.ts'
+import { type KubeObject, parseApiVersion } from '../../api/object.ts'
+import { formatTime } from '../../base/clock.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
-import { refusalLinks } from './admission.ts'
+import { refusalLinks, silentRefusals } from './admission.ts'
 import { componentLink } from './components.ts'
 import type { Examine } from './examine.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
-import { kubectlName, type Look, MOST_ALIKE, refOf } from './look.ts'
-import { deletionOf, updateOf } from './rules.ts'
+import { deletedAt, kubectlName, type Look, MOST_ALIKE, refOf } from './look.ts'
+import { controllerUsers, deletionOf, updateOf } from './rules.ts'
+import { unavailableApis } from './unavailable.ts'
 
 export interface Dependent {
   readonly resource: NamedResource
@@ -49,7 +51,12 @@ export async function dependentsOf(
   return { dependents: lists.flat(), failed }
 }
 
-export async function foregroundLinks(look: Look, owner: ObjectRef, examine: Examine): Promise<readonly Link[]> {
+export async function foregroundLinks(
+  look: Look,
+  owner: ObjectRef,
+  object: KubeObject,
+  examine: Examine,
+): Promise<readonly Link[]> {
   const [{ dependents, failed }, collector] = await Promise.all([
     dependentsOf(look, owner),
     componentLink(look, 'kube-controller-manager', 'garbage collector', kubectlName(owner)),
@@ -74,14 +81,58 @@ export async function foregroundLinks(look: Look, owner: ObjectRef, examine: Exa
       links.push(waitingLink(cause, [await examine(look, resource, object)], () => collector))
     }
   }
-  const [unmarked] = blocking.filter(({ object }) => object.metadata.deletionTimestamp === undefined)
-  if (unmarked !== undefined) {
-    const dependent = refOf(unmarked.resource, unmarked.object)
-    const refused = await refusalLinks(look, deletionOf(dependent, unmarked.object))
+  const unmarked = blocking.filter(({ object }) => object.metadata.deletionTimestamp === undefined)
+  const since = deletedAt(object.metadata)
+  for (const one of alikeInFault(look, unmarked)) {
+    const dependent = refOf(one.resource, one.object)
+    const write = deletionOf(dependent, one.object, COLLECTOR)
+    const known = [...(await unresolvedOwners(look, dependent, one.object)), ...(await refusalLinks(look, write))]
+    const isLate = unmarked.length <= MOST_LATE && look.now - since > LATE_MS
+    const refused = known.length > 0 || !isLate ? known : await silentRefusals(look, write, formatTime(since))
     const next = refused.length > 0 ? refused : [collector]
     links.push(waitingLink({ kind: 'blocking-dependent', dependent, count: blocking.length }, next, () => collector))
   }
   return links
+}
+
+const COLLECTOR = controllerUsers('generic-garbage-collector')
+/** The collector deletes a dependent within seconds, where it has not many to delete. */
+const LATE_MS = 30_000
+const MOST_LATE = 20
+
+/** One of all, and besides it one of those that name an owner of a kind that is not served. */
+function alikeInFault(look: Look, unmarked: readonly Dependent[]): readonly Dependent[] {
+  const [first] = unmarked
+  const odd = unmarked.find(({ object }) => unservedOwners(look, object).length > 0)
+  return [...new Set([odd, first])].filter((one) => one !== undefined)
+}
+
+/**
+ * Owners that no served kind is: the collector asks for each owner in the very version that the reference gives, and does nothing about a
+ * dependent whose owner it cannot ask for.
+ */
+export const unservedOwners = ({ kinds }: Look, { metadata }: KubeObject) =>
+  (metadata.ownerReferences ?? []).filter(({ apiVersion, kind }) => {
+    const { group, version } = parseApiVersion(apiVersion)
+    return !kinds.everyVersion.some((one) => one.group === group && one.version === version && one.kind === kind)
+  })
+
+async function unresolvedOwners(look: Look, dependent: ObjectRef, object: KubeObject): Promise<readonly Link[]> {
+  const unserved = unservedOwners(look, object)
+  const isDown = ({ apiVersion }: { readonly apiVersion: string }) => look.kinds.stale.includes(apiVersion)
+  const down = unserved.some(isDown) ? await unavailableApis(look) : []
+  return [
+    ...down,
+    ...unserved
+      .filter((owner) => !isDown(owner))
+      .map(({ apiVersion, kind, name }) =>
+        lastLink(
+          'cannot-end',
+          { kind: 'unserved-owner', object: dependent, owner: `${kind} ${name}`, apiVersion },
+          true,
+        ),
+      ),
+  ]
 }
 
 /** The collector takes the reference off each dependent: an update that may be refused. */
@@ -91,7 +142,7 @@ export async function orphanLinks(look: Look, owner: ObjectRef): Promise<readonl
     componentLink(look, 'kube-controller-manager', 'garbage collector', kubectlName(owner)),
   ])
   for (const { resource, object } of dependents.slice(0, MOST_ALIKE)) {
-    const refused = await refusalLinks(look, updateOf(refOf(resource, object), object))
+    const refused = await refusalLinks(look, updateOf(refOf(resource, object), object, '', COLLECTOR))
     if (refused.length > 0) return refused
   }
   return [collector]

@@ -12,6 +12,7 @@ import type { Examine } from './examine.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
 import { BUDGETS, builtinRef, itemsOf, kubectlName, type Look, MOST_ALIKE, NODES, PODS, unseenLink } from './look.ts'
 import { evictionOf } from './rules.ts'
+import { attachmentsOfNode } from './storage.ts'
 
 /** Of a node: its pods that do not end, and those that no eviction may take. */
 export async function drainLinks(look: Look, node: string, examine: Examine): Promise<readonly Link[]> {
@@ -26,9 +27,21 @@ export async function drainLinks(look: Look, node: string, examine: Examine): Pr
   for (const pod of drained.filter(({ metadata }) => metadata.deletionTimestamp === undefined)) {
     const budget = await budgetLink(look, pod)
     if (budget !== undefined) links.push(budget)
-    links.push(...(await refusalLinks(look, evictionOf(podRef(pod)))))
+    links.push(...(await refusalLinks(look, evictionOf(podRef(pod)))), ...toldToStay(pod))
   }
   return links
+}
+
+/** `karpenter.sh/do-not-disrupt: true`, `cluster-autoscaler.kubernetes.io/safe-to-evict: false`: what drains by itself waits for such a pod. */
+function toldToStay(pod: Pod): readonly Link[] {
+  const annotation = Object.entries(pod.metadata.annotations ?? {}).find(
+    ([key, value]) =>
+      (/[./](do-not-disrupt|do-not-evict)$/.test(key) && value === 'true') ||
+      (/[./]safe-to-evict$/.test(key) && value === 'false'),
+  )?.[0]
+  if (annotation === undefined) return []
+  const how = `its annotation ${annotation} tells drains to leave it`
+  return [lastLink('will-end', { kind: 'in-use', by: podRef(pod), how, isDeleted: false }, true)]
 }
 
 /** Pods of DaemonSets and static pods stay through a drain. */
@@ -61,12 +74,17 @@ export async function budgetLink(look: Look, pod: Pod): Promise<Link | undefined
       budget,
       `more than one budget selects the pod (${budget.metadata.name}, ${second.metadata.name}), which evictions do not support`,
     )
+  const failed = budget.status?.conditions?.find(
+    ({ type, status }) => type === 'DisruptionAllowed' && status === 'False',
+  )
   const { disruptionsAllowed = 0, currentHealthy = 0, desiredHealthy = 0, expectedPods = 0 } = budget.status ?? {}
   const policy = budget.spec?.unhealthyPodEvictionPolicy
   // A pod that is not ready may go, always or while enough others are well.
   if (!isReady(pod) && (policy === 'AlwaysAllow' || (currentHealthy >= desiredHealthy && desiredHealthy > 0)))
     return undefined
   if (disruptionsAllowed > 0) return undefined
+  // Where its controller cannot count at all, the numbers tell nothing.
+  if (failed?.reason === 'SyncFailed') return refused(budget, `it allows no disruption: ${failed.message}`)
   return refused(
     budget,
     `it allows no disruption: ${currentHealthy} of ${expectedPods} pods are healthy, and it wants ${desiredHealthy}`,
@@ -86,7 +104,9 @@ export async function machineLinks(
       ? ref.name
       : asText(asObject(status['nodeRef'])['name']) || asText(status['nodeName'])
   if (named === '') return []
-  const links = [...(await drainLinks(look, named, examine))]
+  const drained = await drainLinks(look, named, examine)
+  // What ends the machine waits for the drain, and then until its volumes are detached.
+  const links = drained.length > 0 ? [...drained] : [...(await attachmentsOfNode(look, named, examine))]
   const node = await look.reader.get(NODES, '', named)
   if (node.state === 'missing') return []
   const silent = links.length === 0 ? undefined : await silentNode(look, named, kubectlName(ref))
@@ -105,7 +125,9 @@ export async function liveDrainLinks(
 ): Promise<readonly Link[]> {
   if (ref.group === '' && ref.resource === 'nodes') {
     const { spec } = object as Node
-    return spec?.unschedulable === true ? drainLinks(look, ref.name, examine) : []
+    if (spec?.unschedulable !== true) return []
+    // kubectl does not heed what tells those that drain by themselves to leave a pod.
+    return (await drainLinks(look, ref.name, examine)).filter(({ cause }) => cause.kind !== 'in-use')
   }
   if (ref.group === '' && ref.resource === 'pods') {
     const pod = object as Pod

@@ -13,11 +13,11 @@ import { liveDrainLinks, machineLinks } from './drains.ts'
 import { failureLinks, lostOwners, missingNeeds } from './failures.ts'
 import { type Link, lastLink, type ObjectRef, verdictOf, waitingLink } from './finding.ts'
 import { type KnownFinalizer, knownFinalizer } from './known-finalizers.ts'
-import { deletedAt, kubectlName, type Look, MOST_DEEP, MOST_EXAMINED, refOf } from './look.ts'
+import { deletedAt, kubectlName, type Look, MOST_DEEP, MOST_EXAMINED, refOf, timeOf } from './look.ts'
 import { namespaceLinks } from './namespaces.ts'
 import { partLinks } from './parts.ts'
-import { pausedLink } from './paused.ts'
-import { deletionOf } from './rules.ts'
+import { pausedByOwner, pausedLink } from './paused.ts'
+import { accountUser, controllerUsers, deletionOf, type WritingUser } from './rules.ts'
 import { attachmentLinks, attachmentsOfVolume, claimLinks, volumeLinks } from './storage.ts'
 import { reservationLinks, userLinks } from './users.ts'
 
@@ -124,27 +124,49 @@ async function finalizerLink(look: Look, ref: ObjectRef, object: KubeObject, fin
   // What it waits for comes before what its controller would do then.
   if (waits.length > 0) return waitingLink(cause, waits, () => lastLink('slow', cause, true))
   const isCollector = known?.follow === 'foreground' || known?.follow === 'orphan'
-  const [removal, controllers, failures, needs] = await Promise.all([
-    removalLinks(look, ref, object, finalizer),
+  const [controllers, failures, needs] = await Promise.all([
     isCollector
       ? componentLink(look, 'kube-controller-manager', known.controller, kubectlName(ref)).then((link) => [link])
       : controllerLinks(look, ref, object, finalizer, known),
     isCollector ? [] : failureLinks(look, ref, object, typeof known?.runsIn !== 'string'),
     isCollector ? [] : missingNeeds(look, ref, object),
   ])
-  const told = [...removal, ...failures, ...needs]
+  const removal = await removalLinks(look, ref, object, finalizer, usersOf(known, controllers))
+  // What a controller said while it was there is not why the object stays once it is gone.
+  const isGone = controllers.length > 0 && controllers.every((link) => verdictOf(link) === 'nobody')
+  const since = deletedAt(object.metadata)
+  const isPast = (link: Link) => isGone && (!controllers.some(({ inferred }) => inferred) || saidBefore(link, since))
+  const unknown = removal.filter((link) => verdictOf(link) === 'slow')
+  const told = [
+    ...removal.filter((link) => !unknown.includes(link)),
+    ...failures.filter((link) => !isPast(link)),
+    ...needs,
+  ]
   // A controller that is there and says nothing waits for something.
   const isAtWork = told.length === 0 && controllers.every((link) => verdictOf(link) === 'slow')
   const waitsFor = isAtWork && !isCollector ? await unsaid(look, ref, object, finalizer) : []
   const overdue = isAtWork && waitsFor.length === 0 ? overdueLink(look, object, known) : undefined
   if (waitsFor.length > 0) return waitingLink(cause, waitsFor, () => lastLink('slow', cause, true))
-  const next = [...told, ...(overdue === undefined ? [] : [overdue]), ...controllers]
+  const next = [...told, ...(overdue === undefined ? [] : [overdue]), ...controllers, ...unknown]
   return waitingLink(cause, next, () => lastLink('slow', cause, true))
 }
 
+/** The users of which one takes a finalizer off, where that is known. */
+function usersOf(known: KnownFinalizer | undefined, controllers: readonly Link[]): readonly WritingUser[] {
+  if (known?.account !== undefined) return controllerUsers(known.account)
+  const accounts = controllers.flatMap(({ cause }) =>
+    'controller' in cause && typeof cause.controller === 'object' ? (cause.controller.account ?? []) : [],
+  )
+  return accounts.map(({ namespace, name }) => accountUser(namespace, name))
+}
+
+/** Clocks of seconds: what was said in the second of the delete may be of its end. */
+const saidBefore = ({ cause }: Link, since: number): boolean =>
+  'at' in cause && cause.at !== undefined && timeOf(cause.at) < since - 1000
+
 /** What a controller that says nothing may wait for. */
 async function unsaid(look: Look, ref: ObjectRef, object: KubeObject, finalizer: string): Promise<readonly Link[]> {
-  const paused = pausedLink(ref, object)
+  const paused = pausedLink(ref, object) ?? (await pausedByOwner(look, object))
   const parts = await partLinks(look, ref, object, examine)
   const users = parts.length > 0 ? [] : await userLinks(look, ref, finalizer, examine)
   return [...(paused === undefined ? [] : [paused]), ...parts, ...users]
@@ -176,7 +198,7 @@ async function followLinks(
     case undefined:
       return []
     case 'foreground':
-      return waiting(await foregroundLinks(look, ref, examine))
+      return waiting(await foregroundLinks(look, ref, object, examine))
     case 'orphan':
       return waiting(await orphanLinks(look, ref))
     case 'claim':

@@ -12,7 +12,7 @@ import { DYN } from '../../api/cel/types.ts'
 import { CelError, MapValue, mapKeyOf, type Value, wrap } from '../../api/cel/values.ts'
 import { asJson, type JsonObject, type KubeObject } from '../../api/object.ts'
 import { policyFunctions, policyVariables } from '../../api/validation/policy-expressions.ts'
-import type { WriteRequest } from './rules.ts'
+import type { WriteRequest, WritingUser } from './rules.ts'
 
 /** `fails`: the API server would come to the same error. */
 export type Evaluated =
@@ -22,12 +22,21 @@ export type Evaluated =
 
 const UNKNOWN = { is: 'unknown' } as const
 /** Of a request what is known only when it is made. */
-const OF_THE_CALLER = /\brequest\.(userInfo|options|dryRun)\b|\brequest\[/
+const OF_THE_REQUEST = /\brequest\.(options|dryRun)\b|\brequest\[|\brequest\.userInfo\.(uid|extra)\b/
+/** What is known where it is known which user will send it. */
+const OF_THE_USER = /\brequest\.userInfo\b/
+
+/** Whether an expression asks after the user that sends the request, or after what it may do. */
+export const asksUser = (expression: string): boolean =>
+  OF_THE_USER.test(expression) || /\bauthorizer\b/.test(expression)
 /** Parts of an object that are not in its metadata. */
 const BEYOND_METADATA = /\b(object|oldObject)(?!\.(metadata|kind|apiVersion)\b)\s*[.[]/
 
 export function evaluated(expression: string, variables: Variables, isWhole: boolean): Evaluated {
-  if (OF_THE_CALLER.test(expression) || (!isWhole && BEYOND_METADATA.test(expression))) return UNKNOWN
+  const request = variables.get('request')
+  const isUserKnown = request instanceof MapValue && request.entries.has(mapKeyOf('userInfo'))
+  if (OF_THE_REQUEST.test(expression) || (OF_THE_USER.test(expression) && !isUserKnown)) return UNKNOWN
+  if (!isWhole && BEYOND_METADATA.test(expression)) return UNKNOWN
   try {
     const environment = { variables: policyVariables, mixed: true, functions: policyFunctions() }
     const checked = typeCheck(parse(expression), environment)
@@ -56,7 +65,11 @@ export function conditionsOf({ matchConditions = [] }: Conditional, variables: V
 export const isWhole = ({ object, oldObject }: WriteRequest): boolean =>
   [object, oldObject].every((one) => one?.kind !== 'PartialObjectMetadata' && one?.kind !== 'Secret')
 
-export function variablesOf(write: WriteRequest, namespaceObject: KubeObject | undefined): Map<string, Value> {
+export function variablesOf(
+  write: WriteRequest,
+  namespaceObject: KubeObject | undefined,
+  user?: WritingUser,
+): Map<string, Value> {
   const { ref, operation, subresource, object, oldObject } = write
   const { group, version, kind, resource, namespace, name } = ref
   const request: JsonObject = {
@@ -69,6 +82,7 @@ export function variablesOf(write: WriteRequest, namespaceObject: KubeObject | u
     requestResource: { group, version, resource },
     subResource: subresource,
     requestSubResource: subresource,
+    ...(user === undefined ? {} : { userInfo: asJson(user) }),
   }
   const asValue = (one: KubeObject | undefined) => (one === undefined ? null : wrap(asJson(one), DYN))
   return new Map<string, Value>([

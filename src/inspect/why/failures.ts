@@ -79,6 +79,19 @@ function badConditions({ group }: ObjectRef, object: SpecAndStatus): readonly Wa
   return found
 }
 
+/** What the newest condition that was written since the object was deleted says of its end; undefined: none does. */
+export function conditionSays({ group }: ObjectRef, object: SpecAndStatus): string | undefined {
+  if (isKubernetes(group)) return undefined
+  const since = deletedAt(object.metadata)
+  const said = asList(asObject(object.status)['conditions'])
+    .map(asObject)
+    .filter(
+      ({ lastTransitionTime, message }) => asText(message) !== '' && timeOf(asText(lastTransitionTime)) >= since - 1000,
+    )
+    .toSorted((a, b) => timeOf(asText(b['lastTransitionTime'])) - timeOf(asText(a['lastTransitionTime'])))[0]
+  return said === undefined ? undefined : asText(said['message'])
+}
+
 const FAILS =
   /(error|fail|cannot|can't|unable|denied|forbidden|refused|timed? ?out|not found|unreachable|no such|invalid|exceeded)/i
 
@@ -134,7 +147,7 @@ export function classify(
   ]
 }
 
-interface Named {
+export interface Named {
   readonly field: string
   readonly kind: string
   readonly group: string

@@ -31,6 +31,8 @@ export interface FinalizerOwner {
   /** The workload that it runs in, a component of Kubernetes, or a program outside of the cluster that left signs of life. */
   readonly as: 'workload' | 'component' | 'outside'
   readonly workload?: ObjectRef
+  /** The service account that its pods run as. */
+  readonly account?: { readonly namespace: string; readonly name: string }
   /** By what it was found. */
   readonly evidence: string
 }
@@ -59,7 +61,13 @@ export type Cause =
       readonly setBy?: string
       readonly setAt?: string
     }
-  | { readonly kind: 'controller-at-work'; readonly controller: FinalizerOwner; readonly on: string }
+  | {
+      readonly kind: 'controller-at-work'
+      readonly controller: FinalizerOwner
+      readonly on: string
+      /** The last that it said of the object, since that was deleted. */
+      readonly says?: string
+    }
   | {
       readonly kind: 'controller-missing'
       readonly finalizer: string
@@ -94,6 +102,8 @@ export type Cause =
   /** `by`: the annotation or field that tells the controller to leave the object alone. */
   | { readonly kind: 'paused'; readonly controller: string; readonly by: string }
   | { readonly kind: 'lost-owner'; readonly object: ObjectRef; readonly owner: string; readonly note: string }
+  /** The garbage collector cannot ask for the owner that a reference names: no kind of that version is served. */
+  | { readonly kind: 'unserved-owner'; readonly object: ObjectRef; readonly owner: string; readonly apiVersion: string }
   | {
       readonly kind: 'namespace-terminating'
       readonly namespace: string

@@ -21,6 +21,8 @@ export interface KnownFinalizer {
   readonly controller: string
   /** A component of Kubernetes, or what the names, images or labels of the workload contain that it runs in. */
   readonly runsIn: 'kube-controller-manager' | 'kube-apiserver' | 'cloud-controller-manager' | readonly string[]
+  /** Of a controller of kube-controller-manager: the service account that it may have. */
+  readonly account?: string
   readonly does: string
   /** What stays behind when it is taken off by hand. */
   readonly leaves: string
@@ -34,6 +36,7 @@ export const KNOWN_FINALIZERS: readonly KnownFinalizer[] = [
     finalizer: 'foregroundDeletion',
     controller: 'garbage collector',
     runsIn: KCM,
+    account: 'generic-garbage-collector',
     does: 'deletes the dependents first, and waits for those that block their owner',
     leaves: 'the dependents stay until the garbage collector finds that their owner is gone, and deletes them then',
     follow: 'foreground',
@@ -42,14 +45,17 @@ export const KNOWN_FINALIZERS: readonly KnownFinalizer[] = [
     finalizer: 'orphan',
     controller: 'garbage collector',
     runsIn: KCM,
+    account: 'generic-garbage-collector',
     does: 'takes the owner reference off each dependent, so that they live on',
     leaves: 'dependents that still name this owner are deleted by the garbage collector',
     follow: 'orphan',
   },
   {
     finalizer: 'kubernetes.io/pvc-protection',
+    resources: ['persistentvolumeclaims'],
     controller: 'pvc-protection-controller',
     runsIn: KCM,
+    account: 'pvc-protection-controller',
     does: 'waits until no pod uses the claim',
     leaves:
       'pods that use the claim lose their volume when they are restarted, and data if the volume is deleted with it',
@@ -57,16 +63,20 @@ export const KNOWN_FINALIZERS: readonly KnownFinalizer[] = [
   },
   {
     finalizer: 'kubernetes.io/pv-protection',
+    resources: ['persistentvolumes'],
     controller: 'pv-protection-controller',
     runsIn: KCM,
+    account: 'pv-protection-controller',
     does: 'waits until the volume is bound to no claim',
     leaves: 'the claim is Lost, and the disk behind the volume is no longer managed',
     follow: 'volume',
   },
   {
     finalizer: 'kubernetes.io/vac-protection',
+    resources: ['volumeattributesclasses'],
     controller: 'volumeattributesclass-protection-controller',
     runsIn: KCM,
+    account: 'volumeattributesclass-protection-controller',
     does: 'waits until no claim and no volume has the class, or is on its way to it',
     leaves: 'claims and volumes name a class that is no longer there',
   },
@@ -75,6 +85,7 @@ export const KNOWN_FINALIZERS: readonly KnownFinalizer[] = [
     resources: ['resourceclaims'],
     controller: 'resourceclaim-controller',
     runsIn: KCM,
+    account: 'resource-claim-controller',
     does: 'waits until the claim is reserved for no pod, and gives its devices free',
     leaves: 'pods that use the claim run on with devices that the scheduler gives to others',
     follow: 'reservations',
@@ -99,6 +110,7 @@ export const KNOWN_FINALIZERS: readonly KnownFinalizer[] = [
   },
   {
     finalizer: 'external-provisioner.volume.kubernetes.io/finalizer',
+    resources: ['persistentvolumes'],
     controller: 'external-provisioner of the driver',
     runsIn: ['provisioner', 'csi'],
     does: 'deletes the disk behind the volume (reclaimPolicy Delete)',
@@ -106,8 +118,10 @@ export const KNOWN_FINALIZERS: readonly KnownFinalizer[] = [
   },
   {
     finalizer: 'kubernetes.io/pv-controller',
+    resources: ['persistentvolumes'],
     controller: 'persistentvolume-binder-controller',
     runsIn: KCM,
+    account: 'persistent-volume-binder',
     does: 'deletes the disk behind an in-tree volume (reclaimPolicy Delete)',
     leaves: 'the disk in the storage system',
   },
@@ -127,13 +141,16 @@ export const KNOWN_FINALIZERS: readonly KnownFinalizer[] = [
   },
   {
     finalizer: 'batch.kubernetes.io/job-tracking',
+    resources: ['pods'],
     controller: 'job-controller',
     runsIn: KCM,
+    account: 'job-controller',
     does: 'counts the pod in its Job before it goes',
     leaves: 'the Job may count the pod as failed or not at all',
   },
   {
     finalizer: 'service.kubernetes.io/load-balancer-cleanup',
+    resources: ['services'],
     controller: 'service controller of the cloud-controller-manager',
     runsIn: 'cloud-controller-manager',
     does: 'takes the load balancer down',
@@ -148,6 +165,13 @@ export const KNOWN_FINALIZERS: readonly KnownFinalizer[] = [
   },
   {
     finalizer: 'ingress.k8s.aws/*',
+    controller: 'AWS Load Balancer Controller',
+    runsIn: ['aws-load-balancer-controller'],
+    does: 'takes the load balancer of the Ingress (group) down',
+    leaves: 'the load balancer, target groups and security groups at AWS',
+  },
+  {
+    finalizer: 'group.ingress.k8s.aws/*',
     controller: 'AWS Load Balancer Controller',
     runsIn: ['aws-load-balancer-controller'],
     does: 'takes the load balancer of the Ingress (group) down',
@@ -169,6 +193,7 @@ export const KNOWN_FINALIZERS: readonly KnownFinalizer[] = [
   },
   {
     finalizer: 'customresourcecleanup.apiextensions.k8s.io',
+    resources: ['customresourcedefinitions'],
     controller: 'custom resource finalizer of the API server',
     runsIn: 'kube-apiserver',
     does: 'deletes every instance of the definition, and waits until they are gone',
@@ -323,6 +348,12 @@ const patterns = KNOWN_FINALIZERS.map((known) => ({
 export function knownFinalizer(finalizer: string, resource: string): KnownFinalizer | undefined {
   return patterns.find(({ known, pattern }) => pattern.test(finalizer) && (known.resources?.includes(resource) ?? true))
     ?.known
+}
+
+/** Of a finalizer that means something on other resources alone: which. */
+export function meantFor(finalizer: string, resource: string): readonly string[] {
+  const known = patterns.filter(({ pattern }) => pattern.test(finalizer)).map((one) => one.known.resources)
+  return known.includes(undefined) ? [] : known.flatMap((resources = []) => resources).filter((one) => one !== resource)
 }
 
 /** What is left by a finalizer that is taken off by hand, where nothing is known of it. */

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { failureIn, linesOf } from './logs.ts'
+import { isFailure, linesOf, newestAbout } from './logs.ts'
+
+function failureIn(...given: Parameters<typeof newestAbout>) {
+  const newest = newestAbout(...given)
+  return newest !== undefined && isFailure(newest) ? newest : undefined
+}
 
 const ref = { group: 'acme.test', version: 'v1', resource: 'widgets', kind: 'Widget', namespace: 'shop', name: 'w' }
 const AT = Date.parse('2026-11-24T10:00:00Z')

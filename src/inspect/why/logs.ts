@@ -40,11 +40,11 @@ const ERROR =
 const CONFLICT = /object has been modified|please apply your changes|optimistic lock/i
 
 /**
- * The newest line about an object, where it tells of a failure: what came after a failure and does not is work that goes on.
+ * The newest line about an object: where it tells of a failure, that is one; what came after a failure and does not is work that goes on.
  *
  * A line is about it that has its name as a word of its own, and its uid, namespace or kind.
  */
-export function failureIn(lines: readonly LogLine[], ref: ObjectRef, since: number): LogLine | undefined {
+export function newestAbout(lines: readonly LogLine[], ref: ObjectRef, since: number): LogLine | undefined {
   const { name, namespace, kind, uid } = ref
   const word = new RegExp(`(?<![a-z0-9-])${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?![a-z0-9-])`)
   const others = [kind, namespace].filter((text) => text !== '').map((text) => text.toLowerCase())
@@ -55,12 +55,13 @@ export function failureIn(lines: readonly LogLine[], ref: ObjectRef, since: numb
     const lower = text.toLowerCase()
     return word.test(text) && others.some((other) => lower.includes(other))
   })
-  const newest = about.reduce<LogLine | undefined>(
+  return about.reduce<LogLine | undefined>(
     (best, one) => (best !== undefined && best.at > one.at ? best : one),
     undefined,
   )
-  return newest !== undefined && ERROR.test(newest.text) && !CONFLICT.test(newest.text) ? newest : undefined
 }
+
+export const isFailure = ({ text }: LogLine): boolean => ERROR.test(text) && !CONFLICT.test(text)
 
 /** Of a line in JSON its message and error. */
 function wordsOf(text: string): string {
@@ -78,23 +79,24 @@ function parsed(text: string): JsonObject {
   }
 }
 
-/** Needs the right to get `pods/log`; without it nothing is found, which the reader notes. */
-export async function failureInLog(
+/** A failure, or what it says besides; undefined: nothing. Needs the right to get `pods/log`; without it nothing is found, which the reader notes. */
+export async function wordInLog(
   look: Look,
   ref: ObjectRef,
   object: KubeObject,
   workload: Workload,
   controller: FinalizerOwner,
-): Promise<Link | undefined> {
-  const { namespace, selector } = workload
+): Promise<{ readonly failure?: Link; readonly says?: string } | undefined> {
+  const { namespace, pods: selector } = workload
   const since = deletedAt(object.metadata)
   if (Number.isNaN(since)) return undefined
-  const pods = itemsOf(await look.reader.list<Pod>(PODS, { namespace, labelSelector: selector }))
+  const pods = itemsOf(await look.reader.list<Pod>(PODS, { namespace, ...selector }))
   const running = pods.filter(({ status }) => status?.phase === 'Running').slice(0, MOST_PODS)
   const logs = await Promise.all(running.map((pod) => logOf(look, pod, since)))
-  const found = failureIn(logs.flatMap(linesOf), ref, since)
+  const found = newestAbout(logs.flatMap(linesOf), ref, since)
   if (found === undefined) return undefined
   const { time, text } = found
+  if (!isFailure(found)) return { says: wordsOf(text) }
   const said = {
     source: 'log',
     controller: controller.name,
@@ -102,7 +104,7 @@ export async function failureInLog(
     message: wordsOf(text),
     at: time,
   } as const
-  return lastLink(...classify(ref, said), true)
+  return { failure: lastLink(...classify(ref, said), true) }
 }
 
 /** The end of it since then; '' where it cannot be read. */

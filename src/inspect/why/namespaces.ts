@@ -2,16 +2,16 @@
  * A namespace that is being deleted. It is emptied in an order: pods first, and while any is left nothing else; then everything else
  * that discovery knows, all at once; then its own finalizer goes.
  */
-import type { APIService, Namespace, Pod } from '../../api/generated/types.ts'
+import type { Namespace, Pod } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { refusalIn, refusalLinks } from './admission.ts'
 import { componentLink } from './components.ts'
 import type { Examine } from './examine.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
-import { API_SERVICES, kubectlName, type Look, MOST_ALIKE, PODS, refOf } from './look.ts'
-import { deletionOf, updateOf } from './rules.ts'
-import { serviceState } from './services.ts'
+import { kubectlName, type Look, MOST_ALIKE, PODS, refOf } from './look.ts'
+import { controllerUsers, deletionOf, updateOf } from './rules.ts'
+import { unavailableApis } from './unavailable.ts'
 import { listFailure } from './unreadable.ts'
 
 /** What the finalizer `kubernetes` of a namespace's spec waits for. */
@@ -51,7 +51,10 @@ export async function namespaceLinks(
     ({ type, status: is }) => is === 'True' && (REMAINING as readonly string[]).includes(type),
   )
   if (unlisted === undefined || remaining.length === 0)
-    return [...(await refusalLinks(look, updateOf(ref, object, 'finalize'))), await controller]
+    return [
+      ...(await refusalLinks(look, updateOf(ref, object, 'finalize', controllerUsers('namespace-controller')))),
+      await controller,
+    ]
   // The namespace controller has seen what this caller could not.
   const what = remaining.map(({ message = '' }) => message).join('; ')
   return [lastLink('slow', { kind: 'unseen', what, why: unlisted }, true), ...onlyBad([await controller])]
@@ -138,28 +141,9 @@ async function groupLink(
   // One that is not even marked is the controller's next work, or its delete was refused.
   const unmarked = alike.find(({ metadata }) => metadata.deletionTimestamp === undefined)
   if (unmarked === undefined) return waitingLink(cause, next, () => lastLink('slow', cause, true))
-  const refused = await refusalLinks(look, deletionOf(refOf(resource, unmarked), unmarked))
+  const refused = await refusalLinks(
+    look,
+    deletionOf(refOf(resource, unmarked), unmarked, controllerUsers('namespace-controller')),
+  )
   return waitingLink(cause, [...next, ...(refused.length > 0 ? refused : work)], () => lastLink('slow', cause, true))
-}
-
-/** Aggregated APIs that do not answer: what they hold of a namespace is unknown, so it cannot be said to be empty. */
-export async function unavailableApis(look: Look): Promise<readonly Link[]> {
-  const read = await look.reader.list<APIService>(API_SERVICES)
-  if (read.state !== 'found') return []
-  const links: Link[] = []
-  for (const { metadata, spec, status } of read.value) {
-    const available = status?.conditions?.find(({ type }) => type === 'Available')
-    const service = spec?.service
-    if (available?.status !== 'False' || service === undefined || service === null) continue
-    links.push(
-      lastLink('nobody', {
-        kind: 'api-unavailable',
-        apiService: metadata.name ?? '',
-        service: await serviceState(look, service.namespace ?? '', service.name ?? ''),
-        reason: available.reason ?? '',
-        message: available.message ?? '',
-      }),
-    )
-  }
-  return links
 }

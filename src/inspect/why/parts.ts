@@ -1,9 +1,10 @@
 /** What a controller waits for that is there and works: parts of its object that are being deleted as well, and do not go. */
-import type { KubeObject } from '../../api/object.ts'
+import { type Json, type JsonObject, type KubeObject, parseApiVersion, type SpecAndStatus } from '../../api/object.ts'
+import { asObject, asText } from '../../api/unchecked.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { dependentsOf } from './dependents.ts'
 import type { Examine } from './examine.ts'
-import { isKubernetes, namedObjects } from './failures.ts'
+import { isKubernetes, type Named, namedObjects } from './failures.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
 import { type Look, MOST_ALIKE, refOf } from './look.ts'
 
@@ -16,7 +17,7 @@ interface Part {
   readonly how: 'owned' | 'named'
 }
 
-/** Of a custom resource: what it owns, and what its spec names, where that is marked. */
+/** Of a custom resource: what it owns, what its spec names, and what its status says that it made, where that is marked. */
 export async function partLinks(
   look: Look,
   ref: ObjectRef,
@@ -24,7 +25,9 @@ export async function partLinks(
   examine: Examine,
 ): Promise<readonly Link[]> {
   if (isKubernetes(ref.group)) return []
-  const parts = [...(await ownedParts(look, ref)), ...(await namedParts(look, ref, object))].filter(
+  const { spec, status } = object as SpecAndStatus
+  const named = [...namedObjects(look, spec, ref.namespace), ...madeObjects(status)]
+  const parts = [...(await ownedParts(look, ref)), ...(await namedParts(look, ref, named))].filter(
     ({ object: { metadata } }) =>
       metadata.deletionTimestamp !== undefined && look.path.every(({ uid }) => uid !== metadata.uid),
   )
@@ -56,15 +59,47 @@ async function ownedParts(look: Look, owner: ObjectRef): Promise<readonly Part[]
   return dependents.map(({ resource, object }) => ({ resource, object, how: 'owned' as const }))
 }
 
-async function namedParts(look: Look, { group: own, namespace: within }: ObjectRef, object: KubeObject) {
+async function namedParts(look: Look, { group: own }: ObjectRef, named: readonly Omit<Named, 'field'>[]) {
   const parts: Part[] = []
-  const { spec } = object as KubeObject & { readonly spec?: unknown }
-  for (const { kind, group, name, namespace } of namedObjects(look, spec, within)) {
+  for (const { kind, group, name, namespace } of named) {
     const resource = look.kinds.ofKind(group, kind) ?? (group === '' ? look.kinds.ofKind(own, kind) : undefined)
-    if (resource === undefined || !resource.verbs.includes('get') || isKubernetes(resource.group)) continue
+    if (resource === undefined || !resource.verbs.includes('get')) continue
     if (resource.namespaced && namespace === '') continue
+    if (look.reader.left < KEPT) break
     const read = await look.reader.get(resource, resource.namespaced ? namespace : '', name)
     if (read.state === 'found') parts.push({ resource, object: read.value, how: 'named' })
   }
   return parts
 }
+
+/** So many of a status are looked at. */
+const MOST_MADE = 40
+
+/**
+ * What a status says that its controller made: entries with a kind and a name (Argo CD's `resources`, `objects`, `components.refs`), or an
+ * id of namespace, name, group and kind with lines between (Flux's `inventory.entries`).
+ */
+function madeObjects(status: unknown): readonly Omit<Named, 'field'>[] {
+  const found: Omit<Named, 'field'>[] = []
+  const visit = (value: Json | undefined, deep: number): void => {
+    if (deep > 5 || found.length >= MOST_MADE || typeof value !== 'object' || value === null) return
+    if (!Array.isArray(value)) {
+      for (const inner of Object.values(value as JsonObject)) visit(inner, deep + 1)
+      return
+    }
+    for (const entry of value as readonly Json[]) {
+      const { kind, name, namespace, group, apiGroup, apiVersion, id } = asObject(entry)
+      const [, space = '', called = '', ofGroup = '', ofKind = ''] = INVENTORY.exec(asText(id)) ?? []
+      if (ofKind !== '') found.push({ kind: ofKind, group: ofGroup, name: called, namespace: space })
+      else if (asText(kind) !== '' && asText(name) !== '') {
+        const ofVersion = apiVersion === undefined ? '' : parseApiVersion(asText(apiVersion)).group
+        const wanted = asText(group) || asText(apiGroup) || ofVersion
+        found.push({ kind: asText(kind), group: wanted, name: asText(name), namespace: asText(namespace) })
+      } else visit(entry, deep + 1)
+    }
+  }
+  visit(status as Json | undefined, 0)
+  return found
+}
+
+const INVENTORY = /^([a-z0-9-]*)_([^_]+)_([a-z0-9.-]*)_([A-Za-z]\w*)$/

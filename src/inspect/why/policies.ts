@@ -10,7 +10,7 @@ import type {
 } from '../../api/generated/types.ts'
 import { asJson, type KubeObject } from '../../api/object.ts'
 import { formatLabelSelector, labelSelectorOf } from '../../api/objects/label-selector.ts'
-import { conditionsOf, evaluated, isWhole, variablesOf, withVariables } from './expressions.ts'
+import { asksUser, conditionsOf, evaluated, isWhole, variablesOf, withVariables } from './expressions.ts'
 import { type Link, lastLink } from './finding.ts'
 import { itemsOf, type Look, VALIDATING_POLICIES, VALIDATING_POLICY_BINDINGS } from './look.ts'
 import {
@@ -27,16 +27,21 @@ interface MatchResources extends RuleSelectors {
   readonly excludeResourceRules?: readonly WhyRule[]
 }
 
-type Judged = { readonly says: 'accepts' | 'unknown' } | { readonly says: 'refuses'; readonly message: string }
+export type Judged = { readonly says: 'accepts' | 'unknown' } | { readonly says: 'refuses'; readonly message: string }
 const ACCEPTS = { says: 'accepts' } as const
 const UNKNOWN = { says: 'unknown' } as const
 
-/** What policies say, or may say, of a write. All of it is inferred. */
-export async function policyLinks(look: Look, write: WriteRequest): Promise<readonly Link[]> {
+/** What policies say, or may say, of a write. All of it is inferred. `wanted`: of which policies; absent: of all. */
+export async function policyLinks(
+  look: Look,
+  write: WriteRequest,
+  wanted: (policy: Policy) => boolean = () => true,
+): Promise<readonly Link[]> {
   const { operation } = write
   const links: Link[] = []
-  for (const { name, judged } of await judgements(look, write)) {
-    if (judged.says === 'accepts') continue
+  for (const { policy, judged } of await judgements(look, write)) {
+    const { name = '' } = policy.metadata
+    if (judged.says === 'accepts' || !wanted(policy)) continue
     if (judged.says === 'refuses') {
       const { message } = judged
       const cause = { kind: 'admission-refuses', by: 'policy', name, operation, message } as const
@@ -49,6 +54,17 @@ export async function policyLinks(look: Look, write: WriteRequest): Promise<read
   return links
 }
 
+/** Whether what a policy says may be another thing for another user. */
+export function asksForUser({ spec }: Policy): boolean {
+  const { matchConditions = [], variables = [], validations = [] } = spec ?? {}
+  return [...matchConditions, ...variables, ...validations].some(({ expression = '' }) => asksUser(expression))
+}
+
+export async function policyAsksForUser({ reader }: Look, name: string): Promise<boolean> {
+  const policy = itemsOf(await reader.list<Policy>(VALIDATING_POLICIES)).find(({ metadata }) => metadata.name === name)
+  return policy !== undefined && asksForUser(policy)
+}
+
 async function judgements(look: Look, write: WriteRequest) {
   const { reader } = look
   const [policies, bindings] = await Promise.all([
@@ -56,7 +72,7 @@ async function judgements(look: Look, write: WriteRequest) {
     reader.list<Binding>(VALIDATING_POLICY_BINDINGS),
   ])
   const denying = itemsOf(bindings).filter(({ spec }) => spec?.validationActions?.includes('Deny') === true)
-  const found: { readonly name: string; readonly judged: Judged }[] = []
+  const found: { readonly policy: Policy; readonly judged: Judged }[] = []
   for (const policy of itemsOf(policies)) {
     const { name = '' } = policy.metadata
     if (!(await isMatched(look, policy.spec?.matchConstraints ?? {}, write))) continue
@@ -64,7 +80,7 @@ async function judgements(look: Look, write: WriteRequest) {
       const within = (spec?.matchResources ?? {}) as MatchResources
       const isBound = within.resourceRules === undefined || (await isMatched(look, within, write))
       if (!isBound || !(await isSelected(look, within, write))) continue
-      found.push({ name, judged: await judgeBound(look, policy, spec?.paramRef, write) })
+      found.push({ policy, judged: await judgeBound(look, policy, spec?.paramRef, write) })
     }
   }
   return found
@@ -83,7 +99,22 @@ async function judgeBound(
   paramRef: ParamRef | undefined,
   write: WriteRequest,
 ): Promise<Judged> {
-  const given = variablesOf(write, await namespaceObjectOf(look, write))
+  const namespaceObject = await namespaceObjectOf(look, write)
+  const users = write.users.length === 0 ? [undefined] : write.users
+  const judged = await Promise.all(
+    users.map((user) => judgeFor(look, policy, paramRef, write, variablesOf(write, namespaceObject, user))),
+  )
+  const [first = UNKNOWN] = judged
+  return judged.every(({ says }) => says === first.says) ? first : UNKNOWN
+}
+
+async function judgeFor(
+  look: Look,
+  policy: Policy,
+  paramRef: ParamRef | undefined,
+  write: WriteRequest,
+  given: Variables,
+): Promise<Judged> {
   if (policy.spec?.paramKind === undefined || paramRef === undefined) return judge(policy, given, isWhole(write))
   const params = await paramsOf(look, policy.spec.paramKind, paramRef, write)
   if (!Array.isArray(params)) return params as Judged

@@ -14,6 +14,7 @@ interface Grants {
 
 const keyOf = (kind: string, namespace: string, name: string) => `${kind}/${kind === 'Role' ? namespace : ''}/${name}`
 
+/** @param namespace '': all */
 async function readGrants(reader: ClusterReader, namespace: string): Promise<Grants> {
   const inNamespace = namespace === '' ? {} : { namespace }
   const [clusterRoles, clusterBindings, roles, bindings] = await Promise.all([
@@ -47,12 +48,19 @@ const writes = ({ rules }: ClusterRole, { group, resource }: ObjectRef, byName: 
       verbs.some((verb) => verb === '*' || verb === 'update' || verb === 'patch'),
   )
 
-/** Service accounts that a role lets write the object's resource by name of its group: `namespace/name`, each with why. */
-export async function accountsOfGroup(reader: ClusterReader, ref: ObjectRef): Promise<ReadonlyMap<string, string>> {
+/**
+ * Service accounts that a role lets write the object's resource by name of its group: `namespace/name`, each with why. `everywhere`: in
+ * whichever namespace.
+ */
+export async function accountsOfGroup(
+  reader: ClusterReader,
+  ref: ObjectRef,
+  everywhere = false,
+): Promise<ReadonlyMap<string, string>> {
   const accounts = new Map<string, string>()
   const { group, resource, namespace } = ref
   if (isKubernetes(group)) return accounts
-  const grants = await readGrants(reader, namespace)
+  const grants = await readGrants(reader, everywhere ? '' : namespace)
   for (const binding of grants.bindings) {
     const role = roleOf(grants, binding)
     if (role === undefined || !writes(role, ref, true)) continue
@@ -60,7 +68,9 @@ export async function accountsOfGroup(reader: ClusterReader, ref: ObjectRef): Pr
       if (subject.kind !== 'ServiceAccount') continue
       const account = `${subject.namespace ?? binding.metadata.namespace ?? ''}/${subject.name}`
       const { kind, name } = binding.roleRef
-      accounts.set(account, `its account ${account} may write ${resource}.${group} by ${kind} ${name}`)
+      const { namespace: within = '' } = binding.metadata
+      const where = everywhere && within !== '' ? ` in namespace ${within}` : ''
+      accounts.set(account, `its account ${account} may write ${resource}.${group}${where} by ${kind} ${name}`)
     }
   }
   return accounts

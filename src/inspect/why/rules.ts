@@ -13,36 +13,70 @@ export interface WriteRequest {
   readonly oldObject: KubeObject | undefined
   /** undefined of a delete. */
   readonly object: KubeObject | undefined
+  /** Users of which one will send it; none where that is not known. */
+  readonly users: readonly WritingUser[]
 }
 
-export function removalOf(ref: ObjectRef, object: KubeObject, finalizer: string): WriteRequest {
+export interface WritingUser {
+  readonly username: string
+  readonly groups: readonly string[]
+}
+
+export const accountUser = (namespace: string, name: string): WritingUser => ({
+  username: `system:serviceaccount:${namespace}:${name}`,
+  groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+})
+
+/** A controller of kube-controller-manager has an account of its own, or that of them all (--use-service-account-credentials). */
+export const controllerUsers = (name: string): readonly WritingUser[] => [
+  accountUser('kube-system', name),
+  { username: 'system:kube-controller-manager', groups: ['system:authenticated'] },
+]
+
+export const kubeletUsers = (node: string): readonly WritingUser[] => [
+  { username: `system:node:${node}`, groups: ['system:nodes', 'system:authenticated'] },
+]
+
+export function removalOf(
+  ref: ObjectRef,
+  object: KubeObject,
+  finalizer: string,
+  users: readonly WritingUser[],
+): WriteRequest {
   const finalizers = object.metadata.finalizers?.filter((one) => one !== finalizer) ?? []
   const { finalizers: _, ...metadata } = object.metadata
   const after: KubeObject = { ...object, metadata: finalizers.length === 0 ? metadata : { ...metadata, finalizers } }
-  return { ref, subresource: '', operation: 'UPDATE', oldObject: object, object: after }
+  return { ref, subresource: '', operation: 'UPDATE', oldObject: object, object: after, users }
 }
 
-export const deletionOf = (ref: ObjectRef, object: KubeObject): WriteRequest => ({
+export const deletionOf = (ref: ObjectRef, object: KubeObject, users: readonly WritingUser[] = []): WriteRequest => ({
   ref,
   subresource: '',
   operation: 'DELETE',
   oldObject: object,
   object: undefined,
+  users,
 })
 
 /** That leaves it as it is, as far as is known. */
-export const updateOf = (ref: ObjectRef, object: KubeObject, subresource = ''): WriteRequest => ({
+export const updateOf = (
+  ref: ObjectRef,
+  object: KubeObject,
+  subresource = '',
+  users: readonly WritingUser[] = [],
+): WriteRequest => ({
   ref,
   subresource,
   operation: 'UPDATE',
   oldObject: object,
   object,
+  users,
 })
 
 export function evictionOf(ref: ObjectRef): WriteRequest {
   const { namespace, name } = ref
   const object: KubeObject = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace, name } }
-  return { ref, subresource: 'eviction', operation: 'CREATE', oldObject: undefined, object }
+  return { ref, subresource: 'eviction', operation: 'CREATE', oldObject: undefined, object, users: [] }
 }
 
 export interface WhyRule {

@@ -54,10 +54,26 @@ export async function volumeLinks(look: Look, object: KubeObject, examine: Exami
 }
 
 /** The attachments of a volume to nodes. */
-export async function attachmentsOfVolume(look: Look, ref: ObjectRef, examine: Examine): Promise<readonly Link[]> {
+export const attachmentsOfVolume = (look: Look, ref: ObjectRef, examine: Examine): Promise<readonly Link[]> =>
+  attachments(look, 'the volume', ({ spec }) => spec.source.persistentVolumeName === ref.name, examine)
+
+/** Those of a node that are being ended, or lack what would end them. */
+export async function attachmentsOfNode(look: Look, node: string, examine: Examine): Promise<readonly Link[]> {
+  const links = await attachments(look, `node ${node}`, ({ spec }) => spec.nodeName === node, examine)
+  return links.filter((link) => !('verdict' in lastStep(link)) || lastStep(link).cause.kind !== 'attachment')
+}
+
+const lastStep = (link: Link): Link => link.next[0] ?? link
+
+async function attachments(
+  look: Look,
+  of: string,
+  isWanted: (attachment: VolumeAttachment) => boolean,
+  examine: Examine,
+): Promise<readonly Link[]> {
   const read = await look.reader.list<VolumeAttachment>(ATTACHMENTS)
-  if (read.state !== 'found') return [unseenLink('attachments of the volume', read)]
-  const own = read.value.filter(({ spec }) => spec.source.persistentVolumeName === ref.name)
+  if (read.state !== 'found') return [unseenLink(`attachments of ${of}`, read)]
+  const own = read.value.filter(isWanted)
   const resource = look.kinds.ofResource(ATTACHMENTS.group, ATTACHMENTS.resource)
   return Promise.all(
     own.slice(0, MOST_ALIKE).map(async (attachment) => {

@@ -21,10 +21,14 @@ export async function listFailure(
   const named = resource.group === '' ? resource.resource : `${resource.resource}.${resource.group}`
   const conversion = await conversionFailure(look, resource, message)
   if (conversion !== undefined) return [conversion]
+  if (isBusy(code)) return [lastLink('slow', { kind: 'unseen', what: named, why: message }, true)]
   // An aggregated API's own failure is told with its APIService.
   if (code === 503 || code === 0) return []
   return [lastLink('refused', { kind: 'unreadable', object: named, isDecryption: DECRYPTION.test(message), message })]
 }
+
+/** The server answers so when it has too much to do (API concept: priority and fairness): that says nothing of what was asked about. */
+export const isBusy = (code: number): boolean => code === 429 || code === 408 || code === 504
 
 export const isDecryption = (message: string): boolean => DECRYPTION.test(message)
 

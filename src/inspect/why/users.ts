@@ -36,15 +36,21 @@ const PROTECTS = /in-?use|used|protect|exists|referenc|depend|guard/i
 /** Requests that are left for what comes after. */
 const KEPT = 30
 
-/** Objects of the same group that name this one, where its finalizer protects it as long as there are any. */
+/** Objects of the same group, or of the finalizer's, that name this one, where its finalizer protects it as long as there are any. */
 export async function userLinks(
   look: Look,
   ref: ObjectRef,
   finalizer: string,
   examine: Examine,
 ): Promise<readonly Link[]> {
-  if (isKubernetes(ref.group) || !PROTECTS.test(finalizer)) return []
-  const kinds = look.kinds.resources.filter(({ group, verbs }) => group === ref.group && verbs.includes('list'))
+  if (!PROTECTS.test(finalizer)) return []
+  // What protects a Secret or the like is named after the software whose objects use it.
+  const domain = finalizer.includes('/') ? (finalizer.split('/')[0] ?? '') : finalizer
+  const isOwn = (group: string) =>
+    isKubernetes(ref.group)
+      ? !isKubernetes(group) && (domain === group || domain.endsWith(`.${group}`) || group.endsWith(`.${domain}`))
+      : group === ref.group
+  const kinds = look.kinds.resources.filter(({ group, verbs }) => isOwn(group) && verbs.includes('list'))
   if (kinds.length + KEPT > look.reader.left) return []
   const links: Link[] = []
   for (const resource of kinds) {

@@ -108,6 +108,21 @@ function waysFor(cause: Cause): readonly Rated[] {
       return [way(1, `take ${cause.by} away: the object's controller goes on from there`, NOTHING)]
     case 'lost-owner':
       return [way(1, `make ${cause.owner} again where its controller goes by its name`, NOTHING)]
+    case 'unserved-owner':
+      return [
+        way(
+          1,
+          `name the owner by an apiVersion that is served (ownerReferences of ${cause.object.kind} ${cause.object.name})`,
+          NOTHING,
+          kubectl('edit', `${typeOf(cause.object)}/${cause.object.name}`, ...inNamespace(cause.object.namespace)),
+        ),
+        way(
+          2,
+          'delete the dependent, when it is meant to go with its owner',
+          `nothing; ${cause.object.kind} ${cause.object.name} is gone then`,
+          kubectl('delete', `${typeOf(cause.object)}/${cause.object.name}`, ...inNamespace(cause.object.namespace)),
+        ),
+      ]
     case 'namespace-terminating':
       return [
         way(1, 'do by hand what the controller would have done, then take its finalizer off', 'what you forget to do'),

@@ -52,7 +52,9 @@ export async function hooksFor(look: Look, write: WriteRequest): Promise<readonl
   const found: Hook[] = []
   for (const hook of await readHooks(look)) {
     if (!ruleMatches(look, hook.rules, write) || !(await isSelected(look, hook, write))) continue
-    if (conditionsOf(hook, variablesOf(write, undefined), isWhole(write)) !== 'not asked') found.push(hook)
+    const users = write.users.length === 0 ? [undefined] : write.users
+    const answers = users.map((user) => conditionsOf(hook, variablesOf(write, undefined, user), isWhole(write)))
+    if (answers.some((answer) => answer !== 'not asked')) found.push(hook)
   }
   return found
 }
@@ -72,6 +74,17 @@ export async function deadHooks(look: Look, write: WriteRequest): Promise<readon
     )
   }
   return links
+}
+
+/** Webhooks that would be asked, and as far as is known can answer. */
+export async function runningHooks(look: Look, write: WriteRequest): Promise<readonly Hook[]> {
+  const found: Hook[] = []
+  for (const hook of await hooksFor(look, write)) {
+    const { service } = hook
+    const state = service === undefined ? undefined : await serviceState(look, service.namespace, service.name)
+    if (state === undefined || state.problem === '') found.push(hook)
+  }
+  return found
 }
 
 /** `UPDATE`, or `UPDATE of its status`. */

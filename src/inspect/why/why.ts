@@ -13,9 +13,9 @@ import type { AuditedWrite } from '../timeline/audit-log.ts'
 import { clusterTime } from './cluster-time.ts'
 import { examine } from './examine.ts'
 import { type Cause, type Link, lastCause, lastLink, type ObjectRef, pathToCause, type Verdict } from './finding.ts'
-import { deletedAt, EVENTS, itemsOf, type Look, NAMESPACES, refOf } from './look.ts'
-import { unavailableApis } from './namespaces.ts'
-import { conversionFailure, isDecryption } from './unreadable.ts'
+import { deletedAt, EVENTS, itemsOf, kubectlName, type Look, NAMESPACES, refOf } from './look.ts'
+import { unavailableApis } from './unavailable.ts'
+import { conversionFailure, isBusy, isDecryption } from './unreadable.ts'
 import { type WayOut, waysOut } from './ways-out.ts'
 import { responsibleFor, sentenceOf } from './words.ts'
 
@@ -153,6 +153,13 @@ async function explainUnreadable(
     )
     if (own !== undefined) return conclude(ref, 'unreadable', '', own)
   }
+  if (isBusy(code))
+    return conclude(
+      ref,
+      'not-visible',
+      '',
+      lastLink('slow', { kind: 'unseen', what: kubectlName(ref), why: message }, true),
+    )
   const cause = {
     kind: 'unreadable',
     object: `${named}/${ref.name}`,

@@ -43,7 +43,7 @@ export function sentenceOf(cause: Cause): string {
     case 'finalizer':
       return `finalizer ${cause.finalizer}${cause.controller === '' ? '' : ` of the ${cause.controller}`}${cause.does === '' ? '' : `, which ${cause.does}`}${cause.setBy === undefined ? '' : ` (set by ${cause.setBy}${at(cause.setAt)})`}`
     case 'controller-at-work':
-      return `${by(cause.controller)} is there and works on ${cause.on}`
+      return `${by(cause.controller)} is there and works on ${cause.on}${cause.says === undefined ? '' : `; it says: ${cause.says}`}`
     case 'controller-missing':
       return `${cause.finalizer === '' ? `the ${cause.controller}` : `the controller that takes ${cause.finalizer} away${cause.controller === '' ? '' : ` (${cause.controller})`}`} was not found; looked for: ${cause.looked.join('; ')}`
     case 'controller-not-running':
@@ -64,6 +64,8 @@ export function sentenceOf(cause: Cause): string {
         : `${cause.controller} was told to leave it alone, by ${cause.by}`
     case 'lost-owner':
       return `its owner ${cause.owner} is lost: ${cause.note}`
+    case 'unserved-owner':
+      return `the garbage collector does nothing about ${objectWords(cause.object)}: it names its owner ${cause.owner} by ${cause.apiVersion}, which no API serves`
     case 'namespace-terminating':
       return `${cause.controller} must create something in namespace ${cause.namespace}, which is being deleted itself and waits for this object: ${cause.message}`
     case 'blocking-dependent':
@@ -150,6 +152,7 @@ export function responsibleFor(cause: Cause): string {
     case 'needs-missing':
     case 'paused':
       return cause.controller
+    case 'unserved-owner':
     case 'lost-owner':
       return `owner ${cause.owner}`
     case 'blocking-dependent':

@@ -1,8 +1,9 @@
 /** The workloads of a cluster, and whether one of them runs: is anything to run, does it, and what do its pods say. */
-import type { Deployment, Lease, Pod } from '../../api/generated/types.ts'
+import type { Deployment, Lease, Pod, PodSpec } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { formatLabelSelector, labelSelectorOf } from '../../api/objects/label-selector.ts'
 import type { GroupVersionResource } from '../../client/client.ts'
+import { isReady, isTerminated } from '../../controllers/pods/pod.ts'
 import { type FinalizerOwner, type Link, lastLink } from './finding.ts'
 import {
   builtinRef,
@@ -31,7 +32,8 @@ export interface Workload {
   readonly programs: readonly string[]
   readonly desired: number
   readonly ready: number
-  readonly selector: string
+  /** What selects its pods. */
+  readonly pods: { readonly labelSelector: string } | { readonly fieldSelector: string }
   readonly conditions: readonly { readonly type: string; readonly status: string; readonly message?: string }[]
 }
 
@@ -57,13 +59,54 @@ export async function readWorkloads({ reader }: Look): Promise<Workloads> {
   return { all, unseen: failed !== undefined && 'message' in failed ? failed.message : '' }
 }
 
+/** Controllers of Kubernetes whose pods count with them. */
+const COUNTED = new Set(['ReplicaSet', 'StatefulSet', 'DaemonSet'])
+
+/** Pods in these namespaces that run and belong to no workload of those kinds: static ones, those of a kind of its own, those made by hand. */
+export async function readOtherPods({ reader }: Look, namespaces: readonly string[]): Promise<readonly Workload[]> {
+  const reads = await Promise.all(namespaces.map((namespace) => reader.list<Pod>(PODS, { namespace })))
+  return reads
+    .flatMap(itemsOf)
+    .filter(
+      (pod) =>
+        !isTerminated(pod) &&
+        !pod.metadata.ownerReferences?.some(
+          ({ apiVersion, kind }) => COUNTED.has(kind) && apiVersion.startsWith('apps/'),
+        ),
+    )
+    .map((pod) => {
+      const { metadata, spec } = pod
+      return {
+        gvr: PODS,
+        kind: 'Pod',
+        namespace: metadata.namespace ?? '',
+        name: metadata.name ?? '',
+        labels: metadata.labels ?? {},
+        podLabels: metadata.labels ?? {},
+        ...containersOf(spec),
+        desired: 1,
+        ready: isReady(pod) ? 1 : 0,
+        pods: { fieldSelector: `metadata.name=${metadata.name}` },
+        conditions: [],
+      }
+    })
+}
+
+/** The account, images and programs of a pod's specification. */
+function containersOf(spec: PodSpec | undefined): Pick<Workload, 'account' | 'images' | 'programs'> {
+  const containers = spec?.containers ?? []
+  return {
+    account: spec?.serviceAccountName ?? 'default',
+    images: containers.map(({ image }) => image ?? ''),
+    programs: containers.flatMap(({ name, command }) => [name, (command?.[0] ?? '').split('/').at(-1) ?? '']),
+  }
+}
+
 function workloadOf(gvr: GroupVersionResource, kind: string, object: KubeObject): Workload {
   // The three kinds are alike in what is read here.
   const { metadata, spec, status } = object as Deployment & {
     readonly status?: { readonly desiredNumberScheduled?: number; readonly numberReady?: number }
   }
-  const pod = spec?.template?.spec
-  const containers = pod?.containers ?? []
   return {
     gvr,
     kind,
@@ -71,12 +114,10 @@ function workloadOf(gvr: GroupVersionResource, kind: string, object: KubeObject)
     name: metadata?.name ?? '',
     labels: metadata?.labels ?? {},
     podLabels: spec?.template?.metadata?.labels ?? {},
-    account: pod?.serviceAccountName ?? 'default',
-    images: containers.map(({ image }) => image ?? ''),
-    programs: containers.flatMap(({ name, command }) => [name, (command?.[0] ?? '').split('/').at(-1) ?? '']),
+    ...containersOf(spec?.template?.spec),
     desired: kind === 'DaemonSet' ? (status?.desiredNumberScheduled ?? 0) : (spec?.replicas ?? 1),
     ready: (kind === 'DaemonSet' ? status?.numberReady : status?.readyReplicas) ?? 0,
-    selector: formatLabelSelector(labelSelectorOf(spec?.selector)),
+    pods: { labelSelector: formatLabelSelector(labelSelectorOf(spec?.selector)) },
     conditions: status?.conditions ?? [],
   }
 }
@@ -85,14 +126,16 @@ export const controllerInWorkload = (workload: Workload, evidence: string): Fina
   name: `${kubectlName({ ...workload.gvr, name: workload.name })} in namespace ${workload.namespace}`,
   as: 'workload',
   workload: builtinRef(workload.gvr, workload.kind, workload.namespace, workload.name),
+  account: { namespace: workload.namespace, name: workload.account },
   evidence,
 })
 
-/** Why it does not run or does not lead; undefined when nothing says so. */
+/** Why it does not run or does not lead; undefined when nothing says so. `served`: the group that it serves, where that is no group of Kubernetes. */
 export async function whyNotRunning(
   look: Look,
   workload: Workload,
   controller: FinalizerOwner,
+  served = '',
 ): Promise<Link | undefined> {
   const stopped = (reason: string) => lastLink('nobody', { kind: 'controller-not-running', controller, reason })
   const { reader } = look
@@ -112,8 +155,8 @@ export async function whyNotRunning(
           : 'its pods run as that service account, and cannot be made',
     })
   }
-  if (ready > 0) return notLeading(look, workload, controller)
-  const pods = await reader.list<Pod>(PODS, { namespace, labelSelector: workload.selector })
+  if (ready > 0) return notLeading(look, workload, controller, served)
+  const pods = await reader.list<Pod>(PODS, { namespace, ...workload.pods })
   const failure = workload.conditions.find(({ type, status }) => type === 'ReplicaFailure' && status === 'True')
   if (failure?.message !== undefined) return stopped(`its pods cannot be made: ${failure.message}`)
   const [pod] = itemsOf(pods)
@@ -136,10 +179,20 @@ function podProblem({ status }: Pod): string {
 }
 
 /** A controller that runs waits for its lease while another holds it, or cannot renew it any more. */
-async function notLeading(look: Look, workload: Workload, controller: FinalizerOwner): Promise<Link | undefined> {
+async function notLeading(
+  look: Look,
+  workload: Workload,
+  controller: FinalizerOwner,
+  served: string,
+): Promise<Link | undefined> {
   const leases = itemsOf(await look.reader.list<Lease>(LEASES, { namespace: workload.namespace }))
   // Its pods are named after it, and leaders after their pods.
-  const own = leases.filter(({ spec }) => (spec?.holderIdentity ?? '').startsWith(`${workload.name}-`))
+  const held = leases.filter(({ spec }) => (spec?.holderIdentity ?? '').startsWith(`${workload.name}-`))
+  // One that is named after it, or after the group that it serves, is its own, by whichever pod it was held last.
+  const named = leases.filter(
+    ({ metadata: { name = '' } }) => name.startsWith(workload.name) || (served !== '' && name.endsWith(`.${served}`)),
+  )
+  const own = held.length > 0 ? held : named
   if (own.length === 0) return undefined
   const due = ({ spec }: Lease) => timeOf(spec?.renewTime) + (spec?.leaseDurationSeconds ?? 15) * 1000
   const newest = own.reduce((best, one) => (due(one) > due(best) ? one : best))
