@@ -90,5 +90,5 @@ function failuresOf(pod: Pod | undefined): number {
 export function indexBackoff(job: Job, failed: KubeObject | undefined, nowMs: number): number {
   if (failed === undefined) return 0
   const { counted, ignored } = failuresWith(job, failed)
-  return Math.max(0, backoffMs(counted + ignored) - (nowMs - finishTime(failed, nowMs)))
+  return Math.max(0, backoffMs(counted + ignored) - (nowMs - finishTime(failed)))
 }

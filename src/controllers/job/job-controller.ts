@@ -198,7 +198,7 @@ export function createJobController(context: ControllerContext): Controller {
       progress,
       ending,
     )
-    if (!hasLimitPerIndex(job)) backoff.finished(job.metadata.uid ?? '', fresh, now())
+    if (!hasLimitPerIndex(job)) backoff.finished(job.metadata.uid ?? '', fresh)
     if (suspending) {
       const [reason, message] = isSuspended(job) ? ['Suspended', 'Job suspended'] : ['Resumed', 'Job resumed']
       recorder.event(job, 'Normal', reason as string, message as string)

@@ -61,13 +61,20 @@ export function hasFailed(job: Job, pod: Pod): boolean {
 
 export const hasSucceeded = (pod: Pod): boolean => pod.status?.phase === 'Succeeded'
 
-/** When the pod's last container ended, in milliseconds. */
-export function finishTime(pod: Pod, nowMs: number): number {
+/**
+ * When the pod ended, in milliseconds: its last container did; where they do not all say so, when it was found not ready, was
+ * asked to end, or was made.
+ */
+export function finishTime(pod: Pod): number {
   const statuses = pod.status?.containerStatuses ?? []
   const ends = statuses.flatMap(({ state }) =>
     state?.terminated?.finishedAt ? [Date.parse(state.terminated.finishedAt)] : [],
   )
   if (ends.length > 0 && ends.length === statuses.length) return Math.max(...ends)
-  const { deletionTimestamp } = pod.metadata
-  return deletionTimestamp === undefined ? nowMs : Date.parse(deletionTimestamp)
+  const unready = pod.status?.conditions?.find(({ type, status }) => type === 'Ready' && status === 'False')
+  if (unready?.lastTransitionTime) return Date.parse(unready.lastTransitionTime)
+  const { creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata
+  return deletionTimestamp === undefined
+    ? Date.parse(creationTimestamp ?? '')
+    : Date.parse(deletionTimestamp) - deletionGracePeriodSeconds * 1000
 }

@@ -17,7 +17,7 @@ export const backoffMs = (failures: number): number => Math.min(firstMs * 2 ** (
 /** Jobs go by their uid: another that is made under the name of one begins anew. */
 export interface JobBackoff {
   /** Takes note of pods that have been counted. */
-  finished(uid: string, pods: readonly Pod[], nowMs: number): void
+  finished(uid: string, pods: readonly Pod[]): void
   /** Milliseconds until the next pod may be made, with these pods counted too. */
   remaining(uid: string, finished: readonly KubeObject[], nowMs: number): number
   forget(uid: string): void
@@ -26,9 +26,9 @@ export interface JobBackoff {
 export function createJobBackoff(): JobBackoff {
   const known = new Map<string, Failures>()
 
-  function after(uid: string, pods: readonly Pod[], nowMs: number): Failures {
+  function after(uid: string, pods: readonly Pod[]): Failures {
     let { count, lastMs } = known.get(uid) ?? { count: 0, lastMs: 0 }
-    const timed = pods.map((pod) => ({ pod, at: finishTime(pod, nowMs) })).sort((a, b) => a.at - b.at)
+    const timed = pods.map((pod) => ({ pod, at: finishTime(pod) })).sort((a, b) => a.at - b.at)
     for (const { pod, at } of timed) {
       if (hasSucceeded(pod)) count = 0
       else {
@@ -40,9 +40,9 @@ export function createJobBackoff(): JobBackoff {
   }
 
   return {
-    finished: (uid, pods, nowMs) => void known.set(uid, after(uid, pods, nowMs)),
+    finished: (uid, pods) => void known.set(uid, after(uid, pods)),
     remaining(uid, pods, nowMs) {
-      const { count, lastMs } = after(uid, pods, nowMs)
+      const { count, lastMs } = after(uid, pods)
       if (count === 0) return 0
       return Math.max(0, backoffMs(count) - (nowMs - lastMs))
     },
