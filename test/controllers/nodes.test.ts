@@ -155,3 +155,37 @@ test('where no range is given to the controllers, nodes have none', async () => 
 })
 
 export type { Stage }
+
+test('nodes are told of when they come and go, and their older labels follow the newer ones', async () => {
+  const { stage, advance, node, deleteNode } = await stageOf(0)
+  const { complete } = stage.runtime
+  const namespaces = stage.user.resource({ group: '', version: 'v1', resource: 'namespaces' })
+  await complete(namespaces.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } }))
+  await complete(stage.nodes.add('kwok-1'))
+  await advance(10)
+  const all = stage.user.resource(nodesResource)
+  const label = (labels: Fields) => complete(all.patch('kwok-1', 'merge', { metadata: { labels: labels as never } }))
+  const labels = async () => {
+    await advance(1)
+    const { 'beta.kubernetes.io/os': os, 'beta.kubernetes.io/arch': arch } =
+      (await node('kwok-1')).metadata.labels ?? {}
+    return [os, arch]
+  }
+  assert.deepEqual(await labels(), ['linux', undefined])
+  await label({ 'beta.kubernetes.io/os': 'other', 'kubernetes.io/arch': 'arm64' })
+  assert.deepEqual(await labels(), ['linux', 'arm64'])
+  await label({ 'kubernetes.io/arch': null, 'beta.kubernetes.io/os': null })
+  assert.deepEqual(await labels(), ['linux', 'arm64'])
+  await deleteNode('kwok-1')
+  await advance(20)
+  const events = await complete(stage.user.resource({ group: '', version: 'v1', resource: 'events' }).list())
+  const told = (events.items as readonly Fields[]).filter((event) => event['involvedObject'].kind === 'Node')
+  assert.deepEqual(
+    told.map(({ reason, message, source, metadata }) => [metadata.namespace, source.component, reason, message]),
+    [
+      ['default', 'node-controller', 'RegisteredNode', 'Node kwok-1 event: Registered Node kwok-1 in Controller'],
+      ['default', 'node-controller', 'RemovingNode', 'Node kwok-1 event: Removing Node kwok-1 from Controller'],
+    ],
+  )
+  await stage.stop()
+})

@@ -26,6 +26,7 @@ import {
   nodeCondition,
   observe,
 } from './missed-heartbeats.ts'
+import { olderLabels } from './older-labels.ts'
 
 const nodesResource = { group: '', version: 'v1', resource: 'nodes' }
 const leasesResource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
@@ -60,6 +61,8 @@ export function createNodeLifecycleController(
   const nodeClient = client.resource<Node>(nodesResource)
   const taintQueue = createWorkQueue<string>(runtime, 'node_lifecycle')
   const observations = new Map<string, HeartbeatObservation>()
+  /** Uids of the nodes that have been told of, by name. */
+  const registered = new Map<string, string>()
   const zones = createZones(clock)
   let passing = false
 
@@ -95,6 +98,7 @@ export function createNodeLifecycleController(
       observations.delete(name)
       zones.forget(name)
     }
+    tellOfNodes()
     const ready = new Map<string, boolean[]>()
     const down: (readonly [Node, string])[] = []
     await Promise.all(
@@ -120,6 +124,23 @@ export function createNodeLifecycleController(
     if (!zones.stopped) await Promise.all(down.map(([node, status]) => condemn(node, status)))
     startPasses()
     if (clock.keeps !== undefined) quietUntil = firstSilence()
+  }
+
+  function tellOfNodes(): void {
+    const tell = (name: string, uid: string, reason: string, what: string) => {
+      const subject = { apiVersion: 'v1', kind: 'Node', metadata: { name, uid } }
+      recorder.event(subject, 'Normal', reason, `Node ${name} event: ${what}`)
+    }
+    for (const { metadata } of nodes.store.list()) {
+      const { name = '', uid = '' } = metadata
+      if (!registered.has(name)) tell(name, uid, 'RegisteredNode', `Registered Node ${name} in Controller`)
+      registered.set(name, uid)
+    }
+    for (const [name, uid] of registered) {
+      if (nodes.store.get(name) !== undefined) continue
+      registered.delete(name)
+      tell(name, uid, 'RemovingNode', `Removing Node ${name} from Controller`)
+    }
   }
 
   /** Returns the node's Ready status after this look. */
@@ -189,11 +210,16 @@ export function createNodeLifecycleController(
     }
   }
 
-  /** NoSchedule taints follow the node's conditions and spec.unschedulable. */
-  async function syncNoSchedule(name: string): Promise<void> {
+  /** NoSchedule taints follow the node's conditions and spec.unschedulable, older labels the newer ones. */
+  async function syncNode(name: string): Promise<void> {
     const node = nodes.store.get(name)
     if (node === undefined) return
     await changeTaints(node, conditionTaints(node, clock.now()), noScheduleKeys, 'NoSchedule')
+    const labels = olderLabels(node.metadata.labels ?? {})
+    if (labels === undefined) return
+    await nodeClient.patch(name, 'strategic', { metadata: { labels } }).catch((error) => {
+      if (!isNotFound(error)) throw error
+    })
   }
 
   /** Taints of `effect` with one of `managedKeys` become `wanted`, nothing else changes. */
@@ -270,7 +296,7 @@ export function createNodeLifecycleController(
       const enqueue = (node: Node) => taintQueue.add(node.metadata.name ?? '')
       nodes.addHandlers({ added: enqueue, updated: (_, node) => enqueue(node) })
       await Promise.all([nodes, leases, pods].map((informer) => informer.whenSynced(signal)))
-      runWorkers(runtime, taintQueue, 8, syncNoSchedule, signal)
+      runWorkers(runtime, taintQueue, 8, syncNode, signal)
       void keepMonitoring().catch(() => {})
     },
   }
