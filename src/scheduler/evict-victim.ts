@@ -53,10 +53,7 @@ export function createEvictor({ runtime, client, signal, queue, schedulerNameOf,
         'Normal',
         'Preempted',
         `Preempted by pod ${preemptor.uid} on node ${node.name}`,
-        {
-          action: 'Preempting',
-          related: preemptor.pod,
-        },
+        { action: 'Preempting' },
       )
     } catch (error) {
       if (signal.aborted || isNotFound(error)) return

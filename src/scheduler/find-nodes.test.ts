@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { Fields } from '../api/object.ts'
 import { prefilter } from './filters.ts'
 import { createNodeSearch, enoughOf } from './find-nodes.ts'
+import { namedNodes } from './node-affinity.ts'
 import { createCluster } from './node-info.ts'
 import { podInfoOf } from './pod-info.ts'
 import { type GivenParts, node, pod } from './test-objects.ts'
@@ -150,4 +151,35 @@ test('a pod that names its node is looked for there alone; where it does not fit
   const large = find(infoOf('b', named('n150'), { requests: { cpu: '64' } }))
   assert.deepEqual([large.fitting, large.refused.length], [[], 200])
   assert.equal(find(infoOf('c', named('nowhere'))).refused.length, 200)
+})
+
+test('where a pod names its nodes, all others are refused alike, and a term that names different ones allows none', () => {
+  const { cluster, infoOf } = fixture(4)
+  const search = createNodeSearch(cluster)
+  const terms = (...names: readonly (readonly string[])[]) => ({
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: names.map((term) => ({
+            matchFields: term.map((name) => ({ key: 'metadata.name', operator: 'In', values: [name] })),
+          })),
+        },
+      },
+    },
+  })
+  const told = (spec: Fields) => {
+    const info = infoOf('p', spec, { requests: { cpu: '99' } })
+    const { refusals } = search.find(
+      info,
+      prefilter(info, cluster, () => ({})),
+    )
+    return [...refusals].map(([{ name }, { reasons }]) => `${name}: ${reasons}`)
+  }
+  const other = (name: string) => `${name}: node(s) didn't satisfy plugin(s) [NodeAffinity]`
+  const full = (name: string) => `${name}: Insufficient cpu`
+  assert.deepEqual(told(terms(['n1'])), [other('n0'), full('n1'), other('n2'), other('n3')])
+  assert.deepEqual(told(terms(['n1'], ['n3'])), [other('n0'), full('n1'), other('n2'), full('n3')])
+  assert.deepEqual(told(terms(['missing'])), ['n0', 'n1', 'n2', 'n3'].map(other))
+  assert.deepEqual([...(namedNodes(infoOf('p', terms(['n1', 'n2']))) ?? ['any'])], [])
+  assert.equal(namedNodes(infoOf('p', terms(['n1'], []))), undefined)
 })

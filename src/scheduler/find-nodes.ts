@@ -7,6 +7,7 @@
 import { getOrInsertComputed } from '../base/get-or-insert.ts'
 import { createLruMap } from '../base/lru.ts'
 import { type FilterState, type NodeRefusal, refusalOf } from './filters.ts'
+import { NOT_NAMED, namedNodes } from './node-affinity.ts'
 import type { ClusterNodes, NodeInfo } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
 import { bestNodes, type Recall } from './scores.ts'
@@ -31,19 +32,6 @@ export function enoughOf(count: number, asked = 0): number {
   if (count < FEWEST || asked >= 100) return count
   const percent = asked > 0 ? asked : Math.max(LEAST_PERCENT, 50 - Math.floor(count / 125))
   return Math.max(FEWEST, Math.floor((count * percent) / 100))
-}
-
-/** The only nodes that the pod's node affinity allows, by metadata.name, as for a DaemonSet's pods; undefined when it names none. */
-function namedNodes({ pod }: PodInfo): readonly string[] | undefined {
-  const required = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
-  const terms = required?.nodeSelectorTerms ?? []
-  const names = new Set<string>()
-  for (const term of terms) {
-    const field = (term.matchFields ?? []).find(({ key, operator }) => key === 'metadata.name' && operator === 'In')
-    if (field === undefined) return undefined
-    for (const name of field.values ?? []) names.add(name)
-  }
-  return terms.length === 0 ? undefined : [...names]
 }
 
 /** What filters and scores found of one node, for pods of one shape. */
@@ -78,13 +66,26 @@ export function createNodeSearch(cluster: ClusterNodes): NodeSearch {
     return found
   }
 
+  /** Only these are asked; all others are refused alike. */
+  function amongNamed(info: PodInfo, named: ReadonlySet<string>, all: readonly NodeInfo[], state: FilterState) {
+    const asked = all.length <= named.size ? all : [...named].flatMap((name) => cluster.nodes.get(name) ?? [])
+    const refused = new Map<NodeInfo, NodeRefusal>()
+    const fitting: NodeInfo[] = []
+    for (const node of asked) {
+      if (node.node === undefined || !named.has(node.name)) continue
+      const refusal = refusalOf(info, node, state)
+      if (refusal) refused.set(node, refusal)
+      else fitting.push(node)
+    }
+    if (fitting.length > 0) return { fitting, refusals: refused }
+    return { fitting, refusals: new Map(all.map((node) => [node, refused.get(node) ?? NOT_NAMED])) }
+  }
+
   return {
     find(info, state) {
       const all = cluster.ready()
-      const named = namedNodes(info)
-        ?.map((name) => cluster.nodes.get(name))
-        .filter((node) => node?.node !== undefined && !refusalOf(info, node, state))
-      if (named !== undefined && named.length > 0) return { fitting: named as NodeInfo[], refusals: new Map() }
+      const named = state.profile.filters.includes('NodeAffinity') ? namedNodes(info) : undefined
+      if (named !== undefined) return amongNamed(info, named, all, state)
       const enough = enoughOf(all.length, state.profile.percentageOfNodesToScore)
       const remembered = rememberedFor(info, state)
       // Nodes that are gone.

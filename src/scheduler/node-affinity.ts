@@ -27,3 +27,22 @@ export function preferredNodes(info: PodInfo, { addedAffinity }: PluginArgs): Sc
       preferred.reduce((sum, entry) => sum + (nodeTermMatches(entry.preference, node.node!) ? entry.weight : 0), 0),
   }
 }
+
+/**
+ * The only nodes that the pod's required node affinity allows, by metadata.name, as for a DaemonSet's pods; undefined where it
+ * names none. A term that names different ones allows none.
+ */
+export function namedNodes({ pod }: PodInfo): ReadonlySet<string> | undefined {
+  const required = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+  const terms = required?.nodeSelectorTerms ?? []
+  const names = new Set<string>()
+  for (const { matchFields = [] } of terms) {
+    const fields = matchFields.filter(({ key, operator }) => key === 'metadata.name' && operator === 'In')
+    const [first, ...others] = fields.map(({ values = [] }) => values)
+    if (first === undefined) return undefined
+    for (const name of first) if (others.every((values) => values.includes(name))) names.add(name)
+  }
+  return terms.length === 0 ? undefined : names
+}
+
+export const NOT_NAMED = { ...hard("node(s) didn't satisfy plugin(s) [NodeAffinity]"), plugin: 'NodeAffinity' } as const

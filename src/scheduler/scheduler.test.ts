@@ -418,3 +418,18 @@ test('a volume that was promised to a pod and is free again helps the pod that w
   await it.runtime.advance(900)
   assert.equal(given(), 'b')
 })
+
+test('a pod that may preempt no other says so, as does one whose affinity contradicts itself', async () => {
+  const it = await started(node('n'))
+  await it.add(ours('low', {}, full))
+  await it.add(ours('kind', { priority: 9, preemptionPolicy: 'Never' }, full))
+  const named = (name: string) => ({ key: 'metadata.name', operator: 'In', values: [name] })
+  const nodeSelectorTerms = [{ matchFields: [named('n'), named('m')] }]
+  const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } }
+  await it.add(ours('torn', { affinity: { nodeAffinity } }))
+  const cpu = '0/1 nodes are available: 1 Insufficient cpu.'
+  assert.deepEqual(it.events().slice(1), [
+    `FailedScheduling: ${cpu} preemption: not eligible due to preemptionPolicy=Never.`,
+    'FailedScheduling: 0/1 nodes are available: pod affinity terms conflict. not found',
+  ])
+})

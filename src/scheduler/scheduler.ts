@@ -20,6 +20,7 @@ import { createEvictor } from './evict-victim.ts'
 import { type FilterState, type NodeRefusal, prefilter, refusalOf } from './filters.ts'
 import { createNodeSearch } from './find-nodes.ts'
 import { createImageIndex } from './image-locality.ts'
+import { namedNodes } from './node-affinity.ts'
 import { createCluster, type NodeInfo, sameNode } from './node-info.ts'
 import { createNominations } from './nominations.ts'
 import { isDeleting, sameForScheduling } from './pod-changes.ts'
@@ -257,13 +258,18 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       refused(info, unschedulable('no nodes available to schedule pods'), NO_PLUGIN)
       return
     }
+    const profile = profileOf(info)
+    if (profile.filters.includes('NodeAffinity') && namedNodes(info)?.size === 0) {
+      const message = `0/${all.length} nodes are available: pod affinity terms conflict. not found`
+      refused(info, unschedulable(message), new Set(['NodeAffinity']))
+      return
+    }
     const claims = volumesOf(info.pod, volumes.view)
     if (claims !== undefined && 'reason' in claims) {
       const message = `0/${all.length} nodes are available: ${claims.reason}. not found`
       refused(info, unschedulable(message), new Set([claims.plugin]))
       return
     }
-    const profile = profileOf(info)
     const looksAtZones = profile.filters.includes('VolumeZone')
     const volumesOn = claims && ((node: NodeInfo) => planFor(claims, node.node as Node, volumes.view, looksAtZones))
     const volumeLimitOn = claims && volumeLimits.limitOf(info)
@@ -351,6 +357,11 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     }
     if (waitsForRoom(info)) {
       const why = 'not eligible due to a terminating pod on the nominated node.'
+      refused(info, unschedulable(`${reasons} preemption: ${why}`), plugins)
+      return
+    }
+    if (info.pod.spec?.preemptionPolicy === 'Never') {
+      const why = 'not eligible due to preemptionPolicy=Never.'
       refused(info, unschedulable(`${reasons} preemption: ${why}`), plugins)
       return
     }
