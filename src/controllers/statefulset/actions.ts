@@ -60,8 +60,10 @@ export async function perform(parts: ActionParts, set: StatefulSet, templates: T
     case 'create': {
       const { name, template } = templates[step.revision]
       const pod = podOf(set, template, name, step.ordinal)
-      await provideClaims(parts, set, pod)
-      return told(parts, set, 'Create', pod, () => pods.create(pod))
+      return told(parts, set, 'Create', pod, async () => {
+        await provideClaims(parts, set, pod)
+        return pods.create(pod)
+      })
     }
     case 'delete':
       return told(parts, set, 'Delete', step.pod, () =>
@@ -119,7 +121,7 @@ async function provideClaims({ client, recorder, claims }: ActionParts, set: Sta
       if (isAlreadyExists(error)) continue
       const failed = `Create Claim ${name} for Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name}`
       recorder.event(set, 'Warning', 'FailedCreate', `${failed} failed error: ${messageOf(error)}`)
-      throw error
+      throw new Error(`failed to create PVC ${name}: ${messageOf(error)}`, { cause: error })
     }
     recorder.event(set, 'Normal', 'SuccessfulCreate', `Create ${subject} success`)
   }

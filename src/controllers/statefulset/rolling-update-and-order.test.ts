@@ -144,3 +144,11 @@ test('the status takes the new revision when all pods are new and ready, not bef
   assert.deepEqual(told(two), ['s-1', undefined, 2])
   assert.deepEqual(told([...podsOf(set, { 0: 'ready' }, 's-2'), ...two]), ['s-2', 3, 3])
 })
+
+test('a pod that runs is written with its claims when their owners change, one that waits is not', () => {
+  const wrong = { hasWrongClaims: () => true }
+  for (const set of [setOf({ replicas: 1 }), setOf({ replicas: 1, podManagementPolicy: 'Parallel' })]) {
+    assert.deepEqual(steps(set, podsOf(set, { 0: 'ready' }), wrong), ['claims s-0', 'identify s-0'])
+    assert.deepEqual(steps(set, podsOf(set, { 0: 'pending' }), wrong), ['claims s-0'])
+  }
+})

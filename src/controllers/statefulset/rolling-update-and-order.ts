@@ -20,7 +20,7 @@ export type Step =
   | { readonly type: 'delete'; readonly pod: Pod; readonly outdated?: true }
   /** Its claims are missing, or go with the wrong owner. */
   | { readonly type: 'claims'; readonly pod: Pod }
-  /** Its labels or volumes are not those of its name. */
+  /** Its labels or volumes are not those of its name, or its claims were not: then it is written as it is. */
   | { readonly type: 'identify'; readonly pod: Pod }
 
 export interface StatefulSetPlanInput {
@@ -101,9 +101,9 @@ function stepsFor(
   const done = !isTerminating(pod) && isRunningAndReady(pod) && available
   const settled = done || isParallel(set)
   const steps: Step[] = []
-  if ((pending && input.lacksClaims(pod)) || ((pending || settled) && input.hasWrongClaims(pod)))
-    steps.push({ type: 'claims', pod })
-  if (settled && withIdentity(set, pod) !== pod) steps.push({ type: 'identify', pod })
+  const hasWrongClaims = (pending || settled) && input.hasWrongClaims(pod)
+  if (hasWrongClaims || (pending && input.lacksClaims(pod))) steps.push({ type: 'claims', pod })
+  if (settled && ((hasWrongClaims && !pending) || withIdentity(set, pod) !== pod)) steps.push({ type: 'identify', pod })
   return { steps, done }
 }
 
