@@ -34,6 +34,7 @@ async function setUp(runtime: SimulatedRuntime, between: (handler: Handler) => H
   await runtime.complete(createEndpointSliceController({ runtime, client, informers, signal }).start())
   await runtime.advance(10_000)
   return {
+    user,
     /** Methods of what the controller wrote to slices. */
     writes,
     async addPod(name: string) {
@@ -109,5 +110,18 @@ test('a slice that was made without an answer is found, and one of the two goes'
   await runtime.advance(120_000)
   assert.deepEqual(writes, ['POST', 'POST', 'PUT', 'DELETE'])
   await addPod('a')
+  assert.deepEqual(await told(), ['a'])
+})
+
+test('the slices of a service that is orphaned stay as they are, also while it lives', async () => {
+  const runtime = simulatedRuntime(1)
+  const { addPod, told, writes, user } = await setUp(runtime, (handler) => handler)
+  await addPod('a')
+  const before = writes.length
+  const own = user.resource(slices).namespace('n')
+  const [slice] = (await runtime.complete(own.list())).items
+  await runtime.complete(own.patch(slice?.metadata.name ?? '', 'merge', { metadata: { ownerReferences: null } }))
+  await runtime.advance(10_000)
+  assert.equal(writes.length, before)
   assert.deepEqual(await told(), ['a'])
 })

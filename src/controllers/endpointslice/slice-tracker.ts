@@ -68,7 +68,8 @@ export function createSliceTracker(clock: Clock): SliceTracker {
       const last = own?.get(uidOf(slice))
       if (type === 'gone') own?.delete(uidOf(slice))
       if (waiting.has(uidOf(service)) || last === undefined) return true
-      return type === 'gone' ? last.generation !== undefined : last.resourceVersion !== slice.metadata.resourceVersion
+      // Owners and annotations are no news: a slice of a service that goes stays when it is orphaned.
+      return type === 'gone' ? last.generation !== undefined : last.generation !== (slice.metadata.generation ?? 0)
     },
     forget(service) {
       written.delete(uidOf(service))
