@@ -7,6 +7,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { sameJson } from '../../api/same.ts'
 import { isNotFound } from '../../api/status.ts'
 import { createEventRecorder } from '../../client/events.ts'
+import { createOwnWrites } from '../../client/own-writes.ts'
 import { objectKey, splitKey } from '../../client/store.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
@@ -38,6 +39,9 @@ export function createEndpointsController(context: ControllerContext): Controlle
   const queue = createWorkQueue<string>(runtime, 'endpoint')
   const recorder = createEventRecorder(runtime, client, { component: name })
   const triggerTimes = createTriggerTimes()
+  const ownWrites = createOwnWrites()
+  /** Services whose turn came before the last write was seen. */
+  const waiting = new Set<string>()
 
   async function sync(key: string): Promise<void> {
     const { namespace, name: serviceName } = splitKey(key)
@@ -45,16 +49,22 @@ export function createEndpointsController(context: ControllerContext): Controlle
     const service = services.store.get(key)
     if (service === undefined) {
       triggerTimes.forget(key)
+      ownWrites.forget(key)
+      waiting.delete(key)
       await resource.delete(serviceName).catch((error) => {
         if (!isNotFound(error)) throw error
       })
       return
     }
     if (!selectsPods(service)) return
+    const existing = endpoints.store.get(key)
+    if (existing !== undefined && ownWrites.isBehind(key, existing)) {
+      waiting.add(key)
+      return
+    }
     const selected = podsOf(service, pods)
     const triggerTime = triggerTimes.earliestChange(service, selected)
     const { subsets, truncated } = subsetsOf(service, selected, capacity)
-    const existing = endpoints.store.get(key)
     const labels = labelsOf(service)
     if (
       existing !== undefined &&
@@ -78,8 +88,8 @@ export function createEndpointsController(context: ControllerContext): Controlle
     }
     const way = existing === undefined ? 'create' : 'update'
     try {
-      if (existing === undefined) await resource.create(object)
-      else await resource.update(object)
+      const written = existing === undefined ? await resource.create(object) : await resource.update(object)
+      ownWrites.wrote(key, written)
     } catch (error) {
       const reason = way === 'create' ? 'FailedToCreateEndpoint' : 'FailedToUpdateEndpoint'
       const message = `Failed to ${way} endpoint ${key}: ${error instanceof Error ? error.message : error}`
@@ -93,7 +103,12 @@ export function createEndpointsController(context: ControllerContext): Controlle
     async start() {
       const enqueue = (service: Service) => queue.add(objectKey(service))
       services.addHandlers({ added: enqueue, updated: (_, service) => enqueue(service), deleted: enqueue })
-      endpoints.addHandlers({ deleted: (object) => queue.add(objectKey(object)) })
+      endpoints.addHandlers({
+        updated(_, object) {
+          if (waiting.delete(objectKey(object))) queue.add(objectKey(object))
+        },
+        deleted: (object) => queue.add(objectKey(object)),
+      })
       watchPodsOfServices(pods, services, (key) => queue.add(key))
       await Promise.all([services, pods, endpoints].map((informer) => informer.whenSynced(signal)))
       // What a service that went meanwhile has left.
