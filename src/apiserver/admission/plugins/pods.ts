@@ -14,9 +14,10 @@ export function withSpec(pod: Pod, changes: Partial<PodSpec>, parts: Parts = noP
   return { ...pod, spec: parts.changed<Partial<PodSpec>>(pod.spec ?? {}, changes) as PodSpec }
 }
 
-/** The 403 of an admission plugin. */
-export function refused({ row, name }: AdmissionAttributes, message: string): StatusError {
-  return forbidden({ group: row.group, resource: row.resource }, name, message)
+/** The 403 of an admission plugin. An object that has no name yet is called by the beginning of the one that it will have. */
+export function refused({ row, name, object }: AdmissionAttributes, message: string): StatusError {
+  const called = name === '' ? (object?.metadata.generateName ?? '') : name
+  return forbidden({ group: row.group, resource: row.resource }, called, message)
 }
 
 /** What of the namespace's objects the pod would be let read. */

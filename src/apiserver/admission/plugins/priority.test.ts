@@ -38,3 +38,17 @@ test('pods without a class have the priority of the class that is the default no
   makeDefault()
   assert.equal(priorityOfNewPod(), 0)
 })
+
+test('a pod that has no name yet is refused by the beginning of the one that it will have', async () => {
+  const reads: CacheReads = { get: () => undefined, list: () => [], getLive: async () => undefined }
+  const host: Partial<AdmissionHost> = { generationOf: () => () => 0 }
+  const { mutate } = priority(reads, host as AdmissionHost)
+  const row = { group: '', version: 'v1', resource: 'pods' } as ResourceRow
+  const refusal = (name: string, metadata: object) => {
+    const object = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { priorityClassName: 'none' } }
+    const asked: Partial<AdmissionAttributes> = { operation: 'CREATE', row, name, subresource: '', object }
+    return async () => mutate?.(asked as AdmissionAttributes)
+  }
+  await assert.rejects(refusal('', { generateName: 'gen-' }), { message: /^pods "gen-" is forbidden: / })
+  await assert.rejects(refusal('p', { name: 'p', generateName: 'gen-' }), { message: /^pods "p" is forbidden: / })
+})
