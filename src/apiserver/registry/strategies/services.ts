@@ -92,6 +92,14 @@ function withoutForeignFields(service: Service, old: Service): Service {
   return withSpec(service, spec)
 }
 
+/** What a load balancer answered at is told as long as the service has one. */
+function withStatusFor(object: Service, old: Service): Service {
+  const service = withFieldOf(object, old, 'status')
+  const isLoadBalancer = ({ spec }: Service) => spec?.type === 'LoadBalancer'
+  if (!isLoadBalancer(old) || isLoadBalancer(service)) return service
+  return { ...service, status: { ...service.status, loadBalancer: {} } }
+}
+
 export const services: Strategy<Service> = {
   allowCreateOnUpdate: true,
   validateName: (name, prefix) => labelName(name, prefix),
@@ -101,7 +109,7 @@ export const services: Strategy<Service> = {
     allocate(normalized(withAllocated(object, old), old), old, pools, dryRun),
   prepareForCreate: (object) => ({ ...object, status: { loadBalancer: {} } }),
   validate: (object) => validateService(object),
-  prepareForUpdate: (object, old) => withoutForeignFields(withFieldOf(object, old, 'status'), old),
+  prepareForUpdate: (object, old) => withoutForeignFields(withStatusFor(object, old), old),
   validateUpdate: (object, old) => validateServiceUpdate(object, old),
   warningsOnCreate: serviceWarnings,
   warningsOnUpdate: serviceWarnings,
