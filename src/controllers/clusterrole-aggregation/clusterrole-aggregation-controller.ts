@@ -3,6 +3,7 @@
  * selectors match, among them `admin`, `edit` and `view`. The controller manager starts it.
  */
 import type { ClusterRole, PolicyRule } from '../../api/generated/types.ts'
+import type { JsonObject } from '../../api/object.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
 import { sameJson } from '../../api/same.ts'
 import { objectKey } from '../../client/store.ts'
@@ -28,9 +29,8 @@ export function createClusterRoleAggregationController(context: ControllerContex
     if (role === undefined || !isAggregated(role)) return
     const rules = aggregatedRules(role, roles.store.list())
     if (sameJson(rules, role.rules ?? [])) return
-    const { apiVersion, kind } = role
     const name = role.metadata.name ?? ''
-    const body = { apiVersion, kind, metadata: { name }, rules: rules as never }
+    const body = applied(role, rules)
     await client.resource(clusterRoles).patch(name, 'apply', body, { fieldManager, force: true })
   }
 
@@ -60,4 +60,14 @@ export function aggregatedRules(role: ClusterRole, all: readonly ClusterRole[]):
     }
   }
   return rules
+}
+
+/** What is applied to the role: without rules none are named, since the manager of an empty list would own it. */
+export function applied({ apiVersion, kind, metadata }: ClusterRole, rules: readonly PolicyRule[]): JsonObject {
+  return {
+    apiVersion,
+    kind,
+    metadata: { name: metadata.name ?? '' },
+    ...(rules.length > 0 ? { rules: rules as never } : {}),
+  }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ClusterRole, PolicyRule } from '../../api/generated/types.ts'
-import { aggregatedRules } from './clusterrole-aggregation-controller.ts'
+import { aggregatedRules, applied } from './clusterrole-aggregation-controller.ts'
 
 const role = (name: string, labels: Record<string, string>, rules: readonly PolicyRule[]): ClusterRole => ({
   apiVersion: 'v1',
@@ -25,4 +25,9 @@ test('an aggregated role has the rules of the roles its selectors match, by name
   ]
   const verbs = aggregatedRules(whole, all).map(({ verbs }) => verbs[0])
   assert.deepEqual(verbs, ['create', 'watch', 'get', 'list'])
+})
+
+test('no rules are applied by naming none', () => {
+  assert.deepEqual(applied(role('r', {}, []), [rule('get')])['rules'], [rule('get')])
+  assert.ok(!('rules' in applied(role('r', {}, [rule('own')]), [])))
 })
