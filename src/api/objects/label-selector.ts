@@ -315,3 +315,16 @@ export function formatLabelSelector(selector: LabelSelector): string {
     })
     .join(',')
 }
+
+/** As Go prints a LabelSelector. */
+export function goSelector(selector: SelectorFields | undefined): string {
+  if (selector === undefined) return 'nil'
+  const labels = Object.entries(selector.matchLabels ?? {})
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value]) => `${key}: ${value},`)
+  const expressions = (selector.matchExpressions ?? []).map(
+    ({ key, operator, values = [] }) =>
+      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
+  )
+  return `&LabelSelector{MatchLabels:map[string]string{${labels.join('')}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join('')}},}`
+}

@@ -121,7 +121,7 @@ export function createCronJobController(context: ControllerContext): Controller 
       due = dueTime(cronJob, schedule, zone, nowMs)
     } catch (error) {
       if (!(error instanceof InvalidSchedule)) throw error
-      warn(cronJob, 'InvalidSchedule', `invalid schedule schedule: ${cronJob.spec?.schedule} : ${error.message}`)
+      warn(cronJob, 'InvalidSchedule', `invalid schedule: ${cronJob.spec?.schedule} : ${error.message}`)
       return
     }
     const { time } = due

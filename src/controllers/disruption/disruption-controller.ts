@@ -11,7 +11,7 @@ import type {
   ReplicationController,
   StatefulSet,
 } from '../../api/generated/types.ts'
-import { labelSelectorOf } from '../../api/objects/label-selector.ts'
+import { goSelector, labelSelectorOf } from '../../api/objects/label-selector.ts'
 import { sameJson } from '../../api/same.ts'
 import { isNotFound } from '../../api/status.ts'
 import { createEventRecorder } from '../../client/events.ts'
@@ -144,4 +144,4 @@ export function createDisruptionController(context: ControllerContext): Controll
 class ScaleError extends Error {}
 
 const unmanagedMessage = (budget: PodDisruptionBudget): string =>
-  `Pods selected by this PodDisruptionBudget (selector: ${JSON.stringify(budget.spec?.selector)}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.`
+  `Pods selected by this PodDisruptionBudget (selector: ${goSelector(budget.spec?.selector)}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.`

@@ -6,6 +6,7 @@ import type {
   MetricTarget,
   MetricValueStatus,
 } from '../../api/generated/types.ts'
+import { goSelector } from '../../api/objects/label-selector.ts'
 import { formatQuantity, type QuantityFormat } from '../../api/objects/quantity.ts'
 import { messageOf } from '../../base/errors.ts'
 import { boundedMilli, type MetricsClient, selectorText } from './metrics-client.ts'
@@ -119,7 +120,7 @@ async function outcomeOf(metrics: MetricsClient, metric: MetricSpec, target: Tar
   if (metric.type === 'External' && metric.external !== undefined) {
     const { metric: own, target: goal } = metric.external
     const query = selectorText(own.selector)
-    const subject = `${namespace}/${own.name}/${selectorWords(own.selector)}`
+    const subject = `${namespace}/${own.name}/${goSelector(own.selector)}`
     const values = await asked(`unable to get external metric ${subject}`, () =>
       metrics.external(namespace, own.name, query),
     )
@@ -176,17 +177,4 @@ const textOf = (milli: bigint, format: QuantityFormat = 'DecimalSI'): string =>
   formatQuantity({ nanos: milli * 1_000_000n, format })
 
 const namedMetric = ({ name, selector }: { readonly name: string; readonly selector?: LabelSelector }): string =>
-  `${name}(${selectorWords(selector)})`
-
-/** As Go prints a LabelSelector. */
-function selectorWords(selector: LabelSelector | undefined): string {
-  if (selector === undefined) return 'nil'
-  const labels = Object.entries(selector.matchLabels ?? {})
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, value]) => `${key}: ${value},`)
-  const expressions = (selector.matchExpressions ?? []).map(
-    ({ key, operator, values = [] }) =>
-      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
-  )
-  return `&LabelSelector{MatchLabels:map[string]string{${labels.join('')}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join('')}},}`
-}
+  `${name}(${goSelector(selector)})`
