@@ -1,4 +1,4 @@
-/** The EndpointSlice controller where its watch is behind its writes, and where answers get lost. */
+/** The EndpointSlice controller where its watch is behind its writes, where answers get lost, and where nodes come and go. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../src/api/object.ts'
@@ -19,6 +19,8 @@ async function setUp(runtime: SimulatedRuntime, between: (handler: Handler) => H
   await runtime.complete(api.namespace('n'))
   const user = createClient(runtime, inProcessTransport(api.handler), { user: ADMIN, userAgent: 'user' })
   const spec = { selector: { app: 'x' }, ports: [{ port: 80 }] }
+  const nodes = user.resource({ group: '', version: 'v1', resource: 'nodes' })
+  await runtime.complete(nodes.create({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node' } }))
   const services = user.resource({ group: '', version: 'v1', resource: 'services' }).namespace('n')
   await runtime.complete(services.create({ apiVersion: 'v1', kind: 'Service', metadata: { name: 's' }, spec }))
   const writes: string[] = []
@@ -37,12 +39,12 @@ async function setUp(runtime: SimulatedRuntime, between: (handler: Handler) => H
     user,
     /** Methods of what the controller wrote to slices. */
     writes,
-    async addPod(name: string) {
+    async addPod(name: string, nodeName = 'node') {
       const pod: KubeObject = {
         apiVersion: 'v1',
         kind: 'Pod',
         metadata: { name, labels: { app: 'x' } },
-        spec: { nodeName: 'node', containers: [{ name: 'c', image: 'i' }] },
+        spec: { nodeName, containers: [{ name: 'c', image: 'i' }] },
       }
       const own = user.resource(pods).namespace('n')
       const made = await runtime.complete(own.create(pod))
@@ -124,4 +126,81 @@ test('the slices of a service that is orphaned stay as they are, also while it l
   await runtime.advance(10_000)
   assert.equal(writes.length, before)
   assert.deepEqual(await told(), ['a'])
+})
+
+const nodes = { group: '', version: 'v1', resource: 'nodes' }
+const services = { group: '', version: 'v1', resource: 'services' }
+const events = { group: '', version: 'v1', resource: 'events' }
+
+type Stand = Awaited<ReturnType<typeof setUp>>
+
+async function addNode(runtime: SimulatedRuntime, { user }: Stand, name: string, zone: string, cpu: string) {
+  const metadata = { name, labels: { 'topology.kubernetes.io/zone': zone } }
+  const made = await runtime.complete(user.resource(nodes).create({ apiVersion: 'v1', kind: 'Node', metadata }))
+  const status = { allocatable: { cpu }, conditions: [{ type: 'Ready', status: 'True' }] }
+  await runtime.complete(user.resource(nodes).update({ ...made, status }, { subresource: 'status' }))
+  await runtime.advance(2000)
+}
+
+async function eventsOf(runtime: SimulatedRuntime, { user }: Stand): Promise<readonly string[]> {
+  await runtime.advance(2000)
+  const { items } = await runtime.complete(user.resource(events).namespace('n').list())
+  return items.map((event) => `${event['type']} ${event['reason']}: ${event['message']}`)
+}
+
+/** `pod>zone` of each endpoint. */
+async function hintsOf(runtime: SimulatedRuntime, { user }: Stand): Promise<readonly string[]> {
+  await runtime.advance(5000)
+  const { items } = await runtime.complete(user.resource(slices).namespace('n').list())
+  const all: readonly Fields[] = items.flatMap((slice) => slice['endpoints'] ?? [])
+  return all.map(({ targetRef, hints }) => `${targetRef.name}>${hints?.forZones[0].name ?? ''}`).sort()
+}
+
+test('a service of topology mode Auto has hints by the zones of the nodes there are, and Events tell of it', async () => {
+  const runtime = simulatedRuntime(1)
+  const stand = await setUp(runtime, (handler) => handler)
+  await runtime.complete(stand.user.resource(nodes).delete('node'))
+  await addNode(runtime, stand, 'a', 'za', '4')
+  await addNode(runtime, stand, 'b', 'zb', '4')
+  for (const name of ['1', '22']) await stand.addPod(name, 'a')
+  for (const name of ['333', '4444']) await stand.addPod(name, 'b')
+  const service = stand.user.resource(services).namespace('n')
+  const setMode = (mode: string | null) =>
+    runtime.complete(
+      service.patch('s', 'merge', { metadata: { annotations: { 'service.kubernetes.io/topology-mode': mode } } }),
+    )
+  await setMode('Auto')
+  assert.deepEqual(await hintsOf(runtime, stand), ['1>za', '22>za', '333>zb', '4444>zb'])
+  const enabled = 'Normal TopologyAwareHintsEnabled: Topology Aware Hints has been enabled, addressType: IPv4'
+  assert.deepEqual(await eventsOf(runtime, stand), [enabled])
+  await addNode(runtime, stand, 'c', 'zc', '16')
+  const moved = await hintsOf(runtime, stand)
+  assert.equal(
+    moved.filter((text) => text.endsWith('>zc')).length,
+    0,
+    'four endpoints are too few for three zones so unlike',
+  )
+  const overload =
+    'Warning TopologyAwareHintsDisabled: Unable to allocate minimum required endpoints to each zone without exceeding overload threshold (4 endpoints, 3 zones), addressType: IPv4'
+  assert.ok((await eventsOf(runtime, stand)).includes(overload))
+  for (const length of [5, 6, 7, 8, 9]) await stand.addPod(`${length}`.repeat(length), 'b')
+  const share = (await hintsOf(runtime, stand)).filter((text) => text.endsWith('>zc'))
+  assert.equal(share.length, 5)
+  await setMode(null)
+  assert.deepEqual([...new Set((await hintsOf(runtime, stand)).map((text) => text.split('>')[1]))], [''])
+  const disabled = 'Warning TopologyAwareHintsDisabled: Topology Aware Hints has been disabled, addressType: IPv4'
+  assert.ok((await eventsOf(runtime, stand)).includes(disabled))
+})
+
+test('a pod whose node is not there is in no slice until the node is', async () => {
+  const runtime = simulatedRuntime(1)
+  const stand = await setUp(runtime, (handler) => handler)
+  await stand.addPod('a')
+  await stand.addPod('bb', 'late')
+  assert.deepEqual(await stand.told(), ['a'])
+  const text = 'Error updating Endpoint Slices for Service n/s: skipping Pod bb for Service n/s: Node late Not Found'
+  assert.deepEqual(await eventsOf(runtime, stand), [`Warning FailedToUpdateEndpointSlices: ${text}`])
+  await addNode(runtime, stand, 'late', 'z', '1')
+  await runtime.advance(60_000)
+  assert.deepEqual(await stand.told(), ['a', 'bb'])
 })

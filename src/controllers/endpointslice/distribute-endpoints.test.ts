@@ -24,13 +24,12 @@ const pod = (index: number, port: number | null = 8080, more: Fields = {}): Kube
     status: { podIPs: [{ ip: `10.0.0.${index}` }], conditions: [{ type: 'Ready', status: 'True' }] },
   }) as unknown as KubeObject
 const pods = (count: number) => Array.from({ length: count }, (_, index) => pod(index))
-const plan = (existing: readonly EndpointSlice[], all: readonly KubeObject[], of: KubeObject = service) =>
-  planSlices(
-    of,
-    'IPv4',
-    existing,
-    endpointsByPorts(of, all, 'IPv4', () => 'zone-1'),
-  )
+const groupsOf = (of: KubeObject, all: readonly KubeObject[]) => endpointsByPorts(of, all, 'IPv4', () => 'zone-1')
+/** What is to be written. */
+function plan(existing: readonly EndpointSlice[], all: readonly KubeObject[], of: KubeObject = service) {
+  const { unchanged: _, ...writes } = planSlices(of, 'IPv4', existing, groupsOf(of, all))
+  return writes
+}
 const stored = (slices: readonly EndpointSlice[]) =>
   slices.map((slice, index) => ({
     ...slice,
@@ -103,4 +102,17 @@ test('a slice that the service does not own goes, and one is made in its place, 
 
 test('an empty one stays, whosever it is', () => {
   assert.deepEqual(plan(without(stored(plan([], []).create)), []), { create: [], update: [], remove: [] })
+})
+
+test('the slices that stay as they are are told, and hints alone are a reason to write one only where they count', () => {
+  const existing = stored(plan([], pods(150)).create)
+  const hinted = existing.map((slice) => ({
+    ...slice,
+    endpoints: slice.endpoints.map((endpoint) => ({ ...endpoint, hints: { forZones: [{ name: 'z' }] } })),
+  }))
+  const groups = groupsOf(service, pods(160))
+  const counted = planSlices(service, 'IPv4', hinted, groups)
+  assert.deepEqual([sizes(counted.update), counted.unchanged], [[100, 60], []])
+  const ignored = planSlices(service, 'IPv4', hinted, groups, { ignoreHints: true })
+  assert.deepEqual([sizes(ignored.update), ignored.unchanged], [[60], [hinted[0]]])
 })

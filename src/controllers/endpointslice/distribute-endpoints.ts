@@ -17,18 +17,23 @@ export interface SlicePlan {
   readonly create: readonly EndpointSlice[]
   readonly update: readonly EndpointSlice[]
   readonly remove: readonly EndpointSlice[]
+  /** Those that stay, as they are. */
+  readonly unchanged: readonly EndpointSlice[]
 }
 
 /**
  * `existing`: the slices of this address family that name the service. One that it does not own (left behind by one of the same name, or its
- * reference was taken off) goes, unless it is the empty one that would be made in its place.
+ * reference was taken off) goes, unless it is the empty one that would be made in its place. With `ignoreHints` a slice whose endpoints
+ * have other hints only is unchanged.
  */
 export function planSlices(
   service: Service,
   family: string,
   existing: readonly EndpointSlice[],
   desired: ReadonlyMap<string, EndpointGroup>,
+  { ignoreHints = false }: { readonly ignoreHints?: boolean } = {},
 ): SlicePlan {
+  const compared = ignoreHints ? ({ hints: _, ...endpoint }: Endpoint) => endpoint : (endpoint: Endpoint) => endpoint
   const create: EndpointSlice[] = []
   const update: EndpointSlice[] = []
   const isOwned = ({ metadata }: EndpointSlice) =>
@@ -54,7 +59,7 @@ export function planSlices(
         if (wanted === undefined) continue
         left.delete(endpointKey(endpoint))
         kept.push(wanted)
-        if (!sameJson(wanted, endpoint)) differs = true
+        if (!sameJson(compared(wanted), compared(endpoint))) differs = true
       }
       if (kept.length === 0 && old.length > 0) remove.push(slice)
       else if (differs || kept.length < old.length) changed.push({ slice, endpoints: kept })
@@ -90,7 +95,13 @@ export function planSlices(
   }
   // The garbage collector takes the slices of a service that goes: new ones would come too late for it.
   const isGoing = service.metadata.deletionTimestamp !== undefined
-  return { create: isGoing ? [] : create, update, remove: remove.filter((slice) => !replaced.includes(slice)) }
+  const touched = new Set([...update, ...remove].map(({ metadata }) => metadata.name))
+  return {
+    create: isGoing ? [] : create,
+    update,
+    remove: remove.filter((slice) => !replaced.includes(slice)),
+    unchanged: existing.filter(({ metadata }) => !touched.has(metadata.name)),
+  }
 }
 
 function newSlice(

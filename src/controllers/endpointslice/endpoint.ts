@@ -57,15 +57,20 @@ function endpointOf(
   }
 }
 
-const TOPOLOGY_MODE = 'service.kubernetes.io/topology-mode'
-
 /**
- * The zone and the node whose clients should use the endpoint, by the Service's trafficDistribution (KEP-4444, KEP-3015). A Service
- * that asks for topology-aware routing by annotation gets none of these; hints by the zones' shares of processors are not made.
+ * Whether the Service asks by annotation for hints by the zones' shares of processors (topology-aware routing); its
+ * trafficDistribution does not count then.
  */
-function hintsOf({ spec, metadata }: Service, node: string | undefined, zone: string | undefined) {
-  const { trafficDistribution: wanted = '' } = spec ?? {}
-  if (['Auto', 'auto'].includes(metadata.annotations?.[TOPOLOGY_MODE] ?? '')) return undefined
+export function asksForZoneHints({ metadata: { annotations = {} } }: Service): boolean {
+  const mode =
+    annotations['service.kubernetes.io/topology-aware-hints'] ?? annotations['service.kubernetes.io/topology-mode']
+  return mode === 'Auto' || mode === 'auto'
+}
+
+/** The zone and the node whose clients should use the endpoint, by the Service's trafficDistribution (KEP-4444, KEP-3015). */
+function hintsOf(service: Service, node: string | undefined, zone: string | undefined) {
+  const { trafficDistribution: wanted = '' } = service.spec ?? {}
+  if (asksForZoneHints(service)) return undefined
   if (!['PreferClose', 'PreferSameZone', 'PreferSameNode'].includes(wanted)) return undefined
   const forNodes = wanted === 'PreferSameNode' && node ? [{ name: node }] : undefined
   if (!zone && forNodes === undefined) return undefined

@@ -18,13 +18,19 @@ import {
 } from '../endpoints/service-pods-and-ports.ts'
 import { podsResource } from '../pods/pod.ts'
 import { managedBy, managedByLabel, planSlices, serviceNameLabel } from './distribute-endpoints.ts'
-import { endpointsByPorts } from './endpoint.ts'
+import { asksForZoneHints, endpointsByPorts } from './endpoint.ts'
 import { createSliceTracker } from './slice-tracker.ts'
+import { createTopologyRouting } from './topology-routing.ts'
+import { isReadyNode, topologyZoneOf } from './zone-shares.ts'
 
 const slicesResource = { group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' }
 const nodesResource = { group: '', version: 'v1', resource: 'nodes' }
 const serviceIndex = 'service'
 const workers = 5
+/** All nodes are looked at no more often. */
+const topologyWaitMs = 1000
+/** The wait before a failed sync is tried again the first time. */
+const retryMs = 1000
 
 export function createEndpointSliceController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
@@ -32,10 +38,11 @@ export function createEndpointSliceController(context: ControllerContext): Contr
   const pods = informers.informer<Pod>(podsResource)
   const nodes = informers.informer<Node>(nodesResource)
   const slices = informers.informer<EndpointSlice>(slicesResource)
-  const queue = createWorkQueue<string>(runtime, 'endpoint_slice')
+  const queue = createWorkQueue<string>(runtime, 'endpoint_slice', { baseDelayMs: retryMs })
   const recorder = createEventRecorder(runtime, client, { component: 'endpoint-slice-controller' })
   const triggerTimes = createTriggerTimes()
   const tracker = createSliceTracker(runtime.clock)
+  const topology = createTopologyRouting()
   const serviceOf = (slice: EndpointSlice): string | undefined => {
     const name = slice.metadata.labels?.[serviceNameLabel]
     return name && slice.metadata.labels?.[managedByLabel] === managedBy
@@ -47,6 +54,7 @@ export function createEndpointSliceController(context: ControllerContext): Contr
     const service = services.store.get(key)
     if (service === undefined) {
       triggerTimes.forget(key)
+      topology.forget(key)
       return undefined
     }
     if (!selectsPods(service)) return undefined
@@ -54,10 +62,13 @@ export function createEndpointSliceController(context: ControllerContext): Contr
     if (tracker.isBehind(service, all)) return 'retry'
     const selected = podsOf(service, pods)
     const existing = all.filter((slice) => slice.metadata.deletionTimestamp === undefined)
+    // A pod whose node is gone will go too; until then it is looked at again and again, in case the node only comes later.
+    const isPlaced = ({ spec }: Pod) =>
+      service.spec?.publishNotReadyAddresses === true || nodes.store.get(spec?.nodeName ?? '') !== undefined
+    const placed = selected.filter(isPlaced)
     const triggerTime = triggerTimes.earliestChange(service, selected)
     const resource = client.resource<EndpointSlice>(slicesResource).namespace(service.metadata.namespace ?? '')
-    const zoneOf = (node: string): string | undefined =>
-      nodes.store.get(node)?.metadata.labels?.['topology.kubernetes.io/zone']
+    const ignoreHints = asksForZoneHints(service)
     const families: readonly string[] = service.spec?.ipFamilies ?? ['IPv4']
     const remove = async (slice: EndpointSlice): Promise<void> => {
       tracker.deletes(service, slice)
@@ -73,17 +84,46 @@ export function createEndpointSliceController(context: ControllerContext): Contr
       }
       for (const family of families) {
         const own = existing.filter((slice) => slice.addressType === family)
-        const plan = planSlices(service, family, own, endpointsByPorts(service, selected, family, zoneOf))
+        const groups = endpointsByPorts(service, placed, family, (node) => topologyZoneOf(nodes.store.get(node)))
+        const { plan, event } = topology.hint(
+          service,
+          family,
+          planSlices(service, family, own, groups, { ignoreHints }),
+        )
+        if (event !== undefined) recorder.event(service, event.type, event.reason, event.message)
         for (const slice of plan.create) tracker.wrote(service, await resource.create(stamped(slice, triggerTime)))
         for (const slice of plan.update) tracker.wrote(service, await resource.update(stamped(slice, triggerTime)))
         for (const slice of plan.remove) await remove(slice)
       }
+      const missing = selected.filter((pod) => !isPlaced(pod))
+      if (missing.length > 0) throw new Error(skippedText(key, missing))
     } catch (error) {
       const message = `Error updating Endpoint Slices for Service ${key}: ${error instanceof Error ? error.message : error}`
       recorder.event(service, 'Warning', 'FailedToUpdateEndpointSlices', message)
       throw error
     }
     return undefined
+  }
+
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let isLookDue = false
+  function lookAtNodes(): void {
+    lookedAt = runtime.clock.monotonic()
+    for (const key of topology.setNodes(nodes.store.list())) queue.add(key)
+  }
+  /** At once, if that was not done a moment ago. */
+  function lookAtNodesSoon(): void {
+    if (isLookDue) return
+    const wait = lookedAt + topologyWaitMs - runtime.clock.monotonic()
+    if (wait <= 0) {
+      lookAtNodes()
+      return
+    }
+    isLookDue = true
+    runtime.clock.setTimer(wait, 'zones of nodes', () => {
+      isLookDue = false
+      if (!signal.aborted) lookAtNodes()
+    })
   }
 
   return {
@@ -119,12 +159,30 @@ export function createEndpointSliceController(context: ControllerContext): Contr
         },
         deleted: (slice) => enqueueOwner(slice, 'gone'),
       })
-      nodes.addHandlers({})
+      nodes.addHandlers({
+        added: (_, initial) => {
+          if (!initial) lookAtNodesSoon()
+        },
+        updated(old, node) {
+          // Processors alone are looked at with the next change of this kind.
+          if (isReadyNode(old) !== isReadyNode(node) || topologyZoneOf(old) !== topologyZoneOf(node)) lookAtNodesSoon()
+        },
+        deleted: lookAtNodesSoon,
+      })
       watchPodsOfServices(pods, services, (key) => queue.add(key))
       await Promise.all([services, pods, nodes, slices].map((informer) => informer.whenSynced(signal)))
+      lookAtNodes()
       runWorkers(runtime, queue, context.concurrentSyncs ?? workers, sync, signal)
     },
   }
+}
+
+function skippedText(service: string, pods: readonly Pod[]): string {
+  const texts = pods.map(
+    ({ metadata, spec }) =>
+      `skipping Pod ${metadata.name} for Service ${service}: Node ${spec?.nodeName ?? ''} Not Found`,
+  )
+  return texts.length === 1 ? (texts[0] as string) : `[${texts.join(', ')}]`
 }
 
 /** With the time of the change that it tells of, or without one. */
