@@ -23,6 +23,7 @@ export interface JoinOptions {
   readonly nodeName?: string
   readonly nodeIp?: string
   readonly maxPods?: number
+  readonly rotateServerCertificates?: boolean
   readonly verbosity: number
 }
 
@@ -43,6 +44,7 @@ export async function joinCluster(server: string | undefined, options: JoinOptio
   await runComponentCommand('kubelet', [
     ...['--kubeconfig', kubeconfig, '--cert-dir', directory.pki, '--rotate-certificates'],
     ...(found === undefined ? [] : ['--bootstrap-kubeconfig', bootstrap]),
+    ...(options.rotateServerCertificates === true ? ['--rotate-server-certificates'] : []),
     ...['--hostname-override', nodeName, '--v', String(options.verbosity)],
     ...(options.nodeIp === undefined ? [] : ['--node-ip', options.nodeIp]),
     ...(options.maxPods === undefined ? [] : ['--max-pods', String(options.maxPods)]),

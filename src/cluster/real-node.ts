@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import type { Node } from '../api/generated/types.ts'
 import { isWithin, parseIPRange } from '../api/objects/ip-range.ts'
 import { isNotFound } from '../api/status.ts'
+import { sleep } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import { liveRuntime } from '../base/live-runtime.ts'
 import type { Runtime } from '../base/runtime.ts'
@@ -11,10 +12,16 @@ import type { Client } from '../client/client.ts'
 import type { FoundRuntime } from '../kubelet/machine/machine-requirements.ts'
 import type { PreparedNode, RealNode } from '../kubelet/machine/real-node.ts'
 import type { NodeSettings } from '../kubelet/node-settings.ts'
+import type { ServerTls } from '../kubelet/server/server.ts'
 import { issue } from './certificate.ts'
 import { StartError } from './errors.ts'
 import { nodeName } from './nodes.ts'
 import type { Pki } from './pki.ts'
+
+const DAY_MS = 86_400_000
+/** How long the certificate of the node's server lasts, and after how long it is made anew. */
+const SERVING_DAYS = 365
+const RENEWAL_DAYS = 290
 
 export interface RealNodeChoice {
   readonly found: FoundRuntime
@@ -146,6 +153,17 @@ const areWithin = (podCIDRs: readonly string[], clusterRanges: readonly string[]
     return range !== undefined && whole !== undefined && isWithin(range, whole)
   })
 
+/** The server's certificate is made anew well before it ends. Looked at each day, whatever time the clock is set to. Rejects with the signal. */
+export async function renewed(runtime: Runtime, renew: () => void, signal: AbortSignal): Promise<never> {
+  let made = runtime.clock.now()
+  for (;;) {
+    await sleep(runtime.machineClock, DAY_MS, signal)
+    if (runtime.clock.now() - made < RENEWAL_DAYS * DAY_MS) continue
+    made = runtime.clock.now()
+    renew()
+  }
+}
+
 /** `dnsServers`: the cluster's own. @throws StartError */
 export async function startNode(
   runtime: Runtime,
@@ -162,12 +180,17 @@ export async function startNode(
       const commonName = `system:node:${prepared.nodeName}`
       const serving = issue(
         runtime,
-        { commonName, organizations: ['system:nodes'], usage: 'server', hosts, validDays: 365 },
+        { commonName, organizations: ['system:nodes'], usage: 'server', hosts, validDays: SERVING_DAYS },
         pki.ca,
       )
       return { ...serving, clientCa: pki.ca.cert }
     }
-    return await startRealNode({ ...own, runtime, client, signal, prepared, dnsServers, certificate })
+    const keepCertificate = (hosts: readonly string[], show: (tls: ServerTls) => void) =>
+      void renewed(runtime, () => show(certificate(hosts)), signal).catch(() => {})
+    return await startRealNode({
+      ...own,
+      ...{ runtime, client, signal, prepared, dnsServers, certificate, keepCertificate },
+    })
   } catch (cause) {
     throw new StartError(`the node cannot start: ${messageOf(cause)}`, { cause })
   }

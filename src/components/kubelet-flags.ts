@@ -55,7 +55,7 @@ register-with-taints strings lacking
 resolv-conf string ignored
 root-dir string used /var/lib/kubelet
 rotate-certificates bool used
-rotate-server-certificates bool ignored
+rotate-server-certificates bool used
 runtime-cgroups string ignored
 serialize-image-pulls bool ignored true
 sim-dir string used

@@ -13,7 +13,13 @@ import type { NodeSettings } from '../kubelet/node-settings.ts'
 import { KUBELET_PORT } from '../kubelet/server/server.ts'
 import type { ManifestPeriods } from '../kubelet/static-pods/manifest-sources.ts'
 import { FlagError, type ReadFlags } from './flags.ts'
-import { addressTowards, clientAuthority, hostOf, servingCertificate } from './kubelet-server.ts'
+import {
+  addressTowards,
+  clientAuthority,
+  hostOf,
+  keepServingCertificate,
+  servingCertificate,
+} from './kubelet-server.ts'
 import type { ComponentProcess } from './process.ts'
 
 export interface NodeToStart {
@@ -68,7 +74,9 @@ export async function startKubeletOfContainers(
     ...(clusterDomain === undefined || clusterDomain === '' ? {} : { clusterDomain }),
     maxPods: flags.number('max-pods') ?? MOST_PODS,
     listen: { host: hostOf(flags, nodeIP), port: flags.number('port') ?? KUBELET_PORT },
-    certificate: () => ({ ...servingCertificate(flags, { runtime, nodeName }, nodeIP), clientCa }),
+    certificate: (hosts) => ({ ...servingCertificate(flags, { runtime, nodeName }, hosts), clientCa }),
+    keepCertificate: (hosts, show) =>
+      keepServingCertificate(flags, { runtime, client, nodeName, say: process.say, signal, clientCa }, hosts, show),
     manifestPeriods,
   })
   process.onStop(() => node.leave())

@@ -9,12 +9,13 @@ import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { readKubeconfig } from '../client/read-kubeconfig.ts'
-import { issue, type KeyAndCertificate } from '../cluster/certificate.ts'
+import { issue } from '../cluster/certificate.ts'
 import { write } from '../cluster/pki.ts'
 import type { HttpServer } from '../http/server.ts'
 import type { Kubelet } from '../kubelet/kubelet.ts'
-import { KUBELET_PORT, startKubeletServer } from '../kubelet/server/server.ts'
+import { KUBELET_PORT, type ServerTls, startKubeletServer } from '../kubelet/server/server.ts'
 import { FlagError, type ReadFlags } from './flags.ts'
+import { keepCertificate, keptPair } from './kubelet-certificate.ts'
 
 /** As long as the API server may take to accept the connection that tells which address of this machine leads there. */
 const PATIENCE_MS = 5000
@@ -38,6 +39,7 @@ export interface ServeOptions {
   readonly otherwise: string
   readonly kubelet: () => Kubelet | undefined
   readonly say: (line: string) => void
+  readonly signal: AbortSignal
 }
 
 /** @throws FlagError for certificates that cannot be read */
@@ -55,6 +57,7 @@ export async function serveKubelet(flags: ReadFlags, options: ServeOptions): Pro
   if (clientCa === undefined)
     return nobody('--client-ca-file is not given, and the kubeconfig names no authority of the cluster')
   const host = hostOf(flags, address)
+  const hosts = [nodeName, address]
   try {
     const server = await startKubeletServer({
       runtime: { ...runtime, log: runtime.log.named('kubelet') },
@@ -62,9 +65,11 @@ export async function serveKubelet(flags: ReadFlags, options: ServeOptions): Pro
       nodeName,
       host,
       port: flags.number('port') ?? KUBELET_PORT,
-      tls: { ...servingCertificate(flags, options, address), clientCa },
+      tls: { ...servingCertificate(flags, options, hosts), clientCa },
       kubelet: options.kubelet,
     })
+    const show = (tls: ServerTls) => server.setCertificate({ ...tls, clientCas: [clientCa] })
+    keepServingCertificate(flags, { ...options, clientCa }, hosts, show)
     return { address, server }
   } catch (error) {
     if (error instanceof FlagError) throw error
@@ -107,21 +112,38 @@ export function clientAuthority(flags: ReadFlags): string | undefined {
   return 'file' in ca ? textOf('kubeconfig', ca.file) : ca.text
 }
 
-/** Of --tls-cert-file, or as kubelet makes one for itself: below --cert-dir, kept. @throws FlagError */
+/** Kubelet's own default. */
+export const CERTIFICATES = '/var/lib/kubelet/pki'
+
+const asksForServing = (flags: ReadFlags): boolean =>
+  flags.bool('rotate-server-certificates') === true && flags.text('tls-cert-file') === undefined
+
+const wantedServing = (flags: ReadFlags, nodeName: string, hosts: readonly string[]) => ({
+  ...{ purpose: 'serving' as const, nodeName, hosts },
+  directory: flags.text('cert-dir') ?? CERTIFICATES,
+})
+
+/**
+ * Of --tls-cert-file; with --rotate-server-certificates the one that was signed, or none yet; else as kubelet makes one for itself: below
+ * --cert-dir, kept.
+ *
+ * @throws FlagError
+ */
 export function servingCertificate(
   flags: ReadFlags,
   { runtime, nodeName }: Pick<ServeOptions, 'runtime' | 'nodeName'>,
-  address: string,
-): KeyAndCertificate {
+  hosts: readonly string[],
+): Pick<ServerTls, 'cert' | 'key'> {
   const [certFile, keyFile] = [flags.text('tls-cert-file'), flags.text('tls-private-key-file')]
   if ((certFile === undefined) !== (keyFile === undefined))
     throw new FlagError('--tls-cert-file and --tls-private-key-file go together: give both or neither')
   if (certFile !== undefined && keyFile !== undefined)
     return { cert: textOf('tls-cert-file', certFile), key: textOf('tls-private-key-file', keyFile) }
+  if (asksForServing(flags)) return keptPair(wantedServing(flags, nodeName, hosts), runtime.clock) ?? {}
   const made = issue(runtime, {
     commonName: `${nodeName}@${Math.floor(runtime.clock.now() / 1000)}`,
     usage: 'server',
-    hosts: [nodeName, address],
+    hosts,
     validDays: VALID_DAYS,
   })
   const directory = flags.text('cert-dir')
@@ -130,6 +152,22 @@ export function servingCertificate(
     write(join(directory, 'kubelet.key'), made.key, 0o600)
   }
   return made
+}
+
+/** With --rotate-server-certificates: asks for the server's certificate and renews it, until the signal. */
+export function keepServingCertificate(
+  flags: ReadFlags,
+  options: Pick<ServeOptions, 'runtime' | 'client' | 'nodeName' | 'say' | 'signal'> & Pick<ServerTls, 'clientCa'>,
+  hosts: readonly string[],
+  show: (tls: ServerTls) => void,
+): void {
+  if (!asksForServing(flags)) return
+  const { runtime, client, nodeName, say, signal, clientCa } = options
+  void keepCertificate({
+    ...wantedServing(flags, nodeName, hosts),
+    ...{ runtime, client, signal, complain: say },
+    show: (pair) => show({ ...pair, clientCa }),
+  })
 }
 
 function textOf(flag: string, file: string): string {

@@ -21,13 +21,11 @@ import { FlagError, type ReadFlags } from './flags.ts'
 import { certificateFile, keepCertificate, obtainCertificate, usableUntil } from './kubelet-certificate.ts'
 import { KUBELET_FLAGS } from './kubelet-flags.ts'
 import { type NodeToStart, startKubeletOfContainers } from './kubelet-of-containers.ts'
-import { serveKubelet } from './kubelet-server.ts'
+import { CERTIFICATES, serveKubelet } from './kubelet-server.ts'
 import type { ComponentCommand, ComponentProcess } from './process.ts'
 
 /** So many nodes have ranges of their own; of more, two may share one. */
 const RANGES = 2048
-/** kubelet's own default. */
-const CERTIFICATES = '/var/lib/kubelet/pki'
 /** For requests under way when it is asked to go. */
 const STOP_MS = 1000
 /** Of a simulated node. */
@@ -84,6 +82,7 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
     void keepCertificate({
       runtime,
       client: createClient(runtime, access.transport, { userAgent: 'kubelet' }),
+      purpose: 'client',
       nodeName,
       directory: certificates,
       signal: stopping.signal,
@@ -106,7 +105,7 @@ async function startSimulated(
   const { stages, played, playStages } = await stagesOf(flags)
   let running: Kubelet | undefined
   const { address, server } = await serveKubelet(flags, {
-    ...{ runtime, client, nodeName, say, server: apiServer, otherwise: nodeIPOf(index) },
+    ...{ runtime, client, nodeName, say, signal, server: apiServer, otherwise: nodeIPOf(index) },
     kubelet: () => running,
   })
   if (server !== undefined) onStop(() => server.stop(STOP_MS))
@@ -192,7 +191,7 @@ async function bootstrap(
     await untilAnswered(access, process, signal)
     say(`asking for a certificate of node ${nodeName}`)
     const client = createClient(runtime, access.transport, { userAgent: 'kubelet' })
-    await obtainCertificate(runtime, client, nodeName, directory, signal)
+    await obtainCertificate(runtime, client, { purpose: 'client', nodeName, directory }, signal)
   } finally {
     access.transport.close()
   }

@@ -21,13 +21,20 @@ import { createResponder, type Outgoing } from './respond.ts'
 import type { WatchTraffic } from './watch.ts'
 import { asksForWebSocket, type Upgrade } from './websocket.ts'
 
+/** PEM. Without certificate and key, which come later, no connection comes about. */
+export interface ServingTls {
+  readonly cert?: string | undefined
+  readonly key?: string | undefined
+  readonly clientCas: readonly string[]
+}
+
 export interface HttpServerOptions {
   readonly handler: EagerHandler
   readonly host: string
   /** 0 takes a free port. */
   readonly port: number
   /** PEM. `clientCas` verify client certificates; a certificate that does not verify is reported, not refused. */
-  readonly tls: { readonly cert: string; readonly key: string; readonly clientCas: readonly string[] }
+  readonly tls: ServingTls
   /** Bytes a request body may have. Default 3 MiB, as in Kubernetes. */
   readonly maxBodyBytes?: number
   /** Bytes that all bodies on their way may have together. Default 256 MiB. */
@@ -48,8 +55,8 @@ export interface HttpServer {
   /** Open TLS connections. */
   connections(): number
   readonly watches: WatchTraffic
-  /** Takes a renewed certificate for new connections. */
-  setCertificate(tls: HttpServerOptions['tls']): void
+  /** Takes a renewed certificate for new connections. Without one none comes about. */
+  setCertificate(tls: ServingTls): void
   /**
    * Stops in order: no new connections, GOAWAY and `Connection: close`, watches end, requests in flight finish; what is
    * still open after `graceMs` is cut.
@@ -319,6 +326,6 @@ function peerOf(incoming: Incoming): TLSSocket | ServerHttp2Session | undefined 
     : (incoming.socket as TLSSocket)
 }
 
-function secureContext(tls: HttpServerOptions['tls']) {
-  return { cert: tls.cert, key: tls.key, ca: [...tls.clientCas] }
+function secureContext({ cert, key, clientCas }: ServingTls) {
+  return { ...(cert === undefined || key === undefined ? {} : { cert, key }), ca: [...clientCas] }
 }

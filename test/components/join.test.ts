@@ -6,6 +6,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import type { Fields } from '../../src/api/object.ts'
 import { certificateRequest } from '../../src/cluster/certificate.ts'
 import { skiff } from '../e2e/cluster.ts'
 import { type Kubectl, kubectlFor, withoutKubectl } from '../kubectl.ts'
@@ -85,12 +87,13 @@ test('a token joins a machine, which asks for its certificate, goes on without t
     assert.equal(existsSync(join(node, 'bootstrap-kubelet.conf')), false)
     assert.equal((await skiff('token', 'delete', token, '--data-dir', cluster)).code, 0)
     assert.match((await skiff('token', 'delete', id, '--data-dir', cluster)).err, /there is no token/)
-    const again = startProcess('join', '--data-dir', node, '--node-name', 'w-1')
+    const again = startProcess('join', '--data-dir', node, '--node-name', 'w-1', '--rotate-server-certificates')
     running.add(again)
     await again.until(/node w-1 is ready/)
     await kubectl('run', 'p', '--image=nginx')
     await kubectl('wait', '--for=condition=Ready', 'pod/p', '--timeout=60s')
     assert.equal(await kubectl('get', 'pod', 'p', '-o', 'jsonpath={.spec.nodeName}'), 'w-1')
+    await showsWhatIsApproved(kubectl, join(cluster, 'pki', 'ca.crt'))
     await answers(kubectl)
     await end(again)
   } finally {
@@ -124,6 +127,24 @@ async function onlyItsOwn(kubectl: Kubectl, node: Kubectl): Promise<void> {
   )
   assert.equal(code, 1)
   assert.match(err, /node "w-1" is not allowed to modify node "w-2"/)
+}
+
+/** No controller approves the certificate of a node's server; until someone does, it shows none. */
+async function showsWhatIsApproved(kubectl: Kubectl, ca: string): Promise<void> {
+  const { items } = await kubectl.json('get', 'csr')
+  const request = items.find(({ spec }: Fields) => spec.signerName === 'kubernetes.io/kubelet-serving')
+  assert.deepEqual([request.spec.username, request.status], ['system:node:w-1', {}])
+  const { status } = await kubectl.json('get', 'node', 'w-1')
+  const ask = () =>
+    spawnSync('curl', ['-s', '--cacert', ca, `https://127.0.0.1:${status.daemonEndpoints.kubeletEndpoint.Port}/pods`])
+  assert.equal(ask().status, 35)
+  await kubectl('certificate', 'approve', request.metadata.name)
+  const deadline = performance.now() + 60_000
+  while (ask().status === 35) {
+    assert.ok(performance.now() < deadline, 'no certificate is shown')
+    await setTimeout(200)
+  }
+  assert.equal(`${ask().stdout}`, 'Unauthorized')
 }
 
 const pidOf = (dataDir: string) => Number.parseInt(readFileSync(join(dataDir, 'pid'), 'utf8'), 10)

@@ -87,8 +87,10 @@ export interface RealNodeOptions extends NodeSettings {
   readonly dnsServers: readonly string[]
   /** Default: what identifies this machine and its boot. */
   readonly ids?: MachineIds
-  /** PEM: the kubelet's server's own certificate for these addresses and names, and the authority of its clients. */
+  /** The kubelet's server's own certificate for these addresses and names, and the authority of its clients. */
   readonly certificate: (hosts: readonly string[]) => ServerTls
+  /** Called once the server listens: what `show` is given is shown from then on, to new connections. */
+  readonly keepCertificate?: (hosts: readonly string[], show: (tls: ServerTls) => void) => void
   /** Where the kubelet's server listens. Default: the node's own address, and the usual port or a free one. */
   readonly listen?: { readonly host: string; readonly port: number }
   /** Default: cluster.local. */
@@ -223,7 +225,8 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   })
   const [{ nodeIP }] = network
   const nodeIPs = network.map((one) => one.nodeIP)
-  const tls = options.certificate([...nodeIPs, nodeName])
+  const hosts = [...nodeIPs, nodeName]
+  const tls = options.certificate(hosts)
   const server = await startKubeletServer({
     runtime,
     client,
@@ -259,6 +262,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     },
   })
   const { port } = server
+  options.keepCertificate?.(hosts, ({ clientCa, ...pair }) => server.setCertificate({ ...pair, clientCas: [clientCa] }))
   let images = await imagesOf(containerRuntime)
   let problem: string | undefined
   const ids = options.ids ?? machineIds()

@@ -9,10 +9,10 @@ import { createAccess } from './access.ts'
 import { Refused, textAnswer } from './refused.ts'
 import { kubeletRoutes, type RoutesOptions } from './routes.ts'
 
-/** PEM: its own certificate, and the authority of its clients. */
+/** PEM: its own certificate, without which no connection comes about, and the authority of its clients. */
 export interface ServerTls {
-  readonly cert: string
-  readonly key: string
+  readonly cert?: string | undefined
+  readonly key?: string | undefined
   readonly clientCa: string
 }
 
