@@ -1,7 +1,8 @@
 /** What only shows where controllers do not run: deletes that nobody takes further, owners that wait for each other. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { ownerOf } from './cases/case.ts'
+import { LATER, ownerOf } from './cases/case.ts'
+import { hookConfig, hookServer } from './cases/servers-that-judge.ts'
 import { configMap, type Stage, startStage } from './stage.ts'
 
 let stage: Stage
@@ -35,6 +36,22 @@ test('without a controller manager nobody takes a foreground delete further', as
   const { said } = await stage.why('cm', 'owner')
   assert.deepEqual([said['verdict'], said['cause'].kind], ['nobody', 'controller-missing'])
   assert.match(said['responsible'], /garbage collector \(kube-controller-manager\)/)
+})
+
+test('a webhook that is asked about deletes is not blamed for one that no controller asks for', async () => {
+  const owner = configMap('default', 'guarded')
+  const [made] = await stage.make(owner)
+  const server = await hookServer(() => ({ allowed: true }))
+  const rule = { operations: ['DELETE'], apiGroups: [''], resources: ['secrets'] }
+  const hook = hookConfig('ValidatingWebhookConfiguration', 'guard', rule, { clientConfig: server.clientConfig })
+  const dependent = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'kept', namespace: 'default' } }
+  const owned = ownerOf(owner, made?.metadata.uid ?? '', { blockOwnerDeletion: true })
+  await stage.make({ ...dependent, metadata: { ...dependent.metadata, ...owned } }, hook)
+  await stage.remove(owner, { propagationPolicy: 'Foreground' })
+  const { said } = await stage.why('cm', 'guarded', 'default', { later: LATER })
+  await stage.remove(hook)
+  await server.close()
+  assert.deepEqual([said['verdict'], said['cause'].kind], ['nobody', 'controller-missing'])
 })
 
 test('nor is a namespace emptied', async () => {

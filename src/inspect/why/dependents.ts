@@ -5,7 +5,7 @@ import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { refusalLinks, silentRefusals } from './admission.ts'
 import { componentLink } from './components.ts'
 import type { Examine } from './examine.ts'
-import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
+import { type Link, lastLink, type ObjectRef, verdictOf, waitingLink } from './finding.ts'
 import { deletedAt, kubectlName, type Look, MOST_ALIKE, refOf } from './look.ts'
 import { controllerUsers, deletionOf, updateOf } from './rules.ts'
 import { unavailableApis } from './unavailable.ts'
@@ -87,7 +87,8 @@ export async function foregroundLinks(
     const dependent = refOf(one.resource, one.object)
     const write = deletionOf(dependent, one.object, COLLECTOR)
     const known = [...(await unresolvedOwners(look, dependent, one.object)), ...(await refusalLinks(look, write))]
-    const isLate = unmarked.length <= MOST_LATE && look.now - since > LATE_MS
+    const isThere = verdictOf(collector) === 'slow'
+    const isLate = isThere && unmarked.length <= MOST_LATE && look.now - since > LATE_MS
     const refused = known.length > 0 || !isLate ? known : await silentRefusals(look, write, formatTime(since))
     const next = refused.length > 0 ? refused : [collector]
     links.push(waitingLink({ kind: 'blocking-dependent', dependent, count: blocking.length }, next, () => collector))
