@@ -65,6 +65,29 @@ test('a namespace in which a finalizer is left: what goes, what stays and why, a
   assert.equal((await stage.cluster.client.resource(NAMESPACES).get('team')).metadata.deletionTimestamp, undefined)
 })
 
+test('what is made again under the same name appears', async () => {
+  await namespace('again')
+  const labels = { a: 'db' }
+  const containers = [{ name: 'c', image: 'x' }]
+  const sets = { group: 'apps', version: 'v1', resource: 'statefulsets' }
+  const template = { metadata: { labels }, spec: { containers, terminationGracePeriodSeconds: 0 } }
+  const spec = { replicas: 1, serviceName: 'db', selector: { matchLabels: labels }, template }
+  await stage.make(sets, {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { name: 'db', namespace: 'again' },
+    spec,
+  })
+  await stage.cluster.clock.advance('10s')
+  const { metadata } = await stage.cluster.client.resource(PODS).namespace('again').get('db-0')
+  const plan = await planDelete(stage.source, { targets: [{ kind: 'pod', namespace: 'again', name: 'db-0' }] })
+  assert.deepEqual(
+    plan.appears.map(({ name }) => name),
+    ['db-0'],
+  )
+  assert.notEqual(plan.appears[0]?.uid, metadata.uid)
+})
+
 /** As the nodes of a cluster whose programs nothing is known of. */
 function onRealNodes({ read }: TwinModel): TwinModel {
   const moved = (node: Node) => ({

@@ -259,10 +259,17 @@ function plannedFrom(names: Names, key: string, { metadata }: KubeObject): Plann
 /** They are made and go without anything being deleted. */
 const PASSING = new Set(['leases', 'events', 'endpoints', 'endpointslices'])
 
+/** What is new by its uid: a pod of a StatefulSet comes back under the name of the one that went. */
 function appearingOf({ before, rest }: Rehearsal, names: Names): readonly PlannedObject[] {
-  const old = new Set(before.map(({ key }) => key))
+  const old = new Map(before.map((entry) => [entry.key, entry]))
   return rest
-    .filter(({ key }) => !old.has(key))
+    .filter((entry) => {
+      const was = old.get(entry.key)
+      return (
+        was === undefined ||
+        (was.revision !== entry.revision && was.object().metadata.uid !== entry.object().metadata.uid)
+      )
+    })
     .flatMap((entry) => plannedFrom(names, entry.key, entry.object()) ?? [])
     .filter(({ resource }) => !PASSING.has(resource))
 }
