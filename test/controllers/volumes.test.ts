@@ -97,3 +97,40 @@ test('a VolumeAttributesClass stays while a claim asks for it, has it or is give
   assert.deepEqual(await left(), [])
   await stop()
 })
+
+test('a claim without a class is given the one that becomes the default, and one with the class of none is not', async () => {
+  const runtime = simulatedRuntime(1)
+  const { user, stop } = await startStage(runtime, { nodes: 1 })
+  const done = <T>(promise: Promise<T>) => runtime.complete(promise)
+  const claims = user.resource(resource('persistentvolumeclaims')).namespace(namespace)
+  const claim = (name: string, more: Fields) => {
+    const asked = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...more }
+    return { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name }, spec: asked } as unknown as KubeObject
+  }
+  await done(claims.create(claim('any', {})))
+  await done(claims.create(claim('none', { storageClassName: '' })))
+  await runtime.advance(2000)
+  await done(
+    user.resource({ group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' }).create({
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'StorageClass',
+      metadata: { name: 'late', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
+      provisioner: 'example.com/p',
+    } as unknown as KubeObject),
+  )
+  await runtime.advance(20_000)
+  const changed = claims.patch('any', 'merge', { spec: { storageClassName: 'other' } })
+  await assert.rejects(done(changed), { code: 422 })
+  const told = async (name: string) => {
+    const { metadata, spec: has } = (await done(claims.get(name))) as unknown as { metadata: Fields; spec: Fields }
+    return [has['storageClassName'], metadata['annotations']?.['volume.kubernetes.io/storage-provisioner']]
+  }
+  assert.deepEqual(
+    [await told('any'), await told('none')],
+    [
+      ['late', 'example.com/p'],
+      ['', undefined],
+    ],
+  )
+  await stop()
+})

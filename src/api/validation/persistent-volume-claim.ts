@@ -109,7 +109,9 @@ export function validatePersistentVolumeClaimUpdate(
       requests: { ...now.resources.requests, storage: before.resources?.requests?.['storage'] },
     }
   if (bound) comparable['volumeAttributesClassName'] = before.volumeAttributesClassName
-  if (before.storageClassName === undefined && storageClassAnnotation(old) === now.storageClassName)
+  // A claim without a class may be given one, once.
+  const annotated = storageClassAnnotation(old) ?? now.storageClassName
+  if (before.storageClassName === undefined && annotated === now.storageClassName)
     comparable['storageClassName'] = before.storageClassName
   const base = before.volumeName ? before : { ...before, volumeName: now.volumeName }
   if (!same(comparable, base))

@@ -10,6 +10,7 @@ import type {
   Pod,
   StorageClass,
 } from '../../api/generated/types.ts'
+import { defaultStorageClassOf, namesClass, withClass } from '../../api/objects/default-storage-class.ts'
 import { claimIndex, claimsOf } from '../../api/objects/pod-claims.ts'
 import {
   claimStatus,
@@ -110,13 +111,20 @@ export function createPvBinderController(context: ControllerContext): Controller
     const known = volumes.store.list().filter((volume) => {
       return !ownWrites.isBehind(volumeKey(volume.metadata.name ?? ''), volume)
     })
-    const className = classOf(claim)
+    let className = classOf(claim)
     const waits = classes.store.get(className)?.volumeBindingMode === 'WaitForFirstConsumer'
     // The scheduler has chosen: from here on it is like any other claim.
     const delayed = waits && claim.metadata.annotations?.[selectedNode] === undefined
     const reserved = known.filter((volume) => claimRefOf(volume) !== undefined)
     const volume = bestMatch(delayed ? reserved : known, claim)
     if (volume !== undefined) return bind(volume, claim)
+    // One became the default after the claim was made.
+    const byDefault = namesClass(claim) ? undefined : defaultStorageClassOf(classes.store.list())
+    if (byDefault !== undefined) {
+      claim = await writeClaim(claim, withClass(claim, byDefault))
+      className = classOf(claim)
+      if (byDefault.volumeBindingMode === 'WaitForFirstConsumer') return
+    }
     if (delayed) tellWaiting(claim)
     else if (className === '') recorder.event(claim, 'Normal', 'FailedBinding', nothingThere)
     else claim = await askProvisioner(claim, className)

@@ -4,16 +4,13 @@
  */
 import type { Ingress, IngressClass, PersistentVolumeClaim, StorageClass } from '../../../api/generated/types.ts'
 import type { KubeObject } from '../../../api/object.ts'
+import { defaultStorageClassOf, namesClass, withClass } from '../../../api/objects/default-storage-class.ts'
 import type { AdmissionPluginFactory } from '../plugin.ts'
 import { refused } from './pods.ts'
 
 const marked = (annotations: readonly string[]) => (object: KubeObject) =>
   annotations.some((annotation) => object.metadata.annotations?.[annotation] === 'true')
 
-const isDefaultStorageClass = marked([
-  'storageclass.kubernetes.io/is-default-class',
-  'storageclass.beta.kubernetes.io/is-default-class',
-])
 const isDefaultIngressClass = marked(['ingressclass.kubernetes.io/is-default-class'])
 
 export const defaultStorageClass: AdmissionPluginFactory = (reads) => ({
@@ -22,17 +19,9 @@ export const defaultStorageClass: AdmissionPluginFactory = (reads) => ({
   mutate({ object, row, subresource }) {
     const claim: PersistentVolumeClaim = object!
     if (row.group !== '' || row.resource !== 'persistentvolumeclaims' || subresource !== '') return claim
-    const named =
-      claim.spec?.storageClassName !== undefined ||
-      claim.metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] !== undefined
-    if (named) return claim
-    const newest = [...reads.list<StorageClass>('storage.k8s.io', 'storageclasses')]
-      .filter(isDefaultStorageClass)
-      .sort((a, b) => {
-        const [one, other] = [a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '']
-        return one === other ? ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1) : one < other ? 1 : -1
-      })[0]
-    return newest ? { ...claim, spec: { ...claim.spec, storageClassName: newest.metadata.name } } : claim
+    if (namesClass(claim)) return claim
+    const found = defaultStorageClassOf(reads.list<StorageClass>('storage.k8s.io', 'storageclasses'))
+    return found ? withClass(claim, found) : claim
   },
 })
 
