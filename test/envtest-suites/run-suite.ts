@@ -19,6 +19,8 @@ export interface Run {
 const PATIENCE_MS = 1_800_000
 const BUILD_MS = 1_800_000
 const SAMPLE_MS = 250
+/** In a program whose tests are Ginkgo's: such a one knows its flags, no other does. */
+const GINKGO = 'github.com/onsi/ginkgo/v2'
 /** Names of the processes whose memory counts. */
 const PLANE = /kube-apiserver|etcd/
 
@@ -55,16 +57,23 @@ export async function run(program: string, directory: string, assets: string, ke
   const report = join(kept, 'report.json')
   rmSync(report, { force: true })
   const began = performance.now()
-  const child = spawn(program, [`-ginkgo.json-report=${report}`, '-test.v', '-test.timeout=30m'], {
+  const reporting = readFileSync(program).includes(GINKGO) ? [`-ginkgo.json-report=${report}`] : []
+  const child = spawn(program, [...reporting, '-test.v', '-test.timeout=30m'], {
     cwd: directory,
     env: { ...process.env, KUBEBUILDER_ASSETS: assets, KUBEBUILDER_CONTROLPLANE_START_TIMEOUT: '120s' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let log = ''
-  for (const stream of [child.stdout, child.stderr])
+  const states: Record<string, string> = {}
+  for (const stream of [child.stdout, child.stderr]) {
+    let rest = ''
     stream.setEncoding('utf8').on('data', (text) => {
       log = `${log}${text}`.slice(-200_000)
+      const lines = `${rest}${text}`.split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) noteOutcome(line, states)
     })
+  }
   const patience = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
   let peakBytes = 0
   const sampling = setInterval(() => {
@@ -74,7 +83,7 @@ export async function run(program: string, directory: string, assets: string, ke
   clearInterval(sampling)
   clearTimeout(patience)
   const seconds = (performance.now() - began) / 1000
-  return { states: statesOf(report, log), seconds, log, peakBytes }
+  return { states: { ...statesOf(report), ...states }, seconds, log, peakBytes }
 }
 
 interface SpecReport {
@@ -84,8 +93,14 @@ interface SpecReport {
   readonly State: string
 }
 
-/** Of Ginkgo's report, and of Go's own tests where there is none. */
-function statesOf(report: string, log: string): Run['states'] {
+/** What a line says of one of Go's own tests, subtests included. */
+function noteOutcome(line: string, states: Record<string, string>): void {
+  const [, how, name] = /^\s*--- (PASS|FAIL|SKIP): (\S+)/.exec(line) ?? []
+  if (name !== undefined) states[name] = { PASS: 'passed', FAIL: 'failed', SKIP: 'skipped' }[how as 'PASS'] ?? ''
+}
+
+/** Of Ginkgo's report, where there is one. */
+function statesOf(report: string): Run['states'] {
   const states: Record<string, string> = {}
   if (existsSync(report)) {
     const reports = JSON.parse(readFileSync(report, 'utf8')) as readonly { SpecReports: readonly SpecReport[] | null }[]
@@ -96,8 +111,6 @@ function statesOf(report: string, log: string): Run['states'] {
       else if (state !== 'passed') states[`${type} ${own}`] = state
     }
   }
-  for (const [, how, name] of log.matchAll(/^\s*--- (PASS|FAIL|SKIP): (\S+)/gm))
-    states[name as string] = { PASS: 'passed', FAIL: 'failed', SKIP: 'skipped' }[how as 'PASS'] ?? ''
   return states
 }
 

@@ -102,6 +102,7 @@ export function addressLibrary({
     ],
     isIP: [fn([STRING], BOOL, (text: string) => parseAddress(text) !== undefined)],
     'ip.isCanonical': [fn([STRING], BOOL, (text: string) => address(text).text === text)],
+    string: [IP, CIDR].map((type) => fn([type], STRING, ({ text }: Opaque) => text)),
     family: [method([IP], INT, ({ data }: Opaque) => BigInt(data.family))],
     isUnspecified: [method([IP], BOOL, unspecified)],
     isLoopback: [method([IP], BOOL, loopback)],

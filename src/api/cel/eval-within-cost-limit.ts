@@ -3,7 +3,7 @@
  * `&&`, `||` and the quantifiers, which may not need the side that failed.
  */
 import type { CheckedExpression } from './check.ts'
-import { callCost, MOST, STRUCT_COST } from './cost-table-and-estimate.ts'
+import { callCost, MOST, STRUCT_COST } from './cost-of-calls.ts'
 import { type Overload, show } from './functions.ts'
 import { OVER_LIMIT } from './limits.ts'
 import { sortedValues } from './lists.ts'
@@ -177,11 +177,8 @@ export function evaluateExpression(checked: CheckedExpression, variables: Variab
       return walk(args[1] as SyntaxNode, frame)
     }
     const values = args.map((arg) => walk(arg, frame))
-    const { cost } = callCost(
-      name,
-      values.map((value) => ({ min: sizeOfValue(value), max: sizeOfValue(value) })),
-    )
-    spend(Math.min(Math.max(cost.max, Math.ceil(partsSeen(name, values) * PART_COST)), MOST))
+    const cost = callCost(name, values.map(sizeOfValue))
+    spend(Math.min(Math.max(cost, Math.ceil(partsSeen(name, values) * PART_COST)), MOST))
     // What stands at a place is looked for by the container itself, which takes more kinds of places than it tells.
     const chosen = name === '_[_]' || name === '_[?_]' ? byContainer(overloads, values) : undefined
     return (chosen ?? pick(overloads, values, dynamic)).run(...values)

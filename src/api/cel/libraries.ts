@@ -339,7 +339,8 @@ function QUANTITY_MATH() {
   const of = (data: bigint) => new Opaque('kubernetes.Quantity', data, String(data))
   const operand = (value: Opaque | bigint) => (typeof value === 'bigint' ? value * nano : (value.data as bigint))
   return {
-    sign: [method([QUANTITY], INT, ({ data }: Opaque) => (data < 0n ? -1n : data > 0n ? 1n : 0n))],
+    // The only one of them that is no method.
+    sign: [fn([QUANTITY], INT, ({ data }: Opaque) => (data < 0n ? -1n : data > 0n ? 1n : 0n))],
     isInteger: [method([QUANTITY], BOOL, ({ data }: Opaque) => data % nano === 0n)],
     asInteger: [
       method([QUANTITY], INT, ({ data }: Opaque) => {

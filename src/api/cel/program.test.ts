@@ -90,6 +90,15 @@ test('the estimate grows with what types allow', () => {
   assert.ok(costOf('self.long.contains(self.long)') > 10_000_000)
 })
 
+test('an address and a network become text, and a sign is asked of no method', () => {
+  assert.equal(run("string(ip('10.0.0.1')) + string(cidr('10.0.0.0/8')) == '10.0.0.110.0.0.0/8'"), true)
+  assert.equal(run("sign(quantity('-3')) == -1"), true)
+  assert.match(
+    errorOf("quantity('-3').sign() == -1"),
+    /found no matching overload for 'sign' applied to 'kubernetes.Quantity.\(\)'/,
+  )
+})
+
 test('an expression that costs too much ends', () => {
   const list = `[${Array.from({ length: 50 }, (_, i) => i).join(',')}]`
   assert.throws(() => run(`${list}.all(a, ${list}.all(b, ${list}.all(c, a + b + c >= 0)))`, 100_000), BudgetExceeded)

@@ -1,6 +1,6 @@
 /** An expression from text to something that runs: parsed, checked, estimated. */
 import { type CheckedExpression, typeCheck } from './check.ts'
-import { estimateCost } from './cost-table-and-estimate.ts'
+import { estimateCost } from './estimate.ts'
 import { type Budget, evaluateExpression, type Variables } from './eval-within-cost-limit.ts'
 import type { Functions } from './functions.ts'
 import { CelSyntaxError, printIssues } from './issues.ts'
@@ -39,7 +39,7 @@ export function compileExpression(
   return {
     program: {
       type: checked.type,
-      maxCost: estimateCost(checked).max,
+      maxCost: estimateCost(checked, variables.get('self')),
       reads: checked.reads,
       run: (values, budget) => evaluateExpression(checked, values, budget),
     },

@@ -107,10 +107,12 @@ function stringType(schema: Structural): Type {
     case 'byte':
       return { kind: 'simple', name: 'bytes', maxElements: maxLength ?? most, minSize: 2 }
     case 'duration':
-      return { kind: 'simple', name: 'google.protobuf.Duration', minSize: 2 }
+      return { kind: 'simple', name: 'google.protobuf.Duration', maxElements: 32, minSize: 2 }
     case 'date':
     case 'date-time':
-      return { kind: 'simple', name: 'google.protobuf.Timestamp', minSize: format === 'date' ? 12 : 22 }
+      return format === 'date'
+        ? { kind: 'simple', name: 'google.protobuf.Timestamp', maxElements: 12, minSize: 12 }
+        : { kind: 'simple', name: 'google.protobuf.Timestamp', maxElements: 37, minSize: 22 }
   }
   // A character may take four bytes.
   if (maxLength !== undefined) return { ...STRING, maxElements: Math.max(0, maxLength) * 4, minSize: 2 } as Type
