@@ -177,7 +177,7 @@ test('what a definition had already is no reason to refuse its update', () => {
   )
 })
 
-test('warnings: formats that are not known, sets of what cannot be compared; each once, at any depth', () => {
+test('warnings: formats that are not known of the type, sets of what cannot be compared; each once, at any depth', () => {
   const field = { type: 'string', format: 'rgb' }
   const object = one(
     schema({
@@ -192,6 +192,11 @@ test('warnings: formats that are not known, sets of what cannot be compared; eac
         },
         d: { type: 'integer', format: 'int32' },
         e: { type: 'string', format: 'date-time' },
+        g: { type: 'number', format: 'double' },
+        h: { 'x-kubernetes-int-or-string': true, format: 'hostname' },
+        i: { type: 'array', format: 'hostname', items: { type: 'string', format: 'hostname' } },
+        j: { type: 'string', format: 'int32' },
+        k: { type: 'number', format: 'int64' },
         f: { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } },
       },
     }),
@@ -200,5 +205,9 @@ test('warnings: formats that are not known, sets of what cannot be compared; eac
     'unrecognized format "rgb"',
     'unrecognized format "cmyk"',
     'x-kubernetes-list-type: set for items of type "object" is not supported by server-side apply or CEL validation rules',
+    // Each type has formats of its own.
+    'unrecognized format "hostname"',
+    'unrecognized format "int32"',
+    'unrecognized format "int64"',
   ])
 })

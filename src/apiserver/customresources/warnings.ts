@@ -4,7 +4,15 @@ import type { Given } from '../../api/object.ts'
 import { formatCheck } from '../../api/schema/structural/formats.ts'
 import type { JSONSchemaProps } from '../../api/schema/structural/structural.ts'
 
-const NUMBERS = new Set(['int32', 'int64', 'float', 'double', 'uint32', 'uint64', 'float32', 'float64'])
+/** Texts, and what has no type, have those that are checked. */
+const NUMBERS: Readonly<Record<string, readonly string[]>> = {
+  integer: ['int32', 'int64'],
+  number: ['float', 'double'],
+}
+
+function isKnown(type: string, format: string): boolean {
+  return type === 'string' || type === '' ? formatCheck(format) !== undefined : (NUMBERS[type] ?? []).includes(format)
+}
 
 export function definitionWarnings(definition: Given<CustomResourceDefinition>): readonly string[] {
   const warnings = new Set<string>()
@@ -17,9 +25,8 @@ export function definitionWarnings(definition: Given<CustomResourceDefinition>):
 }
 
 function walk(schema: JSONSchemaProps, warnings: Set<string>): void {
-  const { format = '', items, additionalProperties: additional } = schema
-  if (format !== '' && !NUMBERS.has(format) && formatCheck(format) === undefined)
-    warnings.add(`unrecognized format ${JSON.stringify(format)}`)
+  const { type = '', format = '', items, additionalProperties: additional } = schema
+  if (format !== '' && !isKnown(type, format)) warnings.add(`unrecognized format ${JSON.stringify(format)}`)
   const inner =
     typeof items === 'object' && items !== null && !Array.isArray(items) ? (items as JSONSchemaProps) : undefined
   if (schema['x-kubernetes-list-type'] === 'set' && (inner?.type === 'object' || inner?.type === 'array'))
