@@ -18,7 +18,6 @@ import {
   INT,
   IP,
   listType,
-  mapOf,
   optionalOf,
   param,
   QUANTITY,
@@ -28,7 +27,8 @@ import {
   UINT,
   URL_TYPE,
 } from './types.ts'
-import { CelDuration, CelError, equals, MapValue, Opaque, Optional, Uint, type Value } from './values.ts'
+import { urlLibrary } from './urls.ts'
+import { CelDuration, CelError, equals, Opaque, Optional, Uint, type Value } from './values.ts'
 
 const T = param('T')
 
@@ -133,31 +133,6 @@ function findAll(text: string, pattern: string, limit = -1n): readonly string[] 
   const found: string[] = []
   while ((limit < 0n || BigInt(found.length) < limit) && matcher.find()) found.push(matcher.group() ?? '')
   return found
-}
-
-function parseUrl(text: string): URL | undefined {
-  if (text.startsWith('/') && !text.startsWith('//'))
-    return URL.canParse(text, 'cel:') || URL.canParse(text, 'http://_') ? new URL(text, 'http://_') : undefined
-  return URL.canParse(text) ? new URL(text) : undefined
-}
-
-function url(text: string): Opaque {
-  const parsed = parseUrl(text)
-  if (parsed === undefined)
-    throw new CelError(
-      `URL parse error during conversion from string: parse ${JSON.stringify(text)}: invalid URI for request`,
-    )
-  return new Opaque('kubernetes.URL', { url: parsed, absolute: !text.startsWith('/') }, text)
-}
-
-const urlPart = (of: (url: URL) => string) =>
-  method([URL_TYPE], STRING, ({ data }: Opaque) => (data.absolute ? of(data.url) : ''))
-
-function urlQuery({ data }: Opaque): MapValue {
-  const entries = new Map<string, readonly [Value, Value]>()
-  for (const key of (data.url as URL).searchParams.keys())
-    entries.set(`s${key}`, [key, (data.url as URL).searchParams.getAll(key)])
-  return new MapValue(entries)
 }
 
 /** A quantity as a fraction of two integers: exact, whatever its suffix. */
@@ -282,18 +257,7 @@ const kubernetes = define({
     method([STRING, STRING], listType(STRING), findAll),
     method([STRING, STRING, INT], listType(STRING), findAll),
   ],
-  url: [fn([STRING], URL_TYPE, url)],
-  isURL: [fn([STRING], BOOL, (text: string) => parseUrl(text) !== undefined)],
-  getScheme: [urlPart(({ protocol }) => protocol.replace(/:$/, ''))],
-  getHost: [urlPart(({ host }) => host)],
-  getHostname: [urlPart(({ hostname }) => hostname.replace(/^\[|\]$/g, ''))],
-  getPort: [urlPart(({ port }) => port)],
-  getEscapedPath: [
-    method([URL_TYPE], STRING, ({ data, text }: Opaque) =>
-      data.url.pathname === '/' && !/\/($|[?#])/.test(text.replace('://', '')) ? '' : data.url.pathname,
-    ),
-  ],
-  getQuery: [method([URL_TYPE], mapOf(STRING, listType(STRING)), urlQuery)],
+  ...urlLibrary(URL_TYPE),
   quantity: [fn([STRING], QUANTITY, quantity)],
   isQuantity: [fn([STRING], BOOL, canQuantity)],
   isGreaterThan: [quantities((sign) => sign > 0), semvers((sign) => sign > 0)],
