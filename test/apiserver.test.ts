@@ -31,6 +31,27 @@ test('what was written is read back, and a write that changes nothing is none', 
     assert.equal(api.storage.revision, Number(created.body.metadata.resourceVersion))
   }))
 
+test('what no namespace holds has none, whatever the client wrote', () =>
+  withApi(async (api) => {
+    const role = (name: string) => ({
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: { name, namespace: 'elsewhere' },
+    })
+    const path = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
+    const apply = { 'content-type': 'application/apply-patch+yaml' }
+    for (const [method, where, body, headers] of [
+      ['POST', path, role('a'), {}],
+      ['PUT', `${path}/a`, role('a'), {}],
+      ['PATCH', `${path}/a`, { metadata: { namespace: 'elsewhere', labels: { a: 'b' } } }, MERGE],
+      ['PATCH', `${path}/b?fieldManager=m`, role('b'), apply],
+    ] as const) {
+      const { code, body: made } = await api.request(method, where, body, headers)
+      assert.ok(code < 300, `${method} ${where}: ${code}`)
+      assert.equal(made.metadata.namespace, undefined)
+    }
+  }))
+
 test('a PUT with an old resourceVersion conflicts, one without overwrites', () =>
   withApi(async (api) => {
     const { body } = await api.request('POST', CM, configMap('a'))

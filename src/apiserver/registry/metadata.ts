@@ -55,12 +55,12 @@ export function wipeSystemFields(object: KubeObject): KubeObject {
   })
 }
 
-/** The object in the request's namespace. @throws StatusError 400 when it names another */
+/** The object in the request's namespace, or in none. @throws StatusError 400 when a namespaced one names another */
 export function inNamespace(object: KubeObject, namespaced: boolean, namespace: string): KubeObject {
   const own = object.metadata.namespace ?? ''
   if (!namespaced) {
-    // A cluster-scoped object with a namespace is refused later, by validation; on the default one Kubernetes forgives.
-    return own === '' ? object : own === 'default' ? withMetadata(object, { namespace: undefined }) : wrongNamespace()
+    // Whatever namespace a cluster-scoped object names, it has none.
+    return own === '' ? object : withMetadata(object, { namespace: undefined })
   }
   if (own === namespace) return object
   if (own !== '') wrongNamespace()
