@@ -25,12 +25,17 @@ const GINKGO = 'github.com/onsi/ginkgo/v2'
 const PLANE = /kube-apiserver|etcd/
 
 /** The module's files, which may be written to, in a folder below `folder`. @throws when they cannot be had */
-export async function unpacked({ module, inside = {} }: Suite, folder: string): Promise<string> {
+export async function unpacked({ module, inside = {}, copied = {} }: Suite, folder: string): Promise<string> {
   const root = join(folder, `${module.path.replaceAll('/', '-')}-${module.version}`)
   cpSync(await folderOf(module), root, { recursive: true })
   for (const [path, other] of Object.entries(inside))
     cpSync(await folderOf(other), join(root, path), { recursive: true })
   makeWritable(root)
+  for (const [path, [required, from]] of Object.entries(copied)) {
+    const args = ['-C', root, 'list', '-m', '-f', '{{.Dir}}', required]
+    const dir = await command('go', args, { env: { GOFLAGS: '-mod=mod', GOWORK: 'off' } })
+    cpSync(join(dir.trim(), from), join(root, path), { recursive: true })
+  }
   return root
 }
 

@@ -5,6 +5,8 @@ export interface Suite {
   readonly module: PinnedModule
   /** Modules of the same repository that its go.mod looks for in folders of its own. */
   readonly inside?: Readonly<Record<string, PinnedModule>>
+  /** Files of modules that it requires, which its Makefile copies to where its tests look: by the folder here, the module and its folder. */
+  readonly copied?: Readonly<Record<string, readonly [module: string, folder: string]>>
   readonly packages: readonly string[]
 }
 
@@ -46,6 +48,10 @@ export const suites: Readonly<Record<string, Suite>> = {
   },
   'Kubeflow trainer 2.0.0': {
     module: pinned('github.com/kubeflow/trainer/v2', 'v2.0.0', 'h1:mnQSR9iPKItxyUR8mq66XsmxqKNVHwr9YYOB7BTU9dU='),
+    copied: {
+      'manifests/external-crds/jobset-operator': ['sigs.k8s.io/jobset', 'config/components/crd/bases'],
+      'manifests/external-crds/scheduler-plugins': ['sigs.k8s.io/scheduler-plugins', 'manifests/coscheduling'],
+    },
     packages: ['test/integration/controller', 'test/integration/webhooks'],
   },
   'Cluster API 1.14.2': {
@@ -53,6 +59,21 @@ export const suites: Readonly<Record<string, Suite>> = {
     inside: {
       api: pinned('sigs.k8s.io/cluster-api/api', 'v1.14.2', 'h1:B0XWZGFrb4+R1pH2nApdR9d4tcQGIhpEquRxxf36fHg='),
     },
-    packages: ['controllers/crdmigrator', 'core/reconcilers/clusterresourceset', 'util/patch/test'],
+    packages: [
+      ...['controllers/crdmigrator', 'core/reconcilers/clusterresourceset', 'core/webhooks/admission/test'],
+      ...['internal/util/ssa/test', 'util/patch/test'],
+    ],
+  },
+  'kro 0.9.4': {
+    module: pinned('github.com/kubernetes-sigs/kro', 'v0.9.4', 'h1:gynhldCLYW5x+M0c2Bf1ihoQTpNE68SKiXl1f6aX1kk='),
+    packages: ['test/integration/suites/core'],
+  },
+  'Gatekeeper 3.23.1': {
+    module: pinned(
+      'github.com/open-policy-agent/gatekeeper/v3',
+      'v3.23.1',
+      'h1:njHTm0SJ6ZEhhEgmQTpJKTGQbc99fSs4hGiEp1OIKck=',
+    ),
+    packages: ['pkg/readiness'],
   },
 }
