@@ -6,12 +6,12 @@ import type { ApiRequest, ApiResponse, Handler, UserInfo } from '../api/request.
 import { StatusError, unauthorized } from '../api/status.ts'
 import { type FrontProxies, namedBy } from '../apiserver/auth/front-proxies.ts'
 import { certificateIdentity, certifiedBy } from '../apiserver/auth/x509.ts'
-import { createHealth, type HealthCheck } from '../apiserver/handlers/health.ts'
 import { createMetricsPages } from '../apiserver/handlers/metrics.ts'
 import type { Clock } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Admit } from '../client/delegated-auth.ts'
+import { createHealth, type HealthCheck } from '../http/health-pages.ts'
 import { startHttpServer } from '../http/server.ts'
 import type { KeyAndCertificate } from './certificate.ts'
 

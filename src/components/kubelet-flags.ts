@@ -31,8 +31,8 @@ eviction-soft-grace-period string used
 fail-swap-on bool ignored true
 feature-gates strings used
 file-check-frequency duration used 20s
-healthz-bind-address ip ignored 127.0.0.1
-healthz-port int ignored 10248
+healthz-bind-address ip used 127.0.0.1
+healthz-port int used 10248
 hostname-override string used
 http-check-frequency duration used 20s
 kube-api-burst int used 100

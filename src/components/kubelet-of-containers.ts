@@ -16,6 +16,7 @@ import { FlagError, type ReadFlags } from './flags.ts'
 import {
   addressTowards,
   clientAuthority,
+  healthzOf,
   hostOf,
   keepServingCertificate,
   servingCertificate,
@@ -74,6 +75,7 @@ export async function startKubeletOfContainers(
     ...(clusterDomain === undefined || clusterDomain === '' ? {} : { clusterDomain }),
     maxPods: flags.number('max-pods') ?? MOST_PODS,
     listen: { host: hostOf(flags, nodeIP), port: flags.number('port') ?? KUBELET_PORT },
+    healthz: healthzOf(flags),
     certificate: (hosts) => ({ ...servingCertificate(flags, { runtime, nodeName }, hosts), clientCa }),
     keepCertificate: (hosts, show) =>
       keepServingCertificate(flags, { runtime, client, nodeName, say: process.say, signal, clientCa }, hosts, show),

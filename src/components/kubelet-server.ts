@@ -13,6 +13,7 @@ import { issue } from '../cluster/certificate.ts'
 import { write } from '../cluster/pki.ts'
 import type { HttpServer } from '../http/server.ts'
 import type { Kubelet } from '../kubelet/kubelet.ts'
+import { HEALTHZ, type HealthzAddress } from '../kubelet/server/own-health.ts'
 import { KUBELET_PORT, type ServerTls, startKubeletServer } from '../kubelet/server/server.ts'
 import { FlagError, type ReadFlags } from './flags.ts'
 import { keepCertificate, keptPair } from './kubelet-certificate.ts'
@@ -75,6 +76,14 @@ export async function serveKubelet(flags: ReadFlags, options: ServeOptions): Pro
     if (error instanceof FlagError) throw error
     return nobody(`${host} cannot be listened at: ${messageOf(error)}`)
   }
+}
+
+/** Of --healthz-bind-address and --healthz-port. @throws FlagError */
+export function healthzOf(flags: ReadFlags): HealthzAddress {
+  const port = flags.number('healthz-port') ?? HEALTHZ.port
+  if (port < 0 || port > 65535)
+    throw new FlagError(`--healthz-port ${port} must be between 1 and 65535, inclusive, or 0: then nothing listens`)
+  return { host: flags.text('healthz-bind-address') ?? HEALTHZ.host, port }
 }
 
 /** Where it listens: at --address, or at the node's own where that is any. */

@@ -13,6 +13,7 @@ import { type Kubelet, startKubelet } from '../kubelet/kubelet.ts'
 import type { NodeSettings } from '../kubelet/node-settings.ts'
 import { besideCIDROf, nodeIPOf } from '../kubelet/pod-addresses.ts'
 import type { SimulationResources } from '../kubelet/runtimes/simulated/simulated-answers.ts'
+import { serveHealthz } from '../kubelet/server/own-health.ts'
 import { FILE_CHECK_MS } from '../kubelet/static-pods/manifest-files.ts'
 import { manifestSources } from '../kubelet/static-pods/manifest-sources.ts'
 import { checkManifestUrl, URL_CHECK_MS } from '../kubelet/static-pods/manifest-url.ts'
@@ -21,7 +22,7 @@ import { FlagError, type ReadFlags } from './flags.ts'
 import { certificateFile, keepCertificate, obtainCertificate, usableUntil } from './kubelet-certificate.ts'
 import { KUBELET_FLAGS } from './kubelet-flags.ts'
 import { type NodeToStart, startKubeletOfContainers } from './kubelet-of-containers.ts'
-import { CERTIFICATES, serveKubelet } from './kubelet-server.ts'
+import { CERTIFICATES, healthzOf, serveKubelet } from './kubelet-server.ts'
 import type { ComponentCommand, ComponentProcess } from './process.ts'
 
 /** So many nodes have ranges of their own; of more, two may share one. */
@@ -103,6 +104,7 @@ async function startSimulated(
   const maxPods = flags.number('max-pods') ?? MOST_PODS
   const podCIDRs = flags.text('pod-cidr')?.split(',') ?? [besideCIDROf(index)]
   const { stages, played, playStages } = await stagesOf(flags)
+  onStop(serveHealthz(runtime, healthzOf(flags), signal))
   let running: Kubelet | undefined
   const { address, server } = await serveKubelet(flags, {
     ...{ runtime, client, nodeName, say, signal, server: apiServer, otherwise: nodeIPOf(index) },

@@ -1,6 +1,5 @@
 /** --leader-elect*: of several processes of a component one works, the others wait for its Lease. */
 import { hostname } from 'node:os'
-import type { HealthCheck } from '../apiserver/handlers/health.ts'
 import { messageOf } from '../base/errors.ts'
 import { limitedTransport, timedTransport } from '../client/held-transports.ts'
 import {
@@ -11,6 +10,7 @@ import {
   LeaseLostError,
 } from '../client/leader-election.ts'
 import { createClient, type Transport } from '../client/transport.ts'
+import type { HealthCheck } from '../http/health-pages.ts'
 import { complaints } from './access.ts'
 import { FlagError, type ReadFlags } from './flags.ts'
 import type { ComponentProcess } from './process.ts'

@@ -1,9 +1,9 @@
 /** skiff scheduler: the scheduler against any Kubernetes API server, under kube-scheduler's flags. */
 import { setMaxListeners } from 'node:events'
-import type { HealthCheck } from '../apiserver/handlers/health.ts'
 import { messageOf } from '../base/errors.ts'
 import { fencedTransport } from '../client/held-transports.ts'
 import { createClient } from '../client/transport.ts'
+import type { HealthCheck } from '../http/health-pages.ts'
 import { DEFAULT_SCHEDULER } from '../scheduler/profile.ts'
 import { startScheduler } from '../scheduler/scheduler.ts'
 import { accessOf, limitedBy, untilAnswered } from './access.ts'

@@ -14,11 +14,12 @@ export interface SmallServer {
   close(): Promise<void>
 }
 
-/** Answers every GET; `path` is without its query. */
-export function smallServer(answer: (response: ServerResponse, path: string) => void): SmallServer {
+/** Answers every request; `path` is without its query. */
+export function smallServer(answer: (response: ServerResponse, path: string, query: string) => void): SmallServer {
   const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, (request, response) => {
     request.resume()
-    answer(response, (request.url ?? '').split('?')[0] ?? '')
+    const [path = '', ...query] = (request.url ?? '').split('?')
+    answer(response, path, query.join('?'))
   })
   const open = new Set<Socket>()
   server.on('connection', (socket: Socket) => {

@@ -1,7 +1,7 @@
 /** The root document: every path that is no single object, sorted. Served at / and /index.html. */
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import type { Scheme } from '../../api/scheme/resource.ts'
-import type { HealthCheck } from '../handlers/health.ts'
+import type { HealthCheck } from '../../http/health-pages.ts'
 import { servedGroups } from './groups.ts'
 
 const FIXED = [

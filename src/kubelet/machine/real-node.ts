@@ -34,6 +34,7 @@ import { countedConnection } from '../runtimes/cri/counted-connection.ts'
 import { createCriRuntime } from '../runtimes/cri/cri-runtime.ts'
 import type { ContainerRuntime, RealRuntime } from '../runtimes/runtime.ts'
 import { cadvisorMetrics } from '../server/cadvisor.ts'
+import { HEALTHZ, type HealthzAddress, serveHealthz } from '../server/own-health.ts'
 import { type ServerTls, startKubeletServer } from '../server/server.ts'
 import { claimStats } from '../server/volume-stats.ts'
 import { type ManifestPeriods, manifestSources } from '../static-pods/manifest-sources.ts'
@@ -93,6 +94,8 @@ export interface RealNodeOptions extends NodeSettings {
   readonly keepCertificate?: (hosts: readonly string[], show: (tls: ServerTls) => void) => void
   /** Where the kubelet's server listens. Default: the node's own address, and the usual port or a free one. */
   readonly listen?: { readonly host: string; readonly port: number }
+  /** Where it tells of its health by plain HTTP. Default: kubelet's own. */
+  readonly healthz?: HealthzAddress
   /** Default: cluster.local. */
   readonly clusterDomain?: string
   /** How many pods the node takes. Default: 110. */
@@ -262,6 +265,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     },
   })
   const { port } = server
+  const stopHealthz = serveHealthz(runtime, options.healthz ?? HEALTHZ, signal)
   options.keepCertificate?.(hosts, ({ clientCa, ...pair }) => server.setCertificate({ ...pair, clientCas: [clientCa] }))
   let images = await imagesOf(containerRuntime)
   let problem: string | undefined
@@ -357,6 +361,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   }
 
   const leave = async () => {
+    await stopHealthz()
     await server.stop(0)
     connection.close()
   }

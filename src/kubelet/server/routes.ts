@@ -10,6 +10,7 @@ import type { Kubelet } from '../kubelet.ts'
 import { nameOf, namespaceOf, type Pod, uidOf } from '../pod.ts'
 import type { RealRuntime } from '../runtimes/runtime.ts'
 import { containerLog } from './container-logs.ts'
+import { serverHealth } from './own-health.ts'
 import { jsonAnswer, METRICS_TYPE, Refused, textAnswer } from './refused.ts'
 import { session } from './sessions.ts'
 import { nodeUsage, resourceMetricsText, summary } from './usage.ts'
@@ -55,6 +56,7 @@ function kubeletMetrics(nodeName: string, kubelet: RoutesOptions['kubelet']) {
 /** The kubelet's HTTP handler. It never throws: a refused request is answered with its error. */
 export function kubeletRoutes(options: RoutesOptions): Handler {
   const { runtime, nodeName, real } = options
+  const health = serverHealth()
   const ownMetrics = kubeletMetrics(nodeName, options.kubelet)
   const volumes = options.volumes ?? (async () => [])
   const metricsText = async () =>
@@ -64,8 +66,11 @@ export function kubeletRoutes(options: RoutesOptions): Handler {
     const [first = '', ...rest] = request.path.split('/').slice(1).map(decoded)
     const [namespace = '', name = ''] = rest
     switch (first) {
-      case 'healthz':
-        return textAnswer(200, 'ok')
+      case 'healthz': {
+        const answer = await health.answer(request)
+        if (answer !== undefined) return answer
+        break
+      }
       case 'pods':
         return jsonAnswer(podList())
       case 'containerLogs': {

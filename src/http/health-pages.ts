@@ -3,9 +3,9 @@
  * `?exclude=NAME` leaves one out, /readyz/NAME asks one alone.
  */
 
-import type { ApiRequest, ApiResponse } from '../../api/request.ts'
-import { messageOf } from '../../base/errors.ts'
-import { createMetrics, type Metrics } from '../../base/metrics.ts'
+import type { ApiRequest, ApiResponse } from '../api/request.ts'
+import { messageOf } from '../base/errors.ts'
+import { createMetrics, type Metrics } from '../base/metrics.ts'
 
 export interface HealthCheck {
   readonly name: string
@@ -15,9 +15,10 @@ export interface HealthCheck {
   readonly endpoints?: readonly ('healthz' | 'livez' | 'readyz')[]
 }
 
+type BytesResponse = Extract<ApiResponse, { readonly kind: 'bytes' }>
 type Endpoint = 'healthz' | 'livez' | 'readyz'
 
-const text = (status: number, body: string, headers = {}): ApiResponse => ({
+const text = (status: number, body: string, headers = {}): BytesResponse => ({
   kind: 'bytes',
   status,
   headers,
@@ -28,7 +29,7 @@ const NOSNIFF = { 'x-content-type-options': 'nosniff' }
 
 export interface HealthPages {
   /** undefined when the path is none of these, or names a check that there is not. */
-  answer(request: ApiRequest): Promise<ApiResponse | undefined>
+  answer(request: Pick<ApiRequest, 'path' | 'query'>): Promise<BytesResponse | undefined>
   /** How each check came out when an endpoint was last asked, and how often so: what /metrics/slis tells (KEP-3466). */
   readonly metrics: Metrics
 }
@@ -53,7 +54,7 @@ export function createHealth(checks: readonly HealthCheck[]): HealthPages {
     return problem
   }
 
-  async function answer(request: ApiRequest): Promise<ApiResponse | undefined> {
+  async function answer(request: Pick<ApiRequest, 'path' | 'query'>): Promise<BytesResponse | undefined> {
     const match = /^\/(healthz|livez|readyz)(?:\/(.+))?$/.exec(request.path)
     if (match === null) return undefined
     const endpoint = match[1] as Endpoint
@@ -77,7 +78,7 @@ export function createHealth(checks: readonly HealthCheck[]): HealthPages {
       // The reason is told only by the path of the check itself, which needs a right of its own.
       lines.push(problem === undefined ? `[+]${check.name} ok` : `[-]${check.name} failed: reason withheld`)
     }
-    if (excluded.size > 0) lines.push(notExcluded([...excluded]))
+    if (excluded.size > 0) lines.push(notExcluded([...excluded].sort()))
     if (failed) return text(500, `${lines.join('\n')}\n${endpoint} check failed\n`, NOSNIFF)
     return text(200, request.query.has('verbose') ? `${lines.join('\n')}\n${endpoint} check passed\n` : 'ok', NOSNIFF)
   }

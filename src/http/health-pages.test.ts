@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ApiRequest } from '../../api/request.ts'
-import { createHealth, type HealthCheck } from './health.ts'
+import type { ApiRequest } from '../api/request.ts'
+import { createHealth, type HealthCheck } from './health-pages.ts'
 
 const checks: readonly HealthCheck[] = [
   { name: 'ping', check: () => {} },
@@ -34,7 +34,7 @@ test('a failed check is named without its reason, which is told to who asks for 
 test('checks are left out on request, and who leaves out what there is not is warned', async () => {
   const { status, text } = await asked('/readyz?verbose&exclude=disk&exclude=nope&exclude=no')
   assert.equal(status, 200)
-  assert.match(text, /\n\[\+\]disk excluded: ok\nwarn: .* no matches for "nope","no"\nreadyz check passed\n$/)
+  assert.match(text, /\n\[\+\]disk excluded: ok\nwarn: .* no matches for "no","nope"\nreadyz check passed\n$/)
 })
 
 test('each check is counted by endpoint and outcome, unless it was asked for alone', async () => {
