@@ -3,9 +3,9 @@
  * `&&`, `||` and the quantifiers, which may not need the side that failed.
  */
 import type { CheckedExpression } from './check.ts'
+import { OVER_LIMIT } from './cost-limits.ts'
 import { callCost, MOST, STRUCT_COST } from './cost-of-calls.ts'
 import { type Overload, show } from './functions.ts'
-import { OVER_LIMIT } from './limits.ts'
 import { sortedValues } from './lists.ts'
 import type { SyntaxNode } from './parse.ts'
 import { STRING, type Type } from './types.ts'

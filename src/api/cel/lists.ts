@@ -1,7 +1,7 @@
 /** Functions over lists, and over lists of optionals (cel-go's lists and optional extensions). */
 
+import { CALL_COST_LIMIT, OVER_LIMIT } from './cost-limits.ts'
 import { compare, define, fn, method } from './functions.ts'
-import { CALL_COST_LIMIT, OVER_LIMIT } from './limits.ts'
 import {
   BOOL,
   BYTES,

@@ -1,8 +1,8 @@
 /** x-kubernetes-validations (KEP-2876) of custom resources: compiled once per schema, and run under a budget for every object. */
 
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
+import { CALL_COST_LIMIT, REQUEST_COST_LIMIT } from '../cel/cost-limits.ts'
 import { type Budget, BudgetExceeded } from '../cel/eval-within-cost-limit.ts'
-import { CALL_COST_LIMIT, REQUEST_COST_LIMIT } from '../cel/limits.ts'
 import { compileExpression, type Program } from '../cel/program.ts'
 import { typeOfSchema } from '../cel/schema-types.ts'
 import { optionalOf, type Type } from '../cel/types.ts'

@@ -2,7 +2,7 @@
 import { withMetadata } from '../../api/metadata.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { DeleteOptions, StrategyContext } from '../registry/strategy.ts'
-import { CLEANUP_FINALIZER, withDefinitionCondition } from './definition-names.ts'
+import { CLEANUP_FINALIZER, withDefinitionCondition } from './name-conflicts.ts'
 
 /** A definition goes after its instances: the first delete marks it and sets the finalizer that stands for them. */
 export function beginDefinitionDeletion(

@@ -2,7 +2,7 @@
  * What the rules of a definition may cost by their estimate (KEP-2876): each by itself, and all of a version's schema together. A
  * definition with rules beyond that is refused when it is written.
  */
-import { RULE_ESTIMATE_LIMIT, SCHEMA_ESTIMATE_LIMIT } from '../../api/cel/limits.ts'
+import { RULE_ESTIMATE_LIMIT, SCHEMA_ESTIMATE_LIMIT } from '../../api/cel/cost-limits.ts'
 import { type FieldError, forbiddenField } from '../../api/validation/errors.ts'
 
 /** Of those that are told as costly: of one rule, as a part of what all may cost. */

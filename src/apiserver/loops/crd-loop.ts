@@ -20,7 +20,7 @@ import {
   withDefinitionCondition,
   withEstablished,
   withNames,
-} from '../customresources/definition-names.ts'
+} from '../customresources/name-conflicts.ts'
 import { createNameTable } from '../customresources/names-in-use.ts'
 import { rowsOf } from '../customresources/rows.ts'
 import { type Loopback, loopbackOf } from '../loopback.ts'

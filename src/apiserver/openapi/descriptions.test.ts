@@ -12,7 +12,7 @@ import {
   readDescriptions,
   type TypeDescription,
 } from './descriptions.ts'
-import { createDocuments } from './documents.ts'
+import { createDocuments } from './documents-by-group-version.ts'
 import { published } from './schemas.ts'
 
 const descriptions = readDescriptions()

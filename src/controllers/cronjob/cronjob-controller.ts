@@ -1,6 +1,6 @@
 /**
  * The CronJob controller: makes jobs when their time comes, follows them and removes the old ones. The controller manager
- * starts it. When something is due is in missed-start-times.ts, the calendar in schedule-time-zone.ts.
+ * starts it. When something is due is in missed-start-times.ts, the calendar in next-schedule-time.ts.
  */
 
 import type { CronJob, CronJobStatus, Job, ObjectReference } from '../../api/generated/types.ts'

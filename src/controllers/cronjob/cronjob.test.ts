@@ -4,7 +4,7 @@ import type { Fields, KubeObject } from '../../api/object.ts'
 import { parseSchedule, type Schedule } from '../../api/validation/cron-schedule.ts'
 import { jobFor, jobName, surplusJobs } from './job-history-limits.ts'
 import { dueTime, untilNext } from './missed-start-times.ts'
-import { nextTime, zonedTime } from './schedule-time-zone.ts'
+import { nextTime, zonedTime } from './next-schedule-time.ts'
 
 const parse = (text: string): Schedule => {
   const schedule = parseSchedule(text)

@@ -4,7 +4,7 @@ import type { Fields, KubeObject } from '../../api/object.ts'
 import { formatTime } from '../../base/clock.ts'
 import { trueCondition } from '../job/job.ts'
 import { controllerReference } from '../pods/pod.ts'
-import { zonedTime } from './schedule-time-zone.ts'
+import { zonedTime } from './next-schedule-time.ts'
 
 const scheduledAnnotation = 'batch.kubernetes.io/cronjob-scheduled-timestamp'
 

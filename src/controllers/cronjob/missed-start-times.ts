@@ -2,7 +2,7 @@
 import type { CronJob } from '../../api/generated/types.ts'
 import { durationMs, type Int64 } from '../../api/objects/integers.ts'
 import type { Schedule } from '../../api/validation/cron-schedule.ts'
-import { nextTime } from './schedule-time-zone.ts'
+import { nextTime } from './next-schedule-time.ts'
 
 /** Missed so often, a clock or a deadline is probably wrong. */
 const manyMissed = 100

@@ -20,7 +20,7 @@ import { indexNamespace, namespaceIndex, objectKey, splitKey } from '../../clien
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { controllerOf, podsResource } from '../pods/pod.ts'
-import { budgetStatus, disruptedOf, expectedOf, withAllowed } from './pod-disruption-budget.ts'
+import { budgetStatus, disruptedOf, expectedOf, withAllowed } from './disruptions-allowed.ts'
 
 const budgetsResource = { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' }
 const apps = (resource: string) => ({ group: 'apps', version: 'v1', resource })

@@ -4,9 +4,9 @@
  */
 
 import { typeCheck } from '../../api/cel/check.ts'
+import { CALL_COST_LIMIT } from '../../api/cel/cost-limits.ts'
 import type { Variables } from '../../api/cel/eval-within-cost-limit.ts'
 import { BudgetExceeded, evaluateExpression } from '../../api/cel/eval-within-cost-limit.ts'
-import { CALL_COST_LIMIT } from '../../api/cel/limits.ts'
 import { parse } from '../../api/cel/parse.ts'
 import { DYN } from '../../api/cel/types.ts'
 import { CelError, MapValue, mapKeyOf, type Value, wrap } from '../../api/cel/values.ts'

@@ -1,6 +1,7 @@
 /** Which stage an object comes to next, and when: selectors, weights, delays (KWOK's Stage API). Pure, but for chance. */
+
+import { CALL_COST_LIMIT } from '../../api/cel/cost-limits.ts'
 import { BudgetExceeded } from '../../api/cel/eval-within-cost-limit.ts'
-import { CALL_COST_LIMIT } from '../../api/cel/limits.ts'
 import type { Program } from '../../api/cel/program.ts'
 import { DYN } from '../../api/cel/types.ts'
 import { CelDuration, CelError, Timestamp, type Value, wrap } from '../../api/cel/values.ts'

@@ -1,7 +1,8 @@
 /** Whether a device is what a request or a class asks for, by their CEL expressions. */
+
+import { DEVICE_COST_LIMIT } from '../../api/cel/cost-limits.ts'
 import { DEVICE_VARIABLES, deviceValue } from '../../api/cel/devices.ts'
 import { BudgetExceeded } from '../../api/cel/eval-within-cost-limit.ts'
-import { DEVICE_COST_LIMIT } from '../../api/cel/limits.ts'
 import { compileExpression, type Program } from '../../api/cel/program.ts'
 import { CelError, NoSuchKey, type Value } from '../../api/cel/values.ts'
 import type { DeviceSelector, Device as SliceDevice } from '../../api/generated/types.ts'

@@ -1,8 +1,8 @@
 /** The built-in admission plugins by name, as createAdmissionChain wants them. */
 import type { Runtime } from '../../../base/runtime.ts'
 import type { AdmissionPluginFactory } from '../plugin.ts'
-import { mutatingAdmissionPolicy } from '../policies/mutating.ts'
-import { validatingAdmissionPolicy } from '../policies/validating.ts'
+import { mutatingAdmissionPolicy } from '../policies/mutating-policy.ts'
+import { validatingAdmissionPolicy } from '../policies/validating-policy.ts'
 import {
   type CreateCaller,
   mutatingAdmissionWebhook,

@@ -2,8 +2,8 @@
 
 import { type AuthorizerAnswer, authorizerValue, requestResourceValue } from '../../../api/cel/authorizer.ts'
 import { typeCheck } from '../../../api/cel/check.ts'
+import { CALL_COST_LIMIT } from '../../../api/cel/cost-limits.ts'
 import { type Budget, BudgetExceeded, evaluateExpression } from '../../../api/cel/eval-within-cost-limit.ts'
-import { CALL_COST_LIMIT } from '../../../api/cel/limits.ts'
 import { parse } from '../../../api/cel/parse.ts'
 import { DYN } from '../../../api/cel/types.ts'
 import { CelError, MapValue, type Value, wrap } from '../../../api/cel/values.ts'

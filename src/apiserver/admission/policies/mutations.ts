@@ -1,7 +1,7 @@
 /** The mutations of a policy: an expression each, and how what it makes changes the object. */
 
+import { OVER_LIMIT, RESULT_LIMIT } from '../../../api/cel/cost-limits.ts'
 import type { Budget } from '../../../api/cel/eval-within-cost-limit.ts'
-import { OVER_LIMIT, RESULT_LIMIT } from '../../../api/cel/limits.ts'
 import { misnamed } from '../../../api/cel/mutation.ts'
 import { configurationOf } from '../../../api/cel/native.ts'
 import { CelError, MessageValue, type Value } from '../../../api/cel/values.ts'

@@ -3,7 +3,7 @@
  * own are asked about requests, and may change or refuse them.
  */
 
-import { REQUEST_COST_LIMIT } from '../../../api/cel/limits.ts'
+import { REQUEST_COST_LIMIT } from '../../../api/cel/cost-limits.ts'
 import type { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from '../../../api/generated/types.ts'
 import { asJson, asKubeObject, type Json, type KubeObject } from '../../../api/object.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'

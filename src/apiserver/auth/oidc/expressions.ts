@@ -1,7 +1,7 @@
 /** CEL over a token's claims and over the user made of them (API concept: structured authentication configuration, KEP-3331). */
 
+import { CALL_COST_LIMIT } from '../../../api/cel/cost-limits.ts'
 import { BudgetExceeded } from '../../../api/cel/eval-within-cost-limit.ts'
-import { CALL_COST_LIMIT } from '../../../api/cel/limits.ts'
 import type { SyntaxNode } from '../../../api/cel/parse.ts'
 import { compileExpression, type Program } from '../../../api/cel/program.ts'
 import { DYN, listType, mapOf, type ObjectField, STRING, type Type } from '../../../api/cel/types.ts'

@@ -1,7 +1,7 @@
 /** matchConditions of an authorization webhook (KEP-3221): expressions over the review. It is asked where all of them hold. */
 
+import { CALL_COST_LIMIT } from '../../../api/cel/cost-limits.ts'
 import { BudgetExceeded } from '../../../api/cel/eval-within-cost-limit.ts'
-import { CALL_COST_LIMIT } from '../../../api/cel/limits.ts'
 import { compileExpression, type Program } from '../../../api/cel/program.ts'
 import { listType, mapOf, type ObjectField, printType, STRING, type Type } from '../../../api/cel/types.ts'
 import { CelError, type Value, wrap } from '../../../api/cel/values.ts'

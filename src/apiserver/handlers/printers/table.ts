@@ -13,9 +13,9 @@ import columnData from './columns.json' with { type: 'json' }
 import { corePrinters } from './core.ts'
 import { customPrinter } from './custom-resource-columns.ts'
 import { age } from './format.ts'
-import { podRowConditions, printPod } from './pod-columns.ts'
+import { podRowConditions, printPod } from './pod-row.ts'
 import type { Printer } from './printer.ts'
-import { workloadPrinters } from './workload-columns.ts'
+import { workloadPrinters } from './workload-rows.ts'
 
 type Column = readonly [name: string, type: string, format: string, priority: number, description: number]
 

@@ -12,7 +12,7 @@ import { isConflict, isNotFound } from '../../../../api/status.ts'
 import { type Loopback, loopbackOf } from '../../../loopback.ts'
 import type { CacheReads } from '../../../reads.ts'
 import type { AdmissionAttributes, AdmissionPluginFactory } from '../../plugin.ts'
-import { type Charged, charge, isQuotaCounted } from './check.ts'
+import { type Charged, charge, isQuotaCounted } from './exceeded-quota.ts'
 
 /** Stores a quota's status; rejects with a conflict when the quota has changed since. */
 type WriteQuotaStatus = (quota: ResourceQuota) => Promise<unknown>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../api/object.ts'
-import { budgetStatus, disruptedOf, expectedOf, withAllowed } from './pod-disruption-budget.ts'
+import { budgetStatus, disruptedOf, expectedOf, withAllowed } from './disruptions-allowed.ts'
 
 const budget = (spec: Fields, status: Fields = {}): KubeObject =>
   ({

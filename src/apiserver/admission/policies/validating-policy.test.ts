@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields } from '../../../api/object.ts'
 import { configMap, creating, type Given, pluginOver } from './fixture.test.ts'
-import { validatingAdmissionPolicy } from './validating.ts'
+import { validatingAdmissionPolicy } from './validating-policy.ts'
 
 const machineClock = { monotonic: () => 0 } as never
 const policy = (

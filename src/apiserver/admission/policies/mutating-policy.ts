@@ -3,7 +3,7 @@
  * they are made. Runs before the mutating webhooks, and again when something changed the object after it.
  */
 
-import { REQUEST_COST_LIMIT } from '../../../api/cel/limits.ts'
+import { REQUEST_COST_LIMIT } from '../../../api/cel/cost-limits.ts'
 import { DYN } from '../../../api/cel/types.ts'
 import { type Value, wrap } from '../../../api/cel/values.ts'
 import type { MutatingAdmissionPolicySpec } from '../../../api/generated/types.ts'

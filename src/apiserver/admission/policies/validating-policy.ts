@@ -3,8 +3,8 @@
  * happens when they do not.
  */
 
+import { REQUEST_COST_LIMIT } from '../../../api/cel/cost-limits.ts'
 import type { Budget } from '../../../api/cel/eval-within-cost-limit.ts'
-import { REQUEST_COST_LIMIT } from '../../../api/cel/limits.ts'
 import { DYN } from '../../../api/cel/types.ts'
 import { type Value, wrap } from '../../../api/cel/values.ts'
 import type { ValidatingAdmissionPolicySpec } from '../../../api/generated/types.ts'

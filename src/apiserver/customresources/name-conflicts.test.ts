@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../api/object.ts'
-import {
-  approvalOf,
-  isProtectedGroup,
-  withDefinitionCondition,
-  withEstablished,
-  withNames,
-} from './definition-names.ts'
+import { approvalOf, isProtectedGroup, withDefinitionCondition, withEstablished, withNames } from './name-conflicts.ts'
 import { createNameTable } from './names-in-use.ts'
 
 const NOW = '2026-01-01T00:00:00Z'

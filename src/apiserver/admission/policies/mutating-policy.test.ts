@@ -5,7 +5,7 @@ import { StatusError } from '../../../api/status.ts'
 import { createMetrics } from '../../../base/metrics.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
 import { configMap, creating, type Given, pluginOver } from './fixture.test.ts'
-import { mutatingAdmissionPolicy } from './mutating.ts'
+import { mutatingAdmissionPolicy } from './mutating-policy.ts'
 
 const machineClock = { monotonic: () => 0 } as never
 const applied = (expression: string) => ({ patchType: 'ApplyConfiguration', applyConfiguration: { expression } })
