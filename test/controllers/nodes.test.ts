@@ -21,6 +21,12 @@ async function stageOf(nodes: number, settings: ControllerSettings = {}) {
     patchNode: (name: string, spec: Fields) => runtime.complete(all.patch(name, 'merge', { spec: spec as never })),
     deleteNode: (name: string) => runtime.complete(all.delete(name)),
     pod: (name: string) => runtime.complete(pods.get(name)).catch(() => undefined),
+    createNode: (name: string) =>
+      runtime.complete(all.create({ apiVersion: 'v1', kind: 'Node', metadata: { name } } as KubeObject)),
+    patchStatus: (kind: 'node' | 'pod', name: string, status: Fields) =>
+      runtime.complete(
+        (kind === 'node' ? all : pods).patch(name, 'merge', { status: status as never }, { subresource: 'status' }),
+      ),
     deletePod: (name: string) => runtime.complete(pods.delete(name)),
     create: (name: string, spec: Fields) =>
       runtime.complete(
@@ -56,6 +62,31 @@ test('a node that is silent for 50 seconds is unknown and tainted, its pods are 
   await advance(30)
   assert.equal(readyOf(await node('kwok-1'))['status'], 'True')
   assert.deepEqual(taintsOf(await node('kwok-1')), [])
+  await stage.stop()
+})
+
+test('pods that a kubelet calls ready stay so, though it calls its node not ready', async () => {
+  const { stage, advance, pod, create, createNode, patchStatus } = await stageOf(1)
+  await createNode('sick')
+  const sick = (beat: number) => ({
+    conditions: [
+      {
+        type: 'Ready',
+        status: 'False',
+        reason: 'KubeletNotReady',
+        lastHeartbeatTime: new Date(Date.UTC(2026, 0, 1) + beat).toISOString().replace('.000', ''),
+      },
+    ],
+  })
+  await patchStatus('node', 'sick', sick(0))
+  await create('p', { nodeName: 'sick' })
+  await advance(6)
+  await patchStatus('pod', 'p', { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] })
+  for (let beat = 1; beat <= 8; beat++) {
+    await patchStatus('node', 'sick', sick(beat * 5000))
+    await advance(5)
+  }
+  assert.equal(readyOf((await pod('p')) as KubeObject)['status'], 'True')
   await stage.stop()
 })
 

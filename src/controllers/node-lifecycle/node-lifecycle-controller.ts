@@ -64,6 +64,8 @@ export function createNodeLifecycleController(
   /** Uids of the nodes that have been told of, by name. */
   const registered = new Map<string, string>()
   const zones = createZones(clock)
+  /** Nodes that are not ready and whose pods may not all have been told so. */
+  const unmarked = new Set<string>()
   let passing = false
 
   /** When the next look may find what the last one did not, as long as no Node changes: in the clock's `now()`. */
@@ -81,7 +83,7 @@ export function createNodeLifecycleController(
       const status = nodeCondition(node, 'Ready')?.status
       if (observation === undefined || (status !== 'True' && status !== 'Unknown')) return 0
       if (status === 'Unknown') {
-        if (pods.store.byIndex(nodeIndex, name).some(isReady)) return 0
+        if (unmarked.has(name)) return 0
         continue
       }
       if (clock.keeps?.(heartOf(name)) !== true) first = Math.min(first, observation.at + gracePeriodMs)
@@ -96,6 +98,7 @@ export function createNodeLifecycleController(
     for (const name of observations.keys()) {
       if (known.has(name)) continue
       observations.delete(name)
+      unmarked.delete(name)
       zones.forget(name)
     }
     tellOfNodes()
@@ -148,6 +151,8 @@ export function createNodeLifecycleController(
     const name = node.metadata.name ?? ''
     const now = clock.monotonic()
     const lease = leases.store.get(`${leaseNamespace}/${name}`)
+    // What became of its pods before this process looked is not known.
+    if (!observations.has(name)) unmarked.add(name)
     const observation = observe(observations.get(name), node, lease, now)
     observations.set(name, observation)
     const observed: string = nodeCondition(node, 'Ready')?.status ?? 'Unknown'
@@ -167,6 +172,7 @@ export function createNodeLifecycleController(
     }
     const status: string = nodeCondition(current, 'Ready')?.status ?? 'Unknown'
     if (status === 'True') {
+      unmarked.delete(name)
       zones.withdraw(name)
       await changeTaints(current, [], [notReadyKey, unreachableKey], 'NoExecute')
     }
@@ -175,8 +181,10 @@ export function createNodeLifecycleController(
       const message = `Node ${name} status is now: NodeNotReady`
       const subject = { apiVersion: 'v1', kind: 'Node', metadata: { name, uid: node.metadata.uid ?? '' } }
       recorder.event(subject, 'Normal', 'NodeNotReady', message)
+      unmarked.add(name)
     }
-    if (status !== 'True') await markPodsNotReady(own)
+    // Once, since what a kubelet that is there says of its pods later stands, though it calls its node not ready.
+    if (unmarked.has(name) && (await markPodsNotReady(own))) unmarked.delete(name)
     return status
   }
 
@@ -192,7 +200,9 @@ export function createNodeLifecycleController(
     }
   }
 
-  async function markPodsNotReady(own: readonly Pod[]): Promise<void> {
+  /** Whether none is left that is ready. */
+  async function markPodsNotReady(own: readonly Pod[]): Promise<boolean> {
+    let areAll = true
     for (const pod of own) {
       if (!isReady(pod)) continue
       const now = formatTime(clock.now())
@@ -204,10 +214,13 @@ export function createNodeLifecycleController(
         await resource.update({ ...pod, status: { ...pod.status, conditions } }, { subresource: 'status' })
         recorder.event(pod, 'Warning', 'NodeNotReady', 'Node is not ready')
       } catch (error) {
-        if (!isNotFound(error) && !isConflict(error))
+        if (isNotFound(error)) continue
+        areAll = false
+        if (!isConflict(error))
           log.info(2, 'Unable to mark pod NotReady', { pod: pod.metadata.name, err: String(error) })
       }
     }
+    return areAll
   }
 
   /** NoSchedule taints follow the node's conditions and spec.unschedulable, older labels the newer ones. */
