@@ -1,6 +1,7 @@
 /** What x-kubernetes-list-type promises: sets and keyed lists hold no item twice. */
 import type { Json } from '../../object.ts'
 import { duplicate, type FieldError, invalid } from '../../validation/errors.ts'
+import { sortedKeys } from './prune.ts'
 import { additionalSchema, isObject, ownValue, type Structural } from './structural.ts'
 import { stableText } from './validate-value.ts'
 
@@ -54,7 +55,7 @@ function checkSet(list: readonly Json[], path: string, errors: FieldError[]): vo
     const text = stableText(item)
     if (seen.has(text) && !told.has(text)) {
       told.add(text)
-      errors.push(duplicate(`${path}[${i}]`, item))
+      errors.push(duplicate(`${path}[${i}]`, sortedKeys(item)))
     }
     seen.add(text)
   })
@@ -77,7 +78,7 @@ function checkMap(list: readonly Json[], schema: Structural, path: string, error
     const text = stableText(key)
     if (seen.has(text) && !told.has(text)) {
       told.add(text)
-      errors.push(duplicate(`${path}[${i}]`, key))
+      errors.push(duplicate(`${path}[${i}]`, sortedKeys(key)))
     }
     seen.add(text)
   })

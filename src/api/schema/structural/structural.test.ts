@@ -113,6 +113,26 @@ test('keyed lists hold no key twice', () => {
   )
 })
 
+test('what a set holds twice is told with its keys in order, as Go writes maps', () => {
+  const set = structuralOf({
+    type: 'array',
+    'x-kubernetes-list-type': 'set',
+    items: { type: 'object', 'x-kubernetes-map-type': 'atomic', additionalProperties: { type: 'string' } },
+  } as JSONSchemaProps)
+  const errors = validateListTypes(
+    [
+      { b: '1', a: '2' },
+      { a: '2', b: '1' },
+    ],
+    set,
+    'spec.set',
+  )
+  assert.deepEqual(
+    errors.map(({ field, message }) => `${field}: ${message}`),
+    ['spec.set[1]: Duplicate value: {"a":"2","b":"1"}'],
+  )
+})
+
 test('a schema without types is not structural', () => {
   const errors = structureErrors({ properties: { a: {} } } as JSONSchemaProps, 's')
   assert.deepEqual(
