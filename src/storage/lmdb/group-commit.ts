@@ -10,6 +10,7 @@ import type { Database, RootDatabase } from 'lmdb'
 import type { Clock } from '../../base/clock.ts'
 import { createPatience } from '../../base/patience.ts'
 import type { Group } from '../tables.ts'
+import { encodeJournalRow } from './journal-rows.ts'
 import { encodeChange, encodeEntry, expiryKey, revisionKey } from './records.ts'
 
 export const STATE_KEY = Buffer.from('state')
@@ -79,9 +80,15 @@ export function createGroupCommit(
       isPut(keys.put(Buffer.from(key), encodeEntry(entry)))
     }
     for (const expiry of group.newExpiries) isPut(expiries.put(expiryKey(expiry), Buffer.from(expiry.key)))
-    for (const revision of group.journal?.dropped ?? []) isPut(journal.remove(revisionKey(revision)))
-    for (const { revision, value } of group.journal?.added ?? [])
-      isPut(journal.put(revisionKey(revision), Buffer.from(value.buffer, value.byteOffset, value.byteLength)))
+    const { added = [], dropped = [] } = group.journal ?? {}
+    const lastDropped = dropped.at(-1)
+    // A row with entries that stay is kept whole until they go.
+    if (lastDropped !== undefined) {
+      const keys = [...journal.getKeys({ end: revisionKey(lastDropped + 1) }).map((key) => Buffer.from(key))]
+      for (const key of keys) isPut(journal.remove(key))
+    }
+    const newest = added.at(-1)
+    if (newest !== undefined) isPut(journal.put(revisionKey(newest.revision), encodeJournalRow(added)))
     const next = {
       revision: group.changes.at(-1)?.revision ?? state.revision,
       compactedRevision: compaction?.compactedRevision ?? state.compactedRevision,

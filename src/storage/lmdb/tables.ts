@@ -14,6 +14,7 @@ import { checkFile } from './check.ts'
 import { OBJECT_DICTIONARY } from './dictionary.ts'
 import { createRoom } from './file-growth.ts'
 import { createGroupCommit, type Environment, type LmdbTable, STATE_KEY, type State } from './group-commit.ts'
+import { decodeJournalRow } from './journal-rows.ts'
 import { lockDirectory } from './lock.ts'
 import { corrupt, decodeChange, decodeChangeHead, decodeEntry, decodeExpiry, revisionKey } from './records.ts'
 
@@ -160,7 +161,7 @@ function tablesOf(clock: Clock, log: Logger, dir: string, mapSize: number, unloc
     },
     *journal(after) {
       for (const { key, value } of journal.getRange({ start: revisionKey(after + 1) }))
-        yield { revision: key.readUIntBE(2, 6), value }
+        for (const entry of decodeJournalRow(key.readUIntBE(2, 6), value)) if (entry.revision > after) yield entry
     },
     async flush(group) {
       if (room.making !== undefined) await room.making
