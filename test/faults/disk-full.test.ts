@@ -10,6 +10,7 @@ import { endpointFromKubeconfig } from '../../src/client/read-kubeconfig.ts'
 import { type StoreState, startCluster } from '../../src/cluster/index.ts'
 import { createHttpsClient, type HttpsClient } from '../../src/http/client.ts'
 import { lacks } from '../machine.ts'
+import { noiseOf } from './noise.ts'
 import { straceMissing } from './power.ts'
 import { ask, bin, CONFIG_MAPS, configMap, startServer } from './server.ts'
 
@@ -59,7 +60,7 @@ async function until(what: string, isSo: () => Promise<boolean>, ms: number): Pr
 
 /** Writes ConfigMaps of a megabyte until one is refused; gives how many there are. */
 async function fill(client: HttpsClient): Promise<number> {
-  const text = 'x'.repeat(MB - 4096)
+  const text = noiseOf(MB - 4096)
   for (let i = 0; ; i++) {
     assert.ok(i < 200, 'the disk is never full')
     const answer = await ask(client, 'POST', CONFIG_MAPS, configMap(`c-${i}`, text))

@@ -7,6 +7,7 @@ import { writeSync } from 'node:fs'
 import { endpointFromKubeconfig } from '../../src/client/read-kubeconfig.ts'
 import { startCluster } from '../../src/cluster/index.ts'
 import { createHttpsClient } from '../../src/http/client.ts'
+import { noiseOf } from './noise.ts'
 
 const [dataDir = '', writers = '4', total = '100'] = process.argv.slice(2)
 const cluster = await startCluster({ dataDir, components: ['apiserver'] })
@@ -37,7 +38,7 @@ async function writeOn(writer: number): Promise<void> {
     const name = `${isPassing ? 'gone' : 'kept'}-${writer}-${i}`
     const say = (revision: string) => writeSync(1, `/registry/configmaps/default/${name} ${revision}\n`)
     const object = (text: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { text } })
-    const made = await ask(within, 'POST', PATH, object('x'.repeat((i * 977) % 9000)))
+    const made = await ask(within, 'POST', PATH, object(noiseOf((i * 977) % 9000)))
     say(made.metadata.resourceVersion)
     const changed = await ask(within, 'PUT', `${PATH}/${name}`, object('changed'))
     say(changed.metadata.resourceVersion)

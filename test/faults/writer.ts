@@ -7,6 +7,7 @@ import { writeSync } from 'node:fs'
 import { liveRuntime } from '../../src/base/live-runtime.ts'
 import { openStorage } from '../../src/storage/open.ts'
 import { CompactedError, type Write } from '../../src/storage/storage.ts'
+import { noiseOf } from './noise.ts'
 
 const [dir = '', atOnce = '4', total = '0', disk = ''] = process.argv.slice(2)
 const live = liveRuntime()
@@ -29,8 +30,11 @@ async function writeOn(writer: number): Promise<void> {
   let counter = 0
   for (let i = 0; total === '0' || count < Number(total); i++) {
     count++
+    const length = (i * 977) % 9000
+    // The one is compressed, the other is not.
+    const text = i % 2 === 0 ? noiseOf(length) : 'x'.repeat(length)
     const put = (key: string, expectRevision = 0) =>
-      answered({ type: 'put', key, value: Buffer.from(`${key} ${'x'.repeat((i * 977) % 9000)}`), expectRevision })
+      answered({ type: 'put', key, value: Buffer.from(`${key} ${text}`), expectRevision })
     if (i % 3 === 0) await put(`/registry/things/${run}/${writer}/${i}`)
     else if (i % 3 === 1) counter = await put(`/registry/counters/${run}/${writer}`, counter)
     else {
