@@ -150,6 +150,8 @@ export function wire({ runtime, server, life, taps, chaos }: WireOptions): Handl
   }
 
   function see(request: ApiRequest, response: ApiResponse): ApiResponse {
+    // The deletion of a collection answers with what was there when it began: that is no newer view.
+    if (response.kind === 'list' && request.method === 'DELETE') return response
     if (response.kind === 'list') {
       const view = viewOf(request)
       const first = view.version === undefined
