@@ -12,7 +12,7 @@ import { chosenControllers, syncsOf } from './chosen-controllers.ts'
 import { type Flag, parseFlags, readFlags } from './flags.ts'
 import { KUBE_CONTROLLER_MANAGER_FLAGS } from './kube-controller-manager-flags.ts'
 import { KUBE_SCHEDULER_FLAGS } from './kube-scheduler-flags.ts'
-import { KUBELET_FLAGS } from './kubelet-flags.ts'
+import { KUBELET_FLAGS } from './kubelet-configuration/settings.ts'
 import { electionOfFlags } from './leading.ts'
 import { schedulerSettings } from './scheduler-configuration/scheduler-settings.ts'
 

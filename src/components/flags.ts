@@ -119,15 +119,18 @@ export function asBoolean(text: string): boolean | undefined {
   return /^(0|f|F|false|FALSE|False)$/.test(text) ? false : undefined
 }
 
-function refuseLacking({ name, type, handling, usual }: Flag, found: readonly string[]): void {
+/** Whether the value is the flag's default. */
+export function isUsual({ type, usual }: Flag, value: string): boolean {
+  if (type === 'bool') return String(asBoolean(value)) === usual
+  if (type === 'duration') return asDuration(value) === asDuration(usual ?? '0')
+  if (type === 'float') return Number(value) === Number(usual ?? '0')
+  return value === (usual ?? (type === 'int' ? '0' : ''))
+}
+
+function refuseLacking(flag: Flag, found: readonly string[]): void {
+  const { name, handling, usual } = flag
   if (handling !== 'lacking' || found.length === 0) return
-  const isUsual = (value: string) => {
-    if (type === 'bool') return String(asBoolean(value)) === usual
-    if (type === 'duration') return asDuration(value) === asDuration(usual ?? '0')
-    if (type === 'float') return Number(value) === Number(usual ?? '0')
-    return value === (usual ?? (type === 'int' ? '0' : ''))
-  }
-  const other = found.find((value) => !isUsual(value))
+  const other = found.find((value) => !isUsual(flag, value))
   if (other === undefined) return
   const only = usual === undefined || usual === '' ? 'leave it out' : `it is as with ${usual}`
   throw new FlagError(`--${name}=${other}: skiff does not do what this asks for; ${only}`)

@@ -2,17 +2,21 @@
  * skiff kubelet --container-runtime-endpoint: a node of real containers of any cluster, as a process of its own. As with kubelet, the pods'
  * network, the ways to Services and names are made by others; its containers run on when it stops, and its next start finds them.
  */
+import { cpus } from 'node:os'
 import { resolve } from 'node:path'
 import { messageOf } from '../base/errors.ts'
 import type { Client } from '../client/client.ts'
 import { realPath } from '../cluster/real-node.ts'
-import { type EvictionFlags, evictionConfig } from '../kubelet/eviction/thresholds.ts'
+import { type EvictionFlags, evictionConfig, withDefaultHard } from '../kubelet/eviction/thresholds.ts'
+import { DEFAULT_IMAGE_GC, type ImageGcPolicy } from '../kubelet/images/image-gc.ts'
 import { checkMachine } from '../kubelet/machine/machine-requirements.ts'
 import { prepareNodeOfOthers, startRealNode } from '../kubelet/machine/real-node.ts'
 import type { NodeSettings } from '../kubelet/node-settings.ts'
 import { KUBELET_PORT } from '../kubelet/server/server.ts'
 import type { ManifestPeriods } from '../kubelet/static-pods/manifest-sources.ts'
 import { FlagError, type ReadFlags } from './flags.ts'
+import { describedKubelet, describedRealKubelet } from './kubelet-configuration/told.ts'
+import { configurationOfValues } from './kubelet-configuration/values.ts'
 import {
   addressTowards,
   clientAuthority,
@@ -66,6 +70,10 @@ export async function startKubeletOfContainers(
   const clusterDomain = flags.text('cluster-domain')
   const node = await startRealNode({
     ...settings,
+    ...describedKubelet(flags),
+    ...describedRealKubelet(flags),
+    imageGc: imageGcOf(flags),
+    configuration: configurationOfValues(flags.values),
     ...(eviction === undefined ? {} : { eviction }),
     runtime,
     client,
@@ -73,7 +81,7 @@ export async function startKubeletOfContainers(
     prepared,
     dnsServers: flags.list('cluster-dns') ?? [],
     ...(clusterDomain === undefined || clusterDomain === '' ? {} : { clusterDomain }),
-    maxPods: flags.number('max-pods') ?? MOST_PODS,
+    maxPods: mostPods(flags),
     listen: { host: hostOf(flags, nodeIP), port: flags.number('port') ?? KUBELET_PORT },
     healthz: healthzOf(flags),
     certificate: (hosts) => ({ ...servingCertificate(flags, { runtime, nodeName }, hosts), clientCa }),
@@ -84,11 +92,25 @@ export async function startKubeletOfContainers(
   process.onStop(() => node.leave())
 }
 
+/** With --pods-per-core no more than so many for each of the machine's CPUs. */
+function mostPods(flags: ReadFlags): number {
+  const [most, perCore] = [flags.number('max-pods') ?? MOST_PODS, flags.number('pods-per-core') ?? 0]
+  return perCore === 0 ? most : Math.min(most, perCore * cpus().length)
+}
+
+const imageGcOf = (flags: ReadFlags): Partial<ImageGcPolicy> => ({
+  imageGCHighThresholdPercent: flags.number('image-gc-high-threshold') ?? DEFAULT_IMAGE_GC.imageGCHighThresholdPercent,
+  imageGCLowThresholdPercent: flags.number('image-gc-low-threshold') ?? DEFAULT_IMAGE_GC.imageGCLowThresholdPercent,
+  imageMinimumGCAgeMs: flags.ms('minimum-image-ttl-duration'),
+  imageMaximumGCAgeMs: flags.ms('imageMaximumGCAge'),
+})
+
 /** Of --eviction-hard and its like. */
 function evictionOf(flags: ReadFlags): EvictionFlags | undefined {
-  const [evictionHard, evictionSoft] = [flags.text('eviction-hard'), flags.text('eviction-soft')]
-  const grace = flags.text('eviction-soft-grace-period')
-  const reclaim = flags.text('eviction-minimum-reclaim')
+  const [hard, evictionSoft] = [flags.list('eviction-hard')?.join(), flags.list('eviction-soft')?.join()]
+  const evictionHard = hard !== undefined && flags.bool('mergeDefaultEvictionSettings') ? withDefaultHard(hard) : hard
+  const grace = flags.list('eviction-soft-grace-period')?.join()
+  const reclaim = flags.list('eviction-minimum-reclaim')?.join()
   const transition = flags.text('eviction-pressure-transition-period')
   const most = flags.number('eviction-max-pod-grace-period')
   const eviction: EvictionFlags = {

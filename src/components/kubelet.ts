@@ -20,7 +20,9 @@ import { checkManifestUrl, URL_CHECK_MS } from '../kubelet/static-pods/manifest-
 import { accessOf, limitedBy, untilAnswered } from './access.ts'
 import { FlagError, type ReadFlags } from './flags.ts'
 import { certificateFile, keepCertificate, obtainCertificate, usableUntil } from './kubelet-certificate.ts'
-import { KUBELET_FLAGS } from './kubelet-flags.ts'
+import { KUBELET_FLAGS } from './kubelet-configuration/settings.ts'
+import { settledKubelet } from './kubelet-configuration/settle.ts'
+import { describedKubelet } from './kubelet-configuration/told.ts'
 import { type NodeToStart, startKubeletOfContainers } from './kubelet-of-containers.ts'
 import { CERTIFICATES, healthzOf, serveKubelet } from './kubelet-server.ts'
 import type { ComponentCommand, ComponentProcess } from './process.ts'
@@ -33,15 +35,12 @@ const STOP_MS = 1000
 const MOST_PODS = 2000
 const QPS = 50
 const BURST = 100
-/** Of nodes of real containers alone. */
-const REAL_ONLY = ['eviction-hard', 'eviction-soft', 'eviction-minimum-reclaim']
-/** Of simulated ones alone. */
-const SIMULATED_ONLY = ['stages', 'sim-dir', 'sim-forward', 'pod-cidr']
 
 export const kubelet: ComponentCommand = {
   name: 'kubelet',
   counterpart: 'kubelet',
   flags: KUBELET_FLAGS,
+  settle: settledKubelet,
   introduction:
     'A node of any Kubernetes cluster, under the flags of kubelet. With --container-runtime-endpoint its pods are real containers; without, it is simulated.',
   start,
@@ -73,12 +72,7 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
   }
   const node = { client, nodeName, server: access.server, settings, manifestPeriods, signal: stopping.signal }
   if (flags.text('container-runtime-endpoint') === undefined) await startSimulated(flags, process, node)
-  else {
-    const other = SIMULATED_ONLY.find((name) => flags.text(name) !== undefined)
-    if (other !== undefined)
-      throw new FlagError(`--${other} is of simulated nodes: not with --container-runtime-endpoint`)
-    await startKubeletOfContainers(flags, process, node)
-  }
+  else await startKubeletOfContainers(flags, process, node)
   if (flags.bool('rotate-certificates') && existsSync(certificateFile(certificates)))
     void keepCertificate({
       runtime,
@@ -97,9 +91,6 @@ async function startSimulated(
   { runtime, onStop, say }: ComponentProcess,
   { client, nodeName, server: apiServer, settings, manifestPeriods, signal }: NodeToStart,
 ): Promise<void> {
-  const real = REAL_ONLY.find((name) => flags.text(name) !== undefined)
-  if (real !== undefined)
-    throw new FlagError(`--${real} needs --container-runtime-endpoint: a simulated node is never short of anything`)
   const index = numberOf(nodeName)
   const maxPods = flags.number('max-pods') ?? MOST_PODS
   const podCIDRs = flags.text('pod-cidr')?.split(',') ?? [besideCIDROf(index)]
@@ -119,6 +110,7 @@ async function startSimulated(
     ...(played === undefined ? {} : { played }),
     nodeName,
     nodeIPs: [address],
+    ...describedKubelet(flags),
     podCIDRs,
     capacity: { cpu: '32', 'ephemeral-storage': '1Ti', memory: '256Gi', pods: String(maxPods) },
     staticPods: manifestSources(runtime, nodeName, settings, manifestPeriods),

@@ -10,7 +10,7 @@ import type { Runtime } from '../base/runtime.ts'
 import { stopOnSignals } from '../cluster/signals.ts'
 import { KUBERNETES_VERSION, SKIFF_VERSION } from '../cluster/version.ts'
 import { judgeFeatureGates } from './feature-gates.ts'
-import { type Flag, FlagError, parseFlags, type ReadFlags, readFlags } from './flags.ts'
+import { type Flag, FlagError, type FlagValues, parseFlags, type ReadFlags, readFlags } from './flags.ts'
 import { helpText } from './help.ts'
 
 export interface ComponentCommand {
@@ -20,6 +20,8 @@ export interface ComponentCommand {
   readonly counterpart: string
   readonly flags: ReadonlyMap<string, Flag>
   readonly introduction: string
+  /** Where a file says more than the command line: its values below those. @throws Error in one line */
+  settle?(given: FlagValues, say: (line: string) => void): ReadFlags
   /** @throws Error in one line; FlagError for the command line's mistakes */
   start(flags: ReadFlags, process: ComponentProcess): Promise<void>
 }
@@ -50,9 +52,9 @@ export async function runComponent(command: ComponentCommand, args: readonly str
     return
   }
   try {
-    const values = parseFlags(command.counterpart, command.flags, args)
-    const flags = readFlags(command.flags, values)
-    for (const warning of judgeFeatureGates(values.get('feature-gates') ?? [])) say(`warning: ${warning}`)
+    const given = parseFlags(command.counterpart, command.flags, args)
+    const flags = command.settle?.(given, say) ?? readFlags(command.flags, given)
+    for (const warning of judgeFeatureGates(flags.list('feature-gates') ?? [])) say(`warning: ${warning}`)
     await run(command, flags, say)
   } catch (error) {
     const usage = error instanceof FlagError

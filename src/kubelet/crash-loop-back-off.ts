@@ -18,8 +18,8 @@ export interface CrashLoopBackOff {
   forget(uid: string): void
 }
 
-export function createCrashLoopBackOff(clock: Clock, events: PodEvents): CrashLoopBackOff {
-  const backOff = createBackOff(clock, FIRST_MS, LONGEST_MS)
+export function createCrashLoopBackOff(clock: Clock, events: PodEvents, longestMs = LONGEST_MS): CrashLoopBackOff {
+  const backOff = createBackOff(clock, Math.min(FIRST_MS, longestMs), longestMs)
   return {
     check(pod, container, status) {
       const { name } = container

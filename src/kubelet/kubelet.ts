@@ -13,6 +13,7 @@ import type { Correlation } from '../client/event-correlation.ts'
 import type { Machine } from './machine/machine.ts'
 import { createNodeReporter } from './node-heartbeat.ts'
 import { createNodePods, type NodePods, type NodePodsOptions } from './node-pods.ts'
+import type { KubeletSettings } from './node-settings.ts'
 import { type NodeDescription, nodeObject } from './node-status.ts'
 import { createPodAddresses, podCIDROf } from './pod-addresses.ts'
 import type { RuntimePodStatus } from './pod-cache.ts'
@@ -27,7 +28,7 @@ import {
 import { type KubeletSources, ownSources } from './sources.ts'
 import type { StaticPodSource } from './static-pods/static-pods.ts'
 
-export interface KubeletOptions {
+export interface KubeletOptions extends KubeletSettings {
   readonly runtime: Runtime
   /** Speaks as system:node:NAME in the groups system:nodes and system:authenticated, with user agent `kubelet`. */
   readonly client: Client
@@ -61,8 +62,6 @@ export interface KubeletOptions {
   readonly correlation?: Correlation
   /** What of the node's description is its own; asked again for each report. */
   readonly describe?: () => Partial<NodeDescription>
-  /** What a new Node is registered with. */
-  readonly registers?: Pick<NodeDescription, 'labels' | 'taints' | 'podCIDRs'>
   /** Others say what becomes of its pods, or of the Node's status, which it then only registers (stages/play-stages.ts). */
   readonly played?: { readonly pods: boolean; readonly node: boolean }
 }
@@ -122,7 +121,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     client,
     options.describe === undefined && options.eviction === undefined ? () => description : described,
     signal,
-    options.played?.node === true,
+    { isPlayed: options.played?.node === true, ...options },
   )
   let node: Node | undefined
   const observe = (seen: Node) => {
@@ -156,6 +155,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
       ownNode: () => nodeObject(described(), runtime.clock.now()),
       ...(machine === undefined ? {} : { machine }),
       ...(options.eviction === undefined ? {} : { eviction: options.eviction }),
+      longestBackOffMs: options.longestBackOffMs,
       nodeChanged: () => reporter.changed(),
       ...(options.correlation === undefined ? {} : { correlation: options.correlation }),
     })

@@ -8,7 +8,8 @@ import { isAlreadyExists } from '../api/status.ts'
 import { heartOf, sleep } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
-import { createNodeLease, RENEW_MS } from './node-lease.ts'
+import { createNodeLease, LEASE_SECONDS } from './node-lease.ts'
+import type { KubeletSettings } from './node-settings.ts'
 import { type NodeDescription, nodeObject, nodeStatus } from './node-status.ts'
 
 export interface NodeReporter {
@@ -31,19 +32,29 @@ const TOGETHER_MS = 100
 const REPORT_MS = 300_000
 const RETRY_MS = 1000
 
+export interface ReporterOptions extends Pick<KubeletSettings, 'lease' | 'statusReportMs'> {
+  /** The Node's conditions are written by others, from the first on. */
+  readonly isPlayed?: boolean
+}
+
 export function createNodeReporter(
   runtime: Runtime,
   client: Client,
   describe: () => NodeDescription,
   signal: AbortSignal,
-  /** Its conditions are written by others, from the first on. */
-  isPlayed = false,
+  {
+    isPlayed = false,
+    lease: { seconds } = { seconds: LEASE_SECONDS },
+    statusReportMs = REPORT_MS,
+  }: ReporterOptions = {},
 ): NodeReporter {
   const { clock, log } = runtime
   const nodes = client.resource<Node>(NODES)
   const { name } = describe()
   let node: Node | undefined
-  const lease = createNodeLease(clock, client, name, () => node?.metadata.uid)
+  const lease = createNodeLease(clock, client, name, () => node?.metadata.uid, seconds)
+  // As kubelets have it: four times before the Lease has run out.
+  const renewMs = (seconds * 1000) / 4
   let reportedAt = Number.NEGATIVE_INFINITY
   let busy: Promise<void> | undefined
 
@@ -125,14 +136,14 @@ export function createNodeReporter(
       const beat = () => {
         if (signal.aborted) return
         lease.renew().catch((error) => log.info(2, 'Failed to renew lease', { node: name, err: String(error) }))
-        if (!isPlayed && clock.monotonic() - reportedAt >= REPORT_MS) once('update node status', report)
+        if (!isPlayed && clock.monotonic() - reportedAt >= statusReportMs) once('update node status', report)
         arm()
       }
       // Its clock is the kubelet's, which ends with it.
       const arm = () => {
-        const due = clock.monotonic() + RENEW_MS
-        const ms = RENEW_MS + ((TOGETHER_MS - (due % TOGETHER_MS)) % TOGETHER_MS)
-        clock.setTimer(ms, 'node heartbeat', beat, { everyMs: RENEW_MS, keeps: heartOf(name) })
+        const due = clock.monotonic() + renewMs
+        const ms = renewMs + ((TOGETHER_MS - (due % TOGETHER_MS)) % TOGETHER_MS)
+        clock.setTimer(ms, 'node heartbeat', beat, { everyMs: renewMs, keeps: heartOf(name) })
       }
       arm()
     },

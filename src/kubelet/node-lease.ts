@@ -14,7 +14,8 @@ export interface NodeLease {
 export const RENEW_MS = 10_000
 const LEASES = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
 const LEASE_NAMESPACE = 'kube-node-lease'
-const LEASE_SECONDS = 40
+/** kubelet's default (nodeLeaseDurationSeconds). */
+export const LEASE_SECONDS = 40
 const CONFLICTS = 5
 
 /** `uid`: the Node's, where it is known. */
@@ -23,13 +24,14 @@ export function createNodeLease(
   client: Client,
   name: string,
   uid: () => string | undefined,
+  seconds = LEASE_SECONDS,
 ): NodeLease {
   const leases = client.resource<Lease>(LEASES).namespace(LEASE_NAMESPACE)
   let lease: Lease | undefined
 
   async function renew(tries = 0): Promise<void> {
     const renewTime = formatMicroTime(clock.now())
-    const spec = { holderIdentity: name, leaseDurationSeconds: LEASE_SECONDS, renewTime }
+    const spec = { holderIdentity: name, leaseDurationSeconds: seconds, renewTime }
     try {
       if (lease === undefined) lease = await leases.get(name)
       lease = await leases.update({ ...lease, spec: { ...lease.spec, ...spec } })

@@ -74,6 +74,7 @@ export interface NodePodsOptions {
   readonly correlation?: Correlation
   /** As the API server has it. */
   readonly node: () => Node | undefined
+  readonly longestBackOffMs?: number | undefined
   /** As it is registered, for pods that come before that. */
   readonly ownNode: () => Node
 }
@@ -192,6 +193,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       events,
       killer,
       hostIPs,
+      longestBackOffMs: options.longestBackOffMs,
       ...(machine === undefined ? {} : { machine }),
     }),
   )

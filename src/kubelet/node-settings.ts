@@ -1,6 +1,9 @@
 /** What an administrator says of the kubelets of real nodes, named after the kubelet's settings; of static pods, simulated ones too. */
 import type { EvictionFlags } from './eviction/thresholds.ts'
 import type { ImageGcPolicy } from './images/image-gc.ts'
+import type { LogRotation } from './logs/rotate-log.ts'
+import type { NodeDescription } from './node-status.ts'
+import type { AccessTimes } from './server/access.ts'
 import type { ManifestUrl } from './static-pods/manifest-url.ts'
 
 export interface NodeSettings {
@@ -12,6 +15,44 @@ export interface NodeSettings {
   readonly eviction?: EvictionFlags
   /** When images go that no container uses. What is not said is as with the kubelet. */
   readonly imageGc?: Partial<ImageGcPolicy>
+}
+
+/** What else a kubelet that is a process of its own is told. What is not said is as with the kubelet. */
+export interface KubeletSettings {
+  /** What a new Node is registered with. */
+  readonly registers?: Pick<NodeDescription, 'labels' | 'taints' | 'podCIDRs' | 'providerId'>
+  readonly lease?: { readonly seconds: number }
+  /** How often the Node's status is told when nothing of it has changed. Milliseconds. */
+  readonly statusReportMs?: number
+  /** The longest time before a container that ended is started again. */
+  readonly longestBackOffMs?: number
+}
+
+export interface RealKubeletSettings {
+  readonly logs?: LogRotation
+  /** How many images the Node's status names; -1: all. */
+  readonly mostImages?: number
+  /** What pods are not given of the node's capacity (systemReserved and kubeReserved), as quantities. */
+  readonly reserved?: readonly Readonly<Record<string, string>>[]
+  /** What pods have their machine's names and servers from; empty: from nothing. */
+  readonly resolvConf?: string
+  /** How long the API server's answers about clients are kept. */
+  readonly accessTimes?: AccessTimes
+}
+
+/** Of options that hold more than that. */
+export function kubeletSettings({
+  registers,
+  lease,
+  statusReportMs,
+  longestBackOffMs,
+}: KubeletSettings): KubeletSettings {
+  return {
+    ...(registers === undefined ? {} : { registers }),
+    ...(lease === undefined ? {} : { lease }),
+    ...(statusReportMs === undefined ? {} : { statusReportMs }),
+    ...(longestBackOffMs === undefined ? {} : { longestBackOffMs }),
+  }
 }
 
 /** Of options that hold more than that. */

@@ -27,6 +27,8 @@ export interface NodeDescription {
   /** What a new Node is registered with beside the usual labels (the kubelet's --node-labels and --register-with-taints). */
   readonly labels?: Readonly<Record<string, string>>
   readonly taints?: readonly Taint[]
+  /** By which a cloud's controllers know the machine (--provider-id). */
+  readonly providerId?: string
   /** Where the server of a kubelet listens whose containers are simulated; without it it has none. */
   readonly port?: number
   /** Of a real machine. */
@@ -85,6 +87,7 @@ export function nodeObject(node: NodeDescription, nowMs: number): Node {
     },
     spec: {
       ...podRanges(node.podCIDRs),
+      ...(node.providerId === undefined ? {} : { providerID: node.providerId }),
       ...(node.taints === undefined ? {} : { taints: [...node.taints] }),
     },
     status: nodeStatus(node, nowMs, undefined),

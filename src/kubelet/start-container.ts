@@ -85,13 +85,14 @@ export interface ContainerStarterOptions {
   readonly deviceClaims: Pick<DeviceClaims, 'devices'>
   /** Of a real node. */
   readonly machine?: Machine
+  readonly longestBackOffMs?: number | undefined
 }
 
 export function createContainerStarter(options: ContainerStarterOptions): ContainerStarter {
   const { runtime, containerRuntime, images, references, failures, events, killer, hostIPs, machine, deviceClaims } =
     options
   const { clock } = runtime
-  const backOff = createCrashLoopBackOff(clock, events)
+  const backOff = createCrashLoopBackOff(clock, events, options.longestBackOffMs)
 
   async function run(
     { pod, container, sandboxId, status, imageVolumes = NO_IMAGE_VOLUMES }: StartRequest,

@@ -27,20 +27,54 @@ const network = {
   ],
 }
 
+/** As kubeadm writes it, zeros included, and a little more. */
+const configuration = (clientCAFile: string) => `
+apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+address: ${ADDRESS}
+authentication:
+  anonymous: {enabled: false}
+  webhook: {cacheTTL: 0s, enabled: true}
+  x509: {clientCAFile: ${clientCAFile}}
+authorization: {mode: Webhook, webhook: {cacheAuthorizedTTL: 0s, cacheUnauthorizedTTL: 0s}}
+cgroupDriver: systemd
+clusterDNS: [10.96.0.53]
+clusterDomain: example.test
+containerRuntimeEndpoint: unix:///run/containerd/containerd.sock
+cpuManagerReconcilePeriod: 0s
+crashLoopBackOff: {}
+evictionPressureTransitionPeriod: 0s
+failCgroupV1: false
+fileCheckFrequency: 0s
+healthzBindAddress: 127.0.0.1
+healthzPort: 10248
+imageMaximumGCAge: 0s
+imageMinimumGCAge: 0s
+kubeReserved: {cpu: 100m, memory: 64Mi}
+logging: {flushFrequency: 0, options: {json: {infoBufferSize: "0"}, text: {infoBufferSize: "0"}}, verbosity: 0}
+maxPods: 9
+memorySwap: {}
+nodeLeaseDurationSeconds: 60
+registerWithTaints: [{key: a, value: b, effect: PreferNoSchedule}]
+rotateCertificates: true
+shutdownGracePeriod: 0s
+topologyManagerPolicy: restricted
+unheardOf: 1
+`
+
 describe('a kubelet of real containers as a process of its own', { skip: lacks.containers() }, () => {
   let machine: ContainerMachine
   let kubelet: ChildProcess | undefined
   let log = ''
 
   const start = () => {
-    const pki = join(machine.dataDir, 'pki')
+    const file = join(machine.directory, 'config.yaml')
+    writeFileSync(file, configuration(join(machine.dataDir, 'pki/ca.crt')))
     kubelet = machine.start(
       process.execPath,
-      ...[skiff, 'kubelet', '--hostname-override=worker', `--node-ip=${ADDRESS}`, `--address=${ADDRESS}`],
-      ...['--container-runtime-endpoint=unix:///run/containerd/containerd.sock', '--cluster-domain=example.test'],
-      ...[`--kubeconfig=${join(machine.dataDir, 'kubeconfig')}`, `--client-ca-file=${join(pki, 'ca.crt')}`],
+      ...[skiff, 'kubelet', '--hostname-override=worker', `--node-ip=${ADDRESS}`, '--node-labels=disk=fast', '--v=2'],
+      ...[`--kubeconfig=${join(machine.dataDir, 'kubeconfig')}`, '--max-pods=7', `--config=${file}`],
       ...[`--root-dir=${join(machine.directory, 'kubelet')}`, `--cert-dir=${join(machine.directory, 'certificates')}`],
-      ...['--cluster-dns=10.96.0.53', '--max-pods=7'],
     )
     kubelet.stderr?.on('data', (text: Buffer) => {
       log += text.toString()
@@ -98,7 +132,38 @@ describe('a kubelet of real containers as a process of its own', { skip: lacks.c
     assert.match(field('node', 'worker', '{.status.nodeInfo.containerRuntimeVersion}'), /^containerd:\/\/\d/)
     assert.equal(field('node', 'worker', '{.status.addresses[?(@.type=="InternalIP")].address}'), ADDRESS)
     assert.equal(field('node', 'worker', '{.status.capacity.pods}'), '7')
+    assert.equal(field('node', 'worker', '{.metadata.labels.disk}'), 'fast')
+    assert.equal(field('node', 'worker', '{.spec.taints[0]}'), '{"effect":"PreferNoSchedule","key":"a","value":"b"}')
+    assert.notEqual(
+      field('node', 'worker', '{.status.allocatable.cpu}'),
+      field('node', 'worker', '{.status.capacity.cpu}'),
+    )
+    const lease = machine.kubectl(
+      'get',
+      'lease',
+      '-n',
+      'kube-node-lease',
+      'worker',
+      '-o',
+      'jsonpath={.spec.leaseDurationSeconds}',
+    )
+    assert.equal(lease.stdout, '60')
     assert.equal(field('node', 'worker', '{.status.daemonEndpoints.kubeletEndpoint.Port}'), '10250')
+    const lines = log.split('\n').filter((line) => line.startsWith('skiff kubelet: ') && line.includes('config'))
+    assert.deepEqual(
+      lines.map((line) => line.replace(/^.*(?=using|topology)/, '')),
+      [
+        'using lenient decoding as strict decoding failed: strict decoding error: unknown field "unheardOf"',
+        'topologyManagerPolicy: skiff does not do what this asks for; it is as with none',
+      ],
+    )
+    const configz = machine.kubectl('get', '--raw', '/api/v1/nodes/worker/proxy/configz')
+    const { kubeletconfig } = JSON.parse(configz.stdout)
+    const { maxPods, clusterDomain, kubeReserved, address, crashLoopBackOff, topologyManagerPolicy } = kubeletconfig
+    assert.deepEqual(
+      [maxPods, clusterDomain, kubeReserved, address, crashLoopBackOff, topologyManagerPolicy],
+      [7, 'example.test', { cpu: '100m', memory: '64Mi' }, ADDRESS, { maxContainerRestartPeriod: '5m0s' }, 'none'],
+    )
     assert.equal(machine.run('nft', 'list', 'tables').stdout, '')
     assert.doesNotMatch(machine.run('ip', '-o', 'link').stdout, /skiff/)
   })

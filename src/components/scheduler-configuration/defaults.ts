@@ -2,8 +2,8 @@
 import type { Fields } from '../../api/object.ts'
 import { messageOf } from '../../base/errors.ts'
 import { DEFAULT_SCHEDULER } from '../../scheduler/profile.ts'
+import { checkShape, STRICT, UnknownFieldsError } from '../configuration-file/decode.ts'
 import { asDuration } from '../flags.ts'
-import { checkShape, STRICT, UnknownFieldsError } from './decode.ts'
 import { ARGUMENTS } from './fields.ts'
 
 const GROUP = 'kubescheduler.config.k8s.io'

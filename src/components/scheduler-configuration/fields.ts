@@ -1,23 +1,6 @@
 /** The fields of KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) and of the plugins' arguments. */
 
-/** A list of one shape stands for lists of it. */
-export type ValueShape =
-  | 'string'
-  | 'bool'
-  | 'int32'
-  | 'int64'
-  | 'float32'
-  | 'duration'
-  /** Looked at by others. */
-  | 'any'
-  | readonly [ValueShape]
-  | Struct
-
-/** A mapping with these fields; errors tell its type. */
-export interface Struct {
-  readonly type: string
-  readonly fields: Readonly<Record<string, ValueShape>>
-}
+import type { Struct, ValueShape } from '../configuration-file/shape.ts'
 
 const struct = (type: string, fields: Readonly<Record<string, ValueShape>>): Struct => ({ type, fields })
 

@@ -8,9 +8,9 @@ import { messageOf } from '../../base/errors.ts'
 import { checkTimes } from '../../client/leader-election.ts'
 import { defaultProfile, type SchedulerProfile } from '../../scheduler/profile.ts'
 import { type QueueTimes, USUAL_TIMES } from '../../scheduler/queue.ts'
+import { checkShape, strictMapping } from '../configuration-file/decode.ts'
 import type { ReadFlags } from '../flags.ts'
 import { type ElectionSettings, electionOfFlags } from '../leading.ts'
-import { checkShape, yamlMapping } from './decode.ts'
 import { withDefaults } from './defaults.ts'
 import { CONFIGURATION } from './fields.ts'
 import { profileOf } from './profiles.ts'
@@ -44,7 +44,7 @@ export function schedulerSettings(flags: ReadFlags): SchedulerSettings {
       election,
     }
   try {
-    return fromFile(yamlMapping(readFileSync(file, 'utf8')), flushMs)
+    return fromFile(strictMapping(readFileSync(file, 'utf8')), flushMs)
   } catch (cause) {
     throw new Error(`--config ${file}: ${messageOf(cause)}`, { cause })
   }
@@ -53,7 +53,7 @@ export function schedulerSettings(flags: ReadFlags): SchedulerSettings {
 /** The profiles of a file whose connection and election are another's. @throws Error in one line */
 export function profilesOfFile(file: string): Pick<SchedulerSettings, 'profiles' | 'queueTimes'> {
   try {
-    return fromFile(yamlMapping(readFileSync(file, 'utf8')), USUAL_TIMES.flushMs)
+    return fromFile(strictMapping(readFileSync(file, 'utf8')), USUAL_TIMES.flushMs)
   } catch (cause) {
     throw new Error(`${file}: ${messageOf(cause)}`, { cause })
   }

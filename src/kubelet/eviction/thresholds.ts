@@ -47,6 +47,14 @@ export const DEFAULT_HARD =
   'memory.available<100Mi,nodefs.available<10%,nodefs.inodesFree<5%,imagefs.available<15%,imagefs.inodesFree<5%'
 const TRANSITION_MS = 300_000
 
+/** The default thresholds of signals that `hard` says nothing of, beside it (mergeDefaultEvictionSettings). */
+export function withDefaultHard(hard: string): string {
+  const signalOf = (one: string) => one.split('<', 1)[0]?.trim()
+  const given = hard.split(',').filter((one) => one !== '')
+  const others = DEFAULT_HARD.split(',').filter((one) => !given.some((own) => signalOf(own) === signalOf(one)))
+  return [...given, ...others].join()
+}
+
 /** @throws Error in one line that names the flag */
 export function evictionConfig(flags: EvictionFlags = {}): EvictionConfig {
   const hard = pairs('--eviction-hard', flags.evictionHard ?? DEFAULT_HARD, '<')

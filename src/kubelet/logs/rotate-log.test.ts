@@ -8,13 +8,15 @@ import { rotateLog } from './rotate-log.ts'
 const directory = mkdtempSync(join(tmpdir(), 'skiff-rotate-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
 
+const ROTATION = { largest: 1, mostFiles: 5 }
+
 test('a log that is large is put aside, and the newest five files are kept', async () => {
   const path = join(directory, '0.log')
   writeFileSync(join(directory, '1.log.0'), 'of another container')
   for (let round = 0; round < 8; round++) {
     writeFileSync(path, `round ${round}`)
-    assert.equal(await rotateLog(path, `2026010${round}`, async () => writeFileSync(path, ''), 1), true)
-    assert.equal(await rotateLog(path, 'none', async () => assert.fail('it is small'), 1), false)
+    assert.equal(await rotateLog(path, `2026010${round}`, async () => writeFileSync(path, ''), ROTATION), true)
+    assert.equal(await rotateLog(path, 'none', async () => assert.fail('it is small'), ROTATION), false)
   }
   assert.deepEqual(readdirSync(directory).sort(), [
     '0.log',
@@ -27,9 +29,9 @@ test('where the runtime does not begin anew the log stays where it is', async ()
   const path = join(directory, '2.log')
   writeFileSync(path, 'all')
   await assert.rejects(
-    rotateLog(path, 'x', () => Promise.reject(new Error('no')), 1),
+    rotateLog(path, 'x', () => Promise.reject(new Error('no')), ROTATION),
     /^Error: no$/,
   )
   assert.equal(readFileSync(path, 'utf8'), 'all')
-  assert.equal(await rotateLog(join(directory, 'gone'), 'x', async () => {}, 1), false)
+  assert.equal(await rotateLog(join(directory, 'gone'), 'x', async () => {}, ROTATION), false)
 })

@@ -2,9 +2,15 @@
 import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
+export interface LogRotation {
+  /** Bytes from which on it is put aside. */
+  readonly largest: number
+  /** Of one container, with the one that is written. */
+  readonly mostFiles: number
+}
+
 /** As a kubelet's defaults are (containerLogMaxSize, containerLogMaxFiles). */
-export const LARGEST_LOG = 10 * 1024 * 1024
-export const MOST_FILES = 5
+export const USUAL_ROTATION: LogRotation = { largest: 10 * 1024 * 1024, mostFiles: 5 }
 
 /**
  * `reopen`: tells the runtime to begin the file anew; where that fails the file is put back. `suffix` grows with time. Resolves to
@@ -14,13 +20,13 @@ export async function rotateLog(
   path: string,
   suffix: string,
   reopen: () => Promise<void>,
-  largest = LARGEST_LOG,
+  { largest, mostFiles }: LogRotation = USUAL_ROTATION,
 ): Promise<boolean> {
   const found = await stat(path).catch(() => undefined)
   if (found === undefined || found.size < largest) return false
   const old = (await readdir(dirname(path))).filter((name) => name.startsWith(`${basename(path)}.`)).sort()
   // With the one that is put aside now and the one that is begun there are as many as may be.
-  for (const name of old.slice(0, Math.max(0, old.length - (MOST_FILES - 2)))) await rm(join(dirname(path), name))
+  for (const name of old.slice(0, Math.max(0, old.length - (mostFiles - 2)))) await rm(join(dirname(path), name))
   const aside = `${path}.${suffix}`
   await rename(path, aside)
   try {

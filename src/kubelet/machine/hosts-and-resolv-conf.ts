@@ -13,6 +13,8 @@ export interface ClusterDns {
   /** Empty: there is none, and pods use the node's. */
   readonly servers: readonly string[]
   readonly domain: string
+  /** The machine's own configuration. Default: /etc/resolv.conf; empty: none. */
+  readonly hostFile?: string | undefined
 }
 
 const HEADER = '# Kubernetes-managed hosts file'
@@ -76,12 +78,12 @@ export function sandboxHostname(pod: Pod, domain: string): string {
 export function resolverOf(
   pod: Pod,
   cluster: ClusterDns,
-  hostFile = '/etc/resolv.conf',
+  hostFile = cluster.hostFile ?? '/etc/resolv.conf',
 ): ResolverSettings & { readonly fallsBack: boolean } {
   const { dnsPolicy = 'ClusterFirst', dnsConfig, hostNetwork } = specOf(pod)
   const wantsCluster = dnsPolicy === 'ClusterFirstWithHostNet' || (dnsPolicy === 'ClusterFirst' && hostNetwork !== true)
   const fallsBack = wantsCluster && cluster.servers.length === 0
-  const host = parseResolver(readOr(hostFile, ''))
+  const host = parseResolver(hostFile === '' ? '' : readOr(hostFile, ''))
   let settings: ResolverSettings
   if (dnsPolicy === 'None') settings = { servers: [], searches: [], options: [] }
   else if (wantsCluster && !fallsBack) {

@@ -1,7 +1,7 @@
 /** What a kubelet of a real node was set to, in the words of KubeletConfiguration (kubelet.config.k8s.io/v1beta1): what /configz tells. */
 import type { EvictionFlags } from '../eviction/thresholds.ts'
 import { type ImageGcPolicy, imageGcPolicy } from '../images/image-gc.ts'
-import { LARGEST_LOG, MOST_FILES } from '../logs/rotate-log.ts'
+import type { LogRotation } from '../logs/rotate-log.ts'
 
 export interface ConfiguredNode {
   readonly address: string
@@ -13,6 +13,8 @@ export interface ConfiguredNode {
   readonly eviction: EvictionFlags | undefined
   readonly imageGc: Partial<ImageGcPolicy> | undefined
   readonly maxPods: number
+  readonly logs: LogRotation
+  readonly clusterDomain: string
 }
 
 const seconds = (ms: number) => `${Math.round(ms / 1000)}s`
@@ -36,14 +38,14 @@ export function kubeletConfiguration(node: ConfiguredNode, defaultEvictionHard: 
     port: node.port,
     containerRuntimeEndpoint: node.endpoint,
     cgroupDriver: node.cgroupDriver,
-    clusterDomain: 'cluster.local',
+    clusterDomain: node.clusterDomain,
     clusterDNS: [...node.dnsServers],
     ...(node.podCIDRs.length === 0 ? {} : { podCIDR: node.podCIDRs.join() }),
     maxPods: node.maxPods,
     authentication: { anonymous: { enabled: false }, webhook: { enabled: true } },
     authorization: { mode: 'Webhook' },
-    containerLogMaxSize: `${LARGEST_LOG / 1024 / 1024}Mi`,
-    containerLogMaxFiles: MOST_FILES,
+    containerLogMaxSize: `${node.logs.largest / 1024 / 1024}Mi`,
+    containerLogMaxFiles: node.logs.mostFiles,
     evictionHard: pairsOf(eviction.evictionHard ?? defaultEvictionHard, '<'),
     ...(eviction.evictionSoft === undefined ? {} : { evictionSoft: pairsOf(eviction.evictionSoft, '<') }),
     imageGCHighThresholdPercent: gc.imageGCHighThresholdPercent,

@@ -2,7 +2,7 @@
 import { readFileSync, statfsSync } from 'node:fs'
 import { availableParallelism, release as kernelRelease, totalmem } from 'node:os'
 import type { Node } from '../../api/generated/types.ts'
-import { formatQuantity, parseQuantity } from '../../api/objects/quantity.ts'
+import { formatQuantity, nanosOf, parseQuantity } from '../../api/objects/quantity.ts'
 import { isAlreadyExists } from '../../api/status.ts'
 import { sleep } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
@@ -26,20 +26,27 @@ export function capacityOf(directory: string): Readonly<Record<string, string>> 
 export function allocatableOf(
   capacity: Readonly<Record<string, string>>,
   { thresholds }: EvictionConfig,
+  reserved: readonly Readonly<Record<string, string>>[] = [],
 ): Readonly<Record<string, string>> {
   const kept = { memory: 'memory.available', 'ephemeral-storage': 'nodefs.available' } as const
   const allocatable = { ...capacity }
+  for (const [name, amount] of reserved.flatMap((one) => Object.entries(one)))
+    if (allocatable[name] !== undefined) allocatable[name] = less(allocatable[name], nanosOf(amount))
   for (const [name, signal] of Object.entries(kept)) {
     const threshold = thresholds.find((one) => one.signal === signal && one.graceMs === undefined)
     if (threshold === undefined) continue
-    const { nanos, format } = parseQuantity(capacity[name] ?? '0')
-    const reserved = BigInt(thresholdValue(threshold.amount, Number(nanos / ONE))) * ONE
-    allocatable[name] = formatQuantity({ nanos: nanos > reserved ? nanos - reserved : 0n, format })
+    const whole = Number(nanosOf(capacity[name] ?? '0') / ONE)
+    allocatable[name] = less(allocatable[name] ?? '0', BigInt(thresholdValue(threshold.amount, whole)) * ONE)
   }
   return allocatable
 }
 
 const ONE = 1_000_000_000n
+
+function less(amount: string, taken: bigint): string {
+  const { nanos, format } = parseQuantity(amount)
+  return formatQuantity({ nanos: nanos > taken ? nanos - taken : 0n, format })
+}
 
 export const realMachine = ({ machineId }: MachineIds) => ({
   kernelVersion: kernelRelease(),

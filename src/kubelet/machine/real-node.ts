@@ -24,9 +24,9 @@ import { createImageGc, imageGcPolicy } from '../images/image-gc.ts'
 import { pauseImage } from '../images/pause-image.ts'
 import { notingPulls, pulledImages } from '../images/pulled-images.ts'
 import { type Kubelet, type KubeletOptions, startKubelet } from '../kubelet.ts'
-import { rotateLog } from '../logs/rotate-log.ts'
+import { rotateLog, USUAL_ROTATION } from '../logs/rotate-log.ts'
 import { createNodeEvents } from '../node-events.ts'
-import type { NodeSettings } from '../node-settings.ts'
+import { type KubeletSettings, kubeletSettings, type NodeSettings, type RealKubeletSettings } from '../node-settings.ts'
 import type { NodeDescription } from '../node-status.ts'
 import { createPluginRegistry } from '../plugins/plugin-registry.ts'
 import { type Connection, connect } from '../runtimes/cri/connection.ts'
@@ -79,7 +79,9 @@ export interface PreparedNode extends Pick<PrepareOptions, 'nodeName' | 'found' 
   readonly network: PodNetwork
 }
 
-export interface RealNodeOptions extends NodeSettings {
+export interface RealNodeOptions extends NodeSettings, KubeletSettings, RealKubeletSettings {
+  /** What is told of by /configz beside what the node finds out itself. */
+  readonly configuration?: object
   readonly runtime: Runtime
   readonly client: Client
   readonly signal: AbortSignal
@@ -115,7 +117,7 @@ export interface RealNode {
 
 const SERVICES = { group: '', version: 'v1', resource: 'services' }
 const RUNTIME_CLASSES = { group: 'node.k8s.io', version: 'v1', resource: 'runtimeclasses' }
-/** As many as a node's status names. */
+/** As many as a node's status names (nodeStatusMaxImages). */
 const MOST_IMAGES = 50
 const WATCH_PERIOD_MS = 3000
 
@@ -185,7 +187,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     ...(options.maxPods === undefined ? {} : { pods: String(options.maxPods) }),
   }
   const config = evictionConfig(options.eviction)
-  const allocatable = allocatableOf(capacity, config)
+  const allocatable = allocatableOf(capacity, config, options.reserved)
   const cgroups = createCgroups(cluster, found.cgroupDriver)
   const drivers = createCsiDrivers({ runtime, client, nodeName })
   const draDrivers = createDraDrivers({ runtime, client, nodeName })
@@ -193,6 +195,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     CSIPlugin: drivers,
     DRAPlugin: draDrivers,
   })
+  const { logs = USUAL_ROTATION, clusterDomain = 'cluster.local' } = options
   let kubelet: Kubelet | undefined
   const csi = createCsiVolumes({
     client,
@@ -211,7 +214,11 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     csi,
     volumes,
     preparedClaims: createPreparedClaims(join(directory, 'prepared-claims.json'), draDrivers),
-    dns: { servers: options.dnsServers, domain: options.clusterDomain ?? 'cluster.local' },
+    dns: {
+      servers: options.dnsServers,
+      domain: clusterDomain,
+      hostFile: options.resolvConf,
+    },
     services: () => known.store.list(),
     allocatable: () => allocatable,
     userNamespaces: createUserNamespaces(runtime.random, directories),
@@ -236,10 +243,12 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     nodeName,
     ...(options.listen ?? { host: nodeIP }),
     tls,
+    ...(options.accessTimes === undefined ? {} : { accessTimes: options.accessTimes }),
     kubelet: () => kubelet,
     volumes: () => claimStats(runtime.clock.now(), kubelet?.pods.list() ?? [], volumes.stats),
-    configuration: () =>
-      kubeletConfiguration(
+    configuration: () => ({
+      ...options.configuration,
+      ...kubeletConfiguration(
         {
           address: options.listen?.host ?? nodeIP,
           port: server.port,
@@ -250,9 +259,12 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
           eviction: options.eviction,
           imageGc: options.imageGc,
           maxPods: Number(capacity['pods'] ?? 0),
+          logs,
+          clusterDomain,
         },
         DEFAULT_HARD,
       ),
+    }),
     ...(containerRuntime.real === undefined ? {} : { real: containerRuntime.real }),
     cadvisor: async () => {
       const groups = await measuredGroups({
@@ -267,7 +279,8 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const { port } = server
   const stopHealthz = serveHealthz(runtime, options.healthz ?? HEALTHZ, signal)
   options.keepCertificate?.(hosts, ({ clientCa, ...pair }) => server.setCertificate({ ...pair, clientCas: [clientCa] }))
-  let images = await imagesOf(containerRuntime)
+  const { mostImages = MOST_IMAGES } = options
+  let images = await imagesOf(containerRuntime, mostImages)
   let problem: string | undefined
   const ids = options.ids ?? machineIds()
   const describe = (): Partial<NodeDescription> => ({
@@ -308,6 +321,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     machine,
     describe,
     allocatable,
+    ...kubeletSettings(options),
     ...(containerRuntime.real === undefined ? {} : { eviction: evictionBy(containerRuntime.real) }),
     staticPods: manifestSources(runtime, nodeName, options, options.manifestPeriods),
   })
@@ -338,7 +352,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   async function tellOfRuntime(): Promise<void> {
     const before = JSON.stringify([images, problem])
     try {
-      images = await imagesOf(containerRuntime)
+      images = await imagesOf(containerRuntime, mostImages)
       // One that was away may be another version of itself.
       if (problem !== undefined) features = await containerRuntime.real?.features()
       problem = undefined
@@ -357,7 +371,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     const suffix = formatTime(runtime.clock.now()).replace(/\D/g, '')
     const running = (await containerRuntime.listContainers({})).filter(({ state }) => state === 'running')
     for (const { id, logPath = '' } of running)
-      if (logPath !== '') await rotateLog(logPath, suffix, async () => containerRuntime.real?.reopenLog(id))
+      if (logPath !== '') await rotateLog(logPath, suffix, async () => containerRuntime.real?.reopenLog(id), logs)
   }
 
   const leave = async () => {
@@ -413,10 +427,11 @@ async function networkReady(runtime: Runtime, connection: Connection, signal: Ab
   }
 }
 
-async function imagesOf(containerRuntime: ContainerRuntime) {
+/** `most`: -1: all. */
+async function imagesOf(containerRuntime: ContainerRuntime, most: number) {
   const images = (await containerRuntime.listImages?.()) ?? []
   return images
     .map(({ names, size }) => ({ names, sizeBytes: size }))
     .sort((a, b) => b.sizeBytes - a.sizeBytes)
-    .slice(0, MOST_IMAGES)
+    .slice(0, most < 0 ? undefined : most)
 }

@@ -18,12 +18,18 @@ export interface Access {
   allowed(user: UserInfo, request: ApiRequest): Promise<string | undefined>
 }
 
-const TOKEN_MS = 120_000
-const ALLOWED_MS = 300_000
-const DENIED_MS = 30_000
+/** How long what the API server said is kept, in milliseconds. */
+export interface AccessTimes {
+  readonly tokenMs: number
+  readonly allowedMs: number
+  readonly deniedMs: number
+}
+
+/** kubelet's defaults. */
+const USUAL_TIMES: AccessTimes = { tokenMs: 120_000, allowedMs: 300_000, deniedMs: 30_000 }
 const MOST_KEPT = 1000
 
-export function createAccess(clock: Clock, client: Client, nodeName: string): Access {
+export function createAccess(clock: Clock, client: Client, nodeName: string, times = USUAL_TIMES): Access {
   const users = createExpiringMap<UserInfo | undefined>(clock, MOST_KEPT)
   const answers = createExpiringMap<boolean>(clock, MOST_KEPT)
 
@@ -68,7 +74,7 @@ export function createAccess(clock: Clock, client: Client, nodeName: string): Ac
       resource: 'subjectaccessreviews',
     })
     const allowed = (await reviews.create(review)).status?.allowed === true
-    answers.set(key, allowed, allowed ? ALLOWED_MS : DENIED_MS)
+    answers.set(key, allowed, allowed ? times.allowedMs : times.deniedMs)
     return allowed
   }
 
@@ -81,7 +87,7 @@ export function createAccess(clock: Clock, client: Client, nodeName: string): Ac
       const known = users.get(key)
       if (known !== undefined) return known.value
       const user = await userOfToken(token)
-      users.set(key, user, user === undefined ? 0 : TOKEN_MS)
+      users.set(key, user, user === undefined ? 0 : times.tokenMs)
       return user
     },
     async allowed(user, { method, path }) {

@@ -5,7 +5,7 @@ import type { Handler } from '../../api/request.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Client } from '../../client/client.ts'
 import { type HttpServer, startHttpServer } from '../../http/server.ts'
-import { createAccess } from './access.ts'
+import { type AccessTimes, createAccess } from './access.ts'
 import { Refused, textAnswer } from './refused.ts'
 import { kubeletRoutes, type RoutesOptions } from './routes.ts'
 
@@ -17,6 +17,8 @@ export interface ServerTls {
 }
 
 export interface KubeletServerOptions extends RoutesOptions {
+  /** Default: kubelet's own. */
+  readonly accessTimes?: AccessTimes
   readonly client: Client
   readonly host: string
   /** Default: the usual one. Where it is taken a free one is. */
@@ -47,7 +49,7 @@ export async function startKubeletServer(options: KubeletServerOptions): Promise
 
 export function handlerOf(options: KubeletServerOptions): Handler {
   const { runtime, client, nodeName } = options
-  const access = createAccess(runtime.clock, client, nodeName)
+  const access = createAccess(runtime.clock, client, nodeName, options.accessTimes)
   const route = kubeletRoutes(options)
   return async (request) => {
     try {

@@ -1,0 +1,224 @@
+/**
+ * What a kubelet can be told (v1.37): one table of settings, each with its flag, its field of KubeletConfiguration
+ * (kubelet.config.k8s.io/v1beta1), or both. A file's fields become the values of these settings, below those of the command line.
+ */
+import { LOG_FLAGS } from '../common-flags.ts'
+import { type Flag, type FlagType, flagTable, type Handling } from '../flags.ts'
+
+/** Beside those of flags: maps as `a=b,c=d` and `a<b,c<d`, maps of booleans, maps of lists as `a:b`, taints as `key=value:effect`. */
+export type SettingType = FlagType | 'int64' | 'map' | 'map<' | 'gates' | 'headers' | 'taints' | 'any'
+
+export interface Setting {
+  /** The flag's name; of what has no flag the field's. */
+  readonly name: string
+  readonly isFlag: boolean
+  readonly type: SettingType
+  readonly handling: Handling
+  readonly field?: readonly string[]
+  /** Zero, false or empty in a file is a value, and does not stand for the default. */
+  readonly zeroCounts: boolean
+  readonly usual?: string
+}
+
+/** Lines of `flag type handling field [default]`, `-` for none; a field with `!` may be zero. */
+const SETTINGS = `
+address ip used address 0.0.0.0
+allowed-unsafe-sysctls strings lacking allowedUnsafeSysctls
+anonymous-auth bool ignored - true
+authentication-token-webhook bool ignored -
+authentication-token-webhook-cache-ttl duration used authentication.webhook.cacheTTL 2m0s
+authorization-mode string ignored - AlwaysAllow
+authorization-webhook-cache-authorized-ttl duration used authorization.webhook.cacheAuthorizedTTL 5m0s
+authorization-webhook-cache-unauthorized-ttl duration used authorization.webhook.cacheUnauthorizedTTL 30s
+bootstrap-kubeconfig string used -
+cert-dir string used - /var/lib/kubelet/pki
+cgroup-driver string ignored cgroupDriver cgroupfs
+cgroup-root string lacking cgroupRoot
+cgroups-per-qos bool ignored cgroupsPerQOS! true
+client-ca-file string used authentication.x509.clientCAFile
+cloud-provider string lacking -
+cluster-dns strings used clusterDNS
+cluster-domain string used clusterDomain
+config string used -
+config-dir string used -
+container-log-max-files int used containerLogMaxFiles! 5
+container-log-max-size string used containerLogMaxSize 10Mi
+container-runtime-endpoint string used containerRuntimeEndpoint
+contention-profiling bool ignored enableContentionProfiling
+cpu-cfs-quota bool lacking cpuCFSQuota! true
+cpu-cfs-quota-period duration lacking cpuCFSQuotaPeriod! 100ms
+cpu-manager-policy string lacking cpuManagerPolicy none
+cpu-manager-policy-options map lacking cpuManagerPolicyOptions
+cpu-manager-reconcile-period duration ignored cpuManagerReconcilePeriod 10s
+enable-controller-attach-detach bool lacking enableControllerAttachDetach! true
+enable-debugging-handlers bool lacking enableDebuggingHandlers! true
+enable-server bool used enableServer! true
+enforce-node-allocatable strings ignored enforceNodeAllocatable pods
+event-burst int ignored eventBurst 100
+event-qps int ignored eventRecordQPS! 50
+eviction-hard map< used evictionHard
+eviction-max-pod-grace-period int used evictionMaxPodGracePeriod
+eviction-minimum-reclaim map used evictionMinimumReclaim
+eviction-pressure-transition-period duration used evictionPressureTransitionPeriod
+eviction-soft map< used evictionSoft
+eviction-soft-grace-period map used evictionSoftGracePeriod
+exit-on-lock-contention bool lacking -
+fail-cgroupv1 bool ignored failCgroupV1! true
+fail-swap-on bool ignored failSwapOn! true
+feature-gates gates used featureGates
+file-check-frequency duration used fileCheckFrequency 20s
+hairpin-mode string ignored hairpinMode promiscuous-bridge
+healthz-bind-address ip used healthzBindAddress 127.0.0.1
+healthz-port int used healthzPort! 10248
+hostname-override string used -
+housekeeping-interval duration ignored - 10s
+http-check-frequency duration used httpCheckFrequency 20s
+image-credential-provider-bin-dir string lacking -
+image-credential-provider-config string lacking -
+image-gc-high-threshold int used imageGCHighThresholdPercent! 85
+image-gc-low-threshold int used imageGCLowThresholdPercent! 80
+image-service-endpoint string lacking imageServiceEndpoint
+kernel-memcg-notification bool ignored kernelMemcgNotification
+kube-api-burst int used kubeAPIBurst 100
+kube-api-content-type string ignored contentType application/vnd.kubernetes.protobuf
+kube-api-qps int used kubeAPIQPS! 50
+kube-reserved map used kubeReserved
+kube-reserved-cgroup string ignored kubeReservedCgroup
+kubeconfig string used -
+kubelet-cgroups string ignored kubeletCgroups
+local-storage-capacity-isolation bool lacking localStorageCapacityIsolation! true
+lock-file string lacking -
+make-iptables-util-chains bool ignored makeIPTablesUtilChains! true
+manifest-url string used staticPodURL
+manifest-url-header headers used staticPodURLHeader
+max-open-files int64 ignored maxOpenFiles 1000000
+max-pods int used maxPods
+maximum-dead-containers int ignored - -1
+maximum-dead-containers-per-container int ignored - 1
+memory-manager-policy string lacking memoryManagerPolicy None
+minimum-container-ttl-duration duration ignored - 0s
+minimum-image-ttl-duration duration used imageMinimumGCAge 2m0s
+node-ip string used -
+node-labels strings used -
+node-status-max-images int used nodeStatusMaxImages! 50
+node-status-update-frequency duration ignored nodeStatusUpdateFrequency 10s
+oom-score-adj int ignored oomScoreAdj! -999
+pod-cidr string used podCIDR
+pod-manifest-path string used staticPodPath
+pod-max-pids int64 lacking podPidsLimit! -1
+pods-per-core int used podsPerCore
+port int used port 10250
+protect-kernel-defaults bool ignored protectKernelDefaults
+provider-id string used providerID
+qos-reserved map lacking qosReserved
+read-only-port int lacking readOnlyPort 0
+register-node bool lacking registerNode! true
+register-with-taints taints used registerWithTaints
+registry-burst int ignored registryBurst 10
+registry-qps int ignored registryPullQPS! 5
+reserved-cpus string lacking reservedSystemCPUs
+reserved-memory string lacking -
+resolv-conf string used resolvConf! /etc/resolv.conf
+root-dir string used - /var/lib/kubelet
+rotate-certificates bool used rotateCertificates
+rotate-server-certificates bool used serverTLSBootstrap
+runonce bool lacking runOnce
+runtime-cgroups string ignored -
+runtime-request-timeout duration ignored runtimeRequestTimeout 2m0s
+seccomp-default bool lacking seccompDefault! false
+serialize-image-pulls bool ignored serializeImagePulls! true
+sim-dir string used -
+sim-forward strings used -
+stages strings used -
+streaming-connection-idle-timeout duration ignored streamingConnectionIdleTimeout 4h0m0s
+sync-frequency duration ignored syncFrequency 1m0s
+system-cgroups string ignored systemCgroups
+system-reserved map used systemReserved
+system-reserved-cgroup string ignored systemReservedCgroup
+tls-cert-file string used tlsCertFile
+tls-cipher-suites strings ignored tlsCipherSuites
+tls-min-version string ignored tlsMinVersion
+tls-private-key-file string used tlsPrivateKeyFile
+topology-manager-policy string lacking topologyManagerPolicy none
+topology-manager-policy-options map lacking topologyManagerPolicyOptions
+topology-manager-scope string ignored topologyManagerScope container
+volume-plugin-dir string ignored volumePluginDir /usr/libexec/kubernetes/kubelet-plugins/volume/exec/
+volume-stats-agg-period duration ignored volumeStatsAggPeriod 1m0s
+- bool lacking authentication.anonymous.enabled! false
+- bool lacking authentication.webhook.enabled! true
+- string lacking authorization.mode Webhook
+- string ignored configMapAndSecretChangeDetectionStrategy Watch
+- duration ignored containerLogMonitorInterval! 10s
+- int ignored containerLogMaxWorkers! 1
+- duration used crashLoopBackOff.maxContainerRestartPeriod! 5m0s
+- map lacking defaultPodSysctls
+- bool ignored enableDebugFlagsHandler! true
+- bool ignored enableProfilingHandler! true
+- bool ignored enableSystemLogHandler! true
+- bool lacking enableSystemLogQuery! false
+- duration used imageMaximumGCAge 0s
+- string lacking imagePullCredentialsVerificationPolicy NeverVerifyPreloadedImages
+- int ignored iptablesDropBit! 15
+- int ignored iptablesMasqueradeBit! 14
+- any ignored logging
+- int ignored maxParallelImagePulls!
+- float ignored memoryThrottlingFactor!
+- string lacking memoryReservationPolicy None
+- string lacking memorySwap.swapBehavior
+- bool used mergeDefaultEvictionSettings! false
+- int used nodeLeaseDurationSeconds 40
+- duration used nodeStatusReportFrequency 5m0s
+- string lacking podLogsDir /var/log/pods
+- strings ignored preloadedImagesVerificationAllowlist
+- any lacking reservedMemory
+- string ignored showHiddenMetricsForVersion
+- duration lacking shutdownGracePeriod 0s
+- duration lacking shutdownGracePeriodCriticalPods 0s
+- any lacking shutdownGracePeriodByPodPriority
+- bool lacking singleProcessOOMKill! false
+- any ignored tlsCurvePreferences
+- any lacking tracing
+- int64 lacking userNamespaces.idsPerPod
+`
+
+export const KUBELET_SETTINGS: readonly Setting[] = SETTINGS.trim()
+  .split('\n')
+  .map((line) => {
+    const [flag = '', type, handling, field = '-', usual] = line.split(' ')
+    const path = field.replace('!', '')
+    return {
+      name: flag === '-' ? path : flag,
+      isFlag: flag !== '-',
+      type: type as SettingType,
+      handling: handling as Handling,
+      ...(path === '-' ? {} : { field: path.split('.') }),
+      zeroCounts: field.endsWith('!'),
+      ...(usual === undefined ? {} : { usual }),
+    }
+  })
+
+const FLAG_TYPES: Readonly<Partial<Record<SettingType, FlagType>>> = {
+  int64: 'int',
+  gates: 'strings',
+  headers: 'strings',
+  taints: 'strings',
+  map: 'strings',
+  'map<': 'strings',
+  any: 'string',
+}
+
+const flagOf = ({ name, type, handling, usual }: Setting): Flag => {
+  const common = { name, type: FLAG_TYPES[type] ?? (type as FlagType), handling }
+  const value = usual ?? (type === 'bool' ? 'false' : undefined)
+  return value === undefined ? common : { ...common, usual: value }
+}
+const byName = (settings: readonly Setting[]) => settings.map((one): [string, Flag] => [one.name, flagOf(one)])
+
+/** Of the command line. */
+export const KUBELET_FLAGS: ReadonlyMap<string, Flag> = new Map([
+  ...flagTable(LOG_FLAGS),
+  ...byName(KUBELET_SETTINGS.filter(({ isFlag }) => isFlag)),
+])
+
+/** All that has a value: flags, and fields that have none. */
+export const KUBELET_VALUES: ReadonlyMap<string, Flag> = new Map([...KUBELET_FLAGS, ...byName(KUBELET_SETTINGS)])
