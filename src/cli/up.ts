@@ -1,6 +1,8 @@
 /** skiff up: in the foreground until a signal, or detached until it is ready. */
 
 import { formatTime } from '../base/clock.ts'
+import { liveClock } from '../base/live-clock.ts'
+import { collectWhenQuiet } from '../base/quiet-collection.ts'
 import type { Cluster } from '../cluster/cluster-options.ts'
 import { clusterDirectory, hold } from '../cluster/directory.ts'
 import type { ClockKind, Component, ControlName } from '../cluster/options.ts'
@@ -124,6 +126,7 @@ export async function up(options: UpOptions): Promise<void> {
       else progress.step('stopping')
     })
     surviveMistakes(cluster)
+    collectWhenQuiet(liveClock())
     progress.done(summary(options, cluster, process.uptime() * 1000))
   } catch (error) {
     release()

@@ -6,6 +6,7 @@
 import { messageOf } from '../base/errors.ts'
 import { holdProcess } from '../base/live-clock.ts'
 import { liveRuntime } from '../base/live-runtime.ts'
+import { collectWhenQuiet } from '../base/quiet-collection.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { stopOnSignals } from '../cluster/signals.ts'
 import { KUBERNETES_VERSION, SKIFF_VERSION } from '../cluster/version.ts'
@@ -86,6 +87,7 @@ async function run(command: ComponentCommand, flags: ReadFlags, say: (line: stri
     if (!stopped) runtime.log.info(0, 'Stopping')
   })
   try {
+    collectWhenQuiet(runtime.machineClock)
     await command.start(flags, { runtime, say, onStop: (step) => undo.push(step), fail })
   } catch (error) {
     // What was still starting ends with the signal's reason.

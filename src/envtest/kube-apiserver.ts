@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { messageOf } from '../base/errors.ts'
 import { holdProcess, liveClock } from '../base/live-clock.ts'
+import { collectWhenQuiet } from '../base/quiet-collection.ts'
 import type { WithStore } from '../cluster/cluster.ts'
 import type { Cluster } from '../cluster/cluster-options.ts'
 import { KUBERNETES_VERSION } from '../cluster/version.ts'
@@ -53,6 +54,7 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<voi
   let stopping = false
   const cluster = await startWithStore({ ...flags.cluster, dataDir, onUnhandled: 'process' })
   process.stderr.write(`serving on ${cluster.url}\n`)
+  collectWhenQuiet(clock)
   let port: HandedOver | undefined
   const stop = () => {
     if (stopping) return

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { liveClock } from './live-clock.ts'
+import { collectWhenQuiet, thisProcess } from './quiet-collection.ts'
+import { simulatedRuntime } from './simulated-runtime.ts'
+
+const MIB = 2 ** 20
+
+/** A process that has done `work` seconds of the processor in each second, and holds `used` of which `live` is no garbage. */
+function watched() {
+  const runtime = simulatedRuntime(1)
+  const process = { work: 0, used: 0, live: 0, collections: 0, freed: 1 }
+  let seconds = 0
+  const stop = collectWhenQuiet(runtime.machineClock, {
+    processorSeconds: () => {
+      seconds += process.work
+      return seconds
+    },
+    used: () => process.used,
+    collect: async () => {
+      process.collections++
+      process.used -= (process.used - process.live) * process.freed
+    },
+  })
+  return { process, stop, passes: (s: number) => runtime.advance(s * 1000) }
+}
+
+test('what a burst of work left behind is collected once it has been over for three seconds', async () => {
+  const { process, passes } = watched()
+  Object.assign(process, { work: 0.9, used: 600 * MIB, live: 200 * MIB })
+  await passes(20)
+  assert.equal(process.collections, 0)
+  process.work = 0.1
+  await passes(2)
+  assert.equal(process.collections, 0)
+  await passes(2)
+  assert.equal(process.used, 200 * MIB)
+  // The one that freed it, and the one that found no more.
+  assert.equal(process.collections, 2)
+})
+
+test('a process that rests and makes little new is left alone', async () => {
+  const { process, passes } = watched()
+  Object.assign(process, { work: 0.1, used: 200 * MIB, live: 200 * MIB })
+  await passes(10)
+  const first = process.collections
+  process.used += 49 * MIB
+  await passes(100)
+  assert.equal(process.collections, first)
+  process.used += 2 * MIB
+  await passes(2)
+  assert.ok(process.collections > first)
+})
+
+test('no more than three collections in a row, and none within half a minute of the last', async () => {
+  const { process, passes } = watched()
+  Object.assign(process, { work: 0, used: 1000 * MIB, live: 0, freed: 0.2 })
+  await passes(5)
+  assert.equal(process.collections, 3)
+  process.used = 1000 * MIB
+  await passes(25)
+  assert.equal(process.collections, 3)
+  await passes(6)
+  assert.equal(process.collections, 6)
+})
+
+test('a process with a small heap is never collected, and one that has stopped looking neither', async () => {
+  const { process, passes, stop } = watched()
+  process.used = 31 * MIB
+  await passes(100)
+  process.used = 500 * MIB
+  stop()
+  await passes(100)
+  assert.equal(process.collections, 0)
+})
+
+test('V8 collects what is old and dropped, without being asked to stop for it, and has its own settings back', async () => {
+  const { collect, used } = thisProcess(liveClock())
+  let dropped: unknown[] | undefined = Array.from({ length: 300_000 }, (_, i) => ({ i, text: `old ${i}` }))
+  assert.equal(dropped.length, 300_000)
+  const before = used()
+  dropped = undefined
+  await collect()
+  assert.ok(before - used() > 15 * MIB, `${before} bytes before, ${used()} after`)
+})

@@ -1,0 +1,116 @@
+/**
+ * Collects the garbage of a process that has come to rest. V8 does so once its heap has grown far enough, which the heap of a process
+ * that rests never does: what a burst of work left behind stays resident, a third of all memory after 5,000 pods were made.
+ */
+import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
+import { getHeapStatistics, setFlagsFromString } from 'node:v8'
+import type { Clock, Timer } from './clock.ts'
+
+/** What of the process is looked at and done, for tests. */
+export interface CollectedProcess {
+  /** Of all its threads since its start. */
+  processorSeconds(): number
+  /** Bytes of objects, garbage included, and of what they hold outside of the heap. */
+  used(): number
+  /** Resolves when garbage has been collected, or when that could not be begun. */
+  collect(): Promise<void>
+}
+
+const LOOK_MS = 1000
+/** Less than this share of one processor is rest: a thousand simulated nodes that renew their Leases take a tenth of one. */
+const REST = 0.35
+/** So many looks in a row. */
+const RESTING_LOOKS = 3
+/** What is less is not worth a collection. */
+const LEAST_GROWTH = 32 * 2 ** 20
+/** Of what the last collection left. */
+const GROWTH_SHARE = 0.25
+/** A collection frees pages that the one before has emptied; it is repeated while it still frees this share. */
+const WORTH_REPEATING = 0.04
+const MOST_ROUNDS = 3
+const LEAST_PAUSE_MS = 30_000
+
+/** @returns what ends it; by itself it goes on for ever, and does not keep the process alive */
+export function collectWhenQuiet(clock: Clock, process: CollectedProcess = thisProcess(clock)): () => void {
+  let stopped = false
+  let timer: Timer | undefined
+  let processor = process.processorSeconds()
+  let restingLooks = 0
+  let left = 0
+  let collectedAt = Number.NEGATIVE_INFINITY
+
+  const isDue = () =>
+    restingLooks >= RESTING_LOOKS &&
+    clock.monotonic() - collectedAt >= LEAST_PAUSE_MS &&
+    process.used() - left >= Math.max(LEAST_GROWTH, left * GROWTH_SHARE)
+
+  async function look(): Promise<void> {
+    const now = process.processorSeconds()
+    restingLooks = now - processor < (REST * LOOK_MS) / 1000 ? restingLooks + 1 : 0
+    processor = now
+    if (isDue()) {
+      for (let round = 0, before = Number.POSITIVE_INFINITY; round < MOST_ROUNDS; round++) {
+        await process.collect()
+        left = process.used()
+        if (left > before * (1 - WORTH_REPEATING)) break
+        before = left
+      }
+      collectedAt = clock.monotonic()
+      processor = process.processorSeconds()
+    }
+    schedule()
+  }
+
+  function schedule(): void {
+    if (!stopped)
+      timer = clock.setTimer(LOOK_MS, 'quiet collection', () => void look(), { everyMs: LOOK_MS, isAlone: true })
+  }
+
+  schedule()
+  return () => {
+    stopped = true
+    timer?.cancel()
+  }
+}
+
+/** A heap that has nothing to allocate does not notice that it is to collect. */
+const NOTICED_ELEMENTS = 2 ** 18
+const GIVE_UP_MS = 10_000
+
+/**
+ * The collection is V8's usual one, most of which other threads do while this one works; a call of `gc` would hold it up five times as
+ * long. It is begun by a limit set lower for the moment, and gives back as many pages as it can by a setting for small memory.
+ */
+export function thisProcess(clock: Clock): CollectedProcess {
+  return {
+    processorSeconds() {
+      const { user, system } = process.cpuUsage()
+      return (user + system) / 1e6
+    },
+    used() {
+      const { used_heap_size, external_memory } = getHeapStatistics()
+      return used_heap_size + external_memory
+    },
+    collect: () =>
+      new Promise((resolve) => {
+        const end = () => {
+          timer.cancel()
+          observer.disconnect()
+          setFlagsFromString('--incremental-marking-hard-trigger=0')
+          setFlagsFromString('--no-optimize-for-size')
+          resolve()
+        }
+        const timer = clock.setTimer(GIVE_UP_MS, 'quiet collection that did not begin', end)
+        const observer = new PerformanceObserver((entries) => {
+          if (entries.getEntries().some(isMajor)) end()
+        })
+        observer.observe({ entryTypes: ['gc'] })
+        setFlagsFromString('--optimize-for-size')
+        setFlagsFromString('--incremental-marking-hard-trigger=1')
+        void new Array(NOTICED_ELEMENTS).fill(0)
+      }),
+  }
+}
+
+const isMajor = (entry: PerformanceEntry & { readonly detail?: { readonly kind?: number } }): boolean =>
+  entry.detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR
