@@ -77,6 +77,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'validation/resource-names.ts',
     'fields/values.ts',
     'fields/not-json.ts',
+    'fields/go-types.ts',
     'objects',
     'schema',
     'cel',

@@ -185,3 +185,44 @@ test('hostile expressions are refused, not fatal', () => {
     assert.notEqual(errorOf(source), '')
   assert.throws(() => run("'a'.matches('(a+)+$(')"), Error)
 })
+
+test('a text of a format is to a rule what Kubernetes makes of it', () => {
+  const formatted = (format: string, text: unknown, source: string) => {
+    const of = typeOfSchema(structuralOf({ type: 'string', format })) as Type
+    const made = compileExpression(source, new Map([['self', of]]))
+    if ('error' in made) throw new Error(made.error)
+    const { program } = made
+    return program.run(new Map([['self', wrap(text as string, of)]]), { used: 0, limit: 1_000_000 })
+  }
+  const seconds = (text: string) => formatted('duration', text, 'self.getSeconds()')
+  assert.deepEqual(['1d', '2 days', '-1d', '1.5d', '1w 2d', 'x1s', '1m30', '1H30M', '-5m'].map(seconds), [
+    86_400n,
+    172_800n,
+    86_400n,
+    432_000n,
+    777_600n,
+    1n,
+    60n,
+    5_400n,
+    -300n,
+  ])
+  assert.equal(formatted('duration', '9223372036854775807w', 'self.getSeconds()'), -604_800n)
+  assert.equal(
+    formatted('date-time', '2020-01-01T00:00:00,5+01:60', "self == timestamp('2019-12-31T22:00:00.5Z')"),
+    true,
+  )
+  assert.equal(formatted('date', '2020-02-29', "self == timestamp('2020-02-29T00:00:00Z')"), true)
+  assert.equal(formatted('byte', 'YWJj', "self == b'abc'"), true)
+  const refused = (format: string, text: unknown, told: string) =>
+    assert.throws(() => formatted(format, text, 'self == self'), { message: told })
+  refused('byte', '/w==', 'Invalid byte formatted string /w==: illegal base64 data at input byte 0')
+  refused('byte', 'YWFhYQ', 'Invalid byte formatted string YWFhYQ: illegal base64 data at input byte 4')
+  refused('byte', 'Y===', 'Invalid byte formatted string Y===: illegal base64 data at input byte 1')
+  refused('duration', 'x', 'Invalid duration x: unable to parse x as duration')
+  refused(
+    'date-time',
+    '2020-01-01T00:00:00z',
+    'Invalid date-time formatted string 2020-01-01T00:00:00z: parsing time "2020-01-01T00:00:00z": extra text: "z"',
+  )
+  refused('date-time', [], 'invalid data, expected string, got []interface {}')
+})

@@ -1,126 +1,15 @@
 /** URLs for CEL: read as Kubernetes reads them, which keeps every part as it was written (no port goes, no host is made another). */
-import { parseIPv6 } from '../objects/ip.ts'
+import { parseUrl, type Url, UrlError, unescaped } from '../objects/url.ts'
 import { goQuote } from '../quote.ts'
 import { fn, method, type Overload } from './functions.ts'
 import { BOOL, listType, mapOf, STRING, type Type } from './types.ts'
 import { CelError, MapValue, Opaque, type Value } from './values.ts'
 
-interface Url {
-  readonly scheme: string
-  /** With its port. */
-  readonly host: string
-  readonly path: string
-  readonly query: string
-}
-
-class UrlError extends Error {}
-
-const fail = (reason: string): never => {
-  throw new UrlError(reason)
-}
-
-const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):/
-const USER = /^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/
-/** What a host may have as it is, besides what is not ASCII. */
-const IN_HOST = /^[A-Za-z0-9\-_.~!$&'()*+,;=:[\]<>"\u0080-\uffff]$/
-const IN_PATH = /^(?:[A-Za-z0-9\-_.~!$&'()*+,;=:@/[\]]|%[0-9A-Fa-f]{2})*$/
-const PORT = /^(?::[0-9]*)?$/
-
-const isControl = (character: string) => character < ' ' || character === '\u007f'
-
-/** Bytes as the characters of the same numbers. */
-const bytesOf = (text: string) => Buffer.from(text).toString('latin1')
-const textOfBytes = (bytes: string) => Buffer.from(bytes, 'latin1').toString()
-
-/** In a host, an escape stands for what is not ASCII, or for the percent sign before a zone. */
-function unescaped(text: string, part: 'host' | 'zone' | 'other'): string {
-  const bad = /%(?![0-9A-Fa-f]{2}).{0,2}/s.exec(text)?.[0]
-  if (bad !== undefined) fail(`invalid URL escape ${goQuote(bad)}`)
-  if (part !== 'other') {
-    for (const [triplet] of text.matchAll(/%../g)) {
-      const plain = String.fromCharCode(Number.parseInt(triplet.slice(1), 16))
-      const isFine = part === 'host' ? plain >= '\u0080' : plain === ' ' || IN_HOST.test(plain)
-      if (triplet !== '%25' && !isFine) fail(`invalid URL escape ${goQuote(triplet)}`)
-    }
-    for (const character of text.replaceAll(/%../g, ''))
-      if (character < '\u0080' && !IN_HOST.test(character)) fail(`invalid character ${goQuote(character)} in host name`)
-  }
-  const bytes = bytesOf(text).replaceAll(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
-  return textOfBytes(bytes)
-}
-
-function portOf(text: string): string {
-  return PORT.test(text) ? unescaped(text, 'host') : fail(`invalid port ${goQuote(text)} after host`)
-}
-
-function hostOf(text: string): string {
-  const open = text.lastIndexOf('[')
-  if (open < 0) {
-    const colon = text.indexOf(':')
-    if (colon >= 0) portOf(text.slice(colon))
-    return unescaped(text, 'host')
-  }
-  const close = text.lastIndexOf(']')
-  if (close < 0) fail("missing ']' in host")
-  const port = portOf(text.slice(close + 1))
-  const inner = text.slice(open + 1, close)
-  const zoneAt = inner.indexOf('%25')
-  const address = unescaped(zoneAt < 0 ? inner : inner.slice(0, zoneAt), 'host')
-  const zone = zoneAt < 0 ? '' : unescaped(inner.slice(zoneAt), 'zone')
-  if (parseIPv6(address) === undefined) fail(wrongAddress(address))
-  return `${text.slice(0, open)}[${address}${zone}]${port}`
-}
-
-function wrongAddress(text: string): string {
-  if (/^\d{1,3}(\.\d{1,3}){3}$/.test(text)) return 'invalid IP-literal'
-  const told = `invalid host: ParseAddr(${goQuote(text)}): `
-  const at = text.search(/[^0-9]/)
-  const isIPv4 = /^[^.:]*\./.test(text)
-  return isIPv4 && at >= 0 ? `${told}unexpected character (at ${goQuote(text.slice(at))})` : `${told}unable to parse IP`
-}
-
-/** `isRequest`: what no request could be for is refused, and there is no fragment. */
-function parsed(text: string, isRequest: boolean): Url {
-  if ([...text].some(isControl)) fail('net/url: invalid control character in URL')
-  if (isRequest && text === '') fail('empty url')
-  const nothing = { scheme: '', host: '', path: '', query: '' }
-  if (text === '*') return { ...nothing, path: text }
-  if (text.startsWith(':')) fail('missing protocol scheme')
-  const [prefix = '', name = ''] = SCHEME.exec(text) ?? []
-  const scheme = name.toLowerCase()
-  const [beforeQuery = '', ...after] = text.slice(prefix.length).split('?')
-  const query = after.join('?')
-  if (!beforeQuery.startsWith('/')) {
-    if (scheme !== '') return { ...nothing, scheme, query }
-    if (isRequest) fail('invalid URI for request')
-  }
-  if (!beforeQuery.startsWith('//') || (scheme === '' && (isRequest || beforeQuery.startsWith('///'))))
-    return { ...nothing, scheme, path: escapedPath(beforeQuery), query }
-  const slash = beforeQuery.indexOf('/', 2)
-  const authority = slash < 0 ? beforeQuery.slice(2) : beforeQuery.slice(2, slash)
-  const at = authority.lastIndexOf('@')
-  const host = hostOf(authority.slice(at + 1))
-  const user = at < 0 ? '' : authority.slice(0, at)
-  if (!USER.test(user)) fail('net/url: invalid userinfo')
-  unescaped(user, 'other')
-  return { scheme, host, path: escapedPath(slash < 0 ? '' : beforeQuery.slice(slash)), query }
-}
-
-/** As it was written where that is well escaped. */
-function escapedPath(path: string): string {
-  const plain = unescaped(path, 'other')
-  if (IN_PATH.test(path)) return path
-  return bytesOf(plain).replaceAll(
-    /[^A-Za-z0-9\-_.~$&+,/:;=@]/g,
-    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
-  )
-}
-
 /** @throws UrlError */
 function urlOf(text: string): Url {
-  parsed(text, true)
+  parseUrl(text, true)
   const [beforeFragment = '', ...after] = text.split('#')
-  const url = parsed(beforeFragment, false)
+  const url = parseUrl(beforeFragment, false)
   unescaped(after.join('#'), 'other')
   return url
 }

@@ -2,7 +2,10 @@
 
 import { GoDurationError, parseGoDuration } from '../../base/go-duration.ts'
 import { parseRfc3339 } from '../../base/rfc3339.ts'
+import { goTypeOf } from '../fields/go-types.ts'
 import type { Json, JsonObject } from '../object.ts'
+import { dateTimeProblem, nanosOfDateTime, nanosOfDuration } from '../schema/structural/times-of-formats.ts'
+import { base64Problem } from './base64.ts'
 import { DYN, fieldNamed, type Type } from './types.ts'
 
 export class CelError extends Error {}
@@ -173,26 +176,50 @@ function wrapSimple(json: Json, name: string): Value {
     case 'int':
       if (typeof json === 'number' && Number.isInteger(json)) return BigInt(json)
       if (typeof json === 'bigint') return json
-      throw new CelError(`invalid data, expected int, got ${typeof json}`)
+      throw notA('int', json)
     case 'double':
       if (typeof json === 'number') return json
       if (typeof json === 'bigint') return Number(json)
-      throw new CelError(`invalid data, expected XIntOrString value to be either a string or integer`)
+      throw notA('float', json)
     case 'bool':
       if (typeof json === 'boolean') return json
-      throw new CelError(`invalid data, got ${typeof json}, expected bool`)
+      throw notA('bool', json)
     case 'string':
-      if (typeof json === 'string') return json
-      throw new CelError('invalid data, expected string')
+      return textIn(json)
     case 'bytes':
-      return Buffer.from(String(json), 'base64')
+      return bytesOfFormat(textIn(json))
     case 'google.protobuf.Timestamp':
-      return parseTimestamp(String(json))
+      return timeOfFormat(textIn(json))
     case 'google.protobuf.Duration':
-      return parseDuration(String(json))
+      return durationOfFormat(textIn(json))
     default:
       return wrapDynamic(json)
   }
+}
+
+const notA = (wanted: string, json: Json) => new CelError(`invalid data, expected ${wanted}, got ${goTypeOf(json)}`)
+
+function textIn(json: Json): string {
+  if (typeof json === 'string') return json
+  throw notA('string', json)
+}
+
+function bytesOfFormat(text: string): Uint8Array {
+  const problem = base64Problem(text)
+  if (problem !== undefined) throw new CelError(`Invalid byte formatted string ${text}: ${problem}`)
+  return Buffer.from(text, 'base64')
+}
+
+function durationOfFormat(text: string): CelDuration {
+  const nanos = nanosOfDuration(text)
+  if (nanos === undefined) throw new CelError(`Invalid duration ${text}: unable to parse ${text} as duration`)
+  return new CelDuration(nanos)
+}
+
+function timeOfFormat(text: string): Timestamp {
+  const nanos = nanosOfDateTime(text)
+  if (nanos === undefined) throw new CelError(`Invalid date-time formatted string ${text}: ${dateTimeProblem(text)}`)
+  return new Timestamp(nanos)
 }
 
 function wrapDynamic(json: Json): Value {

@@ -62,7 +62,7 @@ export function decodeCustomBody(
     if (options.fieldValidation === 'Strict' && strict.length > 0) throw new Refused(strictError(strict))
     if (options.patched !== true && (group !== expected.group || version !== expected.version))
       throw badRequest(
-        `the API version in the data (${apiVersion}) does not match the expected API version (${apiVersionOf(expected.group, expected.version)})`,
+        `the API version in the data (${apiVersionOf(group, version)}) does not match the expected API version (${apiVersionOf(expected.group, expected.version)})`,
       )
     return { object, strict: options.fieldValidation === 'Warn' ? strict : [] }
   } catch (error) {

@@ -1,5 +1,6 @@
 /** Which fields differ between two objects, as structured merge sees it. Shared subtrees (===) are equal at no cost. */
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
+import { jsonText } from '../codec/json.ts'
 import type { Json, JsonObject } from '../object.ts'
 import { noParts, type Parts } from '../parts.ts'
 import { sameJson } from '../same.ts'
@@ -221,7 +222,7 @@ function setElement(item: Json): Element {
   if (isMap(item)) throw new NotMergeable("associative list without keys has an element that's a map type")
   if (isList(item)) throw new NotMergeable('not supported: associative list with lists as elements')
   if (item === null) throw new NotMergeable("associative list without keys has an element that's an explicit null")
-  return { element: `v:${JSON.stringify(item)}`, order: [item] }
+  return { element: `v:${jsonText(item)}`, order: [item] }
 }
 
 /** @throws NotMergeable with the text that server-side apply reports */
@@ -235,7 +236,7 @@ function keyedElement(keys: readonly ListKey[], item: Json): Element {
     const given = own(item, key.name)
     const value = given === undefined ? key.default : given
     if (value === undefined) continue
-    text += `${order.length > 0 ? ',' : ''}${key.prefix}${JSON.stringify(value)}`
+    text += `${order.length > 0 ? ',' : ''}${key.prefix}${jsonText(value)}`
     order.push(value)
   }
   if (order.length === 0) {

@@ -21,31 +21,6 @@ export function goText(value: Json | undefined): string {
     .join(' ')}]`
 }
 
-/** `%T` of a decoded value. */
-export function goTypeOf(value: Json): string {
-  if (value === null) return 'nil'
-  if (isList(value)) return '[]interface {}'
-  if (typeof value === 'object') return 'map[string]interface {}'
-  return goKindOf(value)
-}
-
-/** The kind of a decoded value, as reflection names it. */
-export function goKindOf(value: Json): string {
-  if (isList(value)) return 'slice'
-  switch (typeof value) {
-    case 'string':
-      return 'string'
-    case 'boolean':
-      return 'bool'
-    case 'number':
-      return Number.isInteger(value) ? 'int64' : 'float64'
-    case 'object':
-      return value === null ? 'invalid' : 'map'
-    default:
-      return 'int64'
-  }
-}
-
 /** Go's words for JSON of the wrong form. */
 export function wrongForm(value: Json, goType: string, place = 'Go value'): string {
   const form = Array.isArray(value) ? 'array' : typeof value === 'object' ? 'object' : typeof value

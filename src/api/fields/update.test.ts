@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject, ManagedFieldsEntry } from '../object.ts'
 import { schemaOf } from '../schema/builtin.ts'
+import { structuralOf } from '../schema/structural/structural.ts'
+import { customResourceSchema } from '../schema/structural/to-schema.ts'
 import { changedFields, removedFields } from './compare.ts'
 import { shapeOf } from './shape.ts'
 import { type UpdateManagedFieldsOptions, updateManagedFields } from './update.ts'
@@ -165,4 +167,29 @@ test('an untyped value that becomes an empty map, or is one no more, has changed
   assert.deepEqual(changedFields(untyped, { x: {} }, { x: 1 }), { 'f:x': {} })
   assert.equal(changedFields(untyped, { x: { y: 1 } }, { x: {} }), undefined)
   assert.deepEqual(removedFields(untyped, { x: { y: 1 } }, { x: {} }), { 'f:x': { 'f:y': {} } })
+})
+
+test('a key and an item of a set may be whole numbers that no double holds', () => {
+  const one = 9007199254740993n
+  const integer = { type: 'integer' } as const
+  const keyed = { type: 'object', properties: { k: integer } } as const
+  const custom = customResourceSchema(
+    structuralOf({
+      type: 'object',
+      properties: {
+        m: { type: 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'], items: keyed },
+        s: { type: 'array', 'x-kubernetes-list-type': 'set', items: integer },
+      },
+    }),
+  )
+  const next = { apiVersion: 'e/v1', kind: 'E', metadata: {}, m: [{ k: one }, { k: one - 1n }], s: [one, 1] }
+  const made = update(undefined, next as unknown as KubeObject, { schema: custom })
+  assert.deepEqual(made.metadata.managedFields?.[0]?.fieldsV1, {
+    'f:m': {
+      '.': {},
+      'k:{"k":9007199254740992}': { '.': {}, 'f:k': {} },
+      'k:{"k":9007199254740993}': { '.': {}, 'f:k': {} },
+    },
+    'f:s': { '.': {}, 'v:1': {}, 'v:9007199254740993': {} },
+  })
 })

@@ -3,7 +3,7 @@
  * own, without a path. Unknown fields are not looked at here.
  */
 
-import { goKindOf } from '../fields/go-text.ts'
+import { goKindOf } from '../fields/go-types.ts'
 import { isList, isMap } from '../fields/values.ts'
 import type { Json, JsonObject } from '../object.ts'
 import type { Schema, StructSchema } from '../schema/schema.ts'

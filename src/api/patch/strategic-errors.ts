@@ -1,6 +1,7 @@
 /** What a strategic merge patch may be refused with, beside malformed directives. */
 
-import { goText, goTypeOf } from '../fields/go-text.ts'
+import { goText } from '../fields/go-text.ts'
+import { goTypeOf } from '../fields/go-types.ts'
 import type { Json, JsonObject } from '../object.ts'
 import { StatusError } from '../status.ts'
 

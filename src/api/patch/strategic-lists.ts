@@ -1,6 +1,7 @@
 /** How a strategic merge patch merges lists: of objects by merge key, of scalars as sets; and in which order they end up. */
 
-import { goKindOf, goText } from '../fields/go-text.ts'
+import { goText } from '../fields/go-text.ts'
+import { goKindOf } from '../fields/go-types.ts'
 import { isList, isMap, own, setOwn } from '../fields/values.ts'
 import type { Json, JsonObject } from '../object.ts'
 import type { Schema } from '../schema/schema.ts'

@@ -62,14 +62,16 @@ function checkSet(list: readonly Json[], path: string, errors: FieldError[]): vo
 }
 
 function checkMap(list: readonly Json[], schema: Structural, path: string, errors: FieldError[]): void {
+  const other = list.findIndex((item) => item !== null && !isObject(item))
+  if (other >= 0) {
+    // Of such a list nothing more is told.
+    errors.push(invalid(`${path}[${other}]`, list[other], 'must be an object for an array of list-type map'))
+    return
+  }
   const seen = new Set<string>()
   const told = new Set<string>()
   list.forEach((item, i) => {
-    if (item === null) return
-    if (!isObject(item)) {
-      errors.push(invalid(`${path}[${i}]`, item, 'must be an object for an array of list-type map'))
-      return
-    }
+    if (!isObject(item)) return
     const key: Record<string, Json> = {}
     for (const name of schema.mapKeys) {
       const value = ownValue(item, name) ?? schema.items?.properties.get(name)?.default

@@ -162,3 +162,19 @@ test('what OpenAPI has and Kubernetes does not is refused', () => {
     ['s.$ref', 's.pattern', 's.uniqueItems'],
   )
 })
+
+test('of a keyed list with an item that is no object only the first such is told', () => {
+  const errors = validateListTypes({ spec: { parts: [{ name: 'p' }, { name: 'p' }, 1, 'x'] } }, structural)
+  assert.deepEqual(
+    errors.map(({ field, message }) => `${field}: ${message}`),
+    ['spec.parts[2]: Invalid value: 1: must be an object for an array of list-type map'],
+  )
+})
+
+test('what cannot be printed is escaped as Go escapes it', () => {
+  const dated: JSONSchemaProps = { type: 'object', properties: { day: { type: 'string', format: 'date' } } }
+  assert.deepEqual(
+    validateValue({ day: 'a\u0001\u007f' }, dated, '').map(({ message }) => message),
+    [String.raw`Invalid value: "a\x01\x7f": day in body must be of type date: "a\x01\x7f"`],
+  )
+})

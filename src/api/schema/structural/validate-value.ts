@@ -4,6 +4,7 @@
  */
 import { jsonText } from '../../codec/json.ts'
 import type { Json } from '../../object.ts'
+import { goQuote } from '../../quote.ts'
 import { sameJson } from '../../same.ts'
 import {
   type FieldError,
@@ -178,9 +179,7 @@ function checkString(value: string, schema: JSONSchemaProps, path: string, run: 
     errors.push(invalid(at(run, path), value, `${path} in body should match '${pattern}'`))
   const accepts = format === undefined ? undefined : formatCheck(format)
   if (accepts !== undefined && !accepts(value))
-    errors.push(
-      typeInvalid(at(run, path), value, `${path} in body must be of type ${format}: ${JSON.stringify(value)}`),
-    )
+    errors.push(typeInvalid(at(run, path), value, `${path} in body must be of type ${format}: ${goQuote(value)}`))
 }
 
 function checkNumber(value: number | bigint, schema: JSONSchemaProps, path: string, run: Run): void {

@@ -1,0 +1,28 @@
+/** How Go names the types of decoded JSON. */
+import type { Json } from '../object.ts'
+import { isList } from './values.ts'
+
+/** `%T` of a decoded value. */
+export function goTypeOf(value: Json): string {
+  if (value === null) return 'nil'
+  if (isList(value)) return '[]interface {}'
+  if (typeof value === 'object') return 'map[string]interface {}'
+  return goKindOf(value)
+}
+
+/** The kind of a decoded value, as reflection names it. */
+export function goKindOf(value: Json): string {
+  if (isList(value)) return 'slice'
+  switch (typeof value) {
+    case 'string':
+      return 'string'
+    case 'boolean':
+      return 'bool'
+    case 'number':
+      return Number.isInteger(value) ? 'int64' : 'float64'
+    case 'object':
+      return value === null ? 'invalid' : 'map'
+    default:
+      return 'int64'
+  }
+}
