@@ -184,6 +184,11 @@ test('the body must name the kind of the request, and no managedFields', () => {
     refusal(() => apply('ConfigMap', undefined, 'one', { apiVersion: undefined })).message,
     'invalid object type: /, Kind=ConfigMap',
   )
+  assert.equal(
+    refusal(() => apply('ConfigMap', undefined, 'one', { apiVersion: 'a/b/c' })).message,
+    'invalid object type: /, Kind=',
+  )
+  assert.equal(apply('ConfigMap', undefined, 'one', { apiVersion: '/v1' }).object.apiVersion, 'v1')
   const metadata = { name: 'o', managedFields: [] }
   assert.equal(
     refusal(() => apply('ConfigMap', undefined, 'one', { metadata })).message,

@@ -1,5 +1,5 @@
 /** Server-side apply (KEP-555): an object, what a manager wants of it, and which manager owns what afterwards. */
-import type { Json, JsonObject, KubeObject } from '../object.ts'
+import { apiVersionOf, type Json, type JsonObject, type KubeObject } from '../object.ts'
 import { sameJson } from '../same.ts'
 import type { StructSchema } from '../schema/schema.ts'
 import { badRequest, type StatusCause, StatusError } from '../status.ts'
@@ -69,9 +69,12 @@ export interface Conflict {
 export function applyServerSide(options: ApplyOptions): Applied {
   const { live, applied, schema, apiVersion, kind, manager } = options
   const metadata = applied['metadata'] as JsonObject | undefined | null
-  if (applied['apiVersion'] !== apiVersion || applied['kind'] !== kind) {
-    throw badRequest(`invalid object type: ${printKind(applied)}`)
+  const named = kindNamed(applied)
+  if (apiVersionOf(named.group, named.version) !== apiVersion || named.kind !== kind) {
+    throw badRequest(`invalid object type: ${printKind(named)}`)
   }
+  // `/v1` names the same as `v1`.
+  if (applied['apiVersion'] !== apiVersion) return applyServerSide({ ...options, applied: { ...applied, apiVersion } })
   if (metadata?.['managedFields'] != null) throw badRequest('metadata.managedFields must be nil')
   const unconverted = (what: string, name: string) =>
     new StatusError(
@@ -82,7 +85,7 @@ export function applyServerSide(options: ApplyOptions): Applied {
   if (options.convertible === false && readManaged(live?.metadata.managedFields).length === 0)
     throw unconverted(
       'failed to create manager for existing fields: failed to convert live object',
-      `/; ${printKind(applied)}`,
+      `/; ${printKind(named)}`,
     )
   const misfits = misfitsOf(applied, schema)
   if (misfits.length > 0) {
@@ -109,7 +112,7 @@ export function applyServerSide(options: ApplyOptions): Applied {
 /** A configuration in messages: `namespace/name; group/version, Kind=kind`, with nothing for what it leaves out. */
 export function nameOfApplied(applied: JsonObject): string {
   const metadata = applied['metadata'] as JsonObject | undefined | null
-  return `${text(metadata?.['namespace'])}/${text(metadata?.['name'])}; ${printKind(applied)}`
+  return `${text(metadata?.['namespace'])}/${text(metadata?.['name'])}; ${printKind(kindNamed(applied))}`
 }
 
 /** kubectl takes over, without force, what its client-side apply had set. */
@@ -230,10 +233,21 @@ function text(value: Json | undefined): string {
 }
 
 /** Go's print of a group, version and kind. */
-function printKind(object: JsonObject): string {
-  const apiVersion = text(object['apiVersion'])
-  return `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${text(object['kind'])}`
+interface NamedKind {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
 }
+
+/** None where the version is none. */
+function kindNamed(object: JsonObject): NamedKind {
+  const parts = text(object['apiVersion']).split('/')
+  if (parts.length > 2) return { group: '', version: '', kind: '' }
+  const [version = '', group = ''] = parts.reverse()
+  return { group, version, kind: text(object['kind']) }
+}
+
+const printKind = ({ group, version, kind }: NamedKind) => `${group}/${version}, Kind=${kind}`
 
 function printOwner(owner: Managed): string {
   const name = JSON.stringify(owner.manager)
