@@ -37,6 +37,40 @@ test('a cancelled timer does not fire', async () => {
   })
 })
 
+test('timers that are due together leave turns to others, and keep their order', async () => {
+  const { clock } = liveRuntime()
+  const fired: number[] = []
+  let turns = 0
+  let over = false
+  const count = () => {
+    turns++
+    if (!over) setImmediate(count)
+  }
+  const work = (number: number) => {
+    fired.push(number)
+    const end = performance.now() + 5
+    while (performance.now() < end);
+  }
+  await new Promise<void>((resolve) => {
+    const timers = Array.from({ length: 40 }, (_, number) => clock.setTimer(1, 'due', () => work(number)))
+    clock.setTimer(1, 'cancels one that is due already', () => timers[39]!.cancel())
+    // This one is due before any of them has run.
+    setImmediate(() => {
+      timers[38]!.cancel()
+      count()
+    })
+    clock.setTimer(2, 'end', () => {
+      over = true
+      resolve()
+    })
+  })
+  assert.deepEqual(
+    fired,
+    Array.from({ length: 40 }, (_, number) => number).filter((number) => number !== 38),
+  )
+  assert.ok(turns >= 6, `${turns} turns beside 195 ms of timers`)
+})
+
 test('random values have the shape Kubernetes clients expect', () => {
   const { random } = liveRuntime()
   assert.match(random.suffix(5), /^[bcdfghjklmnpqrstvwxz2456789]{5}$/)

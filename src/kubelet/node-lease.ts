@@ -5,7 +5,12 @@ import { type Clock, formatMicroTime } from '../base/clock.ts'
 import type { Client } from '../client/client.ts'
 
 export interface NodeLease {
-  /** @throws StatusError */
+  /**
+   * One renewal at a time, as a kubelet makes them: what is asked for during one is that one. Two would refuse each other's writes, and the
+   * more of them the slower the server.
+   *
+   * @throws StatusError
+   */
   renew(): Promise<void>
   /** The Node is gone, and its Lease with it. */
   forget(): void
@@ -28,6 +33,7 @@ export function createNodeLease(
 ): NodeLease {
   const leases = client.resource<Lease>(LEASES).namespace(LEASE_NAMESPACE)
   let lease: Lease | undefined
+  let renewal: Promise<void> | undefined
 
   async function renew(tries = 0): Promise<void> {
     const renewTime = formatMicroTime(clock.now())
@@ -51,7 +57,12 @@ export function createNodeLease(
   }
 
   return {
-    renew: () => renew(),
+    renew() {
+      renewal ??= renew().finally(() => {
+        renewal = undefined
+      })
+      return renewal
+    },
     forget() {
       lease = undefined
     },
