@@ -181,6 +181,15 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   )
   const deadlines = held.add(createActiveDeadlines(clock, events, sync))
   const evicted = held.add(createEvictedPods())
+  const devices = machine?.devicePlugins
+  devices?.listen({
+    changed: options.nodeChanged,
+    healthChanged(uids) {
+      for (const uid of uids) sync(uid)
+    },
+  })
+  /** By uid: pods whose devices are being asked for. */
+  const awaitingDevices = new Set<string>()
   const deviceClaims = createDeviceClaims(client, machine?.preparedClaims)
   const starter = held.add(
     createContainerStarter({
@@ -215,6 +224,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     started: probes.started,
     resources: resizes.resources,
     resizeConditions: resizes.conditions,
+    deviceHealth: (uid: string, container: string) => devices?.health(uid, container),
   }
   const parts: SyncParts = {
     runtime,
@@ -316,6 +326,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
 
   /** What the pod had of the node is free for others, which may have waited for it. */
   function release(uid: string): void {
+    devices?.forget(uid)
     if (!allocations.has(uid)) return
     allocations.remove(uid)
     for (const waiting of resizes.waiting()) {
@@ -356,27 +367,44 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       hasEnded: (uid) => !phases.couldHaveRunningContainers(uid),
       begin(uid) {
         const pod = pods.get(uid)
-        if (pod !== undefined) workers.update({ pod: resizes.accept(pod), type: 'create' })
+        if (pod !== undefined) admit(pod)
       },
     }),
   )
 
   function add(pod: Pod): void {
     const known = pod.metadata.deletionTimestamp !== undefined || pod.status?.startTime !== undefined
-    let refusal = known ? undefined : (eviction?.refusal(pod) ?? unsupported(pod))
+    let refusal = known ? undefined : (eviction?.refusal(pod) ?? unsupported(pod) ?? devices?.reserve(pod))
     if (!known && refusal === undefined) {
-      const own = admissionRefusal(pod, options.node() ?? options.ownNode(), allocatable, allocations)
+      const own = admissionRefusal(pod, options.node() ?? options.ownNode(), allocatable, allocations, devices?.offers)
       const shortages = isCritical(pod, (uid) => staticPods.isStatic(uid)) ? own?.shortages : undefined
       refusal = shortages === undefined ? own : preemption.makeRoom(pod, shortages)
     }
     if (preemption.isUnderWay(uidOf(pod))) return
-    if (refusal === undefined) {
-      const own = resizes.accept(pod)
-      if (!isTerminalPhase(pod.status?.phase)) allocations.add(own)
+    if (refusal === undefined) admit(pod)
+    else reject(pod, refusal)
+  }
+
+  /** Once its devices are there. */
+  function admit(pod: Pod): void {
+    const uid = uidOf(pod)
+    const own = resizes.accept(pod)
+    if (!isTerminalPhase(pod.status?.phase)) allocations.add(own)
+    if (devices?.isReserved(uid) !== true) {
       workers.update({ pod: own, type: 'create' })
       return
     }
-    const { reason, message } = refusal
+    awaitingDevices.add(uid)
+    void devices.allocate(own).then((refused) => {
+      const now = pods.get(uid)
+      if (!awaitingDevices.delete(uid) || now === undefined || signal.aborted) return
+      if (refused === undefined) workers.update({ pod: resizes.accept(now), type: 'create' })
+      else reject(now, refused)
+    })
+  }
+
+  function reject(pod: Pod, { reason, message }: AdmissionRefusal): void {
+    release(uidOf(pod))
     events.warning(pod, reason, message)
     const { generation } = pod.metadata
     statuses.set(pod, {
@@ -402,8 +430,9 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   }
 
   function handleOwn(operation: PodOperation, pod: Pod, observed: Pod): void {
-    if (preemption.isUnderWay(uidOf(pod))) {
+    if (preemption.isUnderWay(uidOf(pod)) || awaitingDevices.has(uidOf(pod))) {
       if (operation === 'REMOVE') {
+        awaitingDevices.delete(uidOf(pod))
         pods.delete(uidOf(pod))
         forget(uidOf(pod))
       } else pods.set(pod)
@@ -475,6 +504,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     allSeen() {
       podsSeen = true
       staticPods.allSeen()
+      devices?.forgetUnknown((uid) => pods.get(uid) !== undefined)
       eviction?.run(signal)
       endOrphans()
       if (machine !== undefined) keepFresh()

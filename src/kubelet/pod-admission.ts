@@ -73,8 +73,12 @@ export function admissionRefusal(
   node: Node | undefined,
   allocatable: Readonly<Record<string, string>>,
   others: Allocations,
+  /** Counted by what offers it. */
+  isCountedElsewhere: (resource: string) => boolean = () => false,
 ): (AdmissionRefusal & { readonly shortages?: readonly Shortage[] }) | undefined {
-  const shortages = shortagesOf(pod, { ...node?.status?.allocatable, ...allocatable }, others)
+  const shortages = shortagesOf(pod, { ...node?.status?.allocatable, ...allocatable }, others).filter(
+    ({ name }) => !isCountedElsewhere(name),
+  )
   const other = (node === undefined ? undefined : nodeRefusal(pod, node)) ?? portRefusal(pod, others)
   const [first] = shortages
   if (first === undefined) return other

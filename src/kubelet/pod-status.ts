@@ -44,6 +44,8 @@ export interface StatusSources {
   started(containerId: string, container: Container): boolean
   /** What a container is held to. */
   resources(container: Container, status: RuntimeContainerStatus): ResourceRequirements
+  /** Of devices that plugins gave the container. Undefined: it has none. */
+  readonly deviceHealth?: (uid: string, container: string) => ContainerStatus['allocatedResourcesStatus']
   /** Of a resize that waits or is under way. */
   resizeConditions(pod: Pod, runtime: RuntimePodStatus): readonly PodCondition[]
 }
@@ -77,9 +79,10 @@ export function podStatusOf(
 ): PodStatus {
   const spec = specOf(pod)
   const inits = initContainersOf(pod)
-  const containerStatuses = spec.containers.map((container) =>
-    containerStatusOf(pod, container, runtime, sources, terminal, false, old.containerStatuses),
-  )
+  const containerStatuses = spec.containers.map((container) => ({
+    ...containerStatusOf(pod, container, runtime, sources, terminal, false, old.containerStatuses),
+    ...devicesOf(pod, container, sources, old.containerStatuses),
+  }))
   const initContainerStatuses = inits.map((container) =>
     containerStatusOf(pod, container, runtime, sources, terminal, true, old.initContainerStatuses),
   )
@@ -123,6 +126,18 @@ export function podStatusOf(
     ...(requests === undefined ? {} : { allocatedResources: requests }),
     resources: sources.limitsPods === true ? podResources(pod) : (spec.resources ?? {}),
   }
+}
+
+/** What a container had stays in the status of a pod that has ended. */
+function devicesOf(
+  pod: Pod,
+  { name }: Container,
+  sources: StatusSources,
+  old: readonly ContainerStatus[] = [],
+): Pick<ContainerStatus, 'allocatedResourcesStatus'> {
+  const before = old.find((status) => status.name === name)?.allocatedResourcesStatus
+  const allocatedResourcesStatus = sources.deviceHealth?.(uidOf(pod), name) ?? before
+  return allocatedResourcesStatus === undefined ? {} : { allocatedResourcesStatus }
 }
 
 /** What the pod's own control group holds it to. */

@@ -184,6 +184,7 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
       imageUser,
       mountedImages,
       cdiDevices: deviceClaims.devices(pod, container),
+      allocations: (await machine.devicePlugins?.begin(pod, container)) ?? [],
       ...targetOf(container, status),
     })
   }

@@ -12,6 +12,8 @@ import type { KubeObject } from '../../api/object.ts'
 import { hasOwnUsers } from '../../api/objects/host-users.ts'
 import type { EnvironmentSources } from '../container-environment.ts'
 import type { CsiVolumes } from '../csi/csi-volumes.ts'
+import type { DevicePlugins } from '../device-plugins/device-plugins.ts'
+import type { ContainerAllocation } from '../device-plugins/given-devices.ts'
 import { expanded } from '../downward-api.ts'
 import type { PreparedClaims } from '../dra/prepared-claims.ts'
 import type { VolumeImage } from '../image-volumes.ts'
@@ -44,6 +46,8 @@ export interface Machine {
   readonly volumes: MachineVolumes
   /** Devices that drivers have prepared for pods. */
   readonly preparedClaims: PreparedClaims
+  /** Absent where no plugins of devices are taken in. */
+  readonly devicePlugins?: DevicePlugins
   /** Makes what the pod needs before its sandbox. `warn`: tells of what is done otherwise than asked. @throws Error */
   sandbox(pod: Pod, config: PodSandboxConfig, warn: Warn): Promise<PodSandboxConfig>
   /** @throws Error that the container's waiting state shows */
@@ -80,11 +84,14 @@ export interface ContainerRequest {
   readonly mountedImages: ReadonlyMap<string, VolumeImage>
   /** By their names in the Container Device Interface. */
   readonly cdiDevices: readonly string[]
+  /** Of device plugins. Default: none. */
+  readonly allocations?: readonly ContainerAllocation[]
   /** The id of the container whose processes an ephemeral one sees. */
   readonly targetId?: string
 }
 
 export interface MachineOptions {
+  readonly devicePlugins?: DevicePlugins
   readonly directories: PodDirectories
   readonly volumes: MachineVolumes
   readonly preparedClaims: PreparedClaims
@@ -207,6 +214,7 @@ export function createMachine(options: MachineOptions): Machine {
   return {
     volumes,
     preparedClaims,
+    ...(options.devicePlugins === undefined ? {} : { devicePlugins: options.devicePlugins }),
     async sandbox(pod, config, warn) {
       const runtimeHandler = await handlerOf(pod)
       if (hasOwnUsers(specOf(pod)) && featuresOf(pod)?.userNamespaces !== true)
@@ -246,11 +254,14 @@ export function createMachine(options: MachineOptions): Machine {
     async container(request) {
       const { pod, container, config, sandbox, imageUser, targetId } = request
       const mounts = await mountsOf(request)
+      const { allocations = [] } = request
       const { stopSignal } = container.lifecycle ?? {}
       return {
         ...config,
-        mounts,
+        envs: Object.assign({}, ...allocations.map(({ envs }) => envs), config.envs),
+        mounts: [...mounts, ...allocations.flatMap((one) => one.mounts.map(mountOfPlugin))],
         annotations: {
+          ...Object.assign({}, ...allocations.map((one) => one.annotations)),
           'io.kubernetes.container.restartCount': String(config.metadata.attempt),
           [MESSAGE_PATH]: container.terminationMessagePath ?? '/dev/termination-log',
           [MESSAGE_POLICY]: container.terminationMessagePolicy ?? 'File',
@@ -260,8 +271,8 @@ export function createMachine(options: MachineOptions): Machine {
           tty: container.tty === true,
           stdin: container.stdin === true,
           stdinOnce: container.stdinOnce === true,
-          devices: devicesOf(pod, container),
-          cdiDevices: request.cdiDevices,
+          devices: [...devicesOf(pod, container), ...allocations.flatMap(({ devices }) => devices)],
+          cdiDevices: [...request.cdiDevices, ...allocations.flatMap((one) => one.cdi_devices.map(({ name }) => name))],
           sandbox,
           ...(stopSignal === undefined ? {} : { stopSignal }),
           linux: {
@@ -358,3 +369,10 @@ export function machineIds(): MachineIds {
   }
   return { machineId: read('/etc/machine-id'), bootId: read('/proc/sys/kernel/random/boot_id') }
 }
+
+const mountOfPlugin = (mount: ContainerAllocation['mounts'][number]): Mount => ({
+  volume: '',
+  containerPath: mount.container_path,
+  hostPath: mount.host_path,
+  readOnly: mount.read_only,
+})

@@ -16,6 +16,8 @@ import { createEventRecorder } from '../../client/events.ts'
 import { createInformerFactory } from '../../client/informer.ts'
 import { createCsiDrivers } from '../csi/csi-drivers.ts'
 import { createCsiVolumes } from '../csi/csi-volumes.ts'
+import { createDevicePlugins } from '../device-plugins/device-plugins.ts'
+import { givenDevicesFile } from '../device-plugins/given-devices.ts'
 import { createDraDrivers } from '../dra/dra-drivers.ts'
 import { createPreparedClaims } from '../dra/prepared-claims.ts'
 import { DEFAULT_HARD, evictionConfig } from '../eviction/thresholds.ts'
@@ -191,6 +193,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const cgroups = createCgroups(cluster, found.cgroupDriver)
   const drivers = createCsiDrivers({ runtime, client, nodeName })
   const draDrivers = createDraDrivers({ runtime, client, nodeName })
+  const devicePlugins = createDevicePlugins(runtime, givenDevicesFile(join(directory, 'plugin-devices.json')))
   const plugins = createPluginRegistry(runtime, join(directory, 'plugins_registry'), {
     CSIPlugin: drivers,
     DRAPlugin: draDrivers,
@@ -213,6 +216,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     cgroups,
     csi,
     volumes,
+    devicePlugins,
     preparedClaims: createPreparedClaims(join(directory, 'prepared-claims.json'), draDrivers),
     dns: {
       servers: options.dnsServers,
@@ -285,6 +289,8 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const ids = options.ids ?? machineIds()
   const describe = (): Partial<NodeDescription> => ({
     ...ids,
+    capacity: { ...capacity, ...devicePlugins.amounts().capacity },
+    allocatable: { ...allocatable, ...devicePlugins.amounts().allocatable },
     ...(podCIDRs.length === 0 ? {} : { podCIDRs }),
     real: {
       ...realMachine(ids),
@@ -329,6 +335,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   imageGc.run(signal)
   draDrivers.begin(signal)
   plugins.run(signal)
+  await devicePlugins.run(join(directory, 'device-plugins'), signal)
 
   function evictionBy(real: RealRuntime): NonNullable<KubeletOptions['eviction']> {
     const pods = () => kubelet?.pods.list() ?? []

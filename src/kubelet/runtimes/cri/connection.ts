@@ -19,6 +19,9 @@ import { RuntimeError } from '../runtime.ts'
 /** Beside this file in sources, beside the code in bundles. */
 const PROTOS = new URL('./protos/', import.meta.url)
 
+/** The path of one of them. */
+export const protoFile = (name: string): string => fileURLToPath(new URL(`${name}.proto`, PROTOS))
+
 export type Message = Readonly<Record<string, unknown>>
 
 export interface CallOptions {
@@ -52,6 +55,7 @@ const SERVICES = {
   registration: ['pluginregistration.Registration'],
   dra: ['k8s.io.kubelet.pkg.apis.dra.v1.DRAPlugin'],
   'dra-v1beta1': ['k8s.io.kubelet.pkg.apis.dra.v1beta1.DRAPlugin'],
+  deviceplugin: ['v1beta1.Registration', 'v1beta1.DevicePlugin'],
   health: ['grpc.health.v1.Health'],
 } as const
 
@@ -62,7 +66,7 @@ export function connect(
   proto: keyof typeof SERVICES,
   metadata: Readonly<Record<string, string>> = {},
 ): Connection {
-  const definition = loadSync(fileURLToPath(new URL(`${proto}.proto`, PROTOS)), {
+  const definition = loadSync(protoFile(proto), {
     keepCase: true,
     longs: Number,
     enums: String,
