@@ -91,6 +91,34 @@ test('it is renewed between 70 and 90 percent of its time, each time with a new 
   await runtime.complete(kept)
 })
 
+test('requests are those of a kubelet v1.37.1: names, signers, usages, subjects and hosts', async () => {
+  using at = folder()
+  const runtime = simulatedRuntime(1)
+  const { asked, client } = signing(runtime)
+  const obtain = async (more: object) =>
+    runtime.complete(obtainCertificate(runtime, client, { ...wanted(at.path), ...more }, new AbortController().signal))
+  await obtain({ isAskedForOnce: true })
+  await obtain({})
+  await obtain({ purpose: 'serving', hosts: ['10.88.0.11', 'n1'] })
+  const subject = 'system:nodes,system:node:n1'
+  const told = asked.map(({ metadata, spec }) => {
+    const parts = certificateRequestParts(spec?.request ?? '')
+    const { commonName, organizations, altNames } = parts ?? assert.fail('it is no request')
+    assert.equal([...organizations, commonName].join(), subject)
+    return [metadata.name, spec?.signerName, spec?.usages?.join(), [...altNames].sort().join()]
+  })
+  assert.match(String(told[0]?.[0]), /^node-csr-[\w-]{43}$/)
+  const ofClients = ['kubernetes.io/kube-apiserver-client-kubelet', 'digital signature,client auth', '']
+  assert.deepEqual(
+    told.map(([name, ...rest]) => [String(name).slice(0, 4), ...rest]),
+    [
+      ['node', ...ofClients],
+      ['csr-', ...ofClients],
+      ['csr-', 'kubernetes.io/kubelet-serving', 'digital signature,server auth', 'DNS,IP'],
+    ],
+  )
+})
+
 test('a request that is denied ends the asking in the words of its condition', async () => {
   using at = folder()
   const runtime = simulatedRuntime(1)

@@ -23,6 +23,8 @@ export interface KubeletCertificate {
   readonly purpose: 'client' | 'serving'
   readonly nodeName: string
   readonly directory: string
+  /** The node asks for it once alone: then it is named by what it asks for, as kubelet has it without --rotate-certificates. */
+  readonly isAskedForOnce?: boolean
   /** Addresses and names of a serving one. */
   readonly hosts?: readonly string[]
 }
@@ -84,7 +86,7 @@ export function keptPair(
 export async function obtainCertificate(
   runtime: Runtime,
   client: Client,
-  { purpose, nodeName, directory, hosts = [] }: KubeletCertificate,
+  { purpose, nodeName, directory, hosts = [], isAskedForOnce = false }: KubeletCertificate,
   signal: AbortSignal,
 ): Promise<void> {
   const { signer, usage } = SIGNERS[purpose]
@@ -94,13 +96,12 @@ export async function obtainCertificate(
     // Names first, as kubelet has them.
     hosts: hosts.toSorted((a, b) => Math.sign(isIP(a)) - Math.sign(isIP(b))),
   })
-  const isFirst = purpose === 'client' && !existsSync(certificateFile(directory))
   const requests = client.resource<CertificateSigningRequest>(REQUESTS)
   const { metadata } = await requests.create({
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'CertificateSigningRequest',
-    metadata: isFirst
-      ? { name: `node-csr-${createHash('sha256').update(request).digest('hex')}` }
+    metadata: isAskedForOnce
+      ? { name: `node-csr-${createHash('sha256').update(request).digest('base64url')}` }
       : { generateName: 'csr-' },
     spec: {
       request: Buffer.from(request).toString('base64'),

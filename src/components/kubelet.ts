@@ -185,7 +185,8 @@ async function bootstrap(
     await untilAnswered(access, process, signal)
     say(`asking for a certificate of node ${nodeName}`)
     const client = createClient(runtime, access.transport, { userAgent: 'kubelet' })
-    await obtainCertificate(runtime, client, { purpose: 'client', nodeName, directory }, signal)
+    const isAskedForOnce = !flags.bool('rotate-certificates')
+    await obtainCertificate(runtime, client, { purpose: 'client', nodeName, directory, isAskedForOnce }, signal)
   } finally {
     access.transport.close()
   }
