@@ -3,6 +3,12 @@ import { test } from 'node:test'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { createPace } from './sync-pace.ts'
 
+test('a pause is of whole milliseconds: time that moves from timer to timer comes to its end', () => {
+  const pace = createPace(simulatedRuntime(1).clock)
+  pace.synced('n/a', 105)
+  assert.equal(pace.wait('n/a'), 6)
+})
+
 test('a sync of many pods is followed by a pause in proportion, one of few by none', async () => {
   const { clock, advance } = simulatedRuntime(1)
   const pace = createPace(clock)

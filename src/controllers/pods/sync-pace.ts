@@ -9,7 +9,7 @@ const FEW = 100
 const MS_PER_POD = 0.05
 
 export interface Pace {
-  /** Milliseconds until the next sync; 0: now. */
+  /** Milliseconds until the next sync, whole ones, so that the time has come when they are over; 0: now. */
   wait(key: string): number
   synced(key: string, pods: number): void
   forget(key: string): void
@@ -20,7 +20,7 @@ export function createPace(clock: Clock): Pace {
   return {
     wait(key) {
       const at = next.get(key)
-      return at === undefined ? 0 : Math.max(0, at - clock.monotonic())
+      return at === undefined ? 0 : Math.max(0, Math.ceil(at - clock.monotonic()))
     },
     synced(key, pods) {
       if (pods < FEW) next.delete(key)
