@@ -29,7 +29,9 @@ export async function scaleDownOld(
   for (const set of current.filter(isActiveSet)) {
     if (removed >= most) break
     const unhealthy = replicasOf(set) - (set.status?.availableReplicas ?? 0)
-    if (unhealthy <= 0) continue
+    // Its status still counts pods that it has just been told to give up: by that count the last ones would go too.
+    if (unhealthy < 0) return undefined
+    if (unhealthy === 0) continue
     const count = Math.min(most - removed, unhealthy)
     const scaled = await scaleTo(sync, set, replicasOf(set) - count)
     removed += count
