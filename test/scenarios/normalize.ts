@@ -90,7 +90,7 @@ export function createNormalizer(namespace: string): Normalizer {
     text,
     learn,
     write({ user, userAgent, verb, uri, code, body = null }) {
-      return { user: shortUser(user, userAgent), verb, uri: text(uri), code, body: json(bodyOf(verb, body)) }
+      return { user: shortUser(user, userAgent), verb, uri: text(uri), code, body: json(bodyOf(user, verb, body)) }
     },
     event: ({ type, reason, message, component, about }) => ({
       type,
@@ -108,10 +108,16 @@ function shortUser(user: string, userAgent: string): string {
   return user.replace('system:serviceaccount:kube-system:', '').replace('system:', '')
 }
 
-/** A recorder gives delete options the version of the server's inside. */
-function bodyOf(verb: string, body: Json): Json {
+/**
+ * A recorder gives delete options the version of the server's inside. Whether the garbage collector still asks for the version that it has
+ * looked at is chance: it does not when that has changed until its deletion had its turn.
+ */
+function bodyOf(user: string, verb: string, body: Json): Json {
   if (!verb.startsWith('delete') || typeof body !== 'object' || body === null || Array.isArray(body)) return body
   const { kind: _, apiVersion: __, ...options } = body as JsonObject
+  const { preconditions } = options
+  if (user.endsWith(':generic-garbage-collector') && preconditions !== undefined)
+    return { ...options, preconditions: { resourceVersion: '', ...(preconditions as JsonObject) } }
   return Object.keys(options).length === 0 ? null : options
 }
 

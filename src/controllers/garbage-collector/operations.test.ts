@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Fields } from '../../api/object.ts'
 import type { Handler } from '../../api/request.ts'
+import { StatusError } from '../../api/status.ts'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { createClient, inProcessTransport } from '../../client/transport.ts'
 import { createGarbageOperations } from './operations.ts'
@@ -38,4 +40,37 @@ test('an owner that many ask for at once is asked for once, and anew after the g
   assert.notEqual(answers[3], answers[0])
   await runtime.complete(ask('a'))
   assert.equal(asked, 4)
+})
+
+test('what changed since it was looked at is deleted whatever its version is now, as long as its owners are the same', async () => {
+  const deletionsOf = async (ownersNow: readonly (typeof reference)[]) => {
+    const runtime = simulatedRuntime(1)
+    const asked: Fields[] = []
+    const handler: Handler = async ({ method, body }) => {
+      const metadata = { name: 'a', namespace: 'n', uid: '1', resourceVersion: '8', ownerReferences: ownersNow }
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata }
+      if (method !== 'DELETE') return { kind: 'object', status: 200, object }
+      const preconditions: Fields = body?.kind === 'object' ? (body.object as Fields)['preconditions'] : {}
+      asked.push(preconditions)
+      if (preconditions['resourceVersion'] === '7') throw new StatusError(409, 'Conflict', 'it is 8')
+      return { kind: 'object', status: 200, object }
+    }
+    const client = createClient(runtime, inProcessTransport(handler), { userAgent: 'test' })
+    const { deleteObject } = createGarbageOperations(runtime, client, () => resource)
+    const identity = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'n', name: 'a', uid: '1' }
+    const latest = { name: 'a', namespace: 'n', uid: '1', resourceVersion: '7', ownerReferences: [reference] }
+    const deleting = deleteObject(identity, { apiVersion: 'v1', kind: 'ConfigMap', metadata: latest }, 'Background')
+    return {
+      asked,
+      failed: await runtime.complete(
+        deleting.then(
+          () => false,
+          () => true,
+        ),
+      ),
+    }
+  }
+  const looked = { uid: '1', resourceVersion: '7' }
+  assert.deepEqual(await deletionsOf([reference]), { asked: [looked, { uid: '1' }], failed: false })
+  assert.deepEqual(await deletionsOf([]), { asked: [looked], failed: true })
 })

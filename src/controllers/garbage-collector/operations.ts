@@ -3,7 +3,7 @@ import { asJson, type JsonObject, type KubeObject, type OwnerReference } from '.
 import { isConflict, isNotFound, StatusError } from '../../api/status.ts'
 import { sleep } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import type { Client, DiscoveredResource, ResourceClient } from '../../client/client.ts'
+import type { Client, ClientDeleteOptions, DiscoveredResource, ResourceClient } from '../../client/client.ts'
 import { type GarbageFinalizer, type GraphNode, type ObjectIdentity, ownersOf, sameReferences } from './graph.ts'
 
 /** Nothing served has this apiVersion and kind. */
@@ -63,34 +63,29 @@ export function createGarbageOperations(runtime: Runtime, client: Client, lookup
     graphChanged: () => askedFor.clear(),
 
     /**
-     * Deletes exactly what was looked at. When it changed since but its owners did not, the decision still stands, for the
-     * newer state; when its owners changed, or it changes faster than it can be looked at, the conflict is thrown and the item
-     * decided anew.
+     * Deletes exactly what was looked at. When it changed since but its owners did not, the decision still stands, for any
+     * newer state; when its owners changed, the conflict is thrown and the item decided anew.
      */
     async deleteObject(identity: ObjectIdentity, latest: KubeObject, policy: DeletePolicy): Promise<void> {
       const resource = clientOf(identity)
       const { uid } = identity
-      let { resourceVersion = '' } = latest.metadata
-      for (let tries = 1; ; tries++) {
-        const options = { preconditions: { uid, resourceVersion }, propagationPolicy: policy }
+      const { resourceVersion = '' } = latest.metadata
+      const remove = (preconditions: NonNullable<ClientDeleteOptions['preconditions']>) =>
+        resource.delete(identity.name, { preconditions, propagationPolicy: policy })
+      try {
+        await remove({ uid, resourceVersion })
+      } catch (error) {
+        if (!isConflict(error)) throw error
+        let live: KubeObject
         try {
-          await resource.delete(identity.name, options)
-          return
-        } catch (error) {
-          if (!isConflict(error)) throw error
-          let live: KubeObject
-          try {
-            live = await resource.get(identity.name)
-          } catch (liveError) {
-            if (isNotFound(liveError)) return
-            throw error
-          }
-          if (live.metadata.uid !== uid) return
-          const { resourceVersion: newer = '' } = live.metadata
-          if (tries === conflictTries || newer === resourceVersion || !sameReferences(ownersOf(live), ownersOf(latest)))
-            throw error
-          resourceVersion = newer
+          live = await resource.get(identity.name)
+        } catch (liveError) {
+          if (isNotFound(liveError)) return
+          throw error
         }
+        if (live.metadata.uid !== uid) return
+        if (!sameReferences(ownersOf(live), ownersOf(latest))) throw error
+        await remove({ uid })
       }
     },
 
