@@ -54,13 +54,14 @@ export function createCronJobController(context: ControllerContext): Controller 
     const own = jobs.store.byIndex(ownerIndexName, cronJob.metadata.uid ?? '')
     const current: Sync = { cronJob, status: cronJob.status ?? {} }
     let failure: { readonly error: unknown } | undefined
+    // What goes is not told of as completed any more.
+    for (const job of surplusJobs(cronJob, own)) await remove(current, job)
     try {
       await follow(current, own)
       if (cronJob.metadata.deletionTimestamp === undefined) await start(current)
     } catch (error) {
       failure = { error }
     }
-    for (const job of surplusJobs(cronJob, own)) await remove(current, job)
     if (!sameJson(current.status, cronJob.status ?? {})) {
       const resource = client.resource<CronJob>(cronJobsResource).namespace(cronJob.metadata.namespace ?? '')
       const updated = { ...cronJob, status: current.status }
