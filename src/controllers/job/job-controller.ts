@@ -24,7 +24,6 @@ import {
   ownerIndexName,
   podsResource,
 } from '../pods/pod.ts'
-import { podsToDelete } from '../pods/scale-down-order.ts'
 import { hasLimitPerIndex, indexBackoff } from './backoff-limit-per-index.ts'
 import { endingOf, timeLeft } from './completion-and-backoff-limit.ts'
 import { countAndRelease, removeTrackingFinalizer } from './finalizer-tracking.ts'
@@ -45,6 +44,7 @@ import { podOfJob } from './job-pods.ts'
 import { createJobBackoff } from './pod-retry-delay.ts'
 import { freeIndexes, isJobComplete, type JobProgress, misplaced, progressOf, wantedActive } from './progress.ts'
 import { createReleases } from './released-finalizers.ts'
+import { surplusPods } from './removal-order.ts'
 
 const name = 'job-controller'
 const workers = 5
@@ -180,7 +180,8 @@ export function createJobController(context: ControllerContext): Controller {
     }
     // Those that this sync deleted are on their way too.
     const terminating = own.filter(isTerminating).length + Math.max(0, active.length - count)
-    status = { ...status, active: count, ready, terminating }
+    // Those that were just deleted are not counted as ready any more.
+    status = { ...status, active: count, ready: Math.min(ready, count), terminating }
     const counted = await countAndRelease(
       {
         async writeStatus(object, next) {
@@ -240,7 +241,7 @@ export function createJobController(context: ControllerContext): Controller {
     const wanted = wantedActive(job, progress)
     const wrong = misplaced(job, active)
     const right = active.filter((pod) => !wrong.includes(pod))
-    const surplus = [...wrong, ...podsToDelete(right, own, Math.max(0, right.length - wanted), now())]
+    const surplus = [...wrong, ...surplusPods(right, Math.max(0, right.length - wanted))]
     if (surplus.length > 0) {
       await podControl.delete(job, surplus, true)
       return active.length - surplus.length

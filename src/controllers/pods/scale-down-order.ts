@@ -3,7 +3,7 @@ import type { Pod } from '../../api/generated/types.ts'
 import { isReady, podCondition } from './pod.ts'
 
 const deletionCostAnnotation = 'controller.kubernetes.io/pod-deletion-cost'
-const phaseOrder: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 }
+export const phaseOrder: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 }
 
 /**
  * The `count` of `pods` to delete: not assigned before assigned, Pending before Unknown before Running, not ready before
@@ -33,7 +33,7 @@ export function podsToDelete(
       cost: deletionCost(pod),
       crowd: perNode.get(node) ?? 0,
       readyAge: ready ? ageRank(podCondition(pod, 'Ready')?.lastTransitionTime, nowMs) : 0,
-      restarts: restarts(pod),
+      restarts: restartsOf(pod),
       age: ageRank(pod.metadata.creationTimestamp, nowMs),
     }
   })
@@ -63,7 +63,7 @@ function ageRank(time: string | undefined, nowMs: number): number {
   return age <= 0 ? -1 : Math.floor(Math.log2(age * 1_000_000))
 }
 
-function restarts(pod: Pod): number {
+export function restartsOf(pod: Pod): number {
   const statuses = pod.status?.containerStatuses ?? []
   return statuses.reduce((most, status) => Math.max(most, status.restartCount ?? 0), 0)
 }
