@@ -1,5 +1,6 @@
-/** The subsets of an Endpoints object: addresses that have the same ports stand together, in the order of the addresses. */
+/** The subsets of an Endpoints object: ports that have the same addresses stand together, the addresses in their order. */
 import type { EndpointAddress, EndpointSubset, ObjectReference, Pod, Service } from '../../api/generated/types.ts'
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { isReady } from '../pods/pod.ts'
 import { addressesOf, type EndpointPort, hostnameOf, isHeadless, portsOf } from './service-pods-and-ports.ts'
 
@@ -18,7 +19,7 @@ export function subsetsOf(
   const anyState = service.spec?.publishNotReadyAddresses === true
   const withoutPorts = isHeadless(service) && (service.spec?.ports ?? []).length === 0
   const family: string = service.spec?.ipFamilies?.[0] ?? 'IPv4'
-  const groups = new Map<string, Subset>()
+  const byPort = new Map<string, Subset>()
   let count = 0
   for (const pod of pods) {
     if (pod.metadata.deletionTimestamp !== undefined && !anyState) continue
@@ -26,9 +27,6 @@ export function subsetsOf(
     if (ip === undefined) continue
     const ports = portsOf(service, pod)
     if (ports.length === 0 && !withoutPorts) continue
-    const key = JSON.stringify(ports)
-    const group = groups.get(key) ?? { ports, ready: [], notReady: [] }
-    groups.set(key, group)
     const { name, namespace, uid } = pod.metadata
     const hostname = hostnameOf(service, pod)
     const address = {
@@ -37,17 +35,25 @@ export function subsetsOf(
       ...(pod.spec?.nodeName ? { nodeName: pod.spec?.nodeName } : {}),
       targetRef: { kind: 'Pod', namespace, name, uid } as ObjectReference,
     }
-    if (anyState || isReady(pod)) group.ready.push(address)
-    else group.notReady.push(address)
+    const isOpen = anyState || isReady(pod)
+    for (const port of ports.length === 0 ? [undefined] : ports) {
+      const group = getOrInsertComputed(byPort, JSON.stringify(port), () => ({
+        ports: port === undefined ? [] : [port],
+        ready: [],
+        notReady: [],
+      }))
+      ;(isOpen ? group.ready : group.notReady).push(address)
+    }
     count++
   }
+  const groups = joined([...byPort.values()])
   let room = capacity
   const take = (addresses: readonly EndpointAddress[]) => {
     const taken = [...addresses].sort(byAddress).slice(0, Math.max(0, room))
     room -= taken.length
     return taken
   }
-  const all = [...groups.values()].sort((a, b) => (JSON.stringify(a.ports) < JSON.stringify(b.ports) ? -1 : 1))
+  const all = groups.toSorted((a, b) => (JSON.stringify(a.ports) < JSON.stringify(b.ports) ? -1 : 1))
   const ready = all.map((group) => take(group.ready))
   const subsets = all.map((group, at): EndpointSubset => {
     const addresses = ready[at] ?? []
@@ -62,6 +68,17 @@ export function subsetsOf(
     subsets: subsets.filter((subset) => 'addresses' in subset || 'notReadyAddresses' in subset),
     truncated: count > capacity,
   }
+}
+
+/** Those with the same addresses become one, with all their ports. */
+function joined(subsets: readonly Subset[]): readonly Subset[] {
+  const groups = new Map<string, Subset>()
+  for (const subset of subsets) {
+    const key = JSON.stringify([subset.ready, subset.notReady])
+    const same = groups.get(key)
+    groups.set(key, same === undefined ? subset : { ...same, ports: [...same.ports, ...subset.ports] })
+  }
+  return [...groups.values()]
 }
 
 function withoutEmptyName({ name, port, protocol, appProtocol }: EndpointPort) {

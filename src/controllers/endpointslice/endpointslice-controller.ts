@@ -11,6 +11,7 @@ import type { Controller, ControllerContext } from '../controller.ts'
 import {
   createTriggerTimes,
   podsOf,
+  sameForSlices,
   selectsPods,
   servicesResource,
   triggerTimeAnnotation,
@@ -169,7 +170,7 @@ export function createEndpointSliceController(context: ControllerContext): Contr
         },
         deleted: lookAtNodesSoon,
       })
-      watchPodsOfServices(pods, services, (key) => queue.add(key))
+      watchPodsOfServices(pods, services, (key) => queue.add(key), sameForSlices)
       await Promise.all([services, pods, nodes, slices].map((informer) => informer.whenSynced(signal)))
       lookAtNodes()
       runWorkers(runtime, queue, context.concurrentSyncs ?? workers, sync, signal)
