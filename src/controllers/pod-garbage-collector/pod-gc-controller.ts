@@ -84,7 +84,11 @@ export function createPodGarbageCollector(
     for (const name of gone) {
       const since = missingSince.get(name)
       if (since === undefined) missingSince.set(name, now)
-      else if (now - since >= quarantineMs && (await isGone(name))) believed.add(name)
+      else if (now - since >= quarantineMs) {
+        // What is left of its pods then waits as long again.
+        missingSince.set(name, now)
+        if (await isGone(name)) believed.add(name)
+      }
     }
     for (const pod of all) {
       if (!believed.has(pod.spec?.nodeName ?? '')) continue
