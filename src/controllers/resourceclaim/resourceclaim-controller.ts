@@ -197,7 +197,7 @@ export function createResourceClaimController(context: ControllerContext): Contr
     if (owner === undefined || owner.kind !== 'Pod' || owner.apiVersion !== 'v1') return
     const pod = pods.store.get(`${claim.metadata.namespace}/${owner.name}`)
     // The garbage collector takes that of a pod that is gone; one that is done stays, and its claim would.
-    if (pod === undefined || pod.metadata.uid !== owner.uid || isDone(pod))
+    if (pod !== undefined && (pod.metadata.uid !== owner.uid || isDone(pod)))
       await claimsIn(claim)
         .delete(claim.metadata.name ?? '')
         .catch((error) => {
