@@ -2,7 +2,9 @@
  * Taint eviction: pods on a node with NoExecute taints go, at once or after the shortest time that they tolerate all of
  * them. It speaks as node-controller, as on a real cluster.
  */
+
 import type { Node, Pod } from '../../api/generated/types.ts'
+import { sameJson } from '../../api/same.ts'
 import { isNotFound } from '../../api/status.ts'
 import type { Timer } from '../../base/clock.ts'
 import { createEventRecorder } from '../../client/events.ts'
@@ -35,6 +37,8 @@ export function createTaintEvictionController(context: ControllerContext): Contr
 
   /** Uids of pods that are being, or have been, told to go: their own changes are no reason to tell them again. */
   const evicted = new Map<string, string>()
+  /** Keys of pods whose node has other taints than before: those that are going already are told again, too. */
+  const retold = new Set<string>()
 
   function cancel(key: string, announce: boolean) {
     const waiting = scheduled.get(key)
@@ -52,7 +56,8 @@ export function createTaintEvictionController(context: ControllerContext): Contr
   async function sync(key: string): Promise<void> {
     const pod = pods.store.get(key)
     if (pod === undefined) evicted.delete(key)
-    if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return cancel(key, false)
+    const again = retold.delete(key)
+    if (pod === undefined || (pod.metadata.deletionTimestamp !== undefined && !again)) return cancel(key, false)
     const node = nodes.store.get(pod.spec?.nodeName ?? '')
     const taints = node === undefined ? [] : noExecuteTaints(node)
     if (taints.length === 0) {
@@ -61,8 +66,8 @@ export function createTaintEvictionController(context: ControllerContext): Contr
     }
     const tolerated = toleratedMs(taints, pod.spec?.tolerations ?? [])
     if (tolerated === 0) {
-      cancel(key, false)
-      if (evicted.get(key) !== pod.metadata.uid) evictions.add(key)
+      cancel(key, true)
+      if (again || evicted.get(key) !== pod.metadata.uid) evictions.add(key)
       return
     }
     if (tolerated === Number.POSITIVE_INFINITY) return cancel(key, true)
@@ -121,7 +126,9 @@ export function createTaintEvictionController(context: ControllerContext): Contr
       nodes.addHandlers({
         added: nodeChanged,
         updated: (old, node) => {
-          if (old.spec?.taints !== node.spec?.taints) nodeChanged(node)
+          if (sameJson(noExecuteTaints(old), noExecuteTaints(node))) return
+          for (const pod of pods.store.byIndex(nodeIndex, node.metadata.name ?? '')) retold.add(objectKey(pod))
+          nodeChanged(node)
         },
         deleted: nodeChanged,
       })
