@@ -47,7 +47,7 @@ export function createEvictor({ runtime, client, signal, queue, schedulerNameOf,
         },
         { subresource: 'status' },
       )
-      await pods.delete(podName, { preconditions: { uid: victim.uid } })
+      await pods.delete(podName)
       recorderOf(preemptor).event(
         victim.pod,
         'Normal',
