@@ -6,6 +6,7 @@
  *   npm run conformance -- --lower                                     writes figures that are lower than before, too
  *   npm run conformance -- --set NAME --show N                         one set (or a recording's file): the first N differences
  *   npm run conformance -- record --kubeconfig FILE --set GENERATOR --seed N --count N --out FILE.jsonl
+ *   npm run conformance -- stories record|play|ask|policy …       what controllers do (stories/main.ts)
  *   GENERATOR: one of those in `questions` below, or a recording's file: asked again
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -283,31 +284,36 @@ async function recordTimes(kubeconfig: string, out: string) {
   console.log(`${recorded.length} cases recorded in ${out}`)
 }
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    kubeconfig: { type: 'string' },
-    set: { type: 'string' },
-    seed: { type: 'string', default: '1' },
-    count: { type: 'string', default: '500' },
-    out: { type: 'string' },
-    show: { type: 'string', default: '0' },
-    lower: { type: 'boolean', default: false },
-  },
-})
-if (positionals[0] === 'record') {
-  const { kubeconfig, set, out } = values
-  if (!kubeconfig || !set || !out) {
-    console.error('record needs --kubeconfig FILE, --set GENERATOR and --out FILE.jsonl')
-    process.exit(2)
-  }
-  if (set === 'deletion-times') await recordTimes(kubeconfig, out)
-  else await record({ kubeconfig, set, out, seed: Number(values.seed), count: Number(values.count) })
-} else {
-  await replay({
-    ...(values.kubeconfig ? { kubeconfig: values.kubeconfig } : {}),
-    ...(values.set ? { set: values.set } : {}),
-    show: Number(values.show),
-    lower: values.lower,
+async function main() {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      kubeconfig: { type: 'string' },
+      set: { type: 'string' },
+      seed: { type: 'string', default: '1' },
+      count: { type: 'string', default: '500' },
+      out: { type: 'string' },
+      show: { type: 'string', default: '0' },
+      lower: { type: 'boolean', default: false },
+    },
   })
+  if (positionals[0] === 'record') {
+    const { kubeconfig, set, out } = values
+    if (!kubeconfig || !set || !out) {
+      console.error('record needs --kubeconfig FILE, --set GENERATOR and --out FILE.jsonl')
+      process.exit(2)
+    }
+    if (set === 'deletion-times') await recordTimes(kubeconfig, out)
+    else await record({ kubeconfig, set, out, seed: Number(values.seed), count: Number(values.count) })
+  } else {
+    await replay({
+      ...(values.kubeconfig ? { kubeconfig: values.kubeconfig } : {}),
+      ...(values.set ? { set: values.set } : {}),
+      show: Number(values.show),
+      lower: values.lower,
+    })
+  }
 }
+
+if (process.argv[2] === 'stories') await import('./stories/main.ts')
+else await main()

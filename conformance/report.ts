@@ -4,6 +4,7 @@ import { type Figures, readFigures } from '../interop/conformance/figures.ts'
 import { excuses, type SetAgreement, type Shares } from './agreement.ts'
 import { readPlanFigures } from './plans/figures.ts'
 import { timingDependent } from './sets.ts'
+import { storiesReport } from './stories/report.ts'
 
 interface Fresh {
   readonly generator: string
@@ -143,6 +144,10 @@ once (\`conformance/fresh.json\`). The recordings themselves are not kept: the s
 | questions | seed | cases | answers | same code | and reason | and body | and managedFields | headers | times |
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 ${fresh.map(({ generator, seed, cases, shares }) => `| ${generator} | ${seed} | ${cases} ${row('', shares).slice(3)}`).join('\n')}
+
+## Controllers at work
+
+${storiesReport()}
 
 ## Left out of replays
 

@@ -15,7 +15,13 @@ const globs = process.argv.slice(2)
 const files = globSync(
   globs.length
     ? globs
-    : ['src/**/*.test.ts', 'test/**/*.test.ts', 'conformance/*.test.ts', 'interop/**/*.test.ts', 'tools/**/*.test.ts'],
+    : [
+        'src/**/*.test.ts',
+        'test/**/*.test.ts',
+        'conformance/**/*.test.ts',
+        'interop/**/*.test.ts',
+        'tools/**/*.test.ts',
+      ],
 )
 if (files.length === 0) {
   console.error(`no test file matches ${globs.join(' ')}`)

@@ -108,7 +108,7 @@ function identityOf(value: Json): string | undefined {
   return `${value['kind']} ${metadata['name']}`
 }
 
-function difference(before: Json, after: Json): Json {
+export function difference(before: Json, after: Json): Json {
   if (!isObject(before) || !isObject(after)) return after
   const patch: { [key: string]: Json } = {}
   for (const key of Object.keys(before)) if (after[key] === undefined) patch[key] = null
@@ -120,7 +120,7 @@ function difference(before: Json, after: Json): Json {
   return patch
 }
 
-function merged(before: Json, patch: Json): Json {
+export function merged(before: Json, patch: Json): Json {
   if (!isObject(before) || !isObject(patch)) return patch
   const result: { [key: string]: Json } = { ...(before as { [key: string]: Json }) }
   for (const [key, value] of Object.entries(patch)) {
