@@ -125,6 +125,21 @@ test('an established definition serves its resource in all versions, with defaul
     )
   }))
 
+test('what several rules of a definition tell alike is said once, with a cause for each', () =>
+  withApi(async (api) => {
+    const rules = ['false', '!true', '1 > 2'].map((rule, i) => ({ rule, message: i < 2 ? 'never' : 'nor so' }))
+    const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-validations': rules } }
+    const versions = [{ name: 'v1', served: true, storage: true, schema }]
+    await api.request('POST', DEFINITIONS, definition('things', 'Thing', { versions }))
+    await until(api, 'things.t.example.com', established)
+    const { body } = await api.request('POST', '/apis/t.example.com/v1/things', thing({}))
+    assert.match(body.message, /: \[<nil>: Invalid value: never, <nil>: Invalid value: nor so\]$/)
+    assert.deepEqual(
+      body.details.causes.map(({ message }: { message: string }) => message),
+      ['Invalid value: never', 'Invalid value: never', 'Invalid value: nor so'],
+    )
+  }))
+
 test('a name that is taken is not accepted, and is when it is given up', () =>
   withApi(async (api) => {
     await api.request('POST', DEFINITIONS, definition('things', 'Thing'))

@@ -181,11 +181,17 @@ const doubleText = (value: number) =>
             ? value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2')
             : String(value)
 
-export function timestampText({ nanos }: Timestamp): string {
+export function timestampText({ nanos, offset }: Timestamp): string {
   const seconds = floored(nanos, 1_000_000_000n)
-  const whole = new Date(Number(seconds) * 1000).toISOString().slice(0, 19)
+  const whole = new Date(Number(seconds) * 1000 + offset * 60_000).toISOString().slice(0, 19)
   const fraction = (nanos - seconds * 1_000_000_000n).toString().padStart(9, '0').replace(/0+$/, '')
-  return `${whole}${fraction === '' ? '' : `.${fraction}`}Z`
+  return `${whole}${fraction === '' ? '' : `.${fraction}`}${offsetText(offset)}`
+}
+
+function offsetText(minutes: number): string {
+  if (minutes === 0) return 'Z'
+  const [hours, rest] = [Math.trunc(Math.abs(minutes) / 60), Math.abs(minutes) % 60]
+  return `${minutes < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(rest).padStart(2, '0')}`
 }
 
 /** Seconds as the nearest double has them, never with an exponent. */
@@ -285,8 +291,8 @@ export const standard = define({
     fn([STRING, STRING], STRING, (a: string, b: string) => a + b),
     fn([BYTES, BYTES], BYTES, (a: Uint8Array, b: Uint8Array) => Buffer.concat([a, b])),
     fn([listType(A), listType(A)], listType(A), (a: Value[], b: Value[]) => [...a, ...b]),
-    fn([TIMESTAMP, DURATION], TIMESTAMP, (a: Timestamp, b: CelDuration) => timestampAt(a.nanos + b.nanos)),
-    fn([DURATION, TIMESTAMP], TIMESTAMP, (a: CelDuration, b: Timestamp) => timestampAt(a.nanos + b.nanos)),
+    fn([TIMESTAMP, DURATION], TIMESTAMP, (a: Timestamp, b: CelDuration) => timestampAt(a.nanos + b.nanos, a.offset)),
+    fn([DURATION, TIMESTAMP], TIMESTAMP, (a: CelDuration, b: Timestamp) => timestampAt(a.nanos + b.nanos, b.offset)),
     fn([DURATION, DURATION], DURATION, (a: CelDuration, b: CelDuration) => durationOf(a.nanos + b.nanos)),
   ],
   '_-_': [
@@ -295,7 +301,7 @@ export const standard = define({
       (a, b) => a - b,
     ),
     fn([TIMESTAMP, TIMESTAMP], DURATION, (a: Timestamp, b: Timestamp) => durationOf(a.nanos - b.nanos)),
-    fn([TIMESTAMP, DURATION], TIMESTAMP, (a: Timestamp, b: CelDuration) => timestampAt(a.nanos - b.nanos)),
+    fn([TIMESTAMP, DURATION], TIMESTAMP, (a: Timestamp, b: CelDuration) => timestampAt(a.nanos - b.nanos, a.offset)),
     fn([DURATION, DURATION], DURATION, (a: CelDuration, b: CelDuration) => durationOf(a.nanos - b.nanos)),
   ],
   '_*_': arithmetic(

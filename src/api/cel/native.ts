@@ -142,11 +142,12 @@ function foreign(value: Value): ForeignValue {
 
 const syntax = (value: Value): string => (typeof value === 'string' ? JSON.stringify(value) : show(value))
 
-const goTime = (stamp: Timestamp) => timestampText(stamp).replace('T', ' ').replace('Z', ' +0000 UTC')
+const utcText = ({ nanos }: Timestamp) => timestampText(new Timestamp(nanos))
+const goTime = (stamp: Timestamp) => utcText(stamp).replace('T', ' ').replace('Z', ' +0000 UTC')
 
 const MONTHS = 'January February March April May June July August September October November December'.split(' ')
 function timeSyntax(stamp: Timestamp): string {
-  const [year, month, day, hour, minute, second] = timestampText(stamp)
+  const [year, month, day, hour, minute, second] = utcText(stamp)
     .split(/[-T:.Z]/)
     .map(Number)
   return `time.Date(${year}, time.${MONTHS[(month ?? 1) - 1]}, ${day}, ${hour}, ${minute}, ${second}, ${stamp.nanos % 1_000_000_000n}, time.UTC)`

@@ -211,6 +211,10 @@ test('a text of a format is to a rule what Kubernetes makes of it', () => {
     formatted('date-time', '2020-01-01T00:00:00,5+01:60', "self == timestamp('2019-12-31T22:00:00.5Z')"),
     true,
   )
+  const ahead = '2020-01-01T00:30:00+01:00'
+  assert.equal(formatted('date-time', ahead, "string(self + duration('1h'))"), '2020-01-01T01:30:00+01:00')
+  assert.equal(formatted('date-time', ahead, 'self.getHours()'), 23n)
+  assert.equal(run("string(timestamp('2020-01-01T00:30:00.5-00:30'))"), '2020-01-01T00:30:00.5-00:30')
   assert.equal(formatted('date', '2020-02-29', "self == timestamp('2020-02-29T00:00:00Z')"), true)
   assert.equal(formatted('byte', 'YWJj', "self == b'abc'"), true)
   const refused = (format: string, text: unknown, told: string) =>

@@ -26,9 +26,18 @@ export class Uint {
 export class Timestamp {
   /** Nanoseconds since 1970. */
   readonly nanos: bigint
-  constructor(nanos: bigint) {
+  /** How far its clock is ahead of UTC, in minutes: its text says so, and nothing else of it. */
+  readonly offset: number
+  constructor(nanos: bigint, offset = 0) {
     this.nanos = nanos
+    this.offset = offset
   }
+}
+
+/** The offset that a time's text ends with, in minutes. */
+export function offsetIn(text: string): number {
+  const [, sign, hours = '0', minutes = '0'] = /([+-])(\d\d):(\d\d)$/.exec(text) ?? []
+  return (Number(hours) * 60 + Number(minutes)) * (sign === '-' ? -1 : 1)
 }
 export class CelDuration {
   readonly nanos: bigint
@@ -219,7 +228,7 @@ function durationOfFormat(text: string): CelDuration {
 function timeOfFormat(text: string): Timestamp {
   const nanos = nanosOfDateTime(text)
   if (nanos === undefined) throw new CelError(`Invalid date-time formatted string ${text}: ${dateTimeProblem(text)}`)
-  return new Timestamp(nanos)
+  return new Timestamp(nanos, offsetIn(text))
 }
 
 function wrapDynamic(json: Json): Value {

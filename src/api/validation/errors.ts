@@ -100,20 +100,23 @@ export const notFoundField = (field: string, value: Json | undefined): FieldErro
   message: `Not found: ${printValue(value)}`,
 })
 
-/** The 422 Status for field errors: `Kind.group "name" is invalid: …` with equal ones once, and a cause per error. */
-export function invalidError(
-  kind: { group: string; kind: string },
-  name: string,
-  errors: readonly FieldError[],
-): StatusError {
+/** The kind that errors are told of. */
+export interface FaultyKind {
+  readonly group: string
+  readonly kind: string
+  /** What is wrong twice has two causes, as it has in the server that Kubernetes has for definitions and their objects. Default: one. */
+  readonly repeatsCauses?: boolean
+}
+
+/** The 422 Status for field errors: `Kind.group "name" is invalid: …` with equal ones once, and a cause for each that differs. */
+export function invalidError(kind: FaultyKind, name: string, errors: readonly FieldError[]): StatusError {
   const qualifiedKind = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
   const all = errors.map(
     ({ type, field, message }): StatusCause => ({ reason: type, message, field: field === '' ? '<nil>' : field }),
   )
   const byText = new Map(all.map((cause) => [`${cause.field}: ${cause.message}`, cause]))
   const texts = [...byText.keys()]
-  // What is wrong twice is said once, but for CustomResourceDefinitions, which have a server of their own in Kubernetes.
-  const causes = kind.group === 'apiextensions.k8s.io' ? all : [...byText.values()]
+  const causes = kind.repeatsCauses === true ? all : [...byText.values()]
   const text = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
   return new StatusError(
     422,

@@ -74,7 +74,11 @@ export function builtinVersions(
       ofStored: itself,
       enabled: (object, old) => withoutDisabledFields(object, old, row.schema, parts),
       declaredErrors: (object, old) => validateDeclared(object, old, row.schema, parts),
-      kindOf: () => ({ group: row.storageGroup, kind: row.kind }),
+      kindOf: () => ({
+        group: row.storageGroup,
+        kind: row.kind,
+        repeatsCauses: row.group === 'apiextensions.k8s.io',
+      }),
       // The row's own schema has to be that of what is stored.
       settled:
         !isHub || storedAsJson.has(row.group)

@@ -91,7 +91,11 @@ export function customVersions(
       enabled: itself,
       declaredErrors: () => [],
       // A custom resource's own word for it counts, right or wrong.
-      kindOf: (object) => ({ group: parseApiVersion(object.apiVersion).group, kind: object.kind }),
+      kindOf: (object) => ({
+        group: parseApiVersion(object.apiVersion).group,
+        kind: object.kind,
+        repeatsCauses: true,
+      }),
       settled: itself,
       asStored: store,
       isDivisible: (object) => isDivisible(asJson(object), row.schema),

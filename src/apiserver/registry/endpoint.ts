@@ -17,7 +17,7 @@ import type { RequestBody, StoredObject } from '../../api/request.ts'
 import type { StructSchema } from '../../api/schema/schema.ts'
 import type { ResourceRow, SubresourceRow } from '../../api/scheme/resource.ts'
 import type { StatusError } from '../../api/status.ts'
-import type { FieldError } from '../../api/validation/errors.ts'
+import type { FaultyKind, FieldError } from '../../api/validation/errors.ts'
 import type { ServedForm } from '../cache/entry.ts'
 import type { Strategy } from './strategy.ts'
 
@@ -130,7 +130,7 @@ export interface WorkedVersion {
   /** What is wrong with it by the rules that its types declare. */
   declaredErrors(object: KubeObject, old?: KubeObject): readonly FieldError[]
   /** The kind that an error names. */
-  kindOf(object: KubeObject): { readonly group: string; readonly kind: string }
+  kindOf(object: KubeObject): FaultyKind
   /** The object as it will be read again once it has been stored. */
   settled(object: KubeObject): KubeObject
   /** A settled object as it is written. @throws StatusError 500 when a webhook fails */
