@@ -44,6 +44,9 @@ export interface EndpointPort {
   readonly appProtocol?: string
 }
 
+export const byName = (a: EndpointPort, b: EndpointPort): number =>
+  a.name < b.name ? -1 : a.name > b.name ? 1 : a.port - b.port
+
 /** The service's ports as this pod has them, by name; a named target port that it has not is left out. */
 export function portsOf(service: Service, pod: Pod): readonly EndpointPort[] {
   const ports: EndpointPort[] = []
@@ -52,7 +55,7 @@ export function portsOf(service: Service, pod: Pod): readonly EndpointPort[] {
     const number = typeof target === 'string' ? containerPort(pod, target, protocol) : (target as number)
     if (number !== undefined) ports.push({ name, port: number, protocol, ...(appProtocol ? { appProtocol } : {}) })
   }
-  return ports.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.port - b.port))
+  return ports.sort(byName)
 }
 
 function containerPort(pod: Pod, name: string, protocol: string): number | undefined {

@@ -2,6 +2,7 @@
 import type { EndpointAddress, EndpointSubset, ObjectReference, Pod, Service } from '../../api/generated/types.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { isReady } from '../pods/pod.ts'
+import { inEndpointsOrder } from './port-order.ts'
 import { addressesOf, type EndpointPort, hostnameOf, isHeadless, portsOf } from './service-pods-and-ports.ts'
 
 interface Subset {
@@ -61,7 +62,7 @@ export function subsetsOf(
     return {
       ...(addresses.length > 0 ? { addresses } : {}),
       ...(notReady.length > 0 ? { notReadyAddresses: notReady } : {}),
-      ...(group.ports.length > 0 ? { ports: group.ports.map(withoutEmptyName) } : {}),
+      ...(group.ports.length > 0 ? { ports: inEndpointsOrder(group.ports).map(withoutEmptyName) } : {}),
     }
   })
   return {

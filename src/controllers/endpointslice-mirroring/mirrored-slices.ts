@@ -8,6 +8,7 @@ import type {
   Endpoints,
 } from '../../api/generated/types.ts'
 import { sameJson } from '../../api/same.ts'
+import { inSliceOrder } from '../endpoints/port-order.ts'
 import { triggerTimeAnnotation } from '../endpoints/service-pods-and-ports.ts'
 import { managedByLabel, serviceNameLabel } from '../endpointslice/distribute-endpoints.ts'
 import { controllerReference } from '../pods/pod.ts'
@@ -70,7 +71,7 @@ function groupsOf(subsets: readonly EndpointSubset[]): { readonly groups: readon
       ...notReadyAddresses.map((address) => endpointOf(address, false)),
     ]
     skipped += Math.max(0, all.length - mostAddresses)
-    const named = ports.map((port) => ({ name: '', ...port }))
+    const named = inSliceOrder(ports.map((port) => ({ name: '', ...port })))
     for (const endpoint of all.slice(0, mostAddresses)) {
       const family = endpoint.addresses[0]?.includes(':') ? 'IPv6' : 'IPv4'
       const key = JSON.stringify([family, named])

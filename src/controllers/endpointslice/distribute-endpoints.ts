@@ -4,7 +4,8 @@
  */
 import type { Endpoint, EndpointSlice, Service } from '../../api/generated/types.ts'
 import { sameJson } from '../../api/same.ts'
-import { type EndpointPort, headlessLabel, isHeadless } from '../endpoints/service-pods-and-ports.ts'
+import { inSliceOrder } from '../endpoints/port-order.ts'
+import { byName, type EndpointPort, headlessLabel, isHeadless } from '../endpoints/service-pods-and-ports.ts'
 import { controllerReference } from '../pods/pod.ts'
 import { type EndpointGroup, portsKey } from './endpoint.ts'
 
@@ -123,7 +124,7 @@ function newSlice(
     addressType: family,
     // Null stands for none, which the type does not say.
     endpoints: endpoints as readonly Endpoint[],
-    ports: (ports === null || ports.length === 0 ? null : ports) as readonly EndpointPort[],
+    ports: (ports === null || ports.length === 0 ? null : inSliceOrder(ports)) as readonly EndpointPort[],
   }
 }
 
@@ -142,12 +143,14 @@ const isPlaceholder = (slice: EndpointSlice, labels: Readonly<Record<string, str
   (slice.endpoints ?? []).length === 0 && (slice.ports ?? []).length === 0 && sameJson(slice.metadata.labels, labels)
 
 const portsOfSlice = (slice: EndpointSlice) =>
-  (slice.ports ?? []).map(({ name = '', port, protocol, appProtocol }) => ({
-    name,
-    port: port as number,
-    protocol: protocol as string,
-    ...(appProtocol ? { appProtocol: appProtocol as string } : {}),
-  }))
+  (slice.ports ?? [])
+    .map(({ name = '', port, protocol, appProtocol }) => ({
+      name,
+      port: port as number,
+      protocol: protocol as string,
+      ...(appProtocol ? { appProtocol: appProtocol as string } : {}),
+    }))
+    .toSorted(byName)
 
 /** The same pod at the same address. */
 const endpointKey = (endpoint: Endpoint): string =>
