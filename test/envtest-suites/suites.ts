@@ -68,6 +68,10 @@ export const suites: Readonly<Record<string, Suite>> = {
     module: pinned('github.com/kubernetes-sigs/kro', 'v0.9.4', 'h1:gynhldCLYW5x+M0c2Bf1ihoQTpNE68SKiXl1f6aX1kk='),
     packages: ['test/integration/suites/core'],
   },
+  'Flux ssa 0.60.0': {
+    module: pinned('github.com/fluxcd/pkg/ssa', 'v0.60.0', 'h1:ikA78TWSLDmIc8I/goGAU/buYF6jto/gswE5hnOfWGk='),
+    packages: ['.', 'jsondiff'],
+  },
   'Gatekeeper 3.23.1': {
     module: pinned(
       'github.com/open-policy-agent/gatekeeper/v3',
