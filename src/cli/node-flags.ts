@@ -11,6 +11,7 @@ export interface NodeFlags {
   readonly imageGcLowThreshold?: number
   readonly minimumImageTtlDuration?: number
   readonly imageMaximumGcAge?: number
+  readonly allowedUnsafeSysctls?: readonly string[]
 }
 
 export const nodeFlags = (): readonly Option[] => [
@@ -36,10 +37,16 @@ export const nodeFlags = (): readonly Option[] => [
     '--image-maximum-gc-age <duration>',
     'those that no container has used for so long go in any case (default: 0s, which is never)',
   ).argParser(durationArgument),
+  new Option(
+    '--allowed-unsafe-sysctls <list>',
+    'sysctls that pods may set beside the safe ones, as kernel.msg*,net.core.somaxconn (default: none)',
+  ).argParser((text: string, before: readonly string[] = []) => [...before, ...text.split(',')]),
 ]
 
 /** @throws Error for what cannot be read */
-export function nodeSettingsOf(flags: NodeFlags): Pick<ClusterOptions, 'podManifestPath' | 'manifestUrl' | 'imageGc'> {
+export function nodeSettingsOf(
+  flags: NodeFlags,
+): Pick<ClusterOptions, 'podManifestPath' | 'manifestUrl' | 'imageGc' | 'allowedUnsafeSysctls'> {
   const { podManifestPath, manifestUrl: url, manifestUrlHeader: headers = [] } = flags
   const imageGc = {
     ...(flags.imageGcHighThreshold === undefined ? {} : { imageGCHighThresholdPercent: flags.imageGcHighThreshold }),
@@ -52,6 +59,7 @@ export function nodeSettingsOf(flags: NodeFlags): Pick<ClusterOptions, 'podManif
     ...(podManifestPath === undefined ? {} : { podManifestPath }),
     ...(url === undefined ? {} : { manifestUrl: { url, headers } }),
     ...(Object.keys(imageGc).length === 0 ? {} : { imageGc }),
+    ...(flags.allowedUnsafeSysctls === undefined ? {} : { allowedUnsafeSysctls: flags.allowedUnsafeSysctls }),
   }
 }
 

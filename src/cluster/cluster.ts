@@ -23,6 +23,7 @@ import { imageGcPolicy } from '../kubelet/images/image-gc.ts'
 import { type NodeSettings, nodeSettings } from '../kubelet/node-settings.ts'
 import { checkRealRanges, simulatedNetwork } from '../kubelet/pod-addresses.ts'
 import { checkManifestUrl } from '../kubelet/static-pods/manifest-url.ts'
+import { checkUnsafeSysctls } from '../kubelet/sysctls.ts'
 import { memoryOf } from '../storage/image.ts'
 import { advertisedAddress, isWildcard, listensAt, serverUrl } from './addresses.ts'
 import { type Ambient, ambientOf, whileTimePasses } from './ambient.ts'
@@ -347,13 +348,20 @@ function manifestsOf(
 }
 
 /** @throws StartError for what cannot be read, or would change nothing */
-function checkSettings({ eviction, imageGc, manifestUrl, containerRuntime }: ClusterOptions): void {
+function checkSettings({
+  eviction,
+  imageGc,
+  manifestUrl,
+  containerRuntime,
+  allowedUnsafeSysctls = [],
+}: ClusterOptions): void {
   if (eviction !== undefined && containerRuntime !== 'cri')
     throw new StartError('simulated nodes evict no pods: --eviction-… needs --runtime cri')
   if (imageGc !== undefined && containerRuntime !== 'cri')
     throw new StartError('simulated nodes have no images that take space: --image-… needs --runtime cri')
   fromFlags(() => evictionConfig(eviction))
   fromFlags(() => imageGcPolicy(imageGc))
+  fromFlags(() => checkUnsafeSysctls(allowedUnsafeSysctls))
   if (manifestUrl !== undefined) fromFlags(() => checkManifestUrl(manifestUrl))
 }
 

@@ -107,7 +107,7 @@ export async function startNodes(
   const { createCorrelation } = await import('../client/event-correlation.ts')
   const { sharedSources } = await import('../kubelet/sources.ts')
   const { kubeletRoutes } = await import('../kubelet/server/routes.ts')
-  const { here, resources, podManifestPath, manifestUrl, stages = [] } = options
+  const { here, resources, podManifestPath, manifestUrl, stages = [], allowedUnsafeSysctls } = options
   const hasManifests = podManifestPath !== undefined || manifestUrl !== undefined
   const { manifestSources } = hasManifests ? await import('../kubelet/static-pods/manifest-sources.ts') : {}
   const own = { ...runtime, log: runtime.log.named('kubelet') }
@@ -132,6 +132,7 @@ export async function startNodes(
         signal,
         correlation,
         ...(resources === undefined ? {} : { resources }),
+        ...(allowedUnsafeSysctls === undefined ? {} : { allowedUnsafeSysctls }),
         ...(manifestSources === undefined ? {} : { staticPods: manifestSources(own, name, options) }),
         ...(sourcesOf === undefined ? {} : { sources: sourcesOf(name) }),
         ...(played === undefined ? {} : { played }),

@@ -156,6 +156,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
       ...(machine === undefined ? {} : { machine }),
       ...(options.eviction === undefined ? {} : { eviction: options.eviction }),
       longestBackOffMs: options.longestBackOffMs,
+      allowedUnsafeSysctls: options.allowedUnsafeSysctls,
       nodeChanged: () => reporter.changed(),
       ...(options.correlation === undefined ? {} : { correlation: options.correlation }),
     })

@@ -46,6 +46,7 @@ import { createStatusManager } from './status-manager.ts'
 import { type SyncParts, syncPod } from './sync-pod.ts'
 import { syncTerminatedPod } from './sync-terminated-pod.ts'
 import { syncTerminatingPod } from './sync-terminating-pod.ts'
+import { sysctlRefusal } from './sysctls.ts'
 import { createStartFailures } from './waiting-reasons.ts'
 import { createWorkerPhases } from './worker-phases.ts'
 
@@ -75,6 +76,7 @@ export interface NodePodsOptions {
   /** As the API server has it. */
   readonly node: () => Node | undefined
   readonly longestBackOffMs?: number | undefined
+  readonly allowedUnsafeSysctls?: readonly string[] | undefined
   /** As it is registered, for pods that come before that. */
   readonly ownNode: () => Node
 }
@@ -374,7 +376,12 @@ export function createNodePods(options: NodePodsOptions): NodePods {
 
   function add(pod: Pod): void {
     const known = pod.metadata.deletionTimestamp !== undefined || pod.status?.startTime !== undefined
-    let refusal = known ? undefined : (eviction?.refusal(pod) ?? unsupported(pod) ?? devices?.reserve(pod))
+    let refusal = known
+      ? undefined
+      : (eviction?.refusal(pod) ??
+        sysctlRefusal(pod, options.allowedUnsafeSysctls) ??
+        unsupported(pod) ??
+        devices?.reserve(pod))
     if (!known && refusal === undefined) {
       const own = admissionRefusal(pod, options.node() ?? options.ownNode(), allocatable, allocations, devices?.offers)
       const shortages = isCritical(pod, (uid) => staticPods.isStatic(uid)) ? own?.shortages : undefined

@@ -15,10 +15,12 @@ export interface NodeSettings {
   readonly eviction?: EvictionFlags
   /** When images go that no container uses. What is not said is as with the kubelet. */
   readonly imageGc?: Partial<ImageGcPolicy>
+  /** Sysctls that pods may set beside the safe ones: names, or their beginnings and a star. Default: none. */
+  readonly allowedUnsafeSysctls?: readonly string[]
 }
 
 /** What else a kubelet that is a process of its own is told. What is not said is as with the kubelet. */
-export interface KubeletSettings {
+export interface KubeletSettings extends Pick<NodeSettings, 'allowedUnsafeSysctls'> {
   /** What a new Node is registered with. */
   readonly registers?: Pick<NodeDescription, 'labels' | 'taints' | 'podCIDRs' | 'providerId'>
   readonly lease?: { readonly seconds: number }
@@ -46,21 +48,30 @@ export function kubeletSettings({
   lease,
   statusReportMs,
   longestBackOffMs,
+  allowedUnsafeSysctls,
 }: KubeletSettings): KubeletSettings {
   return {
     ...(registers === undefined ? {} : { registers }),
     ...(lease === undefined ? {} : { lease }),
     ...(statusReportMs === undefined ? {} : { statusReportMs }),
     ...(longestBackOffMs === undefined ? {} : { longestBackOffMs }),
+    ...(allowedUnsafeSysctls === undefined ? {} : { allowedUnsafeSysctls }),
   }
 }
 
 /** Of options that hold more than that. */
-export function nodeSettings({ podManifestPath, manifestUrl, eviction, imageGc }: NodeSettings): NodeSettings {
+export function nodeSettings({
+  podManifestPath,
+  manifestUrl,
+  eviction,
+  imageGc,
+  allowedUnsafeSysctls,
+}: NodeSettings): NodeSettings {
   return {
     ...(podManifestPath === undefined ? {} : { podManifestPath }),
     ...(manifestUrl === undefined ? {} : { manifestUrl }),
     ...(eviction === undefined ? {} : { eviction }),
     ...(imageGc === undefined ? {} : { imageGc }),
+    ...(allowedUnsafeSysctls === undefined ? {} : { allowedUnsafeSysctls }),
   }
 }

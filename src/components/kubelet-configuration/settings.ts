@@ -23,7 +23,7 @@ export interface Setting {
 /** Lines of `flag type handling field [default]`, `-` for none; a field with `!` may be zero. */
 const SETTINGS = `
 address ip used address 0.0.0.0
-allowed-unsafe-sysctls strings lacking allowedUnsafeSysctls
+allowed-unsafe-sysctls strings used allowedUnsafeSysctls
 anonymous-auth bool ignored - true
 authentication-token-webhook bool ignored -
 authentication-token-webhook-cache-ttl duration used authentication.webhook.cacheTTL 2m0s

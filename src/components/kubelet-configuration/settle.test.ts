@@ -180,7 +180,7 @@ test('a file that is none, or too large, or grows by its aliases, is refused in 
 
 test("the Node's labels and taints, its Lease, reservations, logs and bounds are as the file says", () => {
   const { flags } = read(
-    `${HEAD}registerWithTaints: [{key: a, value: v, effect: NoSchedule}, {key: b, effect: NoExecute}]\nproviderID: x://y\nnodeLeaseDurationSeconds: 20\nnodeStatusReportFrequency: 1m\ncrashLoopBackOff: {maxContainerRestartPeriod: 7s}\ncontainerLogMaxSize: 1Mi\ncontainerLogMaxFiles: 3\nkubeReserved: {cpu: 100m}\nresolvConf: ""\nnodeStatusMaxImages: -1\n`,
+    `${HEAD}registerWithTaints: [{key: a, value: v, effect: NoSchedule}, {key: b, effect: NoExecute}]\nproviderID: x://y\nnodeLeaseDurationSeconds: 20\nnodeStatusReportFrequency: 1m\ncrashLoopBackOff: {maxContainerRestartPeriod: 7s}\ncontainerLogMaxSize: 1Mi\ncontainerLogMaxFiles: 3\nkubeReserved: {cpu: 100m}\nresolvConf: ""\nnodeStatusMaxImages: -1\nallowedUnsafeSysctls: [kernel.msg*]\n`,
     '--node-labels=a=b,node.kubernetes.io/role=x',
   )
   assert.deepEqual(describedKubelet(flags), {
@@ -195,6 +195,7 @@ test("the Node's labels and taints, its Lease, reservations, logs and bounds are
     lease: { seconds: 20 },
     statusReportMs: 60_000,
     longestBackOffMs: 7000,
+    allowedUnsafeSysctls: ['kernel.msg*'],
   })
   assert.deepEqual(describedRealKubelet(flags), {
     logs: { largest: 1024 * 1024, mostFiles: 3 },

@@ -3,6 +3,7 @@ import { nanosOf, quantityValue } from '../../api/objects/quantity.ts'
 import { labelValue, qualifiedName } from '../../api/validation/names.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { KubeletSettings, RealKubeletSettings } from '../../kubelet/node-settings.ts'
+import { checkUnsafeSysctls } from '../../kubelet/sysctls.ts'
 import { FlagError, type ReadFlags } from '../flags.ts'
 import { taintOf } from './values.ts'
 
@@ -18,6 +19,7 @@ export function describedKubelet(flags: ReadFlags): KubeletSettings {
     lease: { seconds: flags.number('nodeLeaseDurationSeconds') ?? 0 },
     statusReportMs: flags.ms('nodeStatusReportFrequency'),
     longestBackOffMs: flags.ms('crashLoopBackOff.maxContainerRestartPeriod'),
+    allowedUnsafeSysctls: sysctlsOf(flags),
   }
 }
 
@@ -38,6 +40,16 @@ export function describedRealKubelet(flags: ReadFlags): RealKubeletSettings {
       allowedMs: flags.ms('authorization-webhook-cache-authorized-ttl'),
       deniedMs: flags.ms('authorization-webhook-cache-unauthorized-ttl'),
     },
+  }
+}
+
+function sysctlsOf(flags: ReadFlags): readonly string[] {
+  const allowed = flags.list('allowed-unsafe-sysctls') ?? []
+  try {
+    checkUnsafeSysctls(allowed)
+    return allowed
+  } catch (cause) {
+    throw new FlagError(messageOf(cause), { cause })
   }
 }
 
