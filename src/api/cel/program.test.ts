@@ -217,6 +217,9 @@ test('a text of a format is to a rule what Kubernetes makes of it', () => {
   assert.equal(run("string(timestamp('2020-01-01T00:30:00.5-00:30'))"), '2020-01-01T00:30:00.5-00:30')
   assert.equal(formatted('date', '2020-02-29', "self == timestamp('2020-02-29T00:00:00Z')"), true)
   assert.equal(formatted('byte', 'YWJj', "self == b'abc'"), true)
+  const either = typeOfSchema(structuralOf({ 'x-kubernetes-int-or-string': true })) as Type
+  assert.deepEqual([wrap(3, either), wrap('50%', either)], [3n, '50%'])
+  for (const other of [1.5, true, [], {}]) assert.throws(() => wrap(other, either), /expected XIntOrString value/)
   const refused = (format: string, text: unknown, told: string) =>
     assert.throws(() => formatted(format, text, 'self == self'), { message: told })
   refused('byte', '/w==', 'Invalid byte formatted string /w==: illegal base64 data at input byte 0')

@@ -38,7 +38,13 @@ export function maxCardinality(type: Type): number {
 
 function build(schema: Structural, resource: boolean, name: string): Type | undefined {
   if (schema.intOrString)
-    return { kind: 'simple', name: 'dyn', maxElements: schema.props.maxLength ?? MOST_BYTES - 2, minSize: 1 }
+    return {
+      kind: 'simple',
+      name: 'dyn',
+      maxElements: schema.props.maxLength ?? MOST_BYTES - 2,
+      minSize: 1,
+      intOrString: true,
+    }
   switch (schema.type) {
     case 'array':
       return arrayType(schema, name)

@@ -4,7 +4,14 @@ import type { Value } from './values.ts'
 import { isReserved } from './words.ts'
 
 export type Type =
-  | { readonly kind: 'simple'; readonly name: SimpleName; readonly maxElements?: number; readonly minSize?: number }
+  | {
+      readonly kind: 'simple'
+      readonly name: SimpleName
+      readonly maxElements?: number
+      readonly minSize?: number
+      /** Of a dynamic one: only integers and texts are values of it. */
+      readonly intOrString?: true
+    }
   | { readonly kind: 'list'; readonly items: Type; readonly maxElements?: number; readonly minSize?: number }
   | {
       readonly kind: 'map'

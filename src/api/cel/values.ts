@@ -167,6 +167,8 @@ export function wrap(json: Json | undefined, type: Type): Value {
         throw new CelError('invalid data, expected a map for the provided schema with type=object')
       return mapFromJson(json as JsonObject, type.value)
     case 'simple':
+      if (type.intOrString === true && !isIntOrString(json))
+        throw new CelError('invalid data, expected XIntOrString value to be either a string or integer')
       return wrapSimple(json, type.name)
     default:
       return wrapSimple(json, 'dyn')
@@ -205,6 +207,8 @@ function wrapSimple(json: Json, name: string): Value {
       return wrapDynamic(json)
   }
 }
+
+const isIntOrString = (json: Json) => typeof json === 'string' || typeof json === 'bigint' || Number.isInteger(json)
 
 const notA = (wanted: string, json: Json) => new CelError(`invalid data, expected ${wanted}, got ${goTypeOf(json)}`)
 
