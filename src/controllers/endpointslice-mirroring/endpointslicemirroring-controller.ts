@@ -11,7 +11,7 @@ import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { servicesResource } from '../endpoints/service-pods-and-ports.ts'
 import { managedByLabel, serviceNameLabel } from '../endpointslice/distribute-endpoints.ts'
-import { createExpectations } from '../pods/expectations.ts'
+import { createSliceTracker } from '../endpointslice/slice-tracker.ts'
 import { managedByMirroring, planMirror, wantsMirror } from './mirrored-slices.ts'
 
 const endpointsResource = { group: '', version: 'v1', resource: 'endpoints' }
@@ -26,7 +26,9 @@ export function createEndpointSliceMirroringController(context: ControllerContex
   const slices = informers.informer<EndpointSlice>(slicesResource)
   const queue = createWorkQueue<string>(runtime, 'endpoint_slice_mirroring')
   const recorder = createEventRecorder(runtime, client, { component: 'endpoint-slice-mirroring-controller' })
-  const expectations = createExpectations(runtime.clock)
+  const tracker = createSliceTracker(runtime.clock)
+  /** What the informer told of slices while those of their Endpoints were being written: judged when the answers are there. */
+  const heard = new Map<string, (() => void)[]>()
   const mirroredBy = ({ metadata }: KubeObject): readonly string[] => {
     const name = metadata.labels?.[serviceNameLabel]
     return name && metadata.labels?.[managedByLabel] === managedByMirroring ? [`${metadata.namespace}/${name}`] : []
@@ -35,40 +37,45 @@ export function createEndpointSliceMirroringController(context: ControllerContex
   async function sync(key: string): Promise<void> {
     const own = endpoints.store.get(key)
     const service = services.store.get(key)
-    const existing = slices.store
-      .byIndex(mirrorIndex, key)
-      .filter((slice) => slice.metadata.deletionTimestamp === undefined)
+    const all = slices.store.byIndex(mirrorIndex, key)
+    const existing = all.filter((slice) => slice.metadata.deletionTimestamp === undefined)
     const mirrors =
       own !== undefined && wantsMirror(own) && service !== undefined && service.spec?.selector === undefined
-    if (!mirrors) return removeAll(existing)
+    if (!mirrors) return removeAll(own, existing)
     // What was made and not seen yet would be made twice.
-    if (!expectations.satisfied(own)) return
+    if (tracker.isBehind(own, all)) return
     const { create, update, remove, skipped } = planMirror(own, existing)
     if (skipped > 0) {
       const message = `A max of 1000 addresses can be mirrored to EndpointSlices per Endpoints subset. ${skipped} addresses were skipped`
       recorder.event(own, 'Warning', 'TooManyAddressesToMirror', message)
     }
     const resource = client.resource<EndpointSlice>(slicesResource).namespace(own.metadata.namespace ?? '')
-    expectations.expectCreations(own, create.length)
+    heard.set(key, [])
     await Promise.all([
-      ...create.map((slice) =>
-        resource.create(slice).catch((error) => {
-          expectations.creationObserved(own)
-          throw error
-        }),
-      ),
-      ...update.map((slice) => resource.update(slice)),
-      removeAll(remove),
-    ])
+      ...create.map(async (slice) => tracker.wrote(own, await resource.create(slice))),
+      ...update.map(async (slice) => tracker.wrote(own, await resource.update(slice))),
+      removeAll(own, remove),
+    ]).finally(() => {
+      const events = heard.get(key) ?? []
+      heard.delete(key)
+      for (const judge of events) judge()
+    })
   }
 
-  async function removeAll(all: readonly EndpointSlice[]): Promise<void> {
+  async function removeAll(own: Endpoints | undefined, all: readonly EndpointSlice[]): Promise<void> {
     await Promise.all(
-      all.map(async ({ metadata }) => {
-        const resource = client.resource<EndpointSlice>(slicesResource).namespace(metadata.namespace ?? '')
-        await resource.delete(metadata.name ?? '').catch((error) => {
-          if (!isNotFound(error)) throw error
-        })
+      all.map(async (slice) => {
+        const { namespace = '', name = '' } = slice.metadata
+        if (own !== undefined) tracker.deletes(own, slice)
+        await client
+          .resource<EndpointSlice>(slicesResource)
+          .namespace(namespace)
+          .delete(name)
+          .catch((error) => {
+            if (isNotFound(error)) return
+            if (own !== undefined) tracker.keeps(own, slice)
+            throw error
+          })
       }),
     )
   }
@@ -78,20 +85,25 @@ export function createEndpointSliceMirroringController(context: ControllerContex
     async start() {
       slices.addIndex(mirrorIndex, mirroredBy)
       const enqueue = (object: KubeObject) => queue.add(objectKey(object))
-      const made = (slice: EndpointSlice) => {
+      endpoints.addHandlers({ deleted: (own) => tracker.forget(own) })
+      const enqueueMirrored = (slice: EndpointSlice, type: 'changed' | 'gone') => {
         for (const key of mirroredBy(slice)) {
-          const own = endpoints.store.get(key)
-          if (own !== undefined) expectations.creationObserved(own)
-          queue.add(key)
+          const judge = () => {
+            const own = endpoints.store.get(key)
+            if (own === undefined || tracker.isNews(own, slice, type)) queue.add(key)
+          }
+          const waiting = heard.get(key)
+          if (waiting === undefined) judge()
+          else waiting.push(judge)
         }
-      }
-      endpoints.addHandlers({ deleted: (own) => expectations.forget(own) })
-      const enqueueMirrored = (slice: EndpointSlice) => {
-        for (const key of mirroredBy(slice)) queue.add(key)
       }
       for (const informer of [endpoints, services])
         informer.addHandlers({ added: enqueue, updated: (_, object) => enqueue(object), deleted: enqueue })
-      slices.addHandlers({ added: made, updated: (_, slice) => enqueueMirrored(slice), deleted: enqueueMirrored })
+      slices.addHandlers({
+        added: (slice) => enqueueMirrored(slice, 'changed'),
+        updated: (_, slice) => enqueueMirrored(slice, 'changed'),
+        deleted: (slice) => enqueueMirrored(slice, 'gone'),
+      })
       await Promise.all([endpoints, services, slices].map((informer) => informer.whenSynced(signal)))
       runWorkers(runtime, queue, context.concurrentSyncs ?? workers, sync, signal)
     },
