@@ -14,7 +14,7 @@ import type { Runtime } from '../../base/runtime.ts'
 import type { KeyValue, Storage, StorageEvent } from '../../storage/storage.ts'
 import { prefixEnd } from '../../storage/tables.ts'
 import { type CacheEntry, createEntry, decodeStored, type Encoded, type EntryOptions, encodeStored } from './entry.ts'
-import { createEntryMemory } from './entry-memory.ts'
+import { createEntryMemory, createWrittenMemory } from './entry-memory.ts'
 import { createRecent } from './recent.ts'
 import { createResourceCache, type OwnedResourceCache, type ResourceCache } from './resource.ts'
 
@@ -60,6 +60,7 @@ export async function createCaches(runtime: Runtime, storage: Storage, options: 
     recent: createRecent(RECENT_OBJECTS),
     ...(options.shared === undefined ? {} : { shared: options.shared }),
   }
+  const writtenMemory = createWrittenMemory()
   const resources = new Map<string, OwnedResourceCache>()
   /** Those the commit at hand has changed. */
   const touched = new Set<OwnedResourceCache>()
@@ -146,7 +147,7 @@ export async function createCaches(runtime: Runtime, storage: Storage, options: 
     },
     resource,
     encode(object: SpecAndStatus, parts) {
-      const value = encodeStored(object, parts)
+      const value = encodeStored(object, parts, writtenMemory(object.kind ?? ''))
       // A write that failed leaves its own behind: the oldest goes.
       if (written.size >= MOST_WRITTEN) written.delete(written.keys().next().value as Uint8Array)
       written.set(value, { object, spec: parts?.written(object.spec, jsonText) })

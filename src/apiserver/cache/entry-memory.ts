@@ -1,4 +1,5 @@
 /** What the entries of one server's caches share. */
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 
 /**
  * Memory for bytes that are kept: many small ones share one allocation, which costs the machine less than one for each. A
@@ -14,19 +15,29 @@ export interface EntryMemory {
 }
 
 export function createEntryMemory(): EntryMemory {
+  return { lastHead: Buffer.alloc(0), allocate: createSlabs() }
+}
+
+/**
+ * Memory for what is written, by kind: objects of one kind live about as long as one another. Beside Pods and Leases, whose revisions go, the
+ * bytes of an Event, which stays as it was made, would take three times their size.
+ */
+export function createWrittenMemory(): (kind: string) => EntryMemory['allocate'] {
+  const slabs = new Map<string, EntryMemory['allocate']>()
+  return (kind) => getOrInsertComputed(slabs, kind, createSlabs)
+}
+
+function createSlabs(): EntryMemory['allocate'] {
   let slab = Buffer.alloc(0)
   let used = 0
-  return {
-    lastHead: Buffer.alloc(0),
-    allocate(size) {
-      if (size > SLAB_BYTES / 4) return Buffer.allocUnsafeSlow(size)
-      if (used + size > slab.length) {
-        slab = Buffer.allocUnsafeSlow(SLAB_BYTES)
-        used = 0
-      }
-      const bytes = slab.subarray(used, used + size)
-      used += size
-      return bytes
-    },
+  return (size) => {
+    if (size > SLAB_BYTES / 4) return Buffer.allocUnsafeSlow(size)
+    if (used + size > slab.length) {
+      slab = Buffer.allocUnsafeSlow(SLAB_BYTES)
+      used = 0
+    }
+    const bytes = slab.subarray(used, used + size)
+    used += size
+    return bytes
   }
 }

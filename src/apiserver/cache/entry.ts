@@ -61,11 +61,22 @@ const METADATA = Buffer.from('"metadata":{')
 const MANAGED_FIELDS = Buffer.from('"managedFields":')
 
 /** The bytes to store: the object without resourceVersion, with kind, apiVersion and metadata in front. */
-export function encodeStored(object: KubeObject, parts: Parts = noParts): Uint8Array {
-  if (isStoredForm(object)) return Buffer.from(storedText(object, parts))
+export function encodeStored(
+  object: KubeObject,
+  parts?: Parts,
+  allocate: EntryMemory['allocate'] = Buffer.allocUnsafe,
+): Uint8Array {
+  const text = textToStore(object, parts)
+  const bytes = allocate(Buffer.byteLength(text))
+  bytes.write(text)
+  return bytes
+}
+
+function textToStore(object: KubeObject, parts: Parts = noParts): string {
+  if (isStoredForm(object)) return storedText(object, parts)
   const { kind, apiVersion, metadata, ...rest } = object
   const { resourceVersion: _, ...stored } = metadata ?? {}
-  return Buffer.from(jsonText({ kind, apiVersion, metadata: stored, ...rest }))
+  return jsonText({ kind, apiVersion, metadata: stored, ...rest })
 }
 
 function isStoredForm(object: KubeObject): boolean {
