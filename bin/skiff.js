@@ -25,10 +25,10 @@ const PRETENURING = '--no-allocation-site-pretenuring'
 
 /**
  * glibc keeps what was freed: in an arena of its own for each thread, and below a threshold that grows with what is freed. What is outside of
- * V8's heap comes and goes here in pieces of 16 and 64 KiB. One arena, and a fixed threshold from which memory is the machine's again,
+ * V8's heap comes and goes here in pieces of 16 to 128 KiB. One arena, and a fixed threshold from which memory is the machine's again,
  * hold a tenth less. Other C libraries do not read this.
  */
-const MALLOC = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '262144', MALLOC_MMAP_THRESHOLD_: '65536' }
+const MALLOC = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '262144', MALLOC_MMAP_THRESHOLD_: '262144' }
 
 const SETTINGS = ['--disable-warning=ExperimentalWarning', PRETENURING]
 

@@ -29,7 +29,7 @@ launch() {
   fi
   export SKIFF_REEXECUTED=1 SKIFF_PARENT="$PPID"
   # See bin/skiff.js.
-  export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}" MALLOC_TRIM_THRESHOLD_="${MALLOC_TRIM_THRESHOLD_:-262144}" MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-65536}"
+  export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}" MALLOC_TRIM_THRESHOLD_="${MALLOC_TRIM_THRESHOLD_:-262144}" MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-262144}"
   # V8's young generation of 6 MiB at most, instead of 48: a fifth less memory under load, for 3% more of the processor.
   set -- "$node" --disable-warning=ExperimentalWarning --no-allocation-site-pretenuring --max-semi-space-size=2 "$root/bin/skiff.js" run-as "$name" "$@"
   # etcd's Node ends when kube-apiserver has its port; this shell stays, and starts it again when kube-apiserver, which then holds the

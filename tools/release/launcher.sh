@@ -39,7 +39,7 @@ if [ -e "$here/libstdc++.so.6" ]; then
   [ -z "$found" ] && export LD_LIBRARY_PATH="$here${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 fi
 # Memory that was freed goes back to the machine (see bin/skiff.js of the package).
-export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}" MALLOC_TRIM_THRESHOLD_="${MALLOC_TRIM_THRESHOLD_:-262144}" MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-65536}"
+export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}" MALLOC_TRIM_THRESHOLD_="${MALLOC_TRIM_THRESHOLD_:-262144}" MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-262144}"
 set -- "$here/node" --disable-warning=ExperimentalWarning --no-allocation-site-pretenuring ${young:+"$young"} "$here/skiff.mjs" "$@"
 # etcd's Node ends when kube-apiserver has its port; this shell stays, and starts it again when kube-apiserver, which then holds the
 # other end of what is read here, is gone (src/envtest/hand-over.ts).
