@@ -73,15 +73,14 @@ export function collectWhenQuiet(clock: Clock, process: CollectedProcess = thisP
   }
 }
 
-/** A heap that has nothing to allocate does not notice that it is to collect. */
-const NOTICED_ELEMENTS = 2 ** 18
+/** A heap in which nothing is allocated does not notice that it is to collect. V8 looks after such a one by itself. */
 const GIVE_UP_MS = 10_000
 
 /**
  * The collection is V8's usual one, most of which other threads do while this one works; a call of `gc` would hold it up five times as
  * long. It is begun by a limit set lower for the moment, and gives back as many pages as it can by a setting for small memory.
  */
-export function thisProcess(clock: Clock): CollectedProcess {
+export function thisProcess(clock: Pick<Clock, 'setTimer'>): CollectedProcess {
   return {
     processorSeconds() {
       const { user, system } = process.cpuUsage()
@@ -107,7 +106,6 @@ export function thisProcess(clock: Clock): CollectedProcess {
         observer.observe({ entryTypes: ['gc'] })
         setFlagsFromString('--optimize-for-size')
         setFlagsFromString('--incremental-marking-hard-trigger=1')
-        void new Array(NOTICED_ELEMENTS).fill(0)
       }),
   }
 }

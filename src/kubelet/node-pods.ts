@@ -14,6 +14,7 @@ import { createActiveDeadlines } from './active-deadline.ts'
 import { adoptedPod, hasRun } from './adopted-pod.ts'
 import { createReferences } from './configmaps-and-secrets.ts'
 import { collectContainers } from './container-gc.ts'
+import { createWaitingForDevices } from './device-plugins/waiting-for-devices.ts'
 import { createDeviceClaims } from './dra/device-claims.ts'
 import { createEvictedPods } from './eviction/evicted-pods.ts'
 import { createEvictionManager, type EvictionOptions } from './eviction/eviction-manager.ts'
@@ -28,7 +29,7 @@ import { createNodeEvents } from './node-events.ts'
 import { removeOrphans } from './orphaned-pods.ts'
 import { createPleg } from './pleg.ts'
 import { isTerminalPhase, namespaceOf, type Pod, reachOf, specOf, uidOf } from './pod.ts'
-import { type AdmissionRefusal, admissionRefusal, createAllocations } from './pod-admission.ts'
+import { type AdmissionRefusal, admissionRefusal, createAllocations, groupsPolicyRefusal } from './pod-admission.ts'
 import { createPodCache, type RuntimePodStatus } from './pod-cache.ts'
 import { createPodCertificates } from './pod-certificates.ts'
 import type { PodConfigHandler, PodOperation } from './pod-config.ts'
@@ -190,8 +191,18 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       for (const uid of uids) sync(uid)
     },
   })
-  /** By uid: pods whose devices are being asked for. */
-  const awaitingDevices = new Set<string>()
+  const waitingForDevices = held.add(
+    createWaitingForDevices({
+      devices,
+      pod(uid) {
+        const pod = pods.get(uid)
+        return pod && resizes.accept(pod)
+      },
+      signal,
+      start: (pod) => workers.update({ pod, type: 'create' }),
+      reject,
+    }),
+  )
   const deviceClaims = createDeviceClaims(client, machine?.preparedClaims)
   const starter = held.add(
     createContainerStarter({
@@ -380,7 +391,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       ? undefined
       : (eviction?.refusal(pod) ??
         sysctlRefusal(pod, options.allowedUnsafeSysctls) ??
-        unsupported(pod) ??
+        groupsPolicyRefusal(pod, machine?.knowsStrictGroups() !== false) ??
         devices?.reserve(pod))
     if (!known && refusal === undefined) {
       const own = admissionRefusal(pod, options.node() ?? options.ownNode(), allocatable, allocations, devices?.offers)
@@ -392,22 +403,10 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     else reject(pod, refusal)
   }
 
-  /** Once its devices are there. */
   function admit(pod: Pod): void {
-    const uid = uidOf(pod)
     const own = resizes.accept(pod)
     if (!isTerminalPhase(pod.status?.phase)) allocations.add(own)
-    if (devices?.isReserved(uid) !== true) {
-      workers.update({ pod: own, type: 'create' })
-      return
-    }
-    awaitingDevices.add(uid)
-    void devices.allocate(own).then((refused) => {
-      const now = pods.get(uid)
-      if (!awaitingDevices.delete(uid) || now === undefined || signal.aborted) return
-      if (refused === undefined) workers.update({ pod: resizes.accept(now), type: 'create' })
-      else reject(now, refused)
-    })
+    waitingForDevices.begin(own)
   }
 
   function reject(pod: Pod, { reason, message }: AdmissionRefusal): void {
@@ -424,22 +423,14 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     staticPods.reconcile(pod)
   }
 
-  function unsupported(pod: Pod): AdmissionRefusal | undefined {
-    if (specOf(pod).securityContext?.supplementalGroupsPolicy !== 'Strict' || machine?.knowsStrictGroups() !== false)
-      return undefined
-    const reason = 'SupplementalGroupsPolicyNotSupported'
-    return { reason, message: 'SupplementalGroupsPolicy=Strict is not supported in this node' }
-  }
-
   function handle(operation: PodOperation, pod: Pod, observed: Pod): void {
     if (isMirrorPod(pod)) staticPods.handleMirror(operation, pod, observed)
     else handleOwn(operation, pod, observed)
   }
 
   function handleOwn(operation: PodOperation, pod: Pod, observed: Pod): void {
-    if (preemption.isUnderWay(uidOf(pod)) || awaitingDevices.has(uidOf(pod))) {
+    if (preemption.isUnderWay(uidOf(pod)) || waitingForDevices.has(uidOf(pod))) {
       if (operation === 'REMOVE') {
-        awaitingDevices.delete(uidOf(pod))
         pods.delete(uidOf(pod))
         forget(uidOf(pod))
       } else pods.set(pod)

@@ -184,6 +184,13 @@ function hostPortsOf(pod: Pod): readonly HostPort[] {
   return found
 }
 
+/** `knowsStrict`: what runs containers can keep them to the groups that the pod names. */
+export function groupsPolicyRefusal(pod: Pod, knowsStrict: boolean): AdmissionRefusal | undefined {
+  if (specOf(pod).securityContext?.supplementalGroupsPolicy !== 'Strict' || knowsStrict) return undefined
+  const reason = 'SupplementalGroupsPolicyNotSupported'
+  return { reason, message: 'SupplementalGroupsPolicy=Strict is not supported in this node' }
+}
+
 function portRefusal(pod: Pod, others: Allocations): AdmissionRefusal | undefined {
   const wanted = hostPortsOf(pod)
   if (wanted.length === 0) return undefined

@@ -1,7 +1,20 @@
 /** Claims of devices. */
 
+import type { Fields } from '../../../src/api/object.ts'
 import { on, pod, rm, running, waitUnsched } from '../objects.ts'
-import type { Story } from '../story.ts'
+import type { Scene, Story } from '../story.ts'
+
+const FROM_TEMPLATE = { resourceClaimTemplateName: 't' }
+
+/** A pod whose container uses a claim. */
+const claiming = (s: Scene, name: string, claim: Fields) =>
+  pod(
+    name,
+    on(s, {
+      resourceClaims: [{ name: 'c', ...claim }],
+      containers: [{ name: 'c', image: 'i', resources: { claims: [{ name: 'c' }] } }],
+    }),
+  )
 
 export const devicesStories = {
   'dra-claims': {
@@ -22,16 +35,7 @@ export const devicesStories = {
           spec: { devices: { requests: [{ name: 'r', exactly: { deviceClassName: `${s.ns}-c` } }] } },
         },
       })
-      await s.create(
-        'pods',
-        pod(
-          'p',
-          on(s, {
-            resourceClaims: [{ name: 'c', resourceClaimTemplateName: 't' }],
-            containers: [{ name: 'c', image: 'i', resources: { claims: [{ name: 'c' }] } }],
-          }),
-        ),
-      )
+      await s.create('pods', claiming(s, 'p', FROM_TEMPLATE))
       await waitUnsched(s, 'p')
       await s.pause(1000)
       await s.create('resourceslices', {
@@ -46,16 +50,7 @@ export const devicesStories = {
         },
       })
       await s.untilObj('pods', 'p', running)
-      await s.create(
-        'pods',
-        pod(
-          'q',
-          on(s, {
-            resourceClaims: [{ name: 'c', resourceClaimTemplateName: 't' }],
-            containers: [{ name: 'c', image: 'i', resources: { claims: [{ name: 'c' }] } }],
-          }),
-        ),
-      )
+      await s.create('pods', claiming(s, 'q', FROM_TEMPLATE))
       await waitUnsched(s, 'q')
       await s.del('pods', 'p')
       await s.untilObj('pods', 'q', running)
@@ -72,14 +67,7 @@ export const devicesStories = {
         metadata: { name: `${s.ns}-c` },
         spec: {},
       })
-      const use = (n: string) =>
-        pod(
-          n,
-          on(s, {
-            resourceClaims: [{ name: 'c', resourceClaimName: 'k' }],
-            containers: [{ name: 'c', image: 'i', resources: { claims: [{ name: 'c' }] } }],
-          }),
-        )
+      const use = (n: string) => claiming(s, n, { resourceClaimName: 'k' })
       await s.create('pods', use('early'))
       await waitUnsched(s, 'early')
       await s.create('resourceclaims', {

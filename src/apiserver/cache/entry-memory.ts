@@ -6,6 +6,8 @@ import { getOrInsertComputed } from '../../base/get-or-insert.ts'
  * slab lives as long as anything in it, so it is small.
  */
 const SLAB_BYTES = 16 * 1024
+/** Of a kind, since of most of a thousand kinds there are few objects. */
+const FIRST_BYTES = 1024
 
 export interface EntryMemory {
   /** Bytes with arbitrary content. */
@@ -24,16 +26,17 @@ export function createEntryMemory(): EntryMemory {
  */
 export function createWrittenMemory(): (kind: string) => EntryMemory['allocate'] {
   const slabs = new Map<string, EntryMemory['allocate']>()
-  return (kind) => getOrInsertComputed(slabs, kind, createSlabs)
+  return (kind) => getOrInsertComputed(slabs, kind, () => createSlabs(FIRST_BYTES))
 }
 
-function createSlabs(): EntryMemory['allocate'] {
+/** `first`: bytes of the first, from which they double. */
+function createSlabs(first = SLAB_BYTES): EntryMemory['allocate'] {
   let slab = Buffer.alloc(0)
   let used = 0
   return (size) => {
     if (size > SLAB_BYTES / 4) return Buffer.allocUnsafeSlow(size)
     if (used + size > slab.length) {
-      slab = Buffer.allocUnsafeSlow(SLAB_BYTES)
+      slab = Buffer.allocUnsafeSlow(Math.min(SLAB_BYTES, Math.max(first, slab.length * 2, size)))
       used = 0
     }
     const bytes = slab.subarray(used, used + size)
