@@ -9,8 +9,13 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { busyboxArchive, type ContainerMachine, startContainerMachine, until } from '../containers/stage.ts'
-import { lacks } from '../machine.ts'
+import {
+  busyboxArchive,
+  type ContainerMachine,
+  startContainerMachine,
+  until,
+  withoutContainers,
+} from '../containers/stage.ts'
 import { withoutGo } from '../software/modules.ts'
 import { command } from '../software/programs.ts'
 
@@ -122,7 +127,7 @@ const autoscaler = {
   },
 }
 
-describe('metrics-server beside skiff', { skip: withoutGo || lacks.containers() }, () => {
+describe('metrics-server beside skiff', { skip: withoutGo || withoutContainers }, () => {
   let machine: ContainerMachine
   let server: ChildProcess | undefined
   let log = ''

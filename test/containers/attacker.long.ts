@@ -3,8 +3,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { lacks } from '../machine.ts'
-import { busyboxArchive, type ContainerMachine, startContainerMachine, until } from './stage.ts'
+import { busyboxArchive, type ContainerMachine, startContainerMachine, until, withoutContainers } from './stage.ts'
 import { IMAGE, LINKED, NODE, pod, podWithPrograms } from './traffic.ts'
 
 /** Asks a kubelet's server for its pods, as nobody and then with the pod's own token. */
@@ -20,7 +19,7 @@ const ASK_KUBELET = `
   })
   ask({}).then(async (nobody) => console.log(nobody, await ask({ authorization: 'Bearer ' + token })))`
 
-describe('an attacker on real nodes', { skip: lacks.containers() }, () => {
+describe('an attacker on real nodes', { skip: withoutContainers }, () => {
   let machine: ContainerMachine
   const field = (name: string, path: string) => machine.kubectl('get', 'pod', name, '-o', `jsonpath=${path}`).stdout
   const ready = (name: string) =>

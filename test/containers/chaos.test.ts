@@ -12,8 +12,7 @@ import { join } from 'node:path'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { seededRandom } from '../../src/base/random.ts'
-import { lacks } from '../machine.ts'
-import { busyboxArchive, type ContainerMachine, startContainerMachine, until } from './stage.ts'
+import { busyboxArchive, type ContainerMachine, startContainerMachine, until, withoutContainers } from './stage.ts'
 import { groupNames, groupsLeft, traces } from './traces.ts'
 import { IMAGE, service } from './traffic.ts'
 
@@ -97,7 +96,7 @@ const LOOKS: Readonly<Record<string, string>> = {
   bundles: 'ls /run/containerd/io.containerd.runtime.v2.task/k8s.io',
 }
 
-describe('a node in chaos', { skip: lacks.containers() }, () => {
+describe('a node in chaos', { skip: withoutContainers }, () => {
   let machine: ContainerMachine
   let untouched: ReturnType<typeof traces>
   let atRest: Readonly<Record<string, string>>

@@ -7,14 +7,13 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { lacks } from '../machine.ts'
 import { startMachineWithServer } from './clients/machine-with-server.ts'
-import type { ContainerMachine } from './stage.ts'
+import { type ContainerMachine, withoutContainers } from './stage.ts'
 
 const run = promisify(execFile)
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-describe('sessions by further clients', { skip: lacks.containers() }, () => {
+describe('sessions by further clients', { skip: withoutContainers }, () => {
   let machine: ContainerMachine
   const folder = mkdtempSync(join(tmpdir(), 'skiff-clients-'))
   before(async () => {

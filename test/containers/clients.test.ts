@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { lacks } from '../machine.ts'
 import { startMachineWithServer } from './clients/machine-with-server.ts'
-import type { ContainerMachine } from './stage.ts'
+import { type ContainerMachine, withoutContainers } from './stage.ts'
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const binary = at('../../interop/bin/streams.test')
@@ -20,7 +19,7 @@ const GO = {
   TestLogsAreFollowed: 'logs are followed',
 }
 
-describe('sessions by published clients', { skip: lacks.containers() }, () => {
+describe('sessions by published clients', { skip: withoutContainers }, () => {
   let machine: ContainerMachine
   before(async () => {
     machine = await startMachineWithServer()

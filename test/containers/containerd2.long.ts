@@ -7,8 +7,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { lacks } from '../machine.ts'
-import { busyboxArchive, type ContainerMachine, startContainerMachine, until } from './stage.ts'
+import { busyboxArchive, type ContainerMachine, startContainerMachine, until, withoutContainers } from './stage.ts'
 
 const IMAGE = 'example.test/busybox:1'
 const DRIVER = 'd.example.test'
@@ -27,7 +26,7 @@ function pod(name: string, container: object, spec: object = {}) {
   }
 }
 
-describe('containerd 2', { skip: without || lacks.containers() }, () => {
+describe('containerd 2', { skip: without || withoutContainers }, () => {
   let machine: ContainerMachine
   const field = (name: string, path: string) => machine.kubectl('get', 'pod', name, '-o', `jsonpath=${path}`).stdout
   const ready = (name: string) =>

@@ -5,8 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { lacks } from '../machine.ts'
-import { busyboxArchive, type ContainerMachine, startContainerMachine, until } from './stage.ts'
+import { busyboxArchive, type ContainerMachine, startContainerMachine, until, withoutContainers } from './stage.ts'
 
 const IMAGE = 'example.test/busybox:1'
 const DRIVER = 'd.example.test'
@@ -20,7 +19,7 @@ function pod(name: string, volume: object) {
   return { kind: 'Pod', apiVersion: 'v1', metadata: { name }, spec }
 }
 
-describe('volumes of a CSI driver', { skip: lacks.containers() }, () => {
+describe('volumes of a CSI driver', { skip: withoutContainers }, () => {
   let machine: ContainerMachine
   let running: ChildProcess | undefined
   const field = (name: string, path: string) => machine.kubectl('get', 'pod', name, '-o', `jsonpath=${path}`).stdout

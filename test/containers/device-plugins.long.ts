@@ -8,8 +8,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { lacks } from '../machine.ts'
-import { busyboxArchive, type ContainerMachine, startContainerMachine, until } from './stage.ts'
+import { busyboxArchive, type ContainerMachine, startContainerMachine, until, withoutContainers } from './stage.ts'
 
 const IMAGE = 'example.test/busybox:1'
 const RESOURCE = 'example.test/gadget'
@@ -32,7 +31,7 @@ function pod(name: string, gadgets: number, spec: object = {}) {
   }
 }
 
-describe('a device plugin', { skip: lacks.containers() }, () => {
+describe('a device plugin', { skip: withoutContainers }, () => {
   let machine: ContainerMachine
   let plugin: ChildProcess | undefined
   let asked: string[] = []

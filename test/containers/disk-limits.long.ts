@@ -1,8 +1,7 @@
 /** Limits of single pods on the disk of a real node: who uses more is evicted, in the kubelet's words. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { lacks } from '../machine.ts'
-import { busyboxArchive, type ContainerMachine, startContainerMachine, until } from './stage.ts'
+import { busyboxArchive, type ContainerMachine, startContainerMachine, until, withoutContainers } from './stage.ts'
 
 const IMAGE = 'example.test/busybox:1'
 const filling = (...files: string[]) => [
@@ -26,7 +25,7 @@ function pod(name: string, containers: readonly object[], emptyDir: object = {})
   return { kind: 'Pod', apiVersion: 'v1', metadata: { name }, spec }
 }
 
-describe('limits on disk', { skip: lacks.containers() }, () => {
+describe('limits on disk', { skip: withoutContainers }, () => {
   let machine: ContainerMachine
   const field = (name: string, path: string) => machine.kubectl('get', 'pod', name, '-o', `jsonpath=${path}`).stdout
 

@@ -6,8 +6,7 @@ import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { lacks } from '../machine.ts'
-import { busyboxArchive, type ContainerMachine, startContainerMachine, until } from './stage.ts'
+import { busyboxArchive, type ContainerMachine, startContainerMachine, until, withoutContainers } from './stage.ts'
 import { traces } from './traces.ts'
 import { ASK, ECHO, IMAGE, LINKED, NODE, pod, podWithPrograms, service, WHO, wget, who } from './traffic.ts'
 
@@ -20,7 +19,7 @@ const SERVE = `${WHO}; exec sleep 99999`
 const FIRST = 'ping -6 -c 1 -W 2 $GATEWAY > /dev/null && echo answered || echo lost'
 const GATEWAY = { env: [{ name: 'GATEWAY', value: 'fd00:10:244::1' }] }
 
-describe('both address families', { skip: lacks.containers() }, () => {
+describe('both address families', { skip: withoutContainers }, () => {
   let machine: ContainerMachine
   let untouched: ReturnType<typeof traces>
   const field = (kind: string, name: string, path: string) =>

@@ -5,8 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { lacks } from '../machine.ts'
-import { busyboxArchive, type ContainerMachine, startContainerMachine, until } from './stage.ts'
+import { busyboxArchive, type ContainerMachine, startContainerMachine, until, withoutContainers } from './stage.ts'
 
 const IMAGE = 'example.test/busybox:1'
 const ADDRESS = '10.99.0.1'
@@ -62,7 +61,7 @@ topologyManagerPolicy: restricted
 unheardOf: 1
 `
 
-describe('a kubelet of real containers as a process of its own', { skip: lacks.containers() }, () => {
+describe('a kubelet of real containers as a process of its own', { skip: withoutContainers }, () => {
   let machine: ContainerMachine
   let kubelet: ChildProcess | undefined
   let log = ''

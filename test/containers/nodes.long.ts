@@ -1,12 +1,11 @@
 /** How nodes in namespaces end when nothing tells them to. Each test goes on where the one before it ended. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { lacks } from '../machine.ts'
-import { busyboxArchive, type ContainerMachine, startContainerMachine, until } from './stage.ts'
+import { busyboxArchive, type ContainerMachine, startContainerMachine, until, withoutContainers } from './stage.ts'
 import { groupNames, groupsLeft, traces } from './traces.ts'
 import { IMAGE, pod, sh } from './traffic.ts'
 
-describe('nodes that are killed', { skip: lacks.containers() }, () => {
+describe('nodes that are killed', { skip: withoutContainers }, () => {
   let machine: ContainerMachine
   let untouched: ReturnType<typeof traces>
   let groups: readonly string[]

@@ -3,12 +3,11 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { lacks } from '../machine.ts'
-import { busyboxArchive, type ContainerMachine, startContainerMachine, until } from './stage.ts'
+import { busyboxArchive, type ContainerMachine, startContainerMachine, until, withoutContainers } from './stage.ts'
 import { groupNames, groupsLeft, traces } from './traces.ts'
 import { IMAGE, pod, service, WHO, wget, who } from './traffic.ts'
 
-describe('several nodes on one machine', { skip: lacks.containers() }, () => {
+describe('several nodes on one machine', { skip: withoutContainers }, () => {
   let machine: ContainerMachine
   let untouched: ReturnType<typeof traces>
   let groups: readonly string[]

@@ -1,8 +1,7 @@
 /** NetworkPolicies between real containers, on a machine of its own. Each test goes on where the one before it ended. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { lacks } from '../machine.ts'
-import { busyboxArchive, type ContainerMachine, startContainerMachine, until } from './stage.ts'
+import { busyboxArchive, type ContainerMachine, startContainerMachine, until, withoutContainers } from './stage.ts'
 import { IMAGE, LINKED, NODE, pod, podWithPrograms, service, WHO, wget, who } from './traffic.ts'
 
 const policy = (name: string, app: string, spec: object) => ({
@@ -12,7 +11,7 @@ const policy = (name: string, app: string, spec: object) => ({
   spec: { podSelector: { matchLabels: { app } }, ...spec },
 })
 
-describe('network policies', { skip: lacks.containers() }, () => {
+describe('network policies', { skip: withoutContainers }, () => {
   let machine: ContainerMachine
   const field = (name: string, path: string) => machine.kubectl('get', 'pod', name, '-o', `jsonpath=${path}`).stdout
   const isReady = (name: string) => field(name, '{.status.conditions[?(@.type=="Ready")].status}') === 'True'

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { lacks } from '../machine.ts'
-import { busyboxArchive, type ContainerMachine, startContainerMachine, until } from './stage.ts'
+import { busyboxArchive, type ContainerMachine, startContainerMachine, until, withoutContainers } from './stage.ts'
 
 const IMAGE = 'example.test/busybox:1'
 const sh = (script: string) => ['/bin/busybox', 'sh', '-c', script]
@@ -14,7 +13,7 @@ function pod(name: string, containers: readonly object[], spec: object = {}) {
   return { kind: 'Pod', apiVersion: 'v1', metadata: { name }, spec: { containers: whole, ...spec } }
 }
 
-describe('real containers', { skip: lacks.containers() }, () => {
+describe('real containers', { skip: withoutContainers }, () => {
   let machine: ContainerMachine
   const field = (name: string, path: string) => machine.kubectl('get', 'pod', name, '-o', `jsonpath=${path}`).stdout
   const ready = (name: string) =>

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { lacks } from '../machine.ts'
-import { busyboxArchive, type ContainerMachine, startContainerMachine, until } from './stage.ts'
+import { busyboxArchive, type ContainerMachine, startContainerMachine, until, withoutContainers } from './stage.ts'
 import { ASK, ECHO, IMAGE, LINKED, NODE, pod, podWithPrograms, service, WHO, wget, who } from './traffic.ts'
 
 /** The machine's own, which knows every name by the same address. */
@@ -33,7 +32,7 @@ function startNameServer(machine: ContainerMachine): void {
   assert.equal(started.status, 0, started.stderr)
 }
 
-describe('services', { skip: lacks.containers() }, () => {
+describe('services', { skip: withoutContainers }, () => {
   let machine: ContainerMachine
   const field = (name: string, path: string) => machine.kubectl('get', 'pod', name, '-o', `jsonpath=${path}`).stdout
   const ready = (name: string) =>

@@ -10,8 +10,13 @@ import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { writeTar } from '../../src/kubelet/images/tar.ts'
+import { kubectlPath, withoutKubectl } from '../kubectl.ts'
+import { lacks } from '../machine.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** For the `skip` option of a test with a machine: false, or why it cannot run. */
+export const withoutContainers: string | false = lacks.containers() || withoutKubectl
 const PATIENCE_MS = 120_000
 const BUILD_MS = 3_600_000
 
@@ -106,7 +111,7 @@ export async function startContainerMachine({
         timeout: PATIENCE_MS,
       }),
     )
-  const kubectl = (...args: readonly string[]) => run(join(root, 'interop/bin/kubectl'), ...args)
+  const kubectl = (...args: readonly string[]) => run(kubectlPath, ...args)
   await until('containerd answers', () => run('ctr', 'version').status === 0)
   return {
     directory,

@@ -4,8 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { lacks } from '../machine.ts'
-import { busyboxArchive, type ContainerMachine, startContainerMachine, until } from './stage.ts'
+import { busyboxArchive, type ContainerMachine, startContainerMachine, until, withoutContainers } from './stage.ts'
 import { IMAGE, LINKED, NODE, podWithPrograms } from './traffic.ts'
 
 const KUBECTL = join(process.cwd(), 'interop/bin/kubectl')
@@ -20,7 +19,7 @@ const SERVERS = `${LINKED}
   ${NODE} -e "require('node:net').createServer((socket) => socket.on('error', () => {}).pipe(socket)).listen(8081)" &
   exec httpd -f -p 8080`
 
-describe('sessions with real containers', { skip: lacks.containers() }, () => {
+describe('sessions with real containers', { skip: withoutContainers }, () => {
   let machine: ContainerMachine
   /** Of the process that is API server and kubelet. */
   let pid = ''
