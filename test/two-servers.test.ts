@@ -1,7 +1,7 @@
 /** Two API servers in one process, with different settings: neither sees anything of the other. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { builtinAdmissionPlugins } from '../src/apiserver/admission/plugins/index.ts'
+import { builtinAdmissionPlugins } from '../src/apiserver/admission/plugins/by-name.ts'
 import type { ApiServerOptions } from '../src/apiserver/server.ts'
 import { type SimulatedRuntime, simulatedRuntime } from '../src/base/simulated-runtime.ts'
 import { startTestApi, type TestAnswer, type TestApi } from './harness.ts'

@@ -4,12 +4,12 @@
  */
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import type { EagerHandler } from '../api/request.ts'
-import { isControl } from '../apiserver/request/info.ts'
+import { isControl } from '../apiserver/request/long-running.ts'
 import { type Clock, formatMicroTime, formatTime, sleep } from '../base/clock.ts'
 import { parseGoDurationMs } from '../base/go-duration.ts'
 import type { ManualTime } from '../base/manual-clock-runtime.ts'
 import { parseRfc3339 } from '../base/rfc3339.ts'
-import type { WatchTraffic } from '../http/watch.ts'
+import type { WatchTraffic } from '../http/watch-back-pressure.ts'
 import { StartError } from './errors.ts'
 
 /** `1h30m` as Go writes durations, or milliseconds. */

@@ -6,7 +6,7 @@ import { type AddressRange, readAddressRange } from '../kubelet/runtimes/simulat
 import type { SimulationResources } from '../kubelet/runtimes/simulated/simulated-answers.ts'
 import type { Stage } from '../kubelet/stages/stage-file.ts'
 import { StartError } from './errors.ts'
-import { type Manifest, manifestsOf } from './initial-objects.ts'
+import { type Manifest, manifestsOf } from './initial-crds-and-objects.ts'
 
 export interface SimulationOptions {
   /** The folder below which the files lie that pods' annotations name (docs/simulation.md). Default: none. */

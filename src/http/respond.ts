@@ -8,7 +8,7 @@ import { internalError, StatusError } from '../api/status.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { createGathering } from './gather.ts'
 import { listPieces, type Slices, sliced } from './slices.ts'
-import { createWatchWriter, type WatchTraffic, type WatchWriter } from './watch.ts'
+import { createWatchWriter, type WatchTraffic, type WatchWriter } from './watch-back-pressure.ts'
 
 /** What node:http's ServerResponse and node:http2's Http2ServerResponse have in common. */
 export interface Outgoing {

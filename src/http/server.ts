@@ -18,7 +18,7 @@ import { refusedHead, refuseHandshake, refuseMalformed } from './malformed.ts'
 import { answerOn, ServerResponse as PlainResponse } from './node-http.ts'
 import { hasBody, originForm, readBody, requestOf } from './receive.ts'
 import { createResponder, type Outgoing } from './respond.ts'
-import type { WatchTraffic } from './watch.ts'
+import type { WatchTraffic } from './watch-back-pressure.ts'
 import { asksForWebSocket, type Upgrade } from './websocket.ts'
 
 /** PEM. Without certificate and key, which come later, no connection comes about. */

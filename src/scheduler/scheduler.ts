@@ -22,6 +22,7 @@ import { createNodeSearch } from './find-nodes.ts'
 import { createImageIndex } from './image-locality.ts'
 import { namedNodes } from './node-affinity.ts'
 import { createCluster, type NodeInfo, sameNode } from './node-info.ts'
+import { foundOnNone, noneFits, noneOf, noVictims, preemptionHelpsNone } from './nodes-are-available-message.ts'
 import { createNominations } from './nominations.ts'
 import { isDeleting, sameForScheduling } from './pod-changes.ts'
 import { type PodInfo, podInfoOf } from './pod-info.ts'
@@ -30,7 +31,6 @@ import { choosePreemption } from './preemption.ts'
 import { DEFAULT_SCHEDULER, defaultProfile, type SchedulerProfile } from './profile.ts'
 import { createSchedulingQueue, type QueueTimes, USUAL_TIMES } from './queue.ts'
 import { createHints, type Refuser } from './queueing-hints.ts'
-import type { Refusal } from './refusal.ts'
 import { createGates } from './scheduling-gates.ts'
 import { createVolumeBinder } from './volume-binder.ts'
 import { createVolumeLimits } from './volume-limits.ts'
@@ -260,14 +260,13 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     }
     const profile = profileOf(info)
     if (profile.filters.includes('NodeAffinity') && namedNodes(info)?.size === 0) {
-      const message = `0/${all.length} nodes are available: pod affinity terms conflict. not found`
+      const message = foundOnNone(all.length, 'pod affinity terms conflict')
       refused(info, unschedulable(message), new Set(['NodeAffinity']))
       return
     }
     const claims = volumesOf(info.pod, volumes.view)
     if (claims !== undefined && 'reason' in claims) {
-      const message = `0/${all.length} nodes are available: ${claims.reason}. not found`
-      refused(info, unschedulable(message), new Set([claims.plugin]))
+      refused(info, unschedulable(foundOnNone(all.length, claims.reason)), new Set([claims.plugin]))
       return
     }
     const looksAtZones = profile.filters.includes('VolumeZone')
@@ -275,8 +274,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     const volumeLimitOn = claims && volumeLimits.limitOf(info)
     const wanted = devices.devicesOf(current)
     if (typeof wanted === 'string') {
-      const helpless = `0/${all.length} nodes are available: ${all.length} Preemption is not helpful for scheduling.`
-      const message = `0/${all.length} nodes are available: ${wanted}. preemption: ${helpless}`
+      const message = `${noneOf(all.length, wanted)} ${preemptionHelpsNone(all.length)}`
       refused(info, unschedulable(message), new Set(['DynamicResources']))
       return
     }
@@ -327,7 +325,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
         return refusal === undefined
       })
       if (fitting.length === 0) {
-        refused(info, unschedulable(`0/${count} nodes are available: ${summary(alone)}.`), pluginsOf(alone))
+        refused(info, unschedulable(noneFits(count, alone)), pluginsOf(alone))
         return undefined
       }
       const best = search.best(info, fitting, state)
@@ -348,7 +346,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     refusals: ReadonlyMap<NodeInfo, NodeRefusal>,
     done: string | undefined,
   ): void {
-    const atNodes = `0/${count} nodes are available: ${summary([...refusals.values()])}.`
+    const atNodes = noneFits(count, refusals.values())
     const plugins = pluginsOf(refusals.values())
     const reasons = done === undefined ? atNodes : `${atNodes} ${done},`
     if (!state.profile.preempts) {
@@ -367,13 +365,8 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     }
     const candidates = [...refusals].filter(([, refusal]) => !refusal.hard).map(([node]) => node)
     const chosen = choosePreemption(info, candidates, state, budgets.store.list(), runtime.random.float)
-    const helpless = count - candidates.length
-    const why = [
-      ...(candidates.length ? [`${candidates.length} No preemption victims found for incoming pod`] : []),
-      ...(helpless ? [`${helpless} Preemption is not helpful for scheduling`] : []),
-    ]
     if (chosen === undefined) {
-      const message = `${reasons} preemption: 0/${count} nodes are available: ${why.sort().join(', ')}.`
+      const message = `${reasons} preemption: ${noVictims(count, candidates.length)}`
       refused(info, unschedulable(message), plugins)
       return
     }
@@ -411,13 +404,3 @@ const unschedulable = (message: string): Unscheduled => ({ reason: 'Unschedulabl
 
 const pluginsOf = (refusals: Iterable<NodeRefusal>): ReadonlySet<Refuser> =>
   new Set([...refusals].map(({ plugin }) => plugin))
-
-/** `1 node(s) were unschedulable, 2 Insufficient cpu`: each reason with how many nodes gave it, sorted. */
-function summary(refusals: readonly Refusal[]): string {
-  const counts = new Map<string, number>()
-  for (const { reasons } of refusals) for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1)
-  return [...counts]
-    .map(([reason, count]) => `${count} ${reason}`)
-    .sort()
-    .join(', ')
-}

@@ -2,7 +2,7 @@
 import type { QuestionTarget } from '../inspect/question.ts'
 import { beginLook, type WhyOptions } from '../inspect/why/ask.ts'
 import type { Cause, Link, ObjectRef } from '../inspect/why/finding.ts'
-import { survey } from '../inspect/why/stuck.ts'
+import { survey } from '../inspect/why/survey-of-deletions.ts'
 import { type Explanation, explain } from '../inspect/why/why.ts'
 import { sentenceOf, VERDICT_WORDS } from '../inspect/why/words.ts'
 import type { ChainLink, ChainObject, SurveyShown, Why } from './protocol.ts'

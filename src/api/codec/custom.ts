@@ -10,7 +10,13 @@ import { setKey, type Writable } from '../schema/canonical.ts'
 import { walkExactly } from '../schema/field-validation.ts'
 import { type StrictProblem, strictError, under } from '../schema/strict-problem.ts'
 import { eachEmbedded, hasEmbedded } from '../schema/structural/embedded.ts'
-import { applyStructuralDefaults, dropNulls, isSettled, prune, sortedKeys } from '../schema/structural/prune.ts'
+import {
+  applyStructuralDefaults,
+  dropNulls,
+  isSettled,
+  prune,
+  sortedKeys,
+} from '../schema/structural/prune-and-default.ts'
 import { isObject, type Structural } from '../schema/structural/structural.ts'
 import { countKeys, walkQuickly } from '../schema/walk.ts'
 import { badRequest } from '../status.ts'

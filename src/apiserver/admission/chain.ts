@@ -7,63 +7,7 @@ import type { KubeObject } from '../../api/object.ts'
 import type { CacheReads } from '../reads.ts'
 import type { AdmissionStep, AdmissionTimings, Timing } from './metrics.ts'
 import type { AdmissionAttributes, AdmissionHost, AdmissionPlugin, AdmissionPluginFactory } from './plugin.ts'
-
-/** The order in which Kubernetes runs them. A plugin not named here comes last, in the order given. */
-const RECOMMENDED_ORDER: readonly string[] = [
-  'AlwaysAdmit',
-  'NamespaceAutoProvision',
-  'NamespaceLifecycle',
-  'NamespaceExists',
-  'LimitPodHardAntiAffinityTopology',
-  'LimitRanger',
-  'ServiceAccount',
-  'NodeRestriction',
-  'TaintNodesByCondition',
-  'AlwaysPullImages',
-  'ImagePolicyWebhook',
-  'PodSecurity',
-  'PodNodeSelector',
-  'Priority',
-  'DefaultTolerationSeconds',
-  'PodTolerationRestriction',
-  'EventRateLimit',
-  'ExtendedResourceToleration',
-  'StorageObjectInUseProtection',
-  'PersistentVolumeClaimResize',
-  'RuntimeClass',
-  'CertificateApproval',
-  'CertificateSigning',
-  'ClusterTrustBundleAttest',
-  'CertificateSubjectRestriction',
-  'DefaultIngressClass',
-  'DefaultStorageClass',
-  'PodTopologyLabels',
-  'OwnerReferencesPermissionEnforcement',
-  'DenyServiceExternalIPs',
-  'MutatingAdmissionPolicy',
-  'MutatingAdmissionWebhook',
-  'ValidatingAdmissionPolicy',
-  'ValidatingAdmissionWebhook',
-  'ResourceQuota',
-  'AlwaysDeny',
-]
-
-/** Plugins that are left out unless they are enabled by name. (NodeRestriction, which every installer turns on, is in.) */
-const OFF_BY_DEFAULT = new Set([
-  'AlwaysAdmit',
-  'AlwaysDeny',
-  'AlwaysPullImages',
-  'DenyServiceExternalIPs',
-  'EventRateLimit',
-  'ExtendedResourceToleration',
-  'ImagePolicyWebhook',
-  'LimitPodHardAntiAffinityTopology',
-  'NamespaceAutoProvision',
-  'NamespaceExists',
-  'OwnerReferencesPermissionEnforcement',
-  'PodNodeSelector',
-  'PodTolerationRestriction',
-])
+import { OFF_BY_DEFAULT, RECOMMENDED_ORDER } from './plugin-order.ts'
 
 export interface AdmissionOptions {
   /** Factories by plugin name. */

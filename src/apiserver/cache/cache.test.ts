@@ -12,7 +12,7 @@ import { createCaches } from './caches.ts'
 import { decodeStored, encodeStored } from './entry.ts'
 import { byNodeName } from './indexes.ts'
 import type { EntrySelection } from './selected.ts'
-import type { CacheWatchOptions } from './watch-bookmarks-and-too-old.ts'
+import type { CacheWatchOptions } from './watch-bookmarks-too-old-and-too-slow.ts'
 
 type Labels = Record<string, string>
 const configMap = (name: string, data: Labels = {}, labels: Labels = {}, namespace = 'default'): KubeObject => ({

@@ -5,8 +5,8 @@
  */
 import type { CacheEntry } from './entry.ts'
 import type { Change } from './event-log.ts'
-import type { Woken } from './fanout.ts'
 import { type EntrySelection, fieldValue, nameInKey, type SelectedFields } from './selected.ts'
+import type { Woken } from './when-watchers-are-told.ts'
 
 export interface Offered extends Woken {
   /** Called with each change that its selectors may match. `sequence`: the change's number in the event log. */

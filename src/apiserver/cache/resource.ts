@@ -7,11 +7,11 @@ import type { KeyValue, Storage, StorageEvent } from '../../storage/storage.ts'
 import { prefixEnd } from '../../storage/tables.ts'
 import { type CacheEntry, createEntry, type EntryOptions } from './entry.ts'
 import { type Change, createChange, createEventLog, MAX_AGE_MS } from './event-log.ts'
-import { createFanout, type Woken } from './fanout.ts'
 import { createIndex, type Index, type IndexValues } from './indexes.ts'
 import { createInterests, interestOf } from './interests.ts'
 import { createSelectedFields, type EntrySelection, type FieldsOf, matcherOf, type SelectedFields } from './selected.ts'
-import { type CacheWatchOptions, createWatch, type WatchSource } from './watch-bookmarks-and-too-old.ts'
+import { type CacheWatchOptions, createWatch, type WatchSource } from './watch-bookmarks-too-old-and-too-slow.ts'
+import { createFanout, type Woken } from './when-watchers-are-told.ts'
 
 const BTree = sortedBTree.default
 

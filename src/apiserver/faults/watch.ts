@@ -4,7 +4,7 @@ import { ConnectionCut, type WatchEvent } from '../../api/request.ts'
 import type { StatusError } from '../../api/status.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { StreamReader } from '../../base/stream.ts'
-import { tooOld } from '../cache/watch-bookmarks-and-too-old.ts'
+import { tooOld } from '../cache/watch-bookmarks-too-old-and-too-slow.ts'
 import { clientName, type FaultAction, type FaultRule } from './grammar.ts'
 import type { AskedRequest, FaultInjection } from './which-requests-are-struck.ts'
 

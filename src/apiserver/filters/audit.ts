@@ -24,7 +24,7 @@ import {
 import type { AuditLog, Noted } from '../audit/log.ts'
 import { auditMetrics } from '../audit/metrics.ts'
 import type { AuditPolicy, AuditStage } from '../audit/policy.ts'
-import { isLongRunning } from '../request/info.ts'
+import { isLongRunning } from '../request/long-running.ts'
 import type { AuditRecord } from '../request/served.ts'
 
 const READS = new Set(['get', 'list', 'watch', 'head'])

@@ -9,7 +9,7 @@ import type { Runtime } from '../../base/runtime.ts'
 import { clientName, type FaultRule, type RefusalCode } from '../faults/grammar.ts'
 import { createFaultyWatches } from '../faults/watch.ts'
 import type { AskedRequest, FaultInjection } from '../faults/which-requests-are-struck.ts'
-import { isLongRunning } from '../request/info.ts'
+import { isLongRunning } from '../request/long-running.ts'
 import { TOO_MANY_REQUESTS } from './priority-and-fairness.ts'
 
 /** Of the audit event: what struck the request, or its watch. */

@@ -5,7 +5,8 @@
  */
 import { type ApiRequest, type Filter, whenAnswered } from '../../api/request.ts'
 import type { MemoryLimit } from '../flowcontrol/memory-limit.ts'
-import { isLongRunning, isMutating } from '../request/info.ts'
+import { isMutating } from '../request/info.ts'
+import { isLongRunning } from '../request/long-running.ts'
 import { overloaded, TOO_MANY_REQUESTS } from './priority-and-fairness.ts'
 
 export interface MaxInFlight {

@@ -8,7 +8,8 @@ import { type ApiRequest, type ApiResponse, type Filter, whenAnswered } from '..
 import type { Clock } from '../../base/clock.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { Counted, Metrics, Observed } from '../../base/metrics.ts'
-import { isLongRunning, isMutating } from '../request/info.ts'
+import { isMutating } from '../request/info.ts'
+import { isLongRunning } from '../request/long-running.ts'
 import type { ServedAs } from '../request/served.ts'
 import { statusCodeOf } from './errors.ts'
 

@@ -22,7 +22,8 @@ import type { MemoryLimit } from '../flowcontrol/memory-limit.ts'
 import { createFlowMetrics } from '../flowcontrol/metrics.ts'
 import { createPriorityLevels } from '../flowcontrol/priority-levels.ts'
 import type { ServerReads } from '../reads.ts'
-import { isLongRunning, isMutating } from '../request/info.ts'
+import { isMutating } from '../request/info.ts'
+import { isLongRunning } from '../request/long-running.ts'
 
 export interface FairnessOptions {
   /** Requests worked on at once (`--max-requests-inflight` and `--max-mutating-requests-inflight` together). */

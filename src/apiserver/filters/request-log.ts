@@ -6,7 +6,7 @@
 import { type ApiRequest, type Filter, whenAnswered } from '../../api/request.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import { isLongRunning } from '../request/info.ts'
+import { isLongRunning } from '../request/long-running.ts'
 import { statusCodeOf } from './errors.ts'
 
 const LOG_LEVEL = 3

@@ -6,7 +6,7 @@ import { createDeadlines } from '../../base/deadlines.ts'
 import { messageOf } from '../../base/errors.ts'
 import { parseGoDurationMs } from '../../base/go-duration.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import { isLongRunning } from '../request/info.ts'
+import { isLongRunning } from '../request/long-running.ts'
 
 export const MAX_BODY_BYTES = 3 * 1024 * 1024
 

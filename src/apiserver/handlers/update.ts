@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../api/object.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import { checkName, dedupeOwnerReferences, inNamespace } from '../registry/metadata.ts'
-import { updateObject } from '../registry/update.ts'
+import { updateObject } from '../registry/update-and-retry-on-conflict.ts'
 import { decodeObject } from './body.ts'
 import type { ResourceRequest } from './context.ts'
 import { negotiate } from './negotiate.ts'

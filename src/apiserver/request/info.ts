@@ -124,18 +124,6 @@ export const withRequestInfo: Filter = (next) => {
 const MOST_KNOWN = 2048
 const LONGEST_KNOWN = 256
 
-/** Verbs and subresources that live as long as their client wants. */
-const LONG_VERBS = new Set(['watch', 'proxy'])
-const LONG_SUBRESOURCES = new Set(['attach', 'exec', 'proxy', 'log', 'portforward'])
-
-/** The paths of skiff's own controls (clock, snapshots, forks), whose requests have no time limit. */
-export const isControl = (path: string): boolean => path.startsWith('/skiff.dev/')
-
-export function isLongRunning(info: RequestInfo | undefined): boolean {
-  if (info === undefined) return false
-  return LONG_VERBS.has(info.verb) || LONG_SUBRESOURCES.has(info.subresource) || isControl(info.path)
-}
-
 const MUTATING = new Set(['create', 'update', 'patch', 'delete', 'deletecollection', 'post', 'put'])
 
 export const isMutating = ({ verb }: RequestInfo): boolean => MUTATING.has(verb)

@@ -1,6 +1,6 @@
 /**
  * The DaemonSet controller: a pod on every node that wants one. The controller manager starts it. Which nodes want one is
- * in eligible-nodes.ts, what to make and delete in rolling-update.ts; the scheduler binds the pods.
+ * in eligible-nodes-and-tolerations.ts, what to make and delete in rolling-update.ts; the scheduler binds the pods.
  */
 import type { ControllerRevision, DaemonSet, Node, Pod } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -18,7 +18,7 @@ import { createPodControl } from '../pods/pod-control.ts'
 import { watchSetsOfPods } from '../pods/set-handlers.ts'
 import { revisionsResource } from '../revisions/controller-revision.ts'
 import { createOwnedRevisions } from '../revisions/owned-revisions.ts'
-import { placementOn, podFor, revisionHashLabel } from './eligible-nodes.ts'
+import { placementOn, podFor, revisionHashLabel } from './eligible-nodes-and-tolerations.ts'
 import { createBackoff } from './failed-pod-backoff.ts'
 import { type DaemonSetPlan, type DaemonSetPlanInput, planManage } from './pods-per-node.ts'
 import { currentRevision, HashCollision, surplusRevisions } from './revision-history.ts'

@@ -2,7 +2,7 @@
 import type { DaemonSet, Node, Pod } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { isAvailable, isReady, isTerminated, minReadySecondsOf } from '../pods/pod.ts'
-import { isUpdated, nodeOfDaemonPod, placementOn } from './eligible-nodes.ts'
+import { isUpdated, nodeOfDaemonPod, placementOn } from './eligible-nodes-and-tolerations.ts'
 import { limitsOf } from './max-surge-max-unavailable.ts'
 
 export interface DaemonSetPlanInput {

@@ -3,7 +3,7 @@ import type { ControllerRevision, DaemonSet, Pod } from '../../api/generated/typ
 import { holding, nextNumber, revisionNumber, revisionOf } from '../revisions/controller-revision.ts'
 import { historyLimitOf, type OwnedRevisions } from '../revisions/owned-revisions.ts'
 import { templateHash } from '../revisions/pod-template-hash.ts'
-import { revisionHashLabel } from './eligible-nodes.ts'
+import { revisionHashLabel } from './eligible-nodes-and-tolerations.ts'
 
 /** Another template's revision has the name: the count of collisions is to go up, and the set to be synced again. */
 export class HashCollision extends Error {}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../api/object.ts'
-import { podFor } from './eligible-nodes.ts'
+import { podFor } from './eligible-nodes-and-tolerations.ts'
 import { type DaemonSetPlanInput, planManage } from './pods-per-node.ts'
 import { planRoll } from './rolling-update.ts'
 import { daemonStatus } from './status.ts'

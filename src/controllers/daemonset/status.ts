@@ -1,7 +1,7 @@
 /** The status of a DaemonSet, from its nodes and pods. */
 import type { DaemonSetStatus, Pod } from '../../api/generated/types.ts'
 import { isAvailable, isReady, minReadySecondsOf } from '../pods/pod.ts'
-import { isUpdated, placementOn } from './eligible-nodes.ts'
+import { isUpdated, placementOn } from './eligible-nodes-and-tolerations.ts'
 import { type DaemonSetPlanInput, oldestFirst, podsByNode } from './pods-per-node.ts'
 
 /** `observed`: the set's present generation has been worked on. */

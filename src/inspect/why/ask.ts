@@ -7,7 +7,7 @@ import type { QuestionTarget } from '../question.ts'
 import { readAuditLog } from '../timeline/audit-log.ts'
 import type { Look } from './look.ts'
 import { exitCodeOf, explanationJson, explanationText, surveyExitCode, surveyJson, surveyText } from './report.ts'
-import { survey } from './stuck.ts'
+import { survey } from './survey-of-deletions.ts'
 import { explain, startLook } from './why.ts'
 
 export interface WhyOptions {

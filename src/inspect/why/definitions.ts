@@ -3,12 +3,11 @@ import type { CustomResourceDefinition } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { refusalLinks } from './admission.ts'
-import type { Examine } from './examine.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
 import { deletedAt, type Look, MOST_ALIKE, refOf } from './look.ts'
 import { deletionOf } from './rules.ts'
-
 import { listFailure } from './unreadable.ts'
+import type { Examine } from './what-holds-an-object.ts'
 
 /** Instances are deleted by the API server itself. */
 const API_SERVER = [{ username: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] }]

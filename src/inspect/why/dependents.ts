@@ -4,11 +4,11 @@ import { formatTime } from '../../base/clock.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { refusalLinks, silentRefusals } from './admission.ts'
 import { componentLink } from './components.ts'
-import type { Examine } from './examine.ts'
 import { type Link, lastLink, type ObjectRef, verdictOf, waitingLink } from './finding.ts'
 import { deletedAt, kubectlName, type Look, MOST_ALIKE, refOf } from './look.ts'
 import { controllerUsers, deletionOf, updateOf } from './rules.ts'
 import { unavailableApis } from './unavailable.ts'
+import type { Examine } from './what-holds-an-object.ts'
 
 export interface Dependent {
   readonly resource: NamedResource

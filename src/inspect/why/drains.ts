@@ -8,11 +8,11 @@ import { asObject, asText } from '../../api/unchecked.ts'
 import { isReady, isTerminated } from '../../controllers/pods/pod.ts'
 import { refusalLinks } from './admission.ts'
 import { silentNode } from './deleted-pods.ts'
-import type { Examine } from './examine.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
 import { BUDGETS, builtinRef, itemsOf, kubectlName, type Look, MOST_ALIKE, NODES, PODS, unseenLink } from './look.ts'
 import { evictionOf } from './rules.ts'
 import { attachmentsOfNode } from './storage.ts'
+import type { Examine } from './what-holds-an-object.ts'
 
 /** Of a node: its pods that do not end, and those that no eviction may take. */
 export async function drainLinks(look: Look, node: string, examine: Examine): Promise<readonly Link[]> {

@@ -7,12 +7,12 @@ import type { KubeObject } from '../../api/object.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { refusalIn, refusalLinks } from './admission.ts'
 import { componentLink } from './components.ts'
-import type { Examine } from './examine.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
 import { kubectlName, type Look, MOST_ALIKE, PODS, refOf } from './look.ts'
 import { controllerUsers, deletionOf, updateOf } from './rules.ts'
 import { unavailableApis } from './unavailable.ts'
 import { listFailure } from './unreadable.ts'
+import type { Examine } from './what-holds-an-object.ts'
 
 /** What the finalizer `kubernetes` of a namespace's spec waits for. */
 export async function namespaceLinks(

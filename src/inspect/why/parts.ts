@@ -3,10 +3,10 @@ import { type Json, type JsonObject, type KubeObject, parseApiVersion, type Spec
 import { asObject, asText } from '../../api/unchecked.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { dependentsOf } from './dependents.ts'
-import type { Examine } from './examine.ts'
 import { isKubernetes, type Named, namedObjects } from './failures.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
 import { type Look, MOST_ALIKE, refOf } from './look.ts'
+import type { Examine } from './what-holds-an-object.ts'
 
 /** Requests that are left for what comes after. */
 const KEPT = 30

@@ -3,7 +3,7 @@
 import { plainJson, plainLine } from '../../base/plain-text.ts'
 import type { ClusterReader } from '../cluster-reader.ts'
 import type { Link, Verdict } from './finding.ts'
-import type { Survey } from './stuck.ts'
+import type { Survey } from './survey-of-deletions.ts'
 import type { Explanation } from './why.ts'
 import { objectWords, sentenceOf, VERDICT_WORDS } from './words.ts'
 

@@ -3,7 +3,6 @@ import type { CSINode, PersistentVolume, Pod, VolumeAttachment } from '../../api
 import type { KubeObject } from '../../api/object.ts'
 import { isTerminated } from '../../controllers/pods/pod.ts'
 import { silentNode } from './deleted-pods.ts'
-import type { Examine } from './examine.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
 import {
   ATTACHMENTS,
@@ -18,6 +17,7 @@ import {
   VOLUMES,
 } from './look.ts'
 import { usedBy } from './users.ts'
+import type { Examine } from './what-holds-an-object.ts'
 
 /** Pods that use the claim (storage object in use protection); those that have ended or are on no node do not count. */
 export async function claimLinks(look: Look, ref: ObjectRef, examine: Examine): Promise<readonly Link[]> {

@@ -5,10 +5,10 @@ import { asJson, type Json, type JsonObject, type KubeObject, parseApiVersion } 
 import { asList, asObject, asText } from '../../api/unchecked.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { isTerminated } from '../../controllers/pods/pod.ts'
-import type { Examine } from './examine.ts'
 import { isKubernetes } from './failures.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
 import { itemsOf, type Look, MOST_ALIKE, refOf } from './look.ts'
+import type { Examine } from './what-holds-an-object.ts'
 
 /** Of a ResourceClaim (API concept: dynamic resource allocation): those that it is reserved for and that are still there. */
 export async function reservationLinks(

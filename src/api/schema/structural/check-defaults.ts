@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from '../../object.ts'
 import { sameJson } from '../../same.ts'
 import { type FieldError, invalid, required } from '../../validation/errors.ts'
-import { prune } from './prune.ts'
+import { prune } from './prune-and-default.ts'
 import { additionalSchema, isObject, type Structural } from './structural.ts'
 import { validateDefault } from './validate-value.ts'
 

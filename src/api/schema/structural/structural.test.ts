@@ -4,7 +4,7 @@ import { defaultErrors } from './check-defaults.ts'
 import { schemaErrors } from './check-schema.ts'
 import { structureErrors } from './check-structure.ts'
 import { validateListTypes } from './list-types.ts'
-import { applyStructuralDefaults, dropNulls, prune } from './prune.ts'
+import { applyStructuralDefaults, dropNulls, prune } from './prune-and-default.ts'
 import { type JSONSchemaProps, structuralOf } from './structural.ts'
 import { validateValue } from './validate-value.ts'
 

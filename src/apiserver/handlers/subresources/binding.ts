@@ -6,7 +6,7 @@ import { badRequest, conflict, notFound, StatusError } from '../../../api/status
 import { dns1123Subdomain } from '../../../api/validation/names.ts'
 import { inNamespace } from '../../registry/metadata.ts'
 import { groupResource } from '../../registry/registry.ts'
-import { updateObject } from '../../registry/update.ts'
+import { updateObject } from '../../registry/update-and-retry-on-conflict.ts'
 import { decodeObject } from '../body.ts'
 import type { ResourceRequest } from '../context.ts'
 import { negotiate } from '../negotiate.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
-import { createFanout, type Woken } from './fanout.ts'
+import { createFanout, type Woken } from './when-watchers-are-told.ts'
 
 /** `count` watchers, and how often each was told. */
 function fixture(count: number) {

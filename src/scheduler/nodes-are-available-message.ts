@@ -1,0 +1,34 @@
+/** The words of FailedScheduling: `0/5 nodes are available: 3 Insufficient cpu. preemption: …`. `count` is of all nodes. */
+import type { Refusal } from './refusal.ts'
+
+/** None fits, for a reason of the pod's own. */
+export const noneOf = (count: number, reason: string): string => `0/${count} nodes are available: ${reason}.`
+
+/** None fits, for the reasons that nodes have. */
+export const noneFits = (count: number, refusals: Iterable<Refusal>): string => noneOf(count, summary(refusals))
+
+/** What the pod needs is on none of them. */
+export const foundOnNone = (count: number, reason: string): string => `${noneOf(count, reason)} not found`
+
+/** What eviction would not cure on any of them. */
+export const preemptionHelpsNone = (count: number): string => `preemption: ${noVictims(count, 0)}`
+
+/** Why no pods are evicted: `candidates` are nodes on which eviction could help, and whose pods may not go. */
+export function noVictims(count: number, candidates: number): string {
+  const helpless = count - candidates
+  const why = [
+    ...(candidates > 0 ? [`${candidates} No preemption victims found for incoming pod`] : []),
+    ...(helpless > 0 ? [`${helpless} Preemption is not helpful for scheduling`] : []),
+  ]
+  return noneOf(count, why.sort().join(', '))
+}
+
+/** `1 node(s) were unschedulable, 2 Insufficient cpu`: each reason with how many nodes gave it, sorted. */
+function summary(refusals: Iterable<Refusal>): string {
+  const counts = new Map<string, number>()
+  for (const { reasons } of refusals) for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1)
+  return [...counts]
+    .map(([reason, count]) => `${count} ${reason}`)
+    .sort()
+    .join(', ')
+}
