@@ -20,7 +20,7 @@ import {
 import { authentication, everywhere, turnedAway } from './filters/authentication.ts'
 import { authorization } from './filters/authorization.ts'
 import type { IdentityFilters } from './filters/chain.ts'
-import { impersonation } from './filters/impersonation.ts'
+import { impersonation } from './filters/impersonation-headers.ts'
 import type { CacheReads } from './reads.ts'
 
 export interface AuthOptions {

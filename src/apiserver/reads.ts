@@ -7,7 +7,7 @@ import type { Storage } from '../storage/storage.ts'
 import type { Caches } from './cache/caches.ts'
 import { byNodeName } from './cache/indexes.ts'
 import { storageKey, storageRange } from './cache/keys.ts'
-import type { ResourceCache } from './cache/resource.ts'
+import type { ResourceCache } from './cache/resource-cache.ts'
 
 export interface ServerReads extends CacheReads {
   /** Pods bound to a node. */

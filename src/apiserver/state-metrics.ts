@@ -4,7 +4,7 @@ import type { APIService } from '../api/generated/types.ts'
 import type { Scheme } from '../api/scheme/resource.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { Caches } from './cache/caches.ts'
-import type { ResourceCache } from './cache/resource.ts'
+import type { ResourceCache } from './cache/resource-cache.ts'
 import type { CacheReads } from './reads.ts'
 
 export interface ServerState {

@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import type { ApiRequest } from '../api/request.ts'
-import { drained } from './respond.ts'
+import { drained } from './drained.ts'
 import { BEARER_PROTOCOL } from './websocket.ts'
 
 /** What a client may put into one message: as much as Go's servers take. */

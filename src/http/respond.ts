@@ -1,12 +1,13 @@
 /** An ApiResponse as bytes on a node:http or node:http2 response: back-pressure, list slices, compression, errors. */
 import type { OutgoingHttpHeaders } from 'node:http'
 import { constants as http2 } from 'node:http2'
-import { constants, createGzip } from 'node:zlib'
 import { encodeJson } from '../api/codec/json.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../api/request.ts'
 import { internalError, StatusError } from '../api/status.ts'
 import type { Runtime } from '../base/runtime.ts'
+import { drained } from './drained.ts'
 import { createGathering } from './gather.ts'
+import { acceptsGzip, GZIP_FROM_BYTES, sendGzip } from './gzip.ts'
 import { listPieces, type Slices, sliced } from './slices.ts'
 import { createWatchWriter, type WatchTraffic, type WatchWriter } from './watch-back-pressure.ts'
 
@@ -52,8 +53,6 @@ export interface Responder {
   stop(): void
 }
 
-/** As kube-apiserver: smaller answers are not worth compressing. */
-const GZIP_FROM_BYTES = 128 * 1024
 const SLICE_BYTES = 128 * 1024
 /** Of what is made while it is sent, so that making one is short. */
 const PIECES_BYTES = 32 * 1024
@@ -224,12 +223,6 @@ function closeAfter(outgoing: Outgoing): void {
   if (outgoing.stream === undefined) outgoing.shouldKeepAlive = false
 }
 
-/** As kube-apiserver: no gzip for an Accept-Encoding with q-values; the word must stand alone between commas. */
-function acceptsGzip(request: ApiRequest | undefined): boolean {
-  const accepted = request?.headers['accept-encoding']
-  return accepted !== undefined && request?.method !== 'HEAD' && /(^|,)\s*gzip\s*(,|$)/.test(accepted)
-}
-
 function* chain(head: readonly Uint8Array[], rest: Slices): Slices {
   yield* head
   let hasLeft: boolean | undefined
@@ -252,38 +245,6 @@ async function sendSlices(outgoing: Outgoing, slices: Slices, turn?: () => Promi
   outgoing.end()
 }
 
-async function sendGzip(
-  request: ApiRequest,
-  outgoing: Outgoing,
-  status: number,
-  headers: OutgoingHttpHeaders,
-  slices: Slices,
-): Promise<void> {
-  headers['content-encoding'] = 'gzip'
-  const { vary, ...others } = headers
-  // A line for each, as kube-apiserver has it.
-  outgoing.setHeader('vary', [...new Set([vary ?? []].flat().map(String)).add('Accept-Encoding')])
-  outgoing.writeHead(status, others)
-  const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: 64 * 1024 })
-  const onAbort = () => gzip.destroy()
-  request.signal.addEventListener('abort', onAbort, { once: true })
-  const pumped = (async () => {
-    for await (const chunk of gzip as AsyncIterable<Buffer>) {
-      if (!outgoing.write(chunk)) await drained(outgoing)
-    }
-    outgoing.end()
-  })()
-  pumped.catch(() => {})
-  for (let next = slices.next(); next.done !== true && !gzip.destroyed; ) {
-    const isTaken = gzip.write(next.value)
-    if (!isTaken) await drained(gzip)
-    next = slices.next(!isTaken)
-  }
-  gzip.end()
-  await pumped
-  request.signal.removeEventListener('abort', onAbort)
-}
-
 /** A broken source ends the answer where it broke, so that its reader does not take it for whole. */
 async function sendStream(outgoing: Outgoing, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   try {
@@ -295,18 +256,4 @@ async function sendStream(outgoing: Outgoing, chunks: AsyncIterable<Uint8Array>)
   } catch {
     outgoing.destroy()
   }
-}
-
-/** Resolves when the socket takes more, or is gone. */
-export function drained(outgoing: Pick<Outgoing, 'destroyed' | 'on' | 'off'>): Promise<void> {
-  if (outgoing.destroyed === true) return Promise.resolve()
-  return new Promise((resolve) => {
-    const done = () => {
-      outgoing.off('drain', done)
-      outgoing.off('close', done)
-      resolve()
-    }
-    outgoing.on('drain', done)
-    outgoing.on('close', done)
-  })
 }

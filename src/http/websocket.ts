@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import type { ApiRequest } from '../api/request.ts'
-import { drained } from './respond.ts'
+import { drained } from './drained.ts'
 
 /** An HTTP/1.1 request that asks for another protocol, with its socket and what had come on it already. */
 export interface Upgrade {

@@ -1,8 +1,9 @@
 /** A container's environment: its own variables, fields of the pod, keys of ConfigMaps and Secrets. */
 import type { ConfigMap, EnvVar, Secret } from '../api/generated/types.ts'
 import type { References } from './configmaps-and-secrets.ts'
-import { expanded, type PodPlace, podField, resourceField } from './downward-api.ts'
+import { type PodPlace, podField, resourceField } from './downward-api.ts'
 import { type Container, containerNamed, namespaceOf, type Pod } from './pod.ts'
+import { expanded } from './variable-expansion.ts'
 
 type Environment = Record<string, string>
 

@@ -95,10 +95,3 @@ export function textOfDownwardItem(
     ? ''
     : resourceField(container, resourceFieldRef, allocatable)
 }
-
-/** `$(NAME)` is NAME's value where it has one, and stays as it is where it has none; `$$` is one dollar. */
-export function expanded(text: string, variables: (name: string) => string | undefined): string {
-  return text.replace(/\$(?:\$|\(([^)]*)\))/g, (all, name: string | undefined) =>
-    name === undefined ? '$' : (variables(name) ?? all),
-  )
-}

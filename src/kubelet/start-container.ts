@@ -7,7 +7,6 @@ import type { Runtime } from '../base/runtime.ts'
 import type { References } from './configmaps-and-secrets.ts'
 import { environmentOf } from './container-environment.ts'
 import { createCrashLoopBackOff } from './crash-loop-back-off.ts'
-import { expanded } from './downward-api.ts'
 import type { DeviceClaims } from './dra/device-claims.ts'
 import {
   type ImageVolumes,
@@ -46,6 +45,7 @@ import {
 } from './runtimes/runtime.ts'
 import { sandboxConfigOf } from './sandbox-config.ts'
 import { StartContainerError } from './sync-error.ts'
+import { expanded } from './variable-expansion.ts'
 import type { StartFailures } from './waiting-reasons.ts'
 
 export interface ContainerStarter {

@@ -8,10 +8,11 @@ import type {
   WeightedPodAffinityTerm,
 } from '../api/generated/types.ts'
 import type { Fields } from '../api/object.ts'
-import { addInt64, type Int64, toInt64 } from '../api/objects/integers.ts'
+import { type Int64, toInt64 } from '../api/objects/integers.ts'
 import { type LabelSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
 import { podRequests } from '../api/objects/pod-requests.ts'
 import { quantityMilliValue, quantityValue } from '../api/objects/quantity.ts'
+import { assumedAmounts } from './assumed-requests.ts'
 import { requiredFeatures } from './declared-features.ts'
 import { type Disk, disksOf, volumeClaimKeysOf } from './volume-restrictions.ts'
 
@@ -154,22 +155,6 @@ function shapeOf(
     disks,
     features,
   ])
-}
-
-/** 100m and 200 MB a container. */
-const UNASKED: readonly (readonly [string, number])[] = [
-  ['cpu', 100],
-  ['memory', 200 * 1024 * 1024],
-]
-
-function assumedAmounts(spec: Partial<PodSpec>, requests: Amounts): Amounts {
-  const containers = spec.containers ?? []
-  return new Map(
-    UNASKED.map(([name, amount]) => {
-      const silent = containers.filter((container) => container.resources?.requests?.[name] === undefined).length
-      return [name, addInt64(requests.get(name) ?? 0, silent * amount)]
-    }),
-  )
 }
 
 function hostPorts(spec: Partial<PodSpec>): readonly HostPort[] {

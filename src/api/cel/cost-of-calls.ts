@@ -1,6 +1,6 @@
 /**
  * What a call costs while an expression is evaluated: one point, more where work grows with the size of what is worked on.
- * What it may cost at most is estimated apart (estimate.ts): that knows sizes by other rules.
+ * What it may cost at most is estimated apart (estimate-cost-from-schema-bounds.ts): that knows sizes by other rules.
  */
 
 /** No number is bigger: as with Kubernetes' 64 bits, what overflows stays here. */

@@ -1,6 +1,6 @@
 /** An expression from text to something that runs: parsed, checked, estimated. */
 import { type CheckedExpression, typeCheck } from './check.ts'
-import { estimateCost } from './estimate.ts'
+import { estimateCost } from './estimate-cost-from-schema-bounds.ts'
 import { type Budget, evaluateExpression, type Variables } from './eval-within-cost-limit.ts'
 import type { Functions } from './functions.ts'
 import { CelSyntaxError, printIssues } from './issues.ts'

@@ -1,8 +1,9 @@
 /** The annotation of client-side `kubectl apply`, and the way from it to server-side apply. */
 import type { Json, JsonObject, KubeObject } from '../object.ts'
 import type { StructSchema } from '../schema/schema.ts'
-import { changedFields, NotMergeable, removedFields } from './compare.ts'
+import { changedFields, removedFields } from './compare.ts'
 import { difference, type FieldSet } from './fieldset.ts'
+import { NotMergeable } from './list-item-keys.ts'
 import { fieldSetOf } from './merge.ts'
 import { compareText } from './pathelement.ts'
 import { shapeOf } from './shape.ts'

@@ -1,19 +1,13 @@
 /** metadata.managedFields after an Update operation: create, update, and every patch that is not an apply. */
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
-import { asJson, type JsonObject, type KubeObject, type ManagedFieldsEntry } from '../object.ts'
+import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../object.ts'
 import type { Parts } from '../parts.ts'
-import { sameJson } from '../same.ts'
 import type { StructSchema } from '../schema/schema.ts'
-import { changedFields, NotMergeable, removedFields } from './compare.ts'
+import { changedFields, removedFields } from './compare.ts'
 import { difference, type FieldSet, fieldSetOfPaths, MEMBER, recursiveDifference, union } from './fieldset.ts'
-import {
-  capUpdateManagers,
-  type Managed,
-  readForeignManaged,
-  readManaged,
-  sameManager,
-  writeManaged,
-} from './managed.ts'
+import { NotMergeable } from './list-item-keys.ts'
+import { capUpdateManagers, type Managed, sameManager, writeManaged } from './managed.ts'
+import { knownEntries } from './managed-fields-sent-by-client.ts'
 import { reconciledWithSchema } from './reconcile.ts'
 import { emptyObject, shapeOf } from './shape.ts'
 
@@ -104,16 +98,6 @@ export function withManagedFields(object: KubeObject, entries: readonly ManagedF
   const { managedFields, ...metadata } = object.metadata
   if (entries === undefined) return managedFields === undefined ? object : { ...object, metadata }
   return { ...object, metadata: { ...metadata, managedFields: entries } }
-}
-
-function knownEntries(live: KubeObject | undefined, next: KubeObject, subresource: string): Managed[] {
-  const stored = live?.metadata?.managedFields
-  const sent = next.metadata?.managedFields
-  if (subresource !== '' || sent === undefined || sent === null || sent === stored) return readManaged(stored)
-  if (sent.length === 1 && Object.keys(sent[0]!).length === 0) return []
-  if (stored !== undefined && sameJson(asJson(sent), asJson(stored))) return readManaged(stored)
-  const read = readForeignManaged(sent)
-  return read === undefined || read.length === 0 ? readManaged(stored) : read
 }
 
 /** @throws NotMergeable */

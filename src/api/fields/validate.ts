@@ -2,8 +2,8 @@
 
 import type { Json } from '../object.ts'
 import type { ListSchema, Schema, StructSchema } from '../schema/schema.ts'
-import { elementOf, NotMergeable } from './compare.ts'
 import { goText } from './go-text.ts'
+import { elementOf, NotMergeable } from './list-item-keys.ts'
 import { ForeignValue } from './not-json.ts'
 import { printPathElement } from './pathelement.ts'
 import { type Shape, shapeOf } from './shape.ts'

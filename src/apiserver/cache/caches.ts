@@ -16,7 +16,7 @@ import { prefixEnd } from '../../storage/tables.ts'
 import { type CacheEntry, createEntry, decodeStored, type Encoded, type EntryOptions, encodeStored } from './entry.ts'
 import { createEntryMemory, createWrittenMemory } from './entry-memory.ts'
 import { createRecent } from './recent.ts'
-import { createResourceCache, type OwnedResourceCache, type ResourceCache } from './resource.ts'
+import { createResourceCache, type OwnedResourceCache, type ResourceCache } from './resource-cache.ts'
 
 export interface Caches {
   /** Newest revision of the cluster that reached the caches. */

@@ -10,6 +10,7 @@ import type { Timer } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { StreamReader } from '../../base/stream.ts'
 import { CompactedError } from '../../storage/storage.ts'
+import { addedModifiedOrDeleted } from './added-modified-or-deleted.ts'
 import type { CacheEntry, ServedForm } from './entry.ts'
 import { type Change, type EventLog, plainEvent, watchEventOf } from './event-log.ts'
 import type { Interest, Offered } from './interests.ts'
@@ -100,17 +101,10 @@ export function createWatch(
     else history = { changes: [], next: 0, revision: options.from, upTo: source.revision() }
   }
 
-  /** The change as this watch sees it, or undefined when it is none of its business. */
-  function told(change: Change): WatchEvent | undefined {
-    if (change.revision <= floor || !change.key.startsWith(prefix)) return undefined
-    const { entry, previous } = change
-    const is = entry !== undefined && matches(entry)
-    const was = previous !== undefined && matches(previous)
-    if (is && was && options.withPrevious === true)
-      return { type: 'MODIFIED', object: entry.object, previous: previous.object }
-    if (is) return change.event(was ? 'MODIFIED' : 'ADDED', form)
-    return was ? change.event('DELETED', form) : undefined
-  }
+  const told = (change: Change): WatchEvent | undefined =>
+    change.revision <= floor || !change.key.startsWith(prefix)
+      ? undefined
+      : addedModifiedOrDeleted(change, matches, form, options.withPrevious === true)
 
   /** The next event there is now. */
   function take(): WatchEvent | undefined {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { ApiRequest, ApiResponse, UserInfo } from '../../api/request.ts'
 import type { StatusError } from '../../api/status.ts'
 import { type Attributes, type Authorizer, noOpinion } from '../auth/authorizer.ts'
-import { impersonation } from './impersonation.ts'
+import { impersonation } from './impersonation-headers.ts'
 
 const sender: UserInfo = { name: 'alice', groups: ['system:authenticated'] }
 const answer: ApiResponse = { kind: 'bytes', status: 200, contentType: 'text/plain', bytes: [] }

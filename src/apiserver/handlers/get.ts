@@ -7,8 +7,8 @@ import { groupResource } from '../registry/registry.ts'
 import { isQueryTrue } from '../request/info.ts'
 import type { ResourceRequest } from './context.ts'
 import { negotiate, type Representation } from './negotiate.ts'
-import { checkResourceVersion, staleRevision, untilReached } from './resource-version.ts'
 import { respondStored } from './respond.ts'
+import { checkResourceVersion, staleRevision, untilReached } from './wait-for-resource-version.ts'
 
 export function handleGet(resource: ResourceRequest): ApiResponse | Promise<ApiResponse> {
   const { context, request, row } = resource

@@ -10,14 +10,14 @@ import { createTurns } from '../../base/turns.ts'
 import { CompactedError, FutureRevisionError } from '../../storage/storage.ts'
 import type { CacheEntry } from '../cache/entry.ts'
 import { storageKey, storageRange } from '../cache/keys.ts'
-import type { CachePage, ResourceCache } from '../cache/resource.ts'
+import type { CachePage, ResourceCache } from '../cache/resource-cache.ts'
 import type { ListMetadata } from '../registry/endpoint.ts'
 import type { ResourceRequest } from './context.ts'
 import { decodeContinue, encodeContinue, tooOldToContinue } from './continue-token.ts'
 import type { ListQuery } from './options.ts'
-import { staleRevision, tooLarge, untilReached, versionProblem } from './resource-version.ts'
 import { type SelectConverted, selectConverted } from './select-converted.ts'
 import { type Selection, selectionOf } from './selectors.ts'
+import { staleRevision, tooLarge, untilReached, versionProblem } from './wait-for-resource-version.ts'
 
 export interface Listed {
   readonly items: readonly StoredObject[]

@@ -3,7 +3,7 @@
  * asked for when the comparison, a pure function, turns out to need it; then the comparison begins again.
  */
 import { jsonText } from '../../api/codec/json.ts'
-import { NotMergeable } from '../../api/fields/compare.ts'
+import { NotMergeable } from '../../api/fields/list-item-keys.ts'
 import type { VersionedObject } from '../../api/fields/update.ts'
 import { misfitText } from '../../api/fields/validate.ts'
 import type { KubeObject } from '../../api/object.ts'

@@ -13,10 +13,10 @@ import type { ResourceRequest } from './context.ts'
 import { negotiate, type Representation } from './negotiate.ts'
 import { listOptions } from './options.ts'
 import { frameEncoder, messageForm } from './protobuf.ts'
-import { checkResourceVersion, untilReached } from './resource-version.ts'
 import { META_V1, metadataForm, tableOf, warningHeaders } from './respond.ts'
 import { selectConverted } from './select-converted.ts'
 import { selectionOf } from './selectors.ts'
+import { checkResourceVersion, untilReached } from './wait-for-resource-version.ts'
 
 /** A watch over a wire that says nothing of its end is ended after half an hour to an hour, so that clients spread. */
 const MIN_SECONDS = 1800

@@ -18,7 +18,8 @@ import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { isFinished, jobsResource, trueCondition } from '../job/job.ts'
 import { controllerOf, ownerIndex, ownerIndexName } from '../pods/pod.ts'
-import { jobFor, jobName, referenceTo, surplusJobs } from './job-history-limits.ts'
+import { surplusJobs } from './job-history-limits.ts'
+import { jobFor, jobName, referenceTo } from './job-name-and-template.ts'
 import { dueTime, InvalidSchedule, untilNext } from './missed-start-times.ts'
 
 const cronJobsResource = { group: 'batch', version: 'v1', resource: 'cronjobs' }

@@ -1,6 +1,6 @@
 /**
  * The Deployment controller: rolls a template out over ReplicaSets, one for each revision. It never touches a pod. The
- * controller manager starts it; the steps of a sync are in recreate-and-rolling-update.ts, arithmetic in max-surge-max-unavailable.ts, conditions in
+ * controller manager starts it; the steps of a sync are in recreate-and-rolling-update.ts, arithmetic in max-surge-max-unavailable.ts and proportional-scaling.ts, conditions in
  * status.ts.
  */
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../api/object.ts'
-import { maxSurge, maxUnavailable, newSetReplicas, proportionalSizes } from './max-surge-max-unavailable.ts'
+import { maxSurge, maxUnavailable, newSetReplicas } from './max-surge-max-unavailable.ts'
+import { proportionalSizes } from './proportional-scaling.ts'
 
 const deployment = (replicas: number, rollingUpdate: Fields, type = 'RollingUpdate'): KubeObject => ({
   apiVersion: 'apps/v1',

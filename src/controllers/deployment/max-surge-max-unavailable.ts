@@ -1,4 +1,4 @@
-/** The arithmetic of a rollout: how many pods there may be, how many must be available, and which ReplicaSet gives up how many. */
+/** The arithmetic of a rollout: how many pods there may be, and how many must be available. */
 import type { Deployment, ReplicaSet, RollingUpdateDeployment } from '../../api/generated/types.ts'
 import { parseInt64 } from '../../api/objects/integers.ts'
 import { scaled } from '../int-or-percent.ts'
@@ -54,44 +54,6 @@ export const isSaturated = (deployment: Deployment, set: ReplicaSet | undefined)
     parseInt64(set.metadata.annotations?.[desiredAnnotation]) === desired &&
     (set.status?.availableReplicas ?? 0) === desired
   )
-}
-
-/**
- * Sizes by name when a deployment is scaled in the middle of a rollout: each replica set gets its share of the change, the
- * largest one what rounding left over.
- */
-export function proportionalSizes(deployment: Deployment, active: readonly ReplicaSet[]): Map<string, number> {
-  const desired = replicasOf(deployment)
-  const allowed = desired > 0 ? desired + maxSurge(deployment) : 0
-  const toAdd = allowed - totalReplicas(active)
-  const newerFirst = toAdd > 0
-  const ordered = [...active].sort(
-    (a, b) => replicasOf(b) - replicasOf(a) || (newerFirst ? -1 : 1) * compareCreation(a, b),
-  )
-  const sizes = new Map<string, number>()
-  let added = 0
-  for (const set of ordered) {
-    const share = toAdd === 0 || toAdd === added ? 0 : shareOf(deployment, set, toAdd - added)
-    added += share
-    sizes.set(set.metadata.name ?? '', replicasOf(set) + share)
-  }
-  const largest = ordered[0]?.metadata.name
-  if (largest !== undefined && toAdd !== 0) sizes.set(largest, Math.max(0, (sizes.get(largest) ?? 0) + toAdd - added))
-  return sizes
-}
-
-function shareOf(deployment: Deployment, set: ReplicaSet, allowed: number): number {
-  const size = replicasOf(set)
-  if (size === 0) return 0
-  const desired = replicasOf(deployment)
-  let share = -size
-  if (desired > 0) {
-    const annotated = parseInt64(set.metadata.annotations?.[maxAnnotation], 32)
-    const before = Number(annotated ?? deployment.status?.replicas ?? 0)
-    const target = before > 0 ? (size * (desired + maxSurge(deployment))) / before : size
-    share = Math.round(target) - size
-  }
-  return allowed > 0 ? Math.min(share, allowed) : Math.max(share, allowed)
 }
 
 /** Older first, then by name. */

@@ -1,14 +1,8 @@
 /** Sizes of a Deployment's ReplicaSets: one at a time, or in proportion when the Deployment is scaled in the middle of a rollout. */
 import type { ReplicaSet } from '../../api/generated/types.ts'
 import { sameJson } from '../../api/same.ts'
-import {
-  compareCreation,
-  isActiveSet,
-  isRolling,
-  isSaturated,
-  proportionalSizes,
-  replicasOf,
-} from './max-surge-max-unavailable.ts'
+import { compareCreation, isActiveSet, isRolling, isSaturated, replicasOf } from './max-surge-max-unavailable.ts'
+import { proportionalSizes } from './proportional-scaling.ts'
 import { replicaAnnotations } from './revision-history.ts'
 import { type DeploymentSync, everySet } from './sync.ts'
 

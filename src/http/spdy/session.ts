@@ -4,7 +4,7 @@
  * nothing more is read for any, and so no more than a chunk is held for each.
  */
 import { Duplex } from 'node:stream'
-import { drained } from '../respond.ts'
+import { drained } from '../drained.ts'
 import {
   createFrameParser,
   dataHead,

@@ -14,7 +14,6 @@ import type { EnvironmentSources } from '../container-environment.ts'
 import type { CsiVolumes } from '../csi/csi-volumes.ts'
 import type { DevicePlugins } from '../device-plugins/device-plugins.ts'
 import type { ContainerAllocation } from '../device-plugins/given-devices.ts'
-import { expanded } from '../downward-api.ts'
 import type { PreparedClaims } from '../dra/prepared-claims.ts'
 import type { VolumeImage } from '../image-volumes.ts'
 import { type Container, initContainersOf, nameOf, namespaceOf, type Pod, specOf, uidOf } from '../pod.ts'
@@ -29,6 +28,7 @@ import type {
   RuntimeFeatures,
   RuntimeHandler,
 } from '../runtimes/runtime.ts'
+import { expanded } from '../variable-expansion.ts'
 import type { Cgroups } from './cgroups.ts'
 import { containerResources, podResources } from './cpu-shares-and-memory-limits.ts'
 import { type ClusterDns, hostsFile, resolverOf, sandboxHostname } from './hosts-and-resolv-conf.ts'

@@ -1,6 +1,6 @@
 /** The versions that reads ask for: which text is one, and what happens when it lies ahead of the cluster. */
 import { StatusError } from '../../api/status.ts'
-import type { ResourceCache } from '../cache/resource.ts'
+import type { ResourceCache } from '../cache/resource-cache.ts'
 import type { ResourceRequest } from './context.ts'
 
 /** How long a read waits for a version that has not come yet. */

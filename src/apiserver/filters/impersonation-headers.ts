@@ -1,11 +1,11 @@
 /**
  * Impersonation (API concept: user impersonation): a request that carries Impersonate-* headers goes on as another user, if
- * its sender may (impersonation-modes.ts). Stands between authentication and authorization.
+ * its sender may (impersonation-permissions.ts). Stands between authentication and authorization.
  */
 import type { ApiRequest, Filter, UserInfo } from '../../api/request.ts'
 import { badRequest, internalError } from '../../api/status.ts'
 import type { Authorizer } from '../auth/authorizer.ts'
-import { createModeFinder, type ImpersonationMode, serviceAccountOf, type Wanted } from './impersonation-modes.ts'
+import { createModeFinder, type ImpersonationMode, serviceAccountOf, type Wanted } from './impersonation-permissions.ts'
 
 const EXTRA = 'impersonate-extra-'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ResourceRequest } from './context.ts'
 import { handleGet } from './get.ts'
-import { versionProblem } from './resource-version.ts'
+import { versionProblem } from './wait-for-resource-version.ts'
 
 test('a version is a number of 64 bits without a sign', () => {
   for (const text of ['0', '7', '18446744073709551615']) assert.equal(versionProblem(text), undefined)
