@@ -17,6 +17,10 @@ export const lacks = {
   etcd: () => (etcdBinary() === undefined ? 'etcd is not installed here (Debian: etcd-server)' : (false as const)),
   chromium: () =>
     chromiumBinary() === undefined ? 'no Chromium is installed here (Debian: chromium)' : (false as const),
+  messageBus: () =>
+    spawnSync('dbus-daemon', ['--version']).status === 0 && spawnSync('python3', ['--version']).status === 0
+      ? (false as const)
+      : 'a message bus needs dbus-daemon and Python here (Debian: dbus-daemon, python3)',
   python: () =>
     spawnSync('python3', ['-c', 'import ensurepip, venv']).status === 0
       ? (false as const)

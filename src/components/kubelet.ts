@@ -14,6 +14,7 @@ import type { NodeSettings } from '../kubelet/node-settings.ts'
 import { besideCIDROf, nodeIPOf } from '../kubelet/pod-addresses.ts'
 import type { SimulationResources } from '../kubelet/runtimes/simulated/simulated-answers.ts'
 import { serveHealthz } from '../kubelet/server/own-health.ts'
+import { shutdownByLogind } from '../kubelet/shutdown/by-logind.ts'
 import { FILE_CHECK_MS } from '../kubelet/static-pods/manifest-files.ts'
 import { manifestSources } from '../kubelet/static-pods/manifest-sources.ts'
 import { checkManifestUrl, URL_CHECK_MS } from '../kubelet/static-pods/manifest-url.ts'
@@ -95,6 +96,7 @@ async function startSimulated(
   const maxPods = flags.number('max-pods') ?? MOST_PODS
   const podCIDRs = flags.text('pod-cidr')?.split(',') ?? [besideCIDROf(index)]
   const { stages, played, playStages } = await stagesOf(flags)
+  const described = describedKubelet(flags)
   onStop(serveHealthz(runtime, healthzOf(flags), signal))
   let running: Kubelet | undefined
   const { address, server } = await serveKubelet(flags, {
@@ -110,7 +112,8 @@ async function startSimulated(
     ...(played === undefined ? {} : { played }),
     nodeName,
     nodeIPs: [address],
-    ...describedKubelet(flags),
+    ...described,
+    ...shutdownByLogind(runtime, described.shutdownGroups),
     podCIDRs,
     capacity: { cpu: '32', 'ephemeral-storage': '1Ti', memory: '256Gi', pods: String(maxPods) },
     staticPods: manifestSources(runtime, nodeName, settings, manifestPeriods),

@@ -25,6 +25,7 @@ import {
   SIMULATED_VERSION,
   type SimulatedContainerRuntime,
 } from './runtimes/simulated/simulated-runtime.ts'
+import type { ShutdownTimes } from './shutdown/node-shutdown.ts'
 import { type KubeletSources, ownSources } from './sources.ts'
 import type { StaticPodSource } from './static-pods/static-pods.ts'
 
@@ -56,6 +57,8 @@ export interface KubeletOptions extends KubeletSettings {
   readonly sources?: KubeletSources
   /** Of a node that can be short of something. */
   readonly eviction?: NodePodsOptions['eviction']
+  /** Of a node whose machine's shutdown is held up for its pods. */
+  readonly shutdown?: NodePodsOptions['shutdown']
   /** Where pods lie that it runs whether or not there is an API server. Default: none. */
   readonly staticPods?: readonly StaticPodSource[]
   /** What is remembered of Events that were told. Default: one of its own. */
@@ -78,6 +81,8 @@ export interface Kubelet {
   podStatus(uid: string): PodStatus | undefined
   /** Reports the node's status now: something of its description has changed. */
   reportNode(): Promise<void>
+  /** When pods were last ended because the machine went down. */
+  readonly shutdownTimes: ShutdownTimes
 }
 
 const DEFAULT_CAPACITY: Readonly<Record<string, string>> = {
@@ -114,12 +119,12 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
   const described = (): NodeDescription => ({
     ...description,
     ...options.describe?.(),
-    ...(made === undefined ? {} : { pressures: made.pressures }),
+    ...(made === undefined ? {} : { pressures: made.pressures, goesDown: made.shutdown?.isUnderWay === true }),
   })
   const reporter = createNodeReporter(
     runtime,
     client,
-    options.describe === undefined && options.eviction === undefined ? () => description : described,
+    (options.describe ?? options.eviction ?? options.shutdown) === undefined ? () => description : described,
     signal,
     { isPlayed: options.played?.node === true, ...options },
   )
@@ -155,6 +160,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
       ownNode: () => nodeObject(described(), runtime.clock.now()),
       ...(machine === undefined ? {} : { machine }),
       ...(options.eviction === undefined ? {} : { eviction: options.eviction }),
+      ...(options.shutdown === undefined ? {} : { shutdown: options.shutdown }),
       longestBackOffMs: options.longestBackOffMs,
       allowedUnsafeSysctls: options.allowedUnsafeSysctls,
       nodeChanged: () => reporter.changed(),
@@ -174,6 +180,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     deleted: () => reporter.deleted(),
   })
   if (containerRuntime !== undefined) await nodePods().begin()
+  else if (options.shutdown !== undefined) nodePods()
   for (const source of options.staticPods ?? [])
     source.start((pods) => {
       if (made !== undefined || pods.length > 0) nodePods().setStatic(source.name, pods)
@@ -200,5 +207,8 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     runtimeStatus: (uid) => nodePods().runtimeStatus(uid),
     podStatus: (uid) => made?.podStatus(uid),
     reportNode: reporter.report,
+    get shutdownTimes() {
+      return made?.shutdown?.times ?? {}
+    },
   }
 }

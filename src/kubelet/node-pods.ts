@@ -41,6 +41,7 @@ import { createPreemption } from './preemption.ts'
 import { createProbeManager } from './probes/probe-manager.ts'
 import type { ContainerRuntime } from './runtimes/runtime.ts'
 import type { AdoptedPod } from './runtimes/simulated/manner.ts'
+import { createNodeShutdown, type NodeShutdown, type ShutdownOptions } from './shutdown/node-shutdown.ts'
 import { createContainerStarter } from './start-container.ts'
 import { createStaticPods, type StaticPods } from './static-pods/static-pods.ts'
 import { createStatusManager } from './status-manager.ts'
@@ -70,7 +71,9 @@ export interface NodePodsOptions {
     /** @throws Error */
     readonly deleteUnusedImages: () => Promise<void>
   }
-  /** What the node is short of has changed. */
+  /** What pods are given to end before the machine goes down; absent where that is not held up. */
+  readonly shutdown?: ShutdownOptions
+  /** What the node is short of has changed, or whether it goes down. */
   readonly nodeChanged: () => void
   /** Of the Events; default: one of its own. */
   readonly correlation?: Correlation
@@ -89,6 +92,7 @@ export interface NodePods {
   readonly containerRuntime: ContainerRuntime
   /** What the node is short of. */
   readonly pressures: ReadonlySet<Pressure>
+  readonly shutdown: Pick<NodeShutdown, 'isUnderWay' | 'times'> | undefined
   readonly handle: PodConfigHandler
   /** All static pods that the source of this name has now. */
   readonly setStatic: StaticPods['set']
@@ -337,6 +341,23 @@ export function createNodePods(options: NodePodsOptions): NodePods {
           },
         })
 
+  const shutdown =
+    options.shutdown === undefined
+      ? undefined
+      : createNodeShutdown({
+          ...options.shutdown,
+          runtime,
+          nodeName,
+          events: createNodeEvents(recorder, nodeName),
+          changed: options.nodeChanged,
+          pods: () => [...pods.list()].filter((pod) => phases.couldHaveRunningContainers(uidOf(pod))),
+          isFinished: (uid) => workers.isFinished(uid),
+          end(pod, failure, gracePeriodSeconds) {
+            evicted.add(uidOf(pod), failure)
+            workers.update({ pod: resizes.accept(pod), type: 'kill', gracePeriodSeconds })
+          },
+        })
+
   /** What the pod had of the node is free for others, which may have waited for it. */
   function release(uid: string): void {
     devices?.forget(uid)
@@ -389,7 +410,8 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     const known = pod.metadata.deletionTimestamp !== undefined || pod.status?.startTime !== undefined
     let refusal = known
       ? undefined
-      : (eviction?.refusal(pod) ??
+      : (shutdown?.refusal() ??
+        eviction?.refusal(pod) ??
         sysctlRefusal(pod, options.allowedUnsafeSysctls) ??
         groupsPolicyRefusal(pod, machine?.knowsStrictGroups() !== false) ??
         devices?.reserve(pod))
@@ -491,6 +513,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     get pressures() {
       return eviction?.pressures ?? NO_PRESSURES
     },
+    shutdown,
     handle,
     setStatic: staticPods.set,
     runtimeStatus: cache.get,
@@ -498,6 +521,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     async begin() {
       pleg.run(signal)
       await pleg.firstRelist(signal)
+      shutdown?.run(signal)
     },
     allSeen() {
       podsSeen = true

@@ -4,6 +4,7 @@ import type { ImageGcPolicy } from './images/image-gc.ts'
 import type { LogRotation } from './logs/rotate-log.ts'
 import type { NodeDescription } from './node-status.ts'
 import type { AccessTimes } from './server/access.ts'
+import type { ShutdownGroup } from './shutdown/shutdown-groups.ts'
 import type { ManifestUrl } from './static-pods/manifest-url.ts'
 
 export interface NodeSettings {
@@ -28,6 +29,8 @@ export interface KubeletSettings extends Pick<NodeSettings, 'allowedUnsafeSysctl
   readonly statusReportMs?: number
   /** The longest time before a container that ended is started again. */
   readonly longestBackOffMs?: number
+  /** What pods have to end, by their priority, when the machine goes down (shutdownGracePeriod and its like). Default: none. */
+  readonly shutdownGroups?: readonly ShutdownGroup[]
 }
 
 export interface RealKubeletSettings {

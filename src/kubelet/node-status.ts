@@ -15,6 +15,8 @@ export interface NodeDescription {
   readonly allocatable?: Readonly<Record<string, string>>
   /** What the node is short of. */
   readonly pressures?: ReadonlySet<Pressure>
+  /** The machine is being shut down. */
+  readonly goesDown?: boolean
   readonly architecture: string
   readonly kubeletVersion: string
   /** `containerd://2.0.0` */
@@ -112,6 +114,7 @@ export function nodeStatus(node: NodeDescription, nowMs: number, old: NodeStatus
     return { type, status, lastHeartbeatTime: now, lastTransitionTime: since, reason, message }
   }
   const capacity = { ...extendedOf(old), ...node.capacity }
+  const problem = problemOf(node)
   return {
     capacity,
     allocatable: node.allocatable === undefined ? capacity : { ...capacity, ...node.allocatable },
@@ -120,9 +123,9 @@ export function nodeStatus(node: NodeDescription, nowMs: number, old: NodeStatus
         const isUnder = node.pressures?.has(type) === true
         return condition(type, isUnder ? 'True' : 'False', ...(isUnder ? under : relieved))
       }),
-      node.real?.problem === undefined
+      problem === undefined
         ? condition('Ready', 'True', 'KubeletReady', 'kubelet is posting ready status')
-        : condition('Ready', 'False', 'KubeletNotReady', node.real.problem),
+        : condition('Ready', 'False', 'KubeletNotReady', problem),
     ],
     addresses: [
       ...node.ips.map((address) => ({ type: 'InternalIP', address })),
@@ -152,6 +155,13 @@ export function nodeStatus(node: NodeDescription, nowMs: number, old: NodeStatus
     },
   }
 }
+
+/** Why it takes no pods; undefined: it does. */
+function problemOf({ real, goesDown }: NodeDescription): string | undefined {
+  const problems = [...(real?.problem === undefined ? [] : [real.problem]), ...(goesDown ? [GOES_DOWN] : [])]
+  return problems.length > 1 ? `[${problems.join(', ')}]` : problems[0]
+}
+const GOES_DOWN = 'node is shutting down'
 
 /** What a runtime does not have is not named. */
 function featuresOf(features: RuntimeFeatures | undefined): Pick<NodeStatus, 'runtimeHandlers' | 'features'> {

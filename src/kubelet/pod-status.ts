@@ -55,6 +55,8 @@ export interface Failure {
   readonly message: string
   /** What its condition DisruptionTarget says, where the kubelet ended it for the node's sake (KEP-3329). */
   readonly disruption?: string
+  /** A pod whose containers have all ended well has succeeded all the same. */
+  readonly sparesSucceeded?: true
 }
 
 export interface StatusSituation {
@@ -89,12 +91,16 @@ export function podStatusOf(
   const ephemeralContainerStatuses = ephemeralContainersOf(pod).map((container) =>
     containerStatusOf(pod, container, runtime, sources, true, false, old.ephemeralContainerStatuses),
   )
-  const phase =
-    failure !== undefined
-      ? 'Failed'
-      : keptPhase(containerPhase(pod, containerStatuses, initContainerStatuses, terminal), old, pod)
-  const { reason, message } =
-    failure ?? (isEnded(phase) ? (old.phase === phase ? old : (pod.status ?? old)) : noOutcome)
+  const own = keptPhase(containerPhase(pod, containerStatuses, initContainerStatuses, terminal), old, pod)
+  const hasFailed = failure !== undefined && !(failure.sparesSucceeded === true && own === 'Succeeded')
+  const phase = hasFailed ? 'Failed' : own
+  const { reason, message } = hasFailed
+    ? failure
+    : isEnded(phase)
+      ? old.phase === phase
+        ? old
+        : (pod.status ?? old)
+      : noOutcome
   const generation = pod.metadata.generation
   const all: ConditionInput = { pod, phase, containerStatuses, initContainerStatuses, generation, old }
   const ready = containersReady(all)

@@ -25,6 +25,8 @@ export interface PodWorkers {
   /** The object is gone: the pod ends if it has not, then its worker is forgotten. */
   remove(pod: Pod): void
   knows(uid: string): boolean
+  /** Nothing of the pod is left on the node, or it never came. */
+  isFinished(uid: string): boolean
 }
 
 export interface PodWorkerOptions {
@@ -204,6 +206,7 @@ export function createPodWorkers(options: PodWorkerOptions): PodWorkers {
       }
     },
     knows: (uid) => workers.has(uid),
+    isFinished: (uid) => workers.get(uid)?.finished ?? true,
   }
 }
 

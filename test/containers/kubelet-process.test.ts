@@ -5,6 +5,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { type LogindStandIn, startLogind } from '../logind/stand-in.ts'
+import { lacks } from '../machine.ts'
 import { busyboxArchive, type ContainerMachine, startContainerMachine, until, withoutContainers } from './stage.ts'
 
 const IMAGE = 'example.test/busybox:1'
@@ -56,21 +58,26 @@ memorySwap: {}
 nodeLeaseDurationSeconds: 60
 registerWithTaints: [{key: a, value: b, effect: PreferNoSchedule}]
 rotateCertificates: true
-shutdownGracePeriod: 0s
+shutdownGracePeriod: 6s
+shutdownGracePeriodCriticalPods: 2s
 topologyManagerPolicy: restricted
 unheardOf: 1
 `
 
-describe('a kubelet of real containers as a process of its own', { skip: withoutContainers }, () => {
+describe('a kubelet of real containers as a process of its own', {
+  skip: withoutContainers || lacks.messageBus(),
+}, () => {
   let machine: ContainerMachine
   let kubelet: ChildProcess | undefined
   let log = ''
+  let logind: LogindStandIn
 
   const start = () => {
     const file = join(machine.directory, 'config.yaml')
     writeFileSync(file, configuration(join(machine.dataDir, 'pki/ca.crt')))
     kubelet = machine.start(
-      process.execPath,
+      'env',
+      ...[`DBUS_SYSTEM_BUS_ADDRESS=${logind.address}`, process.execPath],
       ...[skiff, 'kubelet', '--hostname-override=worker', `--node-ip=${ADDRESS}`, '--node-labels=disk=fast', '--v=2'],
       ...[`--kubeconfig=${join(machine.dataDir, 'kubeconfig')}`, '--max-pods=7', `--config=${file}`],
       ...[`--root-dir=${join(machine.directory, 'kubelet')}`, `--cert-dir=${join(machine.directory, 'certificates')}`],
@@ -96,6 +103,7 @@ describe('a kubelet of real containers as a process of its own', { skip: without
 
   before(async () => {
     machine = await startContainerMachine()
+    logind = await startLogind(join(machine.directory, 'logind'), 30)
     machine.run('ip', 'link', 'add', 'outside', 'type', 'bridge')
     machine.run('ip', 'address', 'add', `${ADDRESS}/24`, 'dev', 'outside')
     machine.run('ip', 'link', 'set', 'outside', 'up')
@@ -110,6 +118,7 @@ describe('a kubelet of real containers as a process of its own', { skip: without
   after(async () => {
     machine?.skiff('down')
     const { cluster } = JSON.parse(readFileSync(join(machine.directory, 'kubelet/node.json'), 'utf8'))
+    await logind?.stop()
     await machine?.stop()
     // As a kubelet's, its control groups stay; this machine's are not the test's own.
     spawnSync('find', [
@@ -203,5 +212,52 @@ describe('a kubelet of real containers as a process of its own', { skip: without
       'the end of its tasks',
       () => !/RUNNING/.test(machine.run('ctr', '-n', 'k8s.io', 'tasks', 'list').stdout),
     )
+  })
+
+  test('before the machine goes down pods end, the critical ones last, and none is taken until it stays up', async () => {
+    const pod = (name: string, script: string, more: object = {}, metadata: object = {}) => ({
+      ...{ kind: 'Pod', apiVersion: 'v1', metadata: { name, ...metadata } },
+      spec: {
+        nodeName: 'worker',
+        containers: [{ name: 'c', image: IMAGE, imagePullPolicy: 'Never', command: sh(script) }],
+        ...more,
+      },
+    })
+    const obeys = "trap 'exit 0' TERM; while :; do sleep 0.1; done"
+    machine.apply(
+      pod('quick', obeys),
+      pod('stubborn', "trap '' TERM; while :; do sleep 0.1; done", { terminationGracePeriodSeconds: 60 }),
+      pod('vital', obeys, { priorityClassName: 'system-node-critical' }, { namespace: 'kube-system' }),
+    )
+    const status = (name: string, path: string, namespace = 'default') =>
+      machine.kubectl('get', 'pod', name, '-n', namespace, '-o', `jsonpath={.status.${path}}`).stdout
+    for (const [name, namespace] of [['quick'], ['stubborn'], ['vital', 'kube-system']] as const)
+      await until(`${name} runs`, () => status(name, 'phase', namespace) === 'Running')
+    const nodeReady = () => field('node', 'worker', '{.status.conditions[?(@.type=="Ready")].message}')
+    logind.says(true)
+    await until('the node is not ready', () => nodeReady() === 'node is shutting down')
+    machine.apply(pod('late', obeys))
+    await until('the refusal', () => status('late', 'reason') === 'NodeShutdown')
+    await until('the end of all', () => logind.calls().at(-1) === 'released kubelet')
+    await until('the last status', () => status('vital', 'phase', 'kube-system') === 'Succeeded')
+    const ended = 'containerStatuses[0].state.terminated'
+    assert.deepEqual(
+      [status('quick', 'phase'), status('stubborn', 'phase'), status('stubborn', 'reason')],
+      ['Succeeded', 'Failed', 'Terminated'],
+    )
+    assert.equal(status('stubborn', `${ended}.exitCode`), '137')
+    assert.ok(status('vital', `${ended}.finishedAt`, 'kube-system') >= status('stubborn', `${ended}.finishedAt`))
+    assert.doesNotMatch(machine.run('ctr', '-n', 'k8s.io', 'tasks', 'list').stdout, /RUNNING/)
+    const kept = JSON.parse(readFileSync(join(machine.directory, 'kubelet/graceful_node_shutdown_state'), 'utf8'))
+    assert.ok(kept.endTime > kept.startTime)
+    const metrics = machine.kubectl('get', '--raw', '/api/v1/nodes/worker/proxy/metrics').stdout
+    const [, seconds] = /^kubelet_graceful_shutdown_end_time_seconds (\S+)$/m.exec(metrics) ?? []
+    assert.ok(Math.abs(Number(seconds) * 1000 - Date.parse(kept.endTime)) < 1000, seconds)
+    logind.says(false)
+    await until('the node is ready', () => nodeReady() === 'kubelet is posting ready status')
+    machine.apply(pod('after', obeys))
+    await until('a pod runs again', () => status('after', 'phase') === 'Running')
+    await until('the next lock', () => logind.calls().filter((call) => call.includes('Inhibit shutdown')).length === 4)
+    assert.equal(machine.kubectl('delete', 'pod', '--all', '-A', '--grace-period=1').status, 0)
   })
 })

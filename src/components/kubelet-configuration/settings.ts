@@ -172,9 +172,9 @@ volume-stats-agg-period duration ignored volumeStatsAggPeriod 1m0s
 - strings ignored preloadedImagesVerificationAllowlist
 - any lacking reservedMemory
 - string ignored showHiddenMetricsForVersion
-- duration lacking shutdownGracePeriod 0s
-- duration lacking shutdownGracePeriodCriticalPods 0s
-- any lacking shutdownGracePeriodByPodPriority
+- duration used shutdownGracePeriod 0s
+- duration used shutdownGracePeriodCriticalPods 0s
+- any used shutdownGracePeriodByPodPriority
 - bool lacking singleProcessOOMKill! false
 - any ignored tlsCurvePreferences
 - any lacking tracing

@@ -126,14 +126,14 @@ test('drop-ins are merged in the order of their names, whatever else lies there;
 
 test('what skiff does not do is told in a line for each field, unless it is the default', () => {
   const { told } = read(
-    `${HEAD}cpuManagerPolicy: static\nmemoryManagerPolicy: None\nseccompDefault: true\nreadOnlyPort: 0\ncpuCFSQuota: true\nshutdownGracePeriod: 30s\nauthentication: {anonymous: {enabled: true}}\nreservedMemory: []\n`,
+    `${HEAD}cpuManagerPolicy: static\nmemoryManagerPolicy: None\nseccompDefault: true\nreadOnlyPort: 0\ncpuCFSQuota: true\ntracing: {endpoint: x}\nauthentication: {anonymous: {enabled: true}}\nreservedMemory: []\n`,
   )
   const lacks = 'skiff does not do what this asks for; it is as with'
   assert.deepEqual(told, [
     `--config: cpuManagerPolicy: ${lacks} none`,
     `--config: seccompDefault: ${lacks} false`,
     `--config: authentication.anonymous.enabled: ${lacks} false`,
-    `--config: shutdownGracePeriod: ${lacks} 0s`,
+    '--config: tracing: skiff does not do what this asks for; it is as without this field',
   ])
 })
 
@@ -196,6 +196,7 @@ test("the Node's labels and taints, its Lease, reservations, logs and bounds are
     statusReportMs: 60_000,
     longestBackOffMs: 7000,
     allowedUnsafeSysctls: ['kernel.msg*'],
+    shutdownGroups: [],
   })
   assert.deepEqual(describedRealKubelet(flags), {
     logs: { largest: 1024 * 1024, mostFiles: 3 },
@@ -210,6 +211,23 @@ test("the Node's labels and taints, its Lease, reservations, logs and bounds are
     /^failed to validate kubelet flags: unknown 'kubernetes.io' or 'k8s.io' labels specified with --node-labels: \[a.k8s.io\/x kubernetes.io\/foo\]/,
   )
   assert.match(labels('a=b c'), /^failed to validate kubelet flags: invalid node labels: 'b c' - a valid label must be/)
+})
+
+test('what pods have to end when the machine goes down is as the file says, by periods or by priorities', () => {
+  const groups = (text: string) => describedKubelet(read(`${HEAD}${text}`).flags).shutdownGroups
+  assert.deepEqual(groups('shutdownGracePeriod: 30s\nshutdownGracePeriodCriticalPods: 10s\n'), [
+    { priority: 0, seconds: 20 },
+    { priority: 2_000_000_000, seconds: 10 },
+  ])
+  const own = 'shutdownGracePeriodByPodPriority: [{priority: 9, shutdownGracePeriodSeconds: 3}, {priority: -1}]\n'
+  assert.deepEqual(groups(own), [
+    { priority: 9, seconds: 3 },
+    { priority: -1, seconds: 0 },
+  ])
+  assert.deepEqual(configurationOfValues(read(`${HEAD}${own}`).flags.values)['shutdownGracePeriodByPodPriority'], [
+    { priority: 9, shutdownGracePeriodSeconds: 3 },
+    { priority: -1 },
+  ])
 })
 
 test('each setting is named once', () => {

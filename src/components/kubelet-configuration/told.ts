@@ -3,6 +3,7 @@ import { nanosOf, quantityValue } from '../../api/objects/quantity.ts'
 import { labelValue, qualifiedName } from '../../api/validation/names.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { KubeletSettings, RealKubeletSettings } from '../../kubelet/node-settings.ts'
+import { groupsOfPeriods, type ShutdownGroup } from '../../kubelet/shutdown/shutdown-groups.ts'
 import { checkUnsafeSysctls } from '../../kubelet/sysctls.ts'
 import { FlagError, type ReadFlags } from '../flags.ts'
 import { taintOf } from './values.ts'
@@ -20,6 +21,7 @@ export function describedKubelet(flags: ReadFlags): KubeletSettings {
     statusReportMs: flags.ms('nodeStatusReportFrequency'),
     longestBackOffMs: flags.ms('crashLoopBackOff.maxContainerRestartPeriod'),
     allowedUnsafeSysctls: sysctlsOf(flags),
+    shutdownGroups: shutdownGroupsOf(flags),
   }
 }
 
@@ -41,6 +43,20 @@ export function describedRealKubelet(flags: ReadFlags): RealKubeletSettings {
       deniedMs: flags.ms('authorization-webhook-cache-unauthorized-ttl'),
     },
   }
+}
+
+function shutdownGroupsOf(flags: ReadFlags): readonly ShutdownGroup[] {
+  const own = flags.text('shutdownGracePeriodByPodPriority')
+  if (own === undefined)
+    return groupsOfPeriods(flags.ms('shutdownGracePeriod') / 1000, flags.ms('shutdownGracePeriodCriticalPods') / 1000)
+  const groups = JSON.parse(own) as readonly {
+    readonly priority?: number
+    readonly shutdownGracePeriodSeconds?: number
+  }[]
+  return groups.map(({ priority = 0, shutdownGracePeriodSeconds = 0 }) => ({
+    priority,
+    seconds: shutdownGracePeriodSeconds,
+  }))
 }
 
 function sysctlsOf(flags: ReadFlags): readonly string[] {

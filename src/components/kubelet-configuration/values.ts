@@ -81,7 +81,7 @@ export function configurationOfValues(values: FlagValues): JsonObject {
   let config: JsonObject = { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' }
   for (const setting of KUBELET_SETTINGS) {
     const { field, name, handling } = setting
-    if (field === undefined || setting.type === 'any') continue
+    if (field === undefined || (setting.type === 'any' && handling !== 'used')) continue
     const usual = KUBELET_VALUES.get(name)?.usual
     const given = handling === 'lacking' ? undefined : values.get(name)
     const texts = given ?? (usual === undefined ? undefined : [usual])
@@ -122,6 +122,8 @@ function jsonOf({ type }: Setting, texts: readonly string[]): Json {
       return Object.fromEntries(entries('=').map(([gate, on]) => [gate, asBoolean(on) === true]))
     case 'headers':
       return Object.fromEntries(entries(':').map(([header, value]) => [header, [value]]))
+    case 'any':
+      return JSON.parse(last)
     case 'taints':
       return texts.map((text) => ({ ...taintOf(text) }))
     default:

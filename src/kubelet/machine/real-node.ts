@@ -39,6 +39,7 @@ import { cadvisorMetrics } from '../server/cadvisor.ts'
 import { HEALTHZ, type HealthzAddress, serveHealthz } from '../server/own-health.ts'
 import { type ServerTls, startKubeletServer } from '../server/server.ts'
 import { claimStats } from '../server/volume-stats.ts'
+import { shutdownByLogind } from '../shutdown/by-logind.ts'
 import { type ManifestPeriods, manifestSources } from '../static-pods/manifest-sources.ts'
 import { createCgroups } from './cgroups.ts'
 import { machineMeasurements } from './eviction-measurements.ts'
@@ -328,6 +329,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     describe,
     allocatable,
     ...kubeletSettings(options),
+    ...shutdownByLogind(runtime, options.shutdownGroups, join(directory, 'graceful_node_shutdown_state')),
     ...(containerRuntime.real === undefined ? {} : { eviction: evictionBy(containerRuntime.real) }),
     staticPods: manifestSources(runtime, nodeName, options, options.manifestPeriods),
   })

@@ -50,6 +50,13 @@ function kubeletMetrics(nodeName: string, kubelet: RoutesOptions['kubelet']) {
       ),
     ].map(([state, containers]) => [containers.length, state] as const),
   )
+  for (const edge of ['start', 'end'] as const)
+    metrics.sampled(
+      `kubelet_graceful_shutdown_${edge}_time_seconds`,
+      `Last graceful shutdown ${edge} time since unix epoch in seconds`,
+      [],
+      () => [[(kubelet()?.shutdownTimes[edge] ?? 0) / 1000]],
+    )
   return metrics
 }
 

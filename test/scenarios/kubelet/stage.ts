@@ -54,6 +54,8 @@ export interface NodeStageOptions {
   readonly around?: (containers: ContainerRuntime) => ContainerRuntime
   /** What the node measures of itself, and when that is too little. */
   readonly eviction?: NonNullable<KubeletOptions['eviction']>
+  /** What holds its machine's shutdown up. */
+  readonly shutdown?: KubeletOptions['shutdown']
   /** Where pods lie that need no API server. */
   readonly staticPods?: KubeletOptions['staticPods']
   /** Throws where a write of the kubelet shall fail. It is asked before the write is done and after. */
@@ -130,9 +132,10 @@ export async function startNodeStage(runtime: SimulatedRuntime, options: NodeSta
   const startAnew = () => {
     running = new AbortController()
     const { signal: own } = running
-    const { staticPods = [], eviction } = options
+    const { staticPods = [], eviction, shutdown } = options
     const starting = startKubelet({
       ...(eviction === undefined ? {} : { eviction }),
+      ...(shutdown === undefined ? {} : { shutdown }),
       runtime,
       client,
       nodeName: NODE,
