@@ -2,6 +2,7 @@
 import type { EvictionFlags } from './eviction/thresholds.ts'
 import type { ImageGcPolicy } from './images/image-gc.ts'
 import type { LogRotation } from './logs/rotate-log.ts'
+import type { MachineOptions } from './machine/machine.ts'
 import type { NodeDescription } from './node-status.ts'
 import type { AccessTimes } from './server/access.ts'
 import type { ShutdownGroup } from './shutdown/shutdown-groups.ts'
@@ -33,7 +34,9 @@ export interface KubeletSettings extends Pick<NodeSettings, 'allowedUnsafeSysctl
   readonly shutdownGroups?: readonly ShutdownGroup[]
 }
 
-export interface RealKubeletSettings {
+export interface RealKubeletSettings extends Pick<MachineOptions, 'limits' | 'seccompDefault'> {
+  /** Where the logs of pods are. */
+  readonly podLogsDir?: string
   readonly logs?: LogRotation
   /** How many images the Node's status names; -1: all. */
   readonly mostImages?: number

@@ -54,6 +54,9 @@ imageMinimumGCAge: 0s
 kubeReserved: {cpu: 100m, memory: 64Mi}
 logging: {flushFrequency: 0, options: {json: {infoBufferSize: "0"}, text: {infoBufferSize: "0"}}, verbosity: 0}
 maxPods: 9
+seccompDefault: true
+podPidsLimit: 99
+podLogsDir: others-logs
 memorySwap: {}
 nodeLeaseDurationSeconds: 60
 registerWithTaints: [{key: a, value: b, effect: PreferNoSchedule}]
@@ -184,6 +187,14 @@ describe('a kubelet of real containers as a process of its own', {
     assert.match(field('pod', 'one', '{.status.podIP}'), /^10\.99\.1\.\d+$/)
     assert.equal(field('pod', 'one', '{.status.hostIP}'), ADDRESS)
     assert.equal(machine.kubectl('logs', 'one').stdout, 'here\n')
+    assert.match(machine.kubectl('exec', 'one', '--', ...sh('cat /proc/1/status')).stdout, /^Seccomp:\t2$/m)
+    const uid = field('pod', 'one', '{.metadata.uid}')
+    const { cluster } = JSON.parse(readFileSync(join(machine.directory, 'kubelet/node.json'), 'utf8'))
+    const group = `skiff-${cluster}/besteffort/pod${uid}/pids.max`
+    const limits = ['/sys/fs/cgroup/pids', '/sys/fs/cgroup'].map((top) => machine.run('cat', join(top, group)).stdout)
+    assert.ok(limits.includes('99\n'), limits.join())
+    const kept = readFileSync(join(machine.directory, `others-logs/default_one_${uid}/c/0.log`), 'utf8')
+    assert.match(kept, / stdout F here\n$/)
     const left = machine.kubectl('exec', 'one', '--', ...sh('cat /etc/resolv.conf; exit 7'))
     assert.deepEqual(
       [left.status, left.stdout],

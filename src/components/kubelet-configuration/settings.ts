@@ -45,8 +45,8 @@ container-log-max-files int used containerLogMaxFiles! 5
 container-log-max-size string used containerLogMaxSize 10Mi
 container-runtime-endpoint string used containerRuntimeEndpoint
 contention-profiling bool ignored enableContentionProfiling
-cpu-cfs-quota bool lacking cpuCFSQuota! true
-cpu-cfs-quota-period duration lacking cpuCFSQuotaPeriod! 100ms
+cpu-cfs-quota bool used cpuCFSQuota! true
+cpu-cfs-quota-period duration used cpuCFSQuotaPeriod! 100ms
 cpu-manager-policy string lacking cpuManagerPolicy none
 cpu-manager-policy-options map lacking cpuManagerPolicyOptions
 cpu-manager-reconcile-period duration ignored cpuManagerReconcilePeriod 10s
@@ -105,7 +105,7 @@ node-status-update-frequency duration ignored nodeStatusUpdateFrequency 10s
 oom-score-adj int ignored oomScoreAdj! -999
 pod-cidr string used podCIDR
 pod-manifest-path string used staticPodPath
-pod-max-pids int64 lacking podPidsLimit! -1
+pod-max-pids int64 used podPidsLimit! -1
 pods-per-core int used podsPerCore
 port int used port 10250
 protect-kernel-defaults bool ignored protectKernelDefaults
@@ -125,7 +125,7 @@ rotate-server-certificates bool used serverTLSBootstrap
 runonce bool lacking runOnce
 runtime-cgroups string ignored -
 runtime-request-timeout duration ignored runtimeRequestTimeout 2m0s
-seccomp-default bool lacking seccompDefault! false
+seccomp-default bool used seccompDefault! false
 serialize-image-pulls bool ignored serializeImagePulls! true
 sim-dir string used -
 sim-forward strings used -
@@ -168,7 +168,7 @@ volume-stats-agg-period duration ignored volumeStatsAggPeriod 1m0s
 - bool used mergeDefaultEvictionSettings! false
 - int used nodeLeaseDurationSeconds 40
 - duration used nodeStatusReportFrequency 5m0s
-- string lacking podLogsDir /var/log/pods
+- string used podLogsDir /var/log/pods
 - strings ignored preloadedImagesVerificationAllowlist
 - any lacking reservedMemory
 - string ignored showHiddenMetricsForVersion

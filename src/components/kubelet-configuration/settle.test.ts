@@ -126,12 +126,12 @@ test('drop-ins are merged in the order of their names, whatever else lies there;
 
 test('what skiff does not do is told in a line for each field, unless it is the default', () => {
   const { told } = read(
-    `${HEAD}cpuManagerPolicy: static\nmemoryManagerPolicy: None\nseccompDefault: true\nreadOnlyPort: 0\ncpuCFSQuota: true\ntracing: {endpoint: x}\nauthentication: {anonymous: {enabled: true}}\nreservedMemory: []\n`,
+    `${HEAD}cpuManagerPolicy: static\nmemoryManagerPolicy: None\nregisterNode: false\nreadOnlyPort: 0\ncpuCFSQuota: true\ntracing: {endpoint: x}\nauthentication: {anonymous: {enabled: true}}\nreservedMemory: []\n`,
   )
   const lacks = 'skiff does not do what this asks for; it is as with'
   assert.deepEqual(told, [
     `--config: cpuManagerPolicy: ${lacks} none`,
-    `--config: seccompDefault: ${lacks} false`,
+    `--config: registerNode: ${lacks} true`,
     `--config: authentication.anonymous.enabled: ${lacks} false`,
     '--config: tracing: skiff does not do what this asks for; it is as without this field',
   ])
@@ -180,7 +180,7 @@ test('a file that is none, or too large, or grows by its aliases, is refused in 
 
 test("the Node's labels and taints, its Lease, reservations, logs and bounds are as the file says", () => {
   const { flags } = read(
-    `${HEAD}registerWithTaints: [{key: a, value: v, effect: NoSchedule}, {key: b, effect: NoExecute}]\nproviderID: x://y\nnodeLeaseDurationSeconds: 20\nnodeStatusReportFrequency: 1m\ncrashLoopBackOff: {maxContainerRestartPeriod: 7s}\ncontainerLogMaxSize: 1Mi\ncontainerLogMaxFiles: 3\nkubeReserved: {cpu: 100m}\nresolvConf: ""\nnodeStatusMaxImages: -1\nallowedUnsafeSysctls: [kernel.msg*]\n`,
+    `${HEAD}registerWithTaints: [{key: a, value: v, effect: NoSchedule}, {key: b, effect: NoExecute}]\nproviderID: x://y\nnodeLeaseDurationSeconds: 20\nnodeStatusReportFrequency: 1m\ncrashLoopBackOff: {maxContainerRestartPeriod: 7s}\ncontainerLogMaxSize: 1Mi\ncontainerLogMaxFiles: 3\nkubeReserved: {cpu: 100m}\nresolvConf: ""\nnodeStatusMaxImages: -1\nallowedUnsafeSysctls: [kernel.msg*]\npodPidsLimit: 777\ncpuCFSQuotaPeriod: 50ms\nseccompDefault: true\npodLogsDir: logs\n`,
     '--node-labels=a=b,node.kubernetes.io/role=x',
   )
   assert.deepEqual(describedKubelet(flags), {
@@ -202,9 +202,23 @@ test("the Node's labels and taints, its Lease, reservations, logs and bounds are
     logs: { largest: 1024 * 1024, mostFiles: 3 },
     mostImages: -1,
     reserved: [{}, { cpu: '100m' }],
+    limits: { periodUs: 50_000, pids: 777 },
+    seccompDefault: true,
+    podLogsDir: join(folder, 'logs'),
     resolvConf: '',
     accessTimes: { tokenMs: 120_000, allowedMs: 300_000, deniedMs: 30_000 },
   })
+  const without = describedRealKubelet(read(`${HEAD}cpuCFSQuota: false\n`).flags)
+  assert.deepEqual([without.limits, without.seccompDefault], [{ periodUs: undefined }, false])
+  assert.equal(without.podLogsDir, '/var/log/pods')
+  for (const [path, why] of [
+    ['/var//log/x/', 'must be normalized'],
+    ['/var/log/ü', 'mut contains ASCII characters only'],
+  ])
+    assert.match(
+      refusal(() => read(`${HEAD}podLogsDir: ${path}\n`)),
+      new RegExp(`invalid configuration: pod logs path "${path}" ${why}`),
+    )
   const labels = (text: string) => refusal(() => describedKubelet(settle(`--node-labels=${text}`).flags))
   assert.match(
     labels('kubernetes.io/foo=b,a.k8s.io/x=y'),

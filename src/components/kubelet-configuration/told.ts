@@ -36,6 +36,12 @@ export function describedRealKubelet(flags: ReadFlags): RealKubeletSettings {
     },
     mostImages: flags.number('node-status-max-images') ?? 0,
     reserved: ['system-reserved', 'kube-reserved'].map((name) => reservedOf(flags, name)),
+    limits: {
+      periodUs: flags.bool('cpu-cfs-quota') ? flags.ms('cpu-cfs-quota-period') * 1000 : undefined,
+      ...((flags.number('pod-max-pids') ?? -1) > 0 ? { pids: flags.number('pod-max-pids') ?? 0 } : {}),
+    },
+    seccompDefault: flags.bool('seccomp-default') === true,
+    podLogsDir: flags.text('podLogsDir') ?? '/var/log/pods',
     resolvConf: flags.values.has('resolv-conf') ? (flags.values.get('resolv-conf')?.at(-1) ?? '') : '/etc/resolv.conf',
     accessTimes: {
       tokenMs: flags.ms('authentication-token-webhook-cache-ttl'),

@@ -1,4 +1,5 @@
 /** What kubelet refuses of a configuration, file and flags together, in its words and its order. */
+import { posix } from 'node:path'
 import { labelValue, qualifiedName } from '../../api/validation/names.ts'
 import { goDurationText } from '../../base/go-duration.ts'
 import type { ReadFlags } from '../flags.ts'
@@ -113,6 +114,9 @@ function problems(flags: ReadFlags): readonly string[] {
   if (flags.ms('containerLogMonitorInterval') < 3000)
     refuse('containerLogMonitorInterval must be a positive time duration greater than or equal to 3s')
   if (number('container-log-max-files') <= 1) refuse('containerLogMaxFiles must be greater than 1')
+  const logs = flags.text('podLogsDir') ?? ''
+  if (posix.normalize(logs).replace(/(?<=.)\/$/, '') !== logs) refuse(`pod logs path "${logs}" must be normalized`)
+  if (Buffer.byteLength(logs) !== logs.length) refuse(`pod logs path "${logs}" mut contains ASCII characters only`)
   if (number('userNamespaces.idsPerPod', 65536) < 65536) refuse('userNamespaces.idsPerPod must not be less than 65536')
   if (flags.bool('runonce')) refuse('runOnce (--runOnce) true, Runonce mode has been deprecated and should not be set')
   return found

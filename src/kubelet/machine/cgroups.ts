@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, 
 import { join } from 'node:path'
 import { qosClass } from '../../api/objects/qos.ts'
 import { type Pod, specOf, uidOf } from '../pod.ts'
-import { type PodResources, podResources } from './cpu-shares-and-memory-limits.ts'
+import { type LimitSettings, OWN_LIMITS, type PodResources, podResources } from './cpu-shares-and-memory-limits.ts'
 
 const MOUNT = '/sys/fs/cgroup'
 
@@ -32,7 +32,12 @@ export interface Cgroups {
 }
 
 /** `driver`: what makes groups below: `systemd` has other names for them. */
-export function createCgroups(cluster: string, driver: 'cgroupfs' | 'systemd', mount = MOUNT): Cgroups {
+export function createCgroups(
+  cluster: string,
+  driver: 'cgroupfs' | 'systemd',
+  mount = MOUNT,
+  limits: LimitSettings = OWN_LIMITS,
+): Cgroups {
   const version = existsSync(join(mount, 'cgroup.controllers')) ? 2 : 1
   const top = `skiff-${cluster}`
   const trees = () => (version === 2 ? [mount] : hierarchies(mount))
@@ -52,14 +57,14 @@ export function createCgroups(cluster: string, driver: 'cgroupfs' | 'systemd', m
     make(pod) {
       // systemd makes slices by itself when the runtime asks for them.
       if (driver === 'systemd') return
-      const resources = podResources(pod)
+      const resources = podResources(pod, limits)
       for (const tree of trees()) {
         const own = join(tree, pathOf(pod))
         const controller = version === 2 ? 'all' : tree.slice(mount.length + 1)
         if (version === 2) delegate(mount, pathOf(pod))
-        if (!LIMITED.has(controller)) continue
+        if (!LIMITED.has(controller) && !(controller === 'pids' && limits.pids !== undefined)) continue
         mkdirSync(own, { recursive: true })
-        for (const [file, value] of settings(controller, resources)) writeIfThere(join(own, file), value)
+        for (const [file, value] of settings(controller, resources, limits.pids)) writeIfThere(join(own, file), value)
       }
     },
     processesOf(pod) {
@@ -152,24 +157,28 @@ function delegate(mount: string, path: string): void {
   for (const controller of ['cpu', 'memory', 'pids']) writeIfThere(join(at, 'cgroup.subtree_control'), `+${controller}`)
 }
 
-export function settings(controller: string, pod: PodResources): readonly (readonly [string, string])[] {
+export function settings(controller: string, pod: PodResources, pids?: number): readonly (readonly [string, string])[] {
   const { shares, quota, period, memory } = pod
+  const ofProcesses = pids === undefined ? [] : [['pids.max', String(pids)] as const]
   switch (controller) {
+    case 'pids':
+      return ofProcesses
     case 'memory':
       return [['memory.limit_in_bytes', String(memory ?? -1)]]
     case 'cpu':
     case 'cpu,cpuacct':
       return [
         ['cpu.shares', String(shares)],
-        ['cpu.cfs_period_us', String(period)],
+        ...(period === undefined ? [] : [['cpu.cfs_period_us', String(period)] as const]),
         ['cpu.cfs_quota_us', String(quota ?? -1)],
       ]
     default:
       return [
         // Shares go from 2 to 262,144, weights from 1 to 10,000.
         ['cpu.weight', String(Math.floor(1 + ((shares - 2) * 9999) / 262142))],
-        ['cpu.max', quota === undefined ? `max ${period}` : `${quota} ${period}`],
+        ['cpu.max', [quota ?? 'max', ...(period === undefined ? [] : [period])].join(' ')],
         ['memory.max', memory === undefined ? 'max' : String(memory)],
+        ...ofProcesses,
       ]
   }
 }

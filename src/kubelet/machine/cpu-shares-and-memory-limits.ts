@@ -6,16 +6,26 @@ import { quantityMilliValue, quantityValue } from '../../api/objects/quantity.ts
 import { type Container, initContainersOf, isSidecar, type Pod, specOf } from '../pod.ts'
 import type { LinuxContainerResources } from '../runtimes/cri/messages.ts'
 
-const PERIOD_US = 100_000
 const LEAST_QUOTA_US = 1000
 const LEAST_SHARES = 2
 const MOST_SHARES = 262_144
+
+/** How pods are held to limits, beside what they ask for themselves (cpuCFSQuota, cpuCFSQuotaPeriod, podPidsLimit). */
+export interface LimitSettings {
+  /** The microseconds that quotas of CPU time are counted in; undefined: there are none. */
+  readonly periodUs: number | undefined
+  /** How many processes a pod may have; undefined: as many as the node. */
+  readonly pids?: number
+}
+
+export const OWN_LIMITS: LimitSettings = { periodUs: 100_000 }
 
 export interface PodResources {
   readonly shares: number
   /** Microseconds in each period; undefined: no limit. */
   readonly quota: number | undefined
-  readonly period: number
+  /** Microseconds; undefined: CPU time is not limited. */
+  readonly period: number | undefined
   /** Bytes; undefined: no limit. */
   readonly memory: bigint | undefined
 }
@@ -24,12 +34,12 @@ export function sharesOf(milliCpu: number): number {
   return Math.min(MOST_SHARES, Math.max(LEAST_SHARES, Math.floor((milliCpu * 1024) / 1000)))
 }
 
-export function quotaOf(milliCpu: number): number {
-  return Math.max(LEAST_QUOTA_US, Math.floor((milliCpu * PERIOD_US) / 1000))
+function quotaOf(milliCpu: number, periodUs: number): number {
+  return Math.max(LEAST_QUOTA_US, Math.floor((milliCpu * periodUs) / 1000))
 }
 
 /** The pod's own limits stand only where every container has one. */
-export function podResources(pod: Pod): PodResources {
+export function podResources(pod: Pod, { periodUs }: LimitSettings = OWN_LIMITS): PodResources {
   const spec = specOf(pod)
   const requests = podRequests(spec)
   const limits = podLimits(spec)
@@ -41,23 +51,28 @@ export function podResources(pod: Pod): PodResources {
   const memory = isLimited('memory') ? limits['memory'] : undefined
   return {
     shares: sharesOf(milliOf(requests['cpu'])),
-    quota: cpu === undefined ? undefined : quotaOf(milliOf(cpu)),
-    period: PERIOD_US,
+    quota: cpu === undefined || periodUs === undefined ? undefined : quotaOf(milliOf(cpu), periodUs),
+    period: periodUs,
     memory: memory === undefined ? undefined : quantityValue(memory),
   }
 }
 
 /** `nodeMemory` in bytes. */
-export function containerResources(pod: Pod, container: Container, nodeMemory: bigint): LinuxContainerResources {
+export function containerResources(
+  pod: Pod,
+  container: Container,
+  nodeMemory: bigint,
+  { periodUs }: LimitSettings = OWN_LIMITS,
+): LinuxContainerResources {
   const { requests = {}, limits = {} } = container.resources ?? {}
   const cpuRequest = requests['cpu'] ?? limits['cpu']
   const cpuLimit = limits['cpu']
   const memoryLimit = limits['memory']
-  const quota = cpuLimit === undefined || milliOf(cpuLimit) === 0 ? undefined : quotaOf(milliOf(cpuLimit))
+  const isLimited = cpuLimit !== undefined && milliOf(cpuLimit) !== 0 && periodUs !== undefined
   return {
     cpu_shares: sharesOf(milliOf(cpuRequest)),
-    cpu_period: PERIOD_US,
-    ...(quota === undefined ? {} : { cpu_quota: quota }),
+    ...(periodUs === undefined ? {} : { cpu_period: periodUs }),
+    ...(isLimited ? { cpu_quota: quotaOf(milliOf(cpuLimit), periodUs) } : {}),
     ...(memoryLimit === undefined ? {} : { memory_limit_in_bytes: Number(quantityValue(memoryLimit)) }),
     oom_score_adj: oomScore(pod, container, nodeMemory),
   }

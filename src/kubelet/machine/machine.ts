@@ -30,7 +30,7 @@ import type {
 } from '../runtimes/runtime.ts'
 import { expanded } from '../variable-expansion.ts'
 import type { Cgroups } from './cgroups.ts'
-import { containerResources, podResources } from './cpu-shares-and-memory-limits.ts'
+import { containerResources, type LimitSettings, podResources } from './cpu-shares-and-memory-limits.ts'
 import { type ClusterDns, hostsFile, resolverOf, sandboxHostname } from './hosts-and-resolv-conf.ts'
 import { credentialsFor } from './image-pull-secrets.ts'
 import { mountedBelow, unmountBelow } from './mounts.ts'
@@ -104,6 +104,10 @@ export interface MachineOptions {
   readonly userNamespaces: UserNamespaces
   /** Volumes of drivers. */
   readonly csi?: Pick<CsiVolumes, 'unpublish'>
+  /** Default: a kubelet's own. */
+  readonly limits?: LimitSettings
+  /** Containers without a seccomp profile have the runtime's. */
+  readonly seccompDefault?: boolean
   /** What the runtime can do; undefined where it does not tell. */
   readonly features: () => RuntimeFeatures | undefined
 }
@@ -228,7 +232,7 @@ export function createMachine(options: MachineOptions): Machine {
           'MissingClusterDNS',
           `pod: "${nameOf(pod)}_${namespaceOf(pod)}(${uidOf(pod)})". kubelet does not have ClusterDNS IP configured and cannot create Pod using "${specOf(pod).dnsPolicy ?? 'ClusterFirst'}" policy. Falling back to "Default" policy.`,
         )
-      const { shares, quota, period, memory } = podResources(pod)
+      const { shares, quota, period, memory } = podResources(pod, options.limits)
       const real: RealSandboxConfig = {
         logDirectory,
         dns: resolver,
@@ -242,7 +246,7 @@ export function createMachine(options: MachineOptions): Machine {
           ),
           resources: {
             cpu_shares: shares,
-            cpu_period: period,
+            ...(period === undefined ? {} : { cpu_period: period }),
             ...(quota === undefined ? {} : { cpu_quota: quota }),
             ...(memory === undefined ? {} : { memory_limit_in_bytes: Number(memory) }),
           },
@@ -276,8 +280,15 @@ export function createMachine(options: MachineOptions): Machine {
           sandbox,
           ...(stopSignal === undefined ? {} : { stopSignal }),
           linux: {
-            resources: containerResources(pod, container, BigInt(totalmem())),
-            security_context: containerSecurity(pod, container, imageUser, userNamespaces.of(pod), targetId),
+            resources: containerResources(pod, container, BigInt(totalmem()), options.limits),
+            security_context: containerSecurity(
+              pod,
+              container,
+              imageUser,
+              userNamespaces.of(pod),
+              targetId,
+              options.seccompDefault,
+            ),
           },
         },
       }
@@ -287,7 +298,7 @@ export function createMachine(options: MachineOptions): Machine {
       // Where there is no limit any more the runtime has to be told so.
       cpu_quota: -1,
       memory_limit_in_bytes: -1,
-      ...containerResources(pod, container, BigInt(totalmem())),
+      ...containerResources(pod, container, BigInt(totalmem()), options.limits),
     }),
     resizePod: cgroups.make,
     sources: (pod) => ({

@@ -1,13 +1,13 @@
 /**
  * Where a node keeps what belongs to its pods: under ROOT/pods/UID what a kubelet keeps there too, under ROOT/memory what may not
- * reach a disk (secrets, tokens), and their logs where every kubelet has them, in /var/log/pods.
+ * reach a disk (secrets, tokens), and their logs where every kubelet has them, in /var/log/pods, or elsewhere (podLogsDir).
  */
 import { chmodSync, existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { nameOf, namespaceOf, type Pod, uidOf } from '../pod.ts'
 import { mountedBelow } from './mounts.ts'
 
-export const LOGS = '/var/log/pods'
+const LOGS = '/var/log/pods'
 
 export interface PodDirectories {
   readonly root: string
@@ -29,7 +29,7 @@ export interface PodDirectories {
   remove(uid: string): void
 }
 
-export function podDirectories(root: string): PodDirectories {
+export function podDirectories(root: string, podLogs = LOGS): PodDirectories {
   const pods = join(root, 'pods')
   const memory = join(root, 'memory')
   const pod = (uid: string) => join(pods, plain(uid))
@@ -42,7 +42,7 @@ export function podDirectories(root: string): PodDirectories {
     secret: (uid, name) => join(memory, plain(uid), plain(name)),
     subPaths: (uid) => join(pod(uid), 'volume-subpaths'),
     termination: (uid, container) => join(pod(uid), 'containers', plain(container)),
-    logs: (one) => join(LOGS, `${plain(namespaceOf(one))}_${plain(nameOf(one))}_${plain(uidOf(one))}`),
+    logs: (one) => join(podLogs, `${plain(namespaceOf(one))}_${plain(nameOf(one))}_${plain(uidOf(one))}`),
     known: () => [...new Set([...list(pods), ...list(memory)])],
     removeVolumes(uid) {
       refuseMounts(pod(uid))
@@ -53,8 +53,8 @@ export function podDirectories(root: string): PodDirectories {
       refuseMounts(pod(uid))
       rmSync(pod(uid), { recursive: true, force: true })
       rmSync(join(memory, plain(uid)), { recursive: true, force: true })
-      for (const name of list(LOGS))
-        if (name.endsWith(`_${uid}`)) rmSync(join(LOGS, name), { recursive: true, force: true })
+      for (const name of list(podLogs))
+        if (name.endsWith(`_${uid}`)) rmSync(join(podLogs, name), { recursive: true, force: true })
     },
   }
 }

@@ -160,7 +160,7 @@ export function prepareNodeOfOthers(
 export async function startRealNode(options: RealNodeOptions): Promise<RealNode> {
   const { runtime, client, signal } = options
   const { found, directory, nodeName, cluster, network } = options.prepared
-  const directories = podDirectories(directory)
+  const directories = podDirectories(directory, options.podLogsDir)
   mkdirSync(directories.pods, { recursive: true, mode: 0o755 })
   mkdirSync(directories.memory, { recursive: true, mode: 0o755 })
   if (!mountedBelow(directories.memory).includes(directories.memory)) await mountMemory(directories.memory)
@@ -191,7 +191,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   }
   const config = evictionConfig(options.eviction)
   const allocatable = allocatableOf(capacity, config, options.reserved)
-  const cgroups = createCgroups(cluster, found.cgroupDriver)
+  const cgroups = createCgroups(cluster, found.cgroupDriver, undefined, options.limits)
   const drivers = createCsiDrivers({ runtime, client, nodeName })
   const draDrivers = createDraDrivers({ runtime, client, nodeName })
   const devicePlugins = createDevicePlugins(runtime, givenDevicesFile(join(directory, 'plugin-devices.json')))
@@ -224,6 +224,8 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
       domain: clusterDomain,
       hostFile: options.resolvConf,
     },
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    ...(options.seccompDefault === undefined ? {} : { seccompDefault: options.seccompDefault }),
     services: () => known.store.list(),
     allocatable: () => allocatable,
     userNamespaces: createUserNamespaces(runtime.random, directories),

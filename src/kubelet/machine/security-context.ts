@@ -40,7 +40,9 @@ export function namespacesOf(pod: Pod, users: UserNamespace): NamespaceOption {
   }
 }
 
-export function seccompOf(profile: SecurityContext['seccompProfile']): SecurityProfile {
+const RUNTIME_DEFAULT: SecurityProfile = { profile_type: 'RuntimeDefault' }
+
+function seccompOf(profile: SecurityContext['seccompProfile']): SecurityProfile {
   return profileOf(profile, '/var/lib/kubelet/seccomp') ?? { profile_type: 'Unconfined' }
 }
 
@@ -52,7 +54,7 @@ function profileOf(
     case undefined:
       return undefined
     case 'RuntimeDefault':
-      return { profile_type: 'RuntimeDefault' }
+      return RUNTIME_DEFAULT
     case 'Localhost': {
       const name = profile?.localhostProfile ?? ''
       return { profile_type: 'Localhost', localhost_ref: directory === '' ? name : `${directory}/${name}` }
@@ -69,7 +71,7 @@ function groupsOf(pod: Pod): readonly number[] {
 }
 
 export function sandboxSecurity(pod: Pod, users: UserNamespace): LinuxPodSandboxConfig['security_context'] {
-  const { runAsUser, runAsGroup, seccompProfile, supplementalGroupsPolicy } = podSecurity(pod)
+  const { runAsUser, runAsGroup, supplementalGroupsPolicy } = podSecurity(pod)
   return {
     namespace_options: namespacesOf(pod, users),
     privileged: [...specOf(pod).containers, ...(specOf(pod).initContainers ?? [])].some(
@@ -81,7 +83,8 @@ export function sandboxSecurity(pod: Pod, users: UserNamespace): LinuxPodSandbox
       : { supplemental_groups_policy: policyOf(supplementalGroupsPolicy) }),
     ...(runAsUser === undefined ? {} : { run_as_user: { value: runAsUser } }),
     ...(runAsGroup === undefined || runAsUser === undefined ? {} : { run_as_group: { value: runAsGroup } }),
-    seccomp: seccompProfile === undefined ? ({ profile_type: 'RuntimeDefault' } as const) : seccompOf(seccompProfile),
+    // Whatever the pod's profile is: of the sandbox itself only what holds its namespaces runs.
+    seccomp: RUNTIME_DEFAULT,
   }
 }
 
@@ -92,13 +95,23 @@ export interface ImageUser {
   readonly username?: string
 }
 
-/** @throws Error for an image that may not run as root and would, or whose user is not known by number */
+function containerSeccomp(
+  profile: SecurityContext['seccompProfile'],
+  privileged: boolean,
+  seccompDefault: boolean,
+): SecurityProfile {
+  if (profile === undefined && seccompDefault) return RUNTIME_DEFAULT
+  return privileged ? { profile_type: 'Unconfined' } : seccompOf(profile)
+}
+
+/** `seccompDefault`: without a profile of its own it has the runtime's. @throws Error for an image that may not run as root and would, or whose user is not known by number */
 export function containerSecurity(
   pod: Pod,
   container: Container,
   imageUser: ImageUser | undefined,
   users: UserNamespace,
   targetId?: string,
+  seccompDefault = false,
 ): ContainerSecurity {
   const own = container.securityContext ?? {}
   const common = podSecurity(pod)
@@ -127,7 +140,7 @@ export function containerSecurity(
           capabilities: { add_capabilities: capabilities.add ?? [], drop_capabilities: capabilities.drop ?? [] },
         }),
     ...(own.allowPrivilegeEscalation === false ? { no_new_privs: true } : {}),
-    seccomp: privileged ? { profile_type: 'Unconfined' } : seccompOf(own.seccompProfile ?? common.seccompProfile),
+    seccomp: containerSeccomp(own.seccompProfile ?? common.seccompProfile, privileged, seccompDefault),
     ...(apparmor === undefined ? {} : { apparmor }),
     masked_paths: procMount === 'Unmasked' ? [] : MASKED,
     readonly_paths: procMount === 'Unmasked' ? [] : READ_ONLY,
