@@ -306,3 +306,14 @@ test('a rotation that fails half way is gone on with by the next event', async (
   await log.close()
   rmSync(folder, { recursive: true })
 })
+
+test('a size of 0 is the default one, as it is in Kubernetes: nothing is rotated', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  const path = join(folder, 'audit.log')
+  const log = await openAuditLog(withTurns(simulatedRuntime(1)), { path, maxSizeMb: 0, maxBackups: 0, maxAgeDays: 0 })
+  for (const name of ['a', 'b', 'c']) await log.append(line(name))
+  assert.equal(readFileSync(path, 'utf8'), 'a\nb\nc\n')
+  assert.deepEqual(readdirSync(folder), ['audit.log'])
+  await log.close()
+  rmSync(folder, { recursive: true })
+})

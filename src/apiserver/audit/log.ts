@@ -14,7 +14,7 @@ import type { Runtime } from '../../base/runtime.ts'
 export interface AuditLogOptions {
   /** `-`: standard output, which is never rotated. */
   readonly path: string
-  /** Megabytes after which the file is rotated. Default 100. */
+  /** Megabytes after which the file is rotated. Default, and what 0 means: 100. */
   readonly maxSizeMb?: number
   /** Rotated files kept; 0 keeps all. */
   readonly maxBackups?: number
@@ -214,7 +214,7 @@ interface Sink {
 }
 
 async function rotatedFile(clock: Clock, options: AuditLogOptions): Promise<Sink> {
-  const limit = (options.maxSizeMb ?? 100) * 1024 * 1024
+  const limit = (options.maxSizeMb || 100) * 1024 * 1024
   let size = 0
   let isRegular = false
   /** Whether the last write ended in the middle of a line. */
