@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect as connectHttp2 } from 'node:http2'
+import { type ClientHttp2Stream, connect as connectHttp2, constants as http2 } from 'node:http2'
 import { request as httpsRequest } from 'node:https'
 import { test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
@@ -281,6 +281,27 @@ test('a client that goes away ends its watch', async () => {
   gone.abort()
   await closed.promise
 })
+
+for (const [how, leave] of Object.entries({
+  'gives up one request': (stream: ClientHttp2Stream) => stream.close(http2.NGHTTP2_CANCEL),
+  'goes away': (stream: ClientHttp2Stream) => stream.session?.socket.destroy(),
+}))
+  test(`an HTTP/2 client that ${how} ends its watch, and the signal tells it`, { timeout: 10_000 }, async () => {
+    const [closed, aborted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const events = new Stream<WatchEvent>({ onClose: closed.resolve })
+    await using it = await started(async ({ signal }) => {
+      signal.addEventListener('abort', () => aborted.resolve())
+      return { kind: 'watch', status: 200, contentType: 'application/json', events, encode: () => Buffer.from('\n') }
+    })
+    const session = connectHttp2(it.url, { ca: ca.cert, cert: alice.cert, key: alice.key })
+    session.on('error', () => {})
+    const stream = session.request({ ':path': '/?watch=1' })
+    stream.on('error', () => {})
+    await once(stream, 'response')
+    leave(stream)
+    await Promise.all([closed.promise, aborted.promise])
+    session.destroy()
+  })
 
 test('HTTP/2 clients are served on the same port', async () => {
   await using it = await started(async (request) => json(request, { body: request.body !== undefined }))

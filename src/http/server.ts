@@ -206,7 +206,8 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     connections.began(peer)
     outgoing.on('close', () => {
       connections.ended(peer, stopping)
-      if (!outgoing.writableFinished) controller.abort()
+      // HTTP/2's counts as finished too when the client has given it up.
+      if (!outgoing.writableEnded || !outgoing.writableFinished) controller.abort()
     })
     outgoing.on('error', () => {})
     let target: string
