@@ -54,11 +54,8 @@ export interface GroupCommit {
   reset(read: State): void
 }
 
-export function createGroupCommit(
-  { root, meta, changes, keys, expiries, journal }: Environment,
-  clock: Clock,
-  initial: State,
-): GroupCommit {
+/** @param file with the tables as they are now */
+export function createGroupCommit(file: { readonly now: Environment }, clock: Clock, initial: State): GroupCommit {
   /** As it is on disk. */
   let state = initial
   const patience = createPatience(QUICK_MS)
@@ -68,6 +65,7 @@ export function createGroupCommit(
 
   /** Gives the state that there is once it is committed. */
   function putGroup(group: Group): { readonly next: State; readonly committed: Promise<boolean> } {
+    const { meta, changes, keys, expiries, journal } = file.now
     const { compaction } = group
     const isPut = settled()
     for (const dropped of compaction?.dropChanges ?? []) isPut(changes.remove(revisionKey(dropped)))
@@ -105,7 +103,7 @@ export function createGroupCommit(
   }
 
   function commitHere(group: Group): void {
-    state = root.transactionSync(() => putGroup(group).next)
+    state = file.now.root.transactionSync(() => putGroup(group).next)
   }
 
   /** Writes that come one by one are written here: what they would otherwise wait for is, above all, another thread. */

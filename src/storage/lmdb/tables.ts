@@ -3,7 +3,6 @@
 import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { constants } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { open } from 'lmdb'
 import type { Clock } from '../../base/clock.ts'
 import { isNoRoom, messageOf } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
@@ -11,23 +10,20 @@ import type { Runtime } from '../../base/runtime.ts'
 import { NoRoomError, StoreError } from '../storage.ts'
 import type { Group, Tables } from '../tables.ts'
 import { checkFile } from './check.ts'
-import { OBJECT_DICTIONARY } from './dictionary.ts'
 import { createRoom } from './file-growth.ts'
 import { createGroupCommit, type Environment, type LmdbTable, STATE_KEY, type State } from './group-commit.ts'
 import { decodeJournalRow } from './journal-rows.ts'
 import { lockDirectory } from './lock.ts'
+import { type MappedFile, mapFile } from './mapped-file.ts'
 import { corrupt, decodeChange, decodeChangeHead, decodeEntry, decodeExpiry, revisionKey } from './records.ts'
 
 const FORMAT = 'skiff store 2'
 /** Nothing in it is compressed; this version reads it, and goes on in its own format. */
 const FORMAT_BEFORE = 'skiff store 1'
-/**
- * Changes of at least so many bytes are compressed: a pod's, which are over 3,000, take a fifth of their room then, and one page of the file
- * less than two. Events and Leases are about 1,000, of which a page holds several, and as many: they are left as they are.
- */
-const COMPRESSED_BYTES = 1500
 /** Address space, not disk: the file grows as it is filled. */
 const MAP_SIZE = 2 ** 38
+/** About what stays resident of the map. To map anew takes a millisecond or two. */
+const MOST_TOUCHED = 16 * 2 ** 20
 const FORMAT_KEY = Buffer.from('format')
 const ROOM_KEY = Buffer.from('room')
 /** At least what LMDB makes of it. */
@@ -36,6 +32,8 @@ const LOCK_BYTES = 16 << 10
 export interface LmdbOptions {
   /** Address space taken at first, in bytes; LMDB takes more when it needs it. Default 256 GiB. */
   readonly mapSize?: number
+  /** Bytes that are read or written before the file is mapped anew. Default 16 MiB. */
+  readonly mostTouched?: number
 }
 
 /** @throws StoreError */
@@ -52,7 +50,7 @@ export function openLmdbTables(
   const unlock = lockDirectory(dir)
   try {
     checkFile(dir)
-    const tables = tablesOf(clock, log, dir, options.mapSize ?? MAP_SIZE, unlock)
+    const tables = tablesOf(clock, log, dir, options, unlock)
     // The files are of no use when a power loss takes their names.
     syncDirectory(dir)
     syncDirectory(dirname(resolve(dir)))
@@ -79,44 +77,12 @@ function syncDirectory(dir: string): void {
   }
 }
 
-function openEnvironment(dir: string, mapSize: number): Environment {
-  const root = open<Buffer, Buffer>({
-    path: dir,
-    noSubdir: false,
-    overlappingSync: false,
-    noMemInit: true,
-    encoding: 'binary',
-    keyEncoding: 'binary',
-    mapSize,
-    maxDbs: 8,
-  })
-  const table = (name: string): LmdbTable =>
-    root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' })
-  // Each turn's writes begin with a promise of their own, which no caller gets to see: its failure is the group's.
-  const ignore = () => {}
-  root.on('beforecommit', () => void Promise.resolve().then(() => root.committed.then(ignore, ignore)))
-  return {
-    root,
-    meta: table('meta'),
-    // A value says by its first byte whether it is compressed, and no change begins with such a byte.
-    changes: root.openDB<Buffer, Buffer>({
-      name: 'changes',
-      encoding: 'binary',
-      keyEncoding: 'binary',
-      compression: { threshold: COMPRESSED_BYTES, dictionary: OBJECT_DICTIONARY },
-    }),
-    keys: table('keys'),
-    expiries: table('expiries'),
-    journal: table('journal'),
-  }
-}
-
-function tablesOf(clock: Clock, log: Logger, dir: string, mapSize: number, unlock: () => void): Tables {
+function tablesOf(clock: Clock, log: Logger, dir: string, options: LmdbOptions, unlock: () => void): Tables {
   reserveLockFile(dir)
-  const environment = openEnvironment(dir, mapSize)
-  const { root, meta, changes, keys, expiries, journal } = environment
-  const initial = readState(meta, changes, keys)
-  const commits = createGroupCommit(environment, clock, initial)
+  const { mapSize = MAP_SIZE, mostTouched = MOST_TOUCHED } = options
+  const file = mapFile(dir, mapSize, mostTouched)
+  const initial = readState(file.now)
+  const commits = createGroupCommit(file, clock, initial)
   const room = createRoom(log, join(dir, 'data.mdb'), mapSize)
 
   /** Whether it was for want of room. */
@@ -131,54 +97,61 @@ function tablesOf(clock: Clock, log: Logger, dir: string, mapSize: number, unloc
 
   /** What was put and removed again leaves its pages to be used. */
   async function tryRoom(bytes: number): Promise<void> {
-    await meta.put(ROOM_KEY, Buffer.alloc(bytes))
-    await meta.remove(ROOM_KEY)
+    await file.now.meta.put(ROOM_KEY, Buffer.alloc(bytes))
+    await file.now.meta.remove(ROOM_KEY)
   }
 
   return {
     initial,
     entry(key) {
-      const record = recordOf(keys, Buffer.from(key))
+      const record = recordOf(file.now.keys, Buffer.from(key))
       return record && decodeEntry(record)
     },
     change(at) {
-      const record = recordOf(changes, revisionKey(at))
+      const record = recordOf(file.now.changes, revisionKey(at))
+      file.touched(PAGE_BYTES)
       return record && decodeChange(at, record)
     },
     *entries(start, end) {
-      for (const { key, value } of keys.getRange({ start: bound(start), end: bound(end) })) {
+      const range = { start: bound(start), end: bound(end) }
+      for (const { key, value } of file.reading(({ keys }) => keys.getRange(range))) {
+        file.touched(key.length + value.length)
         yield [key.toString('utf8'), decodeEntry(value)]
       }
     },
     *changes(after, upTo) {
-      for (const [revision, record] of recordsOf(changes, after, upTo)) yield decodeChange(revision, record)
+      for (const [revision, record] of recordsOf(file, after, upTo)) yield decodeChange(revision, record)
     },
     *changeHeads(after, upTo) {
-      for (const [revision, record] of recordsOf(changes, after, upTo)) yield decodeChangeHead(revision, record)
+      for (const [revision, record] of recordsOf(file, after, upTo)) yield decodeChangeHead(revision, record)
     },
     *expiries() {
-      for (const { key, value } of expiries.getRange()) yield decodeExpiry(key, value)
+      for (const { key, value } of file.reading(({ expiries }) => expiries.getRange())) yield decodeExpiry(key, value)
     },
     *journal(after) {
-      for (const { key, value } of journal.getRange({ start: revisionKey(after + 1) }))
+      const range = { start: revisionKey(after + 1) }
+      for (const { key, value } of file.reading(({ journal }) => journal.getRange(range)))
         for (const entry of decodeJournalRow(key.readUIntBE(2, 6), value)) if (entry.revision > after) yield entry
     },
     async flush(group) {
       if (room.making !== undefined) await room.making
+      let isAlone: boolean
       try {
-        const isAlone = await commits.commit(group)
-        if (isAlone) room.make()
+        isAlone = await commits.commit(group)
       } catch (error) {
         throw await reasonOf(await commitError(error), bytesOf(group))
       }
+      file.touched(bytesOf(group))
       // Reads from now on see it.
-      root.resetReadTxn()
+      file.now.root.resetReadTxn()
+      await file.renew()
+      if (isAlone) room.make()
     },
     async reload() {
       await room.making
       // What LMDB cannot undo in memory it refuses to go on with: then the next write says so, and the store stops.
-      root.resetReadTxn()
-      const state = readState(meta, changes, keys)
+      file.now.root.resetReadTxn()
+      const state = readState(file.now)
       commits.reset(state)
       return state.revision
     },
@@ -191,14 +164,14 @@ function tablesOf(clock: Clock, log: Logger, dir: string, mapSize: number, unloc
       }
     },
     size() {
-      const { lastPageNumber, pageSize } = root.getStats() as { lastPageNumber: number; pageSize: number }
+      const { lastPageNumber, pageSize } = file.now.root.getStats() as { lastPageNumber: number; pageSize: number }
       return (lastPageNumber + 1) * pageSize
     },
     async close() {
       try {
         await room.close()
       } finally {
-        await root.close()
+        await file.close()
         unlock()
       }
     },
@@ -215,13 +188,16 @@ function recordOf(table: LmdbTable, key: Buffer): Buffer | undefined {
 }
 
 function* recordsOf(
-  changes: LmdbTable,
+  file: MappedFile,
   after: number,
   upTo: number,
 ): Generator<readonly [revision: number, record: Buffer]> {
-  for (const key of changes.getKeys({ start: revisionKey(after + 1), end: revisionKey(upTo + 1) })) {
-    const record = recordOf(changes, key)
-    if (record) yield [key.readUIntBE(2, 6), record]
+  const range = { start: revisionKey(after + 1), end: revisionKey(upTo + 1) }
+  for (const key of file.reading(({ changes }) => changes.getKeys(range))) {
+    const record = recordOf(file.now.changes, key)
+    if (record === undefined) continue
+    file.touched(record.length)
+    yield [key.readUIntBE(2, 6), record]
   }
 }
 
@@ -231,9 +207,11 @@ const NO_ROOM_CODES: ReadonlySet<unknown> = new Set([
   constants.errno.EFBIG,
 ])
 
+const PAGE_BYTES = 4096
+
 /** About what a group takes: its values, and a page for each of its rows. */
 const bytesOf = ({ changes }: Group): number =>
-  changes.reduce((bytes, { value }) => bytes + (value?.length ?? 0) + 4096, 64 << 10)
+  changes.reduce((bytes, { value }) => bytes + (value?.length ?? 0) + PAGE_BYTES, 64 << 10)
 
 /** LMDB maps its lock file: where the disk has no room for it, to touch it would end the process. */
 function reserveLockFile(dir: string): void {
@@ -248,7 +226,7 @@ function reserveLockFile(dir: string): void {
 }
 
 /** Reads the state, or makes that of a new store. */
-function readState(meta: LmdbTable, changes: LmdbTable, keys: LmdbTable): State {
+function readState({ meta, changes, keys }: Environment): State {
   const format = meta.get(FORMAT_KEY)
   if (format === undefined) {
     if (keys.getKeysCount({ limit: 1 }) > 0) throw corrupt('its format record is missing')

@@ -1,0 +1,97 @@
+/**
+ * The store's file in memory. LMDB maps it, and what of the map has been touched stays resident, with what the kernel maps around it: in
+ * the end that is the whole file, the pages of old history too. So the file is mapped anew once much of it has been touched.
+ */
+import { open } from 'lmdb'
+import { OBJECT_DICTIONARY } from './dictionary.ts'
+import type { Environment, LmdbTable } from './group-commit.ts'
+
+/**
+ * Changes of at least so many bytes are compressed: a pod's, which are over 3,000, take a fifth of their room then, and one page of the file
+ * less than two. Events and Leases are about 1,000, of which a page holds several, and as many: they are left as they are.
+ */
+const COMPRESSED_BYTES = 1500
+
+export interface MappedFile {
+  /** The tables. Not to be kept over a turn: they may be others then. */
+  readonly now: Environment
+  /** So many bytes were read or written. */
+  touched(bytes: number): void
+  /** Reads rows one after the other; until they have been read, or are given up, the file stays mapped as it is. */
+  reading<T>(rows: (environment: Environment) => Iterable<T>): Generator<T>
+  /** To be called when no transaction is under way: maps the file anew if much of it has been touched. */
+  renew(): Promise<void>
+  close(): Promise<void>
+}
+
+/** @param mostTouched bytes after which the file is mapped anew */
+export function mapFile(dir: string, mapSize: number, mostTouched: number): MappedFile {
+  let environment: Environment | undefined = openEnvironment(dir, mapSize)
+  let touched = 0
+  let readers = 0
+
+  /** What is wanted while the old map is being closed is read by a new one, which then is the old one still: LMDB has one for a file. */
+  const now = () => {
+    environment ??= openEnvironment(dir, mapSize)
+    return environment
+  }
+
+  return {
+    get now() {
+      return now()
+    },
+    touched(bytes) {
+      touched += bytes
+    },
+    *reading(rows) {
+      readers++
+      try {
+        yield* rows(now())
+      } finally {
+        readers--
+      }
+    },
+    async renew() {
+      if (touched < mostTouched || readers > 0 || environment === undefined) return
+      touched = 0
+      const { root } = environment
+      environment = undefined
+      await root.close()
+    },
+    async close() {
+      await now().root.close()
+    },
+  }
+}
+
+function openEnvironment(dir: string, mapSize: number): Environment {
+  const root = open<Buffer, Buffer>({
+    path: dir,
+    noSubdir: false,
+    overlappingSync: false,
+    noMemInit: true,
+    encoding: 'binary',
+    keyEncoding: 'binary',
+    mapSize,
+    maxDbs: 8,
+  })
+  const table = (name: string): LmdbTable =>
+    root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' })
+  // Each turn's writes begin with a promise of their own, which no caller gets to see: its failure is the group's.
+  const ignore = () => {}
+  root.on('beforecommit', () => void Promise.resolve().then(() => root.committed.then(ignore, ignore)))
+  return {
+    root,
+    meta: table('meta'),
+    // A value says by its first byte whether it is compressed, and no change begins with such a byte.
+    changes: root.openDB<Buffer, Buffer>({
+      name: 'changes',
+      encoding: 'binary',
+      keyEncoding: 'binary',
+      compression: { threshold: COMPRESSED_BYTES, dictionary: OBJECT_DICTIONARY },
+    }),
+    keys: table('keys'),
+    expiries: table('expiries'),
+    journal: table('journal'),
+  }
+}
