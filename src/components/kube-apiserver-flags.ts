@@ -12,6 +12,7 @@ allow-metric-labels-manifest string ignored
 allow-privileged bool used
 anonymous-auth bool used true
 api-audiences strings used
+apiserver-count int ignored 1
 audit-log-batch-buffer-size int ignored 10000
 audit-log-batch-max-size int ignored 1
 audit-log-batch-max-wait duration ignored
@@ -65,6 +66,7 @@ cors-allowed-origins strings lacking
 debug-socket-path string lacking
 default-not-ready-toleration-seconds int lacking 300
 default-unreachable-toleration-seconds int lacking 300
+default-watch-cache-size int ignored 100
 delete-collection-workers int ignored 1
 disable-admission-plugins strings used
 disable-http2-serving bool lacking
@@ -100,7 +102,9 @@ http2-max-streams-per-connection int ignored
 kubelet-certificate-authority string used
 kubelet-client-certificate string used
 kubelet-client-key string used
+kubelet-port uint ignored 10250
 kubelet-preferred-address-types strings used Hostname,InternalDNS,InternalIP,ExternalDNS,ExternalIP
+kubelet-read-only-port uint ignored 10255
 kubelet-timeout duration ignored 5s
 kubernetes-service-node-port int lacking
 lease-reuse-duration-seconds int ignored 60

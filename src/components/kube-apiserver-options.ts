@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { builtinGroups, knownApiVersions } from '../api/scheme/scheme.ts'
+import { RECOMMENDED_ORDER } from '../apiserver/admission/plugin-order.ts'
 import type { ClusterOptions } from '../cluster/cluster-options.ts'
 import { SECURITY_OPTIONS, type SecurityOptions } from '../cluster/security.ts'
 import { judgeFeatureGates } from './feature-gates.ts'
@@ -82,18 +83,39 @@ const OFF_THERE = ['NodeRestriction']
 const WITHOUT_PLUGIN = ['NodeDeclaredFeatureValidator', 'PodResizeValidator', 'PodGroupProtection']
 const LACKING = ['EventRateLimit', 'ImagePolicyWebhook', 'NamespaceAutoProvision', 'PodTolerationRestriction']
 
+const KNOWN_PLUGINS = new Set([...RECOMMENDED_ORDER, ...WITHOUT_PLUGIN])
+
 function admissionOf(values: FlagValues): Pick<ClusterOptions, 'enableAdmissionPlugins' | 'disableAdmissionPlugins'> {
-  const named = (name: string) => (values.get(name) ?? []).filter((plugin) => !WITHOUT_PLUGIN.includes(plugin))
+  const named = (flag: string) => values.get(flag) ?? []
   const only = named('admission-control')
-  const enabled = [...named('enable-admission-plugins'), ...only]
-  const lacking = enabled.find((plugin) => LACKING.includes(plugin))
+  const enabled = named('enable-admission-plugins')
+  const disabled = named('disable-admission-plugins')
+  const unknown = ['admission-control', 'enable-admission-plugins', 'disable-admission-plugins'].flatMap((flag) =>
+    named(flag).flatMap((plugin) => (KNOWN_PLUGINS.has(plugin) ? [] : [`${flag} plugin "${plugin}" is unknown`])),
+  )
+  const both = enabled.filter((plugin) => disabled.includes(plugin)).sort()
+  const problems = [
+    ...(only.length > 0 && enabled.length + disabled.length > 0
+      ? ['admission-control and enable-admission-plugins/disable-admission-plugins flags are mutually exclusive']
+      : []),
+    ...unknown,
+    ...(both.length > 0
+      ? [`[${both.join(' ')}] in enable-admission-plugins and disable-admission-plugins overlapped`]
+      : []),
+  ]
+  if (problems.length > 0)
+    throw new FlagError(problems.length === 1 ? (problems[0] as string) : `[${problems.join(', ')}]`)
+  const lacking = [...only, ...enabled].find((plugin) => LACKING.includes(plugin))
   if (lacking !== undefined) throw new FlagError(`admission plugin ${lacking}: skiff does not have it`)
-  const disabled = named('disable-admission-plugins').filter((plugin) => !LACKING.includes(plugin))
-  const both = enabled.find((plugin) => disabled.includes(plugin))
-  if (both !== undefined)
-    throw new FlagError(`[${both}] in enable-admission-plugins and disable-admission-plugins overlapped`)
+  const here = (plugins: readonly string[]) =>
+    plugins.filter((plugin) => !WITHOUT_PLUGIN.includes(plugin) && !LACKING.includes(plugin))
+  // The older flag names all that there are to be.
+  if (only.length > 0) {
+    const others = RECOMMENDED_ORDER.filter((plugin) => !only.includes(plugin))
+    return { enableAdmissionPlugins: here(only), disableAdmissionPlugins: here(others) }
+  }
   return {
-    enableAdmissionPlugins: enabled,
-    disableAdmissionPlugins: [...disabled, ...OFF_THERE.filter((plugin) => !enabled.includes(plugin))],
+    enableAdmissionPlugins: here(enabled),
+    disableAdmissionPlugins: [...here(disabled), ...OFF_THERE.filter((plugin) => !enabled.includes(plugin))],
   }
 }

@@ -93,6 +93,29 @@ test('what kube-apiserver refuses is refused in its words', () => {
   )
 })
 
+test('flags that kube-apiserver takes and does not list are taken', () => {
+  const hidden = ['default-watch-cache-size', 'apiserver-count', 'kubelet-port', 'kubelet-read-only-port']
+  assert.deepEqual([...parse(...hidden.map((name) => `--${name}=1`)).keys()], hidden)
+})
+
+test('admission plugins are judged as kube-apiserver judges them', () => {
+  const both = (...args: readonly string[]) => why(() => options(...args))
+  assert.equal(
+    both('--enable-admission-plugins=Foo,LimitRanger', '--disable-admission-plugins=LimitRanger,Foo'),
+    '[enable-admission-plugins plugin "Foo" is unknown, disable-admission-plugins plugin "Foo" is unknown, [Foo LimitRanger] in enable-admission-plugins and disable-admission-plugins overlapped]',
+  )
+  assert.equal(both('--admission-control=Foo'), 'admission-control plugin "Foo" is unknown')
+  assert.match(both('--admission-control=LimitRanger', '--disable-admission-plugins=ServiceAccount'), /exclusive/)
+  assert.equal(both('--disable-admission-plugins=EventRateLimit', '--enable-admission-plugins=PodResizeValidator'), '')
+})
+
+test('the older flag names all the admission plugins that there are to be', () => {
+  const { cluster } = options('--admission-control=NamespaceLifecycle,LimitRanger')
+  assert.deepEqual(cluster.enableAdmissionPlugins, ['NamespaceLifecycle', 'LimitRanger'])
+  assert.ok(cluster.disableAdmissionPlugins?.includes('ValidatingAdmissionWebhook'))
+  assert.ok(!cluster.disableAdmissionPlugins?.includes('LimitRanger'))
+})
+
 test('what skiff does not do is refused, its default is not', () => {
   assert.match(
     why(() => parse('--event-ttl=5m')),
