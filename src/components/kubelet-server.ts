@@ -14,9 +14,16 @@ import { write } from '../cluster/pki.ts'
 import type { HttpServer } from '../http/server.ts'
 import type { Kubelet } from '../kubelet/kubelet.ts'
 import { HEALTHZ, type HealthzAddress } from '../kubelet/server/own-health.ts'
-import { KUBELET_PORT, type ServerTls, startKubeletServer } from '../kubelet/server/server.ts'
+import {
+  KUBELET_PORT,
+  type KubeletServerOptions,
+  type ServerTls,
+  serveReadOnly,
+  startKubeletServer,
+} from '../kubelet/server/server.ts'
 import { FlagError, type ReadFlags } from './flags.ts'
 import { keepCertificate, keptPair } from './kubelet-certificate.ts'
+import { describedServer } from './kubelet-configuration/told.ts'
 
 /** As long as the API server may take to accept the connection that tells which address of this machine leads there. */
 const PATIENCE_MS = 5000
@@ -45,7 +52,7 @@ export interface ServeOptions {
 
 /** @throws FlagError for certificates that cannot be read */
 export async function serveKubelet(flags: ReadFlags, options: ServeOptions): Promise<ServedKubelet> {
-  const { runtime, client, nodeName, say } = options
+  const { runtime, client, nodeName, say, signal } = options
   const towards = flags.text('node-ip') ?? (await addressTowards(options.server, runtime))
   const address = towards ?? options.otherwise
   const clientCa = clientAuthority(flags)
@@ -60,7 +67,7 @@ export async function serveKubelet(flags: ReadFlags, options: ServeOptions): Pro
   const host = hostOf(flags, address)
   const hosts = [nodeName, address]
   try {
-    const server = await startKubeletServer({
+    const served: KubeletServerOptions = {
       runtime: { ...runtime, log: runtime.log.named('kubelet') },
       client,
       nodeName,
@@ -68,7 +75,11 @@ export async function serveKubelet(flags: ReadFlags, options: ServeOptions): Pro
       port: flags.number('port') ?? KUBELET_PORT,
       tls: { ...servingCertificate(flags, options, hosts), clientCa },
       kubelet: options.kubelet,
-    })
+      ...describedServer(flags),
+    }
+    const server = await startKubeletServer(served)
+    const stopReadOnly = await serveReadOnly(served)
+    signal.addEventListener('abort', () => void stopReadOnly(), { once: true })
     const show = (tls: ServerTls) => server.setCertificate({ ...tls, clientCas: [clientCa] })
     keepServingCertificate(flags, { ...options, clientCa }, hosts, show)
     return { address, server }

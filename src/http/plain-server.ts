@@ -1,6 +1,7 @@
 /**
- * HTTP/1.1 without TLS, on a loopback address only: for pages that a person opens in a browser of this machine, where a certificate
- * that no browser knows would teach people to pass over warnings. Requests and answers have the form that they have everywhere.
+ * HTTP/1.1 without TLS: for pages that a person opens in a browser of this machine, on loopback, where a certificate that no browser knows
+ * would teach people to pass over warnings; and for what an administrator opens to all. Requests and answers have the form that they have
+ * everywhere.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -14,8 +15,8 @@ import { createResponder } from './respond.ts'
 
 export interface PlainServerOptions {
   readonly handler: EagerHandler
-  /** Of loopback. */
-  readonly host: '127.0.0.1' | '::1'
+  /** An address. */
+  readonly host: string
   /** 0 takes a free port. */
   readonly port: number
   /** Bytes that a request body may have. */

@@ -4,7 +4,7 @@ import type { ImageGcPolicy } from './images/image-gc.ts'
 import type { LogRotation } from './logs/rotate-log.ts'
 import type { MachineOptions } from './machine/machine.ts'
 import type { NodeDescription } from './node-status.ts'
-import type { AccessTimes } from './server/access.ts'
+import type { KubeletServerOptions } from './server/server.ts'
 import type { ShutdownGroup } from './shutdown/shutdown-groups.ts'
 import type { ManifestUrl } from './static-pods/manifest-url.ts'
 
@@ -34,7 +34,13 @@ export interface KubeletSettings extends Pick<NodeSettings, 'allowedUnsafeSysctl
   readonly shutdownGroups?: readonly ShutdownGroup[]
 }
 
-export interface RealKubeletSettings extends Pick<MachineOptions, 'limits' | 'seccompDefault'> {
+/** How its server is open. */
+export type KubeletServerSettings = Pick<
+  KubeletServerOptions,
+  'accessTimes' | 'accessRules' | 'debugging' | 'readOnlyPort'
+>
+
+export interface RealKubeletSettings extends Pick<MachineOptions, 'limits' | 'seccompDefault'>, KubeletServerSettings {
   /** Where the logs of pods are. */
   readonly podLogsDir?: string
   readonly logs?: LogRotation
@@ -44,8 +50,6 @@ export interface RealKubeletSettings extends Pick<MachineOptions, 'limits' | 'se
   readonly reserved?: readonly Readonly<Record<string, string>>[]
   /** What pods have their machine's names and servers from; empty: from nothing. */
   readonly resolvConf?: string
-  /** How long the API server's answers about clients are kept. */
-  readonly accessTimes?: AccessTimes
 }
 
 /** Of options that hold more than that. */
@@ -62,6 +66,21 @@ export function kubeletSettings({
     ...(statusReportMs === undefined ? {} : { statusReportMs }),
     ...(longestBackOffMs === undefined ? {} : { longestBackOffMs }),
     ...(allowedUnsafeSysctls === undefined ? {} : { allowedUnsafeSysctls }),
+  }
+}
+
+/** Of options that hold more than that. */
+export function serverSettings({
+  accessTimes,
+  accessRules,
+  debugging,
+  readOnlyPort,
+}: KubeletServerSettings): KubeletServerSettings {
+  return {
+    ...(accessTimes === undefined ? {} : { accessTimes }),
+    ...(accessRules === undefined ? {} : { accessRules }),
+    ...(debugging === undefined ? {} : { debugging }),
+    ...(readOnlyPort === undefined ? {} : { readOnlyPort }),
   }
 }
 

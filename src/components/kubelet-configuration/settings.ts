@@ -24,10 +24,10 @@ export interface Setting {
 const SETTINGS = `
 address ip used address 0.0.0.0
 allowed-unsafe-sysctls strings used allowedUnsafeSysctls
-anonymous-auth bool ignored - true
-authentication-token-webhook bool ignored -
+anonymous-auth bool used - false
+authentication-token-webhook bool used - true
 authentication-token-webhook-cache-ttl duration used authentication.webhook.cacheTTL 2m0s
-authorization-mode string ignored - AlwaysAllow
+authorization-mode string used - Webhook
 authorization-webhook-cache-authorized-ttl duration used authorization.webhook.cacheAuthorizedTTL 5m0s
 authorization-webhook-cache-unauthorized-ttl duration used authorization.webhook.cacheUnauthorizedTTL 30s
 bootstrap-kubeconfig string used -
@@ -51,7 +51,7 @@ cpu-manager-policy string lacking cpuManagerPolicy none
 cpu-manager-policy-options map lacking cpuManagerPolicyOptions
 cpu-manager-reconcile-period duration ignored cpuManagerReconcilePeriod 10s
 enable-controller-attach-detach bool lacking enableControllerAttachDetach! true
-enable-debugging-handlers bool lacking enableDebuggingHandlers! true
+enable-debugging-handlers bool used enableDebuggingHandlers! true
 enable-server bool used enableServer! true
 enforce-node-allocatable strings ignored enforceNodeAllocatable pods
 event-burst int ignored eventBurst 100
@@ -111,7 +111,7 @@ port int used port 10250
 protect-kernel-defaults bool ignored protectKernelDefaults
 provider-id string used providerID
 qos-reserved map lacking qosReserved
-read-only-port int lacking readOnlyPort 0
+read-only-port int used readOnlyPort 0
 register-node bool lacking registerNode! true
 register-with-taints taints used registerWithTaints
 registry-burst int ignored registryBurst 10
@@ -144,9 +144,9 @@ topology-manager-policy-options map lacking topologyManagerPolicyOptions
 topology-manager-scope string ignored topologyManagerScope container
 volume-plugin-dir string ignored volumePluginDir /usr/libexec/kubernetes/kubelet-plugins/volume/exec/
 volume-stats-agg-period duration ignored volumeStatsAggPeriod 1m0s
-- bool lacking authentication.anonymous.enabled! false
-- bool lacking authentication.webhook.enabled! true
-- string lacking authorization.mode Webhook
+- bool used authentication.anonymous.enabled! false
+- bool used authentication.webhook.enabled! true
+- string used authorization.mode Webhook
 - string ignored configMapAndSecretChangeDetectionStrategy Watch
 - duration ignored containerLogMonitorInterval! 10s
 - int ignored containerLogMaxWorkers! 1

@@ -10,7 +10,7 @@ import { messageOf } from '../../base/errors.ts'
 import { parseFlags, type ReadFlags } from '../flags.ts'
 import { KUBELET_FLAGS, KUBELET_SETTINGS } from './settings.ts'
 import { settledKubelet } from './settle.ts'
-import { describedKubelet, describedRealKubelet } from './told.ts'
+import { describedKubelet, describedRealKubelet, describedServer } from './told.ts'
 import { configurationOfValues } from './values.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'skiff-kubelet-'))
@@ -126,13 +126,12 @@ test('drop-ins are merged in the order of their names, whatever else lies there;
 
 test('what skiff does not do is told in a line for each field, unless it is the default', () => {
   const { told } = read(
-    `${HEAD}cpuManagerPolicy: static\nmemoryManagerPolicy: None\nregisterNode: false\nreadOnlyPort: 0\ncpuCFSQuota: true\ntracing: {endpoint: x}\nauthentication: {anonymous: {enabled: true}}\nreservedMemory: []\n`,
+    `${HEAD}cpuManagerPolicy: static\nmemoryManagerPolicy: None\nregisterNode: false\nreadOnlyPort: 0\ncpuCFSQuota: true\ntracing: {endpoint: x}\nreservedMemory: []\n`,
   )
   const lacks = 'skiff does not do what this asks for; it is as with'
   assert.deepEqual(told, [
     `--config: cpuManagerPolicy: ${lacks} none`,
     `--config: registerNode: ${lacks} true`,
-    `--config: authentication.anonymous.enabled: ${lacks} false`,
     '--config: tracing: skiff does not do what this asks for; it is as without this field',
   ])
 })
@@ -207,6 +206,9 @@ test("the Node's labels and taints, its Lease, reservations, logs and bounds are
     podLogsDir: join(folder, 'logs'),
     resolvConf: '',
     accessTimes: { tokenMs: 120_000, allowedMs: 300_000, deniedMs: 30_000 },
+    accessRules: { anonymous: false, tokens: true, allowsAll: false },
+    debugging: true,
+    readOnlyPort: 0,
   })
   const without = describedRealKubelet(read(`${HEAD}cpuCFSQuota: false\n`).flags)
   assert.deepEqual([without.limits, without.seccompDefault], [{ periodUs: undefined }, false])
@@ -242,6 +244,25 @@ test('what pods have to end when the machine goes down is as the file says, by p
     { priority: 9, shutdownGracePeriodSeconds: 3 },
     { priority: -1 },
   ])
+})
+
+test('its server is as open as the file says, or the command line, and closed where neither says anything', () => {
+  const open =
+    'authentication: {anonymous: {enabled: true}, webhook: {enabled: false}}\nauthorization: {mode: AlwaysAllow}\n'
+  const text = `${HEAD}${open}enableDebuggingHandlers: false\nreadOnlyPort: 10255\n`
+  const { accessRules, debugging, readOnlyPort } = describedServer(read(text).flags)
+  assert.deepEqual(
+    [accessRules, debugging, readOnlyPort],
+    [{ anonymous: true, tokens: false, allowsAll: true }, false, 10_255],
+  )
+  const closed = ['--anonymous-auth=false', '--authorization-mode=Webhook', '--authentication-token-webhook']
+  const usual = { anonymous: false, tokens: true, allowsAll: false }
+  assert.deepEqual(describedServer(read(text, ...closed).flags).accessRules, usual)
+  assert.deepEqual(describedServer(settle().flags).accessRules, usual)
+  assert.equal(
+    refusal(() => describedServer(read(`${HEAD}authorization: {mode: Sometimes}\n`).flags)),
+    'failed to run Kubelet: unknown authorization mode Sometimes',
+  )
 })
 
 test('each setting is named once', () => {

@@ -2,7 +2,7 @@
 import { nanosOf, quantityValue } from '../../api/objects/quantity.ts'
 import { labelValue, qualifiedName } from '../../api/validation/names.ts'
 import { messageOf } from '../../base/errors.ts'
-import type { KubeletSettings, RealKubeletSettings } from '../../kubelet/node-settings.ts'
+import type { KubeletServerSettings, KubeletSettings, RealKubeletSettings } from '../../kubelet/node-settings.ts'
 import { groupsOfPeriods, type ShutdownGroup } from '../../kubelet/shutdown/shutdown-groups.ts'
 import { checkUnsafeSysctls } from '../../kubelet/sysctls.ts'
 import { FlagError, type ReadFlags } from '../flags.ts'
@@ -43,11 +43,29 @@ export function describedRealKubelet(flags: ReadFlags): RealKubeletSettings {
     seccompDefault: flags.bool('seccomp-default') === true,
     podLogsDir: flags.text('podLogsDir') ?? '/var/log/pods',
     resolvConf: flags.values.has('resolv-conf') ? (flags.values.get('resolv-conf')?.at(-1) ?? '') : '/etc/resolv.conf',
+    ...describedServer(flags),
+  }
+}
+
+/** Safe where nothing is said, also without a file. @throws FlagError */
+export function describedServer(flags: ReadFlags): Required<KubeletServerSettings> {
+  const said = (flag: string, field: string) => (flags.values.has(flag) ? flag : field)
+  const mode = flags.text(said('authorization-mode', 'authorization.mode'))
+  if (mode !== 'Webhook' && mode !== 'AlwaysAllow')
+    throw new FlagError(`failed to run Kubelet: unknown authorization mode ${mode}`)
+  return {
     accessTimes: {
       tokenMs: flags.ms('authentication-token-webhook-cache-ttl'),
       allowedMs: flags.ms('authorization-webhook-cache-authorized-ttl'),
       deniedMs: flags.ms('authorization-webhook-cache-unauthorized-ttl'),
     },
+    accessRules: {
+      anonymous: flags.bool(said('anonymous-auth', 'authentication.anonymous.enabled')) === true,
+      tokens: flags.bool(said('authentication-token-webhook', 'authentication.webhook.enabled')) === true,
+      allowsAll: mode === 'AlwaysAllow',
+    },
+    debugging: flags.bool('enable-debugging-handlers') === true,
+    readOnlyPort: flags.number('read-only-port') ?? 0,
   }
 }
 

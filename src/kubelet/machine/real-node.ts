@@ -28,7 +28,13 @@ import { notingPulls, pulledImages } from '../images/pulled-images.ts'
 import { type Kubelet, type KubeletOptions, startKubelet } from '../kubelet.ts'
 import { rotateLog, USUAL_ROTATION } from '../logs/rotate-log.ts'
 import { createNodeEvents } from '../node-events.ts'
-import { type KubeletSettings, kubeletSettings, type NodeSettings, type RealKubeletSettings } from '../node-settings.ts'
+import {
+  type KubeletSettings,
+  kubeletSettings,
+  type NodeSettings,
+  type RealKubeletSettings,
+  serverSettings,
+} from '../node-settings.ts'
 import type { NodeDescription } from '../node-status.ts'
 import { createPluginRegistry } from '../plugins/plugin-registry.ts'
 import { type Connection, connect } from '../runtimes/cri/connection.ts'
@@ -37,7 +43,7 @@ import { createCriRuntime } from '../runtimes/cri/cri-runtime.ts'
 import type { ContainerRuntime, RealRuntime } from '../runtimes/runtime.ts'
 import { cadvisorMetrics } from '../server/cadvisor.ts'
 import { HEALTHZ, type HealthzAddress, serveHealthz } from '../server/own-health.ts'
-import { type ServerTls, startKubeletServer } from '../server/server.ts'
+import { type KubeletServerOptions, type ServerTls, serveReadOnly, startKubeletServer } from '../server/server.ts'
 import { claimStats } from '../server/volume-stats.ts'
 import { shutdownByLogind } from '../shutdown/by-logind.ts'
 import { type ManifestPeriods, manifestSources } from '../static-pods/manifest-sources.ts'
@@ -244,13 +250,13 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const nodeIPs = network.map((one) => one.nodeIP)
   const hosts = [...nodeIPs, nodeName]
   const tls = options.certificate(hosts)
-  const server = await startKubeletServer({
+  const serverOptions: KubeletServerOptions = {
     runtime,
     client,
     nodeName,
     ...(options.listen ?? { host: nodeIP }),
     tls,
-    ...(options.accessTimes === undefined ? {} : { accessTimes: options.accessTimes }),
+    ...serverSettings(options),
     kubelet: () => kubelet,
     volumes: () => claimStats(runtime.clock.now(), kubelet?.pods.list() ?? [], volumes.stats),
     configuration: () => ({
@@ -282,8 +288,10 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
       })
       return cadvisorMetrics(groups, measuredMachine(options.ids ?? machineIds()), runtime.clock.now())
     },
-  })
+  }
+  const server = await startKubeletServer(serverOptions)
   const { port } = server
+  const stopReadOnly = await serveReadOnly(serverOptions)
   const stopHealthz = serveHealthz(runtime, options.healthz ?? HEALTHZ, signal)
   options.keepCertificate?.(hosts, ({ clientCa, ...pair }) => server.setCertificate({ ...pair, clientCas: [clientCa] }))
   const { mostImages = MOST_IMAGES } = options
@@ -386,7 +394,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   }
 
   const leave = async () => {
-    await stopHealthz()
+    await Promise.all([stopHealthz(), stopReadOnly()])
     await server.stop(0)
     connection.close()
   }

@@ -25,11 +25,30 @@ export interface AccessTimes {
   readonly deniedMs: number
 }
 
+/** Which clients are known, and what decides what they may do. */
+export interface AccessRules {
+  /** A client that shows nothing of itself is system:anonymous. */
+  readonly anonymous: boolean
+  /** The API server is asked about tokens; otherwise they say nothing. */
+  readonly tokens: boolean
+  /** Each client that is known may do everything (authorization.mode AlwaysAllow). */
+  readonly allowsAll: boolean
+}
+
+const USUAL_RULES: AccessRules = { anonymous: false, tokens: true, allowsAll: false }
+const ANONYMOUS: UserInfo = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
+
 /** kubelet's defaults. */
 const USUAL_TIMES: AccessTimes = { tokenMs: 120_000, allowedMs: 300_000, deniedMs: 30_000 }
 const MOST_KEPT = 1000
 
-export function createAccess(clock: Clock, client: Client, nodeName: string, times = USUAL_TIMES): Access {
+export function createAccess(
+  clock: Clock,
+  client: Client,
+  nodeName: string,
+  times = USUAL_TIMES,
+  { anonymous, tokens, allowsAll } = USUAL_RULES,
+): Access {
   const users = createExpiringMap<UserInfo | undefined>(clock, MOST_KEPT)
   const answers = createExpiringMap<boolean>(clock, MOST_KEPT)
 
@@ -81,8 +100,8 @@ export function createAccess(clock: Clock, client: Client, nodeName: string, tim
   return {
     async user({ connection, headers }) {
       if (connection?.peerCertificate !== undefined) return userOfCertificate(connection.peerCertificate)
-      const token = /^bearer (\S+)$/i.exec(headers['authorization'] ?? '')?.[1]
-      if (token === undefined) return undefined
+      const token = tokens ? /^bearer (\S+)$/i.exec(headers['authorization'] ?? '')?.[1] : undefined
+      if (token === undefined) return anonymous ? ANONYMOUS : undefined
       const key = createHash('sha256').update(token).digest('hex')
       const known = users.get(key)
       if (known !== undefined) return known.value
@@ -91,6 +110,7 @@ export function createAccess(clock: Clock, client: Client, nodeName: string, tim
       return user
     },
     async allowed(user, { method, path }) {
+      if (allowsAll) return subresourcesOf(path)[0]
       const verb = VERBS[method] ?? ''
       for (const subresource of subresourcesOf(path)) if (await mayUse(user, verb, subresource)) return subresource
       return undefined

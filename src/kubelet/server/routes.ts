@@ -25,6 +25,8 @@ export interface RoutesOptions {
   readonly real?: RealRuntime
   /** Of a node whose volumes are real: those that claims are bound to. */
   readonly volumes?: () => Promise<readonly ClaimStats[]>
+  /** Logs, exec and what else is for people. Default: true. */
+  readonly debugging?: boolean
   /** What the kubelet was set to, as /configz tells it. */
   readonly configuration?: () => object
   /** Of a machine whose control groups can be measured: what /metrics/cadvisor tells. */
@@ -72,6 +74,10 @@ export function kubeletRoutes(options: RoutesOptions): Handler {
   async function route(request: ApiRequest): Promise<ApiResponse> {
     const [first = '', ...rest] = request.path.split('/').slice(1).map(decoded)
     const [namespace = '', name = ''] = rest
+    if (options.debugging === false) {
+      if (DEBUGGING.has(first)) throw new Refused(405, 'Debug endpoints are disabled.\n')
+      if (first === 'configz') throw new Refused(404, '404 page not found\n')
+    }
     switch (first) {
       case 'healthz': {
         const answer = await health.answer(request)
@@ -142,6 +148,9 @@ export function kubeletRoutes(options: RoutesOptions): Handler {
     }
   }
 }
+
+/** What enableDebuggingHandlers turns off. */
+const DEBUGGING = new Set(['attach', 'containerLogs', 'debug', 'exec', 'logs', 'portForward', 'run', 'runningpods'])
 
 function decoded(part: string): string {
   try {

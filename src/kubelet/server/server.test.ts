@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -10,7 +11,7 @@ import type { Client } from '../../client/client.ts'
 import type { Kubelet } from '../kubelet.ts'
 import type { ContainerRuntime, ContainerUsage } from '../runtimes/runtime.ts'
 import { subresourcesOf } from './access.ts'
-import { handlerOf } from './server.ts'
+import { handlerOf, type KubeletServerOptions, serveReadOnly } from './server.ts'
 import { resourceMetricsText, summary } from './usage.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'skiff-server-'))
@@ -26,7 +27,7 @@ const pod = {
 }
 
 /** An API server that knows two tokens, and lets `admin` do everything and `reader` read what nodes use. */
-function stage(state: 'running' | 'exited' | 'none' = 'running') {
+function stage(state: 'running' | 'exited' | 'none' = 'running', more: Partial<KubeletServerOptions> = {}) {
   const reviews: KubeObject[] = []
   const client = {
     resource: () => ({
@@ -46,6 +47,7 @@ function stage(state: 'running' | 'exited' | 'none' = 'running') {
   const kubelet = {
     containerRuntime,
     pods: { get: () => pod, list: () => [pod] },
+    shutdownTimes: { start: 1_795_713_611_265, end: 1_795_713_632_781 },
     runtimeStatus: () => ({
       uid: 'u',
       ips: [],
@@ -60,7 +62,8 @@ function stage(state: 'running' | 'exited' | 'none' = 'running') {
   const runtime = liveRuntime()
   const { real } = containerRuntime
   const tls = { cert: '', key: '', clientCa: '' }
-  const handler = handlerOf({ runtime, client, nodeName: 'n', host: '', tls, kubelet: () => kubelet, real: real! })
+  const options = { runtime, client, nodeName: 'n', host: '127.0.0.1', tls, kubelet: () => kubelet, real: real! }
+  const handler = handlerOf({ ...options, ...more })
   const ask = async (target: string, token?: string, method = 'GET') => {
     const { pathname, searchParams } = new URL(target, 'https://kubelet')
     const request = {
@@ -72,7 +75,7 @@ function stage(state: 'running' | 'exited' | 'none' = 'running') {
     } as ApiRequest
     return said(await handler(request))
   }
-  return { ask, reviews }
+  return { ask, reviews, options }
 }
 
 async function said(response: ApiResponse): Promise<readonly [number, string]> {
@@ -102,6 +105,76 @@ test('who is not known is told so, who may not is told what he lacks, and nothin
   assert.deepEqual([last.user, last.groups], ['reader', ['g']])
 })
 
+test('a client that shows nothing is anonymous where it is let in, and one with a wrong token is not; it is told what it lacks', async () => {
+  const accessRules = { anonymous: true, tokens: true, allowsAll: false }
+  const { ask } = stage('running', { accessRules })
+  const lacks = (verb: string, subresources: string) => [
+    403,
+    `Forbidden (user=system:anonymous, verb=${verb}, resource=nodes, subresource(s)=[${subresources}])\n`,
+  ]
+  assert.deepEqual(await ask('/pods'), lacks('get', 'pods proxy'))
+  assert.deepEqual(await ask('/metrics'), lacks('get', 'metrics'))
+  assert.deepEqual(await ask('/healthz'), lacks('get', 'healthz proxy'))
+  assert.deepEqual(await ask('/exec/ns/p/c?command=id', undefined, 'POST'), lacks('create', 'proxy'))
+  assert.deepEqual(await ask('/pods', 'bad'), [401, 'Unauthorized'])
+  const tokenless = stage('running', { accessRules: { ...accessRules, tokens: false } })
+  assert.deepEqual(await tokenless.ask('/metrics', 'admin'), lacks('get', 'metrics'))
+})
+
+test('with AlwaysAllow each known client may do everything, and the API server is not asked', async () => {
+  const accessRules = { anonymous: true, tokens: true, allowsAll: true }
+  const { ask, reviews } = stage('running', { accessRules })
+  assert.equal((await ask('/pods'))[0], 200)
+  assert.equal((await ask('/pods', 'bad'))[0], 401)
+  assert.deepEqual(
+    reviews.map(({ kind }) => kind),
+    ['TokenReview'],
+  )
+  const known = stage('running', { accessRules: { ...accessRules, anonymous: false } })
+  assert.deepEqual(await known.ask('/pods'), [401, 'Unauthorized'])
+  assert.equal((await known.ask('/pods', 'reader'))[0], 200)
+})
+
+const DEBUGGING = [
+  ...['/runningpods/', '/logs/', '/debug/pprof/', '/containerLogs/ns/p/c', '/exec/ns/p/c?command=ls', '/run/ns/p/c'],
+  ...['/attach/ns/p/c', '/portForward/ns/p'],
+]
+const DISABLED = [405, 'Debug endpoints are disabled.\n']
+
+test('without debugging handlers it answers what machines ask, and neither logs nor sessions', async () => {
+  const { ask } = stage('running', { debugging: false })
+  for (const path of DEBUGGING) assert.deepEqual(await ask(path, 'admin'), DISABLED, path)
+  assert.deepEqual(await ask('/exec/ns/p/c?command=ls', 'admin', 'POST'), DISABLED)
+  for (const path of ['/configz', '/nope', '/'])
+    assert.deepEqual(await ask(path, 'admin'), [404, '404 page not found\n'])
+  for (const path of ['/pods', '/metrics', '/healthz', '/stats/summary'])
+    assert.equal((await ask(path, 'admin'))[0], 200, path)
+})
+
+test('the read-only port answers the same to all, by plain HTTP, until it is stopped', async (t) => {
+  const { options } = stage()
+  const free = await new Promise<number>((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo
+      probe.close(() => resolve(port))
+    })
+  })
+  const stop = await serveReadOnly({ ...options, configuration: () => ({}), readOnlyPort: free })
+  t.after(stop)
+  const ask = async (path: string, method = 'GET') => {
+    const response = await fetch(`http://127.0.0.1:${free}${path}`, { method })
+    return [response.status, await response.text()] as const
+  }
+  assert.match((await ask('/pods'))[1], /^\{"kind":"PodList"/)
+  for (const path of ['/metrics', '/healthz', '/stats/summary']) assert.equal((await ask(path))[0], 200, path)
+  for (const path of DEBUGGING) assert.deepEqual(await ask(path), DISABLED, path)
+  assert.deepEqual(await ask('/exec/ns/p/c?command=ls', 'POST'), DISABLED)
+  assert.equal((await ask('/configz'))[0], 404)
+  await stop()
+  await assert.rejects(ask('/pods'))
+  await (await serveReadOnly(options))()
+})
+
 test('answers of the API server are kept, so that it is asked once', async () => {
   const { ask, reviews } = stage()
   for (let times = 0; times < 3; times++) assert.equal((await ask('/stats/summary', 'reader'))[0], 200)
@@ -119,6 +192,7 @@ test('the kubelet counts its pods and containers at /metrics', async () => {
   assert.match(text, /^kubelet_running_pods 1$/m)
   assert.match(text, /^kubelet_running_containers\{container_state="running"\} 1$/m)
   assert.match(text, /^process_start_time_seconds /m)
+  assert.match(text, /^kubelet_graceful_shutdown_end_time_seconds 1\.795713632781e\+09$/m)
   assert.equal((await ask('/metrics', 'reader'))[0], 403)
 })
 

@@ -4,8 +4,9 @@
 import type { Handler } from '../../api/request.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Client } from '../../client/client.ts'
+import { startPlainServer } from '../../http/plain-server.ts'
 import { type HttpServer, startHttpServer } from '../../http/server.ts'
-import { type AccessTimes, createAccess } from './access.ts'
+import { type AccessRules, type AccessTimes, createAccess, subresourcesOf } from './access.ts'
 import { Refused, textAnswer } from './refused.ts'
 import { kubeletRoutes, type RoutesOptions } from './routes.ts'
 
@@ -19,6 +20,10 @@ export interface ServerTls {
 export interface KubeletServerOptions extends RoutesOptions {
   /** Default: kubelet's own. */
   readonly accessTimes?: AccessTimes
+  /** Default: certificates and tokens, judged by the API server. */
+  readonly accessRules?: AccessRules
+  /** Where what it answers without them is served by plain HTTP to all; 0: nowhere, the default. */
+  readonly readOnlyPort?: number
   readonly client: Client
   readonly host: string
   /** Default: the usual one. Where it is taken a free one is. */
@@ -47,9 +52,20 @@ export async function startKubeletServer(options: KubeletServerOptions): Promise
   }
 }
 
+/** Of --read-only-port: what a kubelet tells of itself and its pods, to whatever client asks. Gives what ends it. @throws the listen error */
+export async function serveReadOnly(
+  options: RoutesOptions & Pick<KubeletServerOptions, 'host' | 'readOnlyPort'>,
+): Promise<() => Promise<void>> {
+  const { host, readOnlyPort: port = 0, runtime } = options
+  if (port === 0) return async () => {}
+  const handler = kubeletRoutes({ ...options, debugging: false })
+  const server = await startPlainServer(runtime, { handler, host, port, maxBodyBytes: 0 })
+  return server.stop
+}
+
 export function handlerOf(options: KubeletServerOptions): Handler {
   const { runtime, client, nodeName } = options
-  const access = createAccess(runtime.clock, client, nodeName, options.accessTimes)
+  const access = createAccess(runtime.clock, client, nodeName, options.accessTimes, options.accessRules)
   const route = kubeletRoutes(options)
   return async (request) => {
     try {
@@ -58,7 +74,11 @@ export function handlerOf(options: KubeletServerOptions): Handler {
       if ((await access.allowed(user, request)) === undefined) {
         const verb =
           request.method === 'GET' ? 'get' : request.method === 'POST' ? 'create' : request.method.toLowerCase()
-        throw new Refused(403, `Forbidden (user=${user.name}, verb=${verb}, resource=nodes, subresource(s)=[proxy])\n`)
+        const subresources = subresourcesOf(request.path).join(' ')
+        throw new Refused(
+          403,
+          `Forbidden (user=${user.name}, verb=${verb}, resource=nodes, subresource(s)=[${subresources}])\n`,
+        )
       }
     } catch (error) {
       if (error instanceof Refused) return textAnswer(error.status, error.message)
