@@ -13,7 +13,7 @@ import type { KubeletSettings } from './node-settings.ts'
 import { type NodeDescription, nodeObject, nodeStatus } from './node-status.ts'
 
 export interface NodeReporter {
-  /** Resolves once the node is registered, its status says Ready, and its Lease is held. */
+  /** Resolves once the node is registered, by itself or by others, its status says Ready, and its Lease is held. */
   register(): Promise<void>
   /** The API server's Node changed. */
   observed(node: Node): void
@@ -31,8 +31,10 @@ const NODES = { group: '', version: 'v1', resource: 'nodes' }
 const TOGETHER_MS = 100
 const REPORT_MS = 300_000
 const RETRY_MS = 1000
+/** Labels that a Node made by others gets too. */
+const OF_MACHINE = /\/(?:arch|os)$/
 
-export interface ReporterOptions extends Pick<KubeletSettings, 'lease' | 'statusReportMs'> {
+export interface ReporterOptions extends Pick<KubeletSettings, 'registersItself' | 'lease' | 'statusReportMs'> {
   /** The Node's conditions are written by others, from the first on. */
   readonly isPlayed?: boolean
 }
@@ -44,6 +46,7 @@ export function createNodeReporter(
   signal: AbortSignal,
   {
     isPlayed = false,
+    registersItself = true,
     lease: { seconds } = { seconds: LEASE_SECONDS },
     statusReportMs = REPORT_MS,
   }: ReporterOptions = {},
@@ -60,9 +63,11 @@ export function createNodeReporter(
 
   async function registerOnce(): Promise<void> {
     try {
-      node = await nodes.create(newNode())
-      reportedAt = clock.monotonic()
-      return
+      if (registersItself) {
+        node = await nodes.create(newNode())
+        reportedAt = clock.monotonic()
+        return
+      }
     } catch (error) {
       if (!isAlreadyExists(error)) throw error
     }
@@ -79,7 +84,9 @@ export function createNodeReporter(
   /** A Node that was there before gets the labels it lacks. */
   async function adoptLabels(existing: Node): Promise<void> {
     const wanted = nodeObject(describe(), clock.now()).metadata.labels ?? {}
-    const missing = Object.entries(wanted).filter(([key, value]) => existing.metadata.labels?.[key] !== value)
+    const missing = Object.entries(wanted).filter(
+      ([key, value]) => existing.metadata.labels?.[key] !== value && (registersItself || OF_MACHINE.test(key)),
+    )
     if (missing.length === 0) return
     node = await nodes.patch(name, 'strategic', { metadata: { labels: Object.fromEntries(missing) } })
   }
@@ -118,7 +125,7 @@ export function createNodeReporter(
   return {
     report,
     async register() {
-      await untilDone('register node', registerOnce)
+      await untilDone(registersItself ? 'register node' : 'find node made by others', registerOnce)
       await untilDone('acquire lease', lease.renew)
     },
     observed(seen) {

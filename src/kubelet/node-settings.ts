@@ -25,6 +25,8 @@ export interface NodeSettings {
 export interface KubeletSettings extends Pick<NodeSettings, 'allowedUnsafeSysctls'> {
   /** What a new Node is registered with. */
   readonly registers?: Pick<NodeDescription, 'labels' | 'taints' | 'podCIDRs' | 'providerId'>
+  /** False: its Node is made by others, and waited for (registerNode). */
+  readonly registersItself?: boolean
   readonly lease?: { readonly seconds: number }
   /** How often the Node's status is told when nothing of it has changed. Milliseconds. */
   readonly statusReportMs?: number
@@ -55,6 +57,7 @@ export interface RealKubeletSettings extends Pick<MachineOptions, 'limits' | 'se
 /** Of options that hold more than that. */
 export function kubeletSettings({
   registers,
+  registersItself,
   lease,
   statusReportMs,
   longestBackOffMs,
@@ -62,6 +65,7 @@ export function kubeletSettings({
 }: KubeletSettings): KubeletSettings {
   return {
     ...(registers === undefined ? {} : { registers }),
+    ...(registersItself === undefined ? {} : { registersItself }),
     ...(lease === undefined ? {} : { lease }),
     ...(statusReportMs === undefined ? {} : { statusReportMs }),
     ...(longestBackOffMs === undefined ? {} : { longestBackOffMs }),

@@ -112,7 +112,7 @@ protect-kernel-defaults bool ignored protectKernelDefaults
 provider-id string used providerID
 qos-reserved map lacking qosReserved
 read-only-port int used readOnlyPort 0
-register-node bool lacking registerNode! true
+register-node bool used registerNode! true
 register-with-taints taints used registerWithTaints
 registry-burst int ignored registryBurst 10
 registry-qps int ignored registryPullQPS! 5

@@ -126,12 +126,12 @@ test('drop-ins are merged in the order of their names, whatever else lies there;
 
 test('what skiff does not do is told in a line for each field, unless it is the default', () => {
   const { told } = read(
-    `${HEAD}cpuManagerPolicy: static\nmemoryManagerPolicy: None\nregisterNode: false\nreadOnlyPort: 0\ncpuCFSQuota: true\ntracing: {endpoint: x}\nreservedMemory: []\n`,
+    `${HEAD}cpuManagerPolicy: static\nmemoryManagerPolicy: None\nrunOnce: false\nsingleProcessOOMKill: true\nreadOnlyPort: 0\ncpuCFSQuota: true\ntracing: {endpoint: x}\nreservedMemory: []\n`,
   )
   const lacks = 'skiff does not do what this asks for; it is as with'
   assert.deepEqual(told, [
     `--config: cpuManagerPolicy: ${lacks} none`,
-    `--config: registerNode: ${lacks} true`,
+    `--config: singleProcessOOMKill: ${lacks} false`,
     '--config: tracing: skiff does not do what this asks for; it is as without this field',
   ])
 })
@@ -179,7 +179,7 @@ test('a file that is none, or too large, or grows by its aliases, is refused in 
 
 test("the Node's labels and taints, its Lease, reservations, logs and bounds are as the file says", () => {
   const { flags } = read(
-    `${HEAD}registerWithTaints: [{key: a, value: v, effect: NoSchedule}, {key: b, effect: NoExecute}]\nproviderID: x://y\nnodeLeaseDurationSeconds: 20\nnodeStatusReportFrequency: 1m\ncrashLoopBackOff: {maxContainerRestartPeriod: 7s}\ncontainerLogMaxSize: 1Mi\ncontainerLogMaxFiles: 3\nkubeReserved: {cpu: 100m}\nresolvConf: ""\nnodeStatusMaxImages: -1\nallowedUnsafeSysctls: [kernel.msg*]\npodPidsLimit: 777\ncpuCFSQuotaPeriod: 50ms\nseccompDefault: true\npodLogsDir: logs\n`,
+    `${HEAD}registerWithTaints: [{key: a, value: v, effect: NoSchedule}, {key: b, effect: NoExecute}]\nproviderID: x://y\nnodeLeaseDurationSeconds: 20\nnodeStatusReportFrequency: 1m\ncrashLoopBackOff: {maxContainerRestartPeriod: 7s}\ncontainerLogMaxSize: 1Mi\ncontainerLogMaxFiles: 3\nkubeReserved: {cpu: 100m}\nresolvConf: ""\nnodeStatusMaxImages: -1\nallowedUnsafeSysctls: [kernel.msg*]\nregisterNode: false\npodPidsLimit: 777\ncpuCFSQuotaPeriod: 50ms\nseccompDefault: true\npodLogsDir: logs\n`,
     '--node-labels=a=b,node.kubernetes.io/role=x',
   )
   assert.deepEqual(describedKubelet(flags), {
@@ -191,6 +191,7 @@ test("the Node's labels and taints, its Lease, reservations, logs and bounds are
       ],
       providerId: 'x://y',
     },
+    registersItself: false,
     lease: { seconds: 20 },
     statusReportMs: 60_000,
     longestBackOffMs: 7000,

@@ -17,6 +17,7 @@ export function describedKubelet(flags: ReadFlags): KubeletSettings {
       ...(taints === undefined ? {} : { taints: taints.map(taintOf) }),
       ...(providerId === undefined ? {} : { providerId }),
     },
+    registersItself: flags.bool('register-node') === true,
     lease: { seconds: flags.number('nodeLeaseDurationSeconds') ?? 0 },
     statusReportMs: flags.ms('nodeStatusReportFrequency'),
     longestBackOffMs: flags.ms('crashLoopBackOff.maxContainerRestartPeriod'),

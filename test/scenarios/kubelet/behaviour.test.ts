@@ -302,6 +302,24 @@ test('a node that was deleted registers again', async () => {
   await stage.stop()
 })
 
+test('a kubelet that does not register its Node waits for one made by others, and keeps that', async () => {
+  const stage = await startNodeStage(simulatedRuntime(3, { order: 'fifo' }), { registersItself: false })
+  const { body: node } = await stage.ask('GET', `/api/v1/nodes/${NODE}`)
+  assert.equal(condition(node, 'Ready')?.['status'], 'True')
+  assert.deepEqual(Object.keys(node.metadata.labels).sort(), [
+    ...['beta.kubernetes.io/arch', 'beta.kubernetes.io/os', 'kubernetes.io/arch', 'kubernetes.io/os'],
+  ])
+  const lease = await stage.ask('GET', `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${NODE}`)
+  assert.equal(lease.body.metadata.ownerReferences[0].uid, node.metadata.uid)
+  await stage.run(pod('p'))
+  await stage.runtime.advance(2000)
+  assert.equal(stage.pod('p')?.['status'].phase, 'Running')
+  await stage.ask('DELETE', `/api/v1/nodes/${NODE}`)
+  await stage.runtime.advance(5000)
+  assert.equal((await stage.ask('GET', `/api/v1/nodes/${NODE}`)).code, 404)
+  await stage.stop()
+})
+
 test('a node that was rebooted runs the pods it finds, ends those that should end, and leaves ended ones alone', async () => {
   const stage = await start()
   await stage.run(pod('runs'))

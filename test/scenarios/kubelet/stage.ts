@@ -2,6 +2,7 @@
 import type { KeptRecord } from '../../../src/api/journal.ts'
 import type { Json, JsonObject, KubeObject } from '../../../src/api/object.ts'
 import type { ApiRequest, Handler } from '../../../src/api/request.ts'
+import { sleep } from '../../../src/base/clock.ts'
 import type { SimulatedRuntime } from '../../../src/base/simulated-runtime.ts'
 import { createInformerFactory } from '../../../src/client/informer.ts'
 import { type ClientIdentity, createClient, inProcessTransport } from '../../../src/client/transport.ts'
@@ -54,6 +55,8 @@ export interface NodeStageOptions {
   readonly around?: (containers: ContainerRuntime) => ContainerRuntime
   /** What the node measures of itself, and when that is too little. */
   readonly eviction?: NonNullable<KubeletOptions['eviction']>
+  /** Its Node is made by others. */
+  readonly registersItself?: false
   /** What holds its machine's shutdown up. */
   readonly shutdown?: KubeletOptions['shutdown']
   /** Where pods lie that need no API server. */
@@ -132,7 +135,7 @@ export async function startNodeStage(runtime: SimulatedRuntime, options: NodeSta
   const startAnew = () => {
     running = new AbortController()
     const { signal: own } = running
-    const { staticPods = [], eviction, shutdown } = options
+    const { staticPods = [], eviction, shutdown, registersItself = true } = options
     const starting = startKubelet({
       ...(eviction === undefined ? {} : { eviction }),
       ...(shutdown === undefined ? {} : { shutdown }),
@@ -142,9 +145,19 @@ export async function startNodeStage(runtime: SimulatedRuntime, options: NodeSta
       signal: own,
       containerRuntime,
       staticPods,
+      registersItself,
     })
-    return runtime.complete(starting, many)
+    return runtime.complete(registersItself ? starting : madeByOthers(starting), many)
   }
+  /** The Node comes a while after the kubelet. */
+  async function madeByOthers(starting: Promise<Kubelet>): Promise<Kubelet> {
+    await sleep(runtime.clock, 5000)
+    const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: NODE } }
+    const { code } = await api.request('POST', '/api/v1/nodes', node)
+    if (code !== 201) throw new Error(`the kubelet has made a Node by itself: ${code}`)
+    return starting
+  }
+
   let kubelet = await startAnew()
   // Nobody else is there to do it.
   await ask('PUT', `/api/v1/nodes/${NODE}`, await withoutTaints())
