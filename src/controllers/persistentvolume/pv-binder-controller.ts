@@ -10,7 +10,7 @@ import type {
   Pod,
   StorageClass,
 } from '../../api/generated/types.ts'
-import { defaultStorageClassOf, namesClass, withClass } from '../../api/objects/default-storage-class.ts'
+import { defaultStorageClassOf, namesClass, withClass } from '../../api/objects/default-class.ts'
 import { claimIndex, claimsOf } from '../../api/objects/pod-claims.ts'
 import {
   claimStatus,
