@@ -11,6 +11,7 @@ import { storageKey } from '../cache/keys.ts'
 import { canonicalObject, inNamespace } from './metadata.ts'
 import { groupResource, poolGuard, type Registry, storedObject, type WriteContext, writtenObject } from './registry.ts'
 import type { Strategy } from './strategy.ts'
+import { fitting } from './too-large-for-etcd.ts'
 
 /** Names generated for one create before it gives up. */
 const NAME_ATTEMPTS = 8
@@ -103,15 +104,16 @@ async function createBegun(
     // What never reaches the store keeps the version that the client gave it.
     return resourceVersion ? canonicalObject(canonical, resourceVersion) : canonical
   }
+  const { object: written, value } = fitting(registry, key, canonical, context.parts, 0)
   const result = await registry.storage.write({
     type: 'put',
     key,
-    value: registry.encode(canonical, context.parts),
+    value,
     expectRevision: 0,
     ...leaseOf(context, canonical),
     ...(guard === undefined ? {} : { guard }),
   })
-  if (result.ok) return writtenObject(registry, row, key, canonical, result.revision)
+  if (result.ok) return writtenObject(registry, row, key, written, result.revision)
   if (result.guardMoved === true) return undefined
   const current = result.current
   throw exists(context, object.metadata, current && registry.decode(current.value, current.modRevision))

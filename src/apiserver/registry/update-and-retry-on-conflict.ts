@@ -25,6 +25,7 @@ import {
   writtenObject,
 } from './registry.ts'
 import { sameObject } from './same.ts'
+import { fitting } from './too-large-for-etcd.ts'
 import { unwritableObject } from './unreadable.ts'
 
 const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again'
@@ -175,11 +176,11 @@ async function updateBegun(
   if (sameObject(stored, before) && (context.dryRun || !(await registry.storage.isStale?.(key))))
     return { object: before, created: false, unwritten: true }
   if (context.dryRun) return { object: canonicalObject(stored, String(revision)), created: false, unwritten: true }
-  const canonical = canonicalObject(stored, '')
+  const { object: canonical, value } = fitting(registry, key, canonicalObject(stored, ''), context.parts, revision)
   const result = await registry.storage.write({
     type: 'put',
     key,
-    value: registry.encode(canonical, context.parts),
+    value,
     expectRevision: revision,
     ...leaseOf(context, canonical),
     ...(guard === undefined ? {} : { guard }),
@@ -228,15 +229,16 @@ async function createByUpdate(
     const shown = resourceVersion ? canonicalObject(canonical, resourceVersion) : canonical
     return { object: shown, created: true, unwritten: true }
   }
+  const { object: written, value } = fitting(registry, key, canonical, context.parts, 0)
   const result = await registry.storage.write({
     type: 'put',
     key,
-    value: registry.encode(canonical, context.parts),
+    value,
     expectRevision: 0,
     ...leaseOf(context, canonical),
     ...(guard === undefined ? {} : { guard }),
   })
-  if (result.ok) return { object: writtenObject(registry, context.row, key, canonical, result.revision), created: true }
+  if (result.ok) return { object: writtenObject(registry, context.row, key, written, result.revision), created: true }
   if (result.guardMoved === true) return { retry: { object: undefined, revision: 0 } }
   // Another request made it meanwhile: now it is an update.
   if (result.current === undefined) throw alreadyExists(groupResource(context.row), context.name)

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { encodeJson } from '../../api/codec/json.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { noParts } from '../../api/parts.ts'
+import { fitting } from './too-large-for-etcd.ts'
+
+const registry = { encode: (object: KubeObject) => encodeJson(object) }
+const key = '/registry/controllerrevisions/default/big'
+const managedFields = [
+  {
+    manager: 'kubectl',
+    operation: 'Update',
+    apiVersion: 'apps/v1',
+    time: '2026-11-26T18:33:07Z',
+    fieldsType: 'FieldsV1',
+    fieldsV1: { 'f:data': {}, 'f:revision': {} },
+  },
+] as const
+
+const revision = (letters: number): KubeObject => ({
+  apiVersion: 'apps/v1',
+  kind: 'ControllerRevision',
+  metadata: {
+    name: 'big',
+    namespace: 'default',
+    uid: '6b3b5c37-471e-41a0-b15f-3aa1a40f2d85',
+    creationTimestamp: '2026-11-26T18:33:07Z',
+    managedFields,
+  },
+  // Kubernetes keeps these bytes as they came, here with a space.
+  data: { a: ` ${'x'.repeat(letters)}` },
+  revision: 1,
+})
+const created = (letters: number) => fitting(registry, key, revision(letters), noParts, 0)
+
+test('the largest ControllerRevision that a v1.37.1 creates is created, without managedFields; the next is refused', () => {
+  assert.deepEqual(created(1_500_000).object.metadata.managedFields, managedFields)
+  assert.equal(created(1_572_609).object.metadata.managedFields, undefined)
+  assert.throws(() => created(1_572_610), { code: 500, message: 'etcdserver: request is too large' })
+  assert.throws(() => created(2_096_900), { code: 500, message: 'etcdserver: request is too large' })
+})
+
+test("above 2 MiB etcd's client does not even send it", () => {
+  const message =
+    'rpc error: code = ResourceExhausted desc = trying to send message larger than max (2097240 vs. 2097152)'
+  assert.throws(() => created(2_097_000), { code: 500, message })
+})
+
+test('custom resources count as JSON', () => {
+  const custom = (letters: number): KubeObject => ({
+    apiVersion: 'e.com/v1',
+    kind: 'W',
+    metadata: {},
+    a: 'x'.repeat(letters),
+  })
+  assert.ok(fitting(registry, key, custom(1_572_500), noParts, 0))
+  assert.throws(() => fitting(registry, key, custom(1_572_800), noParts, 7), { code: 500 })
+})
