@@ -44,6 +44,17 @@ const wrong: Readonly<Record<string, readonly [KubeObject, ...string[]]>> = {
     definition({ scope: 'Both' }),
     'spec.scope: Unsupported value: "Both": supported values: "Cluster", "Namespaced"',
   ],
+  'unknown fields kept at the root, without a type': [one(schema({ 'x-kubernetes-preserve-unknown-fields': true }))],
+  'unknown fields said not to be kept': [
+    one(schema({ 'x-kubernetes-preserve-unknown-fields': false })),
+    'spec.validation.openAPIV3Schema.x-kubernetes-preserve-unknown-fields: Invalid value: false: must be true or undefined',
+  ],
+  'a default at the root beside the status subresource': [
+    one({ ...schema({ type: 'object', default: {} }), subresources: { status: {} } }),
+    'spec.validation.openAPIV3Schema: Invalid value: {}: only [Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations] fields are allowed at the root of the schema if the status subresource is enabled',
+    'spec.validation.openAPIV3Schema.default.apiVersion: Required value',
+    'spec.validation.openAPIV3Schema.default.kind: Required value',
+  ],
   'no schema': [
     definition({ versions: [version({ schema: undefined })] }),
     'spec.versions[0].schema.openAPIV3Schema: Required value',

@@ -100,7 +100,6 @@ const ROOT_FIELDS = new Set([
   'format',
   'title',
   'description',
-  'default',
   'maximum',
   'minimum',
   'exclusiveMaximum',

@@ -12,7 +12,8 @@ export function isConvertible(schema: JSONSchemaProps): boolean {
   if (
     (Array.isArray(schema.items) && schema.items.length > 0) ||
     schema.additionalItems !== undefined ||
-    (schema.$ref ?? '') !== ''
+    (schema.$ref ?? '') !== '' ||
+    schema['x-kubernetes-preserve-unknown-fields'] === false
   )
     return false
   for (const field of ['patternProperties', 'definitions', 'dependencies'] as const)
@@ -49,8 +50,7 @@ function node(schema: JSONSchemaProps, path: string, level: Level, errors: Field
   const preserve = schema['x-kubernetes-preserve-unknown-fields'] === true
   const embedded = schema['x-kubernetes-embedded-resource'] === true
   const intOrString = schema['x-kubernetes-int-or-string'] === true
-  if (type === '' && !intOrString && !(preserve && level !== 'root'))
-    errors.push(required(`${path}.type`, ABSENT[level]))
+  if (type === '' && !intOrString && !preserve) errors.push(required(`${path}.type`, ABSENT[level]))
   if (type === 'array' && !isSchema(schema.items)) errors.push(required(`${path}.items`, 'must be specified'))
   if (schema.nullable === true && level === 'root')
     errors.push(forbiddenField(`${path}.nullable`, 'nullable cannot be true at the root'))

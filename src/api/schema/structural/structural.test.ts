@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defaultErrors } from './check-defaults.ts'
 import { schemaErrors } from './check-schema.ts'
-import { structureErrors } from './check-structure.ts'
+import { isConvertible, structureErrors } from './check-structure.ts'
 import { validateListTypes } from './list-types.ts'
 import { applyStructuralDefaults, dropNulls, prune } from './prune-and-default.ts'
 import { type JSONSchemaProps, structuralOf } from './structural.ts'
@@ -139,6 +139,13 @@ test('a schema without types is not structural', () => {
     errors.map(({ field }) => field),
     ['s.properties[a].type', 's.type'],
   )
+})
+
+test('what keeps unknown fields needs no type, at the root neither; where it says that it does not, nothing more is judged', () => {
+  const preserve = { 'x-kubernetes-preserve-unknown-fields': true }
+  assert.deepEqual(structureErrors({ ...preserve, properties: { a: preserve } } as JSONSchemaProps, 's'), [])
+  const says = { 'x-kubernetes-preserve-unknown-fields': false }
+  assert.equal(isConvertible({ type: 'object', properties: { a: says } } as JSONSchemaProps), false)
 })
 
 test('defaults must be valid and known', () => {
