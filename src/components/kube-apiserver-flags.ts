@@ -102,9 +102,9 @@ http2-max-streams-per-connection int ignored
 kubelet-certificate-authority string used
 kubelet-client-certificate string used
 kubelet-client-key string used
-kubelet-port uint ignored 10250
+kubelet-port int ignored 10250
 kubelet-preferred-address-types strings used Hostname,InternalDNS,InternalIP,ExternalDNS,ExternalIP
-kubelet-read-only-port uint ignored 10255
+kubelet-read-only-port int ignored 10255
 kubelet-timeout duration ignored 5s
 kubernetes-service-node-port int lacking
 lease-reuse-duration-seconds int ignored 60

@@ -61,7 +61,7 @@ export const suites: Readonly<Record<string, Suite>> = {
     },
     packages: [
       ...['controllers/crdmigrator', 'core/reconcilers/clusterresourceset', 'core/webhooks/admission/test'],
-      ...['internal/util/ssa/test', 'util/patch/test'],
+      ...['core/reconcilers/topology/cluster/structuredmerge', 'internal/util/ssa/test', 'util/patch/test'],
     ],
   },
   'kro 0.9.4': {
@@ -78,6 +78,21 @@ export const suites: Readonly<Record<string, Suite>> = {
       'v3.23.1',
       'h1:njHTm0SJ6ZEhhEgmQTpJKTGQbc99fSs4hGiEp1OIKck=',
     ),
-    packages: ['pkg/readiness'],
+    packages: [
+      'pkg/cachemanager',
+      'pkg/readiness',
+      'pkg/watch',
+      ...['config', 'externaldata', 'mutators/core', 'syncset', 'webhookconfig'].map(
+        (name) => `pkg/controller/${name}`,
+      ),
+    ],
+  },
+  'constraint framework of Open Policy Agent, June 2026': {
+    module: pinned(
+      'github.com/open-policy-agent/frameworks/constraint',
+      'v0.0.0-20260616163050-e1eaa1bf6d62',
+      'h1:2YhLEut4c/JkPCvgtH3pp0nuS5xNJoQ0kSmTUiyUZl8=',
+    ),
+    packages: ['pkg/apis/templates/v1', 'pkg/apis/templates/v1beta1'],
   },
 }
