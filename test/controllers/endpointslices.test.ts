@@ -115,6 +115,24 @@ test('a slice that was made without an answer is found, and one of the two goes'
   assert.deepEqual(await told(), ['a'])
 })
 
+for (const [what, label] of [
+  ['manager', 'endpointslice.kubernetes.io/managed-by'],
+  ['service', 'kubernetes.io/service-name'],
+] as const)
+  test(`a slice that another ${what} has now is still waited for: its service gets no other`, async () => {
+    const runtime = simulatedRuntime(1)
+    const { user, writes, addPod } = await setUp(runtime, (handler) => handler)
+    await addPod('a')
+    const own = user.resource(slices).namespace('n')
+    const [slice] = (await runtime.complete(own.list())).items
+    await runtime.complete(
+      own.patch(slice?.metadata.name ?? '', 'merge', { metadata: { labels: { [label]: 'other' } } }),
+    )
+    const before = writes.length
+    await addPod('bb')
+    assert.deepEqual(writes.slice(before), [])
+  })
+
 test('the slices of a service that is orphaned stay as they are, also while it lives', async () => {
   const runtime = simulatedRuntime(1)
   const { addPod, told, writes, user } = await setUp(runtime, (handler) => handler)

@@ -122,6 +122,30 @@ test('when all nodes fall silent at once, none is told to lose its pods', async 
   await stage.stop()
 })
 
+test('an eviction that is due is moved by no other taint, sooner or later', async () => {
+  const { stage, advance, patchNode, pod, create } = await stageOf(1)
+  const tolerate = (key: string, tolerationSeconds: number) => ({
+    key,
+    operator: 'Exists',
+    effect: 'NoExecute',
+    tolerationSeconds,
+  })
+  await create('p', { nodeName: 'kwok-1', tolerations: [tolerate('a', 30), tolerate('b', 4), tolerate('c', 90)] })
+  await advance(1)
+  const taint = (...keys: readonly string[]) =>
+    patchNode('kwok-1', { taints: keys.map((key) => ({ key, effect: 'NoExecute' })) })
+  await taint('a')
+  await advance(10)
+  await taint('a', 'b')
+  await advance(10)
+  await taint('c')
+  await advance(8)
+  assert.equal((await pod('p'))?.metadata.deletionTimestamp, undefined)
+  await advance(4)
+  assert.equal(await pod('p'), undefined)
+  await stage.stop()
+})
+
 test('a NoExecute taint drives out at once what does not tolerate it', async () => {
   const { stage, advance, patchNode, pod, create } = await stageOf(1)
   await create('goes', { nodeName: 'kwok-1' })

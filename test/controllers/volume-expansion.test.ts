@@ -53,6 +53,9 @@ test('who makes a volume larger is told, and the driver that has taken over its 
   for (const name of Object.keys(sources)) {
     await done(claims.patch(name, 'merge', larger))
     await done(claims.patch(name, 'merge', { metadata: { labels: { a: 'b' } } }))
+    // Less than before, but more than there is: that is not told of again.
+    await runtime.advance(1000)
+    await done(claims.patch(name, 'merge', { spec: { resources: { requests: { storage: '1500Mi' } } } }))
   }
   await runtime.advance(5000)
   const course = Object.fromEntries(

@@ -149,7 +149,8 @@ export function createCronJobController(context: ControllerContext): Controller 
     if (concurrencyPolicy === 'Replace') await replaceActive(current)
     const job = await create(cronJob, time)
     if (job === undefined) return
-    if (!isFinished(job)) setActive(current, [...activeOf(current), referenceTo(job)])
+    // One that had ended before is taken note of in the next turn.
+    setActive(current, [...activeOf(current), referenceTo(job)])
     current.status = { ...current.status, lastScheduleTime: formatTime(time) }
     again()
   }
@@ -169,6 +170,19 @@ export function createCronJobController(context: ControllerContext): Controller 
     if (typeof parsed !== 'string') return parsed
     warn(cronJob, 'UnparseableSchedule', `unparseable schedule: ${JSON.stringify(schedule)} : ${parsed}`)
     return undefined
+  }
+
+  /** Another schedule is for what is to come: what it would have missed is not made up for. */
+  function changed(old: CronJob, cronJob: CronJob): void {
+    const key = objectKey(cronJob)
+    const { schedule: text, timeZone = '' } = cronJob.spec!
+    if (old.spec?.schedule === text && (old.spec?.timeZone ?? '') === timeZone) {
+      queue.add(key)
+      return
+    }
+    const schedule = readSchedule(cronJob)
+    if (schedule === undefined) return
+    queue.addAfter(key, untilNext(cronJob, schedule, schedule.zone ?? timeZone, runtime.clock.now()))
   }
 
   async function replaceActive(current: Sync): Promise<void> {
@@ -232,7 +246,7 @@ export function createCronJobController(context: ControllerContext): Controller 
     async start() {
       jobs.addIndex(ownerIndexName, ownerIndex)
       const enqueue = (cronJob: CronJob) => queue.add(objectKey(cronJob))
-      cronJobs.addHandlers({ added: enqueue, updated: (_, cronJob) => enqueue(cronJob), deleted: enqueue })
+      cronJobs.addHandlers({ added: enqueue, updated: changed, deleted: enqueue })
       const jobChanged = (job: Job) => {
         const owner = controllerOf(job)
         if (owner?.kind === 'CronJob') queue.add(`${job.metadata.namespace}/${owner.name}`)

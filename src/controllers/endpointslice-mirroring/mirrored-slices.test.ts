@@ -26,6 +26,7 @@ test('a slice that mirrors all is left alone; one that does not gives its name t
   assert.deepEqual([next.create.length, next.remove.length], [0, 0])
   assert.equal(next.update[0]?.metadata.name, 's-1')
   assert.equal(next.update[0]?.metadata.labels?.['a'], 'b')
+  assert.equal(next.update[0]?.metadata.generateName, 's-')
   assert.deepEqual(planMirror(endpoints([]), there).remove, there)
 })
 

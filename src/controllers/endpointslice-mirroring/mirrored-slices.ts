@@ -56,8 +56,7 @@ export function planMirror(endpoints: Endpoints, existing: readonly EndpointSlic
     if (at < 0) continue
     const [old] = rest.splice(at, 1) as [EndpointSlice]
     create.splice(create.indexOf(slice), 1)
-    const { generateName: _, ...metadata } = slice.metadata
-    update.push({ ...slice, metadata: { ...metadata, name: old.metadata.name ?? '' } })
+    update.push({ ...slice, metadata: { ...slice.metadata, name: old.metadata.name ?? '' } })
   }
   return { create, update, remove: rest, skipped }
 }

@@ -153,11 +153,8 @@ export function createEndpointSliceController(context: ControllerContext): Contr
       })
       slices.addHandlers({
         added: (slice) => enqueueOwner(slice, 'changed'),
-        updated(old, slice) {
-          // A slice whose label names another service now is missing from the service that it belonged to.
-          if (serviceOf(old) !== serviceOf(slice)) enqueueOwner(old, 'gone')
-          enqueueOwner(slice, 'changed')
-        },
+        // One that names another service now, or another manager, is still waited for: its service gets no other in its place.
+        updated: (_, slice) => enqueueOwner(slice, 'changed'),
         deleted: (slice) => enqueueOwner(slice, 'gone'),
       })
       nodes.addHandlers({

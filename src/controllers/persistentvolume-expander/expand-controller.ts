@@ -75,7 +75,8 @@ export function createExpandController(context: ControllerContext): Controller {
         added: enqueue,
         updated: (old, claim) => {
           const [before, now] = [sizesOf(old), sizesOf(claim)]
-          if (before.requested !== now.requested || before.actual !== now.actual) enqueue(claim)
+          // One that asks for less than before, which it has not got yet, is left to who expands it.
+          if (compareQuantities(now.requested, before.requested) > 0 || before.actual !== now.actual) enqueue(claim)
         },
       })
       await claims.whenSynced(signal)

@@ -58,6 +58,9 @@ export function createPvBinderController(context: ControllerContext): Controller
   const volumeKey = (name: string) => `volume ${name}`
   const claimKey = (claim: PersistentVolumeClaim) => `claim ${objectKey(claim)}`
 
+  /** Claims whose provisioner has just been asked, with their version since then. */
+  const asking = new Map<string, string | undefined>()
+
   async function writeVolume(
     volume: PersistentVolume,
     next: PersistentVolume,
@@ -96,7 +99,10 @@ export function createPvBinderController(context: ControllerContext): Controller
 
   async function syncClaim(key: string): Promise<void> {
     const claim = claims.store.get(key)
-    if (claim === undefined) return ownWrites.forget(`claim ${key}`)
+    if (claim === undefined) {
+      asking.delete(key)
+      return ownWrites.forget(`claim ${key}`)
+    }
     if (ownWrites.isBehind(claimKey(claim), claim)) return
     if (isBindCompleted(claim)) return syncBound(claim)
     return claim.spec?.volumeName ? syncNamed(claim) : syncUnbound(claim)
@@ -159,7 +165,14 @@ export function createPvBinderController(context: ControllerContext): Controller
       recorder.event(claim, 'Warning', 'ProvisioningFailed', `no volume plugin matched name: ${provisioner}`)
       return claim
     }
+    const key = objectKey(claim)
+    // That the provisioner is named on it is no reason to ask once more.
+    if (asking.get(key) === claim.metadata.resourceVersion) {
+      asking.delete(key)
+      return claim
+    }
     const asked = await writeClaim(claim, withProvisioner(claim, provisioner))
+    if (asked !== claim) asking.set(key, asked.metadata.resourceVersion)
     const message = `Waiting for a volume to be created either by the external provisioner '${provisioner}' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.`
     recorder.event(claim, 'Normal', 'ExternalProvisioning', message)
     return asked

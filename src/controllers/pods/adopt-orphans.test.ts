@@ -21,24 +21,33 @@ const pod = (name: string, owner?: string, metadata: Fields = {}): KubeObject =>
   } as never
 }
 
+interface Given {
+  readonly controller?: KubeObject
+  readonly live?: KubeObject
+  readonly code?: number
+  readonly finalizers?: readonly string[]
+}
+
 /** Claims as the set of uid `own`, whose live state is `live`; tells what was claimed and each patch. */
 async function claimed(
   candidates: readonly KubeObject[],
-  { controller = set(), live = set(), code }: { controller?: KubeObject; live?: KubeObject; code?: number } = {},
+  { controller = set(), live = set(), code, finalizers }: Given = {},
 ) {
   const patches: string[] = []
   let asked = 0
   const objects: Pick<ResourceClient, 'patch'> = {
     async patch(name, _type, body) {
-      const { ownerReferences, uid } = (body as Fields)['metadata']
+      const { ownerReferences, uid, ...kept } = (body as Fields)['metadata']
       const [reference] = ownerReferences
-      patches.push(`${reference.$patch ?? 'adopt'} ${name} (${uid}) by ${reference.uid}`)
+      const more = Object.keys(kept).length > 0 ? ` ${JSON.stringify(kept)}` : ''
+      patches.push(`${reference.$patch ?? 'adopt'} ${name} (${uid}) by ${reference.uid}${more}`)
       if (code !== undefined) throw new StatusError(code, 'Refused', 'refused')
       return pod(name)
     },
   }
   const result = await claim(candidates, {
     controller,
+    ...(finalizers === undefined ? {} : { finalizers }),
     objects: objects as ResourceClient,
     matches: ({ metadata }) => metadata.labels?.['app'] === 'a',
     async liveController() {
@@ -58,6 +67,14 @@ test('its own that match are claimed, orphans that match adopted, its own that d
     patches: ['adopt orphan (uid-orphan) by own', 'delete changed (uid-changed) by own'],
     asked: 1,
   })
+})
+
+test('the finalizer that an adopted one gets goes in the same write in which it is released', async () => {
+  const pods = [pod('orphan'), pod('changed', 'own', { labels: { app: 'b' } })]
+  assert.deepEqual((await claimed(pods, { finalizers: ['x/y'] })).patches, [
+    'adopt orphan (uid-orphan) by own {"finalizers":["x/y"]}',
+    'delete changed (uid-changed) by own {"$deleteFromPrimitiveList/finalizers":["x/y"]}',
+  ])
 })
 
 test('an owner of its name with another uid is another owner', async () => {

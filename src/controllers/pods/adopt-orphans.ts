@@ -11,7 +11,7 @@ export interface ClaimOptions {
   matches(object: KubeObject): boolean
   /** The controller as it is now, asked once and only before an adoption. */
   liveController(): Promise<KubeObject>
-  /** What an adopted object gets besides. */
+  /** What an adopted object gets besides, and one that is released gives up. */
   readonly finalizers?: readonly string[]
 }
 
@@ -71,7 +71,11 @@ export async function claim(candidates: readonly KubeObject[], options: ClaimOpt
   }
 
   async function release(object: KubeObject): Promise<void> {
-    const body = { metadata: { uid: object.metadata.uid, ownerReferences: [{ $patch: 'delete', uid }] } }
+    const finalizers =
+      options.finalizers === undefined ? {} : { '$deleteFromPrimitiveList/finalizers': options.finalizers }
+    const body = {
+      metadata: { uid: object.metadata.uid, ownerReferences: [{ $patch: 'delete', uid }], ...finalizers },
+    }
     try {
       await objects.patch(object.metadata.name ?? '', 'strategic', body)
     } catch (error) {

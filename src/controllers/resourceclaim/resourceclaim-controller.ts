@@ -251,10 +251,8 @@ export function createResourceClaimController(context: ControllerContext): Contr
           queue.add(`claim ${objectKey(claim)}`)
           for (const pod of users(claim)) look(pod)
         },
-        deleted: (claim) => {
-          written.delete(objectKey(claim))
-          for (const pod of users(claim)) look(pod)
-        },
+        // Another is made in its place when something else happens to its pod.
+        deleted: (claim) => void written.delete(objectKey(claim)),
       })
       await Promise.all([pods, claims, templates].map((informer) => informer.whenSynced(signal)))
       runWorkers(runtime, queue, context.concurrentSyncs ?? workers, sync, signal)

@@ -29,11 +29,8 @@ export function createTaintEvictionController(context: ControllerContext): Contr
   const recorder = createEventRecorder(runtime, client, { component: 'taint-eviction-controller' })
   const queue = createWorkQueue<string>(runtime, 'taint_eviction')
   const evictions = createWorkQueue<string>(runtime, 'taint_eviction_delete')
-  /** Evictions that wait for their time, by pod: since when, and when. */
-  const scheduled = new Map<
-    string,
-    { readonly uid: string; readonly since: number; readonly at: number; timer: Timer }
-  >()
+  /** Evictions that wait for their time, by pod. */
+  const scheduled = new Map<string, { readonly uid: string; readonly timer: Timer }>()
 
   /** Uids of pods that are being, or have been, told to go: their own changes are no reason to tell them again. */
   const evicted = new Map<string, string>()
@@ -71,21 +68,15 @@ export function createTaintEvictionController(context: ControllerContext): Contr
       return
     }
     if (tolerated === Number.POSITIVE_INFINITY) return cancel(key, true)
-    const now = clock.now()
     const { uid = '' } = pod.metadata
-    const waiting = scheduled.get(key)
-    const since = waiting?.uid === uid ? waiting.since : now
-    const at = since + tolerated
-    if (waiting?.uid === uid) {
-      // A longer toleration does not take back an eviction that was due earlier.
-      if (waiting.at <= at) return
-    }
+    // Neither a longer toleration nor a shorter one moves an eviction that is due.
+    if (scheduled.get(key)?.uid === uid) return
     cancel(key, false)
-    const timer = clock.setTimer(at - now, 'taint eviction', () => {
+    const timer = clock.setTimer(tolerated, 'taint eviction', () => {
       scheduled.delete(key)
       evictions.add(key)
     })
-    scheduled.set(key, { uid, since, at, timer })
+    scheduled.set(key, { uid, timer })
   }
 
   async function evict(key: string): Promise<void> {
