@@ -37,6 +37,7 @@ export type WatchedKind =
   | 'resource.k8s.io/ResourceSlice'
   | 'storage.k8s.io/CSIDriver'
   | 'storage.k8s.io/CSINode'
+  | 'storage.k8s.io/CSIStorageCapacity'
   | 'storage.k8s.io/StorageClass'
   | 'storage.k8s.io/VolumeAttachment'
 
@@ -46,6 +47,8 @@ export interface ClusterEvent {
   readonly old: KubeObject | undefined
   /** As it is; undefined for what is gone. */
   readonly now: KubeObject | undefined
+  /** It helps no pod of a higher priority. */
+  readonly upToPriority?: number
   /** The same of a pod, worked out. */
   readonly pods?: { readonly old: PodInfo | undefined; readonly now: PodInfo | undefined }
 }

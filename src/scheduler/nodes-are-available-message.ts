@@ -1,4 +1,5 @@
 /** The words of FailedScheduling: `0/5 nodes are available: 3 Insufficient cpu. preemption: …`. `count` is of all nodes. */
+import type { Hopeless } from './preemption.ts'
 import type { Refusal } from './refusal.ts'
 
 /** None fits, for a reason of the pod's own. */
@@ -11,20 +12,18 @@ export const noneFits = (count: number, refusals: Iterable<Refusal>): string => 
 export const foundOnNone = (count: number, reason: string): string => `${noneOf(count, reason)} not found`
 
 /** What eviction would not cure on any of them. */
-export const preemptionHelpsNone = (count: number): string => `preemption: ${noVictims(count, 0)}`
+export const preemptionHelpsNone = (count: number): string => `preemption: ${noVictims(count, [])}`
 
-/** Why no pods are evicted: `candidates` are nodes on which eviction could help, and whose pods may not go. */
-export function noVictims(count: number, candidates: number): string {
-  const helpless = count - candidates
-  const why = [
-    ...(candidates > 0 ? [`${candidates} No preemption victims found for incoming pod`] : []),
-    ...(helpless > 0 ? [`${helpless} Preemption is not helpful for scheduling`] : []),
-  ]
-  return noneOf(count, why.sort().join(', '))
+/** Why no pods are evicted: `hopeless` says it of the nodes where eviction could help; on the others it could not. */
+export function noVictims(count: number, hopeless: readonly Hopeless[]): string {
+  const helpless = Array.from({ length: count - hopeless.length }, () => NOT_HELPFUL)
+  return noneOf(count, summary([...hopeless, ...helpless]))
 }
 
+const NOT_HELPFUL: Hopeless = { reasons: ['Preemption is not helpful for scheduling'] }
+
 /** `1 node(s) were unschedulable, 2 Insufficient cpu`: each reason with how many nodes gave it, sorted. */
-function summary(refusals: Iterable<Refusal>): string {
+function summary(refusals: Iterable<Hopeless>): string {
   const counts = new Map<string, number>()
   for (const { reasons } of refusals) for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1)
   return [...counts]

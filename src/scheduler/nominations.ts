@@ -9,6 +9,8 @@ export interface Nominations {
   set(info: PodInfo, nodeName: string): void
   remove(key: string): void
   nodeOf(key: string): string | undefined
+  /** Those of lower priority than `info` that are nominated for a node. */
+  below(info: PodInfo, nodeName: string): readonly PodInfo[]
   /** Looks with the nominated pods that `info` may not push aside on their nodes; `touched`: those nodes. */
   seenBy<T>(info: PodInfo, look: (touched: ReadonlySet<NodeInfo>) => T): T
 }
@@ -19,6 +21,10 @@ export function createNominations(cluster: Pick<ClusterNodes, 'nodes'>): Nominat
     set: (info, nodeName) => void nominated.set(info.key, { info, nodeName }),
     remove: (key) => void nominated.delete(key),
     nodeOf: (key) => nominated.get(key)?.nodeName,
+    below: ({ key, priority }, nodeName) =>
+      [...nominated.values()]
+        .filter((one) => one.nodeName === nodeName && one.info.priority < priority && one.info.key !== key)
+        .map((one) => one.info),
     seenBy(info, look) {
       const added: (readonly [NodeInfo, PodInfo])[] = []
       for (const { info: other, nodeName } of nominated.values()) {

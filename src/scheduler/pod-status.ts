@@ -20,6 +20,8 @@ export interface PodStatusWriter {
   unscheduled(info: PodInfo, why: Unscheduled): Promise<void>
   /** Rejects when it cannot be written. */
   nominate(info: PodInfo, node: string): Promise<void>
+  /** Takes the nomination away. */
+  withdraw(info: PodInfo): Promise<void>
 }
 
 /** `latest`: the pod as it was last seen. */
@@ -34,6 +36,14 @@ export function createPodStatusWriter(
     await client.resource(PODS).namespace(namespace).patch(name, 'strategic', { status }, { subresource: 'status' })
   }
 
+  const tried = async (info: PodInfo, status: JsonObject, failed: string) => {
+    try {
+      await patch(info, status)
+    } catch (error) {
+      if (!signal.aborted && !isNotFound(error)) runtime.log.info(2, failed, { pod: info.key, err: String(error) })
+    }
+  }
+
   return {
     async unscheduled(info, { reason, message, nominatedNode }) {
       const current = (latest(info.key) ?? info.pod).status
@@ -44,17 +54,13 @@ export function createPodStatusWriter(
           ? {}
           : { nominatedNodeName: nominatedNode }
       if (conditions === undefined && Object.keys(nomination).length === 0) return
-      try {
-        await patch(info, { ...conditions, ...nomination })
-      } catch (error) {
-        if (!signal.aborted && !isNotFound(error))
-          runtime.log.info(2, 'the condition was not written', { pod: info.key, err: String(error) })
-      }
+      await tried(info, { ...conditions, ...nomination }, 'the condition was not written')
     },
     async nominate(info, node) {
       if (latest(info.key)?.status?.nominatedNodeName === node) return
       await patch(info, { nominatedNodeName: node })
     },
+    withdraw: (info) => tried(info, { nominatedNodeName: null }, 'the nomination was not withdrawn'),
   }
 }
 

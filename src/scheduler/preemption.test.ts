@@ -72,6 +72,28 @@ test('only pods of lower priority make room, and only where their end is enough'
   assert.equal(preempt({ a: { node: 'n', priority: 1, cpu: 1 }, b: { node: 'n', priority: 10, cpu: 1 } }), undefined)
 })
 
+test('of each node where no end would help it is told why: nothing is there that may go, or what refuses the pod even then', () => {
+  const cluster = createCluster()
+  for (const name of ['bare', 'held']) cluster.setNode(node(name, { allocatable: { cpu: '2' } }))
+  const put = (name: string, priority: number, on: string) =>
+    cluster.setPod(podInfoOf(pod(name, { priority }, { requests: { cpu: '1' } })), on)
+  put('a', 10, 'bare')
+  put('b', 1, 'held')
+  put('c', 10, 'held')
+  const info = podInfoOf(pod('high', { priority: 10 }, { requests: { cpu: '2' } }))
+  const state = prefilter(info, cluster, () => ({}))
+  const why: string[] = []
+  choosePreemption(
+    info,
+    cluster.ready(),
+    state,
+    [],
+    () => 0,
+    ({ reasons }) => void why.push(...reasons),
+  )
+  assert.deepEqual(why, ['No preemption victims found for incoming pod', 'Insufficient cpu'])
+})
+
 test('one that never preempts takes no place', () => {
   assert.equal(preempt({ a: { node: 'n', priority: 9, cpu: 2 } }, { spec: { preemptionPolicy: 'Never' } }), undefined)
 })

@@ -20,8 +20,15 @@ interface Candidate extends Preemption {
   readonly violations: number
 }
 
+/** Why no pod's end would help on a node. */
+export interface Hopeless {
+  readonly reasons: readonly string[]
+}
+
+const NO_VICTIMS: Hopeless = { reasons: ['No preemption victims found for incoming pod'] }
+
 /**
- * The fewest pods of lower priority whose end makes room on this node; undefined when no number of them does. Those whose end
+ * The fewest pods of lower priority whose end makes room on this node, or what refuses the pod when no number of them does. Those whose end
  * breaks a budget are kept first, then the most important ones.
  */
 function victimsOn(
@@ -29,9 +36,9 @@ function victimsOn(
   node: NodeInfo,
   state: FilterState,
   budgets: readonly PodDisruptionBudget[],
-): Candidate | undefined {
+): Candidate | Hopeless {
   const lower = [...node.pods.values()].filter((present) => present.priority < info.priority)
-  if (lower.length === 0) return undefined
+  if (lower.length === 0) return NO_VICTIMS
   const off = (victim: PodInfo) => {
     takeOff(node, victim)
     recount(info, victim, node, state, -1)
@@ -41,9 +48,10 @@ function victimsOn(
     recount(info, victim, node, state, 1)
   }
   lower.forEach(off)
-  if (refusalOf(info, node, state)) {
+  const refusal = refusalOf(info, node, state)
+  if (refusal !== undefined) {
     lower.forEach(on)
-    return undefined
+    return refusal
   }
   lower.sort((a, b) => b.priority - a.priority || startOf(a) - startOf(b))
   const guarded = guardedOf(lower, budgets)
@@ -109,7 +117,7 @@ function compare(a: Candidate, b: Candidate): number {
 }
 
 /**
- * `budgets`: all PodDisruptionBudgets there are. Undefined when no pod's end would help. Of many nodes as many are looked at as the profile
+ * `budgets`: all PodDisruptionBudgets there are. Undefined when no pod's end would help; `hopeless` is told why of each node. Of many nodes as many are looked at as the profile
  * says, from one by `chance` (0 to 1).
  */
 export function choosePreemption(
@@ -118,6 +126,7 @@ export function choosePreemption(
   state: FilterState,
   budgets: readonly PodDisruptionBudget[],
   chance: () => number = () => 0,
+  hopeless: (why: Hopeless) => void = () => {},
 ): Preemption | undefined {
   if (info.pod.spec?.preemptionPolicy === 'Never') return undefined
   let best: Candidate | undefined
@@ -129,7 +138,8 @@ export function choosePreemption(
   for (let i = 0; i < count; i++) {
     const node = candidates[(start + i) % count] as NodeInfo
     const candidate = victimsOn(info, node, state, budgets)
-    if (candidate === undefined || candidate.victims.length === 0) continue
+    if ('reasons' in candidate) hopeless(candidate)
+    if ('reasons' in candidate || candidate.victims.length === 0) continue
     found++
     if (best === undefined || compare(candidate, best) < 0) best = candidate
     // One that breaks no budget is among them.

@@ -229,7 +229,10 @@ export function createSchedulingQueue(runtime: Runtime, options: QueueOptions): 
     },
     happened(event) {
       for (const [plugin, hint] of hints.get(event.name) ?? [])
-        for (const waiting of refused.get(plugin) ?? []) if (hint(waiting.info, event)) helped(waiting, event.name)
+        for (const waiting of refused.get(plugin) ?? []) {
+          const mayHelp = waiting.info.priority <= (event.upToPriority ?? waiting.info.priority)
+          if (mayHelp && hint(waiting.info, event)) helped(waiting, event.name)
+        }
     },
   }
 }

@@ -2,9 +2,18 @@
  * Queueing hints (KEP-4247): for each plugin the changes that may make a pod fit which it refused, and what it looks at to say whether
  * they do. A pod that waits is tried again only when a plugin that refused it says so.
  */
-import type { CSIDriver, CSINode, DeviceClass, Node, NodeAffinity, PersistentVolume } from '../api/generated/types.ts'
+import type {
+  CSIDriver,
+  CSINode,
+  CSIStorageCapacity,
+  DeviceClass,
+  Node,
+  NodeAffinity,
+  PersistentVolume,
+} from '../api/generated/types.ts'
 import type { Fields } from '../api/object.ts'
 import { selectsNode } from '../api/objects/node-affinity.ts'
+import { nanosOf } from '../api/objects/quantity.ts'
 import type { ResourceClaim } from '../api/objects/resource-claims.ts'
 import { toleratesTaint } from '../api/objects/taints.ts'
 import { getOrInsertComputed } from '../base/get-or-insert.ts'
@@ -15,6 +24,7 @@ import { backedResources } from './devices/extended-resources.ts'
 import { portsClash } from './filters.ts'
 import { type Amounts, amountsOf, type PodInfo, termMatches } from './pod-info.ts'
 import type { FilterPlugin } from './profile.ts'
+import { largestVolume } from './storage-capacity.ts'
 import { isDiskTaken } from './volume-restrictions.ts'
 import { zoneLabels } from './volumes.ts'
 
@@ -112,6 +122,11 @@ export function createHints(view: HintView): Hints {
       PersistentVolumeUpdate: always,
       'storage.k8s.io/CSINodeAdd': always,
       'storage.k8s.io/CSINodeUpdate': always,
+      'storage.k8s.io/CSIDriverUpdate': (_, { old, now }) => tellsCapacity(old) && !tellsCapacity(now),
+      'storage.k8s.io/CSIDriverDelete': always,
+      'storage.k8s.io/CSIStorageCapacityAdd': always,
+      'storage.k8s.io/CSIStorageCapacityUpdate': (_, { old, now }) =>
+        holdsMore(old as CSIStorageCapacity, now as CSIStorageCapacity),
     },
     VolumeZone: {
       NodeAdd: always,
@@ -215,6 +230,14 @@ const isAllocated = (claim: ClusterEvent['now']): boolean =>
   (claim as ResourceClaim | undefined)?.status?.allocation !== undefined
 
 const demandOf = (driver: ClusterEvent['now']) => (driver as CSIDriver).spec.preventPodSchedulingIfMissing
+
+const tellsCapacity = (driver: ClusterEvent['now']) => (driver as CSIDriver).spec.storageCapacity === true
+
+/** A larger volume may be made there than before. */
+function holdsMore(old: CSIStorageCapacity, now: CSIStorageCapacity): boolean {
+  const [before, after] = [largestVolume(old), largestVolume(now)]
+  return after !== undefined && (before === undefined || nanosOf(after) > nanosOf(before))
+}
 
 /** A driver may have more volumes there than before. */
 function allowsMore(old: CSINode, now: CSINode): boolean {

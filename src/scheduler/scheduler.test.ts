@@ -210,6 +210,39 @@ test('a pod drives out no more while those it drove out are going', async () => 
   it.stop()
 })
 
+test('a victim that is going already is not told again; a nomination that no victims are found for any more is taken back', async () => {
+  const it = await started(node('n'))
+  const low = { ...ours('low', { priority: 0, nodeName: 'n' }, full) }
+  await it.add({ ...low, metadata: { ...low.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } })
+  const nominated = { status: { nominatedNodeName: 'n' } }
+  await it.add({ ...ours('mid', { priority: 5 }, full), ...nominated })
+  it.wrote()
+  await it.add(ours('high', { priority: 10 }, full))
+  assert.deepEqual(it.wrote(), ['PATCH pods/high/status'])
+  assert.equal(it.statusOf('high')['nominatedNodeName'], 'n')
+  await it.change('mid', (mid) => ({ ...mid, ...nominated }))
+  it.of('pods').remove('default/low')
+  await it.runtime.advance(3000)
+  assert.equal(it.nodeOf('high'), 'n')
+  const [{ body } = {}] = it.taken().filter(({ path }) => path.endsWith('/mid/status'))
+  assert.equal(body?.kind === 'object' && (body.object as Fields)['status'].nominatedNodeName, null)
+  it.stop()
+})
+
+test('who drives pods out takes the hopes of less important ones on the node away', async () => {
+  const it = await started(node('n'))
+  const going = { ...ours('going', { priority: 0, nodeName: 'n' }, half) }
+  await it.add({ ...going, metadata: { ...going.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } })
+  await it.add(ours('stays', { priority: 0, nodeName: 'n' }, half))
+  await it.add({ ...ours('mid', { priority: 5 }, half), status: { nominatedNodeName: 'n' } })
+  it.wrote()
+  await it.add(ours('high', { priority: 10 }, full))
+  const [withdrawn] = it.wrote().filter((line) => line.includes('mid'))
+  assert.equal(withdrawn, 'PATCH pods/mid/status')
+  assert.equal(it.statusOf('mid')['nominatedNodeName'] ?? undefined, undefined)
+  it.stop()
+})
+
 const half: GivenParts = { requests: { cpu: '1' } }
 const named = (schedulerName: string, name: string, given: GivenParts = half): KubeObject =>
   pod(name, { schedulerName }, given)

@@ -27,7 +27,7 @@ import { createNominations } from './nominations.ts'
 import { isDeleting, sameForScheduling } from './pod-changes.ts'
 import { type PodInfo, podInfoOf } from './pod-info.ts'
 import { createPodStatusWriter, type Unscheduled } from './pod-status.ts'
-import { choosePreemption } from './preemption.ts'
+import { choosePreemption, type Hopeless } from './preemption.ts'
 import { DEFAULT_SCHEDULER, defaultProfile, type SchedulerProfile } from './profile.ts'
 import { createSchedulingQueue, type QueueTimes, USUAL_TIMES } from './queue.ts'
 import { createHints, type Refuser } from './queueing-hints.ts'
@@ -166,13 +166,18 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     recorderOf,
   })
 
+  /** Pods of higher priority did not see it there. */
+  const roomGivenUp = (pod: Pod) => ({
+    ...podEvent('AssignedPodDelete', pod, undefined),
+    upToPriority: podInfoOf(pod).priority,
+  })
   const isOurs = (pod: Pod) => profileNamed(pod) !== undefined
   const isOver = (pod: Pod) => ['Succeeded', 'Failed'].includes(pod.status?.phase ?? '')
   /** What is kept free for it nowhere any more; where it got no node, others may have that. */
   const giveUpRoom = (pod: Pod) => {
     const hadRoom = nominations.nodeOf(objectKey(pod)) !== undefined
     nominations.remove(objectKey(pod))
-    if (hadRoom && !pod.spec?.nodeName) happened(podEvent('AssignedPodDelete', pod, undefined))
+    if (hadRoom && !pod.spec?.nodeName) happened(roomGivenUp(pod))
   }
   const place = (pod: Pod) => {
     const nodeName: string = pod.spec?.nodeName ?? ''
@@ -203,6 +208,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     updated: (old, pod) => {
       // A pod on its node whose specification and labels are the same changes nothing here but when it ends, or begins to.
       const bound = pod.spec?.nodeName
+      if (!bound && old.status?.nominatedNodeName && !pod.status?.nominatedNodeName) happened(roomGivenUp(old))
       const isAsOver = isOver(old) === isOver(pod) && isDeleting(old) === isDeleting(pod)
       if (bound && old.spec?.nodeName === bound && isAsOver && sameForScheduling(old, pod)) return
       // Its own failure's condition is no reason to try again.
@@ -364,13 +370,23 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       return
     }
     const candidates = [...refusals].filter(([, refusal]) => !refusal.hard).map(([node]) => node)
-    const chosen = choosePreemption(info, candidates, state, budgets.store.list(), runtime.random.float)
+    const hopeless: Hopeless[] = []
+    const tell = (why: Hopeless) => void hopeless.push(why)
+    const chosen = choosePreemption(info, candidates, state, budgets.store.list(), runtime.random.float, tell)
     if (chosen === undefined) {
-      const message = `${reasons} preemption: ${noVictims(count, candidates.length)}`
-      refused(info, unschedulable(message), plugins)
+      const message = `${reasons} preemption: ${noVictims(count, hopeless)}`
+      nominations.remove(info.key)
+      refused(info, { ...unschedulable(message), nominatedNode: null }, plugins)
       return
     }
-    for (const victim of chosen.victims) void evict(victim, info, chosen.node)
+    const staying = chosen.victims.filter(({ key }) => !isGoing(key))
+    for (const victim of staying) void evict(victim, info, chosen.node)
+    // There may be no room for them any more.
+    const hopeful = staying.length > 0 ? nominations.below(info, chosen.node.name) : []
+    for (const other of hopeful) {
+      nominations.remove(other.key)
+      void podStatus.withdraw(other)
+    }
     nominations.set(info, chosen.node.name)
     const placement = `found a potential placement for pod on node ${chosen.node.name}, preempting ${chosen.victims.length} victims`
     const message = `${reasons} preemption: ${placement}`
@@ -380,9 +396,10 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   /** Pods of lower priority are going already where this one was nominated. */
   function waitsForRoom(info: PodInfo): boolean {
     const node = cluster.nodes.get(nominations.nodeOf(info.key) ?? '')
-    return [...(node?.pods.values() ?? [])].some(
-      ({ key, priority }) => priority < info.priority && pods.store.get(key)?.metadata.deletionTimestamp !== undefined,
-    )
+    return [...(node?.pods.values() ?? [])].some(({ key, priority }) => priority < info.priority && isGoing(key))
+  }
+  function isGoing(key: string): boolean {
+    return pods.store.get(key)?.metadata.deletionTimestamp !== undefined
   }
 
   function refused(info: PodInfo, why: Unscheduled, plugins: ReadonlySet<Refuser>): void {

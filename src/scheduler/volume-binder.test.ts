@@ -147,6 +147,34 @@ test('nothing makes volumes of a class without a provisioner', async () => {
   assert.deepEqual(it.planOn('m'), ["node(s) didn't find available persistent volumes to bind"])
 })
 
+test('a driver that tells of its capacity is asked for no volume where it has no room for one', async () => {
+  const driver = { apiVersion: 'storage.k8s.io/v1', kind: 'CSIDriver', metadata: { name: 'example.com/p' } }
+  const tells = { ...driver, spec: { storageCapacity: true } }
+  const it = await started({ ...late, persistentvolumeclaims: claim({}), csidrivers: tells })
+  const noRoom = ['node(s) did not have enough free storage']
+  assert.deepEqual(it.planOn('n'), noRoom)
+  const capacity = async (more: Fields) => {
+    it.put('csistoragecapacities', {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'CSIStorageCapacity',
+      metadata: { name: 'k', namespace: 'default' },
+      storageClassName: 'late',
+      nodeTopology: { matchLabels: { 'kubernetes.io/hostname': 'n' } },
+      ...more,
+    } as never)
+    await it.runtime.settle()
+    return it.planOn('n')
+  }
+  assert.deepEqual(await capacity({ capacity: '1Mi' }), noRoom)
+  assert.deepEqual(await capacity({ capacity: '10Gi', maximumVolumeSize: '512Mi' }), noRoom)
+  assert.deepEqual(await capacity({ capacity: '10Gi', storageClassName: 'other' }), noRoom)
+  assert.equal(((await capacity({ capacity: '1Gi' })) as VolumePlan).provisions.length, 1)
+  assert.deepEqual(it.planOn('other'), noRoom)
+  it.put('csidrivers', { ...driver, spec: { storageCapacity: false } } as never)
+  await it.runtime.settle()
+  assert.equal((it.planOn('other') as VolumePlan).provisions.length, 1)
+})
+
 test('waiting ends when the claim or the pod has gone, and after ten minutes', async () => {
   const objects = { ...late, persistentvolumeclaims: claim({}) }
   const one = await started(objects)

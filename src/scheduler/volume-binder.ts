@@ -9,6 +9,7 @@ import type { Client } from '../client/client.ts'
 import type { InformerFactory } from '../client/informer.ts'
 import { objectKey } from '../client/store.ts'
 import { type ClusterEvent, tellOf } from './cluster-events.ts'
+import { createStorageCapacity } from './storage-capacity.ts'
 import { isFullyBound, type VolumePlan, type VolumeView } from './volumes.ts'
 
 const CLAIMS = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
@@ -55,6 +56,7 @@ export function createVolumeBinder(
         happened(event)
       }),
     )
+  const capacity = createStorageCapacity(informers, happened)
   classes.addHandlers(tellOf('storage.k8s.io/StorageClass', happened))
 
   const claimOf = (claim: PersistentVolumeClaim) => claims.store.get(objectKey(claim))
@@ -105,6 +107,7 @@ export function createVolumeBinder(
           ? volumes.store.list()
           : volumes.store.list().map((volume) => promisedVolumes.get(volume.metadata.name ?? '') ?? volume),
       storageClass: (name) => classes.store.get(name),
+      hasRoom: capacity.hasRoom,
     },
     reserve({ bindings, provisions }, node) {
       for (const { volume, claim } of bindings)
@@ -141,7 +144,7 @@ export function createVolumeBinder(
     },
     recheck,
     async whenSynced(signal) {
-      await Promise.all([claims, volumes, classes].map((informer) => informer.whenSynced(signal)))
+      await Promise.all([claims, volumes, classes, capacity].map((informer) => informer.whenSynced(signal)))
     },
   }
 }

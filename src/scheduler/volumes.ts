@@ -6,6 +6,7 @@ import type { Node, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass }
 import type { KubeObject } from '../api/object.ts'
 import { isBindCompleted, selectedNode } from '../api/objects/volume-binding.ts'
 import { bestMatch, byRequest, classOf, reachesNode } from '../api/objects/volume-match.ts'
+import { NO_ROOM } from './storage-capacity.ts'
 
 /** What is known of claims and volumes, with what was promised to pods that are about to be bound. */
 export interface VolumeView {
@@ -13,6 +14,8 @@ export interface VolumeView {
   volume(name: string): PersistentVolume | undefined
   volumes(): readonly PersistentVolume[]
   storageClass(name: string): StorageClass | undefined
+  /** A volume of the class can be made for the node. */
+  hasRoom(claim: PersistentVolumeClaim, storageClass: StorageClass, node: Node): boolean
 }
 
 /** A pod's claims. */
@@ -107,9 +110,11 @@ export function planFor(
     const free = view.volumes().filter((volume) => bindings.every((binding) => binding.volume !== volume))
     const volume = chosen === undefined ? bestMatch(free, claim, node) : undefined
     if (volume !== undefined) bindings.push({ volume, claim })
-    else if ((chosen === undefined || chosen === node.metadata.name) && isProvidedOn(claim, node, view))
-      provisions.push(claim)
-    else reasons.add("node(s) didn't find available persistent volumes to bind")
+    else if ((chosen === undefined || chosen === node.metadata.name) && isProvidedOn(claim, node, view)) {
+      const storageClass = view.storageClass(classOf(claim))
+      if (storageClass !== undefined && view.hasRoom(claim, storageClass, node)) provisions.push(claim)
+      else reasons.add(NO_ROOM)
+    } else reasons.add("node(s) didn't find available persistent volumes to bind")
   }
   return reasons.size > 0 ? [...reasons] : { bindings, provisions }
 }

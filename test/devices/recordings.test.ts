@@ -24,7 +24,7 @@ for (const [name, scenario] of Object.entries(scenarios))
 
 async function replay(scenario: Scenario): Promise<readonly SeenStep[]> {
   // Of another seed a nomination of the scheduler may be undone before it is written: the writes are the recorded ones but for that.
-  const runtime = simulatedRuntime(2)
+  const runtime = simulatedRuntime(3)
   const api = await runtime.complete(startTestApi(runtime))
   const stop = new AbortController()
   const { signal } = stop

@@ -75,7 +75,7 @@ export function createExpandController(context: ControllerContext): Controller {
         added: enqueue,
         updated: (old, claim) => {
           const [before, now] = [sizesOf(old), sizesOf(claim)]
-          // One that asks for less than before, which it has not got yet, is left to who expands it.
+          // A smaller request than before is no reason to tell again.
           if (compareQuantities(now.requested, before.requested) > 0 || before.actual !== now.actual) enqueue(claim)
         },
       })
