@@ -19,7 +19,7 @@ export function storiesReport(): string {
   }))
   const count = all.reduce((sum, { names }) => sum + names.length, 0)
   const times = all.flatMap(({ names, recorded }) => names.map((name) => recorded[name]?.times ?? 0))
-  return `${count} stories (\`conformance/stories/subjects\`) of what users do to workloads, Jobs, autoscalers, quotas, budgets, Services, nodes, claims, devices, accounts
+  return `${count} stories (\`conformance/stories/subjects\`) of what users do to workloads, Jobs, autoscalers, quotas, policies, budgets, Services, nodes, claims, devices, accounts
 and namespaces were played to a Kubernetes v1.37.1 with KWOK's nodes, each ${Math.min(...times)} to ${Math.max(...times)} times, and are played to skiff in simulated time. Compared are the
 writes of each component with what they send and how they are answered, the Events with text and count, the objects in the end with the managers of
 their fields, and what the user is told. Not compared are the states between: how often a status is written on the way and what it says, slices and

@@ -23,7 +23,8 @@ export async function resourcesOf(client: Client): Promise<Resources> {
   const { resources } = await client.discover()
   const named = new Map<string, DiscoveredResource>()
   for (const one of resources)
-    if (one.group !== 'metrics.k8s.io' && (one.group === '' || !named.has(one.resource))) named.set(one.resource, one)
+    if (!one.group.endsWith('metrics.k8s.io') && (one.group === '' || !named.has(one.resource)))
+      named.set(one.resource, one)
   return named
 }
 

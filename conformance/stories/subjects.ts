@@ -1,20 +1,31 @@
 /** All stories, by what they are about. */
 import type { Story } from './story.ts'
+import { addressesStories } from './subjects/addresses.ts'
 import { autoscalingStories } from './subjects/autoscaling.ts'
+import { claimsStories } from './subjects/claims.ts'
 import { collectionStories } from './subjects/collection.ts'
+import { cronRunsStories } from './subjects/cron-runs.ts'
 import { cronjobsStories } from './subjects/cronjobs.ts'
 import { daemonsetsStories } from './subjects/daemonsets.ts'
 import { deploymentsStories } from './subjects/deployments.ts'
+import { deviceRulesStories } from './subjects/device-rules.ts'
 import { devicesStories } from './subjects/devices.ts'
 import { disruptionStories } from './subjects/disruption.ts'
+import { endingsStories } from './subjects/endings.ts'
 import { identityStories } from './subjects/identity.ts'
+import { jobRulesStories } from './subjects/job-rules.ts'
 import { jobsStories } from './subjects/jobs.ts'
+import { metricsStories } from './subjects/metrics.ts'
 import { nodesStories } from './subjects/nodes.ts'
+import { placementStories } from './subjects/placement.ts'
+import { policiesStories } from './subjects/policies.ts'
 import { quotaStories } from './subjects/quota.ts'
 import { replicasetsStories } from './subjects/replicasets.ts'
+import { rolloutsStories } from './subjects/rollouts.ts'
 import { schedulingStories } from './subjects/scheduling.ts'
 import { servicesStories } from './subjects/services.ts'
 import { statefulsetsStories } from './subjects/statefulsets.ts'
+import { taintsStories } from './subjects/taints.ts'
 import { volumesStories } from './subjects/volumes.ts'
 
 export const subjects: Readonly<Record<string, Readonly<Record<string, Story>>>> = {
@@ -33,5 +44,16 @@ export const subjects: Readonly<Record<string, Readonly<Record<string, Story>>>>
   scheduling: schedulingStories,
   services: servicesStories,
   statefulsets: statefulsetsStories,
+  metrics: metricsStories,
+  'cron-runs': cronRunsStories,
+  'job-rules': jobRulesStories,
+  placement: placementStories,
+  'device-rules': deviceRulesStories,
+  rollouts: rolloutsStories,
+  policies: policiesStories,
+  addresses: addressesStories,
+  claims: claimsStories,
+  endings: endingsStories,
+  taints: taintsStories,
   volumes: volumesStories,
 }
