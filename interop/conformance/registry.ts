@@ -2,7 +2,7 @@
  * A registry of container images that only gives (OCI distribution-spec), for tests that have an image pulled which is there already: what
  * images.ts has made, under the names that the tests ask for. containerd says in `ns` which registry it takes this one for.
  *
- *   node registry.ts DIRECTORY PORT     listens on loopback, and prints a line when it does
+ *   node registry.ts DIRECTORY HOST PORT     prints a line when it listens
  */
 import { createHash } from 'node:crypto'
 import { createReadStream, readFileSync, statSync } from 'node:fs'
@@ -85,9 +85,9 @@ export function answer({ manifests, blobs }: Registry, request: IncomingMessage,
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [directory = '', port = ''] = process.argv.slice(2)
+  const [directory = '', host = '', port = ''] = process.argv.slice(2)
   const registry = readRegistry(directory)
-  createServer((request, response) => answer(registry, request, response)).listen(Number(port), '127.0.0.1', () =>
-    console.log(`images at http://127.0.0.1:${port}`),
+  createServer((request, response) => answer(registry, request, response)).listen(Number(port), host, () =>
+    console.log(`images at http://${host}:${port}`),
   )
 }

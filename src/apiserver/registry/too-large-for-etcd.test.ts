@@ -57,3 +57,22 @@ test('custom resources count as JSON', () => {
   assert.ok(fitting(registry, key, custom(1_572_500), noParts, 0))
   assert.throws(() => fitting(registry, key, custom(1_572_800), noParts, 7), { code: 500 })
 })
+
+test('an applied object keeps its managedFields, or is refused', () => {
+  const applied = (letters: number) => fitting(registry, key, revision(letters), noParts, 0, true)
+  assert.ok(applied(1_572_400).object.metadata.managedFields)
+  assert.throws(() => applied(1_572_609), { code: 500, message: 'etcdserver: request is too large' })
+})
+
+test('definitions count as JSON, which is less than their protobuf', () => {
+  const properties = Object.fromEntries(Array.from({ length: 32_000 }, (_, i) => [`f${i}`, { type: 'string' }]))
+  const definition: KubeObject = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'ws.e.com' },
+    spec: { versions: [{ name: 'v1', schema: { openAPIV3Schema: { type: 'object', properties } } }] },
+  }
+  assert.ok(
+    fitting(registry, '/registry/apiextensions.k8s.io/customresourcedefinitions/ws.e.com', definition, noParts, 0),
+  )
+})

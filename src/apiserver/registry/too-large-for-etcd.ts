@@ -23,7 +23,8 @@ export interface Fitting {
 }
 
 /**
- * The object and its bytes as they are written: one that is too large with its managedFields goes without them, as in Kubernetes.
+ * The object and its bytes as they are written: one that is too large with its managedFields goes without them, as in Kubernetes, but not
+ * one that is applied (`keepsManagedFields`).
  * @throws StatusError 500 when it is too large all the same
  */
 export function fitting(
@@ -32,11 +33,14 @@ export function fitting(
   object: KubeObject,
   parts: Parts,
   expectRevision: number,
+  keepsManagedFields = false,
 ): Fitting {
   const value = registry.encode(object, parts)
   // What Kubernetes stores in protobuf is hardly ever larger than its JSON, and never by half.
-  if (value.length < MOST_REQUESTED / 2 || problemOf(key, value, object, expectRevision) === undefined)
-    return { object, value }
+  if (value.length < MOST_REQUESTED / 2) return { object, value }
+  const excess = problemOf(key, value, object, expectRevision)
+  if (excess === undefined) return { object, value }
+  if (keepsManagedFields) throw new StatusError(500, '', excess)
   const { managedFields: _, ...metadata } = object.metadata
   const smaller = { ...object, metadata }
   const bytes = registry.encode(smaller, parts)
@@ -53,9 +57,12 @@ function problemOf(key: string, value: Uint8Array, object: KubeObject, expectRev
   return sent + LOG_BYTES > MOST_REQUESTED ? 'etcdserver: request is too large' : undefined
 }
 
+/** Kept as JSON, like custom resources. */
+const STORED_AS_JSON: ReadonlySet<string> = new Set(['apiextensions.k8s.io', 'apiregistration.k8s.io'])
+
 /** Built-in kinds are stored in protobuf, custom resources as JSON. */
 function bytesInEtcd(value: Uint8Array, object: KubeObject): number {
   const { group, version } = parseApiVersion(object.apiVersion ?? '')
-  const known = builtinKind(group, version, object.kind)
+  const known = STORED_AS_JSON.has(group) ? undefined : builtinKind(group, version, object.kind)
   return typeof known === 'object' ? encodeProtobuf(asJson(object), known.schema).length : value.length
 }

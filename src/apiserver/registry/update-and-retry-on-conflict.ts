@@ -176,7 +176,14 @@ async function updateBegun(
   if (sameObject(stored, before) && (context.dryRun || !(await registry.storage.isStale?.(key))))
     return { object: before, created: false, unwritten: true }
   if (context.dryRun) return { object: canonicalObject(stored, String(revision)), created: false, unwritten: true }
-  const { object: canonical, value } = fitting(registry, key, canonicalObject(stored, ''), context.parts, revision)
+  const { object: canonical, value } = fitting(
+    registry,
+    key,
+    canonicalObject(stored, ''),
+    context.parts,
+    revision,
+    input.forceCreate,
+  )
   const result = await registry.storage.write({
     type: 'put',
     key,
@@ -229,7 +236,7 @@ async function createByUpdate(
     const shown = resourceVersion ? canonicalObject(canonical, resourceVersion) : canonical
     return { object: shown, created: true, unwritten: true }
   }
-  const { object: written, value } = fitting(registry, key, canonical, context.parts, 0)
+  const { object: written, value } = fitting(registry, key, canonical, context.parts, 0, input.forceCreate)
   const result = await registry.storage.write({
     type: 'put',
     key,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -43,4 +43,21 @@ test('of a file that has grown only what was touched last stays resident', {
 }, async () => {
   assert.ok((await residentAfterWrites('kept', Number.POSITIVE_INFINITY)) > 12 * MIB)
   assert.ok((await residentAfterWrites('anew', 2 * MIB)) < 6 * MIB)
+})
+
+test('a store whose directory is moved away goes on in its file, and is no other', async () => {
+  const dir = join(root, 'moved')
+  const options = { mostTouched: 1 }
+  const storage = createEngine(liveRuntime({ log: { write() {} } }), openLmdbTables(liveRuntime(), dir, options))
+  const put = (key: string) => storage.write({ type: 'put', key, value: randomBytes(100), expectRevision: 0 })
+  for (const key of ['/r/1', '/r/2', '/r/3']) assert.ok((await put(key)).ok)
+  renameSync(dir, `${dir}-away`)
+  for (const key of ['/r/4', '/r/5', '/r/6']) assert.ok((await put(key)).ok)
+  assert.equal((await put('/r/1')).ok, false)
+  assert.equal((await storage.range('/r/', '/r0')).items.length, 6)
+  assert.equal(existsSync(dir), false)
+  await storage.close()
+  const again = createEngine(liveRuntime(), openLmdbTables(liveRuntime(), `${dir}-away`))
+  assert.equal((await again.range('/r/', '/r0')).items.length, 6)
+  await again.close()
 })

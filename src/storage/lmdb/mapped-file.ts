@@ -2,7 +2,9 @@
  * The store's file in memory. LMDB maps it, and what of the map has been touched stays resident, with what the kernel maps around it: in
  * the end that is the whole file, the pages of old history too. So the file is mapped anew once much of it has been touched.
  */
-import { open } from 'lmdb'
+import { closeSync, fstatSync, openSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { type DatabaseOptions, open } from 'lmdb'
 import { OBJECT_DICTIONARY } from './dictionary.ts'
 import type { Environment, LmdbTable } from './group-commit.ts'
 
@@ -25,15 +27,27 @@ export interface MappedFile {
 }
 
 /** @param mostTouched bytes after which the file is mapped anew */
-export function mapFile(dir: string, mapSize: number, mostTouched: number): MappedFile {
-  let environment: Environment | undefined = openEnvironment(dir, mapSize)
+export function mapFile(directory: string, mapSize: number, mostTouched: number): MappedFile {
+  const dir = resolve(directory)
+  // lmdb puts its compressor in the place of its options: kept, so that the next environment has the same.
+  const compressed: Compressed = { compression: { threshold: COMPRESSED_BYTES, dictionary: OBJECT_DICTIONARY } }
+  const openIt = () => openEnvironment(dir, mapSize, compressed)
+  let environment: Environment | undefined = openIt()
+  const file = openSync(join(dir, 'data.mdb'), 'r')
   let touched = 0
   let readers = 0
 
   /** What is wanted while the old map is being closed is read by a new one, which then is the old one still: LMDB has one for a file. */
   const now = () => {
-    environment ??= openEnvironment(dir, mapSize)
+    environment ??= openIt()
     return environment
+  }
+
+  /** A directory that was moved or removed meanwhile would be opened as another store: then the old map is kept. */
+  function isInPlace(): boolean {
+    const { dev, ino } = fstatSync(file)
+    const there = statSync(join(dir, 'data.mdb'), { throwIfNoEntry: false })
+    return there?.dev === dev && there.ino === ino
   }
 
   return {
@@ -54,17 +68,31 @@ export function mapFile(dir: string, mapSize: number, mostTouched: number): Mapp
     async renew() {
       if (touched < mostTouched || readers > 0 || environment === undefined) return
       touched = 0
+      if (!isInPlace()) return
       const { root } = environment
       environment = undefined
       await root.close()
+      // At once, while there are still the descriptors that were given back. What was written is answered all the same: the next read or write tries again.
+      try {
+        now()
+      } catch {
+        environment = undefined
+      }
     },
     async close() {
-      await now().root.close()
+      try {
+        await now().root.close()
+      } finally {
+        closeSync(file)
+      }
     },
   }
 }
 
-function openEnvironment(dir: string, mapSize: number): Environment {
+/** Options that lmdb changes. */
+type Compressed = Pick<DatabaseOptions, 'compression'>
+
+function openEnvironment(dir: string, mapSize: number, compressed: Compressed): Environment {
   const root = open<Buffer, Buffer>({
     path: dir,
     noSubdir: false,
@@ -84,12 +112,9 @@ function openEnvironment(dir: string, mapSize: number): Environment {
     root,
     meta: table('meta'),
     // A value says by its first byte whether it is compressed, and no change begins with such a byte.
-    changes: root.openDB<Buffer, Buffer>({
-      name: 'changes',
-      encoding: 'binary',
-      keyEncoding: 'binary',
-      compression: { threshold: COMPRESSED_BYTES, dictionary: OBJECT_DICTIONARY },
-    }),
+    changes: root.openDB<Buffer, Buffer>(
+      Object.assign(compressed, { name: 'changes', encoding: 'binary', keyEncoding: 'binary' } as const),
+    ),
     keys: table('keys'),
     expiries: table('expiries'),
     journal: table('journal'),

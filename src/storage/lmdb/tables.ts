@@ -141,7 +141,7 @@ function tablesOf(clock: Clock, log: Logger, dir: string, options: LmdbOptions, 
       } catch (error) {
         throw await reasonOf(await commitError(error), bytesOf(group))
       }
-      file.touched(bytesOf(group))
+      file.touched(touchedBy(group))
       // Reads from now on see it.
       file.now.root.resetReadTxn()
       await file.renew()
@@ -209,9 +209,12 @@ const NO_ROOM_CODES: ReadonlySet<unknown> = new Set([
 
 const PAGE_BYTES = 4096
 
-/** About what a group takes: its values, and a page for each of its rows. */
-const bytesOf = ({ changes }: Group): number =>
-  changes.reduce((bytes, { value }) => bytes + (value?.length ?? 0) + PAGE_BYTES, 64 << 10)
+/** Its values, and a page for each of its rows. */
+const touchedBy = ({ changes }: Group): number =>
+  changes.reduce((bytes, { value }) => bytes + (value?.length ?? 0) + PAGE_BYTES, PAGE_BYTES)
+
+/** About what a group takes, with room to spare for pages that are divided. */
+const bytesOf = (group: Group): number => touchedBy(group) + (64 << 10)
 
 /** LMDB maps its lock file: where the disk has no room for it, to touch it would end the process. */
 function reserveLockFile(dir: string): void {
