@@ -37,8 +37,8 @@ export interface UpdateInput {
   validateUpdate(object: KubeObject, old: KubeObject): void | Promise<void>
   /** The uid the object must have (a PUT's body). */
   readonly uid?: string
-  /** Apply creates what is not there, whatever the strategy says. */
-  readonly forceCreate?: boolean
+  /** An apply creates what is not there, whatever the strategy says, and does not give up its managedFields. */
+  readonly isApply?: boolean
 }
 
 export interface Updated {
@@ -102,7 +102,7 @@ async function attempt(
   const { row, endpoint, strategy, name } = context
   const gr = groupResource(row)
   const existing = await workingObject(endpoint, key, state)
-  if (existing === undefined && strategy.allowCreateOnUpdate !== true && input.forceCreate !== true)
+  if (existing === undefined && strategy.allowCreateOnUpdate !== true && input.isApply !== true)
     throw notFound(gr, name)
   if (input.uid !== undefined && input.uid !== '' && input.uid !== (existing?.metadata.uid ?? ''))
     throw conflict(
@@ -182,7 +182,7 @@ async function updateBegun(
     canonicalObject(stored, ''),
     context.parts,
     revision,
-    input.forceCreate,
+    input.isApply,
   )
   const result = await registry.storage.write({
     type: 'put',
@@ -236,7 +236,7 @@ async function createByUpdate(
     const shown = resourceVersion ? canonicalObject(canonical, resourceVersion) : canonical
     return { object: shown, created: true, unwritten: true }
   }
-  const { object: written, value } = fitting(registry, key, canonical, context.parts, 0, input.forceCreate)
+  const { object: written, value } = fitting(registry, key, canonical, context.parts, 0, input.isApply)
   const result = await registry.storage.write({
     type: 'put',
     key,
