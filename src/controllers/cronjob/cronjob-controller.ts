@@ -172,7 +172,10 @@ export function createCronJobController(context: ControllerContext): Controller 
     return undefined
   }
 
-  /** Another schedule is for what is to come: what it would have missed is not made up for. */
+  /**
+   * Another schedule is for what is to come: what it would have missed is not made up for. What is to be said of one that can be read is
+   * said by the sync, at its time; at once for one that never comes.
+   */
   function changed(old: CronJob, cronJob: CronJob): void {
     const key = objectKey(cronJob)
     const { schedule: text, timeZone = '' } = cronJob.spec!
@@ -180,9 +183,18 @@ export function createCronJobController(context: ControllerContext): Controller 
       queue.add(key)
       return
     }
-    const schedule = readSchedule(cronJob)
-    if (schedule === undefined) return
-    queue.addAfter(key, untilNext(cronJob, schedule, schedule.zone ?? timeZone, runtime.clock.now()))
+    const schedule = parseSchedule(text)
+    if (typeof schedule === 'string') {
+      warn(cronJob, 'UnParseableCronJobSchedule', `unparseable schedule for cronjob: ${text}`)
+      return
+    }
+    const zone = schedule.zone ?? (isTimeZone(timeZone) ? timeZone : '')
+    try {
+      queue.addAfter(key, untilNext(cronJob, schedule, zone, runtime.clock.now()))
+    } catch (error) {
+      if (!(error instanceof InvalidSchedule)) throw error
+      queue.add(key)
+    }
   }
 
   async function replaceActive(current: Sync): Promise<void> {

@@ -61,7 +61,7 @@ export function dueTime(cronJob: CronJob, schedule: Schedule, zone: string, nowM
   return { time: due, tooMany: missed > manyMissed }
 }
 
-/** Milliseconds until the time after this one. */
+/** Milliseconds until the time after this one. @throws InvalidSchedule when it is never due */
 export function untilNext(cronJob: CronJob, schedule: Schedule, zone: string, nowMs: number): number {
   const { earliest, due } = mostRecent(cronJob, schedule, zone, nowMs, false)
   const next = nextTime(schedule, zone, due ?? earliest) ?? nowMs
