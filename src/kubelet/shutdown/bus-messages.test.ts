@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type BusMessage, messageReader, writeMessage } from './bus-messages.ts'
+import { type BusMessage, type BusValue, messageReader, writeMessage } from './bus-messages.ts'
 
 const reading = () => {
   const messages: BusMessage[] = []
@@ -34,12 +34,40 @@ test('a machine of the other byte order is understood', () => {
   assert.deepEqual(messages, [{ type: 'return', serial: 3, replySerial: 5, signature: 'uu', body: [2, 1] }])
 })
 
-test('what is no message, or far too large, or ends before its text, is refused', () => {
+const signal = (serial: number, signature = '', body: readonly BusValue[] = []) =>
+  Buffer.from(writeMessage({ type: 'signal', serial, signature }, body))
+/** With another length of its body. */
+const claiming = (message: Buffer, length: number) => {
+  message.writeUInt32LE(length, 4)
+  return message
+}
+
+test('what is no message, or larger than a bus passes on, is refused', () => {
   assert.throws(() => reading().read(Buffer.from('HTTP/1.1 400 Bad Request\r\n')), /no message of D-Bus/)
-  const large = writeMessage({ type: 'signal', serial: 1 })
-  Buffer.from(large.buffer, large.byteOffset).writeUInt32LE(200_000_000, 4)
-  assert.throws(() => reading().read(large), /more than D-Bus is asked for/)
-  const short = writeMessage({ type: 'signal', serial: 1, signature: 's' }, ['text'])
-  Buffer.from(short.buffer, short.byteOffset).writeUInt32LE(900, short.length - 9)
-  assert.throws(() => reading().read(short), RangeError)
+  assert.throws(() => reading().read(claiming(signal(1), 200_000_000)), /more than D-Bus allows/)
+})
+
+test('a message that is far too large is passed over, in whatever pieces it comes, and the next is read', () => {
+  const large = signal(1, 's', ['x'.repeat(3 * 1024 * 1024)])
+  for (const size of [100_000, large.length - 5, large.length + 20, 2 * large.length]) {
+    const { messages, read } = reading()
+    const bytes = Buffer.concat([large, signal(2), large, signal(3)])
+    for (let at = 0; at < bytes.length; at += size) read(bytes.subarray(at, at + size))
+    const serials = messages.map(({ serial }) => serial)
+    assert.deepEqual(serials, [2, 3], `in pieces of ${size} bytes`)
+  }
+})
+
+test('a message that cannot be read is passed over, and the next is read', () => {
+  const short = signal(1, 's', ['text'])
+  short.writeUInt32LE(900, short.length - 9)
+  const { messages, read } = reading()
+  // A list of structs of nothing would never come to its end.
+  for (const signature of ['a()', 'a(())', 'a{}', '(', 'z']) {
+    const unread = signal(2, 'u'.repeat(signature.length), [4, 4, 4, 4, 4])
+    unread.write(signature, unread.indexOf('u'.repeat(signature.length)))
+    read(unread)
+  }
+  read(Buffer.concat([short, signal(3)]))
+  assert.deepEqual(messages, [{ type: 'signal', serial: 3, signature: '', body: [] }])
 })

@@ -38,6 +38,8 @@ const FIELDS = [
 const FIXED = 16
 /** Nothing that is asked for comes near it. Bytes. */
 const LARGEST = 1024 * 1024
+/** No bus passes on more than that, as the specification has it. Bytes. */
+const LARGEST_OF_ALL = 128 * 1024 * 1024
 
 const ALIGNMENT: Readonly<Record<string, number>> = {
   ...{ y: 1, g: 1, v: 1, n: 2, q: 2, i: 4, u: 4, b: 4, s: 4, o: 4, h: 4, a: 4 },
@@ -63,7 +65,10 @@ function endOfType(signature: string, from: number): number {
     if (first === undefined || ALIGNMENT[first] === undefined) throw new Error(`${signature} is no signature`)
     return at + 1
   }
-  for (at++; signature[at] !== ')' && signature[at] !== '}'; ) at = endOfType(signature, at)
+  // Of a struct of nothing a list would have no end.
+  at++
+  do at = endOfType(signature, at)
+  while (signature[at] !== ')' && signature[at] !== '}')
   return at + 1
 }
 
@@ -144,27 +149,45 @@ function writing() {
   return self
 }
 
-/** What comes from a socket becomes messages. `read` throws when it is no message of D-Bus, or larger than any that was asked for. */
+/**
+ * What comes from a socket becomes messages. Every user's programs may send to this one over a bus, so a message that is larger than any
+ * that was asked for, or that cannot be read, is passed over. `read` throws where no bus can have sent what comes.
+ */
 export function messageReader(handle: (message: BusMessage) => void): (chunk: Uint8Array) => void {
   let pending = Buffer.alloc(0)
+  /** So many bytes are still to come of one that is passed over. */
+  let passedOver = 0
   return (chunk) => {
-    pending = Buffer.concat([pending, chunk])
+    const rest = chunk.subarray(passedOver)
+    passedOver -= chunk.length - rest.length
+    pending = Buffer.concat([pending, rest])
     while (pending.length >= FIXED) {
       const isLittle = pending[0] === 'l'.charCodeAt(0)
       if (!isLittle && pending[0] !== 'B'.charCodeAt(0)) throw new Error('what came is no message of D-Bus')
       const word = (at: number) => (isLittle ? pending.readUInt32LE(at) : pending.readUInt32BE(at))
       const [body, fields] = [word(4), word(12)]
       const total = aligned(FIXED + fields, 8) + body
-      if (total > LARGEST) throw new Error(`a message of ${total} bytes is more than D-Bus is asked for here`)
-      if (pending.length < total) return
-      const message = readMessage(pending.subarray(0, total), isLittle, fields, total - body)
+      if (total > LARGEST_OF_ALL) throw new Error(`a message of ${total} bytes is more than D-Bus allows`)
+      if (total > LARGEST) passedOver = Math.max(0, total - pending.length)
+      else if (pending.length < total) return
+      const message =
+        total > LARGEST ? undefined : readMessage(pending.subarray(0, total), isLittle, fields, total - body)
       pending = pending.subarray(total)
-      handle(message)
+      if (message !== undefined) handle(message)
     }
   }
 }
 
-function readMessage(bytes: Buffer, isLittle: boolean, fields: number, bodyAt: number): BusMessage {
+/** Nothing when it is not as its signature and its lengths say. */
+function readMessage(...from: Parameters<typeof readWhole>): BusMessage | undefined {
+  try {
+    return readWhole(...from)
+  } catch {
+    return undefined
+  }
+}
+
+function readWhole(bytes: Buffer, isLittle: boolean, fields: number, bodyAt: number): BusMessage {
   const head = reading(bytes, isLittle, 0)
   const [, type] = head.take('(yyyyuu)') as readonly [number, number]
   const header: Record<string, BusValue> = {}
