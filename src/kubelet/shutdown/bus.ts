@@ -18,14 +18,17 @@ export interface BusCall {
 }
 
 export interface Bus {
-  /** What the call is answered with. @throws Error in the words of the answer, or when no answer comes in time */
+  /** By which the bus knows this connection. */
+  readonly name: string
+  /** What the call is answered with. @throws Error in the words of the answer, or when no answer comes in time, or none can come any more */
   call(call: BusCall): Promise<readonly BusValue[]>
+  /** Calls that wait for an answer fail. */
   close(): void
 }
 
 /** An answer that is kept as it came, unread, and with it the descriptor in it: until `release`, or the end of this process. */
 export interface HeldReply {
-  /** Reads it after all, for what was said instead of a descriptor. */
+  /** Reads it after all, for what was said instead of a descriptor; nothing when it is released meanwhile. */
   error(): Promise<string | undefined>
   release(): void
 }
@@ -69,6 +72,7 @@ export function socketOf(address: string): string {
 }
 
 interface Wire {
+  readonly name: string
   /** Gives the call's number. */
   send(call: BusCall): number
   /** Nothing more is read of what comes. */
@@ -83,6 +87,7 @@ function wire(options: BusOptions, heard: (message: BusMessage) => void, ended: 
   return new Promise((resolve, reject) => {
     let step: 'authenticating' | 'asking for descriptors' | 'greeting' | 'there' | 'ended' = 'authenticating'
     let text = ''
+    let name = ''
     let serial = 0
     const end = (why: Error) => {
       const before = step
@@ -98,6 +103,7 @@ function wire(options: BusOptions, heard: (message: BusMessage) => void, ended: 
       if (message.type === 'error') return end(new Error(said(message)))
       step = 'there'
       patience.cancel()
+      name = String(message.body[0])
       resolve(self)
     })
     const take = (chunk: Buffer) => {
@@ -141,6 +147,9 @@ function wire(options: BusOptions, heard: (message: BusMessage) => void, ended: 
       end(new Error(`the message bus at ${path} does not answer`)),
     )
     const self: Wire = {
+      get name() {
+        return name
+      },
       send({ body = [], ...call }) {
         serial++
         socket.write(writeMessage({ type: 'call', serial, ...call } satisfies BusHeader, body))
@@ -161,6 +170,11 @@ const said = ({ body, error = '' }: BusMessage): string => (typeof body[0] === '
 /** @throws Error when there is no bus, or it does not let this process in */
 export async function connectBus(options: BusOptions): Promise<Bus> {
   const waiting = new Map<number, { answer: (message: BusMessage) => void; fail: (why: Error) => void }>()
+  let ended: Error | undefined
+  const end = (why: Error) => {
+    ended ??= why
+    for (const one of waiting.values()) one.fail(why)
+  }
   const connection = await wire(
     options,
     (message) => {
@@ -168,12 +182,14 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
       else if (message.replySerial !== undefined) waiting.get(message.replySerial)?.answer(message)
     },
     (why) => {
-      for (const one of waiting.values()) one.fail(why)
+      end(why)
       options.lost?.()
     },
   )
   return {
-    call(call) {
+    name: connection.name,
+    async call(call) {
+      if (ended !== undefined) throw ended
       const serial = connection.send(call)
       return new Promise<readonly BusValue[]>((resolve, reject) => {
         const done = () => {
@@ -197,7 +213,10 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
         })
       })
     },
-    close: connection.close,
+    close() {
+      connection.close()
+      end(new Error('the connection to the message bus is closed'))
+    },
   }
 }
 
@@ -228,6 +247,9 @@ export async function holdReply(options: Omit<BusOptions, 'signal' | 'lost'>, ca
         connection.resume()
       })
     },
-    release: connection.close,
+    release() {
+      connection.close()
+      answered?.(undefined)
+    },
   }
 }

@@ -19,6 +19,7 @@ export interface Logind {
   askForDelay(seconds: number): Promise<void>
   /** @throws Error when logind gives none */
   lock(): Promise<DelayLock>
+  /** What is asked for and not there yet is given up. A lock that was given stays. */
   close(): void
 }
 

@@ -77,6 +77,8 @@ export function createNodeShutdown(options: NodeShutdownOptions): NodeShutdown {
   let isUnderWay = false
   let times: ShutdownTimes = record?.read() ?? {}
   let lock: DelayLock | undefined
+  /** The newest connection, and what it is once it has a lock. */
+  let connection: Logind | undefined
   let logind: Logind | undefined
   /** One after the other: that it does not go down after all is heard once what has begun is done. */
   let turn: Promise<void> = Promise.resolve()
@@ -143,6 +145,7 @@ export function createNodeShutdown(options: NodeShutdownOptions): NodeShutdown {
 
   /** Resolves once the machine does not go down without asking. @throws Error */
   async function connect(signal: AbortSignal): Promise<void> {
+    let isLost = false
     const connected: Logind = await options.connect({
       prepareForShutdown(begins) {
         log.info(1, 'Shutdown manager detected new shutdown event', { event: begins ? 'shutdown' : 'cancelled' })
@@ -153,6 +156,7 @@ export function createNodeShutdown(options: NodeShutdownOptions): NodeShutdown {
           })
       },
       lost() {
+        isLost = true
         if (signal.aborted || logind !== connected) return
         log.error('Ended to watching the node for shutdown events', undefined)
         logind = undefined
@@ -160,10 +164,17 @@ export function createNodeShutdown(options: NodeShutdownOptions): NodeShutdown {
         void reconnect(signal)
       },
     })
+    connection = connected
     try {
-      await askForTime(connected)
+      signal.throwIfAborted()
+      await askForTime(connected, signal)
       release()
-      lock = await connected.lock()
+      const given = await connected.lock()
+      if (signal.aborted || isLost) {
+        given.release()
+        throw signal.reason ?? new Error('the message bus is gone')
+      }
+      lock = given
       logind = connected
     } catch (error) {
       connected.close()
@@ -171,13 +182,13 @@ export function createNodeShutdown(options: NodeShutdownOptions): NodeShutdown {
     }
   }
 
-  async function askForTime(connected: Logind): Promise<void> {
+  async function askForTime(connected: Logind, signal: AbortSignal): Promise<void> {
     const wanted = wholeSeconds(groups) * 1000
     let given = await connected.longestDelayMs()
     if (given >= wanted) return
     await connected.askForDelay(wholeSeconds(groups))
     for (const ms of DELAY_POLLS_MS) {
-      if (ms > 0) await sleep(clock, ms)
+      if (ms > 0) await sleep(clock, ms, signal)
       given = await connected.longestDelayMs()
       if (given >= wanted) return
     }
@@ -213,7 +224,7 @@ export function createNodeShutdown(options: NodeShutdownOptions): NodeShutdown {
         'abort',
         () => {
           release()
-          logind?.close()
+          connection?.close()
         },
         { once: true },
       )

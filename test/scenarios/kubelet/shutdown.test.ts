@@ -19,12 +19,21 @@ const GROUPS: readonly ShutdownGroup[] = [
 const MESSAGE = 'Pod was terminated in response to imminent node shutdown.'
 const IGNORES = { 'sim.skiff.dev/ignore-sigterm': 'true' }
 
-/** `delayMs`: what it grants at first; it takes any wish unless it `isDeaf`. */
-function standIn({ delayMs = 5000, isDeaf = false } = {}) {
+interface StandInOptions {
+  /** What it grants at first. Default 5000. */
+  readonly delayMs?: number
+  /** It takes no wish. */
+  readonly isDeaf?: boolean
+  /** Of each lock, one after the other, before it is given, or refused. */
+  readonly locking?: (count: number) => Promise<void>
+}
+
+function standIn({ delayMs = 5000, isDeaf = false, locking }: StandInOptions) {
   const calls: string[] = []
   let handlers: LogindHandlers | undefined
   let isThere = true
   let granted = delayMs
+  let locks = 0
   const note = (what: string) => calls.push(what)
   return {
     calls,
@@ -48,6 +57,7 @@ function standIn({ delayMs = 5000, isDeaf = false } = {}) {
         },
         async lock() {
           note('lock')
+          await locking?.(++locks)
           return { release: () => void note('release') }
         },
         close: () => void note('close'),
@@ -56,7 +66,7 @@ function standIn({ delayMs = 5000, isDeaf = false } = {}) {
   }
 }
 
-async function start(groups = GROUPS, options: Parameters<typeof standIn>[0] = {}) {
+async function start(groups = GROUPS, options: StandInOptions = {}) {
   const runtime = simulatedRuntime(3, { order: 'fifo' })
   const logind = standIn(options)
   let times: ShutdownTimes = {}
@@ -256,4 +266,43 @@ test('a logind that waits long enough is told nothing, and one that does not lis
   assert.deepEqual(deaf.logind.calls, ['delay 35', 'close'])
   assert.equal((await readyOf(deaf.stage))[0], 'True')
   await deaf.stage.stop()
+})
+
+/** Each lock is given once the test says so. */
+function holdingBack() {
+  let give = () => {}
+  const locking = () =>
+    new Promise<void>((resolve) => {
+      give = resolve
+    })
+  return { locking, give: () => give() }
+}
+
+test('a lock that is given once the kubelet stops is given back', async () => {
+  const { locking, give } = holdingBack()
+  const { runtime, stage, logind } = await start(GROUPS, { locking })
+  await runtime.advance(1000)
+  assert.deepEqual(logind.calls, ['delay 35', 'lock'])
+  await stage.stop()
+  assert.deepEqual(logind.calls, ['delay 35', 'lock', 'close'])
+  give()
+  await runtime.settle()
+  assert.equal(logind.calls.filter((call) => call === 'release').length, 1)
+})
+
+test('a lock that is given once its bus is gone is given back, and another is asked for', async () => {
+  const { locking, give } = holdingBack()
+  const { runtime, stage, logind } = await start(GROUPS, { locking })
+  await runtime.advance(1000)
+  give()
+  await runtime.advance(1000)
+  logind.goes()
+  logind.comes()
+  await runtime.advance(1500)
+  logind.goes()
+  logind.comes()
+  give()
+  await runtime.advance(1500)
+  assert.deepEqual(logind.calls, ['delay 35', 'lock', 'release', 'lock', 'release', 'close', 'lock'])
+  await stage.stop()
 })
