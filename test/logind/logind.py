@@ -87,7 +87,16 @@ def receive():
         pending += chunk
 
 def call(member, signature='', *values):
-    message(1, {1: ('o', '/org/freedesktop/DBus'), 2: ('s', 'org.freedesktop.DBus'), 3: ('s', member), 6: ('s', 'org.freedesktop.DBus')}, signature, values)
+    return message(1, {1: ('o', '/org/freedesktop/DBus'), 2: ('s', 'org.freedesktop.DBus'), 3: ('s', member), 6: ('s', 'org.freedesktop.DBus')}, signature, values)
+
+heard = []  # while an answer was waited for
+
+def pid_of(sender):
+    number = call('GetConnectionUnixProcessID', 's', sender)
+    while True:
+        kind, _, fields, args = came = receive()
+        if kind == 2 and fields.get(5) == number: return args[0]
+        heard.append(came)
 
 def note(*what):
     with open(os.path.join(directory, 'calls'), 'a') as f: f.write(json.dumps(what) + '\n')
@@ -111,8 +120,9 @@ def handle(kind, number, fields, args):
         message(3, {4: ('s', 'org.freedesktop.DBus.Error.AccessDenied'), 5: ('u', number), 6: ('s', sender)}, 's', ['Permission denied'])
     elif member == 'Inhibit':
         ours, theirs = os.pipe2(os.O_CLOEXEC)
+        pid = pid_of(sender)
         reply(number, sender, 'h', [0], [theirs]); os.close(theirs)
-        inhibitors.append(((args[0], args[1], args[2], args[3], 0, 0), ours))
+        inhibitors.append(((args[0], args[1], args[2], args[3], 0, pid), ours))
     elif member == 'ListInhibitors': reply(number, sender, 'a(ssssuu)', [[row for row, _ in inhibitors]])
     elif member == 'Get': reply(number, sender, 'v', [('t', delay)])
     elif member == 'KillUnit':
@@ -143,3 +153,4 @@ while True:
         inhibitors.remove(entry); os.close(entry[1]); note('released', entry[0][1])
     if bus in ready or pending:
         handle(*receive())
+    while heard: handle(*heard.pop(0))

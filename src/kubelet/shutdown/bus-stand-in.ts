@@ -46,7 +46,7 @@ export function startBus({ pid }: { readonly pid: number }): Promise<BusStandIn>
     },
   }
   const locks = () => {
-    const told = [...self.holders, ...leaving.filter(({ left }) => left-- > 0).map(() => pid)]
+    const told = [...self.holders, ...leaving.filter((one) => one.left-- > 0).map(() => pid)]
     return told.map((one) => ['shutdown', 'kubelet', 'Kubelet needs time to handle node shutdown', 'delay', 0, one])
   }
   /** The signature and the values of the answer; `locked`: the connection holds a lock from now on. */

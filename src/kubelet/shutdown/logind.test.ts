@@ -1,4 +1,4 @@
-/** What a connection to a bus bears, on a bus of the test's own. */
+/** How locks of logind are told apart, and what a connection to a bus bears, on a bus of the test's own. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Clock } from '../../base/clock.ts'
@@ -56,6 +56,33 @@ const until = (holds: () => boolean): Promise<void> =>
 const asked = (bus: BusStandIn, member: string) => until(() => bus.asked.includes(member))
 
 describe('a connection to logind', () => {
+  test('asks for a lock once that before is gone from its list, and holds it', () =>
+    stage(async ({ bus, logind }) => {
+      bus.late = 1
+      const first = await logind.lock()
+      first.release()
+      await until(() => bus.holders.length === 0)
+      const second = await logind.lock()
+      const whole = ['ListInhibitors', 'Hello', 'Inhibit', 'ListInhibitors']
+      assert.deepEqual(bus.asked, [...whole, 'ListInhibitors', ...whole])
+      assert.deepEqual(bus.holders, [PID])
+      second.release()
+    }))
+
+  test('takes no lock of another kubelet for its own', () =>
+    stage(async ({ bus, logind }) => {
+      bus.refused.add('Inhibit')
+      const lock = logind.lock()
+      lock.catch(() => {})
+      await asked(bus, 'Inhibit')
+      bus.holders.push(PID + 1)
+      await assert.rejects(lock, /^Error: logind gives no lock: Permission denied$/)
+      bus.refused.clear()
+      const granted = await logind.lock()
+      assert.deepEqual(bus.holders, [PID + 1, PID])
+      granted.release()
+    }))
+
   test('bears what others send to it', () =>
     stage(async ({ bus, logind, lost }) => {
       bus.send(writeMessage({ type: 'signal', serial: 1, sender: ':1.9', signature: 's' }, ['x'.repeat(2_000_000)]))

@@ -17,7 +17,7 @@ export interface Logind {
   longestDelayMs(): Promise<number>
   /** Has it wait so many seconds from now on, if it takes that. @throws Error */
   askForDelay(seconds: number): Promise<void>
-  /** @throws Error when logind gives none */
+  /** One of a process at a time: waits until logind has heard that the one before was released. @throws Error when logind gives none */
   lock(): Promise<DelayLock>
   /** What is asked for and not there yet is given up. A lock that was given stays. */
   close(): void
@@ -58,6 +58,8 @@ export async function connectLogind(handlers: LogindHandlers, options: LogindOpt
   const { clock, override = OVERRIDE } = options
   /** The connection that has logind's name: any other may send a signal of its form. */
   let owner: BusValue | undefined
+  /** Of this process, as the bus and logind see it: that may be from outside its namespace. */
+  let pid: BusValue | undefined
   const heard = ({ sender, interface: from, member, body }: BusMessage): void => {
     if (sender === 'org.freedesktop.DBus' && member === 'NameOwnerChanged' && body[0] === LOGIND) owner = body[2]
     if (sender !== undefined && sender === owner && from === MANAGER && member === 'PrepareForShutdown')
@@ -74,11 +76,17 @@ export async function connectLogind(handlers: LogindHandlers, options: LogindOpt
     interface: 'org.freedesktop.DBus.Properties',
   }
 
-  /** How many locks of this kind there are. */
-  async function locks(): Promise<number> {
-    const [listed = []] = await bus.call(manager('ListInhibitors'))
-    const own = (listed as readonly (readonly BusValue[])[]).filter(([, who, reason]) => who === WHO && reason === WHY)
-    return own.length
+  /** Whether this process comes to hold a lock, or no longer does, while it is waited for. */
+  async function comesToHold(wanted: boolean): Promise<boolean> {
+    for (let polls = 0; polls < LOCK_POLLS; polls++) {
+      const [listed = []] = await bus.call(manager('ListInhibitors'))
+      const holds = (listed as readonly (readonly BusValue[])[]).some(
+        ([, who, reason, , , holder]) => who === WHO && reason === WHY && holder === pid,
+      )
+      if (holds === wanted) return true
+      await sleep(clock, LOCK_POLL_MS)
+    }
+    return false
   }
 
   try {
@@ -87,6 +95,7 @@ export async function connectLogind(handlers: LogindHandlers, options: LogindOpt
       `type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='${LOGIND}'`,
     ]
     for (const match of matches) await bus.call(toBus('AddMatch', 's', match))
+    ;[pid] = await bus.call(toBus('GetConnectionUnixProcessID', 's', bus.name))
     // Begins it, where it begins when it is asked.
     await bus.call(property)
     ;[owner] = await bus.call(toBus('GetNameOwner', 's', LOGIND))
@@ -114,13 +123,10 @@ export async function connectLogind(handlers: LogindHandlers, options: LogindOpt
       })
     },
     async lock() {
-      const before = await locks()
+      if (!(await comesToHold(false))) throw new Error('logind still tells of the lock that was released')
       const held = await holdReply(where, manager('Inhibit', 'ssss', 'shutdown', WHO, WHY, 'delay'))
       try {
-        for (let polls = 0; polls < LOCK_POLLS; polls++) {
-          if ((await locks()) > before) return { release: held.release }
-          await sleep(clock, LOCK_POLL_MS)
-        }
+        if (await comesToHold(true)) return { release: held.release }
         throw new Error(`logind gives no lock: ${(await held.error()) ?? 'it does not say why'}`)
       } catch (error) {
         held.release()

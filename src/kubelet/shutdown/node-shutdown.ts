@@ -138,9 +138,27 @@ export function createNodeShutdown(options: NodeShutdownOptions): NodeShutdown {
     }
   }
 
-  async function cancel(): Promise<void> {
+  async function cancel(signal: AbortSignal): Promise<void> {
     tell(false)
-    lock ??= await logind?.lock()
+    const asked = logind
+    if (lock !== undefined || asked === undefined) return
+    try {
+      const given = await asked.lock()
+      if (signal.aborted || logind !== asked) given.release()
+      else lock = given
+    } catch (error) {
+      if (signal.aborted || logind !== asked) return
+      log.error('The node has no lock that holds the next shutdown up', error)
+      asked.close()
+      giveUp(signal)
+    }
+  }
+
+  /** The connection is of no use any more: another is looked for. */
+  function giveUp(signal: AbortSignal): void {
+    logind = undefined
+    release()
+    void reconnect(signal)
   }
 
   /** Resolves once the machine does not go down without asking. @throws Error */
@@ -150,7 +168,7 @@ export function createNodeShutdown(options: NodeShutdownOptions): NodeShutdown {
       prepareForShutdown(begins) {
         log.info(1, 'Shutdown manager detected new shutdown event', { event: begins ? 'shutdown' : 'cancelled' })
         turn = turn
-          .then(() => (begins ? begin(signal) : cancel()))
+          .then(() => (begins ? begin(signal) : cancel(signal)))
           .catch((error) => {
             if (!signal.aborted) log.error('The shutdown of the node is not attended to', error)
           })
@@ -159,9 +177,7 @@ export function createNodeShutdown(options: NodeShutdownOptions): NodeShutdown {
         isLost = true
         if (signal.aborted || logind !== connected) return
         log.error('Ended to watching the node for shutdown events', undefined)
-        logind = undefined
-        release()
-        void reconnect(signal)
+        giveUp(signal)
       },
     })
     connection = connected

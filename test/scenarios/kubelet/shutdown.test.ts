@@ -306,3 +306,36 @@ test('a lock that is given once its bus is gone is given back, and another is as
   assert.deepEqual(logind.calls, ['delay 35', 'lock', 'release', 'lock', 'release', 'close', 'lock'])
   await stage.stop()
 })
+
+test('a lock that is refused when the node does not go down after all is asked for again', async () => {
+  const { runtime, stage, logind } = await start(GROUPS, {
+    async locking(count) {
+      if (count === 2 || count === 3) throw new Error('logind gives no lock')
+    },
+  })
+  await runtime.advance(1000)
+  logind.says(true)
+  logind.says(false)
+  await runtime.advance(500)
+  assert.deepEqual(logind.calls, ['delay 35', 'lock', 'release', 'lock', 'close'])
+  await runtime.advance(2000)
+  assert.deepEqual(logind.calls.slice(5), ['lock', 'close', 'lock'])
+  assert.equal((await readyOf(stage))[0], 'True')
+  await stage.stop()
+  assert.deepEqual(logind.calls.slice(8).sort(), ['close', 'release'])
+})
+
+test('a lock that is given after a shutdown was taken back is given back when the kubelet stops meanwhile', async () => {
+  const { locking, give } = holdingBack()
+  const { runtime, stage, logind } = await start(GROUPS, { locking })
+  await runtime.advance(1000)
+  give()
+  await runtime.advance(1000)
+  logind.says(true)
+  logind.says(false)
+  await runtime.advance(500)
+  await stage.stop()
+  give()
+  await runtime.settle()
+  assert.deepEqual(logind.calls, ['delay 35', 'lock', 'release', 'lock', 'close', 'release'])
+})
