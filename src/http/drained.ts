@@ -1,9 +1,13 @@
-/** Back-pressure of an answer: when its socket takes more. */
+/** Back-pressure of an answer: when its socket takes more, and whether there is one still. */
 import type { Outgoing } from './respond.ts'
 
+/** Whether nothing more can be written. HTTP/2's answers do not say so themselves: their streams do. */
+export const isGone = ({ destroyed, stream }: Pick<Outgoing, 'destroyed' | 'stream'>): boolean =>
+  destroyed === true || stream?.destroyed === true
+
 /** Resolves when the socket takes more, or is gone. */
-export function drained(outgoing: Pick<Outgoing, 'destroyed' | 'on' | 'off'>): Promise<void> {
-  if (outgoing.destroyed === true) return Promise.resolve()
+export function drained(outgoing: Pick<Outgoing, 'destroyed' | 'stream' | 'on' | 'off'>): Promise<void> {
+  if (isGone(outgoing)) return Promise.resolve()
   return new Promise((resolve) => {
     const done = () => {
       outgoing.off('drain', done)

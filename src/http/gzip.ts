@@ -2,7 +2,7 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { constants, createGzip } from 'node:zlib'
 import type { ApiRequest } from '../api/request.ts'
-import { drained } from './drained.ts'
+import { drained, isGone } from './drained.ts'
 import type { Outgoing } from './respond.ts'
 import type { Slices } from './slices.ts'
 
@@ -33,6 +33,7 @@ export async function sendGzip(
   request.signal.addEventListener('abort', onAbort, { once: true })
   const pumped = (async () => {
     for await (const chunk of gzip as AsyncIterable<Buffer>) {
+      if (isGone(outgoing)) return
       if (!outgoing.write(chunk)) await drained(outgoing)
     }
     outgoing.end()

@@ -5,7 +5,7 @@ import { encodeJson } from '../api/codec/json.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../api/request.ts'
 import { internalError, StatusError } from '../api/status.ts'
 import type { Runtime } from '../base/runtime.ts'
-import { drained } from './drained.ts'
+import { drained, isGone } from './drained.ts'
 import { createGathering } from './gather.ts'
 import { acceptsGzip, GZIP_FROM_BYTES, sendGzip } from './gzip.ts'
 import { listPieces, type Slices, sliced } from './slices.ts'
@@ -33,7 +33,7 @@ export interface Outgoing {
   shouldKeepAlive?: boolean
   /** HTTP/1.1: whether node:http divides the body into chunks, as it does when it has no length. */
   chunkedEncoding?: boolean
-  readonly stream?: { readonly writableLength?: number; close?(code: number): unknown }
+  readonly stream?: { readonly destroyed?: boolean; readonly writableLength?: number; close?(code: number): unknown }
   readonly writableLength?: number
   readonly socket?: { readonly writableLength?: number } | null
 }
@@ -189,7 +189,7 @@ export function createResponder(runtime: Runtime): Responder {
       }
     },
     fail: (request, thrown, outgoing) => {
-      if (outgoing.destroyed === true || outgoing.writableEnded) return
+      if (isGone(outgoing) || outgoing.writableEnded) return
       const error = thrown instanceof StatusError ? thrown : internalError(thrown)
       if (!(thrown instanceof StatusError) && request?.signal.aborted !== true) {
         runtime.log.error('request failed', thrown, { method: request?.method, path: request?.path })
@@ -235,7 +235,7 @@ function* chain(head: readonly Uint8Array[], rest: Slices): Slices {
  */
 async function sendSlices(outgoing: Outgoing, slices: Slices, turn?: () => Promise<void>): Promise<void> {
   for (let next = slices.next(); next.done !== true; ) {
-    if (outgoing.destroyed === true) return
+    if (isGone(outgoing)) return
     const isTaken = outgoing.write(next.value)
     if (!isTaken) await drained(outgoing)
     else if (turn !== undefined) await turn()
@@ -249,7 +249,7 @@ async function sendSlices(outgoing: Outgoing, slices: Slices, turn?: () => Promi
 async function sendStream(outgoing: Outgoing, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   try {
     for await (const chunk of chunks) {
-      if (outgoing.destroyed === true) return
+      if (isGone(outgoing)) return
       if (!outgoing.write(chunk)) await drained(outgoing)
     }
     outgoing.end()

@@ -9,7 +9,7 @@ import { asKubeObject } from '../api/object.ts'
 import { type ApiResponse, ConnectionCut, type WatchEvent } from '../api/request.ts'
 import { internalError, StatusError } from '../api/status.ts'
 import { type Clock, sleep } from '../base/clock.ts'
-import { drained } from './drained.ts'
+import { drained, isGone } from './drained.ts'
 import { cut, type Outgoing } from './respond.ts'
 import { sliced } from './slices.ts'
 import { acceptWebSocket, type Upgrade } from './websocket.ts'
@@ -78,6 +78,7 @@ export function createWatchWriter(clock: Clock): WatchWriter {
           if (!outgoing.write(bytes)) await drained(outgoing)
           if (isGone(outgoing)) break
         }
+        if (isGone(outgoing)) break
         isBusy = false
       }
     } catch (error) {
@@ -154,8 +155,6 @@ async function untilNot(isSo: () => boolean, clock: Clock, mostMs: number): Prom
 /** Bytes that wait in this process: of the answer, and of the socket or session that carries it. */
 const unsent = ({ writableLength = 0, stream, socket }: Outgoing): number =>
   writableLength + (stream?.writableLength ?? 0) + (socket?.writableLength ?? 0)
-
-const isGone = (outgoing: Outgoing): boolean => outgoing.destroyed === true
 
 function encodeEach(
   first: WatchEvent,
