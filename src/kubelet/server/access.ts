@@ -99,9 +99,11 @@ export function createAccess(
 
   return {
     async user({ connection, headers }) {
-      if (connection?.peerCertificate !== undefined) return userOfCertificate(connection.peerCertificate)
+      const { peerCertificate, certificateError } = connection ?? {}
+      if (peerCertificate !== undefined) return userOfCertificate(peerCertificate)
       const token = tokens ? /^bearer (\S+)$/i.exec(headers['authorization'] ?? '')?.[1] : undefined
-      if (token === undefined) return anonymous ? ANONYMOUS : undefined
+      // What a certificate does not prove a token may; but a client that shows one is never anonymous.
+      if (token === undefined) return anonymous && certificateError === undefined ? ANONYMOUS : undefined
       const key = createHash('sha256').update(token).digest('hex')
       const known = users.get(key)
       if (known !== undefined) return known.value

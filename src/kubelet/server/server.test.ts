@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { KubeObject } from '../../api/object.ts'
-import type { ApiRequest, ApiResponse } from '../../api/request.ts'
+import type { ApiRequest, ApiResponse, ConnectionInfo } from '../../api/request.ts'
 import { liveRuntime } from '../../base/live-runtime.ts'
 import type { Client } from '../../client/client.ts'
 import type { Kubelet } from '../kubelet.ts'
@@ -64,7 +64,7 @@ function stage(state: 'running' | 'exited' | 'none' = 'running', more: Partial<K
   const tls = { cert: '', key: '', clientCa: '' }
   const options = { runtime, client, nodeName: 'n', host: '127.0.0.1', tls, kubelet: () => kubelet, real: real! }
   const handler = handlerOf({ ...options, ...more })
-  const ask = async (target: string, token?: string, method = 'GET') => {
+  const ask = async (target: string, token?: string, method = 'GET', connection?: ConnectionInfo) => {
     const { pathname, searchParams } = new URL(target, 'https://kubelet')
     const request = {
       method,
@@ -72,6 +72,7 @@ function stage(state: 'running' | 'exited' | 'none' = 'running', more: Partial<K
       query: searchParams,
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
       signal: new AbortController().signal,
+      ...(connection === undefined ? {} : { connection }),
     } as ApiRequest
     return said(await handler(request))
   }
@@ -119,6 +120,15 @@ test('a client that shows nothing is anonymous where it is let in, and one with 
   assert.deepEqual(await ask('/pods', 'bad'), [401, 'Unauthorized'])
   const tokenless = stage('running', { accessRules: { ...accessRules, tokens: false } })
   assert.deepEqual(await tokenless.ask('/metrics', 'admin'), lacks('get', 'metrics'))
+})
+
+test('one with a certificate that did not verify is not anonymous; a token may still prove it', async () => {
+  const { ask } = stage('running', { accessRules: { anonymous: true, tokens: true, allowsAll: true } })
+  const foreign = { remoteAddress: '', certificateError: 'CERT_HAS_EXPIRED' }
+  assert.deepEqual(await ask('/pods', undefined, 'GET', foreign), [401, 'Unauthorized'])
+  assert.deepEqual(await ask('/pods', 'bad', 'GET', foreign), [401, 'Unauthorized'])
+  assert.equal((await ask('/pods', 'reader', 'GET', foreign))[0], 200)
+  assert.equal((await ask('/pods', undefined, 'GET', { remoteAddress: '' }))[0], 200)
 })
 
 test('with AlwaysAllow each known client may do everything, and the API server is not asked', async () => {
