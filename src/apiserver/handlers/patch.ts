@@ -51,7 +51,8 @@ export async function handlePatch(resource: ResourceRequest): Promise<ApiRespons
   const creates = type === 'apply' && (info.subresource === '' || write.strategy.allowCreateOnApply === true)
   const next = type === 'apply' ? applier(resource, options, write) : patcher(resource, type, options, write)
   const updated = await updateObject(context.registry, write, {
-    isApply: creates,
+    forceCreate: creates,
+    isApply: type === 'apply',
     async next(existing) {
       // Only an apply makes what is not there, even of kinds that a PUT may create.
       if (existing === undefined && type !== 'apply') throw notFound(groupResource(row), info.name)

@@ -37,7 +37,9 @@ export interface UpdateInput {
   validateUpdate(object: KubeObject, old: KubeObject): void | Promise<void>
   /** The uid the object must have (a PUT's body). */
   readonly uid?: string
-  /** An apply creates what is not there, whatever the strategy says, and does not give up its managedFields. */
+  /** Apply creates what is not there, whatever the strategy says. */
+  readonly forceCreate?: boolean
+  /** Apply does not give up managedFields for an object's size. */
   readonly isApply?: boolean
 }
 
@@ -102,7 +104,7 @@ async function attempt(
   const { row, endpoint, strategy, name } = context
   const gr = groupResource(row)
   const existing = await workingObject(endpoint, key, state)
-  if (existing === undefined && strategy.allowCreateOnUpdate !== true && input.isApply !== true)
+  if (existing === undefined && strategy.allowCreateOnUpdate !== true && input.forceCreate !== true)
     throw notFound(gr, name)
   if (input.uid !== undefined && input.uid !== '' && input.uid !== (existing?.metadata.uid ?? ''))
     throw conflict(
