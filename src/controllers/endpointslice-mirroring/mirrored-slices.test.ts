@@ -26,7 +26,13 @@ test('a slice that mirrors all is left alone; one that does not gives its name t
   assert.deepEqual([next.create.length, next.remove.length], [0, 0])
   assert.equal(next.update[0]?.metadata.name, 's-1')
   assert.equal(next.update[0]?.metadata.labels?.['a'], 'b')
-  assert.equal(next.update[0]?.metadata.generateName, 's-')
+  assert.equal(next.update[0]?.metadata.generateName, undefined)
+  const otherPorts = [{ name: 'https', port: 443, protocol: 'TCP' }]
+  const moved = planMirror(endpoints([{ addresses: many(1), ports: otherPorts }]), there)
+  assert.deepEqual(
+    moved.update.map(({ metadata }) => [metadata.name, metadata.generateName]),
+    [['s-1', 's-']],
+  )
   assert.deepEqual(planMirror(endpoints([]), there).remove, there)
 })
 

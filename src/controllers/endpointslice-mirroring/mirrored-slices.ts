@@ -50,15 +50,26 @@ export function planMirror(endpoints: Endpoints, existing: readonly EndpointSlic
     if (same >= 0) rest.splice(same, 1)
     else create.push(slice)
   }
-  // A name can be given to a slice of the same address type only.
-  for (const slice of [...create]) {
-    const at = rest.findIndex((other) => other.addressType === slice.addressType)
-    if (at < 0) continue
-    const [old] = rest.splice(at, 1) as [EndpointSlice]
-    create.splice(create.indexOf(slice), 1)
-    update.push({ ...slice, metadata: { ...slice.metadata, name: old.metadata.name ?? '' } })
+  // A slice with the same ports is written anew; what is left gives its name to a new one of its address type, which goes on saying what it was to be named after.
+  const reuse = (fits: (old: EndpointSlice, slice: EndpointSlice) => boolean, metadataOf: typeof anew) => {
+    for (const slice of [...create]) {
+      const at = rest.findIndex((old) => old.addressType === slice.addressType && fits(old, slice))
+      if (at < 0) continue
+      const [old] = rest.splice(at, 1) as [EndpointSlice]
+      create.splice(create.indexOf(slice), 1)
+      update.push({ ...slice, metadata: { ...metadataOf(slice.metadata), name: old.metadata.name ?? '' } })
+    }
   }
+  reuse((old, slice) => sameJson(old.ports ?? [], slice.ports ?? []), anew)
+  reuse(
+    () => true,
+    (metadata) => metadata,
+  )
   return { create, update, remove: rest, skipped }
+}
+
+function anew({ generateName: _, ...metadata }: EndpointSlice['metadata']): EndpointSlice['metadata'] {
+  return metadata
 }
 
 function groupsOf(subsets: readonly EndpointSubset[]): { readonly groups: readonly Group[]; readonly skipped: number } {
