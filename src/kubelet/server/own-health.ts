@@ -3,11 +3,10 @@
  * clients by its server (port 10250).
  */
 import { posix } from 'node:path'
-import { sleep } from '../../base/clock.ts'
-import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { createHealth, type HealthCheck } from '../../http/health-pages.ts'
 import { smallServer } from '../../http/small-server.ts'
+import { keepListening } from './keep-listening.ts'
 
 export interface HealthzAddress {
   readonly host: string
@@ -17,8 +16,6 @@ export interface HealthzAddress {
 
 export const HEALTHZ: HealthzAddress = { host: '127.0.0.1', port: 10_248 }
 
-/** A port that is taken is tried again after this. */
-const RETRY_MS = 5000
 const ping: HealthCheck = { name: 'ping', check: () => {} }
 /** What an answer proves by itself: all pods' work, and what is logged, is done in the turns of the process that answers. */
 const ALIVE: readonly HealthCheck[] = [ping, ...['log', 'syncloop'].map((name) => ({ name, check: () => {} }))]
@@ -57,17 +54,8 @@ export function serveHealthz(runtime: Runtime, address: HealthzAddress, signal: 
   })
   const stopping = new AbortController()
   signal.addEventListener('abort', () => stopping.abort(), { once: true })
-  const listen = async () => {
-    while (!stopping.signal.aborted) {
-      try {
-        return await server.listen(host, port)
-      } catch (error) {
-        runtime.log.info(0, 'Failed to start healthz server', { host, port, err: messageOf(error) })
-        await sleep(runtime.machineClock, RETRY_MS, stopping.signal)
-      }
-    }
-  }
-  const listening = listen().catch(() => {})
+  const listen = () => server.listen(host, port)
+  const listening = keepListening(runtime, 'Failed to start healthz server', address, listen, stopping.signal)
   return async () => {
     stopping.abort()
     await listening

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -7,6 +8,7 @@ import { after, test } from 'node:test'
 import type { KubeObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, ConnectionInfo } from '../../api/request.ts'
 import { liveRuntime } from '../../base/live-runtime.ts'
+import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import type { Client } from '../../client/client.ts'
 import type { Kubelet } from '../kubelet.ts'
 import type { ContainerRuntime, ContainerUsage } from '../runtimes/runtime.ts'
@@ -183,6 +185,25 @@ test('the read-only port answers the same to all, by plain HTTP, until it is sto
   await stop()
   await assert.rejects(ask('/pods'))
   await (await serveReadOnly(options))()
+})
+
+test('a read-only port that is taken is told of, and tried again until it is free', async (t) => {
+  const lines: string[] = []
+  const runtime = simulatedRuntime(1, { log: { level: 0, write: (line) => lines.push(line) } })
+  const holder = createServer().listen(0, '127.0.0.1')
+  await once(holder, 'listening')
+  const { port: readOnlyPort } = holder.address() as AddressInfo
+  const stop = await serveReadOnly({ ...stage().options, runtime, readOnlyPort })
+  t.after(stop)
+  await new Promise((resolve) => holder.close(resolve))
+  assert.match(lines.join(), /Failed to start the read-only server.*EADDRINUSE/)
+  await runtime.advance(5000)
+  const isServed = () =>
+    fetch(`http://127.0.0.1:${readOnlyPort}/healthz`).then(
+      ({ status }) => status === 200,
+      () => false,
+    )
+  while (!(await isServed())) await new Promise(setImmediate)
 })
 
 test('answers of the API server are kept, so that it is asked once', async () => {

@@ -7,6 +7,7 @@ import type { Client } from '../../client/client.ts'
 import { startPlainServer } from '../../http/plain-server.ts'
 import { type HttpServer, startHttpServer } from '../../http/server.ts'
 import { type AccessRules, type AccessTimes, createAccess, subresourcesOf } from './access.ts'
+import { keepListening } from './keep-listening.ts'
 import { Refused, textAnswer } from './refused.ts'
 import { kubeletRoutes, type RoutesOptions } from './routes.ts'
 
@@ -52,15 +53,26 @@ export async function startKubeletServer(options: KubeletServerOptions): Promise
   }
 }
 
-/** Of --read-only-port: what a kubelet tells of itself and its pods, to whatever client asks. Gives what ends it. @throws the listen error */
+/**
+ * Of --read-only-port: what a kubelet tells of itself and its pods, to whatever client asks. Gives what ends it. Has tried to listen; a port that is
+ * taken is tried again until it is free, and the kubelet's other server does not hang on it.
+ */
 export async function serveReadOnly(
   options: RoutesOptions & Pick<KubeletServerOptions, 'host' | 'readOnlyPort'>,
 ): Promise<() => Promise<void>> {
   const { host, readOnlyPort: port = 0, runtime } = options
   if (port === 0) return async () => {}
   const handler = kubeletRoutes({ ...options, debugging: false })
-  const server = await startPlainServer(runtime, { handler, host, port, maxBodyBytes: 0 })
-  return server.stop
+  const stopping = new AbortController()
+  const tried = Promise.withResolvers<void>()
+  const listen = () => startPlainServer(runtime, { handler, host, port, maxBodyBytes: 0 }).finally(tried.resolve)
+  const failure = 'Failed to start the read-only server'
+  const listening = keepListening(runtime, failure, { host, port }, listen, stopping.signal)
+  await tried.promise
+  return async () => {
+    stopping.abort()
+    await (await listening)?.stop()
+  }
 }
 
 export function handlerOf(options: KubeletServerOptions): Handler {
