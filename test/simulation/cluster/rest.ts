@@ -280,12 +280,21 @@ function checkStatefulSet(look: Look, set: KubeObject): void {
 const isNeverReadyPod = ({ metadata }: KubeObject): boolean =>
   metadata.annotations?.['sim.skiff.dev/never-ready'] === 'true'
 
-/** One pod on each node. */
-function checkDaemonSet({ truth, failed }: Look, set: KubeObject): void {
-  const pods = truth.list('pods').filter((pod) => isControlledBy(pod, set) && isActive(pod))
-  const nodes = truth.list('nodes').map(({ metadata }) => metadata.name)
+/** One pod on each node, but where one that is being deleted waits for ever. */
+function checkDaemonSet(look: Look, set: KubeObject): void {
+  const { truth, failed } = look
+  const own = truth.list('pods').filter((pod) => isControlledBy(pod, set))
+  const held = new Set(own.filter((pod) => isMarked(pod) && waitsForEver(look, pod)).map((pod) => pod['spec'].nodeName))
+  const nodes = truth
+    .list('nodes')
+    .map(({ metadata }) => metadata.name)
+    .filter((name) => !held.has(name))
   // One that it adopted was not made for a node, and may have room on none.
-  const on = pods.flatMap((pod): readonly string[] => pod['spec'].nodeName ?? []).sort()
+  const on = own
+    .filter(isActive)
+    .flatMap((pod): readonly string[] => pod['spec'].nodeName ?? [])
+    .filter((name) => !held.has(name))
+    .sort()
   if (on.join() !== nodes.sort().join()) failed(`${describe(set)} has pods on ${on} instead of ${nodes}`)
   if (set['status'].observedGeneration !== set.metadata.generation)
     failed(`${describe(set)} was not observed as it is now`)
