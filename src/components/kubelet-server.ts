@@ -56,14 +56,14 @@ export async function serveKubelet(flags: ReadFlags, options: ServeOptions): Pro
   const towards = flags.text('node-ip') ?? (await addressTowards(options.server, runtime))
   const address = towards ?? options.otherwise
   const clientCa = clientAuthority(flags)
-  const nobody = (why: string): ServedKubelet => {
+  const unserved = (why: string): ServedKubelet => {
     say(`logs, exec and port-forward of node ${nodeName} are not answered: ${why}`)
     return { address, server: undefined }
   }
   if (!flags.bool('enable-server')) return { address, server: undefined }
-  if (towards === undefined) return nobody(`the API server at ${options.server} is not reached`)
+  if (towards === undefined) return unserved(`the API server at ${options.server} is not reached`)
   if (clientCa === undefined)
-    return nobody('--client-ca-file is not given, and the kubeconfig names no authority of the cluster')
+    return unserved('--client-ca-file is not given, and the kubeconfig names no authority of the cluster')
   const host = hostOf(flags, address)
   const hosts = [nodeName, address]
   try {
@@ -85,7 +85,7 @@ export async function serveKubelet(flags: ReadFlags, options: ServeOptions): Pro
     return { address, server }
   } catch (error) {
     if (error instanceof FlagError) throw error
-    return nobody(`${host} cannot be listened at: ${messageOf(error)}`)
+    return unserved(`its server on ${host} did not start: ${messageOf(error)}`)
   }
 }
 

@@ -1,12 +1,15 @@
 /** What a simulated node that begins finds of the pods that ran on it before: their containers, as their statuses tell. */
 import type { ContainerStatus } from '../api/generated/types.ts'
+import type { Clock } from '../base/clock.ts'
 import { type Container, isTerminalPhase, type Pod, runtimeIdOf, specOf, uidOf } from './pod.ts'
+import type { RuntimePodStatus } from './pod-cache.ts'
 import type { ContainerConfig, RuntimeContainerStatus } from './runtimes/runtime.ts'
 import type { AdoptedPod } from './runtimes/simulated/manner.ts'
 import { sandboxConfigOf } from './sandbox-config.ts'
+import type { ContainerStarter } from './start-container.ts'
 
 /** What a container runs with that was started `attempt` times before. */
-export type ConfigOf = (pod: Pod, container: Container, attempt: number) => Promise<ContainerConfig>
+type ConfigOf = (pod: Pod, container: Container, attempt: number) => Promise<ContainerConfig>
 
 const statusesOf = ({ status }: Pod): readonly ContainerStatus[] => [
   ...(status?.initContainerStatuses ?? []),
@@ -30,11 +33,56 @@ function runsOf({ state, lastState, restartCount }: ContainerStatus): readonly R
   return isLatest ? before : [...before, { attempt: restartCount, ended: state?.terminated }]
 }
 
+export interface Adoptions {
+  /** The pod was on the node before this machine began. */
+  foundPod(pod: Pod): void
+  /** Takes it over, once, if it had run. */
+  adopt(uid: string): Promise<void>
+  forget(uid: string): void
+}
+
+export interface AdoptionOptions {
+  readonly clock: Pick<Clock, 'now'>
+  readonly configOf: ContainerStarter['configOf']
+  /** Undefined where containers outlive the process. */
+  readonly adopt: ((pod: AdoptedPod) => void) | undefined
+  readonly adopted: (pod: Pod) => Promise<void>
+}
+
+export function createAdoptions({ clock, configOf, adopt, adopted }: AdoptionOptions): Adoptions {
+  /** By uid, as they were when this machine began. */
+  const waiting = new Map<string, Pod>()
+  return {
+    foundPod(pod) {
+      if (adopt !== undefined && hasRun(pod)) waiting.set(uidOf(pod), pod)
+    },
+    async adopt(uid) {
+      const pod = waiting.get(uid)
+      if (pod === undefined) return
+      const status: RuntimePodStatus = {
+        uid,
+        ips: (pod.status?.podIPs ?? []).flatMap(({ ip }) => ip ?? []),
+        sandboxes: [],
+        containers: [],
+      }
+      const found = await adoptedPod(pod, clock.now(), (_, container, attempt) =>
+        configOf(pod, container, status, attempt)
+          // What it was made of may be gone by now; then nothing tells what its variables were.
+          .catch(() => configOf(pod, { ...container, env: [], envFrom: [] }, status, attempt)),
+      )
+      if (!waiting.delete(uid)) return
+      adopt?.(found)
+      await adopted(pod)
+    },
+    forget: (uid) => void waiting.delete(uid),
+  }
+}
+
 /** Some of its containers were started, and it has not ended. */
-export const hasRun = (pod: Pod): boolean =>
+const hasRun = (pod: Pod): boolean =>
   !isTerminalPhase(pod.status?.phase) && statusesOf(pod).some((status) => runsOf(status).length > 0)
 
-export async function adoptedPod(pod: Pod, now: number, configOf: ConfigOf): Promise<AdoptedPod> {
+async function adoptedPod(pod: Pod, now: number, configOf: ConfigOf): Promise<AdoptedPod> {
   const { initContainers = [], containers, ephemeralContainers = [] } = specOf(pod)
   const specs = new Map(
     ([...initContainers, ...containers, ...ephemeralContainers] as readonly Container[]).map((one) => [one.name, one]),

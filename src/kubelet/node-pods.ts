@@ -11,15 +11,14 @@ import type { Client } from '../client/client.ts'
 import type { Correlation } from '../client/event-correlation.ts'
 import { createEventRecorder, USUAL_LIMITS } from '../client/events.ts'
 import { createActiveDeadlines } from './active-deadline.ts'
-import { adoptedPod, hasRun } from './adopted-pod.ts'
+import { createPodAdmission } from './admit-pods.ts'
+import { createAdoptions } from './adopted-pod.ts'
 import { createReferences } from './configmaps-and-secrets.ts'
 import { collectContainers } from './container-gc.ts'
-import { createWaitingForDevices } from './device-plugins/waiting-for-devices.ts'
 import { createDeviceClaims } from './dra/device-claims.ts'
 import { createEvictedPods } from './eviction/evicted-pods.ts'
 import { createEvictionManager, type EvictionOptions } from './eviction/eviction-manager.ts'
 import type { Pressure } from './eviction/observations.ts'
-import { isCritical } from './eviction/ranking.ts'
 import { createHeldForPods } from './held-for-pods.ts'
 import { createImages } from './images/pull-policy-and-back-off.ts'
 import { createKiller } from './kill-pod.ts'
@@ -29,7 +28,7 @@ import { createNodeEvents } from './node-events.ts'
 import { removeOrphans } from './orphaned-pods.ts'
 import { createPleg } from './pleg.ts'
 import { isTerminalPhase, namespaceOf, type Pod, reachOf, specOf, uidOf } from './pod.ts'
-import { type AdmissionRefusal, admissionRefusal, createAllocations, groupsPolicyRefusal } from './pod-admission.ts'
+import { type AdmissionRefusal, createAllocations } from './pod-admission.ts'
 import { createPodCache, type RuntimePodStatus } from './pod-cache.ts'
 import { createPodCertificates } from './pod-certificates.ts'
 import type { PodConfigHandler, PodOperation } from './pod-config.ts'
@@ -37,7 +36,6 @@ import { createPodEvents } from './pod-events.ts'
 import { createPodManager, type PodManager } from './pod-manager.ts'
 import { createPodResizes } from './pod-resize.ts'
 import { createPodWorkers, type PodWorkers } from './pod-workers.ts'
-import { createPreemption } from './preemption.ts'
 import { createProbeManager } from './probes/probe-manager.ts'
 import type { ContainerRuntime } from './runtimes/runtime.ts'
 import type { AdoptedPod } from './runtimes/simulated/manner.ts'
@@ -48,7 +46,6 @@ import { createStatusManager } from './status-manager.ts'
 import { type SyncParts, syncPod } from './sync-pod.ts'
 import { syncTerminatedPod } from './sync-terminated-pod.ts'
 import { syncTerminatingPod } from './sync-terminating-pod.ts'
-import { sysctlRefusal } from './sysctls.ts'
 import { createStartFailures } from './waiting-reasons.ts'
 import { createWorkerPhases } from './worker-phases.ts'
 
@@ -195,18 +192,6 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       for (const uid of uids) sync(uid)
     },
   })
-  const waitingForDevices = held.add(
-    createWaitingForDevices({
-      devices,
-      pod(uid) {
-        const pod = pods.get(uid)
-        return pod && resizes.accept(pod)
-      },
-      signal,
-      start: (pod) => workers.update({ pod, type: 'create' }),
-      reject,
-    }),
-  )
   const deviceClaims = createDeviceClaims(client, machine?.preparedClaims)
   const starter = held.add(
     createContainerStarter({
@@ -275,45 +260,32 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     runtime,
     phases,
     async syncPod(pod, abort) {
-      await adopt(uidOf(pod))
+      await adoptions.adopt(uidOf(pod))
       return syncPod(parts, pod, abort)
     },
     async syncTerminatingPod(pod, grace) {
-      await adopt(uidOf(pod))
+      await adoptions.adopt(uidOf(pod))
       return syncTerminatingPod(parts, pod, grace)
     },
     async syncTerminatedPod(pod) {
-      release(uidOf(pod))
+      admission.release(uidOf(pod))
       await syncTerminatedPod(parts, pod)
     },
     shorten: killer.shorten,
     forget,
   })
 
-  /** By uid: pods that ran before this machine began, as they were then. */
-  const before = new Map<string, Pod>()
-  held.add({ forget: (uid) => void before.delete(uid) })
-
-  async function adopt(uid: string): Promise<void> {
-    const pod = before.get(uid)
-    if (pod === undefined) return
-    const status: RuntimePodStatus = {
-      uid,
-      ips: (pod.status?.podIPs ?? []).flatMap(({ ip }) => ip ?? []),
-      sandboxes: [],
-      containers: [],
-    }
-    const adopted = await adoptedPod(pod, clock.now(), (_, container, attempt) =>
-      starter
-        .configOf(pod, container, status, attempt)
-        // What it was made of may be gone by now; then nothing tells what its variables were.
-        .catch(() => starter.configOf(pod, { ...container, env: [], envFrom: [] }, status, attempt)),
-    )
-    if (!before.delete(uid)) return
-    options.adopt?.(adopted)
-    volumes.inherit(pod)
-    await pleg.relistPod(uid)
-  }
+  const adoptions = held.add(
+    createAdoptions({
+      clock,
+      configOf: starter.configOf,
+      adopt: options.adopt,
+      async adopted(pod) {
+        volumes.inherit(pod)
+        await pleg.relistPod(uidOf(pod))
+      },
+    }),
+  )
 
   const eviction =
     options.eviction === undefined
@@ -358,17 +330,6 @@ export function createNodePods(options: NodePodsOptions): NodePods {
           },
         })
 
-  /** What the pod had of the node is free for others, which may have waited for it. */
-  function release(uid: string): void {
-    devices?.forget(uid)
-    if (!allocations.has(uid)) return
-    allocations.remove(uid)
-    for (const waiting of resizes.waiting()) {
-      const pod = pods.get(waiting)
-      if (pod !== undefined) workers.update({ pod: resizes.accept(pod), type: 'sync' })
-    }
-  }
-
   /** Object, worker and all that was held for the pod are gone. */
   function forget(uid: string): void {
     const failed = (error: unknown) => {
@@ -380,59 +341,37 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       .then(() => machine?.remove(uid))
       .catch(failed)
     held.forget(uid)
-    release(uid)
+    admission.release(uid)
     // One of the same uid or name may wait for it.
     if (staticPods.isStatic(uid)) void removed.then(() => staticPods.forget(uid))
   }
 
-  const preemption = held.add(
-    createPreemption({
+  const admission = held.add(
+    createPodAdmission({
       clock,
       signal,
-      candidates: () => [...pods.list()].filter((pod) => allocations.has(uidOf(pod))),
+      pods,
       isStatic: (uid) => staticPods.isStatic(uid),
-      // What the others have is the pod's from now on.
-      reserve: (pod) => allocations.add(resizes.accept(pod)),
-      end(pod, failure) {
+      node: () => options.node() ?? options.ownNode(),
+      allocatable,
+      allocations,
+      resizes,
+      machine,
+      allowedUnsafeSysctls: options.allowedUnsafeSysctls,
+      stateRefusal: (pod) => shutdown?.refusal() ?? eviction?.refusal(pod),
+      start: (pod) => workers.update({ pod, type: 'create' }),
+      sync: (pod) => workers.update({ pod, type: 'sync' }),
+      refused,
+      preempt(pod, failure) {
         evicted.add(uidOf(pod), failure)
         events.warning(pod, failure.reason, failure.message)
         workers.update({ pod: resizes.accept(pod), type: 'kill' })
       },
       hasEnded: (uid) => !phases.couldHaveRunningContainers(uid),
-      begin(uid) {
-        const pod = pods.get(uid)
-        if (pod !== undefined) admit(pod)
-      },
     }),
   )
 
-  function add(pod: Pod): void {
-    const known = pod.metadata.deletionTimestamp !== undefined || pod.status?.startTime !== undefined
-    let refusal = known
-      ? undefined
-      : (shutdown?.refusal() ??
-        eviction?.refusal(pod) ??
-        sysctlRefusal(pod, options.allowedUnsafeSysctls) ??
-        groupsPolicyRefusal(pod, machine?.knowsStrictGroups() !== false) ??
-        devices?.reserve(pod))
-    if (!known && refusal === undefined) {
-      const own = admissionRefusal(pod, options.node() ?? options.ownNode(), allocatable, allocations, devices?.offers)
-      const shortages = isCritical(pod, (uid) => staticPods.isStatic(uid)) ? own?.shortages : undefined
-      refusal = shortages === undefined ? own : preemption.makeRoom(pod, shortages)
-    }
-    if (preemption.isUnderWay(uidOf(pod))) return
-    if (refusal === undefined) admit(pod)
-    else reject(pod, refusal)
-  }
-
-  function admit(pod: Pod): void {
-    const own = resizes.accept(pod)
-    if (!isTerminalPhase(pod.status?.phase)) allocations.add(own)
-    waitingForDevices.begin(own)
-  }
-
-  function reject(pod: Pod, { reason, message }: AdmissionRefusal): void {
-    release(uidOf(pod))
+  function refused(pod: Pod, { reason, message }: AdmissionRefusal): void {
     events.warning(pod, reason, message)
     const { generation } = pod.metadata
     statuses.set(pod, {
@@ -451,7 +390,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   }
 
   function handleOwn(operation: PodOperation, pod: Pod, observed: Pod): void {
-    if (preemption.isUnderWay(uidOf(pod)) || waitingForDevices.has(uidOf(pod))) {
+    if (admission.isPending(uidOf(pod))) {
       if (operation === 'REMOVE') {
         pods.delete(uidOf(pod))
         forget(uidOf(pod))
@@ -463,9 +402,9 @@ export function createNodePods(options: NodePodsOptions): NodePods {
         pods.set(pod)
         if (!podsSeen) {
           probes.inherit(pod)
-          if (options.adopt !== undefined && hasRun(pod)) before.set(uidOf(pod), pod)
+          adoptions.foundPod(pod)
         }
-        add(pod)
+        admission.add(pod)
         break
       case 'UPDATE':
       case 'DELETE':

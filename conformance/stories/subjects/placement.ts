@@ -1,4 +1,4 @@
-/** The scheduler, in several turns: who makes room for which, what comes after what, where volumes are. */
+/** The scheduler, in several turns: which pod makes room for which, what comes after what, where volumes are. */
 import type { Fields } from '../../../src/api/object.ts'
 import {
   anti,
