@@ -62,10 +62,19 @@ test('what is not measured is not found, other verbs are not allowed, selectors 
     metrics.list({ labelSelector: 'a in (' }),
     (error) => error instanceof StatusError && error.code === 400,
   )
-  const { items } = await metrics.list({ fieldSelector: 'metadata.name=q' })
+  const pods = cluster.client.core.pods('default')
+  for (const name of ['measured', 'other'])
+    await pods.create({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name },
+      spec: { containers: [{ name: 'c', image: 'nginx' }] },
+    })
+  await cluster.clock.advance('1s')
+  const { items } = await metrics.list({ fieldSelector: 'metadata.name=measured' })
   assert.deepEqual(
     items.map(({ metadata }) => metadata.name),
-    ['q'],
+    ['measured'],
   )
 })
 
