@@ -41,7 +41,7 @@ export interface ScaleOptions {
 
 /** What is idle is looked at for this long, after what the work before left behind has been done. */
 const IDLE_SECONDS = 10
-const SETTLE_MS = 12_000
+const SETTLE_MS = 20_000
 
 /** @throws Error for a text that is no list of NODESxPODS */
 export function sizesOf(text: string): Size[] {

@@ -19,8 +19,11 @@ export interface CollectedProcess {
 const LOOK_MS = 1000
 /** Less than this share of one processor is rest: a thousand simulated nodes that renew their Leases take a tenth of one. */
 const REST = 0.35
-/** So many looks in a row. */
-const RESTING_LOOKS = 3
+/**
+ * So many looks in a row: a pause between two pieces of work is none. The first requests after a collection pay for it, since what is
+ * new is collected in small pieces until V8 has given it room again.
+ */
+const RESTING_LOOKS = 10
 /** What is less is not worth a collection. */
 const LEAST_GROWTH = 32 * 2 ** 20
 /** Of what the last collection left. */
@@ -36,7 +39,7 @@ export function collectWhenQuiet(clock: Clock, process: CollectedProcess = thisP
   let timer: Timer | undefined
   let processor = process.processorSeconds()
   let restingLooks = 0
-  let left = 0
+  let left = process.used()
   let collectedAt = Number.NEGATIVE_INFINITY
 
   const isDue = () =>
