@@ -3,6 +3,9 @@ import { InvalidArgumentError, Option } from 'commander'
 import type { ClusterOptions } from '../cluster/cluster-options.ts'
 import { durationArgument } from './eviction-flags.ts'
 
+type ShutdownFlags = NonNullable<ClusterOptions['shutdown']>
+type ShutdownGroups = NonNullable<ShutdownFlags['shutdownGracePeriodByPodPriority']>
+
 export interface NodeFlags {
   readonly podManifestPath?: string
   readonly manifestUrl?: string
@@ -12,6 +15,9 @@ export interface NodeFlags {
   readonly minimumImageTtlDuration?: number
   readonly imageMaximumGcAge?: number
   readonly allowedUnsafeSysctls?: readonly string[]
+  readonly shutdownGracePeriod?: number
+  readonly shutdownGracePeriodCriticalPods?: number
+  readonly shutdownGracePeriodByPodPriority?: ShutdownGroups
 }
 
 export const nodeFlags = (): readonly Option[] => [
@@ -41,12 +47,24 @@ export const nodeFlags = (): readonly Option[] => [
     '--allowed-unsafe-sysctls <list>',
     'sysctls that pods may set beside the safe ones, as kernel.msg*,net.core.somaxconn (default: none)',
   ).argParser((text: string, before: readonly string[] = []) => [...before, ...text.split(',')]),
+  new Option(
+    '--shutdown-grace-period <duration>',
+    "how long the machine's shutdown waits for pods to end, by logind (default: 0s, which is not at all)",
+  ).argParser(durationArgument),
+  new Option(
+    '--shutdown-grace-period-critical-pods <duration>',
+    'what of that is for the critical pods alone, at its end (default: 0s)',
+  ).argParser(durationArgument),
+  new Option(
+    '--shutdown-grace-period-by-pod-priority <list>',
+    'instead of both: seconds for the pods of each priority and above, as 0=60,100000=20',
+  ).argParser(shutdownGroups),
 ]
 
 /** @throws Error for what cannot be read */
 export function nodeSettingsOf(
   flags: NodeFlags,
-): Pick<ClusterOptions, 'podManifestPath' | 'manifestUrl' | 'imageGc' | 'allowedUnsafeSysctls'> {
+): Pick<ClusterOptions, 'podManifestPath' | 'manifestUrl' | 'imageGc' | 'allowedUnsafeSysctls' | 'shutdown'> {
   const { podManifestPath, manifestUrl: url, manifestUrlHeader: headers = [] } = flags
   const imageGc = {
     ...(flags.imageGcHighThreshold === undefined ? {} : { imageGCHighThresholdPercent: flags.imageGcHighThreshold }),
@@ -54,13 +72,31 @@ export function nodeSettingsOf(
     ...(flags.minimumImageTtlDuration === undefined ? {} : { imageMinimumGCAgeMs: flags.minimumImageTtlDuration }),
     ...(flags.imageMaximumGcAge === undefined ? {} : { imageMaximumGCAgeMs: flags.imageMaximumGcAge }),
   }
+  const { shutdownGracePeriod: whole, shutdownGracePeriodCriticalPods: critical } = flags
+  const { shutdownGracePeriodByPodPriority } = flags
+  const shutdown = {
+    ...(whole === undefined ? {} : { shutdownGracePeriodMs: whole }),
+    ...(critical === undefined ? {} : { shutdownGracePeriodCriticalPodsMs: critical }),
+    ...(shutdownGracePeriodByPodPriority === undefined ? {} : { shutdownGracePeriodByPodPriority }),
+  }
   if (url === undefined && headers.length > 0) throw new Error('--manifest-url-header needs --manifest-url')
   return {
     ...(podManifestPath === undefined ? {} : { podManifestPath }),
     ...(url === undefined ? {} : { manifestUrl: { url, headers } }),
     ...(Object.keys(imageGc).length === 0 ? {} : { imageGc }),
     ...(flags.allowedUnsafeSysctls === undefined ? {} : { allowedUnsafeSysctls: flags.allowedUnsafeSysctls }),
+    ...(Object.keys(shutdown).length === 0 ? {} : { shutdown }),
   }
+}
+
+function shutdownGroups(text: string, before: ShutdownGroups = []): ShutdownGroups {
+  const groups = text.split(',').map((pair) => {
+    const [, priority, seconds] = /^(-?\d{1,10})=(\d{1,9})$/.exec(pair) ?? []
+    if (priority === undefined || seconds === undefined || Math.abs(Number(priority)) > 2 ** 31 - 1)
+      throw new InvalidArgumentError('it is no list of priorities and seconds such as 0=60,100000=20.')
+    return { priority: Number(priority), seconds: Number(seconds) }
+  })
+  return [...before, ...groups]
 }
 
 function percent(text: string): number {

@@ -22,6 +22,7 @@ import { evictionConfig } from '../kubelet/eviction/thresholds.ts'
 import { imageGcPolicy } from '../kubelet/images/image-gc.ts'
 import { type NodeSettings, nodeSettings } from '../kubelet/node-settings.ts'
 import { checkRealRanges, simulatedNetwork } from '../kubelet/pod-addresses.ts'
+import { shutdownGroupsOf } from '../kubelet/shutdown/shutdown-groups.ts'
 import { checkManifestUrl } from '../kubelet/static-pods/manifest-url.ts'
 import { checkUnsafeSysctls } from '../kubelet/sysctls.ts'
 import { memoryOf } from '../storage/image.ts'
@@ -354,13 +355,17 @@ function checkSettings({
   manifestUrl,
   containerRuntime,
   allowedUnsafeSysctls = [],
+  shutdown,
 }: ClusterOptions): void {
   if (eviction !== undefined && containerRuntime !== 'cri')
     throw new StartError('simulated nodes evict no pods: --eviction-… needs --runtime cri')
   if (imageGc !== undefined && containerRuntime !== 'cri')
     throw new StartError('simulated nodes have no images that take space: --image-… needs --runtime cri')
+  if (shutdown !== undefined && containerRuntime !== 'cri')
+    throw new StartError('no machine goes down under simulated nodes: --shutdown-grace-period… needs --runtime cri')
   fromFlags(() => evictionConfig(eviction))
   fromFlags(() => imageGcPolicy(imageGc))
+  fromFlags(() => shutdownGroupsOf(shutdown ?? {}))
   fromFlags(() => checkUnsafeSysctls(allowedUnsafeSysctls))
   if (manifestUrl !== undefined) fromFlags(() => checkManifestUrl(manifestUrl))
 }

@@ -175,6 +175,7 @@ export async function startNode(
   own: NodeSettings,
 ): Promise<RealNode> {
   const { startRealNode } = await import('../kubelet/machine/real-node.ts')
+  const { guestOverride } = await import('../kubelet/shutdown/logind.ts')
   try {
     const certificate = (hosts: readonly string[]) => {
       const commonName = `system:node:${prepared.nodeName}`
@@ -190,6 +191,7 @@ export async function startNode(
     return await startRealNode({
       ...own,
       ...{ runtime, client, signal, prepared, dnsServers, certificate, keepCertificate },
+      logindOverride: guestOverride(prepared.cluster),
     })
   } catch (cause) {
     throw new StartError(`the node cannot start: ${messageOf(cause)}`, { cause })

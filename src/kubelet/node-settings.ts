@@ -5,7 +5,7 @@ import type { LogRotation } from './logs/rotate-log.ts'
 import type { MachineOptions } from './machine/machine.ts'
 import type { NodeDescription } from './node-status.ts'
 import type { KubeletServerOptions } from './server/server.ts'
-import type { ShutdownGroup } from './shutdown/shutdown-groups.ts'
+import type { ShutdownFlags, ShutdownGroup } from './shutdown/shutdown-groups.ts'
 import type { ManifestUrl } from './static-pods/manifest-url.ts'
 
 export interface NodeSettings {
@@ -19,6 +19,8 @@ export interface NodeSettings {
   readonly imageGc?: Partial<ImageGcPolicy>
   /** Sysctls that pods may set beside the safe ones: names, or their beginnings and a star. Default: none. */
   readonly allowedUnsafeSysctls?: readonly string[]
+  /** What pods have to end when the machine goes down. Default: nothing. */
+  readonly shutdown?: ShutdownFlags
 }
 
 /** What else a kubelet that is a process of its own is told. What is not said is as with the kubelet. */
@@ -32,7 +34,7 @@ export interface KubeletSettings extends Pick<NodeSettings, 'allowedUnsafeSysctl
   readonly statusReportMs?: number
   /** The longest time before a container that ended is started again. */
   readonly longestBackOffMs?: number
-  /** What pods have to end, by their priority, when the machine goes down (shutdownGracePeriod and its like). Default: none. */
+  /** What pods have to end, by their priority, when the machine goes down. Default: none. */
   readonly shutdownGroups?: readonly ShutdownGroup[]
 }
 
@@ -95,6 +97,7 @@ export function nodeSettings({
   eviction,
   imageGc,
   allowedUnsafeSysctls,
+  shutdown,
 }: NodeSettings): NodeSettings {
   return {
     ...(podManifestPath === undefined ? {} : { podManifestPath }),
@@ -102,5 +105,6 @@ export function nodeSettings({
     ...(eviction === undefined ? {} : { eviction }),
     ...(imageGc === undefined ? {} : { imageGc }),
     ...(allowedUnsafeSysctls === undefined ? {} : { allowedUnsafeSysctls }),
+    ...(shutdown === undefined ? {} : { shutdown }),
   }
 }

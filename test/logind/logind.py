@@ -2,15 +2,16 @@
 usage: logind.py SOCKET DIRECTORY OVERRIDE [stranger]
 
 What it is asked it writes into DIRECTORY/calls, a line each. SIGUSR1 begins a shutdown, SIGUSR2 takes it back. It waits for those that hold
-locks as many seconds as DIRECTORY/delay says (5), after KillUnit as many as the file OVERRIDE says, unless there is a DIRECTORY/deaf. Where
+locks as many seconds as DIRECTORY/delay says (5), after KillUnit as many as the last file beside OVERRIDE says, unless there is a DIRECTORY/deaf. Where
 there is a DIRECTORY/refuses it gives no lock. A stranger has no name on the bus: its signals go to whoever asked the other last."""
-import array, json, os, re, select, signal, socket, struct, sys
+import array, glob, json, os, re, select, signal, socket, struct, sys
 
 path, directory, override = sys.argv[1:4]
 is_stranger = sys.argv[4:] == ['stranger']
 has = lambda name: os.path.exists(os.path.join(directory, name))
 text = lambda name: open(os.path.join(directory, name)).read()
-delay = (int(text('delay')) if has('delay') else 5) * 1_000_000
+usual = (int(text('delay')) if has('delay') else 5) * 1_000_000
+delay = usual
 inhibitors = []  # (what, who, why, mode, uid, pid), the end that is read
 
 def align(buf, n):
@@ -127,8 +128,10 @@ def handle(kind, number, fields, args):
     elif member == 'Get': reply(number, sender, 'v', [('t', delay)])
     elif member == 'KillUnit':
         if not has('deaf'):
-            found = re.search(r'^InhibitDelayMaxSec=(\d+)', open(override).read(), re.M)
-            if found: delay = int(found[1]) * 1_000_000
+            delay = usual
+            for file in sorted(glob.glob(os.path.join(os.path.dirname(override), '*.conf'))):
+                found = re.search(r'^InhibitDelayMaxSec=(\d+)', open(file).read(), re.M)
+                if found: delay = int(found[1]) * 1_000_000
         reply(number, sender)
     else: message(3, {4: ('s', 'org.freedesktop.DBus.Error.UnknownMethod'), 5: ('u', number), 6: ('s', sender)}, 's', ['no ' + member])
 

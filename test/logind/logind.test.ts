@@ -1,13 +1,13 @@
 /** How a kubelet speaks with logind, over a real message bus; what it asks is what a kubelet v1.37.1 asked on 2026-11-26, and which locks there are. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { Clock } from '../../src/base/clock.ts'
 import { liveRuntime } from '../../src/base/live-runtime.ts'
-import { connectLogind, type LogindHandlers } from '../../src/kubelet/shutdown/logind.ts'
+import { connectLogind, type LogindHandlers, withdrawDelay } from '../../src/kubelet/shutdown/logind.ts'
 import { lacks } from '../machine.ts'
 import { type LogindStandIn, startLogind } from './stand-in.ts'
 
@@ -38,6 +38,18 @@ const until = async (what: string, look: () => boolean) => {
 }
 
 describe('logind', { skip: lacks.messageBus() }, () => {
+  test('waits as long as before once the file is withdrawn', () =>
+    stage(async (logind) => {
+      const { address, override } = logind
+      const connected = await connect(logind)
+      await connected.askForDelay(35)
+      assert.equal(await connected.longestDelayMs(), 35_000)
+      await withdrawDelay(override, { clock, address })
+      assert.equal(existsSync(override), false)
+      assert.equal(await connected.longestDelayMs(), 5000)
+      connected.close()
+    }))
+
   test('is asked how long it waits, told to wait longer, and asked for a lock that holds until it is released', () =>
     stage(async (logind) => {
       const heard: boolean[] = []

@@ -19,6 +19,7 @@ import { SOCKET, startContainerd } from '../../kubelet/machine/own-containerd.ts
 import { awaitPodRanges } from '../../kubelet/machine/real-machine.ts'
 import { prepareNode, type RealNode, startRealNode } from '../../kubelet/machine/real-node.ts'
 import { system } from '../../kubelet/machine/system.ts'
+import { guestOverride } from '../../kubelet/shutdown/logind.ts'
 import type { KeyAndCertificate } from '../certificate.ts'
 import { StartError } from '../errors.ts'
 import { startTraffic } from '../node-traffic.ts'
@@ -124,6 +125,7 @@ function createNode(task: NodeTask): { readonly started: Promise<void>; stop(): 
       dnsServers,
       ids,
       certificate,
+      logindOverride: guestOverride(prepared.cluster),
     })
   }
 
@@ -145,7 +147,7 @@ function createNode(task: NodeTask): { readonly started: Promise<void>; stop(): 
 }
 
 /** What is mounted and set here is seen by this node alone. @throws Error */
-function enterMachine({ nodeName, families, resolvConf, directories }: NodeTask): void {
+function enterMachine({ nodeName, families, resolvConf, directories, settings }: NodeTask): void {
   system('mount', ['--make-rshared', '/'])
   writeFileSync('/proc/sys/kernel/hostname', nodeName)
   for (const [name, at] of [
@@ -157,11 +159,21 @@ function enterMachine({ nodeName, families, resolvConf, directories }: NodeTask)
     if (existsSync(at)) system('mount', ['--bind', own, at])
   }
   bindResolvConf(resolvConf, directories.node, directories.run)
-  system('mount', ['--bind', directories.run, '/run'])
+  if (settings.shutdown !== undefined) showMessageBus(directories.run)
+  system('mount', ['--rbind', directories.run, '/run'])
   takeLink(
     families.map(({ address }) => address),
     families.map(({ gateway }) => gateway),
   )
+}
+
+/** The machine's, by which it tells that it goes down, below the node's own /run too. Nothing of it can be removed from there. */
+function showMessageBus(run: string): void {
+  const [bus, within] = ['/run/dbus', join(run, 'dbus')]
+  if (!existsSync(bus)) return
+  mkdirSync(within, { recursive: true })
+  system('mount', ['--bind', bus, within])
+  system('mount', ['-o', 'remount,bind,ro', within])
 }
 
 /** Where it is a link into /run, as systemd makes it, it leads to a file of the node's own /run. */

@@ -46,6 +46,7 @@ import { HEALTHZ, type HealthzAddress, serveHealthz } from '../server/own-health
 import { type KubeletServerOptions, type ServerTls, serveReadOnly, startKubeletServer } from '../server/server.ts'
 import { claimStats } from '../server/volume-stats.ts'
 import { shutdownByLogind } from '../shutdown/by-logind.ts'
+import { shutdownGroupsOf } from '../shutdown/shutdown-groups.ts'
 import { type ManifestPeriods, manifestSources } from '../static-pods/manifest-sources.ts'
 import { createCgroups } from './cgroups.ts'
 import { machineMeasurements } from './eviction-measurements.ts'
@@ -109,6 +110,8 @@ export interface RealNodeOptions extends NodeSettings, KubeletSettings, RealKube
   readonly healthz?: HealthzAddress
   /** Default: cluster.local. */
   readonly clusterDomain?: string
+  /** The file by which logind is asked to wait for the pods' end. Default: a kubelet's own, which stays. */
+  readonly logindOverride?: string
   /** How many pods the node takes. Default: 110. */
   readonly maxPods?: number
   /** How often manifests of static pods are looked at. */
@@ -339,7 +342,12 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     describe,
     allocatable,
     ...kubeletSettings(options),
-    ...shutdownByLogind(runtime, options.shutdownGroups, join(directory, 'graceful_node_shutdown_state')),
+    ...shutdownByLogind(
+      runtime,
+      options.shutdownGroups ?? shutdownGroupsOf(options.shutdown ?? {}),
+      join(directory, 'graceful_node_shutdown_state'),
+      options.logindOverride,
+    ),
     ...(containerRuntime.real === undefined ? {} : { eviction: evictionBy(containerRuntime.real) }),
     staticPods: manifestSources(runtime, nodeName, options, options.manifestPeriods),
   })

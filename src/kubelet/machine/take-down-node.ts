@@ -7,6 +7,7 @@ import type { Runtime } from '../../base/runtime.ts'
 import { removeLabelledImages } from '../images/containerd-store.ts'
 import { connect } from '../runtimes/cri/connection.ts'
 import { createCriRuntime } from '../runtimes/cri/cri-runtime.ts'
+import { guestOverride, withdrawDelay } from '../shutdown/logind.ts'
 import { createCgroups } from './cgroups.ts'
 import { mountedBelow, unmountBelow } from './mounts.ts'
 import { MADE_BY_SKIFF, readRecord } from './node-record.ts'
@@ -71,6 +72,8 @@ export async function takeDownNode(runtime: Runtime, directory: string): Promise
       }
     })
     await attempt(() => removeNetwork(record))
+    const override = guestOverride(cluster)
+    if (existsSync(override)) await attempt(() => withdrawDelay(override, { clock: runtime.machineClock }))
     if (sandboxImage !== undefined)
       await attempt(() => removeLabelledImages(runtime, endpoint, [MADE_BY_SKIFF, cluster]))
   } finally {

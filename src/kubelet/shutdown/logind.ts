@@ -2,7 +2,7 @@
  * systemd-logind, as a kubelet uses it (its D-Bus interface org.freedesktop.login1.Manager): the holder of a delay lock is told that the machine
  * goes down, and is given some time before it does.
  */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Clock, sleep } from '../../base/clock.ts'
 import { type BusOptions, connectBus, holdReply, SYSTEM_BUS, toBus } from './bus.ts'
@@ -45,6 +45,8 @@ const LOGIND = 'org.freedesktop.login1'
 const PATH = '/org/freedesktop/login1'
 const MANAGER = 'org.freedesktop.login1.Manager'
 const OVERRIDE = '/etc/systemd/logind.conf.d/99-kubelet.conf'
+/** Of a node that is a guest on its machine: it is gone when the machine starts anew, and with the node (`withdrawDelay`). */
+export const guestOverride = (cluster: string): string => `/run/systemd/logind.conf.d/99-skiff-${cluster}.conf`
 /** In the words of a kubelet, which `systemd-inhibit --list` shows. */
 const WHO = 'kubelet'
 const WHY = 'Kubelet needs time to handle node shutdown'
@@ -52,10 +54,32 @@ const SIGHUP = 1
 const LOCK_POLL_MS = 50
 const LOCK_POLLS = 100
 
+const systemBus = () => process.env['DBUS_SYSTEM_BUS_ADDRESS'] ?? SYSTEM_BUS
+
+/** Has logind read its configuration. */
+const READ_ANEW = {
+  destination: 'org.freedesktop.systemd1',
+  path: '/org/freedesktop/systemd1',
+  interface: 'org.freedesktop.systemd1.Manager',
+  member: 'KillUnit',
+  signature: 'ssi',
+  body: ['systemd-logind.service', 'all', SIGHUP],
+}
+
+/** logind waits as long as it did before it was asked by way of this file. @throws Error when it cannot be told */
+export async function withdrawDelay(override: string, { clock, address = systemBus() }: LogindOptions): Promise<void> {
+  rmSync(override)
+  const bus = await connectBus({ clock, address, signal: () => {}, lost: () => {} })
+  try {
+    await bus.call(READ_ANEW)
+  } finally {
+    bus.close()
+  }
+}
+
 /** @throws Error when there is no message bus */
 export async function connectLogind(handlers: LogindHandlers, options: LogindOptions): Promise<Logind> {
-  const address = options.address ?? process.env['DBUS_SYSTEM_BUS_ADDRESS'] ?? SYSTEM_BUS
-  const { clock, override = OVERRIDE } = options
+  const { clock, address = systemBus(), override = OVERRIDE } = options
   /** The connection that has logind's name: any other may send a signal of its form. */
   let owner: BusValue | undefined
   /** Of this process, as the bus and logind see it: that may be from outside its namespace. */
@@ -113,14 +137,7 @@ export async function connectLogind(handlers: LogindHandlers, options: LogindOpt
     async askForDelay(seconds) {
       mkdirSync(dirname(override), { recursive: true, mode: 0o755 })
       writeFileSync(override, `# Kubelet logind override\n[Login]\nInhibitDelayMaxSec=${seconds}\n`, { mode: 0o644 })
-      await bus.call({
-        destination: 'org.freedesktop.systemd1',
-        path: '/org/freedesktop/systemd1',
-        interface: 'org.freedesktop.systemd1.Manager',
-        member: 'KillUnit',
-        signature: 'ssi',
-        body: ['systemd-logind.service', 'all', SIGHUP],
-      })
+      await bus.call(READ_ANEW)
     },
     async lock() {
       if (!(await comesToHold(false))) throw new Error('logind still tells of the lock that was released')

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Pod } from '../pod.ts'
-import { groupsOfPeriods, podsByGroup } from './shutdown-groups.ts'
+import { groupsOfPeriods, podsByGroup, shutdownGroupsOf } from './shutdown-groups.ts'
 import { shutdownRecord } from './shutdown-record.ts'
 
 const pod = (name: string, priority?: number): Pod =>
@@ -33,6 +33,23 @@ test('critical pods have the last part of the whole time, and no time is none', 
     { priority: 2_000_000_000, seconds: 5 },
   ])
   assert.deepEqual(groupsOfPeriods(0, 0), [])
+})
+
+test('what a kubelet does not take of the settings is refused', () => {
+  const own = [{ priority: 0, seconds: 60 }]
+  assert.deepEqual(shutdownGroupsOf({}), [])
+  assert.deepEqual(shutdownGroupsOf({ shutdownGracePeriodByPodPriority: own }), own)
+  assert.deepEqual(shutdownGroupsOf({ shutdownGracePeriodMs: 20_000, shutdownGracePeriodCriticalPodsMs: 5000 }), [
+    { priority: 0, seconds: 15 },
+    { priority: 2_000_000_000, seconds: 5 },
+  ])
+  for (const [flags, why] of [
+    [{ shutdownGracePeriodMs: 5000, shutdownGracePeriodCriticalPodsMs: 6000 }, /CriticalPods is longer than/],
+    [{ shutdownGracePeriodCriticalPodsMs: 6000 }, /CriticalPods is longer than/],
+    [{ shutdownGracePeriodMs: 999 }, /either zero or at least one second/],
+    [{ shutdownGracePeriodMs: 5000, shutdownGracePeriodByPodPriority: own }, /in place of shutdownGracePeriod/],
+  ] as const)
+    assert.throws(() => shutdownGroupsOf(flags), why)
 })
 
 test('the times of a shutdown are kept as a kubelet keeps them', () => {

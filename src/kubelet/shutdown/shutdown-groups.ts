@@ -7,6 +7,15 @@ export interface ShutdownGroup {
   readonly seconds: number
 }
 
+/** In a kubelet's words. */
+export interface ShutdownFlags {
+  readonly shutdownGracePeriodMs?: number
+  /** The last part of that. */
+  readonly shutdownGracePeriodCriticalPodsMs?: number
+  /** In place of both. */
+  readonly shutdownGracePeriodByPodPriority?: readonly ShutdownGroup[]
+}
+
 /** Of pods that the node itself cannot do without. */
 const CRITICAL = 2_000_000_000
 
@@ -18,6 +27,17 @@ export const groupsOfPeriods = (seconds: number, criticalSeconds: number): reado
         { priority: 0, seconds: Math.floor(seconds - criticalSeconds) },
         { priority: CRITICAL, seconds: Math.floor(criticalSeconds) },
       ]
+
+/** @throws Error for what a kubelet does not take */
+export function shutdownGroupsOf(flags: ShutdownFlags): readonly ShutdownGroup[] {
+  const { shutdownGracePeriodMs: all = 0, shutdownGracePeriodCriticalPodsMs: critical = 0 } = flags
+  const { shutdownGracePeriodByPodPriority: groups } = flags
+  if (critical > all) throw new Error('shutdownGracePeriodCriticalPods is longer than shutdownGracePeriod')
+  if (all > 0 && all < 1000) throw new Error('shutdownGracePeriod is either zero or at least one second')
+  if (all > 0 && groups !== undefined)
+    throw new Error('shutdownGracePeriodByPodPriority is said in place of shutdownGracePeriod, not beside it')
+  return groups ?? groupsOfPeriods(all / 1000, critical / 1000)
+}
 
 export const wholeSeconds = (groups: readonly ShutdownGroup[]): number =>
   groups.reduce((sum, { seconds }) => sum + seconds, 0)
