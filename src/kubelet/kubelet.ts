@@ -15,6 +15,7 @@ import { createNodeReporter } from './node-heartbeat.ts'
 import { createNodePods, type NodePods, type NodePodsOptions } from './node-pods.ts'
 import type { KubeletSettings } from './node-settings.ts'
 import { type NodeDescription, nodeObject } from './node-status.ts'
+import type { Pod } from './pod.ts'
 import { createPodAddresses, podCIDROf } from './pod-addresses.ts'
 import type { RuntimePodStatus } from './pod-cache.ts'
 import { watchPods } from './pod-config.ts'
@@ -75,6 +76,8 @@ export interface Kubelet {
   /** Nothing waits to be told to the API server. For tests. */
   readonly idle: boolean
   readonly pods: NodePods['pods']
+  /** Those of which something may run. */
+  activePods(): readonly Pod[]
   /** What the runtime last said of a pod. */
   runtimeStatus(uid: string): RuntimePodStatus
   /** The status that the pod has, told or not. */
@@ -204,6 +207,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
       get: (uid) => made?.pods.get(uid),
       list: () => made?.pods.list() ?? [],
     },
+    activePods: () => made?.activePods() ?? [],
     runtimeStatus: (uid) => nodePods().runtimeStatus(uid),
     podStatus: (uid) => made?.podStatus(uid),
     reportNode: reporter.report,

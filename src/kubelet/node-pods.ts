@@ -86,6 +86,8 @@ export interface NodePods {
   /** Nothing waits to be told to the API server. */
   readonly idle: boolean
   readonly pods: Pick<PodManager, 'get' | 'list'>
+  /** Those of which something may run. */
+  activePods(): readonly Pod[]
   readonly containerRuntime: ContainerRuntime
   /** What the node is short of. */
   readonly pressures: ReadonlySet<Pressure>
@@ -287,6 +289,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     }),
   )
 
+  const activePods = () => [...pods.list()].filter((pod) => phases.couldHaveRunningContainers(uidOf(pod)))
   const eviction =
     options.eviction === undefined
       ? undefined
@@ -300,10 +303,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
           },
           runtime,
           nodeName,
-          pods: () =>
-            [...pods.list()].filter(
-              (pod) => phases.couldHaveRunningContainers(uidOf(pod)) && evicted.failure(uidOf(pod)) === undefined,
-            ),
+          pods: () => activePods().filter((pod) => evicted.failure(uidOf(pod)) === undefined),
           isStatic: (uid) => staticPods.isStatic(uid),
           hasEnded: (uid) => !phases.couldHaveRunningContainers(uid),
           evict(pod, { message, annotations, isDisruption }, gracePeriodSeconds) {
@@ -322,7 +322,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
           nodeName,
           events: createNodeEvents(recorder, nodeName),
           changed: options.nodeChanged,
-          pods: () => [...pods.list()].filter((pod) => phases.couldHaveRunningContainers(uidOf(pod))),
+          pods: activePods,
           isFinished: (uid) => workers.isFinished(uid),
           end(pod, failure, gracePeriodSeconds) {
             evicted.add(uidOf(pod), failure)
@@ -448,6 +448,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       return statuses.idle
     },
     pods,
+    activePods,
     containerRuntime,
     get pressures() {
       return eviction?.pressures ?? NO_PRESSURES

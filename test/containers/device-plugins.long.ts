@@ -13,6 +13,7 @@ import { busyboxArchive, type ContainerMachine, startContainerMachine, until, wi
 const IMAGE = 'example.test/busybox:1'
 const RESOURCE = 'example.test/gadget'
 const standIn = fileURLToPath(new URL('../../src/kubelet/device-plugins/plugin-stand-in.ts', import.meta.url))
+const agent = fileURLToPath(new URL('../../src/kubelet/server/agent-stand-in.ts', import.meta.url))
 
 function pod(name: string, gadgets: number, spec: object = {}) {
   const container = {
@@ -43,6 +44,16 @@ describe('a device plugin', { skip: withoutContainers }, () => {
     until(`${name} is ready`, () => field('{.status.conditions[?(@.type=="Ready")].status}', 'pod', name) === 'True')
   const devices = (...lines: readonly string[]) =>
     writeFileSync(join(machine.directory, 'devices'), lines.map((line) => `${line}\n`).join(''))
+  /** What an agent on the machine is told. */
+  const told = (method: string, request: object = {}) => {
+    const socket = join(machine.dataDir, 'kubelet/skiff-1/pod-resources/kubelet.sock')
+    const service = ['podresources', 'v1.PodResourcesLister', method, JSON.stringify(request)]
+    const { stdout } = machine.run(process.execPath, agent, socket, ...service)
+    return stdout.startsWith('ERROR') ? stdout.trim() : JSON.parse(stdout)
+  }
+  const near = (id: string, ...nodes: readonly number[]) =>
+    nodes.map((ID) => ({ resource_name: RESOURCE, device_ids: [id], topology: { nodes: [{ ID }] } }))
+  const alone = (id: string) => ({ resource_name: RESOURCE, device_ids: [id], topology: null })
   const up = () => machine.skiff('up', '--runtime', 'cri', '--port', '0', '--detach')
 
   before(async () => {
@@ -68,7 +79,7 @@ describe('a device plugin', { skip: withoutContainers }, () => {
     await until('three', () => amounts() === '3,3')
     devices('d1 Unhealthy', 'd2', 'd3')
     await until('two of three', () => amounts() === '3,2')
-    devices('d1', 'd2', 'd3')
+    devices('d1', 'd2', 'd3 Healthy 0,1')
     await until('three again', () => amounts() === '3,3')
     await until('it was asked', () => asked.length === 3)
     assert.deepEqual(asked.toSorted(), ['GetDevicePluginOptions {}', 'ListAndWatch {}', 'registered {}'])
@@ -102,7 +113,32 @@ describe('a device plugin', { skip: withoutContainers }, () => {
     ])
     devices('d1', 'd2 Unhealthy', 'd3')
     await until('it is told', () => health().includes('"Unhealthy"'))
-    devices('d1', 'd2', 'd3')
+    devices('d1', 'd2', 'd3 Healthy 0,1')
+  })
+
+  test('an agent on the machine is told which devices a pod has, and which there are', () => {
+    const containers = [
+      { name: 'c', devices: [...near('d3', 0, 1), alone('d2')], cpu_ids: [], memory: [], dynamic_resources: [] },
+    ]
+    const two = { name: 'two', namespace: 'default', containers }
+    assert.deepEqual(told('Get', { pod_name: 'two', pod_namespace: 'default' }), { pod_resources: two })
+    const { pod_resources: listed } = told('List')
+    assert.deepEqual(
+      listed.filter(({ namespace }: { readonly namespace: string }) => namespace === 'default'),
+      [two],
+    )
+    const all = [alone('d1'), alone('d2'), ...near('d3', 0, 1)]
+    assert.deepEqual(told('GetAllocatableResources'), { devices: all, cpu_ids: [], memory: [] })
+    const missing = 'ERROR 2 pod three in namespace default not found'
+    assert.equal(told('Get', { pod_name: 'three', pod_namespace: 'default' }), missing)
+    const { stdout } = machine.run(
+      'stat',
+      '-c',
+      '%a %F',
+      join(machine.dataDir, 'kubelet/skiff-1/pod-resources'),
+      join(machine.dataDir, 'kubelet/skiff-1/pod-resources/kubelet.sock'),
+    )
+    assert.equal(stdout, '750 directory\n600 socket\n')
   })
 
   test('a pod that asks for more than is free is refused, before it begins', async () => {
@@ -138,6 +174,8 @@ describe('a device plugin', { skip: withoutContainers }, () => {
     assert.equal(status, 0, stderr)
     await until('the plugin has registered', () => asked.includes('registered {}') && amounts() === '3,3')
     assert.equal(field('{.status.phase} {.status.containerStatuses[0].restartCount}', 'pod', 'next'), 'Running 0')
+    const next = told('Get', { pod_name: 'next', pod_namespace: 'default' })
+    assert.deepEqual(next.pod_resources.containers[0].devices, [...near('d3', 0, 1), alone('d2')])
     machine.apply(pod('more', 2, { nodeName: 'skiff-1' }))
     await until('it is refused', () => field('{.status.message}', 'pod', 'more').includes('Requested: 2, Available: 1'))
   })

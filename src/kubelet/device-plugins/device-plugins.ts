@@ -13,6 +13,7 @@ import { oneByOne } from '../../base/one-by-one.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { type Container, type Pod, specOf, uidOf } from '../pod.ts'
 import type { AdmissionRefusal } from '../pod-admission.ts'
+import type { PluginDevice } from '../pod-resources/pod-resources.ts'
 import { type Connection, codeOf, connect } from '../runtimes/cri/connection.ts'
 import type { ContainerAllocation, GivenDevices, GivenDevicesFile } from './given-devices.ts'
 import { type PluginRegistration, servePluginRegistrations } from './plugin-registrar.ts'
@@ -34,6 +35,10 @@ export interface DevicePlugins {
   amounts(): { readonly capacity: Amounts; readonly allocatable: Amounts }
   /** Whether plugins offer it, or did. */
   offers(resource: string): boolean
+  /** What a container has. */
+  given(uid: string, container: string): readonly PluginDevice[]
+  /** What may be given to containers, given or not. */
+  allocatable(): readonly PluginDevice[]
   /** What pods that are no longer known have is free. */
   forgetUnknown(isKnown: (uid: string) => boolean): void
   listen(listener: DeviceListener): void
@@ -57,6 +62,7 @@ interface Options {
 interface Device {
   readonly ID: string
   readonly health: string
+  readonly topology?: { readonly nodes: readonly { readonly ID: number }[] } | null
 }
 interface Plugin {
   readonly socket: string
@@ -79,6 +85,9 @@ const refusal = (why: string): AdmissionRefusal => ({
   reason: UNEXPECTED,
   message: `Allocate failed due to ${why}, which is unexpected`,
 })
+
+const numaNodesOf = (device: Device | undefined): readonly number[] | undefined =>
+  device?.topology?.nodes.map(({ ID }) => ID)
 
 /** What a container asks for, in whole devices. */
 const wantsOf = ({ resources }: Container): readonly (readonly [resource: string, count: number])[] =>
@@ -190,7 +199,12 @@ export function createDevicePlugins(runtime: Runtime, file: GivenDevicesFile): D
         const [allocation] = answer.container_responses
         if (allocation === undefined)
           throw new Error(`no containers return in allocation response ${JSON.stringify(answer)}`)
-        given = [...given, { podUid: uidOf(pod), container: container.name, resource: name, ids, allocation }]
+        const near = ids.flatMap((id) => {
+          const nodes = numaNodesOf(resource.devices.get(id))
+          return nodes === undefined ? [] : [[id, nodes] as const]
+        })
+        const one = { podUid: uidOf(pod), container: container.name, resource: name, ids, allocation }
+        given = [...given, near.length === 0 ? one : { ...one, numaNodes: Object.fromEntries(near) }]
         keep()
         reusable.set(name, leaves ? [...new Set([...left, ...ids])] : left.filter((id) => !ids.includes(id)))
       }
@@ -316,6 +330,14 @@ export function createDevicePlugins(runtime: Runtime, file: GivenDevicesFile): D
       }
     },
     offers: (resource) => resources.has(resource),
+    given: (uid, container) =>
+      ofContainer(uid, container).flatMap(({ resource, ids, numaNodes }) =>
+        ids.map((id) => ({ resource, id, numaNodes: numaNodes?.[id] })),
+      ),
+    allocatable: () =>
+      [...resources].flatMap(([name, resource]) =>
+        healthyOf(resource).map((id) => ({ resource: name, id, numaNodes: numaNodesOf(resource.devices.get(id)) })),
+      ),
     forgetUnknown(isKnown) {
       for (const { podUid } of given) if (!isKnown(podUid)) forget(podUid)
     },

@@ -27,6 +27,8 @@ export interface GivenDevices {
   readonly container: string
   readonly resource: string
   readonly ids: readonly string[]
+  /** By id: the nodes of memory that it was near to, where its plugin said so. */
+  readonly numaNodes?: Readonly<Record<string, readonly number[]>>
   readonly allocation: ContainerAllocation
 }
 

@@ -4,19 +4,10 @@
  */
 import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  type GrpcObject,
-  loadPackageDefinition,
-  Server,
-  ServerCredentials,
-  type ServiceClientConstructor,
-  type sendUnaryData,
-  status,
-} from '@grpc/grpc-js'
-import { loadSync } from '@grpc/proto-loader'
+import { type sendUnaryData, status } from '@grpc/grpc-js'
 import { isExtendedResource } from '../../api/validation/resource-names.ts'
 import { messageOf } from '../../base/errors.ts'
-import { protoFile } from '../runtimes/cri/connection.ts'
+import { serveAt } from '../server/local-socket.ts'
 
 export interface PluginRegistration {
   readonly resource: string
@@ -43,12 +34,7 @@ export async function servePluginRegistrations(
     const path = join(folder, name)
     if (lstatSync(path).isSocket()) rmSync(path, { force: true })
   }
-  const loaded = loadPackageDefinition(
-    loadSync(protoFile('deviceplugin'), { keepCase: true, longs: Number, enums: String, defaults: true }),
-  )
-  const { service } = (loaded['v1beta1'] as GrpcObject)['Registration'] as ServiceClientConstructor
-  const server = new Server()
-  server.addService(service, {
+  const methods = {
     Register({ request }: { readonly request: RegisterRequest }, done: sendUnaryData<object>) {
       registrationOf(folder, request)
         .then(accept)
@@ -57,21 +43,9 @@ export async function servePluginRegistrations(
           (error: unknown) => done({ code: status.UNKNOWN, details: messageOf(error) }),
         )
     },
-  })
-  const socket = join(folder, 'kubelet.sock')
-  await new Promise<void>((resolve, reject) =>
-    server.bindAsync(`unix://${socket}`, ServerCredentials.createInsecure(), (error) =>
-      error === null ? resolve() : reject(error),
-    ),
-  )
-  signal.addEventListener(
-    'abort',
-    () => {
-      server.forceShutdown()
-      rmSync(socket, { force: true })
-    },
-    { once: true },
-  )
+  }
+  const service = { proto: 'deviceplugin', name: 'v1beta1.Registration', methods }
+  await serveAt(join(folder, 'kubelet.sock'), [service], signal)
 }
 
 /** What is wrong with it its plugin is told; its socket is one of the folder, whatever it says. */

@@ -1,7 +1,8 @@
 /**
  * A device plugin for tests: registers with a kubelet as one does, tells of its devices, gives a container those it gets as a variable, a mount
  * and a device file, and notes what it is asked. As a program (`node plugin-stand-in.ts RESOURCE FOLDER DEVICES`) it prints that, a line each;
- * the file DEVICES holds a line for each device, `ID` or `ID Unhealthy`, and is read again when it changes.
+ * the file DEVICES holds a line for each device, `ID`, `ID Unhealthy` or, with the nodes of memory that it is near to, `ID Healthy 0,1`, and is
+ * read again when it changes.
  */
 import { existsSync, readFileSync, rmSync, watch } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -25,6 +26,7 @@ import { connect } from '../runtimes/cri/connection.ts'
 export interface DeviceOfPlugin {
   readonly ID: string
   readonly health: string
+  readonly topology?: { readonly nodes: readonly { readonly ID: number }[] }
 }
 
 export interface DevicePluginOptions {
@@ -147,8 +149,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => {
-        const [ID = '', health = 'Healthy'] = line.split(' ')
-        return { ID, health }
+        const [ID = '', health = 'Healthy', nodes] = line.split(' ')
+        if (nodes === undefined) return { ID, health }
+        return { ID, health, topology: { nodes: nodes.split(',').map((node) => ({ ID: Number(node) })) } }
       })
   let plugin = await begin()
   watch(dirname(file), (_, name) => {

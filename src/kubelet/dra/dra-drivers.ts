@@ -23,6 +23,8 @@ export interface PreparedDevice {
   readonly device_name: string
   /** By which the container runtime finds what it does to a container (Container Device Interface). */
   readonly cdi_device_ids: readonly string[]
+  /** Of a device that several claims have a part of. */
+  readonly share_id?: string
 }
 
 export interface DraDriver {

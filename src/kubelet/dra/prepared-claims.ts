@@ -23,14 +23,25 @@ export interface PreparedClaims {
   pods(): readonly string[]
 }
 
-interface Prepared extends AllocatedClaim {
-  readonly pods: readonly string[]
+export interface PreparedClaimsToTell {
+  /** What drivers have prepared of one of a pod's claims; undefined: nothing yet. */
+  claim(podUid: string, claimName: string): PreparedClaim | undefined
+}
+
+interface PreparedClaim extends AllocatedClaim {
   /** By driver, of those that have answered. */
   readonly devices: Readonly<Record<string, readonly PreparedDevice[]>>
 }
 
+interface Prepared extends PreparedClaim {
+  readonly pods: readonly string[]
+}
+
 /** @throws Error when the file is damaged */
-export function createPreparedClaims(file: string, drivers: Pick<DraDrivers, 'get'>): PreparedClaims {
+export function createPreparedClaims(
+  file: string,
+  drivers: Pick<DraDrivers, 'get'>,
+): PreparedClaims & PreparedClaimsToTell {
   const byUid = new Map(read(file).map((claim) => [claim.uid, claim]))
   /**
    * What drivers of this kubelet have answered, by driver and claim. What they told an earlier one may be gone with a machine that was
@@ -114,6 +125,7 @@ export function createPreparedClaims(file: string, drivers: Pick<DraDrivers, 'ge
         .flat()
         .filter(({ request_names: names }) => request === undefined || names.length === 0 || names.includes(request))
     },
+    claim: (podUid, claimName) => usedBy(podUid).find(({ name }) => name === claimName),
     pods: () => [...new Set([...byUid.values()].flatMap(({ pods }) => pods))],
   }
 }

@@ -19,6 +19,7 @@ import { createCsiVolumes } from '../csi/csi-volumes.ts'
 import { createDevicePlugins } from '../device-plugins/device-plugins.ts'
 import { givenDevicesFile } from '../device-plugins/given-devices.ts'
 import { createDraDrivers } from '../dra/dra-drivers.ts'
+import { dynamicResources } from '../dra/dynamic-resources.ts'
 import { createPreparedClaims } from '../dra/prepared-claims.ts'
 import { DEFAULT_HARD, evictionConfig } from '../eviction/thresholds.ts'
 import { storeImages } from '../images/containerd-store.ts'
@@ -37,6 +38,8 @@ import {
 } from '../node-settings.ts'
 import type { NodeDescription } from '../node-status.ts'
 import { createPluginRegistry } from '../plugins/plugin-registry.ts'
+import type { Container, Pod } from '../pod.ts'
+import { servePodResources } from '../pod-resources/pod-resources-service.ts'
 import { type Connection, connect } from '../runtimes/cri/connection.ts'
 import { countedConnection } from '../runtimes/cri/counted-connection.ts'
 import { createCriRuntime } from '../runtimes/cri/cri-runtime.ts'
@@ -204,6 +207,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const drivers = createCsiDrivers({ runtime, client, nodeName })
   const draDrivers = createDraDrivers({ runtime, client, nodeName })
   const devicePlugins = createDevicePlugins(runtime, givenDevicesFile(join(directory, 'plugin-devices.json')))
+  const preparedClaims = createPreparedClaims(join(directory, 'prepared-claims.json'), draDrivers)
   const plugins = createPluginRegistry(runtime, join(directory, 'plugins_registry'), {
     CSIPlugin: drivers,
     DRAPlugin: draDrivers,
@@ -227,7 +231,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     csi,
     volumes,
     devicePlugins,
-    preparedClaims: createPreparedClaims(join(directory, 'prepared-claims.json'), draDrivers),
+    preparedClaims,
     dns: {
       servers: options.dnsServers,
       domain: clusterDomain,
@@ -356,6 +360,13 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   draDrivers.begin(signal)
   plugins.run(signal)
   await devicePlugins.run(join(directory, 'device-plugins'), signal)
+  const resources = {
+    activePods: kubelet.activePods,
+    pods: kubelet.pods.list,
+    plugins: devicePlugins,
+    claims: (pod: Pod, container: Container) => dynamicResources(preparedClaims, pod, container),
+  }
+  await servePodResources(runtime.clock, directory, resources, signal)
 
   function evictionBy(real: RealRuntime): NonNullable<KubeletOptions['eviction']> {
     const pods = () => kubelet?.pods.list() ?? []

@@ -1,0 +1,50 @@
+/** So many calls in a second, and so many at once before that (a token bucket): those beyond are refused, not put off. */
+import { type ServiceError, type sendUnaryData, status, type UntypedHandleCall } from '@grpc/grpc-js'
+import type { Clock } from '../../base/clock.ts'
+import { messageOf } from '../../base/errors.ts'
+
+export interface RateLimit {
+  readonly qps: number
+  readonly burst: number
+}
+
+/** Of a kubelet's sockets. */
+export const LOCAL_RATE: RateLimit = { qps: 100, burst: 10 }
+
+/** Whether another call may come now; it then counts. */
+export function rateLimit(clock: Pick<Clock, 'monotonic'>, { qps, burst }: RateLimit): () => boolean {
+  let tokens = burst
+  let at = clock.monotonic()
+  return () => {
+    const now = clock.monotonic()
+    tokens = Math.min(burst, tokens + ((now - at) / 1000) * qps)
+    at = now
+    if (tokens < 1) return false
+    tokens--
+    return true
+  }
+}
+
+/** What a method throws is told as Unknown, unless it has a code. */
+export class CallError extends Error {
+  readonly code: status
+
+  constructor(code: status, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** A method that answers once, within a limit that it shares with others. */
+export const limited =
+  <Request, Answer>(mayCome: () => boolean, answer: (request: Request) => Answer): UntypedHandleCall =>
+  ({ request }: { readonly request: Request }, done: sendUnaryData<Answer>) => {
+    if (!mayCome()) return done(failure(status.RESOURCE_EXHAUSTED, 'rejected by rate limit'))
+    try {
+      done(null, answer(request))
+    } catch (error) {
+      done(failure(error instanceof CallError ? error.code : status.UNKNOWN, messageOf(error)))
+    }
+  }
+
+const failure = (code: status, details: string): Partial<ServiceError> => ({ code, details })
