@@ -31,7 +31,7 @@ test('of two pods that start at once each has its link settled once: what is in 
   begun.resolve()
   await Promise.all(both)
   assert.deepEqual(scripts, [
-    '-6 address flush dev vetha\naddress replace fd00:10:244::1/128 dev vetha nodad\naddress replace fe80::1/64 dev vetha nodad\n',
+    'address flush dev vetha\naddress replace fd00:10:244::1/128 dev vetha nodad\naddress replace fe80::1/64 dev vetha nodad\n',
   ])
   text += 'fd000010024400000000000000000001 04 80 00 40 vethb\n'
   await settle()

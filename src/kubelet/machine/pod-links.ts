@@ -52,11 +52,11 @@ async function settle(address: string, { addresses, run }: LinkTools): Promise<v
     const setting = `/proc/sys/net/ipv6/conf/${name}/accept_dad`
     if (existsSync(setting)) writeFileSync(setting, '0')
     return [
-      `-6 address flush dev ${name}`,
+      `address flush dev ${name}`,
       `address replace ${address}/128 dev ${name} nodad`,
       `address replace ${OF_THE_LINK} dev ${name} nodad`,
     ]
   })
-  // A link may go meanwhile, and what is left of the others is done all the same.
-  await run('ip', ['-force', '-batch', '-'], `${steps.join('\n')}\n`)
+  // A link may go meanwhile, and what is left of the others is done all the same. The family is an option of the command: in a line of a batch it is not known.
+  await run('ip', ['-6', '-force', '-batch', '-'], `${steps.join('\n')}\n`)
 }

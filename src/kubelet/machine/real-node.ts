@@ -428,14 +428,15 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   }
 }
 
-/** A link that is not settled at once is so a moment later. */
+/** A link that is not settled answers a second or two later, and what the pod sends before that is lost; one that is gone needs nothing. */
 function settlingLinks(runtime: Runtime, network: PodNetwork): () => Promise<void> {
   const own = network.find(({ family, podCIDR }) => family === 'IPv6' && podCIDR !== undefined)
   if (own === undefined) return async () => {}
   const settle = linkSettler(own.address)
   return () =>
     settle().catch((error: unknown) => {
-      runtime.log.info(2, 'The link of a pod was not settled', { err: messageOf(error) })
+      if (/Cannot find device/.test(messageOf(error))) return
+      runtime.log.error('The link of a pod was not settled, its first packets of IPv6 may be lost', error)
     })
 }
 
