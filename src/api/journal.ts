@@ -66,12 +66,10 @@ export interface Journal {
 
 export const JOURNAL_VERSION = { apiVersion: 'timeline.skiff.dev/v1', kind: 'Journal' } as const
 
-export const encodeRecord = (record: JournalRecord): Uint8Array => Buffer.from(JSON.stringify(record))
-
 /** undefined: it is no record of this version. */
-export function decodeRecord(value: Uint8Array, revision: number): KeptRecord | undefined {
+export function decodeRecord(value: string, revision: number): KeptRecord | undefined {
   try {
-    const record = JSON.parse(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()) as JournalRecord
+    const record = JSON.parse(value) as JournalRecord
     return typeof record.time === 'number' && typeof record.before === 'object' ? { ...record, revision } : undefined
   } catch {
     return undefined

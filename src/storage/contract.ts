@@ -429,17 +429,17 @@ export function storageContract(driver: DriverUnderTest): void {
 
   it('the journal has what writes gave to it, under their revisions; no read or watch sees it', async (f) => {
     const journal = async (after: number) =>
-      (await f.done(f.storage.journal(after))).map(({ revision, value }) => `${revision} ${text(value)}`)
+      (await f.done(f.storage.journal(after))).map(({ revision, value }) => `${revision} ${value}`)
     const write = (write: Write) => f.done(f.storage.write(write))
     assert.deepEqual(await journal(0), [])
     const key = '/registry/a'
     await f.must(key, '1')
-    await write({ type: 'put', key, value: bytes('2'), expectRevision: 2, journal: bytes('marked') })
-    await write({ type: 'put', key, value: bytes('lost'), expectRevision: 2, journal: bytes('lost') })
-    await write({ type: 'delete', key, expectRevision: 3, journal: bytes('removed') })
-    await write({ type: 'delete', key, expectRevision: 4, journal: bytes('lost') })
-    assert.deepEqual(await journal(0), ['3 marked', '4 removed'])
-    assert.deepEqual(await journal(3), ['4 removed'])
+    await write({ type: 'put', key, value: bytes('2'), expectRevision: 2, journal: { shared: 'a ', own: 'marked' } })
+    await write({ type: 'put', key, value: bytes('lost'), expectRevision: 2, journal: { shared: 'a ', own: 'lost' } })
+    await write({ type: 'delete', key, expectRevision: 3, journal: { shared: 'a ', own: 'removed' } })
+    await write({ type: 'delete', key, expectRevision: 4, journal: { shared: 'a ', own: 'lost' } })
+    assert.deepEqual(await journal(0), ['3 a marked', '4 a removed'])
+    assert.deepEqual(await journal(3), ['4 a removed'])
     assert.deepEqual(
       (await f.history('', 1)).map((event) => `${event.revision} ${event.type} ${event.key}`),
       ['2 put /registry/a', '3 put /registry/a', '4 delete /registry/a'],
@@ -454,9 +454,9 @@ export function storageContract(driver: DriverUnderTest): void {
       value: bytes('last'),
       expectRevision: again,
       thenDelete: true,
-      journal: bytes('both'),
+      journal: { shared: 'a ', own: 'both' },
     })
-    assert.deepEqual(await journal(0), ['3 marked', '4 removed', `${revisionOf(last)} both`])
+    assert.deepEqual(await journal(0), ['3 a marked', '4 a removed', `${revisionOf(last)} a both`])
   })
 
   it('a key too long for a driver fails its own write and nothing else', async (f) => {

@@ -13,7 +13,7 @@ import { turn } from '../base/scheduler.ts'
 import { sweepStep } from './compaction-steps.ts'
 import { createExpirySweeper } from './expiry.ts'
 import { imageOf, type StoreImage } from './image.ts'
-import { createJournalBounds, JOURNAL_BOUNDS, type JournalBounds } from './journal.ts'
+import { createJournalBounds, JOURNAL_BOUNDS, type JournalBounds, type JournalText } from './journal.ts'
 import { rangeAt, valueAt, versionOf } from './reads.ts'
 import { createRecovery, type PendingCompaction } from './recovery.ts'
 import {
@@ -49,7 +49,7 @@ interface Answer extends Rejectable {
 interface QueuedWrite extends Answer {
   readonly change: KeyChange
   readonly expiry: Expiry | undefined
-  readonly journal: Uint8Array | undefined
+  readonly journal: JournalText | undefined
   /** The key is deleted by a later group; that answers. */
   readonly thenDelete: boolean
 }
@@ -235,7 +235,7 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
     const journalled = group.flatMap((queued) =>
       queued.journal === undefined || queued.thenDelete
         ? []
-        : [{ revision: queued.change.revision, value: queued.journal }],
+        : [{ revision: queued.change.revision, text: queued.journal }],
     )
     const others = [...ended.map(({ done }) => done), ...(compacting ? [compacting.done] : [])]
     const whole: Group = {

@@ -3,22 +3,26 @@ import { test } from 'node:test'
 import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { stoppable } from '../base/stoppable.ts'
 import { createEngine } from './engine.ts'
-import { createJournalBounds, type JournalEntry } from './journal.ts'
+import { createJournalBounds, type JournalAddition, type JournalEntry } from './journal.ts'
 import { createMemory, endMemoryWrite, memoryTables } from './memory.ts'
 import { NoRoomError, type Storage } from './storage.ts'
 
-const entry = (revision: number, bytes = 1): JournalEntry => ({ revision, value: new Uint8Array(bytes) })
+const entry = (revision: number, length = 1) => ({ revision, value: ' '.repeat(length) })
+const added = (revision: number, length = 1): JournalAddition => ({
+  revision,
+  text: { shared: ' '.repeat(length - 1), own: ' ' },
+})
 const empty = { journal: () => [] as JournalEntry[] }
 
 test('the oldest entries go, a part at once, when there are too many or they are too large; the newest never', () => {
   const many = createJournalBounds(empty, { entries: 32, bytes: 1000 })
-  for (let revision = 1; revision <= 32; revision++) assert.deepEqual(many.step([entry(revision)]).dropped, [])
-  assert.deepEqual(many.step([entry(33)]).dropped, [1, 2])
-  assert.deepEqual(many.step([entry(34)]).dropped, [])
+  for (let revision = 1; revision <= 32; revision++) assert.deepEqual(many.step([added(revision)]).dropped, [])
+  assert.deepEqual(many.step([added(33)]).dropped, [1, 2])
+  assert.deepEqual(many.step([added(34)]).dropped, [])
   const large = createJournalBounds(empty, { entries: 32, bytes: 1000 })
-  assert.deepEqual(large.step([entry(1, 600), entry(2, 400)]).dropped, [])
-  assert.deepEqual(large.step([entry(3, 100)]).dropped, [1])
-  assert.deepEqual(large.step([entry(4, 5000)]).dropped, [2, 3])
+  assert.deepEqual(large.step([added(1, 600), added(2, 400)]).dropped, [])
+  assert.deepEqual(large.step([added(3, 100)]).dropped, [1])
+  assert.deepEqual(large.step([added(4, 5000)]).dropped, [2, 3])
 })
 
 test('what a store has already counts; it is read when the first entry comes', () => {
@@ -33,13 +37,13 @@ test('what a store has already counts; it is read when the first entry comes', (
     { entries: 2, bytes: 1000 },
   )
   assert.equal(reads, 0)
-  assert.deepEqual(bounds.step([entry(3)]).dropped, [1, 2])
-  bounds.step([entry(4)])
+  assert.deepEqual(bounds.step([added(3)]).dropped, [1, 2])
+  bounds.step([added(4)])
   assert.equal(reads, 1)
 })
 
 const remove = (storage: Storage, name: string, expectRevision: number) =>
-  storage.write({ type: 'delete', key: `/registry/${name}`, expectRevision, journal: Buffer.from(name) })
+  storage.write({ type: 'delete', key: `/registry/${name}`, expectRevision, journal: { shared: '', own: name } })
 const put = (storage: Storage, name: string) =>
   storage.write({ type: 'put', key: `/registry/${name}`, value: Buffer.from(name), expectRevision: 0 })
 
@@ -66,7 +70,7 @@ test('after a kill the journal has exactly the removals that are there, those an
     const { items } = await runtime.complete(after.range('/registry/', '/registry0'))
     const left = items.map(({ key }) => key.slice('/registry/'.length))
     const gone = ['a', 'b', 'c'].filter((name) => !left.includes(name))
-    const journal = (await runtime.complete(after.journal(0))).map(({ value }) => Buffer.from(value).toString())
+    const journal = (await runtime.complete(after.journal(0))).map(({ value }) => value)
     assert.deepEqual(journal, gone, `seed ${seed}`)
     for (const name of answered) assert.ok(journal.includes(name))
     partly.add(gone.length)
@@ -100,7 +104,7 @@ test('a group that found no room is counted as it is on disk', async () => {
   await runtime.complete(remove(storage, 'c', 4))
   const journal = await runtime.complete(storage.journal(0))
   assert.deepEqual(
-    journal.map(({ value }) => Buffer.from(value).toString()),
+    journal.map(({ value }) => value),
     ['b', 'c'],
   )
 })

@@ -1,17 +1,29 @@
 /**
- * The journal of a store: entries that writes leave beside the keys, each under its write's revision, bounded by count and by bytes.
+ * The journal of a store: entries that writes leave beside the keys, each under its write's revision, bounded by count and by length.
  * What is in them is opaque here. They are no keys: no read, watch, snapshot or compaction of keys sees them.
  */
 import type { JournalStep, Tables } from './tables.ts'
 
+/** The text `shared` followed by `own`: writes that are alike have the first in common, which need not be kept for each. */
+export interface JournalText {
+  readonly shared: string
+  readonly own: string
+}
+
+export interface JournalAddition {
+  readonly revision: number
+  readonly text: JournalText
+}
+
+/** As it is read. */
 export interface JournalEntry {
   readonly revision: number
-  readonly value: Uint8Array
+  readonly value: string
 }
 
 export interface JournalBounds {
   readonly entries: number
-  /** Of values. */
+  /** Of their texts, what they have in common counted with each. */
   readonly bytes: number
 }
 
@@ -23,7 +35,7 @@ const DROPPED_PART = 1 / 32
 
 export interface BoundedJournal {
   /** What becomes of the journal when these are added. */
-  step(added: readonly JournalEntry[]): JournalStep
+  step(added: readonly JournalAddition[]): JournalStep
   /** What was said to be added may not be there. */
   forget(): void
 }
@@ -34,7 +46,7 @@ export function createJournalBounds(tables: Pick<Tables, 'journal'>, bounds: Jou
   return {
     step(added) {
       known ??= sizesOf(tables.journal(0))
-      for (const { revision, value } of added) known.add(revision, value.length)
+      for (const { revision, text } of added) known.add(revision, text.shared.length + text.own.length)
       return { added, dropped: known.beyond(bounds) }
     },
     forget() {

@@ -15,7 +15,7 @@ export interface Memory {
   readonly log: Map<number, KeyChange>
   readonly expiries: InstanceType<typeof BTree<Expiry, undefined>>
   /** In the order of revisions. */
-  readonly journal: Map<number, Uint8Array>
+  readonly journal: Map<number, string>
   state: Tables['initial']
   /** On its way to the disk: a process that dies now may find all of it afterwards, or nothing. */
   writing: Group | undefined
@@ -54,7 +54,7 @@ function apply(memory: Memory, group: Group): void {
   }
   for (const expiry of group.newExpiries) expiries.set(expiry, undefined)
   for (const revision of group.journal?.dropped ?? []) memory.journal.delete(revision)
-  for (const { revision, value } of group.journal?.added ?? []) memory.journal.set(revision, value)
+  for (const { revision, text } of group.journal?.added ?? []) memory.journal.set(revision, text.shared + text.own)
   memory.state = {
     revision: group.changes.at(-1)?.revision ?? memory.state.revision,
     compactedRevision: group.compaction?.compactedRevision ?? memory.state.compactedRevision,

@@ -12,7 +12,7 @@
  */
 
 import type { StoreImage } from './image.ts'
-import type { JournalEntry } from './journal.ts'
+import type { JournalEntry, JournalText } from './journal.ts'
 
 export interface KeyValue {
   readonly key: string
@@ -60,7 +60,7 @@ export type Write = {
    * What the journal keeps of this write, beside the keys, under the write's revision (that of the removal, with `thenDelete`). A store
    * of this process's own makes it durable with the write; a shared one within a moment after it.
    */
-  readonly journal?: Uint8Array
+  readonly journal?: JournalText
 } & (
   | {
       readonly type: 'put'

@@ -3,7 +3,7 @@
  * a key, each change pointing to the one before it) and one of expiries. Reads are synchronous and see only what was
  * flushed; everything above (compare-and-swap, groups, watches, compaction) is the engine's.
  */
-import type { JournalEntry } from './journal.ts'
+import type { JournalAddition, JournalEntry } from './journal.ts'
 
 export interface KeyEntry {
   readonly modRevision: number
@@ -50,7 +50,7 @@ export interface Group {
 
 export interface JournalStep {
   /** In revision order, newer than all there are. */
-  readonly added: readonly JournalEntry[]
+  readonly added: readonly JournalAddition[]
   /** Revisions of the oldest entries. */
   readonly dropped: readonly number[]
 }

@@ -61,7 +61,7 @@ async function checkJournal(storage: Storage, answers: ReadonlyMap<string, numbe
   const removed = new Set<string>()
   for (const { revision, value } of await storage.journal(0)) {
     assert.ok(revision <= storage.revision, `the journal is at ${revision}, the store at ${storage.revision}`)
-    const key = removedBy(Buffer.from(value).toString())
+    const key = removedBy(value)
     removed.add(key)
     assert.equal((await storage.get(key)).item, undefined, `${key} is in the journal and in the store`)
   }

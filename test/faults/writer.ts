@@ -39,7 +39,12 @@ async function writeOn(writer: number): Promise<void> {
     else if (i % 3 === 1) counter = await put(`/registry/counters/${run}/${writer}`, counter)
     else {
       const key = `/registry/gone/${run}/${writer}/${i}`
-      await answered({ type: 'delete', key, expectRevision: await put(key), journal: Buffer.from(key) })
+      await answered({
+        type: 'delete',
+        key,
+        expectRevision: await put(key),
+        journal: { shared: '/', own: key.slice(1) },
+      })
     }
     if (count % COMPACT_EVERY === 0) await compact()
   }

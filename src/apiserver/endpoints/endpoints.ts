@@ -4,6 +4,7 @@
  * the server; knows no requests.
  */
 
+import { createJournalTexts } from '../../api/journal-texts.ts'
 import { apiVersionOf } from '../../api/object.ts'
 import { createParts, createPartTexts, noParts } from '../../api/parts.ts'
 import type { CustomVersion, ResourceRow, Scheme } from '../../api/scheme/resource.ts'
@@ -58,6 +59,7 @@ export function createEndpoints(
         ...customVersions(row, custom, webhook, formsOf(custom)),
         reader,
         parts,
+        journalTexts: createJournalTexts(row),
         readerOf,
         scale: customScale(row, custom),
         routing: {
@@ -73,6 +75,7 @@ export function createEndpoints(
       ...builtinVersions(row, scheme, parts),
       reader,
       parts,
+      journalTexts: createJournalTexts(row),
       readerOf,
       scale: builtinScale,
       routing: builtinRouting,

@@ -11,6 +11,7 @@ import type { Decoded, DecodeOptions, ExpectedKind } from '../../api/codec/decod
 import type { ReplicasOf } from '../../api/fields/scale.ts'
 import type { Misfit } from '../../api/fields/validate.ts'
 import type { Scale } from '../../api/generated/types.ts'
+import type { JournalTexts } from '../../api/journal-texts.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { Parts } from '../../api/parts.ts'
 import type { RequestBody, StoredObject } from '../../api/request.ts'
@@ -37,6 +38,8 @@ export interface ResourceEndpoint {
   readonly reader: KindReader
   /** What is remembered of specs that recur. */
   readonly parts: Parts
+  /** Its records in the journal of deletions, as text. */
+  readonly journalTexts: JournalTexts
   /** Of the row, or of the kind of one of its subresources (`Scale`, `Binding`), which is a built-in one. */
   readerOf(kind: ResourceRow | SubresourceRow): KindReader
   readonly scale: ScaledResource

@@ -2,13 +2,14 @@
  * What a write leaves in the journal of deletions (docs/timeline.md). Creates leave nothing, nor do updates that change neither
  * finalizers nor owners nor the mark; kinds that expire (Events) have none.
  */
-import { clipped, encodeRecord, type Holds, holdsOf } from '../../api/journal.ts'
+import type { DeletionAsked } from '../../api/journal.ts'
+import type { HeldObject, RecordText } from '../../api/journal-texts.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { sameJson } from '../../api/same.ts'
 import type { WriteContext } from './registry.ts'
 import type { DeleteOptions, Strategy } from './strategy.ts'
 
-type Journalled = { readonly journal?: Uint8Array }
+type Journalled = { readonly journal?: RecordText }
 
 const NOTHING: Journalled = {}
 
@@ -16,7 +17,7 @@ const NOTHING: Journalled = {}
 export function journalOfUpdate(context: WriteContext, before: KubeObject, after: KubeObject | undefined): Journalled {
   return after !== undefined && hasSameHolds(context.kindStrategy, before, after)
     ? NOTHING
-    : journalled(context, before, after, {})
+    : journalled(context, before, undefined, after)
 }
 
 /** Of a delete. `between`: what it wrote before it removed the object. */
@@ -27,47 +28,45 @@ export function journalOfDelete(
   after: KubeObject | undefined,
   between?: KubeObject,
 ): Journalled {
-  const { propagationPolicy, gracePeriodSeconds, orphanDependents, preconditions } = options
-  const policy =
-    propagationPolicy ?? (orphanDependents === undefined ? undefined : orphanDependents ? 'Orphan' : 'Background')
-  const asked = {
-    ...(policy === undefined ? {} : { propagationPolicy: clipped(policy) }),
-    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds: Number(gracePeriodSeconds) }),
-    ...(preconditions === undefined ? {} : { preconditions: { ...preconditions } }),
-  }
-  return journalled(context, before, after, {
-    options: asked,
-    ...(between === undefined ? {} : { between: heldBy(context.kindStrategy, between) }),
-  })
+  return journalled(context, before, between, after, options)
 }
 
 function journalled(
-  { row, kindStrategy, namespace, name, nowMs, user, origin }: WriteContext,
+  { endpoint, kindStrategy, namespace, name, nowMs, user, origin }: WriteContext,
   before: KubeObject,
+  between: KubeObject | undefined,
   after: KubeObject | undefined,
-  more: object,
+  options?: DeleteOptions,
 ): Journalled {
   if (kindStrategy.timeToLiveSeconds !== undefined) return NOTHING
-  const { verb, subresource, userAgent, fieldManager, auditId } = origin()
   return {
-    journal: encodeRecord({
+    journal: endpoint.journalTexts({
+      ...origin(),
       time: nowMs,
-      group: row.group,
-      resource: row.resource,
-      kind: row.kind,
       namespace,
       name,
       uid: before.metadata.uid ?? '',
-      verb,
-      subresource,
-      user: clipped(user.name),
-      userAgent: clipped(userAgent),
-      ...(fieldManager === undefined ? {} : { fieldManager }),
-      ...(auditId === undefined ? {} : { auditId: clipped(auditId) }),
-      ...more,
+      user: user.name,
       before: heldBy(kindStrategy, before),
-      ...(after === undefined ? {} : { after: heldBy(kindStrategy, after) }),
+      between: between && heldBy(kindStrategy, between),
+      after: after && heldBy(kindStrategy, after),
+      ...(options === undefined ? {} : { options: askedBy(options) }),
     }),
+  }
+}
+
+function askedBy({
+  propagationPolicy,
+  gracePeriodSeconds,
+  orphanDependents,
+  preconditions,
+}: DeleteOptions): DeletionAsked {
+  const policy =
+    propagationPolicy ?? (orphanDependents === undefined ? undefined : orphanDependents ? 'Orphan' : 'Background')
+  return {
+    ...(policy === undefined ? {} : { propagationPolicy: policy }),
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds: Number(gracePeriodSeconds) }),
+    ...(preconditions === undefined ? {} : { preconditions: { ...preconditions } }),
   }
 }
 
@@ -83,5 +82,7 @@ function hasSameHolds({ ownFinalizers }: Strategy, before: KubeObject, after: Ku
   )
 }
 
-const heldBy = ({ ownFinalizers }: Strategy, object: KubeObject): Holds =>
-  holdsOf(object.metadata, ownFinalizers?.(object))
+const heldBy = ({ ownFinalizers }: Strategy, object: KubeObject): HeldObject => ({
+  metadata: object.metadata,
+  own: ownFinalizers?.(object),
+})

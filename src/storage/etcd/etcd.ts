@@ -251,8 +251,8 @@ async function createEtcdStorage(
     return noted(request, put.ok && request.thenDelete === true ? await removed(key, put.revision) : put)
   }
 
-  function noted({ journal: value }: Write, result: WriteResult): WriteResult {
-    if (value !== undefined && result.ok) journal.add({ revision: result.revision, value })
+  function noted({ journal: text }: Write, result: WriteResult): WriteResult {
+    if (text !== undefined && result.ok) journal.add({ revision: result.revision, text })
     return result
   }
 

@@ -7,7 +7,7 @@
 import type { Timer } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import { type JournalBounds, type JournalEntry, sizesOf } from '../journal.ts'
+import { type JournalAddition, type JournalBounds, type JournalEntry, sizesOf } from '../journal.ts'
 import type { Members } from './members.ts'
 import type { EtcdKeyValue } from './messages.ts'
 
@@ -26,7 +26,7 @@ const TRIM_PART = 1 / 20
 const PAGE = 1000
 
 export interface EtcdJournal {
-  add(entry: JournalEntry): void
+  add(entry: JournalAddition): void
   read(afterRevision: number): Promise<readonly JournalEntry[]>
   /** Writes what waits. */
   close(): Promise<void>
@@ -40,7 +40,7 @@ export function startEtcdJournal(
 ): EtcdJournal {
   const root = `/skiff.dev/journal${prefix}/`
   const all = { key: Buffer.from(root), range_end: Buffer.from(`${root.slice(0, -1)}0`) }
-  const waiting: JournalEntry[] = []
+  const waiting: { readonly revision: number; readonly value: Buffer }[] = []
   let timer: Timer | undefined
   let writing: Promise<void> = Promise.resolve()
   let sinceTrim = 0
@@ -53,7 +53,7 @@ export function startEtcdJournal(
     return { revision: Number(revision), bytes: Number(bytes) }
   }
 
-  function takeBatch(): JournalEntry[] {
+  function takeBatch(): typeof waiting {
     let bytes = 0
     const upTo = waiting.findIndex(({ value }, at) => {
       bytes += value.length
@@ -112,15 +112,15 @@ export function startEtcdJournal(
   }
 
   return {
-    add(entry) {
+    add({ revision, text }) {
       if (waiting.length >= MOST_WAITING) waiting.shift()
-      waiting.push(entry)
+      waiting.push({ revision, value: Buffer.from(text.shared + text.own) })
       timer ??= clock.setTimer(PUT_AFTER_MS, 'etcd journal', () => void put())
     },
     async read(afterRevision) {
       await put()
       const found = await pages(keyOf(afterRevision + 1, 0), false)
-      return found.map((kv) => ({ revision: named(kv).revision, value: kv.value }))
+      return found.map((kv) => ({ revision: named(kv).revision, value: kv.value.toString() }))
     },
     async close() {
       await put()
