@@ -78,6 +78,8 @@ export interface Kubelet {
   readonly pods: NodePods['pods']
   /** Those of which something may run. */
   activePods(): readonly Pod[]
+  /** As an agent on the machine sees them; undefined until all are known that the node has. */
+  readonly views: NodePods['views']
   /** What the runtime last said of a pod. */
   runtimeStatus(uid: string): RuntimePodStatus
   /** The status that the pod has, told or not. */
@@ -208,6 +210,9 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
       list: () => made?.pods.list() ?? [],
     },
     activePods: () => made?.activePods() ?? [],
+    get views() {
+      return made?.views
+    },
     runtimeStatus: (uid) => nodePods().runtimeStatus(uid),
     podStatus: (uid) => made?.podStatus(uid),
     reportNode: reporter.report,

@@ -36,6 +36,7 @@ import { createPodEvents } from './pod-events.ts'
 import { createPodManager, type PodManager } from './pod-manager.ts'
 import { createPodResizes } from './pod-resize.ts'
 import { createPodWorkers, type PodWorkers } from './pod-workers.ts'
+import { createPodViews, type PodViews } from './pods-api/pod-views.ts'
 import { createProbeManager } from './probes/probe-manager.ts'
 import type { ContainerRuntime } from './runtimes/runtime.ts'
 import type { AdoptedPod } from './runtimes/simulated/manner.ts'
@@ -88,6 +89,8 @@ export interface NodePods {
   readonly pods: Pick<PodManager, 'get' | 'list'>
   /** Those of which something may run. */
   activePods(): readonly Pod[]
+  /** As an agent on the machine sees them; undefined until all are known that the node has. */
+  readonly views: Omit<PodViews, 'changed'> | undefined
   readonly containerRuntime: ContainerRuntime
   /** What the node is short of. */
   readonly pressures: ReadonlySet<Pressure>
@@ -123,7 +126,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     options.correlation,
   )
   const events = createPodEvents(recorder)
-  const pods = createPodManager()
+  const pods = createPodManager((uid) => views.changed(uid))
   const held = createHeldForPods()
   const phases = createWorkerPhases()
   const cache = createPodCache()
@@ -216,8 +219,10 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       client,
       pod: (uid) => (staticPods.isStatic(uid) ? staticPods.mirrorOf(uid) : pods.get(uid)),
       couldHaveRunningContainers: phases.couldHaveRunningContainers,
+      changed: (uid) => views.changed(uid),
     }),
   )
+  const views: PodViews = createPodViews({ pods, status: statuses.get, clock })
   const sources = {
     runtimeName,
     hostIPs,
@@ -449,6 +454,9 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     },
     pods,
     activePods,
+    get views() {
+      return podsSeen ? views : undefined
+    },
     containerRuntime,
     get pressures() {
       return eviction?.pressures ?? NO_PRESSURES

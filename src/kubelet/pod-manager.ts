@@ -8,16 +8,19 @@ export interface PodManager {
   delete(uid: string): void
 }
 
-export function createPodManager(): PodManager {
+/** `changed`: called with the uid of each pod that is set or deleted. */
+export function createPodManager(changed: (uid: string) => void = () => {}): PodManager {
   const pods = new Map<string, Pod>()
   return {
     get: (uid) => pods.get(uid),
     list: () => pods.values(),
     set(pod) {
       pods.set(uidOf(pod), pod)
+      changed(uidOf(pod))
     },
     delete(uid) {
       pods.delete(uid)
+      changed(uid)
     },
   }
 }

@@ -35,6 +35,8 @@ export interface StatusManagerOptions {
   readonly pod: (uid: string) => Pod | undefined
   /** Containers may still run, so a final phase must not be told yet. */
   readonly couldHaveRunningContainers: (uid: string) => boolean
+  /** The pod's status may be another. */
+  readonly changed?: (uid: string) => void
 }
 
 const PODS = { group: '', version: 'v1', resource: 'pods' }
@@ -210,6 +212,7 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
       options.couldHaveRunningContainers(entry.uid),
     )
     enqueue(entry)
+    options.changed?.(entry.uid)
   }
 
   return {
@@ -241,6 +244,7 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
       if (uid === uidOf(pod)) entry.pod = pod
       // A static pod has begun when an earlier life of this kubelet said so.
       else if (entry.base.startTime !== undefined) entry.status = { ...entry.status, startTime: entry.base.startTime }
+      options.changed?.(uid)
       if (awaitsRemoval(entry, pod)) return
       if (mayDelete(entry) || statusPatch(entry.uid, entry.base, entry.status) !== undefined) enqueue(entry)
       else share(entry, entry.base)

@@ -8,6 +8,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { readMessage } from '../../src/api/codec/protobuf-decode.ts'
+import { createReader } from '../../src/api/codec/protobuf-wire.ts'
+import { schemaOf } from '../../src/api/schema/builtin.ts'
+import { asObject } from '../../src/api/unchecked.ts'
 import { busyboxArchive, type ContainerMachine, startContainerMachine, until, withoutContainers } from './stage.ts'
 
 const IMAGE = 'example.test/busybox:1'
@@ -138,7 +142,37 @@ describe('a device plugin', { skip: withoutContainers }, () => {
       join(machine.dataDir, 'kubelet/skiff-1/pod-resources'),
       join(machine.dataDir, 'kubelet/skiff-1/pod-resources/kubelet.sock'),
     )
-    assert.equal(stdout, '750 directory\n600 socket\n')
+    assert.equal(stdout, '750 directory\n755 socket\n')
+  })
+
+  test('an agent is told of the pods themselves, as their kubelet knows them', async () => {
+    const socket = join(machine.dataDir, 'kubelet/skiff-1/pods-api/pods-api.sock')
+    const ask = (method: string, request: object = {}) =>
+      machine.run(process.execPath, agent, socket, 'pods', 'v1alpha1.Pods', method, JSON.stringify(request)).stdout
+    const watching = machine.start(process.execPath, agent, socket, 'pods', 'v1alpha1.Pods', 'WatchPods')
+    let seen = ''
+    watching.stdout?.on('data', (text: Buffer) => {
+      seen += text.toString()
+    })
+    const types = () => [...seen.matchAll(/"type":"([A-Z_]+)"/g)].map(([, type]) => type)
+    await until('the first list', () => types().at(-1) === 'INITIAL_SYNC_COMPLETE')
+    const uid = field('{.metadata.uid}', 'pod', 'two')
+    const { pod: message } = JSON.parse(ask('GetPod', { podUID: uid }))
+    const bytes = Buffer.from(message.data)
+    const { metadata, status } = readMessage(
+      schemaOf('io.k8s.api.core.v1.Pod'),
+      createReader(bytes, 0, bytes.length),
+      0,
+    )
+    assert.deepEqual(
+      [asObject(metadata)['uid'], asObject(status)['phase'], asObject(status)['podIP']],
+      [uid, 'Running', field('{.status.podIP}', 'pod', 'two')],
+    )
+    assert.equal(ask('GetPod', { podUID: 'u' }), 'ERROR 5 pod with UID u not found\n')
+    const before = types().length
+    machine.kubectl('label', 'pod', 'two', 'a=b')
+    await until('the label', () => types().length > before && types().at(-1) === 'MODIFIED')
+    watching.kill()
   })
 
   test('a pod that asks for more than is free is refused, before it begins', async () => {

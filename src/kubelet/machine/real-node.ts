@@ -40,6 +40,7 @@ import type { NodeDescription } from '../node-status.ts'
 import { createPluginRegistry } from '../plugins/plugin-registry.ts'
 import type { Container, Pod } from '../pod.ts'
 import { servePodResources } from '../pod-resources/pod-resources-service.ts'
+import { servePods } from '../pods-api/pods-service.ts'
 import { type Connection, connect } from '../runtimes/cri/connection.ts'
 import { countedConnection } from '../runtimes/cri/counted-connection.ts'
 import { createCriRuntime } from '../runtimes/cri/cri-runtime.ts'
@@ -334,6 +335,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     warn: events.warning,
     policy: imageGcPolicy(options.imageGc),
   })
+  await servePods({ runtime, root: directory, pods: () => kubelet?.views, signal })
   kubelet = await startKubelet({
     runtime,
     client,
@@ -362,11 +364,10 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   await devicePlugins.run(join(directory, 'device-plugins'), signal)
   const resources = {
     activePods: kubelet.activePods,
-    pods: kubelet.pods.list,
     plugins: devicePlugins,
     claims: (pod: Pod, container: Container) => dynamicResources(preparedClaims, pod, container),
   }
-  await servePodResources(runtime.clock, directory, resources, signal)
+  await servePodResources(runtime, directory, resources, signal)
 
   function evictionBy(real: RealRuntime): NonNullable<KubeletOptions['eviction']> {
     const pods = () => kubelet?.pods.list() ?? []

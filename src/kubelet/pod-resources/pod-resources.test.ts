@@ -1,10 +1,11 @@
-/** As an agent on the machine sees it. */
+/** As an agent on the machine sees it, with the answers that a kubelet v1.37.1 gave on 2026-11-26. */
 import assert from 'node:assert/strict'
 import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { liveClock } from '../../base/live-clock.ts'
+import { createMetrics, type Metrics } from '../../base/metrics.ts'
 import type { Pod } from '../pod.ts'
 import { type Agent, startAgent } from '../server/agent-stand-in.ts'
 import type { PodResourcesSources } from './pod-resources.ts'
@@ -20,7 +21,6 @@ const pod: Pod = {
     containers: [container('c')],
   },
 }
-const ended: Pod = { ...pod, metadata: { name: 'ended', namespace: 'n', uid: 'e' } }
 const RESOURCE = 'example.test/gadget'
 const NONE = { devices: [], cpu_ids: [], memory: [], dynamic_resources: [] }
 
@@ -28,16 +28,16 @@ let root: string
 let ending: AbortController
 let now = 0
 let agent: Agent
+let metrics: Metrics
 const usual: PodResourcesSources = {
   activePods: () => [pod],
-  pods: () => [pod, ended],
   plugins: { given: () => [], allocatable: () => [] },
   claims: () => [],
 }
 
 async function serve(sources: Partial<PodResourcesSources> = {}): Promise<string> {
   const clock = { ...liveClock(), monotonic: () => now }
-  await servePodResources(clock, root, { ...usual, ...sources }, ending.signal)
+  await servePodResources({ clock, metrics }, root, { ...usual, ...sources }, ending.signal)
   const socket = join(root, 'pod-resources', 'kubelet.sock')
   agent = startAgent(socket, 'podresources', 'v1.PodResourcesLister')
   return socket
@@ -56,6 +56,7 @@ beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'skiff-pod-resources-'))
   ending = new AbortController()
   now = 0
+  metrics = createMetrics()
 })
 afterEach(() => {
   agent.close()
@@ -63,9 +64,9 @@ afterEach(() => {
   rmSync(root, { recursive: true, force: true })
 })
 
-test('its socket is for its owner, in a folder that others may not look into', async () => {
+test('its socket is in a folder that others may not look into', async () => {
   const socket = await serve()
-  assert.equal((statSync(socket).mode & 0o777).toString(8), '600')
+  assert.ok(statSync(socket).isSocket())
   assert.equal((statSync(join(socket, '..')).mode & 0o777).toString(8), '750')
   ending.abort()
   assert.equal(statSync(socket, { throwIfNoEntry: false }), undefined)
@@ -148,6 +149,11 @@ test('a pod that is not there', async () => {
   const get = (pod_name: string, pod_namespace: string) => failure(agent.call('Get', { pod_name, pod_namespace }))
   assert.equal(await get('q', 'n'), '2 pod q in namespace n not found')
   assert.equal(await get('p', ''), '2 pod p in namespace  not found')
+  for (const what of ['requests_get', 'errors_get', 'requests_total'])
+    assert.match(
+      metrics.text(),
+      new RegExp(`^kubelet_pod_resources_endpoint_${what}\\{server_api_version="v1"\\} 2$`, 'm'),
+    )
 })
 
 test('a hundred calls in a second, ten at once', async () => {
@@ -157,25 +163,24 @@ test('a hundred calls in a second, ten at once', async () => {
     return all.filter((one) => one === '8 rejected by rate limit').length
   }
   assert.equal(await calls(12), 2)
+  const counted = /^kubelet_pod_resources_endpoint_requests_list\{server_api_version="v1"\} 10$/m
+  assert.match(metrics.text(), counted)
   now += 50
   assert.equal(await calls(6), 1)
   now += 60_000
   assert.equal(await calls(11), 1)
 })
 
-test('clients of v1alpha1 are told of devices', async () => {
+test('clients of v1alpha1 are told of devices, and of no sidecars', async () => {
   const socket = await serve({
     plugins: {
-      given: (_, name) => (name === 'c' ? [{ resource: RESOURCE, id: 'd1', numaNodes: [0] }] : []),
+      given: (_, name) => (name === 'c' ? [{ resource: RESOURCE, id: 'd1', numaNodes: [0, 1] }] : []),
       allocatable: () => [],
     },
   })
   const old = startAgent(socket, 'podresources-v1alpha1', 'v1alpha1.PodResourcesLister')
   const devices = [{ resource_name: RESOURCE, device_ids: ['d1'] }]
-  const containers = [
-    { name: 'sidecar', devices: [] },
-    { name: 'c', devices },
-  ]
+  const containers = [{ name: 'c', devices: [...devices, ...devices] }]
   assert.deepEqual(await old.call('List'), { pod_resources: [{ name: 'p', namespace: 'n', containers }] })
   old.close()
 })

@@ -50,8 +50,6 @@ export interface DynamicResource {
 export interface PodResourcesSources {
   /** Those of which something may run. */
   activePods(): readonly Pod[]
-  /** All that are known, those that have ended too. */
-  pods(): Iterable<Pod>
   readonly plugins: {
     given(podUid: string, container: string): readonly PluginDevice[]
     allocatable(): readonly PluginDevice[]

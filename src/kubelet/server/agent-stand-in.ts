@@ -41,9 +41,14 @@ export function startAgent(socket: string, proto: string, service: string): Agen
     stream<Message>(method: string, take: (message: Message) => void, over: (error: unknown) => void) {
       const { requestSerialize, responseDeserialize } = one(method)
       const call = client.makeServerStreamRequest(path(method), requestSerialize, responseDeserialize, {})
+      let isOver = false
+      const once = (error: unknown) => {
+        if (!isOver) over(error)
+        isOver = true
+      }
       call.on('data', take)
-      call.on('error', over)
-      call.on('end', () => over(undefined))
+      call.on('error', once)
+      call.on('end', () => once(undefined))
     },
     close: () => client.close(),
   }

@@ -2,8 +2,8 @@
  * A gRPC server at a unix socket, for what runs beside the kubelet on its machine: the registration of device plugins, pods' resources, the
  * pods themselves. Services are those of protos/.
  */
-import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { mkdirSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
 import {
   type GrpcObject,
   loadPackageDefinition,
@@ -26,29 +26,6 @@ export interface LocalService {
 
 /** What is at the path is removed; it ends with the signal, and the path with it. @throws Error when the socket cannot be made */
 export async function serveAt(path: string, services: readonly LocalService[], signal: AbortSignal): Promise<void> {
-  await bind(path, services, signal)
-  signal.addEventListener('abort', () => rmSync(path, { force: true }), { once: true })
-}
-
-/**
- * For its owner alone, in a folder that its group may look into. No client finds the socket before that is so. @throws Error when it cannot
- * be made
- */
-export async function servePrivately(
-  path: string,
-  services: readonly LocalService[],
-  signal: AbortSignal,
-): Promise<void> {
-  const folder = dirname(path)
-  mkdirSync(folder, { recursive: true, mode: 0o750 })
-  const beside = join(folder, `.${basename(path)}.new`)
-  await bind(beside, services, signal)
-  chmodSync(beside, 0o600)
-  renameSync(beside, path)
-  signal.addEventListener('abort', () => rmSync(path, { force: true }), { once: true })
-}
-
-async function bind(path: string, services: readonly LocalService[], signal: AbortSignal): Promise<void> {
   rmSync(path, { force: true })
   const server = new Server()
   for (const { proto, name, methods } of services) server.addService(serviceOf(proto, name), methods)
@@ -57,8 +34,22 @@ async function bind(path: string, services: readonly LocalService[], signal: Abo
       error === null ? resolve() : reject(error),
     ),
   )
-  if (signal.aborted) server.forceShutdown()
-  else signal.addEventListener('abort', () => server.forceShutdown(), { once: true })
+  const end = () => {
+    server.forceShutdown()
+    rmSync(path, { force: true })
+  }
+  if (signal.aborted) end()
+  else signal.addEventListener('abort', end, { once: true })
+}
+
+/** The same, in a folder that none but its owner and its group may look into. @throws Error when it cannot be made */
+export async function servePrivately(
+  path: string,
+  services: readonly LocalService[],
+  signal: AbortSignal,
+): Promise<void> {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o750 })
+  await serveAt(path, services, signal)
 }
 
 function serviceOf(proto: string, name: string): ServiceDefinition {

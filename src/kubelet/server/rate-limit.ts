@@ -1,4 +1,4 @@
-/** So many calls in a second, and so many at once before that (a token bucket): those beyond are refused, not put off. */
+/** Methods of a kubelet's sockets: so many calls in a second, and so many at once before that (a token bucket); those beyond are refused, not put off. */
 import { type ServiceError, type sendUnaryData, status, type UntypedHandleCall } from '@grpc/grpc-js'
 import type { Clock } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
@@ -35,16 +35,25 @@ export class CallError extends Error {
   }
 }
 
-/** A method that answers once, within a limit that it shares with others. */
+/** A method that answers once, within a limit that it shares with others. `done`: how it ended; not called of what is refused. */
 export const limited =
-  <Request, Answer>(mayCome: () => boolean, answer: (request: Request) => Answer): UntypedHandleCall =>
-  ({ request }: { readonly request: Request }, done: sendUnaryData<Answer>) => {
-    if (!mayCome()) return done(failure(status.RESOURCE_EXHAUSTED, 'rejected by rate limit'))
+  <Request, Answer>(
+    mayCome: () => boolean,
+    answer: (request: Request) => Answer,
+    done: (code: status) => void = () => {},
+  ): UntypedHandleCall =>
+  ({ request }: { readonly request: Request }, reply: sendUnaryData<Answer>) => {
+    if (!mayCome()) return reply(failure(status.RESOURCE_EXHAUSTED, 'rejected by rate limit'))
+    let answered: Answer
     try {
-      done(null, answer(request))
+      answered = answer(request)
     } catch (error) {
-      done(failure(error instanceof CallError ? error.code : status.UNKNOWN, messageOf(error)))
+      const code = error instanceof CallError ? error.code : status.UNKNOWN
+      done(code)
+      return reply(failure(code, messageOf(error)))
     }
+    done(status.OK)
+    reply(null, answered)
   }
 
 const failure = (code: status, details: string): Partial<ServiceError> => ({ code, details })

@@ -174,10 +174,14 @@ export const isUnimplemented = (error: unknown): boolean =>
   error instanceof RuntimeCallError && error.code === status.UNIMPLEMENTED
 export const isRpcAlreadyExists = (error: unknown): boolean =>
   error instanceof RuntimeCallError && error.code === status.ALREADY_EXISTS
-/** `Unknown`, `NotFound`: the code's name as Go's gRPC writes it. */
-export function codeOf(error: unknown): string {
-  const name = status[error instanceof RuntimeCallError ? error.code : status.UNKNOWN] ?? 'UNKNOWN'
-  return name
+export const codeOf = (error: unknown): string =>
+  codeName(error instanceof RuntimeCallError ? error.code : status.UNKNOWN)
+
+/** `Unknown`, `NotFound`: as Go's gRPC writes it. */
+export function codeName(code: status): string {
+  if (code === status.OK) return 'OK'
+  if (code === status.CANCELLED) return 'Canceled'
+  return (status[code] ?? 'UNKNOWN')
     .split('_')
     .map((word) => word.charAt(0) + word.slice(1).toLowerCase())
     .join('')

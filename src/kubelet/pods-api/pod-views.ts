@@ -1,0 +1,89 @@
+/** The pods of a node as their kubelet knows them: each with the newest status, told to the API server or not; and what becomes of them. */
+import type { PodStatus } from '../../api/generated/types.ts'
+import { sameJson } from '../../api/same.ts'
+import { type Clock, formatMicroTime } from '../../base/clock.ts'
+import { namespaceOf, type Pod, uidOf } from '../pod.ts'
+import { CONFIG_SEEN, CONFIG_SOURCE } from '../static-pods/static-pod.ts'
+
+/** `DELETED`: the name, namespace and uid alone. */
+export interface PodEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
+  readonly pod: Pod
+}
+
+export interface PodViews {
+  list(): readonly Pod[]
+  get(uid: string): Pod | undefined
+  /** From now on, in the order in which it happens, until the answer is called. A pod is added once this kubelet has a status for it. */
+  watch(take: (event: PodEvent) => void): () => void
+  /** The pod or its status may be another. */
+  changed(uid: string): void
+}
+
+export interface PodViewsOptions {
+  readonly pods: { get(uid: string): Pod | undefined; list(): Iterable<Pod> }
+  /** Undefined: as the API server has it. */
+  readonly status: (uid: string) => PodStatus | undefined
+  readonly clock: Pick<Clock, 'now'>
+}
+
+interface Seen {
+  readonly pod: Pod
+  readonly status: PodStatus | undefined
+}
+
+const isSame = (a: object | undefined, b: object | undefined) => a === b || sameJson(a ?? null, b ?? null)
+
+export function createPodViews({ pods, status: statusOf, clock }: PodViewsOptions): PodViews {
+  const watchers = new Set<(event: PodEvent) => void>()
+  /** By uid, while there are watchers: what they know. */
+  const seen = new Map<string, Seen>()
+  /** By uid: when the kubelet first had the pod. */
+  const since = new Map<string, string>()
+
+  const look = (pod: Pod): Seen => ({ pod, status: statusOf(uidOf(pod)) ?? pod.status })
+  /** With the annotations by which a kubelet notes where it has a pod from. */
+  function view({ pod, status }: Seen): Pod {
+    const source = { [CONFIG_SEEN]: since.get(uidOf(pod)) ?? '', [CONFIG_SOURCE]: 'api' }
+    const metadata = { ...pod.metadata, annotations: { ...source, ...pod.metadata.annotations } }
+    return { ...pod, metadata, ...(status === undefined ? {} : { status }) }
+  }
+  const tell = (event: PodEvent) => {
+    for (const take of watchers) take(event)
+  }
+
+  return {
+    list: () => [...pods.list()].map((pod) => view(look(pod))),
+    get(uid) {
+      const pod = pods.get(uid)
+      return pod && view(look(pod))
+    },
+    watch(take) {
+      if (watchers.size === 0) for (const pod of pods.list()) seen.set(uidOf(pod), look(pod))
+      watchers.add(take)
+      return () => {
+        watchers.delete(take)
+        if (watchers.size === 0) seen.clear()
+      }
+    },
+    changed(uid) {
+      const pod = pods.get(uid)
+      if (pod === undefined) since.delete(uid)
+      else if (!since.has(uid)) since.set(uid, formatMicroTime(clock.now()))
+      if (watchers.size === 0) return
+      const before = seen.get(uid)
+      if (pod === undefined) {
+        if (before === undefined) return
+        seen.delete(uid)
+        const { kind, apiVersion, metadata } = before.pod
+        const named = { name: metadata.name ?? '', namespace: namespaceOf(before.pod), uid }
+        return tell({ type: 'DELETED', pod: { kind, apiVersion, metadata: named } })
+      }
+      if (before === undefined && statusOf(uid) === undefined) return
+      const now = look(pod)
+      if (before !== undefined && isSame(before.pod, now.pod) && isSame(before.status, now.status)) return
+      seen.set(uid, now)
+      tell({ type: before === undefined ? 'ADDED' : 'MODIFIED', pod: view(now) })
+    },
+  }
+}
