@@ -64,6 +64,7 @@ export function measuredStorage({ machineClock: clock, metrics }: Runtime, stora
 
   return {
     isShared: storage.isShared,
+    mayBeGarbled: storage.mayBeGarbled ?? false,
     get revision() {
       return storage.revision
     },

@@ -5,6 +5,7 @@ import type { KubeObject } from '../api/object.ts'
 import type { Scheme } from '../api/scheme/resource.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Caches } from './cache/caches.ts'
+import type { CacheEntry } from './cache/entry.ts'
 import { byNodeName } from './cache/indexes.ts'
 import { storageKey, storageRange } from './cache/keys.ts'
 import type { ResourceCache } from './cache/resource-cache.ts'
@@ -14,6 +15,11 @@ export interface ServerReads extends CacheReads {
   podsOnNode(node: string): Iterable<KubeObject>
   /** APIServices with a server of their own behind them, in the order of their names. */
   remoteServices(): readonly KubeObject[]
+  /**
+   * The same, to which what is stored and cannot be read is not there. For what only adds, as a role does; what may refuse something must not
+   * pass over it, so that everything else here throws the answer to a read of it.
+   */
+  readonly readable: CacheReads
   /** A number that rises whenever an object of one of these resources changes. */
   generationOf(resources: readonly { readonly group: string; readonly resource: string }[]): () => number
 }
@@ -27,24 +33,31 @@ export function createReads(scheme: Scheme, caches: Caches, storage: Storage): S
   pods.addIndex('nodeName', byNodeName)
   const apiServices = caches.resource('apiregistration.k8s.io/apiservices')
   apiServices.addIndex('remote', isRemote)
-  return {
+  const readsOf = (isWanted: (entry: CacheEntry) => boolean): CacheReads => ({
     get<T extends KubeObject>(group: string, resource: string, namespace: string, name: string) {
       const row = rowOf(group, resource)
-      return row && (caches.resource(row.storagePrefix).get(storageKey(row, namespace, name))?.object as T | undefined)
+      const entry = row && caches.resource(row.storagePrefix).get(storageKey(row, namespace, name))
+      return entry && isWanted(entry) ? (entry.object as T) : undefined
     },
     list<T extends KubeObject>(group: string, resource: string, namespace = ''): readonly T[] {
       const row = rowOf(group, resource)
       if (row === undefined) return NONE as readonly T[]
       const cache = caches.resource(row.storagePrefix)
       if (cache.size === 0) return NONE as readonly T[]
-      return cache.list(storageRange(row, namespace)).map((entry) => entry.object as T)
+      const entries = cache.list(storageRange(row, namespace))
+      return (cache.unreadable().length === 0 ? entries : entries.filter(isWanted)).map((entry) => entry.object as T)
     },
     async getLive<T extends KubeObject>(group: string, resource: string, namespace: string, name: string) {
       const row = rowOf(group, resource)
       if (row === undefined) return undefined
       const { item } = await storage.get(storageKey(row, namespace, name))
-      return item && (caches.entryOf(item).object as T)
+      const entry = item && caches.entryOf(item)
+      return entry && isWanted(entry) ? (entry.object as T) : undefined
     },
+  })
+  return {
+    ...readsOf(() => true),
+    readable: readsOf((entry) => entry.unreadable === undefined),
     *podsOnNode(node) {
       for (const entry of pods.eachByIndex('nodeName', node)) yield entry.object
     },

@@ -178,7 +178,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     fresh: () => caches.fresh(),
     shares: options.storage.isShared,
     encode: caches.encode,
-    decode: caches.decode,
+    entryOf: caches.entryOf,
   }
   const aggregator = aggregatorOf(options, reads)
   const kubelets = createKubelets(options.kubelets, options.isolation === undefined ? undefined : refusedClient)
@@ -187,6 +187,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     scheme,
     registry,
     admission,
+    authorizer: host.authorizer,
     reads,
     caches,
     endpointOf,
@@ -233,7 +234,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     createOpenApi({
       scheme,
       runtime,
-      customSchema: (row) => definitionSchema(reads, row),
+      customSchema: (row) => definitionSchema(reads.readable, row),
     }),
     createZPages(runtime.clock, options.flags ?? {}),
     (request) => pathsResponse(request, scheme, checks),
@@ -246,10 +247,11 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const stopping = new AbortController()
   const follow: LoopOptions['follow'] = (prefixes, listener) => everyOf(caches, prefixes, listener)
   const loop = { runtime, handler, reads, follow, signal: stopping.signal }
-  if (aggregator !== undefined) startApiServiceLoop({ ...loop, aggregator })
-  if (options.registerDefinitions === true) startAutoRegisterLoop(loop)
+  const ofReadable = { ...loop, reads: { ...reads, ...reads.readable } }
+  if (aggregator !== undefined) startApiServiceLoop({ ...ofReadable, aggregator })
+  if (options.registerDefinitions === true) startAutoRegisterLoop(ofReadable)
   if (options.repairAddresses === true) startIpAddressLoop(loop)
-  if (options.judgeFlowSchemas === true) startFlowSchemaLoop(loop)
+  if (options.judgeFlowSchemas === true) startFlowSchemaLoop(ofReadable)
   return {
     handler,
     answer,
@@ -284,7 +286,14 @@ function aggregatorOf(
 ): Aggregator | undefined {
   if (isolation !== undefined) return unaskedAggregator(isolation, reads)
   return (
-    frontProxy && createAggregator(runtime, reads, reads.generationOf(APISERVICES), frontProxy, localApis?.({ reads }))
+    frontProxy &&
+    createAggregator(
+      runtime,
+      { ...reads, ...reads.readable },
+      reads.generationOf(APISERVICES),
+      frontProxy,
+      localApis?.({ reads }),
+    )
   )
 }
 

@@ -20,7 +20,8 @@ import {
 } from '../api/object.ts'
 import type { ResourceRow, Scheme } from '../api/scheme/resource.ts'
 import { asList, asObject } from '../api/unchecked.ts'
-import type { Transformer } from '../storage/transform.ts'
+import { messageOf } from '../base/errors.ts'
+import { NotDecodable, type Transformer } from '../storage/transform.ts'
 import { encodeStored } from './cache/entry.ts'
 
 /** `k8s\0`, with which every protobuf value begins. */
@@ -40,8 +41,12 @@ export function readingKubernetes(scheme: Scheme, inner?: Transformer): Transfor
     isStale: (key, stored) => inner?.isStale(key, stored) ?? false,
     decode(key, stored) {
       const plain = inner === undefined ? stored : inner.decode(key, stored)
-      if (isProtobuf(plain)) return fromProtobuf(rowOf, plain)
-      return key.startsWith(DEFINITIONS) && isOfFirstVersion(plain) ? ofVersion1(plain) : plain
+      try {
+        if (isProtobuf(plain)) return fromProtobuf(rowOf, plain)
+        return key.startsWith(DEFINITIONS) && isOfFirstVersion(plain) ? ofVersion1(plain) : plain
+      } catch (cause) {
+        throw new NotDecodable(messageOf(cause), { cause })
+      }
     },
   }
 }

@@ -9,6 +9,8 @@ import { unaskedWebhooks } from '../apiserver/admission/webhooks/admission-revie
 import { answerTokenRequest } from '../apiserver/auth/tokenrequest.ts'
 import { reviewToken } from '../apiserver/auth/tokenreview.ts'
 import type { SharedEntries } from '../apiserver/cache/entry.ts'
+import { isUnreadable } from '../apiserver/cache/unreadable.ts'
+import { notEncrypted } from '../apiserver/encryption/not-encrypted.ts'
 import type { FaultInjection } from '../apiserver/faults/which-requests-are-struck.ts'
 import { type MaxInFlight, maxInFlight } from '../apiserver/filters/max-in-flight.ts'
 import { defaultFairness, fairness } from '../apiserver/filters/priority-and-fairness.ts'
@@ -41,6 +43,7 @@ import { createApiServer, type ServerAuth } from '../apiserver/server.ts'
 import { readingKubernetes } from '../apiserver/stored-by-kubernetes.ts'
 import type { Isolation } from '../apiserver/webhooks/unasked.ts'
 import { sleep } from '../base/clock.ts'
+import { messageOf } from '../base/errors.ts'
 import { collectGarbage, usedMemory } from '../base/memory.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { createClient, inProcessTransport } from '../client/transport.ts'
@@ -101,6 +104,8 @@ export interface ControlPlane {
   image(): StoreImage
   /** Of its store, now. */
   readonly revision: number
+  /** The storage prefixes under which something is that cannot be read. */
+  unreadable(): readonly string[]
   /** What its store keeps of the ends of objects, newer than a revision. */
   journal(after: number): Promise<Journal>
   storeStatus(): Promise<StoreStatus>
@@ -206,8 +211,8 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
     await disk.close()
     throw new StoreError('the store is half filled by skiff migrate: run that to its end, or empty the store')
   }
-  const transformer = isShared ? readingKubernetes(scheme, security.transformer) : security.transformer
-  const storage = transformer === undefined ? disk : transformed(disk, transformer)
+  const encryption = security.transformer ?? notEncrypted
+  const storage = transformed(disk, isShared ? readingKubernetes(scheme, encryption) : encryption)
   // etcd is compacted once for all that share it.
   const stopCompacting = isShared ? () => {} : startCompactor(runtime, disk)
   const limit = security.memoryLimit
@@ -251,7 +256,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
       auth: (reads) => {
         const { authentication, authorization } = security
         auth = createAuth(runtime, {
-          reads,
+          reads: reads.readable,
           podsOnNode: reads.podsOnNode,
           rolesChanged: reads.generationOf(ROLE_RESOURCES),
           serviceAccounts: identity.serviceAccounts,
@@ -263,7 +268,12 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
             : { otherTokens: authentication.otherTokens, anonymous: authentication.anonymous }),
           ...(authorization === undefined ? {} : { authorization: authorization.chain }),
           ...(security.audit === undefined ? {} : { audit: security.audit }),
-          overload: overloadOf(runtime, reads, security.inFlight, memory === undefined ? {} : { memory }),
+          overload: overloadOf(
+            runtime,
+            { ...reads, ...reads.readable },
+            security.inFlight,
+            memory === undefined ? {} : { memory },
+          ),
         })
         const { forget } = auth.authenticator
         authentication?.start(forget)
@@ -342,6 +352,11 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         }
       },
       servedEtcd: async (version) => (await import('../storage/etcd/served-etcd.ts')).serveEtcd(disk, version),
+      unreadable: () => {
+        const prefixes = new Set(server.scheme.rows().map(({ storagePrefix }) => storagePrefix))
+        prefixes.delete('')
+        return [...prefixes].filter((prefix) => server.caches.resource(prefix).unreadable().length > 0)
+      },
       handler: server.handler,
       answer: server.answer,
       bootstrap: async (at) => {
@@ -362,11 +377,11 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
           ...(hasNodes ? { more: RESOURCE_METRICS_OBJECTS } : {}),
           ...kubeletClient,
         }
-        await ensureBootstrapObjects(wanted)
+        await orStoreError(ensureBootstrapObjects(wanted))
         const { signal } = stopping
         const leases = isShared ? { leases: createServerLeases(storage) } : {}
         endpoints = { runtime, handler, addresses: at.addresses, port: at.port, signal: leaving.signal, ...leases }
-        await startKubernetesEndpoints(endpoints)
+        await orStoreError(startKubernetesEndpoints(endpoints))
         keepTrust(wanted, (listener) => server.caches.resource('configmaps').onChange(listener), signal)
         const address = new URL(at.url).hostname.replace(/^\[|\]$/g, '')
         if (isShared) {
@@ -395,6 +410,18 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
   } catch (error) {
     await storage.close().catch(() => {})
     throw error
+  }
+}
+
+/** A server cannot do without what every cluster contains. */
+async function orStoreError(work: Promise<void>): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    if (!isUnreadable(error)) throw error
+    throw new StoreError(`${messageOf(error)}; start with the encryption configuration it was written with`, {
+      cause: error,
+    })
   }
 }
 

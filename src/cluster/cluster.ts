@@ -256,6 +256,7 @@ async function start(
       network,
       ...(clusterCidrs === undefined ? {} : { clusterCidrs }),
       isTwin: forked?.isolation !== undefined,
+      unreadable: control.unreadable,
       ...(options.scheduler === undefined ? {} : { scheduler: options.scheduler }),
       volumes: join(realpathSync(directory.path), 'volumes'),
       ...forNodes,

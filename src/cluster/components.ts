@@ -56,7 +56,12 @@ export interface ComponentsOptions extends NodeSettings {
   readonly beside?: readonly SimulatedNode[]
   /** So do others on this machine. */
   readonly further?: FurtherNodes
+  /** Where something is stored that cannot be read, which components may wait for. */
+  unreadable(): readonly string[]
 }
+
+/** How long components are waited for that may wait themselves for what cannot be read. */
+const UNREADABLE_PATIENCE_MS = 3000
 
 export interface RunningComponents {
   /** The controller manager's own port, where it runs. */
@@ -68,7 +73,7 @@ export interface RunningComponents {
 const ADMIN: UserInfo = { name: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] }
 const SCHEDULER: UserInfo = { name: 'system:kube-scheduler', groups: ['system:authenticated'] }
 
-/** Resolves when everything runs. What had started is stopped when something does not start. */
+/** Resolves when everything runs, or what does while there are objects that cannot be read: the rest begins when they can. What had started is stopped when something does not start. */
 export async function startComponents(runtime: Runtime, options: ComponentsOptions): Promise<RunningComponents> {
   const { components, progress, transport } = options
   const stopping = new AbortController()
@@ -153,15 +158,39 @@ export async function startComponents(runtime: Runtime, options: ComponentsOptio
       return async () => {}
     })
   }
-  const failed = (await Promise.allSettled(starting)).find((result) => result.status === 'rejected')
-  if (failed !== undefined) {
+  try {
+    await withinPatience(runtime, Promise.all(starting), options.unreadable())
+  } catch (error) {
+    await Promise.allSettled(starting)
     await stop()
-    throw failed.reason
+    throw error
   }
   return {
     stop,
     ...(debug === undefined ? {} : { debugUrl: debug.url }),
     ...(node === undefined ? {} : { node }),
+  }
+}
+
+async function withinPatience(
+  { machineClock, log }: Runtime,
+  started: Promise<unknown>,
+  unreadable: readonly string[],
+): Promise<void> {
+  if (unreadable.length === 0) {
+    await started
+    return
+  }
+  const done = Promise.withResolvers<void>()
+  const timer = machineClock.setTimer(UNREADABLE_PATIENCE_MS, 'components', () => {
+    log.error('components wait for objects that cannot be read', undefined, { unreadable })
+    done.resolve()
+  })
+  started.then(() => done.resolve(), done.reject)
+  try {
+    await done.promise
+  } finally {
+    timer.cancel()
   }
 }
 

@@ -20,6 +20,8 @@ export interface KeyValue {
   /** Revision of the last write to the key. */
   readonly modRevision: number
   readonly createRevision: number
+  /** Why what is stored cannot be given back as it was written (see transform.ts): `value` is then as it is stored. */
+  readonly unreadable?: Error
 }
 
 export interface StorageEvent {
@@ -28,6 +30,8 @@ export interface StorageEvent {
   readonly revision: number
   /** put: the new value; delete: undefined. */
   readonly value: Uint8Array | undefined
+  /** Of the value, as of a KeyValue's. */
+  readonly unreadable?: Error
 }
 
 export interface HistoryEvent extends StorageEvent {
@@ -35,7 +39,7 @@ export interface HistoryEvent extends StorageEvent {
    * The value before this write, and its modRevision; undefined when the key was not there. Read when asked for: ask
    * before the event is older than the compaction.
    */
-  readonly previous: { readonly value: Uint8Array; readonly modRevision: number } | undefined
+  readonly previous: Pick<KeyValue, 'value' | 'modRevision' | 'unreadable'> | undefined
 }
 
 export interface RangeResult {
@@ -109,6 +113,11 @@ export interface StorageSubscriber {
 export interface Storage {
   /** Whether other processes write to it too. */
   readonly isShared: boolean
+  /**
+   * Whether what is read may be other bytes than an API server gave to write, without that being told: others may write to a shared store,
+   * and a cipher without a checksum deciphers nearly anything. Default: not.
+   */
+  readonly mayBeGarbled?: boolean
   /** Newest durable revision that this process has seen: its subscribers were told of everything up to it. */
   readonly revision: number
   /** As far as this process knows; never more than the store has given up. */

@@ -2,40 +2,45 @@
  * Values changed on their way to the disk and back (encryption at rest). Everything above sees plain values; a value this
  * process wrote comes back as the very bytes that were given, so it is not parsed again.
  */
-import { type HistoryEvent, type KeyValue, type Storage, type StorageEvent, StoreError } from './storage.ts'
+import type { HistoryEvent, KeyValue, Storage, StorageEvent } from './storage.ts'
 
 export interface Transformer {
   /** What to store for `plain`; the same bytes where the key's values are stored as they are. */
   encode(key: string, plain: Uint8Array): Uint8Array
   /** Whether encode would store the value in another form today. */
   isStale(key: string, stored: Uint8Array): boolean
-  /** @throws when the value cannot be read back */
+  /** @throws when the value cannot be read back; NotDecodable where that is so although it is no longer in another form */
   decode(key: string, stored: Uint8Array): Uint8Array
+  /** See Storage. */
+  readonly mayBeGarbled?: boolean
 }
 
+/** The value was deciphered, if it was enciphered, and is not what is understood. */
+export class NotDecodable extends Error {}
+
+/** What the transformer cannot decode is given as it is stored, and why (`unreadable`). */
 export function transformed(storage: Storage, transformer: Transformer): Storage {
   const own = new WeakMap<Uint8Array, Uint8Array>()
-  const plain = (key: string, stored: Uint8Array): Uint8Array => {
+  /** The value, in its plain form where it has one. */
+  const plain = (key: string, stored: Uint8Array): Pick<KeyValue, 'value' | 'unreadable'> => {
     const known = own.get(stored)
-    if (known !== undefined) return known
+    if (known !== undefined) return { value: known }
     try {
-      return transformer.decode(key, stored)
-    } catch (cause) {
-      throw new StoreError(
-        `${key} cannot be read: ${(cause as Error).message}; start with the encryption configuration it was written with`,
-        { cause },
-      )
+      return { value: transformer.decode(key, stored) }
+    } catch (error) {
+      return { value: stored, unreadable: error instanceof Error ? error : new Error(String(error)) }
     }
   }
-  const item = (found: KeyValue): KeyValue => ({ ...found, value: plain(found.key, found.value) })
-  const event = (seen: StorageEvent): StorageEvent => ({ ...seen, value: seen.value && plain(seen.key, seen.value) })
-  const past = (seen: HistoryEvent): HistoryEvent => ({
-    ...seen,
-    value: seen.value && plain(seen.key, seen.value),
-    previous: seen.previous && { ...seen.previous, value: plain(seen.key, seen.previous.value) },
-  })
+  const item = (found: KeyValue): KeyValue => ({ ...found, ...plain(found.key, found.value) })
+  const event = <E extends StorageEvent>(seen: E): E =>
+    seen.value === undefined ? seen : { ...seen, ...plain(seen.key, seen.value) }
+  const past = (seen: HistoryEvent): HistoryEvent => {
+    const { previous } = seen
+    return { ...event(seen), previous: previous && { ...previous, ...plain(seen.key, previous.value) } }
+  }
   return {
     isShared: storage.isShared,
+    mayBeGarbled: storage.mayBeGarbled === true || transformer.mayBeGarbled === true,
     get revision() {
       return storage.revision
     },

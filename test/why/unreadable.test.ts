@@ -1,6 +1,6 @@
 /**
- * What only other servers than skiff say of objects that cannot be read. Case 24: objects whose key of the encryption at rest is gone. A skiff does not start without the key of what is in its store; a
- * Kubernetes v1.37.1 did, and said what stands here.
+ * What servers say of objects that cannot be read, put in the place of what this one says. Case 24, objects whose key of the encryption at rest is gone,
+ * is tried with such objects in test/unreadable; a Kubernetes v1.37.1 said of them what stands here.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

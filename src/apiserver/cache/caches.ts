@@ -13,10 +13,11 @@ import type { Timer } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { KeyValue, Storage, StorageEvent } from '../../storage/storage.ts'
 import { prefixEnd } from '../../storage/tables.ts'
-import { type CacheEntry, createEntry, decodeStored, type Encoded, type EntryOptions, encodeStored } from './entry.ts'
+import { type CacheEntry, type Encoded, type EntryOptions, encodeStored } from './entry.ts'
 import { createEntryMemory, createWrittenMemory } from './entry-memory.ts'
 import { createRecent } from './recent.ts'
 import { createResourceCache, type OwnedResourceCache, type ResourceCache } from './resource-cache.ts'
+import { entryOfStored, type FoundItem } from './stored-entry.ts'
 
 export interface Caches {
   /** Newest revision of the cluster that reached the caches. */
@@ -25,8 +26,6 @@ export interface Caches {
   resource(storagePrefix: string): ResourceCache
   /** The bytes to store; when they are committed the caches take this very object instead of parsing them. */
   encode(object: KubeObject, parts?: Parts): Uint8Array
-  /** An object read from storage, with its resourceVersion. */
-  decode(value: Uint8Array, revision: number): KubeObject
   /** An entry for what was read from storage. */
   entryOf(item: KeyValue): CacheEntry
   /**
@@ -90,8 +89,8 @@ export async function createCaches(runtime: Runtime, storage: Storage, options: 
       unclaimed.apply(event)
       return
     }
-    const { key, value } = event
-    cache.apply(event, value && createEntry(key, event.revision, value, entryOptions, written.get(value)))
+    const { value } = event
+    cache.apply(event, value && entryOf({ ...event, value, modRevision: event.revision }))
     if (value) written.delete(value)
     touched.add(cache)
   }
@@ -102,7 +101,7 @@ export async function createCaches(runtime: Runtime, storage: Storage, options: 
 
   /** The storage no longer has what was between. Components hear of every object that differs; watches begin anew. */
   function reset(items: readonly KeyValue[], newest: number): void {
-    const changes = new Map(items.map(({ key, value, modRevision }) => [key, { key, value, revision: modRevision }]))
+    const changes = new Map(items.map((item) => [item.key, { ...item, revision: item.modRevision }]))
     const gone: StorageEvent[] = []
     for (const cache of resources.values()) {
       cache.close()
@@ -153,10 +152,6 @@ export async function createCaches(runtime: Runtime, storage: Storage, options: 
       written.set(value, { object, spec: parts?.written(object.spec, jsonText) })
       return value
     },
-    decode: (value, at) => {
-      const known = written.get(value)
-      return known ? entryOf({ key: '', value, modRevision: at }).object : decodeStored(value, at)
-    },
     entryOf,
     fresh: (signal) => storage.fresh(signal),
     reached(wanted, ms, signal) {
@@ -185,8 +180,8 @@ export async function createCaches(runtime: Runtime, storage: Storage, options: 
     },
   }
 
-  function entryOf({ key, value, modRevision }: Pick<KeyValue, 'key' | 'value' | 'modRevision'>): CacheEntry {
-    return createEntry(key, modRevision, value, entryOptions, written.get(value))
+  function entryOf(item: FoundItem): CacheEntry {
+    return entryOfStored(item, entryOptions, storage.mayBeGarbled === true, written.get(item.value))
   }
 }
 
@@ -224,8 +219,9 @@ function createUnclaimed(root: string, items: readonly KeyValue[]) {
       return claimed.sort((a, b) => (a.key < b.key ? -1 : 1))
     },
     clear: () => left.clear(),
-    apply({ key, value, revision }: StorageEvent): void {
-      if (value) put({ key, value, modRevision: revision, createRevision: revision })
+    apply({ key, value, revision, unreadable }: StorageEvent): void {
+      const why = unreadable === undefined ? {} : { unreadable }
+      if (value) put({ key, value, modRevision: revision, createRevision: revision, ...why })
       else left.get(groupOf(key))?.delete(key)
     },
   }

@@ -16,6 +16,7 @@ import type { Holder, Recent } from './recent.ts'
 import type { SelectedFields, SelectedValues } from './selected.ts'
 import { withoutField } from './skipped-field.ts'
 import { storedText } from './stored-text.ts'
+import type { UnreadableValue } from './unreadable.ts'
 
 export interface CacheEntry extends StoredObject {
   /**
@@ -43,6 +44,8 @@ export interface CacheEntry extends StoredObject {
   forgetMade(): void
   /** What selectors ask of it: taken once, and kept without the object. */
   selected(fields: SelectedFields): SelectedValues
+  /** Why it cannot be read: whatever is asked of it but its key and revision throws the answer to that, a StatusError. */
+  readonly unreadable?: UnreadableValue
 }
 
 /**

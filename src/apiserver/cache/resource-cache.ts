@@ -5,12 +5,18 @@ import type { Runtime } from '../../base/runtime.ts'
 import type { StreamReader } from '../../base/stream.ts'
 import type { KeyValue, Storage, StorageEvent } from '../../storage/storage.ts'
 import { prefixEnd } from '../../storage/tables.ts'
-import { type CacheEntry, createEntry, type EntryOptions } from './entry.ts'
+import type { CacheEntry, EntryOptions } from './entry.ts'
 import { type Change, createChange, createEventLog, MAX_AGE_MS } from './event-log.ts'
 import { createIndex, type Index, type IndexValues } from './indexes.ts'
 import { createInterests, interestOf } from './interests.ts'
 import { createSelectedFields, type EntrySelection, type FieldsOf, matcherOf, type SelectedFields } from './selected.ts'
-import { type CacheWatchOptions, createWatch, type WatchSource } from './watch-bookmarks-too-old-and-too-slow.ts'
+import { entryOfStored, type FoundItem } from './stored-entry.ts'
+import {
+  type CacheWatchOptions,
+  createWatch,
+  tooOld,
+  type WatchSource,
+} from './watch-bookmarks-too-old-and-too-slow.ts'
 import { createFanout, type Woken } from './when-watchers-are-told.ts'
 
 const BTree = sortedBTree.default
@@ -22,6 +28,8 @@ export interface CachePage {
   readonly more: boolean
   /** Objects behind the last item. */
   readonly remaining: number
+  /** Those of the items that cannot be read. */
+  readonly unreadable: readonly CacheEntry[]
 }
 
 export interface PageOptions {
@@ -50,6 +58,8 @@ export interface ResourceCache {
   byIndex(name: string, value: string): readonly CacheEntry[]
   /** The same in no particular order, for a caller that stops at the first that fits. */
   eachByIndex(name: string, value: string): Iterable<CacheEntry>
+  /** What is there and cannot be read, in key order. It is in lists and pages too, and whatever is asked of it throws. */
+  unreadable(prefix?: string): readonly CacheEntry[]
   /** The revision before the last so many changes of this resource, as far as they are remembered; undefined where none is. */
   revisionBefore(changes: number): number | undefined
   /** Whether entries are selected; their objects are not parsed for it but the first time. */
@@ -79,8 +89,10 @@ export interface OwnedResourceCache extends ResourceCache {
   close(error?: unknown): void
 }
 
+const NONE: readonly CacheEntry[] = Object.freeze([])
 const MOST_SELECTED = 8
 const compareKeys = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+const byKeys = (a: CacheEntry, b: CacheEntry) => compareKeys(a.key, b.key)
 const laterKey = (a: string, b: string) => (compareKeys(a, b) < 0 ? b : a)
 
 export function createResourceCache(
@@ -91,6 +103,8 @@ export function createResourceCache(
   options: EntryOptions,
 ): OwnedResourceCache {
   const byKey = new Map<string, CacheEntry>()
+  /** Of them, those that cannot be read. */
+  const unreadable = new Map<string, CacheEntry>()
   let ordered = new BTree<string, CacheEntry>(undefined, compareKeys)
   /** One that is no longer in the log and still current has outlived those written with it. */
   const evicted = ({ key, entry }: Change) => {
@@ -98,6 +112,8 @@ export function createResourceCache(
   }
   let log = createEventLog(clusterRevision(), evicted)
   let trimming = false
+  const stored = (item: FoundItem, of = options) => entryOfStored(item, of, storage.mayBeGarbled === true)
+  const unreadableOf = (items: readonly CacheEntry[]) => items.filter((entry) => entry.unreadable !== undefined)
   const indexes = new Map<string, { readonly values: IndexValues; index: Index | undefined }>()
   const listeners = new Set<(change: Change) => void>()
   /** The watchers that read the log, and those found by what they fix: the latter are told when something was offered to them. */
@@ -127,8 +143,9 @@ export function createResourceCache(
       const { key, value, modRevision } = item
       const found = shared?.get(value)
       if (found?.key === key && found.revision === modRevision) return [key, found]
-      const entry = createEntry(key, modRevision, value, kept)
-      shared?.set(value, entry)
+      const entry = stored(item, kept)
+      if (entry.unreadable === undefined) shared?.set(value, entry)
+      else unreadable.set(key, entry)
       return [key, entry]
     })
     for (const [key, entry] of entries) byKey.set(key, entry)
@@ -137,10 +154,7 @@ export function createResourceCache(
     generation++
   }
 
-  function apply(event: StorageEvent, entry: CacheEntry | undefined): void {
-    const { key, revision } = event
-    const previous = byKey.get(key)
-    if (!entry && !previous) return
+  function put(key: string, entry: CacheEntry | undefined): void {
     if (entry) {
       byKey.set(key, entry)
       ordered.set(key, entry)
@@ -148,12 +162,38 @@ export function createResourceCache(
       byKey.delete(key)
       ordered.delete(key)
     }
+    generation++
+  }
+
+  /**
+   * As of a watch cache that breaks off there and begins anew when all can be read again: watches end, and the next ones begin behind it.
+   * Listeners keep what they know.
+   */
+  function applyUnreadable(revision: number, key: string, entry: CacheEntry | undefined): void {
+    const previous = byKey.get(key)
+    for (const { index } of indexes.values()) index?.change(undefined, previous)
+    put(key, entry)
+    unreadable.delete(key)
+    if (entry?.unreadable !== undefined) unreadable.set(key, entry)
+    begin = revision
+    close()
+  }
+
+  function apply(event: StorageEvent, entry: CacheEntry | undefined): void {
+    const { key, revision } = event
+    let previous = byKey.get(key)
+    if (!entry && !previous) return
+    if (entry?.unreadable !== undefined || previous?.unreadable !== undefined) {
+      applyUnreadable(revision, key, entry?.unreadable && entry)
+      if (entry === undefined || entry.unreadable !== undefined) return
+      previous = undefined
+    }
+    put(key, entry)
     for (const { index } of indexes.values()) index?.change(entry, previous)
     const change = createChange(key, revision, entry, previous, runtime.clock.now())
     log.append(change)
     interests.offer(change, log.end - 1, due)
     trimLater()
-    generation++
     changed = true
     for (const listener of listeners) {
       try {
@@ -175,10 +215,18 @@ export function createResourceCache(
     runtime.clock.setTimer(MAX_AGE_MS + 1, 'watch history', trim, { everyMs: MAX_AGE_MS, isAlone: true })
   }
 
+  function* readable(): Iterable<CacheEntry> {
+    for (const entry of byKey.values()) if (entry.unreadable === undefined) yield entry
+  }
+
+  function close(error?: unknown): void {
+    for (const watcher of [...watchers, ...interested]) watcher.close(error)
+  }
+
   function indexNamed(name: string): Index {
     const named = indexes.get(name)
     if (!named) throw new Error(`the cache of ${prefix} has no index ${name}`)
-    named.index ??= createIndex(named.values, byKey.values())
+    named.index ??= createIndex(named.values, readable())
     return named.index
   }
 
@@ -198,8 +246,11 @@ export function createResourceCache(
     const now = runtime.clock.now()
     const changes = page.events.map((event) => {
       const { previous } = event
-      const before = previous && createEntry(event.key, previous.modRevision, previous.value, options)
-      const entry = event.value && createEntry(event.key, event.revision, event.value, options)
+      const { key, revision: modRevision, value, unreadable: cause } = event
+      const before = previous && stored({ key, ...previous })
+      const entry = value && stored({ key, value, modRevision, ...(cause === undefined ? {} : { unreadable: cause }) })
+      // What it was cannot be told.
+      if (before?.unreadable !== undefined || entry?.unreadable !== undefined) throw tooOld(afterRevision, modRevision)
       return createChange(event.key, event.revision, entry, before, now)
     })
     return { changes, revision: page.revision }
@@ -215,6 +266,8 @@ export function createResourceCache(
     },
     get: (key) => byKey.get(key),
     list: (wanted = prefix) => under(wanted),
+    unreadable: (wanted = prefix) =>
+      unreadable.size === 0 ? NONE : [...unreadable.values()].filter(({ key }) => key.startsWith(wanted)).sort(byKeys),
 
     page({ prefix: wanted = prefix, start = wanted, limit = 0 }) {
       const items: CacheEntry[] = []
@@ -223,17 +276,23 @@ export function createResourceCache(
         if (limit > 0 && items.length >= limit) remaining++
         else items.push(entry)
       })
-      return { items, revision: clusterRevision(), more: remaining > 0, remaining }
+      return {
+        items,
+        revision: clusterRevision(),
+        more: remaining > 0,
+        remaining,
+        unreadable: unreadable.size === 0 ? NONE : unreadableOf(items),
+      }
     },
 
     async pageAt(revision, { prefix: wanted = prefix, start = wanted, limit = 0 }) {
       const from = laterKey(start, wanted)
       const page = await storage.range(from, prefixEnd(wanted), { revision, limit })
-      const items = page.items.map(({ key, modRevision, value }) => {
-        const current = byKey.get(key)
-        return current?.revision === modRevision ? current : createEntry(key, modRevision, value, options)
+      const items = page.items.map((item) => {
+        const current = byKey.get(item.key)
+        return current?.revision === item.modRevision ? current : stored(item)
       })
-      return { ...page, items }
+      return { ...page, items, unreadable: unreadableOf(items) }
     },
 
     addIndex(name, values) {
@@ -293,8 +352,6 @@ export function createResourceCache(
       log.shrink()
       for (const entry of byKey.values()) entry.forgetMade()
     },
-    close(error) {
-      for (const watcher of [...watchers, ...interested]) watcher.close(error)
-    },
+    close,
   }
 }

@@ -6,7 +6,16 @@ import type { Scheme } from '../../api/scheme/resource.ts'
 import { asObject } from '../../api/unchecked.ts'
 import type { Random } from '../../base/random.ts'
 import type { Transformer } from '../../storage/transform.ts'
-import { aescbc, aesgcm, type EncryptionKey, type EncryptionProvider, identity } from './providers.ts'
+import { notEncrypted } from './not-encrypted.ts'
+import {
+  aescbc,
+  aesgcm,
+  type EncryptionKey,
+  type EncryptionProvider,
+  identity,
+  isEncrypted,
+  startsWith,
+} from './providers.ts'
 
 export class EncryptionConfigError extends Error {}
 
@@ -43,27 +52,28 @@ export function encryptionOf(text: string, scheme: Scheme, random: Random): Tran
       return first === undefined ? false : !first.isCurrent(stored)
     },
     decode: (key, stored) => {
-      const encrypted = startsWith(stored, 'k8s:enc:')
       const providers = providersOf(key)
-      const provider = providers.find(({ prefix }) => (prefix === '' ? !encrypted : startsWith(stored, prefix)))
-      if (provider) return provider.decrypt(key, stored)
-      if (!encrypted && providers.length === 0) return stored
-      throw new Error(
-        encrypted
-          ? 'it is encrypted, and no provider of the configuration fits'
-          : 'it is not encrypted, and the configuration does not list the identity provider',
-      )
+      return providers.length === 0 ? notEncrypted.decode(key, stored) : decrypted(providers, key, stored)
     },
+    mayBeGarbled: entries.some(({ providers }) => providers.some(({ isAuthenticated }) => !isAuthenticated)),
   }
 }
 
-const ROOT = '/registry/'
-
-function startsWith(bytes: Uint8Array, prefix: string): boolean {
-  return (
-    bytes.length >= prefix.length && Buffer.from(bytes.buffer, bytes.byteOffset, prefix.length).toString() === prefix
-  )
+/** By the first provider that can: several of one kind have keys of their own. @throws what the first that should have been able says */
+function decrypted(providers: readonly EncryptionProvider[], key: string, stored: Uint8Array): Uint8Array {
+  let failure: unknown
+  for (const provider of providers) {
+    if (provider.prefix === '' ? isEncrypted(stored) : !startsWith(stored, provider.prefix)) continue
+    try {
+      return provider.decrypt(key, stored)
+    } catch (error) {
+      failure ??= error
+    }
+  }
+  throw failure ?? new Error('no matching prefix found')
 }
+
+const ROOT = '/registry/'
 
 /** `secrets`, `deployments.apps`, `*.apps` (a whole group), `*.` (the core group), `*.*` (everything). */
 function names(named: string, row: { readonly group: string; readonly resource: string }): boolean {

@@ -13,6 +13,8 @@ export interface EncryptionKey {
 export interface EncryptionProvider {
   /** What its values begin with; '' for identity. */
   readonly prefix: string
+  /** Whether what it decrypts is what was encrypted. */
+  readonly isAuthenticated: boolean
   encrypt(key: string, plain: Uint8Array): Uint8Array
   /** Written by this provider, with its first key. */
   isCurrent(stored: Uint8Array): boolean
@@ -26,7 +28,8 @@ const IV_BYTES = 16
 
 /** AES-GCM: the storage key is authenticated too, so a value cannot be moved to another. */
 export function aesgcm(random: Random, keys: readonly EncryptionKey[]): EncryptionProvider {
-  return keyed('k8s:enc:aesgcm:v1:', keys, {
+  return keyed('AES-GCM', 'k8s:enc:aesgcm:v1:', keys, {
+    isAuthenticated: true,
     encrypt: (secret, storageKey, plain) => {
       const nonce = random.bytes(NONCE_BYTES)
       const cipher = createCipheriv(gcm(secret), secret, nonce)
@@ -34,63 +37,85 @@ export function aesgcm(random: Random, keys: readonly EncryptionKey[]): Encrypti
       return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
     },
     decrypt: (secret, storageKey, stored) => {
-      if (stored.length < NONCE_BYTES + TAG_BYTES) throw new Error('the stored value is too short')
+      if (stored.length < NONCE_BYTES + TAG_BYTES) throw new Error('the stored data was shorter than the required size')
       const decipher = createDecipheriv(gcm(secret), secret, stored.subarray(0, NONCE_BYTES))
       decipher.setAAD(Buffer.from(storageKey))
       decipher.setAuthTag(stored.subarray(stored.length - TAG_BYTES))
-      return Buffer.concat([decipher.update(stored.subarray(NONCE_BYTES, stored.length - TAG_BYTES)), decipher.final()])
+      const plain = decipher.update(stored.subarray(NONCE_BYTES, stored.length - TAG_BYTES))
+      return Buffer.concat([plain, lastOf(decipher, 'cipher: message authentication failed')])
     },
   })
 }
 
 export function aescbc(random: Random, keys: readonly EncryptionKey[]): EncryptionProvider {
-  return keyed('k8s:enc:aescbc:v1:', keys, {
+  return keyed('AES-CBC', 'k8s:enc:aescbc:v1:', keys, {
+    isAuthenticated: false,
     encrypt: (secret, _storageKey, plain) => {
       const iv = random.bytes(IV_BYTES)
       const cipher = createCipheriv(`aes-${secret.length * 8}-cbc`, secret, iv)
       return Buffer.concat([iv, cipher.update(plain), cipher.final()])
     },
     decrypt: (secret, _storageKey, stored) => {
-      if (stored.length < 2 * IV_BYTES) throw new Error('the stored value is too short')
+      if (stored.length < IV_BYTES) throw new Error('the stored data was shorter than the required size')
+      if (stored.length % IV_BYTES !== 0) throw new Error('the stored data is not a multiple of the block size')
       const decipher = createDecipheriv(`aes-${secret.length * 8}-cbc`, secret, stored.subarray(0, IV_BYTES))
-      return Buffer.concat([decipher.update(stored.subarray(IV_BYTES)), decipher.final()])
+      return Buffer.concat([decipher.update(stored.subarray(IV_BYTES)), lastOf(decipher, 'invalid padding on input')])
     },
   })
 }
 
 export const identity: EncryptionProvider = {
   prefix: '',
+  isAuthenticated: true,
   encrypt: (_key, plain) => plain,
-  isCurrent: (stored) => !startsWith(stored, Buffer.from('k8s:enc:')),
+  isCurrent: (stored) => !isEncrypted(stored),
   decrypt: (_key, stored) => stored,
 }
 
-const startsWith = (bytes: Uint8Array, prefix: Buffer): boolean =>
-  bytes.length >= prefix.length && prefix.equals(bytes.subarray(0, prefix.length))
+export const startsWith = (bytes: Uint8Array, prefix: string): boolean =>
+  bytes.length >= prefix.length && Buffer.from(bytes.buffer, bytes.byteOffset, prefix.length).toString() === prefix
+
+export const isEncrypted = (stored: Uint8Array): boolean => startsWith(stored, 'k8s:enc:')
+
+/** @throws in these words, those of Go's ciphers, when it is not what was encrypted */
+function lastOf(decipher: { final(): Buffer }, otherwise: string): Buffer {
+  try {
+    return decipher.final()
+  } catch (cause) {
+    throw new Error(otherwise, { cause })
+  }
+}
 
 const gcm = (secret: Buffer) => `aes-${secret.length * 8}-gcm` as 'aes-256-gcm'
 
 interface Algorithm {
+  readonly isAuthenticated: boolean
   readonly encrypt: (secret: Buffer, storageKey: string, plain: Uint8Array) => Buffer
   readonly decrypt: (secret: Buffer, storageKey: string, stored: Uint8Array) => Buffer
 }
 
 /** Written with the first key, read with the one the value names. */
-function keyed(prefix: string, keys: readonly EncryptionKey[], algorithm: Algorithm): EncryptionProvider {
+function keyed(
+  called: string,
+  prefix: string,
+  keys: readonly EncryptionKey[],
+  algorithm: Algorithm,
+): EncryptionProvider {
   const [first] = keys
   if (first === undefined) throw new Error(`${prefix} has no keys`)
-  const header = Buffer.from(`${prefix}${first.name}:`)
+  const header = `${prefix}${first.name}:`
+  const headerBytes = Buffer.from(header)
   return {
     prefix,
-    encrypt: (storageKey, plain) => Buffer.concat([header, algorithm.encrypt(first.secret, storageKey, plain)]),
+    isAuthenticated: algorithm.isAuthenticated,
+    encrypt: (storageKey, plain) => Buffer.concat([headerBytes, algorithm.encrypt(first.secret, storageKey, plain)]),
     isCurrent: (stored) => startsWith(stored, header),
     decrypt: (storageKey, stored) => {
       const rest = stored.subarray(prefix.length)
       const colon = rest.indexOf(':'.charCodeAt(0))
       const name = Buffer.from(rest.subarray(0, Math.max(colon, 0))).toString()
       const key = keys.find((candidate) => candidate.name === name)
-      if (key === undefined)
-        throw new Error(`it is encrypted with key ${JSON.stringify(name)}, which is not configured`)
+      if (key === undefined) throw new Error(`no matching key was found for the provided ${called} transformer`)
       return algorithm.decrypt(key.secret, storageKey, rest.subarray(colon + 1))
     },
   }

@@ -11,9 +11,9 @@ import type { StoredObject } from '../../api/request.ts'
 import { prune, prunesAlike, sortedKeys } from '../../api/schema/structural/prune-and-default.ts'
 import type { CustomVersion, ResourceRow } from '../../api/scheme/resource.ts'
 import { type CacheEntry, encodedObject, type ServedForm } from '../cache/entry.ts'
+import { type UnreadableValue, undecodable, unreadableList, unreadableObject } from '../cache/unreadable.ts'
 import type { WebhookConversion } from '../customresources/conversion-webhook.ts'
 import type { ResourceEndpoint } from '../registry/endpoint.ts'
-import { unreadableList, unreadableObject } from '../registry/unreadable.ts'
 
 const itself = <T>(value: T): T => value
 
@@ -66,7 +66,7 @@ export function customVersions(
         return Promise.resolve(showOne(entry.object)).then(
           (object) => shownEntry(entry, object),
           (error) => {
-            throw unreadableObject(entry, error)
+            throw unreadableObject(entry, undecodable(entry, error))
           },
         )
       },
@@ -133,12 +133,12 @@ async function allShown(
     return await show(entries.map(({ object }) => object))
   } catch {
     const shown: KubeObject[] = []
-    const failures: { stored: StoredObject; cause: unknown }[] = []
+    const failures: { key: string; cause: UnreadableValue }[] = []
     for (const stored of entries)
       try {
         shown.push(...(await show([stored.object])))
       } catch (cause) {
-        failures.push({ stored, cause })
+        failures.push({ key: stored.key, cause: undecodable(stored, cause) })
       }
     if (failures.length > 0) throw unreadableList(row, failures)
     return shown

@@ -9,6 +9,7 @@ import type { ApiRequest, ApiResponse, RequestInfo, UserInfo } from '../../api/r
 import type { ResourceRow, Scheme, SubresourceRow } from '../../api/scheme/resource.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { AdmissionChain } from '../admission/chain.ts'
+import type { Authorizer } from '../auth/authorizer.ts'
 import type { Caches } from '../cache/caches.ts'
 import type { Kubelets } from '../nodes/kubelets.ts'
 import type { CacheReads } from '../reads.ts'
@@ -39,6 +40,7 @@ export interface ServerContext {
   readonly scheme: Scheme
   readonly registry: Registry
   readonly admission: AdmissionChain
+  readonly authorizer: Authorizer
   readonly reads: CacheReads
   readonly caches: Caches
   /** What is known of a row, the same object every time. */

@@ -2,7 +2,10 @@
 
 import type { JsonObject, KubeObject } from '../../api/object.ts'
 import type { ApiResponse } from '../../api/request.ts'
+import { forbidden } from '../../api/status.ts'
+import { attributesOf } from '../auth/authorizer.ts'
 import { deleteObject } from '../registry/delete.ts'
+import { groupResource } from '../registry/registry.ts'
 import { decodeDeleteOptions } from './body.ts'
 import type { ResourceRequest } from './context.ts'
 import { negotiate } from './negotiate.ts'
@@ -15,6 +18,7 @@ export async function handleDelete(resource: ResourceRequest): Promise<ApiRespon
   const representation = negotiate(request, { row })
   const options = decodeDeleteOptions(resource)
   validateDeleteOptions(options)
+  if (options.ignoreStoreReadErrorWithClusterBreakingPotential === true) await authorizeUnsafeDelete(resource)
   const dryRun = (options.dryRun?.length ?? 0) > 0
   const write = writeContext(resource, { dryRun })
   for (const warning of write.kindStrategy.warningsOnDelete?.(options) ?? []) write.warn(warning)
@@ -27,11 +31,27 @@ export async function handleDelete(resource: ResourceRequest): Promise<ApiRespon
   return respondObject(resource, deleted.answer, representation, status)
 }
 
+const UNSAFE_DELETE = 'unsafe-delete-ignore-read-errors'
+
+/** @throws StatusError 403 where the user may delete the object, but not one that cannot be read (KEP-3926) */
+async function authorizeUnsafeDelete({ context, info, user, row, request }: ResourceRequest): Promise<void> {
+  const refused = (message: string) => forbidden(groupResource(row), info.name, message)
+  if (info.subresource !== '')
+    throw refused(
+      'ignoreStoreReadErrorWithClusterBreakingPotential delete option is not allowed on a subresource or non-resource request',
+    )
+  const attributes = attributesOf(user, { ...info, verb: UNSAFE_DELETE }, request.query)
+  const { verdict, reason, error } = await context.authorizer.authorize(attributes)
+  if (verdict === 'allow') return
+  if (error !== undefined) throw refused(`error while checking permission for "${UNSAFE_DELETE}", ${error}`)
+  throw refused(`not permitted to do "${UNSAFE_DELETE}", reason: ${reason}`)
+}
+
 /** Both halves of admission see a deletion, and neither can change anything. */
 export async function admitDelete(
   resource: ResourceRequest,
   options: { readonly dryRun: boolean; readonly options: JsonObject },
-  existing: KubeObject,
+  existing: KubeObject | undefined,
 ): Promise<void> {
   const { admission } = resource.context
   const attributes = admissionAttributes(resource, 'DELETE', options, undefined, existing)

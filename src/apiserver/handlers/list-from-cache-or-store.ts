@@ -4,6 +4,7 @@
  */
 
 import type { StoredObject } from '../../api/request.ts'
+import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { badRequest, StatusError } from '../../api/status.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { createTurns } from '../../base/turns.ts'
@@ -11,6 +12,7 @@ import { CompactedError, FutureRevisionError } from '../../storage/storage.ts'
 import type { CacheEntry } from '../cache/entry.ts'
 import { storageKey, storageRange } from '../cache/keys.ts'
 import type { CachePage, ResourceCache } from '../cache/resource-cache.ts'
+import { failuresOf, unreadableList } from '../cache/unreadable.ts'
 import type { ListMetadata } from '../registry/endpoint.ts'
 import type { ResourceRequest } from './context.ts'
 import { decodeContinue, encodeContinue, tooOldToContinue } from './continue-token.ts'
@@ -26,12 +28,12 @@ export interface Listed {
   readonly metadata: ListMetadata
 }
 
-/** @throws StatusError 400, 410, 422, 504 */
+/** @throws StatusError 400, 410, 422, 500 for what cannot be read, 504 */
 export async function list(resource: ResourceRequest, options: ListQuery): Promise<Listed> {
   const { context, row, endpoint, info } = resource
   const { runtime } = context
   const selection = selectionOf(row, endpoint.strategy, options.labelSelector, options.fieldSelector)
-  const wanted: Wanted = { selection, converted: selectConverted(selection, endpoint.served) }
+  const wanted: Wanted = { row, selection, converted: selectConverted(selection, endpoint.served) }
   const cache = context.caches.resource(row.storagePrefix)
   const prefix = storageRange(row, row.namespaced ? info.namespace : '')
   // Where Kubernetes joins the namespace to a key, these two would lead elsewhere.
@@ -69,6 +71,7 @@ export async function list(resource: ResourceRequest, options: ListQuery): Promi
 }
 
 interface Wanted {
+  readonly row: ResourceRow
   readonly selection: Selection
   /** Where objects must be converted to be selected. */
   readonly converted: SelectConverted | undefined
@@ -76,11 +79,12 @@ interface Wanted {
 
 async function one(
   cache: ResourceCache,
-  { selection, converted }: Wanted,
+  { row, selection, converted }: Wanted,
   key: string,
   revision: number,
 ): Promise<Listed> {
   const entry = cache.get(key)
+  requireReadable(row, entry?.unreadable === undefined ? [] : [entry])
   const metadata = { resourceVersion: String(revision) }
   const items = entry !== undefined && cache.matcher(converted?.before ?? selection)(entry) ? [entry] : []
   return converted === undefined ? { items, metadata } : { ...(await converted.entries(items)), metadata }
@@ -89,7 +93,7 @@ async function one(
 async function select(
   runtime: Runtime,
   cache: ResourceCache,
-  { selection, converted }: Wanted,
+  { row, selection, converted }: Wanted,
   prefix: string,
   limit: number,
   exact: number | undefined,
@@ -108,6 +112,7 @@ async function select(
   for (;;) {
     const page = await pageOf(cache, prefix, selection.all ? limit : 0, at, from, start !== undefined)
     at ??= page.revision
+    requireReadable(row, page.unreadable)
     if (selection.all) return withContinue(page, page.items, prefix, page.more, page.remaining)
     const last = page.items.at(-1)
     let shown = new Map<CacheEntry, StoredObject>()
@@ -129,6 +134,11 @@ async function select(
     if (!page.more) return listed(page, false)
     from = `${(last as CacheEntry).key}\u0000`
   }
+}
+
+function requireReadable(row: ResourceRow, entries: readonly CacheEntry[]): void {
+  const failures = failuresOf(entries)
+  if (failures.length > 0) throw unreadableList(row, failures)
 }
 
 function withContinue(

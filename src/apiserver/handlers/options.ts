@@ -132,6 +132,15 @@ export function deleteOptionsOfQuery(query: URLSearchParams): DeleteOptions {
   }
 }
 
+/** What an object that cannot be read has none of cannot be asked of its deletion, nor can many be deleted so at once. */
+function unsafeDeleteErrors(options: DeleteOptions, collection: boolean, errors: FieldError[]): void {
+  const wrong = (message: string) =>
+    errors.push(invalid('ignoreStoreReadErrorWithClusterBreakingPotential', true, message))
+  for (const name of ['propagationPolicy', 'orphanDependents', 'gracePeriodSeconds', 'preconditions'] as const)
+    if (options[name] !== undefined) wrong(`cannot be set together with .${name}`)
+  if (collection) wrong('is not allowed with DELETECOLLECTION, try again after removing the option')
+}
+
 /** @throws StatusError 422 */
 export function validateDeleteOptions(options: DeleteOptions, collection = false): void {
   const errors: FieldError[] = []
@@ -143,14 +152,7 @@ export function validateDeleteOptions(options: DeleteOptions, collection = false
   if (propagationPolicy !== undefined && !['Foreground', 'Background', 'Orphan'].includes(propagationPolicy))
     errors.push(notSupported('propagationPolicy', propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']))
   dryRunErrors(dryRun ?? [], errors)
-  if (collection && options.ignoreStoreReadErrorWithClusterBreakingPotential === true)
-    errors.push(
-      invalid(
-        'ignoreStoreReadErrorWithClusterBreakingPotential',
-        true,
-        'is not allowed with DELETECOLLECTION, try again after removing the option',
-      ),
-    )
+  if (options.ignoreStoreReadErrorWithClusterBreakingPotential === true) unsafeDeleteErrors(options, collection, errors)
   refuse('DeleteOptions', errors)
 }
 

@@ -9,6 +9,7 @@ import type { Clock, Timer } from '../../base/clock.ts'
 import type { StreamReader } from '../../base/stream.ts'
 import type { ServedForm } from '../cache/entry.ts'
 import { storageRange } from '../cache/keys.ts'
+import { failuresOf, unwatchable } from '../cache/unreadable.ts'
 import type { ResourceRequest } from './context.ts'
 import { negotiate, type Representation } from './negotiate.ts'
 import { listOptions } from './options.ts'
@@ -45,6 +46,10 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
   const waiting = options.resourceVersion === '' ? context.caches.fresh(request.signal) : undefined
   if (waiting !== undefined) await waiting
 
+  const cache = context.caches.resource(row.storagePrefix)
+  const failures = failuresOf(cache.unreadable())
+  if (failures.length > 0) throw unwatchable(row, failures)
+
   const ended = new AbortController()
   const end = () => ended.abort()
   const { clock, random } = runtime
@@ -65,7 +70,7 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
   const asked = converted?.before ?? selection
   const partial = metadataOnly ? metadataForm(representation.shapeVersion || META_V1).convert : undefined
   const form = converted === undefined ? formOf(resource, representation) : undefined
-  const events = context.caches.resource(row.storagePrefix).watch({
+  const events = cache.watch({
     prefix: storageRange(row, row.namespaced ? info.namespace : ''),
     from: withInitial ? 'initial' : version === 0 ? 'now' : version,
     ...(asked.all ? {} : { selection: asked }),

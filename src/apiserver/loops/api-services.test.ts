@@ -38,6 +38,7 @@ function started(check: { now: Aggregator['check'] }, more: Fields | undefined =
     ...it.options.reads,
     remoteServices: () => it.options.reads.list(GROUP, 'apiservices').filter(({ spec }) => spec.service !== undefined),
     podsOnNode: () => [],
+    readable: it.options.reads,
     generationOf: () => () => 0,
   }
   startApiServiceLoop({ ...it.options, reads, aggregator })

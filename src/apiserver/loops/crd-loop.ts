@@ -111,7 +111,7 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
   }
 
   const nameOf = (key: string) => key.slice(cache.prefix.length)
-  for (const entry of cache.list()) take(nameOf(entry.key), entry)
+  for (const entry of cache.list()) if (entry.unreadable === undefined) take(nameOf(entry.key), entry)
   const unsubscribe = cache.onChange(({ key, entry }) => {
     take(nameOf(key), entry)
     kick()

@@ -9,7 +9,15 @@ import { longName } from '../../api/validation/names.ts'
 import type { Guard } from '../../storage/storage.ts'
 import { storageKey } from '../cache/keys.ts'
 import { canonicalObject, inNamespace } from './metadata.ts'
-import { groupResource, poolGuard, type Registry, storedObject, type WriteContext, writtenObject } from './registry.ts'
+import {
+  type CurrentObject,
+  groupResource,
+  poolGuard,
+  type Registry,
+  storedObject,
+  type WriteContext,
+  writtenObject,
+} from './registry.ts'
 import type { Strategy } from './strategy.ts'
 import { fitting } from './too-large-for-etcd.ts'
 
@@ -100,7 +108,7 @@ async function createBegun(
   if (context.dryRun) {
     await registry.fresh()
     const existing = registry.current(row, key)
-    if (existing !== undefined) throw exists(context, object.metadata, existing.object)
+    if (existing !== undefined) throw exists(context, object.metadata, existing)
     // What never reaches the store keeps the version that the client gave it.
     return resourceVersion ? canonicalObject(canonical, resourceVersion) : canonical
   }
@@ -116,7 +124,7 @@ async function createBegun(
   if (result.ok) return writtenObject(registry, row, key, written, result.revision)
   if (result.guardMoved === true) return undefined
   const current = result.current
-  throw exists(context, object.metadata, current && registry.decode(current.value, current.modRevision))
+  throw exists(context, object.metadata, current && registry.entryOf(current))
 }
 
 /** Fills, validates and canonicalizes what a create (or a create by update) is about to store. */
@@ -170,10 +178,11 @@ export function leaseOf({ kindStrategy }: WriteContext, object: KubeObject): { r
 function exists(
   { row }: WriteContext,
   { name = '', generateName = '' }: KubeObject['metadata'],
-  existing: KubeObject | undefined,
+  existing: CurrentObject | undefined,
 ): StatusError {
   const error = generateName === '' ? alreadyExists(groupResource(row), name) : notUnique(groupResource(row), name)
-  if (existing?.metadata.deletionTimestamp === undefined) return error
+  const isBeingDeleted = existing?.unreadable === undefined && existing?.object.metadata.deletionTimestamp !== undefined
+  if (!isBeingDeleted) return error
   return new StatusError(error.code, error.reason, `object is being deleted: ${error.message}`, error.details)
 }
 

@@ -2,18 +2,20 @@
 
 import type { JsonObject, KubeObject } from '../../api/object.ts'
 import { conflict, notFound, StatusError } from '../../api/status.ts'
+import type { KeyValue } from '../../storage/storage.ts'
 import { namedKey } from '../cache/keys.ts'
+import { undecodable, unreadableObject } from '../cache/unreadable.ts'
 import { checkOwnPreconditions, checkPreconditions } from './delete-preconditions.ts'
 import type { ResourceEndpoint } from './endpoint.ts'
 import { deleteStep } from './finalizers-grace-period-and-propagation.ts'
 import { journalOfDelete } from './journal.ts'
 import { canonicalObject } from './metadata.ts'
-import { groupResource, isOutdated, type Registry, type WriteContext } from './registry.ts'
+import { type CurrentObject, groupResource, isOutdated, type Registry, type WriteContext } from './registry.ts'
 import { sameObject } from './same.ts'
 import type { DeleteOptions } from './strategy.ts'
-import { unreadableObject } from './unreadable.ts'
 
-export type ValidateDelete = (object: KubeObject) => void | Promise<void>
+/** `undefined`: of an object that cannot be read. */
+export type ValidateDelete = (object: KubeObject | undefined) => void | Promise<void>
 
 interface Deleted {
   /** The object as it now stands, or as it was when it went. */
@@ -40,7 +42,7 @@ export async function deleteObject(
 ): Promise<Deleted> {
   const { row, name } = context
   const key = namedKey(row, context.namespace, name)
-  let found: Found | undefined = registry.current(row, key)
+  let found: CurrentObject | undefined = registry.current(row, key)
   for (;;) {
     const revision = found?.revision ?? 0
     try {
@@ -69,17 +71,19 @@ async function attempt(
   options: DeleteOptions,
   validate: ValidateDelete,
   key: string,
-  found: Found | undefined,
-): Promise<Deleted | Unwritten | { readonly retry: Found | undefined }> {
+  found: CurrentObject | undefined,
+): Promise<Deleted | Unwritten | { readonly retry: CurrentObject | undefined }> {
   const { row, endpoint, kindStrategy, name } = context
   const { preconditions } = options
   if (found === undefined) throw notFound(groupResource(row), name)
-  if (options.ignoreStoreReadErrorWithClusterBreakingPotential === true)
+  if (options.ignoreStoreReadErrorWithClusterBreakingPotential === true) {
+    if (found.unreadable !== undefined) return removeUnreadable(registry, context, validate, found)
     throw conflict(
       groupResource(row),
       name,
       `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: unsafe deletion is not allowed because the object is decodable from storage`,
     )
+  }
   const { revision, object } = found
   const existing = await readable(endpoint, key, found)
   if (kindStrategy.preconditionFailed === undefined)
@@ -115,25 +119,39 @@ async function attempt(
   return step.action === 'update' ? kept(written) : gone(context, written)
 }
 
-/** What is there, as it is stored. */
-interface Found {
-  readonly object: KubeObject
-  readonly revision: number
+/** Whatever it was: no finalizer, precondition or grace period of an object that cannot be read holds. */
+async function removeUnreadable(
+  registry: Registry,
+  context: WriteContext,
+  validate: ValidateDelete,
+  { key, revision }: CurrentObject,
+): Promise<Deleted | { readonly retry: CurrentObject | undefined }> {
+  const { row, name } = context
+  await validate(undefined)
+  const answer = { ...success({ name, kind: row.kind }), code: 200 }
+  if (context.dryRun) return { object: answer, removed: true, answer }
+  const result = await registry.storage.write({ type: 'delete', key, expectRevision: revision })
+  if (!result.ok) return { retry: foundNow(registry, result.current) }
+  return { object: answer, removed: true, answer }
 }
 
-function foundNow(
-  registry: Registry,
-  current: { readonly value: Uint8Array; readonly modRevision: number } | undefined,
-): Found | undefined {
-  return current && { object: registry.decode(current.value, current.modRevision), revision: current.modRevision }
-}
+const success = (details: JsonObject): KubeObject => ({
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Success',
+  details,
+})
+
+const foundNow = (registry: Registry, current: KeyValue | undefined): CurrentObject | undefined =>
+  current && registry.entryOf(current)
 
 /** @throws StatusError 500 when a custom resource's webhook fails */
-async function readable({ worked }: ResourceEndpoint, key: string, found: Found): Promise<KubeObject> {
+async function readable({ worked }: ResourceEndpoint, key: string, found: CurrentObject): Promise<KubeObject> {
   try {
     return await worked.ofStored(found.object)
   } catch (error) {
-    throw unreadableObject({ key, revision: found.revision }, error)
+    throw unreadableObject({ key }, undecodable(found, error))
   }
 }
 
@@ -147,6 +165,5 @@ function gone({ row, kindStrategy }: WriteContext, object: KubeObject): Deleted 
     kind: row.resource,
     ...(object.metadata.uid === undefined ? {} : { uid: object.metadata.uid }),
   }
-  const answer: KubeObject = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }
-  return { object, removed: true, answer }
+  return { object, removed: true, answer: success(details) }
 }

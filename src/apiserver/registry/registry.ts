@@ -9,7 +9,8 @@ import type { Parts } from '../../api/parts.ts'
 import type { StoredObject, UserInfo } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import type { Guard, Storage } from '../../storage/storage.ts'
+import type { Guard, KeyValue, Storage } from '../../storage/storage.ts'
+import type { UnreadableValue } from '../cache/unreadable.ts'
 import type { ResourceEndpoint } from './endpoint.ts'
 import type { NameMaker } from './generate-name.ts'
 import type { Pools, Strategy, StrategyContext } from './strategy.ts'
@@ -33,11 +34,13 @@ export interface Registry {
    * again. `parts` is what the resource's endpoint remembers.
    */
   encode(object: KubeObject, parts: Parts): Uint8Array
-  /** The object in bytes read from storage, with its resourceVersion. */
-  decode(value: Uint8Array, revision: number): KubeObject
+  /** What was read from storage. */
+  entryOf(item: KeyValue): CurrentObject
 }
 
 export interface CurrentObject extends StoredObject {
+  /** Why it cannot be read: asked for its object it throws the answer to a read. */
+  readonly unreadable?: UnreadableValue
   /**
    * The object, where the request asks that has just written `written` as this revision: it need not be parsed though a large commit has let
    * go of it, and is kept no longer for that.

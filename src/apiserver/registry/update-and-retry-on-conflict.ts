@@ -8,14 +8,16 @@ import type { KubeObject } from '../../api/object.ts'
 import { alreadyExists, conflict, notFound, StatusError } from '../../api/status.ts'
 import { type FieldError, invalid, invalidError } from '../../api/validation/errors.ts'
 import { validateFinalizerNames, validateGenerateName, validateObjectMetaUpdate } from '../../api/validation/meta.ts'
-import type { Guard } from '../../storage/storage.ts'
+import type { Guard, KeyValue } from '../../storage/storage.ts'
 import { namedKey } from '../cache/keys.ts'
+import { type UnreadableValue, undecodable, unwritableObject } from '../cache/unreadable.ts'
 import { beforeCreate, leaseOf, metaOptions } from './create.ts'
 import type { ResourceEndpoint } from './endpoint.ts'
 import { shouldDeleteDuringUpdate } from './finalizers-grace-period-and-propagation.ts'
 import { journalOfUpdate } from './journal.ts'
 import { canonicalObject, inheritMetadata } from './metadata.ts'
 import {
+  type CurrentObject,
   groupResource,
   isOutdated,
   poolGuard,
@@ -26,7 +28,6 @@ import {
 } from './registry.ts'
 import { sameObject } from './same.ts'
 import { fitting } from './too-large-for-etcd.ts'
-import { unwritableObject } from './unreadable.ts'
 
 const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again'
 
@@ -58,6 +59,8 @@ interface State {
   /** As it is stored. */
   readonly object: KubeObject | undefined
   readonly revision: number
+  /** Why it has no object though there is one. */
+  readonly unreadable?: UnreadableValue
 }
 
 /** What is there, in the version it is worked on in. */
@@ -75,8 +78,7 @@ interface Existing {
 export async function updateObject(registry: Registry, context: WriteContext, input: UpdateInput): Promise<Updated> {
   const { row, name } = context
   const key = namedKey(row, context.namespace, name)
-  const cached = registry.current(row, key)
-  let state: State = { object: cached?.object, revision: cached?.revision ?? 0 }
+  let state = stateOf(registry.current(row, key))
   for (;;) {
     try {
       const outcome = await attempt(registry, context, input, key, state)
@@ -89,8 +91,7 @@ export async function updateObject(registry: Registry, context: WriteContext, in
       // What a write failed with is no decision: it may have been done.
       if (!(error instanceof StatusError) || !(await isOutdated(registry, row, key, state.revision))) throw error
     }
-    const current = registry.current(row, key)
-    state = { object: current?.object, revision: current?.revision ?? 0 }
+    state = stateOf(registry.current(row, key))
   }
 }
 
@@ -103,7 +104,7 @@ async function attempt(
 ): Promise<Updated | Unwritten | { readonly retry: State }> {
   const { row, endpoint, strategy, name } = context
   const gr = groupResource(row)
-  const existing = await workingObject(endpoint, key, state)
+  const existing = await workingObject(endpoint, state)
   if (existing === undefined && strategy.allowCreateOnUpdate !== true && input.forceCreate !== true)
     throw notFound(gr, name)
   if (input.uid !== undefined && input.uid !== '' && input.uid !== (existing?.metadata.uid ?? ''))
@@ -169,7 +170,7 @@ async function updateBegun(
     const journal = journalOfUpdate(context, existing, undefined)
     const result = await registry.storage.write({ type: 'delete', key, expectRevision: revision, ...journal })
     if (result.ok || result.current === undefined) return removed
-    return { retry: stateOf(registry, result.current) }
+    return { retry: stateNow(registry, result.current) }
   }
 
   // Unchanged is unwritten, but for a value whose encryption key has been replaced: writing it again is how keys rotate.
@@ -196,30 +197,31 @@ async function updateBegun(
     ...journalOfUpdate(context, existing, canonical),
   })
   if (result.ok) return { object: writtenObject(registry, row, key, canonical, result.revision), created: false }
-  return { retry: stateOf(registry, result.current) }
+  return { retry: stateNow(registry, result.current) }
 }
 
-/** @throws StatusError 500 when a custom resource's webhook fails */
+/** @throws StatusError 500 for what cannot be read, or when a custom resource's webhook fails */
 async function workingObject(
   { worked }: ResourceEndpoint,
-  key: string,
-  { object, revision }: State,
+  { object, revision, unreadable }: State,
 ): Promise<KubeObject | undefined> {
+  if (unreadable !== undefined) throw unwritableObject(unreadable)
   if (object === undefined) return undefined
   try {
     return await worked.ofStored(object)
   } catch (error) {
-    throw unwritableObject({ key, revision }, error)
+    throw unwritableObject(undecodable({ revision }, error))
   }
 }
 
-function stateOf(
-  registry: Registry,
-  current: { readonly value: Uint8Array; readonly modRevision: number } | undefined,
-): State {
-  if (current === undefined) return { object: undefined, revision: 0 }
-  return { object: registry.decode(current.value, current.modRevision), revision: current.modRevision }
+function stateOf(found: CurrentObject | undefined): State {
+  if (found === undefined) return { object: undefined, revision: 0 }
+  const { unreadable, revision } = found
+  return unreadable === undefined ? { object: found.object, revision } : { object: undefined, revision, unreadable }
 }
+
+const stateNow = (registry: Registry, current: KeyValue | undefined): State =>
+  stateOf(current && registry.entryOf(current))
 
 async function createByUpdate(
   registry: Registry,
@@ -251,7 +253,7 @@ async function createByUpdate(
   if (result.guardMoved === true) return { retry: { object: undefined, revision: 0 } }
   // Another request made it meanwhile: now it is an update.
   if (result.current === undefined) throw alreadyExists(groupResource(context.row), context.name)
-  return { retry: stateOf(registry, result.current) }
+  return { retry: stateNow(registry, result.current) }
 }
 
 function beforeUpdate(context: WriteContext, next: KubeObject, old: KubeObject): KubeObject {

@@ -44,6 +44,8 @@ const discoveryRetryMs = 1000
 /** How long after a definition or an APIService has changed discovery is asked, instead of at the next resync. */
 const newKindsMs = 500
 const discoveryPatienceMs = 30_000
+/** A kind that cannot be listed does not hold up the others for longer. */
+const syncPatienceMs = 30_000
 
 export function createGarbageCollector(
   context: ControllerContext,
@@ -119,7 +121,22 @@ export function createGarbageCollector(
       })
       added.push(...monitors.sync(group, deletable))
     }
-    await monitors.whenSynced(signal, added)
+    await synced(added)
+  }
+
+  /** Resolves when the monitors have their lists, or after a while without some of them. */
+  async function synced(added: readonly DiscoveredResource[]): Promise<void> {
+    const done = Promise.withResolvers<void>()
+    const timer = runtime.clock.setTimer(syncPatienceMs, 'garbage collector monitors', () => {
+      log.info(0, 'Garbage collector: not all resource monitors could be synced, proceeding')
+      done.resolve()
+    })
+    monitors.whenSynced(signal, added).then(done.resolve, done.reject)
+    try {
+      await done.promise
+    } finally {
+      timer.cancel()
+    }
   }
 
   /** Dependents of a group without monitors would not keep their owner, so a group that fails is asked for again; not for ever. */

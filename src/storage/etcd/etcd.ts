@@ -433,6 +433,7 @@ async function createEtcdStorage(
 
   const storage: Storage = {
     isShared: true,
+    mayBeGarbled: true,
     get revision() {
       return feed.revision
     },

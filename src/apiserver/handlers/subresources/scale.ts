@@ -12,10 +12,10 @@ import { apiVersionOf } from '../../../api/object.ts'
 import type { ApiResponse, StoredObject } from '../../../api/request.ts'
 import { notFound } from '../../../api/status.ts'
 import { namedKey, storageKey } from '../../cache/keys.ts'
+import { undecodable, unreadableObject } from '../../cache/unreadable.ts'
 import { checkOwnPreconditions } from '../../registry/delete-preconditions.ts'
 import { checkName, inNamespace } from '../../registry/metadata.ts'
 import { groupResource } from '../../registry/registry.ts'
-import { unreadableObject } from '../../registry/unreadable.ts'
 import { updateObject } from '../../registry/update-and-retry-on-conflict.ts'
 import { decodeObject } from '../body.ts'
 import type { ResourceRequest } from '../context.ts'
@@ -44,7 +44,7 @@ async function readObject(
   try {
     return await endpoint.worked.ofStored(stored.object)
   } catch (error) {
-    throw unreadableObject(stored, error)
+    throw unreadableObject(stored, undecodable(stored, error))
   }
 }
 
