@@ -166,6 +166,24 @@ export function managerCases(): readonly Case[] {
       merge(`${a}?fieldManager=five`, { spec: { parts: [{ name: 'p', size: 9 }] } }),
       get(a),
     ]),
+    about('apply: conflicts of several depths', definition([version('v1', lists)]), [
+      apply(
+        by('one'),
+        widget({
+          open: { z: '1', a: '1' },
+          parts: [{ name: 'p', size: 1 }],
+          tags: ['a'],
+          plain: ['x'],
+          whole: { x: 1 },
+        }),
+      ),
+      apply(
+        by('two'),
+        widget({ open: { z: '2', a: '2' }, parts: [{ name: 'p', size: 2 }], plain: ['y'], whole: { x: 2 } }),
+      ),
+      apply(by('two', '&force=true'), widget({ plain: ['y'], parts: [{ name: 'p', size: 2 }] })),
+      apply(by('three'), widget({ open: { z: '3' }, parts: [{ name: 'p', size: 3 }], plain: ['z'], whole: { x: 3 } })),
+    ]),
     about('apply: nulls', definition([version('v1', nullable)]), [
       apply(by('one'), widget({ a: null })),
       apply(by('one'), widget({ b: null })),

@@ -6,6 +6,8 @@ import { views } from './crd-views.ts'
 import { about, apply, changed, get, integer, list, object, path, post, put, text, widget } from './definitions.ts'
 import { a, label, schema, spec, v1 } from './one-version.ts'
 
+const letters = { enum: ['A', 'B'] }
+
 const fields: readonly Case[] = [
   about(
     'fields: defaults',
@@ -108,6 +110,32 @@ const fields: readonly Case[] = [
       post(path('v1'), widget({ two: { kind: 'Pod', apiVersion: 'v1', metadata: 'x' } }, { metadata: { name: 'c' } })),
       spec({ one: { kind: null } }),
     ],
+  ),
+  about(
+    'alternatives that say alike',
+    v1(
+      object({
+        both: { ...text, allOf: [letters, letters] },
+        own: { ...text, ...letters, allOf: [letters] },
+        any: { ...text, pattern: '^x', anyOf: [{ pattern: '^x' }, { pattern: '^x' }] },
+        fewer: { ...text, allOf: [letters, { enum: ['A'] }] },
+        part: object({ x: text }, { required: ['x'], allOf: [{ required: ['x'] }, { required: ['x'] }] }),
+        size: { ...integer, maximum: 5, allOf: [{ maximum: 5 }] },
+        parts: list({ ...text, allOf: [letters, letters] }, { maxItems: 1, allOf: [{ maxItems: 1 }] }),
+        not: { ...text, not: { minLength: 1 }, allOf: [{ not: { minLength: 1 } }] },
+      }),
+    ),
+    [
+      { both: 'C' },
+      { own: 'C' },
+      { any: 'a' },
+      { fewer: 'C' },
+      { part: {} },
+      { size: 7 },
+      { parts: ['C', 'C'] },
+      { not: 'a' },
+      { both: 'C', own: 'C', size: 7 },
+    ].map((value) => post(path('v1'), widget(value))),
   ),
 ]
 

@@ -82,6 +82,28 @@ test('several conflicts are listed by owner', () => {
   assert.equal(error.message, 'Apply failed with 2 conflicts: conflicts with "one":\n- .data.a\n- .data.b')
 })
 
+test('conflicts at one place are listed before those below it', () => {
+  const pod = (hostname: string, schedulerName: string) => ({
+    spec: {
+      template: {
+        spec: {
+          dnsConfig: { searches: [hostname] },
+          hostname,
+          securityContext: { fsGroupChangePolicy: hostname },
+          schedulerName,
+        },
+      },
+    },
+  })
+  const { object: live } = apply('Deployment', undefined, 'one', pod('a', 'b'))
+  const error = refusal(() => apply('Deployment', live, 'two', pod('c', 'd')))
+  const at = '.spec.template.spec'
+  assert.deepEqual(
+    error.details?.causes?.map(({ field }) => field),
+    [`${at}.hostname`, `${at}.schedulerName`, `${at}.dnsConfig.searches`, `${at}.securityContext.fsGroupChangePolicy`],
+  )
+})
+
 test('an equal value is shared; an apply that changes nothing leaves no time', () => {
   const { object: live } = apply('ConfigMap', undefined, 'one', { data: { a: '1' } })
   const { object, changed } = apply('ConfigMap', live, 'two', { data: { a: '1' } }, { time: T2 })

@@ -133,18 +133,22 @@ export function fieldSetOfPaths(paths: readonly (readonly string[])[]): FieldSet
   return set
 }
 
-/** Calls `visit` for every member, parents before what is below them, in canonical order. */
+/** Calls `visit` for every member: of each place first the members themselves, then what is below them; both in canonical order. */
 export function forEachPath(set: FieldSet | undefined, visit: (path: readonly string[]) => void): void {
   const path: string[] = []
-  const walk = (node: FieldSet) => {
+  const each = (node: FieldSet, step: (below: FieldSet) => void) => {
     for (const key in node) {
       if (key === '.') continue
       path.push(key)
-      const below = node[key]!
-      if (isMember(below)) visit([...path])
-      walk(below)
+      step(node[key]!)
       path.pop()
     }
+  }
+  const walk = (node: FieldSet) => {
+    each(node, (below) => {
+      if (isMember(below)) visit([...path])
+    })
+    each(node, walk)
   }
   if (set !== undefined) walk(set)
 }

@@ -185,3 +185,23 @@ test('what cannot be printed is escaped as Go escapes it', () => {
     [String.raw`Invalid value: "a\x01\x7f": day in body must be of type date: "a\x01\x7f"`],
   )
 })
+
+test('what several parts of a schema say alike is told once, where it is said first', () => {
+  const letters = { enum: ['A', 'B'] }
+  const doubled: JSONSchemaProps = {
+    type: 'object',
+    properties: {
+      a: { type: 'string', ...letters, allOf: [letters, letters] },
+      b: { type: 'string', allOf: [letters, { enum: ['A'] }] },
+    },
+  }
+  assert.deepEqual(
+    validateValue({ a: 'C' }, doubled, '').map(({ field }) => field),
+    ['a', ''],
+  )
+  // Other words are another fault.
+  assert.deepEqual(
+    validateValue({ b: 'C' }, doubled, '').map(({ field }) => field),
+    ['b', 'b', ''],
+  )
+})

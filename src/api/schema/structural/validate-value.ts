@@ -46,14 +46,25 @@ export function validateValue(
 ): readonly FieldError[] {
   const run: Run = { isDefault: false, field, result: { errors: [], matches: 0 } }
   check(value ?? null, schema, '', old?.value, run)
-  return run.result.errors
+  return toldOnce(run.result.errors)
 }
 
 /** Everything wrong with a default that stands at `field`. */
 export function validateDefault(value: Json, schema: JSONSchemaProps, field: string): readonly FieldError[] {
   const run: Run = { isDefault: true, field, result: { errors: [], matches: 0 } }
   check(value, schema, '', undefined, run)
-  return run.result.errors
+  return toldOnce(run.result.errors)
+}
+
+/** What several parts of a schema say alike is told where it is said first. */
+function toldOnce(errors: readonly FieldError[]): readonly FieldError[] {
+  if (errors.length < 2) return errors
+  const byText = new Map<string, FieldError>()
+  for (const error of errors) {
+    const text = JSON.stringify([error.type, error.field, error.message])
+    if (!byText.has(text)) byText.set(text, error)
+  }
+  return [...byText.values()]
 }
 
 /** A path below a root that has no name begins with a point where no property of the schema leads to it. */
