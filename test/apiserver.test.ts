@@ -98,6 +98,29 @@ test('pages fit together while the collection changes', () =>
     assert.deepEqual(names, ['a', 'b', 'c', 'd'])
   }))
 
+test('a system priority class is not deleted by its name, there or not, whatever else is asked; its collection is', () =>
+  withApi(async (api) => {
+    const path = '/apis/scheduling.k8s.io/v1/priorityclasses'
+    const name = 'system-node-critical'
+    const refused = async (query = '', body?: object) => {
+      const { code, body: said } = await api.request('DELETE', `${path}/${name}${query}`, body)
+      assert.deepEqual(
+        [code, said.message],
+        [
+          403,
+          `priorityclasses.scheduling.k8s.io "${name}" is forbidden: this is a system priority class and cannot be deleted`,
+        ],
+      )
+    }
+    await refused()
+    const own = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name }, value: 2_000_001_000 }
+    assert.equal((await api.request('POST', path, own)).code, 201)
+    await refused('?dryRun=All')
+    await refused('', { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid: 'another' } })
+    assert.equal((await api.request('DELETE', path)).code, 200)
+    assert.equal((await api.request('GET', `${path}/${name}`)).code, 404)
+  }))
+
 test('an error to a component of this process is thrown, with its reason', () =>
   withApi(async (api) => {
     const request = { method: 'GET', path: `${CM}/nope`, query: new URLSearchParams(), headers: {} }

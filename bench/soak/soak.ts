@@ -49,7 +49,7 @@ interface Sample extends Usage {
 }
 
 /** After a round, so that what it left behind is collected. */
-const REST_MS = 3000
+const REST_MS = 15_000
 const MOST_GROWTH = 0.1
 /** Memory is the median of so many samples. */
 const SAMPLES = 5

@@ -10,6 +10,9 @@ const SYSTEM_PRIORITIES: ReadonlyMap<string, number> = new Map([
   ['system-node-critical', 2 * HIGHEST_USER_PRIORITY + 1000],
 ])
 
+export const whyUndeletable = (name: string): string | undefined =>
+  SYSTEM_PRIORITIES.has(name) ? 'this is a system priority class and cannot be deleted' : undefined
+
 export function validatePriorityClass(object: Given<PriorityClass>): readonly FieldError[] {
   const errors: FieldError[] = []
   const name = object.metadata.name ?? ''

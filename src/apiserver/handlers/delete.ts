@@ -22,6 +22,8 @@ export async function handleDelete(resource: ResourceRequest): Promise<ApiRespon
   const dryRun = (options.dryRun?.length ?? 0) > 0
   const write = writeContext(resource, { dryRun })
   for (const warning of write.kindStrategy.warningsOnDelete?.(options) ?? []) write.warn(warning)
+  const why = write.kindStrategy.whyUndeletable?.(write.name)
+  if (why !== undefined) throw forbidden(groupResource(row), write.name, why)
   const attributes = { dryRun, options: { ...options } }
   const deleted = await deleteObject(context.registry, write, options, (existing) =>
     admitDelete(resource, attributes, existing),

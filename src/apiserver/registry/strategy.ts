@@ -91,6 +91,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   gracePeriod?(object: T, options: DeleteOptions): number | undefined
   /** A delete that removes the object is answered with it instead of a Status of Success. */
   readonly returnDeletedObject?: boolean
+  /** Why none may delete the object of this name, whether or not it is there. The deletion of a collection does not ask. */
+  whyUndeletable?(name: string): string | undefined
   /** Said of every deletion that is asked for, whether or not there is something to delete. */
   warningsOnDelete?(options: DeleteOptions): readonly string[]
   /**

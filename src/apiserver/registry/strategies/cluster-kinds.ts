@@ -232,6 +232,7 @@ export const clusterStrategies: Strategies = {
     validate: priorities.validatePriorityClass,
     validateUpdate: priorities.validatePriorityClassUpdate,
     counts: [],
+    more: { whyUndeletable: priorities.whyUndeletable },
   }),
   'runtimeclasses.node.k8s.io': kind({
     validate: validateRuntimeClass,
