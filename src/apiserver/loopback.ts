@@ -5,7 +5,7 @@
 import type { KubeObject } from '../api/object.ts'
 import type { Handler, UserInfo } from '../api/request.ts'
 
-const USER: UserInfo = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] }
+export const API_SERVER: UserInfo = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] }
 
 const APPLY = { contentType: 'application/apply-patch+yaml' }
 const MERGE = { contentType: 'application/merge-patch+json' }
@@ -39,7 +39,7 @@ export const loopbackOf =
       query: new URLSearchParams(options),
       headers: { 'user-agent': 'kube-apiserver' },
       ...(object === undefined ? {} : { body: { kind: 'object', object, ...type } }),
-      user: USER,
+      user: API_SERVER,
       signal,
     })
     return response.kind === 'object' ? response.object : undefined

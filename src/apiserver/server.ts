@@ -243,7 +243,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const chain = filterChain(runtime, auth?.filters, options.faults)
   const answer = chain.reduceRight((next, filter) => filter(next), definitions.before(dispatch))
   const handler: Handler = async (request) => answer(request)
-  definitions.start(handler)
+  definitions.start(handler, context)
   const stopping = new AbortController()
   const follow: LoopOptions['follow'] = (prefixes, listener) => everyOf(caches, prefixes, listener)
   const loop = { runtime, handler, reads, follow, signal: stopping.signal }

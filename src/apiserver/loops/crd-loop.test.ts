@@ -4,6 +4,7 @@ import { startTestApi, type TestAnswer, type TestApi } from '../../../test/harne
 import { type SimulatedRuntime, simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { openStorage } from '../../storage/open.ts'
 import type { Storage } from '../../storage/storage.ts'
+import type { AdmissionAttributes } from '../admission/plugin.ts'
 import type { ApiServerOptions } from '../server.ts'
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
@@ -134,6 +135,30 @@ test('a deleted definition takes its objects along, and their watches end a seco
     await runtime.advance(200)
     for (const seen of events) assert.deepEqual(seen, ['ADDED a', 'DELETED a', 'end'])
   }))
+
+test('its objects go as kube-apiserver was seen to delete them: admission is not asked', () => {
+  const asked: string[] = []
+  const guard = () => ({
+    name: 'Guard',
+    handles: (operation: string) => operation === 'DELETE',
+    validate: ({ row, name }: AdmissionAttributes) => {
+      asked.push(`${row.resource} ${name}`)
+      if (row.resource === 'as') throw new Error('kept')
+    },
+  })
+  return withApi(
+    async ({ ask }) => {
+      await ask('POST', DEFINITIONS, definition('as'))
+      await ask('POST', '/apis/t.org/v1/as', thing('as'))
+      assert.equal((await ask('DELETE', '/apis/t.org/v1/as/a')).code, 500)
+      await ask('DELETE', `${DEFINITIONS}/as.t.org`)
+      assert.equal((await ask('GET', `${DEFINITIONS}/as.t.org`)).code, 404)
+      assert.deepEqual(asked, ['as a', 'customresourcedefinitions as.t.org'])
+    },
+    simulatedRuntime(1),
+    { admission: { plugins: { Guard: guard } } },
+  )
+})
 
 test('while an object keeps a definition, its watches go on', () =>
   withApi(async ({ runtime, ask, watch, conditions }) => {

@@ -1,6 +1,6 @@
 /**
  * What an API server does by itself about definitions: it accepts their names, establishes them, serves their rows at once,
- * and removes the instances of one that is deleted before it lets it go. Writes go through the server's own handler as
+ * and removes the instances of one that is deleted before it lets it go. Writes of definitions go through the server's own handler as
  * `system:apiserver`, so that they are conditional, audited and seen by watchers like every client's.
  */
 
@@ -23,7 +23,9 @@ import {
 } from '../customresources/name-conflicts.ts'
 import { createNameTable } from '../customresources/names-in-use.ts'
 import { rowsOf } from '../customresources/rows.ts'
+import type { ServerContext } from '../handlers/context.ts'
 import { type Loopback, loopbackOf } from '../loopback.ts'
+import { type DeleteInstances, instanceDeleter } from './delete-instances.ts'
 
 const PREFIX = 'apiextensions.k8s.io/customresourcedefinitions'
 const PATH = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
@@ -43,7 +45,7 @@ interface Served {
 
 export interface DefinitionLoop {
   /** Begins to write; rows are served before. */
-  start(handler: Handler): void
+  start(handler: Handler, context: ServerContext): void
   /**
    * Answers requests as `next` does, but the DELETE of a definition only when what the loop has begun to write about it is
    * written: of two writes in a row (names accepted, established) nothing comes between. It does not wait for the instances of
@@ -62,6 +64,7 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
   const ending = new Set<Timer>()
   const stopping = new AbortController()
   let send: Loopback = () => Promise.reject(new Error('the loop has not been started'))
+  let remove: DeleteInstances = () => Promise.reject(new Error('the loop has not been started'))
   let started = false
   let running = false
   /** Whether instances are being deleted, which may take as long as webhooks take. */
@@ -231,11 +234,7 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
   /** Deletes every instance; gives how many are still there. */
   async function deleteInstances(row: ResourceRow): Promise<number> {
     const instances = caches.resource(row.storagePrefix)
-    const namespaces = new Set(instances.list().map((entry) => entry.object.metadata.namespace ?? ''))
-    for (const namespace of namespaces) {
-      const where = row.namespaced ? `namespaces/${namespace}/` : ''
-      await send('DELETE', `/apis/${row.group}/${row.version}/${where}${row.resource}`)
-    }
+    await remove(row, instances.list())
     return instances.size
   }
 
@@ -245,8 +244,9 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
   }
 
   return {
-    start(handler) {
+    start(handler, context) {
       send = loopbackOf(handler, stopping.signal)
+      remove = instanceDeleter(context, stopping.signal)
       started = true
       kick()
     },

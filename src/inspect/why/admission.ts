@@ -13,10 +13,9 @@ import { API_SERVICES, itemsOf, kubectlName, type Look, VALIDATING_POLICIES } fr
 import { asksForUser, policyAsksForUser, policyLinks } from './policies.ts'
 import {
   deletionOf,
-  isSelected,
+  isMatched,
   namespaceObjectOf,
   removalOf,
-  ruleMatches,
   updateOf,
   type WriteRequest,
   type WritingUser,
@@ -195,8 +194,7 @@ async function mutatingPolicies(look: Look, write: WriteRequest): Promise<readon
   if (resource === undefined) return []
   const found: MutatingAdmissionPolicy[] = []
   for (const policy of itemsOf(await reader.list<MutatingAdmissionPolicy>(resource))) {
-    const { matchConstraints: match } = policy.spec ?? {}
-    if (!ruleMatches(look, match?.resourceRules ?? [], write) || !(await isSelected(look, match ?? {}, write))) continue
+    if (!(await isMatched(look, policy.spec?.matchConstraints ?? {}, write))) continue
     const variables = variablesOf(write, await namespaceObjectOf(look, write))
     if (conditionsOf(policy.spec ?? {}, variables, isWhole(write)) !== 'not asked') found.push(policy)
   }

@@ -2,17 +2,15 @@
 import type { CustomResourceDefinition } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
-import { refusalLinks } from './admission.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
-import { deletedAt, type Look, MOST_ALIKE, refOf } from './look.ts'
-import { deletionOf } from './rules.ts'
+import { deletedAt, type Look, MOST_ALIKE } from './look.ts'
 import { listFailure } from './unreadable.ts'
 import type { Examine } from './what-holds-an-object.ts'
 
-/** Instances are deleted by the API server itself. */
-const API_SERVER = [{ username: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] }]
-
-/** The API server looks again after a failure within minutes: when it has been longer, it is worth a word. */
+/**
+ * The API server deletes instances itself, straight in its store: webhooks and policies are not asked. It looks again after a failure
+ * within minutes: when it has been longer, it is worth a word.
+ */
 export async function instanceLinks(
   look: Look,
   ref: ObjectRef,
@@ -43,12 +41,7 @@ export async function instanceLinks(
     const cause = { kind: 'instances', definition: ref.name, count: alike.length, finalizers } as const
     const marked = alike.filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
     const next = await Promise.all(marked.slice(0, MOST_ALIKE).map((one) => examine(look, resource, one)))
-    const unmarked = alike.find(({ metadata }) => metadata.deletionTimestamp === undefined)
-    const refused =
-      unmarked === undefined
-        ? []
-        : await refusalLinks(look, deletionOf(refOf(resource, unmarked), unmarked, API_SERVER))
-    links.push(waitingLink(cause, [...next, ...refused], () => lastLink('slow', cause, true)))
+    links.push(waitingLink(cause, next, () => lastLink('slow', cause, true)))
   }
   if (links.length > 0) return links
   const failed = status?.conditions?.find(

@@ -13,19 +13,7 @@ import { formatLabelSelector, labelSelectorOf } from '../../api/objects/label-se
 import { asksUser, conditionsOf, evaluated, isWhole, variablesOf, withVariables } from './expressions.ts'
 import { type Link, lastLink } from './finding.ts'
 import { itemsOf, type Look, VALIDATING_POLICIES, VALIDATING_POLICY_BINDINGS } from './look.ts'
-import {
-  isSelected,
-  namespaceObjectOf,
-  type RuleSelectors,
-  ruleMatches,
-  type WhyRule,
-  type WriteRequest,
-} from './rules.ts'
-
-interface MatchResources extends RuleSelectors {
-  readonly resourceRules?: readonly WhyRule[]
-  readonly excludeResourceRules?: readonly WhyRule[]
-}
+import { isMatched, isSelected, type MatchResources, namespaceObjectOf, type WriteRequest } from './rules.ts'
 
 export type Judged = { readonly says: 'accepts' | 'unknown' } | { readonly says: 'refuses'; readonly message: string }
 const ACCEPTS = { says: 'accepts' } as const
@@ -84,12 +72,6 @@ async function judgements(look: Look, write: WriteRequest) {
     }
   }
   return found
-}
-
-async function isMatched(look: Look, match: MatchResources, write: WriteRequest): Promise<boolean> {
-  const { resourceRules = [], excludeResourceRules = [] } = match
-  if (!ruleMatches(look, resourceRules, write) || ruleMatches(look, excludeResourceRules, write)) return false
-  return isSelected(look, match, write)
 }
 
 /** With each of the objects that a binding gives it as parameters. */

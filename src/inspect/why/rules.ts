@@ -109,27 +109,54 @@ function isResource(listed: readonly string[] | undefined, { ref: { resource }, 
   })
 }
 
-/** Requests in any version that is served of the resource count (matchPolicy Equivalent, which is the default). */
-export function ruleMatches({ kinds }: Look, rules: readonly WhyRule[], write: WriteRequest): boolean {
+/**
+ * Whether rules are about a write. By matchPolicy Equivalent, the default, those of any version that the resource is served in are, and of
+ * any group that serves the same objects; by Exact those of the version of the request alone.
+ */
+export function ruleMatches(
+  look: Look,
+  rules: readonly WhyRule[],
+  write: WriteRequest,
+  matchPolicy: string | undefined,
+): boolean {
   const { ref, operation } = write
   if (isExempt(ref)) return false
-  const versions = kinds.everyVersion.flatMap((one) =>
-    one.group === ref.group && one.resource === ref.resource ? [one.version] : [],
-  )
+  const served = matchPolicy === 'Exact' ? [ref] : [ref, ...equivalents(look, ref)]
   return rules.some(
     ({ operations, apiGroups, apiVersions = ['*'], resourceNames = [], scope = '*', ...rule }) =>
       has(operations, operation) &&
-      has(apiGroups, ref.group) &&
-      [ref.version, ...versions].some((version) => has(apiVersions, version)) &&
+      served.some(({ group, version }) => has(apiGroups, group) && has(apiVersions, version)) &&
       isResource(rule.resources, write) &&
       (resourceNames.length === 0 || resourceNames.includes(ref.name)) &&
       (scope === '*' || scope === (ref.namespace === '' ? 'Cluster' : 'Namespaced')),
   )
 }
 
+/** Groups of Kubernetes that serve the same objects under the same name: Events. */
+const TWINS: readonly (readonly [resource: string, groups: readonly string[]])[] = [['events', ['', 'events.k8s.io']]]
+
+function equivalents({ kinds }: Look, { group, resource }: ObjectRef) {
+  const twins = TWINS.find(([of, groups]) => of === resource && groups.includes(group))
+  const groups = twins?.[1] ?? [group]
+  return kinds.everyVersion.filter((one) => one.resource === resource && groups.includes(one.group))
+}
+
 export interface RuleSelectors {
   readonly namespaceSelector?: object
   readonly objectSelector?: object
+}
+
+/** What policies, and their bindings, say of the writes that they are about. */
+export interface MatchResources extends RuleSelectors {
+  readonly resourceRules?: readonly WhyRule[]
+  readonly excludeResourceRules?: readonly WhyRule[]
+  readonly matchPolicy?: string
+}
+
+export async function isMatched(look: Look, match: MatchResources, write: WriteRequest): Promise<boolean> {
+  const { resourceRules = [], excludeResourceRules = [], matchPolicy } = match
+  if (!ruleMatches(look, resourceRules, write, matchPolicy)) return false
+  return !ruleMatches(look, excludeResourceRules, write, matchPolicy) && isSelected(look, match, write)
 }
 
 /** Of an update either of its objects counts. A Namespace is in itself; what else is in none is always selected. */

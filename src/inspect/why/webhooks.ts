@@ -11,6 +11,7 @@ interface Hook extends RuleSelectors {
   readonly name: string
   readonly isMutating: boolean
   readonly failurePolicy: string
+  readonly matchPolicy: string | undefined
   readonly rules: readonly WhyRule[]
   readonly matchConditions: readonly { readonly expression: string }[]
   readonly service: { readonly namespace: string; readonly name: string } | undefined
@@ -23,11 +24,21 @@ export async function readHooks({ reader }: Look): Promise<readonly Hook[]> {
   return [validating, mutating].flatMap((read, index) =>
     itemsOf(read ?? { state: 'missing', message: '' }).flatMap(({ metadata, webhooks }) =>
       (webhooks ?? []).map(
-        ({ name, failurePolicy, rules, matchConditions, clientConfig, namespaceSelector, objectSelector }): Hook => ({
+        ({
+          name,
+          failurePolicy,
+          matchPolicy,
+          rules,
+          matchConditions,
+          clientConfig,
+          namespaceSelector,
+          objectSelector,
+        }): Hook => ({
           configuration: metadata.name ?? '',
           name,
           isMutating: index === 1,
           failurePolicy: failurePolicy ?? 'Fail',
+          matchPolicy,
           rules: rules ?? [],
           matchConditions: matchConditions ?? [],
           service: clientConfig.service,
@@ -51,7 +62,7 @@ export async function webhooksOfGroup(look: Look, group: string) {
 export async function hooksFor(look: Look, write: WriteRequest): Promise<readonly Hook[]> {
   const found: Hook[] = []
   for (const hook of await readHooks(look)) {
-    if (!ruleMatches(look, hook.rules, write) || !(await isSelected(look, hook, write))) continue
+    if (!ruleMatches(look, hook.rules, write, hook.matchPolicy) || !(await isSelected(look, hook, write))) continue
     const users = write.users.length === 0 ? [undefined] : write.users
     const answers = users.map((user) => conditionsOf(hook, variablesOf(write, undefined, user), isWhole(write)))
     if (answers.some((answer) => answer !== 'not asked')) found.push(hook)
