@@ -8,7 +8,14 @@ import { createWaitingForDevices } from './device-plugins/waiting-for-devices.ts
 import { isCritical } from './eviction/ranking.ts'
 import type { Machine } from './machine/machine.ts'
 import { isTerminalPhase, type Pod, uidOf } from './pod.ts'
-import { type AdmissionRefusal, type Allocations, admissionRefusal, groupsPolicyRefusal } from './pod-admission.ts'
+import {
+  type AdmissionRefusal,
+  type Allocations,
+  admissionRefusal,
+  appArmorRefusal,
+  groupsPolicyRefusal,
+  systemRefusal,
+} from './pod-admission.ts'
 import type { PodManager } from './pod-manager.ts'
 import type { PodResizes } from './pod-resize.ts'
 import type { Failure } from './pod-status.ts'
@@ -35,7 +42,7 @@ export interface PodAdmissionOptions {
   readonly allocatable: Readonly<Record<string, string>>
   readonly allocations: Allocations
   readonly resizes: Pick<PodResizes, 'accept' | 'waiting'>
-  readonly machine: Pick<Machine, 'devicePlugins' | 'knowsStrictGroups'> | undefined
+  readonly machine: Pick<Machine, 'devicePlugins' | 'hasAppArmor' | 'knowsStrictGroups'> | undefined
   readonly allowedUnsafeSysctls: readonly string[] | undefined
   /** What refuses any pod, or one of its class, as long as the node is in some state. */
   readonly stateRefusal: (pod: Pod) => AdmissionRefusal | undefined
@@ -82,6 +89,8 @@ export function createPodAdmission(options: PodAdmissionOptions): PodAdmission {
     const refusal =
       options.stateRefusal(pod) ??
       sysctlRefusal(pod, options.allowedUnsafeSysctls) ??
+      appArmorRefusal(pod, machine?.hasAppArmor() !== false) ??
+      systemRefusal(pod) ??
       groupsPolicyRefusal(pod, machine?.knowsStrictGroups() !== false) ??
       devices?.reserve(pod)
     if (refusal !== undefined) return refusal

@@ -1,7 +1,8 @@
 /** A container's environment: its own variables, fields of the pod, keys of ConfigMaps and Secrets. */
-import type { ConfigMap, EnvVar, Secret } from '../api/generated/types.ts'
+import type { ConfigMap, EnvVar, FileKeySelector, Secret } from '../api/generated/types.ts'
 import type { References } from './configmaps-and-secrets.ts'
 import { type PodPlace, podField, resourceField } from './downward-api.ts'
+import { envFileValue } from './env-file.ts'
 import { type Container, containerNamed, namespaceOf, type Pod } from './pod.ts'
 import { expanded } from './variable-expansion.ts'
 
@@ -11,6 +12,8 @@ export interface EnvironmentSources extends PodPlace {
   /** Where services are found, for what the container does not name itself. */
   readonly services?: Readonly<Record<string, string>>
   readonly allocatable?: Readonly<Record<string, string>>
+  /** What a file of one of the pod's volumes says. Absent where nothing is run. @throws Error */
+  readonly volumeFile?: (volume: string, path: string) => string
 }
 
 /** @throws Error with the message that the container's waiting state shows, when something referred to is missing */
@@ -49,12 +52,13 @@ async function valueOfVariable(
   place: EnvironmentSources,
 ): Promise<string | undefined> {
   if (valueFrom === undefined) return value ?? ''
-  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = valueFrom
+  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = valueFrom
   if (fieldRef !== undefined) return podField(pod, fieldRef.fieldPath, place)
   if (resourceFieldRef !== undefined) {
     const named = resourceFieldRef.containerName
-    return resourceField((named && containerNamed(pod, named)) || container, resourceFieldRef, place.allocatable)
+    return resourceField(pod, (named && containerNamed(pod, named)) || container, resourceFieldRef, place.allocatable)
   }
+  if (fileKeyRef !== undefined) return place.volumeFile === undefined ? '' : valueInFile(fileKeyRef, place.volumeFile)
   const ref = configMapKeyRef ?? secretKeyRef
   if (ref === undefined) return ''
   const source = configMapKeyRef !== undefined ? 'configmap' : 'secret'
@@ -65,6 +69,23 @@ async function valueOfVariable(
     const kind = source === 'configmap' ? 'ConfigMap' : 'Secret'
     throw new Error(`couldn't find key ${ref.key} in ${kind} ${namespaceOf(pod)}/${ref.name}`)
   }
+  return found
+}
+
+function valueInFile(
+  { volumeName, path, key, optional }: FileKeySelector,
+  read: NonNullable<EnvironmentSources['volumeFile']>,
+): string | undefined {
+  let text: string
+  try {
+    text = read(volumeName, path)
+  } catch (error) {
+    if (optional === true) return undefined
+    throw error
+  }
+  const found = envFileValue(text, key)
+  if (found === undefined && optional !== true)
+    throw new Error(`environment variable key ${JSON.stringify(key)} not found in file ${JSON.stringify(path)}`)
   return found
 }
 

@@ -25,7 +25,8 @@ export function createCrashLoopBackOff(clock: Clock, events: PodEvents, longestM
       const { name } = container
       const last = status.containers.find(({ metadata, state }) => metadata.name === name && state === 'exited')
       if (last === undefined) return
-      const key = `${uidOf(pod)}_${name}`
+      // Another image is another container: it begins anew.
+      const key = `${uidOf(pod)}_${name}_${container.image ?? ''}`
       const left = backOff.remaining(key, last.finishedAt)
       if (left > 0) {
         const told = `Back-off restarting failed container ${name} in pod ${formatPod(pod)}`

@@ -61,8 +61,9 @@ interface ResourceFieldRef {
   readonly divisor?: string
 }
 
-/** Rounded up to whole divisors. A limit that is not set is what the node has, where that is known. */
+/** Rounded up to whole divisors. A limit that is not set is the pod's, or what the node has, where that is known. */
 export function resourceField(
+  pod: Pod,
   container: Container,
   { resource, divisor = '1' }: ResourceFieldRef,
   allocatable: Readonly<Record<string, string>> = {},
@@ -71,7 +72,11 @@ export function resourceField(
   const name = rest.join('.')
   const { limits = {}, requests = {} } = container.resources ?? {}
   const value =
-    side === 'limits' ? (limits[name] ?? allocatable[name]) : side === 'requests' ? requests[name] : undefined
+    side === 'limits'
+      ? (limits[name] ?? specOf(pod).resources?.limits?.[name] ?? allocatable[name])
+      : side === 'requests'
+        ? requests[name]
+        : undefined
   const unit = nanosOf(divisor === '' || divisor === '0' ? '1' : divisor)
   const nanos = nanosOf(value ?? '0')
   return String((nanos + unit - 1n) / unit)
@@ -93,5 +98,5 @@ export function textOfDownwardItem(
   const container = containerNamed(pod, resourceFieldRef?.containerName ?? '')
   return resourceFieldRef === undefined || container === undefined
     ? ''
-    : resourceField(container, resourceFieldRef, allocatable)
+    : resourceField(pod, container, resourceFieldRef, allocatable)
 }

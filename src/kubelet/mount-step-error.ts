@@ -10,3 +10,6 @@ export class MountStepError extends Error {
     this.volume = volume
   }
 }
+
+/** It cannot even be said what is to be mounted: nothing of the pod's volumes is waited for. */
+export class UnprocessedVolumeError extends Error {}

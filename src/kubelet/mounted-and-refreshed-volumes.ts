@@ -21,7 +21,7 @@ import type { Client } from '../client/client.ts'
 import type { References } from './configmaps-and-secrets.ts'
 import { type BackOff, createBackOff } from './doubling-back-off.ts'
 import { textOfDownwardItem } from './downward-api.ts'
-import { MountStepError } from './mount-step-error.ts'
+import { MountStepError, UnprocessedVolumeError } from './mount-step-error.ts'
 import { ephemeralContainersOf, initContainersOf, nameOf, namespaceOf, type Pod, specOf, uidOf } from './pod.ts'
 import type { PodCertificates } from './pod-certificates.ts'
 import type { PodEvents } from './pod-events.ts'
@@ -110,33 +110,52 @@ export function createVolumes(
     if (configMap !== undefined) await configMapKeys(namespace, configMap, files, configMap.defaultMode)
     if (secret !== undefined)
       await secretKeys(namespace, { ...secret, name: secret.secretName ?? '' }, files, secret.defaultMode)
+    const missing: string[] = []
     for (const [at, source] of (projected?.sources ?? []).entries()) {
       const mode = projected?.defaultMode ?? DEFAULT_MODE
-      if (source.configMap !== undefined) await configMapKeys(namespace, source.configMap, files, mode)
-      if (source.secret !== undefined) await secretKeys(namespace, source.secret, files, mode)
-      if (source.clusterTrustBundle !== undefined) {
-        const pem = await trustBundles(source.clusterTrustBundle)
-        files.set(source.clusterTrustBundle.path, { bytes: Buffer.from(pem), mode })
+      try {
+        await addSource(pod, `${volume.name}/${at}`, source, files, mode)
+      } catch (error) {
+        missing.push(messageOf(error))
       }
-      for (const item of source.downwardAPI?.items ?? []) addField(pod, item, files, mode)
-      if (source.podCertificate !== undefined && certificates !== undefined) {
-        const { credentialBundlePath, keyPath, certificateChainPath } = source.podCertificate
-        const { key, chain } = await certificates.credentials(pod, `${volume.name}/${at}`, source.podCertificate)
-        const put = (path: string | undefined, text: string) => {
-          if (path) files.set(path, { bytes: Buffer.from(text), ...tokenOwner(pod, mode) })
-        }
-        put(credentialBundlePath, key + chain)
-        put(keyPath, key)
-        put(certificateChainPath, chain)
-      }
-      const { serviceAccountToken } = source
-      if (serviceAccountToken === undefined) continue
-      const { audience, expirationSeconds = 3600, path } = serviceAccountToken
-      const text = await tokenOf(pod, `${volume.name}/${at}`, audience, expirationSeconds)
-      files.set(path, { bytes: Buffer.from(text), ...tokenOwner(pod, mode) })
     }
+    if (missing.length > 0) throw new Error(missing.length === 1 ? missing[0] : `[${missing.join(', ')}]`)
     for (const item of downwardAPI?.items ?? []) addField(pod, item, files, downwardAPI?.defaultMode)
     return files
+  }
+
+  type ProjectedSource = NonNullable<NonNullable<Volume['projected']>['sources']>[number]
+
+  async function addSource(
+    pod: Pod,
+    place: string,
+    source: ProjectedSource,
+    files: VolumeFiles,
+    mode: number,
+  ): Promise<void> {
+    const namespace = namespaceOf(pod)
+    if (source.configMap !== undefined) await configMapKeys(namespace, source.configMap, files, mode)
+    if (source.secret !== undefined) await secretKeys(namespace, source.secret, files, mode)
+    if (source.clusterTrustBundle !== undefined) {
+      const pem = await trustBundles(source.clusterTrustBundle)
+      files.set(source.clusterTrustBundle.path, { bytes: Buffer.from(pem), mode })
+    }
+    for (const item of source.downwardAPI?.items ?? []) addField(pod, item, files, mode)
+    if (source.podCertificate !== undefined && certificates !== undefined) {
+      const { credentialBundlePath, keyPath, certificateChainPath } = source.podCertificate
+      const { key, chain } = await certificates.credentials(pod, place, source.podCertificate)
+      const put = (path: string | undefined, text: string) => {
+        if (path) files.set(path, { bytes: Buffer.from(text), ...tokenOwner(pod, mode) })
+      }
+      put(credentialBundlePath, key + chain)
+      put(keyPath, key)
+      put(certificateChainPath, chain)
+    }
+    const { serviceAccountToken } = source
+    if (serviceAccountToken === undefined) return
+    const { audience, expirationSeconds = 3600, path } = serviceAccountToken
+    const text = await tokenOf(pod, place, audience, expirationSeconds)
+    files.set(path, { bytes: Buffer.from(text), ...tokenOwner(pod, mode) })
   }
 
   type Field = NonNullable<NonNullable<Volume['downwardAPI']>['items']>[number]
@@ -153,10 +172,17 @@ export function createVolumes(
   async function persistentVolume(pod: Pod, volume: Volume): Promise<PersistentVolume | undefined> {
     const name = claimOf(pod, volume)
     if (name === undefined) return undefined
-    const claim = await claims.namespace(namespaceOf(pod)).get(name)
+    const failed = `error processing PVC ${namespaceOf(pod)}/${name}`
+    const claim = await claims
+      .namespace(namespaceOf(pod))
+      .get(name)
+      .catch((error) => {
+        const why = `${failed}: failed to fetch PVC from API server: ${messageOf(error)}`
+        throw new UnprocessedVolumeError(why, { cause: error })
+      })
     const bound = claim.spec?.volumeName
     if (bound === undefined || bound === '' || claim.status?.phase !== 'Bound')
-      throw new Error(`PVC ${namespaceOf(pod)}/${name} is not bound`)
+      throw new UnprocessedVolumeError(`${failed}: PVC is not bound`)
     return persistentVolumes.get(bound)
   }
 
@@ -245,7 +271,7 @@ export function createVolumes(
     throw new Error(
       name === undefined
         ? 'combination of signerName and labelSelector matched zero ClusterTrustBundles'
-        : `clustertrustbundle.certificates.k8s.io ${JSON.stringify(name)} not found`,
+        : `while getting ClusterTrustBundle: clustertrustbundle.certificates.k8s.io ${JSON.stringify(name)} not found`,
     )
   }
 
@@ -303,6 +329,7 @@ export function createVolumes(
         mounted.set(uid, done)
       }
       let problem: SyncError | undefined
+      const unprocessed = new Map<string, string>()
       for (const volume of wanted) {
         const until = done.get(volume.name)
         if (until !== undefined && until > clock.monotonic()) continue
@@ -312,6 +339,10 @@ export function createVolumes(
         } catch (error) {
           if (signal.aborted) throw signal.reason
           const message = messageOf(error)
+          if (error instanceof UnprocessedVolumeError) {
+            unprocessed.set(volume.name, message)
+            continue
+          }
           const [step, of] = error instanceof MountStepError ? [error.step, error.volume] : ['SetUp', volume.name]
           const text = `MountVolume.${step} failed for volume "${of}" : ${message}`
           events.warning(pod, 'FailedMount', text)
@@ -320,6 +351,13 @@ export function createVolumes(
           const wait = backOff.current(key)
           if (problem === undefined || wait < problem.retryMs!) problem = new SyncError(text, wait, { cause: error })
         }
+      }
+      if (unprocessed.size > 0) {
+        const left = wanted.filter(({ name }) => !done.has(name)).map(({ name }) => name)
+        const names = [...unprocessed.keys()].join(' ')
+        const text = `unmounted volumes=[${left.join(' ')}], unattached volumes=[], failed to process volumes=[${names}]: ${[...unprocessed.values()].join('; ')}`
+        events.warning(pod, 'FailedMount', `Unable to attach or mount volumes: ${text}`)
+        problem ??= new SyncError(text)
       }
       if (problem !== undefined) throw problem
       await growAll(pod)
@@ -369,6 +407,9 @@ function mountedVolumes(pod: Pod): readonly Volume[] {
   for (const container of [...initContainersOf(pod), ...containers, ...ephemeralContainersOf(pod)]) {
     for (const { name } of container.volumeMounts ?? []) names.add(name)
     for (const { name } of container.volumeDevices ?? []) names.add(name)
+    // Files of variables are read there by the kubelet.
+    for (const { valueFrom } of container.env ?? [])
+      if (valueFrom?.fileKeyRef) names.add(valueFrom.fileKeyRef.volumeName)
   }
   return volumes.filter(({ name }) => names.has(name))
 }

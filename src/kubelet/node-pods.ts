@@ -21,13 +21,14 @@ import { createEvictionManager, type EvictionOptions } from './eviction/eviction
 import type { Pressure } from './eviction/observations.ts'
 import { createHeldForPods } from './held-for-pods.ts'
 import { createImages } from './images/pull-policy-and-back-off.ts'
+import { createPullSecrets } from './images/pull-secrets.ts'
 import { createKiller } from './kill-pod.ts'
 import type { Machine } from './machine/machine.ts'
 import { createVolumes } from './mounted-and-refreshed-volumes.ts'
 import { createNodeEvents } from './node-events.ts'
 import { removeOrphans } from './orphaned-pods.ts'
 import { createPleg } from './pleg.ts'
-import { isTerminalPhase, namespaceOf, type Pod, reachOf, specOf, uidOf } from './pod.ts'
+import { isTerminalPhase, type Pod, reachOf, specOf, uidOf } from './pod.ts'
 import { type AdmissionRefusal, createAllocations } from './pod-admission.ts'
 import { createPodCache, type RuntimePodStatus } from './pod-cache.ts'
 import { createPodCertificates } from './pod-certificates.ts'
@@ -35,6 +36,7 @@ import type { PodConfigHandler, PodOperation } from './pod-config.ts'
 import { createPodEvents } from './pod-events.ts'
 import { createPodManager, type PodManager } from './pod-manager.ts'
 import { createPodResizes } from './pod-resize.ts'
+import { createResizeEvents } from './pod-resize-events.ts'
 import { createPodWorkers, type PodWorkers } from './pod-workers.ts'
 import { createPodViews, type PodViews } from './pods-api/pod-views.ts'
 import { createProbeManager } from './probes/probe-manager.ts'
@@ -132,7 +134,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   const cache = createPodCache()
   const failures = held.add(createStartFailures())
   const allocations = createAllocations()
-  const resizes = held.add(createPodResizes(allocations, allocatable))
+  const resizes = held.add(createPodResizes(allocations, allocatable, createResizeEvents(events)))
   const references = createReferences(clock, client)
   const sync = (uid: string) => workers.sync(uid)
   const pleg = held.add(
@@ -165,16 +167,11 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   const killer = createKiller(runtime, containerRuntime, events, (pod, container) =>
     reachOf(pod, container, cache.get(uidOf(pod)).ips, hostIPs[0] ?? ''),
   )
+  const pullSecrets = createPullSecrets(references, events)
   const images = held.add(
-    createImages(runtime, containerRuntime, events, async (pod, image) => {
-      if (machine === undefined) return []
-      const names = (specOf(pod).imagePullSecrets ?? []).map(({ name = '' }) => name)
-      const secrets = await Promise.all(names.map((name) => references.secret(namespaceOf(pod), name)))
-      return machine.credentials(
-        image,
-        secrets.filter((secret) => secret !== undefined),
-      )
-    }),
+    createImages(runtime, containerRuntime, events, async (pod, image) =>
+      machine === undefined ? [] : machine.credentials(image, await pullSecrets.find(pod)),
+    ),
   )
   const volumes = held.add(
     machine === undefined
@@ -251,6 +248,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     deadlines,
     evicted,
     resizes,
+    pullSecrets,
     reconcileMirror: (pod) => staticPods.reconcile(pod),
     ...(machine === undefined ? {} : { machine }),
   }

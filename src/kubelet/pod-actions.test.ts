@@ -55,6 +55,13 @@ test('a pod that is as it should be is left alone', () => {
   assert.deepEqual(actions(pod('Always', ['a']), runtime({ a: 'running' })), nothing)
 })
 
+test('an init container’s own rules and policy say whether it runs again', () => {
+  const rules = [{ action: 'Restart', exitCodes: { operator: 'In', values: [42] } }]
+  const own = [{ name: 'i', restartPolicy: 'Never', restartPolicyRules: rules }]
+  assert.deepEqual(actions(pod('Never', ['a'], own), runtime({ i: 42 })).start, ['i'])
+  assert.deepEqual(actions(pod('Always', ['a'], own), runtime({ i: 1 })).start, [])
+})
+
 test('init containers run one after the other, and again when they failed and may', () => {
   const inits = [{ name: 'i' }, { name: 'j' }]
   assert.deepEqual(actions(pod('Always', ['a'], inits), runtime({ i: 'running' })), nothing)

@@ -7,6 +7,7 @@ import {
   type Container,
   ephemeralContainersOf,
   initContainersOf,
+  initRestartsAfter,
   isSidecar,
   type Pod,
   restartsAfter,
@@ -86,7 +87,7 @@ export function computePodActions(
     kill.push({
       status: latest,
       reason: problem.reason,
-      message: again ? `${problem.message}, will be restarted` : problem.message,
+      message: again && problem.isWhole !== true ? `${problem.message}, will be restarted` : problem.message,
     })
     if (again) {
       start.push(container)
@@ -151,7 +152,7 @@ function initContainers(pod: Pod, status: RuntimePodStatus, checks: Checks): Ini
     }
     if (latest.state === 'running') return blocked()
     if (latest.exitCode !== 0) {
-      if (specOf(pod).restartPolicy !== 'Never') start.push(container)
+      if (initRestartsAfter(container, pod, latest.exitCode)) start.push(container)
       return blocked()
     }
   }
@@ -162,13 +163,13 @@ function problemOf(
   container: Container,
   latest: RuntimeContainerStatus,
   checks: Checks,
-): { reason: KillReason; message: string } | undefined {
+): { readonly reason: KillReason; readonly message: string; readonly isWhole?: true } | undefined {
   const { name } = container
   const image = latest.labels[IMAGE_LABEL]
   if (image !== undefined && image !== container.image)
     return { reason: 'changed', message: `Container ${name} definition changed` }
   if (checks.due(container, latest) === 'restart')
-    return { reason: 'changed', message: `Container ${name} resize requires restart` }
+    return { reason: 'changed', message: `Container ${name} resize requires restart`, isWhole: true }
   if (checks.livenessFailed(latest.id))
     return { reason: 'liveness', message: `Container ${name} failed liveness probe` }
   if (checks.startupFailed(latest.id)) return { reason: 'startup', message: `Container ${name} failed startup probe` }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Node } from '../api/generated/types.ts'
 import type { Pod } from './pod.ts'
-import { admissionRefusal, createAllocations } from './pod-admission.ts'
+import { admissionRefusal, appArmorRefusal, createAllocations, systemRefusal } from './pod-admission.ts'
 
 const allocatable = { cpu: '2', memory: '1Gi', pods: '3' }
 const node = { kind: 'Node', apiVersion: 'v1', metadata: { name: 'n', labels: { zone: 'a' } } } as Node
@@ -71,4 +71,15 @@ test('labels, taints and host ports of the node count', () => {
   taken.add(listening('a', '127.0.0.1'))
   assert.equal(admissionRefusal(listening('b'), node, allocatable, taken)?.reason, 'NodePorts')
   assert.equal(admissionRefusal(listening('b', '127.0.0.2'), node, allocatable, taken), undefined)
+})
+
+test('a pod for another system is refused, and one that wants AppArmor where there is none', () => {
+  assert.equal(systemRefusal(pod('a', { os: { name: 'linux' } })), undefined)
+  assert.equal(systemRefusal(pod('a', { os: { name: 'windows' } }))?.reason, 'PodOSNotSupported')
+  const confined = (type: string) => pod('a', {}, { securityContext: { appArmorProfile: { type } } })
+  assert.equal(appArmorRefusal(confined('RuntimeDefault'), true), undefined)
+  assert.equal(appArmorRefusal(confined('Unconfined'), false), undefined)
+  assert.equal(appArmorRefusal(confined('RuntimeDefault'), false)?.reason, 'AppArmor')
+  const wholly = pod('a', { securityContext: { appArmorProfile: { type: 'Localhost', localhostProfile: 'x' } } })
+  assert.equal(appArmorRefusal(wholly, false)?.message, 'Cannot enforce AppArmor: AppArmor is not enabled on the host')
 })

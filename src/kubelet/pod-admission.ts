@@ -13,6 +13,8 @@ import { type Pod, specOf, uidOf } from './pod.ts'
 export interface AdmissionRefusal {
   readonly reason: string
   readonly message: string
+  /** Of a resize that waits: `OutOfcpu`. */
+  readonly lacks?: string
 }
 
 /** What the pods of a node take of it. */
@@ -134,7 +136,9 @@ export function resizeRefusal(
     }
   }
   const [first] = shortagesOf(pod, allocatable, others)
-  return first === undefined ? undefined : { reason: 'Deferred', message: outOf(first).message }
+  if (first === undefined) return undefined
+  const { reason: lacks, message } = outOf(first)
+  return { reason: 'Deferred', message, lacks }
 }
 
 /** CPU in thousandths, everything else in whole units. */
@@ -182,6 +186,26 @@ function hostPortsOf(pod: Pod): readonly HostPort[] {
       if (hostPort > 0)
         found.push({ ip: hostIP === undefined || hostIP === '' ? '0.0.0.0' : hostIP, protocol, port: hostPort })
   return found
+}
+
+/** The node runs Linux alone. */
+export function systemRefusal(pod: Pod): AdmissionRefusal | undefined {
+  if ((specOf(pod).os?.name ?? LINUX) !== LINUX)
+    return { reason: 'PodOSNotSupported', message: "Failed to admit pod as the OS field doesn't match node OS" }
+  return undefined
+}
+
+const LINUX = 'linux'
+
+/** `isThere`: the kernel knows AppArmor and has it switched on. */
+export function appArmorRefusal(pod: Pod, isThere: boolean): AdmissionRefusal | undefined {
+  const { containers, initContainers = [], securityContext } = specOf(pod)
+  const profiles = [...containers, ...initContainers].map((one) => one.securityContext?.appArmorProfile)
+  const asks = [securityContext?.appArmorProfile, ...profiles].some(
+    ({ type } = { type: 'Unconfined' }) => type !== 'Unconfined',
+  )
+  if (isThere || !asks) return undefined
+  return { reason: 'AppArmor', message: 'Cannot enforce AppArmor: AppArmor is not enabled on the host' }
 }
 
 /** `knowsStrict`: what runs containers can keep them to the groups that the pod names. */

@@ -4,6 +4,8 @@ import type { ContainerState, ContainerStatus } from '../api/generated/types.ts'
 import type { Pod } from './pod.ts'
 import { containerPhase } from './pod-phase.ts'
 
+const SIDECAR = { restartPolicy: 'Always' }
+
 type State = 'waiting' | 'running' | 'crashed' | number
 
 function status(state: State, at: number): ContainerStatus {
@@ -15,9 +17,9 @@ function status(state: State, at: number): ContainerStatus {
   return { ...base, state: terminated(state) }
 }
 
-function phase(policy: string, containers: readonly State[], inits: readonly State[] = [], sidecar = false): string {
+function phase(policy: string, containers: readonly State[], inits: readonly State[] = [], init: object = {}): string {
   const named = (states: readonly State[], extra: object = {}) => states.map((_, at) => ({ name: `c${at}`, ...extra }))
-  const initContainers = named(inits, sidecar ? { restartPolicy: 'Always' } : {})
+  const initContainers = named(inits, init)
   const spec = { restartPolicy: policy, containers: named(containers), initContainers }
   const pod = { kind: 'Pod', apiVersion: 'v1', metadata: {}, spec } as Pod
   return containerPhase(pod, containers.map(status), inits.map(status), false)
@@ -50,8 +52,16 @@ test('init containers keep a pod Pending, and fail it when they are not run agai
   assert.equal(phase('Always', ['running'], [0]), 'Running')
 })
 
+test('an init container’s own rules and policy go before the pod’s', () => {
+  const rules = [{ action: 'Restart', exitCodes: { operator: 'In', values: [42] } }]
+  const never = { restartPolicy: 'Never', restartPolicyRules: rules }
+  assert.equal(phase('Never', ['waiting'], [42], never), 'Pending')
+  assert.equal(phase('Always', ['waiting'], [2], never), 'Failed')
+  assert.equal(phase('Never', ['waiting'], [2], { restartPolicy: 'OnFailure' }), 'Pending')
+})
+
 test('a running sidecar keeps the pod Running, an ended one does not', () => {
-  assert.equal(phase('Never', ['waiting'], ['waiting'], true), 'Pending')
-  assert.equal(phase('Never', [0], ['running'], true), 'Running')
-  assert.equal(phase('Never', [0], [137], true), 'Succeeded')
+  assert.equal(phase('Never', ['waiting'], ['waiting'], SIDECAR), 'Pending')
+  assert.equal(phase('Never', [0], ['running'], SIDECAR), 'Running')
+  assert.equal(phase('Never', [0], [137], SIDECAR), 'Succeeded')
 })

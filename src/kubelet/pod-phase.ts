@@ -1,6 +1,6 @@
 /** The phase of a pod, from its containers' statuses (API concept: pod lifecycle). */
 import type { ContainerStatus } from '../api/generated/types.ts'
-import { initContainersOf, isSidecar, type Pod, restartsAfter, specOf } from './pod.ts'
+import { initContainersOf, initRestartsAfter, isSidecar, type Pod, restartsAfter, specOf } from './pod.ts'
 
 export function containerPhase(
   pod: Pod,
@@ -10,6 +10,7 @@ export function containerPhase(
 ): string {
   let pendingInit = 0
   let failedInit = 0
+  let failedForGood = 0
   let waiting = 0
   let running = 0
   const started = containers.some(hasStarted)
@@ -28,7 +29,10 @@ export function containerPhase(
     }
     const ended = state.terminated ?? (state.waiting !== undefined ? lastState.terminated : undefined)
     if (ended === undefined) pendingInit++
-    else if (ended.exitCode !== 0) failedInit++
+    else if (ended.exitCode !== 0) {
+      failedInit++
+      if (!initRestartsAfter(container, pod, ended.exitCode)) failedForGood++
+    }
   })
 
   let stopped = 0
@@ -47,8 +51,7 @@ export function containerPhase(
     } else waiting++
   })
 
-  const policy = specOf(pod).restartPolicy ?? 'Always'
-  if (failedInit > 0 && policy === 'Never') return 'Failed'
+  if (failedForGood > 0) return 'Failed'
   if (failedInit > 0 && !started && !terminal) return 'Pending'
   if (pendingInit > 0 && !started) return 'Pending'
   if (waiting > 0) return 'Pending'

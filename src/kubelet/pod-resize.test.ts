@@ -5,6 +5,7 @@ import type { Pod } from './pod.ts'
 import { createAllocations } from './pod-admission.ts'
 import type { RuntimePodStatus } from './pod-cache.ts'
 import { createPodResizes, RESOURCES_LABEL } from './pod-resize.ts'
+import { createResizeEvents } from './pod-resize-events.ts'
 import type { RuntimeContainerStatus } from './runtimes/runtime.ts'
 
 const cpu = (requests: string, limits = requests): ResourceRequirements => ({
@@ -44,6 +45,49 @@ function node() {
     resizes.conditions(pod, status).map(({ type, reason }) => [type, reason])
   return { allocations, resizes, begin, conditions }
 }
+
+test('a resize that waits, begins and is done is told of once each, with what containers are to have', () => {
+  const told: string[] = []
+  const tell = (type: string) => (_: Pod, reason: string, message: string) =>
+    void told.push(`${type} ${reason}: ${message}`)
+  const resizes = createPodResizes(
+    createAllocations(),
+    { cpu: '2', pods: '10' },
+    createResizeEvents({ normal: tell('Normal'), warning: tell('Warning'), about() {} }),
+  )
+  resizes.accept(podOf('a', cpu('500m')))
+  const more = podOf('a', cpu('600m', '1'))
+  resizes.accept(more)
+  resizes.accept(more)
+  const status = runtimeOf(running('1', cpu('500m')))
+  resizes.tellCompleted(more, status)
+  resizes.done('a', '1', cpu('600m', '1'))
+  resizes.tellCompleted(more, status)
+  resizes.tellCompleted(more, status)
+  const asked =
+    '{"containers":[{"name":"c","resources":{"limits":{"cpu":"1"},"requests":{"cpu":"600m"}}}],"generation":2}'
+  assert.deepEqual(told, [
+    `Normal ResizeStarted: Pod resize started: ${asked}`,
+    `Normal ResizeCompleted: Pod resize completed: ${asked}`,
+  ])
+})
+
+test('a resize that must wait is told of once', () => {
+  const told: string[] = []
+  const allocations = createAllocations()
+  allocations.add(podOf('other', cpu('1')))
+  const warning = (_: Pod, reason: string, message: string) => void told.push(`${reason}: ${message}`)
+  const resizes = createPodResizes(
+    allocations,
+    { cpu: '2', pods: '10' },
+    createResizeEvents({ normal() {}, warning, about() {} }),
+  )
+  resizes.accept(podOf('a', cpu('500m')))
+  for (let turn = 0; turn < 2; turn++) resizes.accept(podOf('a', { requests: { cpu: '1500m' } }))
+  assert.deepEqual(told, [
+    `ResizeDeferred: Pod resize OutOfcpu: {"containers":[{"name":"c","resources":{"requests":{"cpu":"1500m"}}}],"generation":2,"error":"Node didn't have enough resource: cpu, requested: 1500, used: 1000, capacity: 2000"}`,
+  ])
+})
 
 test('a pod is given more where the node has it, and the running container is held to it', () => {
   const { resizes, begin, conditions, allocations } = node()

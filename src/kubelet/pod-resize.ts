@@ -8,6 +8,7 @@ import { sameJson } from '../api/same.ts'
 import { type Container, initContainersOf, isSidecar, isTerminalPhase, type Pod, specOf, uidOf } from './pod.ts'
 import { type AdmissionRefusal, type Allocations, resizeRefusal } from './pod-admission.ts'
 import { latestContainer, type RuntimePodStatus } from './pod-cache.ts'
+import type { ResizeTold } from './pod-resize-events.ts'
 import type { RuntimeContainerStatus } from './runtimes/runtime.ts'
 
 /** On a container: the resources it began with, as JSON. */
@@ -23,6 +24,8 @@ export interface PodResizes {
   /** What has to be done for a running container to be held to what it is given. */
   due(container: Container, status: RuntimeContainerStatus): 'update' | 'restart' | undefined
   done(uid: string, containerId: string, resources: ResourceRequirements): void
+  /** Tells once that all containers are held to what the pod was given last. */
+  tellCompleted(pod: Pod, status: RuntimePodStatus): void
   conditions(pod: Pod, status: RuntimePodStatus): readonly PodCondition[]
   forget(uid: string): void
 }
@@ -35,13 +38,19 @@ interface Given {
 interface Entry {
   given: Given
   refusal: AdmissionRefusal | undefined
+  /** That a resize has begun was told, and not yet that it is done. */
+  told: boolean
   /** Ids of containers whose resources were changed while they ran. */
   readonly changed: Set<string>
 }
 
 const NOTHING: ResourceRequirements = {}
 
-export function createPodResizes(allocations: Allocations, allocatable: Readonly<Record<string, string>>): PodResizes {
+export function createPodResizes(
+  allocations: Allocations,
+  allocatable: Readonly<Record<string, string>>,
+  tell?: ResizeTold,
+): PodResizes {
   const entries = new Map<string, Entry>()
   /** By container id. */
   const changed = new Map<string, ResourceRequirements>()
@@ -49,7 +58,12 @@ export function createPodResizes(allocations: Allocations, allocatable: Readonly
   /** What an earlier process had given, where the spec asks for more by now. */
   function begin(pod: Pod): Entry {
     const isWaiting = pod.status?.conditions?.some(({ type }) => type === 'PodResizePending') === true
-    const entry: Entry = { given: isWaiting ? toldOf(pod) : askedOf(pod), refusal: undefined, changed: new Set() }
+    const entry: Entry = {
+      given: isWaiting ? toldOf(pod) : askedOf(pod),
+      refusal: undefined,
+      told: false,
+      changed: new Set(),
+    }
     entries.set(uidOf(pod), entry)
     return entry
   }
@@ -72,6 +86,12 @@ export function createPodResizes(allocations: Allocations, allocatable: Readonly
     return restarts ? 'restart' : 'update'
   }
 
+  const isUnderWay = (pod: Pod, status: RuntimePodStatus): boolean =>
+    resizable(pod).some((container) => {
+      const latest = latestContainer(status, container.name)
+      return latest !== undefined && due(container, latest) !== undefined
+    })
+
   return {
     accept(pod) {
       const uid = uidOf(pod)
@@ -83,8 +103,13 @@ export function createPodResizes(allocations: Allocations, allocatable: Readonly
       }
       const counted = allocations.has(uid)
       if (counted) allocations.remove(uid)
+      const before = entry.refusal
       entry.refusal = isTerminalPhase(pod.status?.phase) ? undefined : resizeRefusal(pod, allocatable, allocations)
-      if (entry.refusal === undefined) entry.given = asked
+      if (entry.refusal === undefined) {
+        entry.given = asked
+        entry.told = true
+        tell?.started(pod)
+      } else if (before === undefined) tell?.waits(pod, entry.refusal)
       const given = entry.refusal === undefined ? pod : withGiven(pod, entry.given)
       if (counted) allocations.add(given)
       return given
@@ -96,17 +121,21 @@ export function createPodResizes(allocations: Allocations, allocatable: Readonly
       entries.get(uid)?.changed.add(containerId)
       changed.set(containerId, amounts)
     },
+    tellCompleted(pod, status) {
+      const entry = entries.get(uidOf(pod))
+      if (entry?.told !== true || isUnderWay(pod, status)) return
+      entry.told = false
+      tell?.completed(pod)
+    },
     conditions(pod, status) {
       const { generation } = pod.metadata
       const base = { ...(generation === undefined ? {} : { observedGeneration: generation }), status: 'True' }
       const refusal = entries.get(uidOf(pod))?.refusal
-      const isUnderWay = resizable(pod).some((container) => {
-        const latest = latestContainer(status, container.name)
-        return latest !== undefined && due(container, latest) !== undefined
-      })
       return [
-        ...(refusal === undefined ? [] : [{ ...base, type: 'PodResizePending', ...refusal }]),
-        ...(isUnderWay ? [{ ...base, type: 'PodResizeInProgress' }] : []),
+        ...(refusal === undefined
+          ? []
+          : [{ ...base, type: 'PodResizePending', reason: refusal.reason, message: refusal.message }]),
+        ...(isUnderWay(pod, status) ? [{ ...base, type: 'PodResizeInProgress' }] : []),
       ]
     },
     forget(uid) {

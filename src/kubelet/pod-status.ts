@@ -10,9 +10,11 @@ import {
   type Container,
   ephemeralContainersOf,
   initContainersOf,
+  initRestartsAfter,
   isSidecar,
   type Pod,
   restartsAfter,
+  runtimeIdOf,
   specOf,
   uidOf,
 } from './pod.ts'
@@ -81,16 +83,27 @@ export function podStatusOf(
 ): PodStatus {
   const spec = specOf(pod)
   const inits = initContainersOf(pod)
+  const ephemerals = ephemeralContainersOf(pod)
+  const most = Math.floor(MOST_MESSAGE_BYTES / (spec.containers.length + inits.length + ephemerals.length))
   const containerStatuses = spec.containers.map((container) => ({
-    ...containerStatusOf(pod, container, runtime, sources, terminal, false, old.containerStatuses),
+    ...withShortMessages(
+      containerStatusOf(pod, container, runtime, sources, terminal, false, old.containerStatuses),
+      most,
+    ),
     ...devicesOf(pod, container, sources, old.containerStatuses),
   }))
   const initContainerStatuses = inits.map((container) =>
-    containerStatusOf(pod, container, runtime, sources, terminal, true, old.initContainerStatuses),
+    withShortMessages(
+      containerStatusOf(pod, container, runtime, sources, terminal, true, old.initContainerStatuses),
+      most,
+    ),
   )
-  const ephemeralContainerStatuses = ephemeralContainersOf(pod).map((container) =>
-    containerStatusOf(pod, container, runtime, sources, true, false, old.ephemeralContainerStatuses),
-  )
+  const ephemeralContainerStatuses = ephemerals.map((container) => {
+    const status = containerStatusOf(pod, container, runtime, sources, true, false, old.ephemeralContainerStatuses)
+    const { started: _, ...rest } = withShortMessages(status, most)
+    // Nothing waits for it.
+    return { ...rest, ready: false }
+  })
   const own = keptPhase(containerPhase(pod, containerStatuses, initContainerStatuses, terminal), old, pod)
   const hasFailed = failure !== undefined && !(failure.sparesSucceeded === true && own === 'Succeeded')
   const phase = hasFailed ? 'Failed' : own
@@ -126,13 +139,32 @@ export function podStatusOf(
     ...(podIPs.length === 0 ? {} : { podIP: podIPs[0]!, podIPs: podIPs.map((ip) => ({ ip })) }),
     startTime: old.startTime ?? formatTime(now),
     ...(inits.length === 0 ? {} : { initContainerStatuses }),
-    containerStatuses,
-    ...(ephemeralContainerStatuses.length === 0 ? {} : { ephemeralContainerStatuses }),
+    containerStatuses: inOrderOfNames(containerStatuses),
+    ...(ephemeralContainerStatuses.length === 0
+      ? {}
+      : { ephemeralContainerStatuses: inOrderOfNames(ephemeralContainerStatuses) }),
     qosClass: old.qosClass ?? qosClass(spec),
     ...(requests === undefined ? {} : { allocatedResources: requests }),
     resources: sources.limitsPods === true ? podResources(pod) : (spec.resources ?? {}),
   }
 }
+
+/** Of the messages that all of a pod's containers left when they ended; each may have an equal part. */
+const MOST_MESSAGE_BYTES = 12 * 1024
+
+function withShortMessages(status: ContainerStatus, mostBytes: number): ContainerStatus {
+  const shortened = (state: ContainerStatus['state']): ContainerStatus['state'] => {
+    const { terminated } = state ?? {}
+    if (terminated?.message === undefined || Buffer.byteLength(terminated.message) <= mostBytes) return state
+    return { terminated: { ...terminated, message: Buffer.from(terminated.message).toString('utf8', 0, mostBytes) } }
+  }
+  const [state, lastState] = [shortened(status.state), shortened(status.lastState)]
+  if (state === status.state && lastState === status.lastState) return status
+  return { ...status, ...(state && { state }), ...(lastState && { lastState }) }
+}
+
+const inOrderOfNames = (statuses: readonly ContainerStatus[]): ContainerStatus[] =>
+  [...statuses].sort((one, other) => (one.name < other.name ? -1 : 1))
 
 /** What a container had stays in the status of a pod that has ended. */
 function devicesOf(
@@ -146,11 +178,9 @@ function devicesOf(
   return allocatedResourcesStatus === undefined ? {} : { allocatedResourcesStatus }
 }
 
-/** What the pod's own control group holds it to. */
+/** What the pod as a whole is held to. */
 function podResources(pod: Pod): NonNullable<PodStatus['resources']> {
-  const [requests, limits] = [podRequests(specOf(pod)), podLimits(specOf(pod))].map((list) =>
-    Object.fromEntries(Object.entries(list).filter(([name]) => name === 'cpu' || name === 'memory')),
-  )
+  const [requests, limits] = [podRequests(specOf(pod)), podLimits(specOf(pod))]
   const isSome = (list: ResourceList | undefined): list is ResourceList => Object.keys(list ?? {}).length > 0
   return { ...(isSome(limits) ? { limits } : {}), ...(isSome(requests) ? { requests } : {}) }
 }
@@ -196,7 +226,9 @@ function containerStatusOf(
 
   const previous = own.slice(1).find((status) => status.state === 'exited')
   let state = stateOf(latest, sources)
-  let lastState: ContainerStatus['lastState'] = previous === undefined ? {} : stateOf(previous, sources)
+  // What was before it stays in the status when the runtime has it no longer.
+  const told = old !== undefined && runtimeIdOf(old.containerID) === latest.id ? old.lastState : undefined
+  let lastState: ContainerStatus['lastState'] = previous === undefined ? (told ?? {}) : stateOf(previous, sources)
   if (latest.state === 'exited' && !terminal && restarts(pod, container, latest, isInit)) {
     const failure = sources.startFailure(uidOf(pod), container.name)
     if (failure !== undefined) {
@@ -262,7 +294,7 @@ const LOST = {
 
 function restarts(pod: Pod, container: Container, status: RuntimeContainerStatus, isInit: boolean): boolean {
   if (pod.metadata.deletionTimestamp !== undefined) return false
-  if (isInit && !isSidecar(container)) return status.exitCode !== 0 && specOf(pod).restartPolicy !== 'Never'
+  if (isInit && !isSidecar(container)) return initRestartsAfter(container, pod, status.exitCode)
   return restartsAfter(container, pod, status.exitCode)
 }
 

@@ -44,6 +44,10 @@ export function restartsAfter(container: Container, pod: Pod, exitCode: number):
   }
 }
 
+/** The same of an init container that is no sidecar: one that ended well is done, and `Always` of its pod means on failure. */
+export const initRestartsAfter = (container: Container, pod: Pod, exitCode: number): boolean =>
+  exitCode !== 0 && restartsAfter(container, pod, exitCode)
+
 /** Annotations by which Helm and Argo CD wait for the end of a pod of its own. */
 const HOOKS = ['helm.sh/hook', 'argocd.argoproj.io/hook']
 

@@ -1,5 +1,6 @@
 /** Starts one container: back-off, image, environment, create, start, postStart hook; with the Events of each step. */
 
+import type { LifecycleHandler } from '../api/generated/types.ts'
 import { durationMs } from '../api/objects/integers.ts'
 import { sleep } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
@@ -22,6 +23,7 @@ import {
   annotationsOf,
   type Container,
   containerPath,
+  formatPod,
   initContainersOf,
   nameOf,
   namespaceOf,
@@ -203,8 +205,8 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
       else {
         const action = { kind: 'postStart', handler, timeoutSeconds: Number.MAX_SAFE_INTEGER / 1000 } as const
         const where = reachOf(pod, container, podIPs, hostIPs[0] ?? '')
-        const { success, output } = await containerRuntime.probe(id, { ...action, ...where }, signal)
-        if (!success) throw new Error(output)
+        const { success, output, said } = await containerRuntime.probe(id, { ...action, ...where }, signal)
+        if (!success) throw new Error(hookFailure(pod, container, handler, output, said))
       }
     } catch (error) {
       if (signal.aborted) throw error
@@ -212,7 +214,7 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
       const own = await containerRuntime.listContainers({ labels: { [POD_UID_LABEL]: uidOf(pod) } })
       const status = own.find((one) => one.id === id)
       if (status !== undefined) await killer.killContainer(pod, status, 'postStart', 'FailedPostStartHook')
-      throw new StartContainerError('PostStartHookError', 'PostStartHook failed', undefined, { cause: error })
+      throw new StartContainerError('PostStartHookError', messageOf(error), undefined, { cause: error })
     }
   }
 
@@ -234,6 +236,16 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
       backOff.forget(uid)
     },
   }
+}
+
+/** `said`: what a command printed. */
+function hookFailure(pod: Pod, container: Container, handler: LifecycleHandler, output: string, said?: string): string {
+  const [kind, what] =
+    handler.exec === undefined
+      ? ['HTTP', handler.httpGet?.path ?? '']
+      : ['Exec', `[${(handler.exec.command ?? []).join(' ')}]`]
+  const message = said === undefined ? '' : `, message: ${JSON.stringify(said)}`
+  return `${kind} lifecycle hook (${what}) for Container "${container.name}" in Pod "${formatPod(pod)}" failed - error: ${output}${message}`
 }
 
 /** The container's restart count: one more than its last, also when only the API still remembers that one. */

@@ -6,6 +6,7 @@ import type { Runtime } from '../base/runtime.ts'
 import type { ActiveDeadlines } from './active-deadline.ts'
 import type { DeviceClaims } from './dra/device-claims.ts'
 import type { EvictedPods } from './eviction/evicted-pods.ts'
+import type { PullSecrets } from './images/pull-secrets.ts'
 import type { Killer } from './kill-pod.ts'
 import type { Machine } from './machine/machine.ts'
 import { untilAborted, type Volumes } from './mounted-and-refreshed-volumes.ts'
@@ -39,6 +40,7 @@ export interface SyncParts {
   readonly deadlines: ActiveDeadlines
   readonly evicted: EvictedPods
   readonly resizes: PodResizes
+  readonly pullSecrets: PullSecrets
   /** Of a static pod: sees to its mirror pod. */
   readonly reconcileMirror: (pod: Pod) => void
   /** Of a real node. */
@@ -65,6 +67,7 @@ export async function syncPod(parts: SyncParts, pod: Pod, signal: AbortSignal): 
   const status = currentStatus(parts, pod, false)
   statuses.set(pod, status)
   if (isTerminalPhase(status.phase)) return true
+  parts.resizes.tellCompleted(pod, cache.get(uid))
   parts.reconcileMirror(pod)
   deadlines.check(pod, status)
   probes.add(pod, cache.get(uid))
@@ -74,6 +77,7 @@ export async function syncPod(parts: SyncParts, pod: Pod, signal: AbortSignal): 
     if (!signal.aborted) throw error
   }
   if (signal.aborted) return false
+  if (specOf(pod).imagePullSecrets !== undefined) await untilAborted(parts.pullSecrets.check(pod), signal)
   const runtimeStatus = cache.get(uid)
   const actions = computePodActions(pod, runtimeStatus, probes, parts.resizes)
   try {

@@ -8,6 +8,7 @@ import { annotationsOf, type Pod, uidOf } from '../pod.ts'
 import type { PodEvents } from '../pod-events.ts'
 import type { ContainerRuntime, RegistryCredentials } from '../runtimes/runtime.ts'
 import { StartContainerError } from '../sync-error.ts'
+import { badImageName } from './image-reference.ts'
 
 export interface WantedImage {
   readonly image: string
@@ -18,7 +19,7 @@ export interface WantedImage {
 }
 
 export interface Images {
-  /** Gives what identifies its content. @throws StartContainerError ErrImageNeverPull, ErrImagePull, ImagePullBackOff */
+  /** Gives what identifies its content. @throws StartContainerError InvalidImageName, ErrImageNeverPull, ErrImagePull, ImagePullBackOff */
   ensure(pod: Pod, wanted: WantedImage, signal: AbortSignal): Promise<string>
   forget(uid: string): void
 }
@@ -41,6 +42,12 @@ export function createImages(
 
   return {
     async ensure(pod, { image, policy = 'IfNotPresent', fieldPath: path }, signal) {
+      const bad = badImageName(image)
+      if (bad !== undefined) {
+        const message = `Failed to apply default image tag "${image}": couldn't parse image name "${image}": ${bad}`
+        events.warning(pod, 'InspectFailed', message, path)
+        throw new StartContainerError('InvalidImageName', message)
+      }
       const annotations = annotationsOf(pod)
       const present = await containerRuntime.imageStatus(image, annotations)
       if (policy === 'Never' && present === undefined) {

@@ -17,18 +17,26 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { formatTime } from '../../base/clock.ts'
 import type { VolumeFiles } from '../volume-files.ts'
 
 const DATA = '..data'
 
-/** @throws Error for a path that is absolute or leads upwards, and what the file system says */
-export function writeAtomically(directory: string, files: VolumeFiles, group: number | undefined): void {
+/** `nowMs` names a new directory, `mode` is that of the volume's own. @throws Error for a path that is absolute or leads upwards, and what the file system says */
+export function writeAtomically(
+  directory: string,
+  files: VolumeFiles,
+  group: number | undefined,
+  nowMs: number,
+  mode = 0o777,
+): void {
   for (const path of files.keys()) checkPath(path)
-  mkdirSync(directory, { recursive: true, mode: 0o755 })
-  own(directory, group, 0o755, true)
+  mkdirSync(directory, { recursive: true })
+  if (group === undefined) chmodSync(directory, mode)
+  own(directory, group, mode, true)
   const old = linkOf(join(directory, DATA))
   if (old !== undefined && isSame(join(directory, old), files, group)) return
-  const fresh = mkdtempSync(join(directory, '..v'))
+  const fresh = mkdtempSync(join(directory, `..${formatTime(nowMs).replace(/[-T:]/g, '_').replace('Z', '')}.`))
   chmodSync(fresh, 0o755)
   own(fresh, group, 0o755, true)
   for (const [path, { bytes, mode, uid }] of files) {

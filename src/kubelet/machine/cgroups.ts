@@ -50,6 +50,16 @@ export function createCgroups(
     return `${top.replaceAll('-', '_')}-${qos}-${nameOf(uidOf(pod)).replaceAll('-', '_')}.slice`
   }
   const groupOf = (pod: Pod) => (driver === 'cgroupfs' ? pathOf(pod) : `/${slicePath(pathOf(pod))}`)
+  /** A class of pods is given CPU time as all of its pods together asked for, those that asked for nothing the least there is. */
+  const weigh = (tree: string, qos: string) => {
+    const all = join(tree, top, qos)
+    for (const [file, least, most] of WEIGHTS) {
+      if (!existsSync(join(all, file))) continue
+      const asked = qos === 'besteffort' ? [] : groupsIn(all).map((name) => numberIn(join(all, name, file)))
+      const sum = asked.reduce((total, one) => total + one, 0)
+      writeIfThere(join(all, file), String(Math.min(most, Math.max(least, sum))))
+    }
+  }
   return {
     version,
     parentOf: pathOf,
@@ -65,6 +75,7 @@ export function createCgroups(
         if (!LIMITED.has(controller) && !(controller === 'pids' && limits.pids !== undefined)) continue
         mkdirSync(own, { recursive: true })
         for (const [file, value] of settings(controller, resources, limits.pids)) writeIfThere(join(own, file), value)
+        weigh(tree, qosOf(pod))
       }
     },
     processesOf(pod) {
@@ -78,8 +89,10 @@ export function createCgroups(
       for (const tree of trees())
         for (const qos of CLASSES) {
           const own = join(tree, top, qos, nameOf(uid))
+          if (!existsSync(own)) continue
           for (const pid of processesIn(own)) kill(pid)
           removeTree(own)
+          weigh(tree, qos)
         }
     },
     known() {
@@ -97,6 +110,20 @@ export function createCgroups(
 }
 
 const CLASSES = ['guaranteed', 'burstable', 'besteffort']
+
+const WEIGHTS = [
+  ['cpu.shares', 2, 262_144],
+  ['cpu.weight', 1, 10_000],
+] as const
+
+function numberIn(file: string): number {
+  try {
+    return Number(readFileSync(file, 'utf8'))
+  } catch {
+    // It has gone meanwhile.
+    return 0
+  }
+}
 
 function groupsIn(directory: string): readonly string[] {
   try {

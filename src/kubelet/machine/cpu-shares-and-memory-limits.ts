@@ -65,9 +65,11 @@ export function containerResources(
   { periodUs }: LimitSettings = OWN_LIMITS,
 ): LinuxContainerResources {
   const { requests = {}, limits = {} } = container.resources ?? {}
-  const cpuRequest = requests['cpu'] ?? limits['cpu']
-  const cpuLimit = limits['cpu']
-  const memoryLimit = limits['memory']
+  // What limits the pod limits a container that has no limit of its own.
+  const whole = specOf(pod).resources?.limits ?? {}
+  const cpuLimit = limits['cpu'] ?? whole['cpu']
+  const cpuRequest = requests['cpu'] ?? cpuLimit
+  const memoryLimit = limits['memory'] ?? whole['memory']
   const isLimited = cpuLimit !== undefined && milliOf(cpuLimit) !== 0 && periodUs !== undefined
   return {
     cpu_shares: sharesOf(milliOf(cpuRequest)),

@@ -69,17 +69,28 @@ export function sandboxHostname(pod: Pod, domain: string): string {
   const full = `${name}.${subdomain}.${namespaceOf(pod)}.svc.${domain}`
   if (full.length > 64)
     throw new Error(
-      `Failed to construct FQDN from Pod hostname and cluster domain, FQDN ${full} is too long (64 characters is the max, ${full.length} characters requested)`,
+      `failed to construct FQDN from pod hostname and cluster domain, FQDN ${full} is too long (64 characters is the max, ${full.length} characters requested)`,
     )
   return full
 }
 
-/** `fallsBack`: the pod asked for the cluster's names, and there is nothing that knows them. */
+const MOST_SERVERS = 3
+const MOST_SEARCHES = 32
+/** Of all search paths, with what is between them. */
+const MOST_SEARCH_CHARACTERS = 2048
+
+export interface PodResolver extends ResolverSettings {
+  /** The pod asked for the cluster's names, and there is nothing that knows them. */
+  readonly fallsBack: boolean
+  /** What was left out of it, because a resolver would not take it. */
+  readonly omitted: readonly string[]
+}
+
 export function resolverOf(
   pod: Pod,
   cluster: ClusterDns,
   hostFile = cluster.hostFile ?? '/etc/resolv.conf',
-): ResolverSettings & { readonly fallsBack: boolean } {
+): PodResolver {
   const { dnsPolicy = 'ClusterFirst', dnsConfig, hostNetwork } = specOf(pod)
   const wantsCluster = dnsPolicy === 'ClusterFirstWithHostNet' || (dnsPolicy === 'ClusterFirst' && hostNetwork !== true)
   const fallsBack = wantsCluster && cluster.servers.length === 0
@@ -91,16 +102,35 @@ export function resolverOf(
     const own = [`${namespaceOf(pod)}.svc.${domain}`, `svc.${domain}`, domain]
     settings = { servers: cluster.servers, searches: unique([...own, ...host.searches]), options: ['ndots:5'] }
   } else settings = host
-  if (dnsConfig === undefined) return { ...settings, fallsBack }
-  const { nameservers = [], searches = [], options = [] } = dnsConfig
+  const { nameservers = [], searches = [], options = [] } = dnsConfig ?? {}
   const named = new Map(settings.options.map((option) => [option.split(':')[0]!, option]))
   for (const { name = '', value } of options) named.set(name, value ? `${name}:${value}` : name)
-  return {
-    servers: unique([...settings.servers, ...nameservers]),
-    searches: unique([...settings.searches, ...searches]),
+  const all = {
+    servers: dnsConfig === undefined ? settings.servers : unique([...settings.servers, ...nameservers]),
+    searches: dnsConfig === undefined ? settings.searches : unique([...settings.searches, ...searches]),
     options: [...named.values()],
-    fallsBack,
   }
+  return { ...withinLimits(all), fallsBack }
+}
+
+function withinLimits({
+  servers,
+  searches,
+  options,
+}: ResolverSettings): ResolverSettings & Pick<PodResolver, 'omitted'> {
+  const fewServers = servers.slice(0, MOST_SERVERS)
+  let fewSearches = searches.slice(0, MOST_SEARCHES)
+  while (fewSearches.join(' ').length > MOST_SEARCH_CHARACTERS) fewSearches = fewSearches.slice(0, -1)
+  const omitted: string[] = []
+  if (fewServers.length < servers.length)
+    omitted.push(
+      `Nameserver limits were exceeded, some nameservers have been omitted, the applied nameserver line is: ${fewServers.join(' ')}`,
+    )
+  if (fewSearches.length < searches.length)
+    omitted.push(
+      `Search Line limits were exceeded, some search paths have been omitted, the applied search line is: ${fewSearches.join(' ')}`,
+    )
+  return { servers: fewServers, searches: fewSearches, options, omitted }
 }
 
 export function parseResolver(text: string): ResolverSettings {

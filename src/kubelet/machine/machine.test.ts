@@ -59,6 +59,28 @@ test('pods are known by the groups that they have left, in whichever tree, until
   assert.deepEqual(cgroups.known(), ['b'])
 })
 
+test('a class of pods is given CPU time as all of its pods asked for, those that asked for nothing the least', () => {
+  const mount = folder()
+  const shares = (path: string) => readFileSync(join(mount, 'cpu/skiff-k', path, 'cpu.shares'), 'utf8')
+  const put = (path: string, value: string) => {
+    mkdirSync(join(mount, 'cpu/skiff-k', path), { recursive: true })
+    writeFileSync(join(mount, 'cpu/skiff-k', path, 'cpu.shares'), value)
+  }
+  for (const path of ['burstable', 'besteffort', 'burstable/podu', 'besteffort/podw']) put(path, '')
+  put('burstable/podv', '512')
+  const cgroups = createCgroups('k', 'cgroupfs', mount)
+  const asking = (uid: string, requests: object) => {
+    const pod = podOf({ containers: [c({ resources: { requests } })] })
+    return { ...pod, metadata: { ...pod.metadata, uid } }
+  }
+  cgroups.make(asking('u', { cpu: '250m' }))
+  cgroups.make(asking('w', {}))
+  assert.deepEqual(['burstable/podu', 'burstable', 'besteffort'].map(shares), ['256', '768', '2'])
+  rmSync(join(mount, 'cpu/skiff-k/burstable/podv/cpu.shares'))
+  cgroups.remove('v')
+  assert.equal(shares('burstable'), '256')
+})
+
 test('requests and limits become shares, quota, memory and the order in which containers are killed', () => {
   const resources = (of: object | undefined, spec: object = {}) => {
     const container = c(of === undefined ? {} : { resources: of })
@@ -73,6 +95,11 @@ test('requests and limits become shares, quota, memory and the order in which co
   })
   assert.deepEqual(resources(undefined), { cpu_shares: 2, cpu_period: 100_000, oom_score_adj: 1000 })
   assert.equal(resources({ limits: { cpu: '1m', memory: '1Gi' } }).cpu_quota, 1000)
+  // What limits the whole pod limits a container without limits of its own.
+  const whole = { resources: { limits: { cpu: '400m', memory: '1Gi' }, requests: { cpu: '50m', memory: '1Gi' } } }
+  const without = resources(undefined, whole)
+  assert.deepEqual([without.cpu_shares, without.cpu_quota, without.memory_limit_in_bytes], [409, 40_000, Number(GI)])
+  assert.equal(resources({ limits: { memory: '2Gi' } }, whole).memory_limit_in_bytes, 2 * Number(GI))
   const guaranteed = { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: '1', memory: '1Gi' } }
   assert.equal(resources(guaranteed).oom_score_adj, -997)
   assert.equal(resources({ requests: { memory: '7999Mi' } }).oom_score_adj, 24)
@@ -101,6 +128,8 @@ test('security contexts: a container’s own before its pod’s, and what is not
   assert.deepEqual(security({ seccompProfile: { type: 'RuntimeDefault' } }).seccomp, { profile_type: 'RuntimeDefault' })
   assert.equal(security({}, {}, { username: 'web' }).run_as_username, 'web')
   assert.deepEqual(security({}, {}, { uid: 33 }).run_as_user, { value: 33 })
+  // A group alone is no more than a runtime takes: root has it.
+  assert.deepEqual(security({ runAsGroup: 7 }, {}, {}).run_as_user, { value: 0 })
 })
 
 test('what must not run as root does not: by its own user, its image’s, or one that has only a name', () => {
@@ -162,6 +191,7 @@ test('the resolver of a pod follows its policy, and its own settings come on top
     searches: ['ns.svc.cluster.local', 'svc.cluster.local', 'cluster.local', 'corp.example'],
     options: ['ndots:5'],
     fallsBack: false,
+    omitted: [],
   })
   const none = {
     containers: [],
@@ -173,10 +203,33 @@ test('the resolver of a pod follows its policy, and its own settings come on top
     searches: [],
     options: ['ndots:1'],
     fallsBack: false,
+    omitted: [],
   })
   assert.deepEqual(resolverOf(podOf({ containers: [], hostNetwork: true }), dns, file).servers, ['9.9.9.9'])
   const without = resolverOf(podOf({ containers: [] }), { ...dns, servers: [] }, file)
   assert.deepEqual([without.servers, without.fallsBack], [['9.9.9.9'], true])
+})
+
+test('a resolver is told no more servers and search paths than it takes, and what that leaves is told', () => {
+  const dns = { servers: ['10.96.0.10'], domain: 'cluster.local' }
+  const names = (count: number, length = 3) => Array.from({ length: count }, (_, at) => `${at}`.padStart(length, 'd'))
+  const of = (nameservers: readonly string[], searches: readonly string[]) =>
+    resolverOf(podOf({ containers: [], dnsPolicy: 'None', dnsConfig: { nameservers, searches } }), dns, '')
+  const most = of(['1.1.1.1', '1.1.1.2', '1.1.1.3'], names(32))
+  assert.deepEqual([most.servers.length, most.searches.length, most.omitted], [3, 32, []])
+  const servers = of(['1.1.1.1', '1.1.1.2', '1.1.1.3', '1.1.1.4'], [])
+  assert.deepEqual(servers.servers, ['1.1.1.1', '1.1.1.2', '1.1.1.3'])
+  assert.deepEqual(servers.omitted, [
+    'Nameserver limits were exceeded, some nameservers have been omitted, the applied nameserver line is: 1.1.1.1 1.1.1.2 1.1.1.3',
+  ])
+  const many = of([], names(33))
+  assert.deepEqual(many.searches, names(32))
+  assert.deepEqual(many.omitted, [
+    `Search Line limits were exceeded, some search paths have been omitted, the applied search line is: ${names(32).join(' ')}`,
+  ])
+  // 2048 characters, with what is between them.
+  assert.equal(of([], names(20, 101)).searches.length, 20)
+  assert.equal(of([], names(21, 101)).searches.length, 20)
 })
 
 test('files of a volume are replaced all at once, and only when they have changed', () => {
@@ -189,7 +242,10 @@ test('files of a volume are replaced all at once, and only when they have change
       ['d/b', file('2')],
     ]),
     undefined,
+    Date.UTC(2026, 10, 26, 1, 2, 3),
   )
+  assert.match(readlinkSync(join(at, '..data')), /^\.\.2026_11_26_01_02_03\../)
+  assert.equal(statSync(at).mode & 0o7777, 0o777)
   assert.equal(readFileSync(join(at, 'd/b'), 'utf8'), '2')
   assert.equal(statSync(join(at, 'a')).mode & 0o777, 0o400)
   const first = readlinkSync(join(at, '..data'))
@@ -200,14 +256,15 @@ test('files of a volume are replaced all at once, and only when they have change
       ['d/b', file('2')],
     ]),
     undefined,
+    0,
   )
   assert.equal(readlinkSync(join(at, '..data')), first)
-  writeAtomically(at, new Map([['a', file('3', 0o400)]]), undefined)
+  writeAtomically(at, new Map([['a', file('3', 0o400)]]), undefined, 0)
   assert.notEqual(readlinkSync(join(at, '..data')), first)
   assert.equal(readFileSync(join(at, 'a'), 'utf8'), '3')
   assert.ok(!existsSync(join(at, 'd')) && !existsSync(join(at, first)))
   for (const path of ['../x', '/x', 'a/../../x', '..data'])
-    assert.throws(() => writeAtomically(at, new Map([[path, file('')]]), undefined), /^Error: invalid path/)
+    assert.throws(() => writeAtomically(at, new Map([[path, file('')]]), undefined, 0), /^Error: invalid path/)
 })
 
 test('a subPath that leads out of its volume, by dots or by a link, is refused before anything is mounted', async () => {
@@ -247,7 +304,7 @@ test('hostPath is what its type says, or it is refused', () => {
 
 test('an emptyDir is made once, a volume of another kind is refused by its name', async () => {
   const directories = podDirectories(folder())
-  const volumes = createMachineVolumes(directories, () => ({}))
+  const volumes = createMachineVolumes(directories, () => ({}), { now: () => 0 })
   const pod = podOf({ containers: [], volumes: [{ name: 'e', emptyDir: {} }] })
   await volumes.setUp(pod, { name: 'e', emptyDir: {} }, undefined, undefined)
   const path = volumes.pathOf(pod, 'e')!

@@ -37,7 +37,7 @@ import { mountedBelow, unmountBelow } from './mounts.ts'
 import { makeDirectories, type PodDirectories, writeForContainers } from './pod-directories.ts'
 import { containerSecurity, type ImageUser, sandboxSecurity } from './security-context.ts'
 import { serviceVariables } from './service-environment-variables.ts'
-import { mountSubPath } from './sub-path.ts'
+import { mountSubPath, readVolumeFile } from './sub-path.ts'
 import { MESSAGE_PATH, MESSAGE_POLICY } from './termination-message.ts'
 import type { UserNamespaces } from './user-namespaces.ts'
 import type { MachineVolumes } from './volume-writer.ts'
@@ -56,9 +56,11 @@ export interface Machine {
   resources(pod: Pod, container: Container): LinuxContainerResources
   /** Holds the pod's group to what the pod is given now, as far as what runs in it allows. */
   resizePod(pod: Pod): void
-  sources(pod: Pod): Pick<EnvironmentSources, 'services' | 'allocatable'>
+  sources(pod: Pod): Pick<EnvironmentSources, 'services' | 'allocatable' | 'volumeFile'>
   /** What is mounted below the pod's volumes can be kept from being written too. */
   mountsRecursivelyReadOnly(pod: Pod): boolean
+  /** Containers can be confined by profiles of AppArmor. */
+  hasAppArmor(): boolean
   /** A container can be kept to the groups that its pod names. */
   knowsStrictGroups(): boolean
   credentials(image: string, secrets: readonly KubeObject[]): readonly RegistryCredentials[]
@@ -112,10 +114,20 @@ export interface MachineOptions {
   readonly features: () => RuntimeFeatures | undefined
 }
 
+function kernelHasAppArmor(): boolean {
+  try {
+    return readFileSync('/sys/module/apparmor/parameters/enabled', 'utf8').startsWith('Y')
+  } catch {
+    return false
+  }
+}
+
 export function createMachine(options: MachineOptions): Machine {
   const { directories, volumes, preparedClaims, cgroups, dns, userNamespaces } = options
   /** By the name of a RuntimeClass, as it was when a pod of it was last begun. */
   const handlerNames = new Map<string, string>()
+
+  const hasAppArmor = kernelHasAppArmor()
 
   async function handlerOf(pod: Pod): Promise<string> {
     const { runtimeClassName } = specOf(pod)
@@ -226,7 +238,8 @@ export function createMachine(options: MachineOptions): Machine {
       const logDirectory = directories.logs(pod)
       makeDirectories(directories.pod(uidOf(pod)), logDirectory)
       cgroups.make(pod)
-      const { fallsBack, ...resolver } = resolverOf(pod, dns)
+      const { fallsBack, omitted, ...resolver } = resolverOf(pod, dns)
+      for (const message of omitted) warn('DNSConfigForming', message)
       if (fallsBack)
         warn(
           'MissingClusterDNS',
@@ -304,8 +317,14 @@ export function createMachine(options: MachineOptions): Machine {
     sources: (pod) => ({
       services: serviceVariables(options.services(), namespaceOf(pod), specOf(pod).enableServiceLinks !== false),
       allocatable: options.allocatable(),
+      volumeFile(name, path) {
+        const volume = volumes.pathOf(pod, name)
+        if (volume === undefined) throw new Error(`volume ${JSON.stringify(name)} is not mounted`)
+        return readVolumeFile(volume, path)
+      },
     }),
     mountsRecursivelyReadOnly: (pod) => featuresOf(pod)?.recursiveReadOnlyMounts === true,
+    hasAppArmor: () => hasAppArmor,
     knowsStrictGroups: () => options.features()?.supplementalGroupsPolicy === true,
     credentials: credentialsFor,
 
@@ -328,14 +347,15 @@ export function createMachine(options: MachineOptions): Machine {
 
 /** @throws Error for a variable that is not there, or a path that leads elsewhere */
 function expandedPath(expression: string, envs: Readonly<Record<string, string>>): string {
-  let missing = false
+  const missing: string[] = []
   const path = expanded(expression, (name) => {
     if (Object.hasOwn(envs, name)) return envs[name]
-    missing = true
+    missing.push(name)
     return undefined
   })
-  if (missing) throw new Error(`missing value for "${expression}"`)
-  if (path.startsWith('/')) throw new Error(`subPath ${JSON.stringify(path)} must not be an absolute path`)
+  if (missing.length > 0) throw new Error(`missing value for ${missing.join(', ')}`)
+  if (path.startsWith('/')) throw new Error(`error SubPath \`${path}\` must not be an absolute path`)
+  if (path.split('/').includes('..')) throw new Error(`unable to provision SubPath \`${path}\`: must not contain '..'`)
   return path
 }
 

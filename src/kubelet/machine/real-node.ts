@@ -225,7 +225,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
       await kubelet.reportNode()
     },
   })
-  const volumes = createMachineVolumes(directories, () => allocatable, csi)
+  const volumes = createMachineVolumes(directories, () => allocatable, runtime.clock, csi)
   const machine = createMachine({
     directories,
     cgroups,

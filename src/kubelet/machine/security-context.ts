@@ -130,7 +130,7 @@ export function containerSecurity(
     ...(common.supplementalGroupsPolicy === undefined
       ? {}
       : { supplemental_groups_policy: policyOf(common.supplementalGroupsPolicy) }),
-    ...(userless ? (imageUserOf(imageUser) ?? {}) : { run_as_user: { value: runAsUser } }),
+    ...(userless ? imageUser && imageUserOf(imageUser) : { run_as_user: { value: runAsUser } }),
     ...(runAsGroup === undefined ? {} : { run_as_group: { value: runAsGroup } }),
     ...(own.readOnlyRootFilesystem === true ? { readonly_rootfs: true } : {}),
     ...(selinux === undefined ? {} : { selinux_options: { ...selinux } as Readonly<Record<string, string>> }),
@@ -147,10 +147,9 @@ export function containerSecurity(
   }
 }
 
-/** The image's own user, as CRI's fields: the kubelet names a user to the runtime also where the pod names none. */
-function imageUserOf(user: ImageUser | undefined) {
-  if (user?.username !== undefined) return { run_as_username: user.username }
-  return user?.uid === undefined ? undefined : { run_as_user: { value: user.uid } }
+/** The image's own user, as CRI's fields: the kubelet names a user to the runtime also where neither names one. */
+function imageUserOf(user: ImageUser) {
+  return user.username === undefined ? { run_as_user: { value: user.uid ?? 0 } } : { run_as_username: user.username }
 }
 
 function checkNonRoot(

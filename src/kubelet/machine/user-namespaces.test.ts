@@ -77,7 +77,7 @@ function machineWith(handlers: readonly RuntimeHandler[]) {
   return createMachine({
     directories,
     cgroups: { ...createCgroups('test', 'cgroupfs'), make: () => {} },
-    volumes: createMachineVolumes(directories, () => ({})),
+    volumes: createMachineVolumes(directories, () => ({}), { now: () => 0 }),
     preparedClaims: NOTHING_PREPARED,
     dns: { servers: [], domain: 'cluster.local' },
     services: () => [],

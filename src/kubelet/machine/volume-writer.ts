@@ -3,7 +3,10 @@ import { chmodSync, existsSync, mkdirSync, type Stats, statfsSync, statSync, wri
 import { dirname } from 'node:path'
 import type { PersistentVolume, Volume } from '../../api/generated/types.ts'
 import { quantityValue } from '../../api/objects/quantity.ts'
+import { isHugePageResource } from '../../api/objects/resource-names.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { CsiVolumes, VolumeStats } from '../csi/csi-volumes.ts'
+import { UnprocessedVolumeError } from '../mount-step-error.ts'
 import type { VolumeWriter } from '../mounted-and-refreshed-volumes.ts'
 import { type Pod, specOf, uidOf } from '../pod.ts'
 import type { VolumeFiles } from '../volume-files.ts'
@@ -23,9 +26,19 @@ export interface MachineVolumes extends VolumeWriter {
   forget(uid: string): void
 }
 
+function noSuchMedium(pod: Pod, medium: string): string {
+  const asks = specOf(pod).containers.some(({ resources }) =>
+    Object.keys(resources?.requests ?? {}).some((name) => isHugePageResource(name)),
+  )
+  return medium.startsWith('HugePages') && !asks
+    ? `medium ${medium}: hugePages storage requested, but there is no resource request for huge pages`
+    : `unknown storage medium ${JSON.stringify(medium)}`
+}
+
 export function createMachineVolumes(
   directories: PodDirectories,
   allocatable: () => Readonly<Record<string, string>>,
+  clock: Pick<Clock, 'now'>,
   csi?: Pick<CsiVolumes, 'publish' | 'expand' | 'stats'>,
 ): MachineVolumes {
   /** By pod, by volume. */
@@ -38,17 +51,17 @@ export function createMachineVolumes(
     const group = specOf(pod).securityContext?.fsGroup
     if (files !== undefined) {
       const path = directories.secret(uid, volume.name)
-      writeAtomically(path, files, group)
+      writeAtomically(path, files, group, clock.now(), volume.configMap === undefined ? 0o1777 : 0o777)
       return path
     }
     if (volume.emptyDir !== undefined) {
       const path = directories.volume(uid, 'empty-dir', volume.name)
       const { medium = '', sizeLimit } = volume.emptyDir
+      if (medium !== '' && medium !== 'Memory') throw new Error(noSuchMedium(pod, medium))
       if (existsSync(path) && (medium !== 'Memory' || mountedBelow(path).includes(path))) return path
       mkdirSync(path, { recursive: true })
       if (medium === 'Memory') await mountMemory(path, memorySize(pod, sizeLimit))
-      else if (medium !== '') throw new Error(`unknown storage medium ${JSON.stringify(medium)}`)
-      chmodSync(path, 0o777)
+      chmodSync(path, medium === 'Memory' ? 0o1777 : 0o777)
       if (group !== undefined) ownTree(path, group)
       return path
     }
@@ -70,6 +83,14 @@ export function createMachineVolumes(
     }
     if (csi !== undefined && (volume.csi ?? bound?.spec?.csi) !== undefined) return csi.publish(pod, volume, bound)
     const source = bound?.spec ?? volume
+    if (volume.flexVolume !== undefined || bound?.spec?.flexVolume !== undefined)
+      throw new UnprocessedVolumeError(
+        `failed to get Plugin from volumeSpec for volume "${volume.name}" err=no volume plugin matched`,
+      )
+    if (volume.gitRepo !== undefined)
+      throw new Error(
+        'git-repo volume plugin has been disabled; if necessary, it may be re-enabled by enabling the feature-gate `GitRepoVolumeDriver`',
+      )
     const kind = Object.keys(source).find((key) => typeof source[key as never] === 'object' && !NO_SOURCE.has(key))
     throw new Error(`volumes of type ${kind ?? 'unknown'} are not supported by this node`)
   }

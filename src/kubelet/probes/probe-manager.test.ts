@@ -8,7 +8,7 @@ import { createProbeManager } from './probe-manager.ts'
 
 const every = { periodSeconds: 10, timeoutSeconds: 1, successThreshold: 1, failureThreshold: 3 }
 
-function setup(container: object, outcome: (kind: ProbeAction['kind']) => boolean | 'unknown') {
+function setup(container: object, outcome: (kind: ProbeAction['kind']) => boolean | 'unknown' | 'warned') {
   const runtime = simulatedRuntime(1, { order: 'fifo' })
   const asked: string[] = []
   const told: string[] = []
@@ -19,7 +19,12 @@ function setup(container: object, outcome: (kind: ProbeAction['kind']) => boolea
     async probe(_: string, { kind }: ProbeAction) {
       asked.push(`${kind} ${seconds()}`)
       const success = outcome(kind)
-      return { success: success === true, unknown: success === 'unknown', output: 'out' }
+      return {
+        success: success === true || success === 'warned',
+        unknown: success === 'unknown',
+        output: 'out',
+        ...(success === 'warned' ? { warning: 'odd' } : {}),
+      }
     },
   } as unknown as ContainerRuntime
   const events = {
@@ -109,4 +114,12 @@ test('a probe that could not be done is told of, and counts neither for nor agai
   await runtime.advance(30_000)
   assert.equal(manager.ready('1', own), false)
   manager.forget('u')
+})
+
+test('a success that should be told of is one all the same', async () => {
+  const { runtime, told, manager, own, pod, status } = setup({ readinessProbe: every }, () => 'warned')
+  manager.add(pod, status('1'))
+  await runtime.advance(10_000)
+  assert.equal(manager.ready('1', own), true)
+  assert.deepEqual(told, Array(2).fill('ProbeWarning Readiness probe warning: odd'))
 })

@@ -1,4 +1,5 @@
 /** The probes of all pods: starts one prober per probe and running container, and knows the latest results. */
+import type { Probe } from '../../api/generated/types.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import {
   type Container,
@@ -14,7 +15,8 @@ import {
 import type { ContainerChecks } from '../pod-actions.ts'
 import { latestContainer, type RuntimePodStatus } from '../pod-cache.ts'
 import type { PodEvents } from '../pod-events.ts'
-import type { ContainerRuntime, RuntimeContainerStatus } from '../runtimes/runtime.ts'
+import type { ContainerRuntime, ProbeAction, RuntimeContainerStatus } from '../runtimes/runtime.ts'
+import { expanded } from '../variable-expansion.ts'
 import { type ProbeKind, type Prober, startProber } from './probe-period-and-thresholds.ts'
 
 export interface ProbeManager extends ContainerChecks {
@@ -33,6 +35,13 @@ export interface ProbeManager extends ContainerChecks {
 
 const KINDS: readonly ProbeKind[] = ['startup', 'liveness', 'readiness']
 const titles: Readonly<Record<ProbeKind, string>> = { startup: 'Startup', liveness: 'Liveness', readiness: 'Readiness' }
+
+/** A probe's command with the variables in it that the container's spec gives a value. */
+function commandOf({ env = [] }: Container, { exec }: Probe): Pick<ProbeAction, 'command'> {
+  if (exec?.command === undefined) return {}
+  const values = new Map(env.map(({ name, value = '' }) => [name, value]))
+  return { command: exec.command.map((word) => expanded(word, (name) => values.get(name))) }
+}
 
 export function createProbeManager(
   runtime: Runtime,
@@ -80,13 +89,14 @@ export function createProbeManager(
       kind,
       probe,
       container: status,
-      reach: reachOf(pod, container, podIPs, hostIP),
+      reach: { ...reachOf(pod, container, podIPs, hostIP), ...commandOf(container, probe) },
       initial: kind === 'liveness' || results[kind].get(status.id) === true,
       allowed: () => kind === 'startup' || started(status.id, container),
       failed(output, unknown) {
         const what = unknown ? 'errored and resulted in unknown state' : 'failed'
         events.warning(pod, 'Unhealthy', `${titles[kind]} probe ${what}: ${output}`, path)
       },
+      warned: (warning) => events.warning(pod, 'ProbeWarning', `${titles[kind]} probe warning: ${warning}`, path),
       changed(success) {
         results[kind].set(status.id, success)
         if (kind !== 'liveness' || !success) sync(uid)

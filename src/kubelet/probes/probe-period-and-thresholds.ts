@@ -19,13 +19,15 @@ export interface ProberOptions {
   readonly kind: ProbeKind
   readonly probe: Probe
   readonly container: RuntimeContainerStatus
-  /** Where a port is reached for. */
-  readonly reach: Pick<ProbeAction, 'podIP' | 'ports'>
+  /** Where a port is reached for, and what a command is. */
+  readonly reach: Pick<ProbeAction, 'podIP' | 'ports' | 'command'>
   /** What the container counts as before the first result. */
   readonly initial: boolean
   /** A threshold was reached and the result is another than before. False ends the probing of this container. */
   readonly changed: (success: boolean) => boolean
   readonly failed: (output: string, unknown: boolean) => void
+  /** It succeeded, but for something that should be told. */
+  readonly warned: (warning: string) => void
   /** While false, nothing is probed (liveness and readiness before the startup probe succeeded). */
   readonly allowed: () => boolean
 }
@@ -58,6 +60,7 @@ export function startProber(options: ProberOptions): Prober {
       success,
       output,
       unknown = false,
+      warning,
     } = await containerRuntime
       .probe(
         container.id,
@@ -67,6 +70,7 @@ export function startProber(options: ProberOptions): Prober {
       .catch((error): ProbeResult => ({ success: false, output: String(error) }))
     if (abort.signal.aborted) return
     if (!success) options.failed(output, unknown)
+    else if (warning !== undefined) options.warned(warning)
     if (unknown) {
       wait(Math.max(0, periodMs - (clock.monotonic() - startedAt)))
       return

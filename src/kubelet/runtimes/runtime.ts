@@ -157,6 +157,8 @@ export interface ContainerEvent {
 
 /** A probe or hook that goes over the pod's network, or runs in a container. */
 export interface ProbeAction {
+  /** Instead of the handler's own command: with the container's variables in it. */
+  readonly command?: readonly string[]
   readonly kind: 'liveness' | 'readiness' | 'startup' | 'preStop' | 'postStart'
   readonly handler: Probe | LifecycleHandler
   readonly timeoutSeconds: number
@@ -172,6 +174,10 @@ export interface ProbeResult {
   readonly unknown?: boolean
   /** What the probe saw: the command's output, `HTTP probe failed with statuscode: 503`. */
   readonly output: string
+  /** It succeeded, but for something that should be told. */
+  readonly warning?: string
+  /** Of a hook's command: what it printed. */
+  readonly said?: string
 }
 
 /** A failure with the runtime's own message, which users see in the container's status. */

@@ -69,8 +69,12 @@ function waitingReason(status: ReturnType<Kubelet['podStatus']>, container: stri
   const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status ?? {}
   const all = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]
   const { waiting } = all.find(({ name }) => name === container)?.state ?? {}
-  const said = waiting?.message === undefined ? '' : waiting.message
-  return said !== '' && waiting?.reason !== 'ContainerCreating' && waiting?.reason !== 'PodInitializing'
-    ? said
-    : (waiting?.reason ?? 'ContainerCreating')
+  switch (waiting?.reason) {
+    case 'ErrImagePull':
+      return "image can't be pulled"
+    case 'ImagePullBackOff':
+      return 'trying and failing to pull image'
+    default:
+      return waiting?.reason ?? 'ContainerCreating'
+  }
 }

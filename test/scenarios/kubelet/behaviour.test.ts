@@ -165,7 +165,10 @@ test('a pod whose trust bundles are missing waits, and runs once they are there'
   await stage.runtime.advance(10_000)
   assert.equal(container(stage)['state'].waiting.reason, 'ContainerCreating')
   const told = stage.events.filter(({ reason }) => reason === 'FailedMount').map(({ message }) => String(message))
-  assert.match(told[0] ?? '', /: clustertrustbundle.certificates.k8s.io "late" not found$/)
+  assert.match(
+    told[0] ?? '',
+    /: \[while getting ClusterTrustBundle: clustertrustbundle.certificates.k8s.io "late" not found, combination of signerName/,
+  )
   assert.match(told.at(-1) ?? '', /: combination of signerName and labelSelector matched zero ClusterTrustBundles$/)
   await bundle('a.b:c:live', { signerName: 'a.b/c' }, { live: 'yes' })
   await stage.runtime.advance(20_000)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { createServer as createWebServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { after, test } from 'node:test'
 import { liveRuntime } from '../../../base/live-runtime.ts'
@@ -297,7 +298,70 @@ test('a probe that is refused a connection, or names no port, fails and says so'
     )
   const refused = 'Get "http://127.0.0.1:1/x": dial tcp 127.0.0.1:1: connect: connection refused'
   assert.deepEqual(await http('web'), { success: false, output: refused, unknown: false })
-  assert.deepEqual(await http('none'), { success: false, output: "couldn't find port: none", unknown: true })
+  assert.deepEqual(await http('none'), { success: false, output: 'port "none" not found', unknown: true })
+})
+
+/** A server of HTTP on loopback that answers and notes all it is asked. */
+async function web(answer: (asked: IncomingMessage, response: ServerResponse) => void) {
+  const asked: IncomingMessage[] = []
+  const server = createWebServer((request, response) => {
+    asked.push(request)
+    answer(request, response)
+  }).listen(0, '127.0.0.1')
+  after(() => void server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const { cri } = await stage({})
+  const get = (httpGet: object, kind: 'readiness' | 'postStart' = 'readiness') => {
+    const handler = { httpGet: { port, ...httpGet } }
+    return cri.probe('c1', { kind, handler, timeoutSeconds: 5, podIP: '127.0.0.1' }, new AbortController().signal)
+  }
+  return { asked, get, port }
+}
+
+test('an HTTP probe escapes its path, leaves out the fragment and sends the headers that it names', async () => {
+  const { asked, get } = await web((_, response) => response.end())
+  const httpHeaders = [
+    { name: 'X-Two', value: '1' },
+    { name: 'X-Two', value: '2' },
+    { name: 'Accept', value: '' },
+    { name: 'Host', value: 'my.host' },
+  ]
+  assert.equal((await get({ path: '/a b/%20?c=d#e', httpHeaders })).success, true)
+  const { url, headersDistinct, headers } = asked[0]!
+  assert.equal(url, '/a%20b/%20?c=d')
+  assert.deepEqual([headersDistinct['x-two'], headers.accept, headers.host], [['1', '2'], undefined, 'my.host'])
+  assert.equal((await get({ path: 'plain' })).success, true)
+  assert.deepEqual([asked[1]?.url, asked[1]?.headers.accept, asked[1]?.headers.connection], ['/plain', '*/*', 'close'])
+  assert.equal(asked[1]?.headers['user-agent'], 'kube-probe/1.37')
+})
+
+test('redirects are followed on the same host; what ends elsewhere, or nowhere, is a success to be told of', async () => {
+  const { asked, get } = await web((request, response) => {
+    const to = { '/other': 'http://example.test/', '/loop': '/loop', '/found': '/here' }[request.url ?? '']
+    const status = request.url === '/here' ? 200 : 302
+    response.writeHead(status, to === undefined ? {} : { location: to }).end('body')
+  })
+  const warning = 'Probe terminated redirects, Response body: body'
+  assert.deepEqual(await get({ path: '/other' }), { success: true, output: '', warning })
+  assert.deepEqual(await get({ path: '/nowhere' }), { success: true, output: '', warning })
+  assert.deepEqual(await get({ path: '/found' }), { success: true, output: '' })
+  assert.deepEqual(await get({ path: '/other' }, 'postStart'), { success: true, output: '' })
+  asked.length = 0
+  assert.deepEqual(await get({ path: '/loop' }), { success: false, output: 'Get "/loop": stopped after 10 redirects' })
+  assert.equal(asked.length, 11)
+})
+
+test('what is told of a hook’s command: how it ended, and apart what it printed', async () => {
+  const { cri } = await stage({
+    ExecSync: () => ({ stdout: Buffer.from('o'), stderr: Buffer.from('e'), exit_code: 5 }),
+  })
+  const action = { kind: 'postStart', handler: { exec: { command: ['a', 'b'] } }, timeoutSeconds: 5 } as const
+  assert.deepEqual(await cri.probe('c1', action, new AbortController().signal), {
+    success: false,
+    output: "command 'a b' exited with 5: e",
+    said: 'oe',
+  })
 })
 
 test('images in use are those of all containers, also of others; images are removed by id', async () => {

@@ -4,6 +4,7 @@
  * their state has changed, and kept.
  */
 import { familyOf, type IPFamily, otherFamily } from '../../../api/objects/ip.ts'
+import { messageOf } from '../../../base/errors.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { taggedName } from '../image-names.ts'
 import {
@@ -21,7 +22,7 @@ import {
   type RuntimeContainerStatus,
   RuntimeError,
 } from '../runtime.ts'
-import { type Connection, isRpcNotFound, type Message } from './connection.ts'
+import { type Connection, codeOf, isRpcNotFound, type Message } from './connection.ts'
 import type * as cri from './messages.ts'
 import { probe } from './probe.ts'
 
@@ -144,6 +145,9 @@ export function createCriRuntime(runtime: Runtime, options: CriRuntimeOptions): 
       const { pod_sandbox_id } = await call<{ pod_sandbox_id: string }>('RunPodSandbox', request, {
         timeoutMs: 240_000,
         ...(signal === undefined ? {} : { signal }),
+      }).catch((error: unknown) => {
+        if (signal?.aborted === true) throw error
+        throw new Error(`rpc error: code = ${codeOf(error)} desc = ${messageOf(error)}`, { cause: error })
       })
       if (!config.hostNetwork) await options.sandboxMade?.()
       return pod_sandbox_id

@@ -35,6 +35,7 @@ class NotDone extends Error {}
 /** As much of an answer or output as is looked at. */
 const MOST_BYTES = 10 * 1024
 const VERSION = '1.37'
+const MOST_REDIRECTS = 10
 const succeeded: ProbeResult = { success: true, output: '' }
 
 /** Whatever goes wrong is the result; rejects only with the signal's reason. */
@@ -51,7 +52,8 @@ export async function probe(
   const timer = clock.setTimer(timeoutMs, 'probe timeout', () => limit.abort(new Error('context deadline exceeded')))
   const both = AbortSignal.any([signal, limit.signal])
   try {
-    if (handler.exec !== undefined) return await exec(parts, containerId, handler.exec.command ?? [], timeoutMs, signal)
+    if (handler.exec !== undefined)
+      return await exec(parts, containerId, action.command ?? handler.exec.command ?? [], action, timeoutMs, signal)
     if (handler.httpGet !== undefined) return await http(handler.httpGet, action, both)
     if (handler.tcpSocket !== undefined) return await tcp(handler.tcpSocket, action, both)
     if (handler.grpc !== undefined) return await grpcHealth(parts, handler.grpc, action, timeoutMs, signal)
@@ -59,7 +61,8 @@ export async function probe(
     return succeeded
   } catch (error) {
     if (signal.aborted) throw signal.reason
-    return { success: false, output: messageOf(error), unknown: error instanceof NotDone }
+    const said = isHook(action) && handler.exec !== undefined ? { said: '' } : {}
+    return { success: false, output: messageOf(error), unknown: error instanceof NotDone, ...said }
   } finally {
     timer.cancel()
   }
@@ -69,6 +72,7 @@ async function exec(
   { connection }: ProbeParts,
   containerId: string,
   command: readonly string[],
+  action: ProbeAction,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<ProbeResult> {
@@ -80,7 +84,9 @@ async function exec(
       { timeoutMs: timeoutMs + 120_000, signal },
     )
     const output = Buffer.concat([stdout, stderr]).subarray(0, MOST_BYTES).toString()
-    return { success: exit_code === 0, output }
+    if (!isHook(action) || exit_code === 0) return { success: exit_code === 0, output }
+    const why = `command '${command.join(' ')}' exited with ${exit_code}: ${stderr.subarray(0, MOST_BYTES).toString()}`
+    return { success: false, output: why, said: output }
   } catch (error) {
     if (signal.aborted) throw error
     if (!isOutOfTime(error)) throw new NotDone(`rpc error: code = ${codeOf(error)} desc = ${messageOf(error)}`)
@@ -94,56 +100,88 @@ export function portOf(port: number | string, { ports = [] }: Pick<ProbeAction, 
   const named = typeof port === 'string' ? ports.find(({ name }) => name === port)?.containerPort : undefined
   const number = named ?? Number(port)
   if (!Number.isInteger(number) || number < 1 || number > 65535)
-    throw new NotDone(Number.isNaN(number) ? `couldn't find port: ${port}` : `invalid port number: ${number}`)
+    throw new NotDone(Number.isNaN(number) ? `port "${port}" not found` : `invalid port number: ${number}`)
   return number
 }
+
+const isHook = ({ kind }: ProbeAction): boolean => kind === 'preStop' || kind === 'postStart'
+
+/** By lower-case name. A header without a value is not sent, and takes away the one that would be. */
+function headersOf({ httpHeaders = [] }: HttpGet, action: ProbeAction): Record<string, string | string[]> {
+  const headers: Record<string, string[]> = {}
+  for (const { name, value } of httpHeaders) {
+    const key = name.toLowerCase()
+    headers[key] = [...(headers[key] ?? []), value]
+  }
+  const { host: [host] = [], ...others } = headers
+  const sent: Record<string, string | string[]> = {
+    'user-agent': `${isHook(action) ? 'kube-lifecycle' : 'kube-probe'}/${VERSION}`,
+    accept: '*/*',
+    ...others,
+    connection: 'close',
+  }
+  for (const key of ['user-agent', 'accept']) if (others[key]?.every((value) => value === '')) delete sent[key]
+  return host === undefined ? sent : { ...sent, host }
+}
+
+/** What is asked for, and what is told of it: with the fragment, and with the query as it was written. */
+function targetOf(path: string): { readonly target: string; readonly told: string } {
+  const [, before = '', query = '', fragment = ''] = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(path) ?? []
+  const escaped = escapedPath(before.startsWith('/') ? before : `/${before}`)
+  // Beyond what a request may hold nothing is changed.
+  const asked = query.replace(/[^!-~]/g, (character) => encodeURIComponent(character))
+  return { target: `${escaped}${asked}`, told: `${escaped}${query}${fragment}` }
+}
+
+const escapedPath = (path: string): string =>
+  path.replace(/%(?![0-9a-fA-F]{2})|[^!-~]|["<>\\^`{|}]/gu, (character) => encodeURIComponent(character))
 
 async function http(get: HttpGet, action: ProbeAction, signal: AbortSignal): Promise<ProbeResult> {
   const host = get.host ? get.host : (action.podIP ?? '')
   const port = portOf(get.port, action)
-  const isHook = action.kind === 'preStop' || action.kind === 'postStart'
   const scheme = get.scheme === 'HTTPS' ? 'https' : 'http'
   const bracketed = host.includes(':') ? `[${host}]` : host
-  const path = get.path?.startsWith('/') ? get.path : `/${get.path ?? ''}`
-  const headers: Record<string, string[]> = {}
-  for (const { name, value } of get.httpHeaders ?? []) {
-    const key = name.toLowerCase()
-    headers[key] = [...(headers[key] ?? []), value]
-  }
-  if (headers['user-agent'] === undefined)
-    headers['user-agent'] = [`${isHook ? 'kube-lifecycle' : 'kube-probe'}/${VERSION}`]
-  if (headers['accept'] === undefined) headers['accept'] = ['*/*']
-  const sent = { ...headers, connection: ['close'] }
+  const sent = headersOf(get, action)
   let server = `${scheme}://${bracketed}:${port}`
-  let at = path
+  const { target, told } = targetOf(get.path ?? '')
+  let at = target
   for (let redirects = 0; ; redirects++) {
     const client = createHttpsClient({ server, insecureSkipTlsVerify: true })
     try {
       const answer = await client.send({ method: 'GET', path: at, headers: sent, signal })
       const body = await limitedText(answer.chunks(), MOST_BYTES).catch(() => '')
       const { location } = answer.headers
-      if (answer.status >= 300 && answer.status < 400 && typeof location === 'string' && redirects < 10) {
+      const isRedirected = answer.status >= 300 && answer.status < 400
+      const ended = { ...succeeded, warning: `Probe terminated redirects, Response body: ${body}` }
+      if (isRedirected && typeof location === 'string') {
+        if (redirects >= MOST_REDIRECTS)
+          return {
+            success: false,
+            output: `Get ${JSON.stringify(location)}: stopped after ${MOST_REDIRECTS} redirects`,
+          }
         const next = new URL(location, `${server}${at}`)
         // Where another host is named the answer is what counts.
-        if (next.hostname !== new URL(server).hostname) return succeeded
+        if (next.hostname !== new URL(server).hostname) return isHook(action) ? succeeded : ended
         server = next.origin
         at = `${next.pathname}${next.search}`
         continue
       }
-      if (isHook) {
+      if (isHook(action)) {
         if (answer.status < 400) return succeeded
         return { success: false, output: `HTTP hook failed with statuscode: ${answer.status}: ${body}` }
       }
-      if (answer.status >= 200 && answer.status < 400) return succeeded
+      if (isRedirected) return ended
+      if (answer.status >= 200 && answer.status < 300) return succeeded
       return { success: false, output: `HTTP probe failed with statuscode: ${answer.status}` }
     } catch (error) {
       if (signal.aborted) {
-        const url = `${server}${at}`
+        const url = `${server}${at === target ? told : at}`
         throw new Error(
           `Get ${JSON.stringify(url)}: context deadline exceeded (Client.Timeout exceeded while awaiting headers)`,
         )
       }
-      throw new Error(`Get "${server}${at}": ${dialText(error, host, port)}`, { cause: error })
+      const url = `${server}${at === target ? told : at}`
+      throw new Error(`Get "${url}": ${dialText(error, host, port)}`, { cause: error })
     } finally {
       client.close()
     }

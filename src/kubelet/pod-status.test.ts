@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Pod } from './pod.ts'
+import { podStatusOf, type StatusSources } from './pod-status.ts'
+import type { RuntimeContainerStatus } from './runtimes/runtime.ts'
+
+const sources: StatusSources = {
+  runtimeName: 'r',
+  hostIPs: ['1.2.3.4'],
+  mountsRecursivelyReadOnly: () => false,
+  startFailure: () => undefined,
+  ready: () => true,
+  started: () => true,
+  resources: () => ({}),
+  resizeConditions: () => [],
+}
+
+const exited = (name: string, message = ''): RuntimeContainerStatus => ({
+  id: name,
+  podSandboxId: 's',
+  metadata: { name, attempt: 0 },
+  state: 'exited',
+  createdAt: 0,
+  startedAt: 0,
+  finishedAt: 0,
+  exitCode: 1,
+  image: 'i',
+  imageId: 'i',
+  reason: 'Error',
+  message,
+  labels: {},
+  logPath: '',
+})
+
+function statusOf(names: readonly string[], messages: Readonly<Record<string, string>> = {}) {
+  const spec = { restartPolicy: 'Never', containers: names.map((name) => ({ name })) }
+  const pod: Pod = { kind: 'Pod', apiVersion: 'v1', metadata: { uid: 'u' }, spec }
+  const containers = names.map((name) => exited(name, messages[name]))
+  const runtime = { uid: 'u', ips: [], sandboxes: [], containers }
+  return podStatusOf(pod, runtime, sources, { now: 0, terminal: true, old: {} })
+}
+
+test('statuses of containers are in the order of their names, messages about them in that of the spec', () => {
+  const { containerStatuses = [] } = statusOf(['c', 'a', 'b'])
+  assert.deepEqual(
+    containerStatuses.map(({ name }) => name),
+    ['a', 'b', 'c'],
+  )
+})
+
+test('the messages that a pod’s containers leave share 12 KiB', () => {
+  const said = (names: readonly string[]) =>
+    statusOf(names, { a: 'x'.repeat(4096), b: 'ok' }).containerStatuses?.map(
+      ({ state }) => state?.terminated?.message?.length,
+    )
+  assert.deepEqual(said(['a', 'b', 'c']), [4096, 2, undefined])
+  assert.deepEqual(said(['a', 'b', 'c', 'd']), [3072, 2, undefined, undefined])
+})
+
+test('what a container was before it stays told when the runtime has it no longer', () => {
+  const spec = { restartPolicy: 'Never', containers: [{ name: 'c' }] }
+  const pod: Pod = { kind: 'Pod', apiVersion: 'v1', metadata: { uid: 'u' }, spec }
+  const lastState = { terminated: { exitCode: 42 } }
+  const lastOf = (containerID: string) => {
+    const told = { name: 'c', image: 'i', imageID: 'i', ready: false, restartCount: 1, containerID, lastState }
+    const runtime = { uid: 'u', ips: [], sandboxes: [], containers: [exited('c')] }
+    const { containerStatuses } = podStatusOf(pod, runtime, sources, {
+      now: 0,
+      terminal: true,
+      old: { containerStatuses: [told] },
+    })
+    return containerStatuses?.[0]?.lastState
+  }
+  assert.deepEqual(lastOf('r://c'), lastState)
+  assert.deepEqual(lastOf('r://before'), {})
+})
+
+test('ephemeral containers are never ready, and nothing is said of their start', () => {
+  const ephemeralContainers = [{ name: 'b' }, { name: 'a' }]
+  const spec = { containers: [{ name: 'c' }], ephemeralContainers }
+  const pod: Pod = { kind: 'Pod', apiVersion: 'v1', metadata: { uid: 'u' }, spec }
+  const containers = ['a', 'b'].map((name) => ({ ...exited(name), state: 'running' as const }))
+  const status = podStatusOf(pod, { uid: 'u', ips: [], sandboxes: [], containers }, sources, {
+    now: 0,
+    terminal: false,
+    old: {},
+  })
+  assert.deepEqual(
+    status.ephemeralContainerStatuses?.map(({ name, ready, started }) => [name, ready, started]),
+    [
+      ['a', false, undefined],
+      ['b', false, undefined],
+    ],
+  )
+})
