@@ -12,7 +12,26 @@ import { givenDevicesFile } from './given-devices.ts'
 import { type DevicePluginOptions, type DevicePluginStandIn, startDevicePlugin } from './plugin-stand-in.ts'
 
 const RESOURCE = 'example.test/gadget'
-const runtime = liveRuntime({ level: 0, onUncaught: () => {} })
+const live = liveRuntime({ level: 0, onUncaught: () => {} })
+/** Of plugins that are away: what happens after five minutes. */
+const away = new Set<() => void>()
+const runtime = {
+  ...live,
+  clock: {
+    ...live.clock,
+    setTimer(ms: number, label: string, task: () => void) {
+      if (ms !== 300_000) return live.clock.setTimer(ms, label, task)
+      away.add(task)
+      return { cancel: () => void away.delete(task) }
+    },
+  },
+}
+function fiveMinutes(): void {
+  for (const task of away) {
+    away.delete(task)
+    task()
+  }
+}
 const healthy = (...ids: readonly string[]) => ids.map((ID) => ({ ID, health: 'Healthy' }))
 const container = (name: string, count: number): Container => ({
   name,
@@ -138,6 +157,62 @@ test('what is not there is refused in the words of the kubelet, and what has end
     await admit(podOf('e', [container('c', 1)])),
     refused(`no healthy devices present; cannot allocate unhealthy devices ${RESOURCE}`),
   )
+})
+
+test('a plugin that stays away for five minutes is forgotten, but not what its pods have', async () => {
+  await startPlugin()
+  const pod = podOf('p', [container('c', 2)])
+  await admit(pod)
+  await changed(() => plugin?.stop())
+  assert.equal(devices.offers(RESOURCE), true)
+  await changed(fiveMinutes)
+  assert.deepEqual(devices.amounts(), { capacity: { [RESOURCE]: '0' }, allocatable: { [RESOURCE]: '0' } })
+  const unregistered = `Allocate failed due to cannot allocate unregistered device ${RESOURCE}, which is unexpected`
+  assert.equal(await admit(podOf('q', [container('c', 1)])), unregistered)
+  const healthOf = (resourceID: string) => ({ resourceID, health: 'Healthy' })
+  assert.deepEqual(devices.health('p', 'c'), [{ name: RESOURCE, resources: [healthOf('d4'), healthOf('d3')] }])
+  assert.deepEqual(
+    devices.given('p', 'c').map(({ id }) => id),
+    ['d4', 'd3'],
+  )
+  assert.deepEqual(devices.allocatable(), [])
+  ending.abort()
+  await startKubelet()
+  assert.deepEqual(devices.amounts(), { capacity: {}, allocatable: {} }, 'a kubelet that starts anew knows of none')
+  assert.equal(devices.health('p', 'c'), undefined, 'what was told stays')
+  assert.equal(await admit(podOf('q', [container('c', 1)])), unregistered)
+  await startPlugin()
+  assert.deepEqual(devices.amounts(), { capacity: { [RESOURCE]: '4' }, allocatable: { [RESOURCE]: '4' } })
+  assert.equal(await admit(podOf('q', [container('c', 2)])), undefined)
+  assert.match((await admit(podOf('r', [container('c', 1)]))) ?? '', /Requested: 1, Available: 0/)
+})
+
+test('what no pod had is unknown once its plugin has been away for five minutes', async () => {
+  await startPlugin()
+  await changed(() => plugin?.stop())
+  await changed(fiveMinutes)
+  assert.equal(await admit(podOf('q', [container('c', 1)])), undefined, 'the amounts of the Node say no')
+  assert.equal(devices.offers(RESOURCE), false)
+})
+
+test('one that comes back within five minutes goes on', async () => {
+  await startPlugin()
+  await changed(() => plugin?.stop())
+  await startPlugin()
+  assert.equal(away.size, 0)
+  assert.deepEqual(devices.amounts(), { capacity: { [RESOURCE]: '4' }, allocatable: { [RESOURCE]: '4' } })
+})
+
+test('a kubelet that starts anew waits five minutes for plugins that it has known', async () => {
+  await startPlugin()
+  plugin?.stop()
+  ending.abort()
+  assert.equal(away.size, 0)
+  await startKubelet()
+  const refused = async () => admit(podOf('q', [container('c', 1)]))
+  assert.match((await refused()) ?? '', /no healthy devices present; cannot allocate unhealthy devices/)
+  await changed(fiveMinutes)
+  assert.equal(devices.offers(RESOURCE), false)
 })
 
 test('a plugin that fails to allocate has its pod refused, and keeps no device', async () => {

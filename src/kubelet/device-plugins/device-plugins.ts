@@ -89,6 +89,9 @@ const refusal = (why: string): AdmissionRefusal => ({
 const numaNodesOf = (device: Device | undefined): readonly number[] | undefined =>
   device?.topology?.nodes.map(({ ID }) => ID)
 
+/** Pods had some of it, but its plugin was away for too long. */
+const unregistered = (resource: string) => `cannot allocate unregistered device ${resource}`
+
 /** What a container asks for, in whole devices. */
 const wantsOf = ({ resources }: Container): readonly (readonly [resource: string, count: number])[] =>
   Object.entries(resources?.limits ?? {}).flatMap(([name, amount]) => {
@@ -110,9 +113,14 @@ export function createDevicePlugins(runtime: Runtime, file: GivenDevicesFile): D
   const { clock, log } = runtime
   const kept = file.read()
   let given = kept.given
+  /** Those that a plugin has registered for, and has not been away for too long. */
   const resources = new Map(
     kept.resources.map((name): [string, Resource] => [name, { plugin: undefined, devices: new Map() }]),
   )
+  /** Those whose plugins have been. */
+  const removed = new Set<string>()
+  /** By resource, of those that have told of any: as they did last. */
+  const toldLast = new Map<string, ReadonlyMap<string, Device>>()
   /** By uid: so many devices of each resource, which are not chosen yet. */
   const reserved = new Map<string, ReadonlyMap<string, number>>()
   const stopped = new Map<string, Timer>()
@@ -127,6 +135,8 @@ export function createDevicePlugins(runtime: Runtime, file: GivenDevicesFile): D
     const used = usedOf(name)
     return healthyOf(resource).filter((id) => !used.has(id))
   }
+  /** Resources that pods of this kubelet have, or had. */
+  const everGiven = new Set(given.map(({ resource }) => resource))
   const reservedOf = (name: string) => [...reserved.values()].reduce((sum, counts) => sum + (counts.get(name) ?? 0), 0)
 
   /** How many devices the pod needs of each resource that plugins are known of, or why not. */
@@ -136,7 +146,10 @@ export function createDevicePlugins(runtime: Runtime, file: GivenDevicesFile): D
     for (const { container, leaves } of containersOf(pod))
       for (const [name, count] of wantsOf(container)) {
         const resource = resources.get(name)
-        if (resource === undefined) continue
+        if (resource === undefined) {
+          if (everGiven.has(name)) return refusal(unregistered(name))
+          continue
+        }
         if (healthyOf(resource).length === 0)
           return refusal(`no healthy devices present; cannot allocate unhealthy devices ${name}`)
         const left = reusable.get(name) ?? 0
@@ -183,7 +196,10 @@ export function createDevicePlugins(runtime: Runtime, file: GivenDevicesFile): D
     for (const { container, leaves } of containersOf(pod))
       for (const [name, count] of wantsOf(container)) {
         const resource = resources.get(name)
-        if (resource === undefined) continue
+        if (resource === undefined) {
+          if (everGiven.has(name)) throw new Error(unregistered(name))
+          continue
+        }
         const left = reusable.get(name) ?? []
         const ids = await choose(name, resource, count, left)
         const { plugin } = resource
@@ -205,6 +221,7 @@ export function createDevicePlugins(runtime: Runtime, file: GivenDevicesFile): D
         })
         const one = { podUid: uidOf(pod), container: container.name, resource: name, ids, allocation }
         given = [...given, near.length === 0 ? one : { ...one, numaNodes: Object.fromEntries(near) }]
+        everGiven.add(name)
         keep()
         reusable.set(name, leaves ? [...new Set([...left, ...ids])] : left.filter((id) => !ids.includes(id)))
       }
@@ -229,6 +246,7 @@ export function createDevicePlugins(runtime: Runtime, file: GivenDevicesFile): D
     resource.devices = new Map()
     stopped.get(name)?.cancel()
     stopped.delete(name)
+    removed.delete(name)
     keep()
     log.info(0, 'A device plugin has registered', { resource: name })
     void follow(name, resource, plugin, signal)
@@ -252,20 +270,25 @@ export function createDevicePlugins(runtime: Runtime, file: GivenDevicesFile): D
     // Another has taken its place.
     if (signal.aborted || resource.plugin !== plugin) return
     resource.plugin = undefined
-    stopped.set(
-      name,
-      clock.setTimer(STOPPED_MS, 'a device plugin stays away', () => {
-        stopped.delete(name)
-        resource.devices = new Map()
-        told.changed()
-      }),
-    )
+    awaitReturn(name)
     told.changed()
+  }
+
+  function awaitReturn(name: string): void {
+    const timer = clock.setTimer(STOPPED_MS, 'a device plugin stays away', () => {
+      stopped.delete(name)
+      resources.delete(name)
+      removed.add(name)
+      keep()
+      told.changed()
+    })
+    stopped.set(name, timer)
   }
 
   function tell(name: string, resource: Resource, devices: readonly Device[]): void {
     const before = resource.devices
     resource.devices = new Map(devices.map((device) => [device.ID, device]))
+    toldLast.set(name, resource.devices)
     const isOther = (id: string) => before.get(id)?.health !== resource.devices.get(id)?.health
     const uids = given.filter((one) => one.resource === name && one.ids.some(isOther)).map(({ podUid }) => podUid)
     told.changed()
@@ -312,21 +335,25 @@ export function createDevicePlugins(runtime: Runtime, file: GivenDevicesFile): D
     },
     health(uid, container) {
       const own = ofContainer(uid, container)
-      if (own.length === 0) return undefined
+      // What an earlier kubelet told of the others stays.
+      if (own.length === 0 || !own.every(({ resource }) => toldLast.has(resource))) return undefined
       return own.map(({ resource, ids }) => ({
         name: resource,
         resources: ids.map((resourceID) => ({
           resourceID,
-          health: resources.get(resource)?.devices.get(resourceID)?.health ?? 'Unknown',
+          health: toldLast.get(resource)?.get(resourceID)?.health ?? 'Unknown',
         })),
       }))
     },
     forget,
     amounts() {
       const all = [...resources]
+      const none = Object.fromEntries([...removed].map((name) => [name, '0']))
+      const capacity = all.map(([name, { devices }]) => [name, String(devices.size)])
+      const allocatable = all.map(([name, resource]) => [name, String(healthyOf(resource).length)])
       return {
-        capacity: Object.fromEntries(all.map(([name, { devices }]) => [name, String(devices.size)])),
-        allocatable: Object.fromEntries(all.map(([name, resource]) => [name, String(healthyOf(resource).length)])),
+        capacity: { ...none, ...Object.fromEntries(capacity) },
+        allocatable: { ...none, ...Object.fromEntries(allocatable) },
       }
     },
     offers: (resource) => resources.has(resource),
@@ -345,8 +372,10 @@ export function createDevicePlugins(runtime: Runtime, file: GivenDevicesFile): D
       told = listener
     },
     async run(folder, signal) {
+      for (const name of resources.keys()) awaitReturn(name)
       await servePluginRegistrations(folder, (plugin) => accept(plugin, signal), signal)
       signal.addEventListener('abort', () => {
+        for (const timer of stopped.values()) timer.cancel()
         for (const { plugin } of resources.values()) plugin?.connection.close()
       })
     },

@@ -28,11 +28,15 @@ export interface PodViewsOptions {
 }
 
 interface Seen {
+  /** Its own status is that of the API server. */
   readonly pod: Pod
   readonly status: PodStatus | undefined
 }
 
-const isSame = (a: object | undefined, b: object | undefined) => a === b || sameJson(a ?? null, b ?? null)
+const isEqual = (a: object | undefined, b: object | undefined) => a === b || sameJson(a ?? null, b ?? null)
+/** Its own status is not what is told. */
+const isSame = (a: Seen, b: Seen) =>
+  isEqual(a.pod.metadata, b.pod.metadata) && isEqual(a.pod.spec, b.pod.spec) && isEqual(a.status, b.status)
 
 export function createPodViews({ pods, status: statusOf, clock }: PodViewsOptions): PodViews {
   const watchers = new Set<(event: PodEvent) => void>()
@@ -81,7 +85,7 @@ export function createPodViews({ pods, status: statusOf, clock }: PodViewsOption
       }
       if (before === undefined && statusOf(uid) === undefined) return
       const now = look(pod)
-      if (before !== undefined && isSame(before.pod, now.pod) && isSame(before.status, now.status)) return
+      if (before !== undefined && isSame(before, now)) return
       seen.set(uid, now)
       tell({ type: before === undefined ? 'ADDED' : 'MODIFIED', pod: view(now) })
     },

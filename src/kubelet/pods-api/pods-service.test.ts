@@ -148,6 +148,8 @@ test('a watch tells of all pods, then that these are all, then of changes', asyn
   await watched.until(2)
   pods.set(podOf('b'))
   setStatus('uid-a', { phase: 'Running' })
+  // The API server has it too.
+  pods.set({ ...podOf('a'), status: { phase: 'Running' } })
   setStatus('uid-b', { phase: 'Pending' })
   setStatus('uid-a', { phase: 'Running' })
   pods.delete('uid-a')
@@ -162,7 +164,7 @@ test('a watch tells of all pods, then that these are all, then of changes', asyn
 
 test('nothing is told before all pods are known', async () => {
   isSynced = false
-  const why = '9 kubelet is not ready: pod sources are not synced'
+  const why = '9 Kubelet is initializing'
   assert.equal(await failure(agent.call('ListPods')), why)
   assert.equal(await failure(agent.call('GetPod', { podUID: 'u' })), why)
   assert.deepEqual(await watch().until(1), [`ERROR ${why}`])

@@ -43,8 +43,7 @@ export async function servePods({ runtime, root, pods, signal }: PodsServiceOpti
   )
   const known = () => {
     const all = pods()
-    if (all === undefined)
-      throw new CallError(status.FAILED_PRECONDITION, 'kubelet is not ready: pod sources are not synced')
+    if (all === undefined) throw new CallError(status.FAILED_PRECONDITION, 'Kubelet is initializing')
     return all
   }
   const get = ({ podUID: uid }: { readonly podUID: string }) => {
