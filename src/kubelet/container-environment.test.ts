@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { KubeObject } from '../api/object.ts'
 import type { References } from './configmaps-and-secrets.ts'
 import { environmentOf } from './container-environment.ts'
+import { EnvFileError } from './env-file.ts'
 import type { Container, Pod } from './pod.ts'
 
 const map: KubeObject = { kind: 'ConfigMap', apiVersion: 'v1', metadata: {}, data: { key: 'value', __proto__x: 'y' } }
@@ -62,4 +63,21 @@ test('what is missing is named', async () => {
     refer({ configMapKeyRef: { name: 'map', key: 'toString' } }),
     /^Error: couldn't find key toString in ConfigMap ns\/map$/,
   )
+})
+
+test('a variable of a file that another container has written; without its file the container is not begun', async () => {
+  const files: Readonly<Record<string, string>> = { 'v/a': "A='1'\n" }
+  const volumeFile = (volume: string, path: string) => {
+    const text = files[`${volume}/${path}`]
+    if (text === undefined) throw new EnvFileError()
+    return { text, file: `/at/${path}` }
+  }
+  const of = async (path: string, key: string, optional = false) => {
+    const container = { env: [{ name: 'V', valueFrom: { fileKeyRef: { volumeName: 'v', path, key, optional } } }] }
+    return { ...(await environmentOf(pod, container as unknown as Container, references, { ...place, volumeFile })) }
+  }
+  assert.deepEqual(await of('a', 'A'), { V: '1' })
+  assert.deepEqual(await of('a', 'B', true), {})
+  await assert.rejects(of('a', 'B'), { message: 'environment variable key "B" not found in file "/at/a"' })
+  await assert.rejects(of('b', 'A', true), { message: "couldn't parse env file" })
 })

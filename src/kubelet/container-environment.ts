@@ -12,8 +12,8 @@ export interface EnvironmentSources extends PodPlace {
   /** Where services are found, for what the container does not name itself. */
   readonly services?: Readonly<Record<string, string>>
   readonly allocatable?: Readonly<Record<string, string>>
-  /** What a file of one of the pod's volumes says. Absent where nothing is run. @throws Error */
-  readonly volumeFile?: (volume: string, path: string) => string
+  /** What a file of variables in one of the pod's volumes says, and where it is. Absent where nothing is run. @throws EnvFileError */
+  readonly volumeFile?: (volume: string, path: string) => { readonly text: string; readonly file: string }
 }
 
 /** @throws Error with the message that the container's waiting state shows, when something referred to is missing */
@@ -76,16 +76,10 @@ function valueInFile(
   { volumeName, path, key, optional }: FileKeySelector,
   read: NonNullable<EnvironmentSources['volumeFile']>,
 ): string | undefined {
-  let text: string
-  try {
-    text = read(volumeName, path)
-  } catch (error) {
-    if (optional === true) return undefined
-    throw error
-  }
+  const { text, file } = read(volumeName, path)
   const found = envFileValue(text, key)
   if (found === undefined && optional !== true)
-    throw new Error(`environment variable key ${JSON.stringify(key)} not found in file ${JSON.stringify(path)}`)
+    throw new Error(`environment variable key ${JSON.stringify(key)} not found in file ${JSON.stringify(file)}`)
   return found
 }
 

@@ -1,33 +1,49 @@
-/** Files of variables that containers write for others of their pod (KEP-3721): `NAME='value'`, a value may have several lines. */
+/**
+ * Files of variables that containers write for others of their pod (KEP-3721): `NAME='value'`, where a value may have several lines; blank
+ * lines and comments. It is read to the variable that is asked for, and what stands behind it is not looked at.
+ */
 
-export class EnvFileError extends Error {}
+/** What is in the file has none of its forms. */
+export class EnvFileError extends Error {
+  constructor(options?: ErrorOptions) {
+    super("couldn't parse env file", options)
+    this.name = 'EnvFileError'
+  }
+}
 
-const NAME = /^[ \t]*([^=\s'][^='\n]*?)[ \t]*=[ \t]*/
-
-/** Undefined where no such variable is in it. @throws EnvFileError for what is none of its forms */
+/** Undefined where no such variable is in it, or one without a value. @throws EnvFileError */
 export function envFileValue(text: string, key: string): string | undefined {
-  let rest = text
-  for (let line = 1; rest !== ''; ) {
-    const end = rest.indexOf('\n')
-    const first = end < 0 ? rest : rest.slice(0, end)
-    if (first.trim() === '' || first.trimStart().startsWith('#')) {
-      rest = end < 0 ? '' : rest.slice(end + 1)
-      line++
+  for (let rest = text; rest !== ''; ) {
+    const [line, below] = cut(rest, '\n')
+    const trimmed = line.trim()
+    if (trimmed === '' || trimmed.startsWith('#')) {
+      rest = below
       continue
     }
-    const name = NAME.exec(first)
-    if (name === null) throw new EnvFileError(`line ${line}: no variable`)
-    const value = rest.slice(name[0].length)
-    const close = value.startsWith("'") ? value.indexOf("'", 1) : -1
-    if (close < 0) throw new EnvFileError(`line ${line}: a value must be in single quotes`)
-    const after = value.slice(close + 1)
-    const next = after.indexOf('\n')
-    const trailing = (next < 0 ? after : after.slice(0, next)).trim()
-    if (trailing !== '') throw new EnvFileError(`line ${line}: unexpected ${JSON.stringify(trailing)}`)
-    const found = value.slice(1, close)
-    if (name[1] === key) return found
-    line += found.split('\n').length
-    rest = next < 0 ? '' : after.slice(next + 1)
+    const [before, after] = cut(rest.trimStart(), '=')
+    const name = before.trimEnd()
+    if (name === '' || name !== before || name.includes('\n')) throw new EnvFileError()
+    let value = ''
+    if (after.startsWith("'")) {
+      const end = after.indexOf("'", 1)
+      if (end < 0) throw new EnvFileError()
+      value = after.slice(1, end)
+      const [beside, next] = cut(after.slice(end + 1), '\n')
+      if (!/^\s*(?:#.*)?$/.test(beside)) throw new EnvFileError()
+      rest = next
+    } else {
+      const [beside, next] = cut(after, '\n')
+      // Without quotes there is no value; what follows a blank is not looked at.
+      if (!/^(?:\s.*)?$/.test(beside)) throw new EnvFileError()
+      rest = next
+    }
+    if (name === key) return value === '' ? undefined : value
   }
   return undefined
+}
+
+/** What is before the first `at` and what is after it; nothing where there is none. */
+function cut(text: string, at: string): readonly [before: string, after: string] {
+  const index = text.indexOf(at)
+  return index < 0 ? [text, ''] : [text.slice(0, index), text.slice(index + 1)]
 }

@@ -15,6 +15,7 @@ import type { CsiVolumes } from '../csi/csi-volumes.ts'
 import type { DevicePlugins } from '../device-plugins/device-plugins.ts'
 import type { ContainerAllocation } from '../device-plugins/given-devices.ts'
 import type { PreparedClaims } from '../dra/prepared-claims.ts'
+import { EnvFileError } from '../env-file.ts'
 import type { VolumeImage } from '../image-volumes.ts'
 import { type Container, initContainersOf, nameOf, namespaceOf, type Pod, specOf, uidOf } from '../pod.ts'
 import type { LinuxContainerResources } from '../runtimes/cri/messages.ts'
@@ -318,9 +319,12 @@ export function createMachine(options: MachineOptions): Machine {
       services: serviceVariables(options.services(), namespaceOf(pod), specOf(pod).enableServiceLinks !== false),
       allocatable: options.allocatable(),
       volumeFile(name, path) {
-        const volume = volumes.pathOf(pod, name)
-        if (volume === undefined) throw new Error(`volume ${JSON.stringify(name)} is not mounted`)
-        return readVolumeFile(volume, path)
+        const volume = volumes.pathOf(pod, name) ?? ''
+        try {
+          return { text: readVolumeFile(volume, path), file: join(volume, path) }
+        } catch (error) {
+          throw new EnvFileError({ cause: error })
+        }
       },
     }),
     mountsRecursivelyReadOnly: (pod) => featuresOf(pod)?.recursiveReadOnlyMounts === true,
