@@ -30,7 +30,7 @@ import { createDiscovery } from './discovery/discovery.ts'
 import { pathsResponse } from './discovery/paths.ts'
 import { createEndpoints } from './endpoints/endpoints.ts'
 import type { FaultInjection } from './faults/which-requests-are-struck.ts'
-import { filterChain, type IdentityFilters } from './filters/chain.ts'
+import { type ChainSettings, filterChain, type IdentityFilters } from './filters/chain.ts'
 import type { ComponentHealth } from './handlers/component-status.ts'
 import type { ServerContext } from './handlers/context.ts'
 import { createDispatch, type PathHandler } from './handlers/dispatch.ts'
@@ -63,7 +63,12 @@ export interface ServerAuth {
   /** Asked about every write before any other plugin's validation; cannot be disabled. */
   readonly guard?: AdmissionPlugin
   readonly reviews?: Readonly<Record<string, Review>>
-  readonly answerTokenRequest?: (namespace: string, name: string, object: KubeObject) => Promise<KubeObject>
+  readonly answerTokenRequest?: (
+    namespace: string,
+    name: string,
+    object: KubeObject,
+    warn: (message: string) => void,
+  ) => Promise<KubeObject>
   /** For plugins that ask what else the sender may do. Without it: everything. */
   readonly authorizer?: Authorizer
 }
@@ -82,6 +87,9 @@ export interface ApiServerOptions {
   readonly paths?: (server: { readonly scheme: Scheme; readonly reads: ServerReads }) => readonly PathHandler[]
   /** Group versions that are answered in this process, though not from the store. They need frontProxy. */
   readonly localApis?: (server: { readonly reads: ServerReads }) => readonly LocalApi[]
+  readonly chain?: ChainSettings
+  /** Deletes tell the garbage collector by finalizers what is left to it. Default: true. */
+  readonly collectsGarbage?: boolean
   /** Flags this server was started with, by name: told at /flagz. */
   readonly flags?: Readonly<Record<string, string>>
   /** `host:port` by which clients of this machine reach the server. */
@@ -188,6 +196,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     registry,
     admission,
     authorizer: host.authorizer,
+    collectsGarbage: options.collectsGarbage !== false,
     reads,
     caches,
     endpointOf,
@@ -240,7 +249,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     (request) => pathsResponse(request, scheme, checks),
     ...(options.paths?.({ scheme, reads }) ?? []),
   ])
-  const chain = filterChain(runtime, auth?.filters, options.faults)
+  const chain = filterChain(runtime, auth?.filters, options.faults, options.chain)
   const answer = chain.reduceRight((next, filter) => filter(next), definitions.before(dispatch))
   const handler: Handler = async (request) => answer(request)
   definitions.start(handler, context)

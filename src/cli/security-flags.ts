@@ -15,6 +15,28 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
     ['--audit-log-maxsize <mb>', 'rotate the audit log at this size', integerArgument(1, 1_000_000)],
     ['--audit-log-maxbackup <n>', 'rotated audit logs to keep', integerArgument(0, 1_000_000)],
     ['--audit-log-maxage <days>', 'days to keep them', integerArgument(0, 1_000_000)],
+    ['--audit-log-compress [bool]', 'compress them with gzip (default: false)', booleanArgument],
+    ['--event-ttl <duration>', 'how long Events are kept (default: 1h)'],
+  ],
+  'Requests:': [
+    ['--request-timeout <duration>', 'how long a request may take that is no watch (default: 1m)'],
+    ['--admission-control-config-file <file>', 'what admission plugins go by, an AdmissionConfiguration'],
+    [
+      '--default-not-ready-toleration-seconds <n>',
+      'how long pods stay on a node that is not ready, unless they say otherwise (default: 300)',
+      integerArgument(0, 2 ** 31),
+    ],
+    [
+      '--default-unreachable-toleration-seconds <n>',
+      'the same of a node that is not reachable (default: 300)',
+      integerArgument(0, 2 ** 31),
+    ],
+    [
+      '--enable-garbage-collector [bool]',
+      'false: deletes tell no garbage collector by finalizers what is left to it (default: true)',
+      booleanArgument,
+    ],
+    ['--strict-transport-security-directives <list>', 'of the header Strict-Transport-Security (default: none)', list],
   ],
   'Kubelets:': [
     [
@@ -62,6 +84,8 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
   'Certificates and tokens:': [
     ['--tls-cert-file <file>', "the certificate to serve (default: the cluster's own)"],
     ['--tls-private-key-file <file>', 'its key'],
+    ['--tls-min-version <version>', 'VersionTLS12 or VersionTLS13 (default: VersionTLS12)'],
+    ['--tls-cipher-suites <list>', "ciphers of TLS 1.2, by Go's names (default: Node's choice)", list],
     ['--client-ca-file <file>', "authorities of client certificates, besides the cluster's own"],
     [
       '--service-account-issuer <url>',
@@ -75,6 +99,12 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
     ],
     ['--service-account-signing-key-file <file>', "the key that signs tokens (default: the cluster's own)"],
     ['--api-audiences <list>', 'what tokens must be meant for (default: the issuers)', list],
+    ['--service-account-max-token-expiration <duration>', 'the longest that tokens are valid (default: no limit)'],
+    [
+      '--service-account-extend-token-expiration [bool]',
+      'tokens of pods whose kubelet may be old live for a year (default: true)',
+      booleanArgument,
+    ],
     [
       '--proxy-client-cert-file <file>',
       'the certificate that this server shows to aggregated API servers and webhooks',

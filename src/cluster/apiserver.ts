@@ -6,8 +6,6 @@ import type { EagerHandler, Filter, Handler } from '../api/request.ts'
 import { builtinScheme } from '../api/scheme/scheme.ts'
 import { builtinAdmissionPlugins } from '../apiserver/admission/plugins/by-name.ts'
 import { unaskedWebhooks } from '../apiserver/admission/webhooks/admission-review.ts'
-import { answerTokenRequest } from '../apiserver/auth/tokenrequest.ts'
-import { reviewToken } from '../apiserver/auth/tokenreview.ts'
 import type { SharedEntries } from '../apiserver/cache/entry.ts'
 import { isUnreadable } from '../apiserver/cache/unreadable.ts'
 import { notEncrypted } from '../apiserver/encryption/not-encrypted.ts'
@@ -18,7 +16,6 @@ import { createMemoryLimit } from '../apiserver/flowcontrol/memory-limit.ts'
 import type { ComponentHealth } from '../apiserver/handlers/component-status.ts'
 import type { PathHandler } from '../apiserver/handlers/dispatch.ts'
 import { issuerResponse } from '../apiserver/handlers/issuer.ts'
-import { createReviews } from '../apiserver/handlers/reviews.ts'
 import { type Auth, createAuth } from '../apiserver/identity.ts'
 import { loopbackOf } from '../apiserver/loopback.ts'
 import { ensureBootstrapObjects, keepTrust } from '../apiserver/loops/bootstrap.ts'
@@ -36,10 +33,9 @@ import {
   startReplica,
 } from '../apiserver/loops/replicas.ts'
 import { createServerLeases } from '../apiserver/loops/server-leases.ts'
-import type { ServerReads } from '../apiserver/reads.ts'
 import type { ServiceNetwork } from '../apiserver/registry/allocators/service-network.ts'
 import { builtinStrategies } from '../apiserver/registry/strategies/builtin.ts'
-import { createApiServer, type ServerAuth } from '../apiserver/server.ts'
+import { createApiServer } from '../apiserver/server.ts'
 import { readingKubernetes } from '../apiserver/stored-by-kubernetes.ts'
 import type { Isolation } from '../apiserver/webhooks/unasked.ts'
 import { sleep } from '../base/clock.ts'
@@ -67,6 +63,8 @@ import { KUBELET_CLIENT, type Pki } from './pki.ts'
 import { measuredNodes } from './resource-metrics/measured-nodes.ts'
 import { RESOURCE_METRICS_OBJECTS, resourceMetrics } from './resource-metrics/resource-metrics.ts'
 import { loadSecurity, SECURITY_OPTIONS, type Security, type SecurityOptions } from './security.ts'
+import { serverAuth } from './server-auth.ts'
+import type { ServerSettings } from './server-flags.ts'
 
 export interface ControlPlaneOptions {
   readonly pki: Pki
@@ -82,6 +80,7 @@ export interface ControlPlaneOptions {
   readonly enableAdmissionPlugins: readonly string[]
   readonly allowPrivileged: boolean
   readonly security: SecurityOptions
+  readonly settings: ServerSettings
   /** What runs in this process beside the API server. */
   readonly components: readonly Component[]
   /** Where the audit log is when no flag says otherwise. */
@@ -185,7 +184,7 @@ const ROLE_RESOURCES = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebin
 
 /** @throws StoreError when the store is held by another process or corrupt */
 export async function startControlPlane(runtime: Runtime, options: ControlPlaneOptions): Promise<ControlPlane> {
-  const { pki, identity, network } = options
+  const { pki, identity, network, settings } = options
   const isolation = options.forked?.isolation
   const isolated = isolation !== undefined
   const stopping = new AbortController()
@@ -247,9 +246,13 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
       ...(options.seed === undefined ? {} : { seed: options.seed }),
       ...(options.faults === undefined ? {} : { faults: options.faults }),
       scheme,
-      strategies: builtinStrategies({ allowPrivileged: options.allowPrivileged }),
+      strategies: builtinStrategies({
+        allowPrivileged: options.allowPrivileged,
+        ...(settings.eventTtlSeconds === undefined ? {} : { eventTtlSeconds: settings.eventTtlSeconds }),
+      }),
       admission: {
-        plugins: builtinAdmissionPlugins(runtime, isolation && unaskedWebhooks(isolation)),
+        plugins: builtinAdmissionPlugins(runtime, isolation && unaskedWebhooks(isolation), settings.tolerationSeconds),
+        configurations: settings.admissionConfigurations,
         enabled: options.enableAdmissionPlugins,
         disabled: options.disableAdmissionPlugins,
       },
@@ -277,8 +280,10 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         })
         const { forget } = auth.authenticator
         authentication?.start(forget)
-        return serverAuth(runtime, reads, auth)
+        return serverAuth(runtime, reads, auth, settings)
       },
+      chain: settings,
+      collectsGarbage: settings.collectsGarbage,
       flags: flagsOf(options.security),
       bootstrapped: () => ready,
       registerDefinitions: true,
@@ -433,18 +438,3 @@ const flagsOf = (security: SecurityOptions): Readonly<Record<string, string>> =>
       return value === undefined ? [] : [[option.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`), String(value)]]
     }),
   )
-
-function serverAuth(runtime: Runtime, reads: ServerReads, auth: Auth): ServerAuth {
-  const { tokens, authenticator, authorizer, modes, roles, filters, guard } = auth
-  return {
-    filters,
-    guard,
-    authorizer,
-    reviews: {
-      ...createReviews({ authorizer, roles, modes }),
-      'authentication.k8s.io/TokenReview': (object) => reviewToken(authenticator, object),
-    },
-    answerTokenRequest: (namespace, name, object) =>
-      answerTokenRequest({ runtime, reads, tokens }, namespace, name, object),
-  }
-}

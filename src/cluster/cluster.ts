@@ -46,6 +46,7 @@ import { besideNodes, createKubeletsHere, numberedNodes } from './nodes.ts'
 import { type Component, chosenComponents, DEFAULT_HOST } from './options.ts'
 import { firstEnd, loadPki, MOVED_CERTIFICATE_DAYS, write } from './pki.ts'
 import { fromFlags } from './read-file.ts'
+import { loadServerSettings } from './server-flags.ts'
 import { simulationResources, simulationStages } from './simulation.ts'
 import { readSnapshot, restore, snapshotOf } from './snapshot.ts'
 import { testReport } from './test-report.ts'
@@ -127,6 +128,7 @@ async function start(
   const host = options.host ?? DEFAULT_HOST
 
   const { security = {} } = options
+  const settings = await loadServerSettings(security)
   const network = fromFlags(() => serviceNetwork(security.serviceClusterIpRange, security.serviceNodePortRange))
   const advertised = advertisedAddress(host, options.advertiseAddress, network.ranges[0].family)
 
@@ -176,6 +178,7 @@ async function start(
     enableAdmissionPlugins: options.enableAdmissionPlugins ?? [],
     allowPrivileged: options.allowPrivileged ?? true,
     security,
+    settings,
     components,
     kubelets,
     ...(forked === undefined ? {} : { forked }),
@@ -200,11 +203,27 @@ async function start(
   const kept = keepRequests > 0 ? lastRequests(runtime, keepRequests) : undefined
   const watched = kept?.around(counted) ?? counted
   const answer: EagerHandler = (request) => scope.run(() => watched(request))
-  const http = await listenForClients(runtime, answer, identity, host, options.port ?? 0, moved !== undefined)
+  const http = await listenForClients(
+    runtime,
+    answer,
+    identity,
+    host,
+    options.port ?? 0,
+    moved !== undefined,
+    settings.tls,
+  )
   moved?.outside.watches(http.watches)
   undo.push(() => http.stop(GRACE_MS))
   for (const address of forPods.filter((one) => !listensAt(host, one))) {
-    const beside = await listenForClients(runtime, answer, identity, address, http.port, moved !== undefined)
+    const beside = await listenForClients(
+      runtime,
+      answer,
+      identity,
+      address,
+      http.port,
+      moved !== undefined,
+      settings.tls,
+    )
     undo.push(() => beside.stop(GRACE_MS))
   }
   const url = serverUrl(isWildcard(host) ? DEFAULT_HOST : host, http.port)

@@ -2,7 +2,7 @@
 import type { EagerHandler } from '../api/request.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
-import { type HttpServer, startHttpServer } from '../http/server.ts'
+import { type HttpServer, startHttpServer, type TlsLimits } from '../http/server.ts'
 import { StartError } from './errors.ts'
 import type { Identity } from './identity.ts'
 
@@ -17,6 +17,7 @@ export async function listenForClients(
   host: string,
   port: number,
   foreignTime: boolean,
+  tlsLimits: TlsLimits,
 ): Promise<HttpServer> {
   try {
     return await startHttpServer(onMachineTime(runtime), {
@@ -24,6 +25,7 @@ export async function listenForClients(
       handler,
       host,
       port,
+      tlsLimits,
       tls: { ...serving, clientCas: [...clientCas, frontProxies.ca] },
     })
   } catch (cause) {

@@ -14,9 +14,15 @@ import { StartError } from './errors.ts'
 import { IDENTITY_FLAGS, type IdentityFlags } from './identity.ts'
 import type { KubeletFlags } from './kubelet-options.ts'
 import { fromFile } from './read-file.ts'
+import { SERVER_FLAGS, type ServerFlags } from './server-flags.ts'
 
 /** Named after kube-apiserver's flags. */
-export interface SecurityOptions extends AuthenticationOptions, AuthorizationOptions, IdentityFlags, KubeletFlags {
+export interface SecurityOptions
+  extends AuthenticationOptions,
+    AuthorizationOptions,
+    IdentityFlags,
+    KubeletFlags,
+    ServerFlags {
   /** audit.k8s.io/v1 Policy. Without it nothing is audited. */
   readonly auditPolicyFile?: string
   /** `-` is standard output. Default: audit.log beside the cluster's own log. */
@@ -26,6 +32,8 @@ export interface SecurityOptions extends AuthenticationOptions, AuthorizationOpt
   readonly auditLogMaxbackup?: number
   /** Days. */
   readonly auditLogMaxage?: number
+  /** Rotated files are compressed with gzip. Default: false. */
+  readonly auditLogCompress?: boolean
   /** EncryptionConfiguration. Without it values are stored as they are. */
   readonly encryptionProviderConfig?: string
   /** Lines of token,user,uid,"groups". */
@@ -51,6 +59,7 @@ const NAMES: Readonly<Record<keyof SecurityOptions, true>> = {
   auditLogMaxsize: true,
   auditLogMaxbackup: true,
   auditLogMaxage: true,
+  auditLogCompress: true,
   encryptionProviderConfig: true,
   tokenAuthFile: true,
   maxRequestsInflight: true,
@@ -61,6 +70,7 @@ const NAMES: Readonly<Record<keyof SecurityOptions, true>> = {
   serviceClusterIpRange: true,
   serviceNodePortRange: true,
   ...IDENTITY_FLAGS,
+  ...SERVER_FLAGS,
   anonymousAuth: true,
   authenticationConfig: true,
   authorizationConfig: true,
@@ -212,6 +222,7 @@ async function loadAudit(
       ...(options.auditLogMaxsize === undefined ? {} : { maxSizeMb: options.auditLogMaxsize }),
       ...(options.auditLogMaxbackup === undefined ? {} : { maxBackups: options.auditLogMaxbackup }),
       ...(options.auditLogMaxage === undefined ? {} : { maxAgeDays: options.auditLogMaxage }),
+      compress: options.auditLogCompress === true,
     })
     undo.push(() => log.close())
     return audit(runtime, policy, log)

@@ -53,6 +53,22 @@ export function judgeFeatureGates(settings: readonly string[]): readonly string[
   })
 }
 
+const OLDEST_MINOR = 34
+const MINOR = 37
+
+/** --emulated-version. @throws FlagError for what kube-apiserver refuses, and for every version but its own */
+export function judgeEmulatedVersion(settings: readonly string[]): void {
+  for (const setting of settings) {
+    const version = setting.trim().replace(/^kube=/, '')
+    const [, minor] = /^v?1\.(\d+)(?:\.\d+)?$/.exec(version) ?? []
+    if (minor === undefined) throw new FlagError(`could not parse ${JSON.stringify(version)} as version`)
+    if (Number(minor) < OLDEST_MINOR || Number(minor) > MINOR)
+      throw new FlagError(`emulation version ${version} is not between [1.${OLDEST_MINOR}, 1.${MINOR}.0]`)
+    if (Number(minor) !== MINOR)
+      throw new FlagError(`--emulated-version=${setting}: skiff behaves as v1.${MINOR} alone; leave it out`)
+  }
+}
+
 function table(): ReadonlyMap<string, Gate> {
   return new Map(
     GATES.trim()

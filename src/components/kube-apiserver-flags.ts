@@ -4,7 +4,7 @@ import { flagTable } from './flags.ts'
 
 export const KUBE_APISERVER_FLAGS = flagTable(`
 admission-control strings used
-admission-control-config-file string lacking
+admission-control-config-file string used
 advertise-address ip used
 aggregator-reject-forwarding-redirect bool lacking true
 allow-metric-labels strings ignored
@@ -19,7 +19,7 @@ audit-log-batch-max-wait duration ignored
 audit-log-batch-throttle-burst int ignored
 audit-log-batch-throttle-enable bool ignored
 audit-log-batch-throttle-qps float ignored
-audit-log-compress bool lacking
+audit-log-compress bool used
 audit-log-format string lacking json
 audit-log-maxage int used 366
 audit-log-maxbackup int used 100
@@ -64,20 +64,20 @@ coordinated-leadership-renew-deadline duration ignored 10s
 coordinated-leadership-retry-period duration ignored 2s
 cors-allowed-origins strings lacking
 debug-socket-path string lacking
-default-not-ready-toleration-seconds int lacking 300
-default-unreachable-toleration-seconds int lacking 300
+default-not-ready-toleration-seconds int used 300
+default-unreachable-toleration-seconds int used 300
 default-watch-cache-size int ignored 100
 delete-collection-workers int ignored 1
 disable-admission-plugins strings used
 disable-http2-serving bool lacking
 disabled-metrics strings ignored
 egress-selector-config-file string lacking
-emulated-version strings lacking
+emulated-version strings used
 emulation-forward-compatible bool ignored
 enable-admission-plugins strings used
 enable-aggregator-routing bool ignored
 enable-bootstrap-token-auth bool ignored
-enable-garbage-collector bool lacking true
+enable-garbage-collector bool used true
 enable-logs-handler bool ignored
 enable-priority-and-fairness bool used true
 encryption-provider-config string used
@@ -94,7 +94,7 @@ etcd-prefix string lacking /registry
 etcd-readycheck-timeout duration ignored 2s
 etcd-servers strings used
 etcd-servers-overrides strings lacking
-event-ttl duration lacking 1h0m0s
+event-ttl duration used 1h0m0s
 external-hostname string ignored
 feature-gates strings used
 goaway-chance float ignored
@@ -111,7 +111,7 @@ lease-reuse-duration-seconds int ignored 60
 livez-grace-period duration ignored${LOGGING}max-connection-bytes-per-sec int lacking
 max-mutating-requests-inflight int used 200
 max-requests-inflight int used 400
-min-compatibility-version strings lacking
+min-compatibility-version strings ignored
 min-request-timeout int ignored 1800
 oidc-ca-file string used
 oidc-client-id string used
@@ -130,7 +130,7 @@ permit-port-sharing bool ignored
 profiling bool ignored true
 proxy-client-cert-file string used
 proxy-client-key-file string used
-request-timeout duration lacking 1m0s
+request-timeout duration used 1m0s
 requestheader-allowed-names strings used
 requestheader-client-ca-file string used
 requestheader-extra-headers-prefix strings used
@@ -140,12 +140,12 @@ requestheader-username-headers strings used
 runtime-config strings used
 runtime-config-emulation-forward-compatible bool ignored
 secure-port int used 6443
-service-account-extend-token-expiration bool lacking true
+service-account-extend-token-expiration bool used true
 service-account-issuer array used
 service-account-jwks-uri string lacking
 service-account-key-file array used
 service-account-lookup bool lacking true
-service-account-max-token-expiration duration lacking
+service-account-max-token-expiration duration used
 service-account-signing-endpoint string lacking
 service-account-signing-key-file string used
 service-cluster-ip-range string used
@@ -157,11 +157,11 @@ shutdown-watch-termination-grace-period duration ignored
 storage-backend string lacking etcd3
 storage-initialization-timeout duration ignored 1m0s
 storage-media-type string ignored application/vnd.kubernetes.protobuf
-strict-transport-security-directives strings lacking
+strict-transport-security-directives strings used
 tls-cert-file string used
-tls-cipher-suites strings lacking
+tls-cipher-suites strings used
 tls-curve-preferences strings lacking
-tls-min-version string lacking
+tls-min-version string used
 tls-private-key-file string used
 tls-sni-cert-key array lacking
 token-auth-file string used

@@ -5,7 +5,7 @@ import { builtinGroups, knownApiVersions } from '../api/scheme/scheme.ts'
 import { RECOMMENDED_ORDER } from '../apiserver/admission/plugin-order.ts'
 import type { ClusterOptions } from '../cluster/cluster-options.ts'
 import { SECURITY_OPTIONS, type SecurityOptions } from '../cluster/security.ts'
-import { judgeFeatureGates } from './feature-gates.ts'
+import { judgeEmulatedVersion, judgeFeatureGates } from './feature-gates.ts'
 import { asBoolean, FlagError, type FlagValues } from './flags.ts'
 import { KUBE_APISERVER_FLAGS } from './kube-apiserver-flags.ts'
 import { judgeRuntimeConfig, type Versions } from './runtime-config.ts'
@@ -27,6 +27,7 @@ export function apiServerOptions(values: FlagValues): KubeApiServerOptions {
     ...judgeFeatureGates(all('feature-gates')),
     ...judgeRuntimeConfig(all('runtime-config'), versions()),
   ]
+  judgeEmulatedVersion(all('emulated-version'))
   const certDir = last('cert-dir') ?? DEFAULT_CERT_DIR
   const port = Number(last('secure-port') ?? 6443)
   if (port < 1 || port > 65535)
@@ -81,7 +82,7 @@ function servingPair(certDir: string): SecurityOptions {
 const OFF_THERE = ['NodeRestriction']
 /** Names that kube-apiserver knows, whose rules are part of the resources here, or which skiff does not have. */
 const WITHOUT_PLUGIN = ['NodeDeclaredFeatureValidator', 'PodResizeValidator', 'PodGroupProtection']
-const LACKING = ['EventRateLimit', 'ImagePolicyWebhook', 'NamespaceAutoProvision', 'PodTolerationRestriction']
+const LACKING = ['ImagePolicyWebhook']
 
 const KNOWN_PLUGINS = new Set([...RECOMMENDED_ORDER, ...WITHOUT_PLUGIN])
 

@@ -33,7 +33,10 @@ export function judgeRuntimeConfig(settings: readonly string[], { served, known 
     }
     const [group = '', version, resource] = key.split('/')
     const name = group === 'api' || version === undefined ? (version ?? group) : `${group}/${version}`
-    if (!served.has(name) && !known.has(name)) throw new FlagError(`unknown api groups ${key}`)
+    if (!served.has(name) && !known.has(name)) {
+      const isGroup = [...served, ...known].some((one) => one.startsWith(`${group}/`))
+      throw new FlagError(isGroup ? `group version ${name} that has not been registered` : `unknown api groups ${key}`)
+    }
     if (on && !served.has(name)) warnings.push(`--runtime-config=${key}=true: skiff does not serve ${name}`)
     if (!on && served.has(name))
       throw new FlagError(

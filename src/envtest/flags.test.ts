@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { judgeFeatureGates } from '../components/feature-gates.ts'
+import { judgeEmulatedVersion, judgeFeatureGates } from '../components/feature-gates.ts'
 import { parseFlags } from '../components/flags.ts'
 import { KUBE_APISERVER_FLAGS } from '../components/kube-apiserver-flags.ts'
 import { judgeRuntimeConfig } from '../components/runtime-config.ts'
@@ -118,15 +118,15 @@ test('the older flag names all the admission plugins that there are to be', () =
 
 test('what skiff does not do is refused, its default is not', () => {
   assert.match(
-    why(() => parse('--event-ttl=5m')),
-    /--event-ttl=5m: skiff does not do what this asks for; it is as with 1h0m0s/,
+    why(() => parse('--audit-log-version=audit.k8s.io/v2')),
+    /--audit-log-version=audit.k8s.io\/v2: skiff does not do what this asks for; it is as with audit.k8s.io\/v1/,
   )
   assert.equal(
-    why(() => parse('--event-ttl=1h')),
+    why(() => parse('--audit-log-format=json')),
     '',
   )
   assert.match(
-    why(() => parse('--enable-garbage-collector=false')),
+    why(() => parse('--service-account-lookup=false')),
     /skiff does not do what this asks for/,
   )
   assert.equal(
@@ -142,7 +142,7 @@ test('what skiff does not do is refused, its default is not', () => {
     '',
   )
   assert.match(
-    why(() => options('--enable-admission-plugins=EventRateLimit')),
+    why(() => options('--enable-admission-plugins=ImagePolicyWebhook')),
     /skiff does not have it/,
   )
 })
@@ -232,6 +232,17 @@ test('versions that are not here are warned of, and none is switched off', () =>
     why(() => judge('api/all=x')),
     'invalid value api/all=x',
   )
+  assert.equal(
+    why(() => judge('apps/v3=true')),
+    'group version apps/v3 that has not been registered',
+  )
+})
+
+test('an emulated version is the own one, or refused', () => {
+  const judge = (version: string) => why(() => judgeEmulatedVersion([version]))
+  for (const own of ['1.37', 'kube=1.37', 'v1.37.1']) assert.equal(judge(own), '', own)
+  assert.match(judge('kube=1.36'), /skiff behaves as v1\.37 alone/)
+  assert.equal(judge('1.38'), 'emulation version 1.38 is not between [1.34, 1.37.0]')
 })
 
 test('limits of requests without priority and fairness are asked for as such', () => {

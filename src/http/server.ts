@@ -28,7 +28,15 @@ export interface ServingTls {
   readonly clientCas: readonly string[]
 }
 
+/** What of TLS is spoken. Default: 1.2 and later, with Node's choice of ciphers. */
+export interface TlsLimits {
+  readonly minVersion?: 'TLSv1.2' | 'TLSv1.3'
+  /** OpenSSL's names, between colons. */
+  readonly ciphers?: string
+}
+
 export interface HttpServerOptions {
+  readonly tlsLimits?: TlsLimits
   readonly handler: EagerHandler
   readonly host: string
   /** 0 takes a free port. */
@@ -113,12 +121,16 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
   const bodies = createBodies(runtime.clock, options.maxHeldBytes)
   const maxBodyBytes = options.maxBodyBytes ?? 3 * 1024 * 1024
   let stopping = false
+  const contextOf = (tls: ServingTls) => ({
+    minVersion: 'TLSv1.2' as const,
+    ...options.tlsLimits,
+    ...secureContext(tls),
+  })
   const server = createSecureServer({
-    ...secureContext(options.tls),
+    ...contextOf(options.tls),
     allowHTTP1: true,
     requestCert: true,
     rejectUnauthorized: false,
-    minVersion: 'TLSv1.2',
     // Long enough for a thousand clients that come at once on a busy machine.
     handshakeTimeout: 30_000,
     noDelay: true,
@@ -277,7 +289,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     port: listening.port,
     connections: () => connections.size,
     watches: responder.watches,
-    setCertificate: (tls) => server.setSecureContext(secureContext(tls)),
+    setCertificate: (tls) => server.setSecureContext(contextOf(tls)),
     stop: (graceMs) => {
       stopping = true
       return new Promise((resolve) => {

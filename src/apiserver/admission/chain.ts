@@ -3,7 +3,8 @@
  * once, by the lists of enabled and disabled names; the chain knows no plugin by name but for its place.
  */
 
-import type { KubeObject } from '../../api/object.ts'
+import type { JsonObject, KubeObject } from '../../api/object.ts'
+import { messageOf } from '../../base/errors.ts'
 import type { CacheReads } from '../reads.ts'
 import type { AdmissionStep, AdmissionTimings, Timing } from './metrics.ts'
 import type { AdmissionAttributes, AdmissionHost, AdmissionPlugin, AdmissionPluginFactory } from './plugin.ts'
@@ -15,6 +16,8 @@ export interface AdmissionOptions {
   /** Named plugins beyond the default ones. */
   readonly enabled?: readonly string[]
   readonly disabled?: readonly string[]
+  /** What plugins are to go by, by their names. */
+  readonly configurations?: Readonly<Record<string, JsonObject>>
   /** Behind all the others, whatever is enabled. */
   readonly guards?: readonly AdmissionPlugin[]
   readonly timings?: AdmissionTimings
@@ -53,8 +56,15 @@ export function createAdmissionChain(
     .filter((name) => !options.disabled?.includes(name))
     .filter((name) => !OFF_BY_DEFAULT.has(name) || options.enabled?.includes(name))
     .sort((a, b) => place(a) - place(b))
+  const created = (name: string, create: AdmissionPluginFactory): AdmissionPlugin => {
+    try {
+      return create(reads, host, options.configurations?.[name])
+    } catch (cause) {
+      throw new Error(`couldn't init admission plugin "${name}": ${messageOf(cause)}`, { cause })
+    }
+  }
   const plugins = [
-    ...names.map((name) => (options.plugins[name] as AdmissionPluginFactory)(reads, host)),
+    ...names.map((name) => created(name, options.plugins[name] as AdmissionPluginFactory)),
     ...(options.guards ?? []),
   ]
   const { timings, guards } = options

@@ -64,4 +64,9 @@ export interface AdmissionHost {
   endpointOf(row: ResourceRow): ResourceEndpoint
 }
 
-export type AdmissionPluginFactory = (reads: CacheReads, host: AdmissionHost) => AdmissionPlugin
+/** `configuration`: what an AdmissionConfiguration says for it. @throws Error in one line for what it cannot go by */
+export type AdmissionPluginFactory = (
+  reads: CacheReads,
+  host: AdmissionHost,
+  configuration?: JsonObject,
+) => AdmissionPlugin

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import { liveRuntime } from '../../base/live-runtime.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
@@ -315,5 +316,21 @@ test('a size of 0 is the default one, as it is in Kubernetes: nothing is rotated
   assert.equal(readFileSync(path, 'utf8'), 'a\nb\nc\n')
   assert.deepEqual(readdirSync(folder), ['audit.log'])
   await log.close()
+  rmSync(folder, { recursive: true })
+})
+
+test('what is rotated is compressed where that is asked for', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  const log = await openAuditLog(withTurns(simulatedRuntime(1)), {
+    path: join(folder, 'audit.log'),
+    maxSizeMb: 1,
+    compress: true,
+  })
+  for (const text of ['a', 'b']) await log.append(line(text.repeat(700_000)))
+  await log.close()
+  const [rotated = '', current] = readdirSync(folder).sort()
+  assert.match(rotated, /^audit-.*\.log\.gz$/)
+  assert.equal(current, 'audit.log')
+  assert.equal(gunzipSync(readFileSync(join(folder, rotated))).toString(), `${'a'.repeat(700_000)}\n`)
   rmSync(folder, { recursive: true })
 })

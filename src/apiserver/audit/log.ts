@@ -4,9 +4,11 @@
  * Guarantee: `append` resolves after its line was handed to the operating system, or rejects, and the writer of a line that could
  * not be written is told: no event is lost silently. What arrives while a batch is being written goes with the next one.
  */
-import { readdirSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
+import { createReadStream, createWriteStream, readdirSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
 import type { Clock, Timer } from '../../base/clock.ts'
 import { createPatience } from '../../base/patience.ts'
 import type { Runtime } from '../../base/runtime.ts'
@@ -20,6 +22,8 @@ export interface AuditLogOptions {
   readonly maxBackups?: number
   /** Days a rotated file is kept; 0 keeps all. */
   readonly maxAgeDays?: number
+  /** Rotated files are compressed with gzip, as they are rotated. Default: false. */
+  readonly compress?: boolean
 }
 
 export interface AuditLog {
@@ -227,6 +231,8 @@ async function rotatedFile(clock: Clock, options: AuditLogOptions): Promise<Sink
     isRegular = found.isFile()
     return file
   }
+  /** What is rotated is compressed beside what is written, one file after the other. */
+  let compressing: Promise<void> = Promise.resolve()
   /** undefined after a rotation that failed half way: the next write goes on with it. */
   let file: FileHandle | undefined = await opened()
   const rotate = async (full: FileHandle) => {
@@ -235,8 +241,10 @@ async function rotatedFile(clock: Clock, options: AuditLogOptions): Promise<Sink
     const stamp = new Date(clock.now()).toISOString().replace(/:/g, '-')
     const dot = options.path.lastIndexOf('.')
     const cut = dot > options.path.lastIndexOf('/') + 1 ? dot : options.path.length
-    renameSync(options.path, `${options.path.slice(0, cut)}-${stamp}${options.path.slice(cut)}`)
+    const rotated = `${options.path.slice(0, cut)}-${stamp}${options.path.slice(cut)}`
+    renameSync(options.path, rotated)
     isTorn = false
+    if (options.compress === true) compressing = compressing.then(() => compressed(rotated))
     removeOld(clock, options)
   }
   const write = async (to: FileHandle, bytes: Buffer) => {
@@ -259,7 +267,21 @@ async function rotatedFile(clock: Clock, options: AuditLogOptions): Promise<Sink
       if (isTorn) await write(file, NEWLINE)
       await write(file, bytes)
     },
-    close: async () => file?.close(),
+    close: async () => {
+      await file?.close()
+      await compressing
+    },
+  }
+}
+
+/** One that cannot be compressed stays as it is. */
+async function compressed(file: string): Promise<void> {
+  const made = `${file}.gz`
+  try {
+    await pipeline(createReadStream(file), createGzip(), createWriteStream(made, { mode: 0o600 }))
+    rmSync(file, { force: true })
+  } catch {
+    rmSync(made, { force: true })
   }
 }
 

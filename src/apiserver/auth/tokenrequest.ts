@@ -33,6 +33,10 @@ export interface TokenRequestOptions {
   readonly runtime: Runtime
   readonly reads: CacheReads
   readonly tokens: ServiceAccountTokens
+  /** The longest that a token is valid. Default: as long as is asked for. */
+  readonly longestSeconds?: number
+  /** Whether tokens of pods whose kubelet may be old live for a year. Default: true. */
+  readonly extends?: boolean
 }
 
 /**
@@ -40,10 +44,11 @@ export interface TokenRequestOptions {
  * @throws StatusError 404 for what is not there, 409 for a bound object with another uid, 422 and 400 for what may not be asked
  */
 export async function answerTokenRequest(
-  { runtime, reads, tokens }: TokenRequestOptions,
+  { runtime, reads, tokens, longestSeconds = Number.POSITIVE_INFINITY, extends: mayExtend = true }: TokenRequestOptions,
   namespace: string,
   name: string,
   object: Given<TokenRequest>,
+  warn: (message: string) => void = () => {},
 ): Promise<KubeObject> {
   const { metadata } = object
   const serviceAccount = await find(reads, 'serviceaccounts', namespace, name)
@@ -66,13 +71,15 @@ export async function answerTokenRequest(
   const spec: Partial<TokenRequestSpec> = object.spec ?? {}
   const { boundObjectRef } = spec
   // Given by default.
-  const seconds = spec.expirationSeconds!
+  const asked = spec.expirationSeconds!
   const audiences = spec.audiences?.length ? spec.audiences : tokens.apiAudiences
-  const errors = checkDuration(seconds)
+  const errors = checkDuration(asked)
   if (errors.length > 0) throw invalidError(KIND, '', errors)
+  if (asked > longestSeconds) warn(`requested expiration of ${asked} seconds shortened to ${longestSeconds} seconds`)
+  const seconds = Math.min(asked, longestSeconds)
   const bound = await boundObject(reads, namespace, name, boundObjectRef)
   const forThisServer = audiences.every((audience) => tokens.apiAudiences.includes(audience))
-  const extended = bound.pod !== undefined && seconds === RELOADING_SECONDS && forThisServer
+  const extended = mayExtend && bound.pod !== undefined && seconds === RELOADING_SECONDS && forThisServer
   const now = runtime.clock.now()
   const token = tokens.mint({
     ...bound,

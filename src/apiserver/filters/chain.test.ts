@@ -46,3 +46,23 @@ test('a request is known, then audited, then acts as another user, waits, and is
   ])
   assert.deepEqual(await through({}), ['list pods'])
 })
+
+test('a request ends after the time that the server gives it', async () => {
+  const runtime = simulatedRuntime(1)
+  const never: EagerHandler = () => new Promise(() => {})
+  const chain = filterChain(runtime, {}, undefined, { requestTimeoutMs: 2000, strictTransportSecurity: 'max-age=1' })
+  const answer = chain.reduceRight(
+    (next, filter) => filter(next),
+    never,
+  )({
+    method: 'GET',
+    path: '/api/v1/pods',
+    query: new URLSearchParams(),
+    headers: {},
+    signal: new AbortController().signal,
+    connection: { remoteAddress: '' },
+  })
+  await runtime.advance(2000)
+  const { status, headers } = await answer
+  assert.deepEqual([status, headers?.['strict-transport-security']], [504, 'max-age=1'])
+})

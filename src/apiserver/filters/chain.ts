@@ -8,6 +8,7 @@ import { faultInjection } from './faults.ts'
 import { requestMetrics } from './metrics.ts'
 import { requestLog } from './request-log.ts'
 import { bodyLimit, MAX_BODY_BYTES, requestTimeout } from './request-timeout-and-body-size.ts'
+import { withStrictTransportSecurity } from './strict-transport-security.ts'
 
 /** Those that depend on how the server knows its users. What is left out is passed over. */
 export interface IdentityFilters {
@@ -20,7 +21,14 @@ export interface IdentityFilters {
   readonly authorization?: Filter
 }
 
-/** As kube-apiserver's. */
+/** Of the server as a whole. */
+export interface ChainSettings {
+  /** Default: a minute, as kube-apiserver's. */
+  readonly requestTimeoutMs?: number
+  /** Of the header of that name; without it none is sent. */
+  readonly strictTransportSecurity?: string
+}
+
 const REQUEST_TIMEOUT_MS = 60_000
 
 /** The first one is the outermost. */
@@ -28,9 +36,11 @@ export function filterChain(
   runtime: Runtime,
   identity: IdentityFilters = {},
   faults?: FaultInjection,
+  { requestTimeoutMs = REQUEST_TIMEOUT_MS, strictTransportSecurity }: ChainSettings = {},
 ): readonly Filter[] {
   const { machineClock, metrics, log } = runtime
   const filters: readonly (Filter | undefined)[] = [
+    strictTransportSecurity === undefined ? undefined : withStrictTransportSecurity(strictTransportSecurity),
     errorResponses(log.named('apiserver')),
     withRequestInfo,
     requestLog(runtime),
@@ -41,7 +51,7 @@ export function filterChain(
     identity.overload,
     identity.authorization,
     faults && faultInjection(runtime, faults),
-    requestTimeout(runtime, REQUEST_TIMEOUT_MS),
+    requestTimeout(runtime, requestTimeoutMs),
     bodyLimit(MAX_BODY_BYTES),
   ]
   return filters.filter((filter) => filter !== undefined)

@@ -41,6 +41,7 @@ export interface ServerContext {
   readonly registry: Registry
   readonly admission: AdmissionChain
   readonly authorizer: Authorizer
+  readonly collectsGarbage: boolean
   readonly reads: CacheReads
   readonly caches: Caches
   /** What is known of a row, the same object every time. */
@@ -53,7 +54,12 @@ export interface ServerContext {
   readonly decodeProtobuf?: ProtobufDecoder
   /** Kinds that are answered and not stored, by `group/Kind`. */
   readonly reviews?: Readonly<Record<string, Review>>
-  readonly answerTokenRequest?: (namespace: string, name: string, object: KubeObject) => Promise<KubeObject>
+  readonly answerTokenRequest?: (
+    namespace: string,
+    name: string,
+    object: KubeObject,
+    warn: (message: string) => void,
+  ) => Promise<KubeObject>
   /** What ComponentStatuses tell of; without it there are none. */
   readonly components?: () => readonly ComponentHealth[]
 }

@@ -54,6 +54,7 @@ export function writeContext(
     now: formatTime(nowMs),
     nowMs,
     dryRun: options.dryRun,
+    collectsGarbage: context.collectsGarbage,
     subresource,
     parts: endpoint.parts,
     requestApiVersion: apiVersionOf(row.group, row.version),

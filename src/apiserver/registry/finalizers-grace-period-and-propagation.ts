@@ -141,7 +141,10 @@ export function deleteStep(
   const grace = beforeDelete(strategy, object, options, context.nowMs)
   if (grace.state === 'pending') return { action: 'keep', object }
   const marked = grace.state === 'marked' ? grace.object : object
-  const finalizers = deletionFinalizersForGarbageCollection(strategy, marked, options)
+  const finalizers =
+    context.collectsGarbage === false
+      ? (marked.metadata.finalizers ?? NONE)
+      : deletionFinalizersForGarbageCollection(strategy, marked, options)
   const changed = finalizers !== (marked.metadata.finalizers ?? NONE)
   const next = changed ? withMetadata(marked, { finalizers: finalizers.length === 0 ? undefined : finalizers }) : marked
   if (grace.state === 'none') {

@@ -19,6 +19,8 @@ export interface StrategyContext {
   readonly dryRun: boolean
   /** '' or the subresource the request is for. */
   readonly subresource: string
+  /** Whether deletes leave work to the garbage collector. Default: true. */
+  readonly collectsGarbage?: boolean
   /** What the resource's endpoint remembers of specs. */
   readonly parts: Parts
   /** apiVersion of the request's path (`events.k8s.io/v1`): events are held to different rules by each group. */

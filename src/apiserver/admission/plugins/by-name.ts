@@ -18,17 +18,20 @@ import {
 } from './certificates.ts'
 import { persistentVolumeClaimResize } from './claim-resize.ts'
 import { defaultIngressClass, defaultStorageClass } from './default-class.ts'
-import { defaultTolerationSeconds } from './default-toleration-seconds.ts'
+import { defaultTolerationSeconds, type TolerationSeconds } from './default-toleration-seconds.ts'
 import { denyServiceExternalIPs } from './deny-service-external-ips.ts'
+import { eventRateLimit } from './event-rate-limit.ts'
 import { extendedResourceToleration } from './extended-resource-toleration.ts'
 import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology.ts'
 import { limitRanger } from './limit-ranger.ts'
+import { namespaceAutoProvision } from './namespace-autoprovision.ts'
 import { namespaceExists } from './namespace-exists.ts'
 import { namespaceLifecycle } from './namespace-lifecycle.ts'
 import { nodeRestriction } from './node-restriction.ts'
 import { ownerReferencesPermissionEnforcement } from './owner-references.ts'
 import { podNodeSelector } from './pod-node-selector.ts'
 import { podSecurity } from './pod-security/pod-security.ts'
+import { podTolerationRestriction } from './pod-toleration-restriction.ts'
 import { podTopologyLabels } from './pod-topology-labels.ts'
 import { priority } from './priority.ts'
 import { resourceQuota } from './quota/resource-quota.ts'
@@ -41,9 +44,11 @@ import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
 export function builtinAdmissionPlugins(
   runtime: Runtime,
   webhooks?: CreateCaller,
+  tolerationSeconds?: TolerationSeconds,
 ): Readonly<Record<string, AdmissionPluginFactory>> {
   return {
     AlwaysAdmit: alwaysAdmit,
+    NamespaceAutoProvision: namespaceAutoProvision,
     NamespaceLifecycle: namespaceLifecycle,
     NamespaceExists: namespaceExists,
     LimitPodHardAntiAffinityTopology: limitPodHardAntiAffinityTopology,
@@ -55,7 +60,9 @@ export function builtinAdmissionPlugins(
     PodSecurity: podSecurity,
     PodNodeSelector: podNodeSelector,
     Priority: priority,
-    DefaultTolerationSeconds: defaultTolerationSeconds,
+    DefaultTolerationSeconds: defaultTolerationSeconds(tolerationSeconds),
+    PodTolerationRestriction: podTolerationRestriction,
+    EventRateLimit: eventRateLimit(runtime.clock),
     ExtendedResourceToleration: extendedResourceToleration,
     StorageObjectInUseProtection: storageObjectInUseProtection,
     PersistentVolumeClaimResize: persistentVolumeClaimResize,

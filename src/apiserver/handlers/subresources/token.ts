@@ -35,7 +35,9 @@ export async function createToken(resource: ResourceRequest): Promise<ApiRespons
     admissionAttributes(resource, 'CREATE', attributes, tracked, undefined),
   )
   await context.admission.validate(admissionAttributes(resource, 'CREATE', attributes, admitted, undefined))
-  const answer = await context.answerTokenRequest(info.namespace, info.name, admitted)
+  const answer = await context.answerTokenRequest(info.namespace, info.name, admitted, (message) =>
+    resource.warnings.push(message),
+  )
   if (request.served?.audit !== undefined) {
     const id = parseJws((answer as TokenRequest).status?.token ?? '')?.claims['jti']
     request.served.audit.annotations['authentication.kubernetes.io/issued-credential-id'] = `JTI=${id}`

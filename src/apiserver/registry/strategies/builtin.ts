@@ -23,10 +23,14 @@ import { workloadStrategies } from './workload-kinds.ts'
 export interface BuiltinOptions {
   /** Privileged containers may run: --allow-privileged. Default true. */
   readonly allowPrivileged?: boolean
+  /** How long Events are kept; 0: for ever. Default: an hour. */
+  readonly eventTtlSeconds?: number
 }
 
-export function builtinStrategies({ allowPrivileged = true }: BuiltinOptions = {}): Strategies {
-  return allowPrivileged ? lettingPrivileged(strategies()) : strategies()
+export function builtinStrategies({ allowPrivileged = true, eventTtlSeconds = 3600 }: BuiltinOptions = {}): Strategies {
+  const all = strategies()
+  const expiring = { ...all, events: { ...all['events'], timeToLiveSeconds: () => eventTtlSeconds || undefined } }
+  return allowPrivileged ? lettingPrivileged(expiring) : expiring
 }
 
 /** Whatever has a pod template says the same of privileged containers: it is taken out of what they say. */

@@ -17,14 +17,16 @@ import type {
   ReplicationController,
   StatefulSet,
 } from '../../../../api/generated/types.ts'
-import type { Fields, KubeObject } from '../../../../api/object.ts'
+import type { Fields, JsonObject, KubeObject } from '../../../../api/object.ts'
 import { forbidden } from '../../../../api/status.ts'
+import { asObject, asTexts } from '../../../../api/unchecked.ts'
 import { same } from '../../../../api/validation/common.ts'
 import { invalidError } from '../../../../api/validation/errors.ts'
 import type { CacheReads } from '../../../reads.ts'
 import type { AdmissionAttributes, AdmissionPluginFactory } from '../../plugin.ts'
 import {
   checkedPod,
+  defaultLevels,
   detailsOf,
   evaluatePod,
   isPrivileged,
@@ -49,31 +51,62 @@ const TEMPLATES: Readonly<Record<string, (object: KubeObject) => PodTemplateSpec
 /** Pods of a namespace that are looked at when its policy becomes stricter. */
 const MAX_PODS = 3000
 
-export const podSecurity: AdmissionPluginFactory = (reads) => ({
-  name: 'PodSecurity',
-  handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
-  validate(attributes) {
-    const { row, subresource } = attributes
-    if (row.group === '' && row.resource === 'pods') return validatePod(attributes, reads)
-    if (subresource !== '') return
-    if (row.group === '' && row.resource === 'namespaces') return validateNamespace(attributes, reads)
-    const template = TEMPLATES[`${row.group}/${row.resource}`]
-    if (template !== undefined) validateTemplate(attributes, template, reads)
-  },
-})
+export const podSecurity: AdmissionPluginFactory = (reads, _host, configuration = {}) => {
+  const rules = rulesOf(reads, configuration)
+  return {
+    name: 'PodSecurity',
+    handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
+    validate(attributes) {
+      const { row, subresource } = attributes
+      if (row.group === '' && row.resource === 'pods') return validatePod(attributes, rules)
+      if (subresource !== '') return
+      if (row.group === '' && row.resource === 'namespaces') return validateNamespace(attributes, rules)
+      const template = TEMPLATES[`${row.group}/${row.resource}`]
+      if (template !== undefined) validateTemplate(attributes, template, rules)
+    },
+  }
+}
 
+/** A PodSecurityConfiguration, over what there is. */
+interface Rules {
+  readonly reads: CacheReads
+  readonly defaults: PodSecurityLevels
+  /** Of what is not looked at: why, as it is noted. */
+  exemption(attributes: AdmissionAttributes, spec?: Partial<PodSpec>): 'user' | 'namespace' | 'runtimeClass' | undefined
+}
+
+function rulesOf(reads: CacheReads, { defaults, exemptions }: JsonObject): Rules {
+  const { usernames, namespaces, runtimeClasses } = asObject(exemptions)
+  const [users, spaces, classes] = [usernames, namespaces, runtimeClasses].map((list) => new Set(asTexts(list)))
+  return {
+    reads,
+    defaults: defaultLevels(asObject(defaults)),
+    exemption({ user, namespace }, spec) {
+      if (spaces?.has(namespace)) return 'namespace'
+      if (users?.has(user.name)) return 'user'
+      return classes?.has(spec?.runtimeClassName ?? '') ? 'runtimeClass' : undefined
+    },
+  }
+}
+
+const EXEMPT = 'pod-security.kubernetes.io/exempt'
 const ENFORCED = 'pod-security.kubernetes.io/enforce-policy'
 
 /** The namespace's Pod Security levels; undefined where they are all privileged. */
-function policyIn(namespace: string, reads: CacheReads): ReturnType<typeof policyOf> | undefined {
-  const found = policyOf(reads.get<Namespace>('', 'namespaces', '', namespace)?.metadata.labels)
+function policyIn(namespace: string, { reads, defaults }: Rules): ReturnType<typeof policyOf> | undefined {
+  const found = policyOf(reads.get<Namespace>('', 'namespaces', '', namespace)?.metadata.labels, defaults)
   return isPrivileged(found.policy) && found.errors.length === 0 ? undefined : found
 }
 
-function validatePod(attributes: AdmissionAttributes, reads: CacheReads): void {
+function validatePod(attributes: AdmissionAttributes, rules: Rules): void {
   const { subresource, namespace, object, oldObject, operation, row, name } = attributes
   if (subresource !== '' && subresource !== 'ephemeralcontainers' && subresource !== 'resize') return
-  const found = policyIn(namespace, reads)
+  const exempt = rules.exemption(attributes, (object as Pod | undefined)?.spec)
+  if (exempt !== undefined) {
+    attributes.annotate?.(EXEMPT, exempt)
+    return
+  }
+  const found = policyIn(namespace, rules)
   if (found === undefined) {
     attributes.annotate?.(ENFORCED, 'privileged:latest')
     return
@@ -118,11 +151,16 @@ function warned(
 function validateTemplate(
   attributes: AdmissionAttributes,
   template: (object: KubeObject) => PodTemplateSpec | undefined,
-  reads: CacheReads,
+  rules: Rules,
 ): void {
-  const found = policyIn(attributes.namespace, reads)
+  const found = policyIn(attributes.namespace, rules)
   const made = attributes.object && template(attributes.object)
   if (found === undefined || made === undefined) return
+  const exempt = rules.exemption(attributes, made.spec)
+  if (exempt !== undefined) {
+    attributes.annotate?.(EXEMPT, exempt)
+    return
+  }
   const pod = checkedPod(made)
   audited(attributes, found.policy.audit, pod)
   warned(attributes, found.policy.warn, pod)
@@ -151,12 +189,12 @@ function withoutImages(spec: PodSpec): Fields {
   }
 }
 
-function validateNamespace(attributes: AdmissionAttributes, reads: CacheReads): void {
+function validateNamespace(attributes: AdmissionAttributes, { reads, defaults, exemption }: Rules): void {
   const { object, oldObject, operation } = attributes
   if (object === undefined) return
-  const { policy, errors } = policyOf(object.metadata.labels)
+  const { policy, errors } = policyOf(object.metadata.labels, defaults)
   const name = object.metadata.name ?? ''
-  const old = operation === 'UPDATE' ? policyOf(oldObject?.metadata.labels) : undefined
+  const old = operation === 'UPDATE' ? policyOf(oldObject?.metadata.labels, defaults) : undefined
   // Labels that were wrong before may stay so.
   if (errors.length > 0 && (old === undefined || old.errors.length === 0))
     throw invalidError({ group: '', kind: 'Namespace' }, name, errors)
@@ -165,6 +203,7 @@ function validateNamespace(attributes: AdmissionAttributes, reads: CacheReads): 
   const before = old.policy.enforce
   if (enforce.level === before.level && enforce.minor === before.minor) return
   if (enforce.level === 'privileged' || !isStricter(before, enforce)) return
+  if (exemption({ ...attributes, namespace: name }) !== undefined) return
   for (const warning of existingPods(name, enforce, reads)) attributes.warn(warning)
 }
 

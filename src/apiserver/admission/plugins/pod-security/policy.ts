@@ -1,5 +1,7 @@
 /** A namespace's pod security policy, as its labels say, and what a pod does against a level. */
 import type { Pod, PodTemplateSpec } from '../../../../api/generated/types.ts'
+import type { JsonObject } from '../../../../api/object.ts'
+import { asText } from '../../../../api/unchecked.ts'
 import { type FieldError, invalid } from '../../../../api/validation/errors.ts'
 import { baselineChecks } from './baseline.ts'
 import type { Check, CheckedPod, CheckPod, Violation } from './check.ts'
@@ -24,7 +26,6 @@ export const MODES: readonly PodSecurityMode[] = ['enforce', 'audit', 'warn']
 const PREFIX = 'pod-security.kubernetes.io/'
 const LEVELS: readonly string[] = ['privileged', 'baseline', 'restricted']
 const privileged: LevelVersion = { level: 'privileged', minor: Number.POSITIVE_INFINITY }
-const everything: PodSecurityLevels = { enforce: privileged, audit: privileged, warn: privileged }
 
 /** `restricted:v1.25`, `baseline:latest`. */
 export const printLevel = ({ level, minor }: LevelVersion): string =>
@@ -36,22 +37,43 @@ const parseVersion = (text: string): number | undefined => {
   return match ? Number(match[1]) : undefined
 }
 
+/** What holds where labels say nothing. */
+export const PRIVILEGED: PodSecurityLevels = { enforce: privileged, audit: privileged, warn: privileged }
+
+/** Levels and versions by the names of modes: `enforce`, `enforce-version`. @throws Error in one line for what is none */
+export function defaultLevels(given: JsonObject): PodSecurityLevels {
+  const read = (mode: PodSecurityMode): LevelVersion => {
+    const level = asText(given[mode]) || 'privileged'
+    if (!LEVELS.includes(level))
+      throw new Error(`defaults.${mode}: Invalid value: "${level}": must be one of privileged, baseline, restricted`)
+    const text = asText(given[`${mode}-version`]) || 'latest'
+    const minor = parseVersion(text)
+    if (minor === undefined)
+      throw new Error(`defaults.${mode}-version: Invalid value: "${text}": must be "latest" or "v1.x"`)
+    return { level: level as PodSecurityLevel, minor }
+  }
+  return { enforce: read('enforce'), audit: read('audit'), warn: read('warn') }
+}
+
 /**
  * The policy of a namespace's labels, with what is wrong in them: a level that is not known counts as restricted where pods
  * are refused and as privileged elsewhere, a version that is not known as latest. What is only warned about is at least
  * what is enforced when its own label is missing.
  */
-export function policyOf(labels: Readonly<Record<string, string>> | undefined): {
+export function policyOf(
+  labels: Readonly<Record<string, string>> | undefined,
+  defaults: PodSecurityLevels = PRIVILEGED,
+): {
   readonly policy: PodSecurityLevels
   readonly errors: readonly FieldError[]
 } {
   if (labels === undefined || !Object.keys(labels).some((key) => key.startsWith(PREFIX)))
-    return { policy: everything, errors: [] }
+    return { policy: defaults, errors: [] }
   const errors: FieldError[] = []
   const read = (mode: PodSecurityMode): LevelVersion => {
     const levelLabel = PREFIX + mode
     const versionLabel = `${levelLabel}-version`
-    let { level, minor } = privileged
+    let { level, minor } = defaults[mode]
     if (Object.hasOwn(labels, levelLabel)) {
       const text = labels[levelLabel] as string
       if (LEVELS.includes(text)) level = text as PodSecurityLevel

@@ -1,0 +1,75 @@
+/** EventRateLimit: so many Events a second, in all, of a namespace, by a user, or about one object from one source. */
+import type { Event } from '../../../api/generated/types.ts'
+import type { JsonObject } from '../../../api/object.ts'
+import { StatusError } from '../../../api/status.ts'
+import { asList, asObject } from '../../../api/unchecked.ts'
+import type { Clock } from '../../../base/clock.ts'
+import { createLruMap } from '../../../base/lru.ts'
+import type { AdmissionAttributes, AdmissionPluginFactory } from '../plugin.ts'
+
+const DEFAULT_CACHE_SIZE = 4096
+
+const KEYS: Readonly<Record<string, (attributes: AdmissionAttributes) => string>> = {
+  Server: () => '',
+  Namespace: ({ namespace }) => namespace,
+  User: ({ user }) => user.name,
+  SourceAndObject: ({ object }) => {
+    const { source, involvedObject: about }: Event = object as Event
+    return [
+      source?.component,
+      source?.host,
+      about?.kind,
+      about?.namespace,
+      about?.name,
+      about?.uid,
+      about?.apiVersion,
+    ].join('')
+  },
+}
+
+export const eventRateLimit =
+  (clock: Clock): AdmissionPluginFactory =>
+  (_reads, _host, configuration) => {
+    const limits = asList(configuration?.['limits']).map((limit) => limitOf(clock, asObject(limit)))
+    if (limits.length === 0) throw new Error('limits: Invalid value: []: must not be empty')
+    return {
+      name: 'EventRateLimit',
+      handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
+      validate(attributes) {
+        const { row, dryRun } = attributes
+        if (row.kind !== 'Event' || dryRun) return
+        // Each of them counts it, whatever the others say.
+        const reached = limits.flatMap((limit) => limit(attributes) ?? [])
+        if (reached.length === 0) return
+        const said = reached.length === 1 ? reached[0] : `[${reached.join(', ')}]`
+        throw new StatusError(429, 'TooManyRequests', `Too many requests: ${said}`)
+      },
+    }
+  }
+
+/** What it says of an Event that is too many. */
+function limitOf(clock: Clock, limit: JsonObject): (attributes: AdmissionAttributes) => string | undefined {
+  const type = String(limit['type'] ?? '')
+  const keyOf = KEYS[type]
+  const qps = Number(limit['qps'] ?? 0)
+  const burst = Number(limit['burst'] ?? 0)
+  if (keyOf === undefined)
+    throw new Error(
+      `limits: Unsupported value: ${JSON.stringify(type)}: supported values: ${Object.keys(KEYS).join(', ')}`,
+    )
+  if (!(qps > 0) || !(burst > 0)) throw new Error('limits: qps and burst must be positive')
+  const buckets = createLruMap<string, { tokens: number; at: number }>(
+    Number(limit['cacheSize'] ?? 0) || DEFAULT_CACHE_SIZE,
+  )
+  return (attributes) => {
+    const key = keyOf(attributes)
+    const now = clock.monotonic()
+    const bucket = buckets.get(key) ?? { tokens: burst, at: now }
+    bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.at) / 1000) * qps)
+    bucket.at = now
+    buckets.set(key, bucket)
+    if (bucket.tokens < 1) return `limit reached on type ${type} for key ${key}`
+    bucket.tokens--
+    return undefined
+  }
+}

@@ -1,0 +1,153 @@
+/** What an administrator may say of how the API server serves: kube-apiserver's flags, by their names there. */
+import { getCiphers } from 'node:tls'
+import type { JsonObject } from '../api/object.ts'
+import type { TolerationSeconds } from '../apiserver/admission/plugins/default-toleration-seconds.ts'
+import { messageOf } from '../base/errors.ts'
+import { parseGoDurationMs } from '../base/go-duration.ts'
+import type { TlsLimits } from '../http/server.ts'
+import { StartError } from './errors.ts'
+import { fromFile } from './read-file.ts'
+
+export interface ServerFlags {
+  /** How long Events are kept: `1h`, the default. */
+  readonly eventTtl?: string
+  /** How long a request may take that is no watch: `1m`, the default. */
+  readonly requestTimeout?: string
+  /** How long pods stay on a node that is not ready or not reachable, unless they say otherwise. Default: 300. */
+  readonly defaultNotReadyTolerationSeconds?: number
+  readonly defaultUnreachableTolerationSeconds?: number
+  /** `VersionTLS12`, the default, or `VersionTLS13`. */
+  readonly tlsMinVersion?: string
+  /** Go's names. Default: Node's choice. They say nothing of TLS 1.3. */
+  readonly tlsCipherSuites?: readonly string[]
+  /** AdmissionConfiguration (apiserver.config.k8s.io/v1): what admission plugins are to go by. */
+  readonly admissionControlConfigFile?: string
+  /** The longest that a service account's token is valid, whatever is asked for: `48h`. Default: no limit. */
+  readonly serviceAccountMaxTokenExpiration?: string
+  /** Tokens of pods whose kubelet may be old live for a year. Default: true. */
+  readonly serviceAccountExtendTokenExpiration?: boolean
+  /** Deletes leave work to the garbage collector, which is told by finalizers. Default: true. */
+  readonly enableGarbageCollector?: boolean
+  /** For the header Strict-Transport-Security. Default: it is not sent. */
+  readonly strictTransportSecurityDirectives?: readonly string[]
+}
+
+export const SERVER_FLAGS: Readonly<Record<keyof ServerFlags, true>> = {
+  eventTtl: true,
+  requestTimeout: true,
+  defaultNotReadyTolerationSeconds: true,
+  defaultUnreachableTolerationSeconds: true,
+  tlsMinVersion: true,
+  tlsCipherSuites: true,
+  admissionControlConfigFile: true,
+  serviceAccountMaxTokenExpiration: true,
+  serviceAccountExtendTokenExpiration: true,
+  enableGarbageCollector: true,
+  strictTransportSecurityDirectives: true,
+}
+
+export interface ServerSettings {
+  readonly eventTtlSeconds?: number
+  readonly requestTimeoutMs?: number
+  readonly tolerationSeconds: TolerationSeconds
+  readonly tls: TlsLimits
+  /** By the names of admission plugins. */
+  readonly admissionConfigurations: Readonly<Record<string, JsonObject>>
+  readonly longestTokenSeconds?: number
+  readonly extendsTokens: boolean
+  readonly collectsGarbage: boolean
+  readonly strictTransportSecurity?: string
+}
+
+/** @throws StartError for what kube-apiserver refuses, and for what is not to be had here */
+export async function loadServerSettings(flags: ServerFlags): Promise<ServerSettings> {
+  const eventTtlMs = durationOf('event-ttl', flags.eventTtl)
+  const requestTimeoutMs = durationOf('request-timeout', flags.requestTimeout)
+  if (requestTimeoutMs !== undefined && requestTimeoutMs < 0)
+    throw new StartError('--request-timeout can not be negative value')
+  const longestTokenMs = durationOf('service-account-max-token-expiration', flags.serviceAccountMaxTokenExpiration)
+  if (
+    longestTokenMs !== undefined &&
+    longestTokenMs !== 0 &&
+    !(HOUR_MS <= longestTokenMs && longestTokenMs <= LONGEST_MS)
+  )
+    throw new StartError('the service-account-max-token-expiration must be between 1 hour and 2^32 seconds')
+  const file = flags.admissionControlConfigFile
+  return {
+    ...(eventTtlMs === undefined ? {} : { eventTtlSeconds: Math.floor(eventTtlMs / 1000) }),
+    ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
+    tolerationSeconds: {
+      notReady: flags.defaultNotReadyTolerationSeconds ?? 300,
+      unreachable: flags.defaultUnreachableTolerationSeconds ?? 300,
+    },
+    tls: { ...minVersionOf(flags.tlsMinVersion), ...ciphersOf(flags.tlsCipherSuites) },
+    admissionConfigurations:
+      file === undefined
+        ? {}
+        : await fromFile(file, async (text) =>
+            (await import('../apiserver/admission/configuration.ts')).admissionConfigurations(text, file),
+          ),
+    ...(longestTokenMs ? { longestTokenSeconds: longestTokenMs / 1000 } : {}),
+    extendsTokens: flags.serviceAccountExtendTokenExpiration !== false,
+    collectsGarbage: flags.enableGarbageCollector !== false,
+    ...(flags.strictTransportSecurityDirectives?.length
+      ? { strictTransportSecurity: flags.strictTransportSecurityDirectives.join('; ') }
+      : {}),
+  }
+}
+
+const HOUR_MS = 3_600_000
+const LONGEST_MS = 2 ** 32 * 1000
+
+function durationOf(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  try {
+    return parseGoDurationMs(text)
+  } catch (error) {
+    throw new StartError(`--${flag}: ${messageOf(error)}`)
+  }
+}
+
+const VERSIONS: Readonly<Record<string, TlsLimits['minVersion']>> = {
+  VersionTLS12: 'TLSv1.2',
+  VersionTLS13: 'TLSv1.3',
+}
+
+function minVersionOf(name: string | undefined): TlsLimits {
+  if (name === undefined) return {}
+  const minVersion = VERSIONS[name]
+  if (minVersion !== undefined) return { minVersion }
+  if (name === 'VersionTLS10' || name === 'VersionTLS11')
+    throw new StartError(`--tls-min-version=${name}: nothing older than VersionTLS12 is spoken here`)
+  throw new StartError(`unknown tls version ${JSON.stringify(name)}`)
+}
+
+/** Those of Go that have other words than OpenSSL's in their middle. */
+const EXCHANGES: Readonly<Record<string, string>> = { RSA: '', ECDHE_RSA: 'ECDHE-RSA-', ECDHE_ECDSA: 'ECDHE-ECDSA-' }
+const TLS13 = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256']
+
+function ciphersOf(names: readonly string[] | undefined): TlsLimits {
+  if (names === undefined || names.length === 0) return {}
+  const ciphers = names.flatMap((name) => {
+    // What is spoken of TLS 1.3 is not for choosing.
+    if (TLS13.includes(name)) return []
+    const cipher = opensslName(name)
+    if (cipher === undefined || !getCiphers().includes(cipher.toLowerCase()))
+      throw new StartError(`Cipher suite ${name} not supported or doesn't exist`)
+    return [cipher]
+  })
+  return { ciphers: [...TLS13, ...ciphers].join(':') }
+}
+
+/** TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 is ECDHE-RSA-AES128-GCM-SHA256, and with CBC_SHA in its end AES128-SHA. */
+function opensslName(name: string): string | undefined {
+  const [, exchange = '', cipher = ''] = /^TLS_(\w+?)_WITH_(\w+)$/.exec(name) ?? []
+  const first = EXCHANGES[exchange]
+  if (first === undefined) return undefined
+  const rest = cipher
+    .replace(/^AES_(\d+)/, 'AES$1')
+    .replace(/^CHACHA20_POLY1305(_SHA256)?$/, 'CHACHA20-POLY1305')
+    .replace('_CBC_', '_')
+    .replaceAll('_', '-')
+  return `${first}${rest}`
+}
