@@ -1,10 +1,9 @@
 /**
- * The node takes pods or refuses them: by the rules of admission, with what it has left; a critical pod may have others end for it
- * first, and one with devices begins once the plugins have given them.
+ * The node takes pods or refuses them: its managers give their containers CPUs, memory and devices or say why not, the rules of admission are
+ * asked, with what it has left; a critical pod may have others end for it first.
  */
 import type { Node } from '../api/generated/types.ts'
 import type { Clock } from '../base/clock.ts'
-import { createWaitingForDevices } from './device-plugins/waiting-for-devices.ts'
 import { isCritical } from './eviction/ranking.ts'
 import type { Machine } from './machine/machine.ts'
 import { isTerminalPhase, type Pod, uidOf } from './pod.ts'
@@ -21,11 +20,12 @@ import type { PodResizes } from './pod-resize.ts'
 import type { Failure } from './pod-status.ts'
 import { createPreemption } from './preemption.ts'
 import { sysctlRefusal } from './sysctls.ts'
+import { createGivenInTurn } from './topology-manager/given-in-turn.ts'
 
 export interface PodAdmission {
   /** The pod is new on the node: it begins, now or later, or is refused. */
   add(pod: Pod): void
-  /** The pod is neither begun nor refused yet: others end for it, or plugins are asked for its devices. */
+  /** The pod is neither begun nor refused yet: others end for it, or plugins are asked for devices. */
   isPending(uid: string): boolean
   /** What the pod had of the node is free for others, which may have waited for it. */
   release(uid: string): void
@@ -42,7 +42,7 @@ export interface PodAdmissionOptions {
   readonly allocatable: Readonly<Record<string, string>>
   readonly allocations: Allocations
   readonly resizes: Pick<PodResizes, 'accept' | 'waiting'>
-  readonly machine: Pick<Machine, 'devicePlugins' | 'hasAppArmor' | 'knowsStrictGroups'> | undefined
+  readonly machine: Pick<Machine, 'managers' | 'devicePlugins' | 'hasAppArmor' | 'knowsStrictGroups'> | undefined
   readonly allowedUnsafeSysctls: readonly string[] | undefined
   /** What refuses any pod, or one of its class, as long as the node is in some state. */
   readonly stateRefusal: (pod: Pod) => AdmissionRefusal | undefined
@@ -57,16 +57,16 @@ export interface PodAdmissionOptions {
 
 export function createPodAdmission(options: PodAdmissionOptions): PodAdmission {
   const { clock, signal, pods, isStatic, allocatable, allocations, resizes, machine, start, hasEnded } = options
-  const devices = machine?.devicePlugins
+  const managers = machine?.managers
 
-  const waitingForDevices = createWaitingForDevices({
-    devices,
+  const inTurn = createGivenInTurn({
+    managers,
     pod(uid) {
       const pod = pods.get(uid)
       return pod && resizes.accept(pod)
     },
     signal,
-    start,
+    given: checkRoom,
     reject,
   })
   const preemption = createPreemption({
@@ -84,25 +84,40 @@ export function createPodAdmission(options: PodAdmissionOptions): PodAdmission {
     },
   })
 
-  /** @returns the refusal; where others end for the pod meanwhile there is none. */
-  function refusalOf(pod: Pod): AdmissionRefusal | undefined {
+  function add(pod: Pod): void {
+    if (isTerminalPhase(pod.status?.phase)) {
+      admit(pod)
+      return
+    }
+    // One that has begun before keeps what it has.
+    if (pod.metadata.deletionTimestamp !== undefined || pod.status?.startTime !== undefined) {
+      managers?.restore(pod)
+      admit(pod)
+      return
+    }
     const refusal =
       options.stateRefusal(pod) ??
       sysctlRefusal(pod, options.allowedUnsafeSysctls) ??
       appArmorRefusal(pod, machine?.hasAppArmor() !== false) ??
       systemRefusal(pod) ??
-      groupsPolicyRefusal(pod, machine?.knowsStrictGroups() !== false) ??
-      devices?.reserve(pod)
-    if (refusal !== undefined) return refusal
-    const own = admissionRefusal(pod, options.node(), allocatable, allocations, devices?.offers)
+      groupsPolicyRefusal(pod, machine?.knowsStrictGroups() !== false)
+    if (refusal === undefined) inTurn.begin(pod)
+    else reject(pod, refusal)
+  }
+
+  function checkRoom(pod: Pod): void {
+    const own = admissionRefusal(pod, options.node(), allocatable, allocations, machine?.devicePlugins?.offers)
     const shortages = isCritical(pod, isStatic) ? own?.shortages : undefined
-    return shortages === undefined ? own : preemption.makeRoom(pod, shortages)
+    const refusal = shortages === undefined ? own : preemption.makeRoom(pod, shortages)
+    if (preemption.isUnderWay(uidOf(pod))) return
+    if (refusal === undefined) admit(pod)
+    else reject(pod, refusal)
   }
 
   function admit(pod: Pod): void {
     const own = resizes.accept(pod)
     if (!isTerminalPhase(pod.status?.phase)) allocations.add(own)
-    waitingForDevices.begin(own)
+    start(own)
   }
 
   function reject(pod: Pod, refusal: AdmissionRefusal): void {
@@ -111,7 +126,7 @@ export function createPodAdmission(options: PodAdmissionOptions): PodAdmission {
   }
 
   function release(uid: string): void {
-    devices?.forget(uid)
+    managers?.forget(uid)
     if (!allocations.has(uid)) return
     allocations.remove(uid)
     for (const waiting of resizes.waiting()) {
@@ -121,17 +136,11 @@ export function createPodAdmission(options: PodAdmissionOptions): PodAdmission {
   }
 
   return {
-    add(pod) {
-      const isKnown = pod.metadata.deletionTimestamp !== undefined || pod.status?.startTime !== undefined
-      const refusal = isKnown ? undefined : refusalOf(pod)
-      if (preemption.isUnderWay(uidOf(pod))) return
-      if (refusal === undefined) admit(pod)
-      else reject(pod, refusal)
-    },
-    isPending: (uid) => preemption.isUnderWay(uid) || waitingForDevices.has(uid),
+    add,
+    isPending: (uid) => preemption.isUnderWay(uid) || inTurn.has(uid),
     release,
     forget(uid) {
-      waitingForDevices.forget(uid)
+      inTurn.forget(uid)
       preemption.forget(uid)
     },
   }

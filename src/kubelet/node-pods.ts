@@ -472,7 +472,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     allSeen() {
       podsSeen = true
       staticPods.allSeen()
-      devices?.forgetUnknown((uid) => pods.get(uid) !== undefined)
+      machine?.managers?.forgetUnknown((uid) => pods.get(uid) !== undefined)
       eviction?.run(signal)
       endOrphans()
       if (machine !== undefined) keepFresh()

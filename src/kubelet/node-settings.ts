@@ -7,6 +7,7 @@ import type { NodeDescription } from './node-status.ts'
 import type { KubeletServerOptions } from './server/server.ts'
 import type { ShutdownFlags, ShutdownGroup } from './shutdown/shutdown-groups.ts'
 import type { ManifestUrl } from './static-pods/manifest-url.ts'
+import type { ResourceManagerSettings } from './topology-manager/resource-managers.ts'
 
 export interface NodeSettings {
   /** A folder of manifests, or one, that are run as static pods. Default: none. */
@@ -52,6 +53,8 @@ export interface RealKubeletSettings extends Pick<MachineOptions, 'limits' | 'se
   readonly mostImages?: number
   /** What pods are not given of the node's capacity (systemReserved and kubeReserved), as quantities. */
   readonly reserved?: readonly Readonly<Record<string, string>>[]
+  /** How CPUs are given to containers, and how that is decided together. */
+  readonly managers?: ResourceManagerSettings
   /** What pods have their machine's names and servers from; empty: from nothing. */
   readonly resolvConf?: string
 }

@@ -47,9 +47,9 @@ container-runtime-endpoint string used containerRuntimeEndpoint
 contention-profiling bool ignored enableContentionProfiling
 cpu-cfs-quota bool used cpuCFSQuota! true
 cpu-cfs-quota-period duration used cpuCFSQuotaPeriod! 100ms
-cpu-manager-policy string lacking cpuManagerPolicy none
-cpu-manager-policy-options map lacking cpuManagerPolicyOptions
-cpu-manager-reconcile-period duration ignored cpuManagerReconcilePeriod 10s
+cpu-manager-policy string used cpuManagerPolicy none
+cpu-manager-policy-options map used cpuManagerPolicyOptions
+cpu-manager-reconcile-period duration used cpuManagerReconcilePeriod 10s
 enable-controller-attach-detach bool lacking enableControllerAttachDetach! true
 enable-debugging-handlers bool used enableDebuggingHandlers! true
 enable-server bool used enableServer! true
@@ -95,7 +95,7 @@ max-open-files int64 ignored maxOpenFiles 1000000
 max-pods int used maxPods
 maximum-dead-containers int ignored - -1
 maximum-dead-containers-per-container int ignored - 1
-memory-manager-policy string lacking memoryManagerPolicy None
+memory-manager-policy string used memoryManagerPolicy None
 minimum-container-ttl-duration duration ignored - 0s
 minimum-image-ttl-duration duration used imageMinimumGCAge 2m0s
 node-ip string used -
@@ -116,7 +116,7 @@ register-node bool used registerNode! true
 register-with-taints taints used registerWithTaints
 registry-burst int ignored registryBurst 10
 registry-qps int ignored registryPullQPS! 5
-reserved-cpus string lacking reservedSystemCPUs
+reserved-cpus string used reservedSystemCPUs
 reserved-memory string lacking -
 resolv-conf string used resolvConf! /etc/resolv.conf
 root-dir string used - /var/lib/kubelet
@@ -139,9 +139,9 @@ tls-cert-file string used tlsCertFile
 tls-cipher-suites strings ignored tlsCipherSuites
 tls-min-version string ignored tlsMinVersion
 tls-private-key-file string used tlsPrivateKeyFile
-topology-manager-policy string lacking topologyManagerPolicy none
-topology-manager-policy-options map lacking topologyManagerPolicyOptions
-topology-manager-scope string ignored topologyManagerScope container
+topology-manager-policy string used topologyManagerPolicy none
+topology-manager-policy-options map used topologyManagerPolicyOptions
+topology-manager-scope string used topologyManagerScope container
 volume-plugin-dir string ignored volumePluginDir /usr/libexec/kubernetes/kubelet-plugins/volume/exec/
 volume-stats-agg-period duration ignored volumeStatsAggPeriod 1m0s
 - bool used authentication.anonymous.enabled! false
@@ -170,7 +170,7 @@ volume-stats-agg-period duration ignored volumeStatsAggPeriod 1m0s
 - duration used nodeStatusReportFrequency 5m0s
 - string used podLogsDir /var/log/pods
 - strings ignored preloadedImagesVerificationAllowlist
-- any lacking reservedMemory
+- any used reservedMemory
 - string ignored showHiddenMetricsForVersion
 - duration used shutdownGracePeriod 0s
 - duration used shutdownGracePeriodCriticalPods 0s

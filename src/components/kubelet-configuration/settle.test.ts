@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { parse } from 'yaml'
 import { messageOf } from '../../base/errors.ts'
+import { NO_CPU_OPTIONS } from '../../kubelet/cpu-manager/policy-options.ts'
+import { OWN_MANAGERS } from '../../kubelet/topology-manager/resource-managers.ts'
 import { parseFlags, type ReadFlags } from '../flags.ts'
 import { KUBELET_FLAGS, KUBELET_SETTINGS } from './settings.ts'
 import { settledKubelet } from './settle.ts'
@@ -126,11 +128,11 @@ test('drop-ins are merged in the order of their names, whatever else lies there;
 
 test('what skiff does not do is told in a line for each field, unless it is the default', () => {
   const { told } = read(
-    `${HEAD}cpuManagerPolicy: static\nmemoryManagerPolicy: None\nrunOnce: false\nsingleProcessOOMKill: true\nreadOnlyPort: 0\ncpuCFSQuota: true\ntracing: {endpoint: x}\nreservedMemory: []\n`,
+    `${HEAD}memoryReservationPolicy: TieredReservation\nrunOnce: false\nsingleProcessOOMKill: true\nreadOnlyPort: 0\ncpuCFSQuota: true\ntracing: {endpoint: x}\nreservedMemory: []\n`,
   )
   const lacks = 'skiff does not do what this asks for; it is as with'
   assert.deepEqual(told, [
-    `--config: cpuManagerPolicy: ${lacks} none`,
+    `--config: memoryReservationPolicy: ${lacks} None`,
     `--config: singleProcessOOMKill: ${lacks} false`,
     '--config: tracing: skiff does not do what this asks for; it is as without this field',
   ])
@@ -202,6 +204,7 @@ test("the Node's labels and taints, its Lease, reservations, logs and bounds are
     logs: { largest: 1024 * 1024, mostFiles: 3 },
     mostImages: -1,
     reserved: [{}, { cpu: '100m' }],
+    managers: { ...OWN_MANAGERS, cpu: { ...OWN_MANAGERS.cpu, reservedMilli: 100 } },
     limits: { periodUs: 50_000, pids: 777 },
     seccompDefault: true,
     podLogsDir: join(folder, 'logs'),
@@ -228,6 +231,39 @@ test("the Node's labels and taints, its Lease, reservations, logs and bounds are
     /^failed to validate kubelet flags: unknown 'kubernetes.io' or 'k8s.io' labels specified with --node-labels: \[a.k8s.io\/x kubernetes.io\/foo\]/,
   )
   assert.match(labels('a=b c'), /^failed to validate kubelet flags: invalid node labels: 'b c' - a valid label must be/)
+})
+
+test("the managers of a node's CPUs, memory and topology are as the file says", () => {
+  const managers = (text: string) => describedRealKubelet(read(`${HEAD}${text}`).flags)
+  const { reserved, managers: all } = managers(
+    'cpuManagerPolicy: static\ncpuManagerPolicyOptions: {full-pcpus-only: "true"}\ncpuManagerReconcilePeriod: 3s\nreservedSystemCPUs: 0,4-5\nkubeReserved: {cpu: 500m, memory: 1Gi}\nmemoryManagerPolicy: Static\nreservedMemory: [{numaNode: 1, limits: {memory: 1Gi, hugepages-2Mi: 4Mi}}]\ntopologyManagerPolicy: restricted\ntopologyManagerScope: pod\ntopologyManagerPolicyOptions: {prefer-closest-numa-nodes: "true"}\n',
+  )
+  assert.deepEqual(reserved, [{ cpu: '3' }, { memory: '1Gi' }])
+  assert.deepEqual(all, {
+    cpu: {
+      policy: 'static',
+      options: { ...NO_CPU_OPTIONS, fullPhysicalCpusOnly: true },
+      reservedMilli: 3000,
+      reservedCpus: [0, 4, 5],
+      reconcileMs: 3000,
+    },
+    memory: { policy: 'Static', reserved: new Map([[1, { memory: 2 ** 30, 'hugepages-2Mi': 2 ** 22 }]]) },
+    topology: { policy: 'restricted', scope: 'pod', options: { prefersClosestNodes: true, mostNodes: 8 } },
+  })
+  const refused = (text: string) => refusal(() => managers(text))
+  const option = (name: string, more = '') =>
+    refused(`cpuManagerPolicy: static\ncpuManagerPolicyOptions: {${name}: "true"}\n${more}`)
+  assert.match(refused('cpuManagerPolicy: nope\n'), /unknown policy: "nope"$/)
+  assert.match(option('nope'), /unknown CPU Manager Policy option: "nope"$/)
+  assert.match(
+    option('align-by-socket'),
+    /CPU Manager Policy Alpha-level Options not enabled, but option "align-by-socket" provided$/,
+  )
+  assert.equal(option('align-by-socket', 'featureGates: {CPUManagerPolicyAlphaOptions: true}\n'), '')
+  assert.match(
+    option('distribute-cpus-across-numa', 'featureGates: {CPUManagerPolicyBetaOptions: false}\n'),
+    /CPU Manager Policy Beta-level Options not enabled, but option "distribute-cpus-across-numa" provided$/,
+  )
 })
 
 test('what pods have to end when the machine goes down is as the file says, by periods or by priorities', () => {

@@ -6,7 +6,11 @@ import { validateKubelet } from './validate.ts'
 import { lackingLines, valuesOf } from './values.ts'
 
 /** Of nodes of real containers alone; in a file they may stand for any. */
-const REAL_ONLY = ['eviction-hard', 'eviction-soft', 'eviction-minimum-reclaim', 'system-reserved', 'kube-reserved']
+const REAL_ONLY = [
+  ...['eviction-hard', 'eviction-soft', 'eviction-minimum-reclaim', 'system-reserved', 'kube-reserved'],
+  ...['cpu-manager-policy', 'cpu-manager-policy-options', 'reserved-cpus', 'memory-manager-policy'],
+  ...['topology-manager-policy', 'topology-manager-policy-options', 'topology-manager-scope'],
+]
 /** Of simulated ones alone. */
 const SIMULATED_ONLY = ['stages', 'sim-dir', 'sim-forward', 'pod-cidr']
 
@@ -24,7 +28,7 @@ export function settledKubelet(given: FlagValues, say: (line: string) => void): 
     throw new FlagError(
       isReal
         ? `--${other} is of simulated nodes: not with --container-runtime-endpoint`
-        : `--${other} needs --container-runtime-endpoint: a simulated node is never short of anything`,
+        : `--${other} needs --container-runtime-endpoint: a simulated node gives its pods nothing of a machine`,
     )
   return flags
 }

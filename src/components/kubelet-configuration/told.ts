@@ -6,6 +6,7 @@ import type { KubeletServerSettings, KubeletSettings, RealKubeletSettings } from
 import { groupsOfPeriods, type ShutdownGroup } from '../../kubelet/shutdown/shutdown-groups.ts'
 import { checkUnsafeSysctls } from '../../kubelet/sysctls.ts'
 import { FlagError, type ReadFlags } from '../flags.ts'
+import { resourceManagersOf, withReservedCpus } from './resource-managers.ts'
 import { taintOf } from './values.ts'
 
 /** @throws FlagError */
@@ -28,6 +29,8 @@ export function describedKubelet(flags: ReadFlags): KubeletSettings {
 
 /** @throws FlagError */
 export function describedRealKubelet(flags: ReadFlags): RealKubeletSettings {
+  const named = ['system-reserved', 'kube-reserved'].map((name) => reservedOf(flags, name))
+  const reserved = withReservedCpus(flags, named)
   return {
     logs: {
       largest: Number(
@@ -36,7 +39,8 @@ export function describedRealKubelet(flags: ReadFlags): RealKubeletSettings {
       mostFiles: flags.number('container-log-max-files') ?? 0,
     },
     mostImages: flags.number('node-status-max-images') ?? 0,
-    reserved: ['system-reserved', 'kube-reserved'].map((name) => reservedOf(flags, name)),
+    reserved,
+    managers: resourceManagersOf(flags, reserved),
     limits: {
       periodUs: flags.bool('cpu-cfs-quota') ? flags.ms('cpu-cfs-quota-period') * 1000 : undefined,
       ...((flags.number('pod-max-pids') ?? -1) > 0 ? { pids: flags.number('pod-max-pids') ?? 0 } : {}),

@@ -15,6 +15,7 @@ const ENFORCED = [
 ]
 const HAIRPIN = ['none', 'hairpin-veth', 'promiscuous-bridge']
 const TOPOLOGY = ['none', 'best-effort', 'restricted', 'single-numa-node']
+const SCOPES = ['container', 'pod']
 const SWAP = ['', 'LimitedSwap', 'NoSwap']
 
 /** @throws Error with all of it, in one line */
@@ -102,6 +103,9 @@ function problems(flags: ReadFlags): readonly string[] {
     refuse(
       `topologyManagerPolicy (--topology-manager-policy) "${flags.text('topology-manager-policy')}" must be one of: [${TOPOLOGY.map((one) => `"${one}"`).join(' ')}]`,
     )
+  const scope = flags.text('topology-manager-scope') ?? ''
+  if (!SCOPES.includes(scope))
+    refuse(`topologyManagerScope (--topology-manager-scope) "${scope}" must be one of: "container", or "pod"`)
   shutdown(flags, refuse, duration)
   const swap = flags.text('memorySwap.swapBehavior') ?? ''
   if (!SWAP.includes(swap)) refuse(`memorySwap.swapBehavior "${swap}" must be one of: "", "LimitedSwap" or "NoSwap"`)

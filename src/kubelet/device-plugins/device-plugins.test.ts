@@ -7,6 +7,8 @@ import { afterEach, beforeEach, test } from 'node:test'
 import type { JsonObject } from '../../api/object.ts'
 import { liveRuntime } from '../../base/live-runtime.ts'
 import type { Container, Pod } from '../pod.ts'
+import { OWN_MANAGERS } from '../topology-manager/resource-managers.ts'
+import { createTopologyManager } from '../topology-manager/topology-manager.ts'
 import { createDevicePlugins, type DevicePlugins } from './device-plugins.ts'
 import { givenDevicesFile } from './given-devices.ts'
 import { type DevicePluginOptions, type DevicePluginStandIn, startDevicePlugin } from './plugin-stand-in.ts'
@@ -91,7 +93,10 @@ async function startPlugin(options: Partial<DevicePluginOptions> = {}): Promise<
 }
 
 async function admit(pod: Pod): Promise<string | undefined> {
-  return (devices.reserve(pod) ?? (await devices.allocate(pod)))?.message
+  const { admit: admitted } = createTopologyManager(OWN_MANAGERS.topology, { nodes: [0], between: () => 10 }, [devices])
+  const refusal = await admitted(pod)
+  if (refusal !== undefined) devices.forget(pod.metadata.uid ?? '')
+  return refusal?.message
 }
 
 beforeEach(async () => {
@@ -146,8 +151,8 @@ test('what is not there is refused in the words of the kubelet, and what has end
     refused(`requested number of devices unavailable for ${RESOURCE}. Requested: ${wanted}, Available: ${left}`)
   assert.equal(await admit(podOf('a', [container('c', 3)])), undefined)
   assert.equal(await admit(podOf('b', [container('c', 5)])), too(5, 1))
-  assert.equal(devices.reserve(podOf('c', [container('c', 1)])), undefined)
-  assert.equal(await admit(podOf('d', [container('c', 1)])), too(1, 0), 'what is set aside is not free')
+  assert.equal(await admit(podOf('c', [container('c', 1)])), undefined)
+  assert.equal(await admit(podOf('d', [container('c', 1)])), too(1, 0))
   devices.forget('c')
   devices.forget('a')
   assert.equal(await admit(podOf('d', [container('c', 4)])), undefined)

@@ -9,22 +9,17 @@ import { isExtendedResource } from '../../api/validation/resource-names.ts'
 import type { Timer } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
-import { oneByOne } from '../../base/one-by-one.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import { type Container, type Pod, specOf, uidOf } from '../pod.ts'
-import type { AdmissionRefusal } from '../pod-admission.ts'
+import { highestSum } from '../cpu-manager/exclusive-cpus.ts'
+import { type Container, initContainersOf, isSidecar, type Pod, specOf, uidOf } from '../pod.ts'
 import type { PluginDevice } from '../pod-resources/pod-resources.ts'
 import { type Connection, codeOf, connect } from '../runtimes/cri/connection.ts'
+import type { HintProvider, NumaMask, TopologyHint, TopologyHints } from '../topology-manager/topology-hints.ts'
+import { byAffinity, deviceHints, type OfferedDevice, toldNodesOf } from './device-topology.ts'
 import type { ContainerAllocation, GivenDevices, GivenDevicesFile } from './given-devices.ts'
 import { type PluginRegistration, servePluginRegistrations } from './plugin-registrar.ts'
 
-export interface DevicePlugins {
-  /** Sets aside what the pod asks for. Why it cannot be had; undefined: it is, or nothing is asked for. */
-  reserve(pod: Pod): AdmissionRefusal | undefined
-  /** The pod has something set aside that plugins have not been asked for yet. */
-  isReserved(uid: string): boolean
-  /** Asks the plugins for what is set aside. Resolves to why a plugin does not give it. */
-  allocate(pod: Pod): Promise<AdmissionRefusal | undefined>
+export interface DevicePlugins extends HintProvider {
   /** What the runtime is to do for a container that begins; its plugins have been told. @throws Error what a plugin says */
   begin(pod: Pod, container: Container): Promise<readonly ContainerAllocation[]>
   /** Of a container's status. Undefined: it has no devices. */
@@ -59,11 +54,6 @@ interface Options {
   readonly pre_start_required: boolean
   readonly get_preferred_allocation_available: boolean
 }
-interface Device {
-  readonly ID: string
-  readonly health: string
-  readonly topology?: { readonly nodes: readonly { readonly ID: number }[] } | null
-}
 interface Plugin {
   readonly socket: string
   readonly connection: Connection
@@ -72,22 +62,13 @@ interface Plugin {
 interface Resource {
   plugin: Plugin | undefined
   /** By id, as told last. */
-  devices: ReadonlyMap<string, Device>
+  devices: ReadonlyMap<string, OfferedDevice>
 }
 
 const DIAL_MS = 10_000
 const PRE_START_MS = 30_000
 /** A plugin that is away for so long does not come back. */
 const STOPPED_MS = 300_000
-
-const UNEXPECTED = 'UnexpectedAdmissionError'
-const refusal = (why: string): AdmissionRefusal => ({
-  reason: UNEXPECTED,
-  message: `Allocate failed due to ${why}, which is unexpected`,
-})
-
-const numaNodesOf = (device: Device | undefined): readonly number[] | undefined =>
-  device?.topology?.nodes.map(({ ID }) => ID)
 
 /** Pods had some of it, but its plugin was away for too long. */
 const unregistered = (resource: string) => `cannot allocate unregistered device ${resource}`
@@ -99,17 +80,12 @@ const wantsOf = ({ resources }: Container): readonly (readonly [resource: string
     return count > 0 ? [[name, count] as const] : []
   })
 
-/** In the order in which they begin. What one that ends before the others has is theirs too. */
-const containersOf = (pod: Pod): readonly { readonly container: Container; readonly leaves: boolean }[] => {
-  const { containers, initContainers = [] } = specOf(pod)
-  return [
-    ...initContainers.map((container) => ({ container, leaves: container.restartPolicy !== 'Always' })),
-    ...containers.map((container) => ({ container, leaves: false })),
-  ]
-}
-
-/** @throws Error when the file is damaged */
-export function createDevicePlugins(runtime: Runtime, file: GivenDevicesFile): DevicePlugins {
+/** `numaNodes`: those of the machine. @throws Error when the file is damaged */
+export function createDevicePlugins(
+  runtime: Runtime,
+  file: GivenDevicesFile,
+  numaNodes: readonly number[] = [0],
+): DevicePlugins {
   const { clock, log } = runtime
   const kept = file.read()
   let given = kept.given
@@ -120,11 +96,10 @@ export function createDevicePlugins(runtime: Runtime, file: GivenDevicesFile): D
   /** Those whose plugins have been. */
   const removed = new Set<string>()
   /** By resource, of those that have told of any: as they did last. */
-  const toldLast = new Map<string, ReadonlyMap<string, Device>>()
-  /** By uid: so many devices of each resource, which are not chosen yet. */
-  const reserved = new Map<string, ReadonlyMap<string, number>>()
+  const toldLast = new Map<string, ReadonlyMap<string, OfferedDevice>>()
+  /** By resource, of init containers of the pod that is being admitted. */
+  let reusable: { readonly uid: string; readonly devices: ReadonlyMap<string, readonly string[]> } | undefined
   const stopped = new Map<string, Timer>()
-  const inTurn = oneByOne()
   let told: DeviceListener = { changed() {}, healthChanged() {} }
 
   const keep = () => file.write({ given, resources: [...resources.keys()] })
@@ -137,94 +112,120 @@ export function createDevicePlugins(runtime: Runtime, file: GivenDevicesFile): D
   }
   /** Resources that pods of this kubelet have, or had. */
   const everGiven = new Set(given.map(({ resource }) => resource))
-  const reservedOf = (name: string) => [...reserved.values()].reduce((sum, counts) => sum + (counts.get(name) ?? 0), 0)
 
-  /** How many devices the pod needs of each resource that plugins are known of, or why not. */
-  function needs(pod: Pod): ReadonlyMap<string, number> | AdmissionRefusal {
-    const needed = new Map<string, number>()
-    const reusable = new Map<string, number>()
-    for (const { container, leaves } of containersOf(pod))
-      for (const [name, count] of wantsOf(container)) {
-        const resource = resources.get(name)
-        if (resource === undefined) {
-          if (everGiven.has(name)) return refusal(unregistered(name))
-          continue
-        }
-        if (healthyOf(resource).length === 0)
-          return refusal(`no healthy devices present; cannot allocate unhealthy devices ${name}`)
-        const left = reusable.get(name) ?? 0
-        const more = Math.max(0, count - left)
-        const available = freeOf(name, resource).length - reservedOf(name) - (needed.get(name) ?? 0)
-        if (more > available)
-          return refusal(
-            `requested number of devices unavailable for ${name}. Requested: ${count}, Available: ${available}`,
-          )
-        needed.set(name, (needed.get(name) ?? 0) + more)
-        reusable.set(name, leaves ? Math.max(left, count) : Math.max(0, left - count))
-      }
-    return needed
+  const hasGiven = (uid: string, container: string, resource: string) =>
+    given.find((one) => one.podUid === uid && one.container === container && one.resource === resource)?.ids
+  const leftBy = (uid: string, resource: string): readonly string[] =>
+    reusable?.uid === uid ? (reusable.devices.get(resource) ?? []) : []
+
+  /** What an init container that ends before the others has is theirs too. */
+  function remember(pod: Pod, container: Container, resource: string, ids: readonly string[]): void {
+    const uid = uidOf(pod)
+    const leaves = !isSidecar(container) && initContainersOf(pod).some(({ name }) => name === container.name)
+    const before = leftBy(uid, resource)
+    const after = leaves ? [...new Set([...before, ...ids])] : before.filter((id) => !ids.includes(id))
+    reusable = { uid, devices: new Map([...(reusable?.uid === uid ? reusable.devices : []), [resource, after]]) }
+  }
+
+  async function preferredBy(
+    { plugin }: Resource,
+    available: readonly string[],
+    must: readonly string[],
+    count: number,
+  ): Promise<readonly string[]> {
+    if (plugin?.options.get_preferred_allocation_available !== true) return []
+    const wanted = { available_deviceIDs: available, must_include_deviceIDs: must, allocation_size: count }
+    const answer = await plugin.connection.call<{
+      readonly container_responses: readonly { readonly deviceIDs: readonly string[] }[]
+    }>('GetPreferredAllocation', { container_requests: [wanted] })
+    return answer.container_responses[0]?.deviceIDs ?? []
   }
 
   async function choose(
     name: string,
     resource: Resource,
     count: number,
-    reusable: readonly string[],
+    left: readonly string[],
+    affinity: NumaMask | undefined,
   ): Promise<readonly string[]> {
-    const must = reusable.slice(0, count)
+    if (healthyOf(resource).length === 0)
+      throw new Error(`no healthy devices present; cannot allocate unhealthy devices ${name}`)
+    const must = left.slice(0, count)
     const free = freeOf(name, resource)
-    const available = [...free, ...must]
-    if (available.length < count)
+    const needed = count - must.length
+    if (free.length < needed)
       throw new Error(
-        `requested number of devices unavailable for ${name}. Requested: ${count}, Available: ${available.length}`,
+        `requested number of devices unavailable for ${name}. Requested: ${count}, Available: ${free.length}`,
       )
-    if (must.length === count) return must
-    const { plugin } = resource
-    let liked: readonly string[] = []
-    if (plugin?.options.get_preferred_allocation_available === true) {
-      const wanted = { available_deviceIDs: available, must_include_deviceIDs: must, allocation_size: count }
-      const answer = await plugin.connection.call<{
-        readonly container_responses: readonly { readonly deviceIDs: readonly string[] }[]
-      }>('GetPreferredAllocation', { container_requests: [wanted] })
-      liked = answer.container_responses[0]?.deviceIDs ?? []
-    }
-    return [...new Set([...must, ...liked.filter((id) => available.includes(id)), ...available])].slice(0, count)
+    if (needed === 0) return must
+    const { aligned, others } = byAffinity(resource, free, affinity)
+    const first = needed < aligned.length ? must : [...must, ...aligned]
+    if (first.length === count) return first
+    const open = needed < aligned.length ? aligned : others
+    const liked = await preferredBy(resource, [...(needed < aligned.length ? aligned : free), ...must], first, count)
+    return [...new Set([...first, ...liked.filter((id) => open.includes(id)), ...open])].slice(0, count)
   }
 
-  async function allocateFor(pod: Pod): Promise<void> {
-    const reusable = new Map<string, readonly string[]>()
-    for (const { container, leaves } of containersOf(pod))
-      for (const [name, count] of wantsOf(container)) {
-        const resource = resources.get(name)
-        if (resource === undefined) {
-          if (everGiven.has(name)) throw new Error(unregistered(name))
-          continue
-        }
-        const left = reusable.get(name) ?? []
-        const ids = await choose(name, resource, count, left)
-        const { plugin } = resource
-        if (plugin === undefined)
-          throw new Error(`no healthy devices present; cannot allocate unhealthy devices ${name}`)
-        const answer = await plugin.connection
-          .call<{ readonly container_responses: readonly ContainerAllocation[] }>('Allocate', {
-            container_requests: [{ devices_ids: ids }],
-          })
-          .catch((error: unknown) => {
-            throw new Error(`rpc error: code = ${codeOf(error)} desc = ${messageOf(error)}`, { cause: error })
-          })
-        const [allocation] = answer.container_responses
-        if (allocation === undefined)
-          throw new Error(`no containers return in allocation response ${JSON.stringify(answer)}`)
-        const near = ids.flatMap((id) => {
-          const nodes = numaNodesOf(resource.devices.get(id))
-          return nodes === undefined ? [] : [[id, nodes] as const]
-        })
-        const one = { podUid: uidOf(pod), container: container.name, resource: name, ids, allocation }
-        given = [...given, near.length === 0 ? one : { ...one, numaNodes: Object.fromEntries(near) }]
-        everGiven.add(name)
-        keep()
-        reusable.set(name, leaves ? [...new Set([...left, ...ids])] : left.filter((id) => !ids.includes(id)))
+  async function allocateFor(
+    pod: Pod,
+    container: Container,
+    wants: readonly (readonly [name: string, count: number])[],
+    affinity: NumaMask | undefined,
+  ): Promise<void> {
+    for (const [name, count] of wants) {
+      const uid = uidOf(pod)
+      const resource = resources.get(name)
+      if (resource === undefined) throw new Error(unregistered(name))
+      const before = hasGiven(uid, container.name, name)
+      if (before !== undefined) {
+        remember(pod, container, name, before)
+        continue
       }
+      const ids = await choose(name, resource, count, leftBy(uid, name), affinity)
+      const { plugin } = resource
+      if (plugin === undefined) throw new Error(`no healthy devices present; cannot allocate unhealthy devices ${name}`)
+      const answer = await plugin.connection
+        .call<{ readonly container_responses: readonly ContainerAllocation[] }>('Allocate', {
+          container_requests: [{ devices_ids: ids }],
+        })
+        .catch((error: unknown) => {
+          throw new Error(`rpc error: code = ${codeOf(error)} desc = ${messageOf(error)}`, { cause: error })
+        })
+      const [allocation] = answer.container_responses
+      if (allocation === undefined)
+        throw new Error(`no containers return in allocation response ${JSON.stringify(answer)}`)
+      const near = ids.flatMap((id) => {
+        const nodes = toldNodesOf(resource.devices.get(id))
+        return nodes === undefined ? [] : [[id, nodes] as const]
+      })
+      const one = { podUid: uid, container: container.name, resource: name, ids, allocation }
+      given = [...given, near.length === 0 ? one : { ...one, numaNodes: Object.fromEntries(near) }]
+      everGiven.add(name)
+      keep()
+      remember(pod, container, name, ids)
+    }
+  }
+
+  /** `counts`: by resource. */
+  function hintsOf(uid: string, counts: ReadonlyMap<string, number>, containers: readonly string[]): TopologyHints {
+    const hints = new Map<string, readonly TopologyHint[] | undefined>()
+    for (const [name, count] of counts) {
+      const resource = resources.get(name)
+      if (resource === undefined) continue
+      const had = containers.flatMap((container) => hasGiven(uid, container, name) ?? [])
+      hints.set(
+        name,
+        deviceHints({
+          devices: resource.devices,
+          numaNodes,
+          count,
+          had,
+          free: freeOf(name, resource),
+          left: leftBy(uid, name),
+        }),
+      )
+    }
+    return hints
   }
 
   const ofContainer = (uid: string, name: string): readonly GivenDevices[] =>
@@ -255,7 +256,7 @@ export function createDevicePlugins(runtime: Runtime, file: GivenDevicesFile): D
   /** Until its stream of devices ends. */
   async function follow(name: string, resource: Resource, plugin: Plugin, signal: AbortSignal): Promise<void> {
     try {
-      await plugin.connection.stream<{ readonly devices: readonly Device[] }>(
+      await plugin.connection.stream<{ readonly devices: readonly OfferedDevice[] }>(
         'ListAndWatch',
         {},
         signal,
@@ -285,7 +286,7 @@ export function createDevicePlugins(runtime: Runtime, file: GivenDevicesFile): D
     stopped.set(name, timer)
   }
 
-  function tell(name: string, resource: Resource, devices: readonly Device[]): void {
+  function tell(name: string, resource: Resource, devices: readonly OfferedDevice[]): void {
     const before = resource.devices
     resource.devices = new Map(devices.map((device) => [device.ID, device]))
     toldLast.set(name, resource.devices)
@@ -296,27 +297,22 @@ export function createDevicePlugins(runtime: Runtime, file: GivenDevicesFile): D
   }
 
   return {
-    reserve(pod) {
-      if (given.some(({ podUid }) => podUid === uidOf(pod))) return undefined
-      const found = needs(pod)
-      if ('reason' in found) return found
-      if (found.size > 0) reserved.set(uidOf(pod), found)
-      return undefined
+    hints: (pod, container) => hintsOf(uidOf(pod), new Map(wantsOf(container)), [container.name]),
+    podHints(pod) {
+      const all = [...initContainersOf(pod), ...specOf(pod).containers]
+      const names = new Set(all.flatMap((container) => wantsOf(container).map(([name]) => name)))
+      const wanted = (container: Container, name: string) => new Map(wantsOf(container)).get(name) ?? 0
+      const counts = [...names].map((name) => [name, highestSum(pod, (container) => wanted(container, name))] as const)
+      return hintsOf(
+        uidOf(pod),
+        new Map(counts),
+        all.map(({ name }) => name),
+      )
     },
-    isReserved: (uid) => reserved.has(uid),
-    allocate: (pod) =>
-      inTurn(async () => {
-        const uid = uidOf(pod)
-        // It may be gone by now.
-        if (!reserved.delete(uid)) return undefined
-        try {
-          await allocateFor(pod)
-          return undefined
-        } catch (error) {
-          forget(uid)
-          return refusal(messageOf(error))
-        }
-      }),
+    allocate(pod, container, affinity) {
+      const wants = wantsOf(container).filter(([name]) => resources.has(name) || everGiven.has(name))
+      return wants.length === 0 ? undefined : allocateFor(pod, container, wants, affinity)
+    },
     async begin(pod, container) {
       const own = ofContainer(uidOf(pod), container.name)
       for (const { resource, ids } of own) {
@@ -363,7 +359,7 @@ export function createDevicePlugins(runtime: Runtime, file: GivenDevicesFile): D
       ),
     allocatable: () =>
       [...resources].flatMap(([name, resource]) =>
-        healthyOf(resource).map((id) => ({ resource: name, id, numaNodes: numaNodesOf(resource.devices.get(id)) })),
+        healthyOf(resource).map((id) => ({ resource: name, id, numaNodes: toldNodesOf(resource.devices.get(id)) })),
       ),
     forgetUnknown(isKnown) {
       for (const { podUid } of given) if (!isKnown(podUid)) forget(podUid)
@@ -382,7 +378,7 @@ export function createDevicePlugins(runtime: Runtime, file: GivenDevicesFile): D
   }
 
   function forget(uid: string): void {
-    reserved.delete(uid)
+    if (reusable?.uid === uid) reusable = undefined
     if (!given.some(({ podUid }) => podUid === uid)) return
     given = given.filter(({ podUid }) => podUid !== uid)
     keep()

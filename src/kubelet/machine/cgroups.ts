@@ -14,8 +14,8 @@ export interface Cgroups {
   readonly version: 1 | 2
   /** What the runtime is given as the pod's cgroup parent. */
   parentOf(pod: Pod): string
-  /** Makes the pod's group, or holds it to what the pod is given now. */
-  make(pod: Pod): void
+  /** Makes the pod's group, or holds it to what the pod is given now. `hasOwnCpus`: CPU time is no limit for it. */
+  make(pod: Pod, hasOwnCpus?: boolean): void
   /** Where the pod's group is, from the top of the hierarchy. */
   groupOf(pod: Pod): string
   /** How many processes the pod has; 0 where its group is not to be seen. */
@@ -64,10 +64,10 @@ export function createCgroups(
     version,
     parentOf: pathOf,
     groupOf,
-    make(pod) {
+    make(pod, hasOwnCpus) {
       // systemd makes slices by itself when the runtime asks for them.
       if (driver === 'systemd') return
-      const resources = podResources(pod, limits)
+      const resources = podResources(pod, limits, hasOwnCpus)
       for (const tree of trees()) {
         const own = join(tree, pathOf(pod))
         const controller = version === 2 ? 'all' : tree.slice(mount.length + 1)

@@ -38,8 +38,8 @@ function quotaOf(milliCpu: number, periodUs: number): number {
   return Math.max(LEAST_QUOTA_US, Math.floor((milliCpu * periodUs) / 1000))
 }
 
-/** The pod's own limits stand only where every container has one. */
-export function podResources(pod: Pod, { periodUs }: LimitSettings = OWN_LIMITS): PodResources {
+/** The pod's own limits stand only where every container has one. `hasOwnCpus`: containers of it do, and CPU time is no limit for it. */
+export function podResources(pod: Pod, { periodUs }: LimitSettings = OWN_LIMITS, hasOwnCpus = false): PodResources {
   const spec = specOf(pod)
   const requests = podRequests(spec)
   const limits = podLimits(spec)
@@ -47,7 +47,7 @@ export function podResources(pod: Pod, { periodUs }: LimitSettings = OWN_LIMITS)
   const own = spec.resources?.limits
   const isLimited = (name: string) =>
     own?.[name] !== undefined || all.every(({ resources }) => resources?.limits?.[name] !== undefined)
-  const cpu = isLimited('cpu') ? limits['cpu'] : undefined
+  const cpu = isLimited('cpu') && !hasOwnCpus ? limits['cpu'] : undefined
   const memory = isLimited('memory') ? limits['memory'] : undefined
   return {
     shares: sharesOf(milliOf(requests['cpu'])),
@@ -57,12 +57,13 @@ export function podResources(pod: Pod, { periodUs }: LimitSettings = OWN_LIMITS)
   }
 }
 
-/** `nodeMemory` in bytes. */
+/** `nodeMemory` in bytes; `hasOwnCpus`: CPU time is no limit for it. */
 export function containerResources(
   pod: Pod,
   container: Container,
   nodeMemory: bigint,
   { periodUs }: LimitSettings = OWN_LIMITS,
+  hasOwnCpus = false,
 ): LinuxContainerResources {
   const { requests = {}, limits = {} } = container.resources ?? {}
   // What limits the pod limits a container that has no limit of its own.
@@ -70,7 +71,7 @@ export function containerResources(
   const cpuLimit = limits['cpu'] ?? whole['cpu']
   const cpuRequest = requests['cpu'] ?? cpuLimit
   const memoryLimit = limits['memory'] ?? whole['memory']
-  const isLimited = cpuLimit !== undefined && milliOf(cpuLimit) !== 0 && periodUs !== undefined
+  const isLimited = cpuLimit !== undefined && milliOf(cpuLimit) !== 0 && periodUs !== undefined && !hasOwnCpus
   return {
     cpu_shares: sharesOf(milliOf(cpuRequest)),
     ...(periodUs === undefined ? {} : { cpu_period: periodUs }),

@@ -29,6 +29,7 @@ import type {
   RuntimeFeatures,
   RuntimeHandler,
 } from '../runtimes/runtime.ts'
+import type { ResourceManagers } from '../topology-manager/resource-managers.ts'
 import { expanded } from '../variable-expansion.ts'
 import type { Cgroups } from './cgroups.ts'
 import { containerResources, type LimitSettings, podResources } from './cpu-shares-and-memory-limits.ts'
@@ -49,6 +50,8 @@ export interface Machine {
   readonly preparedClaims: PreparedClaims
   /** Absent where no plugins of devices are taken in. */
   readonly devicePlugins?: DevicePlugins
+  /** Of CPUs and the like; absent where nothing of them is given out. */
+  readonly managers?: ResourceManagers
   /** Makes what the pod needs before its sandbox. `warn`: tells of what is done otherwise than asked. @throws Error */
   sandbox(pod: Pod, config: PodSandboxConfig, warn: Warn): Promise<PodSandboxConfig>
   /** @throws Error that the container's waiting state shows */
@@ -95,6 +98,7 @@ export interface ContainerRequest {
 
 export interface MachineOptions {
   readonly devicePlugins?: DevicePlugins
+  readonly managers?: ResourceManagers
   readonly directories: PodDirectories
   readonly volumes: MachineVolumes
   readonly preparedClaims: PreparedClaims
@@ -124,11 +128,27 @@ function kernelHasAppArmor(): boolean {
 }
 
 export function createMachine(options: MachineOptions): Machine {
-  const { directories, volumes, preparedClaims, cgroups, dns, userNamespaces } = options
+  const { directories, volumes, preparedClaims, cgroups, dns, userNamespaces, managers } = options
   /** By the name of a RuntimeClass, as it was when a pod of it was last begun. */
   const handlerNames = new Map<string, string>()
 
   const hasAppArmor = kernelHasAppArmor()
+
+  function resourcesOf(pod: Pod, container: Container): LinuxContainerResources {
+    const hasOwnCpus = managers?.cpus.hasOwnCpus(pod, container) === true
+    return containerResources(pod, container, BigInt(totalmem()), options.limits, hasOwnCpus)
+  }
+  const hasOwnCpus = (pod: Pod) => managers?.cpus.podHasOwnCpus(pod) === true
+
+  /** Where on the machine it runs. */
+  function placeOf(pod: Pod, { name }: Container): LinuxContainerResources {
+    const cpus = managers?.cpus.cpusetOf(uidOf(pod), name)
+    const mems = managers?.memory.memsOf(uidOf(pod), name)
+    return {
+      ...(cpus === undefined ? {} : { cpuset_cpus: cpus }),
+      ...(mems === undefined ? {} : { cpuset_mems: mems }),
+    }
+  }
 
   async function handlerOf(pod: Pod): Promise<string> {
     const { runtimeClassName } = specOf(pod)
@@ -232,13 +252,14 @@ export function createMachine(options: MachineOptions): Machine {
     volumes,
     preparedClaims,
     ...(options.devicePlugins === undefined ? {} : { devicePlugins: options.devicePlugins }),
+    ...(managers === undefined ? {} : { managers }),
     async sandbox(pod, config, warn) {
       const runtimeHandler = await handlerOf(pod)
       if (hasOwnUsers(specOf(pod)) && featuresOf(pod)?.userNamespaces !== true)
         throw new Error("can't set `spec.hostUsers: false`, runtime does not support user namespaces")
       const logDirectory = directories.logs(pod)
       makeDirectories(directories.pod(uidOf(pod)), logDirectory)
-      cgroups.make(pod)
+      cgroups.make(pod, hasOwnCpus(pod))
       const { fallsBack, omitted, ...resolver } = resolverOf(pod, dns)
       for (const message of omitted) warn('DNSConfigForming', message)
       if (fallsBack)
@@ -246,7 +267,7 @@ export function createMachine(options: MachineOptions): Machine {
           'MissingClusterDNS',
           `pod: "${nameOf(pod)}_${namespaceOf(pod)}(${uidOf(pod)})". kubelet does not have ClusterDNS IP configured and cannot create Pod using "${specOf(pod).dnsPolicy ?? 'ClusterFirst'}" policy. Falling back to "Default" policy.`,
         )
-      const { shares, quota, period, memory } = podResources(pod, options.limits)
+      const { shares, quota, period, memory } = podResources(pod, options.limits, hasOwnCpus(pod))
       const real: RealSandboxConfig = {
         logDirectory,
         dns: resolver,
@@ -294,7 +315,7 @@ export function createMachine(options: MachineOptions): Machine {
           sandbox,
           ...(stopSignal === undefined ? {} : { stopSignal }),
           linux: {
-            resources: containerResources(pod, container, BigInt(totalmem()), options.limits),
+            resources: { ...resourcesOf(pod, container), ...placeOf(pod, container) },
             security_context: containerSecurity(
               pod,
               container,
@@ -312,9 +333,9 @@ export function createMachine(options: MachineOptions): Machine {
       // Where there is no limit any more the runtime has to be told so.
       cpu_quota: -1,
       memory_limit_in_bytes: -1,
-      ...containerResources(pod, container, BigInt(totalmem()), options.limits),
+      ...resourcesOf(pod, container),
     }),
-    resizePod: cgroups.make,
+    resizePod: (pod) => cgroups.make(pod, hasOwnCpus(pod)),
     sources: (pod) => ({
       services: serviceVariables(options.services(), namespaceOf(pod), specOf(pod).enableServiceLinks !== false),
       allocatable: options.allocatable(),

@@ -41,6 +41,15 @@ export function allocatableOf(
   return allocatable
 }
 
+/** What pods are not given of the node's capacity. */
+export function withheldOf(
+  capacity: Readonly<Record<string, string>>,
+  allocatable: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const names = Object.keys(capacity).filter((name) => capacity[name] !== allocatable[name])
+  return Object.fromEntries(names.map((name) => [name, less(capacity[name] ?? '0', nanosOf(allocatable[name] ?? '0'))]))
+}
+
 const ONE = 1_000_000_000n
 
 function less(amount: string, taken: bigint): string {

@@ -14,6 +14,7 @@ import type { Runtime } from '../../base/runtime.ts'
 import type { Client } from '../../client/client.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createInformerFactory } from '../../client/informer.ts'
+import { reconcileCpus } from '../cpu-manager/reconcile-cpus.ts'
 import { createCsiDrivers } from '../csi/csi-drivers.ts'
 import { createCsiVolumes } from '../csi/csi-volumes.ts'
 import { createDevicePlugins } from '../device-plugins/device-plugins.ts'
@@ -52,11 +53,13 @@ import { claimStats } from '../server/volume-stats.ts'
 import { shutdownByLogind } from '../shutdown/by-logind.ts'
 import { shutdownGroupsOf } from '../shutdown/shutdown-groups.ts'
 import { type ManifestPeriods, manifestSources } from '../static-pods/manifest-sources.ts'
+import { createResourceManagers, OWN_MANAGERS } from '../topology-manager/resource-managers.ts'
 import { createCgroups } from './cgroups.ts'
 import { machineMeasurements } from './eviction-measurements.ts'
 import { kubeletConfiguration } from './kubelet-configuration.ts'
 import { createMachine, type MachineIds, machineIds } from './machine.ts'
 import type { FoundRuntime } from './machine-requirements.ts'
+import { machineTopology } from './machine-topology.ts'
 import { measuredGroups } from './measured-groups.ts'
 import { fileSystemAt } from './measurements.ts'
 import { mountedBelow, mountMemory } from './mounts.ts'
@@ -72,6 +75,7 @@ import {
   type RuntimeCondition,
   realMachine,
   unready,
+  withheldOf,
 } from './real-machine.ts'
 import { takeDownNode } from './take-down-node.ts'
 import { terminationMessage } from './termination-message.ts'
@@ -174,6 +178,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const { runtime, client, signal } = options
   const { found, directory, nodeName, cluster, network } = options.prepared
   const directories = podDirectories(directory, options.podLogsDir)
+  const managerSettings = options.managers ?? OWN_MANAGERS
   mkdirSync(directories.pods, { recursive: true, mode: 0o755 })
   mkdirSync(directories.memory, { recursive: true, mode: 0o755 })
   if (!mountedBelow(directories.memory).includes(directories.memory)) await mountMemory(directories.memory)
@@ -207,8 +212,15 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const cgroups = createCgroups(cluster, found.cgroupDriver, undefined, options.limits)
   const drivers = createCsiDrivers({ runtime, client, nodeName })
   const draDrivers = createDraDrivers({ runtime, client, nodeName })
-  const devicePlugins = createDevicePlugins(runtime, givenDevicesFile(join(directory, 'plugin-devices.json')))
   const preparedClaims = createPreparedClaims(join(directory, 'prepared-claims.json'), draDrivers)
+  const topology = machineTopology()
+  const devicePlugins = createDevicePlugins(
+    runtime,
+    givenDevicesFile(join(directory, 'plugin-devices.json')),
+    topology.numaNodes.map(({ id }) => id),
+  )
+  const withheld = withheldOf(capacity, allocatable)
+  const managers = createResourceManagers(managerSettings, topology, withheld, directory, devicePlugins)
   const plugins = createPluginRegistry(runtime, join(directory, 'plugins_registry'), {
     CSIPlugin: drivers,
     DRAPlugin: draDrivers,
@@ -232,6 +244,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     csi,
     volumes,
     devicePlugins,
+    managers,
     preparedClaims,
     dns: {
       servers: options.dnsServers,
@@ -358,6 +371,15 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     staticPods: manifestSources(runtime, nodeName, options, options.manifestPeriods),
   })
   watchRuntime()
+  if (managerSettings.cpu.policy !== 'none')
+    reconcileCpus({
+      runtime,
+      cpus: managers.cpus,
+      containers: containerRuntime,
+      isKnown: (uid) => kubelet?.pods.get(uid) !== undefined,
+      periodMs: managerSettings.cpu.reconcileMs,
+      signal,
+    })
   imageGc.run(signal)
   draDrivers.begin(signal)
   plugins.run(signal)

@@ -141,6 +141,9 @@ export interface LinuxContainerResources {
   readonly cpu_shares?: number
   readonly memory_limit_in_bytes?: number
   readonly oom_score_adj?: number
+  /** `0-2,5` */
+  readonly cpuset_cpus?: string
+  readonly cpuset_mems?: string
 }
 
 interface SecurityContext {

@@ -1,0 +1,106 @@
+/** What the settings say of the managers of what containers share on a real node. */
+import { quantityMilliValue, quantityValue } from '../../api/objects/quantity.ts'
+import { messageOf } from '../../base/errors.ts'
+import { parseCpuSet } from '../../kubelet/cpu-manager/cpu-set.ts'
+import { cpuPolicyOptions, type Gates } from '../../kubelet/cpu-manager/policy-options.ts'
+import type { ReservedMemory } from '../../kubelet/memory-manager/machine-memory.ts'
+import type { ResourceManagerSettings } from '../../kubelet/topology-manager/resource-managers.ts'
+import { TOPOLOGY_POLICIES } from '../../kubelet/topology-manager/topology-manager.ts'
+import { topologyPolicyOptions } from '../../kubelet/topology-manager/topology-options.ts'
+import { asBoolean, FlagError, type ReadFlags } from '../flags.ts'
+
+type Amounts = Readonly<Record<string, string>>
+
+const failed = (manager: string, why: string): FlagError =>
+  new FlagError(`failed to initialize ${manager} manager: ${why}`)
+
+/** `reserved`: for the system and for Kubernetes. @throws FlagError */
+export function resourceManagersOf(flags: ReadFlags, reserved: readonly Amounts[]): ResourceManagerSettings {
+  const scope = flags.text('topology-manager-scope')
+  const policy = TOPOLOGY_POLICIES.find((known) => known === flags.text('topology-manager-policy')) ?? 'none'
+  return {
+    cpu: cpuManagerOf(flags, reserved),
+    memory: memoryManagerOf(flags),
+    topology: {
+      policy,
+      scope: scope === 'pod' ? 'pod' : 'container',
+      options: asked('topology', () =>
+        topologyPolicyOptions(policy === 'none' ? {} : pairsOf(flags, 'topology-manager-policy-options')),
+      ),
+    },
+  }
+}
+
+function cpuManagerOf(flags: ReadFlags, reserved: readonly Amounts[]): ResourceManagerSettings['cpu'] {
+  const policy = flags.text('cpu-manager-policy')
+  if (policy !== 'none' && policy !== 'static') throw failed('cpu', `unknown policy: ${JSON.stringify(policy)}`)
+  const given = pairsOf(flags, 'cpu-manager-policy-options')
+  const options = asked('cpu', () => {
+    if (policy === 'none' && Object.keys(given).length > 0)
+      throw new Error(
+        `None policy: received unsupported options=map[${Object.entries(given)
+          .map((pair) => pair.join(':'))
+          .join(' ')}]`,
+      )
+    return cpuPolicyOptions(given, gatesOf(flags))
+  })
+  const reservedCpus = flags.text('reserved-cpus')
+  return {
+    policy,
+    options,
+    reservedMilli: reserved.reduce((sum, { cpu = '0' }) => sum + Number(quantityMilliValue(cpu)), 0),
+    ...(reservedCpus === undefined || reservedCpus === '' ? {} : { reservedCpus: parseCpuSet(reservedCpus) }),
+    reconcileMs: flags.ms('cpu-manager-reconcile-period'),
+  }
+}
+
+function memoryManagerOf(flags: ReadFlags): ResourceManagerSettings['memory'] {
+  const policy = flags.text('memory-manager-policy')
+  if (policy !== 'None' && policy !== 'Static') throw failed('memory', `unknown policy: ${JSON.stringify(policy)}`)
+  return { policy, reserved: reservedMemoryOf(flags) }
+}
+
+interface MemoryReservation {
+  readonly numaNode?: number
+  readonly limits?: Readonly<Record<string, string | number>>
+}
+
+function reservedMemoryOf(flags: ReadFlags): ReservedMemory {
+  const given = JSON.parse(flags.text('reservedMemory') ?? '[]') as readonly MemoryReservation[]
+  return new Map(
+    given.map(({ numaNode = 0, limits = {} }) => [
+      numaNode,
+      Object.fromEntries(Object.entries(limits).map(([type, amount]) => [type, Number(quantityValue(String(amount)))])),
+    ]),
+  )
+}
+
+/** What is reserved where CPUs are named for it: so many of them, for the system and for Kubernetes together. */
+export function withReservedCpus(flags: ReadFlags, [system = {}, kube = {}]: readonly Amounts[]): readonly Amounts[] {
+  const named = flags.text('reserved-cpus')
+  if (named === undefined || named === '') return [system, kube]
+  const { cpu: _, ...rest } = kube
+  return [{ ...system, cpu: String(parseCpuSet(named).length) }, rest]
+}
+
+function asked<T>(manager: string, read: () => T): T {
+  try {
+    return read()
+  } catch (cause) {
+    throw failed(manager, messageOf(cause))
+  }
+}
+
+const pairsOf = (flags: ReadFlags, name: string): Amounts =>
+  Object.fromEntries(
+    (flags.list(name) ?? []).map((text): [string, string] => {
+      const [key = '', ...value] = text.split('=')
+      return [key.trim(), value.join('=').trim()]
+    }),
+  )
+
+function gatesOf(flags: ReadFlags): Gates {
+  const given = new Map(Object.entries(pairsOf(flags, 'feature-gates')).map(([gate, on]) => [gate, asBoolean(on)]))
+  const all = { alpha: given.get('AllAlpha'), beta: given.get('AllBeta') }
+  return (name) => given.get(name) ?? (name.includes('Alpha') ? all.alpha : all.beta)
+}
