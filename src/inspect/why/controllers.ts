@@ -5,7 +5,7 @@
 import type { CustomResourceDefinition, Lease, Service } from '../../api/generated/types.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../../api/object.ts'
 import { componentLink } from './components.ts'
-import { conditionSays, isKubernetes } from './failures.ts'
+import { conditionSays, eventSays, isKubernetes } from './failures.ts'
 import { type FinalizerOwner, type Link, lastLink, type ObjectRef } from './finding.ts'
 import { type KnownFinalizer, meantFor } from './known-finalizers.ts'
 import { wordInLog } from './logs.ts'
@@ -46,9 +46,9 @@ export async function controllerLinks(
     return [await componentLink(look, known.runsIn, known.controller, on)]
   const patterns = typeof known?.runsIn === 'object' ? known.runsIn : []
   const past = known === undefined ? await pastUsers(look, ref, finalizer) : []
-  const found = await workloadLinks(look, ref, object, finalizer, patterns, past)
+  const found = await workloadLinks(look, ref, object, finalizer, patterns, past, known?.isGuest)
   if (found.length > 0) return found
-  const life = signOfLife(object) ?? (await leaseOf(look, finalizer, ref))
+  const life = signOfLife(object) ?? (known?.isGuest === true ? undefined : await leaseOf(look, finalizer, ref))
   if (life !== undefined) return [lastLink('slow', { kind: 'controller-at-work', controller: life, on }, true)]
   const { unseen } = await readWorkloads(look)
   if (unseen !== '')
@@ -60,7 +60,7 @@ export async function controllerLinks(
         kind: 'controller-missing',
         finalizer,
         controller: known?.controller ?? settingController(object, finalizer, past),
-        looked: [...lookedFor(ref, object, finalizer, patterns), ...pastWords(past)],
+        looked: [...lookedFor(ref, object, finalizer, patterns, known?.isGuest), ...pastWords(past)],
       },
       true,
     ),
@@ -78,16 +78,22 @@ function settingController(object: KubeObject, finalizer: string, past: readonly
 const pastWords = (past: readonly PastUser[]): string[] =>
   [...new Set(past.map(({ user, did }) => `a workload of ${user}, which ${did}`))].slice(0, 3)
 
-function lookedFor(ref: ObjectRef, object: KubeObject, finalizer: string, patterns: readonly string[]): string[] {
+function lookedFor(
+  ref: ObjectRef,
+  object: KubeObject,
+  finalizer: string,
+  patterns: readonly string[],
+  isKnownGuest = false,
+): string[] {
   const manager = setterOf(object, finalizer)?.manager
   const elsewhere = meantFor(finalizer, ref.resource)
   return [
     ...(manager === undefined ? [] : [`a workload of ${manager}, which set it`]),
     ...(patterns.length > 0 ? [`workloads named like ${patterns.join(', ')}`] : []),
-    ...(isKubernetes(ref.group) || isOfOthers(finalizer, ref)
+    ...(isKubernetes(ref.group) || isKnownGuest || isOfOthers(finalizer, ref)
       ? []
       : [`workloads whose account may write ${ref.resource}.${ref.group}`]),
-    `workloads and webhooks named like ${wordsOf(finalizer, ref).join(', ') || finalizer}`,
+    ...(isKnownGuest ? [] : [`workloads and webhooks named like ${wordsOf(finalizer, ref).join(', ') || finalizer}`]),
     'a lease that is held by a name like those',
     `a write, since it was deleted, by anything that is no user's tool`,
     ...(elsewhere.length === 0 ? [] : [`Kubernetes takes it off ${elsewhere.join(', ')} alone`]),
@@ -113,9 +119,10 @@ async function workloadLinks(
   finalizer: string,
   patterns: readonly string[],
   past: readonly PastUser[],
+  isKnownGuest = false,
 ): Promise<readonly Link[]> {
   // What may write the object says nothing of a finalizer that other software has put there.
-  const isGuest = patterns.length === 0 && isOfOthers(finalizer, ref)
+  const isGuest = isKnownGuest || (patterns.length === 0 && isOfOthers(finalizer, ref))
   const [{ all }, accounts, webhooks] = await Promise.all([
     readWorkloads(look),
     isGuest ? new Map<string, string>() : accountsOfGroup(look.reader, ref),
@@ -127,7 +134,7 @@ async function workloadLinks(
       .concat(past.map(({ program }) => program.toLowerCase()))
       .filter((manager) => manager !== '' && !NO_CONTROLLER.test(manager)),
   )
-  const words = wordsOf(finalizer, ref)
+  const words = isKnownGuest ? [] : wordsOf(finalizer, ref)
   const setter = setterOf(object, finalizer)?.manager?.toLowerCase() ?? ''
   const users = new Map(past.flatMap(({ user, did }) => [[accountIn(user) ?? '', did] as const]))
   const traits = { ref, patterns, managers, setter, accounts, webhooks, words, users }
@@ -274,7 +281,7 @@ async function workloadState(
   if (forbidden !== undefined) return forbidden
   const word = await wordInLog(look, ref, object, workload, controller)
   if (word?.failure !== undefined) return word.failure
-  const says = conditionSays(ref, object) ?? word?.says
+  const says = conditionSays(ref, object) ?? word?.says ?? (await eventSays(look, ref, object))
   const cause = {
     kind: 'controller-at-work',
     controller,

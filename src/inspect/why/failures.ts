@@ -16,31 +16,36 @@ export interface Warning {
 }
 
 /** Warnings about an object in its Events, the newest first. */
-export async function warningsAbout(look: Look, ref: ObjectRef): Promise<readonly Warning[]> {
+export const warningsAbout = async (look: Look, ref: ObjectRef): Promise<readonly Warning[]> =>
+  (await eventsAbout(look, ref)).filter(({ type }) => type === 'Warning').map(toldBy)
+
+const timeOfEvent = ({ series, lastTimestamp, eventTime, firstTimestamp }: Event): string =>
+  series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? firstTimestamp ?? ''
+
+const toldBy = (event: Event): Warning => ({
+  source: 'Event',
+  controller: event.reportingComponent || event.source?.component || '',
+  reason: event.reason ?? '',
+  message: event.message ?? '',
+  at: timeOfEvent(event),
+})
+
+/** The newest first. */
+async function eventsAbout(look: Look, ref: ObjectRef): Promise<readonly Event[]> {
   const by = ref.uid === undefined ? `involvedObject.name=${ref.name}` : `involvedObject.uid=${ref.uid}`
   const events = await look.reader.list<Event>(EVENTS, {
     namespace: ref.namespace === '' ? 'default' : ref.namespace,
     fieldSelector: by,
   })
   return itemsOf(events)
-    .filter(({ type, involvedObject }) => type === 'Warning' && involvedObject.kind === ref.kind)
-    .map((event): Warning => {
-      const at = event.series?.lastObservedTime ?? event.lastTimestamp ?? event.eventTime ?? event.firstTimestamp ?? ''
-      return {
-        source: 'Event',
-        controller: event.reportingComponent || event.source?.component || '',
-        reason: event.reason ?? '',
-        message: event.message ?? '',
-        at,
-      }
-    })
-    .toSorted((a, b) => timeOf(b.at) - timeOf(a.at))
+    .filter(({ involvedObject }) => involvedObject.kind === ref.kind)
+    .toSorted((a, b) => timeOf(timeOfEvent(b)) - timeOf(timeOfEvent(a)))
 }
 
 /** Types of conditions that tell of a failure when they are True; others do when they are False. */
-const BAD_WHEN_TRUE = /(error|fail|stalled|degraded|problem|blocked|conflict)/i
+const BAD_WHEN_TRUE = /(error|fail|stalled|degraded|problem|blocked|conflict|\.(terminal|recoverable)$)/i
 const TELLS =
-  /^(ready|synced|healthy|available|reconciled|deleted|succeeded|drain.*|deleting|.*(error|fail|stalled|degraded|blocked).*)$/i
+  /^(ready|synced|healthy|available|reconciled|deleted|succeeded|drain.*|deleting|.*(error|fail|stalled|degraded|blocked).*|.*\.(terminal|recoverable))$/i
 
 /** Conditions by which a controller says that it fails at this object. */
 function badConditions({ group }: ObjectRef, object: SpecAndStatus): readonly Warning[] {
@@ -90,6 +95,16 @@ export function conditionSays({ group }: ObjectRef, object: SpecAndStatus): stri
     )
     .toSorted((a, b) => timeOf(asText(b['lastTransitionTime'])) - timeOf(asText(a['lastTransitionTime'])))[0]
   return said === undefined ? undefined : asText(said['message'])
+}
+
+/** What another program than Kubernetes' own said last of an object's end in an Event that is no warning, since it was deleted. */
+export async function eventSays(look: Look, ref: ObjectRef, object: KubeObject): Promise<string | undefined> {
+  const since = deletedAt(object.metadata)
+  const said = (await eventsAbout(look, ref))
+    .filter(({ type }) => type === 'Normal')
+    .map(toldBy)
+    .find(({ at, controller }) => timeOf(at) >= since - 1000 && controller !== '' && !OF_KUBERNETES.test(controller))
+  return said === undefined ? undefined : said.message || said.reason
 }
 
 const FAILS =
@@ -156,7 +171,11 @@ export interface Named {
 }
 
 /** Fields of a spec that name another object, by the habits of custom resources: `xRef`, `secretName`, … */
-export function namedObjects(look: Look, spec: unknown, namespace: string): readonly Named[] {
+export function namedObjects(
+  look: Look,
+  spec: unknown,
+  { group, namespace }: Pick<ObjectRef, 'group' | 'namespace'>,
+): readonly Named[] {
   const found: Named[] = []
   const visit = (value: unknown, field: string, deep: number): void => {
     if (deep > 6 || found.length >= 20 || typeof value !== 'object' || value === null) return
@@ -165,7 +184,7 @@ export function namedObjects(look: Look, spec: unknown, namespace: string): read
       return
     }
     const fields = value as Fields
-    const named = referenceIn(look, field, fields, namespace)
+    const named = referenceIn(look, field, fields, namespace) ?? kinNamed(look, field, fields, group, namespace)
     if (named !== undefined) found.push(named)
     for (const [key, inner] of Object.entries(fields)) {
       if (typeof inner === 'string') {
@@ -208,6 +227,18 @@ function referenceIn(look: Look, field: string, fields: JsonObject, namespace: s
   return only === undefined ? undefined : { field, kind: only.kind, group: only.group, name, namespace: space }
 }
 
+/** `cluster: {name}` of a Database, where a kind Cluster is of the same group, and the field has nothing but what names one. */
+function kinNamed({ kinds }: Look, field: string, fields: JsonObject, group: string, namespace: string) {
+  const { name, namespace: other } = fields
+  const names = Object.keys(fields).every((key) => key === 'name' || key === 'namespace')
+  if (!names || typeof name !== 'string' || name === '' || isKubernetes(group)) return undefined
+  const kind = kinds.resources.find(
+    (one) => one.group === group && one.kind.toLowerCase() === field.toLowerCase(),
+  )?.kind
+  if (kind === undefined) return undefined
+  return { field, kind, group, name, namespace: typeof other === 'string' && other !== '' ? other : namespace }
+}
+
 /**
  * What the spec of a custom resource names and is not there: what its controller needs to do its work. Only metadata is read, a
  * Secret's too.
@@ -216,7 +247,7 @@ export async function missingNeeds(look: Look, ref: ObjectRef, object: SpecAndSt
   // Kinds of Kubernetes live without what they name.
   if (isKubernetes(ref.group)) return []
   const links: Link[] = []
-  for (const { field, kind, group, name, namespace } of namedObjects(look, object.spec, ref.namespace)) {
+  for (const { field, kind, group, name, namespace } of namedObjects(look, object.spec, ref)) {
     const resource = look.kinds.ofKind(group, kind) ?? (group === '' ? look.kinds.ofKind(ref.group, kind) : undefined)
     if (resource === undefined || !resource.verbs.includes('get')) continue
     if (resource.namespaced && namespace === '') continue

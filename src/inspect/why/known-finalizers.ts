@@ -12,6 +12,7 @@ export type Follow =
   | 'instances'
   | 'drain'
   | 'owners'
+  | 'users'
 
 export interface KnownFinalizer {
   /** The name; a `*` stands for any text. */
@@ -21,6 +22,8 @@ export interface KnownFinalizer {
   readonly controller: string
   /** A component of Kubernetes, or what the names, images or labels of the workload contain that it runs in. */
   readonly runsIn: 'kube-controller-manager' | 'kube-apiserver' | 'cloud-controller-manager' | readonly string[]
+  /** It is put on objects of other software of the same family: what may write those, or is named like them, is not it. */
+  readonly isGuest?: true
   /** Of a controller of kube-controller-manager: the service account that it may have. */
   readonly account?: string
   readonly does: string
@@ -258,6 +261,65 @@ export const KNOWN_FINALIZERS: readonly KnownFinalizer[] = [
     does: 'drains the node and ends its machine',
     leaves: 'the machine goes on at the cloud provider, with its price',
     follow: 'drain',
+  },
+  {
+    finalizer: 'karpenter.k8s.aws/termination',
+    controller: 'Karpenter',
+    runsIn: ['karpenter'],
+    does: 'waits until no NodeClaim uses it, then deletes its instance profile and launch templates',
+    leaves: 'instance profiles and launch templates at AWS',
+    follow: 'users',
+  },
+  {
+    finalizer: 'chains.tekton.dev*',
+    controller: 'Tekton Chains',
+    runsIn: ['tekton-chains', 'chains-controller'],
+    isGuest: true,
+    does: 'signs what the run made before it goes',
+    leaves: 'nothing; what the run made is not signed',
+  },
+  {
+    finalizer: 'results.tekton.dev/*',
+    controller: 'Tekton Results',
+    runsIn: ['tekton-results', 'results-watcher'],
+    isGuest: true,
+    does: 'stores the run and its logs before it goes',
+    leaves: 'nothing; the run is not stored',
+  },
+  {
+    finalizer: 'workflows.argoproj.io/*',
+    controller: 'Argo Workflows',
+    runsIn: ['workflow-controller', 'argo-workflows'],
+    does: 'takes over what the pod or Workflow has to tell, and deletes artifacts',
+    leaves: 'artifacts in their store; the state of the pod is not in its Workflow',
+  },
+  {
+    finalizer: 'argocd.argoproj.io/hook-finalizer',
+    controller: 'Argo CD application controller',
+    runsIn: ['argocd-application-controller', 'argocd', 'argo-cd'],
+    does: 'keeps a hook until the sync has seen how it ended',
+    leaves: 'nothing; the sync may take the hook for lost',
+  },
+  {
+    finalizer: 'finalizer.keda.sh',
+    controller: 'KEDA',
+    runsIn: ['keda-operator', 'keda'],
+    does: 'scales the target back and ends its scale loop',
+    leaves: 'the target at the scale that it has',
+  },
+  {
+    finalizer: 'cluster.open-cluster-management.io/*',
+    controller: 'Open Cluster Management',
+    runsIn: [
+      'klusterlet',
+      'work-agent',
+      'registration-agent',
+      'work-manager',
+      'registration-controller',
+      'cluster-manager',
+    ],
+    does: 'deletes in the managed cluster what was deployed there; for some kinds its agent there has to',
+    leaves: 'what was deployed in the managed cluster',
   },
   {
     finalizer: 'machine.cluster.x-k8s.io',

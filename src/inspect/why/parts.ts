@@ -26,7 +26,7 @@ export async function partLinks(
 ): Promise<readonly Link[]> {
   if (isKubernetes(ref.group)) return []
   const { spec, status } = object as SpecAndStatus
-  const named = [...namedObjects(look, spec, ref.namespace), ...madeObjects(status)]
+  const named = [...namedObjects(look, spec, ref), ...madeObjects(status)]
   const parts = [...(await ownedParts(look, ref)), ...(await namedParts(look, ref, named))].filter(
     ({ object: { metadata } }) =>
       metadata.deletionTimestamp !== undefined && look.path.every(({ uid }) => uid !== metadata.uid),

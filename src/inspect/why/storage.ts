@@ -9,10 +9,12 @@ import {
   builtinRef,
   CLAIMS,
   CSI_NODES,
+  deletedAt,
   type Look,
   MOST_ALIKE,
   NODES,
   PODS,
+  timeOf,
   unseenLink,
   VOLUMES,
 } from './look.ts'
@@ -93,9 +95,13 @@ async function attachments(
   )
 }
 
-/** What an attachment lacks to be ended: its node, the driver there, its volume. */
+/**
+ * What an attachment lacks to be ended: its node, the driver there, its volume. Where its driver has said why it cannot detach the disk, that
+ * is told with its finalizer: the driver's controller is there, and does not need the node.
+ */
 export async function attachmentLinks(look: Look, object: KubeObject): Promise<readonly Link[]> {
-  const { spec } = object as VolumeAttachment
+  const { spec, status } = object as VolumeAttachment
+  if (timeOf(status?.detachError?.time) >= deletedAt(object.metadata) - 1000) return []
   const { attacher: driver, nodeName: node, source } = spec
   const [nodeRead, csiNode, volume] = await Promise.all([
     look.reader.get(NODES, '', node),

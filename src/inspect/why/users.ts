@@ -36,20 +36,24 @@ const PROTECTS = /in-?use|used|protect|exists|referenc|depend|guard/i
 /** Requests that are left for what comes after. */
 const KEPT = 30
 
-/** Objects of the same group, or of the finalizer's, that name this one, where its finalizer protects it as long as there are any. */
+/**
+ * Objects of the same group, or of the finalizer's, that name this one, where its finalizer protects it as long as there are any. `always`:
+ * it is known to do so, though its name does not say it.
+ */
 export async function userLinks(
   look: Look,
   ref: ObjectRef,
   finalizer: string,
   examine: Examine,
+  always = false,
 ): Promise<readonly Link[]> {
-  if (!PROTECTS.test(finalizer)) return []
+  if (!always && !PROTECTS.test(finalizer)) return []
   // What protects a Secret or the like is named after the software whose objects use it.
   const domain = finalizer.includes('/') ? (finalizer.split('/')[0] ?? '') : finalizer
   const isOwn = (group: string) =>
     isKubernetes(ref.group)
       ? !isKubernetes(group) && (domain === group || domain.endsWith(`.${group}`) || group.endsWith(`.${domain}`))
-      : group === ref.group
+      : group === ref.group || isSibling(group, ref.group)
   const kinds = look.kinds.resources.filter(({ group, verbs }) => isOwn(group) && verbs.includes('list'))
   if (kinds.length + KEPT > look.reader.left) return []
   const links: Link[] = []
@@ -62,6 +66,12 @@ export async function userLinks(
       links.push(await usedBy(look, resource, user, `it names the ${ref.kind}`, examine))
   }
   return links
+}
+
+/** Groups of one software: `karpenter.sh` and `karpenter.k8s.aws`. */
+function isSibling(a: string, b: string): boolean {
+  const [first = '', other] = [a.split('.')[0], b.split('.')[0]]
+  return first === other && first.length >= 4 && !isKubernetes(a) && !isKubernetes(b)
 }
 
 /** `how`: in which way it uses what is asked about. */
@@ -80,13 +90,13 @@ export async function usedBy(
   return waitingLink(cause, [await examine(look, resource, user)], () => lastLink('will-end', cause))
 }
 
-/** Whether a field of it names that object: by its kind (`gatewayClassName`, `providerConfigRef`, `flavors: [{name}]`). */
+/** Whether a field of it names that object: by its kind (`gatewayClassName`, `providerConfigRef`, `boundSnapshotContentName`, `flavors: [{name}]`). */
 function names(object: KubeObject, ref: ObjectRef): boolean {
   const { metadata: _, apiVersion: _v, ...rest } = asJson(object)
   const kind = ref.kind.toLowerCase()
   const isNamed = (field: string, value: Json | undefined): boolean => {
     const word = field.replace(/(Refs?|References?|Names?|s)$/, '').toLowerCase()
-    const isOfKind = word.length >= 4 && kind.endsWith(word)
+    const isOfKind = (word.length >= 4 && kind.endsWith(word)) || (kind.length >= 4 && word.endsWith(kind))
     if (typeof value === 'string') return isOfKind && value === ref.name
     const object = asObject(value)
     if (object['name'] !== ref.name) return false

@@ -168,9 +168,12 @@ const saidBefore = ({ cause }: Link, since: number): boolean =>
 async function unsaid(look: Look, ref: ObjectRef, object: KubeObject, finalizer: string): Promise<readonly Link[]> {
   const paused = pausedLink(ref, object) ?? (await pausedByOwner(look, object))
   const parts = await partLinks(look, ref, object, examine)
-  const users = parts.length > 0 ? [] : await userLinks(look, ref, finalizer, examine)
+  const users = parts.length > 0 ? [] : await userLinks(look, ref, finalizer, examine, isKnownToWait(finalizer, ref))
   return [...(paused === undefined ? [] : [paused]), ...parts, ...users]
 }
+
+const isKnownToWait = (finalizer: string, { resource }: ObjectRef): boolean =>
+  knownFinalizer(finalizer, resource)?.follow === 'users'
 
 /** A component of Kubernetes takes a finalizer off at once, where there is nothing to wait for: after so long it has lost sight of it. */
 const OVERDUE_MS = 600_000
@@ -196,6 +199,8 @@ async function followLinks(
   const follow = knownFinalizer(finalizer, ref.resource)?.follow
   switch (follow) {
     case undefined:
+    // What uses it is looked for when its controller is there and says nothing.
+    case 'users':
       return []
     case 'foreground':
       return waiting(await foregroundLinks(look, ref, object, examine))
