@@ -21,7 +21,7 @@ import type { PodEvents } from './pod-events.ts'
 import type { ContainerRuntime, PodSandboxStatus, ProbeAction, RuntimeContainerStatus } from './runtimes/runtime.ts'
 import { SyncError } from './sync-error.ts'
 
-export type KillReason = 'pod ends' | 'liveness' | 'startup' | 'changed' | 'postStart'
+export type KillReason = 'pod ends' | 'liveness' | 'startup' | 'changed' | 'postStart' | 'restart all'
 
 export interface Killer {
   /** Resolves once the container has ended. `graceSeconds`: instead of what the pod and its probes say. */
@@ -117,6 +117,7 @@ export function createKiller(
     message: string,
     graceSeconds: number,
     turn?: Promise<unknown>,
+    withHooks = true,
   ): Promise<void> {
     const { name } = status.metadata
     const container = containerNamed(pod, name)
@@ -124,7 +125,7 @@ export function createKiller(
     try {
       await turn
       events.normal(pod, 'Killing', message === '' ? `Stopping container ${name}` : message, containerPath(pod, name))
-      if (container !== undefined) await preStop(pod, container, kill)
+      if (container !== undefined && withHooks) await preStop(pod, container, kill)
       kill.phase = 'stopping'
       await stop(kill)
     } finally {
@@ -134,7 +135,14 @@ export function createKiller(
 
   return {
     killContainer: (pod, status, reason, message, graceSeconds) =>
-      killOne(pod, status, message, graceSeconds ?? graceOfKill(pod, status.metadata.name, reason)),
+      killOne(
+        pod,
+        status,
+        message,
+        graceSeconds ?? graceOfKill(pod, status.metadata.name, reason),
+        undefined,
+        reason !== 'restart all',
+      ),
 
     async killPod(pod, status, graceSeconds) {
       const alive = status.containers.filter(({ state }) => state === 'running' || state === 'created')

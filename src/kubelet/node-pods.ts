@@ -220,6 +220,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     }),
   )
   const views: PodViews = createPodViews({ pods, status: statuses.get, clock })
+  const beginningAnew = new Set<string>()
   const sources = {
     runtimeName,
     hostIPs,
@@ -229,6 +230,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     ready: probes.ready,
     started: probes.started,
     resources: resizes.resources,
+    isBeginningAnew: (uid: string) => beginningAnew.has(uid),
     resizeConditions: resizes.conditions,
     deviceHealth: (uid: string, container: string) => devices?.health(uid, container),
   }
@@ -248,6 +250,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     deadlines,
     evicted,
     resizes,
+    beginningAnew,
     pullSecrets,
     reconcileMirror: (pod) => staticPods.reconcile(pod),
     ...(machine === undefined ? {} : { machine }),

@@ -141,6 +141,7 @@ export function nodeStatus(node: NodeDescription, nowMs: number, old: NodeStatus
           ...featuresOf(node.real.features),
           ...inUseOf(node.real.volumesInUse, old),
         }),
+    declaredFeatures: ['RestartAllContainersOnContainerExits'],
     nodeInfo: {
       machineID: node.machineId,
       systemUUID: node.real?.systemUuid ?? node.machineId,

@@ -10,6 +10,7 @@ export const KUBELET_CONDITIONS: ReadonlySet<string> = new Set([
   'Ready',
   'ContainersReady',
   'PodScheduled',
+  'AllContainersRestarting',
   'PodResizePending',
   'PodResizeInProgress',
 ])
@@ -100,6 +101,16 @@ export const isOwnDisruption = ({ type, reason }: Pick<Condition, 'type' | 'reas
 
 export function disrupted(input: ConditionInput, message: string): Condition {
   return condition(input, DISRUPTION, 'True', BY_KUBELET, message)
+}
+
+/** Only of pods that may restart so (KEP-5532). */
+export function allContainersRestarting(input: ConditionInput, isUnderWay: boolean): Condition {
+  const type = 'AllContainersRestarting'
+  if (input.phase === 'Succeeded') return condition(input, type, 'False', 'PodCompleted')
+  if (input.phase === 'Failed') return condition(input, type, 'False', 'PodFailed')
+  return isUnderWay
+    ? condition(input, type, 'True', 'RestartAllContainersStarted', 'container exited with restart policy rule')
+    : condition(input, type, 'False')
 }
 
 export function scheduled(input: ConditionInput): Condition {

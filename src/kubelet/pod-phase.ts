@@ -1,6 +1,7 @@
 /** The phase of a pod, from its containers' statuses (API concept: pod lifecycle). */
 import type { ContainerStatus } from '../api/generated/types.ts'
 import { initContainersOf, initRestartsAfter, isSidecar, type Pod, restartsAfter, specOf } from './pod.ts'
+import { BEGINNING_ANEW } from './restart-all.ts'
 
 export function containerPhase(
   pod: Pod,
@@ -27,7 +28,9 @@ export function containerPhase(
       }
       return
     }
-    const ended = state.terminated ?? (state.waiting !== undefined ? lastState.terminated : undefined)
+    const { terminated: before } = lastState
+    const failedBefore = state.waiting !== undefined && before?.reason !== BEGINNING_ANEW.reason ? before : undefined
+    const ended = state.terminated ?? failedBefore
     if (ended === undefined) pendingInit++
     else if (ended.exitCode !== 0) {
       failedInit++

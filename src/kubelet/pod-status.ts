@@ -8,6 +8,7 @@ import { qosClass } from '../api/objects/qos.ts'
 import { formatTime } from '../base/clock.ts'
 import {
   type Container,
+  couldRestartAll,
   ephemeralContainersOf,
   initContainersOf,
   initRestartsAfter,
@@ -19,8 +20,17 @@ import {
   uidOf,
 } from './pod.ts'
 import type { RuntimePodStatus } from './pod-cache.ts'
-import { containersReady, disrupted, initialized, podReady, readyToStart, scheduled } from './pod-conditions.ts'
+import {
+  allContainersRestarting,
+  containersReady,
+  disrupted,
+  initialized,
+  podReady,
+  readyToStart,
+  scheduled,
+} from './pod-conditions.ts'
 import { containerPhase } from './pod-phase.ts'
+import { BEGINNING_ANEW, isRestartingAll } from './restart-all.ts'
 import type { RuntimeContainerStatus } from './runtimes/runtime.ts'
 
 /** Why a container could not be started, as its waiting state tells it. */
@@ -48,6 +58,8 @@ export interface StatusSources {
   resources(container: Container, status: RuntimeContainerStatus): ResourceRequirements
   /** Of devices that plugins gave the container. Undefined: it has none. */
   readonly deviceHealth?: (uid: string, container: string) => ContainerStatus['allocatedResourcesStatus']
+  /** The pod's containers were just taken away to begin anew. */
+  readonly isBeginningAnew?: (uid: string) => boolean
   /** Of a resize that waits or is under way. */
   resizeConditions(pod: Pod, runtime: RuntimePodStatus): readonly PodCondition[]
 }
@@ -131,6 +143,7 @@ export function podStatusOf(
       podReady(all, ready),
       ready,
       scheduled(all),
+      ...(couldRestartAll(pod) ? [allContainersRestarting(all, isRestartingAll(pod, runtime))] : []),
     ],
     ...(message === undefined ? {} : { message }),
     ...(reason === undefined ? {} : { reason }),
@@ -227,7 +240,10 @@ function containerStatusOf(
   const previous = own.slice(1).find((status) => status.state === 'exited')
   let state = stateOf(latest, sources)
   // What was before it stays in the status when the runtime has it no longer.
-  const told = old !== undefined && runtimeIdOf(old.containerID) === latest.id ? old.lastState : undefined
+  const beganAnew =
+    old?.lastState?.terminated?.reason === BEGINNING_ANEW.reason && old.restartCount === latest.metadata.attempt
+  const isTold = beganAnew || (old !== undefined && runtimeIdOf(old.containerID) === latest.id)
+  const told = isTold ? old?.lastState : undefined
   let lastState: ContainerStatus['lastState'] = previous === undefined ? (told ?? {}) : stateOf(previous, sources)
   if (latest.state === 'exited' && !terminal && restarts(pod, container, latest, isInit)) {
     const failure = sources.startFailure(uidOf(pod), container.name)
@@ -279,6 +295,16 @@ function neverSeen(
     ...mountsOf(pod, container, sources),
   }
   if (old === undefined) return base
+  const hasRun = old.state?.running !== undefined || old.state?.terminated !== undefined
+  if (hasRun && sources.isBeginningAnew?.(uidOf(pod)) === true)
+    return {
+      ...old,
+      ready: false,
+      started: false,
+      state: { waiting: BEGINNING_ANEW },
+      restartCount: old.restartCount + 1,
+      lastState: { terminated: { exitCode: 137, ...BEGINNING_ANEW } },
+    }
   if (old.state?.terminated !== undefined) return old
   if (old.state?.running === undefined) {
     return { ...base, restartCount: old.restartCount, lastState: old.lastState ?? {} }

@@ -27,13 +27,29 @@ export const ephemeralContainersOf = (pod: Pod): readonly Container[] => specOf(
 
 export const isTerminalPhase = (phase: string | undefined): boolean => phase === 'Succeeded' || phase === 'Failed'
 
+const RESTART_ALL = 'RestartAllContainers'
+
+/** The action of the first of the container's own rules (KEP-5307) that is for this code. */
+function actionAfter({ restartPolicyRules = [] }: Container, exitCode: number): string | undefined {
+  return restartPolicyRules.find(({ exitCodes }) => {
+    const within = exitCodes?.values?.includes(exitCode) === true
+    return exitCodes?.operator === 'NotIn' ? !within : within
+  })?.action
+}
+
+/** Whether all containers of the pod begin anew when this one ends with this code (KEP-5532). */
+export const restartsAll = (container: Container, exitCode: number): boolean =>
+  actionAfter(container, exitCode) === RESTART_ALL
+
+/** Whether that may happen to the pod. */
+export const couldRestartAll = (pod: Pod): boolean =>
+  [...initContainersOf(pod), ...specOf(pod).containers].some(({ restartPolicyRules = [] }) =>
+    restartPolicyRules.some(({ action }) => action === RESTART_ALL),
+  )
+
 /** Whether a container that ended with this code runs again: its own rules and policy first, then the pod's. */
 export function restartsAfter(container: Container, pod: Pod, exitCode: number): boolean {
-  for (const rule of container.restartPolicyRules ?? []) {
-    const values = rule.exitCodes?.values ?? []
-    const within = values.includes(exitCode)
-    if (rule.action === 'Restart' && (rule.exitCodes?.operator === 'NotIn' ? !within : within)) return true
-  }
+  if (actionAfter(container, exitCode) !== undefined) return true
   switch (container.restartPolicy ?? specOf(pod).restartPolicy ?? 'Always') {
     case 'Never':
       return false

@@ -1,6 +1,6 @@
 /** Starts one container: back-off, image, environment, create, start, postStart hook; with the Events of each step. */
 
-import type { LifecycleHandler } from '../api/generated/types.ts'
+import type { LifecycleHandler, PodStatus } from '../api/generated/types.ts'
 import { durationMs } from '../api/objects/integers.ts'
 import { sleep } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
@@ -37,6 +37,7 @@ import { IMAGE_LABEL } from './pod-actions.ts'
 import { latestContainer, type RuntimePodStatus } from './pod-cache.ts'
 import type { PodEvents } from './pod-events.ts'
 import { RESOURCES_LABEL } from './pod-resize.ts'
+import { isToBeginAnew } from './restart-all.ts'
 import {
   CONTAINER_NAME_LABEL,
   type ContainerConfig,
@@ -71,6 +72,8 @@ export interface StartRequest {
   readonly container: Container
   readonly sandboxId: string
   readonly status: RuntimePodStatus
+  /** The pod's status as it was told last. Default: the object's. */
+  readonly told?: PodStatus | undefined
   /** Default: none. */
   readonly imageVolumes?: ImageVolumes
 }
@@ -97,7 +100,7 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
   const backOff = createCrashLoopBackOff(clock, events, options.longestBackOffMs)
 
   async function run(
-    { pod, container, sandboxId, status, imageVolumes = NO_IMAGE_VOLUMES }: StartRequest,
+    { pod, container, sandboxId, status, told = pod.status, imageVolumes = NO_IMAGE_VOLUMES }: StartRequest,
     signal: AbortSignal,
   ): Promise<void> {
     const path = containerPath(pod, container.name)
@@ -112,7 +115,7 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
       throw error
     }
 
-    const attempt = attemptOf(pod, container, status)
+    const attempt = attemptOf(pod, container, status, told)
     const config = await configOf(pod, container, status, attempt, mounted).catch((error) => {
       failed(messageOf(error))
       throw new StartContainerError('CreateContainerConfigError', messageOf(error), undefined, { cause: error })
@@ -249,13 +252,13 @@ function hookFailure(pod: Pod, container: Container, handler: LifecycleHandler, 
 }
 
 /** The container's restart count: one more than its last, also when only the API still remembers that one. */
-function attemptOf(pod: Pod, container: Container, status: RuntimePodStatus): number {
+function attemptOf(pod: Pod, container: Container, status: RuntimePodStatus, last: PodStatus = {}): number {
   const latest = latestContainer(status, container.name)
   if (latest !== undefined) return latest.metadata.attempt + 1
   const isInit = initContainersOf(pod).some(({ name }) => name === container.name)
-  const told = isInit ? pod.status?.initContainerStatuses : pod.status?.containerStatuses
+  const told = isInit ? last.initContainerStatuses : last.containerStatuses
   const old = told?.find(({ name }) => name === container.name)
-  return old?.containerID === undefined ? (old?.restartCount ?? 0) : old.restartCount + 1
+  return old?.containerID === undefined || isToBeginAnew(old) ? (old?.restartCount ?? 0) : old.restartCount + 1
 }
 
 /** The container whose processes an ephemeral one asks to see. */

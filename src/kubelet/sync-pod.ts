@@ -18,6 +18,7 @@ import type { PodEvents } from './pod-events.ts'
 import { type PodResizes, resizable } from './pod-resize.ts'
 import { podStatusOf, type StatusSources } from './pod-status.ts'
 import type { ProbeManager } from './probes/probe-manager.ts'
+import { isRestartingAll, removeAllContainers } from './restart-all.ts'
 import type { ContainerRuntime } from './runtimes/runtime.ts'
 import { sandboxConfigOf } from './sandbox-config.ts'
 import type { ContainerStarter } from './start-container.ts'
@@ -40,6 +41,8 @@ export interface SyncParts {
   readonly deadlines: ActiveDeadlines
   readonly evicted: EvictedPods
   readonly resizes: PodResizes
+  /** Pods whose containers were just taken away to begin anew. */
+  readonly beginningAnew: Set<string>
   readonly pullSecrets: PullSecrets
   /** Of a static pod: sees to its mirror pod. */
   readonly reconcileMirror: (pod: Pod) => void
@@ -79,6 +82,10 @@ export async function syncPod(parts: SyncParts, pod: Pod, signal: AbortSignal): 
   if (signal.aborted) return false
   if (specOf(pod).imagePullSecrets !== undefined) await untilAborted(parts.pullSecrets.check(pod), signal)
   const runtimeStatus = cache.get(uid)
+  if (isRestartingAll(pod, runtimeStatus)) {
+    await beginAnew(parts, pod, runtimeStatus)
+    return false
+  }
   const actions = computePodActions(pod, runtimeStatus, probes, parts.resizes)
   try {
     await perform(parts, pod, runtimeStatus, actions, signal)
@@ -87,6 +94,21 @@ export async function syncPod(parts: SyncParts, pod: Pod, signal: AbortSignal): 
     if (killPod || actions.createSandbox || kill.length > 0 || start.length > 0) pleg.changed(uid)
   }
   return false
+}
+
+/** What the containers were is told from their last statuses, since the runtime forgets them. */
+async function beginAnew(parts: SyncParts, pod: Pod, status: RuntimePodStatus): Promise<void> {
+  const { killer, containerRuntime, pleg, statuses, beginningAnew } = parts
+  const uid = uidOf(pod)
+  try {
+    await removeAllContainers(pod, status, killer, containerRuntime)
+    await pleg.relistPod(uid)
+    beginningAnew.add(uid)
+    statuses.set(pod, currentStatus(parts, pod, false))
+  } finally {
+    beginningAnew.delete(uid)
+    pleg.changed(uid)
+  }
 }
 
 async function perform(
@@ -194,7 +216,8 @@ async function startAll(
   for (const container of containers) {
     if (signal.aborted) return
     try {
-      await parts.starter.start({ pod, container, sandboxId, status, imageVolumes }, signal)
+      const told = parts.statuses.get(uidOf(pod))
+      await parts.starter.start({ pod, container, sandboxId, status, told, imageVolumes }, signal)
     } catch (error) {
       if (!(error instanceof SyncError)) throw error
       const sooner = problem?.retryMs === undefined || (error.retryMs !== undefined && error.retryMs < problem.retryMs)
