@@ -25,18 +25,34 @@ const GINKGO = 'github.com/onsi/ginkgo/v2'
 const PLANE = /kube-apiserver|etcd/
 
 /** The module's files, which may be written to, in a folder below `folder`. @throws when they cannot be had */
-export async function unpacked({ module, inside = {}, copied = {} }: Suite, folder: string): Promise<string> {
+export async function unpacked(
+  { module, inside = {}, copied = {}, edits = [] }: Suite,
+  folder: string,
+): Promise<string> {
   const root = join(folder, `${module.path.replaceAll('/', '-')}-${module.version}`)
   cpSync(await folderOf(module), root, { recursive: true })
-  for (const [path, other] of Object.entries(inside))
-    cpSync(await folderOf(other), join(root, path), { recursive: true })
   makeWritable(root)
-  for (const [path, [required, from]] of Object.entries(copied)) {
-    const args = ['-C', root, 'list', '-m', '-f', '{{.Dir}}', required]
-    const dir = await command('go', args, { env: { GOFLAGS: '-mod=mod', GOWORK: 'off' } })
-    cpSync(join(dir.trim(), from), join(root, path), { recursive: true })
+  for (const [path, other] of Object.entries(inside)) {
+    cpSync(await folderOf(other), join(root, path), { recursive: true })
+    makeWritable(join(root, path))
   }
+  if (edits.length > 0) await command('go', ['-C', root, 'mod', 'edit', ...edits])
+  for (const [path, [required, from]] of Object.entries(copied))
+    cpSync(join(await folderOfRequired(root, required), from), join(root, path), { recursive: true })
   return root
+}
+
+async function folderOfRequired(root: string, module: string): Promise<string> {
+  const args = ['-C', root, 'list', '-m', '-f', '{{.Dir}}', module]
+  return (await command('go', args, { env: { GOFLAGS: '-mod=mod', GOWORK: 'off' } })).trim()
+}
+
+/** The variables that the suite's tests look for. */
+export async function environmentOf({ environment = {} }: Suite, root: string): Promise<Record<string, string>> {
+  const found: Record<string, string> = {}
+  for (const [name, [required, folder]] of Object.entries(environment))
+    found[name] = join(await folderOfRequired(root, required), folder)
+  return found
 }
 
 function makeWritable(path: string): void {
@@ -57,7 +73,13 @@ export async function built(root: string, name: string): Promise<string> {
   return program
 }
 
-export async function run(program: string, directory: string, assets: string, kept: string): Promise<Run> {
+export async function run(
+  program: string,
+  directory: string,
+  assets: string,
+  kept: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Run> {
   mkdirSync(kept, { recursive: true })
   const report = join(kept, 'report.json')
   rmSync(report, { force: true })
@@ -65,7 +87,12 @@ export async function run(program: string, directory: string, assets: string, ke
   const reporting = readFileSync(program).includes(GINKGO) ? [`-ginkgo.json-report=${report}`] : []
   const child = spawn(program, [...reporting, '-test.v', '-test.timeout=30m'], {
     cwd: directory,
-    env: { ...process.env, KUBEBUILDER_ASSETS: assets, KUBEBUILDER_CONTROLPLANE_START_TIMEOUT: '120s' },
+    env: {
+      ...process.env,
+      ...environment,
+      KUBEBUILDER_ASSETS: assets,
+      KUBEBUILDER_CONTROLPLANE_START_TIMEOUT: '120s',
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let log = ''

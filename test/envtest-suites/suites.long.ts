@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { withoutGo } from '../software/modules.ts'
-import { built, type Run, run, unpacked } from './run-suite.ts'
+import { built, environmentOf, type Run, run, unpacked } from './run-suite.ts'
 import { suites } from './suites.ts'
 
 const reference = process.env['SKIFF_ENVTEST_REFERENCE']
@@ -30,7 +30,8 @@ for (const [name, suite] of Object.entries(suites))
           const own = execFileSync(process.execPath, [skiff, 'envtest', 'path'], { encoding: 'utf8' }).trim()
           const root = await unpacked(suite, folder)
           const program = await built(root, path)
-          const on = (assets: string) => run(program, join(root, path), assets, join(folder, 'kept'))
+          const environment = await environmentOf(suite, root)
+          const on = (assets: string) => run(program, join(root, path), assets, join(folder, 'kept'), environment)
           const both = async () => ({ ours: await on(own), theirs: await on(reference as string) })
           let { ours, theirs } = await both()
           t.diagnostic(`skiff ${figures(ours)}; Kubernetes ${figures(theirs)}`)

@@ -7,10 +7,32 @@ export interface Suite {
   readonly inside?: Readonly<Record<string, PinnedModule>>
   /** Files of modules that it requires, which its Makefile copies to where its tests look: by the folder here, the module and its folder. */
   readonly copied?: Readonly<Record<string, readonly [module: string, folder: string]>>
+  /** Folders of modules that it requires, which its tests find by the environment: by the variable's name, the module and its folder. */
+  readonly environment?: Readonly<Record<string, readonly [module: string, folder: string]>>
+  /** What `go mod edit` is asked to change before, so that what is compiled is shared with others. */
+  readonly edits?: readonly string[]
   readonly packages: readonly string[]
 }
 
 const pinned = (path: string, version: string, sum: string): PinnedModule => ({ path, version, sum })
+
+/** Flux's modules that others of one repository look for beside them. */
+const fluxApi = (name: string, version: string, sum: string) => ({
+  [`../apis/${name}`]: pinned(`github.com/fluxcd/pkg/apis/${name}`, version, sum),
+})
+
+/** Packages of Karpenter, all of which start a control plane. */
+const KARPENTER = [
+  ...['apis/v1', 'apis/v1alpha1', 'utils/nodepool', 'utils/pdb'],
+  ...[
+    ...['disruption', 'node/health', 'node/hydration', 'node/termination', 'nodeoverlay', 'provisioning', 'state'],
+    ...['consistency', 'disruption', 'expiration', 'garbagecollection', 'hydration', 'lifecycle', 'podevents'].map(
+      (name) => `nodeclaim/${name}`,
+    ),
+    ...['counter', 'hash', 'readiness', 'registrationhealth', 'validation'].map((name) => `nodepool/${name}`),
+    ...['metrics/node', 'metrics/nodepool', 'metrics/pod'],
+  ].map((name) => `controllers/${name}`),
+]
 
 /** Of controller-runtime every package whose tests use envtest. */
 const ALL_OF_CONTROLLER_RUNTIME = [
@@ -94,5 +116,56 @@ export const suites: Readonly<Record<string, Suite>> = {
       'h1:2YhLEut4c/JkPCvgtH3pp0nuS5xNJoQ0kSmTUiyUZl8=',
     ),
     packages: ['pkg/apis/templates/v1', 'pkg/apis/templates/v1beta1'],
+  },
+  'Flux runtime 0.113.0': {
+    module: pinned('github.com/fluxcd/pkg/runtime', 'v0.113.0', 'h1:DzO7IEoNU+srL9aHjTGdsMawR33A9bfk7rCHRZZKiac='),
+    inside: {
+      ...fluxApi('acl', 'v0.11.0', 'h1:BxThatpA6qd5Qzwim6/hRu0gdAX0JxNm3PledDuJqXo='),
+      ...fluxApi('event', 'v0.29.0', 'h1:3yqa9SiHKjfPi7Tvm6PmdNrWNkQF6VSqVes3MkzTPi4='),
+      ...fluxApi('kustomize', 'v1.21.0', 'h1:dNR/mcuEdziBQKH2bG/B1X6MmASFv9ijXU7PdY8s2JU='),
+      ...fluxApi('meta', 'v1.32.0', 'h1:jWuNuIziUM8NOrhZB7vovdFQ4wBYRNJoAn+XUoYlj1I='),
+    },
+    packages: ['acl', 'cel', 'client', 'controller', 'events', 'patch', 'secrets'],
+  },
+  'trust-manager 0.25.0': {
+    module: pinned(
+      'github.com/cert-manager/trust-manager',
+      'v0.25.0',
+      'h1:nGtkHH9wEacI5uACdsq8wqCKWsCw1PMrwHPJcrUFUXA=',
+    ),
+    packages: ['test/integration/bundle', 'test/integration/clusterbundle'],
+  },
+  'approver-policy 0.28.0': {
+    module: pinned(
+      'github.com/cert-manager/approver-policy',
+      'v0.28.0',
+      'h1:tZNWjYkGd5+Cs9qflP4xkzml5pWTserC4AEWI9omPZA=',
+    ),
+    environment: { CERT_MANAGER_CRDS: ['github.com/cert-manager/cert-manager', 'deploy/crds'] },
+    packages: [
+      'pkg/internal/approver/manager',
+      'pkg/internal/approver/manager/predicate',
+      'pkg/internal/controllers/test',
+    ],
+  },
+  // Wants Go 1.26.9.
+  'Karpenter 1.15.0': {
+    module: pinned('sigs.k8s.io/karpenter', 'v1.15.0', 'h1:5SEptlAvsOZbNg4qg8OSdF1qi6BEZHZLA020nXY7jGw='),
+    edits: [
+      ...[
+        ...['api', 'apiextensions-apiserver', 'apimachinery', 'apiserver', 'client-go', 'cloud-provider'],
+        ...['component-base', 'component-helpers', 'csi-translation-lib', 'dynamic-resource-allocation'],
+      ].map((name) => `-require=k8s.io/${name}@v0.37.0`),
+      '-require=sigs.k8s.io/controller-runtime@v0.25.0',
+    ],
+    packages: KARPENTER.map((name) => `pkg/${name}`),
+  },
+  'KEDA 2.21.0': {
+    module: pinned('github.com/kedacore/keda/v2', 'v2.21.0', 'h1:R6z2HZvstK4RLUMxroNACzBj74xGxt3kG59b5Xc+Xps='),
+    packages: ['apis/eventing/v1alpha1', 'apis/keda/v1alpha1'],
+  },
+  'frr-k8s 0.0.21': {
+    module: pinned('github.com/metallb/frr-k8s', 'v0.0.21', 'h1:JLlCeXVlW5BLVdPy2u5sS9UCVlnK9x2vzWbIkxb8Atk='),
+    packages: ['frr-tools/status/controller', 'internal/controller'],
   },
 }
