@@ -268,6 +268,33 @@ test('a kubelet that starts anew keeps what pods have, offers nothing until plug
   assert.equal(await admit(podOf('q', [container('c', 4)])), undefined)
 })
 
+test('a plugin may register as other plugins of the node do, and goes with its socket for that', async () => {
+  const note = (method: string, request: JsonObject) => asked.push([method, request])
+  const endpoint = 'elsewhere.sock'
+  plugin = await startDevicePlugin({
+    resource: RESOURCE,
+    folder: directory,
+    endpoint,
+    devices: healthy('d1'),
+    asked: note,
+  })
+  const told = { name: RESOURCE, endpoint: join(directory, endpoint), versions: ['v1', 'v1beta1'] }
+  await changed(() => devices.handler.add(told))
+  assert.deepEqual(devices.amounts(), { capacity: { [RESOURCE]: '1' }, allocatable: { [RESOURCE]: '1' } })
+  await devices.handler.remove({ ...told, endpoint: 'another' })
+  assert.equal(devices.amounts().allocatable[RESOURCE], '1')
+  await changed(() => devices.handler.remove(told))
+  assert.deepEqual(devices.amounts(), { capacity: { [RESOURCE]: '1' }, allocatable: { [RESOURCE]: '0' } })
+  assert.equal(away.size, 1)
+  const failed = 'RegisterPlugin error -- plugin validation failed with err:'
+  await assert.rejects(devices.handler.add({ ...told, versions: ['v1alpha1'] }), {
+    message: `${failed} manager version, v1beta1, is not among plugin supported versions [v1alpha1]`,
+  })
+  await assert.rejects(devices.handler.add({ ...told, name: 'plain' }), {
+    message: `${failed} invalid name of device plugin socket: the ResourceName "plain" is invalid`,
+  })
+})
+
 test('what cannot be registered is told so: another version, no extended resource, a path', async () => {
   await startPlugin()
   const register = async (options: Partial<DevicePluginOptions>) => {

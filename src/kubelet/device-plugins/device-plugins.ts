@@ -11,13 +11,14 @@ import { messageOf } from '../../base/errors.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { highestSum } from '../cpu-manager/exclusive-cpus.ts'
+import type { Plugin as NodePlugin, PluginHandler } from '../plugins/plugin-registry.ts'
 import { type Container, initContainersOf, isSidecar, type Pod, specOf, uidOf } from '../pod.ts'
 import type { PluginDevice } from '../pod-resources/pod-resources.ts'
 import { type Connection, codeOf, connect } from '../runtimes/cri/connection.ts'
 import type { HintProvider, NumaMask, TopologyHint, TopologyHints } from '../topology-manager/topology-hints.ts'
 import { byAffinity, deviceHints, type OfferedDevice, toldNodesOf } from './device-topology.ts'
 import type { ContainerAllocation, GivenDevices, GivenDevicesFile } from './given-devices.ts'
-import { type PluginRegistration, servePluginRegistrations } from './plugin-registrar.ts'
+import { type PluginRegistration, servePluginRegistrations, VERSION } from './plugin-registrar.ts'
 
 export interface DevicePlugins extends HintProvider {
   /** What the runtime is to do for a container that begins; its plugins have been told. @throws Error what a plugin says */
@@ -37,6 +38,8 @@ export interface DevicePlugins extends HintProvider {
   /** What pods that are no longer known have is free. */
   forgetUnknown(isKnown: (uid: string) => boolean): void
   listen(listener: DeviceListener): void
+  /** For those that register as other plugins of the node do, with a socket of their own for that. */
+  readonly handler: PluginHandler
   /** Takes plugins in until the signal is aborted. @throws Error when the socket cannot be made */
   run(folder: string, signal: AbortSignal): Promise<void>
 }
@@ -58,6 +61,8 @@ interface Plugin {
   readonly socket: string
   readonly connection: Connection
   readonly options: Options
+  /** It is not listened to any more. */
+  readonly left: AbortController
 }
 interface Resource {
   plugin: Plugin | undefined
@@ -80,6 +85,15 @@ const wantsOf = ({ resources }: Container): readonly (readonly [resource: string
     return count > 0 ? [[name, count] as const] : []
   })
 
+/** Of a plugin that registers. */
+function wrongOf(resource: string, versions: readonly string[]): string | undefined {
+  if (!versions.includes(VERSION))
+    return `manager version, ${VERSION}, is not among plugin supported versions [${versions.join(' ')}]`
+  if (!isExtendedResource(resource))
+    return `invalid name of device plugin socket: the ResourceName ${JSON.stringify(resource)} is invalid`
+  return undefined
+}
+
 /** `numaNodes`: those of the machine. @throws Error when the file is damaged */
 export function createDevicePlugins(
   runtime: Runtime,
@@ -100,6 +114,7 @@ export function createDevicePlugins(
   /** By resource, of init containers of the pod that is being admitted. */
   let reusable: { readonly uid: string; readonly devices: ReadonlyMap<string, readonly string[]> } | undefined
   const stopped = new Map<string, Timer>()
+  const ended = new AbortController()
   let told: DeviceListener = { changed() {}, healthChanged() {} }
 
   const keep = () => file.write({ given, resources: [...resources.keys()] })
@@ -231,7 +246,7 @@ export function createDevicePlugins(
   const ofContainer = (uid: string, name: string): readonly GivenDevices[] =>
     given.filter(({ podUid, container }) => podUid === uid && container === name)
 
-  async function accept({ resource: name, socket }: PluginRegistration, signal: AbortSignal): Promise<void> {
+  async function accept({ resource: name, socket }: PluginRegistration): Promise<void> {
     const connection = connect(clock, `unix://${socket}`, 'deviceplugin')
     let options: Options
     try {
@@ -241,8 +256,9 @@ export function createDevicePlugins(
       throw new Error(`failed to dial device plugin: ${messageOf(error)}`, { cause: error })
     }
     const resource = getOrInsertComputed(resources, name, (): Resource => ({ plugin: undefined, devices: new Map() }))
+    resource.plugin?.left.abort()
     resource.plugin?.connection.close()
-    const plugin: Plugin = { socket, connection, options }
+    const plugin: Plugin = { socket, connection, options, left: new AbortController() }
     resource.plugin = plugin
     resource.devices = new Map()
     stopped.get(name)?.cancel()
@@ -250,16 +266,17 @@ export function createDevicePlugins(
     removed.delete(name)
     keep()
     log.info(0, 'A device plugin has registered', { resource: name })
-    void follow(name, resource, plugin, signal)
+    void follow(name, resource, plugin)
   }
 
   /** Until its stream of devices ends. */
-  async function follow(name: string, resource: Resource, plugin: Plugin, signal: AbortSignal): Promise<void> {
+  async function follow(name: string, resource: Resource, plugin: Plugin): Promise<void> {
+    const { signal } = ended
     try {
       await plugin.connection.stream<{ readonly devices: readonly OfferedDevice[] }>(
         'ListAndWatch',
         {},
-        signal,
+        AbortSignal.any([signal, plugin.left.signal]),
         ({ devices }) => {
           if (resource.plugin === plugin) tell(name, resource, devices)
         },
@@ -367,14 +384,29 @@ export function createDevicePlugins(
     listen(listener) {
       told = listener
     },
+    handler: {
+      async add({ name, endpoint, versions }) {
+        const wrong = wrongOf(name, versions)
+        if (wrong !== undefined) throw new Error(`RegisterPlugin error -- plugin validation failed with err: ${wrong}`)
+        await accept({ resource: name, socket: endpoint })
+      },
+      async remove({ name, endpoint }: NodePlugin) {
+        const plugin = resources.get(name)?.plugin
+        if (plugin?.socket === endpoint) plugin.left.abort()
+      },
+      close,
+    },
     async run(folder, signal) {
       for (const name of resources.keys()) awaitReturn(name)
-      await servePluginRegistrations(folder, (plugin) => accept(plugin, signal), signal)
-      signal.addEventListener('abort', () => {
-        for (const timer of stopped.values()) timer.cancel()
-        for (const { plugin } of resources.values()) plugin?.connection.close()
-      })
+      signal.addEventListener('abort', close, { once: true })
+      await servePluginRegistrations(folder, accept, signal)
     },
+  }
+
+  function close(): void {
+    ended.abort()
+    for (const timer of stopped.values()) timer.cancel()
+    for (const { plugin } of resources.values()) plugin?.connection.close()
   }
 
   function forget(uid: string): void {

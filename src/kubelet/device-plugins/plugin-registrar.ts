@@ -21,7 +21,7 @@ interface RegisterRequest {
   readonly resource_name: string
 }
 
-const VERSION = 'v1beta1'
+export const VERSION = 'v1beta1'
 
 /** `accept`: resolves once the plugin is known. Ends with the signal. @throws Error when the socket cannot be made */
 export async function servePluginRegistrations(

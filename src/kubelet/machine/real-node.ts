@@ -224,6 +224,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const plugins = createPluginRegistry(runtime, join(directory, 'plugins_registry'), {
     CSIPlugin: drivers,
     DRAPlugin: draDrivers,
+    DevicePlugin: devicePlugins.handler,
   })
   const { logs = USUAL_ROTATION, clusterDomain = 'cluster.local' } = options
   let kubelet: Kubelet | undefined
