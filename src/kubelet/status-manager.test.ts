@@ -239,3 +239,21 @@ test('nothing is written about a pod whose object is known to be gone', async ()
   await runtime.settle()
   assert.deepEqual(requests, [])
 })
+
+test('of a pod that ended before its init containers had, those that had begun are told to have ended, and the first', async () => {
+  const told = async (...inits: readonly object[]) => {
+    const { runtime, manager, bodies, state } = setup(podOf())
+    const initContainerStatuses = inits.map((one, at) => ({ ...one, name: `i${at}`, ready: false, restartCount: 0 }))
+    const conditions = [{ type: 'Initialized', status: 'False' }]
+    manager.set(state.pod!, { phase: 'Pending', conditions, initContainerStatuses } as never)
+    manager.terminate(state.pod!)
+    await runtime.settle()
+    const { status } = bodies().at(-1) as never as { status: { initContainerStatuses: readonly { state: object }[] } }
+    return status.initContainerStatuses.map(({ state: one }) => Object.keys(one)[0])
+  }
+  const waiting = { state: { waiting: { reason: 'ErrImageNeverPull' } } }
+  assert.deepEqual(await told(waiting, waiting), ['terminated', 'waiting'])
+  assert.deepEqual(await told({ state: { terminated: { exitCode: 0 } } }, waiting), ['terminated', 'waiting'])
+  const crashed = { ...waiting, lastState: { terminated: { exitCode: 1 } } }
+  assert.deepEqual(await told({ state: { terminated: { exitCode: 0 } } }, crashed), ['terminated', 'terminated'])
+})

@@ -2,7 +2,7 @@
  * StatusManager: holds the newest status of every pod, brings it to the API server by patches against what is known to be
  * there, and deletes a pod for good (grace period 0, its uid as precondition) once everything of it has ended.
  */
-import type { PodCondition, PodStatus } from '../api/generated/types.ts'
+import type { ContainerStatus, PodCondition, PodStatus } from '../api/generated/types.ts'
 import { sameJson } from '../api/same.ts'
 import { isNotFound } from '../api/status.ts'
 import { formatTime, type Timer } from '../base/clock.ts'
@@ -305,17 +305,29 @@ function share(entry: Entry, base: PodStatus): void {
 
 const NOT_LOCATED = 'The container could not be located when the pod was terminated'
 
+const hasBegun = ({ state, lastState }: ContainerStatus): boolean =>
+  state?.waiting === undefined || lastState?.terminated !== undefined
+
+/** It has ended, and nothing tells how. */
+function ended137(container: ContainerStatus): ContainerStatus {
+  if (container.state?.terminated !== undefined) return container
+  const unknown = { exitCode: 137, message: NOT_LOCATED, reason: 'ContainerStatusUnknown' }
+  return { ...container, ready: false, started: false, state: { terminated: unknown } }
+}
+
 function terminated(pod: Pod, status: PodStatus): PodStatus {
   const initialized = (status.conditions ?? []).some(({ type, status: s }) => type === 'Initialized' && s === 'True')
   const ended = isTerminalPhase(status.phase)
   if (!initialized && ended) return status
-  const statuses = (status.containerStatuses ?? []).map((container) => {
-    if (!initialized || container.state?.terminated !== undefined) return container
-    const unknown = { exitCode: 137, message: NOT_LOCATED, reason: 'ContainerStatusUnknown' }
-    return { ...container, ready: false, started: false, state: { terminated: unknown } }
-  })
+  const statuses = (status.containerStatuses ?? []).map((container) => (initialized ? ended137(container) : container))
+  const inits = status.initContainerStatuses ?? []
+  // Those that have begun, and the first in any case.
+  const begun = Math.max(1, inits.findLastIndex(hasBegun) + 1)
   return {
     ...status,
+    ...(inits.length === 0
+      ? {}
+      : { initContainerStatuses: inits.map((one, at) => (at < begun ? ended137(one) : one)) }),
     ...(status.containerStatuses === undefined ? {} : { containerStatuses: statuses }),
     phase: ended ? status.phase! : 'Failed',
     ...(pod.metadata.generation === undefined ? {} : { observedGeneration: pod.metadata.generation }),

@@ -41,6 +41,8 @@ describe('a kubelet behind the API server', { skip: withoutKubectl }, () => {
     assert.equal(kubelet.asked.at(-1)?.split('?')[0], 'GET /containerLogs/default/p/c')
     assert.equal(kubelet.clients.at(-1), 'kube-apiserver-kubelet-client')
     assert.match(await kubectl('logs', 'two', '--all-containers', '--prefix'), /\[pod\/two\/b\] the end/)
+    const ofOne = ['get', '--raw', '/api/v1/namespaces/default/pods/p/log?stream=Stderr']
+    assert.match((await kubectl.run(ofOne)).err, /stream: Forbidden: may not be specified/)
   })
 
   test('kubelets let it do what it asks of them, and it may do no more', async () => {

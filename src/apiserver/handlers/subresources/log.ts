@@ -42,11 +42,10 @@ function locate({ context, request }: ResourceRequest, pod: Pod): KubeletLocatio
 function target({ info, request }: ResourceRequest, container: string): string {
   const query = new URLSearchParams()
   for (const name of ['follow', 'previous', 'timestamps']) if (isOn(request.query, name)) query.set(name, 'true')
-  for (const name of ['sinceSeconds', 'sinceTime', 'tailLines', 'limitBytes', 'stream']) {
+  for (const name of ['sinceSeconds', 'sinceTime', 'tailLines', 'limitBytes']) {
     const value = request.query.get(name)
     if (value !== null && value !== '') query.set(name, value)
   }
-  if (query.get('stream') === 'All') query.delete('stream')
   query.sort()
   const path = `/containerLogs/${info.namespace}/${info.name}/${encodeURIComponent(container)}`
   return query.size === 0 ? path : `${path}?${query}`
@@ -138,7 +137,9 @@ function checkOptions(query: URLSearchParams, name: string): void {
   if (tail !== undefined && tail < 0) errors.push(invalid('tailLines', tail, 'must be greater than or equal to 0'))
   if (bytes !== undefined && bytes < 1) errors.push(invalid('limitBytes', bytes, 'must be greater than 0'))
   if (seconds !== undefined && query.has('sinceTime'))
-    errors.push(forbiddenField('', 'at most one of `sinceTime` or `sinceSeconds` may be specified'))
+    errors.push(forbiddenField('[]', 'at most one of `sinceTime` or `sinceSeconds` may be specified'))
   else if (seconds !== undefined && seconds < 1) errors.push(invalid('sinceSeconds', seconds, 'must be greater than 0'))
+  // Its feature (PodLogsQuerySplitStreams) is off by default.
+  if (query.has('stream')) errors.push(forbiddenField('stream', 'may not be specified'))
   if (errors.length > 0) throw invalidError({ group: '', kind: 'PodLogOptions' }, name, errors)
 }
