@@ -3,6 +3,7 @@
  * the FNV hash of how Go prints the value; and, since v1.37, the same once more as text, with a checksum of that.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { messageOf } from '../base/errors.ts'
 
 export interface Checkpoint {
   readonly policyName: string
@@ -59,4 +60,13 @@ export function readCheckpoint<T extends { readonly policyName: string }>(
 export function writeCheckpoint(file: string, checkpoint: Checkpoint): void {
   writeFileSync(`${file}.new`, JSON.stringify(checkpoint), { mode: 0o600 })
   renameSync(`${file}.new`, file)
+}
+
+/** What a manager does at its start with what was kept. @throws Error */
+export function startManager<T>(manager: string, start: () => T): T {
+  try {
+    return start()
+  } catch (cause) {
+    throw new Error(`start ${manager} manager error: ${messageOf(cause)}`, { cause })
+  }
 }

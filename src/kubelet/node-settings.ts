@@ -45,7 +45,9 @@ export type KubeletServerSettings = Pick<
   'accessTimes' | 'accessRules' | 'debugging' | 'readOnlyPort'
 >
 
-export interface RealKubeletSettings extends Pick<MachineOptions, 'limits' | 'seccompDefault'>, KubeletServerSettings {
+export interface RealKubeletSettings
+  extends Pick<MachineOptions, 'limits' | 'swap' | 'seccompDefault'>,
+    KubeletServerSettings {
   /** Where the logs of pods are. */
   readonly podLogsDir?: string
   readonly logs?: LogRotation

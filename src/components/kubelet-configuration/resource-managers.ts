@@ -11,8 +11,7 @@ import { asBoolean, FlagError, type ReadFlags } from '../flags.ts'
 
 type Amounts = Readonly<Record<string, string>>
 
-const failed = (manager: string, why: string): FlagError =>
-  new FlagError(`failed to initialize ${manager} manager: ${why}`)
+const failed = (why: string): FlagError => new FlagError(`failed to run Kubelet: ${why}`)
 
 /** `reserved`: for the system and for Kubernetes. @throws FlagError */
 export function resourceManagersOf(flags: ReadFlags, reserved: readonly Amounts[]): ResourceManagerSettings {
@@ -24,7 +23,7 @@ export function resourceManagersOf(flags: ReadFlags, reserved: readonly Amounts[
     topology: {
       policy,
       scope: scope === 'pod' ? 'pod' : 'container',
-      options: asked('topology', () =>
+      options: asked('', () =>
         topologyPolicyOptions(policy === 'none' ? {} : pairsOf(flags, 'topology-manager-policy-options')),
       ),
     },
@@ -33,9 +32,9 @@ export function resourceManagersOf(flags: ReadFlags, reserved: readonly Amounts[
 
 function cpuManagerOf(flags: ReadFlags, reserved: readonly Amounts[]): ResourceManagerSettings['cpu'] {
   const policy = flags.text('cpu-manager-policy')
-  if (policy !== 'none' && policy !== 'static') throw failed('cpu', `unknown policy: ${JSON.stringify(policy)}`)
+  if (policy !== 'none' && policy !== 'static') throw failed(`unknown policy: ${JSON.stringify(policy)}`)
   const given = pairsOf(flags, 'cpu-manager-policy-options')
-  const options = asked('cpu', () => {
+  const options = asked(`new ${policy} policy error: `, () => {
     if (policy === 'none' && Object.keys(given).length > 0)
       throw new Error(
         `None policy: received unsupported options=map[${Object.entries(given)
@@ -56,7 +55,7 @@ function cpuManagerOf(flags: ReadFlags, reserved: readonly Amounts[]): ResourceM
 
 function memoryManagerOf(flags: ReadFlags): ResourceManagerSettings['memory'] {
   const policy = flags.text('memory-manager-policy')
-  if (policy !== 'None' && policy !== 'Static') throw failed('memory', `unknown policy: ${JSON.stringify(policy)}`)
+  if (policy !== 'None' && policy !== 'Static') throw failed(`unknown policy: ${JSON.stringify(policy)}`)
   return { policy, reserved: reservedMemoryOf(flags) }
 }
 
@@ -65,14 +64,21 @@ interface MemoryReservation {
   readonly limits?: Readonly<Record<string, string | number>>
 }
 
-function reservedMemoryOf(flags: ReadFlags): ReservedMemory {
+/** Each of reservedMemory, in bytes. */
+export function memoryReservations(
+  flags: ReadFlags,
+): readonly { readonly numaNode: number; readonly type: string; readonly size: number }[] {
   const given = JSON.parse(flags.text('reservedMemory') ?? '[]') as readonly MemoryReservation[]
-  return new Map(
-    given.map(({ numaNode = 0, limits = {} }) => [
-      numaNode,
-      Object.fromEntries(Object.entries(limits).map(([type, amount]) => [type, Number(quantityValue(String(amount)))])),
-    ]),
+  return given.flatMap(({ numaNode = 0, limits = {} }) =>
+    Object.entries(limits).map(([type, amount]) => ({ numaNode, type, size: Number(quantityValue(String(amount))) })),
   )
+}
+
+function reservedMemoryOf(flags: ReadFlags): ReservedMemory {
+  const reserved = new Map<number, Record<string, number>>()
+  for (const { numaNode, type, size } of memoryReservations(flags))
+    reserved.set(numaNode, { ...reserved.get(numaNode), [type]: size })
+  return reserved
 }
 
 /** What is reserved where CPUs are named for it: so many of them, for the system and for Kubernetes together. */
@@ -83,11 +89,11 @@ export function withReservedCpus(flags: ReadFlags, [system = {}, kube = {}]: rea
   return [{ ...system, cpu: String(parseCpuSet(named).length) }, rest]
 }
 
-function asked<T>(manager: string, read: () => T): T {
+function asked<T>(about: string, read: () => T): T {
   try {
     return read()
   } catch (cause) {
-    throw failed(manager, messageOf(cause))
+    throw failed(`${about}${messageOf(cause)}`)
   }
 }
 

@@ -164,7 +164,7 @@ volume-stats-agg-period duration ignored volumeStatsAggPeriod 1m0s
 - int ignored maxParallelImagePulls!
 - float ignored memoryThrottlingFactor!
 - string lacking memoryReservationPolicy None
-- string lacking memorySwap.swapBehavior
+- string used memorySwap.swapBehavior
 - bool used mergeDefaultEvictionSettings! false
 - int used nodeLeaseDurationSeconds 40
 - duration used nodeStatusReportFrequency 5m0s
@@ -175,7 +175,7 @@ volume-stats-agg-period duration ignored volumeStatsAggPeriod 1m0s
 - duration used shutdownGracePeriod 0s
 - duration used shutdownGracePeriodCriticalPods 0s
 - any used shutdownGracePeriodByPodPriority
-- bool lacking singleProcessOOMKill! false
+- bool used singleProcessOOMKill! false
 - any ignored tlsCurvePreferences
 - any lacking tracing
 - int64 lacking userNamespaces.idsPerPod

@@ -128,12 +128,11 @@ test('drop-ins are merged in the order of their names, whatever else lies there;
 
 test('what skiff does not do is told in a line for each field, unless it is the default', () => {
   const { told } = read(
-    `${HEAD}memoryReservationPolicy: TieredReservation\nrunOnce: false\nsingleProcessOOMKill: true\nreadOnlyPort: 0\ncpuCFSQuota: true\ntracing: {endpoint: x}\nreservedMemory: []\n`,
+    `${HEAD}memoryReservationPolicy: TieredReservation\nrunOnce: false\nreadOnlyPort: 0\ncpuCFSQuota: true\ntracing: {endpoint: x}\nreservedMemory: []\n`,
   )
   const lacks = 'skiff does not do what this asks for; it is as with'
   assert.deepEqual(told, [
     `--config: memoryReservationPolicy: ${lacks} None`,
-    `--config: singleProcessOOMKill: ${lacks} false`,
     '--config: tracing: skiff does not do what this asks for; it is as without this field',
   ])
 })
@@ -206,6 +205,7 @@ test("the Node's labels and taints, its Lease, reservations, logs and bounds are
     reserved: [{}, { cpu: '100m' }],
     managers: { ...OWN_MANAGERS, cpu: { ...OWN_MANAGERS.cpu, reservedMilli: 100 } },
     limits: { periodUs: 50_000, pids: 777 },
+    swap: { behavior: 'NoSwap', killsSingleProcess: false },
     seccompDefault: true,
     podLogsDir: join(folder, 'logs'),
     resolvConf: '',
@@ -251,6 +251,33 @@ test("the managers of a node's CPUs, memory and topology are as the file says", 
     topology: { policy: 'restricted', scope: 'pod', options: { prefersClosestNodes: true, mostNodes: 8 } },
   })
   const refused = (text: string) => refusal(() => managers(text))
+  const invalid = (why: string) => `failed to validate kubelet configuration, error: invalid configuration: ${why}`
+  const reserve = (...sizes: readonly string[]) =>
+    refused(`reservedMemory: [${sizes.map((size) => `{numaNode: 0, limits: {memory: ${size}}}`).join(', ')}]\n`)
+  const about = 'for NUMA node 0 and resource "memory"'
+  assert.equal(reserve('20Mi', '30Mi'), invalid(`the reserved memory has a duplicate value ${about}`))
+  assert.equal(reserve('0'), invalid(`reserved memory may not be zero ${about}`))
+  assert.equal(
+    refused('reservedSystemCPUs: 0-a\n'),
+    invalid(
+      'unable to parse reservedSystemCPUs (--reserved-cpus) 0-a, error: strconv.Atoi: parsing "a": invalid syntax',
+    ),
+  )
+  assert.equal(
+    refused('reservedSystemCPUs: "0"\nsystemReservedCgroup: /x\n'),
+    invalid(
+      "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup (--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup)",
+    ),
+  )
+  assert.equal(
+    refused('topologyManagerScope: nope\n'),
+    invalid('topologyManagerScope (--topology-manager-scope) "nope" must be one of: "container", or "pod"'),
+  )
+  const swapOf = (text: string) => managers(text).swap
+  assert.deepEqual(swapOf('memorySwap: {swapBehavior: LimitedSwap}\nsingleProcessOOMKill: true\n'), {
+    behavior: 'LimitedSwap',
+    killsSingleProcess: true,
+  })
   const option = (name: string, more = '') =>
     refused(`cpuManagerPolicy: static\ncpuManagerPolicyOptions: {${name}: "true"}\n${more}`)
   assert.match(refused('cpuManagerPolicy: nope\n'), /unknown policy: "nope"$/)

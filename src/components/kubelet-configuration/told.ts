@@ -45,6 +45,10 @@ export function describedRealKubelet(flags: ReadFlags): RealKubeletSettings {
       periodUs: flags.bool('cpu-cfs-quota') ? flags.ms('cpu-cfs-quota-period') * 1000 : undefined,
       ...((flags.number('pod-max-pids') ?? -1) > 0 ? { pids: flags.number('pod-max-pids') ?? 0 } : {}),
     },
+    swap: {
+      behavior: flags.text('memorySwap.swapBehavior') === 'LimitedSwap' ? 'LimitedSwap' : 'NoSwap',
+      killsSingleProcess: flags.bool('singleProcessOOMKill') === true,
+    },
     seccompDefault: flags.bool('seccomp-default') === true,
     podLogsDir: flags.text('podLogsDir') ?? '/var/log/pods',
     resolvConf: flags.values.has('resolv-conf') ? (flags.values.get('resolv-conf')?.at(-1) ?? '') : '/etc/resolv.conf',

@@ -1,8 +1,11 @@
 /** What kubelet refuses of a configuration, file and flags together, in its words and its order. */
 import { posix } from 'node:path'
 import { labelValue, qualifiedName } from '../../api/validation/names.ts'
+import { messageOf } from '../../base/errors.ts'
 import { goDurationText } from '../../base/go-duration.ts'
+import { parseCpuSet } from '../../kubelet/cpu-manager/cpu-set.ts'
 import type { ReadFlags } from '../flags.ts'
+import { memoryReservations } from './resource-managers.ts'
 import { taintOf } from './values.ts'
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
@@ -113,6 +116,7 @@ function problems(flags: ReadFlags): readonly string[] {
   if (longest < 1 || longest > 300)
     refuse(`CrashLoopBackOff.MaxContainerRestartPeriod (got: ${longest} seconds) must be set between 1s and 300s`)
   enforcement(flags, refuse)
+  reservations(flags, refuse)
   oneOf('hairpinMode', 'hairpin-mode', HAIRPIN, '"none", "hairpin-veth" or "promiscuous-bridge"')
   if (number('containerLogMaxWorkers') < 1) refuse('containerLogMaxWorkers must be greater than or equal to 1')
   if (flags.ms('containerLogMonitorInterval') < 3000)
@@ -136,6 +140,28 @@ function shutdown(flags: ReadFlags, refuse: (text: string) => void, duration: (n
     refuse(`shutdownGracePeriod {${duration('shutdownGracePeriod')}} must be either zero or otherwise >= 1 sec`)
   if (all !== 0 && flags.list('shutdownGracePeriodByPodPriority') !== undefined)
     refuse('Cannot specify both shutdownGracePeriodByPodPriority and shutdownGracePeriod at the same time')
+}
+
+function reservations(flags: ReadFlags, refuse: (text: string) => void): void {
+  const named = flags.text('reserved-cpus') ?? ''
+  if (named !== '') {
+    if (flags.text('system-reserved-cgroup') || flags.text('kube-reserved-cgroup'))
+      refuse(
+        "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup (--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup)",
+      )
+    try {
+      parseCpuSet(named)
+    } catch (error) {
+      refuse(`unable to parse reservedSystemCPUs (--reserved-cpus) ${named}, error: ${messageOf(error)}`)
+    }
+  }
+  const seen = new Set<string>()
+  for (const { numaNode, type, size } of memoryReservations(flags)) {
+    const what = `for NUMA node ${numaNode} and resource ${JSON.stringify(type)}`
+    if (size === 0) refuse(`reserved memory may not be zero ${what}`)
+    if (seen.has(what)) refuse(`the reserved memory has a duplicate value ${what}`)
+    seen.add(what)
+  }
 }
 
 function enforcement(flags: ReadFlags, refuse: (text: string) => void): void {

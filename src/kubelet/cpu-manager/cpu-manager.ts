@@ -2,6 +2,8 @@
  * The CPU manager: which CPUs a container may run on. It is one of the topology manager's providers, completes what the runtime is asked for
  * when a container begins, and tells it later when the shared pool has changed. It knows nothing of when pods are synced.
  */
+
+import { startManager } from '../checkpoint-file.ts'
 import { type Container, initContainersOf, type Pod, specOf, uidOf } from '../pod.ts'
 import { type HintProvider, NO_HINTS } from '../topology-manager/topology-hints.ts'
 import { cpuStateFile } from './cpu-manager-state.ts'
@@ -41,12 +43,12 @@ export interface CpuManagerSettings {
 export function createCpuManager(settings: CpuManagerSettings, topology: CpuTopology, file: string): CpuManager {
   const kept = cpuStateFile(file, settings.policy)
   if (settings.policy === 'none') {
-    if (kept.read() === undefined) kept.write({ shared: [], entries: new Map() })
+    if (startManager('cpu', kept.read) === undefined) kept.write({ shared: [], entries: new Map() })
     return noneManager(topology)
   }
   const { reservedCpus, reservedMilli } = settings
   if (reservedMilli <= 0)
-    throw new Error('the static policy requires systemreserved.cpu + kubereserved.cpu to be greater than zero')
+    throw new Error('failed to run Kubelet: [cpumanager] unable to determine reserved CPU resources for static policy')
   const policy = createStaticPolicy({
     topology,
     options: settings.options,

@@ -2,6 +2,8 @@
  * The static policy of the CPU manager (KEP-3570): containers that ask for whole CPUs in Guaranteed pods have these for themselves; all others
  * share what is left, the reserved CPUs with it unless these are kept strictly.
  */
+
+import { startManager } from '../checkpoint-file.ts'
 import { type Container, initContainersOf, isSidecar, type Pod, specOf, uidOf } from '../pod.ts'
 import {
   AdmissionError,
@@ -45,18 +47,21 @@ const CPU = 'cpu'
 
 /** @throws Error where the options do not fit the machine, or the file tells of another one */
 export function createStaticPolicy({ topology, options, reserved: wanted, file }: StaticPolicyOptions): StaticPolicy {
+  const incompatible = (one: string, other: string) =>
+    new Error(
+      `failed to run Kubelet: new static policy error: static policy options ${one} and ${other} can not be used at the same time`,
+    )
+  const reservedCpus = 'cpus' in wanted ? wanted.cpus : []
+  if (!isSubset(reservedCpus, topology.cpus))
+    throw new Error(
+      `failed to run Kubelet: reserved-cpus: ${cpuSetText(reservedCpus)} is not a subset of online-cpus: ${cpuSetText(topology.cpus)}`,
+    )
   if (options.distributesOverNuma && options.distributesOverCores)
-    throw new Error(
-      'static policy options DistributeCPUsAcrossNUMA and DistributeCPUsAcrossCores can not be used at the same time',
-    )
+    throw incompatible('distribute-cpus-across-numa', 'distribute-cpus-across-cores')
   if (options.prefersUncoreCache && options.distributesOverCores)
-    throw new Error(
-      'static policy options PreferAlignCpusByUncoreCache and DistributeCPUsAcrossCores can not be used at the same time',
-    )
+    throw incompatible('prefer-align-cpus-by-uncorecache', 'distribute-cpus-across-cores')
   if (options.prefersUncoreCache && options.distributesOverNuma)
-    throw new Error(
-      'static policy options PreferAlignCpusByUncoreCache and DistributeCPUsAcrossNUMA can not be used at the same time',
-    )
+    throw incompatible('prefer-align-cpus-by-uncorecache', 'distribute-cpus-across-numa')
   if (options.alignsBySocket && topology.sockets.length > topology.numaNodes.length)
     throw new Error(
       'Align by socket is not compatible with hardware where number of sockets are more than number of NUMA',
@@ -68,8 +73,7 @@ export function createStaticPolicy({ topology, options, reserved: wanted, file }
     'core',
     reserved.map((cpu) => topology.idOf('core', cpu)),
   )
-  let state = file.read() ?? firstState()
-  checkState(state)
+  let state = startManager('cpu', () => checked(file.read() ?? firstState()))
   file.write(state)
   /** Of init containers of the pod that is being admitted. */
   let reusable: { readonly uid: string; readonly cpus: CpuSet } | undefined
@@ -81,7 +85,8 @@ export function createStaticPolicy({ topology, options, reserved: wanted, file }
     }
   }
 
-  function checkState({ shared, entries }: CpuState): void {
+  function checked(kept: CpuState): CpuState {
+    const { shared, entries } = kept
     if (options.strictReservation && cpuIntersection(reserved, shared).length > 0)
       throw new Error(
         `some of strictly reserved cpus: ${JSON.stringify(cpuSetText(cpuIntersection(reserved, shared)))} are present in defaultCpuSet: ${JSON.stringify(cpuSetText(shared))}`,
@@ -104,6 +109,7 @@ export function createStaticPolicy({ topology, options, reserved: wanted, file }
       throw new Error(
         `current set of available CPUs ${JSON.stringify(cpuSetText(topology.cpus))} doesn't match with CPUs in state ${JSON.stringify(cpuSetText(all))}`,
       )
+    return kept
   }
 
   function take(available: CpuSet, count: number): CpuSet {

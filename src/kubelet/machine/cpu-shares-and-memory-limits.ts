@@ -71,11 +71,11 @@ export function containerResources(
   const cpuLimit = limits['cpu'] ?? whole['cpu']
   const cpuRequest = requests['cpu'] ?? cpuLimit
   const memoryLimit = limits['memory'] ?? whole['memory']
-  const isLimited = cpuLimit !== undefined && milliOf(cpuLimit) !== 0 && periodUs !== undefined && !hasOwnCpus
+  const isLimited = cpuLimit !== undefined && milliOf(cpuLimit) !== 0 && periodUs !== undefined
   return {
     cpu_shares: sharesOf(milliOf(cpuRequest)),
     ...(periodUs === undefined ? {} : { cpu_period: periodUs }),
-    ...(isLimited ? { cpu_quota: quotaOf(milliOf(cpuLimit), periodUs) } : {}),
+    ...(isLimited ? { cpu_quota: hasOwnCpus ? -1 : quotaOf(milliOf(cpuLimit), periodUs) } : {}),
     ...(memoryLimit === undefined ? {} : { memory_limit_in_bytes: Number(quantityValue(memoryLimit)) }),
     oom_score_adj: oomScore(pod, container, nodeMemory),
   }

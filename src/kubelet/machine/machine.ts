@@ -40,6 +40,7 @@ import { makeDirectories, type PodDirectories, writeForContainers } from './pod-
 import { containerSecurity, type ImageUser, sandboxSecurity } from './security-context.ts'
 import { serviceVariables } from './service-environment-variables.ts'
 import { mountSubPath, readVolumeFile } from './sub-path.ts'
+import { type MachineSwap, NO_SWAP, type SwapSettings, swapOfMachine, swapResources } from './swap-and-oom-group.ts'
 import { MESSAGE_PATH, MESSAGE_POLICY } from './termination-message.ts'
 import type { UserNamespaces } from './user-namespaces.ts'
 import type { MachineVolumes } from './volume-writer.ts'
@@ -113,6 +114,8 @@ export interface MachineOptions {
   readonly csi?: Pick<CsiVolumes, 'unpublish'>
   /** Default: a kubelet's own. */
   readonly limits?: LimitSettings
+  /** Default: containers use no swap. */
+  readonly swap?: SwapSettings
   /** Containers without a seccomp profile have the runtime's. */
   readonly seccompDefault?: boolean
   /** What the runtime can do; undefined where it does not tell. */
@@ -134,9 +137,16 @@ export function createMachine(options: MachineOptions): Machine {
 
   const hasAppArmor = kernelHasAppArmor()
 
+  const machineSwap = (): MachineSwap => ({
+    cgroupVersion: cgroups.version,
+    memory: BigInt(totalmem()),
+    swap: swapOfMachine(),
+  })
   function resourcesOf(pod: Pod, container: Container): LinuxContainerResources {
     const hasOwnCpus = managers?.cpus.hasOwnCpus(pod, container) === true
-    return containerResources(pod, container, BigInt(totalmem()), options.limits, hasOwnCpus)
+    const resources = containerResources(pod, container, BigInt(totalmem()), options.limits, hasOwnCpus)
+    const limit = resources.memory_limit_in_bytes
+    return { ...resources, ...swapResources(pod, container, limit, options.swap ?? NO_SWAP, machineSwap()) }
   }
   const hasOwnCpus = (pod: Pod) => managers?.cpus.podHasOwnCpus(pod) === true
 

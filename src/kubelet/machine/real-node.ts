@@ -253,6 +253,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
       hostFile: options.resolvConf,
     },
     ...(options.limits === undefined ? {} : { limits: options.limits }),
+    ...(options.swap === undefined ? {} : { swap: options.swap }),
     ...(options.seccompDefault === undefined ? {} : { seccompDefault: options.seccompDefault }),
     services: () => known.store.list(),
     allocatable: () => allocatable,

@@ -3,6 +3,7 @@
  * manager's providers, and completes what the runtime is asked for when a container begins.
  */
 import { qosClass } from '../../api/objects/qos.ts'
+import { startManager } from '../checkpoint-file.ts'
 import { hasPodLevelResources, highestSum } from '../cpu-manager/exclusive-cpus.ts'
 import type { NumaNode } from '../machine/machine-topology.ts'
 import { type Container, initContainersOf, isSidecar, type Pod, specOf, uidOf } from '../pod.ts'
@@ -52,14 +53,12 @@ export function createMemoryManager(
 ): MemoryManager {
   const kept = memoryStateFile(file, policy)
   if (policy === 'None') {
-    if (kept.read() === undefined) kept.write({ machine: new Map(), entries: new Map() })
+    if (startManager('memory', kept.read) === undefined) kept.write({ machine: new Map(), entries: new Map() })
     return noneManager
   }
   checkReserved(reserved, withheld, nodes)
   const empty = emptyMachine(nodes, reserved)
-  let state: MemoryState = kept.read() ?? { machine: empty, entries: new Map() }
-  if (!sameMachine(expectedMachine(empty, state), state.machine))
-    throw new Error('[memorymanager] the expected machine state is different from the real one')
+  let state = startManager('memory', () => checked(empty, kept.read() ?? { machine: empty, entries: new Map() }))
   kept.write(state)
   /** In bytes, by nodes and resource, of init containers of the pod that is being admitted. */
   let reusable: { readonly uid: string; readonly sizes: ReadonlyMap<string, number> } | undefined
@@ -229,6 +228,13 @@ function withoutReused(
     }
   }
   return left
+}
+
+/** @throws Error where it is of another machine, or was changed */
+function checked(empty: MachineMemory, kept: MemoryState): MemoryState {
+  if (!sameMachine(expectedMachine(empty, kept), kept.machine))
+    throw new Error('[memorymanager] the expected machine state is different from the real one')
+  return kept
 }
 
 /** What is free once all that is told of is given out. */

@@ -13,7 +13,7 @@ export function checkReserved(
   for (const [node, own] of reserved) {
     if (!nodes.some(({ id }) => id === node))
       throw new Error(
-        `the reserved memory configuration references a NUMA node ${node} that does not exist on this machine`,
+        `failed to run Kubelet: the reserved memory configuration references a NUMA node ${node} that does not exist on this machine`,
       )
     for (const [type, size] of Object.entries(own)) sums.set(type, (sums.get(type) ?? 0) + size)
   }
@@ -22,7 +22,7 @@ export function checkReserved(
     const [sum, wanted] = [sums.get(type) ?? 0, withheld[type] ?? '0']
     if (BigInt(sum) !== quantityValue(wanted))
       throw new Error(
-        `the total amount "${inBinary(sum)}" of type "${type}" is not equal to the value "${formatQuantity(parseQuantity(wanted))}" determined by Node Allocatable feature`,
+        `failed to run Kubelet: the total amount "${inBinary(sum)}" of type "${type}" is not equal to the value "${formatQuantity(parseQuantity(wanted))}" determined by Node Allocatable feature`,
       )
   }
 }

@@ -37,7 +37,7 @@ export function createTopologyManager(
   providers: readonly HintProvider[],
 ): TopologyManager {
   if (policy !== 'none' && distances.nodes.length > options.mostNodes)
-    throw new Error(`unsupported on machines with more than ${options.mostNodes} NUMA Nodes`)
+    throw new Error(`failed to run Kubelet: unsupported on machines with more than ${options.mostNodes} NUMA Nodes`)
 
   /** Undefined: the pod is refused. */
   function affinityOf(hints: readonly TopologyHints[]): { readonly affinity: NumaMask | undefined } | undefined {

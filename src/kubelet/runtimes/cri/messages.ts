@@ -144,6 +144,10 @@ export interface LinuxContainerResources {
   /** `0-2,5` */
   readonly cpuset_cpus?: string
   readonly cpuset_mems?: string
+  /** Memory and swap together. */
+  readonly memory_swap_limit_in_bytes?: number
+  /** Files of version 2 of control groups, and what is written to them. */
+  readonly unified?: Readonly<Record<string, string>>
 }
 
 interface SecurityContext {
