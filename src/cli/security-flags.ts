@@ -19,6 +19,7 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
     ['--event-ttl <duration>', 'how long Events are kept (default: 1h)'],
   ],
   'Requests:': [
+    ['--runtime-config <list>', 'versions of the API to serve beside those that always are: api/beta=true', list],
     ['--request-timeout <duration>', 'how long a request may take that is no watch (default: 1m)'],
     ['--admission-control-config-file <file>', 'what admission plugins go by, an AdmissionConfiguration'],
     [

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { decodeProtobuf } from '../api/codec/protobuf.ts'
 import { decodeRecord, JOURNAL_VERSION, type Journal } from '../api/journal.ts'
 import type { EagerHandler, Filter, Handler } from '../api/request.ts'
-import { builtinScheme } from '../api/scheme/scheme.ts'
+import { schemeServing } from '../api/scheme/scheme.ts'
 import { builtinAdmissionPlugins } from '../apiserver/admission/plugins/by-name.ts'
 import { unaskedWebhooks } from '../apiserver/admission/webhooks/admission-review.ts'
 import type { SharedEntries } from '../apiserver/cache/entry.ts'
@@ -190,7 +190,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
   const stopping = new AbortController()
   /** The `kubernetes` Service leads elsewhere. */
   const leaving = new AbortController()
-  const scheme = builtinScheme()
+  const scheme = schemeServing(settings.optionalVersions)
   const kubelets = await loadKubeletOptions(options.security, pki)
   const security = await loadSecurity(runtime, scheme, options.security, {
     auditLog: options.auditLog,

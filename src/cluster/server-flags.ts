@@ -1,6 +1,7 @@
 /** What an administrator may say of how the API server serves: kube-apiserver's flags, by their names there. */
 import { getCiphers } from 'node:tls'
 import type { JsonObject } from '../api/object.ts'
+import { askedFor } from '../api/scheme/runtime-config.ts'
 import type { TolerationSeconds } from '../apiserver/admission/plugins/default-toleration-seconds.ts'
 import { messageOf } from '../base/errors.ts'
 import { parseGoDurationMs } from '../base/go-duration.ts'
@@ -28,6 +29,8 @@ export interface ServerFlags {
   readonly serviceAccountExtendTokenExpiration?: boolean
   /** Deletes leave work to the garbage collector, which is told by finalizers. Default: true. */
   readonly enableGarbageCollector?: boolean
+  /** Versions of the API that are served though they are not by default: `resource.k8s.io/v1beta2=true`, `api/beta=true`. */
+  readonly runtimeConfig?: readonly string[]
   /** For the header Strict-Transport-Security. Default: it is not sent. */
   readonly strictTransportSecurityDirectives?: readonly string[]
 }
@@ -43,6 +46,7 @@ export const SERVER_FLAGS: Readonly<Record<keyof ServerFlags, true>> = {
   serviceAccountMaxTokenExpiration: true,
   serviceAccountExtendTokenExpiration: true,
   enableGarbageCollector: true,
+  runtimeConfig: true,
   strictTransportSecurityDirectives: true,
 }
 
@@ -56,6 +60,8 @@ export interface ServerSettings {
   readonly longestTokenSeconds?: number
   readonly extendsTokens: boolean
   readonly collectsGarbage: boolean
+  /** See schemeServing. */
+  readonly optionalVersions: ReadonlySet<string>
   readonly strictTransportSecurity?: string
 }
 
@@ -89,6 +95,7 @@ export async function loadServerSettings(flags: ServerFlags): Promise<ServerSett
           ),
     ...(longestTokenMs ? { longestTokenSeconds: longestTokenMs / 1000 } : {}),
     extendsTokens: flags.serviceAccountExtendTokenExpiration !== false,
+    optionalVersions: askedFor(flags.runtimeConfig ?? []),
     collectsGarbage: flags.enableGarbageCollector !== false,
     ...(flags.strictTransportSecurityDirectives?.length
       ? { strictTransportSecurity: flags.strictTransportSecurityDirectives.join('; ') }

@@ -1,7 +1,7 @@
 /** What kube-apiserver's flags ask for, as options of a cluster. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { builtinGroups, knownApiVersions } from '../api/scheme/scheme.ts'
+import { builtinGroups, knownApiVersions, optionalVersions } from '../api/scheme/scheme.ts'
 import { RECOMMENDED_ORDER } from '../apiserver/admission/plugin-order.ts'
 import type { ClusterOptions } from '../cluster/cluster-options.ts'
 import { SECURITY_OPTIONS, type SecurityOptions } from '../cluster/security.ts'
@@ -51,7 +51,8 @@ export function apiServerOptions(values: FlagValues): KubeApiServerOptions {
 
 const versions = (): Versions => ({
   served: new Set(['v1', ...builtinGroups().flatMap((group) => group.versions.map((one) => one.groupVersion))]),
-  known: new Set(knownApiVersions()),
+  optional: optionalVersions(),
+  known: new Set([...knownApiVersions(), 'internal.apiserver.k8s.io/v1alpha1']),
 })
 
 /** Those of kube-apiserver's flags that any cluster of skiff takes, under the names of its options. */

@@ -213,8 +213,12 @@ test('feature gates are judged as kube-apiserver judges them', () => {
 
 test('versions that are not here are warned of, and none is switched off', () => {
   const judge = (...settings: readonly string[]) =>
-    judgeRuntimeConfig(settings, { served: new Set(['v1', 'apps/v1']), known: new Set(['apps/v1beta1']) })
-  assert.deepEqual(judge('apps/v1=true', 'api/beta=false'), [])
+    judgeRuntimeConfig(settings, {
+      served: new Set(['v1', 'apps/v1']),
+      known: new Set(['apps/v1beta1']),
+      optional: new Map([['apps/v1beta2', ['deployments']]]),
+    })
+  assert.deepEqual(judge('apps/v1=true', 'api/beta=false', 'apps/v1beta2', 'apps/v1beta2/deployments=true'), [])
   assert.equal(judge('api/all=true').length, 1)
   assert.deepEqual(judge('apps/v1beta1=true', 'apps/v1beta1/deployments'), [
     '--runtime-config=apps/v1beta1=true: skiff does not serve apps/v1beta1',

@@ -25,6 +25,9 @@ func main() {
 	readInput("discovery", &discovery)
 	columns := map[string][]column{}
 	readInput("columns", &columns)
+	// Versions that are served when --runtime-config asks for them, of kinds that are served in another one.
+	optional := map[string]discoveryDocument{}
+	readInput("optional", &optional)
 
 	scheme := newScheme()
 	served := map[schema.GroupVersion]bool{}
@@ -40,6 +43,14 @@ func main() {
 
 	reflected := newReflector(published)
 	kinds := map[string]map[string]string{}
+	optionalKinds := map[string]map[string]string{}
+	isOptional := map[string]bool{}
+	for _, document := range optional {
+		for _, one := range document.Resources {
+			isOptional[document.GroupVersion+" "+one.Kind] = true
+			isOptional[document.GroupVersion+" "+one.Kind+"List"] = true
+		}
+	}
 	unserved := map[string][]string{}
 	for gvk, t := range scheme.AllKnownTypes() {
 		// The machinery's options are registered for every version; they stand once, under meta.k8s.io/v1.
@@ -47,6 +58,13 @@ func main() {
 			continue
 		}
 		gv := gvk.GroupVersion().String()
+		if isOptional[gv+" "+gvk.Kind] {
+			if optionalKinds[gv] == nil {
+				optionalKinds[gv] = map[string]string{}
+			}
+			optionalKinds[gv][gvk.Kind] = definitionOf(t)
+			continue
+		}
 		if !served[gvk.GroupVersion()] {
 			unserved[gv] = append(unserved[gv], gvk.Kind)
 			continue
@@ -76,6 +94,14 @@ func main() {
 	for gv := range unserved {
 		sortStrings(unserved[gv])
 	}
+	types := typeScript(reflected, kinds)
+	// What is served by default has the first places in the tables, and the types: the others are of the same kinds.
+	for _, gv := range sortedKeys(optionalKinds) {
+		for _, kind := range sortedKeys(optionalKinds[gv]) {
+			parsed, _ := schema.ParseGroupVersion(gv)
+			reflected.typeIndex(known[parsed.WithKind(kind)])
+		}
+	}
 
 	if err := os.MkdirAll(*out, 0o755); err != nil {
 		panic(err)
@@ -85,11 +111,12 @@ func main() {
 		"kinds":     kinds,
 		"unserved":  unserved,
 		"rows":      resourceRows(discovery, columns),
+		"optional":  map[string]any{"kinds": optionalKinds, "rows": optionalRows(optional, discovery, columns)},
 		"groups":    discovery["/apis"].Groups,
 		"metaKinds": sortedKeys(metaKinds),
 	})
 	writeConstant(*out, "tags", "tagTable", validationTags(reflected))
-	writeFile(*out, "types.ts", typeScript(reflected, kinds))
+	writeFile(*out, "types.ts", types)
 	writeFile(*out, "openapi.ts", publishedSchemas())
 }
 

@@ -127,4 +127,20 @@ func resourceRows(discovery map[string]discoveryDocument, columns map[string][]c
 	return rows
 }
 
+// optionalRows are stored as the rows of the same resource that are served by default.
+func optionalRows(optional, discovery map[string]discoveryDocument, columns map[string][]column) []row {
+	usual := map[string]row{}
+	for _, one := range resourceRows(discovery, columns) {
+		usual[one.Group+"/"+one.Resource] = one
+	}
+	rows := resourceRows(optional, columns)
+	for i := range rows {
+		one := &rows[i]
+		hub := usual[one.Group+"/"+one.Resource]
+		one.StoragePrefix, one.StorageGroup, one.StorageVersion = hub.StoragePrefix, hub.StorageGroup, hub.StorageVersion
+		one.Columns = hub.Columns
+	}
+	return rows
+}
+
 func sortStrings(list []string) { sort.Strings(list) }

@@ -37,6 +37,10 @@ function visitorOf(schema: Schema): Visit | null {
   return visit
 }
 
+/** A type of a version before v1 has the rule of the type that it became, unless it has one of its own. */
+const defaulterOf = ({ definition }: StructSchema) =>
+  defaulters.get(definition) ?? defaulters.get(definition.replace(/\.v\d+(?:alpha|beta)\d+\./, '.v1.'))
+
 /** Whether any rule can apply at or below the schema (which may contain itself). */
 function hasDefaults(schema: Schema, seen: Set<Schema>): boolean {
   if (seen.has(schema)) return false
@@ -45,7 +49,7 @@ function hasDefaults(schema: Schema, seen: Set<Schema>): boolean {
   if (known !== undefined) return known !== null
   if (schema.type === 'struct')
     return (
-      defaulters.has(schema.definition) ||
+      defaulterOf(schema) !== undefined ||
       schema.fields.some((field) => literalDefault(field) !== undefined || hasDefaults(field.schema, seen))
     )
   if (schema.type === 'list') return hasDefaults(schema.items, seen)
@@ -68,7 +72,7 @@ function compile(schema: Schema): Visit {
 }
 
 function compileStruct(schema: StructSchema): Visit {
-  const own = defaulters.get(schema.definition)
+  const own = defaulterOf(schema)
   const literals: [string, string | number | boolean, boolean][] = []
   for (const field of schema.fields) {
     const value = literalDefault(field)

@@ -40,6 +40,8 @@ interface ResourceTable {
   /** apiVersion → kinds that Kubernetes knows and does not serve. */
   readonly unserved: { readonly [apiVersion: string]: readonly string[] }
   readonly rows: readonly TableRow[]
+  /** Versions that are served where that is asked for, of kinds that are stored in another one. */
+  readonly optional: Pick<ResourceTable, 'kinds' | 'rows'>
   readonly groups: readonly ApiGroup[]
 }
 
@@ -64,8 +66,20 @@ let builtinNames: ReadonlySet<string> | undefined
 
 /** Every apiVersion of the built-in API, served or not. */
 export function knownApiVersions(): readonly string[] {
-  const { kinds, unserved } = table()
-  return [...Object.keys(kinds).filter((apiVersion) => apiVersion !== META), ...Object.keys(unserved)]
+  const { kinds, unserved, optional } = table()
+  const served = Object.keys(kinds).filter((apiVersion) => apiVersion !== META)
+  return [...new Set([...served, ...Object.keys(unserved), ...Object.keys(optional.kinds)])]
+}
+
+/** Those of them that are served where that is asked for, each with the resources that it has here. */
+export function optionalVersions(): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>()
+  for (const { group, version, resource } of table().optional.rows) {
+    const apiVersion = apiVersionOf(group, version)
+    const resources = found.get(apiVersion) ?? []
+    if (resources.push(resource) === 1) found.set(apiVersion, resources)
+  }
+  return found
 }
 
 /** What a body's apiVersion and kind mean to Kubernetes, served or not. Options (DeleteOptions, …) count in every version. */
@@ -74,9 +88,9 @@ export function builtinKind(
   version: string,
   kind: string,
 ): { readonly definition: string; readonly schema: StructSchema } | 'unserved' | undefined {
-  const { kinds, unserved } = table()
+  const { kinds, unserved, optional } = table()
   const apiVersion = apiVersionOf(group, version)
-  const byKind = own(kinds, apiVersion)
+  const byKind = own(kinds, apiVersion) ?? own(optional.kinds, apiVersion)
   const known = byKind !== undefined || own(unserved, apiVersion) !== undefined
   const everywhere = known && (everyVersionKinds.has(kind) || (apiVersion === 'v1' && coreVersionKinds.has(kind)))
   const definition = (byKind && own(byKind, kind)) ?? (everywhere ? own(own(kinds, META)!, kind) : undefined)
@@ -163,6 +177,16 @@ function builtinRows(): readonly ResourceRow[] {
 /** The built-in rows and, in time, those of custom resources. */
 export function createScheme(initial: readonly ResourceRow[] = builtinRows()): MutableScheme {
   return createMutableScheme(initial)
+}
+
+/** The built-in resources, and those of optional versions that are named: `resource.k8s.io/v1beta2`, or one resource of it behind a slash. */
+export function schemeServing(optional: ReadonlySet<string>): Scheme {
+  if (optional.size === 0) return builtinScheme()
+  const wanted = table().optional.rows.filter(({ group, version, resource }) => {
+    const apiVersion = apiVersionOf(group, version)
+    return optional.has(apiVersion) || optional.has(`${apiVersion}/${resource}`)
+  })
+  return createScheme([...builtinRows(), ...wanted.map(rowOf)])
 }
 
 let builtin: Scheme | undefined

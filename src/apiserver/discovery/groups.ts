@@ -28,11 +28,11 @@ export function servedGroups(scheme: Scheme, remotes: Remotes = []): readonly Di
 /** undefined when no version of it is served. */
 export function servedGroup(scheme: Scheme, name: string, remotes: Remotes = []): DiscoveryGroup | undefined {
   const served = scheme.groups().get(name)?.versions ?? []
-  const order =
-    builtin()
-      .get(name)
-      ?.versions.map(({ version }) => version) ?? [...served].sort(byPriority)
-  const own = order.filter((version) => served.includes(version))
+  const usual = (builtin().get(name)?.versions ?? []).map(({ version }) => version)
+  const own = [
+    ...usual.filter((version) => served.includes(version)),
+    ...served.filter((version) => !usual.includes(version)).sort(byPriority),
+  ]
   const added = remotes.filter(({ group, version }) => group === name && !own.includes(version))
   const versions = [...own, ...added.map(({ version }) => version)]
   return versions.length === 0 ? undefined : { name, versions }

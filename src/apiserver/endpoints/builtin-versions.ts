@@ -9,6 +9,7 @@ import { internalError } from '../../api/status.ts'
 import { validateDeclared } from '../../api/validation/declared.ts'
 import type { CacheEntry, ServedForm } from '../cache/entry.ts'
 import { convertAutoscaling } from '../conversions/autoscaling.ts'
+import { convertDevices } from '../conversions/devices.ts'
 import { convertEvent } from '../conversions/events.ts'
 import { withoutDisabledFields } from '../registry/disabled-fields.ts'
 import type { ResourceEndpoint } from '../registry/endpoint.ts'
@@ -20,11 +21,23 @@ type Convert = (object: KubeObject, toApiVersion: string) => KubeObject
 const CONVERTERS: Readonly<Record<string, Convert>> = {
   HorizontalPodAutoscaler: convertAutoscaling,
   Event: convertEvent,
+  ResourceClaim: convertDevices,
+  ResourceClaimTemplate: convertDevices,
+  ResourceSlice: convertDevices,
 }
+
+/** Kinds of these groups differ between their versions by name alone, but for those above. */
+const RENAMED: ReadonlySet<string> = new Set([
+  'admissionregistration.k8s.io',
+  'certificates.k8s.io',
+  'resource.k8s.io',
+  'storagemigration.k8s.io',
+])
 
 function convert(object: KubeObject, apiVersion: string): KubeObject {
   if (object.apiVersion === apiVersion) return object
   const converter = Object.hasOwn(CONVERTERS, object.kind) ? CONVERTERS[object.kind] : undefined
+  if (converter === undefined && RENAMED.has(parseApiVersion(apiVersion).group)) return { ...object, apiVersion }
   if (converter === undefined)
     throw internalError(`no conversion of ${object.kind} from ${object.apiVersion} to ${apiVersion}`)
   return converter(object, apiVersion)
@@ -32,6 +45,8 @@ function convert(object: KubeObject, apiVersion: string): KubeObject {
 
 /** Groups whose objects Kubernetes stores as JSON, like custom resources: there empty lists and maps last. */
 const storedAsJson = new Set(['apiextensions.k8s.io', 'apiregistration.k8s.io'])
+
+const isPrerelease = ({ version }: ResourceRow): boolean => /\d(?:alpha|beta)\d/.test(version)
 
 const itself = <T>(value: T): T => value
 
@@ -53,6 +68,10 @@ export function builtinVersions(
     const found = scheme.findKind(group, version, row.kind)
     return found?.storagePrefix === row.storagePrefix ? found : undefined
   }
+  // What is worked on is of the storage version: the rules of versions before that one are the same, and for what they call it.
+  const rules = isPrerelease(row)
+    ? (scheme.findKind(row.storageGroup, row.storageVersion, row.kind)?.schema ?? row.schema)
+    : row.schema
   return {
     served: {
       form,
@@ -72,8 +91,8 @@ export function builtinVersions(
       asRequested: toOwn,
       admitted: toStored,
       ofStored: itself,
-      enabled: (object, old) => withoutDisabledFields(object, old, row.schema, parts),
-      declaredErrors: (object, old) => validateDeclared(object, old, row.schema, parts),
+      enabled: (object, old) => withoutDisabledFields(object, old, rules, parts),
+      declaredErrors: (object, old) => validateDeclared(object, old, rules, parts),
       kindOf: () => ({
         group: row.storageGroup,
         kind: row.kind,

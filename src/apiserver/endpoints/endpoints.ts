@@ -21,11 +21,7 @@ import { builtinScale } from './builtin-scale.ts'
 import { builtinVersions } from './builtin-versions.ts'
 import { customReader } from './custom-reader.ts'
 import { customVersions, type FormsOfDefinition } from './custom-versions.ts'
-
-const DEPRECATED: Readonly<Record<string, string>> = {
-  'v1 Endpoints': 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
-  'v1 ComponentStatus': 'v1 ComponentStatus is deprecated in v1.19+',
-}
+import { DEPRECATED } from './deprecated.ts'
 
 const builtinRouting: RouteWords = {
   misplaced: noSuchResource,
