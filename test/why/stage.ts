@@ -25,6 +25,8 @@ export interface AskOptions {
   readonly token?: string
   /** What the server says instead, of what is asked at a path. */
   readonly instead?: (path: string) => StatusError | undefined
+  /** A server of another make, or version, that stands before this one. */
+  readonly through?: (server: Transport['send']) => Transport['send']
 }
 
 export interface Stage {
@@ -42,7 +44,7 @@ export interface Stage {
   /** The same of any object of that kind in that namespace. */
   untilAny(like: Fields, wanted: (object: KubeObject) => boolean): Promise<void>
   why(kind: string, name: string, namespace?: string, options?: AskOptions): Promise<Asked>
-  survey(): Promise<Asked>
+  survey(options?: AskOptions): Promise<Asked>
   stop(): Promise<void>
 }
 
@@ -126,7 +128,7 @@ function stageOn(cluster: StartedCluster, endpoint: Parameters<typeof httpsTrans
   }
   const ask = async (
     target: { kind: string; name: string; namespace: string } | undefined,
-    { dryRun = true, later = 0, token, instead }: AskOptions = {},
+    { dryRun = true, later = 0, token, instead, through = (server) => server }: AskOptions = {},
   ): Promise<Asked> => {
     const { server, ca = '' } = endpoint
     const asking = token === undefined ? transport : httpsTransport({ server, ca, token })
@@ -135,7 +137,7 @@ function stageOn(cluster: StartedCluster, endpoint: Parameters<typeof httpsTrans
       async send(request) {
         const error = instead?.(request.path)
         if (error !== undefined) throw error
-        return asking.send(request)
+        return through((one) => asking.send(one))(request)
       },
     }
     const clock = { ...runtime.clock, now: () => runtime.clock.now() + later }
@@ -181,7 +183,7 @@ function stageOn(cluster: StartedCluster, endpoint: Parameters<typeof httpsTrans
       await of(object).delete(object['metadata'].name, options)
     },
     why: (kind, name, namespace = 'default', options) => ask({ kind, name, namespace }, options),
-    survey: () => ask(undefined),
+    survey: (options) => ask(undefined, options),
     async stop() {
       transport.close()
       await cluster.stop()

@@ -36,7 +36,10 @@ export async function handleDeleteCollection(resource: ResourceRequest): Promise
   return respondList(resource, listed, representation)
 }
 
-/** Those that are gone meanwhile are passed over. @throws StatusError what `validate` throws, or a delete */
+/**
+ * Those that are gone meanwhile are passed over. They are validated one after the other, and what comes behind one that is refused stays:
+ * kube-apiserver deletes them one by one. @throws StatusError what `validate` throws, or a delete
+ */
 export async function deleteEach(
   resource: ResourceRequest,
   items: readonly StoredObject[],
@@ -45,17 +48,61 @@ export async function deleteEach(
 ): Promise<void> {
   const { context, info } = resource
   const dryRun = (options.dryRun?.length ?? 0) > 0
-  const left = [...items].reverse()
+  const turns = createTurns()
+  let next = 0
   const worker = async () => {
-    for (let item = left.pop(); item !== undefined; item = left.pop()) {
-      const { name = '', namespace = '' } = item.object.metadata
+    while (next < items.length && !turns.hasFailed) {
+      const at = next++
+      const { name = '', namespace = '' } = items[at]?.object.metadata ?? {}
       const write = writeContext({ ...resource, info: { ...info, name, namespace } }, { dryRun })
       try {
-        await deleteObject(context.registry, write, options, (existing) => validate(namespace, existing))
+        await deleteObject(context.registry, write, options, async (existing) => {
+          await turns.come(at)
+          await validate(namespace, existing)
+          turns.end(at)
+        })
       } catch (error) {
-        if (!isNotFound(error)) throw error
+        if (error === BEHIND) return
+        if (isNotFound(error)) continue
+        turns.fail()
+        throw error
+      } finally {
+        turns.end(at)
       }
     }
   }
   await Promise.all(Array.from({ length: Math.min(WORKERS, items.length) }, worker))
+}
+
+/** Thrown to those behind one that failed. */
+const BEHIND = new Error('one before it was not deleted')
+
+/** Lets those that began together go on one after the other, in order. */
+function createTurns() {
+  const waiting = new Map<number, () => void>()
+  const ended = new Set<number>()
+  let turn = 0
+  let hasFailed = false
+  return {
+    get hasFailed() {
+      return hasFailed
+    },
+    /** @throws BEHIND */
+    async come(at: number): Promise<void> {
+      if (at > turn && !hasFailed) await new Promise<void>((resolve) => waiting.set(at, resolve))
+      if (hasFailed) throw BEHIND
+    },
+    /** Once or more often. */
+    end(at: number): void {
+      if (at < turn) return
+      ended.add(at)
+      while (ended.delete(turn)) turn++
+      waiting.get(turn)?.()
+      waiting.delete(turn)
+    },
+    fail(): void {
+      hasFailed = true
+      for (const wake of waiting.values()) wake()
+    },
+  }
 }

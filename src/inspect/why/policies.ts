@@ -48,16 +48,20 @@ export function asksForUser({ spec }: Policy): boolean {
   return [...matchConditions, ...variables, ...validations].some(({ expression = '' }) => asksUser(expression))
 }
 
-export async function policyAsksForUser({ reader }: Look, name: string): Promise<boolean> {
-  const policy = itemsOf(await reader.list<Policy>(VALIDATING_POLICIES)).find(({ metadata }) => metadata.name === name)
+/** In the version that is served: servers before v1.30 have it in v1beta1 alone, in the same form. */
+const servedAs = ({ kinds }: Look, gvr: typeof VALIDATING_POLICIES) => kinds.ofResource(gvr.group, gvr.resource) ?? gvr
+
+export async function policyAsksForUser(look: Look, name: string): Promise<boolean> {
+  const policies = await look.reader.list<Policy>(servedAs(look, VALIDATING_POLICIES))
+  const policy = itemsOf(policies).find(({ metadata }) => metadata.name === name)
   return policy !== undefined && asksForUser(policy)
 }
 
 async function judgements(look: Look, write: WriteRequest) {
   const { reader } = look
   const [policies, bindings] = await Promise.all([
-    reader.list<Policy>(VALIDATING_POLICIES),
-    reader.list<Binding>(VALIDATING_POLICY_BINDINGS),
+    reader.list<Policy>(servedAs(look, VALIDATING_POLICIES)),
+    reader.list<Binding>(servedAs(look, VALIDATING_POLICY_BINDINGS)),
   ])
   const denying = itemsOf(bindings).filter(({ spec }) => spec?.validationActions?.includes('Deny') === true)
   const found: { readonly policy: Policy; readonly judged: Judged }[] = []

@@ -181,7 +181,8 @@ function refusal(attributes: AdmissionAttributes, { policy, binding, message, re
   const { row, name } = attributes
   const by = `ValidatingAdmissionPolicy '${policy}'${binding === undefined ? '' : ` with binding '${binding}'`}`
   const text = `${by} denied request: ${message}`
-  const base = forbidden({ group: row.group, resource: row.resource }, name, text)
+  // A delete of a collection names none.
+  const base = forbidden({ group: row.group, resource: row.resource }, name || 'Unknown', text)
   return new StatusError(CODES[reason] ?? 422, reason, base.message, {
     ...base.details,
     causes: [{ message: text }],
