@@ -10,6 +10,7 @@ import { machineTopology } from '../../src/kubelet/machine/machine-topology.ts'
 import { busyboxArchive, type ContainerMachine, startContainerMachine, until, withoutContainers } from './stage.ts'
 
 const IMAGE = 'example.test/busybox:1'
+const agent = fileURLToPath(new URL('../../src/kubelet/server/agent-stand-in.ts', import.meta.url))
 const skiff = fileURLToPath(new URL('../../bin/skiff.js', import.meta.url))
 const { cpus, numaNodes } = machineTopology()
 const [reserved = 0] = cpus.cpus
@@ -135,6 +136,20 @@ describe('CPUs and memory of containers', { skip: withoutContainers || cpus.cpus
     assert.deepEqual(kept('memory_manager_state').entries[uid], {
       c: [{ numaAffinity: [firstNode?.id], type: 'memory', size: 32 * 1024 * 1024 }],
     })
+    const socket = join(machine.directory, 'kubelet/pod-resources/kubelet.sock')
+    const told = (method: string, request: object = {}) => {
+      const service = ['podresources', 'v1.PodResourcesLister', method, JSON.stringify(request)]
+      return JSON.parse(machine.run(process.execPath, agent, socket, ...service).stdout)
+    }
+    const [{ cpu_ids, memory }] = told('Get', { pod_name: 'exclusive', pod_namespace: 'default' }).pod_resources
+      .containers
+    const nodes = [{ ID: firstNode?.id }]
+    assert.deepEqual(
+      [cpu_ids, memory],
+      [[own], [{ memory_type: 'memory', size: 32 * 1024 * 1024, topology: { nodes } }]],
+      'an agent on the machine is told of both',
+    )
+    assert.deepEqual(told('GetAllocatableResources').cpu_ids, cpuDifference(cpus.cpus, [reserved]))
     assert.equal(
       field('node', 'pinned', '{.status.allocatable.cpu}'),
       String(cpus.cpus.length - 1),

@@ -44,7 +44,7 @@ export function createCpuManager(settings: CpuManagerSettings, topology: CpuTopo
   const kept = cpuStateFile(file, settings.policy)
   if (settings.policy === 'none') {
     if (startManager('cpu', kept.read) === undefined) kept.write({ shared: [], entries: new Map() })
-    return noneManager(topology)
+    return noneManager
   }
   const { reservedCpus, reservedMilli } = settings
   if (reservedMilli <= 0)
@@ -76,15 +76,15 @@ export function createCpuManager(settings: CpuManagerSettings, topology: CpuTopo
   }
 }
 
-const noneManager = ({ cpus }: CpuTopology): CpuManager => ({
+const noneManager: CpuManager = {
   hints: () => NO_HINTS,
   podHints: () => NO_HINTS,
   allocate() {},
   cpusOf: () => [],
-  allocatable: cpus,
+  allocatable: [],
   cpusetOf: () => undefined,
   hasOwnCpus: () => false,
   podHasOwnCpus: () => false,
   forget() {},
   forgetUnknown() {},
-})
+}

@@ -40,6 +40,7 @@ import {
 import type { NodeDescription } from '../node-status.ts'
 import { createPluginRegistry } from '../plugins/plugin-registry.ts'
 import type { Container, Pod } from '../pod.ts'
+import { exclusiveResources } from '../pod-resources/exclusive-resources.ts'
 import { servePodResources } from '../pod-resources/pod-resources-service.ts'
 import { servePods } from '../pods-api/pods-service.ts'
 import { type Connection, connect } from '../runtimes/cri/connection.ts'
@@ -389,6 +390,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const resources = {
     activePods: kubelet.activePods,
     plugins: devicePlugins,
+    exclusive: exclusiveResources(managers),
     claims: (pod: Pod, container: Container) => dynamicResources(preparedClaims, pod, container),
   }
   await servePodResources(runtime, directory, resources, signal)
