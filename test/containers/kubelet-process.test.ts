@@ -64,6 +64,7 @@ rotateCertificates: true
 shutdownGracePeriod: 6s
 shutdownGracePeriodCriticalPods: 2s
 topologyManagerPolicy: restricted
+tracing: {endpoint: 127.0.0.1:9}
 unheardOf: 1
 `
 
@@ -162,10 +163,10 @@ describe('a kubelet of real containers as a process of its own', {
     assert.equal(field('node', 'worker', '{.status.daemonEndpoints.kubeletEndpoint.Port}'), '10250')
     const lines = log.split('\n').filter((line) => line.startsWith('skiff kubelet: ') && line.includes('config'))
     assert.deepEqual(
-      lines.map((line) => line.replace(/^.*(?=using|topology)/, '')),
+      lines.map((line) => line.replace(/^.*(?=using|tracing)/, '')),
       [
         'using lenient decoding as strict decoding failed: strict decoding error: unknown field "unheardOf"',
-        'topologyManagerPolicy: skiff does not do what this asks for; it is as with none',
+        'tracing: skiff does not do what this asks for; it is as without this field',
       ],
     )
     const configz = machine.kubectl('get', '--raw', '/api/v1/nodes/worker/proxy/configz')
@@ -173,7 +174,14 @@ describe('a kubelet of real containers as a process of its own', {
     const { maxPods, clusterDomain, kubeReserved, address, crashLoopBackOff, topologyManagerPolicy } = kubeletconfig
     assert.deepEqual(
       [maxPods, clusterDomain, kubeReserved, address, crashLoopBackOff, topologyManagerPolicy],
-      [7, 'example.test', { cpu: '100m', memory: '64Mi' }, ADDRESS, { maxContainerRestartPeriod: '5m0s' }, 'none'],
+      [
+        7,
+        'example.test',
+        { cpu: '100m', memory: '64Mi' },
+        ADDRESS,
+        { maxContainerRestartPeriod: '5m0s' },
+        'restricted',
+      ],
     )
     assert.equal(machine.run('nft', 'list', 'tables').stdout, '')
     assert.doesNotMatch(machine.run('ip', '-o', 'link').stdout, /skiff/)
