@@ -20,6 +20,7 @@ import { type Auth, createAuth } from '../apiserver/identity.ts'
 import { loopbackOf } from '../apiserver/loopback.ts'
 import { ensureBootstrapObjects, keepTrust } from '../apiserver/loops/bootstrap.ts'
 import { startIdentityLease } from '../apiserver/loops/identity.ts'
+import { keepSystemObjects } from '../apiserver/loops/keep-system-objects.ts'
 import {
   type KubernetesEndpoints,
   startKubernetesEndpoints,
@@ -387,7 +388,9 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         const leases = isShared ? { leases: createServerLeases(storage) } : {}
         endpoints = { runtime, handler, addresses: at.addresses, port: at.port, signal: leaving.signal, ...leases }
         await orStoreError(startKubernetesEndpoints(endpoints))
-        keepTrust(wanted, (listener) => server.caches.resource('configmaps').onChange(listener), signal)
+        const follow = (prefix: string, listener: () => void) => server.caches.resource(prefix).onChange(listener)
+        keepTrust(wanted, (listener) => follow('configmaps', listener), signal)
+        keepSystemObjects({ ...wanted, follow, signal })
         const address = new URL(at.url).hostname.replace(/^\[|\]$/g, '')
         if (isShared) {
           replica = await startReplica({ runtime, storage, url: at.url, host: hostname(), signal, kubelets: here })

@@ -45,8 +45,8 @@ const TRUST_RETRY_MS = 30_000
 
 /** @throws what a write failed with: a cluster without its roles must not become ready. */
 export async function ensureBootstrapObjects(options: BootstrapOptions): Promise<void> {
-  const writer = createWriter(options)
-  const objects = (freshCluster as readonly KubeObject[]).map((object) => withNetwork(object, options.network))
+  const writer = createBootstrapWriter(options)
+  const objects = clusterObjects(options)
   const isNamespace = (object: Namespace) => object.kind === 'Namespace'
   // Everything else may live in one of the namespaces, and the Service needs its address range.
   const all = (these: readonly KubeObject[]) => Promise.all(these.map((object) => patiently(options, writer, object)))
@@ -55,7 +55,17 @@ export async function ensureBootstrapObjects(options: BootstrapOptions): Promise
   await all(serverObjects(options))
 }
 
-async function patiently(options: BootstrapOptions, writer: Writer, wanted: KubeObject): Promise<void> {
+/** Of every cluster. */
+const clusterObjects = ({ network }: BootstrapOptions): readonly KubeObject[] =>
+  (freshCluster as readonly KubeObject[]).map((object) => withNetwork(object, network))
+
+/** All that a fresh cluster with this server has. */
+export const bootstrapObjects = (options: BootstrapOptions): readonly KubeObject[] => [
+  ...clusterObjects(options),
+  ...serverObjects(options),
+]
+
+async function patiently(options: BootstrapOptions, writer: BootstrapWriter, wanted: KubeObject): Promise<void> {
   const { clock } = options.runtime
   const until = clock.monotonic() + (options.patienceMs ?? 0)
   for (;;) {
@@ -77,16 +87,17 @@ const withNetwork = (object: KubeObject, { ranges }: ServiceNetwork): KubeObject
 export function keepTrust(options: BootstrapOptions, onChange: SettlingLoop['onChange'], signal: AbortSignal): void {
   const wanted = serverObjects(options).find(({ metadata }) => metadata.name === TRUST)
   if (wanted === undefined) return
-  const writer = createWriter(options)
+  const writer = createBootstrapWriter(options)
   const work = () => ensure(options, writer, wanted)
   const timing = { settleMs: TRUST_MS, retryMs: TRUST_RETRY_MS }
   startSettlingLoop({ runtime: options.runtime, name: 'trusted authorities', work, onChange, signal, ...timing })
 }
 
-interface Writer {
+export interface BootstrapWriter {
   /** Creates; an object that is there already counts as created. */
   create(object: KubeObject): Promise<KubeObject | undefined>
   update(object: KubeObject): Promise<void>
+  remove(object: KubeObject): Promise<void>
   /** `status` becomes that of the object, as what looks after such objects writes it. */
   writeStatus(object: KubeObject, status: Fields): Promise<void>
 }
@@ -97,7 +108,7 @@ const MANAGERS: Readonly<Record<string, string>> = {
 }
 const STATUS_MANAGERS: Readonly<Record<string, string>> = { ServiceCIDR: 'kubernetes-service-cidr-controller' }
 
-function createWriter({ handler, scheme }: BootstrapOptions): Writer {
+export function createBootstrapWriter({ handler, scheme }: BootstrapOptions): BootstrapWriter {
   const loopback = loopbackOf(handler)
   const send = async (method: string, object: KubeObject, suffix: string, manager?: string) => {
     const { group, version } = parseApiVersion(object.apiVersion)
@@ -105,7 +116,8 @@ function createWriter({ handler, scheme }: BootstrapOptions): Writer {
     if (row === undefined) throw new Error(`bootstrap: ${object.apiVersion} ${object.kind} is not served`)
     const base = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
     const namespace = row.namespaced ? `/namespaces/${object.metadata.namespace}` : ''
-    return loopback(method, `${base}${namespace}/${row.resource}${suffix}`, object, manager ?? MANAGERS[group])
+    const path = `${base}${namespace}/${row.resource}${suffix}`
+    return loopback(method, path, method === 'DELETE' ? undefined : object, manager ?? MANAGERS[group])
   }
   return {
     create: async (object) => {
@@ -119,6 +131,9 @@ function createWriter({ handler, scheme }: BootstrapOptions): Writer {
     update: async (object) => {
       await send('PUT', object, `/${object.metadata.name}`)
     },
+    remove: async (object) => {
+      await send('DELETE', object, `/${object.metadata.name}`)
+    },
     writeStatus: async (object, status) => {
       const { apiVersion, kind } = object
       const { name = '' } = object.metadata
@@ -129,7 +144,7 @@ function createWriter({ handler, scheme }: BootstrapOptions): Writer {
   }
 }
 
-async function ensure(options: BootstrapOptions, writer: Writer, wanted: KubeObject): Promise<void> {
+export async function ensure(options: BootstrapOptions, writer: BootstrapWriter, wanted: KubeObject): Promise<void> {
   const { group, version } = parseApiVersion(wanted.apiVersion)
   const row = options.scheme.findKind(group, version, wanted.kind)
   const existing =
@@ -187,7 +202,7 @@ function withSecondRange(existing: ServiceCIDR, wanted: ServiceCIDR): KubeObject
 /** Services keep to the flags all the same: what the object says is for others. */
 async function tellOfOtherRanges(
   { runtime }: BootstrapOptions,
-  writer: Writer,
+  writer: BootstrapWriter,
   existing: ServiceCIDR,
   wanted: ServiceCIDR,
 ): Promise<void> {

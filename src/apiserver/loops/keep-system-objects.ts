@@ -1,0 +1,114 @@
+/**
+ * What of a fresh cluster's objects an API server makes again when they are gone: every ten seconds since its start the Service `kubernetes` and the
+ * ServiceCIDR of that name, every minute the system namespaces and the configuration of priority and fairness. Roles are restored at a start
+ * alone (bootstrap.ts).
+ */
+import { type KubeObject, parseApiVersion } from '../../api/object.ts'
+import type { ResourceRow } from '../../api/scheme/resource.ts'
+import { isNotFound } from '../../api/status.ts'
+import type { Timer } from '../../base/clock.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import type { CacheReads } from '../reads.ts'
+import {
+  type BootstrapOptions,
+  type BootstrapWriter,
+  bootstrapObjects,
+  createBootstrapWriter,
+  ensure,
+} from './bootstrap.ts'
+import { flowControlSteps } from './flow-control-configuration.ts'
+
+export interface SystemObjectsOptions extends BootstrapOptions {
+  /** Calls the listener at every change under a storage prefix; returns the way to end it. */
+  readonly follow: (storagePrefix: string, listener: () => void) => () => void
+  readonly signal: AbortSignal
+}
+
+const SERVICE_MS = 10_000
+const CONFIGURATION_MS = 60_000
+/** A FlowSchema may name a level only once that is there. */
+const FLOW_CONTROL_KINDS = ['PriorityLevelConfiguration', 'FlowSchema']
+
+/** @throws Error for a scheme without one of the kinds */
+export function keepSystemObjects(options: SystemObjectsOptions): void {
+  const { reads } = options
+  const writer = createBootstrapWriter(options)
+  const objects = bootstrapObjects(options)
+  const ofKind = (kind: string): Kept => {
+    const wanted = objects.filter((object) => object.kind === kind)
+    const { group, version } = parseApiVersion(wanted[0]?.apiVersion ?? '')
+    const row = options.scheme.findKind(group, version, kind)
+    if (row === undefined) throw new Error(`no ${kind} of a fresh cluster is served`)
+    return { row, wanted }
+  }
+  const makeMissing = async ({ row, wanted }: Kept) => {
+    for (const object of wanted) {
+      const { namespace = '', name = '' } = object.metadata
+      if (reads.get(row.group, row.resource, namespace, name) === undefined) await ensure(options, writer, object)
+    }
+  }
+  const keep = (name: string, periodMs: number, kind: string) => {
+    const kept = ofKind(kind)
+    atTicks(options, name, periodMs, [kept.row.storagePrefix], () => makeMissing(kept))
+  }
+  keep('kubernetes service', SERVICE_MS, 'Service')
+  keep('default service CIDR', SERVICE_MS, 'ServiceCIDR')
+  keep('system namespaces', CONFIGURATION_MS, 'Namespace')
+  const flowControl = FLOW_CONTROL_KINDS.map(ofKind)
+  const prefixes = flowControl.map(({ row }) => row.storagePrefix)
+  atTicks(options, 'priority and fairness configuration', CONFIGURATION_MS, prefixes, async () => {
+    for (const kept of flowControl) await keepFlowControl(reads, writer, kept)
+  })
+}
+
+interface Kept {
+  readonly row: ResourceRow
+  readonly wanted: readonly KubeObject[]
+}
+
+async function keepFlowControl(reads: CacheReads, writer: BootstrapWriter, { row, wanted }: Kept): Promise<void> {
+  for (const { action, object } of flowControlSteps(wanted, reads.list(row.group, row.resource))) {
+    if (action === 'create') await writer.create(object)
+    else if (action === 'update') await writer.update(object)
+    else await writer.remove(object).catch(unlessGone)
+  }
+}
+
+function unlessGone(error: unknown): void {
+  if (!isNotFound(error)) throw error
+}
+
+/** Works at whole multiples of the period since now, of which those are left out before which nothing has changed. */
+function atTicks(
+  { runtime, follow, signal }: Pick<SystemObjectsOptions, 'follow' | 'signal'> & { readonly runtime: Runtime },
+  name: string,
+  periodMs: number,
+  followed: readonly string[],
+  work: () => Promise<void>,
+): void {
+  const { clock } = runtime
+  const begun = clock.monotonic()
+  let timer: Timer | undefined
+  const changed = () => {
+    timer ??= clock.setTimer(periodMs - ((clock.monotonic() - begun) % periodMs), name, () => void turn())
+  }
+  const turn = async () => {
+    timer = undefined
+    try {
+      await work()
+    } catch (error) {
+      if (signal.aborted) return
+      runtime.log.error(`What a cluster must have (${name}) was not made again`, error)
+      changed()
+    }
+  }
+  const ends = followed.map((prefix) => follow(prefix, changed))
+  signal.addEventListener(
+    'abort',
+    () => {
+      timer?.cancel()
+      for (const end of ends) end()
+    },
+    { once: true },
+  )
+}
