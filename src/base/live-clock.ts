@@ -11,16 +11,23 @@ const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
 const TIMERS_TURN_MS = 25
 
 export function liveClock(guard: TaskGuard = (task) => task): Clock {
-  // Date.now() has only milliseconds; the monotonic clock has the rest. It is set anew when the wall clock was changed.
+  // Date.now() has only milliseconds; the monotonic clock has the rest. It follows the wall clock, which is changed now and then: what is stamped
+  // here is of the same millisecond as what another process stamps at that time, so that nothing is older than the request for it.
   let origin = performance.timeOrigin
+  let last = 0
   const inTurns = timerTurns()
   return {
     now() {
       const wall = Date.now()
-      const precise = origin + performance.now()
-      if (Math.abs(precise - wall) < 2) return precise
-      origin = wall - performance.now()
-      return wall
+      let time = origin + performance.now()
+      if (time < wall || time >= wall + 1) {
+        origin += wall - time
+        time = wall
+      }
+      // Within one of its milliseconds time does not go back.
+      if (Math.floor(last) === wall && time < last) time = last
+      last = time
+      return time
     },
     monotonic: () => performance.now(),
     setTimer(ms, _label, task) {

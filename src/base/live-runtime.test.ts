@@ -5,9 +5,27 @@ import { liveRuntime } from './live-runtime.ts'
 test('the live clock is the wall clock with microseconds', () => {
   const { clock } = liveRuntime()
   const [earliest, now, latest] = [Date.now(), clock.now(), Date.now()]
-  assert.ok(earliest - 5 < now && now < latest + 5, `${earliest} ${now} ${latest}`)
+  assert.ok(earliest <= now && now < latest + 1, `${earliest} ${now} ${latest}`)
   const before = clock.monotonic()
   assert.ok(clock.monotonic() >= before)
+})
+
+test('the live clock keeps to the millisecond of a wall clock that is set by little or much, and goes back only with it', (t) => {
+  let offset = 0
+  const wall = () => Math.floor(performance.timeOrigin + performance.now() + offset)
+  t.mock.method(Date, 'now', wall)
+  const { clock } = liveRuntime()
+  for (const next of [0, 1.4, 0.6, -0.7, 1.9, -3, 40_000, 39_999.2, -40_000]) {
+    const back = next < offset
+    offset = next
+    let last = back ? 0 : clock.now()
+    for (let i = 0; i < 2000; i++) {
+      const [earliest, now, latest] = [Date.now(), clock.now(), Date.now()]
+      assert.ok(earliest <= now && now < latest + 1, `${earliest} ${now} ${latest} at ${next}`)
+      assert.ok(now >= last, `${now} after ${last} at ${next}`)
+      last = now
+    }
+  }
 })
 
 test('hand-overs run first in, first out, before later ones', async () => {

@@ -23,7 +23,7 @@ export interface JournalEntry {
 
 export interface JournalBounds {
   readonly entries: number
-  /** Of their texts, what they have in common counted with each. */
+  /** Characters of their texts, what they have in common counted with each. */
   readonly bytes: number
 }
 
