@@ -1,6 +1,6 @@
 /** Nodes whose containers are real: this machine, and further ones in namespaces of their own. Their code is loaded only where there are any. */
 import type { Runtime } from '../base/runtime.ts'
-import type { PreparedNode } from '../kubelet/machine/real-node.ts'
+import type { PreparedNode } from '../kubelet/machine/prepare-node.ts'
 import type { ClusterOptions } from './cluster-options.ts'
 import type { ClusterDirectory } from './directory.ts'
 import type { FurtherNodesOptions } from './namespaced-nodes/start-nodes.ts'

@@ -6,7 +6,7 @@ import type { ServiceNetwork, ServiceRange } from '../apiserver/registry/allocat
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { DnsServer } from '../dns/dns.ts'
-import type { PreparedNode } from '../kubelet/machine/real-node.ts'
+import type { PreparedNode } from '../kubelet/machine/prepare-node.ts'
 import type { ComponentsOptions } from './components.ts'
 import { begun, NETWORK_READER, NETWORK_READS, startTraffic } from './node-traffic.ts'
 import { ensureReader } from './reader.ts'

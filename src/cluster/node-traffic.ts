@@ -8,7 +8,7 @@ import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { isLinkLocal } from '../kubelet/machine/network-ranges.ts'
 import { policyTableOf, serviceTableOf } from '../kubelet/machine/pod-network.ts'
-import type { PreparedNode } from '../kubelet/machine/real-node.ts'
+import type { PreparedNode } from '../kubelet/machine/prepare-node.ts'
 import type { ClusterServer } from '../proxy/network-policy-rules.ts'
 import { StartError } from './errors.ts'
 

@@ -10,7 +10,8 @@ import { liveRuntime } from '../base/live-runtime.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import type { FoundRuntime } from '../kubelet/machine/machine-requirements.ts'
-import type { PreparedNode, RealNode } from '../kubelet/machine/real-node.ts'
+import type { PreparedNode } from '../kubelet/machine/prepare-node.ts'
+import type { RealNode } from '../kubelet/machine/real-node.ts'
 import type { NodeSettings } from '../kubelet/node-settings.ts'
 import type { ServerTls } from '../kubelet/server/server.ts'
 import { issue } from './certificate.ts'
@@ -76,7 +77,7 @@ export async function prepareRealNode(
   { found, directory }: RealNodeChoice,
   { serviceRanges, clusterCidrs, hasOtherNodes }: WantedNetwork,
 ): Promise<PreparedNode> {
-  const { prepareNode } = await import('../kubelet/machine/real-node.ts')
+  const { prepareNode } = await import('../kubelet/machine/prepare-node.ts')
   try {
     return prepareNode({
       ...{ runtime, nodeName: nodeName(0), found, directory, serviceRanges, hasOtherNodes },

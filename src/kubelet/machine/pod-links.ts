@@ -7,7 +7,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { parseIPv6 } from '../../api/objects/ip.ts'
 import { command } from '../../base/command.ts'
+import { messageOf } from '../../base/errors.ts'
 import { oneByOne } from '../../base/one-by-one.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import type { PodNetwork } from './pod-network.ts'
 
 /** IFA_F_TENTATIVE */
 const LOOKED_FOR = 0x40
@@ -59,4 +62,16 @@ async function settle(address: string, { addresses, run }: LinkTools): Promise<v
   })
   // A link may go meanwhile, and what is left of the others is done all the same. The family is an option of the command: in a line of a batch it is not known.
   await run('ip', ['-6', '-force', '-batch', '-'], `${steps.join('\n')}\n`)
+}
+
+/** A link that is not settled answers a second or two later, and what the pod sends before that is lost; one that is gone needs nothing. */
+export function settlingLinks(runtime: Runtime, network: PodNetwork): () => Promise<void> {
+  const own = network.find(({ family, podCIDR }) => family === 'IPv6' && podCIDR !== undefined)
+  if (own === undefined) return async () => {}
+  const settleAll = linkSettler(own.address)
+  return () =>
+    settleAll().catch((error: unknown) => {
+      if (/Cannot find device/.test(messageOf(error))) return
+      runtime.log.error('The link of a pod was not settled, its first packets of IPv6 may be lost', error)
+    })
 }

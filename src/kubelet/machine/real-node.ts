@@ -6,7 +6,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RuntimeClass, Service } from '../../api/generated/types.ts'
-import { familyOf } from '../../api/objects/ip.ts'
 import { isNotFound } from '../../api/status.ts'
 import { formatTime, sleep } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
@@ -64,11 +63,10 @@ import { machineTopology } from './machine-topology.ts'
 import { measuredGroups } from './measured-groups.ts'
 import { fileSystemAt } from './measurements.ts'
 import { mountedBelow, mountMemory } from './mounts.ts'
-import type { GivenRanges } from './network-ranges.ts'
-import { MADE_BY_SKIFF, type RecordedOptions, recordOf } from './node-record.ts'
+import { MADE_BY_SKIFF } from './node-record.ts'
 import { podDirectories } from './pod-directories.ts'
-import { linkSettler } from './pod-links.ts'
-import { type PodNetwork, setUpNetwork } from './pod-network.ts'
+import { settlingLinks } from './pod-links.ts'
+import type { PreparedNode } from './prepare-node.ts'
 import {
   allocatableOf,
   capacityOf,
@@ -82,21 +80,6 @@ import { takeDownNode } from './take-down-node.ts'
 import { terminationMessage } from './termination-message.ts'
 import { createUserNamespaces } from './user-namespaces.ts'
 import { createMachineVolumes } from './volume-writer.ts'
-
-export interface PrepareOptions extends RecordedOptions {
-  /** Default: chosen by what this machine routes. */
-  readonly ranges?: readonly GivenRanges[]
-  /** What pods of all nodes are to have their addresses of, where this node is the first. Default: chosen likewise. */
-  readonly clusterRanges?: readonly string[]
-  /** Other nodes will have addresses of the cluster's range. */
-  readonly hasOtherNodes?: boolean
-}
-
-/** A machine whose network is there, so that servers can listen on it before the first pod comes. */
-export interface PreparedNode extends Pick<PrepareOptions, 'nodeName' | 'found' | 'directory'> {
-  readonly cluster: string
-  readonly network: PodNetwork
-}
 
 export interface RealNodeOptions extends NodeSettings, KubeletSettings, RealKubeletSettings {
   /** What is told of by /configz beside what the node finds out itself. */
@@ -141,38 +124,6 @@ const RUNTIME_CLASSES = { group: 'node.k8s.io', version: 'v1', resource: 'runtim
 /** As many as a node's status names (nodeStatusMaxImages). */
 const MOST_IMAGES = 50
 const WATCH_PERIOD_MS = 3000
-
-/** Whatever becomes of it, `takeDownNode` ends it. @throws Error when the machine does not let it */
-export function prepareNode(options: PrepareOptions): PreparedNode {
-  const { found, directory, nodeName, serviceRanges, ranges, clusterRanges, hasOtherNodes = false } = options
-  const { cluster } = recordOf(options)
-  return {
-    found,
-    directory,
-    nodeName,
-    cluster,
-    network: setUpNetwork({
-      runtime: found,
-      cluster,
-      directory,
-      serviceRanges,
-      hasOtherNodes,
-      ...(ranges === undefined ? {} : { ranges }),
-      ...(clusterRanges === undefined ? {} : { clusterRanges }),
-    }),
-  }
-}
-
-/** A node on a machine whose network others make: nothing of it is touched. @throws Error */
-export function prepareNodeOfOthers(
-  options: Pick<PrepareOptions, 'runtime' | 'nodeName' | 'found' | 'directory'> & { readonly nodeIP: string },
-): PreparedNode {
-  const { found, directory, nodeName, nodeIP } = options
-  const none = { podCIDR: undefined, podRanges: [], clusterRange: undefined, nodeRange: undefined }
-  const family = familyOf(nodeIP) ?? 'IPv4'
-  const { cluster } = recordOf({ ...options, serviceRanges: [] })
-  return { found, directory, nodeName, cluster, network: [{ family, nodeIP, address: nodeIP, ...none }] }
-}
 
 /** Resolves once the node is Ready. @throws Error when the machine does not let it */
 export async function startRealNode(options: RealNodeOptions): Promise<RealNode> {
@@ -453,18 +404,6 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
       await takeDownNode(runtime, directory)
     },
   }
-}
-
-/** A link that is not settled answers a second or two later, and what the pod sends before that is lost; one that is gone needs nothing. */
-function settlingLinks(runtime: Runtime, network: PodNetwork): () => Promise<void> {
-  const own = network.find(({ family, podCIDR }) => family === 'IPv6' && podCIDR !== undefined)
-  if (own === undefined) return async () => {}
-  const settle = linkSettler(own.address)
-  return () =>
-    settle().catch((error: unknown) => {
-      if (/Cannot find device/.test(messageOf(error))) return
-      runtime.log.error('The link of a pod was not settled, its first packets of IPv6 may be lost', error)
-    })
 }
 
 /** A runtime that lacks the image of sandboxes would pull it; it is given ours under that name. */
