@@ -2,7 +2,7 @@
  * The bare server beside every figure: node:https, TLS, keep-alive, and the bytes it was told. A process of its own.
  *
  * `PUT path` keeps the body as what GET, POST and PATCH of the path answer; `GET path?watch` stays open; `POST path?event`
- * sends what is kept to everyone who watches, then answers.
+ * sends what is kept to every watcher, then answers.
  */
 
 import type { ServerResponse } from 'node:http'

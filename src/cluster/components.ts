@@ -186,6 +186,7 @@ async function withinPatience(
   const timer = machineClock.setTimer(UNREADABLE_PATIENCE_MS, 'components', () => {
     log.error('components wait for objects that cannot be read', undefined, { unreadable })
     done.resolve()
+    started.catch((error: unknown) => log.error('components that had waited did not start', error))
   })
   started.then(() => done.resolve(), done.reject)
   try {

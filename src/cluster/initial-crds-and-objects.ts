@@ -4,7 +4,8 @@ import { extname, join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import { asJson, type KubeObject, type SpecAndStatus } from '../api/object.ts'
 import { isObject } from '../api/schema/structural/structural.ts'
-import { isAlreadyExists, isNotFound, StatusError } from '../api/status.ts'
+import { isAlreadyExists, isNotFound } from '../api/status.ts'
+import { isUnreadable } from '../apiserver/cache/unreadable.ts'
 import { formatTime, sleep } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
@@ -95,7 +96,7 @@ export async function untilDefaultAccount(runtime: Runtime, client: Client, name
       (error) => {
         if (isNotFound(error)) return false
         // One that cannot be read is there, and no other is made.
-        if (error instanceof StatusError && error.code === 500) return true
+        if (isUnreadable(error)) return true
         throw error
       },
     )

@@ -91,7 +91,7 @@ export function cppLibraries(architecture: string): ReadonlyMap<string, Buffer> 
   try {
     const options = ['State', 'Cache'].flatMap((kind) => ['-o', `Dir::${kind}=${folder}/${kind}`])
     options.push('-o', `APT::Architecture=${architecture}`, '-o', `APT::Architectures=${architecture}`)
-    // apt reads as a user of its own otherwise, who may not write here.
+    // apt reads as a user of its own otherwise, which may not write here.
     options.push('-o', 'APT::Sandbox::User=root', '-qq')
     const apt = (...args: string[]) =>
       execFileSync('apt-get', [...options, ...args], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })

@@ -20,7 +20,7 @@ const OUTSIDE = 'test/scenarios/outside.test.ts'
 const CHAOS = 'test/containers/chaos.test.ts'
 const CHAOS_PODS = 200
 
-/** Who answers for Kubernetes' conformance tests: the first word of their names. */
+/** The special interest groups of Kubernetes' conformance tests: the first word of their names. */
 const GROUPS = [
   'api-machinery',
   'apps',

@@ -1,5 +1,5 @@
 /**
- * A reporter for node:test: one JSON line for each test that has ended, for those who count them and keep their results
+ * A reporter for node:test: one JSON line for each test that has ended, for programs that count them and keep their results
  * (`Reported` in run.ts), one for each thing a test says by the way, and one for each file. Suites are no tests and get no line, unless they failed of themselves.
  */
 import { relative } from 'node:path'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { liveRuntime } from '../../base/live-runtime.ts'
@@ -332,5 +332,30 @@ test('what is rotated is compressed where that is asked for', async () => {
   assert.match(rotated, /^audit-.*\.log\.gz$/)
   assert.equal(current, 'audit.log')
   assert.equal(gunzipSync(readFileSync(join(folder, rotated))).toString(), `${'a'.repeat(700_000)}\n`)
+  rmSync(folder, { recursive: true })
+})
+
+test('what an earlier process had not finished compressing is compressed, and counts once among what is kept', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  const path = join(folder, 'audit.log')
+  const old = (day: number) => join(folder, `audit-1969-01-0${day}T00-00-00.000Z.log`)
+  for (const day of [1, 2, 3]) writeFileSync(old(day), `day ${day}\n`)
+  writeFileSync(`${old(3)}.gz`, 'half of it')
+  const options = { path, maxSizeMb: 0.001, maxBackups: 3, compress: true }
+  const first = await openAuditLog(withTurns(simulatedRuntime(1)), options)
+  await first.close()
+  assert.deepEqual(
+    readdirSync(folder).sort(),
+    [...[1, 2, 3].map((day) => `${basename(old(day))}.gz`), 'audit.log'].sort(),
+  )
+  assert.equal(gunzipSync(readFileSync(`${old(3)}.gz`)).toString(), 'day 3\n')
+  writeFileSync(old(3), 'day 3\n')
+  const log = await openAuditLog(withTurns(simulatedRuntime(1)), options)
+  for (const text of ['a', 'b']) await log.append(line(text.repeat(700)))
+  await log.close()
+  assert.deepEqual(
+    [1, 2, 3].map((day) => existsSync(`${old(day)}.gz`)),
+    [false, true, true],
+  )
   rmSync(folder, { recursive: true })
 })

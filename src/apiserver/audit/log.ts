@@ -233,6 +233,12 @@ async function rotatedFile(clock: Clock, options: AuditLogOptions): Promise<Sink
   }
   /** What is rotated is compressed beside what is written, one file after the other. */
   let compressing: Promise<void> = Promise.resolve()
+  const compress = (rotated: string) => {
+    compressing = compressing.then(() => compressed(rotated))
+  }
+  // An earlier process may have ended in the midst of one.
+  if (options.compress === true)
+    for (const { plain } of rotatedFiles(options.path)) if (plain !== undefined) compress(plain)
   /** undefined after a rotation that failed half way: the next write goes on with it. */
   let file: FileHandle | undefined = await opened()
   const rotate = async (full: FileHandle) => {
@@ -244,7 +250,7 @@ async function rotatedFile(clock: Clock, options: AuditLogOptions): Promise<Sink
     const rotated = `${options.path.slice(0, cut)}-${stamp}${options.path.slice(cut)}`
     renameSync(options.path, rotated)
     isTorn = false
-    if (options.compress === true) compressing = compressing.then(() => compressed(rotated))
+    if (options.compress === true) compress(rotated)
     removeOld(clock, options)
   }
   const write = async (to: FileHandle, bytes: Buffer) => {
@@ -299,17 +305,30 @@ function standardOutput(): Sink {
   }
 }
 
-function removeOld(clock: Clock, { path, maxBackups = 0, maxAgeDays = 0 }: AuditLogOptions): void {
+interface RotatedFile {
+  /** Its paths, one of which is compressed, or both for as long as that takes. */
+  readonly paths: readonly string[]
+  readonly plain: string | undefined
+}
+
+/** The newest first. */
+function rotatedFiles(path: string): readonly RotatedFile[] {
   const folder = dirname(path)
   const name = basename(path)
   const stem = name.includes('.') ? name.slice(0, name.lastIndexOf('.')) : name
-  const rotated = readdirSync(folder)
-    .filter((file) => file !== name && file.startsWith(`${stem}-`))
-    .sort()
-    .reverse()
-  for (const [i, file] of rotated.entries()) {
+  const byName = new Map<string, string[]>()
+  for (const file of readdirSync(folder).sort().reverse()) {
+    if (file === name || !file.startsWith(`${stem}-`)) continue
+    const own = file.replace(/\.gz$/, '')
+    byName.set(own, [...(byName.get(own) ?? []), join(folder, file)])
+  }
+  return [...byName].map(([own, paths]) => ({ paths, plain: paths.find((one) => basename(one) === own) }))
+}
+
+function removeOld(clock: Clock, { path, maxBackups = 0, maxAgeDays = 0 }: AuditLogOptions): void {
+  for (const [i, { paths }] of rotatedFiles(path).entries()) {
     const tooMany = maxBackups > 0 && i >= maxBackups
-    const tooOld = maxAgeDays > 0 && clock.now() - statSync(join(folder, file)).mtimeMs > maxAgeDays * DAY_MS
-    if (tooMany || tooOld) rmSync(join(folder, file), { force: true })
+    const isOld = (file: string) => clock.now() - statSync(file).mtimeMs > maxAgeDays * DAY_MS
+    if (tooMany || (maxAgeDays > 0 && paths.every(isOld))) for (const file of paths) rmSync(file, { force: true })
   }
 }
