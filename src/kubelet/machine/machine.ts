@@ -350,9 +350,8 @@ export function createMachine(options: MachineOptions): Machine {
       services: serviceVariables(options.services(), namespaceOf(pod), specOf(pod).enableServiceLinks !== false),
       allocatable: options.allocatable(),
       volumeFile(name, path) {
-        const volume = volumes.pathOf(pod, name) ?? ''
         try {
-          return { text: readVolumeFile(volume, path), file: join(volume, path) }
+          return readVolumeFile(volumes.pathOf(pod, name), path)
         } catch (error) {
           throw new EnvFileError({ cause: error })
         }

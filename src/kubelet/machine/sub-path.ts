@@ -10,9 +10,8 @@ import {
   fstatSync,
   mkdirSync,
   openSync,
-  readFileSync,
+  readSync,
   realpathSync,
-  statSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, isAbsolute, join, relative, sep } from 'node:path'
@@ -20,6 +19,8 @@ import { bindMount, mountedBelow } from './mounts.ts'
 
 /** Opens a name without reading what it names. Node gives it no name. */
 const O_PATH = 0o10000000
+/** Of a file of variables: as many as an object of the API may have. */
+const MOST_BYTES = 1024 * 1024
 
 /** Mounts `volume/subPath` at `target` unless it is there. A directory that is not there is made. @throws Error */
 export async function mountSubPath(volume: string, subPath: string, target: string): Promise<void> {
@@ -47,30 +48,53 @@ function openPlace(base: string, subPath: string): number {
   return openWithin(base, inside === '' ? [] : inside.split(sep))
 }
 
-/** What a file of a volume says, whatever the pod's containers put there meanwhile: no pipe is waited for. @throws Error */
-export function readVolumeFile(volume: string, path: string): string {
-  const fd = openPlace(realpathSync(volume), path)
+/**
+ * What a file of a volume says, whatever the pod's containers put there meanwhile: no pipe is waited for, and no more is read than an
+ * environment can be made of. @throws Error
+ */
+export function readVolumeFile(
+  volume: string | undefined,
+  path: string,
+): { readonly text: string; readonly file: string } {
+  if (volume === undefined) throw new Error(`the volume of file ${JSON.stringify(path)} is not set up`)
+  const place = openPlace(realpathSync(volume), path)
+  let fd: number | undefined
   try {
-    if (!fstatSync(fd).isFile()) throw new Error(`${JSON.stringify(path)} is not a file`)
-    return readFileSync(`/proc/self/fd/${fd}`, 'utf8')
+    if (!fstatSync(place).isFile()) throw new Error(`${JSON.stringify(path)} is not a file`)
+    fd = openSync(`/proc/self/fd/${place}`, constants.O_RDONLY | constants.O_NONBLOCK)
+    return { text: readLimited(fd, path), file: join(volume, path) }
   } finally {
-    closeSync(fd)
+    if (fd !== undefined) closeSync(fd)
+    closeSync(place)
   }
+}
+
+/** The size may change while it is read, which does not make it more. */
+function readLimited(fd: number, path: string): string {
+  if (fstatSync(fd).size > MOST_BYTES) throw new Error(`${JSON.stringify(path)} has more than ${MOST_BYTES} bytes`)
+  const bytes = Buffer.alloc(MOST_BYTES)
+  let length = 0
+  for (let more = -1; more !== 0 && length < MOST_BYTES; length += more)
+    more = readSync(fd, bytes, length, MOST_BYTES - length, null)
+  return bytes.toString('utf8', 0, length)
 }
 
 /** The open place, reached without following a link. */
 function openWithin(base: string, names: readonly string[]): number {
   let fd = openSync(base, O_PATH | constants.O_NOFOLLOW)
-  for (const name of names) {
-    const next = openName(fd, name)
-    closeSync(fd)
-    if (fstatSync(next).isSymbolicLink()) {
-      closeSync(next)
-      throw new Error(`${JSON.stringify(name)} became a link while it was looked at`)
+  try {
+    for (const name of names) {
+      const next = openName(fd, name)
+      closeSync(fd)
+      fd = next
+      if (fstatSync(fd).isSymbolicLink())
+        throw new Error(`${JSON.stringify(name)} became a link while it was looked at`)
     }
-    fd = next
+    return fd
+  } catch (error) {
+    closeSync(fd)
+    throw error
   }
-  return fd
 }
 
 function openName(directory: number, name: string): number {
@@ -79,27 +103,34 @@ function openName(directory: number, name: string): number {
 
 /**
  * Makes what of the path is not there yet, each directory within the one that is open, for the same users as the volume itself; a link ends
- * it (it is looked at later).
+ * it (it is looked at later). A mode is given to what was opened and is a directory: a container may have put a link there since.
  */
 function makeWithin(base: string, subPath: string): void {
   let fd = openSync(base, O_PATH | constants.O_NOFOLLOW)
-  const { mode } = fstatSync(fd)
   try {
+    const { mode } = fstatSync(fd)
     for (const name of subPath.split('/').filter((part) => part !== '' && part !== '.')) {
-      try {
-        const made = `/proc/self/fd/${fd}/${name}`
-        mkdirSync(made, { mode: 0o750 })
-        // A group that the parent hands down stays, whatever the process' mask.
-        chmodSync(made, (mode & 0o777) | (statSync(made).mode & 0o2000))
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-      }
+      const isMade = makeDirectory(`/proc/self/fd/${fd}/${name}`)
       const next = openName(fd, name)
       closeSync(fd)
       fd = next
-      if (!fstatSync(fd).isDirectory()) return
+      const found = fstatSync(fd)
+      if (!found.isDirectory()) return
+      // A group that the parent hands down stays, whatever the process' mask.
+      if (isMade) chmodSync(`/proc/self/fd/${fd}`, (mode & 0o777) | (found.mode & 0o2000))
     }
   } finally {
     closeSync(fd)
+  }
+}
+
+/** False: something is there. */
+function makeDirectory(path: string): boolean {
+  try {
+    mkdirSync(path, { mode: 0o750 })
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    return false
   }
 }

@@ -334,6 +334,8 @@ test('an HTTP probe escapes its path, leaves out the fragment and sends the head
   assert.equal((await get({ path: 'plain' })).success, true)
   assert.deepEqual([asked[1]?.url, asked[1]?.headers.accept, asked[1]?.headers.connection], ['/plain', '*/*', 'close'])
   assert.equal(asked[1]?.headers['user-agent'], 'kube-probe/1.37')
+  assert.equal((await get({ path: '/é?q=é \u{1f600}' })).success, true)
+  assert.equal(asked[2]?.url, '/%C3%A9?q=%C3%A9%20%F0%9F%98%80')
 })
 
 test('redirects are followed on the same host; what ends elsewhere, or nowhere, is a success to be told of', async () => {

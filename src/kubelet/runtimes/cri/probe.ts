@@ -129,7 +129,7 @@ function targetOf(path: string): { readonly target: string; readonly told: strin
   const [, before = '', query = '', fragment = ''] = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(path) ?? []
   const escaped = escapedPath(before.startsWith('/') ? before : `/${before}`)
   // Beyond what a request may hold nothing is changed.
-  const asked = query.replace(/[^!-~]/g, (character) => encodeURIComponent(character))
+  const asked = query.replace(/[^!-~]/gu, (character) => encodeURIComponent(character))
   return { target: `${escaped}${asked}`, told: `${escaped}${query}${fragment}` }
 }
 
