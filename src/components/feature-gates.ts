@@ -2,7 +2,8 @@
  * --feature-gates: read and judged as kube-apiserver judges them (API concept: feature gates). skiff behaves as with every gate at
  * its default; for one that is set otherwise it says so.
  */
-import { asBoolean, FlagError } from './flags.ts'
+import { parseGoBool } from '../base/go-bool.ts'
+import { FlagError } from './flags.ts'
 import { GATES } from './gate-table.ts'
 
 interface Gate {
@@ -24,7 +25,7 @@ export function judgeFeatureGates(settings: readonly string[]): readonly string[
       .replace(/^kube:/, '')
       .split('=', 2)
     if (value === undefined) throw new FlagError(`missing bool value for ${name}`)
-    const on = asBoolean(value.trim())
+    const on = parseGoBool(value.trim())
     const gate = gates.get(name)
     if (gate === undefined) throw new FlagError(`unrecognized feature gate: ${name}`)
     if (on === undefined)

@@ -2,6 +2,7 @@
  * Command lines as the executables that these stand for read them: Go's flags (etcd) and those of pflag (kube-apiserver). What is
  * wrong is told in their words, as far as a starter may look for them.
  */
+import { parseGoBool } from '../base/go-bool.ts'
 import { parseGoDuration } from '../base/go-duration.ts'
 
 export type FlagType = 'bool' | 'int' | 'float' | 'duration' | 'ip' | 'string' | 'strings' | 'array'
@@ -90,7 +91,7 @@ function whyWrong(type: FlagType, value: string): string | undefined {
   const parsing = (how: string) => `strconv.${how}: parsing ${JSON.stringify(value)}: invalid syntax`
   switch (type) {
     case 'bool':
-      return asBoolean(value) === undefined ? parsing('ParseBool') : undefined
+      return parseGoBool(value) === undefined ? parsing('ParseBool') : undefined
     case 'int':
       return /^[-+]?\d+$/.test(value) ? undefined : parsing('ParseInt')
     case 'float':
@@ -113,15 +114,9 @@ export function asDuration(text: string): bigint | undefined {
   }
 }
 
-/** As Go's strconv.ParseBool. */
-export function asBoolean(text: string): boolean | undefined {
-  if (/^(1|t|T|true|TRUE|True)$/.test(text)) return true
-  return /^(0|f|F|false|FALSE|False)$/.test(text) ? false : undefined
-}
-
 /** Whether the value is the flag's default. */
 export function isUsual({ type, usual }: Flag, value: string): boolean {
-  if (type === 'bool') return String(asBoolean(value)) === usual
+  if (type === 'bool') return String(parseGoBool(value)) === usual
   if (type === 'duration') return asDuration(value) === asDuration(usual ?? '0')
   if (type === 'float') return Number(value) === Number(usual ?? '0')
   return value === (usual ?? (type === 'int' ? '0' : ''))
@@ -159,7 +154,7 @@ export function readFlags(table: ReadonlyMap<string, Flag>, values: FlagValues):
     values,
     text,
     list: (name) => values.get(name),
-    bool: (name) => asBoolean(text(name) ?? 'false') ?? false,
+    bool: (name) => parseGoBool(text(name) ?? 'false') ?? false,
     number: (name) => {
       const found = text(name)
       return found === undefined ? undefined : Number(found)

@@ -1,12 +1,14 @@
 /** What kube-apiserver's flags ask for, as options of a cluster. */
+
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { builtinGroups, knownApiVersions, optionalVersions } from '../api/scheme/scheme.ts'
 import { RECOMMENDED_ORDER } from '../apiserver/admission/plugin-order.ts'
+import { parseGoBool } from '../base/go-bool.ts'
 import type { ClusterOptions } from '../cluster/cluster-options.ts'
 import { SECURITY_OPTIONS, type SecurityOptions } from '../cluster/security.ts'
 import { judgeEmulatedVersion, judgeFeatureGates } from './feature-gates.ts'
-import { asBoolean, FlagError, type FlagValues } from './flags.ts'
+import { FlagError, type FlagValues } from './flags.ts'
 import { KUBE_APISERVER_FLAGS } from './kube-apiserver-flags.ts'
 import { judgeRuntimeConfig, type Versions } from './runtime-config.ts'
 
@@ -41,7 +43,7 @@ export function apiServerOptions(values: FlagValues): KubeApiServerOptions {
       host: last('bind-address') ?? '0.0.0.0',
       port,
       components: ['apiserver'],
-      allowPrivileged: asBoolean(last('allow-privileged') ?? 'false') ?? false,
+      allowPrivileged: parseGoBool(last('allow-privileged') ?? 'false') ?? false,
       ...admissionOf(values),
       security: { ...servingPair(certDir), ...securityOf(values) },
       logLevel: Math.min(Math.max(Number(last('v') ?? 0), 0), 10),
@@ -67,7 +69,7 @@ function securityOf(values: FlagValues): SecurityOptions {
       if (found !== undefined) options.push([option, found])
     } else if (text !== undefined && text !== '') {
       // Given empty it is as if it were not given.
-      options.push([option, type === 'bool' ? asBoolean(text) : type === 'int' ? Number(text) : text])
+      options.push([option, type === 'bool' ? parseGoBool(text) : type === 'int' ? Number(text) : text])
     }
   }
   return Object.fromEntries(options) as SecurityOptions

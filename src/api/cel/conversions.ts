@@ -1,5 +1,7 @@
 /** From one type to another: numbers within their ranges, and what texts may say of them. */
+
 import { isUtf8 } from 'node:buffer'
+import { parseGoBool } from '../../base/go-bool.ts'
 import { floored } from './times.ts'
 import { CelDuration, CelError, numeric, Timestamp, Uint, type Value } from './values.ts'
 
@@ -86,7 +88,7 @@ export function toDouble(value: Value): number {
 
 export function toBool(value: Value): boolean {
   if (typeof value === 'boolean') return value
-  if (['1', 't', 'T', 'TRUE', 'true', 'True'].includes(value as string)) return true
-  if (['0', 'f', 'F', 'FALSE', 'false', 'False'].includes(value as string)) return false
+  const parsed = typeof value === 'string' ? parseGoBool(value) : undefined
+  if (parsed !== undefined) return parsed
   throw new CelError('type conversion error')
 }

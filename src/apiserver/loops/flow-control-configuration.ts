@@ -3,14 +3,14 @@
  * suggested configuration objects"): mandatory objects always are as they should be; suggested ones that are missing are made, and
  * follow the server as long as their annotation says so.
  */
+
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { sameJson } from '../../api/same.ts'
+import { parseGoBool } from '../../base/go-bool.ts'
 
 /** "true": the spec is the server's; "false": a user's. */
 export const AUTO_UPDATE = 'apf.kubernetes.io/autoupdate-spec'
 const MANDATORY: ReadonlySet<string> = new Set(['exempt', 'catch-all'])
-const TRUE: ReadonlySet<string> = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
-const FALSE: ReadonlySet<string> = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False'])
 
 /** A FlowSchema, or a PriorityLevelConfiguration. */
 interface Configuration extends KubeObject {
@@ -65,7 +65,5 @@ const withSharesOfUser = (own: Configuration, existing: Configuration): Configur
     : own.spec
 
 /** Undefined where it says neither. */
-function annotated({ metadata }: KubeObject): boolean | undefined {
-  const text = metadata.annotations?.[AUTO_UPDATE] ?? ''
-  return TRUE.has(text) ? true : FALSE.has(text) ? false : undefined
-}
+const annotated = ({ metadata }: KubeObject): boolean | undefined =>
+  parseGoBool(metadata.annotations?.[AUTO_UPDATE] ?? '')

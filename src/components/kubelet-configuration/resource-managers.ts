@@ -1,13 +1,15 @@
 /** What the settings say of the managers of what containers share on a real node. */
+
 import { quantityMilliValue, quantityValue } from '../../api/objects/quantity.ts'
 import { messageOf } from '../../base/errors.ts'
+import { parseGoBool } from '../../base/go-bool.ts'
 import { parseCpuSet } from '../../kubelet/cpu-manager/cpu-set.ts'
 import { cpuPolicyOptions, type Gates } from '../../kubelet/cpu-manager/policy-options.ts'
 import type { ReservedMemory } from '../../kubelet/memory-manager/machine-memory.ts'
 import type { ResourceManagerSettings } from '../../kubelet/topology-manager/resource-managers.ts'
 import { TOPOLOGY_POLICIES } from '../../kubelet/topology-manager/topology-manager.ts'
 import { topologyPolicyOptions } from '../../kubelet/topology-manager/topology-options.ts'
-import { asBoolean, FlagError, type ReadFlags } from '../flags.ts'
+import { FlagError, type ReadFlags } from '../flags.ts'
 
 type Amounts = Readonly<Record<string, string>>
 
@@ -106,7 +108,7 @@ const pairsOf = (flags: ReadFlags, name: string): Amounts =>
   )
 
 function gatesOf(flags: ReadFlags): Gates {
-  const given = new Map(Object.entries(pairsOf(flags, 'feature-gates')).map(([gate, on]) => [gate, asBoolean(on)]))
+  const given = new Map(Object.entries(pairsOf(flags, 'feature-gates')).map(([gate, on]) => [gate, parseGoBool(on)]))
   const all = { alpha: given.get('AllAlpha'), beta: given.get('AllBeta') }
   return (name) => given.get(name) ?? (name.includes('Alpha') ? all.alpha : all.beta)
 }

@@ -1,7 +1,9 @@
 /** From the fields of a KubeletConfiguration to the values of settings as flags write them, and back. */
+
 import type { Json, JsonObject } from '../../api/object.ts'
+import { parseGoBool } from '../../base/go-bool.ts'
 import { goDurationText } from '../../base/go-duration.ts'
-import { asBoolean, asDuration, type FlagValues, isUsual } from '../flags.ts'
+import { asDuration, type FlagValues, isUsual } from '../flags.ts'
 import { KUBELET_SETTINGS, KUBELET_VALUES, type Setting, type SettingType } from './settings.ts'
 
 const at = (config: JsonObject, path: readonly string[]): Json | undefined =>
@@ -104,7 +106,7 @@ function jsonOf({ type }: Setting, texts: readonly string[]): Json {
     })
   switch (type) {
     case 'bool':
-      return asBoolean(last) === true
+      return parseGoBool(last) === true
     case 'int':
     case 'int64':
     case 'float':
@@ -119,7 +121,7 @@ function jsonOf({ type }: Setting, texts: readonly string[]): Json {
     case 'map<':
       return Object.fromEntries(entries('<'))
     case 'gates':
-      return Object.fromEntries(entries('=').map(([gate, on]) => [gate, asBoolean(on) === true]))
+      return Object.fromEntries(entries('=').map(([gate, on]) => [gate, parseGoBool(on) === true]))
     case 'headers':
       return Object.fromEntries(entries(':').map(([header, value]) => [header, [value]]))
     case 'any':

@@ -1,4 +1,5 @@
 /** Options of the topology manager (topologyManagerPolicyOptions), and the feature gates that show or hide groups of them. */
+import { parseGoBool } from '../../base/go-bool.ts'
 
 export interface TopologyPolicyOptions {
   readonly prefersClosestNodes: boolean
@@ -25,10 +26,9 @@ export function topologyPolicyOptions(given: Readonly<Record<string, string>>): 
   return options
 }
 
-/** As Go reads booleans. */
 function booleanOf(name: string, value: string): boolean {
-  if (['1', 't', 'T', 'TRUE', 'true', 'True'].includes(value)) return true
-  if (['0', 'f', 'F', 'FALSE', 'false', 'False'].includes(value)) return false
+  const parsed = parseGoBool(value)
+  if (parsed !== undefined) return parsed
   throw new Error(
     `bad value for option ${JSON.stringify(name)}: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`,
   )
