@@ -86,6 +86,8 @@ export function createPodAdmission(options: PodAdmissionOptions): PodAdmission {
 
   function add(pod: Pod): void {
     if (isTerminalPhase(pod.status?.phase)) {
+      // What an earlier kubelet kept of it is free.
+      managers?.forget(uidOf(pod))
       admit(pod)
       return
     }
@@ -126,9 +128,10 @@ export function createPodAdmission(options: PodAdmissionOptions): PodAdmission {
   }
 
   function release(uid: string): void {
-    managers?.forget(uid)
-    if (!allocations.has(uid)) return
+    const had = allocations.has(uid)
     allocations.remove(uid)
+    managers?.forget(uid)
+    if (!had) return
     for (const waiting of resizes.waiting()) {
       const pod = pods.get(waiting)
       if (pod !== undefined) options.sync(resizes.accept(pod))

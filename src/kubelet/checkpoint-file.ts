@@ -3,7 +3,9 @@
  * the FNV hash of how Go prints the value; and, since v1.37, the same once more as text, with a checksum of that.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import type { Timer } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
+import type { Runtime } from '../base/runtime.ts'
 
 export interface Checkpoint {
   readonly policyName: string
@@ -58,8 +60,36 @@ export function readCheckpoint<T extends { readonly policyName: string }>(
 }
 
 export function writeCheckpoint(file: string, checkpoint: Checkpoint): void {
-  writeFileSync(`${file}.new`, JSON.stringify(checkpoint), { mode: 0o600 })
+  replaceFile(file, JSON.stringify(checkpoint))
+}
+
+/** After a power cut it is as before or as it is now, never empty. @throws Error */
+export function replaceFile(file: string, text: string): void {
+  writeFileSync(`${file}.new`, text, { mode: 0o600, flush: true })
   renameSync(`${file}.new`, file)
+}
+
+/** Writes what a manager keeps, at once if it can be: what ended pods had is free in any case. `what`: as it is named in the log. */
+export type PatientWrite = (what: string, write: () => void) => void
+
+const RETRY_MS = 10_000
+
+/** A write that has failed is tried again until it succeeds, the signal is aborted or a newer one of the same name is there. */
+export function createPatientWrite({ clock, log }: Pick<Runtime, 'clock' | 'log'>, signal: AbortSignal): PatientWrite {
+  const due = new Map<string, Timer>()
+  return function attempt(what, write) {
+    due.get(what)?.cancel()
+    due.delete(what)
+    try {
+      write()
+    } catch (error) {
+      log.error(`Writing ${what} failed`, error)
+      const again = () => {
+        if (!signal.aborted) attempt(what, write)
+      }
+      due.set(what, clock.setTimer(RETRY_MS, 'a checkpoint is written again', again))
+    }
+  }
 }
 
 /** What a manager does at its start with what was kept. @throws Error */

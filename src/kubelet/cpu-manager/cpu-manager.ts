@@ -3,7 +3,7 @@
  * when a container begins, and tells it later when the shared pool has changed. It knows nothing of when pods are synced.
  */
 
-import { startManager } from '../checkpoint-file.ts'
+import { type PatientWrite, startManager } from '../checkpoint-file.ts'
 import { type Container, initContainersOf, type Pod, specOf, uidOf } from '../pod.ts'
 import { type HintProvider, NO_HINTS } from '../topology-manager/topology-hints.ts'
 import { cpuStateFile } from './cpu-manager-state.ts'
@@ -40,7 +40,12 @@ export interface CpuManagerSettings {
 }
 
 /** `file`: cpu_manager_state. @throws Error in a kubelet's words where the settings do not fit the machine or what is kept of it */
-export function createCpuManager(settings: CpuManagerSettings, topology: CpuTopology, file: string): CpuManager {
+export function createCpuManager(
+  settings: CpuManagerSettings,
+  topology: CpuTopology,
+  file: string,
+  patientWrite: PatientWrite,
+): CpuManager {
   const kept = cpuStateFile(file, settings.policy)
   if (settings.policy === 'none') {
     if (startManager('cpu', kept.read) === undefined) kept.write({ shared: [], entries: new Map() })
@@ -54,6 +59,7 @@ export function createCpuManager(settings: CpuManagerSettings, topology: CpuTopo
     options: settings.options,
     reserved: reservedCpus === undefined ? { count: Math.ceil(reservedMilli / 1000) } : { cpus: reservedCpus },
     file: kept,
+    patientWrite,
   })
   const cpusOf = (uid: string, container: string) => policy.entries.get(uid)?.get(container) ?? []
   return {

@@ -3,7 +3,7 @@
  * share what is left, the reserved CPUs with it unless these are kept strictly.
  */
 
-import { startManager } from '../checkpoint-file.ts'
+import { type PatientWrite, startManager } from '../checkpoint-file.ts'
 import { type Container, initContainersOf, isSidecar, type Pod, specOf, uidOf } from '../pod.ts'
 import {
   AdmissionError,
@@ -41,12 +41,14 @@ export interface StaticPolicyOptions {
   /** Kept for the system: how many CPUs, or which. */
   readonly reserved: { readonly cpus: CpuSet } | { readonly count: number }
   readonly file: CpuStateFile
+  readonly patientWrite: PatientWrite
 }
 
 const CPU = 'cpu'
 
 /** @throws Error where the options do not fit the machine, or the file tells of another one */
-export function createStaticPolicy({ topology, options, reserved: wanted, file }: StaticPolicyOptions): StaticPolicy {
+export function createStaticPolicy(given: StaticPolicyOptions): StaticPolicy {
+  const { topology, options, reserved: wanted, file, patientWrite } = given
   const incompatible = (one: string, other: string) =>
     new Error(
       `failed to run Kubelet: new static policy error: static policy options ${one} and ${other} can not be used at the same time`,
@@ -230,7 +232,8 @@ export function createStaticPolicy({ topology, options, reserved: wanted, file }
       if (own === undefined) return
       const entries = new Map(state.entries)
       entries.delete(uid)
-      keep({ shared: cpuUnion(state.shared, ...own.values()), entries })
+      state = { shared: cpuUnion(state.shared, ...own.values()), entries }
+      patientWrite('the state of the CPU manager', () => file.write(state))
     },
   }
 }

@@ -10,6 +10,7 @@ import type { Timer } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import { createPatientWrite } from '../checkpoint-file.ts'
 import { highestSum } from '../cpu-manager/exclusive-cpus.ts'
 import type { Plugin as NodePlugin, PluginHandler } from '../plugins/plugin-registry.ts'
 import { type Container, initContainersOf, isSidecar, type Pod, specOf, uidOf } from '../pod.ts'
@@ -118,6 +119,8 @@ export function createDevicePlugins(
   let told: DeviceListener = { changed() {}, healthChanged() {} }
 
   const keep = () => file.write({ given, resources: [...resources.keys()] })
+  const patientWrite = createPatientWrite(runtime, ended.signal)
+  const keepInAnyCase = () => patientWrite('what devices pods have', keep)
   const healthyOf = ({ plugin, devices }: Resource): readonly string[] =>
     plugin === undefined ? [] : [...devices.values()].filter(({ health }) => health === 'Healthy').map(({ ID }) => ID)
   const usedOf = (name: string) => new Set(given.filter(({ resource }) => resource === name).flatMap(({ ids }) => ids))
@@ -297,7 +300,7 @@ export function createDevicePlugins(
       stopped.delete(name)
       resources.delete(name)
       removed.add(name)
-      keep()
+      keepInAnyCase()
       told.changed()
     })
     stopped.set(name, timer)
@@ -413,6 +416,6 @@ export function createDevicePlugins(
     if (reusable?.uid === uid) reusable = undefined
     if (!given.some(({ podUid }) => podUid === uid)) return
     given = given.filter(({ podUid }) => podUid !== uid)
-    keep()
+    keepInAnyCase()
   }
 }

@@ -2,8 +2,9 @@
  * Which devices of plugins the containers of pods have, and what their plugins said the runtime is to do for that. Kept in a file, so that a
  * kubelet that starts anew gives none of them to another pod.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { messageOf } from '../../base/errors.ts'
+import { replaceFile } from '../checkpoint-file.ts'
 
 /** As a plugin answers for a container. */
 export interface ContainerAllocation {
@@ -67,8 +68,7 @@ export function givenDevicesFile(file: string): GivenDevicesFile {
       }
     },
     write(kept) {
-      writeFileSync(`${file}.new`, `${JSON.stringify({ version: 1, ...kept })}\n`, { mode: 0o600 })
-      renameSync(`${file}.new`, file)
+      replaceFile(file, `${JSON.stringify({ version: 1, ...kept })}\n`)
     },
   }
 }

@@ -13,6 +13,7 @@ import type { Runtime } from '../../base/runtime.ts'
 import type { Client } from '../../client/client.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createInformerFactory } from '../../client/informer.ts'
+import { createPatientWrite } from '../checkpoint-file.ts'
 import { reconcileCpus } from '../cpu-manager/reconcile-cpus.ts'
 import { createCsiDrivers } from '../csi/csi-drivers.ts'
 import { createCsiVolumes } from '../csi/csi-volumes.ts'
@@ -172,7 +173,8 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     topology.numaNodes.map(({ id }) => id),
   )
   const withheld = withheldOf(capacity, allocatable)
-  const managers = createResourceManagers(managerSettings, topology, withheld, directory, devicePlugins)
+  const patientWrite = createPatientWrite(runtime, signal)
+  const managers = createResourceManagers(managerSettings, topology, withheld, directory, devicePlugins, patientWrite)
   const plugins = createPluginRegistry(runtime, join(directory, 'plugins_registry'), {
     CSIPlugin: drivers,
     DRAPlugin: draDrivers,

@@ -1,5 +1,6 @@
 /** What of each NUMA node's memory is free, given out or kept for the system, and how that changes when a container is given some. */
 import { quantityValue } from '../../api/objects/quantity.ts'
+import { sameJson } from '../../api/same.ts'
 import type { NumaNode } from '../machine/machine-topology.ts'
 import type { MachineMemory, MemoryBlock, MemoryTable, NumaNodeState } from './memory-state.ts'
 
@@ -93,8 +94,24 @@ export const sumOf = (
   machine: MachineMemory,
   nodes: readonly number[],
   type: string,
-  what: 'free' | 'allocatable',
+  what: 'free' | 'allocatable' | 'reserved',
 ): number => nodes.reduce((sum, node) => sum + (machine.get(node)?.memoryMap[type]?.[what] ?? 0), 0)
+
+/** What is given of nodes together may lie on any of them: that rests on the order in which pods came and ended. */
+export const sameMachine = (one: MachineMemory, other: MachineMemory): boolean =>
+  sameJson(withSums(one), withSums(other))
+
+const withSums = (machine: MachineMemory) =>
+  Object.fromEntries(
+    [...machine].map(([node, { numberOfAssignments, memoryMap, cells }]) => {
+      const tables = Object.entries(memoryMap).map(([type, { total, systemReserved, allocatable }]) => {
+        const reserved = sumOf(machine, cells, type, 'reserved')
+        const free = sumOf(machine, cells, type, 'free')
+        return [type, { total, systemReserved, allocatable, reserved, free }]
+      })
+      return [node, { numberOfAssignments, memoryMap: Object.fromEntries(tables), cells: [...cells] }]
+    }),
+  )
 
 /** What of the resources is memory, in bytes. */
 export const memoryIn = (resources: Readonly<Record<string, string>>): ReadonlyMap<string, number> =>

@@ -3,7 +3,7 @@
  * manager's providers, and completes what the runtime is asked for when a container begins.
  */
 import { qosClass } from '../../api/objects/qos.ts'
-import { startManager } from '../checkpoint-file.ts'
+import { type PatientWrite, startManager } from '../checkpoint-file.ts'
 import { hasPodLevelResources, highestSum } from '../cpu-manager/exclusive-cpus.ts'
 import type { NumaNode } from '../machine/machine-topology.ts'
 import { type Container, initContainersOf, isSidecar, type Pod, specOf, uidOf } from '../pod.ts'
@@ -16,9 +16,17 @@ import {
   type TopologyHint,
   type TopologyHints,
 } from '../topology-manager/topology-hints.ts'
-import { emptyMachine, memoryIn, type ReservedMemory, sumOf, withBlock, withoutBlock } from './machine-memory.ts'
+import {
+  emptyMachine,
+  memoryIn,
+  type ReservedMemory,
+  sameMachine,
+  sumOf,
+  withBlock,
+  withoutBlock,
+} from './machine-memory.ts'
 import { bestHint, mayGive, memoryHints, type WantedMemory } from './memory-hints.ts'
-import { type MachineMemory, type MemoryBlock, type MemoryState, memoryStateFile, sameMachine } from './memory-state.ts'
+import { type MachineMemory, type MemoryBlock, type MemoryState, memoryStateFile } from './memory-state.ts'
 import { checkReserved } from './reserved-memory.ts'
 
 export interface MemoryManager extends HintProvider {
@@ -50,6 +58,7 @@ export function createMemoryManager(
   withheld: Readonly<Record<string, string>>,
   nodes: readonly NumaNode[],
   file: string,
+  patientWrite: PatientWrite,
 ): MemoryManager {
   const kept = memoryStateFile(file, policy)
   if (policy === 'None') {
@@ -162,7 +171,8 @@ export function createMemoryManager(
     if (own === undefined) return
     const entries = new Map(state.entries)
     entries.delete(uid)
-    keep({ machine: [...own.values()].flat().reduce(withoutBlock, state.machine), entries })
+    state = { machine: [...own.values()].flat().reduce(withoutBlock, state.machine), entries }
+    patientWrite('the state of the memory manager', () => kept.write(state))
   }
 
   /** With further nodes where these do not have enough. @throws Error */

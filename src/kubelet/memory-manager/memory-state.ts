@@ -1,6 +1,5 @@
 /** memory_manager_state: what of each NUMA node's memory is given out, and to which containers, in the file that a real kubelet keeps too. */
 
-import { sameJson } from '../../api/same.ts'
 import { messageOf } from '../../base/errors.ts'
 import { checkpointOf, checksumOf, printedMap, readCheckpoint, writeCheckpoint } from '../checkpoint-file.ts'
 
@@ -86,9 +85,6 @@ export function memoryStateFile(file: string, policyName: string): MemoryStateFi
     },
   }
 }
-
-export const sameMachine = (one: MachineMemory, other: MachineMemory): boolean =>
-  sameJson(JSON.parse(JSON.stringify([...one])), JSON.parse(JSON.stringify([...other])))
 
 const sorted = <T>(record: Named<T>): Named<T> =>
   Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -102,7 +102,8 @@ for (const recording of recordings)
     after(() => rmSync(directory, { recursive: true, force: true }))
     const withheld = { memory: `${WITHHELD / 2 ** 20}Mi` }
     const topology = madeUpTopology(recording.shape)
-    const make = () => createResourceManagers(settingsOf(recording), topology, withheld, directory, noDevices)
+    const make = () =>
+      createResourceManagers(settingsOf(recording), topology, withheld, directory, noDevices, (_, write) => write())
     let managers = make()
     const kept = (): Kept => {
       const [cpus, memory] = ['cpu', 'memory'].map((of) =>

@@ -1,5 +1,6 @@
 /** The managers of what a real node's containers share: devices of plugins, CPUs, memory, and the topology manager that asks all of them. */
 import { join } from 'node:path'
+import type { PatientWrite } from '../checkpoint-file.ts'
 import { type CpuManager, type CpuManagerSettings, createCpuManager } from '../cpu-manager/cpu-manager.ts'
 import { NO_CPU_OPTIONS } from '../cpu-manager/policy-options.ts'
 import type { DevicePlugins } from '../device-plugins/device-plugins.ts'
@@ -47,9 +48,16 @@ export function createResourceManagers(
   withheld: Readonly<Record<string, string>>,
   directory: string,
   devices: Pick<DevicePlugins, keyof HintProvider | 'forget' | 'forgetUnknown'>,
+  patientWrite: PatientWrite,
 ): ResourceManagers {
-  const cpus = createCpuManager(cpu, machineCpus, join(directory, 'cpu_manager_state'))
-  const memory = createMemoryManager(memorySettings, withheld, numaNodes, join(directory, 'memory_manager_state'))
+  const cpus = createCpuManager(cpu, machineCpus, join(directory, 'cpu_manager_state'), patientWrite)
+  const memory = createMemoryManager(
+    memorySettings,
+    withheld,
+    numaNodes,
+    join(directory, 'memory_manager_state'),
+    patientWrite,
+  )
   const nodes = numaNodes.map(({ id }) => id)
   const distances = {
     nodes,
