@@ -77,8 +77,8 @@ export function createStaticPolicy(given: StaticPolicyOptions): StaticPolicy {
   )
   let state = startManager('cpu', () => checked(file.read() ?? firstState()))
   file.write(state)
-  /** Of init containers of the pod that is being admitted. */
-  let reusable: { readonly uid: string; readonly cpus: CpuSet } | undefined
+  /** Of init containers, by the pod's uid: while plugins are asked for one pod others are restored. */
+  const reusable = new Map<string, CpuSet>()
 
   function firstState(): CpuState {
     return {
@@ -130,14 +130,14 @@ export function createStaticPolicy(given: StaticPolicyOptions): StaticPolicy {
 
   const givenTo = (uid: string, container: string) => state.entries.get(uid)?.get(container)
   const availableCpus = () => cpuDifference(state.shared, reserved)
-  const reusableOf = (uid: string): CpuSet => (reusable?.uid === uid ? reusable.cpus : [])
+  const reusableOf = (uid: string): CpuSet => reusable.get(uid) ?? []
 
   /** What an init container that ends before the others has is theirs too. */
   function remember(pod: Pod, container: Container, cpus: CpuSet): void {
     const uid = uidOf(pod)
     const leaves = initContainersOf(pod).some(({ name }) => name === container.name) && !isSidecar(container)
     const before = reusableOf(uid)
-    reusable = { uid, cpus: leaves ? cpuUnion(before, cpus) : cpuDifference(before, cpus) }
+    reusable.set(uid, leaves ? cpuUnion(before, cpus) : cpuDifference(before, cpus))
   }
 
   function alignedTo(affinity: NumaMask, available: CpuSet): CpuSet {
@@ -227,7 +227,7 @@ export function createStaticPolicy(given: StaticPolicyOptions): StaticPolicy {
       remember(pod, container, cpus)
     },
     forget(uid) {
-      if (reusable?.uid === uid) reusable = undefined
+      reusable.delete(uid)
       const own = state.entries.get(uid)
       if (own === undefined) return
       const entries = new Map(state.entries)

@@ -69,12 +69,11 @@ export function createMemoryManager(
   const empty = emptyMachine(nodes, reserved)
   let state = startManager('memory', () => checked(empty, kept.read() ?? { machine: empty, entries: new Map() }))
   kept.write(state)
-  /** In bytes, by nodes and resource, of init containers of the pod that is being admitted. */
-  let reusable: { readonly uid: string; readonly sizes: ReadonlyMap<string, number> } | undefined
+  /** Of init containers, by the pod's uid, then by nodes and resource, in bytes: while plugins are asked for one pod others are restored. */
+  const reusable = new Map<string, ReadonlyMap<string, number>>()
 
   const keyOf = (nodesWithIt: NumaMask, type: string) => `${nodesWithIt}/${type}`
-  const leftBy = (uid: string, mask: NumaMask, type: string) =>
-    reusable?.uid === uid ? (reusable.sizes.get(keyOf(mask, type)) ?? 0) : 0
+  const leftBy = (uid: string, mask: NumaMask, type: string) => reusable.get(uid)?.get(keyOf(mask, type)) ?? 0
   const blocksOf = (uid: string, container: string) => state.entries.get(uid)?.get(container) ?? []
 
   function keep(next: MemoryState): void {
@@ -84,13 +83,13 @@ export function createMemoryManager(
 
   function remember(pod: Pod, container: Container, blocks: readonly MemoryBlock[]): void {
     const uid = uidOf(pod)
-    const sizes = new Map(reusable?.uid === uid ? reusable.sizes : [])
+    const sizes = new Map(reusable.get(uid))
     for (const { numaAffinity, type, size } of blocks) {
       const key = keyOf(maskOf(numaAffinity), type)
       const before = sizes.get(key) ?? 0
       sizes.set(key, leaves(pod, container) ? Math.max(before, size) : Math.max(0, before - size))
     }
-    reusable = { uid, sizes }
+    reusable.set(uid, sizes)
   }
 
   const hintsOf = (uid: string, wanted: WantedMemory, machine: MachineMemory = state.machine) =>
@@ -166,7 +165,7 @@ export function createMemoryManager(
   }
 
   function forget(uid: string): void {
-    if (reusable?.uid === uid) reusable = undefined
+    reusable.delete(uid)
     const own = state.entries.get(uid)
     if (own === undefined) return
     const entries = new Map(state.entries)
