@@ -134,7 +134,9 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   const cache = createPodCache()
   const failures = held.add(createStartFailures())
   const allocations = createAllocations()
-  const resizes = held.add(createPodResizes(allocations, allocatable, createResizeEvents(events)))
+  const resizes = held.add(
+    createPodResizes(allocations, allocatable, createResizeEvents(events), machine?.managers?.policies),
+  )
   const references = createReferences(clock, client)
   const sync = (uid: string) => workers.sync(uid)
   const pleg = held.add(

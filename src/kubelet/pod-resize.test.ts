@@ -7,6 +7,7 @@ import type { RuntimePodStatus } from './pod-cache.ts'
 import { createPodResizes, RESOURCES_LABEL } from './pod-resize.ts'
 import { createResizeEvents } from './pod-resize-events.ts'
 import type { RuntimeContainerStatus } from './runtimes/runtime.ts'
+import type { StaticPolicies } from './topology-manager/resource-managers.ts'
 
 const cpu = (requests: string, limits = requests): ResourceRequirements => ({
   requests: { cpu: requests },
@@ -146,4 +147,30 @@ test('a kubelet that starts anew goes by what the status tells of a pod that wai
     ),
   )
   assert.deepEqual(resourcesOf(own), cpu('500m'))
+})
+
+test('what a static policy has given to a Guaranteed pod is not changed; that of other pods is', () => {
+  const amounts = (cpus: string, memory: string): ResourceRequirements => ({
+    requests: { cpu: cpus, memory },
+    limits: { cpu: cpus, memory },
+  })
+  const resized = (policies: StaticPolicies, before: ResourceRequirements, after: ResourceRequirements) => {
+    const allocations = createAllocations()
+    const allocatable = { cpu: '4', memory: '1Gi', pods: '10' }
+    const resizes = createPodResizes(allocations, allocatable, undefined, policies)
+    allocations.add(resizes.accept(podOf('a', before)))
+    const own = resizes.accept(podOf('a', after))
+    assert.equal(resourcesOf(own) === after, resizes.conditions(own, runtimeOf()).length === 0)
+    return resizes.conditions(own, runtimeOf()).map(({ reason, message }) => `${reason}: ${message}`)
+  }
+  const fixed = { cpu: 'static', memory: 'Static' } as const
+  const why = (manager: string, policy: string) => [
+    `Infeasible: Resize is infeasible for Guaranteed Pods alongside ${manager} Manager policy "${policy}"`,
+  ]
+  const own = amounts('1', '1Mi')
+  assert.deepEqual(resized(fixed, own, amounts('2', '2Mi')), why('CPU', 'static'))
+  assert.deepEqual(resized(fixed, own, amounts('1000m', '2Mi')), why('Memory', 'Static'))
+  assert.deepEqual(resized({ ...fixed, memory: 'None' }, own, amounts('1', '2Mi')), [])
+  assert.deepEqual(resized({ ...fixed, cpu: 'none' }, own, amounts('2', '1Mi')), [])
+  assert.deepEqual(resized(fixed, cpu('1', '2'), cpu('2', '3')), [])
 })

@@ -4,12 +4,15 @@
  * where their resize policy wants one. The kubelet works on the pod as it was given resources, not as its spec asks.
  */
 import type { PodCondition, ResourceRequirements } from '../api/generated/types.ts'
+import { qosClass } from '../api/objects/qos.ts'
+import { compareQuantities } from '../api/objects/quantity.ts'
 import { sameJson } from '../api/same.ts'
 import { type Container, initContainersOf, isSidecar, isTerminalPhase, type Pod, specOf, uidOf } from './pod.ts'
 import { type AdmissionRefusal, type Allocations, resizeRefusal } from './pod-admission.ts'
 import { latestContainer, type RuntimePodStatus } from './pod-cache.ts'
 import type { ResizeTold } from './pod-resize-events.ts'
 import type { RuntimeContainerStatus } from './runtimes/runtime.ts'
+import type { StaticPolicies } from './topology-manager/resource-managers.ts'
 
 /** On a container: the resources it began with, as JSON. */
 export const RESOURCES_LABEL = 'skiff.dev/container-resources'
@@ -50,6 +53,7 @@ export function createPodResizes(
   allocations: Allocations,
   allocatable: Readonly<Record<string, string>>,
   tell?: ResizeTold,
+  policies?: StaticPolicies,
 ): PodResizes {
   const entries = new Map<string, Entry>()
   /** By container id. */
@@ -104,7 +108,9 @@ export function createPodResizes(
       const counted = allocations.has(uid)
       if (counted) allocations.remove(uid)
       const before = entry.refusal
-      entry.refusal = isTerminalPhase(pod.status?.phase) ? undefined : resizeRefusal(pod, allocatable, allocations)
+      entry.refusal = isTerminalPhase(pod.status?.phase)
+        ? undefined
+        : (pinnedRefusal(pod, entry.given, policies) ?? resizeRefusal(pod, allocatable, allocations))
       if (entry.refusal === undefined) {
         entry.given = asked
         entry.told = true
@@ -157,6 +163,23 @@ const askedOf = (pod: Pod): Given => ({
   containers: new Map(all(pod).map(({ name, resources }) => [name, resources ?? NOTHING])),
   pod: specOf(pod).resources,
 })
+
+/** What a manager with a static policy has given to a Guaranteed pod stays as it is. */
+function pinnedRefusal(pod: Pod, given: Given, policies: StaticPolicies | undefined): AdmissionRefusal | undefined {
+  if (policies === undefined || qosClass(specOf(pod)) !== 'Guaranteed') return undefined
+  const isOther = (name: string) =>
+    resizable(pod).some((container) => {
+      const had = given.containers.get(container.name)?.requests?.[name] ?? '0'
+      return compareQuantities(had, container.resources?.requests?.[name] ?? '0') !== 0
+    })
+  const refused = (manager: string, policy: string): AdmissionRefusal => ({
+    reason: 'Infeasible',
+    message: `Resize is infeasible for Guaranteed Pods alongside ${manager} Manager policy "${policy}"`,
+  })
+  if (policies.cpu === 'static' && isOther('cpu')) return refused('CPU', policies.cpu)
+  if (policies.memory === 'Static' && isOther('memory')) return refused('Memory', policies.memory)
+  return undefined
+}
 
 /** As the status tells what the containers have. */
 function toldOf(pod: Pod): Given {

@@ -21,7 +21,14 @@ export interface ResourceManagerSettings {
   readonly topology: TopologySettings
 }
 
+export interface StaticPolicies {
+  readonly cpu: 'none' | 'static'
+  readonly memory: 'None' | 'Static'
+}
+
 export interface ResourceManagers {
+  /** Of the managers of CPUs and memory: pods are given theirs when they begin, and that is not changed while they run. */
+  readonly policies: StaticPolicies
   readonly cpus: CpuManager
   readonly memory: MemoryManager
   /** Has the pod's containers given what they ask for; why that cannot be. */
@@ -68,6 +75,7 @@ export function createResourceManagers(
   /** What plugins have not given such a pod they are not asked for again. */
   const restoring = createTopologyManager(topology, distances, [cpus, memory])
   return {
+    policies: { cpu: cpu.policy, memory: memorySettings.policy },
     cpus,
     memory,
     admit: manager.admit,
