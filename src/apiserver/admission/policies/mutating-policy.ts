@@ -52,9 +52,10 @@ export const mutatingAdmissionPolicy =
       name: 'MutatingAdmissionPolicy',
       handles: (operation) => operation !== 'DELETE',
       mutate(attributes) {
-        const all = current()
         const object = attributes.object as KubeObject
-        if (all.length === 0 || isExempt(attributes)) return object
+        if (isExempt(attributes)) return object
+        const all = current()
+        if (all.length === 0) return object
         return mutateAll({ reads, host, metrics }, all, attributes)
       },
     }

@@ -73,12 +73,13 @@ export function definitionsOf<S extends PolicySpec, D extends Definition<S>>(
   return () => {
     const now = generation()
     if (now === seen) return compiled
-    seen = now
     const all = reads.list<ValidatingAdmissionPolicyBinding>(GROUP, bindings)
     compiled = reads.list<PolicyObject<S>>(GROUP, policies).flatMap((policy) => {
       const own = all.filter((binding) => binding.spec?.policyName === policy.metadata.name)
       return own.length === 0 ? [] : [finish(definitionOf(policy, own))]
     })
+    // Only now: a list that throws is tried again by the next request, which must not go by what was there before.
+    seen = now
     return compiled
   }
 }

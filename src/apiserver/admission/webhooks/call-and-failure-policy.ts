@@ -48,7 +48,6 @@ function webhooksOf(reads: CacheReads, host: AdmissionHost, resource: string): (
   return () => {
     const now = generation()
     if (now === seen) return compiled
-    seen = now
     compiled = reads.list<WebhookConfiguration>(GROUP, resource).flatMap((configuration) =>
       (configuration.webhooks ?? []).map((spec, i) => ({
         id: `${configuration.metadata.uid}/${i}/${spec.name}`,
@@ -58,6 +57,8 @@ function webhooksOf(reads: CacheReads, host: AdmissionHost, resource: string): (
         conditions: matchConditionsOf(spec),
       })),
     )
+    // Only now: a list that throws is tried again by the next request, which must not go by what was there before.
+    seen = now
     return compiled
   }
 }
@@ -187,9 +188,10 @@ export const mutatingAdmissionWebhook =
       name: 'MutatingAdmissionWebhook',
       handles: () => true,
       mutate(attributes) {
-        const all = hooks()
         const object = attributes.object as KubeObject
-        if (all.length === 0 || configuresAdmission(attributes)) return object
+        if (configuresAdmission(attributes)) return object
+        const all = hooks()
+        if (all.length === 0) return object
         return mutateAll(asker, all, attributes, reads)
       },
     }
@@ -267,8 +269,9 @@ export const validatingAdmissionWebhook =
       name: 'ValidatingAdmissionWebhook',
       handles: () => true,
       validate(attributes) {
+        if (configuresAdmission(attributes)) return
         const all = hooks()
-        if (all.length === 0 || configuresAdmission(attributes)) return
+        if (all.length === 0) return
         return matching(all, attributes, reads, asker).then((matched) =>
           waited(asker, attributes, () => validateAll(asker, matched, attributes)),
         )
