@@ -5,12 +5,12 @@ import type { Scheme } from '../api/scheme/resource.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { Caches } from './cache/caches.ts'
 import type { ResourceCache } from './cache/resource-cache.ts'
-import type { CacheReads } from './reads.ts'
+import type { ServerReads } from './reads.ts'
 
 export interface ServerState {
   readonly scheme: Scheme
   readonly caches: Caches
-  readonly reads: CacheReads
+  readonly reads: Pick<ServerReads, 'readable'>
 }
 
 export function stateMetrics(metrics: Metrics, { scheme, caches, reads }: ServerState): void {
@@ -46,7 +46,7 @@ export function stateMetrics(metrics: Metrics, { scheme, caches, reads }: Server
     'APIServices that cannot be reached: 1, others 0.',
     ['name'],
     function* () {
-      for (const { metadata, status } of reads.list<APIService>('apiregistration.k8s.io', 'apiservices')) {
+      for (const { metadata, status } of reads.readable.list<APIService>('apiregistration.k8s.io', 'apiservices')) {
         const available = status?.conditions?.find(({ type }) => type === 'Available')
         yield [available?.status === 'True' ? 0 : 1, metadata.name ?? ''] as const
       }

@@ -28,9 +28,10 @@ const selects = (labels: string, fields = ''): EntrySelection => ({
   namespaced: true,
 })
 
-async function fixture(seed = 1) {
+async function fixture(seed = 1, { mayBeGarbled = false } = {}) {
   const runtime = simulatedRuntime(seed)
-  const storage = await openStorage({ runtime, driver: 'memory' })
+  const opened = await openStorage({ runtime, driver: 'memory' })
+  const storage: typeof opened = mayBeGarbled ? Object.assign(Object.create(opened), { mayBeGarbled }) : opened
   const caches = await runtime.complete(createCaches(runtime, storage))
   const maps = caches.resource('configmaps')
   const done = <T>(promise: Promise<T>) => runtime.complete(promise)
@@ -398,4 +399,42 @@ test('what the caches of two servers keep lies in memory of each', async () => {
   )
   assert.deepEqual([one!.size, other!.size], [1, 1])
   assert.ok(one!.isDisjointFrom(other!))
+})
+
+test('what others have stored without metadata cannot be read; what is written with it reaches the cache, and its deletion listeners', async () => {
+  const { maps, storage, done, remove, caches, told, watch } = await fixture(1, { mayBeGarbled: true })
+  const selected = watch({ selection: selects('x=1') })
+  const heard: string[] = []
+  maps.onChange(({ key, entry }) => heard.push(`${key.slice(key.lastIndexOf('/') + 1)} ${entry ? 'is' : 'is gone'}`))
+  const value = Buffer.from('{"kind":"ConfigMap","apiVersion":"v1"}')
+  const puts = [
+    { type: 'put', key: keyOf('bad'), value, expectRevision: 0 },
+    { type: 'put', key: keyOf('good'), value: caches.encode(configMap('good', {}, { x: '1' })), expectRevision: 0 },
+  ] as const
+  await done(Promise.all(puts.map((put) => storage.write(put))))
+  assert.match(String(maps.get(keyOf('bad'))?.unreadable?.message), /Object 'metadata' is missing in/)
+  assert.equal(maps.get(keyOf('good'))?.object.metadata.name, 'good')
+  assert.deepEqual(await told(selected), [])
+  await remove(keyOf('bad'), maps.get(keyOf('bad'))!.revision)
+  assert.deepEqual(heard, ['good is', 'bad is gone'])
+  assert.equal(maps.unreadable().length, 0)
+})
+
+test('a change that the cache fails at ends the watches, and those that came with it are taken', async () => {
+  const { maps, storage, done, caches, watch } = await fixture()
+  maps.addIndex('data', ({ data }) => {
+    const { x = '' } = data as Labels
+    return [x]
+  })
+  assert.deepEqual(maps.byIndex('data', '1'), [])
+  const reader = watch()
+  const { data: _, ...bad } = configMap('bad')
+  const put = (object: KubeObject) =>
+    storage.write({ type: 'put', key: keyOf(object.metadata.name!), value: caches.encode(object), expectRevision: 0 })
+  await done(Promise.all([put(bad), put(configMap('good', { x: '1' }))]))
+  assert.deepEqual(
+    maps.byIndex('data', '1').map(({ key }) => key),
+    [keyOf('good')],
+  )
+  assert.equal(await done(reader.next()), undefined)
 })

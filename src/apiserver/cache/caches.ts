@@ -90,7 +90,14 @@ export async function createCaches(runtime: Runtime, storage: Storage, options: 
       return
     }
     const { value } = event
-    cache.apply(event, value && entryOf({ ...event, value, modRevision: event.revision }))
+    try {
+      cache.apply(event, value && entryOf({ ...event, value, modRevision: event.revision }))
+    } catch (error) {
+      // What watches would have been told of it is unknown: they begin anew behind it, and the other events go on.
+      runtime.log.error('a change could not be taken into the cache', error, { key: event.key })
+      cache.beginAt(event.revision)
+      cache.close()
+    }
     if (value) written.delete(value)
     touched.add(cache)
   }

@@ -167,7 +167,7 @@ export function createResourceCache(
 
   /**
    * As of a watch cache that breaks off there and begins anew when all can be read again: watches end, and the next ones begin behind it.
-   * Listeners keep what they know.
+   * Listeners keep what they know until it is deleted.
    */
   function applyUnreadable(revision: number, key: string, entry: CacheEntry | undefined): void {
     const previous = byKey.get(key)
@@ -185,6 +185,7 @@ export function createResourceCache(
     if (!entry && !previous) return
     if (entry?.unreadable !== undefined || previous?.unreadable !== undefined) {
       applyUnreadable(revision, key, entry?.unreadable && entry)
+      if (entry === undefined) tell(createChange(key, revision, undefined, undefined, runtime.clock.now()))
       if (entry === undefined || entry.unreadable !== undefined) return
       previous = undefined
     }
@@ -195,11 +196,15 @@ export function createResourceCache(
     interests.offer(change, log.end - 1, due)
     trimLater()
     changed = true
+    tell(change)
+  }
+
+  function tell(change: Change): void {
     for (const listener of listeners) {
       try {
         listener(change)
       } catch (error) {
-        runtime.log.error('a cache listener failed', error, { key })
+        runtime.log.error('a cache listener failed', error, { key: change.key })
       }
     }
   }

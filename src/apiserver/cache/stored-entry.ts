@@ -42,6 +42,9 @@ function problemOf(value: Uint8Array): string | undefined {
       ['apiVersion', 'apiVersion'],
     ] as const)
       if (asText(object[field]) === '') return `Object '${name}' is missing in '${text}'`
+    const { metadata } = object
+    if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata))
+      return `Object 'metadata' is missing in '${text}'`
     return undefined
   } catch (error) {
     return `couldn't get version/kind; json parse error: ${wordsFor(text, error)}`
