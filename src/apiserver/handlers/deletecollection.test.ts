@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startTestApi } from '../../../test/harness.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { StoredObject } from '../../api/request.ts'
+import { builtinScheme } from '../../api/scheme/scheme.ts'
 import { liveRuntime } from '../../base/live-runtime.ts'
 import type { AdmissionAttributes } from '../admission/plugin.ts'
+import type { ResourceRequest } from './context.ts'
+import { deleteEach } from './deletecollection.ts'
 
 const path = '/api/v1/namespaces/default/configmaps'
 const NAMES = ['a', 'b', 'c', 'd', 'e']
@@ -39,3 +44,24 @@ for (const isSlow of [false, true])
       await api.stop()
     }
   })
+
+test('one that cannot be read fails the whole, and those behind it do not wait for it', async () => {
+  const object: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'b', namespace: 'n' } }
+  const resource = {
+    context: {
+      runtime: liveRuntime(),
+      registry: { current: () => ({ revision: 1, object }) },
+    },
+    request: { headers: {}, query: new URLSearchParams() },
+    info: { verb: 'deletecollection', subresource: '' },
+    row: builtinScheme().find('', 'v1', 'configmaps'),
+    endpoint: { strategy: {}, worked: { ofStored: (stored: KubeObject) => stored } },
+  } as Partial<Record<keyof ResourceRequest, unknown>> as ResourceRequest
+  const unreadable = {
+    get object(): KubeObject {
+      throw new Error('unreadable')
+    },
+  } as StoredObject
+  const deleting = deleteEach(resource, [unreadable, { object } as StoredObject], {}, () => assert.fail('not asked'))
+  await assert.rejects(deleting, { message: 'unreadable' })
+})

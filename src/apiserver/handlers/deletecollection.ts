@@ -38,7 +38,7 @@ export async function handleDeleteCollection(resource: ResourceRequest): Promise
 
 /**
  * Those that are gone meanwhile are passed over. They are validated one after the other, and what comes behind one that is refused stays:
- * kube-apiserver deletes them one by one. @throws StatusError what `validate` throws, or a delete
+ * kube-apiserver deletes them one by one. None of them goes on when this has ended. @throws StatusError what `validate` throws, or a delete
  */
 export async function deleteEach(
   resource: ResourceRequest,
@@ -53,9 +53,9 @@ export async function deleteEach(
   const worker = async () => {
     while (next < items.length && !turns.hasFailed) {
       const at = next++
-      const { name = '', namespace = '' } = items[at]?.object.metadata ?? {}
-      const write = writeContext({ ...resource, info: { ...info, name, namespace } }, { dryRun })
       try {
+        const { name = '', namespace = '' } = items[at]?.object.metadata ?? {}
+        const write = writeContext({ ...resource, info: { ...info, name, namespace } }, { dryRun })
         await deleteObject(context.registry, write, options, async (existing) => {
           await turns.come(at)
           await validate(namespace, existing)
@@ -71,7 +71,8 @@ export async function deleteEach(
       }
     }
   }
-  await Promise.all(Array.from({ length: Math.min(WORKERS, items.length) }, worker))
+  const ends = await Promise.allSettled(Array.from({ length: Math.min(WORKERS, items.length) }, worker))
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
 }
 
 /** Thrown to those behind one that failed. */
