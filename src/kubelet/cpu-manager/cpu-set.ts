@@ -31,13 +31,16 @@ export function cpuSetText(set: CpuSet): string {
   return ranges.map(([first, last]) => (first === last ? String(first) : `${first}-${last}`)).join(',')
 }
 
+/** No machine has as many: a range up to any number would be more than memory holds. */
+const HIGHEST = 65_535
+
 /** @throws Error in the words that a kubelet has for it */
 export function parseCpuSet(text: string): CpuSet {
   if (text === '') return []
   const cpus: number[] = []
   for (const part of text.split(',')) {
-    const ends = part.split('-', 2)
-    const [first = 0, last = first] = ends.map(parseCpu)
+    const [, start = '', end = start] = /^([^-]*)(?:-(.*))?$/.exec(part) ?? []
+    const [first, last] = [parseCpu(start), parseCpu(end)]
     if (last < first) throw new Error(`invalid range "${part}" (${first} > ${last})`)
     for (let cpu = first; cpu <= last; cpu++) cpus.push(cpu)
   }
@@ -45,6 +48,8 @@ export function parseCpuSet(text: string): CpuSet {
 }
 
 function parseCpu(text: string): number {
-  if (/^[+-]?\d+$/.test(text)) return Number(text)
-  throw new Error(`strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`)
+  const wrong = (why: string) => new Error(`strconv.Atoi: parsing ${JSON.stringify(text)}: ${why}`)
+  if (!/^[+-]?\d+$/.test(text)) throw wrong('invalid syntax')
+  if (Number(text) > HIGHEST) throw wrong('value out of range')
+  return Number(text)
 }
