@@ -10,6 +10,13 @@ export interface NumaDistances {
 /** For each resource one of these hints is to be chosen. */
 type Choices = readonly (readonly TopologyHint[])[]
 
+interface Merged {
+  readonly affinity: NumaMask
+  readonly preferred: boolean
+  /** The nodes of each hint that names some, as long as it is preferred. */
+  readonly same: NumaMask | undefined
+}
+
 const ANYWHERE: TopologyHint = { affinity: undefined, preferred: true }
 const NOWHERE: TopologyHint = { affinity: undefined, preferred: false }
 
@@ -38,15 +45,28 @@ export function mergeHints(choices: Choices, { nodes, between }: NumaDistances, 
     }),
   )
   let best: TopologyHint | undefined
-  for (const chosen of permutations(choices)) best = better(best, merged(chosen))
-  return best ?? { affinity: everywhere, preferred: false }
+  for (const one of merged()) best = better(best, one)
+  return { affinity: best?.affinity ?? everywhere, preferred: best?.preferred ?? false }
 
-  function merged(chosen: readonly TopologyHint[]): TopologyHint {
-    const masks = chosen.flatMap(({ affinity }) => affinity ?? [])
-    return {
-      affinity: masks.reduce((mask, one) => mask & one, everywhere),
-      preferred: chosen.every(({ preferred }) => preferred) && masks.every((mask) => mask === masks[0]),
+  /**
+   * What each combination of choices comes to, once: choice by choice, because there are few such outcomes, and as many combinations as the
+   * product of all choices. Preferred is one of preferred hints that all have the same nodes.
+   */
+  function merged(): Iterable<Merged> {
+    let all = new Map<string, Merged>([['', { affinity: everywhere, preferred: true, same: undefined }]])
+    for (const own of choices) {
+      const next = new Map<string, Merged>()
+      for (const one of all.values())
+        for (const hint of own) {
+          const isSame = one.same === undefined || hint.affinity === undefined || hint.affinity === one.same
+          const affinity = one.affinity & (hint.affinity ?? everywhere)
+          const preferred = one.preferred && hint.preferred && isSame
+          const same = preferred ? (one.same ?? hint.affinity) : undefined
+          if (affinity !== 0) next.set(`${affinity}/${preferred}/${same}`, { affinity, preferred, same })
+        }
+      all = next
     }
+    return all.values()
   }
 
   function better(current: TopologyHint | undefined, candidate: TopologyHint): TopologyHint | undefined {
@@ -80,13 +100,4 @@ export function mergeHints(choices: Choices, { nodes, between }: NumaDistances, 
     const all = own.flatMap((one) => own.map((other) => between(one, other)))
     return all.reduce((sum, distance) => sum + distance, 0) / all.length
   }
-}
-
-function* permutations(choices: Choices, at = 0): Generator<readonly TopologyHint[]> {
-  const own = choices[at]
-  if (own === undefined) {
-    yield []
-    return
-  }
-  for (const hint of own) for (const rest of permutations(choices, at + 1)) yield [hint, ...rest]
 }

@@ -7,6 +7,9 @@ export interface TopologyPolicyOptions {
   readonly mostNodes: number
 }
 
+/** Nodes are bits of an integer. */
+const MOST_NODES = 31
+
 export const NO_TOPOLOGY_OPTIONS: TopologyPolicyOptions = { prefersClosestNodes: false, mostNodes: 8 }
 
 /** @throws Error in kubelet's words */
@@ -18,7 +21,7 @@ export function topologyPolicyOptions(given: Readonly<Record<string, string>>): 
         options = { ...options, prefersClosestNodes: booleanOf(name, value) }
         break
       case 'max-allowable-numa-nodes':
-        options = { ...options, mostNodes: countOf(name, value) }
+        options = { ...options, mostNodes: Math.min(MOST_NODES, countOf(name, value)) }
         break
       default:
         throw new Error(`unknown Topology Manager Policy option: ${JSON.stringify(name)}`)
