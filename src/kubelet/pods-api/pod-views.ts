@@ -14,7 +14,7 @@ export interface PodEvent {
 export interface PodViews {
   list(): readonly Pod[]
   get(uid: string): Pod | undefined
-  /** From now on, in the order in which it happens, until the answer is called. A pod is added once this kubelet has a status for it. */
+  /** What becomes of the pods of `list`, in the order in which it happens, until the answer is called. Another is added once this kubelet has a status for it. */
   watch(take: (event: PodEvent) => void): () => void
   /** The pod or its status may be another. */
   changed(uid: string): void
@@ -39,9 +39,8 @@ const isSame = (a: Seen, b: Seen) =>
   isEqual(a.pod.metadata, b.pod.metadata) && isEqual(a.pod.spec, b.pod.spec) && isEqual(a.status, b.status)
 
 export function createPodViews({ pods, status: statusOf, clock }: PodViewsOptions): PodViews {
-  const watchers = new Set<(event: PodEvent) => void>()
-  /** By uid, while there are watchers: what they know. */
-  const seen = new Map<string, Seen>()
+  /** Each with what it knows, by uid: one that came later was told of a pod that another still waits for. */
+  const watchers = new Map<(event: PodEvent) => void, Map<string, Seen>>()
   /** By uid: when the kubelet first had the pod. */
   const since = new Map<string, string>()
 
@@ -52,9 +51,6 @@ export function createPodViews({ pods, status: statusOf, clock }: PodViewsOption
     const metadata = { ...pod.metadata, annotations: { ...source, ...pod.metadata.annotations } }
     return { ...pod, metadata, ...(status === undefined ? {} : { status }) }
   }
-  const tell = (event: PodEvent) => {
-    for (const take of watchers) take(event)
-  }
 
   return {
     list: () => [...pods.list()].map((pod) => view(look(pod))),
@@ -63,31 +59,31 @@ export function createPodViews({ pods, status: statusOf, clock }: PodViewsOption
       return pod && view(look(pod))
     },
     watch(take) {
-      if (watchers.size === 0) for (const pod of pods.list()) seen.set(uidOf(pod), look(pod))
-      watchers.add(take)
-      return () => {
-        watchers.delete(take)
-        if (watchers.size === 0) seen.clear()
-      }
+      watchers.set(take, new Map([...pods.list()].map((pod) => [uidOf(pod), look(pod)])))
+      return () => void watchers.delete(take)
     },
     changed(uid) {
       const pod = pods.get(uid)
       if (pod === undefined) since.delete(uid)
       else if (!since.has(uid)) since.set(uid, formatMicroTime(clock.now()))
       if (watchers.size === 0) return
-      const before = seen.get(uid)
-      if (pod === undefined) {
-        if (before === undefined) return
-        seen.delete(uid)
-        const { kind, apiVersion, metadata } = before.pod
-        const named = { name: metadata.name ?? '', namespace: namespaceOf(before.pod), uid }
-        return tell({ type: 'DELETED', pod: { kind, apiVersion, metadata: named } })
+      const now = pod && look(pod)
+      const hasStatus = statusOf(uid) !== undefined
+      for (const [take, seen] of watchers) {
+        const before = seen.get(uid)
+        if (now === undefined) {
+          seen.delete(uid)
+          if (before !== undefined) take({ type: 'DELETED', pod: nameAlone(before.pod) })
+        } else if (before === undefined ? hasStatus : !isSame(before, now)) {
+          seen.set(uid, now)
+          take({ type: before === undefined ? 'ADDED' : 'MODIFIED', pod: view(now) })
+        }
       }
-      if (before === undefined && statusOf(uid) === undefined) return
-      const now = look(pod)
-      if (before !== undefined && isSame(before, now)) return
-      seen.set(uid, now)
-      tell({ type: before === undefined ? 'ADDED' : 'MODIFIED', pod: view(now) })
     },
   }
+}
+
+function nameAlone(pod: Pod): Pod {
+  const { kind, apiVersion, metadata } = pod
+  return { kind, apiVersion, metadata: { name: metadata.name ?? '', namespace: namespaceOf(pod), uid: uidOf(pod) } }
 }

@@ -162,6 +162,22 @@ test('a watch tells of all pods, then that these are all, then of changes', asyn
   ])
 })
 
+test('a watch beside another is told of what became of each pod that it was told of, and of none twice', async () => {
+  const first = watch()
+  await first.until(1)
+  // Of this one, and of the other, there is no status yet.
+  pods.set(podOf('a'))
+  pods.set(podOf('b'))
+  const second = watch()
+  await second.until(3)
+  setStatus('uid-a', { phase: 'Pending' })
+  pods.delete('uid-b')
+  pods.delete('uid-a')
+  assert.deepEqual(await first.until(3), ['INITIAL_SYNC_COMPLETE', 'ADDED a Pending', 'DELETED a'])
+  const initial = ['ADDED a', 'ADDED b', 'INITIAL_SYNC_COMPLETE']
+  assert.deepEqual(await second.until(6), [...initial, 'MODIFIED a Pending', 'DELETED b', 'DELETED a'])
+})
+
 test('nothing is told before all pods are known', async () => {
   isSynced = false
   const why = '9 Kubelet is initializing'
