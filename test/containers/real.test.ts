@@ -18,6 +18,8 @@ describe('real containers', { skip: withoutContainers }, () => {
   const field = (name: string, path: string) => machine.kubectl('get', 'pod', name, '-o', `jsonpath=${path}`).stdout
   const ready = (name: string) =>
     until(`${name} is ready`, () => field(name, '{.status.conditions[?(@.type=="Ready")].status}') === 'True')
+  const ownFolders = () => ['', 'pods', 'memory'].map((name) => join(machine.dataDir, 'kubelet/skiff-1', name))
+  const modes = () => machine.run('stat', '-c', '%a', ...ownFolders()).stdout
   const up = () => {
     const { status, stderr } = machine.skiff('up', '--runtime', 'cri', '--port', '0', '--detach')
     assert.equal(status, 0, stderr)
@@ -90,6 +92,7 @@ describe('real containers', { skip: withoutContainers }, () => {
     const { stdout } = machine.kubectl('logs', 'one', '-c', 'c')
     assert.equal(stdout, `made\nmappedhidden\nmapped\n${ip} 1000:3000 2000\nlast\n`)
     assert.equal(machine.kubectl('logs', 'one', '--tail=1').stdout, 'last\n')
+    assert.equal(modes(), '750\n750\n750\n')
     const left = machine.kubectl('exec', 'one', '-c', 'c', '--', ...sh('cat /etc/hostname; exit 7'))
     assert.deepEqual([left.status, left.stdout], [7, 'one\n'])
     const limits = globSync('/sys/fs/cgroup/{memory/,}skiff-*/burstable/pod*/*/{memory.limit_in_bytes,memory.max}')
@@ -209,7 +212,10 @@ describe('real containers', { skip: withoutContainers }, () => {
     const pid = /^pid: +(\d+)$/m.exec(machine.skiff('status').stdout)?.[1] ?? ''
     assert.equal(machine.run('kill', '-9', pid).status, 0)
     await until('its end', () => machine.run('kill', '-0', pid).status !== 0)
+    // As an earlier version left them.
+    machine.run('chmod', '777', ...ownFolders().slice(1))
     up()
+    assert.equal(modes(), '750\n750\n750\n')
     await ready('one')
     assert.equal(field('one', id), before)
     assert.equal(field('one', '{.status.containerStatuses[0].restartCount}'), '0')

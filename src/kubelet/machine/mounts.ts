@@ -5,9 +5,9 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** A file system in memory, which is never swapped out where the kernel can do that. `size` in bytes. @throws Error with what mount says */
-export async function mountMemory(target: string, size?: bigint): Promise<void> {
-  const options = size === undefined ? 'mode=0777' : `mode=0777,size=${size}`
+/** A file system in memory, which is never swapped out where the kernel can do that. `size` in bytes, `mode` as for chmod. @throws Error with what mount says */
+export async function mountMemory(target: string, mode: '0750' | '0777', size?: bigint): Promise<void> {
+  const options = size === undefined ? `mode=${mode}` : `mode=${mode},size=${size}`
   const mount = (more: string) => said(run('mount', ['-t', 'tmpfs', '-o', `${options}${more}`, 'tmpfs', target]))
   await mount(',noswap').catch(() => mount(''))
 }

@@ -41,7 +41,7 @@ export function readRecord(directory: string): NodeRecord | undefined {
 
 /** Written anew at each start; what an earlier one has chosen stays. */
 export function recordOf({ runtime, found, directory, nodeName, cluster, serviceRanges }: RecordedOptions): NodeRecord {
-  mkdirSync(directory, { recursive: true, mode: 0o755 })
+  mkdirSync(directory, { recursive: true, mode: 0o750 })
   const earlier = readRecord(directory)
   const record: NodeRecord = {
     cluster: cluster ?? earlier?.cluster ?? Buffer.from(runtime.random.bytes(4)).toString('hex'),

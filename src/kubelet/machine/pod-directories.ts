@@ -5,7 +5,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { nameOf, namespaceOf, type Pod, uidOf } from '../pod.ts'
-import { mountedBelow } from './mounts.ts'
+import { mountedBelow, mountMemory } from './mounts.ts'
 
 const LOGS = '/var/log/pods'
 
@@ -57,6 +57,16 @@ export function podDirectories(root: string, podLogs = LOGS): PodDirectories {
         if (name.endsWith(`_${uid}`)) rmSync(join(podLogs, name), { recursive: true, force: true })
     },
   }
+}
+
+/**
+ * What holds the pods' own directories, and the file system of all that is secret. Volumes are open to any user, for containers that run
+ * as one and reach them by bind mounts: of the machine's other users none passes these directories, those of an earlier start neither.
+ */
+export async function makePrivateDirectories({ pods, memory }: Pick<PodDirectories, 'pods' | 'memory'>): Promise<void> {
+  for (const path of [pods, memory]) mkdirSync(path, { recursive: true, mode: 0o750 })
+  if (!mountedBelow(memory).includes(memory)) await mountMemory(memory, '0750')
+  for (const path of [pods, memory]) chmodSync(path, 0o750)
 }
 
 /** What is removed with a mount below would be files of the host. @throws Error */

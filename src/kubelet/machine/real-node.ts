@@ -3,7 +3,6 @@
  * cluster. When the node is taken down nothing of it is left on the machine; when its process is killed the containers run on, and the next
  * start finds them.
  */
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RuntimeClass, Service } from '../../api/generated/types.ts'
 import { isNotFound } from '../../api/status.ts'
@@ -63,9 +62,8 @@ import type { FoundRuntime } from './machine-requirements.ts'
 import { machineTopology } from './machine-topology.ts'
 import { measuredGroups } from './measured-groups.ts'
 import { fileSystemAt } from './measurements.ts'
-import { mountedBelow, mountMemory } from './mounts.ts'
 import { MADE_BY_SKIFF } from './node-record.ts'
-import { podDirectories } from './pod-directories.ts'
+import { makePrivateDirectories, podDirectories } from './pod-directories.ts'
 import { settlingLinks } from './pod-links.ts'
 import type { PreparedNode } from './prepare-node.ts'
 import {
@@ -132,9 +130,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const { found, directory, nodeName, cluster, network } = options.prepared
   const directories = podDirectories(directory, options.podLogsDir)
   const managerSettings = options.managers ?? OWN_MANAGERS
-  mkdirSync(directories.pods, { recursive: true, mode: 0o755 })
-  mkdirSync(directories.memory, { recursive: true, mode: 0o755 })
-  if (!mountedBelow(directories.memory).includes(directories.memory)) await mountMemory(directories.memory)
+  await makePrivateDirectories(directories)
   const plain = connect(runtime.clock, found.endpoint, 'runtime')
   const { metrics } = runtime
   const connection = metrics === undefined ? plain : countedConnection(runtime.clock, metrics, plain)

@@ -60,7 +60,7 @@ export function createMachineVolumes(
       if (medium !== '' && medium !== 'Memory') throw new Error(noSuchMedium(pod, medium))
       if (existsSync(path) && (medium !== 'Memory' || mountedBelow(path).includes(path))) return path
       mkdirSync(path, { recursive: true })
-      if (medium === 'Memory') await mountMemory(path, memorySize(pod, sizeLimit))
+      if (medium === 'Memory') await mountMemory(path, '0777', memorySize(pod, sizeLimit))
       chmodSync(path, medium === 'Memory' ? 0o1777 : 0o777)
       if (group !== undefined) ownTree(path, group)
       return path
