@@ -1,10 +1,11 @@
 /** --runtime-config, as kube-apiserver's: which API versions are served beside those that always are. */
 import { optionalVersions } from './scheme.ts'
 
+/** What names fewer goes first. */
 const LEVELS: Readonly<Record<string, RegExp>> = {
-  'api/all': /./,
   'api/beta': /beta\d+$/,
   'api/alpha': /alpha\d+$/,
+  'api/all': /./,
 }
 
 /** `resource.k8s.io/v1beta2=true` as its name and whether it is on; undefined for what is neither. */
@@ -20,8 +21,8 @@ export function askedFor(settings: readonly string[]): ReadonlySet<string> {
   const wanted = new Map(settings.map(readSetting).map(({ key, on }) => [key, on]))
   const found = new Set<string>()
   for (const [apiVersion, resources] of optionalVersions()) {
-    const levels = Object.entries(LEVELS).filter(([level, versions]) => wanted.has(level) && versions.test(apiVersion))
-    const ofVersion = wanted.get(apiVersion) ?? levels.some(([level]) => wanted.get(level) === true)
+    const level = Object.keys(LEVELS).find((level) => wanted.has(level) && LEVELS[level]?.test(apiVersion))
+    const ofVersion = wanted.get(apiVersion) ?? (level !== undefined && wanted.get(level) === true)
     const ofResources = resources.filter((resource) => wanted.get(`${apiVersion}/${resource}`) ?? ofVersion)
     if (ofResources.length === resources.length) found.add(apiVersion)
     else for (const resource of ofResources) found.add(`${apiVersion}/${resource}`)
