@@ -32,6 +32,8 @@ test('a version is asked for by its name, by its kind, or resource by resource',
     ['deviceclasses', 'resourceclaims', 'resourceclaimtemplates'].map((resource) => `${BETA1}/${resource}`),
   )
   assert.equal(askedFor(['api/ga=true', 'apps/v1=true']).size, 0)
+  const all = askedFor(['api/all=true', 'api/beta=false'])
+  assert.ok(all.has('resource.k8s.io/v1alpha3') && !all.has(BETA1))
 })
 
 test('discovery lists them behind those that always are', async () => {
@@ -106,6 +108,17 @@ test('a claim is made and read in each of the versions', async () => {
   assert.match(
     String(empty.body['message']),
     /spec\.devices\.requests\[0\]: Required value: exactly one of `exactly` or/,
+  )
+  // What is given of the one kind of device makes it a request of that, as a Kubernetes v1.37.1 was heard to judge (2026-11-26).
+  const refused = async (request: JsonObject) =>
+    String((await ask('POST', CLAIMS('v1beta1'), claim('v1beta1', 'z', [{ name: 'r', ...request }]))).body['message'])
+  const path = 'spec.devices.requests[0]'
+  const lacking = `ResourceClaim.resource.k8s.io "z" is invalid: [${path}.exactly.deviceClassName: Required value, ${path}.exactly.allocationMode: Unsupported value: "": supported values: "All", "ExactCount"]`
+  for (const request of [{ count: 1 }, { adminAccess: false }, { tolerations: [{ key: 'a' }] }])
+    assert.equal(await refused(request), lacking, JSON.stringify(request))
+  assert.equal(
+    await refused({ count: 1, firstAvailable: alternatives }),
+    `ResourceClaim.resource.k8s.io "z" is invalid: ${path}: Invalid value: null: exactly one of \`exactly\` or \`firstAvailable\` is required, but multiple fields are set`,
   )
   const other = await ask('POST', CLAIMS('v1'), claim('v1beta2', 'w', []))
   assert.equal(

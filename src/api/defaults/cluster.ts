@@ -9,7 +9,7 @@ import {
   withoutAnnotations,
 } from '../objects/annotated-fields.ts'
 import { asGiven } from '../schema/canonical.ts'
-import { asList, asObject } from '../unchecked.ts'
+import { asObject, asText } from '../unchecked.ts'
 import { type Defaulter, missing, unset, whenAny } from './rule.ts'
 
 const api = (name: string) => `io.k8s.api.${name}`
@@ -199,11 +199,9 @@ export const clusterDefaults: Readonly<Record<string, Defaulter>> = {
   [api('authentication.v1.TokenRequest')]: ofSpec((spec) => missing(spec, { expirationSeconds: 3600 })),
   [api('resource.v1.ExactDeviceRequest')]: deviceCount,
   [api('resource.v1.DeviceSubRequest')]: deviceCount,
-  // Since then it has these fields in `exactly`.
-  [api('resource.v1beta1.DeviceRequest')]: (request) => {
-    const { firstAvailable } = asObject(request)
-    return asList(firstAvailable).length > 0 ? undefined : deviceCount(request)
-  },
+  // Since then it has these fields in `exactly`, which a request of alternatives lacks.
+  [api('resource.v1beta1.DeviceRequest')]: (request) =>
+    asText(asObject(request)['deviceClassName']) !== '' ? deviceCount(request) : undefined,
   [api('resource.v1.DeviceToleration')]: (value) => missing(value, { operator: 'Equal' }),
   'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.ServiceReference': webhookService,
   [apiextensions('ServiceReference')]: webhookService,

@@ -17,7 +17,7 @@ import type { Fields, Given } from '../object.ts'
 import { same } from './common.ts'
 import { deviceSelectors } from './device-selectors.ts'
 import { driverName } from './driver-name.ts'
-import { type FieldError, invalid, required, tooLong } from './errors.ts'
+import { type FieldError, invalid, notSupported, required, tooLong } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { validateLabels } from './labels.ts'
 import { validateAnnotations, validateMetadataToCome } from './meta.ts'
@@ -185,6 +185,8 @@ function requestedDevices(request: Fields, path: string, errors: FieldError[]): 
   }
   deviceSelectors(upTo(MAX_LIST, request['selectors']), `${path}.selectors`, errors)
   const { allocationMode: mode = '', count = 0 } = request
+  // By default it has one, but of v1beta1 without a class.
+  if (mode === '') errors.push(notSupported(`${path}.allocationMode`, mode, ['All', 'ExactCount']))
   if (mode === 'All' && count !== 0)
     errors.push(invalid(`${path}.count`, count, `must not be specified when allocationMode is '${mode}'`))
   if (mode === 'ExactCount' && count <= 0) errors.push(invalid(`${path}.count`, count, 'must be greater than zero'))

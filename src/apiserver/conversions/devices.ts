@@ -44,9 +44,13 @@ function ofRequests(spec: JsonObject, change: Change): JsonObject {
 
 const withExactly: Change = ({ name, firstAvailable, ...exactly }) => ({
   ...given({ name }),
-  ...(exactly['deviceClassName'] === undefined || exactly['deviceClassName'] === '' ? {} : { exactly }),
+  ...(Object.values(exactly).some(isSet) ? { exactly } : {}),
   ...given({ firstAvailable }),
 })
+
+/** Zero values of texts and numbers are as if they were not given. */
+const isSet = (value: JsonObject[string] | undefined): boolean =>
+  value !== undefined && value !== null && value !== '' && value !== 0
 
 const flattened: Change = ({ name, exactly, firstAvailable }) => ({
   ...given({ name }),
