@@ -122,6 +122,9 @@ test('PodTolerationRestriction gives and takes tolerations, after those that say
   assert.equal((await create('pods', pod('p4'), 'tol')).body['message'], said('namespace'))
   await ask('PUT', '/api/v1/namespaces/tol', namespace('[{"key'))
   assert.equal((await create('pods', pod('p5'), 'tol')).body['message'], 'unexpected end of JSON input')
+  // Nothing is an empty list, which allows everything.
+  await ask('PUT', '/api/v1/namespaces/tol', namespace(''))
+  assert.equal((await create('pods', pod('p6'), 'tol')).status, 201)
 })
 
 test('EventRateLimit refuses Events of a namespace that come too quickly, and they go after their time', async () => {
@@ -138,6 +141,17 @@ test('EventRateLimit refuses Events of a namespace that come too quickly, and th
     [status, body['reason'], body['message'], body['details']],
     [429, 'TooManyRequests', 'Too many requests: limit reached on type Namespace for key auto', undefined],
   )
+  // Nor are those counted, as on a Kubernetes v1.37.1, that come by the newer group.
+  const newer = {
+    apiVersion: 'events.k8s.io/v1',
+    kind: 'Event',
+    metadata: { name: 'n1' },
+    eventTime: '2026-11-26T00:00:00.000000Z',
+    ...{ type: 'Normal', reason: 'r', action: 'a', reportingController: 'c/d', reportingInstance: 'i' },
+    regarding: { namespace: 'auto' },
+  }
+  assert.equal((await ask('POST', '/apis/events.k8s.io/v1/namespaces/auto/events', newer)).status, 201)
+  assert.equal((await ask('DELETE', '/apis/events.k8s.io/v1/namespaces/auto/events/n1')).status, 200)
   const count = async () => asList((await ask('GET', '/api/v1/namespaces/auto/events')).body['items']).length
   await cluster.clock.advance('1s')
   assert.equal((await create('events', event('e4'))).status, 201)

@@ -1,4 +1,4 @@
-/** EventRateLimit: so many Events a second, in all, of a namespace, by a user, or about one object from one source. */
+/** EventRateLimit: so many Events of the core group a second, in all, of a namespace, by a user, or about one object from one source. */
 import type { Event } from '../../../api/generated/types.ts'
 import type { JsonObject } from '../../../api/object.ts'
 import { StatusError } from '../../../api/status.ts'
@@ -30,14 +30,14 @@ const KEYS: Readonly<Record<string, (attributes: AdmissionAttributes) => string>
 export const eventRateLimit =
   (clock: Clock): AdmissionPluginFactory =>
   (_reads, _host, configuration) => {
-    const limits = asList(configuration?.['limits']).map((limit) => limitOf(clock, asObject(limit)))
+    const limits = asList(configuration?.['limits']).map((limit, i) => limitOf(clock, asObject(limit), `limits[${i}]`))
     if (limits.length === 0) throw new Error('limits: Invalid value: []: must not be empty')
     return {
       name: 'EventRateLimit',
       handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
       validate(attributes) {
         const { row, dryRun } = attributes
-        if (row.kind !== 'Event' || dryRun) return
+        if (row.group !== '' || row.kind !== 'Event' || dryRun) return
         // Each of them counts it, whatever the others say.
         const reached = limits.flatMap((limit) => limit(attributes) ?? [])
         if (reached.length === 0) return
@@ -48,9 +48,13 @@ export const eventRateLimit =
   }
 
 /** What it says of an Event that is too many. */
-function limitOf(clock: Clock, limit: JsonObject): (attributes: AdmissionAttributes) => string | undefined {
+function limitOf(
+  clock: Clock,
+  limit: JsonObject,
+  path: string,
+): (attributes: AdmissionAttributes) => string | undefined {
   const type = String(limit['type'] ?? '')
-  const keyOf = KEYS[type]
+  const keyOf = Object.hasOwn(KEYS, type) ? KEYS[type] : undefined
   const qps = Number(limit['qps'] ?? 0)
   const burst = Number(limit['burst'] ?? 0)
   if (keyOf === undefined)
@@ -58,9 +62,12 @@ function limitOf(clock: Clock, limit: JsonObject): (attributes: AdmissionAttribu
       `limits: Unsupported value: ${JSON.stringify(type)}: supported values: ${Object.keys(KEYS).join(', ')}`,
     )
   if (!(qps > 0) || !(burst > 0)) throw new Error('limits: qps and burst must be positive')
-  const buckets = createLruMap<string, { tokens: number; at: number }>(
-    Number(limit['cacheSize'] ?? 0) || DEFAULT_CACHE_SIZE,
-  )
+  const cacheSize = Number(limit['cacheSize'] ?? 0)
+  if (!Number.isInteger(cacheSize)) throw new Error(`${path}.cacheSize must be an integer`)
+  // The server has one bucket.
+  if (type !== 'Server' && cacheSize < 0)
+    throw new Error(`${path}.cacheSize: Invalid value: ${cacheSize}: must not be negative`)
+  const buckets = createLruMap<string, { tokens: number; at: number }>(cacheSize > 0 ? cacheSize : DEFAULT_CACHE_SIZE)
   return (attributes) => {
     const key = keyOf(attributes)
     const now = clock.monotonic()

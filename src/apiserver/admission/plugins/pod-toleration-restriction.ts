@@ -73,8 +73,9 @@ const textsOf = (fields: JsonObject): Readonly<Record<string, string>> =>
     Object.entries(fields).flatMap(([name, text]) => (asText(text) === '' ? [] : [[name, asText(text)]])),
   )
 
-/** @throws StatusError 500 in Go's words for an annotation that is no list */
+/** An empty annotation is an empty list. @throws StatusError 500 in Go's words for one that is no list */
 function parsed(text: string): readonly Toleration[] {
+  if (text === '') return []
   try {
     return readTolerations(JSON.parse(text))
   } catch (error) {
