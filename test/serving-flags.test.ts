@@ -212,11 +212,17 @@ test('what kube-apiserver refuses is refused', async () => {
   for (const [flags, message] of [
     [{ requestTimeout: '-1s' }, /request-timeout can not be negative value/],
     [{ tlsMinVersion: 'VersionTLS14' }, /unknown tls version "VersionTLS14"/],
+    [{ tlsMinVersion: 'constructor' }, /unknown tls version "constructor"/],
+    [{ runtimeConfig: ['foo/v1=true'] }, /unknown api groups foo\/v1/],
+    [{ runtimeConfig: ['api/beta=yes'] }, /invalid value api\/beta=yes/],
     [{ tlsCipherSuites: ['TLS_FOO'] }, /Cipher suite TLS_FOO not supported or doesn't exist/],
     [{ serviceAccountMaxTokenExpiration: '10m' }, /must be between 1 hour and 2\^32 seconds/],
     [{ admissionControlConfigFile: '/nonexistent' }, /no such file/],
   ] as const)
     await assert.rejects(loadServerSettings(flags), message)
+  // A Kubernetes API server takes these, and keeps Events for ever or not at all.
+  for (const eventTtl of ['500ms', '-1h']) await assert.rejects(loadServerSettings({ eventTtl }), /event-ttl must be/)
+  assert.equal((await loadServerSettings({ eventTtl: '0' })).eventTtlSeconds, 0)
   const { tls } = await loadServerSettings({
     tlsCipherSuites: ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256', 'TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256'],
   })

@@ -7,7 +7,8 @@ import { messageOf } from '../base/errors.ts'
 import { parseGoDurationMs } from '../base/go-duration.ts'
 import type { TlsLimits } from '../http/server.ts'
 import { StartError } from './errors.ts'
-import { fromFile } from './read-file.ts'
+import { fromFile, fromFlags } from './read-file.ts'
+import { apiVersionsHere, judgeRuntimeConfig } from './runtime-config.ts'
 
 export interface ServerFlags {
   /** How long Events are kept: `1h`, the default. */
@@ -68,6 +69,11 @@ export interface ServerSettings {
 /** @throws StartError for what kube-apiserver refuses, and for what is not to be had here */
 export async function loadServerSettings(flags: ServerFlags): Promise<ServerSettings> {
   const eventTtlMs = durationOf('event-ttl', flags.eventTtl)
+  // Of whole seconds: less than one would be none, with which Events stay for ever.
+  if (eventTtlMs !== undefined && eventTtlMs !== 0 && eventTtlMs < 1000)
+    throw new StartError('--event-ttl must be at least a second, or 0 to keep Events for ever')
+  const { runtimeConfig = [] } = flags
+  fromFlags(() => judgeRuntimeConfig(runtimeConfig, apiVersionsHere()))
   const requestTimeoutMs = durationOf('request-timeout', flags.requestTimeout)
   if (requestTimeoutMs !== undefined && requestTimeoutMs < 0)
     throw new StartError('--request-timeout can not be negative value')
@@ -95,7 +101,7 @@ export async function loadServerSettings(flags: ServerFlags): Promise<ServerSett
           ),
     ...(longestTokenMs ? { longestTokenSeconds: longestTokenMs / 1000 } : {}),
     extendsTokens: flags.serviceAccountExtendTokenExpiration !== false,
-    optionalVersions: askedFor(flags.runtimeConfig ?? []),
+    optionalVersions: askedFor(runtimeConfig),
     collectsGarbage: flags.enableGarbageCollector !== false,
     ...(flags.strictTransportSecurityDirectives?.length
       ? { strictTransportSecurity: flags.strictTransportSecurityDirectives.join('; ') }
@@ -122,7 +128,7 @@ const VERSIONS: Readonly<Record<string, TlsLimits['minVersion']>> = {
 
 function minVersionOf(name: string | undefined): TlsLimits {
   if (name === undefined) return {}
-  const minVersion = VERSIONS[name]
+  const minVersion = Object.hasOwn(VERSIONS, name) ? VERSIONS[name] : undefined
   if (minVersion !== undefined) return { minVersion }
   if (name === 'VersionTLS10' || name === 'VersionTLS11')
     throw new StartError(`--tls-min-version=${name}: nothing older than VersionTLS12 is spoken here`)
@@ -149,7 +155,7 @@ function ciphersOf(names: readonly string[] | undefined): TlsLimits {
 /** TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 is ECDHE-RSA-AES128-GCM-SHA256, and with CBC_SHA in its end AES128-SHA. */
 function opensslName(name: string): string | undefined {
   const [, exchange = '', cipher = ''] = /^TLS_(\w+?)_WITH_(\w+)$/.exec(name) ?? []
-  const first = EXCHANGES[exchange]
+  const first = Object.hasOwn(EXCHANGES, exchange) ? EXCHANGES[exchange] : undefined
   if (first === undefined) return undefined
   const rest = cipher
     .replace(/^AES_(\d+)/, 'AES$1')

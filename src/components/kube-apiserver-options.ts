@@ -2,15 +2,15 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { builtinGroups, knownApiVersions, optionalVersions } from '../api/scheme/scheme.ts'
 import { RECOMMENDED_ORDER } from '../apiserver/admission/plugin-order.ts'
+import { messageOf } from '../base/errors.ts'
 import { parseGoBool } from '../base/go-bool.ts'
 import type { ClusterOptions } from '../cluster/cluster-options.ts'
+import { apiVersionsHere, judgeRuntimeConfig } from '../cluster/runtime-config.ts'
 import { SECURITY_OPTIONS, type SecurityOptions } from '../cluster/security.ts'
 import { judgeEmulatedVersion, judgeFeatureGates } from './feature-gates.ts'
 import { FlagError, type FlagValues } from './flags.ts'
 import { KUBE_APISERVER_FLAGS } from './kube-apiserver-flags.ts'
-import { judgeRuntimeConfig, type Versions } from './runtime-config.ts'
 
 export interface KubeApiServerOptions {
   readonly cluster: ClusterOptions
@@ -25,10 +25,7 @@ const DEFAULT_CERT_DIR = '/var/run/kubernetes'
 export function apiServerOptions(values: FlagValues): KubeApiServerOptions {
   const last = (name: string): string | undefined => values.get(name)?.at(-1)
   const all = (name: string): readonly string[] => values.get(name) ?? []
-  const warnings = [
-    ...judgeFeatureGates(all('feature-gates')),
-    ...judgeRuntimeConfig(all('runtime-config'), versions()),
-  ]
+  const warnings = [...judgeFeatureGates(all('feature-gates')), ...runtimeConfigWarnings(all('runtime-config'))]
   judgeEmulatedVersion(all('emulated-version'))
   const certDir = last('cert-dir') ?? DEFAULT_CERT_DIR
   const port = Number(last('secure-port') ?? 6443)
@@ -51,11 +48,13 @@ export function apiServerOptions(values: FlagValues): KubeApiServerOptions {
   }
 }
 
-const versions = (): Versions => ({
-  served: new Set(['v1', ...builtinGroups().flatMap((group) => group.versions.map((one) => one.groupVersion))]),
-  optional: optionalVersions(),
-  known: new Set([...knownApiVersions(), 'internal.apiserver.k8s.io/v1alpha1']),
-})
+function runtimeConfigWarnings(settings: readonly string[]): readonly string[] {
+  try {
+    return judgeRuntimeConfig(settings, apiVersionsHere())
+  } catch (error) {
+    throw new FlagError(messageOf(error))
+  }
+}
 
 /** Those of kube-apiserver's flags that any cluster of skiff takes, under the names of its options. */
 function securityOf(values: FlagValues): SecurityOptions {

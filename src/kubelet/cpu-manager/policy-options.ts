@@ -41,7 +41,7 @@ export function cpuPolicyOptions(given: Readonly<Record<string, string>>, gate: 
     beta: gate('CPUManagerPolicyBetaOptions') ?? true,
   }
   for (const [name, value] of Object.entries(given)) {
-    const known = KNOWN[name]
+    const known = Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined
     if (known === undefined) throw new Error(`unknown CPU Manager Policy option: ${JSON.stringify(name)}`)
     const [field, group] = known
     if (group !== 'stable' && !isShown[group])
