@@ -18,6 +18,8 @@ kind: AdmissionConfiguration
 plugins:
 - name: PodTolerationRestriction
   configuration:
+    apiVersion: podtolerationrestriction.admission.k8s.io/v1alpha1
+    kind: Configuration
     default: [{key: d, operator: Exists, effect: NoSchedule}]
     whitelist:
     - {key: d, operator: Exists}
@@ -29,6 +31,8 @@ plugins:
   path: limits.yaml
 - name: PodSecurity
   configuration:
+    apiVersion: pod-security.admission.config.k8s.io/v1
+    kind: PodSecurityConfiguration
     defaults: {enforce: baseline, enforce-version: latest}
     exemptions: {namespaces: [exempt]}
 `
@@ -36,7 +40,10 @@ plugins:
 let cluster: Cluster
 before(async () => {
   writeFileSync(join(folder, 'admission.yaml'), ADMISSION)
-  writeFileSync(join(folder, 'limits.yaml'), 'limits: [{type: Namespace, qps: 1, burst: 2, cacheSize: 50}]')
+  writeFileSync(
+    join(folder, 'limits.yaml'),
+    `{apiVersion: eventratelimit.admission.k8s.io/v1alpha1, kind: Configuration, limits: [{type: Namespace, qps: 1, burst: 2, cacheSize: 50}]}`,
+  )
   cluster = await startCluster({
     clock: 'manual',
     dataDir: join(folder, 'data'),
