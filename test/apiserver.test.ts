@@ -98,6 +98,29 @@ test('pages fit together while the collection changes', () =>
     assert.deepEqual(names, ['a', 'b', 'c', 'd'])
   }))
 
+test('a strategic merge patch may name any kind in any version, others only its own', () =>
+  withApi(async (api) => {
+    await api.request('POST', CM, configMap('a'))
+    const strategic = { 'content-type': 'application/strategic-merge-patch+json' }
+    for (const [i, named] of [{ kind: 'Foo' }, { apiVersion: 'v9' }, { apiVersion: 'a/b/c', kind: 'Pod' }].entries()) {
+      const { code, body } = await api.request('PATCH', `${CM}/a`, { ...named, data: { i: String(i) } }, strategic)
+      assert.deepEqual([code, body.kind, body.apiVersion, body['data'].i], [200, 'ConfigMap', 'v1', String(i)])
+      assert.equal((await api.request('PATCH', `${CM}/a`, named, MERGE)).code, 422)
+    }
+    assert.equal((await api.request('PATCH', `${CM}/a`, { kind: 1 }, strategic)).code, 422)
+  }))
+
+test('a role binding is not bound to another role', () =>
+  withApi(async (api) => {
+    const apiVersion = 'rbac.authorization.k8s.io/v1'
+    const path = `/apis/${apiVersion}/clusterrolebindings`
+    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'a' }
+    await api.request('POST', path, { apiVersion, kind: 'ClusterRoleBinding', metadata: { name: 'b' }, roleRef })
+    const { code, body } = await api.request('PATCH', `${path}/b`, { roleRef: { name: 'c' } }, MERGE)
+    assert.equal(code, 422)
+    assert.match(body['message'], /roleRef: Invalid value: {"APIGroup":.*,"Name":"c"}: field is immutable$/)
+  }))
+
 test('a system priority class is not deleted by its name, there or not, whatever else is asked; its collection is', () =>
   withApi(async (api) => {
     const path = '/apis/scheduling.k8s.io/v1/priorityclasses'

@@ -10,7 +10,7 @@ import type {
   RoleBinding,
 } from '../generated/types.ts'
 import type { Fields, Given, KubeObject } from '../object.ts'
-import { same } from './common.ts'
+import { IMMUTABLE, same } from './common.ts'
 import { type FieldError, invalid, notSupported, required } from './errors.ts'
 import { isUsableSelector, validateLabelSelector } from './labels.ts'
 import { dns1123Subdomain, pathSegmentName } from './names.ts'
@@ -108,7 +108,7 @@ export function validateBindingUpdate(
 ): readonly FieldError[] {
   const errors = [...validate(object)]
   if (!same(object['roleRef'], old['roleRef']))
-    errors.push(invalid('roleRef', printedReference(object['roleRef'] ?? {}), 'cannot change roleRef'))
+    errors.push(invalid('roleRef', printedReference(object['roleRef'] ?? {}), IMMUTABLE))
   return errors
 }
 

@@ -101,7 +101,7 @@ function patched(
   let decoded: Decoded
   try {
     decoded = target.decode(
-      { kind: 'object', object: result.object },
+      { kind: 'object', object: type === 'strategic' ? withKindOf(live, result.object) : result.object },
       {
         fieldValidation: fieldValidation === 'Strict' ? 'Warn' : fieldValidation,
         patched: true,
@@ -123,6 +123,15 @@ function patched(
     if (fieldValidation === 'Warn') warnings.push(...strict.flatMap(strictWarnings))
   }
   return decoded.object
+}
+
+/** A strategic merge is of decoded objects, whose kind is known: another one that the patch names, in whichever version, counts for nothing. */
+function withKindOf({ apiVersion, kind }: KubeObject, object: KubeObject): KubeObject {
+  return {
+    ...object,
+    ...(typeof object.apiVersion === 'string' ? { apiVersion } : {}),
+    ...(typeof object.kind === 'string' ? { kind } : {}),
+  }
 }
 
 /** @throws StatusError 400 for what is not JSON */
