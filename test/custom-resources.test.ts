@@ -140,6 +140,30 @@ test('what several rules of a definition tell alike is said once, with a cause f
     )
   }))
 
+test('what metadata lacks hinders rules, and a finalizer without a domain is told of when it is added', () =>
+  withApi(async (api) => {
+    await api.request('POST', DEFINITIONS, definition('things', 'Thing'))
+    await until(api, 'things.t.example.com', established)
+    const path = '/apis/t.example.com/v1/things'
+    const withMetadata = (metadata: object) => ({ ...thing({ size: 3 }), metadata: { name: 'a', ...metadata } })
+    const owner = { apiVersion: 'v1', kind: 'Pod', name: 'x' }
+    const refused = await api.request('POST', path, withMetadata({ ownerReferences: [owner] }))
+    assert.match(
+      refused.body.message,
+      /\.uid: Required value: must not be empty, <nil>: Invalid value: null: some validation rules were not checked/,
+    )
+    const told = (name: string) => `299 - "metadata.finalizers: \\"${name}\\": prefer a domain-qualified`
+    const made = await api.request('POST', path, withMetadata({ finalizers: ['bad', 'orphan', 'a.b/c'] }))
+    assert.equal(made.code, 201)
+    assert.ok(String(made.headers['warning']).startsWith(told('bad')), String(made.headers['warning']))
+    const finalizers = ['bad', 'worse', 'orphan', 'a.b/c']
+    const changed = await api.request('PATCH', `${path}/a`, { metadata: { finalizers } }, MERGE)
+    assert.ok(String(changed.headers['warning']).startsWith(told('worse')), String(changed.headers['warning']))
+    const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', rules: [] }
+    const named = { ...role, metadata: { name: 'r', finalizers: ['bad'] } }
+    assert.equal((await api.request('POST', '/apis/rbac.authorization.k8s.io/v1/clusterroles', named)).code, 422)
+  }))
+
 test('a name that is taken is not accepted, and is when it is given up', () =>
   withApi(async (api) => {
     await api.request('POST', DEFINITIONS, definition('things', 'Thing'))

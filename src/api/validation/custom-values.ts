@@ -50,9 +50,9 @@ const BLOCKING = new Set([
   'FieldValueNotSupported',
 ])
 
-/** Metadata is judged by the store, but a nameless object hinders rules as any missing field does. */
-function hasBlockingMeta({ metadata }: KubeObject): boolean {
-  return (metadata.name ?? '') === ''
+/** Metadata is judged by the store, but what it lacks hinders rules as any missing field does. */
+function hasBlockingMeta({ metadata: { name, ownerReferences = [] } }: KubeObject): boolean {
+  return !name || ownerReferences.some((owner) => !owner.apiVersion || !owner.kind || !owner.name || !owner.uid)
 }
 
 const NOT_CHECKED = invalid(

@@ -66,6 +66,18 @@ export function validateFinalizerNames({ finalizers }: ObjectMeta, options: Obje
   )
 }
 
+/** Said of finalizers without a domain, where one is not asked for, when they are added. */
+export function finalizerWarnings({ finalizers = [] }: ObjectMeta, old?: ObjectMeta): readonly string[] {
+  return finalizers
+    .filter(
+      (name) => !name.includes('/') && !STANDARD_FINALIZERS.includes(name) && old?.finalizers?.includes(name) !== true,
+    )
+    .map(
+      (name) =>
+        `metadata.finalizers: ${JSON.stringify(name)}: prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`,
+    )
+}
+
 /** Rules of metadata at an update: what may not change, then those of what may. */
 export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path = 'metadata'): FieldError[] {
   const errors: FieldError[] = []

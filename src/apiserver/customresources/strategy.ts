@@ -16,6 +16,7 @@ import type { CustomVersion, ResourceRow, ScalePaths } from '../../api/scheme/re
 import { forbidden } from '../../api/status.ts'
 import { invariantProblems, valueProblems } from '../../api/validation/custom-values.ts'
 import { type FieldError, invalid } from '../../api/validation/errors.ts'
+import { finalizerWarnings } from '../../api/validation/meta.ts'
 import type { Strategy, StrategyContext } from '../registry/strategy.ts'
 
 /** Of the row's version, in which its requests are worked on. */
@@ -31,6 +32,8 @@ export function customStrategy(row: ResourceRow, custom: CustomVersion): Strateg
       return { object, finish: () => {} }
     },
     standardFinalizersOnly: false,
+    warningsOnCreate: ({ metadata }) => finalizerWarnings(metadata),
+    warningsOnUpdate: ({ metadata }, old) => finalizerWarnings(metadata, old.metadata),
     allowUnconditionalUpdate: false,
     prepareForCreate(object) {
       const first: SpecAndStatus = withMetadata(object, { generation: 1 })

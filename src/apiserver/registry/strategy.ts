@@ -125,6 +125,6 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   validateName?(name: string, prefix: boolean): readonly string[]
   /** Which rules of new names an update is held to as well, in the order of their errors. Default: finalizers. */
   readonly metaOnUpdate?: readonly ('finalizers' | 'generateName')[]
-  /** False where a finalizer needs no domain (RBAC's kinds, custom resources). Default true. */
+  /** False where a finalizer needs no domain (definitions, custom resources). Default true. */
   readonly standardFinalizersOnly?: boolean
 }

@@ -48,7 +48,6 @@ const SPEC = ['spec'] as const
 const ROLES: Partial<Strategy> = {
   allowCreateOnUpdate: true,
   validateName: (name, prefix) => pathName(name, prefix),
-  standardFinalizersOnly: false,
 }
 
 const bindingOf = (validate: Validate): Strategy =>
