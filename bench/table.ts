@@ -18,7 +18,7 @@ export function tableOf(figures: readonly Figure[]): string {
   return [line(head), rule, ...rows.map(line)].join('\n')
 }
 
-/** One figure on one line, for people who wait. */
+/** One figure on one line, while the others are still measured. */
 export const shown = ({ value, unit, bare }: Pick<Figure, 'value' | 'unit' | 'bare'>): string =>
   show(value, unit) + (bare === undefined ? '' : `, bare ${show(bare, unit)}`)
 

@@ -7,26 +7,19 @@ import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { type LogindStandIn, startLogind } from '../logind/stand-in.ts'
 import { lacks } from '../machine.ts'
-import { busyboxArchive, type ContainerMachine, startContainerMachine, until, withoutContainers } from './stage.ts'
+import {
+  busyboxArchive,
+  type ContainerMachine,
+  NETWORK_OF_OTHERS,
+  startContainerMachine,
+  until,
+  withoutContainers,
+} from './stage.ts'
 
 const IMAGE = 'example.test/busybox:1'
 const ADDRESS = '10.99.0.1'
 const skiff = fileURLToPath(new URL('../../bin/skiff.js', import.meta.url))
 const sh = (script: string) => ['/bin/busybox', 'sh', '-c', script]
-
-/** Pods stand on one bridge, as with flannel or kind. */
-const network = {
-  cniVersion: '1.0.0',
-  name: 'others',
-  plugins: [
-    {
-      type: 'bridge',
-      bridge: 'others',
-      isGateway: true,
-      ipam: { type: 'host-local', ranges: [[{ subnet: '10.99.1.0/24' }]], routes: [{ dst: '0.0.0.0/0' }] },
-    },
-  ],
-}
 
 /** As kubeadm writes it, zeros included, and a little more. */
 const configuration = (clientCAFile: string) => `
@@ -111,7 +104,7 @@ describe('a kubelet of real containers as a process of its own', {
     machine.run('ip', 'link', 'add', 'outside', 'type', 'bridge')
     machine.run('ip', 'address', 'add', `${ADDRESS}/24`, 'dev', 'outside')
     machine.run('ip', 'link', 'set', 'outside', 'up')
-    writeFileSync(join(machine.directory, 'cni/10-others.conflist'), JSON.stringify(network))
+    writeFileSync(join(machine.directory, 'cni/10-others.conflist'), JSON.stringify(NETWORK_OF_OTHERS))
     const archive = busyboxArchive(machine.directory, IMAGE)
     assert.equal(machine.run('ctr', '-n', 'k8s.io', 'images', 'import', archive).status, 0)
     const components = 'apiserver,controllers,scheduler'

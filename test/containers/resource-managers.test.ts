@@ -7,7 +7,14 @@ import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { cpuDifference, cpuSetText } from '../../src/kubelet/cpu-manager/cpu-set.ts'
 import { machineTopology } from '../../src/kubelet/machine/machine-topology.ts'
-import { busyboxArchive, type ContainerMachine, startContainerMachine, until, withoutContainers } from './stage.ts'
+import {
+  busyboxArchive,
+  type ContainerMachine,
+  NETWORK_OF_OTHERS,
+  startContainerMachine,
+  until,
+  withoutContainers,
+} from './stage.ts'
 
 const IMAGE = 'example.test/busybox:1'
 const agent = fileURLToPath(new URL('../../src/kubelet/server/agent-stand-in.ts', import.meta.url))
@@ -29,20 +36,6 @@ reservedMemory: [{numaNode: ${firstNode?.id}, limits: {memory: 100Mi}}]
 reservedSystemCPUs: "${reserved}"
 topologyManagerPolicy: single-numa-node
 `
-
-/** As with kubenet: a bridge of the machine. */
-const network = {
-  cniVersion: '1.0.0',
-  name: 'others',
-  plugins: [
-    {
-      type: 'bridge',
-      bridge: 'others',
-      isGateway: true,
-      ipam: { type: 'host-local', ranges: [[{ subnet: '10.99.1.0/24' }]], routes: [{ dst: '0.0.0.0/0' }] },
-    },
-  ],
-}
 
 describe('CPUs and memory of containers', { skip: withoutContainers || cpus.cpus.length < 2 }, () => {
   let machine: ContainerMachine
@@ -97,7 +90,7 @@ describe('CPUs and memory of containers', { skip: withoutContainers || cpus.cpus
 
   before(async () => {
     machine = await startContainerMachine()
-    writeFileSync(join(machine.directory, 'cni/10-others.conflist'), JSON.stringify(network))
+    writeFileSync(join(machine.directory, 'cni/10-others.conflist'), JSON.stringify(NETWORK_OF_OTHERS))
     const archive = busyboxArchive(machine.directory, IMAGE)
     assert.equal(machine.run('ctr', '-n', 'k8s.io', 'images', 'import', archive).status, 0)
     const up = machine.skiff('up', '--port', '0', '--detach', '--components', 'apiserver,controllers,scheduler')

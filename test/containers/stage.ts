@@ -164,3 +164,17 @@ export function busyboxArchive(directory: string, name: string): string {
   )
   return archive
 }
+
+/** A network that is not skiff's: pods stand on one bridge, as with flannel or kind. */
+export const NETWORK_OF_OTHERS = {
+  cniVersion: '1.0.0',
+  name: 'others',
+  plugins: [
+    {
+      type: 'bridge',
+      bridge: 'others',
+      isGateway: true,
+      ipam: { type: 'host-local', ranges: [[{ subnet: '10.99.1.0/24' }]], routes: [{ dst: '0.0.0.0/0' }] },
+    },
+  ],
+}

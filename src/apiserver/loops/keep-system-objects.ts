@@ -6,8 +6,6 @@
 import { type KubeObject, parseApiVersion } from '../../api/object.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { isNotFound } from '../../api/status.ts'
-import type { Timer } from '../../base/clock.ts'
-import type { Runtime } from '../../base/runtime.ts'
 import type { CacheReads } from '../reads.ts'
 import {
   type BootstrapOptions,
@@ -17,6 +15,7 @@ import {
   ensure,
 } from './bootstrap.ts'
 import { flowControlSteps } from './flow-control-configuration.ts'
+import { startTickedLoop } from './settling.ts'
 
 export interface SystemObjectsOptions extends BootstrapOptions {
   /** Calls the listener at every change under a storage prefix; returns the way to end it. */
@@ -47,16 +46,24 @@ export function keepSystemObjects(options: SystemObjectsOptions): void {
       if (reads.get(row.group, row.resource, namespace, name) === undefined) await ensure(options, writer, object)
     }
   }
+  const loop = (name: string, periodMs: number, kept: readonly Kept[], work: () => Promise<void>) => {
+    const onChange = (listener: () => void) => {
+      const ends = kept.map(({ row }) => options.follow(row.storagePrefix, listener))
+      return () => {
+        for (const end of ends) end()
+      }
+    }
+    startTickedLoop({ runtime: options.runtime, name, periodMs, work, onChange, signal: options.signal })
+  }
   const keep = (name: string, periodMs: number, kind: string) => {
     const kept = ofKind(kind)
-    atTicks(options, name, periodMs, [kept.row.storagePrefix], () => makeMissing(kept))
+    loop(name, periodMs, [kept], () => makeMissing(kept))
   }
   keep('kubernetes service', SERVICE_MS, 'Service')
   keep('default service CIDR', SERVICE_MS, 'ServiceCIDR')
   keep('system namespaces', CONFIGURATION_MS, 'Namespace')
   const flowControl = FLOW_CONTROL_KINDS.map(ofKind)
-  const prefixes = flowControl.map(({ row }) => row.storagePrefix)
-  atTicks(options, 'priority and fairness configuration', CONFIGURATION_MS, prefixes, async () => {
+  loop('priority and fairness configuration', CONFIGURATION_MS, flowControl, async () => {
     for (const kept of flowControl) await keepFlowControl(reads, writer, kept)
   })
 }
@@ -76,39 +83,4 @@ async function keepFlowControl(reads: CacheReads, writer: BootstrapWriter, { row
 
 function unlessGone(error: unknown): void {
   if (!isNotFound(error)) throw error
-}
-
-/** Works at whole multiples of the period since now, of which those are left out before which nothing has changed. */
-function atTicks(
-  { runtime, follow, signal }: Pick<SystemObjectsOptions, 'follow' | 'signal'> & { readonly runtime: Runtime },
-  name: string,
-  periodMs: number,
-  followed: readonly string[],
-  work: () => Promise<void>,
-): void {
-  const { clock } = runtime
-  const begun = clock.monotonic()
-  let timer: Timer | undefined
-  const changed = () => {
-    timer ??= clock.setTimer(periodMs - ((clock.monotonic() - begun) % periodMs), name, () => void turn())
-  }
-  const turn = async () => {
-    timer = undefined
-    try {
-      await work()
-    } catch (error) {
-      if (signal.aborted) return
-      runtime.log.error(`What a cluster must have (${name}) was not made again`, error)
-      changed()
-    }
-  }
-  const ends = followed.map((prefix) => follow(prefix, changed))
-  signal.addEventListener(
-    'abort',
-    () => {
-      timer?.cancel()
-      for (const end of ends) end()
-    },
-    { once: true },
-  )
 }

@@ -137,3 +137,36 @@ export function startSettlingLoop(options: SettlingLoop): void {
   )
   schedule(0)
 }
+
+/** Turns are at whole multiples of the period since the start; those before which nothing has changed are left out. What fails is tried again at the next. */
+export function startTickedLoop(
+  options: Pick<SettlingLoop, 'runtime' | 'name' | 'work' | 'onChange' | 'signal'> & { readonly periodMs: number },
+): void {
+  const { runtime, name, periodMs, work, signal } = options
+  if (signal.aborted) return
+  const { clock } = runtime
+  const begun = clock.monotonic()
+  let timer: Timer | undefined
+  const changed = () => {
+    timer ??= clock.setTimer(periodMs - ((clock.monotonic() - begun) % periodMs), name, () => void turn())
+  }
+  const turn = async () => {
+    timer = undefined
+    try {
+      await work()
+    } catch (error) {
+      if (signal.aborted) return
+      runtime.log.error(`${name} was not brought up to date`, error)
+      changed()
+    }
+  }
+  const unsubscribe = options.onChange(changed)
+  signal.addEventListener(
+    'abort',
+    () => {
+      timer?.cancel()
+      unsubscribe()
+    },
+    { once: true },
+  )
+}

@@ -1,11 +1,13 @@
 /** `pod-resources/kubelet.sock` of the kubelet's directory: the services by which agents ask what pods have. */
+
 import { join } from 'node:path'
 import { status } from '@grpc/grpc-js'
 import type { Metrics } from '../../base/metrics.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import { tokenBucket } from '../../base/token-bucket.ts'
 import { nameOf, namespaceOf, type Pod, specOf } from '../pod.ts'
 import { servePrivately } from '../server/local-socket.ts'
-import { LOCAL_RATE, limited, rateLimit } from '../server/rate-limit.ts'
+import { LOCAL_RATE, limited } from '../server/rate-limit.ts'
 import { allocatableResources, type PodResourcesSources, podResourcesOf } from './pod-resources.ts'
 
 interface GetRequest {
@@ -23,7 +25,7 @@ export async function servePodResources(
   sources: PodResourcesSources,
   signal: AbortSignal,
 ): Promise<void> {
-  const mayCome = rateLimit(clock, LOCAL_RATE)
+  const mayCome = tokenBucket(clock, LOCAL_RATE)
   const list = () => ({ pod_resources: sources.activePods().map((pod) => podResourcesOf(sources, pod)) })
   /** Before there were sidecars. */
   const listOld = () => ({

@@ -1,4 +1,5 @@
 /** `pods-api/pods-api.sock` of the kubelet's directory (KEP-4188): the pods themselves, for what runs beside the kubelet, whether or not an API server answers. */
+
 import { join } from 'node:path'
 import { type ServerWritableStream, status } from '@grpc/grpc-js'
 import { encodeMessage } from '../../api/codec/protobuf.ts'
@@ -6,10 +7,11 @@ import { asJson } from '../../api/object.ts'
 import { schemaOf } from '../../api/schema/builtin.ts'
 import type { Metrics } from '../../base/metrics.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import { tokenBucket } from '../../base/token-bucket.ts'
 import type { Pod } from '../pod.ts'
 import { codeName } from '../runtimes/cri/connection.ts'
 import { servePrivately } from '../server/local-socket.ts'
-import { CallError, LOCAL_RATE, limited, rateLimit } from '../server/rate-limit.ts'
+import { CallError, LOCAL_RATE, limited } from '../server/rate-limit.ts'
 import type { PodEvent, PodViews } from './pod-views.ts'
 
 export interface PodsServiceOptions {
@@ -35,7 +37,7 @@ const messageOf = (pod: Pod): Uint8Array => encodeMessage(asJson(pod), POD)
 
 /** Ends with the signal. @throws Error when the socket cannot be made */
 export async function servePods({ runtime, root, pods, signal }: PodsServiceOptions): Promise<void> {
-  const mayCome = rateLimit(runtime.clock, LOCAL_RATE)
+  const mayCome = tokenBucket(runtime.clock, LOCAL_RATE)
   const count = counted(runtime.metrics)
   const dropped = runtime.metrics?.counter(
     'kubelet_pod_watch_events_dropped_total',

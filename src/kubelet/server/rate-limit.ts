@@ -1,29 +1,10 @@
 /** Methods of a kubelet's sockets: so many calls in a second, and so many at once before that (a token bucket); those beyond are refused, not put off. */
 import { type ServiceError, type sendUnaryData, status, type UntypedHandleCall } from '@grpc/grpc-js'
-import type { Clock } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
-
-export interface RateLimit {
-  readonly qps: number
-  readonly burst: number
-}
+import type { Rate } from '../../base/token-bucket.ts'
 
 /** Of a kubelet's sockets. */
-export const LOCAL_RATE: RateLimit = { qps: 100, burst: 10 }
-
-/** Whether another call may come now; it then counts. */
-export function rateLimit(clock: Pick<Clock, 'monotonic'>, { qps, burst }: RateLimit): () => boolean {
-  let tokens = burst
-  let at = clock.monotonic()
-  return () => {
-    const now = clock.monotonic()
-    tokens = Math.min(burst, tokens + ((now - at) / 1000) * qps)
-    at = now
-    if (tokens < 1) return false
-    tokens--
-    return true
-  }
-}
+export const LOCAL_RATE: Rate = { qps: 100, burst: 10 }
 
 /** What a method throws is told as Unknown, unless it has a code. */
 export class CallError extends Error {

@@ -5,6 +5,7 @@ import { StatusError } from '../../../api/status.ts'
 import { asList, asObject } from '../../../api/unchecked.ts'
 import type { Clock } from '../../../base/clock.ts'
 import { createLruMap } from '../../../base/lru.ts'
+import { tokenBucket } from '../../../base/token-bucket.ts'
 import type { AdmissionAttributes, AdmissionPluginFactory } from '../plugin.ts'
 
 const DEFAULT_CACHE_SIZE = 4096
@@ -67,16 +68,12 @@ function limitOf(
   // The server has one bucket.
   if (type !== 'Server' && cacheSize < 0)
     throw new Error(`${path}.cacheSize: Invalid value: ${cacheSize}: must not be negative`)
-  const buckets = createLruMap<string, { tokens: number; at: number }>(cacheSize > 0 ? cacheSize : DEFAULT_CACHE_SIZE)
+  const buckets = createLruMap<string, () => boolean>(cacheSize > 0 ? cacheSize : DEFAULT_CACHE_SIZE)
   return (attributes) => {
     const key = keyOf(attributes)
-    const now = clock.monotonic()
-    const bucket = buckets.get(key) ?? { tokens: burst, at: now }
-    bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.at) / 1000) * qps)
-    bucket.at = now
-    buckets.set(key, bucket)
-    if (bucket.tokens < 1) return `limit reached on type ${type} for key ${key}`
-    bucket.tokens--
+    const mayCome = buckets.get(key) ?? tokenBucket(clock, { qps, burst })
+    buckets.set(key, mayCome)
+    if (!mayCome()) return `limit reached on type ${type} for key ${key}`
     return undefined
   }
 }
