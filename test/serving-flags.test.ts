@@ -1,6 +1,8 @@
 /** What flags decide of how an API server serves, as a Kubernetes v1.37.1 was heard to answer with the same ones (2026-11-26). */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { request as https } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -58,6 +60,8 @@ before(async () => {
       tlsMinVersion: 'VersionTLS13',
       serviceAccountMaxTokenExpiration: '2h',
       enableGarbageCollector: false,
+      minRequestTimeout: 60,
+      corsAllowedOrigins: ['^https://a\\.example(:|$)'],
       strictTransportSecurityDirectives: ['max-age=31536000', 'includeSubDomains'],
       admissionControlConfigFile: join(folder, 'admission.yaml'),
     },
@@ -205,14 +209,48 @@ test('what comes over a wire is spoken in TLS 1.3, and says that it is to stay s
       socket.on('error', () => resolve('refused'))
     })
   assert.deepEqual([await spoken('TLSv1.2'), await spoken('TLSv1.3')], ['refused', 'TLSv1.3'])
-  const header = await new Promise((resolve, reject) => {
-    const asked = https(`${cluster.url}/version`, { rejectUnauthorized: false }, ({ headers }) =>
-      resolve(headers['strict-transport-security']),
-    )
+  const headers = await headersOf('/version')
+  assert.equal(headers['strict-transport-security'], 'max-age=31536000; includeSubDomains')
+})
+
+const headersOf = (path: string, headers = {}): Promise<IncomingHttpHeaders> =>
+  new Promise((resolve, reject) => {
+    const options = { rejectUnauthorized: false, headers }
+    const asked = https(`${cluster.url}${path}`, options, (answer) => resolve(answer.resume().headers))
     asked.on('error', reject)
     asked.end()
   })
-  assert.equal(header, 'max-age=31536000; includeSubDomains')
+
+test('scripts of the origins that an expression allows may read answers', async () => {
+  const allowed = async (origin: string) => (await headersOf('/version', { origin }))['access-control-allow-origin']
+  assert.equal(await allowed('https://a.example:8443'), 'https://a.example:8443')
+  assert.equal(await allowed('https://a.example.evil'), undefined)
+})
+
+test('a watch that says nothing of its end is ended after the time of the server, up to twice as long', async () => {
+  const data = (name: string) => {
+    const found = new RegExp(`"?${name}-data"?: "?([\\w+/=]+)`).exec(cluster.kubeconfig)?.[1]
+    return Buffer.from(found ?? '', 'base64')
+  }
+  const options = {
+    ca: data('certificate-authority'),
+    cert: data('client-certificate'),
+    key: data('client-key'),
+  }
+  let ended = false
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const asked = https(`${cluster.url}/api/v1/namespaces?watch=1`, options, resolve)
+    asked.on('error', reject)
+    asked.end()
+  })
+  assert.equal(answer.statusCode, 200)
+  const over = once(answer.resume(), 'end').then(() => {
+    ended = true
+  })
+  await cluster.clock.advance('59s')
+  assert.equal(ended, false)
+  await cluster.clock.advance('61s')
+  await over
 })
 
 test('what kube-apiserver refuses is refused', async () => {
@@ -222,6 +260,13 @@ test('what kube-apiserver refuses is refused', async () => {
     [{ tlsMinVersion: 'constructor' }, /unknown tls version "constructor"/],
     [{ runtimeConfig: ['foo/v1=true'] }, /unknown api groups foo\/v1/],
     [{ runtimeConfig: ['api/beta=yes'] }, /invalid value api\/beta=yes/],
+    [{ minRequestTimeout: -1 }, /--min-request-timeout can not be negative value$/],
+    [{ goawayChance: 0.03 }, /--goaway-chance can not be less than 0 or greater than 0.02$/],
+    [{ corsAllowedOrigins: ['('] }, /invalid regular expression: error parsing regexp: missing closing \): `\(`/],
+    ...['example.com', '//example.com', '^*', ':', '^'].map(
+      (expression) => [{ corsAllowedOrigins: [expression] }, /does not pin to start\/end of host/] as const,
+    ),
+    [{ tlsSniCertKey: ['/nonexistent,k'] }, /no such file/],
     [{ tlsCipherSuites: ['TLS_FOO'] }, /Cipher suite TLS_FOO not supported or doesn't exist/],
     [{ serviceAccountMaxTokenExpiration: '10m' }, /must be between 1 hour and 2\^32 seconds/],
     [{ admissionControlConfigFile: '/nonexistent' }, /no such file/],
@@ -230,8 +275,8 @@ test('what kube-apiserver refuses is refused', async () => {
   // A Kubernetes API server takes these, and keeps Events for ever or not at all.
   for (const eventTtl of ['500ms', '-1h']) await assert.rejects(loadServerSettings({ eventTtl }), /event-ttl must be/)
   assert.equal((await loadServerSettings({ eventTtl: '0' })).eventTtlSeconds, 0)
-  const { tls } = await loadServerSettings({
+  const { serving } = await loadServerSettings({
     tlsCipherSuites: ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256', 'TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256'],
   })
-  assert.match(tls.ciphers ?? '', /:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-CHACHA20-POLY1305$/)
+  assert.match(serving.tls?.ciphers ?? '', /:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-CHACHA20-POLY1305$/)
 })

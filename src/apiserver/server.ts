@@ -90,6 +90,8 @@ export interface ApiServerOptions {
   readonly chain?: ChainSettings
   /** Deletes tell the garbage collector by finalizers what is left to it. Default: true. */
   readonly collectsGarbage?: boolean
+  /** Default: half an hour, as kube-apiserver's. */
+  readonly minRequestSeconds?: number
   /** Flags this server was started with, by name: told at /flagz. */
   readonly flags?: Readonly<Record<string, string>>
   /** `host:port` by which clients of this machine reach the server. */
@@ -197,6 +199,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     admission,
     authorizer: host.authorizer,
     collectsGarbage: options.collectsGarbage !== false,
+    minRequestSeconds: options.minRequestSeconds ?? MIN_REQUEST_SECONDS,
     reads,
     caches,
     endpointOf,
@@ -287,6 +290,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   }
 }
 
+const MIN_REQUEST_SECONDS = 1800
 const APISERVICES = [{ group: 'apiregistration.k8s.io', resource: 'apiservices' }]
 
 function aggregatorOf(

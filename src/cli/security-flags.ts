@@ -21,6 +21,11 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
   'Requests:': [
     ['--runtime-config <list>', 'versions of the API to serve beside those that always are: api/beta=true', list],
     ['--request-timeout <duration>', 'how long a request may take that is no watch (default: 1m)'],
+    [
+      '--min-request-timeout <seconds>',
+      'after which, up to twice as long, a watch ends that says nothing of its end (default: 1800)',
+      integerArgument(0, 2 ** 31),
+    ],
     ['--admission-control-config-file <file>', 'what admission plugins go by, an AdmissionConfiguration'],
     [
       '--default-not-ready-toleration-seconds <n>',
@@ -38,6 +43,22 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
       booleanArgument,
     ],
     ['--strict-transport-security-directives <list>', 'of the header Strict-Transport-Security (default: none)', list],
+    [
+      '--cors-allowed-origins <list>',
+      'expressions for the origins whose scripts may read answers (default: none)',
+      list,
+    ],
+    ['--disable-http2-serving [bool]', 'true: HTTP/1.1 alone is spoken (default: false)', booleanArgument],
+    [
+      '--http2-max-streams-per-connection <n>',
+      'requests that a connection of HTTP/2 may have at once (default: 250)',
+      integerArgument(0, 2 ** 31 - 1),
+    ],
+    [
+      '--goaway-chance <share>',
+      'of requests over HTTP/2, after which a client is told to connect anew: up to 0.02 (default: 0)',
+      shareArgument,
+    ],
   ],
   'Kubelets:': [
     [
@@ -85,6 +106,11 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
   'Certificates and tokens:': [
     ['--tls-cert-file <file>', "the certificate to serve (default: the cluster's own)"],
     ['--tls-private-key-file <file>', 'its key'],
+    [
+      '--tls-sni-cert-key <pair>',
+      'CERT,KEY or CERT,KEY:NAME,NAME for clients that ask for a server of that name; may be repeated',
+      several,
+    ],
     ['--tls-min-version <version>', 'VersionTLS12 or VersionTLS13 (default: VersionTLS12)'],
     ['--tls-cipher-suites <list>', "ciphers of TLS 1.2, by Go's names (default: Node's choice)", list],
     ['--client-ca-file <file>', "authorities of client certificates, besides the cluster's own"],
@@ -99,6 +125,10 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
       several,
     ],
     ['--service-account-signing-key-file <file>', "the key that signs tokens (default: the cluster's own)"],
+    [
+      '--service-account-jwks-uri <url>',
+      'where others find the keys that verify tokens, as the issuer says (default: this server)',
+    ],
     ['--api-audiences <list>', 'what tokens must be meant for (default: the issuers)', list],
     ['--service-account-max-token-expiration <duration>', 'the longest that tokens are valid (default: no limit)'],
     [
@@ -203,6 +233,12 @@ export function integerArgument(least: number, most: number): (text: string) => 
     }
     return value
   }
+}
+
+function shareArgument(text: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('must be a number.')
+  return value
 }
 
 /** A switch as Go's flags write it. Without a value commander passes nothing and takes it for true. */

@@ -223,6 +223,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
   let url = ''
   /** Where pods and others beside this machine reach this server, if anywhere; else the same. */
   let publicUrl = ''
+  const keysUrl = () => options.security.serviceAccountJwksUri ?? `${publicUrl}/openid/v1/jwks`
   let ready = options.forked !== undefined
   let endpoints: KubernetesEndpoints | undefined
   let replica: OwnReplica | undefined
@@ -285,6 +286,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
       },
       chain: settings,
       collectsGarbage: settings.collectsGarbage,
+      ...(settings.minRequestSeconds === undefined ? {} : { minRequestSeconds: settings.minRequestSeconds }),
       flags: flagsOf(options.security),
       bootstrapped: () => ready,
       registerDefinitions: true,
@@ -302,7 +304,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
       decodeProtobuf: (bytes, expected) => decodeProtobuf(bytes, expected),
       serverAddress: () => url.replace('https://', ''),
       paths: () => [
-        (request) => (auth === undefined ? undefined : issuerResponse(auth.tokens, publicUrl, request)),
+        (request) => (auth === undefined ? undefined : issuerResponse(auth.tokens, keysUrl(), request)),
         ...(options.controls === undefined ? [] : [options.controls]),
       ],
     })

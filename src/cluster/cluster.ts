@@ -210,7 +210,7 @@ async function start(
     host,
     options.port ?? 0,
     moved !== undefined,
-    settings.tls,
+    settings.serving,
   )
   moved?.outside.watches(http.watches)
   undo.push(() => http.stop(GRACE_MS))
@@ -222,7 +222,7 @@ async function start(
       address,
       http.port,
       moved !== undefined,
-      settings.tls,
+      settings.serving,
     )
     undo.push(() => beside.stop(GRACE_MS))
   }

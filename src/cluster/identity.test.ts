@@ -43,6 +43,14 @@ describe('who an API server is', () => {
     })
   })
 
+  test('the address of its keys is by https', async () => {
+    const address = (serviceAccountJwksUri: string) => refusal({ serviceAccountJwksUri })
+    assert.equal(await address('https://x/y'), 'taken')
+    for (const other of ['http://x', 'foo'])
+      assert.equal(await address(other), `service-account-jwks-uri requires https scheme, parsed as: ${other}`)
+    assert.match(await address('://'), /must be a valid URL: parse ":\/\/": missing protocol scheme$/)
+  })
+
   test('it has what files give it', async () => {
     const identity = await loadIdentity(
       {

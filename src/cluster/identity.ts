@@ -26,6 +26,8 @@ export interface IdentityFlags {
   readonly serviceAccountSigningKeyFile?: string
   /** What tokens must be meant for. Default: the issuers. */
   readonly apiAudiences?: readonly string[]
+  /** Where others find the keys that verify tokens, as the issuer's document says: https. Default: this server. */
+  readonly serviceAccountJwksUri?: string
   /** Authorities of front proxies. Default: the cluster's own. */
   readonly requestheaderClientCaFile?: string
   /** Common names; given empty: any. Default: front-proxy-client. */
@@ -47,6 +49,7 @@ export const IDENTITY_FLAGS: Readonly<Record<keyof IdentityFlags, true>> = {
   serviceAccountKeyFile: true,
   serviceAccountSigningKeyFile: true,
   apiAudiences: true,
+  serviceAccountJwksUri: true,
   requestheaderClientCaFile: true,
   requestheaderAllowedNames: true,
   requestheaderUsernameHeaders: true,
@@ -108,6 +111,11 @@ async function pairOf(
   if (certFile === undefined && keyFile === undefined) return undefined
   if (certFile === undefined || keyFile === undefined)
     throw new StartError(`--${certFlag} and --${keyFlag} are given together`)
+  return keyPair(certFile, keyFile)
+}
+
+/** @throws StartError for files that are none, or of different keys */
+export async function keyPair(certFile: string, keyFile: string): Promise<KeyAndCertificate> {
   const cert = await authorities(certFile)
   const key = await fromFile(keyFile, (text) => checked(text, () => createPrivateKey(text)))
   if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
@@ -124,6 +132,7 @@ function checked(text: string, parse: () => unknown): string {
 }
 
 async function serviceAccountKeys(flags: IdentityFlags, pki: Pki): Promise<ServiceAccountKeys> {
+  judgeKeysUri(flags.serviceAccountJwksUri)
   const { serviceAccountSigningKeyFile: signingFile, serviceAccountKeyFile: files, apiAudiences } = flags
   const [first, ...others] = flags.serviceAccountIssuer ?? [DEFAULT_ISSUER]
   for (const issuer of flags.serviceAccountIssuer ?? []) {
@@ -143,6 +152,13 @@ async function serviceAccountKeys(flags: IdentityFlags, pki: Pki): Promise<Servi
     keys: files === undefined ? [signingKey] : keys,
     ...(apiAudiences === undefined ? {} : { apiAudiences }),
   }
+}
+
+function judgeKeysUri(uri: string | undefined): void {
+  if (uri === undefined) return
+  if (/^:/.test(uri))
+    throw new StartError(`service-account-jwks-uri must be a valid URL: parse "${uri}": missing protocol scheme`)
+  if (!/^https:/i.test(uri)) throw new StartError(`service-account-jwks-uri requires https scheme, parsed as: ${uri}`)
 }
 
 async function frontProxiesOf(flags: IdentityFlags, pki: Pki): Promise<FrontProxies> {

@@ -2,7 +2,9 @@
 import type { EagerHandler } from '../api/request.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
-import { type HttpServer, startHttpServer, type TlsLimits } from '../http/server.ts'
+import type { HttpLimits } from '../http/limits.ts'
+import { type HttpServer, startHttpServer } from '../http/server.ts'
+import type { NamedCertificate } from '../http/sni.ts'
 import { StartError } from './errors.ts'
 import type { Identity } from './identity.ts'
 
@@ -17,7 +19,7 @@ export async function listenForClients(
   host: string,
   port: number,
   foreignTime: boolean,
-  tlsLimits: TlsLimits,
+  { named = [], ...limits }: HttpLimits & { readonly named?: readonly NamedCertificate[] },
 ): Promise<HttpServer> {
   try {
     return await startHttpServer(onMachineTime(runtime), {
@@ -25,8 +27,8 @@ export async function listenForClients(
       handler,
       host,
       port,
-      tlsLimits,
-      tls: { ...serving, clientCas: [...clientCas, frontProxies.ca] },
+      limits,
+      tls: { ...serving, named, clientCas: [...clientCas, frontProxies.ca] },
     })
   } catch (cause) {
     throw new StartError(whyNotListening(cause as NodeJS.ErrnoException, host, port), { cause })

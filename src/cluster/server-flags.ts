@@ -3,10 +3,13 @@ import { getCiphers } from 'node:tls'
 import type { JsonObject } from '../api/object.ts'
 import { askedFor } from '../api/scheme/runtime-config.ts'
 import type { TolerationSeconds } from '../apiserver/admission/plugins/default-toleration-seconds.ts'
+import { certificateAndNames } from '../base/certificate-and-names.ts'
 import { messageOf } from '../base/errors.ts'
 import { parseGoDurationMs } from '../base/go-duration.ts'
-import type { TlsLimits } from '../http/server.ts'
+import type { Http2Limits, HttpLimits, TlsLimits } from '../http/limits.ts'
+import type { NamedCertificate } from '../http/sni.ts'
 import { StartError } from './errors.ts'
+import { keyPair } from './identity.ts'
 import { fromFile, fromFlags } from './read-file.ts'
 import { apiVersionsHere, judgeRuntimeConfig } from './runtime-config.ts'
 
@@ -15,6 +18,8 @@ export interface ServerFlags {
   readonly eventTtl?: string
   /** How long a request may take that is no watch: `1m`, the default. */
   readonly requestTimeout?: string
+  /** Seconds after which, up to twice as many, a watch ends that says nothing of its end: 1800, the default. */
+  readonly minRequestTimeout?: number
   /** How long pods stay on a node that is not ready or not reachable, unless they say otherwise. Default: 300. */
   readonly defaultNotReadyTolerationSeconds?: number
   readonly defaultUnreachableTolerationSeconds?: number
@@ -34,11 +39,22 @@ export interface ServerFlags {
   readonly runtimeConfig?: readonly string[]
   /** For the header Strict-Transport-Security. Default: it is not sent. */
   readonly strictTransportSecurityDirectives?: readonly string[]
+  /** Certificates for clients that ask for a server of another name: `CERT,KEY`, or `CERT,KEY:a.example,*.b.example`. */
+  readonly tlsSniCertKey?: readonly string[]
+  /** Expressions (RE2) for the origins whose scripts may read answers. Default: none. */
+  readonly corsAllowedOrigins?: readonly string[]
+  /** HTTP/1.1 alone is spoken. Default: false. */
+  readonly disableHttp2Serving?: boolean
+  /** Requests that a connection of HTTP/2 may have at once. Default, and what 0 means: 250. */
+  readonly http2MaxStreamsPerConnection?: number
+  /** Of the requests over HTTP/2, the share after which a client is told to connect anew: up to 0.02. Default: 0. */
+  readonly goawayChance?: number
 }
 
 export const SERVER_FLAGS: Readonly<Record<keyof ServerFlags, true>> = {
   eventTtl: true,
   requestTimeout: true,
+  minRequestTimeout: true,
   defaultNotReadyTolerationSeconds: true,
   defaultUnreachableTolerationSeconds: true,
   tlsMinVersion: true,
@@ -49,13 +65,19 @@ export const SERVER_FLAGS: Readonly<Record<keyof ServerFlags, true>> = {
   enableGarbageCollector: true,
   runtimeConfig: true,
   strictTransportSecurityDirectives: true,
+  tlsSniCertKey: true,
+  corsAllowedOrigins: true,
+  disableHttp2Serving: true,
+  http2MaxStreamsPerConnection: true,
+  goawayChance: true,
 }
 
 export interface ServerSettings {
   readonly eventTtlSeconds?: number
   readonly requestTimeoutMs?: number
+  readonly minRequestSeconds?: number
   readonly tolerationSeconds: TolerationSeconds
-  readonly tls: TlsLimits
+  readonly serving: HttpLimits & { readonly named: readonly NamedCertificate[] }
   /** By the names of admission plugins. */
   readonly admissionConfigurations: Readonly<Record<string, JsonObject>>
   readonly longestTokenSeconds?: number
@@ -64,6 +86,7 @@ export interface ServerSettings {
   /** See schemeServing. */
   readonly optionalVersions: ReadonlySet<string>
   readonly strictTransportSecurity?: string
+  readonly allowsOrigin?: (origin: string) => boolean
 }
 
 /** @throws StartError for what kube-apiserver refuses, and for what is not to be had here */
@@ -77,6 +100,9 @@ export async function loadServerSettings(flags: ServerFlags): Promise<ServerSett
   const requestTimeoutMs = durationOf('request-timeout', flags.requestTimeout)
   if (requestTimeoutMs !== undefined && requestTimeoutMs < 0)
     throw new StartError('--request-timeout can not be negative value')
+  const { minRequestTimeout } = flags
+  if (minRequestTimeout !== undefined && minRequestTimeout < 0)
+    throw new StartError('--min-request-timeout can not be negative value')
   const longestTokenMs = durationOf('service-account-max-token-expiration', flags.serviceAccountMaxTokenExpiration)
   if (
     longestTokenMs !== undefined &&
@@ -88,11 +114,16 @@ export async function loadServerSettings(flags: ServerFlags): Promise<ServerSett
   return {
     ...(eventTtlMs === undefined ? {} : { eventTtlSeconds: Math.floor(eventTtlMs / 1000) }),
     ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
+    ...(minRequestTimeout === undefined ? {} : { minRequestSeconds: minRequestTimeout }),
     tolerationSeconds: {
       notReady: flags.defaultNotReadyTolerationSeconds ?? 300,
       unreachable: flags.defaultUnreachableTolerationSeconds ?? 300,
     },
-    tls: { ...minVersionOf(flags.tlsMinVersion), ...ciphersOf(flags.tlsCipherSuites) },
+    serving: {
+      tls: { ...minVersionOf(flags.tlsMinVersion), ...ciphersOf(flags.tlsCipherSuites) },
+      named: await namedCertificates(flags.tlsSniCertKey),
+      http2: http2Limits(flags),
+    },
     admissionConfigurations:
       file === undefined
         ? {}
@@ -106,6 +137,7 @@ export async function loadServerSettings(flags: ServerFlags): Promise<ServerSett
     ...(flags.strictTransportSecurityDirectives?.length
       ? { strictTransportSecurity: flags.strictTransportSecurityDirectives.join('; ') }
       : {}),
+    ...(await originsOf(flags.corsAllowedOrigins)),
   }
 }
 
@@ -120,6 +152,45 @@ function durationOf(flag: string, text: string | undefined): number | undefined 
     throw new StartError(`--${flag}: ${messageOf(error)}`)
   }
 }
+
+function http2Limits({ goawayChance = 0, ...flags }: ServerFlags): Http2Limits {
+  if (!(0 <= goawayChance && goawayChance <= MOST_GOAWAYS))
+    throw new StartError(`--goaway-chance can not be less than 0 or greater than ${MOST_GOAWAYS}`)
+  const streams = flags.http2MaxStreamsPerConnection ?? 0
+  return {
+    disabled: flags.disableHttp2Serving === true,
+    goawayChance,
+    ...(streams > 0 ? { maxStreams: streams } : {}),
+  }
+}
+
+/** @throws StartError */
+async function namedCertificates(pairs: readonly string[] = []): Promise<readonly NamedCertificate[]> {
+  return Promise.all(
+    pairs.map(async (pair) => {
+      const named = certificateAndNames(pair)
+      if (named === undefined) throw new StartError(`--tls-sni-cert-key=${pair}: CERT,KEY or CERT,KEY:NAME,NAME`)
+      const { certFile, keyFile, names } = named
+      return { ...(await keyPair(certFile, keyFile)), names }
+    }),
+  )
+}
+
+async function originsOf(expressions: readonly string[] = []): Promise<Pick<ServerSettings, 'allowsOrigin'>> {
+  if (expressions.length === 0) return {}
+  const { patternError, patternFound } = await import('../api/schema/structural/patterns.ts')
+  for (const expression of expressions) {
+    const why = patternError(expression) ?? (isPinned(expression) ? undefined : NOT_PINNED)
+    if (why !== undefined) throw new StartError(`--cors-allowed-origins has an invalid regular expression: ${why}`)
+  }
+  return { allowsOrigin: (origin) => expressions.some((expression) => patternFound(expression, origin)) }
+}
+
+const MOST_GOAWAYS = 0.02
+const NOT_PINNED = 'regular expression does not pin to start/end of host in the origin header'
+
+/** As kube-apiserver looks for it: an expression for `a.example` is not to allow `a.example.evil` too. */
+const isPinned = (expression: string): boolean => /\^|\/\//.test(expression) && /[$:]/.test(expression)
 
 const VERSIONS: Readonly<Record<string, TlsLimits['minVersion']>> = {
   VersionTLS12: 'TLSv1.2',

@@ -2,10 +2,11 @@
  * Command lines as the executables that these stand for read them: Go's flags (etcd) and those of pflag (kube-apiserver). What is
  * wrong is told in their words, as far as a starter may look for them.
  */
+import { certificateAndNames } from '../base/certificate-and-names.ts'
 import { parseGoBool } from '../base/go-bool.ts'
 import { parseGoDuration } from '../base/go-duration.ts'
 
-export type FlagType = 'bool' | 'int' | 'float' | 'duration' | 'ip' | 'string' | 'strings' | 'array'
+export type FlagType = 'bool' | 'int' | 'float' | 'duration' | 'ip' | 'string' | 'strings' | 'array' | 'certificate'
 
 /**
  * What becomes of a flag: it is used; it changes nothing that a client of skiff sees, and is passed over; or it would change what
@@ -100,6 +101,11 @@ function whyWrong(type: FlagType, value: string): string | undefined {
       return asDuration(value) === undefined ? `time: invalid duration ${JSON.stringify(value)}` : undefined
     case 'ip':
       return /^[0-9a-fA-F:.]+$/.test(value) ? undefined : `failed to parse IP: ${JSON.stringify(value)}`
+    case 'certificate':
+      if (certificateAndNames(value) !== undefined) return undefined
+      return /^[^,:]+,[^,:]+:$/.test(value)
+        ? 'empty names list is not allowed'
+        : 'expected comma separated certificate and key file paths'
     default:
       return undefined
   }

@@ -62,14 +62,14 @@ contention-profiling bool ignored
 coordinated-leadership-lease-duration duration ignored 15s
 coordinated-leadership-renew-deadline duration ignored 10s
 coordinated-leadership-retry-period duration ignored 2s
-cors-allowed-origins strings lacking
+cors-allowed-origins strings used
 debug-socket-path string lacking
 default-not-ready-toleration-seconds int used 300
 default-unreachable-toleration-seconds int used 300
 default-watch-cache-size int ignored 100
 delete-collection-workers int ignored 1
 disable-admission-plugins strings used
-disable-http2-serving bool lacking
+disable-http2-serving bool used
 disabled-metrics strings ignored
 egress-selector-config-file string lacking
 emulated-version strings used
@@ -97,8 +97,8 @@ etcd-servers-overrides strings lacking
 event-ttl duration used 1h0m0s
 external-hostname string ignored
 feature-gates strings used
-goaway-chance float ignored
-http2-max-streams-per-connection int ignored
+goaway-chance float used
+http2-max-streams-per-connection int used
 kubelet-certificate-authority string used
 kubelet-client-certificate string used
 kubelet-client-key string used
@@ -112,7 +112,7 @@ livez-grace-period duration ignored${LOGGING}max-connection-bytes-per-sec int la
 max-mutating-requests-inflight int used 200
 max-requests-inflight int used 400
 min-compatibility-version strings ignored
-min-request-timeout int ignored 1800
+min-request-timeout int used 1800
 oidc-ca-file string used
 oidc-client-id string used
 oidc-groups-claim string used
@@ -142,7 +142,7 @@ runtime-config-emulation-forward-compatible bool ignored
 secure-port int used 6443
 service-account-extend-token-expiration bool used true
 service-account-issuer array used
-service-account-jwks-uri string lacking
+service-account-jwks-uri string used
 service-account-key-file array used
 service-account-lookup bool lacking true
 service-account-max-token-expiration duration used
@@ -163,7 +163,7 @@ tls-cipher-suites strings used
 tls-curve-preferences strings lacking
 tls-min-version string used
 tls-private-key-file string used
-tls-sni-cert-key array lacking
+tls-sni-cert-key certificate used
 token-auth-file string used
 tracing-config-file string lacking
 v int used

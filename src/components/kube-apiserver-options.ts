@@ -64,11 +64,14 @@ function securityOf(values: FlagValues): SecurityOptions {
     const found = values.get(name)
     const text = found?.at(-1)
     const type = KUBE_APISERVER_FLAGS.get(name)?.type
-    if (type === 'strings' || type === 'array') {
+    if (type === 'strings' || type === 'array' || type === 'certificate') {
       if (found !== undefined) options.push([option, found])
     } else if (text !== undefined && text !== '') {
       // Given empty it is as if it were not given.
-      options.push([option, type === 'bool' ? parseGoBool(text) : type === 'int' ? Number(text) : text])
+      options.push([
+        option,
+        type === 'bool' ? parseGoBool(text) : type === 'int' || type === 'float' ? Number(text) : text,
+      ])
     }
   }
   return Object.fromEntries(options) as SecurityOptions

@@ -242,6 +242,19 @@ test('versions that are not here are warned of, and none is switched off', () =>
   )
 })
 
+test('a certificate for a name is a file of it and one of its key, and perhaps names', () => {
+  const asked = (value: string) => why(() => options(`--tls-sni-cert-key=${value}`))
+  for (const value of ['', 'a', 'a,b,c', ':x', 'a,b,c:x'])
+    assert.equal(
+      asked(value),
+      `invalid argument ${JSON.stringify(value)} for "--tls-sni-cert-key" flag: expected comma separated certificate and key file paths`,
+    )
+  assert.match(asked('a,b:'), /flag: empty names list is not allowed$/)
+  const { security } = options('--tls-sni-cert-key=a,b', '--tls-sni-cert-key=c,d:x,*.y', '--goaway-chance=.01').cluster
+  assert.deepEqual(security?.tlsSniCertKey, ['a,b', 'c,d:x,*.y'])
+  assert.equal(security?.goawayChance, 0.01)
+})
+
 test('an emulated version is the own one, or refused', () => {
   const judge = (version: string) => why(() => judgeEmulatedVersion([version]))
   for (const own of ['1.37', 'kube=1.37', 'v1.37.1']) assert.equal(judge(own), '', own)

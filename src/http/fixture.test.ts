@@ -5,7 +5,7 @@ import type { ApiRequest, Handler } from '../api/request.ts'
 import { liveRuntime } from '../base/live-runtime.ts'
 import { issue } from '../cluster/certificate.ts'
 import { createHttpsClient } from './client.ts'
-import { startHttpServer } from './server.ts'
+import { type HttpServerOptions, type ServingTls, startHttpServer } from './server.ts'
 
 export const runtime = liveRuntime({ log: { write: () => {} } })
 export const ca = issue(runtime, { commonName: 'test-ca', usage: 'ca', validDays: 1 })
@@ -14,8 +14,11 @@ export const serving = issue(runtime, { commonName: 'server', usage: 'server', h
 export const alice = issue(runtime, { commonName: 'alice', organizations: ['dev'], usage: 'client', validDays: 1 }, ca)
 export const mallory = issue(runtime, { commonName: 'alice', usage: 'client', validDays: 1 }, otherCa)
 
-export async function started(handler: Handler, limits: { readonly maxHeldBytes?: number } = {}) {
-  const tls = { cert: serving.cert, key: serving.key, clientCas: [ca.cert] }
+export async function started(
+  handler: Handler,
+  { named = [], ...limits }: Pick<HttpServerOptions, 'maxHeldBytes' | 'limits'> & Pick<ServingTls, 'named'> = {},
+) {
+  const tls = { cert: serving.cert, key: serving.key, clientCas: [ca.cert], named }
   const server = await startHttpServer(runtime, { handler, host: '127.0.0.1', port: 0, tls, ...limits })
   const url = `https://127.0.0.1:${server.port}`
   const client = createHttpsClient({ server: url, ca: ca.cert, cert: alice.cert, key: alice.key })

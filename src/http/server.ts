@@ -7,17 +7,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from 'node:http2'
 import { createSecureServer } from 'node:http2'
-import type { TLSSocket } from 'node:tls'
+import { createSecureContext, type TLSSocket } from 'node:tls'
 import type { ApiRequest, ConnectionInfo, EagerHandler } from '../api/request.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { createBodies } from './bodies.ts'
 import { createConnectionTable } from './connections.ts'
 import { createGathering } from './gather.ts'
+import type { HttpLimits } from './limits.ts'
 import { listen } from './listen.ts'
 import { refusedHead, refuseHandshake, refuseMalformed } from './malformed.ts'
 import { answerOn, ServerResponse as PlainResponse } from './node-http.ts'
 import { hasBody, originForm, readBody, requestOf } from './receive.ts'
 import { createResponder, type Outgoing } from './respond.ts'
+import { byServerName, type NamedCertificate } from './sni.ts'
 import type { WatchTraffic } from './watch-back-pressure.ts'
 import { asksForWebSocket, type Upgrade } from './websocket.ts'
 
@@ -26,17 +28,12 @@ export interface ServingTls {
   readonly cert?: string | undefined
   readonly key?: string | undefined
   readonly clientCas: readonly string[]
-}
-
-/** What of TLS is spoken. Default: 1.2 and later, with Node's choice of ciphers. */
-export interface TlsLimits {
-  readonly minVersion?: 'TLSv1.2' | 'TLSv1.3'
-  /** OpenSSL's names, between colons. */
-  readonly ciphers?: string
+  /** For clients that ask for a server of another name. */
+  readonly named?: readonly NamedCertificate[]
 }
 
 export interface HttpServerOptions {
-  readonly tlsLimits?: TlsLimits
+  readonly limits?: HttpLimits
   readonly handler: EagerHandler
   readonly host: string
   /** 0 takes a free port. */
@@ -87,6 +84,9 @@ const HTTP1 = {
   requireHostHeader: false,
 }
 
+/** For ALPN (RFC 7301): a name behind its length. */
+const HTTP1_ALONE = Buffer.from('\x08http/1.1')
+
 /**
  * node:http stops reading from a client that sends request after request and takes no answers once answers wait for it; so some must be
  * there before all that he sent is read.
@@ -120,14 +120,20 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
   })
   const bodies = createBodies(runtime.clock, options.maxHeldBytes)
   const maxBodyBytes = options.maxBodyBytes ?? 3 * 1024 * 1024
+  const { tls: tlsLimits, http2 } = options.limits ?? {}
+  const goawayChance = http2?.goawayChance ?? 0
   let stopping = false
   const contextOf = (tls: ServingTls) => ({
     minVersion: 'TLSv1.2' as const,
-    ...options.tlsLimits,
+    ...tlsLimits,
     ...secureContext(tls),
   })
+  const namedContexts = (tls: ServingTls) =>
+    byServerName((tls.named ?? []).map((one) => [one, createSecureContext(contextOf({ ...tls, ...one }))]))
+  let contextByName = namedContexts(options.tls)
   const server = createSecureServer({
     ...contextOf(options.tls),
+    SNICallback: (name, found) => found(null, contextByName(name)),
     allowHTTP1: true,
     requestCert: true,
     rejectUnauthorized: false,
@@ -136,7 +142,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     noDelay: true,
     maxHeaderListPairs: MAX_HEADERS,
     settings: {
-      maxConcurrentStreams: 250,
+      maxConcurrentStreams: http2?.maxStreams ?? 250,
       initialWindowSize: 256 * 1024,
       maxHeaderListSize: MAX_HEADER_BYTES,
       enablePush: false,
@@ -147,6 +153,8 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
   })
   // Older Node versions read these from the server instead of its options.
   Object.assign(server, HTTP1)
+  // Node's choice of protocols, which no option takes away where HTTP/1.1 is allowed beside HTTP/2.
+  if (http2?.disabled === true) Object.assign(server, { ALPNProtocols: HTTP1_ALONE })
 
   server.on('secureConnection', (socket: TLSSocket) => {
     connections.opened(socket)
@@ -216,6 +224,8 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     if (peer === undefined) return
     const controller = new AbortController()
     connections.began(peer)
+    // What is under way is answered; what follows comes by a new connection, perhaps to another server.
+    if (goawayChance > 0 && 'goaway' in peer && runtime.random.float() < goawayChance) peer.close()
     outgoing.on('close', () => {
       connections.ended(peer, stopping)
       // HTTP/2's counts as finished too when the client has given it up.
@@ -289,7 +299,10 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     port: listening.port,
     connections: () => connections.size,
     watches: responder.watches,
-    setCertificate: (tls) => server.setSecureContext(contextOf(tls)),
+    setCertificate: (tls) => {
+      contextByName = namedContexts(tls)
+      server.setSecureContext(contextOf(tls))
+    },
     stop: (graceMs) => {
       stopping = true
       return new Promise((resolve) => {

@@ -3,6 +3,7 @@ import type { Filter } from '../../api/request.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { FaultInjection } from '../faults/which-requests-are-struck.ts'
 import { withRequestInfo } from '../request/info.ts'
+import { cors } from './cors.ts'
 import { errorResponses } from './errors.ts'
 import { faultInjection } from './faults.ts'
 import { requestMetrics } from './metrics.ts'
@@ -27,6 +28,8 @@ export interface ChainSettings {
   readonly requestTimeoutMs?: number
   /** Of the header of that name; without it none is sent. */
   readonly strictTransportSecurity?: string
+  /** Whether scripts of an origin may read answers. Default: none of another site may. */
+  readonly allowsOrigin?: (origin: string) => boolean
 }
 
 const REQUEST_TIMEOUT_MS = 60_000
@@ -36,11 +39,12 @@ export function filterChain(
   runtime: Runtime,
   identity: IdentityFilters = {},
   faults?: FaultInjection,
-  { requestTimeoutMs = REQUEST_TIMEOUT_MS, strictTransportSecurity }: ChainSettings = {},
+  { requestTimeoutMs = REQUEST_TIMEOUT_MS, strictTransportSecurity, allowsOrigin }: ChainSettings = {},
 ): readonly Filter[] {
   const { machineClock, metrics, log } = runtime
   const filters: readonly (Filter | undefined)[] = [
     strictTransportSecurity === undefined ? undefined : withStrictTransportSecurity(strictTransportSecurity),
+    allowsOrigin && cors(allowsOrigin),
     errorResponses(log.named('apiserver')),
     withRequestInfo,
     requestLog(runtime),

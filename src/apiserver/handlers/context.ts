@@ -42,6 +42,8 @@ export interface ServerContext {
   readonly admission: AdmissionChain
   readonly authorizer: Authorizer
   readonly collectsGarbage: boolean
+  /** A watch over a wire that says nothing of its end is ended after so many seconds, up to twice as many, so that clients spread. */
+  readonly minRequestSeconds: number
   readonly reads: CacheReads
   readonly caches: Caches
   /** What is known of a row, the same object every time. */

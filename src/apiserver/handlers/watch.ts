@@ -19,9 +19,6 @@ import { selectConverted } from './select-converted.ts'
 import { selectionOf } from './selectors.ts'
 import { checkResourceVersion, untilReached } from './wait-for-resource-version.ts'
 
-/** A watch over a wire that says nothing of its end is ended after half an hour to an hour, so that clients spread. */
-const MIN_SECONDS = 1800
-
 /** undefined: it lasts. */
 function endTimer(clock: Clock, seconds: number | undefined, end: () => void): Timer | undefined {
   if (seconds === undefined) return undefined
@@ -53,7 +50,7 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
   const ended = new AbortController()
   const end = () => ended.abort()
   const { clock, random } = runtime
-  const spread = request.connection === undefined ? undefined : Math.round(MIN_SECONDS * (1 + random.float()))
+  const spread = request.connection === undefined ? undefined : context.minRequestSeconds * (1 + random.float())
   const timer = endTimer(clock, options.timeoutSeconds ?? spread, end)
   if (request.signal.aborted) end()
   else request.signal.addEventListener('abort', end, { once: true })

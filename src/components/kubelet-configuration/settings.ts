@@ -6,7 +6,15 @@ import { LOG_FLAGS } from '../common-flags.ts'
 import { type Flag, type FlagType, flagTable, type Handling } from '../flags.ts'
 
 /** Beside those of flags: maps as `a=b,c=d` and `a<b,c<d`, maps of booleans, maps of lists as `a:b`, taints as `key=value:effect`. */
-export type SettingType = FlagType | 'int64' | 'map' | 'map<' | 'gates' | 'headers' | 'taints' | 'any'
+export type SettingType =
+  | Exclude<FlagType, 'certificate'>
+  | 'int64'
+  | 'map'
+  | 'map<'
+  | 'gates'
+  | 'headers'
+  | 'taints'
+  | 'any'
 
 export interface Setting {
   /** The flag's name; of what has no flag the field's. */
