@@ -1,10 +1,25 @@
 /** The commands that plan on any cluster, with their flags: kubectl's where it has the command. */
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { CLOCKS } from '../cluster/options.ts'
+import { durationArgument } from './eviction-flags.ts'
+import { takeFlagsAsKubectl } from './flags-as-kubectl.ts'
 import { integerArgument } from './security-flags.ts'
 
 const collect = (value: string, before: readonly string[]) => [...before, value]
 const FORMS = ['tree', 'table', 'json', 'svg', 'dot']
+
+/** kubectl still takes the values of the time when there were two. */
+const STRATEGIES = new Map<string, string>([
+  ...['background', 'foreground', 'orphan'].map((name) => [name, name] as const),
+  ['true', 'background'],
+  ['false', 'orphan'],
+])
+
+function strategy(text: string): string {
+  const found = STRATEGIES.get(text)
+  if (found === undefined) throw new InvalidArgumentError('it is background, foreground or orphan.')
+  return found
+}
 
 /** Flags of kubectl that change nothing of what comes of it. */
 const sameInAPlan = (flags: string): Option => new Option(flags, "kubectl's; the plan is the same with and without it")
@@ -27,8 +42,9 @@ export function addPlanningCommands(program: Command): readonly Command[] {
       .option('--expect-none <kind>', 'fail when one of this kind may go; may be repeated', collect, [])
       .option('--max <n>', 'fail when more objects than this may go', integerArgument(0, 1_000_000_000))
   const cascade = () =>
-    new Option('--cascade <strategy>', 'what becomes of dependents')
-      .choices(['background', 'foreground', 'orphan'])
+    new Option('--cascade [strategy]', 'what becomes of dependents: background, foreground or orphan')
+      .preset('background')
+      .argParser(strategy)
       .default('background')
   const files = [
     '-f, --filename <file>',
@@ -56,15 +72,23 @@ export function addPlanningCommands(program: Command): readonly Command[] {
     .addOption(new Option('-i, --interactive').hideHelp())
     .action(async (words, flags) => (await import('./plan.ts')).tellPlanOfDelete(words, flags))
   command('drain', 'kubectl drain')
-    .argument('<node>', 'the node')
+    .argument('[nodes...]', 'the nodes')
+    .option('-l, --selector <labels>', 'the nodes with these labels')
     .option('--ignore-daemonsets', 'leave the pods of DaemonSets')
     .option('--delete-emptydir-data', 'take pods with local storage too')
     .option('--force', 'take pods without a controller too')
     .option('--disable-eviction', 'delete the pods: budgets are not asked')
     .option('--grace-period <seconds>', "default: each pod's own", integerArgument(-1, 2_147_483_647))
     .option('--pod-selector <labels>', 'only pods with these labels')
-    .allowExcessArguments(false)
-    .action(async (node, flags) => (await import('./plan.ts')).tellPlanOfDrain(node, flags))
+    .option(
+      '--skip-wait-for-delete-timeout <seconds>',
+      'do not wait for pods that have been marked for longer',
+      integerArgument(0, 2_147_483_647),
+    )
+    .option('--timeout <duration>', 'give up on what a budget refuses after so long', durationArgument)
+    .addOption(sameInAPlan('--chunk-size <n>'))
+    .addOption(sameInAPlan('--dry-run [strategy]'))
+    .action(async (nodes, flags) => (await import('./plan.ts')).tellPlanOfDrain(nodes, flags))
   command('uninstall', 'kubectl delete -f of each file, in this order, each when the one before has ended')
     .argument('<file...>', 'files or folders of manifests')
     .addOption(cascade())
@@ -74,6 +98,8 @@ export function addPlanningCommands(program: Command): readonly Command[] {
     .option(...files, collect, [])
     .allowExcessArguments(false)
     .action(async (flags) => (await import('./plan.ts')).tellPlanOfApply(flags))
+
+  for (const one of plan.commands) takeFlagsAsKubectl(one)
 
   program
     .command('twin')

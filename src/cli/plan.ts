@@ -212,20 +212,32 @@ function foldersIn(name: string): readonly string[] {
 }
 
 export async function tellPlanOfDrain(
-  node: string,
-  flags: PlanFlags & Omit<DrainRequest, 'node'> & { readonly gracePeriod?: number },
+  names: readonly string[],
+  flags: PlanFlags &
+    Omit<DrainRequest, 'nodes' | 'timeoutMs'> & {
+      readonly gracePeriod?: number
+      readonly selector?: string
+      readonly skipWaitForDeleteTimeout?: number
+      readonly timeout?: number
+    },
 ) {
-  const { gracePeriod, ignoreDaemonsets, deleteEmptydirData, force, disableEviction, podSelector } = flags
+  const { gracePeriod, ignoreDaemonsets, deleteEmptydirData, force, disableEviction, podSelector, selector } = flags
+  const { skipWaitForDeleteTimeout = 0, timeout = 0 } = flags
+  if (names.length > 0 && selector !== undefined) throw new StartError('a node and --selector cannot be given together')
+  if (names.length === 0 && selector === undefined) throw new StartError('say which: NODE… or -l SELECTOR')
+  for (const one of [selector, podSelector]) labelsOf(one ?? '')
   const request: DrainRequest = {
-    node: checked(node),
+    nodes: selector === undefined ? names.map((name) => checked(name.replace(/^nodes?\//, ''))) : { selector },
     ignoreDaemonsets: ignoreDaemonsets === true,
     deleteEmptydirData: deleteEmptydirData === true,
     force: force === true,
     disableEviction: disableEviction === true,
     ...(podSelector === undefined ? {} : { podSelector }),
+    ...(skipWaitForDeleteTimeout > 0 ? { skipWaitForDeleteTimeoutSeconds: skipWaitForDeleteTimeout } : {}),
+    ...(timeout > 0 ? { timeoutMs: timeout } : {}),
     ...(gracePeriod === undefined || gracePeriod < 0 ? {} : { gracePeriodSeconds: gracePeriod }),
   }
-  await planned(flags, () => () => drainDeed(request))
+  await planned(flags, () => (read) => drainDeed(read, request))
 }
 
 export async function tellPlanOfUninstall(

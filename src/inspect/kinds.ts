@@ -13,6 +13,8 @@ export interface Kinds {
   readonly stale: readonly string[]
   /** What KIND means, as kubectl takes it; undefined: nothing that is served. */
   find(kind: string): NamedResource | undefined
+  /** What `delete KIND` means: those of a category (`all`), else the one of that name; none: nothing that is served. */
+  findAll(kind: string): readonly NamedResource[]
   /** The resource of a kind in a group, in any version. */
   ofKind(group: string, kind: string): NamedResource | undefined
   ofResource(group: string, resource: string): NamedResource | undefined
@@ -41,9 +43,18 @@ export async function readKinds(reader: ClusterReader): Promise<Kinds> {
     everyVersion,
     stale,
     find: (kind) => findKind(kind, resources, everyVersion),
+    findAll: (kind) => ofCategory(kind, resources) ?? [findKind(kind, resources, everyVersion)].filter(isServed),
     ofKind: (group, kind) => resources.find((one) => one.group === group && one.kind === kind),
     ofResource: (group, resource) => preferred.get(`${resource}.${group}`),
   }
+}
+
+const isServed = (one: NamedResource | undefined): one is NamedResource => one !== undefined
+
+/** As kubectl does, categories are looked for before names. */
+function ofCategory(word: string, resources: readonly NamedResource[]): readonly NamedResource[] | undefined {
+  const members = resources.filter(({ categories, verbs }) => categories.includes(word) && verbs.includes('delete'))
+  return members.length === 0 ? undefined : members
 }
 
 /** The old form of /api and /apis, where the aggregated one is not given. */

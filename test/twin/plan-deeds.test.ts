@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { KubeObject } from '../../src/api/object.ts'
 import type { Deed } from '../../src/inspect/plan/deed.ts'
+import { deleteDeed } from '../../src/inspect/plan/delete-deed.ts'
 import { drainDeed } from '../../src/inspect/plan/drain-deed.ts'
 import { applyDeed, uninstallDeed } from '../../src/inspect/plan/manifest-deeds.ts'
 import { type Plan, planIn, readModel } from '../../src/inspect/plan/plan.ts'
@@ -93,13 +94,63 @@ test('a drain that a budget refuses says so, with its words, and what goes befor
   const pods = (await stage.cluster.client.resource(core('pods')).list()).items
   const node = pods.find(({ metadata }) => metadata.labels?.['app'] === 'acme-operator')?.['spec'].nodeName as string
   const own = pods.filter((pod) => pod['spec'].nodeName === node).length
-  const drained = await plan(() => drainDeed({ node }))
+  const drained = await plan((read) => drainDeed(read, { nodes: [node] }))
   assert.equal(drained.refused.length, 1)
   assert.match(drained.refused[0]?.message ?? '', /disruption budget/)
   assert.equal(certain(drained, 'Pod'), own - 1)
   assert.equal(drained.appears.filter(({ kind }) => kind === 'Pod').length, own - 1)
-  const forced = await plan(() => drainDeed({ node, disableEviction: true }))
+  const forced = await plan((read) => drainDeed(read, { nodes: [node], disableEviction: true }))
   assert.equal(certain(forced, 'Pod'), own)
+})
+
+test('several nodes are cordoned, then drained one after the other; one that is not there keeps all of them', async () => {
+  const nodes = ['skiff-1', 'skiff-2']
+  const drained = await plan((read) => drainDeed(read, { nodes, podSelector: 'app=web' }))
+  assert.deepEqual(
+    drained.stages.map(({ what }) => what),
+    ['cordon node/skiff-1, node/skiff-2', 'drain node/skiff-1', 'drain node/skiff-2'],
+  )
+  assert.equal(certain(drained, 'Pod'), 2)
+  const chosen = { selector: 'kubernetes.io/hostname in (skiff-1)' }
+  const byLabel = await plan((read) => drainDeed(read, { nodes: chosen, podSelector: 'app=web' }))
+  assert.equal(byLabel.deed, 'drain node/skiff-1')
+  const none = await plan((read) => drainDeed(read, { nodes: ['skiff-1', 'nope'] }))
+  assert.deepEqual(none.refused, [{ what: 'nodes/nope', message: 'nodes "nope" not found', isMissing: true }])
+  assert.deepEqual(none.goes, [])
+})
+
+test('a drain with a timeout gives up then, and one without when nothing comes of it, whatever else goes on', async () => {
+  const schedule = '* * * * *'
+  const job = { spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } } } }
+  await stage.make(
+    { group: 'batch', version: 'v1', resource: 'cronjobs' },
+    {
+      apiVersion: 'batch/v1',
+      kind: 'CronJob',
+      metadata: { name: 'often', namespace: 'default' },
+      spec: { schedule, successfulJobsHistoryLimit: 0, jobTemplate: job },
+    },
+  )
+  const pods = (await stage.cluster.client.resource(core('pods')).list({ labelSelector: 'app=acme-operator' })).items
+  const nodes = [pods[0]?.['spec'].nodeName as string]
+  const drain = { nodes, podSelector: 'app=acme-operator' }
+  for (const request of [drain, { ...drain, timeoutMs: 20_000 }]) {
+    const { refused, appears } = await plan((read) => drainDeed(read, request))
+    assert.equal(refused.length, 1)
+    // What the CronJob makes meanwhile does not come of the deed.
+    assert.deepEqual(appears, [])
+  }
+  await stage.cluster.client
+    .resource({ group: 'batch', version: 'v1', resource: 'cronjobs' })
+    .namespace('default')
+    .delete('often')
+})
+
+test('a category is all of its kinds', async () => {
+  const all = { kind: 'all', namespace: 'default' }
+  const { goes } = await plan((read) => deleteDeed(read, { targets: [all] }))
+  const kinds = [...new Set(goes.filter(({ cause }) => cause === undefined).map(({ object }) => object.kind))]
+  assert.deepEqual(kinds.sort(), ['Deployment', 'IPAddress', 'Pod', 'ReplicaSet', 'Service'])
 })
 
 test('an apply: what it replaces goes, and what it may not do is refused', async () => {

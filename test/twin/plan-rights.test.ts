@@ -89,7 +89,7 @@ test('who may delete one by its name and not the other is told of the other; the
 })
 
 test('a drain needs the node and evictions, an apply of what is not there the right to create it', async () => {
-  assert.deepEqual(told(await plan(reader, () => drainDeed({ node: 'skiff-1', force: true }))), [
+  assert.deepEqual(told(await plan(reader, (read) => drainDeed(read, { nodes: ['skiff-1'], force: true }))), [
     'create pods/eviction default p',
     'patch nodes  skiff-1',
   ])

@@ -4,7 +4,7 @@ import { isNotFound } from '../../api/status.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import type { ClientDeleteOptions, ListOptions } from '../../client/client.ts'
-import { QuestionError, servedResource } from '../question.ts'
+import { QuestionError, servedResource, servedResources } from '../question.ts'
 import type { ReadCluster } from '../twin/read-cluster.ts'
 import type { Deed, DeedStage, Doing } from './deed.ts'
 
@@ -36,7 +36,9 @@ export function deleteDeed(read: ReadCluster, request: DeleteRequest): Deed {
 
 /** @throws QuestionError */
 export function deleteStage(read: ReadCluster, what: string, request: DeleteRequest): DeedStage {
-  const targets = request.targets.map((target) => ({ target, resource: targetResource(read, target) }))
+  const targets = request.targets.flatMap((target) =>
+    targetResources(read, target).map((resource) => ({ target, resource })),
+  )
   return {
     what,
     async run(doing) {
@@ -55,8 +57,9 @@ const wordsOf = (target: DeleteTarget): string => {
   return `${target.kind}${target.labelSelector === undefined ? ' (all)' : ` -l ${target.labelSelector}`}`
 }
 
-function targetResource({ kinds }: ReadCluster, target: DeleteTarget): NamedResource {
-  if (!('object' in target)) return servedResource(kinds, target.kind)
+function targetResources({ kinds }: ReadCluster, target: DeleteTarget): readonly NamedResource[] {
+  if ('name' in target) return [servedResource(kinds, target.kind)]
+  if (!('object' in target)) return servedResources(kinds, target.kind)
   const { apiVersion = '', kind } = target.object
   const { group, version } = parseApiVersion(apiVersion)
   // It is asked for in the version of the manifest, which may have to be converted.
@@ -64,7 +67,7 @@ function targetResource({ kinds }: ReadCluster, target: DeleteTarget): NamedReso
   const resource = same ?? kinds.ofKind(group, kind)
   if (resource === undefined)
     throw new QuestionError(`the server serves no ${kind} of ${apiVersion}: kubectl api-resources lists what it serves`)
-  return resource
+  return [resource]
 }
 
 interface Found {

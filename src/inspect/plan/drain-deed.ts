@@ -1,15 +1,21 @@
-/** What `kubectl drain` does: the node is cordoned, and its pods are evicted, again and again where a budget refuses. */
-
+/**
+ * What `kubectl drain` does: the nodes are cordoned, and then, one node after the other, its pods are evicted, again and again where a
+ * budget refuses.
+ */
 import type { Node, Pod } from '../../api/generated/types.ts'
+import { parseLabelSelector } from '../../api/objects/label-selector.ts'
 import { isMirrorPod } from '../../api/objects/mirror-pods.ts'
 import { isNotFound, StatusError } from '../../api/status.ts'
 import { messageOf } from '../../base/errors.ts'
+import type { ReadCluster } from '../twin/read-cluster.ts'
+import { listedItems } from '../twin/twin.ts'
 import { NODES, PODS } from '../why/look.ts'
-import type { Deed, Doing } from './deed.ts'
+import type { Deed, DeedStage, Doing } from './deed.ts'
 
 /** Named after kubectl's flags. */
 export interface DrainRequest {
-  readonly node: string
+  /** Names; or those that the labels of a selector choose. */
+  readonly nodes: readonly string[] | { readonly selector: string }
   readonly ignoreDaemonsets?: boolean
   readonly deleteEmptydirData?: boolean
   readonly force?: boolean
@@ -17,33 +23,65 @@ export interface DrainRequest {
   readonly disableEviction?: boolean
   readonly gracePeriodSeconds?: number
   readonly podSelector?: string
+  /** Pods that have been marked for longer are not waited for. */
+  readonly skipWaitForDeleteTimeoutSeconds?: number
+  /** After so long it gives up: what a budget refuses then is not asked for again. Default: never. */
+  readonly timeoutMs?: number
 }
 
 const AGAIN_MS = 5000
 /** A budget that has refused for so long without anything happening refuses for good. */
 const HOPELESS_MS = 900_000
 
-export function drainDeed(request: DrainRequest): Deed {
-  const what = `drain node/${request.node}`
-  return { what, stages: [{ what, run: (doing) => drain(doing, request) }] }
+/** So long without a pod that could be evicted refuses for good, whatever else happens in the cluster meanwhile. */
+const MOST_WAIT_MS = 2 * HOPELESS_MS
+
+export function drainDeed(read: ReadCluster, request: DrainRequest): Deed {
+  const there = listedItems<Node>(read, '', 'nodes').map(({ metadata }) => metadata)
+  const nodes = 'selector' in request.nodes ? chosen(there, request.nodes.selector) : request.nodes
+  const what = `drain ${nodes.map((node) => `node/${node}`).join(', ')}`
+  const missing = nodes.filter((node) => !there.some(({ name }) => name === node))
+  const first: DeedStage = {
+    what: nodes.length === 1 ? what : `cordon ${nodes.map((node) => `node/${node}`).join(', ')}`,
+    async run(doing) {
+      // kubectl looks all of them up before it begins.
+      for (const node of missing)
+        doing.refused({ what: `nodes/${node}`, message: `nodes "${node}" not found`, isMissing: true })
+      if (missing.length > 0) return
+      for (const node of nodes) await cordon(doing, node)
+      const [only, ...more] = nodes
+      if (only !== undefined && more.length === 0) await drain(doing, only, request)
+    },
+  }
+  const each = nodes.map(
+    (node): DeedStage => ({ what: `drain node/${node}`, run: (doing) => drain(doing, node, request) }),
+  )
+  return { what, stages: [first, ...(nodes.length > 1 && missing.length === 0 ? each : [])] }
 }
 
-async function drain(doing: Doing, request: DrainRequest): Promise<void> {
-  const { client, refused } = doing
-  const nodes = client.resource<Node>(NODES)
-  doing.asks({ verb: 'patch', group: '', resource: 'nodes', namespace: '', name: request.node })
+function chosen(nodes: readonly Node['metadata'][], selector: string): readonly string[] {
+  const labels = parseLabelSelector(selector)
+  return nodes.flatMap(({ name = '', labels: own }) => (labels.matches(own) ? [name] : []))
+}
+
+async function cordon({ client, refused, asks }: Doing, node: string): Promise<void> {
+  asks({ verb: 'patch', group: '', resource: 'nodes', namespace: '', name: node })
   try {
-    await nodes.patch(request.node, 'strategic', { spec: { unschedulable: true } })
+    await client.resource<Node>(NODES).patch(node, 'strategic', { spec: { unschedulable: true } })
   } catch (error) {
-    refused({ what: `nodes/${request.node}`, message: messageOf(error) })
-    return
+    refused({ what: `nodes/${node}`, message: messageOf(error) })
   }
+}
+
+async function drain(doing: Doing, node: string, request: DrainRequest): Promise<void> {
+  const { client, refused } = doing
   const { podSelector } = request
   const { items } = await client.resource<Pod>(PODS).list({
-    fieldSelector: `spec.nodeName=${request.node}`,
+    fieldSelector: `spec.nodeName=${node}`,
     ...(podSelector === undefined ? {} : { labelSelector: podSelector }),
   })
-  const judged = items.map((pod) => ({ pod, judgement: judge(pod, request) }))
+  const now = doing.clock.now.getTime()
+  const judged = items.map((pod) => ({ pod, judgement: judge(pod, request, now) }))
   const problems = judged.filter(({ judgement }) => judgement !== 'goes' && judgement !== 'is left')
   for (const { pod, judgement } of problems)
     refused({ what: `pods/${pod.metadata.name} in namespace ${pod.metadata.namespace}`, message: judgement })
@@ -57,10 +95,13 @@ async function drain(doing: Doing, request: DrainRequest): Promise<void> {
 }
 
 /** `goes`, `is left`, or why kubectl would not begin. */
-function judge(pod: Pod, request: DrainRequest): string {
+function judge(pod: Pod, request: DrainRequest, now: number): string {
   const { metadata, spec, status } = pod
   const controller = metadata.ownerReferences?.find(({ controller: is }) => is === true)
   const hasEnded = status?.phase === 'Succeeded' || status?.phase === 'Failed'
+  const { skipWaitForDeleteTimeoutSeconds: patience = 0 } = request
+  const marked = metadata.deletionTimestamp
+  if (patience > 0 && marked !== undefined && now - Date.parse(marked) > patience * 1000) return 'is left'
   if (isMirrorPod(pod)) return 'is left'
   if (controller?.kind === 'DaemonSet' && !hasEnded)
     return request.ignoreDaemonsets === true ? 'is left' : 'a DaemonSet manages it: --ignore-daemonsets leaves it'
@@ -72,14 +113,19 @@ function judge(pod: Pod, request: DrainRequest): string {
 }
 
 async function takeAll(doing: Doing, pods: readonly Pod[], request: DrainRequest): Promise<void> {
+  const { timeoutMs = Number.POSITIVE_INFINITY } = request
+  const beganMs = doing.clock.now.getTime()
   let left = pods
+  let evictedMs = beganMs
   for (let waitedMs = 0; left.length > 0; ) {
     const answers = await Promise.all(left.map(async (pod) => ({ pod, message: await take(doing, pod, request) })))
     const again = answers.filter(({ message }) => message !== undefined)
     if (again.length === 0) return
     const isNews = again.length < left.length || (await doing.progress())
     waitedMs = isNews ? 0 : waitedMs + AGAIN_MS
-    if (waitedMs >= HOPELESS_MS) {
+    const now = doing.clock.now.getTime()
+    if (again.length < left.length) evictedMs = now
+    if (waitedMs >= HOPELESS_MS || now - evictedMs >= MOST_WAIT_MS || now + AGAIN_MS - beganMs > timeoutMs) {
       for (const { pod, message = '' } of again)
         doing.refused({ what: `pods/${pod.metadata.name} in namespace ${pod.metadata.namespace}`, message })
       return

@@ -259,10 +259,13 @@ function plannedFrom(names: Names, key: string, { metadata }: KubeObject): Plann
 /** They are made and go without anything being deleted. */
 const PASSING = new Set(['leases', 'events', 'endpoints', 'endpointslices'])
 
-/** What is new by its uid: a pod of a StatefulSet comes back under the name of the one that went. */
+/**
+ * What is new by its uid: a pod of a StatefulSet comes back under the name of the one that went. Not what controllers make by their own time,
+ * and what comes of that.
+ */
 function appearingOf({ before, rest }: Rehearsal, names: Names): readonly PlannedObject[] {
   const old = new Map(before.map((entry) => [entry.key, entry]))
-  return rest
+  const made = rest
     .filter((entry) => {
       const was = old.get(entry.key)
       return (
@@ -270,8 +273,20 @@ function appearingOf({ before, rest }: Rehearsal, names: Names): readonly Planne
         (was.revision !== entry.revision && was.object().metadata.uid !== entry.object().metadata.uid)
       )
     })
-    .flatMap((entry) => plannedFrom(names, entry.key, entry.object()) ?? [])
-    .filter(({ resource }) => !PASSING.has(resource))
+    .flatMap((entry) => {
+      const object = entry.object()
+      const planned = plannedFrom(names, entry.key, object)
+      return planned === undefined || PASSING.has(planned.resource) ? [] : [{ planned, metadata: object.metadata }]
+    })
+  const byTime = new Set<string>()
+  const isByTime = ({ metadata }: (typeof made)[number]) =>
+    metadata.ownerReferences?.some(({ kind, uid }) => kind === 'CronJob' || byTime.has(uid)) === true
+  // Jobs before their pods.
+  for (let before = -1; before < byTime.size; ) {
+    before = byTime.size
+    for (const one of made) if (isByTime(one)) byTime.add(one.planned.uid)
+  }
+  return made.flatMap(({ planned }) => (byTime.has(planned.uid) ? [] : [planned]))
 }
 
 function stageOf(quick: Rehearsal['stages'][number], slow: Rehearsal['stages'][number]): PlanStage {
