@@ -30,7 +30,13 @@ export async function status(dataDir: string): Promise<void> {
   }
   const client = adminClient(directory.pki, state.url)
   try {
-    const ready = await get(client, '/readyz')
+    // At once: of a process that is stopped, or whose store is out of reach, each waits in vain.
+    const [ready, nodes, leases, store] = await Promise.all([
+      get(client, '/readyz'),
+      state.components.includes('kubelet') ? get(client, '/api/v1/nodes') : undefined,
+      get(client, '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'),
+      get(client, '/skiff.dev/store'),
+    ])
     if (ready.status !== 200) process.exitCode = 1
     say('ready', ready.status === 200 ? 'yes' : `no: ${await whyNot(client, ready.body)}`)
     say('server', state.url)
@@ -38,9 +44,11 @@ export async function status(dataDir: string): Promise<void> {
     say('since', state.since)
     if (state.clock === 'manual') say('clock', 'manual: skiff clock status tells where it stands')
     say('components', state.components.join(', '))
-    if (state.components.includes('kubelet')) say('nodes', await nodes(client, state.containerRuntime))
-    for (const leader of await leaders(client)) say('leader', leader)
-    for (const [name, value] of await store(client)) say(name, value)
+    if (nodes !== undefined) say('nodes', nodesLine(nodes, state.containerRuntime))
+    const told = store.status === 200 ? (JSON.parse(store.body) as StoreStatus) : undefined
+    for (const leader of leaderLines(leases, told?.replicas ?? [])) say('leader', leader)
+    if (told === undefined) say('store', `unknown: ${reasonIn(store)}`)
+    else for (const [name, value] of storeLines(told)) say(name, value)
     if (state.debugUrl !== undefined) say('debug', state.debugUrl)
     say('kubeconfig', directory.kubeconfig)
   } finally {
@@ -48,12 +56,33 @@ export async function status(dataDir: string): Promise<void> {
   }
 }
 
-async function get(client: HttpsClient, path: string): Promise<{ status: number; body: string }> {
+interface Got {
+  /** 0: there was no answer, for the reason in `body`. */
+  readonly status: number
+  readonly body: string
+}
+
+async function get(client: HttpsClient, path: string): Promise<Got> {
+  const late = new AbortController()
+  const why = new Error(`no answer within ${PATIENCE_MS / 1000} s`)
+  const timer = liveClock().setTimer(PATIENCE_MS, 'status', () => late.abort(why))
   try {
-    const answer = await client.send({ method: 'GET', path })
+    const answer = await client.send({ method: 'GET', path, signal: late.signal })
     return { status: answer.status, body: Buffer.from(await answer.bytes()).toString() }
   } catch (error) {
-    return { status: 0, body: messageOf(error) }
+    return { status: 0, body: messageOf(late.signal.aborted ? why : error) }
+  } finally {
+    timer.cancel()
+  }
+}
+
+/** Why it is not what was asked for: a Status says so. */
+function reasonIn({ status, body }: Got): string {
+  if (status === 0) return body
+  try {
+    return (JSON.parse(body) as { message?: string }).message ?? `${status}`
+  } catch {
+    return body.trim() || `${status}`
   }
 }
 
@@ -65,10 +94,9 @@ async function whyNot(client: HttpsClient, page: string): Promise<string> {
   return [...new Set(reasons.map((reason) => reason.replace(/^internal server error: /, '')))].join('; ')
 }
 
-async function nodes(client: HttpsClient, containerRuntime: string | undefined): Promise<string> {
-  const { status: code, body } = await get(client, '/api/v1/nodes')
-  if (code !== 200) return 'unknown'
-  const { items } = JSON.parse(body) as {
+function nodesLine(got: Got, containerRuntime: string | undefined): string {
+  if (got.status !== 200) return `unknown: ${reasonIn(got)}`
+  const { items } = JSON.parse(got.body) as {
     items: { status?: { conditions?: { type: string; status: string }[] } }[]
   }
   const isReady = (node: (typeof items)[number]) =>
@@ -77,17 +105,17 @@ async function nodes(client: HttpsClient, containerRuntime: string | undefined):
 }
 
 /** Where the objects are, and of a store that several API servers share a line for each of them. */
-async function store(client: HttpsClient): Promise<readonly (readonly ['store' | 'replica', string])[]> {
-  const { status: code, body } = await get(client, '/skiff.dev/store')
-  if (code !== 200) return []
-  const { driver, revision, size, replicas = [], own } = JSON.parse(body) as StoreStatus
+function storeLines(told: StoreStatus): readonly (readonly ['store' | 'replica', string])[] {
+  const { driver, revision, size, replicas = [], own } = told
   const now = liveClock().now()
   return [
     ['store', `${driver}, ${size === undefined ? '' : `${mebibytes(size)}, `}revision ${revision}`],
     ...replicas.map(({ id, url, host, behind, at }) => {
       const age = Math.max(0, Math.round((now - at) / 1000))
       const lag = behind === 0 ? 'up to date' : `${behind} ${behind === 1 ? 'revision' : 'revisions'} behind`
-      return ['replica', `${url} on ${host}${id === own ? ' (this one)' : ''}: ${lag} ${age} s ago`] as const
+      const isSilent = now - at > SILENT_MS
+      const said = isSilent ? `silent for ${age} s, ${lag} before that` : `${lag} ${age} s ago`
+      return ['replica', `${url} on ${host}${id === own ? ' (this one)' : ''}: ${said}`] as const
     }),
   ]
 }
@@ -95,13 +123,12 @@ async function store(client: HttpsClient): Promise<readonly (readonly ['store' |
 const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`
 
 /**
- * A line for each component that several processes may run and one leads, by its Lease: the one of a process that ended without giving it
- * back has run out.
+ * A line for each component that several processes may run and one leads, by its Lease, with the server of that process where it is
+ * known: the Lease of a process that ended without giving it back has run out.
  */
-async function leaders(client: HttpsClient): Promise<readonly string[]> {
-  const { status: code, body } = await get(client, '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases')
-  if (code !== 200) return []
-  const { items } = JSON.parse(body) as { readonly items: readonly Lease[] }
+function leaderLines(leases: Got, replicas: NonNullable<StoreStatus['replicas']>): readonly string[] {
+  if (leases.status !== 200) return []
+  const { items } = JSON.parse(leases.body) as { readonly items: readonly Lease[] }
   const now = liveClock().now()
   return items
     .filter(({ metadata }) => metadata.labels?.[API_SERVER_IDENTITY] === undefined)
@@ -109,8 +136,14 @@ async function leaders(client: HttpsClient): Promise<readonly string[]> {
       const { holderIdentity, renewTime = '', leaseDurationSeconds = 0 } = spec
       if (!holderIdentity) return `${metadata.name}: none`
       const isOver = Date.parse(renewTime) + leaseDurationSeconds * 1000 < now
-      return `${metadata.name}: ${holderIdentity}${isOver ? `, whose lease ran out (last renewed ${renewTime})` : ''}`
+      const at = replicas.find(({ holder }) => holderIdentity === holder)
+      const where = at === undefined ? '' : ` at ${at.url}`
+      return `${metadata.name}: ${holderIdentity}${where}${isOver ? `, whose lease ran out (last renewed ${renewTime})` : ''}`
     })
 }
 
+/** Longer than a server that works takes, for a check of an etcd that is out of reach. */
+const PATIENCE_MS = 5000
+/** A replica tells of itself every 10 s: one that has not for longer is stopped, was killed, or cannot reach the store. */
+const SILENT_MS = 15_000
 const API_SERVER_IDENTITY = 'apiserver.kubernetes.io/identity'

@@ -113,6 +113,8 @@ export interface ControlPlane {
   servedEtcd(version: string): Promise<ServedEtcd>
   readonly handler: Handler
   readonly answer: EagerHandler
+  /** By what name what leads in this process holds its Leases, from bootstrap on. undefined: no other has the store. */
+  leaseHolder(): string | undefined
   /** Makes what every cluster contains; /readyz is ok when it resolves. */
   bootstrap(at: {
     readonly url: string
@@ -359,6 +361,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
           ...(own === undefined ? {} : { own }),
         }
       },
+      leaseHolder: () => replica?.holder,
       servedEtcd: async (version) => (await import('../storage/etcd/served-etcd.ts')).serveEtcd(disk, version),
       unreadable: () => {
         const prefixes = new Set(server.scheme.rows().map(({ storagePrefix }) => storagePrefix))

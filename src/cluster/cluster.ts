@@ -268,7 +268,7 @@ async function start(
       beside: nodes > 0 ? besideNodes(options.simulation?.nodesBeside ?? 0) : [],
       clientFor,
       transport: forked?.uneven === undefined ? transport : unevenTransport(runtime, transport, forked.uneven),
-      shared: options.etcd !== undefined,
+      leaseHolder: control.leaseHolder(),
       pki,
       identity,
       progress,

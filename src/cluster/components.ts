@@ -31,8 +31,11 @@ export interface ComponentsOptions extends NodeSettings {
   readonly nodes: readonly SimulatedNode[]
   readonly clientFor: ClientFor
   readonly transport: Transport
-  /** Other processes may run the same components over the same store: each runs in one of them. */
-  readonly shared: boolean
+  /**
+   * By what name this process holds Leases: other processes may run the same components over the same store, and each runs in one of
+   * them. undefined: the store has no other.
+   */
+  readonly leaseHolder: string | undefined
   readonly pki: Pki
   readonly identity: Identity
   readonly progress: (text: string) => void
@@ -96,12 +99,13 @@ export async function startComponents(runtime: Runtime, options: ComponentsOptio
   const clients = createClients(runtime, endingTransport(transport, signal))
   /** Here, or in one of the processes that share the store. */
   const startOnce = (name: string, user: UserInfo, start: ElectedOptions['start']) => {
-    if (!options.shared) {
+    const { leaseHolder } = options
+    if (leaseHolder === undefined) {
       // Without other processes there is no Lease to give back: the component ends by `signal`, in `stop`.
       starting.push(start((as, userAgent = 'skiff') => clients({ user: as, userAgent }), signal))
       return
     }
-    const one = startElected(runtime, { transport, name, user, start })
+    const one = startElected(runtime, { transport, name, user, identity: leaseHolder, start })
     elected.push(one)
     starting.push(one.running)
   }
@@ -145,7 +149,7 @@ export async function startComponents(runtime: Runtime, options: ComponentsOptio
     progress(length === 1 ? 'starting a simulated node' : `starting ${length} simulated nodes`)
     const { nodesToRun, simulatedNodesUser, startNodes } = await import('./nodes.ts')
     startOnce('skiff-simulated-nodes', simulatedNodesUser, async (clients, ending) => {
-      const isNumbered = options.shared && options.real === undefined && length > 0
+      const isNumbered = options.leaseHolder !== undefined && options.real === undefined && length > 0
       const wanted = isNumbered ? numberedNodes(await nodesToRun(length, clients)) : simulated
       await startNodes(runtime, wanted, clients, ending, {
         ...(options.kubelets === undefined ? {} : { here: options.kubelets }),

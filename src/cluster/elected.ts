@@ -2,7 +2,6 @@
  * What runs in one of the processes that share a store, and in another when that one has ended: a component that runs while this
  * process holds its Lease (client/leader-election.ts). Every write of it is held to that.
  */
-import { hostname } from 'node:os'
 import type { UserInfo } from '../api/request.ts'
 import { sleep } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
@@ -17,6 +16,8 @@ export interface ElectedOptions {
   readonly transport: Transport
   /** Of the Lease in kube-system, and of the component in Events. */
   readonly name: string
+  /** What holds the Lease: different from those of all other processes. */
+  readonly identity: string
   /** The user that asks for the Lease. */
   readonly user: UserInfo
   /** Does the work until the signal is aborted, by these clients alone. Resolves when it runs, with what ends the rest of it. */
@@ -35,10 +36,9 @@ const LEASE_REQUEST_MS = 5000
 const AGAIN_MS = 2000
 
 export function startElected(runtime: Runtime, options: ElectedOptions): Elected {
-  const { transport, name, user } = options
-  const { clock, log, random } = runtime
+  const { transport, name, user, identity } = options
+  const { clock, log } = runtime
   const stopping = new AbortController()
-  const identity = `${hostname()}_${random.uuid()}`
   const running = Promise.withResolvers<void>()
   running.promise.catch(() => {})
   let isFirst = true

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { skiff } from '../e2e/cluster.ts'
 import { type Kubectl, kubectlFor, withoutKubectl } from '../kubectl.ts'
 import { lacks } from '../machine.ts'
 import { startEtcd } from './member.ts'
@@ -18,6 +19,7 @@ const TAKE_OVER_MS = 20_000
 
 interface Replica {
   readonly child: ChildProcess
+  readonly dataDir: string
   readonly kubectl: Kubectl
   readonly auditLog: string
   stop(signal: NodeJS.Signals): Promise<void>
@@ -45,6 +47,7 @@ async function startReplica(folder: string, name: string, servers: string): Prom
   child.stdout.resume()
   return {
     child,
+    dataDir,
     auditLog,
     kubectl: kubectlFor(join(dataDir, 'kubeconfig'), 'default'),
     async stop(signal) {
@@ -60,6 +63,9 @@ const holders = async (kubectl: Kubectl): Promise<readonly string[]> =>
   Promise.all(
     LEASES.map(async (name) => (await kubectl.json('get', 'lease', '-n', 'kube-system', name)).spec.holderIdentity),
   )
+
+/** What `skiff status` prints of a replica. */
+const statusOf = ({ dataDir }: Replica) => skiff('status', '--data-dir', dataDir)
 
 const web = (replicas: number) => ({
   apiVersion: 'apps/v1',
@@ -122,11 +128,21 @@ test('the leader stands still past its Lease: when it wakes it writes nothing as
     const scaled = two.kubectl.watch('pods')
     await two.kubectl('scale', 'deployment/web', '--replicas=80')
     await scaled.until(({ type }) => type === 'MODIFIED')
+    const told = (await statusOf(two)).out
+    const server = /^server: +(\S+)$/m.exec((await statusOf(one)).out)?.[1] ?? ''
+    for (const [i, holder] of before.entries())
+      assert.match(told, new RegExp(`^leader: +${LEASES[i]}: ${holder} at ${server}$`, 'm'))
     one.child.kill('SIGSTOP')
+    const ofStopped = statusOf(one)
     scaled.stop()
     await two.kubectl('rollout', 'status', 'deployment/web', `--timeout=${TAKE_OVER_MS / 1000}s`)
     const taken = await holders(two.kubectl)
     for (const [i, holder] of taken.entries()) assert.notEqual(holder, before[i], LEASES[i])
+    // Within seconds, though it would wait for as long as the process stands still.
+    const { code, out } = await ofStopped
+    assert.equal(code, 1, out)
+    assert.match(out, /^ready: +no: no answer within 5 s$/m)
+    assert.match(out, /^nodes: +unknown: no answer within 5 s$/m)
     const { size } = statSync(one.auditLog)
     const woken = Date.now()
     one.child.kill('SIGCONT')

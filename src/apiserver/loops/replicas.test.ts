@@ -40,6 +40,44 @@ test('each server is told of while it lives; one that stops is gone at once, one
   assert.deepEqual(await read(), [])
 })
 
+test('what is being told of a server when it stops does not outlive it, nor does a write whose answer was lost', async () => {
+  const { runtime, storage, read } = await fixture()
+  for (const isLost of [false, true]) {
+    let answers = Promise.resolve()
+    const slow: Storage = {
+      ...storage,
+      revision: 1,
+      async write(write) {
+        await answers
+        const result = await storage.write(write)
+        if (isLost && write.type === 'put' && write.expectRevision > 0) throw new Error('no answer')
+        return result
+      },
+    }
+    let tell = () => {}
+    const kubelets = {
+      areThere: false,
+      onChange(listener: () => void) {
+        tell = listener
+        return () => {}
+      },
+    }
+    const ending = new AbortController()
+    const own = await runtime.complete(
+      startReplica({ runtime, storage: slow, url: 'https://a', host: 'h', signal: ending.signal, kubelets }),
+    )
+    const answered = Promise.withResolvers<void>()
+    answers = answered.promise
+    tell()
+    await runtime.advance(0)
+    ending.abort()
+    const stopped = own.stop()
+    answered.resolve()
+    await runtime.complete(stopped)
+    assert.deepEqual(await read(), [])
+  }
+})
+
 test('one that has not seen what others wrote is told to be behind by that', async () => {
   const { runtime, storage, start, read } = await fixture()
   const lagging: Storage = { ...storage, revision: 1, write: (write) => storage.write(write) }

@@ -18,6 +18,8 @@ export interface Replica {
   readonly id: string
   readonly url: string
   readonly host: string
+  /** By what name what leads in its process holds its Leases. */
+  readonly holder: string
   /** Revisions that it had not seen when it wrote last. */
   readonly behind: number
   /** When that was by its own clock, in milliseconds. */
@@ -32,10 +34,14 @@ export interface OwnKubelets {
   onChange(listener: () => void): () => void
 }
 
-type Told = Omit<Replica, 'id' | 'behind'> & { readonly seen: number }
+/** Of the form of client-go's. */
+const holderOf = (host: string, id: string): string => `${host}_${id}`
+
+type Told = Omit<Replica, 'id' | 'holder' | 'behind'> & { readonly seen: number }
 
 export interface OwnReplica {
   readonly id: string
+  readonly holder: string
   /** Its key goes at once. */
   stop(): Promise<void>
 }
@@ -53,7 +59,8 @@ export async function startReplica(options: {
   const id = runtime.random.uuid()
   const key = `${REPLICAS_PREFIX}${id}`
   let expectRevision = 0
-  const work = async () => {
+  let writing = Promise.resolve()
+  const write = async () => {
     const nodes = kubelets?.areThere === true ? { runsNodes: true } : {}
     const told: Told = { url, host, at: runtime.clock.now(), seen: storage.revision, ...nodes }
     const value = Buffer.from(JSON.stringify(told))
@@ -62,14 +69,24 @@ export async function startReplica(options: {
     expectRevision = result.ok ? result.revision : (result.current?.modRevision ?? 0)
     if (!result.ok) throw new Error('its key was not as this server left it')
   }
+  const work = () => {
+    writing = write()
+    return writing
+  }
   await work()
   const timing = { settleMs: 0, retryMs: RETRY_MS, everyMs: EVERY_MS }
   const onChange = (listener: () => void) => kubelets?.onChange(listener) ?? (() => {})
   startSettlingLoop({ runtime, name: 'replica', work, onChange, signal, ...timing })
   return {
     id,
+    holder: holderOf(host, id),
     async stop() {
-      await storage.write({ type: 'delete', key, expectRevision })
+      // Its kubelets have just ended: that is being told.
+      await writing.catch(() => {})
+      const result = await storage.write({ type: 'delete', key, expectRevision })
+      if (result.ok || result.current === undefined) return
+      // A write whose answer was lost was done all the same.
+      await storage.write({ type: 'delete', key, expectRevision: result.current.modRevision })
     },
   }
 }
@@ -82,7 +99,8 @@ export async function readReplicas(storage: Storage): Promise<readonly Replica[]
       const told = read(value)
       if (told === undefined) return []
       const { seen, ...others } = told
-      return [{ id: key.slice(REPLICAS_PREFIX.length), ...others, behind: Math.max(0, modRevision - 1 - seen) }]
+      const id = key.slice(REPLICAS_PREFIX.length)
+      return [{ id, holder: holderOf(told.host, id), ...others, behind: Math.max(0, modRevision - 1 - seen) }]
     })
     .sort((a, b) => (a.url < b.url ? -1 : 1))
 }
