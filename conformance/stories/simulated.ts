@@ -1,6 +1,7 @@
 /** Plays a story to a control plane of this checkout in simulated time: API server, all controllers, scheduler, and KWOK's part by stages. */
 import { asKubeObject, type Fields } from '../../src/api/object.ts'
 import type { UserInfo } from '../../src/api/request.ts'
+import { logBackend } from '../../src/apiserver/audit/backend.ts'
 import type { AuditLog, Noted } from '../../src/apiserver/audit/log.ts'
 import { parsePolicy } from '../../src/apiserver/audit/policy.ts'
 import { audit } from '../../src/apiserver/filters/audit.ts'
@@ -39,7 +40,7 @@ export async function playSimulated(name: string, story: Story, seed = 1): Promi
   const log = memoryLog(audited)
   const api = await runtime.complete(
     startTestApi(runtime, {
-      auth: () => ({ filters: { audit: audit(runtime, parsePolicy(JSON.stringify(auditPolicy)), log) } }),
+      auth: () => ({ filters: { audit: audit(runtime, parsePolicy(JSON.stringify(auditPolicy)), [logBackend(log)]) } }),
       registerDefinitions: true,
       repairAddresses: true,
     }),

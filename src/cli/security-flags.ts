@@ -16,6 +16,12 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
     ['--audit-log-maxbackup <n>', 'rotated audit logs to keep', integerArgument(0, 1_000_000)],
     ['--audit-log-maxage <days>', 'days to keep them', integerArgument(0, 1_000_000)],
     ['--audit-log-compress [bool]', 'compress them with gzip (default: false)', booleanArgument],
+    ['--audit-log-mode <mode>', 'blocking, blocking-strict or batch (default: blocking)'],
+    ['--audit-webhook-config-file <file>', 'a kubeconfig that says which server audit events are sent to'],
+    ['--audit-webhook-mode <mode>', 'batch, blocking or blocking-strict (default: batch)'],
+    ['--audit-webhook-initial-backoff <duration>', 'between the first try and the second (default: 10s)'],
+    ['--audit-webhook-batch-max-size <n>', 'events sent together (default: 400)', integerArgument(1, 1_000_000)],
+    ['--audit-webhook-batch-max-wait <duration>', 'how long events wait for others (default: 30s)'],
     ['--event-ttl <duration>', 'how long Events are kept (default: 1h)'],
   ],
   'Requests:': [

@@ -8,6 +8,7 @@ import { messageOf } from '../base/errors.ts'
 import { parseGoDurationMs } from '../base/go-duration.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Transformer } from '../storage/transform.ts'
+import { AUDIT_OPTIONS, type AuditOptions, loadAudit } from './audit-options.ts'
 import { type Authentication, type AuthenticationOptions, loadAuthentication } from './authentication.ts'
 import { type Authorization, type AuthorizationOptions, loadAuthorization } from './authorization.ts'
 import { StartError } from './errors.ts'
@@ -18,22 +19,12 @@ import { SERVER_FLAGS, type ServerFlags } from './server-flags.ts'
 
 /** Named after kube-apiserver's flags. */
 export interface SecurityOptions
-  extends AuthenticationOptions,
+  extends AuditOptions,
+    AuthenticationOptions,
     AuthorizationOptions,
     IdentityFlags,
     KubeletFlags,
     ServerFlags {
-  /** audit.k8s.io/v1 Policy. Without it nothing is audited. */
-  readonly auditPolicyFile?: string
-  /** `-` is standard output. Default: audit.log beside the cluster's own log. */
-  readonly auditLogPath?: string
-  /** Megabytes. */
-  readonly auditLogMaxsize?: number
-  readonly auditLogMaxbackup?: number
-  /** Days. */
-  readonly auditLogMaxage?: number
-  /** Rotated files are compressed with gzip. Default: false. */
-  readonly auditLogCompress?: boolean
   /** EncryptionConfiguration. Without it values are stored as they are. */
   readonly encryptionProviderConfig?: string
   /** Lines of token,user,uid,"groups". */
@@ -54,12 +45,7 @@ export interface SecurityOptions
 }
 
 const NAMES: Readonly<Record<keyof SecurityOptions, true>> = {
-  auditPolicyFile: true,
-  auditLogPath: true,
-  auditLogMaxsize: true,
-  auditLogMaxbackup: true,
-  auditLogMaxage: true,
-  auditLogCompress: true,
+  ...AUDIT_OPTIONS,
   encryptionProviderConfig: true,
   tokenAuthFile: true,
   maxRequestsInflight: true,
@@ -194,39 +180,4 @@ function memoryLimitOf({ memoryLimit }: SecurityOptions): number | undefined {
   }
   if (bytes < LEAST_MEMORY) throw new StartError(`--memory-limit: must be at least 256Mi: ${memoryLimit}`)
   return bytes
-}
-
-async function loadAudit(
-  runtime: Runtime,
-  options: SecurityOptions,
-  defaultAuditLog: string,
-  undo: (() => Promise<void>)[],
-): Promise<Filter | undefined> {
-  if (options.auditPolicyFile === undefined) return undefined
-  const policy = await fromFile(options.auditPolicyFile, async (text) => {
-    const { parsePolicy, unknownFields } = await import('../apiserver/audit/policy.ts')
-    const parsed = parsePolicy(text)
-    const unknown = unknownFields(text)
-    // As kube-apiserver does: told, and passed over.
-    if (unknown.length > 0) runtime.log.named('audit').info(0, 'the audit policy has unknown fields', { unknown })
-    return parsed
-  })
-  const [{ openAuditLog }, { audit }] = await Promise.all([
-    import('../apiserver/audit/log.ts'),
-    import('../apiserver/filters/audit.ts'),
-  ])
-  const path = options.auditLogPath ?? defaultAuditLog
-  try {
-    const log = await openAuditLog(runtime, {
-      path,
-      ...(options.auditLogMaxsize === undefined ? {} : { maxSizeMb: options.auditLogMaxsize }),
-      ...(options.auditLogMaxbackup === undefined ? {} : { maxBackups: options.auditLogMaxbackup }),
-      ...(options.auditLogMaxage === undefined ? {} : { maxAgeDays: options.auditLogMaxage }),
-      compress: options.auditLogCompress === true,
-    })
-    undo.push(() => log.close())
-    return audit(runtime, policy, log)
-  } catch (cause) {
-    throw new StartError(`cannot write the audit log ${path}: ${messageOf(cause)}`, { cause })
-  }
 }

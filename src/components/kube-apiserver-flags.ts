@@ -24,26 +24,26 @@ audit-log-format string lacking json
 audit-log-maxage int used 366
 audit-log-maxbackup int used 100
 audit-log-maxsize int used 100
-audit-log-mode string ignored blocking
+audit-log-mode string used blocking
 audit-log-path string used
-audit-log-truncate-enabled bool lacking
-audit-log-truncate-max-batch-size int ignored 10485760
-audit-log-truncate-max-event-size int ignored 102400
+audit-log-truncate-enabled bool used
+audit-log-truncate-max-batch-size int used 10485760
+audit-log-truncate-max-event-size int used 102400
 audit-log-version string lacking audit.k8s.io/v1
 audit-policy-file string used
-audit-webhook-batch-buffer-size int ignored 10000
-audit-webhook-batch-max-size int ignored 400
-audit-webhook-batch-max-wait duration ignored 30s
-audit-webhook-batch-throttle-burst int ignored 15
-audit-webhook-batch-throttle-enable bool ignored true
-audit-webhook-batch-throttle-qps float ignored 10
-audit-webhook-config-file string lacking
-audit-webhook-initial-backoff duration ignored 10s
-audit-webhook-mode string ignored batch
-audit-webhook-truncate-enabled bool ignored
-audit-webhook-truncate-max-batch-size int ignored 10485760
-audit-webhook-truncate-max-event-size int ignored 102400
-audit-webhook-version string ignored audit.k8s.io/v1
+audit-webhook-batch-buffer-size int used 10000
+audit-webhook-batch-max-size int used 400
+audit-webhook-batch-max-wait duration used 30s
+audit-webhook-batch-throttle-burst int used 15
+audit-webhook-batch-throttle-enable bool used true
+audit-webhook-batch-throttle-qps float used 10
+audit-webhook-config-file string used
+audit-webhook-initial-backoff duration used 10s
+audit-webhook-mode string used batch
+audit-webhook-truncate-enabled bool used
+audit-webhook-truncate-max-batch-size int used 10485760
+audit-webhook-truncate-max-event-size int used 102400
+audit-webhook-version string lacking audit.k8s.io/v1
 authentication-config string used
 authentication-token-webhook-cache-ttl duration used 2m0s
 authentication-token-webhook-config-file string used

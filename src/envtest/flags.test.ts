@@ -134,7 +134,7 @@ test('what skiff does not do is refused, its default is not', () => {
     '',
   )
   assert.match(
-    why(() => parse('--audit-webhook-config-file=f')),
+    why(() => parse('--egress-selector-config-file=f')),
     /leave it out/,
   )
   assert.equal(

@@ -6,6 +6,7 @@ import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { audit } from '../filters/audit.ts'
 import { requestInfoOf } from '../request/info.ts'
 import { servedAnew } from '../request/served.ts'
+import { logBackend } from './backend.ts'
 import type { AuditPolicy } from './policy.ts'
 
 test('events are counted, requests by their level, and what could not be written', async () => {
@@ -29,7 +30,12 @@ test('events are counted, requests by their level, and what could not be written
     note() {},
     close: async () => {},
   }
-  const handler = audit(runtime, policy, log)(() => ({ kind: 'bytes', status: 200, contentType: '', bytes: [] }))
+  const handler = audit(runtime, policy, [logBackend(log)])(() => ({
+    kind: 'bytes',
+    status: 200,
+    contentType: '',
+    bytes: [],
+  }))
   const query = new URLSearchParams()
   const path = '/api/v1/namespaces/a/configmaps'
   const request: ApiRequest = {

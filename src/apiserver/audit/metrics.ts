@@ -9,15 +9,20 @@ export interface AuditMetrics {
   judged(level: AuditLevel): void
   /** An event goes to the log. */
   told(): void
-  /** An event could not be written. */
-  failed(): void
+  /** An event was lost, by the one that is named. */
+  failed(plugin: string): void
+  /** A request was refused since its event was lost. */
+  refused(): void
 }
 
 export function auditMetrics({ metrics }: Pick<Runtime, 'metrics'>): AuditMetrics {
-  if (metrics === undefined) return { judged() {}, told() {}, failed() {} }
+  if (metrics === undefined) return { judged() {}, told() {}, failed() {}, refused() {} }
   const levels = metrics.counter('apiserver_audit_level_total', 'Requests by the level they are audited at.', ['level'])
   const events = metrics.counter('apiserver_audit_event_total', 'Audit events sent to the log.').child()
   const errors = metrics.counter('apiserver_audit_error_total', 'Audit events that were not written.', ['plugin'])
+  const rejected = metrics
+    .counter('apiserver_audit_requests_rejected_total', 'Requests refused since their audit event was lost.')
+    .child()
   const byLevel = new Map<AuditLevel, Counted>()
   return {
     judged(level) {
@@ -25,6 +30,7 @@ export function auditMetrics({ metrics }: Pick<Runtime, 'metrics'>): AuditMetric
       counter.add()
     },
     told: () => events.add(),
-    failed: () => errors.child('log').add(),
+    failed: (plugin) => errors.child(plugin).add(),
+    refused: () => rejected.add(),
   }
 }

@@ -2,14 +2,14 @@
  * Tells the audit log what is asked and how it was answered. Stands right behind authentication, so that what is refused is
  * told as well; authentication itself sends here the requests that it refuses, without a user.
  *
- * A request that changes something is answered only once its event is in the log, or could not be written there: then the
- * server's own log and a metric say so, and the request is answered all the same, as with kube-apiserver's default
- * `--audit-log-mode=blocking`. One that only reads is answered at once, unless the log is too far behind.
+ * What a request waits for is the backends' to say (audit/backend.ts). Where an event is lost the server's own log and a metric say so, and
+ * the request is answered all the same, unless a backend is strict and nothing of the request was done yet.
  */
 
 import { type ApiResponse, type Filter, type RequestInfo, whenAnswered } from '../../api/request.ts'
 import { internalError, StatusError } from '../../api/status.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import type { AuditBackend, AuditEvent } from '../audit/backend.ts'
 import {
   type Answered,
   type Audited,
@@ -21,41 +21,35 @@ import {
   refusedWith,
   type StageReached,
 } from '../audit/event.ts'
-import type { AuditLog, Noted } from '../audit/log.ts'
 import { auditMetrics } from '../audit/metrics.ts'
 import type { AuditPolicy, AuditStage } from '../audit/policy.ts'
 import { isLongRunning } from '../request/long-running.ts'
 import type { AuditRecord } from '../request/served.ts'
 
 const READS = new Set(['get', 'list', 'watch', 'head'])
-/** Events on their way to the log up to which reads do not wait for theirs. */
-const MOST_BEHIND = 5000
 
-export function audit(runtime: Runtime, policy: AuditPolicy, log: AuditLog): Filter {
+export function audit(runtime: Runtime, policy: AuditPolicy, backends: readonly AuditBackend[]): Filter {
   const { clock, random } = runtime
   const serverLog = runtime.log.named('audit')
   const counts = auditMetrics(runtime)
   const writer = createEventWriter()
-  const lost = (error: unknown, auditID: string) => {
-    counts.failed()
-    serverLog.error('the audit log cannot be written', error, { auditID })
+  const lost = (error: unknown, auditID: string, plugin: string) => {
+    counts.failed(plugin)
+    serverLog.error('an audit event is lost', error, { auditID, plugin })
   }
-  const append = async (event: PendingEvent) => {
-    try {
-      await log.append(event)
-    } catch (error) {
-      event.lost(error)
-    }
-  }
-  /** undefined: there is nothing to wait for. */
-  const tell = (audited: AuditedRequest, stage: AuditStage, answered?: Answered): Promise<void> | undefined => {
+  /** Whether the request may go on. undefined: it may, and there is nothing to wait for. */
+  const tell = (audited: AuditedRequest, stage: AuditStage, answered?: Answered): Promise<boolean> | undefined => {
     const { verdict, info } = audited
     if (verdict.omitStages.has(stage)) return undefined
     counts.told()
     const event = new PendingEvent(audited, stage, clock.now(), answered, writer, lost)
-    if (!READS.has(info.verb) || log.behind > MOST_BEHIND) return append(event)
-    log.note(event)
-    return undefined
+    const isRead = READS.has(info.verb)
+    let all: Promise<boolean> | undefined
+    for (const backend of backends) {
+      const taken = backend.take(event, isRead)
+      if (taken !== undefined) all = all === undefined ? taken : bothOf(all, taken)
+    }
+    return all
   }
   /** What may go on has begun even when it ends at once. */
   const ended = (audited: AuditedRequest, answered: Answered) => {
@@ -101,9 +95,26 @@ export function audit(runtime: Runtime, policy: AuditPolicy, log: AuditLog): Fil
             throw error
           }),
       )
-    return after(request.user === undefined ? undefined : tell(audited, 'RequestReceived'), ask)
+    const received = request.user === undefined ? undefined : tell(audited, 'RequestReceived')
+    if (received === undefined) return ask()
+    return received.then((mayGoOn) => {
+      if (mayGoOn) return ask()
+      counts.refused()
+      return notStored(request.target ?? request.path)
+    })
   }
 }
+
+const bothOf = async (one: Promise<boolean>, other: Promise<boolean>): Promise<boolean> =>
+  (await Promise.all([one, other])).every((mayGoOn) => mayGoOn)
+
+const notStored = (target: string): ApiResponse => ({
+  kind: 'bytes',
+  status: 500,
+  headers: { 'x-content-type-options': 'nosniff' },
+  contentType: 'text/plain; charset=utf-8',
+  bytes: [Buffer.from(`Internal Server Error: ${JSON.stringify(target)}: failed to store audit event\n`)],
+})
 
 interface AuditedRequest extends Audited {
   readonly info: RequestInfo
@@ -113,20 +124,20 @@ const goesOn = ({ kind }: ApiResponse, info: RequestInfo): boolean =>
   kind === 'watch' || ((kind === 'stream' || kind === 'upgrade') && isLongRunning(info))
 
 /** On its way to the log. */
-class PendingEvent implements Noted, StageReached {
+class PendingEvent implements AuditEvent, StageReached {
   readonly stage: AuditStage
   readonly now: number
   readonly answered: Answered | undefined
   readonly #audited: Audited
   readonly #writer: EventWriter
-  readonly #lost: (error: unknown, auditID: string) => void
+  readonly #lost: (error: unknown, auditID: string, plugin: string) => void
   constructor(
     audited: Audited,
     stage: AuditStage,
     now: number,
     answered: Answered | undefined,
     writer: EventWriter,
-    lost: (error: unknown, auditID: string) => void,
+    lost: (error: unknown, auditID: string, plugin: string) => void,
   ) {
     this.stage = stage
     this.now = now
@@ -141,10 +152,10 @@ class PendingEvent implements Noted, StageReached {
   write(into: Buffer, at: number): number {
     return this.#writer.write(this.#audited, this, into, at)
   }
-  lost(error: unknown): void {
-    this.#lost(error, this.#audited.id)
+  lost(error: unknown, plugin = 'log'): void {
+    this.#lost(error, this.#audited.id, plugin)
   }
 }
 
-const after = <T>(told: Promise<void> | undefined, then: () => T | Promise<T>): T | Promise<T> =>
+const after = <T>(told: Promise<unknown> | undefined, then: () => T | Promise<T>): T | Promise<T> =>
   told === undefined ? then() : told.then(then)

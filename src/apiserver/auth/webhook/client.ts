@@ -6,13 +6,13 @@
 import type { JsonObject } from '../../../api/object.ts'
 import { rejected } from '../../../api/objects/rejected.ts'
 import { asObject } from '../../../api/unchecked.ts'
-import { sleep } from '../../../base/clock.ts'
 import { goDurationTextMs } from '../../../base/go-duration.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { createHttpsClient, type HttpsEndpoint } from '../../../http/client.ts'
 import { limitedText } from '../../../http/fetch.ts'
 import { parsedReview, type TypeMeta } from '../../webhooks/client.ts'
 import { networkError } from '../../webhooks/network-error.ts'
+import { withRetries } from '../../webhooks/retries.ts'
 
 export interface ReviewClient {
   /** The answered review's status. @throws ReviewError in the words of a Go client */
@@ -32,14 +32,31 @@ export class ReviewError extends Error {
 }
 
 const MAX_ANSWER_BYTES = 1024 * 1024
-/** kube-apiserver's: half a second, each wait half as long again, up to a fifth more by chance. */
-const TRIES = 5
+/** kube-apiserver's. */
 const FIRST_WAIT_MS = 500
-const FACTOR = 1.5
-const JITTER = 0.2
 
 export function createReviewClient(runtime: Runtime, endpoint: HttpsEndpoint, timeoutMs: number): ReviewClient {
-  const { clock, machineClock, random } = runtime
+  const post = createPost(runtime, endpoint, timeoutMs)
+  return {
+    ask: (review) =>
+      withRetries(runtime, { firstWaitMs: FIRST_WAIT_MS, goesOn: mayGoBetter }, async () => {
+        const { text, contentType } = await post(JSON.stringify(review))
+        try {
+          return asObject(parsedReview(text, contentType, review)['status'])
+        } catch (error) {
+          throw error instanceof ReviewError ? error : new ReviewError((error as Error).message)
+        }
+      }),
+  }
+}
+
+const mayGoBetter = (error: unknown): boolean => error instanceof ReviewError && error.again
+
+/** Sends JSON, and gives what is answered. @throws ReviewError */
+export type Post = (body: string) => Promise<{ readonly text: string; readonly contentType: string }>
+
+export function createPost(runtime: Runtime, endpoint: HttpsEndpoint, timeoutMs: number): Post {
+  const { clock, machineClock } = runtime
   const client = createHttpsClient({ ...endpoint, server: new URL(endpoint.server).origin })
   const { pathname } = new URL(endpoint.server)
   const path = `${pathname}?timeout=${goDurationTextMs(timeoutMs)}`
@@ -47,7 +64,7 @@ export function createReviewClient(runtime: Runtime, endpoint: HttpsEndpoint, ti
   const url = `${origin}${path}`
   const asked = { server: origin, serverName: endpoint.serverName ?? hostname.replace(/^\[|\]$/g, ''), ca: endpoint.ca }
 
-  async function once(review: TypeMeta): Promise<JsonObject> {
+  return async (body) => {
     const timeout = new AbortController()
     const timer = machineClock.setTimer(timeoutMs, 'webhook', () => timeout.abort())
     let status: number
@@ -62,7 +79,7 @@ export function createReviewClient(runtime: Runtime, endpoint: HttpsEndpoint, ti
           'content-type': 'application/json',
           'user-agent': 'kube-apiserver',
         },
-        body: JSON.stringify(review),
+        body,
         signal: timeout.signal,
       })
       status = answer.status
@@ -79,22 +96,6 @@ export function createReviewClient(runtime: Runtime, endpoint: HttpsEndpoint, ti
     }
     if (status < 200 || status > 206)
       throw new ReviewError(rejected(status, text.slice(0, 2048)), { again: status === 500 || status === 429 })
-    return asObject(parsedReview(text, contentType, review)['status'])
-  }
-
-  return {
-    async ask(review) {
-      let wait = FIRST_WAIT_MS
-      for (let left = TRIES - 1; ; left--) {
-        try {
-          return await once(review)
-        } catch (error) {
-          if (!(error instanceof ReviewError)) throw new ReviewError((error as Error).message)
-          if (!error.again || left === 0) throw error
-          await sleep(machineClock, wait * (1 + JITTER * random.float()))
-          wait *= FACTOR
-        }
-      }
-    },
+    return { text, contentType }
   }
 }
