@@ -30,7 +30,8 @@ const PRETENURING = '--no-allocation-site-pretenuring'
  */
 const MALLOC = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '262144', MALLOC_MMAP_THRESHOLD_: '262144' }
 
-const SETTINGS = ['--disable-warning=ExperimentalWarning', PRETENURING]
+/** DEP0123: @grpc/grpc-js says the address of an etcd where TLS takes names alone, and Node leaves it out. */
+const SETTINGS = ['--disable-warning=DEP0123', '--disable-warning=ExperimentalWarning', PRETENURING]
 
 /** The Node that `npm ci` brought, where tools/node has one for this platform. */
 function bundledNode() {

@@ -15,7 +15,8 @@ import {
 import type { EtcdOptions } from '../storage/etcd/servers.ts'
 import { type EtcdFlags, etcdOf } from './etcd-flags.ts'
 
-const NO_SNAPSHOTS = 'start it with skiff up --controls snapshot, or stop it first'
+const NO_SNAPSHOTS =
+  'start it with skiff up --controls snapshot, or stop it first; of one over an etcd --etcd-servers names that'
 
 export interface SnapshotFlags extends EtcdFlags {
   readonly dataDir: string

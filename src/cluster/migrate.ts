@@ -30,10 +30,16 @@ export interface MigrateOptions {
 }
 
 const isEtcd = (place: string) => /^https?:\/\//.test(place)
+/** A URL of whatever kind, or `localhost:2379`. */
+const isAddress = (place: string) => /^[a-z][a-z0-9+.-]*:\/\/|^[^/]+:\d+(,|$)/i.test(place)
+
 /** @throws StoreError, StartError */
 export async function migrate(options: MigrateOptions): Promise<Migrated> {
   const runtime = liveRuntime()
   const { from, to } = options
+  for (const [flag, place] of [['--from', from] as const, ['--to', to] as const])
+    if (place === '' || (isAddress(place) && !isEtcd(place)))
+      throw new StoreError(`${flag} "${place}" is neither a directory nor the URL of an etcd`)
   if (from === to) throw new StoreError('--from and --to are the same')
   if (isEtcd(from) && isEtcd(to)) throw new StoreError('from etcd to etcd etcdctl copies: snapshot save and restore')
   const release = holdProcess()
@@ -45,6 +51,8 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
       undo.push(hold(clusterDirectory(from)))
     }
     const source = await sourceOf(runtime, options)
+    if (source.items.length === 0)
+      throw new StoreError(`there are no objects in ${from}${isEtcd(from) ? ' under its --etcd-prefix' : ''}`)
     if (!isEtcd(to)) undo.push(hold(clusterDirectory(to)))
     const name = `${from} at revision ${source.revision}`
     return isEtcd(to) ? await toEtcd(runtime, options, source, name) : await toDirectory(runtime, to, source, name)

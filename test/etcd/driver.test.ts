@@ -199,6 +199,8 @@ test('by certificate: https with an authority, and a certificate to show', { ski
     (error: Error) => error instanceof StoreError && /etcd cannot be reached/.test(error.message),
   )
   await assert.rejects(failing({ caFile: files.ca }), StoreError)
+  // Not that the last try had no time left.
+  await assert.rejects(failing({ servers: 'http://127.0.0.1:1' }), /cannot be reached \(connect ECONNREFUSED/)
   await assert.rejects(failing({ caFile: join(folder, 'none') }), /--etcd-cafile cannot be read/)
 })
 

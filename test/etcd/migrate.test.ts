@@ -118,10 +118,26 @@ test('a migration that was broken off is begun again, and nothing starts over it
   await assert.rejects(migrate({ from: to, to, etcd: {} }), /the same/)
 })
 
+test('where there is nothing, nothing is moved', { skip }, async () => {
+  const etcd = await startEtcd()
+  try {
+    await assert.rejects(migrate({ from: etcd.servers, to: join(root, 'never'), etcd: {} }), /there are no objects/)
+    assert.equal(existsSync(join(root, 'never')), false)
+  } finally {
+    await etcd.stop()
+  }
+})
+
 test('what cannot be read leaves no directory behind', async () => {
   const [from, to] = [join(root, 'none'), join(root, 'never')]
   await assert.rejects(migrate({ from, to, etcd: {} }), /there is no store/)
   const noEtcd = { from: 'https://127.0.0.1:1', to, etcd: { caFile: join(root, 'no.crt') } }
   await assert.rejects(migrate(noEtcd), /no\.crt/)
   for (const place of [from, to]) assert.equal(existsSync(place), false, place)
+  for (const place of ['', 'ftp://h', 'localhost:2379'])
+    for (const options of [
+      { from: place, to },
+      { from, to: place },
+    ])
+      await assert.rejects(migrate({ ...options, etcd: {} }), /is neither a directory nor the URL of an etcd/)
 })

@@ -160,6 +160,7 @@ export function connectMembers(runtime: Runtime, servers: EtcdServers): Members 
     { isRepeatable, timeoutMs = TIMEOUT_MS }: CallOptions,
   ): Promise<Calls[Name]['answer']> {
     const until = clock.monotonic() + timeoutMs
+    let before: EtcdError | undefined
     for (let round = 1; ; round++) {
       const asked = member
       try {
@@ -168,7 +169,12 @@ export function connectMembers(runtime: Runtime, servers: EtcdServers): Members 
         if (!(error instanceof EtcdError) || !isPassing(error)) throw error
         leave(asked)
         const mayRepeat = isRepeatable || error.isUnsent
-        if (!mayRepeat || stopping.signal.aborted || clock.monotonic() >= until) throw error
+        if (!mayRepeat || stopping.signal.aborted || clock.monotonic() >= until) {
+          // The last try had what the others left it: what they met tells more.
+          const tellsLess = isRepeatable && error.code === status.DEADLINE_EXCEEDED
+          throw tellsLess ? (before ?? error) : error
+        }
+        before = error
       }
       if (round % servers.addresses.length === 0) await sleep(clock, ROUND_MS, stopping.signal).catch(() => {})
     }
