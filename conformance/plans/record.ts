@@ -71,7 +71,15 @@ export async function recordBatch(request: RecordRequest): Promise<RecordedBatch
     const logged = auditLog === undefined ? 0 : statSync(auditLog).size
     const from = watched.states.length
     const known = latestOf(watched.states)
-    const doing = { client, kinds: read.kinds, named() {}, refused() {}, asks() {}, progress: async () => false }
+    const doing = {
+      client,
+      kinds: read.kinds,
+      named() {},
+      refused() {},
+      asks() {},
+      inAnyOrder: <T>(requests: readonly T[]) => requests,
+      progress: async () => false,
+    }
     await each(made, ({ namespace, request: deed }) =>
       deleteStage(read, namespace, deed).run({ ...doing, clock: undefined as never }),
     )

@@ -11,7 +11,12 @@ import { manifestsOf } from '../cluster/initial-crds-and-objects.ts'
 import { SKIFF_VERSION } from '../cluster/version.ts'
 import type { Kinds } from '../inspect/kinds.ts'
 import type { Deed } from '../inspect/plan/deed.ts'
-import { type DeleteRequest, type DeleteTarget, deleteDeed } from '../inspect/plan/delete-deed.ts'
+import {
+  type DeleteRequest,
+  type DeleteTarget,
+  deleteDeed,
+  type NamespaceOfFiles,
+} from '../inspect/plan/delete-deed.ts'
 import { type DrainRequest, drainDeed } from '../inspect/plan/drain-deed.ts'
 import { applyDeed, type ManifestFile, uninstallDeed } from '../inspect/plan/manifest-deeds.ts'
 import { type Plan, planIn, readModel } from '../inspect/plan/plan.ts'
@@ -52,12 +57,15 @@ const GATE_CLOSED = 20
 const INCOMPLETE = 21
 
 /** `ask`: what is wrong with the question is said before the cluster is asked. */
-async function planned(flags: PlanFlags, ask: (namespace: string) => (read: ReadCluster) => Deed): Promise<void> {
+async function planned(
+  flags: PlanFlags,
+  ask: (namespace: NamespaceOfFiles) => (read: ReadCluster) => Deed,
+): Promise<void> {
   const runtime: Runtime = liveRuntime()
   const { transport, namespace } = chosenCluster(runtime, flags)
   const source: TwinSource = { runtime, transport, userAgent: `skiff/${SKIFF_VERSION} plan` }
   try {
-    const deedOf = ask(flags.namespace ?? namespace)
+    const deedOf = ask(flags.namespace === undefined ? { namespace } : { namespace: flags.namespace, isGiven: true })
     const { plan, kinds } = await told(transport, async () => {
       const model = await readModel(source, { secrets: flags.secrets === true })
       // What cannot be asked is said before anything is rehearsed.
@@ -97,11 +105,16 @@ export async function tellPlanOfDelete(words: readonly string[], flags: DeleteFl
   const gracePeriodSeconds = now === true ? 1 : flags.gracePeriod
   if (gracePeriodSeconds === 0 && force !== true)
     throw new StartError('--grace-period 0 deletes by force: kubectl wants --force with it')
+  if (force === true && gracePeriodSeconds !== undefined && gracePeriodSeconds > 0)
+    throw new StartError('--force and a grace period greater than 0 cannot be given together')
   const seconds = force === true && gracePeriodSeconds === undefined ? 0 : gracePeriodSeconds
   const files = filename.map((name) => manifestFile(name, flags.recursive === true))
   await planned(flags, (namespace) => {
     const request: DeleteRequest = {
-      targets: files.length > 0 ? targetsOfFiles(words, files, flags, namespace) : targetsOf(words, flags, namespace),
+      targets:
+        files.length > 0
+          ? targetsOfFiles(words, files, flags, namespace)
+          : targetsOf(words, flags, namespace.namespace),
       cascade,
       ignoreNotFound,
       ...(seconds === undefined || seconds < 0 ? {} : { gracePeriodSeconds: seconds }),
@@ -127,7 +140,7 @@ function targetsOfFiles(
   words: readonly string[],
   files: readonly ManifestFile[],
   { selector, all, allNamespaces }: DeleteFlags,
-  namespace: string,
+  namespace: NamespaceOfFiles,
 ): DeleteTarget[] {
   if (words.length > 0) throw new StartError('with -f no kinds or names are given')
   if (all === true && selector !== undefined) throw new StartError('--all and a selector cannot be given together')
@@ -137,7 +150,7 @@ function targetsOfFiles(
   return files
     .flatMap(({ objects }) => objects)
     .filter(({ metadata }) => labels.matches(metadata.labels))
-    .map((object) => ({ object, namespace }))
+    .map((object) => ({ object, ...namespace }))
 }
 
 /** @throws StartError */

@@ -16,11 +16,16 @@ export interface NodeToAdopt {
 export function adoptedNode(
   runtime: Runtime,
   { as, manner, podCIDRs }: NodeToAdopt,
-): Pick<KubeletOptions, 'simulatedRuntime' | 'capacity' | 'nodeIPs' | 'kubeletVersion' | 'describe'> {
+): Pick<
+  KubeletOptions,
+  'simulatedRuntime' | 'capacity' | 'nodeIPs' | 'kubeletVersion' | 'describe' | 'registersAgain'
+> {
   const { capacity, addresses = [], nodeInfo } = as.status ?? {}
   const nodeIPs = addresses.filter(({ type }) => type === 'InternalIP').map(({ address }) => address)
   const [name = '', version = ''] = (nodeInfo?.containerRuntimeVersion ?? '').split('://')
   return {
+    // One that is told how its containers end stands for a node that skiff does not simulate.
+    registersAgain: manner === undefined,
     ...(capacity === undefined ? {} : { capacity }),
     ...(nodeIPs.length === 0 ? {} : { nodeIPs }),
     ...(nodeInfo === undefined

@@ -66,6 +66,8 @@ export interface KubeletOptions extends KubeletSettings {
   readonly correlation?: Correlation
   /** What of the node's description is its own; asked again for each report. */
   readonly describe?: () => Partial<NodeDescription>
+  /** Whether it makes its Node again when that was deleted. Default: true; kubelets of Kubernetes do so only when they start. */
+  readonly registersAgain?: boolean
   /** Others say what becomes of its pods, or of the Node's status, which it then only registers (stages/play-stages.ts). */
   readonly played?: { readonly pods: boolean; readonly node: boolean }
 }

@@ -19,7 +19,7 @@ export interface NodeReporter {
   observed(node: Node): void
   /** What is to be said of the node is something else now. */
   changed(): void
-  /** The Node was deleted: it is registered again. */
+  /** The Node was deleted: it is registered again, if it may be. */
   deleted(): void
   run(): void
   /** Writes the status as it is described now. @throws StatusError */
@@ -37,6 +37,8 @@ const OF_MACHINE = /\/(?:arch|os)$/
 export interface ReporterOptions extends Pick<KubeletSettings, 'registersItself' | 'lease' | 'statusReportMs'> {
   /** The Node's conditions are written by others, from the first on. */
   readonly isPlayed?: boolean
+  /** Whether it makes its Node again when that was deleted. Default: true. */
+  readonly registersAgain?: boolean
 }
 
 export function createNodeReporter(
@@ -46,6 +48,7 @@ export function createNodeReporter(
   signal: AbortSignal,
   {
     isPlayed = false,
+    registersAgain = true,
     registersItself = true,
     lease: { seconds } = { seconds: LEASE_SECONDS },
     statusReportMs = REPORT_MS,
@@ -60,6 +63,7 @@ export function createNodeReporter(
   const renewMs = (seconds * 1000) / 4
   let reportedAt = Number.NEGATIVE_INFINITY
   let busy: Promise<void> | undefined
+  let isGone = false
 
   async function registerOnce(): Promise<void> {
     try {
@@ -112,12 +116,14 @@ export function createNodeReporter(
 
   /** One of these at a time. */
   function once(what: string, task: () => Promise<void>): void {
+    if (isGone) return
     busy ??= untilDone(what, task).finally(() => {
       busy = undefined
     })
   }
 
   function reportSoon(): void {
+    if (isGone) return
     if (busy === undefined) once('update node status', report)
     else void busy.finally(reportSoon)
   }
@@ -137,11 +143,13 @@ export function createNodeReporter(
     deleted() {
       node = undefined
       lease.forget()
+      isGone = !registersAgain
       once('register node', registerOnce)
     },
     run() {
       const beat = () => {
         if (signal.aborted) return
+        if (isGone) return
         lease.renew().catch((error) => log.info(2, 'Failed to renew lease', { node: name, err: String(error) }))
         if (!isPlayed && clock.monotonic() - reportedAt >= statusReportMs) once('update node status', report)
         arm()

@@ -176,7 +176,9 @@ test('what was typed wrong is one line', async () => {
     [['delete', 'pod', 'a', '--as', 'eve'], /unknown option '--as'/, 2],
     [['apply'], /say what is to be applied/, 1],
     [['uninstall'], /missing required argument/, 2],
-    [['delete', 'cm', 'a', '--cascade', 'maybe'], /Allowed choices/, 2],
+    [['delete', 'cm', 'a', '--cascade=maybe'], /it is background, foreground or orphan/, 2],
+    [['delete', 'pod', 'a', '--force', '--now'], /cannot be given together/, 1],
+    [['drain'], /say which/, 1],
     [['delete', 'cm', 'a', '--expect-none', 'shoe'], /serves no kind "shoe"/, 1],
   ]
   for (const [args, message, code] of wrong) {

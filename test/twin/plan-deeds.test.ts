@@ -7,6 +7,7 @@ import { deleteDeed } from '../../src/inspect/plan/delete-deed.ts'
 import { drainDeed } from '../../src/inspect/plan/drain-deed.ts'
 import { applyDeed, uninstallDeed } from '../../src/inspect/plan/manifest-deeds.ts'
 import { type Plan, planIn, readModel } from '../../src/inspect/plan/plan.ts'
+import { planAs } from '../../src/inspect/plan/report.ts'
 import type { ReadCluster } from '../../src/inspect/twin/read-cluster.ts'
 import { core, DEFINITIONS, DEPLOYMENTS, definition, deployment, type Stage, startStage } from './stage.ts'
 
@@ -66,7 +67,9 @@ const certain = ({ goes }: Plan, kind: string) =>
 
 test('an operator that goes before what it has to clean up is a deadlock; the other way round it is none', async () => {
   const files = { operator: file('operator', operator), shop: file('shop', shop), crd: file('crd', definition()) }
-  const wrong = await plan((read) => uninstallDeed(read, [files.operator, files.shop, files.crd], 'default', {}))
+  const wrong = await plan((read) =>
+    uninstallDeed(read, [files.operator, files.shop, files.crd], { namespace: 'default' }, {}),
+  )
   assert.deepEqual(ends(wrong), [true, false, false])
   assert.match(wrong.stages[1]?.heldBy[0] ?? '', /shops\.acme\.test\/shop .*acme\.test\/cleanup/)
   assert.deepEqual(wrong.stays.map(({ object }) => object.kind).sort(), ['CustomResourceDefinition', 'Shop'])
@@ -74,8 +77,16 @@ test('an operator that goes before what it has to clean up is a deadlock; the ot
     wrong.outside.map(({ kind, name }) => [kind, name]),
     [['finalizer', 'acme.test/cleanup']],
   )
-  const right = await plan((read) => uninstallDeed(read, [files.shop, files.operator, files.crd], 'default', {}))
+  assert.deepEqual(wrong.endsInOrder, ['delete -f shop', 'delete -f crd', 'delete -f operator'])
+  assert.match(
+    planAs('tree', wrong),
+    /^none in this order:\n {2}delete -f shop\n {2}delete -f crd\n {2}delete -f operator$/m,
+  )
+  const right = await plan((read) =>
+    uninstallDeed(read, [files.shop, files.operator, files.crd], { namespace: 'default' }, {}),
+  )
   assert.deepEqual(ends(right), [true, true, true])
+  assert.equal(right.endsInOrder, undefined)
   assert.deepEqual(right.stays, [])
   assert.equal(certain(right, 'Shop'), 1)
 })
@@ -156,11 +167,71 @@ test('a category is all of its kinds', async () => {
 test('an apply: what it replaces goes, and what it may not do is refused', async () => {
   const changed = { ...deployment('web', 2, { containers: [{ name: 'c', image: 'i:2' }] }) }
   const broken = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'x' }, spec: { ports: [{ port: 0 }] } }
-  const applied = await plan((read) => applyDeed(read, [file('web', changed), file('broken', broken)], 'default'))
+  const applied = await plan((read) =>
+    applyDeed(read, [file('web', changed), file('broken', broken)], { namespace: 'default' }),
+  )
   assert.equal(certain(applied, 'Pod'), 2)
   assert.deepEqual(applied.appears.map(({ kind }) => kind).sort(), ['Pod', 'Pod', 'ReplicaSet'])
   assert.deepEqual(
     applied.refused.map(({ what }) => what),
     ['broken: Service/x'],
   )
+})
+
+test('an apply refuses what kubectl does: kinds that are defined in the same files, and namespaces other than the one asked for', async () => {
+  const other = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', namespace: 'default' } }
+  const files = [
+    file('all', definition({ strategy: 'None' }, 'new.test'), { ...shop, apiVersion: 'new.test/v1' }),
+    file('x', other),
+  ]
+  const { refused, appears } = await plan((read) => applyDeed(read, files, { namespace: 'team', isGiven: true }))
+  assert.deepEqual(
+    refused.map(({ what }) => what),
+    ['all: Shop/shop', 'x: ConfigMap/x'],
+  )
+  assert.deepEqual(appears.map(({ kind }) => kind).sort(), ['APIService', 'APIService', 'CustomResourceDefinition'])
+  const targets = [{ object: other as KubeObject, namespace: 'team', isGiven: true }]
+  assert.match((await plan((read) => deleteDeed(read, { targets }))).refused[0]?.message ?? '', /default is not team/)
+})
+
+test('what was marked before and does not go is told when the deed names it', async () => {
+  const held = {
+    ...configMapOf('held-before'),
+    metadata: { ...configMapOf('held-before').metadata, finalizers: ['acme.test/f'] },
+  }
+  await stage.make(core('configmaps'), held)
+  await stage.cluster.client.resource(core('configmaps')).namespace('default').delete('held-before')
+  const target = { kind: 'configmap', namespace: 'default' }
+  const named = await plan((read) => deleteDeed(read, { targets: [{ ...target, name: 'held-before' }] }))
+  assert.deepEqual(
+    named.stays.map(({ object }) => object.name),
+    ['held-before'],
+  )
+  const others = await plan((read) => deleteDeed(read, { targets: [{ ...target, name: 'kube-root-ca.crt' }] }))
+  assert.deepEqual(others.stays, [])
+})
+
+const configMapOf = (name: string) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'default' },
+})
+
+test('which of a budget’s pods a drain takes is chance', async () => {
+  await stage.make(DEPLOYMENTS, deployment('pair', 2, { nodeSelector: { 'kubernetes.io/hostname': 'skiff-1' } }))
+  const labels = { matchLabels: { app: 'pair' } }
+  await stage.make(
+    { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' },
+    {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name: 'pair', namespace: 'default' },
+      spec: { minAvailable: 1, selector: labels },
+    },
+  )
+  await stage.cluster.clock.advance('10s')
+  const model = await readModel(stage.source)
+  const drain = { nodes: ['skiff-1'], podSelector: 'app=pair' }
+  const { goes } = await planIn(stage.source, model, drainDeed(model.read, drain), { orders: 1 })
+  assert.ok(goes.some(({ certainty }) => certainty === 'either'))
 })

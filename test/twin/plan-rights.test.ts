@@ -94,7 +94,7 @@ test('a drain needs the node and evictions, an apply of what is not there the ri
     'patch nodes  skiff-1',
   ])
   const files = [{ name: 'f', objects: [configMap('mine'), configMap('new')] as unknown as readonly KubeObject[] }]
-  assert.deepEqual(told(await plan(reader, (read) => applyDeed(read, files, 'default'))), [
+  assert.deepEqual(told(await plan(reader, (read) => applyDeed(read, files, { namespace: 'default' }))), [
     'create configmaps default new',
     'patch configmaps default mine,new',
   ])

@@ -89,7 +89,7 @@ after(() => stage?.stop())
 async function uninstall(...objects: readonly object[]): Promise<Plan> {
   const model = await readModel(stage.source)
   const files = objects.map((object) => ({ name: (object as KubeObject).kind, objects: [object as KubeObject] }))
-  return planIn(stage.source, model, uninstallDeed(model.read, files, 'default', {}), { orders: 0 })
+  return planIn(stage.source, model, uninstallDeed(model.read, files, { namespace: 'default' }, {}), { orders: 0 })
 }
 const ends = ({ stages }: Plan) => stages.map(({ ended }) => ended !== undefined)
 

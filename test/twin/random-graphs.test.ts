@@ -45,6 +45,7 @@ for (let batch = 0; batch < BATCHES; batch++)
         named() {},
         refused() {},
         asks() {},
+        inAnyOrder: (requests) => requests,
         progress: async () => false,
       })
       await stage.cluster.clock.advance('10m')

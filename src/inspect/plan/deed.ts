@@ -16,6 +16,8 @@ export interface Doing {
   asks(request: Asks): void
   /** A request was answered with an error; the deed goes on with the next. */
   refused(refused: RefusedRequest): void
+  /** What is asked for at once: in one order, and in another where what chance decides is looked for. */
+  inAnyOrder<T>(requests: readonly T[]): readonly T[]
   /** Whether anything has been marked, removed or released since the last time it was asked. */
   progress(): Promise<boolean>
 }

@@ -4,7 +4,7 @@ import { isNotFound } from '../../api/status.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import type { ClientDeleteOptions, ListOptions } from '../../client/client.ts'
-import { QuestionError, servedResource, servedResources } from '../question.ts'
+import { servedResource, servedResources } from '../question.ts'
 import type { ReadCluster } from '../twin/read-cluster.ts'
 import type { Deed, DeedStage, Doing } from './deed.ts'
 
@@ -26,9 +26,22 @@ export type DeleteTarget =
       readonly namespace: string
     } & Pick<ListOptions, 'labelSelector' | 'fieldSelector'>)
   /** As a manifest has it. */
-  | { readonly object: KubeObject; readonly namespace: string }
+  | ({ readonly object: KubeObject } & NamespaceOfFiles)
 
-/** @throws QuestionError for a kind that is not served */
+/** Of objects that name none. */
+export interface NamespaceOfFiles {
+  readonly namespace: string
+  /** It was asked for: objects that name another are refused. */
+  readonly isGiven?: boolean
+}
+
+export const elsewhere = (own: string, namespace: string): string =>
+  `its namespace ${own} is not ${namespace}, which --namespace says`
+
+export const notServed = ({ apiVersion, kind }: KubeObject): string =>
+  `the server serves no ${kind} of ${apiVersion}: its definition must be there before kubectl begins`
+
+/** @throws QuestionError for a kind that is not served, where it is not a file's */
 export function deleteDeed(read: ReadCluster, request: DeleteRequest): Deed {
   const what = `delete ${request.targets.map(wordsOf).join(', ')}`
   return { what, stages: [deleteStage(read, what, request)] }
@@ -36,14 +49,21 @@ export function deleteDeed(read: ReadCluster, request: DeleteRequest): Deed {
 
 /** @throws QuestionError */
 export function deleteStage(read: ReadCluster, what: string, request: DeleteRequest): DeedStage {
-  const targets = request.targets.flatMap((target) =>
-    targetResources(read, target).map((resource) => ({ target, resource })),
+  const asked = request.targets.map((target) => ({ target, resources: targetResources(read, target) }))
+  const targets = asked.flatMap(({ target, resources }) => resources.map((resource) => ({ target, resource })))
+  const unserved = asked.flatMap(({ target, resources }) =>
+    resources.length === 0 && 'object' in target ? [{ target }] : [],
   )
   return {
     what,
     async run(doing) {
       // kubectl looks all of them up before it deletes the first.
       const found: Found[] = []
+      for (const { target } of unserved)
+        doing.refused({
+          what: `${target.object.kind}/${target.object.metadata.name}`,
+          message: notServed(target.object),
+        })
       for (const { target, resource } of targets)
         found.push(...(await objectsOf(doing, target, resource, request.ignoreNotFound === true)))
       for (const one of found) await deleteOne(doing, one, request)
@@ -64,10 +84,7 @@ function targetResources({ kinds }: ReadCluster, target: DeleteTarget): readonly
   const { group, version } = parseApiVersion(apiVersion)
   // It is asked for in the version of the manifest, which may have to be converted.
   const same = kinds.everyVersion.find((one) => one.group === group && one.version === version && one.kind === kind)
-  const resource = same ?? kinds.ofKind(group, kind)
-  if (resource === undefined)
-    throw new QuestionError(`the server serves no ${kind} of ${apiVersion}: kubectl api-resources lists what it serves`)
-  return [resource]
+  return [same ?? kinds.ofKind(group, kind)].filter((one) => one !== undefined)
 }
 
 interface Found {
@@ -87,6 +104,10 @@ async function objectsOf(
     const name = 'object' in target ? (target.object.metadata.name ?? '') : target.name
     const own = 'object' in target ? target.object.metadata.namespace : undefined
     const namespace = resource.namespaced ? (own ?? target.namespace) : ''
+    if ('object' in target && target.isGiven === true && resource.namespaced && namespace !== target.namespace) {
+      refused({ what: `${resource.resource}/${name}`, message: elsewhere(namespace, target.namespace) })
+      return []
+    }
     try {
       const { metadata } = await client.resource(resource).namespace(namespace).get(name)
       return [{ resource, namespace, name, uid: metadata.uid ?? '' }]

@@ -118,7 +118,10 @@ async function takeAll(doing: Doing, pods: readonly Pod[], request: DrainRequest
   let left = pods
   let evictedMs = beganMs
   for (let waitedMs = 0; left.length > 0; ) {
-    const answers = await Promise.all(left.map(async (pod) => ({ pod, message: await take(doing, pod, request) })))
+    // They are asked for at once, and come in any order.
+    const answers = await Promise.all(
+      doing.inAnyOrder(left).map(async (pod) => ({ pod, message: await take(doing, pod, request) })),
+    )
     const again = answers.filter(({ message }) => message !== undefined)
     if (again.length === 0) return
     const isNews = again.length < left.length || (await doing.progress())
@@ -164,7 +167,18 @@ async function take(
   } catch (error) {
     if (isNotFound(error) || (error instanceof StatusError && error.code === 409)) return undefined
     if (error instanceof StatusError && error.code === 429) return messageOf(error)
+    // Nothing can be made in a namespace that goes, not even an eviction: its pods are waited for.
+    if (isOfEndingNamespace(error)) {
+      if (pod.metadata.deletionTimestamp === undefined) return messageOf(error)
+      named(uid)
+      return undefined
+    }
     refused({ what: `pods/${name} in namespace ${namespace}`, message: messageOf(error) })
     return undefined
   }
 }
+
+const isOfEndingNamespace = (error: unknown): boolean =>
+  error instanceof StatusError &&
+  error.code === 403 &&
+  error.details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating') === true

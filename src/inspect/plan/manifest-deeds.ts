@@ -1,11 +1,10 @@
 /** Deeds by files: `kubectl delete -f` of each in turn, and `kubectl apply --server-side -f`. */
-import type { CustomResourceDefinition } from '../../api/generated/types.ts'
-import type { KubeObject } from '../../api/object.ts'
+import { type KubeObject, parseApiVersion } from '../../api/object.ts'
 import { messageOf } from '../../base/errors.ts'
 import { QuestionError } from '../question.ts'
 import type { ReadCluster } from '../twin/read-cluster.ts'
 import type { Deed, DeedStage, Doing } from './deed.ts'
-import { type DeleteRequest, deleteStage } from './delete-deed.ts'
+import { type DeleteRequest, deleteStage, elsewhere, type NamespaceOfFiles, notServed } from './delete-deed.ts'
 
 export interface ManifestFile {
   /** As it was given. */
@@ -17,77 +16,59 @@ export interface ManifestFile {
 export function uninstallDeed(
   read: ReadCluster,
   files: readonly ManifestFile[],
-  namespace: string,
+  namespace: NamespaceOfFiles,
   options: Omit<DeleteRequest, 'targets'>,
 ): Deed {
   const [first, ...rest] = files.map(({ name, objects }): DeedStage => {
-    const targets = objects.map((object) => ({ object, namespace }))
+    const targets = objects.map((object) => ({ object, ...namespace }))
     return deleteStage(read, `delete -f ${name}`, { ...options, targets })
   })
   if (first === undefined) throw new QuestionError('there is no file to uninstall')
   return { what: `uninstall ${files.map(({ name }) => name).join(', ')}`, stages: [first, ...rest] }
 }
 
-const isDefinition = (object: KubeObject): object is CustomResourceDefinition =>
-  object.kind === 'CustomResourceDefinition' && (object as CustomResourceDefinition).spec?.names !== undefined
-
 const MANAGER = 'skiff-plan'
-/** How often a definition that was applied just now is looked for. */
-const TRIES = 20
 
 /** What is applied is forced: conflicts of managers are not looked at. */
-export function applyDeed({ kinds }: ReadCluster, files: readonly ManifestFile[], namespace: string): Deed {
-  const made = new Map<string, { readonly group: string; readonly resource: string; readonly namespaced: boolean }>()
-  for (const { objects } of files)
-    for (const { spec } of objects.filter(isDefinition))
-      made.set(`${spec.group}/${spec.names.kind}`, {
-        group: spec.group,
-        resource: spec.names.plural,
-        namespaced: spec.scope === 'Namespaced',
-      })
-  const resourceOf = ({ apiVersion, kind }: KubeObject) => {
-    const at = apiVersion.indexOf('/')
-    const group = at < 0 ? '' : apiVersion.slice(0, at)
-    const found = kinds.ofKind(group, kind) ?? made.get(`${group}/${kind}`)
-    if (found === undefined)
-      throw new QuestionError(
-        `the server serves no ${kind} of ${apiVersion}: kubectl api-resources lists what it serves`,
-      )
-    return { ...found, version: apiVersion.slice(at + 1) }
-  }
+export function applyDeed(
+  { kinds }: ReadCluster,
+  files: readonly ManifestFile[],
+  { namespace, isGiven = false }: NamespaceOfFiles,
+): Deed {
   const all = files.flatMap(({ name, objects }) =>
-    objects.map((object) => ({ file: name, object, resource: resourceOf(object) })),
+    objects.map((object) => {
+      const { group } = parseApiVersion(object.apiVersion)
+      const resource = kinds.ofKind(group, object.kind)
+      return { file: name, object, resource }
+    }),
   )
   const what = `apply -f ${files.map(({ name }) => name).join(', ')}`
-  const run = async ({ client, clock, refused, asks }: Doing) => {
+  const run = async ({ client, refused, asks }: Doing) => {
     for (const { file, object, resource } of all) {
-      const own = object.metadata.namespace ?? namespace
       const { name = '' } = object.metadata
+      const what = `${file}: ${object.kind}/${name}`
+      // kubectl looks all kinds up before it applies the first, and applies the others.
+      if (resource === undefined) {
+        refused({ what, message: notServed(object) })
+        continue
+      }
+      const own = object.metadata.namespace ?? namespace
+      if (resource.namespaced && isGiven && own !== namespace) {
+        refused({ what, message: elsewhere(own, namespace) })
+        continue
+      }
       const metadata = resource.namespaced ? { ...object.metadata, namespace: own } : object.metadata
       const access = { group: resource.group, resource: resource.resource, name }
       const within = resource.namespaced ? own : ''
+      const { version } = parseApiVersion(object.apiVersion)
       asks({ verb: 'patch', ...access, namespace: within })
+      const one = client.resource({ ...resource, version }).namespace(within)
       // To apply what is not there is to create it.
-      const there = await client
-        .resource(resource)
-        .namespace(within)
-        .get(name)
-        .catch(() => undefined)
+      const there = await one.get(name).catch(() => undefined)
       if (there === undefined) asks({ verb: 'create', ...access, namespace: within })
-      const apply = () =>
-        client
-          .resource(resource)
-          .namespace(within)
-          .patch(name, 'apply', { ...object, metadata } as never, { fieldManager: MANAGER, force: true })
-      for (let left = made.has(`${resource.group}/${object.kind}`) ? TRIES : 1; left > 0; left--) {
-        try {
-          await apply()
-          break
-        } catch (error) {
-          if (left === 1) refused({ what: `${file}: ${object.kind}/${name}`, message: messageOf(error) })
-          else await clock.advance(500)
-        }
-      }
+      await one
+        .patch(name, 'apply', { ...object, metadata } as never, { fieldManager: MANAGER, force: true })
+        .catch((error) => refused({ what, message: messageOf(error) }))
     }
   }
   return { what, stages: [{ what, run }] }

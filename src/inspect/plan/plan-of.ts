@@ -43,11 +43,30 @@ export async function planOf(source: TwinSource, model: TwinModel, deed: Deed, o
     appears: appearingOf(slow, names),
     refused: slow.refused,
     forbidden: rights.forbidden,
+    ...(await orderThatEnds(source, model, deed, quick)),
     stages: quick.stages.map((stage, at) => stageOf(stage, slow.stages[at] ?? stage)),
     outside: outsideEffects(read, goes, slow.held),
     unread: [...read.unread, ...rights.unread],
     assumed: assumptions(read, [quick, slow], others.length),
   }
+}
+
+/**
+ * Of a deed whose stages wait for ever: the order of them in which each ends, if what is held comes first. Nothing where that does not end either.
+ */
+async function orderThatEnds(
+  source: TwinSource,
+  model: TwinModel,
+  deed: Deed,
+  { stages }: Rehearsal,
+): Promise<Pick<Plan, 'endsInOrder'>> {
+  const isHeld = (at: number) => (stages[at]?.held.length ?? 0) > 0
+  const heldFirst = [...deed.stages.keys()].toSorted((a, b) => Number(isHeld(b)) - Number(isHeld(a)) || a - b)
+  const [first, ...rest] = heldFirst.flatMap((at) => deed.stages[at] ?? [])
+  if (first === undefined || heldFirst.every((at, place) => at === place)) return {}
+  const other = await rehearse(source, model, { ...deed, stages: [first, ...rest] }, 'obeys')
+  if (other.stages.some(({ endedMs }) => endedMs === undefined)) return {}
+  return { endsInOrder: [first, ...rest].map(({ what }) => what) }
 }
 
 /** Whether a pod runs of which nothing tells how long it takes to end. */

@@ -123,6 +123,8 @@ export interface Plan {
   /** What of the deed the caller may not do in the source; the rest of the plan is as if it were allowed. */
   readonly forbidden: readonly Forbidden[]
   readonly stages: readonly PlanStage[]
+  /** Where stages wait for ever: the order of them in which each would end. */
+  readonly endsInOrder?: readonly string[]
   readonly outside: readonly OutsideEffect[]
   /** Of the source: what could not be read. */
   readonly unread: readonly Unseen[]

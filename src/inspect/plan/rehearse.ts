@@ -78,7 +78,7 @@ export async function rehearse(
   try {
     await twin.clock.advance(uneven === undefined ? 1000 : UNEVEN_START_MS)
     const before = storedEntries(twin)
-    const course = follow(twin)
+    const course = follow(twin, markedBefore(model))
     await course.read()
     const refused: RefusedRequest[] = []
     const asked: Asks[] = []
@@ -106,9 +106,13 @@ export async function rehearse(
         client: twin.client,
         clock: twin.clock,
         kinds: model.read.kinds,
-        named: (uid) => void named.add(uid),
+        named(uid) {
+          named.add(uid)
+          course.waitsFor(uid)
+        },
         refused: (one) => void refused.push(one),
         asks: (one) => void asked.push(one),
+        inAnyOrder: (requests) => (uneven === undefined ? requests : requests.toReversed()),
         progress: course.read,
       })
       await untilRest(twin, course)
@@ -162,6 +166,8 @@ interface Pause {
 }
 
 interface Course {
+  /** An object that the deed names: it is pending if it was marked before. */
+  waitsFor(uid: string): void
   /** Whether there is anything new. */
   read(): Promise<boolean>
   readonly records: readonly KeptRecord[]
@@ -171,13 +177,29 @@ interface Course {
   readonly isCut: boolean
   /** When the last of these was removed; 0 where none was. */
   endMs(uids: ReadonlySet<string>, elapsed: (time: number, revision: number) => number): number
-  /** What is marked and not removed, of what was marked or changed since it is followed. */
+  /** What is marked and not removed, of what was marked or changed since it is followed, and of what the deed names. */
   pending(): readonly KeptRecord[]
 }
 
-function follow(twin: Fork): Course {
+/** What was marked in the source, by uid, as if that had been seen. */
+function markedBefore({ read: { resources } }: TwinModel): ReadonlyMap<string, KeptRecord> {
+  const unknown = { verb: '', subresource: '', user: '', userAgent: '', before: {}, revision: 0 }
+  return new Map(
+    resources.flatMap(({ resource: { group, resource, kind }, items }) =>
+      items.flatMap(({ metadata: { deletionTimestamp, finalizers, namespace = '', name = '', uid = '' } }) => {
+        if (deletionTimestamp === undefined) return []
+        const after = { deletionTimestamp, ...(finalizers === undefined ? {} : { finalizers }) }
+        const time = Date.parse(deletionTimestamp)
+        return [[uid, { ...unknown, group, resource, kind, namespace, name, uid, time, after }] as const]
+      }),
+    ),
+  )
+}
+
+function follow(twin: Fork, before: ReadonlyMap<string, KeptRecord>): Course {
   const records: KeptRecord[] = []
   const marked = new Map<string, KeptRecord>()
+  const ended = new Set<string>()
   let revision = 0
   let isCut = false
   return {
@@ -195,6 +217,10 @@ function follow(twin: Fork): Course {
       const last = records.findLast(({ uid, after }) => after === undefined && uids.has(uid))
       return last === undefined ? 0 : elapsed(last.time, last.revision)
     },
+    waitsFor(uid) {
+      const one = before.get(uid)
+      if (one !== undefined && !marked.has(uid) && !ended.has(uid)) marked.set(uid, one)
+    },
     pending: () => [...marked.values()],
     async read() {
       const { body } = await twin.client.raw('GET', `/skiff.dev/journal?after=${revision}`)
@@ -203,7 +229,10 @@ function follow(twin: Fork): Course {
       for (const record of journal.records) {
         records.push(record)
         if (record.after?.deletionTimestamp !== undefined) marked.set(record.uid, record)
-        else marked.delete(record.uid)
+        else {
+          marked.delete(record.uid)
+          if (record.after === undefined) ended.add(record.uid)
+        }
       }
       isCut ||= journal.records.length >= MOST_RECORDS
       return journal.records.length > 0

@@ -88,7 +88,19 @@ function tableOf({ goes }: Plan): readonly string[] {
 }
 
 function text(plan: Plan, goes: readonly string[]): string {
-  const { deed, stays, orphaned, appears, refused, forbidden, stages, outside, unread, assumed } = plan
+  const {
+    deed,
+    stays,
+    orphaned,
+    endsInOrder = [],
+    appears,
+    refused,
+    forbidden,
+    stages,
+    outside,
+    unread,
+    assumed,
+  } = plan
   const part = (title: string, lines: readonly string[]) => (lines.length === 0 ? [] : ['', title, ...lines])
   const certain = plan.goes.filter(({ certainty }) => certainty === 'goes').length
   const lines = [
@@ -112,12 +124,16 @@ function text(plan: Plan, goes: readonly string[]): string {
     ),
     ...part(
       'a deadlock:',
-      stages.length < 2
+      stages.length < 2 && !deed.startsWith('uninstall ')
         ? []
         : stages.flatMap(({ what, heldBy, refused }) => [
             ...heldBy.slice(0, 5).map((held) => `  ${what} waits for ever: ${held}`),
             ...refused.slice(0, 5).map((one) => `  ${what} is refused ${one.what}: ${one.message}`),
           ]),
+    ),
+    ...part(
+      'none in this order:',
+      endsInOrder.map((what) => `  ${what}`),
     ),
     ...part('goes:', goes),
     ...part(
