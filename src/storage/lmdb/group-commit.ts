@@ -11,7 +11,8 @@ import type { Clock } from '../../base/clock.ts'
 import { createPatience } from '../../base/patience.ts'
 import type { Group } from '../tables.ts'
 import { encodeJournalRow } from './journal-rows.ts'
-import { encodeChange, encodeEntry, expiryKey, revisionKey } from './records.ts'
+import { putChange } from './put-change.ts'
+import { encodeEntry, expiryKey, revisionKey } from './records.ts'
 
 export const STATE_KEY = Buffer.from('state')
 
@@ -32,6 +33,8 @@ export interface Environment {
   readonly root: RootDatabase<Buffer, Buffer>
   readonly meta: LmdbTable
   readonly changes: LmdbTable
+  /** The same table, for rows that are put as they are given. */
+  readonly changesAsGiven: LmdbTable
   readonly keys: LmdbTable
   readonly expiries: LmdbTable
   readonly journal: LmdbTable
@@ -73,7 +76,7 @@ export function createGroupCommit(file: { readonly now: Environment }, clock: Cl
     for (const expiry of group.endedExpiries) isPut(expiries.remove(expiryKey(expiry)))
     for (const change of group.changes) {
       const { key, createRevision, value } = change
-      isPut(changes.put(revisionKey(change.revision), encodeChange(change)))
+      isPut(putChange(file.now, change))
       const entry = { modRevision: change.revision, createRevision, deleted: value === undefined }
       isPut(keys.put(Buffer.from(key), encodeEntry(entry)))
     }

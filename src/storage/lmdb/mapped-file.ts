@@ -7,12 +7,7 @@ import { join, resolve } from 'node:path'
 import { type DatabaseOptions, open } from 'lmdb'
 import { OBJECT_DICTIONARY } from './dictionary.ts'
 import type { Environment, LmdbTable } from './group-commit.ts'
-
-/**
- * Changes of at least so many bytes are compressed: a pod's, which are over 3,000, take a fifth of their room then, and one page of the file
- * less than two. Events and Leases are about 1,000, of which a page holds several, and as many: they are left as they are.
- */
-const COMPRESSED_BYTES = 1500
+import { COMPRESSED_BYTES } from './put-change.ts'
 
 export interface MappedFile {
   /** The tables. Not to be kept over a turn: they may be others then. */
@@ -115,6 +110,7 @@ function openEnvironment(dir: string, mapSize: number, compressed: Compressed): 
     changes: root.openDB<Buffer, Buffer>(
       Object.assign(compressed, { name: 'changes', encoding: 'binary', keyEncoding: 'binary' } as const),
     ),
+    changesAsGiven: table('changes'),
     keys: table('keys'),
     expiries: table('expiries'),
     journal: table('journal'),
