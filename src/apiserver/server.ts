@@ -15,6 +15,7 @@ import { createScheme } from '../api/scheme/scheme.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { refusedClient } from '../http/client.ts'
 import { createHealth, type HealthCheck, isHealth } from '../http/health-pages.ts'
+import { createZPages } from '../http/zpages.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type AdmissionOptions, createAdmissionChain } from './admission/chain.ts'
 import { admissionTimings } from './admission/metrics.ts'
@@ -37,8 +38,7 @@ import { createDispatch, type PathHandler } from './handlers/dispatch.ts'
 import { createMetricsPages } from './handlers/metrics.ts'
 import { createTablePrinter } from './handlers/printers/table.ts'
 import type { Review } from './handlers/reviews.ts'
-import { versionResponse } from './handlers/version.ts'
-import { createZPages } from './handlers/zpages.ts'
+import { KUBERNETES, versionResponse } from './handlers/version.ts'
 import { startApiServiceLoop } from './loops/api-services.ts'
 import { startAutoRegisterLoop } from './loops/auto-register.ts'
 import { createDefinitionLoop } from './loops/crd-loop.ts'
@@ -248,7 +248,13 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       runtime,
       customSchema: (row) => definitionSchema(reads.readable, row),
     }),
-    createZPages(runtime.clock, options.flags ?? {}),
+    createZPages(runtime.clock, {
+      component: 'apiserver',
+      version: KUBERNETES,
+      paths: Z_PATHS,
+      flags: options.flags ?? {},
+      separators: { Statusz: ': ', Flagz: ': ' },
+    }),
     (request) => pathsResponse(request, scheme, checks),
     ...(options.paths?.({ scheme, reads }) ?? []),
   ])
@@ -291,6 +297,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
 }
 
 const MIN_REQUEST_SECONDS = 1800
+/** What /statusz says that there is. */
+const Z_PATHS = ['/flagz', '/healthz', '/livez', '/metrics', '/readyz', '/statusz', '/version']
 const APISERVICES = [{ group: 'apiregistration.k8s.io', resource: 'apiservices' }]
 
 function aggregatorOf(

@@ -88,6 +88,8 @@ export interface Kubelet {
   podStatus(uid: string): PodStatus | undefined
   /** Reports the node's status now: something of its description has changed. */
   reportNode(): Promise<void>
+  /** How probes came out, in Prometheus' text format. */
+  probeMetrics(): string
   /** When pods were last ended because the machine went down. */
   readonly shutdownTimes: ShutdownTimes
 }
@@ -218,6 +220,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     runtimeStatus: (uid) => nodePods().runtimeStatus(uid),
     podStatus: (uid) => made?.podStatus(uid),
     reportNode: reporter.report,
+    probeMetrics: () => made?.probeMetrics() ?? '',
     get shutdownTimes() {
       return made?.shutdown?.times ?? {}
     },

@@ -102,6 +102,7 @@ export interface NodePods {
   readonly setStatic: StaticPods['set']
   runtimeStatus(uid: string): RuntimePodStatus
   podStatus(uid: string): PodStatus | undefined
+  probeMetrics(): string
   /** Reads what the runtime has, until it answers. @throws when aborted */
   begin(): Promise<void>
   /** The pods that the API server has for this node have all been handled once: what else runs is left over. */
@@ -457,6 +458,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     },
     pods,
     activePods,
+    probeMetrics: probes.metrics.text,
     get views() {
       return podsSeen ? views : undefined
     },

@@ -42,7 +42,7 @@ export interface KubeletSettings extends Pick<NodeSettings, 'allowedUnsafeSysctl
 /** How its server is open. */
 export type KubeletServerSettings = Pick<
   KubeletServerOptions,
-  'accessTimes' | 'accessRules' | 'debugging' | 'readOnlyPort'
+  'accessTimes' | 'accessRules' | 'debugging' | 'flags' | 'readOnlyPort'
 >
 
 export interface RealKubeletSettings
@@ -85,12 +85,14 @@ export function serverSettings({
   accessTimes,
   accessRules,
   debugging,
+  flags,
   readOnlyPort,
 }: KubeletServerSettings): KubeletServerSettings {
   return {
     ...(accessTimes === undefined ? {} : { accessTimes }),
     ...(accessRules === undefined ? {} : { accessRules }),
     ...(debugging === undefined ? {} : { debugging }),
+    ...(flags === undefined ? {} : { flags }),
     ...(readOnlyPort === undefined ? {} : { readOnlyPort }),
   }
 }

@@ -3,6 +3,7 @@
  * made from the scheme's rows and kept until those of the group change.
  */
 import { createHash, type Hash } from 'node:crypto'
+import { encodeYaml } from '../../api/codec/encode-yaml.ts'
 import { encodeJson } from '../../api/codec/json.ts'
 import { asKubeObject, type Json, type JsonObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
@@ -12,7 +13,6 @@ import { noSuchResource, notAllowed } from '../../api/status.ts'
 import type { Aggregator, RemoteGroupVersion } from '../aggregation/aggregator.ts'
 import { CONTENT_TYPES, type Encoding, encodingOfKind, negotiate } from '../handlers/negotiate.ts'
 import { objectBytes } from '../handlers/protobuf.ts'
-import { encodeYaml } from '../handlers/yaml.ts'
 import { type DiscoveryGroup, servedGroup, servedGroups } from './groups.ts'
 import { aggregatedGroup, groupDocument, resourceList } from './lists.ts'
 import { discoveryBytes } from './message.ts'

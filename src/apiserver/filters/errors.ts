@@ -2,6 +2,8 @@
  * The outermost filter: whatever is thrown becomes a Status. To a client in this process it is thrown on, as a StatusError;
  * over a wire it leaves in the encoding that was asked for, with the warnings given before it.
  */
+
+import { encodeYaml } from '../../api/codec/encode-yaml.ts'
 import { encodeJson } from '../../api/codec/json.ts'
 import { asKubeObject, type Json, type JsonObject } from '../../api/object.ts'
 import { type ApiRequest, type ApiResponse, ConnectionCut, type Filter, whenAnswered } from '../../api/request.ts'
@@ -10,7 +12,6 @@ import type { Logger } from '../../base/log.ts'
 import { CONTENT_TYPES, type Encoding, errorEncoding, wantsPretty } from '../handlers/negotiate.ts'
 import { objectBytes } from '../handlers/protobuf.ts'
 import { warningHeaders } from '../handlers/respond.ts'
-import { encodeYaml } from '../handlers/yaml.ts'
 
 const NEWLINE = Buffer.from('\n')
 

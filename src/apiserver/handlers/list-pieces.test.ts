@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { encodeYaml } from '../../api/codec/encode-yaml.ts'
 import { jsonText, prettyJson } from '../../api/codec/json.ts'
 import { asJson, type KubeObject } from '../../api/object.ts'
 import { encodedPieces, type PiecedList } from './list-pieces.ts'
-import { encodeYaml } from './yaml.ts'
 
 const rows = Array.from({ length: 21 }, (_, index) => ({
   cells: [`name-${index}`, 'PLACE', index],

@@ -2,10 +2,11 @@
  * A large list in a form that is made for its reader alone (a Table, metadata, YAML, indented JSON): it is made piece by piece
  * while it is sent, and stands nowhere whole.
  */
+
+import { encodeYaml } from '../../api/codec/encode-yaml.ts'
 import { jsonText, prettyJson } from '../../api/codec/json.ts'
 import { asJson, type KubeObject } from '../../api/object.ts'
 import type { Representation } from './negotiate.ts'
-import { encodeYaml } from './yaml.ts'
 
 export interface PiecedList {
   /** All of it but what `field` holds: `items`, `rows`. */

@@ -7,7 +7,7 @@ import { hasMessage } from '../../api/codec/protobuf.ts'
 import type { ApiRequest } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { StatusError } from '../../api/status.ts'
-import { type MediaRange, namesType, parseAccept } from './media-range.ts'
+import { type MediaRange, namesType, parseAccept } from '../../http/media-range.ts'
 
 export type Encoding = 'json' | 'yaml' | 'protobuf'
 export type RepresentationShape = 'object' | 'metadata' | 'table'

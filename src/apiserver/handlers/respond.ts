@@ -1,5 +1,6 @@
 /** From an object of the storage version to the answer that was asked for. */
 
+import { encodeYaml } from '../../api/codec/encode-yaml.ts'
 import { encodeJson, prettyJson } from '../../api/codec/json.ts'
 import { apiVersionOf, asJson, type KubeObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, Headers, StoredObject } from '../../api/request.ts'
@@ -14,7 +15,6 @@ import type { PrintedTable, ResourceRequest, ServerContext } from './context.ts'
 import { CONTENT_TYPES, type Representation, requireMetadataForm } from './negotiate.ts'
 import { ownMetadata } from './own-metadata.ts'
 import { messageForm, objectBytes, storedPieces } from './protobuf.ts'
-import { encodeYaml } from './yaml.ts'
 
 export const META_V1 = 'meta.k8s.io/v1'
 

@@ -4,7 +4,6 @@ import { noSuchResource, notAllowed } from '../../api/status.ts'
 import { requireType } from './negotiate.ts'
 
 export const KUBERNETES = '1.37.1'
-export const KUBERNETES_MINOR = '1.37'
 const GIT_VERSION = `v${KUBERNETES}+skiff`
 /** git writes the commit in when it makes an archive (.gitattributes); in a checkout and in the package it stays as it is. */
 const GIT_COMMIT = '$Format:%H$'

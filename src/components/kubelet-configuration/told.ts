@@ -74,9 +74,18 @@ export function describedServer(flags: ReadFlags): Required<KubeletServerSetting
       allowsAll: mode === 'AlwaysAllow',
     },
     debugging: flags.bool('enable-debugging-handlers') === true,
+    flags: flagsOf(flags),
     readOnlyPort: flags.number('read-only-port') ?? 0,
   }
 }
+
+/** A header of manifests' requests may prove an identity, and is not told. */
+const flagsOf = ({ values }: ReadFlags): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...values]
+      .filter(([name]) => /^[a-z0-9-]+$/.test(name) && name !== 'manifest-url-header')
+      .map(([name, given]) => [name, given.join(',')]),
+  )
 
 function shutdownGroupsOf(flags: ReadFlags): readonly ShutdownGroup[] {
   const own = flags.text('shutdownGracePeriodByPodPriority')

@@ -12,20 +12,24 @@ export interface LogOptions {
   readonly stream?: 'stdout' | 'stderr'
 }
 
-/** @throws RangeError for what is no number or time */
+/** A query's value is no number, or no time. */
+export class UnreadableOption extends Error {}
+
+/** @throws UnreadableOption, RangeError for a number that no log can have */
 export function logOptions(query: URLSearchParams, now: number): LogOptions {
-  const number = (name: string): number | undefined => {
+  const number = (name: string, least: number): number | undefined => {
     const value = query.get(name)
     if (value === null || value === '') return undefined
-    if (!/^\d{1,15}$/.test(value)) throw new RangeError(`${name}: invalid value ${JSON.stringify(value)}`)
+    if (!/^[+-]?\d{1,18}$/.test(value)) throw new UnreadableOption(`${name}: invalid value ${JSON.stringify(value)}`)
+    if (Number(value) < least) throw new RangeError(`${name}: invalid value ${JSON.stringify(value)}`)
     return Number(value)
   }
-  const tailLines = number('tailLines')
-  const limitBytes = number('limitBytes')
-  const sinceSeconds = number('sinceSeconds')
+  const tailLines = number('tailLines', 0)
+  const limitBytes = number('limitBytes', 1)
+  const sinceSeconds = number('sinceSeconds', 1)
   const sinceTime = query.get('sinceTime')
   const since = sinceSeconds === undefined ? (sinceTime ? Date.parse(sinceTime) : undefined) : now - sinceSeconds * 1000
-  if (Number.isNaN(since)) throw new RangeError(`sinceTime: invalid value ${JSON.stringify(sinceTime)}`)
+  if (Number.isNaN(since)) throw new UnreadableOption(`sinceTime: invalid value ${JSON.stringify(sinceTime)}`)
   const stream = query.get('stream')
   return {
     follow: query.get('follow') === 'true',

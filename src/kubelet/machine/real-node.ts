@@ -231,6 +231,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     tls,
     ...serverSettings(options),
     kubelet: () => kubelet,
+    checkpoints: join(directory, 'checkpoints'),
     volumes: () => claimStats(runtime.clock.now(), kubelet?.pods.list() ?? [], volumes.stats),
     configuration: () => ({
       ...options.configuration,

@@ -17,6 +17,7 @@ import { latestContainer, type RuntimePodStatus } from '../pod-cache.ts'
 import type { PodEvents } from '../pod-events.ts'
 import type { ContainerRuntime, ProbeAction, RuntimeContainerStatus } from '../runtimes/runtime.ts'
 import { expanded } from '../variable-expansion.ts'
+import { createProbeMetrics, type ProbeMetrics } from './probe-metrics.ts'
 import { type ProbeKind, type Prober, startProber } from './probe-period-and-thresholds.ts'
 
 export interface ProbeManager extends ContainerChecks {
@@ -31,6 +32,7 @@ export interface ProbeManager extends ContainerChecks {
   /** A pod that ends is only asked whether it is ready. */
   stopLivenessAndStartup(uid: string): void
   forget(uid: string): void
+  readonly metrics: ProbeMetrics
 }
 
 const KINDS: readonly ProbeKind[] = ['startup', 'liveness', 'readiness']
@@ -60,6 +62,8 @@ export function createProbeManager(
   const inherited = new Map<string, readonly string[]>()
   /** By pod, by kind and container name. */
   const probers = new Map<string, Map<string, Prober>>()
+
+  const metrics = createProbeMetrics()
 
   const started = (id: string, container: Container) =>
     container.startupProbe === undefined || results.startup.get(id) === true
@@ -96,6 +100,7 @@ export function createProbeManager(
         const what = unknown ? 'errored and resulted in unknown state' : 'failed'
         events.warning(pod, 'Unhealthy', `${titles[kind]} probe ${what}: ${output}`, path)
       },
+      came: (result, seconds) => metrics.counted(pod, container.name, titles[kind], result, seconds),
       warned: (warning) => events.warning(pod, 'ProbeWarning', `${titles[kind]} probe warning: ${warning}`, path),
       changed(success) {
         results[kind].set(status.id, success)
@@ -157,7 +162,9 @@ export function createProbeManager(
       if (own === undefined) return
       for (const [key, prober] of own) if (!key.startsWith('readiness/')) prober.stop()
     },
+    metrics,
     forget(uid) {
+      metrics.forget(uid)
       for (const id of inherited.get(uid) ?? []) for (const kind of KINDS) results[kind].delete(id)
       inherited.delete(uid)
       const own = probers.get(uid)

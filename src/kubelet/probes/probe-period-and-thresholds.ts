@@ -26,6 +26,8 @@ export interface ProberOptions {
   /** A threshold was reached and the result is another than before. False ends the probing of this container. */
   readonly changed: (success: boolean) => boolean
   readonly failed: (output: string, unknown: boolean) => void
+  /** A probe has come out, after so many seconds. */
+  readonly came: (result: ProbeResult, seconds: number) => void
   /** It succeeded, but for something that should be told. */
   readonly warned: (warning: string) => void
   /** While false, nothing is probed (liveness and readiness before the startup probe succeeded). */
@@ -56,12 +58,7 @@ export function startProber(options: ProberOptions): Prober {
       return
     }
     const startedAt = clock.monotonic()
-    const {
-      success,
-      output,
-      unknown = false,
-      warning,
-    } = await containerRuntime
+    const came = await containerRuntime
       .probe(
         container.id,
         { kind, handler: probe, timeoutSeconds: probe.timeoutSeconds ?? 1, ...options.reach },
@@ -69,6 +66,8 @@ export function startProber(options: ProberOptions): Prober {
       )
       .catch((error): ProbeResult => ({ success: false, output: String(error) }))
     if (abort.signal.aborted) return
+    options.came(came, (clock.monotonic() - startedAt) / 1000)
+    const { success, output, unknown = false, warning } = came
     if (!success) options.failed(output, unknown)
     else if (warning !== undefined) options.warned(warning)
     if (unknown) {

@@ -272,6 +272,14 @@ export interface RuntimeHandler {
 export interface RealRuntime {
   /** The URL at which the runtime's own streaming server waits for the session. @throws RuntimeError */
   session(request: SessionRequest): Promise<string>
+  /** Runs a command in a container to its end. @throws Error in gRPC's words */
+  run(
+    containerId: string,
+    command: readonly string[],
+    signal: AbortSignal,
+  ): Promise<{ readonly stdout: string; readonly stderr: string; readonly exitCode: number }>
+  /** Writes a running container down into an archive; within a time in seconds, 0: the runtime's own. @throws Error in gRPC's words */
+  checkpoint(containerId: string, location: string, timeoutSeconds: number): Promise<void>
   /** Holds a running container to other amounts. @throws RuntimeError */
   updateResources(containerId: string, resources: LinuxContainerResources): Promise<void>
   usage(): Promise<readonly ContainerUsage[]>

@@ -136,7 +136,10 @@ export function subresourcesOf(path: string): readonly string[] {
     case 'stats':
     case 'metrics':
     case 'checkpoint':
+    case 'statusz':
       return [first]
+    case 'flagz':
+      return ['configz']
     case 'logs':
       return ['log']
     case 'pods':

@@ -2,22 +2,29 @@
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Kubelet } from '../kubelet.ts'
-import { type LogOptions, logOptions } from '../logs/log-options.ts'
+import { type LogOptions, logOptions, UnreadableOption } from '../logs/log-options.ts'
 import { type PrintedQuery, readPrinted } from '../logs/printed-log.ts'
 import { readLog } from '../logs/read-log.ts'
 import { containerNamed, nameOf, type Pod, uidOf } from '../pod.ts'
 import { Refused } from './refused.ts'
 
-/** @throws Refused */
+export interface PodOfKubelet {
+  readonly kubelet: Kubelet
+  readonly pod: Pod
+}
+
+/** `find` is asked once the query is understood. @throws Refused */
 export async function containerLog(
   runtime: Runtime,
-  { kubelet, pod }: { readonly kubelet: Kubelet; readonly pod: Pod },
+  find: () => PodOfKubelet,
   container: string,
   { query, signal }: ApiRequest,
 ): Promise<ApiResponse> {
+  const options = optionsOf(query, runtime.clock.now())
+  const { kubelet, pod } = find()
   const name = nameOf(pod)
   if (containerNamed(pod, container) === undefined)
-    throw new Refused(404, `container ${JSON.stringify(container)} not found in pod ${JSON.stringify(name)}\n`)
+    throw new Refused(404, `container ${JSON.stringify(container)} not found in pod ${JSON.stringify(name)}`)
   const uid = uidOf(pod)
   const own = () => kubelet.runtimeStatus(uid).containers.filter(({ metadata }) => metadata.name === container)
   const wantsPrevious = query.get('previous') === 'true'
@@ -39,7 +46,6 @@ export async function containerLog(
   }
   const { id, logPath = '' } = status
   const isRunning = () => own().some((one) => one.id === id && (one.state === 'running' || one.state === 'created'))
-  const options = optionsOf(query, runtime.clock.now())
   if (simulated === undefined)
     return answer(readLog({ clock: runtime.clock, path: logPath, isRunning, signal }, options))
   // What cannot be read is refused before an answer begins.
@@ -60,7 +66,8 @@ function optionsOf(query: URLSearchParams, now: number): LogOptions {
   try {
     return logOptions(query, now)
   } catch (error) {
-    if (error instanceof RangeError) throw new Refused(400, `${error.message}\n`)
+    if (error instanceof UnreadableOption) throw new Refused(400, '{"message": "Unable to decode query."}')
+    if (error instanceof RangeError) throw new Refused(422, '{"message": "Invalid request."}')
     throw error
   }
 }

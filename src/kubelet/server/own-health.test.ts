@@ -84,10 +84,13 @@ test('a port that something else has is tried again until it is free, and port 0
   await Promise.all([stop(), none()])
 })
 
-test("a kubelet's server tells of ping, log and syncloop", async () => {
+test("a kubelet's server tells of four checks", async () => {
   const { answer } = serverHealth()
   const told = await answer({ path: '/healthz', query: new URLSearchParams('verbose') })
-  assert.equal(`${Buffer.concat(told?.bytes ?? [])}`, '[+]ping ok\n[+]log ok\n[+]syncloop ok\nhealthz check passed\n')
+  assert.equal(
+    `${Buffer.concat(told?.bytes ?? [])}`,
+    '[+]ping ok\n[+]log ok\n[+]syncloop ok\n[+]device-plugin ok\nhealthz check passed\n',
+  )
   assert.equal((await answer({ path: '/healthz/syncloop', query: new URLSearchParams() }))?.status, 200)
   assert.equal(await answer({ path: '/healthz/nope', query: new URLSearchParams() }), undefined)
 })

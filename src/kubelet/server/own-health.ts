@@ -18,7 +18,13 @@ export const HEALTHZ: HealthzAddress = { host: '127.0.0.1', port: 10_248 }
 
 const ping: HealthCheck = { name: 'ping', check: () => {} }
 /** What an answer proves by itself: all pods' work, and what is logged, is done in the turns of the process that answers. */
-const ALIVE: readonly HealthCheck[] = [ping, ...['log', 'syncloop'].map((name) => ({ name, check: () => {} }))]
+const ALIVE: readonly HealthCheck[] = [
+  ping,
+  ...['log', 'syncloop', 'device-plugin'].map((name) => ({ name, check: () => {} })),
+]
+
+/** Those of the kubelet's server, by name. */
+export const CHECKS: ReadonlySet<string> = new Set(ALIVE.map(({ name }) => name))
 
 /** The pages of the kubelet's server. Of these endpoints it has /healthz alone. */
 export const serverHealth = () => createHealth(ALIVE)

@@ -250,8 +250,8 @@ test('logs of a container, and why there are none', async () => {
     200,
     '2026-01-02T03:04:05.000000000Z hello\n',
   ])
-  assert.deepEqual(await ask('/containerLogs/ns/q/c', 'admin'), [404, 'pod "q" not found\n'])
-  assert.deepEqual(await ask('/containerLogs/ns/p/d', 'admin'), [404, 'container "d" not found in pod "p"\n'])
+  assert.deepEqual(await ask('/containerLogs/ns/q/c', 'admin'), [404, 'pod "q" does not exist'])
+  assert.deepEqual(await ask('/containerLogs/ns/p/d', 'admin'), [404, 'container "d" not found in pod "p"'])
   assert.deepEqual(await ask('/containerLogs/ns/p/c?previous=true', 'admin'), [
     400,
     'previous terminated container "c" in pod "p" not found',
@@ -266,9 +266,9 @@ test('logs of a container, and why there are none', async () => {
 
 test('a session needs a container that runs', async () => {
   const { ask } = stage('exited')
-  assert.deepEqual(await ask('/exec/ns/p/c?command=id&output=1', 'admin', 'POST'), [500, 'container not found ("c")\n'])
-  assert.deepEqual(await ask('/exec/ns/q/c?command=id&output=1', 'admin', 'POST'), [404, 'pod does not exist\n'])
-  assert.deepEqual(await ask('/portForward/ns/p', 'admin', 'POST'), [500, 'sandbox is not running\n'])
+  assert.deepEqual(await ask('/exec/ns/p/c?command=id&output=1', 'admin', 'POST'), [500, 'container not found ("c")'])
+  assert.deepEqual(await ask('/exec/ns/q/c?command=id&output=1', 'admin', 'POST'), [404, 'pod does not exist'])
+  assert.deepEqual(await ask('/portForward/ns/p', 'admin', 'POST'), [500, 'sandbox is not running'])
   assert.equal((await ask('/nothing', 'admin'))[0], 404)
 })
 

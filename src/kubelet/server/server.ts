@@ -8,6 +8,7 @@ import { startPlainServer } from '../../http/plain-server.ts'
 import { type HttpServer, startHttpServer } from '../../http/server.ts'
 import { type AccessRules, type AccessTimes, createAccess, subresourcesOf } from './access.ts'
 import { keepListening } from './keep-listening.ts'
+import { answerToAll } from './paths.ts'
 import { Refused, textAnswer } from './refused.ts'
 import { kubeletRoutes, type RoutesOptions } from './routes.ts'
 
@@ -81,6 +82,8 @@ export function handlerOf(options: KubeletServerOptions): Handler {
   const route = kubeletRoutes(options)
   return async (request) => {
     try {
+      const unasked = answerToAll(request, options.debugging ?? true)
+      if (unasked !== undefined) return unasked
       const user = await access.user(request)
       if (user === undefined) throw new Refused(401, 'Unauthorized')
       if ((await access.allowed(user, request)) === undefined) {
@@ -93,7 +96,7 @@ export function handlerOf(options: KubeletServerOptions): Handler {
         )
       }
     } catch (error) {
-      if (error instanceof Refused) return textAnswer(error.status, error.message)
+      if (error instanceof Refused) return textAnswer(error.status, error.message, undefined, error.headers)
       runtime.log.info(2, 'Kubelet server failed', { path: request.path, err: messageOf(error) })
       return textAnswer(500, messageOf(error))
     }

@@ -8,9 +8,11 @@ import type { Runtime } from '../../base/runtime.ts'
 import { createHttpsClient } from '../../http/client.ts'
 import { passUpgrade } from '../../http/join.ts'
 import type { Kubelet } from '../kubelet.ts'
-import { type Pod, uidOf } from '../pod.ts'
+import { uidOf } from '../pod.ts'
 import { latestContainer, latestSandbox } from '../pod-cache.ts'
 import type { RealRuntime, SessionRequest } from '../runtimes/runtime.ts'
+import type { PodOfKubelet } from './container-logs.ts'
+import { NOSNIFF } from './paths.ts'
 import { Refused } from './refused.ts'
 import { remotePortForward } from './remote-port-forward.ts'
 import { simulatedCommand } from './simulated-session.ts'
@@ -18,12 +20,16 @@ import { simulatedCommand } from './simulated-session.ts'
 /** @throws Refused */
 export async function session(
   runtime: Runtime,
-  { kubelet, pod }: { readonly kubelet: Kubelet; readonly pod: Pod },
+  find: () => PodOfKubelet,
   request: ApiRequest,
   kind: SessionRequest['kind'],
   container: string,
 ): Promise<ApiResponse> {
-  const asked = sessionOf(kind, request.query, container, kubelet.runtimeStatus(uidOf(pod)))
+  const streams = kind === 'portForward' ? undefined : streamsOf(request.query)
+  const { kubelet, pod } = find()
+  const asked = sessionOf(kind, request.query, streams, container, kubelet.runtimeStatus(uidOf(pod)))
+  if (!/upgrade/i.test(request.headers['connection'] ?? ''))
+    throw new Refused(500, 'Upgrade request required\n', NOSNIFF)
   const { real, simulated } = kubelet.containerRuntime
   if (simulated !== undefined && asked.kind === 'portForward')
     return remotePortForward(runtime.machineClock, request, asked.ports, (port, signal) =>
@@ -71,32 +77,36 @@ type RuntimeStatus = ReturnType<Kubelet['runtimeStatus']>
 function sessionOf(
   kind: 'exec' | 'attach' | 'portForward',
   query: URLSearchParams,
+  streams: Streams | undefined,
   container: string,
   status: RuntimeStatus,
 ): SessionRequest {
-  if (kind === 'portForward') {
+  if (streams === undefined || kind === 'portForward') {
     const sandbox = latestSandbox(status)
-    if (sandbox === undefined || sandbox.state !== 'ready') throw new Refused(500, 'sandbox is not running\n')
+    if (sandbox === undefined || sandbox.state !== 'ready') throw new Refused(500, 'sandbox is not running')
     return {
-      kind,
+      kind: 'portForward',
       podSandboxId: sandbox.id,
       ports: query.getAll('port').flatMap((text) => text.split(',').map(Number)),
     }
   }
   const latest = latestContainer(status, container)
   if (latest === undefined || latest.state !== 'running')
-    throw new Refused(500, `container not found (${JSON.stringify(container)})\n`)
+    throw new Refused(500, `container not found (${JSON.stringify(container)})`)
+  const asked = { containerId: latest.id, ...streams }
+  return kind === 'exec' ? { kind, command: query.getAll('command'), ...asked } : { kind, ...asked }
+}
+
+type Streams = Omit<Extract<SessionRequest, { readonly kind: 'attach' }>, 'kind' | 'containerId'>
+
+/** @throws Refused */
+function streamsOf(query: URLSearchParams): Streams {
   const has = (name: string) => query.get(name) === '1' || query.get(name) === 'true'
   const tty = has('tty')
-  const streams = {
-    containerId: latest.id,
-    tty,
-    stdin: has('input') || has('stdin'),
-    stdout: has('output') || has('stdout'),
-    // A terminal has one stream for both.
-    stderr: !tty && (has('error') || has('stderr')),
-  }
-  if (!streams.stdin && !streams.stdout && !streams.stderr)
-    throw new Refused(400, 'you must specify at least 1 of stdin, stdout, stderr\n')
-  return kind === 'exec' ? { kind, command: query.getAll('command'), ...streams } : { kind, ...streams }
+  const stdin = has('input') || has('stdin')
+  const stdout = has('output') || has('stdout')
+  // A terminal has one stream for both.
+  const stderr = !tty && (has('error') || has('stderr'))
+  if (!stdin && !stdout && !stderr) throw new Refused(400, 'you must specify at least 1 of stdin, stdout, stderr')
+  return { tty, stdin, stdout, stderr }
 }

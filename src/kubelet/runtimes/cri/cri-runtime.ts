@@ -147,7 +147,7 @@ export function createCriRuntime(runtime: Runtime, options: CriRuntimeOptions): 
         ...(signal === undefined ? {} : { signal }),
       }).catch((error: unknown) => {
         if (signal?.aborted === true) throw error
-        throw new Error(`rpc error: code = ${codeOf(error)} desc = ${messageOf(error)}`, { cause: error })
+        return inGrpcWords(error)
       })
       if (!config.hostNetwork) await options.sandboxMade?.()
       return pod_sandbox_id
@@ -238,6 +238,15 @@ export function createCriRuntime(runtime: Runtime, options: CriRuntimeOptions): 
         const { method, message } = sessionRequest(request)
         return (await call<{ url: string }>(method, message)).url
       },
+      async run(containerId, cmd, signal) {
+        type Said = { stdout: Buffer; stderr: Buffer; exit_code: number }
+        const asked = call<Said>('ExecSync', { container_id: containerId, cmd }, { timeoutMs: RUN_MS, signal })
+        const { stdout, stderr, exit_code: exitCode } = await asked.catch(inGrpcWords)
+        return { stdout: stdout.toString(), stderr: stderr.toString(), exitCode }
+      },
+      async checkpoint(containerId, location, timeout) {
+        await call('CheckpointContainer', { container_id: containerId, location, timeout }).catch(inGrpcWords)
+      },
       async updateResources(containerId, resources) {
         await call('UpdateContainerResources', { container_id: containerId, linux: resources })
       },
@@ -309,6 +318,13 @@ function userOf(user: cri.ContainerStatus['user'] | undefined): Pick<RuntimeCont
   if (!user?.linux) return {}
   const { uid, gid, supplemental_groups: supplementalGroups } = user.linux
   return { user: { uid, gid, supplementalGroups } }
+}
+
+/** How long a command may take that the kubelet's server is asked to run. */
+const RUN_MS = 120_000
+
+function inGrpcWords(error: unknown): never {
+  throw new Error(`rpc error: code = ${codeOf(error)} desc = ${messageOf(error)}`, { cause: error })
 }
 
 const ignoreNotFound = (error: unknown): undefined => {

@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ApiRequest } from '../../api/request.ts'
-import { simulatedRuntime } from '../../base/simulated-runtime.ts'
+import type { ApiRequest } from '../api/request.ts'
+import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { createZPages } from './zpages.ts'
 
 const runtime = simulatedRuntime(1)
-const pages = createZPages(runtime.clock, { 'oidc-client-id': 'x', 'authorization-mode': 'Node,RBAC' })
+const pages = createZPages(runtime.clock, {
+  component: 'apiserver',
+  version: '1.37.1',
+  paths: ['/flagz', '/healthz', '/livez', '/metrics', '/readyz', '/statusz', '/version'],
+  flags: { 'oidc-client-id': 'x', 'authorization-mode': 'Node,RBAC' },
+  separators: { Statusz: ': ', Flagz: ': ' },
+})
 const ask = (path: string, accept?: string) => {
   const answer = pages({
     method: 'GET',
