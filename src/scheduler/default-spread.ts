@@ -16,6 +16,7 @@ import { createLruMap } from '../base/lru.ts'
 import type { InformerFactory } from '../client/informer.ts'
 import { indexNamespace, namespaceIndex } from '../client/store.ts'
 import type { NodeInfo } from './node-info.ts'
+import { createNodeMemory } from './node-memory.ts'
 import type { PodInfo } from './pod-info.ts'
 
 /** The pods that a pod belongs to. */
@@ -86,12 +87,12 @@ export function createBelongsTogether(informers: InformerFactory): BelongsTogeth
 
 /** Counts the pods of a node once for each change of it. */
 export function countedSelector(selector: LabelSelector, namespace: string): SpreadSelector {
-  const counted = new WeakMap<NodeInfo, { readonly generation: number; readonly count: number }>()
+  const counts = createNodeMemory<number>()
   return {
     selector,
     countOn(node) {
-      const known = counted.get(node)
-      if (known?.generation === node.generation) return known.count
+      const known = counts.get(node)
+      if (known !== undefined) return known
       let count = 0
       for (const { pod } of node.pods.values()) {
         const { metadata } = pod
@@ -102,7 +103,7 @@ export function countedSelector(selector: LabelSelector, namespace: string): Spr
         )
           count++
       }
-      counted.set(node, { generation: node.generation, count })
+      counts.set(node, count)
       return count
     },
   }

@@ -9,6 +9,7 @@ import { createLruMap } from '../base/lru.ts'
 import { type FilterState, type NodeRefusal, refusalOf } from './filters.ts'
 import { NOT_NAMED, namedNodes } from './node-affinity.ts'
 import type { ClusterNodes, NodeInfo } from './node-info.ts'
+import { createNodeMemory, type NodeMemory } from './node-memory.ts'
 import type { PodInfo } from './pod-info.ts'
 import { bestNodes, type Recall } from './scores.ts'
 
@@ -36,17 +37,18 @@ export function enoughOf(count: number, asked = 0): number {
 
 /** What filters and scores found of one node, for pods of one shape. */
 interface Found {
-  readonly generation: number
   readonly refusal: NodeRefusal | undefined
   scores: readonly number[] | undefined
 }
 
+type Remembered = NodeMemory<Found>
+
 export function createNodeSearch(cluster: ClusterNodes): NodeSearch {
-  const shapes = createLruMap<string, Map<NodeInfo, Found>>(SHAPES)
+  const shapes = createLruMap<string, Remembered>(SHAPES)
   let start = 0
 
   /** Undefined where what is on other nodes has a say. */
-  function rememberedFor({ shape }: PodInfo, state: FilterState): Map<NodeInfo, Found> | undefined {
+  function rememberedFor({ shape }: PodInfo, state: FilterState): Remembered | undefined {
     if (
       shape === undefined ||
       state.devicesOn !== undefined ||
@@ -55,13 +57,13 @@ export function createNodeSearch(cluster: ClusterNodes): NodeSearch {
       cluster.withAffinity.size > 0
     )
       return undefined
-    return getOrInsertComputed(shapes, `${state.profile.schedulerName} ${shape}`, () => new Map())
+    return getOrInsertComputed(shapes, `${state.profile.schedulerName} ${shape}`, () => createNodeMemory<Found>())
   }
 
-  function foundOf(info: PodInfo, node: NodeInfo, state: FilterState, remembered: Map<NodeInfo, Found> | undefined) {
+  function foundOf(info: PodInfo, node: NodeInfo, state: FilterState, remembered: Remembered | undefined): Found {
     const known = remembered?.get(node)
-    if (known?.generation === node.generation) return known
-    const found: Found = { generation: node.generation, refusal: refusalOf(info, node, state), scores: undefined }
+    if (known !== undefined) return known
+    const found: Found = { refusal: refusalOf(info, node, state), scores: undefined }
     remembered?.set(node, found)
     return found
   }
@@ -88,25 +90,25 @@ export function createNodeSearch(cluster: ClusterNodes): NodeSearch {
       if (named !== undefined) return amongNamed(info, named, all, state)
       const enough = enoughOf(all.length, state.profile.percentageOfNodesToScore)
       const remembered = rememberedFor(info, state)
-      // Nodes that are gone.
-      if (remembered && remembered.size > 2 * all.length) remembered.clear()
       const fitting: NodeInfo[] = []
       const refusals = new Map<NodeInfo, NodeRefusal>()
       let looked = 0
+      let at = all.length > 0 ? start % all.length : 0
       for (; looked < all.length && fitting.length < enough; looked++) {
-        const node = all[(start + looked) % all.length] as NodeInfo
+        const node = all[at] as NodeInfo
+        if (++at === all.length) at = 0
         const { refusal } = foundOf(info, node, state, remembered)
         if (refusal) refusals.set(node, refusal)
         else fitting.push(node)
       }
-      if (all.length > 0) start = (start + looked) % all.length
+      start = at
       return { fitting, refusals }
     },
     best(info, fitting, state) {
       const remembered = rememberedFor(info, state)
       const recall: Recall = (node, score) => {
         const found = remembered?.get(node)
-        if (found?.generation !== node.generation) return score(node)
+        if (found === undefined) return score(node)
         found.scores ??= score(node)
         return found.scores
       }

@@ -9,6 +9,8 @@ import { type Amounts, amountsOf, type HostPort, type PodInfo } from './pod-info
 
 export interface NodeInfo {
   readonly name: string
+  /** A small number that no other node has at the time, for what is remembered of nodes; a later one may have it after this is gone. */
+  readonly slot: number
   /** undefined while only pods of that name are known. */
   node: Node | undefined
   allocatable: Amounts
@@ -45,6 +47,7 @@ export function createCluster(): ClusterNodes {
   const withAntiAffinity = new Map<string, { info: PodInfo; node: NodeInfo }>()
   const withAffinity = new Map<string, { info: PodInfo; node: NodeInfo }>()
   const claimUses = new Map<string, number>()
+  const freeSlots: number[] = []
   let existing: readonly NodeInfo[] | undefined
 
   const entry = (name: string): NodeInfo => {
@@ -52,6 +55,7 @@ export function createCluster(): ClusterNodes {
     if (info === undefined) {
       info = {
         name,
+        slot: freeSlots.pop() ?? nodes.size,
         node: undefined,
         allocatable: new Map(),
         pods: new Map(),
@@ -65,6 +69,10 @@ export function createCluster(): ClusterNodes {
     }
     return info
   }
+  const forget = ({ name, slot }: NodeInfo) => {
+    nodes.delete(name)
+    freeSlots.push(slot)
+  }
   const removePod = (key: string) => {
     const node = whereabouts.get(key)
     const info = node?.pods.get(key)
@@ -73,7 +81,7 @@ export function createCluster(): ClusterNodes {
     withAntiAffinity.delete(key)
     withAffinity.delete(key)
     takeOff(node, info)
-    if (node.node === undefined && node.pods.size === 0) nodes.delete(node.name)
+    if (node.node === undefined && node.pods.size === 0) forget(node)
     return true
   }
   return {
@@ -99,7 +107,7 @@ export function createCluster(): ClusterNodes {
       existing = undefined
       info.node = undefined
       info.generation++
-      if (info.pods.size === 0) nodes.delete(name)
+      if (info.pods.size === 0) forget(info)
     },
     setPod(info, nodeName) {
       removePod(info.key)

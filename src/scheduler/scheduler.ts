@@ -325,11 +325,12 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       // A pod may not lean on others that are not there yet.
       const state = found.touched.size === 0 ? found.state : stateNow()
       const alone: NodeRefusal[] = []
-      const fitting = found.fitting.filter((node) => {
+      const fitsAlone = (node: NodeInfo) => {
         const refusal = found.touched.has(node) ? refusalOf(info, node, state) : undefined
         if (refusal !== undefined) alone.push(refusal)
         return refusal === undefined
-      })
+      }
+      const fitting = found.touched.size === 0 ? found.fitting : found.fitting.filter(fitsAlone)
       if (fitting.length === 0) {
         refused(info, unschedulable(noneFits(count, alone)), pluginsOf(alone))
         return undefined

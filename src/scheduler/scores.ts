@@ -98,6 +98,9 @@ function scoresFor(info: PodInfo, nodes: readonly NodeInfo[], state: FilterState
   return scores.filter(({ plugin }) => weights.get(plugin))
 }
 
+/** What it says of a node no other node has a say in. */
+const isOwn = ({ normalize, scaled }: Score) => normalize === 'none' && scaled === undefined
+
 /** The weighted sum of each node's scores, whole numbers. `recall` is for a pod whose scores look at the node alone. */
 export function totalScores(
   info: PodInfo,
@@ -105,36 +108,45 @@ export function totalScores(
   state: FilterState,
   recall?: Recall,
 ): readonly number[] {
+  const { weights } = state.profile
+  const weightOf = ({ plugin }: Score) => weights.get(plugin) ?? 0
   const scores = scoresFor(info, nodes, state)
-  const findAll = (node: NodeInfo) => scores.map(({ raw }) => raw(node))
+  const own = scores.filter(isOwn)
+  const amongOthers = scores.filter((score) => !isOwn(score))
+  /** The sum of its own, and then what is held against the other nodes'. */
+  const findAll = (node: NodeInfo) => [
+    own.reduce((sum, score) => sum + weightOf(score) * score.raw(node), 0),
+    ...amongOthers.map(({ raw }) => raw(node)),
+  ]
   const found = nodes.map((node) => recall?.(node, findAll) ?? findAll(node))
-  const totals = new Array<number>(nodes.length).fill(0)
-  for (const [at, score] of scores.entries()) addScore(totals, found, at, nodes, score, state)
+  const totals = found.map((values) => values[0]!)
+  for (const [i, score] of amongOthers.entries()) {
+    const values = scaledValues(score, found, i + 1, nodes)
+    addScore(totals, values, score.normalize, weightOf(score))
+  }
   return totals
 }
 
-/** `found`: the raw values of each node, of which the one at `at` is this score's. */
-function addScore(
-  totals: number[],
+/** `at`: where the raw value of this score stands in what was found of each node. */
+const scaledValues = (
+  { scaled }: Score,
   found: readonly (readonly number[])[],
   at: number,
   nodes: readonly NodeInfo[],
-  { plugin, normalize, scaled }: Score,
-  { profile }: FilterState,
-): void {
-  const weight = profile.weights.get(plugin) ?? 0
-  const values = scaled === undefined ? undefined : found.map((raw, i) => scaled(raw[at]!, nodes[i]!))
+): readonly number[] =>
+  scaled === undefined ? found.map((values) => values[at]!) : found.map((values, i) => scaled(values[at]!, nodes[i]!))
+
+function addScore(totals: number[], values: readonly number[], how: Score['normalize'], weight: number): void {
   let low = Number.POSITIVE_INFINITY
   let high = Number.NEGATIVE_INFINITY
-  for (let i = 0; normalize !== 'none' && i < found.length; i++) {
-    const value = values === undefined ? found[i]![at]! : values[i]!
+  for (const value of values) {
     if (value < low) low = value
     if (value > high) high = value
   }
-  for (let i = 0; i < found.length; i++) {
-    const value = values === undefined ? found[i]![at]! : values[i]!
-    totals[i]! += weight * normalized(value, low, high, normalize)
-  }
+  // Most say the same of all nodes. With 'spread' some may say nothing (NaN), which is neither low nor high.
+  const alike = low === high && how !== 'spread' ? normalized(low, low, high, how) : undefined
+  if (alike === 0) return
+  for (let i = 0; i < values.length; i++) totals[i]! += weight * (alike ?? normalized(values[i]!, low, high, how))
 }
 
 function normalized(value: number, low: number, high: number, how: Score['normalize']): number {

@@ -70,13 +70,16 @@ export function softSpread(info: PodInfo, nodes: readonly NodeInfo[], state: Fil
   const { cluster, spread, isSpreadBySystem } = state
   const soft = spread.filter((constraint) => !constraint.hard)
   const hasAll = (node: NodeInfo) => isSpreadBySystem || hasTopologyOf(node, soft)
-  const scored = nodes.filter(hasAll)
+  const scored = isSpreadBySystem ? nodes : nodes.filter(hasAll)
   const counted = soft.flatMap((constraint) => {
     const { topologyKey, maxSkew } = constraint
     if (topologyKey === HOSTNAME)
       return { topologyKey, maxSkew, weight: domainWeight(scored.length), inDomain: undefined, constraint }
-    const domains = new Set(scored.map((node) => labelsOf(node)[topologyKey]))
-    domains.delete(undefined)
+    const domains = new Set<string>()
+    for (const node of scored) {
+      const value = labelsOf(node)[topologyKey]
+      if (value !== undefined) domains.add(value)
+    }
     // A topology that none of these nodes has says nothing of any of them.
     if (domains.size === 0) return []
     const inDomain = countByTopology(
@@ -95,10 +98,11 @@ export function softSpread(info: PodInfo, nodes: readonly NodeInfo[], state: Fil
     scaled: (_, node) => {
       if (!hasAll(node)) return Number.NaN
       let crowd = 0
+      const labels = labelsOf(node)
       for (const { topologyKey, maxSkew, weight, inDomain, constraint } of counted) {
-        const value = labelsOf(node)[topologyKey]
+        const value = labels[topologyKey]
         if (value === undefined) continue
-        const pods = topologyKey === HOSTNAME ? state.spreadOn(constraint, node) : (inDomain?.get(value) ?? 0)
+        const pods = inDomain === undefined ? state.spreadOn(constraint, node) : (inDomain.get(value) ?? 0)
         crowd += pods * weight + maxSkew - 1
       }
       return Math.round(crowd)
