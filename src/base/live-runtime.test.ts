@@ -97,6 +97,10 @@ test('random values have the shape Kubernetes clients expect', () => {
   for (const id of passing) assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   assert.equal(new Set(passing).size, 200)
   assert.equal(random.bytes(16).length, 16)
+  const pieces = Array.from({ length: 2000 }, (_, at) =>
+    at % 2 === 0 ? random.bytes(13) : random.bytes(300).subarray(0, 13),
+  )
+  assert.equal(new Set(pieces.map((piece) => Buffer.from(piece).toString('hex'))).size, 2000)
   const floats = Array.from({ length: 3000 }, () => random.float())
   assert.ok(floats.every((f) => f >= 0 && f < 1))
   assert.equal(new Set(floats).size > 2990, true)

@@ -1,5 +1,5 @@
 /** The live Runtime: the machine's own time, chance and event loop. Only this file, live-clock.ts, manual.ts and simulated.ts touch them. */
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes, randomFillSync, randomUUID } from 'node:crypto'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type Logger as PinoLogger, pino } from 'pino'
 import type { Clock } from './clock.ts'
@@ -99,17 +99,32 @@ function liveScheduler(guard: TaskGuard, clock: Clock): Scheduler {
   }
 }
 
+/** Longer ones are worth a call of their own. */
+const MOST_OF_POOL = 256
+
 function liveRandom(): Random {
-  // 32 random bits at a time out of a pool: crypto is slow when asked for a few bytes.
-  let pool = new Uint32Array(0)
-  let used = 0
-  const next = () => {
-    if (used === pool.length) {
-      const bytes = randomBytes(4096)
-      pool = new Uint32Array(bytes.buffer, bytes.byteOffset, 1024)
+  // Out of a pool, no byte of which is given twice or kept: crypto is slow when asked for a few bytes.
+  const pool = new Uint8Array(4096)
+  const words = new Uint32Array(pool.buffer)
+  /** Of the pool, in bytes. */
+  let used = pool.length
+  const taken = (length: number) => {
+    if (used + length > pool.length) {
+      randomFillSync(pool)
       used = 0
     }
-    return pool[used++] as number
+    const at = used
+    // What comes next is on a word's boundary.
+    used += Math.ceil(length / 4) * 4
+    return at
+  }
+  const next = () => words[taken(4) / 4] as number
+  const bytes = (length: number) => {
+    if (length > MOST_OF_POOL) return new Uint8Array(randomBytes(length))
+    const at = taken(length)
+    const given = pool.slice(at, at + length)
+    pool.fill(0, at, at + length)
+    return given
   }
   const float = () => next() / 2 ** 32
   const random: Random = {
@@ -117,7 +132,7 @@ function liveRandom(): Random {
     uuid: () => randomUUID(),
     passingUuid: passingUuids(),
     suffix: (length) => suffixOf(length, float),
-    bytes: (length) => new Uint8Array(randomBytes(length)),
+    bytes,
     apart: () => random,
   }
   return random

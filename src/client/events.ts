@@ -76,7 +76,7 @@ export function createEventRecorder(
 ): EventRecorder {
   const { clock, log } = runtime
   const eventName = createEventNames(`${source.component} ${source.host ?? ''}`)
-  const series = createEventSeries(runtime, source, eventName, write)
+  const series = createEventSeries(runtime, source, eventName, (task) => write(() => task(client.resource(newEvents))))
   const waiting: (() => Promise<void>)[] = []
   let writing = false
   let tokens = limits?.burst ?? 0
@@ -139,12 +139,12 @@ export function createEventRecorder(
     },
   }
 
-  function write(task: (events?: ReturnType<Client['resource']>) => Promise<void>) {
+  function write(task: () => Promise<void>) {
     if (waiting.length >= MOST_WAITING) {
       log.info(2, 'Event dropped, too many wait to be written', { component: source.component })
       return
     }
-    waiting.push(() => task(client.resource(newEvents)))
+    waiting.push(task)
     if (!writing) {
       writing = true
       runtime.scheduler.handOver(`events ${source.component}`, () => void drain())

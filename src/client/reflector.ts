@@ -28,7 +28,7 @@ const SHORTEST_WATCH_SECONDS = 300
 /** Resolves when `signal` is aborted; failures are logged and tried again with a growing, jittered wait. */
 export async function runReflector<T extends KubeObject>(
   runtime: Runtime,
-  resource: ResourceClient<T>,
+  resource: Pick<ResourceClient<T>, 'gvr' | 'list' | 'watch'>,
   options: ListOptions,
   sink: ReflectorSink<T>,
   signal: AbortSignal,

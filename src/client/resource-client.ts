@@ -1,15 +1,17 @@
 /** ResourceClient: the requests about one resource, as paths, queries and bodies. */
 import { withoutManagedFields } from '../api/metadata.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
-import type { RequestBody, WatchEvent } from '../api/request.ts'
+import type { ApiResponse, RequestBody, WatchEvent } from '../api/request.ts'
 import type { StreamReader } from '../base/stream.ts'
 import type {
   ClientDeleteOptions,
   ClientPatchType,
   GetOptions,
   GroupVersionResource,
+  KubeList,
   ListOptions,
   ResourceClient,
+  WatchOptions,
   WriteOptions,
 } from './client.ts'
 import { errorFromStatus, responseList, responseObject } from './response.ts'
@@ -26,97 +28,132 @@ const metadataAccept = {
   one: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
 }
 
-export function createResourceClient<T extends KubeObject>(
+/** Made for nearly every request, so its methods are shared: a dozen functions of its own would outweigh what it asks. */
+class Requests<T extends KubeObject> implements ResourceClient<T> {
+  readonly gvr: GroupVersionResource
+  readonly #requester: Requester
+  readonly #namespace: string
+
+  constructor(requester: Requester, gvr: GroupVersionResource, namespace: string) {
+    this.gvr = gvr
+    this.#requester = requester
+    this.#namespace = namespace
+  }
+
+  async get(name: string, options: GetOptions = {}): Promise<T> {
+    const request = { method: 'GET', path: this.#named(name), ...this.#accept(options, 'one') }
+    return responseObject(await this.#requester.request(request)) as T
+  }
+
+  async list(options: ListOptions = {}): Promise<KubeList<T>> {
+    return responseList<T>(await this.listAnswer(options), { ...options, inTurns: this.#requester.inTurns })
+  }
+
+  listAnswer(options: ListOptions = {}): Promise<ApiResponse> {
+    const query = listQuery(options)
+    return this.#requester.request({
+      method: 'GET',
+      path: this.#collection(),
+      query,
+      ...this.#accept(options, 'list'),
+    })
+  }
+
+  async watch(options: WatchOptions, signal: AbortSignal): Promise<StreamReader<WatchEvent>> {
+    const query = listQuery(options)
+    query.set('watch', 'true')
+    if (options.allowWatchBookmarks) query.set('allowWatchBookmarks', 'true')
+    if (options.sendInitialEvents !== undefined) query.set('sendInitialEvents', String(options.sendInitialEvents))
+    if (options.timeoutSeconds !== undefined) query.set('timeoutSeconds', String(options.timeoutSeconds))
+    const response = await this.#requester.request({
+      method: 'GET',
+      path: this.#collection(),
+      query,
+      signal,
+      ...this.#accept(options, 'one'),
+    })
+    if (response.kind !== 'watch') {
+      responseObject(response)
+      throw new Error('the server answered a watch with something else')
+    }
+    const events = failingOnErrorEvents(response.events)
+    return options.withoutManagedFields === true ? trimmedEvents(events) : events
+  }
+
+  async create(
+    object: T,
+    options: WriteOptions & { readonly subresource?: string; readonly name?: string } = {},
+  ): Promise<T> {
+    const base = this.#collection(object.metadata?.namespace)
+    const name = options.name ?? object.metadata?.name ?? ''
+    const path = options.subresource ? `${base}/${encodeURIComponent(name)}/${options.subresource}` : base
+    const query = writeQuery(options)
+    return responseObject(await this.#requester.request({ method: 'POST', path, query, body: json(object) })) as T
+  }
+
+  async update(object: T, options: WriteOptions & { readonly subresource?: string } = {}): Promise<T> {
+    const path = this.#named(object.metadata.name ?? '', options.subresource, object.metadata.namespace)
+    const query = writeQuery(options)
+    return responseObject(await this.#requester.request({ method: 'PUT', path, query, body: json(object) })) as T
+  }
+
+  async patch(
+    name: string,
+    type: ClientPatchType,
+    body: JsonObject | readonly JsonObject[],
+    options: WriteOptions & { readonly subresource?: string; readonly force?: boolean } = {},
+  ): Promise<T> {
+    const query = writeQuery(options)
+    if (options.force) query.set('force', 'true')
+    const path = this.#named(name, options.subresource)
+    const request = { method: 'PATCH', path, query, body: json(body, patchContentTypes[type]) }
+    return responseObject(await this.#requester.request(request)) as T
+  }
+
+  async delete(name: string, options?: ClientDeleteOptions): Promise<KubeObject> {
+    const request = { method: 'DELETE', path: this.#named(name), ...deleteBody(options) }
+    return responseObject(await this.#requester.request(request))
+  }
+
+  async deleteCollection(options?: ClientDeleteOptions, list: ListOptions = {}): Promise<void> {
+    const request = { method: 'DELETE', path: this.#collection(), query: listQuery(list), ...deleteBody(options) }
+    responseObject(await this.#requester.request(request))
+  }
+
+  namespace(namespace: string): ResourceClient<T> {
+    return new Requests<T>(this.#requester, this.gvr, namespace)
+  }
+
+  /** @param ofObject the namespace where this client has none */
+  #collection(ofObject = ''): string {
+    const { group, version, resource } = this.gvr
+    const namespace = this.#namespace === '' ? ofObject : this.#namespace
+    const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+    return namespace === '' ? `${root}/${resource}` : `${root}/namespaces/${encodeURIComponent(namespace)}/${resource}`
+  }
+
+  #named(name: string, subresource?: string, ofObject?: string): string {
+    const path = `${this.#collection(ofObject)}/${encodeURIComponent(name)}`
+    return subresource ? `${path}/${subresource}` : path
+  }
+
+  #accept(options: GetOptions, form: 'list' | 'one') {
+    return options.metadataOnly && !this.#requester.inProcess ? { headers: { accept: metadataAccept[form] } } : {}
+  }
+}
+
+export const createResourceClient = <T extends KubeObject>(
   requester: Requester,
   gvr: GroupVersionResource,
   namespace: string,
-): ResourceClient<T> {
-  const root = gvr.group === '' ? `/api/${gvr.version}` : `/apis/${gvr.group}/${gvr.version}`
-  const scope = (ns: string) => (ns === '' ? root : `${root}/namespaces/${encodeURIComponent(ns)}`)
-  const collection = `${scope(namespace)}/${gvr.resource}`
-  const named = (name: string, subresource?: string) =>
-    `${collection}/${encodeURIComponent(name)}${subresource ? `/${subresource}` : ''}`
+): ResourceClient<T> => new Requests<T>(requester, gvr, namespace)
 
-  const accept = (options: GetOptions, form: 'list' | 'one') =>
-    options.metadataOnly && !requester.inProcess ? { headers: { accept: metadataAccept[form] } } : {}
+function json(value: KubeObject | JsonObject | readonly JsonObject[], contentType = 'application/json'): RequestBody {
+  return { kind: 'object', object: value as KubeObject, contentType }
+}
 
-  const listAnswer = (options: ListOptions) =>
-    requester.request({ method: 'GET', path: collection, query: listQuery(options), ...accept(options, 'list') })
-
-  return {
-    gvr,
-    async get(name, options = {}) {
-      const request = { method: 'GET', path: named(name), ...accept(options, 'one') }
-      return responseObject(await requester.request(request)) as T
-    },
-    async list(options = {}) {
-      return responseList<T>(await listAnswer(options), { ...options, inTurns: requester.inTurns })
-    },
-    listAnswer: (options = {}) => listAnswer(options),
-    async watch(options, signal) {
-      const query = listQuery(options)
-      query.set('watch', 'true')
-      if (options.allowWatchBookmarks) query.set('allowWatchBookmarks', 'true')
-      if (options.sendInitialEvents !== undefined) query.set('sendInitialEvents', String(options.sendInitialEvents))
-      if (options.timeoutSeconds !== undefined) query.set('timeoutSeconds', String(options.timeoutSeconds))
-      const response = await requester.request({
-        method: 'GET',
-        path: collection,
-        query,
-        signal,
-        ...accept(options, 'one'),
-      })
-      if (response.kind !== 'watch') {
-        responseObject(response)
-        throw new Error('the server answered a watch with something else')
-      }
-      const events = failingOnErrorEvents(response.events)
-      return options.withoutManagedFields === true ? trimmedEvents(events) : events
-    },
-    async create(object, options = {}) {
-      const ns = namespace === '' ? (object.metadata?.namespace ?? '') : namespace
-      const base = ns === namespace ? collection : `${scope(ns)}/${gvr.resource}`
-      const name = options.name ?? object.metadata?.name ?? ''
-      const path = options.subresource ? `${base}/${encodeURIComponent(name)}/${options.subresource}` : base
-      const query = writeQuery(options)
-      return responseObject(await requester.request({ method: 'POST', path, query, body: json(object) })) as T
-    },
-    async update(object, options = {}) {
-      const ns = namespace === '' ? (object.metadata.namespace ?? '') : namespace
-      const path = `${scope(ns)}/${gvr.resource}/${encodeURIComponent(object.metadata.name ?? '')}${options.subresource ? `/${options.subresource}` : ''}`
-      const query = writeQuery(options)
-      return responseObject(await requester.request({ method: 'PUT', path, query, body: json(object) })) as T
-    },
-    async patch(name, type, body, options = {}) {
-      const query = writeQuery(options)
-      if (options.force) query.set('force', 'true')
-      const path = named(name, options.subresource)
-      const request = { method: 'PATCH', path, query, body: json(body, patchContentTypes[type]) }
-      return responseObject(await requester.request(request)) as T
-    },
-    async delete(name, options) {
-      return responseObject(await requester.request({ method: 'DELETE', path: named(name), ...deleteBody(options) }))
-    },
-    async deleteCollection(options, list = {}) {
-      responseObject(
-        await requester.request({
-          method: 'DELETE',
-          path: collection,
-          query: listQuery(list),
-          ...deleteBody(options),
-        }),
-      )
-    },
-    namespace: (ns) => createResourceClient<T>(requester, gvr, ns),
-  }
-
-  function json(value: KubeObject | JsonObject | readonly JsonObject[], contentType = 'application/json'): RequestBody {
-    return { kind: 'object', object: value as KubeObject, contentType }
-  }
-
-  function deleteBody(options: ClientDeleteOptions | undefined) {
-    return { body: json({ kind: 'DeleteOptions', apiVersion: 'v1', ...(options as JsonObject | undefined) }) }
-  }
+function deleteBody(options: ClientDeleteOptions | undefined) {
+  return { body: json({ kind: 'DeleteOptions', apiVersion: 'v1', ...(options as JsonObject | undefined) }) }
 }
 
 function listQuery(options: ListOptions): URLSearchParams {

@@ -129,9 +129,11 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
       const told = entry.status
       const answer = await ofNamespace.patch(nameOf(pod), 'strategic', patch, { subresource: 'status' })
       if (uidOf(answer) === uid) {
-        entry.base = answer.status ?? told
+        const base = answer.status ?? told
         entry.baseVersion = answer.metadata.resourceVersion
-        entry.status = withForeign(entry.status, entry.base)
+        entry.status = withForeign(entry.status, base)
+        // What is alike is the same from here on: neither what is left, nor what the watch shows of this, is compared value by value again.
+        share(entry, base)
         // Another writer's change that no watch has shown yet (a node controller's Ready False) is in the answer, too. What
         // was just sent, and is not in it, the server does not take.
         const left = statusPatch(uid, entry.base, entry.status)

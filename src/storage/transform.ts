@@ -32,8 +32,9 @@ export function transformed(storage: Storage, transformer: Transformer): Storage
     }
   }
   const item = (found: KeyValue): KeyValue => ({ ...found, ...plain(found.key, found.value) })
-  const event = <E extends StorageEvent>(seen: E): E =>
-    seen.value === undefined ? seen : { ...seen, ...plain(seen.key, seen.value) }
+  // Field by field: one that is read when asked for, as the value before, is not asked for here.
+  const event = ({ type, key, revision, value }: StorageEvent): StorageEvent =>
+    value === undefined ? { type, key, revision, value } : { type, key, revision, ...plain(key, value) }
   const past = (seen: HistoryEvent): HistoryEvent => {
     const { previous } = seen
     return { ...event(seen), previous: previous && { ...previous, ...plain(seen.key, previous.value) } }

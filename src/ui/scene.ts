@@ -208,7 +208,10 @@ const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io'
 const ALWAYS: ReadonlySet<string> = new Set(['namespaces', 'nodes', DEFINITIONS])
 
 /** What a list or a watch is refused with is told. */
-function noting(client: ResourceClient, tell: (why: string | undefined) => void): ResourceClient {
+function noting(
+  client: ResourceClient,
+  tell: (why: string | undefined) => void,
+): Pick<ResourceClient, 'gvr' | 'list' | 'watch'> {
   const told = async <T>(ask: () => Promise<T>): Promise<T> => {
     try {
       const answer = await ask()
@@ -221,7 +224,7 @@ function noting(client: ResourceClient, tell: (why: string | undefined) => void)
     }
   }
   return {
-    ...client,
+    gvr: client.gvr,
     list: (options) => told(() => client.list(options)),
     watch: (options, signal) => told(() => client.watch(options, signal)),
   }
