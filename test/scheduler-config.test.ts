@@ -61,10 +61,7 @@ test('a file that is wrong, or says what would change nothing, ends the start wi
       (error: Error) => error.message.replaceAll(file, 'FILE'),
     )
   assert.equal(await refusal(undefined), "--scheduler-config FILE: ENOENT: no such file or directory, open 'FILE'")
-  assert.equal(
-    await refusal('kind: Pod'),
-    '--scheduler-config FILE: it must be a KubeSchedulerConfiguration of kubescheduler.config.k8s.io/v1',
-  )
+  assert.equal(await refusal('kind: Pod'), "--scheduler-config FILE: Object 'apiVersion' is missing in 'kind: Pod'")
   assert.equal(
     await refusal(HEAD, { components: ['apiserver'] }),
     '--scheduler-config needs the scheduler among --components',

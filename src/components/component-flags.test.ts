@@ -144,7 +144,7 @@ test('a KubeSchedulerConfiguration goes before the flags, and what it asks for b
   writeFileSync(file, 'kind: Pod')
   assert.match(
     why(() => schedulerSettings(read(KUBE_SCHEDULER_FLAGS, '--config', file))),
-    /must be a KubeSchedulerConfiguration/,
+    /Object 'apiVersion' is missing in 'kind: Pod'/,
   )
 })
 

@@ -352,13 +352,14 @@ function openNode(
 const GO_TYPE_META =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
-function topOf(node: JsonNode, refuse: BodySource['refuse']): Top {
+/** What an object says that it is; empty texts where it does not. @throws what `refuse` makes of a value that is no such thing */
+export function topOf(node: JsonNode, refuse: (message: string) => Error): { apiVersion: string; kind: string } {
   if (node === null) return { apiVersion: '', kind: '' }
   const mismatch = (value: JsonNode, where: string) =>
     refuse(`couldn't get version/kind; json parse error: json: cannot unmarshal ${wordFor(value)} into Go ${where}`)
   if (!(node instanceof ObjectNode)) throw mismatch(node, `value of type ${GO_TYPE_META}`)
   const top = { apiVersion: '', kind: '' }
-  let first: StatusError | undefined
+  let first: Error | undefined
   for (const [key, value] of node.entries) {
     const lower = key.toLowerCase()
     const name = lower === 'kind' ? 'kind' : lower === 'apiversion' ? 'apiVersion' : undefined
@@ -471,7 +472,8 @@ export function jsonNodeOf(value: unknown): JsonNode {
   return node
 }
 
-function plainOf(node: JsonNode): Json {
+/** Of a key that is there twice the last value counts. */
+export function plainOf(node: JsonNode): Json {
   if (node instanceof NumberNode) return Number(node.text)
   if (Array.isArray(node)) return node.map(plainOf)
   if (node instanceof ObjectNode) return Object.fromEntries(node.entries.map(([key, value]) => [key, plainOf(value)]))

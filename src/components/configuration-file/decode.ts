@@ -2,62 +2,95 @@
  * The configuration files of Kubernetes' components (API concept: component configuration): each field is known, given once, and of its
  * type. What is wrong is told in the components' own words.
  */
-import { LineCounter, parseDocument } from 'yaml'
+import { plainOf, topOf } from '../../api/codec/decode.ts'
+import { type JsonNode, ObjectNode, parseJson } from '../../api/codec/json.ts'
+import { parseYaml } from '../../api/codec/yaml.ts'
 import type { Fields, Json } from '../../api/object.ts'
 import { goQuote } from '../../api/quote.ts'
+import { type StrictProblem, strictText } from '../../api/schema/strict-problem.ts'
+import { messageOf } from '../../base/errors.ts'
 import { asDuration } from '../flags.ts'
 import type { Struct, ValueShape } from './shape.ts'
 
-export interface YamlMapping {
+export interface Configuration {
   readonly value: Fields
-  /** Keys that were given once more, of which the last counts: in a line each. */
+  /** What a strict decoder refuses and a lenient one tells of: keys that were given once more, of which the last counts. */
   readonly repeated: readonly string[]
 }
 
-/** An alias may not make a small file large. */
-const MOST_ALIASES = 100
-
-/** @throws what is wrong with the text, in one line */
-export function yamlMapping(text: string): YamlMapping {
-  const lineCounter = new LineCounter()
-  const document = parseDocument(text, { uniqueKeys: true, prettyErrors: false, lineCounter })
-  const error = document.errors.find(({ code }) => code !== 'DUPLICATE_KEY')
-  if (error !== undefined) throw new Error(`it is no YAML: ${error.message.split('\n', 1)[0]}`)
-  const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASES })
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('it is empty, or no mapping')
-  const repeated = document.errors.map(({ pos }) => {
-    const key = /^["']?([^"':\s]*)/.exec(text.slice(pos[0]))?.[1] ?? ''
-    return `line ${lineCounter.linePos(pos[0]).line}: key ${goQuote(key)} already set in map`
-  })
-  return { value: value as Fields, repeated }
+export interface ConfigurationKind {
+  readonly apiVersion: string
+  readonly kind: string
 }
 
-/** As the components do that decode strictly. @throws what is wrong with the text, in one line */
-export function strictMapping(text: string): Fields {
-  const { value, repeated } = yamlMapping(text)
-  if (repeated.length > 0) throw new Error(`it is no YAML: ${repeated.join(', ')}`)
-  return value
+/**
+ * Of a file as the components read it: JSON where it begins as an object of that, else the first document in YAML.
+ *
+ * @throws what is wrong with the text, or that it is of another kind, in one line
+ */
+export function configurationIn(text: string, wanted: ConfigurationKind): Configuration {
+  const { node, strict } = nodesIn(text)
+  const { apiVersion, kind } = topOf(node, (message) => new Error(message))
+  if (apiVersion.split('/').length > 2) throw new Error(`unexpected GroupVersion string: ${apiVersion}`)
+  for (const [name, given] of Object.entries({ Kind: kind, apiVersion }))
+    if (given === '') throw new Error(`Object '${name}' is missing in '${oneLine(text.slice(0, MOST_SHOWN))}'`)
+  if (kind !== wanted.kind || apiVersion !== wanted.apiVersion)
+    throw new Error(
+      `no kind ${goQuote(kind)} is registered for version ${goQuote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
+    )
+  return { value: plainOf(node) as Fields, repeated: strict.map((problem) => oneLine(strictText(problem))) }
+}
+
+/** Of a text that is shown because it is no configuration. */
+const MOST_SHOWN = 200
+
+const oneLine = (text: string): string => text.replace(/\s*\n\s*/g, ' ')
+
+function nodesIn(text: string): { readonly node: JsonNode; readonly strict: readonly StrictProblem[] } {
+  if (!/^\s*\{/.test(text)) return parseYaml(text)
+  try {
+    const node = parseJson(text)
+    return { node, strict: repeatedIn(node, '') }
+  } catch (cause) {
+    throw new Error(`couldn't get version/kind; json parse error: ${messageOf(cause)}`, { cause })
+  }
+}
+
+function repeatedIn(node: JsonNode, path: string): readonly StrictProblem[] {
+  if (Array.isArray(node)) return node.flatMap((inner, i) => repeatedIn(inner, `${path}[${i}]`))
+  if (!(node instanceof ObjectNode)) return []
+  const seen = new Set<string>()
+  return node.entries.flatMap(([key, inner]) => {
+    const at = path === '' ? key : `${path}.${key}`
+    const again: readonly StrictProblem[] = seen.has(key) ? [{ kind: 'duplicate', path: at }] : []
+    seen.add(key)
+    return [...again, ...repeatedIn(inner, at)]
+  })
 }
 
 export const STRICT = 'strict decoding error: '
 
-/** Fields that are not known, in a text that can be read otherwise. */
+/** Fields that are not known, or there twice, in a text that can be read otherwise. */
 export class UnknownFieldsError extends Error {
   /** In a line. */
   readonly fields: string
 
-  constructor(paths: readonly string[]) {
-    const fields = paths.map((path) => `unknown field "${path}"`).join(', ')
+  constructor(paths: readonly string[], repeated: readonly string[]) {
+    const fields = [...repeated, ...paths.map((path) => `unknown field "${path}"`)].join(', ')
     super(`${STRICT}${fields}`)
     this.fields = fields
   }
 }
 
-/** @throws UnknownFieldsError for all of them together, or an error for the first value of another type */
-export function checkShape(shape: Struct, value: Fields): void {
+/**
+ * `repeated`: what a strict decoder refuses beside fields that are not known.
+ *
+ * @throws UnknownFieldsError for all of that together, or an error for the first value of another type
+ */
+export function checkShape(shape: Struct, value: Fields, repeated: readonly string[] = []): void {
   const unknown: string[] = []
   walk(shape, value as Json, [], shape.type, unknown)
-  if (unknown.length > 0) throw new UnknownFieldsError(unknown.sort())
+  if (unknown.length + repeated.length > 0) throw new UnknownFieldsError(unknown.sort(), repeated)
 }
 
 type Path = readonly (string | number)[]
@@ -90,7 +123,9 @@ function walk(shape: ValueShape, value: Json | undefined, path: Path, type: stri
   }
 }
 
-const isWhole = (value: Json, bits: number) => Number.isInteger(value) && Math.abs(value as number) < 2 ** (bits - 1)
+/** The largest of 64 bits is read as the number above it. */
+const isWhole = (value: Json, bits: number) =>
+  Number.isInteger(value) && Math.abs(value as number) < 2 ** (bits - 1) + (bits === 64 ? 2048 : 0)
 
 function isOf(shape: ValueShape, value: Json): boolean {
   if (typeof shape !== 'string')

@@ -7,7 +7,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { asJson, type Json, type JsonObject } from '../../api/object.ts'
 import { applyMergePatch } from '../../api/patch/merge-patch.ts'
 import { messageOf } from '../../base/errors.ts'
-import { checkShape, STRICT, UnknownFieldsError, yamlMapping } from '../configuration-file/decode.ts'
+import { checkShape, configurationIn, STRICT, UnknownFieldsError } from '../configuration-file/decode.ts'
 import { fileReason, readSmallFile } from '../configuration-file/small-file.ts'
 import { KUBELET_CONFIGURATION } from './fields.ts'
 
@@ -74,15 +74,9 @@ function textOf(path: string): string {
 }
 
 function configurationOf(text: string, file: string, say: Say): JsonObject {
-  const { value, repeated } = yamlMapping(text)
-  const config = asJson(value)
-  const [kind, version] = [config['kind'], config['apiVersion']]
-  for (const [name, given] of Object.entries({ Kind: kind, apiVersion: version }))
-    if (!given) throw new Error(`Object '${name}' is missing in ${JSON.stringify(text.slice(0, 100))}`)
-  if (kind !== KIND || version !== VERSION)
-    throw new Error(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(version)}`)
+  const { value, repeated } = configurationIn(text, { apiVersion: VERSION, kind: KIND })
   if (repeated.length > 0) say(`${file}: ${LENIENT}${repeated.join(', ')}`)
-  return config
+  return asJson(value)
 }
 
 const LENIENT = `using lenient decoding as strict decoding failed: ${STRICT}`

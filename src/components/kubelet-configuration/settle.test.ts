@@ -56,7 +56,7 @@ for (const [name, text, told, refused, effective] of answers)
       const [line = ''] = lines
       assert.equal(
         line,
-        `${file}: using lenient decoding as ${told.replace('strict', 'strict decoding failed: strict').replace('yaml: unmarshal errors: ', '')}`,
+        `${file}: using lenient decoding as ${told.replace('strict', 'strict decoding failed: strict')}`,
       )
     }
     if (effective === null) return
@@ -155,7 +155,7 @@ test('a file that is none, or too large, or grows by its aliases, is refused in 
   )
   assert.equal(
     refusal(() => read('a: 1')),
-    `${about(file)}failed to decode: Object 'Kind' is missing in "a: 1"`,
+    `${about(file)}failed to decode: Object 'Kind' is missing in 'a: 1'`,
   )
   assert.match(
     refusal(() => read(`# ${'x'.repeat(2 ** 20)}`)),
@@ -167,7 +167,7 @@ test('a file that is none, or too large, or grows by its aliases, is refused in 
   ]
   assert.match(
     refusal(() => read(`${HEAD}${bomb.join('\n')}`)),
-    /Excessive alias count/,
+    /document contains excessive aliasing/,
   )
   assert.match(
     refusal(() => read(`${HEAD}foo: ${'['.repeat(20_000)}`)),

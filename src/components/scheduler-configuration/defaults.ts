@@ -1,4 +1,5 @@
 /** A configuration with what kube-scheduler puts in where nothing is said. */
+import { jsonNodeOf, topOf } from '../../api/codec/decode.ts'
 import type { Fields } from '../../api/object.ts'
 import { messageOf } from '../../base/errors.ts'
 import { DEFAULT_SCHEDULER } from '../../scheduler/profile.ts'
@@ -11,7 +12,7 @@ const VERSION = `${GROUP}/v1`
 
 /** @throws what is wrong with a plugin's arguments, in one line */
 export function withDefaults(config: Fields): Fields {
-  const given = (config['profiles'] ?? []) as readonly Fields[]
+  const given = ((config['profiles'] ?? []) as readonly (Fields | null)[]).map((profile) => profile ?? {})
   const profiles = given.length === 0 ? [{}] : given
   return {
     ...config,
@@ -36,8 +37,8 @@ export function withDefaults(config: Fields): Fields {
 /** Times in milliseconds. */
 function election(given: Fields): Fields {
   const ms = (field: string, usual: number) => {
-    const text: string | undefined = given[field] ?? undefined
-    return text === undefined ? usual : Number(asDuration(text)) / 1e6
+    const text: string = given[field] ?? ''
+    return (text === '' ? 0 : Number(asDuration(text)) / 1e6) || usual
   }
   return {
     leaderElect: given['leaderElect'] ?? true,
@@ -58,7 +59,7 @@ function pluginConfig(entry: Fields, path: string): Fields {
   const given: Fields = entry['args'] ?? {}
   const about = `decoding ${path}: `
   if (typeof given !== 'object' || Array.isArray(given))
-    throw new Error(`${about}decoding args for plugin ${name}: ${JSON.stringify(given)} is no mapping`)
+    throw new Error(`${about}decoding args for plugin ${name}: ${notAnObject(given)}`)
   const { apiVersion = VERSION, kind = shape.type } = given
   if (apiVersion !== VERSION)
     throw new Error(
@@ -77,6 +78,15 @@ function pluginConfig(entry: Fields, path: string): Fields {
     throw new Error(`${strict}${inner}`, { cause })
   }
   return { name, args: { ...withoutNulls(given), ...USUAL[name]?.(given) } }
+}
+
+function notAnObject(value: unknown): string {
+  try {
+    topOf(jsonNodeOf(value), (message) => new Error(message))
+  } catch (error) {
+    return messageOf(error)
+  }
+  return ''
 }
 
 const withoutNulls = (args: Fields): Fields =>

@@ -3,6 +3,11 @@
 import type { Struct, ValueShape } from '../configuration-file/shape.ts'
 
 const struct = (type: string, fields: Readonly<Record<string, ValueShape>>): Struct => ({ type, fields })
+/** What the components' configurations have in common. */
+const common = (type: string, fields: Readonly<Record<string, ValueShape>>): Struct => ({
+  ...struct(type, fields),
+  goPackage: 'v1alpha1',
+})
 
 const plugin = struct('Plugin', { name: 'string', weight: 'int32' })
 const pluginSet = struct('PluginSet', { enabled: [plugin], disabled: [plugin] })
@@ -34,7 +39,7 @@ const shape: ValueShape = [struct('UtilizationShapePoint', { utilization: 'int32
 export const CONFIGURATION = struct('KubeSchedulerConfiguration', {
   ...meta,
   parallelism: 'int32',
-  leaderElection: struct('LeaderElectionConfiguration', {
+  leaderElection: common('LeaderElectionConfiguration', {
     leaderElect: 'bool',
     leaseDuration: 'duration',
     renewDeadline: 'duration',
@@ -43,7 +48,7 @@ export const CONFIGURATION = struct('KubeSchedulerConfiguration', {
     resourceName: 'string',
     resourceNamespace: 'string',
   }),
-  clientConnection: struct('ClientConnectionConfiguration', {
+  clientConnection: common('ClientConnectionConfiguration', {
     kubeconfig: 'string',
     acceptContentTypes: 'string',
     contentType: 'string',

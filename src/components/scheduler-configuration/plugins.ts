@@ -16,33 +16,47 @@ export type ExtensionPoint = Exclude<Point, 'multiPoint'>
 
 const points = (text: string): ReadonlySet<ExtensionPoint> => new Set(text.split(' ') as ExtensionPoint[])
 
-/** In their default order. */
-const PLUGINS: ReadonlyMap<string, { readonly points: ReadonlySet<ExtensionPoint>; readonly weight?: number }> =
-  new Map([
-    ['SchedulingGates', { points: points('preEnqueue') }],
-    ['PrioritySort', { points: points('queueSort') }],
-    ['NodeName', { points: points('preFilter filter') }],
-    ['NodeUnschedulable', { points: points('preFilter filter') }],
-    ['TaintToleration', { points: points('preFilter filter preScore score'), weight: 3 }],
-    ['NodeAffinity', { points: points('preFilter filter preScore score'), weight: 2 }],
-    ['NodePorts', { points: points('preFilter filter') }],
-    ['NodeResourcesFit', { points: points('preFilter filter preScore score'), weight: 1 }],
-    ['VolumeRestrictions', { points: points('preFilter filter') }],
-    ['NodeVolumeLimits', { points: points('preFilter filter') }],
-    ['VolumeBinding', { points: points('preFilter filter preScore score reserve preBind') }],
-    ['VolumeZone', { points: points('preFilter filter') }],
-    ['PodTopologySpread', { points: points('preFilter filter preScore score'), weight: 2 }],
-    ['InterPodAffinity', { points: points('preFilter filter preScore score'), weight: 2 }],
-    ['DynamicResources', { points: points('preEnqueue preFilter filter postFilter score reserve preBind'), weight: 2 }],
-    ['DefaultPreemption', { points: points('preEnqueue postFilter') }],
-    ['NodeResourcesBalancedAllocation', { points: points('preScore score'), weight: 1 }],
-    ['ImageLocality', { points: points('score'), weight: 1 }],
-    ['DefaultBinder', { points: points('bind') }],
-    ['NodeDeclaredFeatures', { points: points('preFilter filter') }],
-  ])
+interface Plugin {
+  readonly points: ReadonlySet<ExtensionPoint>
+  readonly weight?: number
+  /** A feature that is off by default: a profile has it where it is named, and it decides nothing. */
+  readonly isOff?: true
+}
 
+/** In their default order. */
+const PLUGINS: ReadonlyMap<string, Plugin> = new Map<string, Plugin>([
+  ['SchedulingGates', { points: points('preEnqueue') }],
+  ['PrioritySort', { points: points('queueSort') }],
+  ['NodeName', { points: points('preFilter filter') }],
+  ['NodeUnschedulable', { points: points('preFilter filter') }],
+  ['TaintToleration', { points: points('preFilter filter preScore score'), weight: 3 }],
+  ['NodeAffinity', { points: points('preFilter filter preScore score'), weight: 2 }],
+  ['NodePorts', { points: points('preFilter filter') }],
+  ['NodeResourcesFit', { points: points('preFilter filter preScore score placementScore'), weight: 1 }],
+  ['VolumeRestrictions', { points: points('preFilter filter') }],
+  ['NodeVolumeLimits', { points: points('preFilter filter') }],
+  ['VolumeBinding', { points: points('preFilter filter preScore score reserve preBind') }],
+  ['VolumeZone', { points: points('preFilter filter') }],
+  ['PodTopologySpread', { points: points('preFilter filter preScore score'), weight: 2 }],
+  ['InterPodAffinity', { points: points('preFilter filter preScore score'), weight: 2 }],
+  [
+    'DynamicResources',
+    { points: points('preEnqueue preFilter filter postFilter score reserve preBind podGroupPostFilter'), weight: 2 },
+  ],
+  ['DefaultPreemption', { points: points('preEnqueue postFilter podGroupPostFilter') }],
+  ['NodeResourcesBalancedAllocation', { points: points('preScore score'), weight: 1 }],
+  ['ImageLocality', { points: points('score'), weight: 1 }],
+  ['DefaultBinder', { points: points('bind') }],
+  ['NodeDeclaredFeatures', { points: points('preFilter filter') }],
+  ['GangScheduling', { points: points('preEnqueue permit'), isOff: true }],
+  ['DeferredPodScheduling', { points: points('preFilter filter permit'), isOff: true }],
+  ['TopologyPlacementGenerator', { points: points('placementGenerate'), isOff: true }],
+  ['PodGroupPodsCount', { points: points('placementScore'), isOff: true }],
+])
+
+/** Those that decide something. */
 export const pluginsAt = (point: ExtensionPoint): ReadonlySet<string> =>
-  new Set([...PLUGINS].filter(([, plugin]) => plugin.points.has(point)).map(([name]) => name))
+  new Set([...PLUGINS].filter(([, { points, isOff }]) => isOff !== true && points.has(point)).map(([name]) => name))
 
 /** Names and weights at each point, in their order. */
 export type EnabledPlugins = Readonly<Record<ExtensionPoint, ReadonlyMap<string, number>>>
@@ -113,7 +127,7 @@ type Entries = readonly (readonly [name: string, weight: number])[]
 function withDefaults({ enabled, disabled }: PluginSet): Entries {
   const off = new Set((disabled ?? []).map(({ name }) => name))
   const given = (enabled ?? []).map(({ name = '', weight = 0 }) => [name, weight] as const)
-  const usual = off.has('*') ? [] : [...PLUGINS].filter(([name]) => !off.has(name))
+  const usual = off.has('*') ? [] : [...PLUGINS].filter(([name, { isOff }]) => isOff !== true && !off.has(name))
   // One that is named again stands where it stood; a second one of the name comes after all.
   const taken = new Set<unknown>()
   const first = usual.map(([name, { weight = 0 }]) => {

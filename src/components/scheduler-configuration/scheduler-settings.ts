@@ -8,7 +8,7 @@ import { messageOf } from '../../base/errors.ts'
 import { checkTimes } from '../../client/leader-election.ts'
 import { defaultProfile, type SchedulerProfile } from '../../scheduler/profile.ts'
 import { type QueueTimes, USUAL_TIMES } from '../../scheduler/queue.ts'
-import { checkShape, strictMapping } from '../configuration-file/decode.ts'
+import { checkShape, configurationIn } from '../configuration-file/decode.ts'
 import type { ReadFlags } from '../flags.ts'
 import { type ElectionSettings, electionOfFlags } from '../leading.ts'
 import { withDefaults } from './defaults.ts'
@@ -44,7 +44,7 @@ export function schedulerSettings(flags: ReadFlags): SchedulerSettings {
       election,
     }
   try {
-    return fromFile(strictMapping(readFileSync(file, 'utf8')), flushMs)
+    return fromFile(readFileSync(file, 'utf8'), flushMs)
   } catch (cause) {
     throw new Error(`--config ${file}: ${messageOf(cause)}`, { cause })
   }
@@ -53,16 +53,16 @@ export function schedulerSettings(flags: ReadFlags): SchedulerSettings {
 /** The profiles of a file whose connection and election are another's. @throws Error in one line */
 export function profilesOfFile(file: string): Pick<SchedulerSettings, 'profiles' | 'queueTimes'> {
   try {
-    return fromFile(strictMapping(readFileSync(file, 'utf8')), USUAL_TIMES.flushMs)
+    return fromFile(readFileSync(file, 'utf8'), USUAL_TIMES.flushMs)
   } catch (cause) {
     throw new Error(`${file}: ${messageOf(cause)}`, { cause })
   }
 }
 
-function fromFile(given: Fields, flushMs: number): SchedulerSettings {
-  if (given['kind'] !== KIND || given['apiVersion'] !== VERSION) throw new Error(`it must be a ${KIND} of ${VERSION}`)
-  checkShape(CONFIGURATION, given)
-  const config = withDefaults(given)
+function fromFile(text: string, flushMs: number): SchedulerSettings {
+  const { value, repeated } = configurationIn(text, { apiVersion: VERSION, kind: KIND })
+  checkShape(CONFIGURATION, value, repeated)
+  const config = withDefaults(value)
   const why = aggregate(validateConfiguration(config))
   if (why !== undefined) throw new Error(why)
   if (config['extenders'].length > 0) throw new Error('extenders: skiff asks none; leave them out')
@@ -77,7 +77,11 @@ function fromFile(given: Fields, flushMs: number): SchedulerSettings {
     renewDeadlineMs: leaderElection.renewDeadline,
     retryPeriodMs: leaderElection.retryPeriod,
   }
-  if (election.enabled) checkTimes(election)
+  try {
+    if (election.enabled) checkTimes(election)
+  } catch (cause) {
+    throw new Error(`couldn't create leader elector: ${messageOf(cause)}`, { cause })
+  }
   return {
     kubeconfig: clientConnection.kubeconfig || undefined,
     profiles: (config['profiles'] as readonly Fields[]).map((profile) => {

@@ -9,21 +9,17 @@ import {
   required,
 } from '../../api/validation/errors.ts'
 import { qualifiedName } from '../../api/validation/names.ts'
-import { goDurationText } from '../../base/go-duration.ts'
+import { goDurationText, goDurationTextMs } from '../../base/go-duration.ts'
 import { asDuration } from '../flags.ts'
 
 /** `config`: with its defaults. */
 export function validateConfiguration(config: Fields): readonly FieldError[] {
   const errors: FieldError[] = []
   const { parallelism, clientConnection, leaderElection, profiles, extenders } = config
-  if (parallelism <= 0) errors.push(invalid('parallelism', parallelism, 'should be an integer value greater than zero'))
   if (clientConnection.burst < 0)
     errors.push(invalid('clientConnection.burst', clientConnection.burst, 'must be non-negative'))
   validateElection(leaderElection, errors)
-  if (leaderElection.resourceLock !== 'leases')
-    errors.push(
-      invalid('leaderElection.resourceLock', leaderElection.resourceLock, 'resourceLock value must be "leases"'),
-    )
+  if (parallelism <= 0) errors.push(invalid('parallelism', parallelism, 'should be an integer value greater than zero'))
   const names = new Set<string>()
   ;(profiles as readonly Fields[]).forEach((profile, i) => {
     const path = `profiles[${i}]`
@@ -53,21 +49,20 @@ export function validateConfiguration(config: Fields): readonly FieldError[] {
 
 function validateElection(election: Fields, errors: FieldError[]): void {
   if (!election['leaderElect']) return
-  const { leaseDuration, renewDeadline, retryPeriod } = election
+  const { leaseDuration, renewDeadline, retryPeriod, resourceLock } = election
   const positive = (field: string, value: number) => {
-    if (value <= 0) errors.push(invalid(`leaderElection.${field}`, election[field], 'must be greater than zero'))
+    if (value <= 0)
+      errors.push(invalid(`leaderElection.${field}`, goDurationTextMs(value), 'must be greater than zero'))
   }
   positive('leaseDuration', leaseDuration)
   positive('renewDeadline', renewDeadline)
   positive('retryPeriod', retryPeriod)
   if (leaseDuration < renewDeadline)
     errors.push(
-      invalid(
-        'leaderElection.leaseDuration',
-        goDurationText(BigInt(Math.round(renewDeadline * 1e6))),
-        'must be greater than `RenewDeadline`',
-      ),
+      invalid('leaderElection.leaseDuration', goDurationTextMs(renewDeadline), 'must be greater than `RenewDeadline`'),
     )
+  if (resourceLock !== 'leases')
+    errors.push(invalid('leaderElection.resourceLock', resourceLock, 'resourceLock value must be "leases"'))
 }
 
 function percentage(value: number | undefined, path: string, errors: FieldError[]): void {
@@ -144,7 +139,10 @@ const VALIDATORS: Readonly<Record<string, Validator>> = {
     })
   },
   NodeResourcesBalancedAllocation({ resources }, path, errors) {
-    ;(resources as readonly Fields[]).forEach(({ weight }, i) => {
+    const seen = new Set<string>()
+    ;(resources as readonly Fields[]).forEach(({ name, weight }, i) => {
+      if (seen.has(name)) errors.push(duplicate(`${path}.resources[${i}].name`, name))
+      seen.add(name)
       if (weight !== 1) errors.push(invalid(`${path}.resources[${i}].weight`, weight, 'must be 1'))
     })
   },
@@ -217,8 +215,12 @@ export function validateResourcesFit(args: Fields): readonly FieldError[] {
         ),
       )
   })
-  if (type !== 'RequestedToCapacityRatio') return errors
   const at = 'scoringStrategy.requestedToCapacityRatio'
+  if (type !== 'RequestedToCapacityRatio') {
+    if (ratio !== undefined && ratio !== null)
+      errors.push(forbiddenField(at, 'must be nil when type is not RequestedToCapacityRatio'))
+    return errors
+  }
   if (ratio === undefined || ratio === null)
     errors.push(required(at, 'must be specified when type is RequestedToCapacityRatio'))
   else validateShape(ratio.shape ?? [], `${at}.shape`, errors)
@@ -239,10 +241,14 @@ function validateTerm(term: Fields, path: string, errors: FieldError[]): void {
       const isSet = operator === 'In' || operator === 'NotIn'
       if (isSet && !values?.length)
         errors.push(invalid(`${at}.values`, values, "for 'in', 'notin' operators, values set can't be empty"))
+      if (isSet && list === 'matchFields' && values?.length > 1)
+        errors.push(invalid(`${at}.values`, values, 'must have one element'))
       if ((operator === 'Exists' || operator === 'DoesNotExist') && values?.length)
         errors.push(invalid(`${at}.values`, values, 'values set must be empty for exists and does not exist'))
       if ((operator === 'Gt' || operator === 'Lt') && values?.length !== 1)
         errors.push(invalid(`${at}.values`, values, "for 'Gt', 'Lt' operators, exactly one value is required"))
+      else if ((operator === 'Gt' || operator === 'Lt') && !/^[+-]?\d+$/.test(values[0]))
+        errors.push(invalid(`${at}.values[0]`, values[0], "for 'Gt', 'Lt' operators, the value must be an integer"))
     })
 }
 
