@@ -114,6 +114,8 @@ async function work(kubectl: Kubectl): Promise<void> {
   await kubectl.send('create', apps('Deployment', 'web', { replicas: 3 }))
   await rolledOut('deployment/web')
   await kubectl('expose', 'deployment', 'web', '--port=80')
+  // Which its controller makes a moment after.
+  await kubectl('wait', '--for=create', 'endpoints/web', WAIT)
   await kubectl('wait', '--for=jsonpath={.subsets[0].addresses[2].ip}', 'endpoints/web', WAIT)
   await kubectl('set', 'image', 'deployment/web', 'c=nginx:2')
   await rolledOut('deployment/web')

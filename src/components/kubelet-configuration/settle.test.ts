@@ -199,7 +199,12 @@ test("the Node's labels and taints, its Lease, reservations, logs and bounds are
     allowedUnsafeSysctls: ['kernel.msg*'],
     shutdownGroups: [],
   })
-  assert.deepEqual(describedRealKubelet(flags), {
+  const { flags: told = {}, ...settings } = describedRealKubelet(flags)
+  assert.deepEqual(
+    [told['provider-id'], told['pod-max-pids'], told['register-node'], told['resolv-conf']],
+    ['x://y', '777', 'false', ''],
+  )
+  assert.deepEqual(settings, {
     logs: { largest: 1024 * 1024, mostFiles: 3 },
     mostImages: -1,
     reserved: [{}, { cpu: '100m' }],
