@@ -11,10 +11,12 @@ import { stoppable } from '../base/stoppable.ts'
 import type { Client } from '../client/client.ts'
 import type { Correlation } from '../client/event-correlation.ts'
 import type { Machine } from './machine/machine.ts'
+import { createConditionEvents } from './node-condition-events.ts'
+import type { NodeEvents } from './node-events.ts'
 import { createNodeReporter } from './node-heartbeat.ts'
 import { createNodePods, type NodePods, type NodePodsOptions } from './node-pods.ts'
 import type { KubeletSettings } from './node-settings.ts'
-import { type NodeDescription, nodeObject } from './node-status.ts'
+import { type NodeDescription, nodeObject, runtimeVersionOf } from './node-status.ts'
 import type { Pod } from './pod.ts'
 import { createPodAddresses, podCIDROf } from './pod-addresses.ts'
 import type { RuntimePodStatus } from './pod-cache.ts'
@@ -64,6 +66,8 @@ export interface KubeletOptions extends KubeletSettings {
   readonly staticPods?: readonly StaticPodSource[]
   /** What is remembered of Events that were told. Default: one of its own. */
   readonly correlation?: Correlation
+  /** Where Events of how the node is are told; absent: nowhere. */
+  readonly nodeEvents?: NodeEvents
   /** What of the node's description is its own; asked again for each report. */
   readonly describe?: () => Partial<NodeDescription>
   /** Whether it makes its Node again when that was deleted. Default: true; kubelets of Kubernetes do so only when they start. */
@@ -120,7 +124,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     ...(options.allocatable === undefined ? {} : { allocatable: options.allocatable }),
     architecture: process.arch === 'x64' ? 'amd64' : process.arch,
     kubeletVersion: options.kubeletVersion ?? 'v1.37.1',
-    runtimeVersion: `${runtimeName}://${runtimeVersion}`,
+    runtimeVersion: runtimeVersionOf(runtimeName, runtimeVersion),
     machineId: createHash('sha256').update(nodeName).digest('hex').slice(0, 32),
     bootId: runtime.random.uuid(),
     ...options.registers,
@@ -135,7 +139,11 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     client,
     (options.describe ?? options.eviction ?? options.shutdown) === undefined ? () => description : described,
     signal,
-    { isPlayed: options.played?.node === true, ...options },
+    {
+      isPlayed: options.played?.node === true,
+      ...(options.nodeEvents === undefined ? {} : { told: createConditionEvents(options.nodeEvents, nodeName) }),
+      ...options,
+    },
   )
   let node: Node | undefined
   const observe = (seen: Node) => {

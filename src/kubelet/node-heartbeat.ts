@@ -8,6 +8,7 @@ import { isAlreadyExists } from '../api/status.ts'
 import { heartOf, sleep } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
+import type { StatusTold } from './node-condition-events.ts'
 import { createNodeLease, LEASE_SECONDS } from './node-lease.ts'
 import type { KubeletSettings } from './node-settings.ts'
 import { type NodeDescription, nodeObject, nodeStatus } from './node-status.ts'
@@ -37,6 +38,8 @@ const OF_MACHINE = /\/(?:arch|os)$/
 export interface ReporterOptions extends Pick<KubeletSettings, 'registersItself' | 'lease' | 'statusReportMs'> {
   /** The Node's conditions are written by others, from the first on. */
   readonly isPlayed?: boolean
+  /** A status has been taken. */
+  readonly told?: StatusTold
   /** Whether it makes its Node again when that was deleted. Default: true. */
   readonly registersAgain?: boolean
 }
@@ -49,6 +52,7 @@ export function createNodeReporter(
   {
     isPlayed = false,
     registersAgain = true,
+    told,
     registersItself = true,
     lease: { seconds } = { seconds: LEASE_SECONDS },
     statusReportMs = REPORT_MS,
@@ -69,6 +73,7 @@ export function createNodeReporter(
     try {
       if (registersItself) {
         node = await nodes.create(newNode())
+        told?.(undefined, node)
         reportedAt = clock.monotonic()
         return
       }
@@ -97,8 +102,10 @@ export function createNodeReporter(
 
   async function report(): Promise<void> {
     const status = nodeStatus(describe(), clock.now(), node?.status)
+    const before = node
     const body = { status: changed(node?.status, status) } as never
     node = await nodes.patch(name, 'strategic', body, { subresource: 'status' })
+    told?.(before, node)
     reportedAt = clock.monotonic()
   }
 
@@ -135,7 +142,9 @@ export function createNodeReporter(
       await untilDone('acquire lease', lease.renew)
     },
     observed(seen) {
+      const before = node
       node = seen
+      if (before !== undefined && before.spec?.unschedulable !== seen.spec?.unschedulable) told?.(seen, seen)
       if (!isPlayed && busy === undefined && needsReport(seen, describe(), clock.now()))
         once('update node status', report)
     },

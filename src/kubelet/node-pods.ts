@@ -42,6 +42,7 @@ import { createPodViews, type PodViews } from './pods-api/pod-views.ts'
 import { createProbeManager } from './probes/probe-manager.ts'
 import type { ContainerRuntime } from './runtimes/runtime.ts'
 import type { AdoptedPod } from './runtimes/simulated/manner.ts'
+import { createSeenPods } from './seen-pods.ts'
 import { createNodeShutdown, type NodeShutdown, type ShutdownOptions } from './shutdown/node-shutdown.ts'
 import { createContainerStarter } from './start-container.ts'
 import { createStaticPods, type StaticPods } from './static-pods/static-pods.ts'
@@ -131,6 +132,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   const events = createPodEvents(recorder)
   const pods = createPodManager((uid) => views.changed(uid))
   const held = createHeldForPods()
+  const seen = machine === undefined ? undefined : held.add(createSeenPods(clock))
   const phases = createWorkerPhases()
   const cache = createPodCache()
   const failures = held.add(createStartFailures())
@@ -222,7 +224,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       changed: (uid) => views.changed(uid),
     }),
   )
-  const views: PodViews = createPodViews({ pods, status: statuses.get, clock })
+  const views: PodViews = createPodViews({ pods, status: statuses.get })
   const beginningAnew = new Set<string>()
   const sources = {
     runtimeName,
@@ -395,7 +397,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
 
   function handle(operation: PodOperation, pod: Pod, observed: Pod): void {
     if (isMirrorPod(pod)) staticPods.handleMirror(operation, pod, observed)
-    else handleOwn(operation, pod, observed)
+    else handleOwn(operation, seen?.noted(pod) ?? pod, observed)
   }
 
   function handleOwn(operation: PodOperation, pod: Pod, observed: Pod): void {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { nodeStatus } from './node-status.ts'
+import { nodeStatus, runtimeVersionOf } from './node-status.ts'
 
 const description = {
   name: 'n',
@@ -18,4 +18,14 @@ test('an extended resource that others wrote into the capacity stays, and can be
   const { capacity, allocatable } = nodeStatus(description, 0, old)
   assert.deepEqual(capacity, { ...description.capacity, 'example.com/foo': '5' })
   assert.deepEqual(allocatable, capacity)
+})
+
+test("a runtime's version is told whole where it is a semantic one, and by its numbers otherwise", () => {
+  for (const [version, shown] of [
+    ['1.6.20~ds1', '1.6.20'],
+    ['v2.4.0', '2.4.0'],
+    ['1.7.27-gke.0', '1.7.27-gke.0'],
+    ['1.4.13+azure-2', '1.4.13+azure-2'],
+  ] as const)
+    assert.equal(runtimeVersionOf('containerd', version), `containerd://${shown}`)
 })

@@ -43,12 +43,17 @@ export interface NodeDescription {
     readonly images: readonly { readonly names: readonly string[]; readonly sizeBytes: number }[]
     /** Default: nothing beyond what all runtimes can do. */
     readonly features?: RuntimeFeatures
+    /** The kubelet itself runs in a user namespace. */
+    readonly inUserNamespace?: boolean
     /** Volumes that are not to be detached. */
     readonly volumesInUse?: readonly string[]
     /** Why pods cannot run; undefined: they can. */
     readonly problem: string | undefined
   }
 }
+
+/** Of an image. */
+const MOST_NAMES = 5
 
 type Words = readonly [reason: string, message: string]
 
@@ -137,7 +142,10 @@ export function nodeStatus(node: NodeDescription, nowMs: number, old: NodeStatus
         : { daemonEndpoints: { kubeletEndpoint: { Port: node.port } } }
       : {
           daemonEndpoints: { kubeletEndpoint: { Port: node.real.port } },
-          images: node.real.images.map(({ names, sizeBytes }) => ({ names: [...names], sizeBytes })),
+          images: node.real.images.map(({ names, sizeBytes }) => ({
+            names: names.slice(0, MOST_NAMES),
+            sizeBytes,
+          })),
           ...featuresOf(node.real.features),
           ...inUseOf(node.real.volumesInUse, old),
         }),
@@ -153,8 +161,16 @@ export function nodeStatus(node: NodeDescription, nowMs: number, old: NodeStatus
       kubeProxyVersion: '',
       operatingSystem: 'linux',
       architecture: node.architecture,
+      ...(node.real === undefined ? {} : { runningInUserNamespace: node.real.inUserNamespace === true }),
     },
   }
+}
+
+/** `containerd://1.6.20`: of a version that is not a semantic one (Debian's 1.6.20~ds1) only its numbers. */
+export function runtimeVersionOf(name: string, version: string): string {
+  const isSemantic = /^v?\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/.test(version)
+  const shown = isSemantic ? version : (/^v?\d+(?:\.\d+)*/.exec(version)?.[0] ?? version)
+  return `${name}://${shown.replace(/^v/, '')}`
 }
 
 /** Why it takes no pods; undefined: it does. */

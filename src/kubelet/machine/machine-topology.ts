@@ -87,7 +87,7 @@ const wholeMachine = (): NumaNode => ({
   distances: [10],
 })
 
-function hugePagesOf(folder: string): NumaNode['hugePages'] {
+export function hugePagesOf(folder: string): NumaNode['hugePages'] {
   if (!existsSync(folder)) return []
   return readdirSync(folder)
     .flatMap((name) => {

@@ -8,9 +8,11 @@ import { sleep } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Client } from '../../client/client.ts'
 import { type EvictionConfig, thresholdValue } from '../eviction/thresholds.ts'
-import { type NodeDescription, nodeObject } from '../node-status.ts'
+import { hugePagesName } from '../memory-manager/machine-memory.ts'
+import { type NodeDescription, nodeObject, runtimeVersionOf } from '../node-status.ts'
 import type { MachineIds } from './machine.ts'
 import type { FoundRuntime } from './machine-requirements.ts'
+import { hugePagesOf } from './machine-topology.ts'
 
 export function capacityOf(directory: string): Readonly<Record<string, string>> {
   const { blocks, bsize } = statfsSync(directory)
@@ -19,7 +21,17 @@ export function capacityOf(directory: string): Readonly<Record<string, string>> 
     'ephemeral-storage': String(blocks * bsize),
     memory: `${Math.floor(totalmem() / 1024)}Ki`,
     pods: '110',
+    ...hugePages(),
   }
+}
+
+/** Of each size that the kernel knows, those that were put aside until now. */
+function hugePages(): Readonly<Record<string, string>> {
+  const amounts = hugePagesOf('/sys/kernel/mm/hugepages').map(({ sizeKiB, count }) => {
+    const nanos = BigInt(sizeKiB) * 1024n * BigInt(count) * ONE
+    return [hugePagesName(sizeKiB), formatQuantity({ nanos, format: 'BinarySI' })] as const
+  })
+  return Object.fromEntries(amounts)
 }
 
 /** What pods may be given: not what is kept free by evicting them. */
@@ -30,6 +42,10 @@ export function allocatableOf(
 ): Readonly<Record<string, string>> {
   const kept = { memory: 'memory.available', 'ephemeral-storage': 'nodefs.available' } as const
   const allocatable = { ...capacity }
+  // Pages that were put aside are nothing else's memory.
+  for (const [name, amount] of Object.entries(capacity))
+    if (name.startsWith('hugepages-') && allocatable['memory'] !== undefined)
+      allocatable['memory'] = less(allocatable['memory'], nanosOf(amount))
   for (const [name, amount] of reserved.flatMap((one) => Object.entries(one)))
     if (allocatable[name] !== undefined) allocatable[name] = less(allocatable[name], nanosOf(amount))
   for (const [name, signal] of Object.entries(kept)) {
@@ -143,7 +159,7 @@ function withoutNetwork({ nodeName, nodeIPs, found, ids, directory }: WaitingNod
     capacity: capacityOf(directory),
     architecture: process.arch === 'x64' ? 'amd64' : process.arch,
     kubeletVersion: 'v1.37.1',
-    runtimeVersion: `${found.name}://${found.version}`,
+    runtimeVersion: runtimeVersionOf(found.name, found.version),
     real: { ...realMachine(ids), port: KUBELET_PORT, images: [], problem },
   }
 }

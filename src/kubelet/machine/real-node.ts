@@ -302,8 +302,11 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     policy: imageGcPolicy(options.imageGc),
   })
   await servePods({ runtime, root: directory, pods: () => kubelet?.views, signal })
+  events.normal('Starting', 'Starting kubelet.')
+  if (cgroups.version === 1) events.warning('CgroupV1', CGROUP_V1)
   kubelet = await startKubelet({
     runtime,
+    nodeEvents: events,
     client,
     nodeName,
     signal,
@@ -432,6 +435,9 @@ async function networkReady(runtime: Runtime, connection: Connection, signal: Ab
 }
 
 /** `most`: -1: all. */
+const CGROUP_V1 =
+  'cgroup v1 detected. cgroup v1 support is deprecated and will be removed in a future release. Please migrate to cgroup v2. More information at https://git.k8s.io/enhancements/keps/sig-node/5573-remove-cgroup-v1'
+
 async function imagesOf(containerRuntime: ContainerRuntime, most: number) {
   const images = (await containerRuntime.listImages?.()) ?? []
   return images

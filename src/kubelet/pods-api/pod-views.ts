@@ -1,9 +1,7 @@
 /** The pods of a node as their kubelet knows them: each with the newest status, told to the API server or not; and what becomes of them. */
 import type { PodStatus } from '../../api/generated/types.ts'
 import { sameJson } from '../../api/same.ts'
-import { type Clock, formatMicroTime } from '../../base/clock.ts'
 import { namespaceOf, type Pod, uidOf } from '../pod.ts'
-import { CONFIG_SEEN, CONFIG_SOURCE } from '../static-pods/static-pod.ts'
 
 /** `DELETED`: the name, namespace and uid alone. */
 export interface PodEvent {
@@ -24,7 +22,6 @@ export interface PodViewsOptions {
   readonly pods: { get(uid: string): Pod | undefined; list(): Iterable<Pod> }
   /** Undefined: as the API server has it. */
   readonly status: (uid: string) => PodStatus | undefined
-  readonly clock: Pick<Clock, 'now'>
 }
 
 interface Seen {
@@ -38,19 +35,12 @@ const isEqual = (a: object | undefined, b: object | undefined) => a === b || sam
 const isSame = (a: Seen, b: Seen) =>
   isEqual(a.pod.metadata, b.pod.metadata) && isEqual(a.pod.spec, b.pod.spec) && isEqual(a.status, b.status)
 
-export function createPodViews({ pods, status: statusOf, clock }: PodViewsOptions): PodViews {
+export function createPodViews({ pods, status: statusOf }: PodViewsOptions): PodViews {
   /** Each with what it knows, by uid: one that came later was told of a pod that another still waits for. */
   const watchers = new Map<(event: PodEvent) => void, Map<string, Seen>>()
-  /** By uid: when the kubelet first had the pod. */
-  const since = new Map<string, string>()
 
   const look = (pod: Pod): Seen => ({ pod, status: statusOf(uidOf(pod)) ?? pod.status })
-  /** With the annotations by which a kubelet notes where it has a pod from. */
-  function view({ pod, status }: Seen): Pod {
-    const source = { [CONFIG_SEEN]: since.get(uidOf(pod)) ?? '', [CONFIG_SOURCE]: 'api' }
-    const metadata = { ...pod.metadata, annotations: { ...source, ...pod.metadata.annotations } }
-    return { ...pod, metadata, ...(status === undefined ? {} : { status }) }
-  }
+  const view = ({ pod, status }: Seen): Pod => (status === undefined ? pod : { ...pod, status })
 
   return {
     list: () => [...pods.list()].map((pod) => view(look(pod))),
@@ -64,8 +54,6 @@ export function createPodViews({ pods, status: statusOf, clock }: PodViewsOption
     },
     changed(uid) {
       const pod = pods.get(uid)
-      if (pod === undefined) since.delete(uid)
-      else if (!since.has(uid)) since.set(uid, formatMicroTime(clock.now()))
       if (watchers.size === 0) return
       const now = pod && look(pod)
       const hasStatus = statusOf(uid) !== undefined

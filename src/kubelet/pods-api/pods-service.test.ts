@@ -35,7 +35,6 @@ let socket: string
 let metrics: Metrics
 const views = createPodViews({
   pods: { get: (uid) => pods.get(uid), list: () => pods.list() },
-  clock: { now: () => 0 },
   status: (uid) => statuses.get(uid),
 })
 let pods = createPodManager()
@@ -120,10 +119,6 @@ test('pods are told whole, with their newest status', async () => {
     metadata: {
       ...podOf('a').metadata,
       creationTimestamp: null,
-      annotations: {
-        'kubernetes.io/config.seen': '1970-01-01T00:00:00.000000Z',
-        'kubernetes.io/config.source': 'api',
-      },
     },
     spec: { containers: [{ name: 'c', image: 'x', resources: {} }], terminationGracePeriodSeconds: 5 },
     status: { phase: 'Running' },
