@@ -58,9 +58,9 @@ export function createAllocations(): Allocations {
 }
 
 function requestsOf(pod: Pod): readonly (readonly [string, bigint])[] {
-  return Object.entries(podRequests(specOf(pod)))
-    .map(([name, amount]) => [name, nanosOf(amount)] as const)
-    .filter(([, nanos]) => nanos > 0n)
+  const asked = Object.entries(podRequests(specOf(pod))).map(([name, amount]) => [name, nanosOf(amount)] as const)
+  // Copied: what is filtered has room for sixteen more, and is kept.
+  return asked.every(([, nanos]) => nanos > 0n) ? asked : asked.filter(([, nanos]) => nanos > 0n).slice()
 }
 
 /** How much more the pod asks for than is left. */

@@ -12,6 +12,8 @@ import { type Int64, toInt64 } from '../api/objects/integers.ts'
 import { type LabelSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
 import { podRequests } from '../api/objects/pod-requests.ts'
 import { quantityMilliValue, quantityValue } from '../api/objects/quantity.ts'
+import { getOrInsertComputed } from '../base/get-or-insert.ts'
+import { createLruMap } from '../base/lru.ts'
 import { assumedAmounts } from './assumed-requests.ts'
 import { requiredFeatures } from './declared-features.ts'
 import { type Disk, disksOf, volumeClaimKeysOf } from './volume-restrictions.ts'
@@ -70,7 +72,7 @@ export interface PodInfo {
   readonly controller: string
   /**
    * The same for pods for which filters and scores find the same of a node, as long as these look at nothing but the node;
-   * undefined for one that is placed by what is on other nodes.
+   * undefined for one that is placed by what is on other nodes, or is on its node.
    */
   readonly shape: string | undefined
 }
@@ -82,11 +84,40 @@ export function amountsOf(list: Readonly<Record<string, string>> | undefined): A
   return amounts
 }
 
-export function podInfoOf(pod: Pod): PodInfo {
+interface Needs {
+  readonly requests: Amounts
+  readonly assumed: Amounts
+}
+type NeedsOf = (spec: Partial<PodSpec>) => Needs
+
+function foundNeeds(spec: Partial<PodSpec>): Needs {
+  const requests = amountsOf(podRequests(spec))
+  return { requests, assumed: assumedAmounts(spec, requests) }
+}
+
+/** So many different ones are remembered. */
+const NEEDS = 256
+
+/** Pods that ask for the same share what is made of it. */
+export function rememberedNeeds(): NeedsOf {
+  const known = createLruMap<string, Needs>(NEEDS)
+  return (spec) => {
+    const { containers = [], initContainers = [] } = spec
+    const asked = [
+      spec.overhead,
+      spec.resources,
+      containers.map(({ resources }) => resources),
+      initContainers.map(({ resources, restartPolicy }) => [resources, restartPolicy]),
+    ]
+    return getOrInsertComputed(known, JSON.stringify(asked), () => foundNeeds(spec))
+  }
+}
+
+export function podInfoOf(pod: Pod, needsOf: NeedsOf = foundNeeds): PodInfo {
   const spec: Partial<PodSpec> = pod.spec ?? {}
   const { namespace = '', name = '', uid = '' } = pod.metadata
   const { affinity } = spec
-  const requests = amountsOf(podRequests(spec))
+  const { requests, assumed } = needsOf(spec)
   const terms = (list: readonly PodAffinityTerm[] | undefined) => (list ?? []).map((term) => podTerm(term, pod, 1))
   const weighted = (list: readonly WeightedPodAffinityTerm[] | undefined, sign: 1 | -1) =>
     (list ?? []).map((entry) => podTerm(entry.podAffinityTerm, pod, sign * entry.weight))
@@ -99,8 +130,9 @@ export function podInfoOf(pod: Pod): PodInfo {
     uid,
     priority: spec.priority ?? 0,
     requests,
-    assumed: assumedAmounts(spec, requests),
-    shape: shapeOf(spec, controller, disks, features),
+    assumed,
+    // No node is looked for any more for one that has its own.
+    shape: spec.nodeName ? undefined : shapeOf(spec, controller, disks, features),
     ports: hostPorts(spec),
     affinity: terms(affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution),
     antiAffinity: terms(affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution),
@@ -144,7 +176,6 @@ function shapeOf(
     (list ?? []).map((one) => [one.resources, one.ports, one.restartPolicy])
   return JSON.stringify([
     controller,
-    spec.nodeName,
     spec.nodeSelector,
     affinity?.nodeAffinity,
     spec.tolerations,

@@ -25,7 +25,7 @@ import { createCluster, type NodeInfo, sameNode } from './node-info.ts'
 import { foundOnNone, noneFits, noneOf, noVictims, preemptionHelpsNone } from './nodes-are-available-message.ts'
 import { createNominations } from './nominations.ts'
 import { isDeleting, sameForScheduling } from './pod-changes.ts'
-import { type PodInfo, podInfoOf } from './pod-info.ts'
+import { type PodInfo, podInfoOf, rememberedNeeds } from './pod-info.ts'
 import { createPodStatusWriter, type Unscheduled } from './pod-status.ts'
 import { choosePreemption, type Hopeless } from './preemption.ts'
 import { DEFAULT_SCHEDULER, defaultProfile, type SchedulerProfile } from './profile.ts'
@@ -76,6 +76,8 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   const images = createImageIndex()
   const together = createBelongsTogether(informers)
   const cluster = createCluster()
+  const needsOf = rememberedNeeds()
+  const infoOf = (pod: Pod) => podInfoOf(pod, needsOf)
   const search = createNodeSearch(cluster)
   const nominations = createNominations(cluster)
   const pods = informers.informer<Pod>(PODS)
@@ -169,7 +171,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   /** Pods of higher priority did not see it there. */
   const roomGivenUp = (pod: Pod) => ({
     ...podEvent('AssignedPodDelete', pod, undefined),
-    upToPriority: podInfoOf(pod).priority,
+    upToPriority: infoOf(pod).priority,
   })
   const isOurs = (pod: Pod) => profileNamed(pod) !== undefined
   const isOver = (pod: Pod) => ['Succeeded', 'Failed'].includes(pod.status?.phase ?? '')
@@ -186,10 +188,10 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     if (!isWaiting) {
       queue.remove(objectKey(pod))
       giveUpRoom(pod)
-    } else if (hoped) nominations.set(podInfoOf(pod), hoped)
+    } else if (hoped) nominations.set(infoOf(pod), hoped)
     if (nodeName !== '' && isOver(pod)) cluster.removePod(objectKey(pod))
-    else if (nodeName !== '') cluster.setPod(podInfoOf(pod), nodeName)
-    else if (isWaiting && !binder.isOnItsWay(objectKey(pod))) queue.add(podInfoOf(pod))
+    else if (nodeName !== '') cluster.setPod(infoOf(pod), nodeName)
+    else if (isWaiting && !binder.isOnItsWay(objectKey(pod))) queue.add(infoOf(pod))
   }
   /** It counts on its node. */
   const isPlaced = (pod: Pod) => Boolean(pod.spec?.nodeName) && !isOver(pod)

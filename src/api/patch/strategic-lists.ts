@@ -137,7 +137,8 @@ export function orderMerged(
     }
     ordered.push(item)
   }
-  return [...ordered, ...named.slice(next)]
+  // Joined, and so of no more room than it has items: it is kept as long as the object.
+  return ordered.length === 0 ? named.slice(next) : ordered.concat(named.slice(next))
 }
 
 /** The patch's items must come in the order that its $setElementOrder gives. */
@@ -157,7 +158,8 @@ export function validateOrderList(patch: readonly Json[], order: readonly Json[]
 /** A value that the original does not have: objects with a $patch directive in it are left out. */
 export function withoutDirectives(value: Json): Json | undefined {
   if (isList(value)) {
-    return value.map(withoutDirectives).filter((item) => item !== undefined)
+    const items = value.map(withoutDirectives)
+    return items.includes(undefined) ? items.filter((item) => item !== undefined) : (items as Json[])
   }
   if (!isMap(value)) return value
   if (own(value, '$patch') !== undefined) return undefined

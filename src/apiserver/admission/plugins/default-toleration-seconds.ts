@@ -46,5 +46,5 @@ const toleratingFor =
       effect: 'NoExecute',
       tolerationSeconds,
     }))
-    return { ...spec, tolerations: [...present, ...added] }
+    return { ...spec, tolerations: present.concat(added) }
   }

@@ -133,10 +133,10 @@ function tokenMounted(spec: PodSpec, newName: () => string): PodSpec {
     const mounts = container.volumeMounts ?? []
     if (mounts.some((present) => present.mountPath === MOUNT_PATH)) return container
     mounted = true
-    return { ...container, volumeMounts: [...mounts, { name, readOnly: true, mountPath: MOUNT_PATH }] }
+    return { ...container, volumeMounts: mounts.concat([{ name, readOnly: true, mountPath: MOUNT_PATH }]) }
   })
   if (!mounted) return spec
-  return { ...spec, ...(existing ? {} : { volumes: [...(spec.volumes ?? []), tokenVolume(name)] }), ...lists }
+  return { ...spec, ...(existing ? {} : { volumes: (spec.volumes ?? []).concat([tokenVolume(name)]) }), ...lists }
 }
 
 function tokenVolume(name: string): Volume {
