@@ -20,7 +20,8 @@ export function statusPatch(uid: string, from: PodStatus, to: PodStatus): JsonOb
 
 function objectPatch(from: Item, to: Item): Changes | undefined {
   const changes: Changes = {}
-  for (const [key, value] of Object.entries(to)) {
+  for (const key in to) {
+    const value = to[key]
     const old = from[key]
     if (value === undefined || sameJson(old ?? null, value)) continue
     const mergeKey = mergeKeys[key]
@@ -32,8 +33,9 @@ function objectPatch(from: Item, to: Item): Changes | undefined {
       if (items.length > 0) changes[key] = items
     } else changes[key] = value
   }
-  for (const [key, old] of Object.entries(from))
-    if (old !== undefined && old !== null && (to[key] === undefined || to[key] === null)) changes[key] = null
+  for (const key in from)
+    if (from[key] !== undefined && from[key] !== null && (to[key] === undefined || to[key] === null))
+      changes[key] = null
   return Object.keys(changes).length === 0 ? undefined : changes
 }
 
