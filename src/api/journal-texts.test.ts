@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeRecord } from './journal.ts'
 import { createJournalTexts, type JournalWrite } from './journal-texts.ts'
-import type { ObjectMeta } from './object.ts'
+import type { JsonObject, ObjectMeta } from './object.ts'
 
 const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'a', uid: 'o', controller: true }
 const write = (name: string, more: Partial<JournalWrite> = {}, metadata: ObjectMeta = {}): JournalWrite => ({
@@ -17,7 +17,7 @@ const decoded = (one: JournalWrite) => {
   return decodeRecord(`${text?.shared}${text?.own}`, 7)
 }
 
-test('the two parts are one JSON, whatever names and users are', () => {
+test('the two parts are one record, whatever names and users are', () => {
   const odd = 'a"b\\c\n\u2028\ud800é'
   const { before, ...rest } = write(odd, {
     user: odd,
@@ -36,10 +36,41 @@ test('the two parts are one JSON, whatever names and users are', () => {
   })
   assert.deepEqual(decoded(write('a', { options: {} }))?.options, {})
   assert.equal(decoded(write('a'))?.options, undefined)
+  for (const name of ['a\nb', '[', 'a\rb', '']) {
+    assert.equal(decoded(write(name))?.name, name)
+    assert.deepEqual([decoded(write(name, { auditId: name }))].map((record) => [record?.name, record?.auditId])[0], [
+      name,
+      name,
+    ])
+  }
+})
+
+test("preconditions that ask for the object's own uid are common to all that ask for theirs; no others are", () => {
+  const asking = (name: string, preconditions: JsonObject) => write(name, { options: { preconditions } })
+  const [first, second, other, both] = textsOf(
+    asking('a', { uid: 'u-a' }),
+    asking('b', { uid: 'u-b' }),
+    asking('b', { uid: 'u-a' }),
+    asking('b', { uid: 'u-b', resourceVersion: '5' }),
+  )
+  assert.equal(first?.shared, second?.shared)
+  const read = [first, second, other, both].map((text) => decodeRecord(`${text?.shared}${text?.own}`, 7)?.options)
+  assert.deepEqual(
+    read.map((options) => options?.preconditions),
+    [{ uid: 'u-a' }, { uid: 'u-b' }, { uid: 'u-a' }, { uid: 'u-b', resourceVersion: '5' }],
+  )
+})
+
+test('a record of an older version is one JSON object', () => {
+  const { before, ...rest } = write('a', { options: { preconditions: { uid: 'u-a' } } })
+  const record = { ...rest, group: '', resource: 'pods', kind: 'Pod', before: before.metadata }
+  assert.deepEqual(decodeRecord(JSON.stringify(record), 7), { ...record, revision: 7 })
+  for (const text of ['', '\n', '{}', '{"before":{}}', '{}\n1\na\nu', 'x\n1\na\nu'])
+    assert.equal(decodeRecord(text, 7), undefined)
 })
 
 test('records of writes that are alike have one text in common; whatever else differs is never taken from the one before', () => {
-  const [first, alike] = textsOf(write('a'), write('b', { time: 2, options: { preconditions: { uid: 'u-b' } } }))
+  const [first, alike] = textsOf(write('a'), write('b', { time: 2, auditId: 'x' }))
   assert.equal(first?.shared, alike?.shared)
   const holds = (metadata: ObjectMeta) => write('b', {}, metadata)
   const others: readonly JournalWrite[] = [
@@ -47,6 +78,9 @@ test('records of writes that are alike have one text in common; whatever else di
       (more) => write('b', more),
     ),
     write('b', { fieldManager: 'm' }),
+    ...[{}, { propagationPolicy: 'Orphan' }, { gracePeriodSeconds: 0 }, { preconditions: { uid: 'x' } }].map(
+      (options) => write('b', { options }),
+    ),
     write('b', { between: { metadata: {} } }),
     write('b', { after: { metadata: {} } }),
     write('b', { before: { metadata: { ownerReferences: [owner] }, own: ['x'] } }),

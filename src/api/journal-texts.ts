@@ -2,7 +2,7 @@
  * Records of the journal as text. A cascade deletes many objects of one kind for one user, which had the same owner: what their records
  * have in common is made once, and is the same text in each.
  */
-import { clipped, type DeletionAsked, holdsOf, type JournalRecord } from './journal.ts'
+import { clipped, type DeletionAsked, holdsOf, type JournalRecord, OWN_UID } from './journal.ts'
 import type { ObjectMeta, OwnerReference } from './object.ts'
 import { sameJson } from './same.ts'
 
@@ -13,13 +13,16 @@ export interface HeldObject {
 }
 
 export interface JournalWrite
-  extends Omit<JournalRecord, 'group' | 'resource' | 'kind' | 'before' | 'between' | 'after'> {
+  extends Pick<JournalRecord, 'time' | 'namespace' | 'name' | 'uid' | 'verb' | 'subresource' | 'user' | 'userAgent'> {
+  readonly fieldManager?: string | undefined
+  readonly auditId?: string | undefined
+  readonly options?: { readonly [Key in keyof DeletionAsked]: DeletionAsked[Key] | undefined } | undefined
   readonly before: HeldObject
   readonly between?: HeldObject | undefined
   readonly after?: HeldObject | undefined
 }
 
-/** The JSON of a record: `shared`, which the next one has too if it is alike, and `own`. */
+/** A record, as decodeRecord reads it: `shared`, which the next one has too if it is alike, and `own`. */
 export interface RecordText {
   readonly shared: string
   readonly own: string
@@ -37,10 +40,11 @@ export function createJournalTexts({
   let last: Shared | undefined
 
   function sharedOf(write: JournalWrite): string {
-    const { namespace, verb, subresource, user, userAgent, fieldManager } = write
+    const { namespace, verb, subresource, user, userAgent, fieldManager, options } = write
     const heldBefore = before(write.before)
     const heldBetween = write.between === undefined ? '' : between(write.between)
     const heldAfter = write.after === undefined ? '' : after(write.after)
+    const preconditions = preconditionsOf(write)
     if (
       last !== undefined &&
       last.namespace === namespace &&
@@ -49,6 +53,10 @@ export function createJournalTexts({
       last.user === user &&
       last.userAgent === userAgent &&
       last.fieldManager === fieldManager &&
+      last.isDelete === (options !== undefined) &&
+      last.propagationPolicy === options?.propagationPolicy &&
+      last.gracePeriodSeconds === options?.gracePeriodSeconds &&
+      last.preconditions === preconditions &&
       last.before === heldBefore &&
       last.between === heldBetween &&
       last.after === heldAfter
@@ -56,27 +64,31 @@ export function createJournalTexts({
       return last.text
     const holds = { before: heldBefore, between: heldBetween, after: heldAfter }
     const request = { verb, subresource, user: clipped(user), userAgent: clipped(userAgent), fieldManager }
-    const text = [
+    const texts = [
       JSON.stringify({ group, resource, kind, namespace, ...request }).slice(0, -1),
       ...Object.entries(holds).flatMap(([name, held]) => (held === '' ? [] : [`"${name}":${held}`])),
-    ].join(',')
-    last = { namespace, verb, subresource, user, userAgent, fieldManager, ...holds, text }
+      ...(options === undefined ? [] : [`"options":${optionsText(write)}`]),
+      ...(preconditions === OWN_UID ? [`"${OWN_UID}":true`] : []),
+    ]
+    const { propagationPolicy, gracePeriodSeconds } = options ?? {}
+    const text = `${texts.join(',')}}`
+    last = {
+      ...{ namespace, verb, subresource, user, userAgent, fieldManager, ...holds, text },
+      ...{ isDelete: options !== undefined, propagationPolicy, gracePeriodSeconds, preconditions },
+    }
     return text
   }
 
-  return (write) => {
-    const { time, name, uid, auditId, options } = write
-    const audit = auditId === undefined ? '' : `,"auditId":${quoted(clipped(auditId))}`
-    const asked = options === undefined ? '' : `,"options":${optionsText(options)}`
-    return {
-      shared: sharedOf(write),
-      own: `,"time":${time},"name":${quoted(name)},"uid":${quoted(uid)}${audit}${asked}}`,
-    }
-  }
+  return (write) => ({ shared: sharedOf(write), own: ownText(write) })
 }
 
 interface Shared extends Pick<JournalRecord, 'namespace' | 'verb' | 'subresource' | 'user' | 'userAgent'> {
   readonly fieldManager: string | undefined
+  readonly isDelete: boolean
+  readonly propagationPolicy: string | undefined
+  readonly gracePeriodSeconds: number | undefined
+  /** See preconditionsOf. */
+  readonly preconditions: string
   /** As JSON; '' where there is none. */
   readonly before: string
   readonly between: string
@@ -116,14 +128,34 @@ const sameOwner = (a: OwnerReference, b: OwnerReference): boolean =>
   a.controller === b.controller &&
   a.blockOwnerDeletion === b.blockOwnerDeletion
 
-function optionsText({ propagationPolicy, gracePeriodSeconds, preconditions }: DeletionAsked): string {
-  let fields = ''
-  if (propagationPolicy !== undefined) fields += `,"propagationPolicy":${quoted(clipped(propagationPolicy))}`
-  if (gracePeriodSeconds !== undefined) fields += `,"gracePeriodSeconds":${JSON.stringify(gracePeriodSeconds)}`
-  if (preconditions !== undefined) fields += `,"preconditions":${JSON.stringify(preconditions)}`
-  return `{${fields.slice(1)}}`
+/** As JSON, OWN_UID where they ask for the object's own uid and nothing else, '' where there are none. */
+function preconditionsOf({ uid, options }: JournalWrite): string {
+  const preconditions = options?.preconditions
+  if (preconditions === undefined) return ''
+  let isOwnUid = false
+  for (const field in preconditions) {
+    if (preconditions[field] === undefined) continue
+    isOwnUid = field === 'uid' && preconditions[field] === uid
+    if (!isOwnUid) break
+  }
+  return isOwnUid ? OWN_UID : JSON.stringify(preconditions)
 }
 
-/** What JSON writes as it is. */
-const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
-const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text))
+function optionsText(write: JournalWrite): string {
+  const { propagationPolicy, gracePeriodSeconds, preconditions } = write.options ?? {}
+  const asked = preconditionsOf(write) === OWN_UID ? undefined : preconditions
+  const policy = propagationPolicy === undefined ? undefined : clipped(propagationPolicy)
+  return JSON.stringify({ propagationPolicy: policy, gracePeriodSeconds, preconditions: asked })
+}
+
+/** Nothing that can be taken for two lines, or is changed by UTF-8. */
+const isLine = (text: string): boolean => !text.includes('\n') && text.isWellFormed()
+
+function ownText({ time, name, uid, auditId }: JournalWrite): string {
+  if (auditId === undefined)
+    return isLine(name) && isLine(uid) ? `\n${time}\n${name}\n${uid}` : `\n${JSON.stringify([time, name, uid])}`
+  const id = clipped(auditId)
+  return isLine(name) && isLine(uid) && isLine(id)
+    ? `\n${time}\n${name}\n${uid}\n${id}`
+    : `\n${JSON.stringify([time, name, uid, id])}`
+}

@@ -66,13 +66,39 @@ export interface Journal {
 
 export const JOURNAL_VERSION = { apiVersion: 'timeline.skiff.dev/v1', kind: 'Journal' } as const
 
-/** undefined: it is no record of this version. */
+/** In the part of a record that others share: its preconditions are the object's uid, which stands in its own part. */
+export const OWN_UID = 'asksForUid'
+
+/**
+ * A record's text is JSON of what others may have in common with it, and then on lines of their own its time, name, uid and audit id (or
+ * these as a JSON array). Those that were written before 2026-11-27 are one JSON object, without a line's end.
+ *
+ * undefined: it is no record of this version.
+ */
 export function decodeRecord(value: string, revision: number): KeptRecord | undefined {
   try {
-    const record = JSON.parse(value) as JournalRecord
+    const end = value.indexOf('\n')
+    const record =
+      end < 0 ? (JSON.parse(value) as JournalRecord) : decodeParts(value.slice(0, end), value.slice(end + 1))
     return typeof record.time === 'number' && typeof record.before === 'object' ? { ...record, revision } : undefined
   } catch {
     return undefined
+  }
+}
+
+type SharedPart = Omit<JournalRecord, 'time' | 'name' | 'uid' | 'auditId'> & { readonly [OWN_UID]?: boolean }
+
+function decodeParts(shared: string, own: string): JournalRecord {
+  const { [OWN_UID]: asksForUid, ...record } = JSON.parse(shared) as SharedPart
+  const fields = own.startsWith('[') ? (JSON.parse(own) as unknown[]) : own.split('\n')
+  const [time, name = '', uid = '', auditId] = fields.map(String)
+  return {
+    ...record,
+    time: Number(time),
+    name,
+    uid,
+    ...(auditId === undefined ? {} : { auditId }),
+    ...(asksForUid === true ? { options: { ...record.options, preconditions: { uid } } } : {}),
   }
 }
 

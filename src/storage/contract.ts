@@ -434,10 +434,22 @@ export function storageContract(driver: DriverUnderTest): void {
     assert.deepEqual(await journal(0), [])
     const key = '/registry/a'
     await f.must(key, '1')
-    await write({ type: 'put', key, value: bytes('2'), expectRevision: 2, journal: { shared: 'a ', own: 'marked' } })
-    await write({ type: 'put', key, value: bytes('lost'), expectRevision: 2, journal: { shared: 'a ', own: 'lost' } })
-    await write({ type: 'delete', key, expectRevision: 3, journal: { shared: 'a ', own: 'removed' } })
-    await write({ type: 'delete', key, expectRevision: 4, journal: { shared: 'a ', own: 'lost' } })
+    await write({
+      type: 'put',
+      key,
+      value: bytes('2'),
+      expectRevision: 2,
+      journal: () => ({ shared: 'a ', own: 'marked' }),
+    })
+    await write({
+      type: 'put',
+      key,
+      value: bytes('lost'),
+      expectRevision: 2,
+      journal: () => ({ shared: 'a ', own: 'lost' }),
+    })
+    await write({ type: 'delete', key, expectRevision: 3, journal: () => ({ shared: 'a ', own: 'removed' }) })
+    await write({ type: 'delete', key, expectRevision: 4, journal: () => ({ shared: 'a ', own: 'lost' }) })
     assert.deepEqual(await journal(0), ['3 a marked', '4 a removed'])
     assert.deepEqual(await journal(3), ['4 a removed'])
     assert.deepEqual(
@@ -454,7 +466,7 @@ export function storageContract(driver: DriverUnderTest): void {
       value: bytes('last'),
       expectRevision: again,
       thenDelete: true,
-      journal: { shared: 'a ', own: 'both' },
+      journal: () => ({ shared: 'a ', own: 'both' }),
     })
     assert.deepEqual(await journal(0), ['3 a marked', '4 a removed', `${revisionOf(last)} a both`])
   })

@@ -13,7 +13,13 @@ import { turn } from '../base/scheduler.ts'
 import { sweepStep } from './compaction-steps.ts'
 import { createExpirySweeper } from './expiry.ts'
 import { imageOf, type StoreImage } from './image.ts'
-import { createJournalBounds, JOURNAL_BOUNDS, type JournalBounds, type JournalText } from './journal.ts'
+import {
+  createJournalBounds,
+  JOURNAL_BOUNDS,
+  type JournalAddition,
+  type JournalBounds,
+  type JournalText,
+} from './journal.ts'
 import { rangeAt, valueAt, versionOf } from './reads.ts'
 import { createRecovery, type PendingCompaction } from './recovery.ts'
 import {
@@ -49,7 +55,7 @@ interface Answer extends Rejectable {
 interface QueuedWrite extends Answer {
   readonly change: KeyChange
   readonly expiry: Expiry | undefined
-  readonly journal: JournalText | undefined
+  readonly journal: (() => JournalText) | undefined
   /** The key is deleted by a later group; that answers. */
   readonly thenDelete: boolean
 }
@@ -231,12 +237,17 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
     const ended = queue.length === 0 ? endedExpiries : []
     if (queue.length === 0) endedExpiries = []
     const changes = group.map((queued) => queued.change)
-    const newExpiries = group.flatMap((queued) => queued.expiry ?? [])
-    const journalled = group.flatMap((queued) =>
-      queued.journal === undefined || queued.thenDelete
-        ? []
-        : [{ revision: queued.change.revision, text: queued.journal }],
-    )
+    const newExpiries: Expiry[] = []
+    const journalled: JournalAddition[] = []
+    for (const { change, expiry, journal, thenDelete } of group) {
+      if (expiry !== undefined) newExpiries.push(expiry)
+      if (journal === undefined || thenDelete) continue
+      try {
+        journalled.push({ revision: change.revision, text: journal() })
+      } catch (error) {
+        runtime.log.error('storage journal', error)
+      }
+    }
     const others = [...ended.map(({ done }) => done), ...(compacting ? [compacting.done] : [])]
     const whole: Group = {
       hasWaited,

@@ -43,7 +43,12 @@ test('what a store has already counts; it is read when the first entry comes', (
 })
 
 const remove = (storage: Storage, name: string, expectRevision: number) =>
-  storage.write({ type: 'delete', key: `/registry/${name}`, expectRevision, journal: { shared: '', own: name } })
+  storage.write({
+    type: 'delete',
+    key: `/registry/${name}`,
+    expectRevision,
+    journal: () => ({ shared: '', own: name }),
+  })
 const put = (storage: Storage, name: string) =>
   storage.write({ type: 'put', key: `/registry/${name}`, value: Buffer.from(name), expectRevision: 0 })
 

@@ -65,25 +65,31 @@ interface Sizes {
 export function sizesOf(
   entries: Iterable<{ readonly revision: number; readonly value: { readonly length: number } }>,
 ): Sizes {
-  const sizes = new Map<number, number>()
+  let revisions: number[] = []
+  let lengths: number[] = []
+  /** Of those that are there: the ones before it have gone. */
+  let first = 0
   let total = 0
   const add = (revision: number, bytes: number) => {
-    sizes.set(revision, bytes)
+    revisions.push(revision)
+    lengths.push(bytes)
     total += bytes
   }
   for (const { revision, value } of entries) add(revision, value.length)
   return {
     add,
     beyond(bounds) {
-      if (sizes.size <= bounds.entries && total <= bounds.bytes) return []
+      if (revisions.length - first <= bounds.entries && total <= bounds.bytes) return []
       const entries = bounds.entries * (1 - DROPPED_PART)
       const bytes = bounds.bytes * (1 - DROPPED_PART)
-      const dropped: number[] = []
-      for (const [revision, size] of sizes) {
-        if ((sizes.size <= entries && total <= bytes) || sizes.size === 1) break
-        sizes.delete(revision)
-        total -= size
-        dropped.push(revision)
+      const begin = first
+      for (; first < revisions.length - 1 && (revisions.length - first > entries || total > bytes); first++)
+        total -= lengths[first] ?? 0
+      const dropped = revisions.slice(begin, first)
+      if (first > revisions.length / 2) {
+        revisions = revisions.slice(first)
+        lengths = lengths.slice(first)
+        first = 0
       }
       return dropped
     },

@@ -62,9 +62,10 @@ export interface Guard {
 export type Write = {
   /**
    * What the journal keeps of this write, beside the keys, under the write's revision (that of the removal, with `thenDelete`). A store
-   * of this process's own makes it durable with the write; a shared one within a moment after it.
+   * of this process's own makes it durable with the write; a shared one within a moment after it. It is asked for when the write's turn has
+   * come, together with those of the writes beside it.
    */
-  readonly journal?: JournalText
+  readonly journal?: () => JournalText
 } & (
   | {
       readonly type: 'put'

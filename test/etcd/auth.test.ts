@@ -79,7 +79,12 @@ test('a role for its prefix, its journal and the marker of compactions is enough
   const storage = await openEtcd(runtime, { ...own, compactEveryMs: 300 })
   undo.push(() => storage.close())
   const write = { type: 'put', key: '/registry/a', value: Buffer.from('a') } as const
-  const made = await storage.write({ ...write, expectRevision: 0, leaseSeconds: 60, journal: { shared: '', own: 'j' } })
+  const made = await storage.write({
+    ...write,
+    expectRevision: 0,
+    leaseSeconds: 60,
+    journal: () => ({ shared: '', own: 'j' }),
+  })
   assert.ok(made.ok)
   await storage.fresh()
   const gone = await storage.write({ ...write, expectRevision: made.revision, thenDelete: true })

@@ -50,7 +50,7 @@ test('a store that is closed has written what waited', { skip: lacks.etcd() }, a
     const key = '/registry/a'
     const first = await open()
     await first.write({ type: 'put', key, value: Buffer.from('1'), expectRevision: 0 })
-    await first.write({ type: 'delete', key, expectRevision: 2, journal: { shared: '', own: 'removed' } })
+    await first.write({ type: 'delete', key, expectRevision: 2, journal: () => ({ shared: '', own: 'removed' }) })
     await first.close()
     const second = await open()
     assert.deepEqual(

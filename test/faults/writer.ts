@@ -43,7 +43,7 @@ async function writeOn(writer: number): Promise<void> {
         type: 'delete',
         key,
         expectRevision: await put(key),
-        journal: { shared: '/', own: key.slice(1) },
+        journal: () => ({ shared: '/', own: key.slice(1) }),
       })
     }
     if (count % COMPACT_EVERY === 0) await compact()

@@ -24,15 +24,12 @@ const DELETES: ReadonlySet<string> = new Set(['delete', 'deletecollection'])
 
 function originOf(request: ApiRequest, { verb, subresource }: RequestInfo): WriteOrigin {
   const { headers, query, served } = request
-  const auditId = request.auditId ?? served?.audit?.id
   return {
     verb,
     subresource,
     userAgent: headers['user-agent'] ?? '',
-    ...(DELETES.has(verb)
-      ? {}
-      : { fieldManager: managerOf(request, { fieldManager: query.get('fieldManager') ?? '' }) }),
-    ...(auditId === undefined ? {} : { auditId }),
+    fieldManager: DELETES.has(verb) ? undefined : managerOf(request, { fieldManager: query.get('fieldManager') ?? '' }),
+    auditId: request.auditId ?? served?.audit?.id,
   }
 }
 

@@ -2,14 +2,13 @@
  * What a write leaves in the journal of deletions (docs/timeline.md). Creates leave nothing, nor do updates that change neither
  * finalizers nor owners nor the mark; kinds that expire (Events) have none.
  */
-import type { DeletionAsked } from '../../api/journal.ts'
 import type { HeldObject, RecordText } from '../../api/journal-texts.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { sameJson } from '../../api/same.ts'
 import type { WriteContext } from './registry.ts'
 import type { DeleteOptions, Strategy } from './strategy.ts'
 
-type Journalled = { readonly journal?: RecordText }
+type Journalled = { readonly journal?: () => RecordText }
 
 const NOTHING: Journalled = {}
 
@@ -31,42 +30,51 @@ export function journalOfDelete(
   return journalled(context, before, between, after, options)
 }
 
+/** Made when it is written, with those of the same group. */
 function journalled(
-  { endpoint, kindStrategy, namespace, name, nowMs, user, origin }: WriteContext,
+  context: WriteContext,
   before: KubeObject,
   between: KubeObject | undefined,
   after: KubeObject | undefined,
   options?: DeleteOptions,
 ): Journalled {
-  if (kindStrategy.timeToLiveSeconds !== undefined) return NOTHING
-  return {
-    journal: endpoint.journalTexts({
-      ...origin(),
-      time: nowMs,
-      namespace,
-      name,
-      uid: before.metadata.uid ?? '',
-      user: user.name,
-      before: heldBy(kindStrategy, before),
-      between: between && heldBy(kindStrategy, between),
-      after: after && heldBy(kindStrategy, after),
-      ...(options === undefined ? {} : { options: askedBy(options) }),
-    }),
-  }
+  return context.kindStrategy.timeToLiveSeconds === undefined
+    ? { journal: () => recordOf(context, before, between, after, options) }
+    : NOTHING
 }
 
-function askedBy({
-  propagationPolicy,
-  gracePeriodSeconds,
-  orphanDependents,
-  preconditions,
-}: DeleteOptions): DeletionAsked {
-  const policy =
-    propagationPolicy ?? (orphanDependents === undefined ? undefined : orphanDependents ? 'Orphan' : 'Background')
+function recordOf(
+  { endpoint, kindStrategy, namespace, name, nowMs, user, origin }: WriteContext,
+  before: KubeObject,
+  between: KubeObject | undefined,
+  after: KubeObject | undefined,
+  options: DeleteOptions | undefined,
+): RecordText {
+  const { verb, subresource, userAgent, fieldManager, auditId } = origin()
+  return endpoint.journalTexts({
+    time: nowMs,
+    namespace,
+    name,
+    uid: before.metadata.uid ?? '',
+    verb,
+    subresource,
+    user: user.name,
+    userAgent,
+    fieldManager,
+    auditId,
+    before: heldBy(kindStrategy, before),
+    between: between && heldBy(kindStrategy, between),
+    after: after && heldBy(kindStrategy, after),
+    options: options && askedBy(options),
+  })
+}
+
+function askedBy({ propagationPolicy, gracePeriodSeconds, orphanDependents, preconditions }: DeleteOptions) {
   return {
-    ...(policy === undefined ? {} : { propagationPolicy: policy }),
-    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds: Number(gracePeriodSeconds) }),
-    ...(preconditions === undefined ? {} : { preconditions: { ...preconditions } }),
+    propagationPolicy:
+      propagationPolicy ?? (orphanDependents === undefined ? undefined : orphanDependents ? 'Orphan' : 'Background'),
+    gracePeriodSeconds: gracePeriodSeconds === undefined ? undefined : Number(gracePeriodSeconds),
+    preconditions,
   }
 }
 

@@ -70,8 +70,8 @@ export interface WriteOrigin {
   readonly subresource: string
   readonly userAgent: string
   /** Of updates and patches. */
-  readonly fieldManager?: string
-  readonly auditId?: string
+  readonly fieldManager: string | undefined
+  readonly auditId: string | undefined
 }
 
 /**

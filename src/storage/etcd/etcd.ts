@@ -251,8 +251,8 @@ async function createEtcdStorage(
     return noted(request, put.ok && request.thenDelete === true ? await removed(key, put.revision) : put)
   }
 
-  function noted({ journal: text }: Write, result: WriteResult): WriteResult {
-    if (text !== undefined && result.ok) journal.add({ revision: result.revision, text })
+  function noted({ journal: textOf }: Write, result: WriteResult): WriteResult {
+    if (textOf !== undefined && result.ok) journal.add({ revision: result.revision, text: textOf() })
     return result
   }
 
