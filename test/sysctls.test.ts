@@ -23,10 +23,10 @@ test('a pod with an unsafe sysctl is refused, one with a safe or an allowed one 
       },
     })
   await cluster.clock.advance('5s')
-  const { phase, reason, message } = (await pods.get('unsafe')).status ?? {}
+  const { phase, reason, message, startTime } = (await pods.get('unsafe')).status ?? {}
   assert.deepEqual(
-    [phase, reason, message],
-    ['Failed', 'SysctlForbidden', 'Pod was rejected: forbidden sysctl: "kernel.msgmax" not allowlisted'],
+    [phase, reason, message, typeof startTime],
+    ['Failed', 'SysctlForbidden', 'Pod was rejected: forbidden sysctl: "kernel.msgmax" not allowlisted', 'string'],
   )
   for (const name of ['safe', 'allowed']) assert.equal((await pods.get(name)).status?.phase, 'Running')
 })

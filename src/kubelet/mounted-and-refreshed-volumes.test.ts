@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import type { Client } from '../client/client.ts'
-import { createVolumes, type VolumeWriter } from './mounted-and-refreshed-volumes.ts'
+import { checkKeys, createVolumes, type VolumeWriter } from './mounted-and-refreshed-volumes.ts'
 import type { Pod } from './pod.ts'
 
 const pod = {
@@ -105,4 +105,13 @@ test('one that does not grow keeps its pod from nothing, and is tried again', as
   await runtime.advance(60_000)
   await mount()
   assert.deepEqual([grown, patches.length], [['v'], 1])
+})
+
+test('keys that are not there are told in the words of a kubelet, by the kind of what should have them', () => {
+  const object = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'o' }, data: { k: 'v' } } as const
+  const items = [{ key: 'k' }, { key: 'z' }]
+  const check = (kind: string, optional?: boolean) => () => checkKeys(object, kind, 'o', optional, items)
+  assert.throws(check('configmap'), { message: 'configmap references non-existent config key: z' })
+  assert.throws(check('secret'), { message: 'references non-existent secret key: z' })
+  check('configmap', true)()
 })

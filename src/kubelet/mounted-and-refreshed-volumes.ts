@@ -382,7 +382,8 @@ const claimOf = (pod: Pod, volume: Volume): string | undefined =>
   volume.persistentVolumeClaim?.claimName ??
   (volume.ephemeral === undefined ? undefined : `${nameOf(pod)}-${volume.name}`)
 
-function checkKeys(
+/** That an object has the keys that a volume shows of it. @throws Error */
+export function checkKeys(
   object: ConfigMap | Secret | undefined,
   kind: string,
   name: string,
@@ -396,7 +397,9 @@ function checkKeys(
   const data = { ...object.data, ...('binaryData' in object ? object.binaryData : undefined) }
   for (const { key } of items ?? [])
     if (!Object.hasOwn(data, key) && optional !== true)
-      throw new Error(`references non-existent ${kind === 'configmap' ? 'config' : 'secret'} key: ${key}`)
+      throw new Error(
+        `${kind === 'configmap' ? 'configmap references non-existent config' : 'references non-existent secret'} key: ${key}`,
+      )
 }
 
 /** Only volumes that a container mounts are waited for. */

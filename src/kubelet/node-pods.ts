@@ -5,7 +5,7 @@
 
 import type { Node, PodStatus } from '../api/generated/types.ts'
 import { isMirrorPod } from '../api/objects/mirror-pods.ts'
-import type { Timer } from '../base/clock.ts'
+import { formatTime, type Timer } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import type { Correlation } from '../client/event-correlation.ts'
@@ -51,6 +51,7 @@ import { type SyncParts, syncPod } from './sync-pod.ts'
 import { syncTerminatedPod } from './sync-terminated-pod.ts'
 import { syncTerminatingPod } from './sync-terminating-pod.ts'
 import { createStartFailures } from './waiting-reasons.ts'
+import { createWorkMetrics } from './work-metrics.ts'
 import { createWorkerPhases } from './worker-phases.ts'
 
 export interface NodePodsOptions {
@@ -133,6 +134,9 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   const pods = createPodManager((uid) => views.changed(uid))
   const held = createHeldForPods()
   const seen = machine === undefined ? undefined : held.add(createSeenPods(clock))
+  const { metrics } = runtime
+  const counts =
+    machine === undefined || metrics === undefined ? undefined : held.add(createWorkMetrics({ ...runtime, metrics }))
   const phases = createWorkerPhases()
   const cache = createPodCache()
   const failures = held.add(createStartFailures())
@@ -143,12 +147,18 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   const references = createReferences(clock, client)
   const sync = (uid: string) => workers.sync(uid)
   const pleg = held.add(
-    createPleg(runtime, containerRuntime, cache, (changes) => {
-      for (const uid of new Set(changes.map((change) => change.uid))) {
-        if (isKnown(uid)) sync(uid)
-        else endOrphans()
-      }
-    }),
+    createPleg(
+      runtime,
+      containerRuntime,
+      cache,
+      (changes) => {
+        for (const uid of new Set(changes.map((change) => change.uid))) {
+          if (isKnown(uid)) sync(uid)
+          else endOrphans()
+        }
+      },
+      counts?.relisted,
+    ),
   )
   /** Before the pods of this node are known, any of them may be. */
   let podsSeen = false
@@ -202,6 +212,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   const deviceClaims = createDeviceClaims(client, machine?.preparedClaims)
   const starter = held.add(
     createContainerStarter({
+      counts,
       runtime,
       containerRuntime,
       deviceClaims,
@@ -274,7 +285,8 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     phases,
     async syncPod(pod, abort) {
       await adoptions.adopt(uidOf(pod))
-      return syncPod(parts, pod, abort)
+      const sync = () => syncPod(parts, pod, abort)
+      return counts === undefined ? sync() : counts.synced(pod, sync)
     },
     async syncTerminatingPod(pod, grace) {
       await adoptions.adopt(uidOf(pod))
@@ -282,7 +294,8 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     },
     async syncTerminatedPod(pod) {
       admission.release(uidOf(pod))
-      await syncTerminatedPod(parts, pod)
+      const clear = () => syncTerminatedPod(parts, pod)
+      await (counts === undefined ? clear() : counts.terminated(clear))
     },
     shorten: killer.shorten,
     forget,
@@ -386,6 +399,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     events.warning(pod, reason, message)
     const { generation } = pod.metadata
     statuses.set(pod, {
+      startTime: formatTime(clock.now()),
       ...pod.status,
       phase: 'Failed',
       reason,

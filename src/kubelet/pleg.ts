@@ -17,6 +17,8 @@ import {
   type RuntimeContainerStatus,
 } from './runtimes/runtime.ts'
 
+import type { WorkMetrics } from './work-metrics.ts'
+
 export type PodLifecycleEventType = 'ContainerStarted' | 'ContainerDied' | 'ContainerRemoved' | 'ContainerChanged'
 
 export interface PodLifecycleEvent {
@@ -54,6 +56,7 @@ export function createPleg(
   containerRuntime: ContainerRuntime,
   cache: PodCache,
   tell: (events: readonly PodLifecycleEvent[]) => void,
+  relisted: WorkMetrics['relisted'] = (task) => task(),
 ): Pleg {
   const dirty = new Set<string>()
   const known = new Set<string>()
@@ -122,7 +125,9 @@ export function createPleg(
     return cache.get(uid)
   }
 
-  async function relist(): Promise<void> {
+  const relist = (): Promise<void> => relisted(readAll)
+
+  async function readAll(): Promise<void> {
     const own = ++reads
     const statuses = await read({})
     for (const uid of [...changedAt.keys()]) seen(uid, own)

@@ -50,6 +50,7 @@ import { sandboxConfigOf } from './sandbox-config.ts'
 import { StartContainerError } from './sync-error.ts'
 import { expanded } from './variable-expansion.ts'
 import type { StartFailures } from './waiting-reasons.ts'
+import type { WorkMetrics } from './work-metrics.ts'
 
 export interface ContainerStarter {
   /** What the pod's volumes that are images refer to. @throws the signal's reason */
@@ -91,11 +92,23 @@ export interface ContainerStarterOptions {
   /** Of a real node. */
   readonly machine?: Machine
   readonly longestBackOffMs?: number | undefined
+  readonly counts?: WorkMetrics | undefined
 }
 
 export function createContainerStarter(options: ContainerStarterOptions): ContainerStarter {
-  const { runtime, containerRuntime, images, references, failures, events, killer, hostIPs, machine, deviceClaims } =
-    options
+  const {
+    runtime,
+    containerRuntime,
+    images,
+    references,
+    failures,
+    events,
+    killer,
+    hostIPs,
+    machine,
+    deviceClaims,
+    counts,
+  } = options
   const { clock } = runtime
   const backOff = createCrashLoopBackOff(clock, events, options.longestBackOffMs)
 
@@ -226,7 +239,8 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
     async start(request, signal) {
       const { pod, container } = request
       try {
-        await run(request, signal)
+        const started = () => run(request, signal)
+        await (counts === undefined ? started() : counts.started(pod, container.name, started))
         failures.delete(uidOf(pod), container.name)
       } catch (error) {
         if (error instanceof StartContainerError)

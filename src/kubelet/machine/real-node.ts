@@ -232,6 +232,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     ...serverSettings(options),
     kubelet: () => kubelet,
     checkpoints: join(directory, 'checkpoints'),
+    cgroupVersion: cgroups.version,
     volumes: () => claimStats(runtime.clock.now(), kubelet?.pods.list() ?? [], volumes.stats),
     configuration: () => ({
       ...options.configuration,

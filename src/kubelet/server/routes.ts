@@ -6,7 +6,6 @@ import type { ApiRequest, ApiResponse, Handler } from '../../api/request.ts'
 import { StatusError } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
-import { createMetrics } from '../../base/metrics.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { createZPages } from '../../http/zpages.ts'
 import type { Kubelet } from '../kubelet.ts'
@@ -14,6 +13,7 @@ import { nameOf, namespaceOf, uidOf } from '../pod.ts'
 import type { RealRuntime } from '../runtimes/runtime.ts'
 import { checkpoint, runInContainer } from './commands.ts'
 import { containerLog, type PodOfKubelet } from './container-logs.ts'
+import { kubeletMetrics } from './kubelet-metrics.ts'
 import { LOG_DIRECTORY, logFiles } from './log-files.ts'
 import { serverHealth } from './own-health.ts'
 import { answerToAll, type Found, NOSNIFF, noSuchPage, pageOf } from './paths.ts'
@@ -37,41 +37,14 @@ export interface RoutesOptions {
   readonly flags?: Readonly<Record<string, string>>
   /** Where checkpoints of containers are written, of a node of real containers. */
   readonly checkpoints?: string
+  /** Of a node of real containers. */
+  readonly cgroupVersion?: 1 | 2
   /** Default: the machine's. */
   readonly logDirectory?: string
   /** What the kubelet was set to, as /configz tells it. */
   readonly configuration?: () => object
   /** Of a machine whose control groups can be measured: what /metrics/cadvisor tells. */
   readonly cadvisor?: () => Promise<string>
-}
-
-/** What a kubelet tells of itself at /metrics, beside what its process does. */
-function kubeletMetrics(nodeName: string, kubelet: RoutesOptions['kubelet']) {
-  const metrics = createMetrics()
-  const statuses = () => {
-    const running = kubelet()
-    return [...(running?.pods.list() ?? [])].flatMap((pod) => running?.runtimeStatus(uidOf(pod)) ?? [])
-  }
-  metrics.sampled('kubelet_node_name', 'The node by its label; always 1.', ['node'], () => [[1, nodeName]])
-  metrics.sampled('kubelet_running_pods', 'Pods with a sandbox that is ready.', [], () => [
-    [statuses().filter(({ sandboxes }) => sandboxes.some(({ state }) => state === 'ready')).length],
-  ])
-  metrics.sampled('kubelet_running_containers', 'Containers by their state.', ['container_state'], () =>
-    [
-      ...Map.groupBy(
-        statuses().flatMap(({ containers }) => containers),
-        ({ state }) => state,
-      ),
-    ].map(([state, containers]) => [containers.length, state] as const),
-  )
-  for (const edge of ['start', 'end'] as const)
-    metrics.sampled(
-      `kubelet_graceful_shutdown_${edge}_time_seconds`,
-      `Last graceful shutdown ${edge} time since unix epoch in seconds`,
-      [],
-      () => [[(kubelet()?.shutdownTimes[edge] ?? 0) / 1000]],
-    )
-  return metrics
 }
 
 /** The release of the kubelet that this stands for. */
@@ -81,7 +54,7 @@ const KUBERNETES = '1.37.1'
 export function kubeletRoutes(options: RoutesOptions): Handler {
   const { runtime, nodeName, real, debugging = true } = options
   const health = serverHealth()
-  const ownMetrics = kubeletMetrics(nodeName, options.kubelet)
+  const ownMetrics = kubeletMetrics(nodeName, options.kubelet, options.cgroupVersion)
   const volumes = options.volumes ?? (async () => [])
   const metricsText = async () =>
     (real === undefined ? '' : (runtime.metrics?.text() ?? '')) + ownMetrics.text() + volumeMetrics(await volumes())

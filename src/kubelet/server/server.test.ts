@@ -49,6 +49,7 @@ function stage(state: 'running' | 'exited' | 'none' = 'running', more: Partial<K
   const kubelet = {
     containerRuntime,
     pods: { get: () => pod, list: () => [pod] },
+    activePods: () => [pod],
     shutdownTimes: { start: 1_795_713_611_265, end: 1_795_713_632_781 },
     runtimeStatus: () => ({
       uid: 'u',
@@ -223,6 +224,9 @@ test('the kubelet counts its pods and containers at /metrics', async () => {
   assert.match(text, /^kubelet_running_pods 1$/m)
   assert.match(text, /^kubelet_running_containers\{container_state="running"\} 1$/m)
   assert.match(text, /^process_start_time_seconds /m)
+  assert.match(text, /^kubelet_desired_pods\{static=""\} 1$/m)
+  assert.match(text, /^kubelet_active_pods\{static="true"\} 0$/m)
+  assert.match(text, /^kubelet_mirror_pods 0$/m)
   assert.match(text, /^kubelet_graceful_shutdown_end_time_seconds 1\.795713632781e\+09$/m)
   assert.equal((await ask('/metrics', 'reader'))[0], 403)
 })

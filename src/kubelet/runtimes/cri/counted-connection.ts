@@ -5,6 +5,8 @@ import type { Connection } from './connection.ts'
 
 const BUCKETS = [0.005, 0.0125, 0.03125, 0.078125, 0.1953125, 0.48828125, 1.220703125, 3.0517578125, 7.62939453125]
 
+const SANDBOX_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
 /** `RunPodSandbox` as `run_podsandbox`. */
 export const operationType = (method: string): string =>
   method
@@ -26,6 +28,37 @@ export function countedConnection(clock: Clock, metrics: Metrics, connection: Co
     labels,
     BUCKETS,
   )
+  const sandboxSeconds = metrics.histogram(
+    'kubelet_run_podsandbox_duration_seconds',
+    'Duration in seconds of the run_podsandbox operations. Broken down by RuntimeClass.Handler.',
+    ['runtime_handler'],
+    SANDBOX_BUCKETS,
+  )
+  const pods = metrics.counter('kubelet_started_pods_total', 'Cumulative number of pods started').child()
+  const failedPods = metrics
+    .counter('kubelet_started_pods_errors_total', 'Cumulative number of errors when starting pods')
+    .child()
+  const failedSandboxes = metrics.counter(
+    'kubelet_run_podsandbox_errors_total',
+    'Cumulative number of the run_podsandbox operation errors by RuntimeClass.Handler.',
+    ['runtime_handler'],
+  )
+
+  async function runSandbox<T>(request: object, task: () => Promise<T>): Promise<T> {
+    const handler = 'runtime_handler' in request ? String(request.runtime_handler) : ''
+    const begun = clock.monotonic()
+    pods.add()
+    try {
+      return await task()
+    } catch (error) {
+      failedPods.add()
+      failedSandboxes.child(handler).add()
+      throw error
+    } finally {
+      sandboxSeconds.child(handler).observe((clock.monotonic() - begun) / 1000)
+    }
+  }
+
   return {
     ...connection,
     async call(method, request, options) {
@@ -33,7 +66,8 @@ export function countedConnection(clock: Clock, metrics: Metrics, connection: Co
       const begun = clock.monotonic()
       total.child(type).add()
       try {
-        return await connection.call(method, request, options)
+        const asked = () => connection.call<never>(method, request, options)
+        return await (method === 'RunPodSandbox' ? runSandbox(request, asked) : asked())
       } catch (error) {
         failed.child(type).add()
         throw error
