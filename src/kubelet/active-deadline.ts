@@ -38,7 +38,11 @@ export function createActiveDeadlines(clock: Clock, events: PodEvents, sync: (ui
       known?.timer.cancel()
       timers.delete(uid)
       if (deadline === undefined) return
-      const timer = clock.setTimer(deadline - clock.now(), 'active deadline', () => sync(uid))
+      const timer = clock.setTimer(deadline - clock.now(), 'active deadline', () => {
+        // A timer keeps other time than the clock, and may come before it: then there is another.
+        timers.delete(uid)
+        sync(uid)
+      })
       timers.set(uid, { at: deadline, timer })
     },
     failure: (uid) => (exceeded.has(uid) ? { reason: REASON, message: MESSAGE } : undefined),

@@ -89,6 +89,10 @@ test('ended containers are started again as the policy says; when none is left t
 
 test('a failed probe kills the container, and starts it again where the policy lets it', () => {
   const failing = { ...fine, livenessFailed: () => true }
+  const of = pod('Always', ['a'], [{ name: 's', restartPolicy: 'Always' }])
+  const sidecarFails = { ...fine, livenessFailed: (id: string) => id === 's' }
+  const { kill, start } = actions(of, runtime({ s: 'running', a: 'running' }), sidecarFails)
+  assert.deepEqual([kill, start], [['Init container s failed liveness probe'], ['s']])
   assert.deepEqual(actions(pod('Always', ['a']), runtime({ a: 'running' }), failing), {
     ...nothing,
     kill: ['Container a failed liveness probe, will be restarted'],

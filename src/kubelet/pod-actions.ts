@@ -139,7 +139,7 @@ function initContainers(pod: Pod, status: RuntimePodStatus, checks: Checks): Ini
       }
       const problem = problemOf(container, latest, checks)
       if (problem !== undefined) {
-        kill.push({ status: latest, reason: problem.reason, message: `${problem.message}, will be restarted` })
+        kill.push({ status: latest, reason: problem.reason, message: `Init c${problem.message.slice(1)}` })
         start.push(container)
       }
       if (!past && (problem !== undefined || !checks.started(latest.id, container))) return blocked()

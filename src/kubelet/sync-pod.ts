@@ -173,6 +173,7 @@ async function resize(parts: SyncParts, pod: Pod, status: RuntimePodStatus): Pro
   machine?.resizePod(pod)
   pleg.changed(uidOf(pod))
   statuses.set(pod, currentStatus(parts, pod, false))
+  resizes.tellCompleted(pod, status)
 }
 
 async function createSandbox(parts: SyncParts, pod: Pod, attempt: number, signal: AbortSignal): Promise<string> {
