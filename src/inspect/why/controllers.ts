@@ -155,10 +155,14 @@ async function workloadLinks(
   }
   // Programs of one family are named alike, and each has roles for its own kinds.
   const isOther = await Promise.all(
-    likely.map(
-      ({ workload, isNamed }) =>
-        isNamed && !isKubernetes(ref.group) && servesOtherGroups(look.reader, accountOf(workload), ref),
-    ),
+    likely.map(async ({ workload, isNamed, strength }) => {
+      if (!isNamed || isKubernetes(ref.group)) return false
+      const account = accountOf(workload)
+      // What asks the API server has an account of its own, or a role for the one that all have.
+      const isPlain = strength === 1 && workload.account === 'default'
+      if (isPlain && (await isGranted(look.reader, account, ref)) === false) return true
+      return servesOtherGroups(look.reader, account, ref)
+    }),
   )
   const candidates = likely.filter((_, at) => isOther[at] !== true)
   const best = Math.max(0, ...candidates.map(({ strength }) => strength))

@@ -146,12 +146,15 @@ function isOfEnd({ group }: ObjectRef, { reason, message }: Warning): boolean {
 /** Whether a group is of Kubernetes itself: others have names like its own (snapshot.storage.k8s.io, gateway.networking.k8s.io). */
 export const isKubernetes = (group: string): boolean => !group.includes('.') || builtinScheme().groups().has(group)
 
+/** What is said where a condition or a field of a status tells of a failure, which names no program. */
+export const unnamedController = ({ kind }: ObjectRef): string => `the controller of ${kind}`
+
 /** What a complaint of a controller comes to. */
 export function classify(
   ref: ObjectRef,
   { source, controller, reason, message, at }: Warning,
 ): [verdict: 'refused' | 'cannot-end', cause: Cause] {
-  const who = controller || `the controller of ${ref.kind}`
+  const who = controller || unnamedController(ref)
   if (/because it is being terminated|unable to create new content in namespace/.test(message)) {
     const namespace = /in namespace (\S+)/.exec(message)?.[1] ?? ref.namespace
     return ['cannot-end', { kind: 'namespace-terminating', namespace, controller: who, message }]

@@ -212,6 +212,15 @@ export const KNOWN_FINALIZERS: readonly KnownFinalizer[] = [
   },
   {
     finalizer: 'resources-finalizer.argocd.argoproj.io*',
+    resources: ['appprojects'],
+    controller: 'Argo CD application controller',
+    runsIn: ['argocd-application-controller', 'argocd', 'argo-cd'],
+    does: 'waits until no Application is in the project',
+    leaves: 'Applications whose project is not there',
+    follow: 'users',
+  },
+  {
+    finalizer: 'resources-finalizer.argocd.argoproj.io*',
     controller: 'Argo CD application controller',
     runsIn: ['argocd-application-controller', 'argocd', 'argo-cd'],
     does: 'deletes all that the Application deployed, in the cluster it was deployed to',

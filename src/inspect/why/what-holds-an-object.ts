@@ -10,8 +10,8 @@ import { instanceLinks } from './definitions.ts'
 import { podLinks } from './deleted-pods.ts'
 import { foregroundLinks, orphanLinks } from './dependents.ts'
 import { liveDrainLinks, machineLinks } from './drains.ts'
-import { failureLinks, lostOwners, missingNeeds } from './failures.ts'
-import { type Link, lastLink, type ObjectRef, verdictOf, waitingLink } from './finding.ts'
+import { failureLinks, lostOwners, missingNeeds, unnamedController } from './failures.ts'
+import { type Cause, type Link, lastLink, type ObjectRef, verdictOf, waitingLink } from './finding.ts'
 import { type KnownFinalizer, knownFinalizer } from './known-finalizers.ts'
 import { deletedAt, kubectlName, type Look, MOST_DEEP, MOST_EXAMINED, refOf, timeOf } from './look.ts'
 import { namespaceLinks } from './namespaces.ts'
@@ -139,7 +139,7 @@ async function finalizerLink(look: Look, ref: ObjectRef, object: KubeObject, fin
   const unknown = removal.filter((link) => verdictOf(link) === 'slow')
   const told = [
     ...removal.filter((link) => !unknown.includes(link)),
-    ...failures.filter((link) => !isPast(link)),
+    ...failures.filter((link) => !isPast(link)).map((link) => toldByOne(link, ref, controllers)),
     ...needs,
   ]
   // A controller that is there and says nothing waits for something.
@@ -158,6 +158,15 @@ function usersOf(known: KnownFinalizer | undefined, controllers: readonly Link[]
     'controller' in cause && typeof cause.controller === 'object' ? (cause.controller.account ?? []) : [],
   )
   return accounts.map(({ namespace, name }) => accountUser(namespace, name))
+}
+
+/** What tells of a failure names no program, or the one that was found at work here. */
+function toldByOne(link: Link, ref: ObjectRef, controllers: readonly Link[]): Link {
+  const { cause } = link
+  if (!('verdict' in link) || !('controller' in cause) || cause.controller !== unnamedController(ref)) return link
+  const found = controllers.find((one) => verdictOf(one) === 'slow')?.cause
+  if (found === undefined || !('controller' in found) || typeof found.controller !== 'object') return link
+  return { ...link, cause: { ...cause, controller: found.controller.name } as Cause }
 }
 
 /** Clocks of seconds: what was said in the second of the delete may be of its end. */

@@ -143,7 +143,7 @@ export const furtherSoftware: Readonly<Record<string, Case>> = {
     },
     verdict: 'refused',
     cause: 'controller-failing',
-    responsible: /Kuadrant/,
+    responsible: /kuadrant/i,
     sentence: /istiocontrolplane" not found/,
   },
   'kueue 1352': {
@@ -254,7 +254,7 @@ export const furtherSoftware: Readonly<Record<string, Case>> = {
     },
     verdict: 'refused',
     cause: 'controller-failing',
-    responsible: /VolumeSnapshotContent/,
+    responsible: /snapshot-controller/,
     sentence: /in state pending/,
   },
   'velero 7433': {

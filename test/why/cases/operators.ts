@@ -106,7 +106,7 @@ export const operators: Readonly<Record<string, Case>> = {
     },
     verdict: 'refused',
     cause: 'controller-failing',
-    responsible: /controller of Application/,
+    responsible: /argocd-application-controller/,
     sentence: /i\/o timeout/,
   },
   '23': {

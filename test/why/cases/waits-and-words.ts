@@ -1,7 +1,7 @@
 /** What operators of others wait for, and how they say it: as their issues tell, set up by a stranger to the model. */
 import type { Fields } from '../../../src/api/object.ts'
 import { formatTime } from '../../../src/base/clock.ts'
-import { define, operator, type Stage } from '../stage.ts'
+import { define, operator, type Stage, workload } from '../stage.ts'
 import { attachment, type Case, volume } from './case.ts'
 import { stuck } from './other-software.ts'
 
@@ -42,7 +42,7 @@ export const waitsAndWords: Readonly<Record<string, Case>> = {
     },
     verdict: 'refused',
     cause: 'controller-failing',
-    responsible: /the controller of Bucket/,
+    responsible: /^deployments\.apps\/ecr32-controller /,
     sentence: /still contains images/,
   },
   'kin went first': {
@@ -133,5 +133,41 @@ export const waitsAndWords: Readonly<Record<string, Case>> = {
     cause: 'controller-failing',
     responsible: /the controller of VolumeAttachment/,
     sentence: /UnauthorizedOperation/,
+  },
+  'project in use': {
+    title: 'a project of Argo CD goes when no Application is in it any more',
+    async setUp(stage, namespace) {
+      const [group, finalizers] = ['project41.argoproj.test', ['resources-finalizer.argocd.argoproj.io']]
+      await define(stage, group, 'Application')
+      await operator(stage, 'argocd-project41', group)
+      const web = { apiVersion: `${group}/v1`, kind: 'Application', metadata: { name: 'web', namespace } }
+      await stage.make({ ...web, spec: { project: 'shop' } })
+      const project = {
+        group,
+        kind: 'AppProject',
+        namespace,
+        finalizer: '',
+        metadata: { name: 'shop', namespace, finalizers },
+      }
+      await stuck(stage, { ...project })
+      return { kind: `appproject.${group}`, name: 'shop' }
+    },
+    verdict: 'will-end',
+    cause: 'in-use',
+    responsible: /applications\.project41\.argoproj\.test\/web/,
+  },
+  'like-named program': {
+    title: 'an operator was removed; a program of the same name that asks no API server stays',
+    async setUp(stage, namespace) {
+      const system = await stage.namespace('tulip42-system')
+      const program = workload(system, 'tulip42')
+      const { serviceAccountName: _, ...spec } = program['spec'].template.spec
+      await stage.make({ ...program, spec: { ...program['spec'], template: { ...program['spec'].template, spec } } })
+      const group = 'tulip42.test'
+      return (await stuck(stage, { group, kind: 'Bulb', namespace, finalizer: `${group}/cleanup` })).question
+    },
+    verdict: 'nobody',
+    cause: 'controller-missing',
+    responsible: /tulip42\.test\/cleanup/,
   },
 }
