@@ -175,6 +175,25 @@ export async function refusalIn(look: Look, message: string, operation: Operatio
   return policy === undefined ? undefined : refusedBy('policy', policy, operation, message)
 }
 
+/**
+ * Of a write that was not tried: what a controller quotes of a webhook or policy that is asked about it. `unknown`: those whose answer is not
+ * known; `told`: what controllers complain of.
+ */
+export async function quotedRefusal(
+  look: Look,
+  unknown: readonly Link[],
+  told: readonly Link[],
+): Promise<{ readonly refusal: Link; readonly complaint: Link } | undefined> {
+  for (const complaint of unknown.length === 0 ? [] : told) {
+    const { cause } = complaint
+    const quoted = cause.kind === 'controller-failing' ? await refusalIn(look, cause.message, 'UPDATE') : undefined
+    const named = quoted?.cause.kind === 'admission-refuses' ? ` ${quoted.cause.name} ` : ''
+    const isAsked = unknown.some((link) => link.cause.kind === 'unseen' && link.cause.what.includes(named))
+    if (quoted !== undefined && isAsked) return { refusal: { ...quoted, inferred: true }, complaint }
+  }
+  return undefined
+}
+
 /** The removal is accepted, and undone on its way: what mutates this object adds the finalizer again. */
 async function putBack(look: Look, ref: ObjectRef, object: KubeObject, finalizer: string): Promise<Link> {
   const write = updateOf(ref, object)

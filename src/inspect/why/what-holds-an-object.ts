@@ -3,7 +3,7 @@ import type { Namespace, Pod } from '../../api/generated/types.ts'
 import type { KubeObject, SpecAndStatus } from '../../api/object.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
-import { refusalLinks, removalLinks } from './admission.ts'
+import { quotedRefusal, refusalLinks, removalLinks } from './admission.ts'
 import { componentLink } from './components.ts'
 import { controllerLinks, setterOf } from './controllers.ts'
 import { instanceLinks } from './definitions.ts'
@@ -137,9 +137,13 @@ async function finalizerLink(look: Look, ref: ObjectRef, object: KubeObject, fin
   const since = deletedAt(object.metadata)
   const isPast = (link: Link) => isGone && (!controllers.some(({ inferred }) => inferred) || saidBefore(link, since))
   const unknown = removal.filter((link) => verdictOf(link) === 'slow')
+  const quoted = await quotedRefusal(look, unknown, [...failures.filter((link) => !isPast(link)), ...controllers])
   const told = [
+    ...(quoted === undefined ? [] : [quoted.refusal]),
     ...removal.filter((link) => !unknown.includes(link)),
-    ...failures.filter((link) => !isPast(link)).map((link) => toldByOne(link, ref, controllers)),
+    ...failures
+      .filter((link) => !isPast(link) && link !== quoted?.complaint)
+      .map((link) => toldByOne(link, ref, controllers)),
     ...needs,
   ]
   // A controller that is there and says nothing waits for something.
@@ -147,7 +151,8 @@ async function finalizerLink(look: Look, ref: ObjectRef, object: KubeObject, fin
   const waitsFor = isAtWork && !isCollector ? await unsaid(look, ref, object, finalizer) : []
   const overdue = isAtWork && waitsFor.length === 0 ? overdueLink(look, object, known) : undefined
   if (waitsFor.length > 0) return waitingLink(cause, waitsFor, () => lastLink('slow', cause, true))
-  const next = [...told, ...(overdue === undefined ? [] : [overdue]), ...controllers, ...unknown]
+  const others = controllers.filter((link) => link !== quoted?.complaint)
+  const next = [...told, ...(overdue === undefined ? [] : [overdue]), ...others, ...unknown]
   return waitingLink(cause, next, () => lastLink('slow', cause, true))
 }
 
