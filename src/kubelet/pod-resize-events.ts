@@ -8,6 +8,7 @@ export interface ResizeTold {
   waits(pod: Pod, refusal: AdmissionRefusal): void
   started(pod: Pod): void
   completed(pod: Pod): void
+  failed(pod: Pod, problem: string): void
 }
 
 export function createResizeEvents(events: PodEvents): ResizeTold {
@@ -17,6 +18,7 @@ export function createResizeEvents(events: PodEvents): ResizeTold {
       events.warning(pod, `Resize${reason}`, `Pod resize ${lacks}: ${asked(pod, { error: message })}`)
     },
     started: (pod) => events.normal(pod, 'ResizeStarted', `Pod resize started: ${asked(pod)}`),
+    failed: (pod, problem) => events.warning(pod, 'ResizeError', `Pod resize error: ${asked(pod, { error: problem })}`),
     completed: (pod) => events.normal(pod, 'ResizeCompleted', `Pod resize completed: ${asked(pod)}`),
   }
 }

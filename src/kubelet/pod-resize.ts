@@ -26,6 +26,8 @@ export interface PodResizes {
   resources(container: Container, status: RuntimeContainerStatus): ResourceRequirements
   /** What has to be done for a running container to be held to what it is given. */
   due(container: Container, status: RuntimeContainerStatus): 'update' | 'restart' | undefined
+  /** It cannot be done now, for this reason. */
+  failed(pod: Pod, problem: string): void
   done(uid: string, containerId: string, resources: ResourceRequirements): void
   /** Tells once that all containers are held to what the pod was given last. */
   tellCompleted(pod: Pod, status: RuntimePodStatus): void
@@ -43,6 +45,8 @@ interface Entry {
   refusal: AdmissionRefusal | undefined
   /** That a resize has begun was told, and not yet that it is done. */
   told: boolean
+  /** Why it could not be done when that was tried last. */
+  problem?: string | undefined
   /** Ids of containers whose resources were changed while they ran. */
   readonly changed: Set<string>
 }
@@ -114,6 +118,7 @@ export function createPodResizes(
       if (entry.refusal === undefined) {
         entry.given = asked
         entry.told = true
+        entry.problem = undefined
         tell?.started(pod)
       } else if (before === undefined) tell?.waits(pod, entry.refusal)
       const given = entry.refusal === undefined ? pod : withGiven(pod, entry.given)
@@ -123,8 +128,15 @@ export function createPodResizes(
     waiting: () => [...entries].filter(([, { refusal }]) => refusal?.reason === 'Deferred').map(([uid]) => uid),
     resources,
     due,
+    failed(pod, problem) {
+      const entry = entries.get(uidOf(pod)) ?? begin(pod)
+      entry.problem = problem
+      tell?.failed(pod, problem)
+    },
     done(uid, containerId, amounts) {
-      entries.get(uid)?.changed.add(containerId)
+      const entry = entries.get(uid)
+      if (entry !== undefined) entry.problem = undefined
+      entry?.changed.add(containerId)
       changed.set(containerId, amounts)
     },
     tellCompleted(pod, status) {
@@ -136,12 +148,13 @@ export function createPodResizes(
     conditions(pod, status) {
       const { generation } = pod.metadata
       const base = { ...(generation === undefined ? {} : { observedGeneration: generation }), status: 'True' }
-      const refusal = entries.get(uidOf(pod))?.refusal
+      const { refusal, problem } = entries.get(uidOf(pod)) ?? {}
+      const why = problem === undefined ? {} : { reason: 'Error', message: problem }
       return [
         ...(refusal === undefined
           ? []
           : [{ ...base, type: 'PodResizePending', reason: refusal.reason, message: refusal.message }]),
-        ...(isUnderWay(pod, status) ? [{ ...base, type: 'PodResizeInProgress' }] : []),
+        ...(isUnderWay(pod, status) ? [{ ...base, type: 'PodResizeInProgress', ...why }] : []),
       ]
     },
     forget(uid) {

@@ -21,6 +21,7 @@ import type { ProbeManager } from './probes/probe-manager.ts'
 import { isRestartingAll, removeAllContainers } from './restart-all.ts'
 import type { ContainerRuntime } from './runtimes/runtime.ts'
 import { sandboxConfigOf } from './sandbox-config.ts'
+import { shrinking, shrinkProblem } from './shrinking-memory.ts'
 import type { ContainerStarter } from './start-container.ts'
 import type { StatusManager } from './status-manager.ts'
 import { SyncError } from './sync-error.ts'
@@ -161,9 +162,18 @@ async function resize(parts: SyncParts, pod: Pod, status: RuntimePodStatus): Pro
   const { resizes, containerRuntime, machine, statuses, pleg } = parts
   const due = resizable(pod).flatMap((container) => {
     const latest = latestContainer(status, container.name)
-    return latest !== undefined && resizes.due(container, latest) === 'update' ? [{ container, id: latest.id }] : []
+    return latest !== undefined && resizes.due(container, latest) === 'update'
+      ? [{ container, id: latest.id, limit: resizes.resources(container, latest).limits?.['memory'] }]
+      : []
   })
   if (due.length === 0) return
+  const less = shrinking(due)
+  const problem = less.length === 0 ? undefined : shrinkProblem(pod, less, (await containerRuntime.real?.usage()) ?? [])
+  if (problem !== undefined) {
+    resizes.failed(pod, problem)
+    statuses.set(pod, currentStatus(parts, pod, false))
+    throw new Error(problem)
+  }
   // A group may not hold less than those below it: it grows before them, and shrinks after them.
   machine?.resizePod(pod)
   for (const { container, id } of due) {
