@@ -6,15 +6,20 @@ import { simulatedRuntime } from './simulated-runtime.ts'
 
 const MIB = 2 ** 20
 
-/** A process that has done `work` seconds of the processor in each second, and holds `used` of which `live` is no garbage. */
+/** A process that has done `work` seconds of the processor in each second, had work during `active` of them, and holds `used` of which `live` is no garbage. */
 function watched() {
   const runtime = simulatedRuntime(1)
-  const process = { work: 0, used: 0, live: 0, collections: 0, freed: 1 }
+  const process = { work: 0, active: 0, used: 0, live: 0, collections: 0, freed: 1 }
   let seconds = 0
+  let active = 0
   const stop = collectWhenQuiet(runtime.machineClock, {
     processorSeconds: () => {
       seconds += process.work
       return seconds
+    },
+    activeSeconds: () => {
+      active += process.active
+      return active
     },
     used: () => process.used,
     collect: async () => {
@@ -37,6 +42,16 @@ test('what a burst of work left behind is collected once it has been over for te
   assert.equal(process.used, 200 * MIB)
   // The one that freed it, and the one that found no more.
   assert.equal(process.collections, 2)
+})
+
+test('a process that others leave little of the processor is not taken to rest while it has work', async () => {
+  const { process, passes } = watched()
+  Object.assign(process, { work: 0.1, active: 0.95, used: 600 * MIB, live: 200 * MIB })
+  await passes(30)
+  assert.equal(process.collections, 0)
+  process.active = 0.2
+  await passes(11)
+  assert.ok(process.collections > 0)
 })
 
 test('a process that rests and makes little new is left alone', async () => {

@@ -2,7 +2,7 @@
  * Collects the garbage of a process that has come to rest. V8 does so once its heap has grown far enough, which the heap of a process
  * that rests never does: what a burst of work left behind stays resident, a third of all memory after 5,000 pods were made.
  */
-import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
+import { constants, type PerformanceEntry, PerformanceObserver, performance } from 'node:perf_hooks'
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import type { Clock, Timer } from './clock.ts'
 
@@ -10,6 +10,8 @@ import type { Clock, Timer } from './clock.ts'
 export interface CollectedProcess {
   /** Of all its threads since its start. */
   processorSeconds(): number
+  /** In which its main thread had something to do, since its start: also those in which other processes had the processor, or a disk was waited for. */
+  activeSeconds(): number
   /** Bytes of objects, garbage included, and of what they hold outside of the heap. */
   used(): number
   /** Resolves when garbage has been collected, or when that could not be begun. */
@@ -19,6 +21,8 @@ export interface CollectedProcess {
 const LOOK_MS = 1000
 /** Less than this share of one processor is rest: a thousand simulated nodes that renew their Leases take a tenth of one. */
 const REST = 0.35
+/** On a machine whose processors others use a process at work may get less than that; but then it is hardly ever without work. */
+const REST_OF_ACTIVITY = 0.7
 /**
  * So many looks in a row: a pause between two pieces of work is none. The first requests after a collection pay for it, since what is
  * new is collected in small pieces until V8 has given it room again.
@@ -38,6 +42,8 @@ export function collectWhenQuiet(clock: Clock, process: CollectedProcess = thisP
   let stopped = false
   let timer: Timer | undefined
   let processor = process.processorSeconds()
+  let active = process.activeSeconds()
+  let lookedAt = clock.monotonic()
   let restingLooks = 0
   let left = process.used()
   let collectedAt = Number.NEGATIVE_INFINITY
@@ -48,9 +54,14 @@ export function collectWhenQuiet(clock: Clock, process: CollectedProcess = thisP
     process.used() - left >= Math.max(LEAST_GROWTH, left * GROWTH_SHARE)
 
   async function look(): Promise<void> {
-    const now = process.processorSeconds()
-    restingLooks = now - processor < (REST * LOOK_MS) / 1000 ? restingLooks + 1 : 0
-    processor = now
+    const now = { processor: process.processorSeconds(), active: process.activeSeconds(), ms: clock.monotonic() }
+    // A look may come late: by how much what was done meanwhile is divided.
+    const seconds = Math.max(now.ms - lookedAt, LOOK_MS) / 1000
+    const rests = now.processor - processor < REST * seconds && now.active - active < REST_OF_ACTIVITY * seconds
+    restingLooks = rests ? restingLooks + 1 : 0
+    processor = now.processor
+    active = now.active
+    lookedAt = now.ms
     if (isDue()) {
       for (let round = 0, before = Number.POSITIVE_INFINITY; round < MOST_ROUNDS; round++) {
         await process.collect()
@@ -60,6 +71,8 @@ export function collectWhenQuiet(clock: Clock, process: CollectedProcess = thisP
       }
       collectedAt = clock.monotonic()
       processor = process.processorSeconds()
+      active = process.activeSeconds()
+      lookedAt = collectedAt
     }
     schedule()
   }
@@ -89,6 +102,7 @@ export function thisProcess(clock: Pick<Clock, 'setTimer'>): CollectedProcess {
       const { user, system } = process.cpuUsage()
       return (user + system) / 1e6
     },
+    activeSeconds: () => performance.eventLoopUtilization().active / 1000,
     used() {
       const { used_heap_size, external_memory } = getHeapStatistics()
       return used_heap_size + external_memory
