@@ -256,11 +256,20 @@ function printOwner(owner: Managed): string {
   return owner.operation === 'Update' ? `${where} using ${owner.apiVersion}` : where
 }
 
+/** A conflict tells of its owners by their names, whatever the order of the entries. */
+function inOrderOfOwners(conflicts: readonly Conflict[]): readonly Conflict[] {
+  const key = ({ manager, operation, apiVersion }: Managed) => JSON.stringify([manager, operation, apiVersion])
+  return conflicts
+    .map((conflict) => ({ conflict, key: key(conflict.owner) }))
+    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+    .map(({ conflict }) => conflict)
+}
+
 /** 409 with a cause per field and owner. */
 export function conflictError(conflicts: readonly Conflict[]): StatusError {
   const causes: StatusCause[] = []
   const byOwner = new Map<string, string[]>()
-  for (const { owner, fields } of conflicts) {
+  for (const { owner, fields } of inOrderOfOwners(conflicts)) {
     const name = printOwner(owner)
     const paths = byOwner.get(name) ?? []
     byOwner.set(name, paths)

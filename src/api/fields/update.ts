@@ -95,7 +95,7 @@ export function updateManagedFields(options: UpdateManagedFieldsOptions): KubeOb
 
 /** Sets or removes metadata.managedFields; gives the same object when nothing changes. */
 export function withManagedFields(object: KubeObject, entries: readonly ManagedFieldsEntry[] | undefined): KubeObject {
-  const { managedFields, ...metadata } = object.metadata
+  const { managedFields, ...metadata } = object.metadata ?? {}
   if (entries === undefined) return managedFields === undefined ? object : { ...object, metadata }
   return { ...object, metadata: { ...metadata, managedFields: entries } }
 }

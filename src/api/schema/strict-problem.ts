@@ -2,8 +2,8 @@
 
 /** A field that the object's type does not know, or that is there twice. */
 export interface FieldProblem {
-  /** `json patch unknown`: of an operation, not of the object. */
-  readonly kind: 'unknown' | 'duplicate' | 'json patch unknown'
+  /** `json patch …`: of an operation, not of the object. */
+  readonly kind: 'unknown' | 'duplicate' | 'json patch unknown' | 'json patch duplicate'
   /** With indexes and map keys: `spec.containers[0].bogus`. */
   readonly path: string
 }

@@ -1,4 +1,5 @@
 /** Containers of every sort: regular, init (sidecars too) and ephemeral. Called by the rules of PodSpec. */
+import type { Container, ContainerResizePolicy } from '../generated/types.ts'
 import type { Fields } from '../object.ts'
 import { isEmpty } from './common.ts'
 import { validateContainerSecurityContext } from './container-security.ts'
@@ -78,8 +79,9 @@ export function validateInitContainers(
     else
       for (const field of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'])
         if (container[field]) errors.push(forbiddenField(`${at}.${field}`, INIT_ONLY))
-    if (sidecar)
-      validateResizePolicy(container['resizePolicy'], `${at}.resizePolicy`, facts.spec['restartPolicy'], errors)
+    const { resizePolicy = [] } = container as Partial<Container>
+    validateResizePolicy(resizePolicy, `${at}.resizePolicy`, facts.spec['restartPolicy'], errors)
+    if (!sidecar) validateNoRestartOnResize(resizePolicy, `${at}.resizePolicy`, errors)
     validateRestartRules(container, at, errors)
   })
 }
@@ -103,8 +105,10 @@ const EPHEMERAL_FIELDS: ReadonlySet<string> = new Set([
   'stdinOnce',
   'tty',
   'targetContainerName',
-  'resources',
 ])
+
+const asksForResources = ({ limits, requests, claims }: Fields): boolean =>
+  !isEmpty(limits) || !isEmpty(requests) || !isEmpty(claims)
 
 export function validateEphemeralContainers(
   containers: readonly Fields[],
@@ -127,11 +131,12 @@ export function validateEphemeralContainers(
     if (target && !targets.has(target)) errors.push(notFoundField(`${at}.targetContainerName`, target))
     validateResizePolicy(container['resizePolicy'], `${at}.resizePolicy`, facts.spec['restartPolicy'], errors)
     for (const field of Object.keys(container))
-      if (!EPHEMERAL_FIELDS.has(field) && !isZero(container[field]))
+      if (
+        field === 'resources'
+          ? asksForResources(container[field])
+          : !EPHEMERAL_FIELDS.has(field) && !isZero(container[field])
+      )
         errors.push(forbiddenField(`${at}.${field}`, 'cannot be set for an Ephemeral Container'))
-    const { limits, requests, claims } = container['resources'] ?? {}
-    if (!isEmpty(limits) || !isEmpty(requests) || !isEmpty(claims))
-      errors.push(forbiddenField(`${at}.resources`, 'cannot be set for an Ephemeral Container'))
     ;(container['volumeMounts'] ?? []).forEach((mount: Fields, j: number) => {
       for (const field of ['subPath', 'subPathExpr'])
         if (mount[field])
@@ -241,6 +246,23 @@ function validateResizePolicy(
     if (podRestartPolicy === 'Never' && restart !== 'NotRequired')
       errors.push(invalid(path, restart, "must be 'NotRequired' when pod `restartPolicy` is 'Never'"))
   })
+}
+
+/** What runs to its end is not begun anew. */
+function validateNoRestartOnResize(
+  policies: readonly ContainerResizePolicy[],
+  path: string,
+  errors: FieldError[],
+): void {
+  for (const [i, { restartPolicy }] of policies.entries())
+    if (restartPolicy === 'RestartContainer')
+      errors.push(
+        invalid(
+          `${path}[${i}].restartPolicy`,
+          restartPolicy,
+          "must not be set to 'RestartContainer' for non-sidecar initContainers",
+        ),
+      )
 }
 
 const RESTART_POLICIES = ['Always', 'Never', 'OnFailure']

@@ -1,4 +1,4 @@
-/** What may change of a pod: by a plain update, and through status, ephemeralcontainers and resize. */
+/** What may change of a pod: by a plain update, and through status and ephemeralcontainers. */
 import type {
   Container,
   HostIP,
@@ -14,7 +14,6 @@ import type {
 } from '../generated/types.ts'
 import type { Fields } from '../object.ts'
 import { familyOf } from '../objects/ip.ts'
-import { qosClass } from '../objects/qos.ts'
 import { noParts, type Parts } from '../parts.ts'
 import { asGiven } from '../schema/canonical.ts'
 import { address } from './address.ts'
@@ -372,13 +371,5 @@ export function validateEphemeralContainersUpdate(pod: Pod, old: Pod): FieldErro
         ),
       )
   }
-  return errors
-}
-
-export function validatePodResize(pod: Pod, old: Pod): FieldError[] {
-  const errors = validatePodMetadataAndSpec(pod)
-  const spec: Partial<PodSpec> = pod.spec ?? {}
-  if (qosClass(spec) !== (old.status?.qosClass ?? qosClass(old.spec ?? {})))
-    errors.push(invalid('spec', old.status?.qosClass ?? '', 'Pod QOS Class may not change as a result of resizing'))
   return errors
 }

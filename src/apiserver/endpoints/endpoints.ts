@@ -8,7 +8,7 @@ import { createJournalTexts } from '../../api/journal-texts.ts'
 import { apiVersionOf } from '../../api/object.ts'
 import { createParts, createPartTexts, noParts } from '../../api/parts.ts'
 import type { CustomVersion, ResourceRow, Scheme } from '../../api/scheme/resource.ts'
-import { methodNotSupported, noSuchResource, notAllowed, notFound } from '../../api/status.ts'
+import { methodNotSupported, noSuchResource, notAllowed, notFound, type StatusError } from '../../api/status.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { WebhookConversion } from '../customresources/conversion-webhook.ts'
 import { customScale } from '../customresources/scale.ts'
@@ -27,6 +27,12 @@ const builtinRouting: RouteWords = {
   misplaced: noSuchResource,
   noSubresource: noSuchResource,
   notAllowed,
+}
+
+/** Of a deprecated version it is told also where nothing else is served. */
+function warnedOf({ deprecationWarning }: CustomVersion, refusal: StatusError): StatusError {
+  if (deprecationWarning !== undefined) refusal.warnings = [deprecationWarning]
+  return refusal
 }
 
 /** Made at the first request for the row, kept as long as the row. */
@@ -60,8 +66,8 @@ export function createEndpoints(
         scale: customScale(row, custom),
         routing: {
           misplaced: () => undefined,
-          noSubresource: (name) => notFound(groupResource(row), name),
-          notAllowed: (verb) => methodNotSupported(groupResource(row), verb),
+          noSubresource: (name) => warnedOf(custom, notFound(groupResource(row), name)),
+          notAllowed: (verb) => warnedOf(custom, methodNotSupported(groupResource(row), verb)),
         },
         deprecated: custom.deprecationWarning,
       }

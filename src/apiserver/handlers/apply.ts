@@ -118,11 +118,14 @@ export function applyBody(resource: ResourceRequest, options: WriteQuery): Appli
 function decodedBody({ request, warnings }: ResourceRequest, { fieldValidation }: WriteQuery): AppliedBody {
   const { body } = request
   if (body?.kind === 'object') return { applied: asJson(body.object), refuseDuplicates: nothingToRefuse }
+  const text = Buffer.from(body?.bytes ?? []).toString('utf8')
   let parsed: ReturnType<typeof parseYaml>
   try {
-    parsed = parseYaml(Buffer.from(body?.bytes ?? []).toString('utf8'))
+    parsed = parseYaml(text)
   } catch (error) {
-    throw badRequest(`error decoding patch: error converting YAML to JSON: ${messageOf(error)}`, error)
+    // What does not begin as JSON is made JSON of first.
+    const step = /^\s*\{/.test(text) ? 'error decoding patch: error converting YAML to JSON' : 'error encoding patch'
+    throw badRequest(`${step}: ${messageOf(error)}`, error)
   }
   if (fieldValidation === 'Warn') warnings.push(...parsed.strict.flatMap(strictWarnings))
   const refuseDuplicates = () => {

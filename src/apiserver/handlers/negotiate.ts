@@ -133,7 +133,9 @@ export function encodingOfKind(accept: string, wanted: Target, encodings: readon
 /** Asked for, or by a client that people read: curl, wget, a browser. */
 export function wantsPretty(request: ApiRequest): boolean {
   const asked = request.query.size > 0 ? request.query.get('pretty') : null
-  return asked === null ? /^(curl|Wget|Mozilla\/5\.0)/.test(request.headers['user-agent'] ?? '') : isPretty(asked)
+  return asked === null || asked === ''
+    ? /^(curl|Wget|Mozilla\/5\.0)/.test(request.headers['user-agent'] ?? '')
+    : isPretty(asked)
 }
 
 function isPretty(value: string | null): boolean {

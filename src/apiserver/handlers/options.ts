@@ -199,6 +199,8 @@ function listOptionErrors(options: ListQuery): FieldError[] {
   const errors: FieldError[] = []
   const field = 'resourceVersionMatch'
   if (watch) {
+    if (sendInitialEvents !== undefined && match !== 'NotOlderThan')
+      errors.push(forbiddenField(field, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'))
     if (match !== '') {
       if (sendInitialEvents === undefined)
         errors.push(
@@ -208,8 +210,6 @@ function listOptionErrors(options: ListQuery): FieldError[] {
     }
     if (options.continue !== '')
       errors.push(forbiddenField(field, 'resourceVersionMatch is forbidden when continue is provided'))
-    if (sendInitialEvents !== undefined && match !== 'NotOlderThan')
-      errors.push(forbiddenField(field, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'))
     return errors
   }
   if (match !== '') matchErrors(options, errors)

@@ -8,6 +8,7 @@ import type { Scale } from '../../api/generated/types.ts'
 import { asJson, asKubeObject, type Json, type KubeObject } from '../../api/object.ts'
 import { ConversionError } from '../../api/objects/annotated-fields.ts'
 import { applyPatch, notJson, type PatchType } from '../../api/patch/patch.ts'
+import { repeatedKeys } from '../../api/patch/repeated-keys.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import { inOrderOfPaths, strictError, strictWarnings } from '../../api/schema/strict-problem.ts'
 import { notFound, StatusError } from '../../api/status.ts'
@@ -84,7 +85,7 @@ function patcher(resource: ResourceRequest, type: PatchType, options: WriteQuery
 function patched(
   { warnings }: ResourceRequest,
   type: PatchType,
-  patch: Json,
+  { patch, repeated }: PatchBody,
   live: KubeObject,
   target: KindReader,
   options: WriteQuery,
@@ -117,7 +118,8 @@ function patched(
   }
   // What a strategic merge gives is read as it is; the other patches' result has its keys in Go's order of maps.
   const found = type === 'strategic' ? decoded.strict : inOrderOfPaths(decoded.strict)
-  const strict = [...result.strictErrors, ...found]
+  const kind = type === 'json' ? 'json patch duplicate' : 'duplicate'
+  const strict = [...repeated.map((path) => ({ kind, path }) as const), ...result.strictErrors, ...found]
   if (strict.length > 0) {
     if (fieldValidation === 'Strict') throw invalid(strictError(strict))
     if (fieldValidation === 'Warn') warnings.push(...strict.flatMap(strictWarnings))
@@ -134,12 +136,19 @@ function withKindOf({ apiVersion, kind }: KubeObject, object: KubeObject): KubeO
   }
 }
 
+interface PatchBody {
+  readonly patch: Json
+  /** Paths of keys that its text has twice. */
+  readonly repeated: readonly string[]
+}
+
 /** @throws StatusError 400 for what is not JSON */
-function patchBody({ request }: ResourceRequest): Json {
+function patchBody({ request }: ResourceRequest): PatchBody {
   const { body } = request
-  const patch = body?.kind === 'object' ? asJson(body.object) : parsedPatch(body?.bytes ?? new Uint8Array())
+  const text = body?.kind === 'object' ? undefined : (body?.bytes ?? new Uint8Array())
+  const patch = body?.kind === 'object' ? asJson(body.object) : parsedPatch(text as Uint8Array)
   if (request.served?.audit !== undefined) request.served.audit.requestBody = patch
-  return patch
+  return { patch, repeated: text === undefined ? [] : repeatedKeys(text, patch) }
 }
 
 function parsedPatch(bytes: Uint8Array): Json {
@@ -164,7 +173,7 @@ export function patchedScale(resource: ResourceRequest): {
     type === 'apply'
       ? scaleApplier(resource, options, target)
       : (
-          (patch: Json) => (scale: KubeObject) =>
+          (patch: PatchBody) => (scale: KubeObject) =>
             patched(resource, type, patch, scale, target, options)
         )(patchBody(resource))
   return {

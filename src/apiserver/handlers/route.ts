@@ -56,6 +56,8 @@ export function routeOf(
   if (watchPath) return watchRoute(row, request, namespaced, name, sub)
   if (row.namespaced && !namespaced) {
     // Namespaced resources are only listed and watched across namespaces.
+    if ((name !== undefined || request.method !== 'GET') && endpointOf(row).routing.misplaced() === undefined)
+      return undefined
     if (name !== undefined || row.verbs.length === 0) throw noSuchResource()
     if (!row.verbs.includes('list')) throw noSuchResource()
     if (request.method !== 'GET') throw notAllowed()

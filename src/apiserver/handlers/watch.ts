@@ -2,12 +2,13 @@
 
 import { jsonText } from '../../api/codec/json.ts'
 import { PROTOBUF_WATCH } from '../../api/codec/protobuf.ts'
-import { apiVersionOf } from '../../api/object.ts'
+import { apiVersionOf, asKubeObject } from '../../api/object.ts'
 import type { ApiResponse, WatchEvent } from '../../api/request.ts'
-import { badRequest } from '../../api/status.ts'
+import { badRequest, StatusError } from '../../api/status.ts'
 import type { Clock, Timer } from '../../base/clock.ts'
-import type { StreamReader } from '../../base/stream.ts'
+import { Stream, type StreamReader } from '../../base/stream.ts'
 import type { ServedForm } from '../cache/entry.ts'
+import { plainEvent } from '../cache/event-log.ts'
 import { storageRange } from '../cache/keys.ts'
 import { failuresOf, unwatchable } from '../cache/unreadable.ts'
 import type { ResourceRequest } from './context.ts'
@@ -19,7 +20,7 @@ import { selectConverted } from './select-converted.ts'
 import { selectionOf } from './selectors.ts'
 import { checkResourceVersion, untilReached } from './wait-for-resource-version.ts'
 
-/** undefined: it lasts. */
+/** undefined: it lasts. None is asked for by 0, the end at once by what is less. */
 function endTimer(clock: Clock, seconds: number | undefined, end: () => void): Timer | undefined {
   if (seconds === undefined) return undefined
   const everyMs = seconds * 1000
@@ -39,7 +40,11 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
     throw badRequest("fieldSelector metadata.name doesn't match requested name")
   const version = checkResourceVersion(options.resourceVersion)
   const withInitial = options.sendInitialEvents ?? version === 0
-  if (options.sendInitialEvents === true && version > 0) await untilReached(resource, version)
+  if (options.sendInitialEvents === true && version > 0) {
+    const late = await untilReached(resource, version).then(() => undefined, refusal)
+    // The watch has begun by then.
+    if (late !== undefined) return ofOneError(resource, representation, late)
+  }
   const waiting = options.resourceVersion === '' ? context.caches.fresh(request.signal) : undefined
   if (waiting !== undefined) await waiting
 
@@ -51,8 +56,8 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
   const end = () => ended.abort()
   const { clock, random } = runtime
   const spread = request.connection === undefined ? undefined : context.minRequestSeconds * (1 + random.float())
-  const timer = endTimer(clock, options.timeoutSeconds ?? spread, end)
-  if (request.signal.aborted) end()
+  const timer = endTimer(clock, options.timeoutSeconds || spread, end)
+  if (request.signal.aborted || (options.timeoutSeconds ?? 0) < 0) end()
   else request.signal.addEventListener('abort', end, { once: true })
   const { replaced } = endpoint.served
   replaced?.addEventListener('abort', end, { once: true })
@@ -87,6 +92,26 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
     contentType: representation.encoding === 'protobuf' ? PROTOBUF_WATCH : 'application/json',
     events: converted?.events(events, partial) ?? throughWebhook(resource, events),
     encode,
+  }
+}
+
+/** @throws what is no StatusError */
+function refusal(error: unknown): StatusError {
+  if (!(error instanceof StatusError)) throw error
+  return error
+}
+
+function ofOneError(resource: ResourceRequest, representation: Representation, error: StatusError): ApiResponse {
+  const events = new Stream<WatchEvent>()
+  events.push(plainEvent('ERROR', asKubeObject(error.toStatus())))
+  events.close()
+  return {
+    kind: 'watch',
+    status: 200,
+    ...warningHeaders(resource.warnings),
+    contentType: representation.encoding === 'protobuf' ? PROTOBUF_WATCH : 'application/json',
+    events,
+    encode: encoderOf(resource, representation),
   }
 }
 

@@ -3,7 +3,7 @@
  * authentication. Pure: whether the resource exists is routing's business (handlers/route.ts).
  */
 
-import type { ApiRequest, Filter, RequestInfo } from '../../api/request.ts'
+import type { ApiRequest, ApiResponse, Filter, RequestInfo } from '../../api/request.ts'
 import { badRequest } from '../../api/status.ts'
 import { servedAnew } from './served.ts'
 
@@ -40,7 +40,15 @@ export function segmentsOf(path: string): string[] {
   return start === end ? [] : decoded.slice(start, end).split('/')
 }
 
-/** @throws StatusError 400 for a path that cannot be decoded */
+/** `/api/v1/watch`: of what is to be watched or proxied nothing is named. */
+export class UndeterminedPath extends Error {
+  constructor(path: string) {
+    super(`failed to create RequestInfo: unable to determine kind and namespace from url, ${path}`)
+    this.name = 'UndeterminedPath'
+  }
+}
+
+/** @throws StatusError 400 for a path that cannot be decoded, UndeterminedPath */
 export function requestInfoOf(method: string, path: string, query: URLSearchParams): RequestInfo {
   const segments = segmentsOf(path)
   const verb = VERBS[method] ?? ''
@@ -68,7 +76,8 @@ export function requestInfoOf(method: string, path: string, query: URLSearchPara
   let parts = segments.slice(at)
   let actual = verb
   let special = false
-  if ((parts[0] === 'watch' || parts[0] === 'proxy') && parts.length > 1) {
+  if (parts[0] === 'watch' || parts[0] === 'proxy') {
+    if (parts.length < 2) throw new UndeterminedPath(path)
     actual = parts[0]
     special = true
     parts = parts.slice(1)
@@ -117,8 +126,26 @@ export const withRequestInfo: Filter = (next) => {
     }
     return info
   }
-  return (request) => next({ ...request, info: infoOf(request), served: servedAnew() })
+  return (request) => {
+    let info: RequestInfo
+    try {
+      info = infoOf(request)
+    } catch (error) {
+      if (!(error instanceof UndeterminedPath)) throw error
+      return undetermined(request.path, error)
+    }
+    return next({ ...request, info, served: servedAnew() })
+  }
 }
+
+/** Not even a Status. */
+const undetermined = (path: string, { message }: UndeterminedPath): ApiResponse => ({
+  kind: 'bytes',
+  status: 500,
+  headers: { 'x-content-type-options': 'nosniff' },
+  contentType: 'text/plain; charset=utf-8',
+  bytes: [Buffer.from(`Internal Server Error: ${JSON.stringify(path)}: ${message}\n`)],
+})
 
 /** Paths kept for each method that is one, and their characters: bounds for what a scanner can fill. */
 const MOST_KNOWN = 2048

@@ -2,12 +2,12 @@
 import type { Container, Pod, PodSpec } from '../../../api/generated/types.ts'
 import { withMetadata } from '../../../api/metadata.ts'
 import type { Fields } from '../../../api/object.ts'
-import { withPodLevelRequests } from '../../../api/objects/pod-level-resources.ts'
+import { withPodLevelDefaults } from '../../../api/objects/pod-level-resources.ts'
 import { qosClass } from '../../../api/objects/qos.ts'
 import { same } from '../../../api/validation/common.ts'
+import { validatePodResize } from '../../../api/validation/pod-resize.ts'
 import {
   validateEphemeralContainersUpdate,
-  validatePodResize,
   validatePodStatusUpdate,
   validatePodUpdate,
 } from '../../../api/validation/pod-updates.ts'
@@ -37,11 +37,11 @@ function prepareForCreate(pod: Pod, context: StrategyContext): Pod {
   return withPositiveGrace(withAppArmorField(withMatchLabelKeys(withOwnRequests(createdWith(pod, status)))))
 }
 
-const qosOf = (spec: Fields) => qosClass(withPodLevelRequests(spec))
+const qosOf = (spec: Fields) => qosClass(withPodLevelDefaults(spec))
 
 /** Counted once admission has said what the containers ask for. */
 function withOwnRequests(pod: Pod): Pod {
-  const spec = withPodLevelRequests(pod.spec ?? {}) as PodSpec
+  const spec = withPodLevelDefaults(pod.spec ?? {}) as PodSpec
   return spec === pod.spec ? pod : { ...pod, spec }
 }
 
@@ -111,29 +111,30 @@ function withResourceVersion(old: Pod, pod: Pod): Pod {
   })
 }
 
-/** Only the containers' resources and resize policies (KEP-1287). */
-function prepareForResize(pod: Pod, old: Pod): Pod {
-  const resized = (list: 'containers' | 'initContainers'): readonly Container[] | undefined => {
-    const before = old.spec?.[list]
-    return before?.map((container) => {
-      const wanted = pod.spec?.[list]?.find(({ name }) => name === container.name)
-      if (!wanted) return container
-      const { resources, resizePolicy } = wanted
-      const { resizePolicy: _, ...rest } = container
-      return { ...rest, resources: resources ?? {}, ...(resizePolicy === undefined ? {} : { resizePolicy }) }
-    })
+/** Only resources and the containers' resize policies (KEP-1287). A container that is not there yet is left to be refused. */
+function prepareForResize(sent: Pod, old: Pod): Pod {
+  const pod = withOwnRequests(sent)
+  const resized = (list: 'containers' | 'initContainers') => {
+    const wanted = pod.spec?.[list]
+    return wanted === undefined ? {} : { [list]: wanted.map((container) => sized(container, old.spec?.[list])) }
   }
-  const containers = resized('containers')
-  const initContainers = resized('initContainers')
+  const { initContainers: _, ...before } = old.spec!
   const resources = pod.spec?.resources
-  const { resources: _, ...before } = old.spec!
   const spec = {
     ...before,
-    ...(containers ? { containers } : {}),
-    ...(initContainers ? { initContainers } : {}),
+    ...resized('containers'),
+    ...resized('initContainers'),
     ...(resources === undefined ? {} : { resources }),
   }
   return specGeneration(withResourceVersion({ ...old, spec: same(spec, old.spec) ? old.spec! : spec }, pod), old)
+}
+
+function sized(wanted: Container, all: readonly Container[] | undefined): Container {
+  const before = all?.find(({ name }) => name === wanted.name)
+  if (before === undefined) return wanted
+  const { resources, resizePolicy } = wanted
+  const { resizePolicy: _, ...rest } = before
+  return { ...rest, resources: resources ?? {}, ...(resizePolicy === undefined ? {} : { resizePolicy }) }
 }
 
 export const pods: Strategy<Pod> = {
