@@ -74,6 +74,9 @@ const health = (port: number, agent?: Agent) =>
     asked.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code))
   })
 
+const answered = async (port: number, path: string, body?: string): Promise<string> =>
+  (await fetch(`http://127.0.0.1:${port}${path}`, body === undefined ? {} : { method: 'POST', body })).text()
+
 const CLOSED = 'ECONNREFUSED'
 const HEALTHY = '{"health":"true","reason":""}'
 const untilHealthy = async (port: number) => {
@@ -117,6 +120,10 @@ describe('the etcd of envtest and its kube-apiserver', { skip, timeout: 600_000 
       assert.equal(childrenOf(etcd).length, 1)
       const api = await kubeApiserverAt(port)
       assert.equal(await untilHandedOver(etcd, port), false, 'the port was closed')
+      assert.match(await answered(port, '/metrics'), /^etcd_server_has_leader 1$/m)
+      const key = Buffer.from('/registry/namespaces/default').toString('base64')
+      const { kvs } = JSON.parse(await answered(port, '/v3/kv/range', JSON.stringify({ key })))
+      assert.deepEqual([kvs.length, kvs[0].key], [1, key])
       assert.equal(await health(port), HEALTHY)
       assert.ok(residentMib(etcd) < 8, `etcd holds ${residentMib(etcd)} MiB`)
 

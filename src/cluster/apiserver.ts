@@ -109,8 +109,8 @@ export interface ControlPlane {
   /** What its store keeps of the ends of objects, newer than a revision. */
   journal(after: number): Promise<Journal>
   storeStatus(): Promise<StoreStatus>
-  /** Its store as the etcd of a version shows it, to clients of etcd. The caller stops it. */
-  servedEtcd(version: string): Promise<ServedEtcd>
+  /** Its store as the etcd of a version shows it, to clients of etcd; `prefix`: of its keys there, --etcd-prefix. The caller stops it. */
+  servedEtcd(version: string, prefix?: string): Promise<ServedEtcd>
   readonly handler: Handler
   readonly answer: EagerHandler
   /** By what name what leads in this process holds its Leases, from bootstrap on. undefined: no other has the store. */
@@ -362,7 +362,13 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         }
       },
       leaseHolder: () => replica?.holder,
-      servedEtcd: async (version) => (await import('../storage/etcd/served-etcd.ts')).serveEtcd(disk, version),
+      servedEtcd: async (version, prefix = '/registry') => {
+        const [{ serveEtcd }, { keyPrefix }] = await Promise.all([
+          import('../storage/etcd/served-etcd.ts'),
+          import('../storage/etcd/servers.ts'),
+        ])
+        return serveEtcd(disk, version, keyPrefix(prefix))
+      },
       unreadable: () => {
         const prefixes = new Set(server.scheme.rows().map(({ storagePrefix }) => storagePrefix))
         prefixes.delete('')

@@ -90,7 +90,7 @@ etcd-count-metric-poll-period duration ignored 1m0s
 etcd-db-metric-poll-interval duration ignored 30s
 etcd-healthcheck-timeout duration ignored 2s
 etcd-keyfile string lacking
-etcd-prefix string lacking /registry
+etcd-prefix string used /registry
 etcd-readycheck-timeout duration ignored 2s
 etcd-servers strings used
 etcd-servers-overrides strings lacking

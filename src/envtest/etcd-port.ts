@@ -21,9 +21,18 @@ export interface EtcdPort {
   server(): Server
 }
 
+/** What answers for the store. */
+export interface EtcdHere {
+  /** A connection of gRPC. */
+  take(client: Socket): void
+  /** See ServedEtcd. */
+  json(path: string, body: string): Promise<{ readonly status: number; readonly body: string } | undefined>
+  metrics(): Promise<string>
+}
+
 export interface EtcdPortOptions {
-  /** Where this process is the kube-apiserver: it takes clients of etcd itself, and no other may attach itself. */
-  readonly take?: (client: Socket) => void
+  /** Where this process is the kube-apiserver: it answers clients of etcd itself, and no other may attach itself. */
+  readonly here?: EtcdHere
   /** Otherwise: what the kube-apiserver that attaches itself is told, in a header; whether it has the port, as it then says. */
   readonly place?: () => string
   readonly isHeld?: () => boolean
@@ -31,7 +40,7 @@ export interface EtcdPortOptions {
   readonly onHandedOver?: (connections: number) => void
 }
 
-export function createEtcdPort(pages: Pages, { take, place, isHeld, onHandedOver }: EtcdPortOptions = {}): EtcdPort {
+export function createEtcdPort(pages: Pages, { here, place, isHeld, onHandedOver }: EtcdPortOptions = {}): EtcdPort {
   let attached: Socket | undefined
   let isHandedOver = false
   /** All connections but that of the kube-apiserver that is attached. */
@@ -46,8 +55,8 @@ export function createEtcdPort(pages: Pages, { take, place, isHeld, onHandedOver
   let clients = 0
 
   function takeClient(socket: Socket): void {
-    if (take !== undefined) {
-      take(socket)
+    if (here !== undefined) {
+      here.take(socket)
       return
     }
     if (attached === undefined) {
@@ -62,7 +71,7 @@ export function createEtcdPort(pages: Pages, { take, place, isHeld, onHandedOver
   }
 
   function attach(socket: Socket): void {
-    if (attached !== undefined || take !== undefined) {
+    if (attached !== undefined || here !== undefined) {
       refuse(socket, 409)
       return
     }
@@ -120,7 +129,7 @@ export function createEtcdPort(pages: Pages, { take, place, isHeld, onHandedOver
         if (open.has(socket)) idle.add(socket)
       })
       response.shouldKeepAlive &&= !isHandedOver
-      answer(pages, request, response)
+      answer(pages, here, request, response)
     })
     // As etcd: a connection stays as long as its client wants it.
     server.keepAliveTimeout = 0
@@ -199,9 +208,13 @@ function refuse(socket: Socket, status: 404 | 409): void {
   socket.end(`HTTP/1.1 ${status} Refused\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`)
 }
 
-function answer(pages: Pages, request: IncomingMessage, response: ServerResponse): void {
-  request.resume()
+function answer(pages: Pages, here: EtcdHere | undefined, request: IncomingMessage, response: ServerResponse): void {
   const [path = ''] = (request.url ?? '').split('?')
+  if (here !== undefined && (path === '/metrics' || path.startsWith('/v3/'))) {
+    answerHere(here, path, request, response).catch(() => response.destroy())
+    return
+  }
+  request.resume()
   const page = Object.hasOwn(pages, path) ? pages[path] : undefined
   if (page === undefined || request.method !== 'GET') {
     response.writeHead(page === undefined ? 404 : 405, { 'content-type': 'text/plain; charset=utf-8' })
@@ -211,3 +224,32 @@ function answer(pages: Pages, request: IncomingMessage, response: ServerResponse
   response.writeHead(200, { 'content-type': page[0] })
   response.end(page[1])
 }
+
+/** As large as etcd takes a request. */
+const LONGEST_BODY = 2 << 20
+
+async function answerHere(
+  here: EtcdHere,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const isPost = request.method === 'POST'
+  if (path === '/metrics') {
+    request.resume()
+    response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })
+    response.end(await here.metrics())
+    return
+  }
+  let body = ''
+  request.setEncoding('utf8')
+  for await (const chunk of request) {
+    body += chunk
+    if (body.length > LONGEST_BODY) throw new Error('the request is too large')
+  }
+  const answered = isPost ? await here.json(path, body) : METHOD_NOT_ALLOWED
+  response.writeHead(answered?.status ?? 404, { 'content-type': 'application/json' })
+  response.end(answered?.body)
+}
+
+const METHOD_NOT_ALLOWED = { status: 501, body: '{"code":12,"message":"Method Not Allowed"}' }

@@ -28,5 +28,6 @@ test('what etcd says of its place is read whole, or not at all', () => {
 
 test('processes that are not what etcd says they are: its port stays with it', async () => {
   const place = { ...PLACE, node: process.pid, shell: process.pid }
-  assert.equal(await takeOver(liveClock(), place, {}, () => {}), undefined)
+  const here = { take: () => {}, json: async () => undefined, metrics: async () => '' }
+  assert.equal(await takeOver(liveClock(), place, {}, here), undefined)
 })

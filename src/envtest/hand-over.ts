@@ -7,10 +7,10 @@
  */
 
 import { closeSync, constants, fstatSync, openSync } from 'node:fs'
-import type { Server, Socket } from 'node:net'
+import type { Server } from 'node:net'
 import type { Clock } from '../base/clock.ts'
 import { isLoopback } from '../base/loopback.ts'
-import { createEtcdPort, listenOn, type Pages } from './etcd-port.ts'
+import { createEtcdPort, type EtcdHere, listenOn, type Pages } from './etcd-port.ts'
 import { LOOK_MS } from './parent.ts'
 import { processOf } from './processes.ts'
 
@@ -50,20 +50,20 @@ export interface HandedOver {
 }
 
 /**
- * Resolves when connections to etcd's port come here; undefined when that cannot be, and all stays as it is. `take`: clients of etcd.
+ * Resolves when connections to etcd's port come here; undefined when that cannot be, and all stays as it is. `here`: what answers clients of etcd.
  */
 export async function takeOver(
   clock: Clock,
   place: EtcdPlace,
   pages: Pages,
-  take: (client: Socket) => void,
+  here: EtcdHere,
 ): Promise<HandedOver | undefined> {
   const shell = processOf(place.shell)
   if (shell === undefined || !isAsTold(place)) return undefined
   const servers: Server[] = []
   let pipe: number | undefined
   try {
-    const port = createEtcdPort(pages, { take })
+    const port = createEtcdPort(pages, { here })
     // First: that it may listen there shows that what listens there is of the same user.
     for (const { host, port: number } of place.addresses)
       servers.push(await listenOn(port.server(), host, number, { reusePort: true }))

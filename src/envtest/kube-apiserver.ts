@@ -3,7 +3,6 @@
  * the objects are in this process and end with it.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { messageOf } from '../base/errors.ts'
@@ -15,6 +14,7 @@ import { KUBERNETES_VERSION } from '../cluster/version.ts'
 import { FlagError, parseFlags } from '../components/flags.ts'
 import { KUBE_APISERVER_FLAGS } from '../components/kube-apiserver-flags.ts'
 import { ETCD_PAGES, ETCD_VERSION } from './etcd-pages.ts'
+import type { EtcdHere } from './etcd-port.ts'
 import { type HandedOver, readPlace, takeOver } from './hand-over.ts'
 import { apiServerFlags } from './options.ts'
 import { ancestorsOf, watchParent } from './parent.ts'
@@ -77,27 +77,34 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<voi
     process.exit(1)
   }
   void link.gone.then(lost)
-  const serve = clientsOfEtcd(cluster)
-  link.serve(serve)
+  const etcd = etcdOf(cluster, flags.etcdPrefix)
+  link.serve(etcd.take)
   const place = readPlace(link.place, link.port)
-  port = place === undefined ? undefined : await takeOver(clock, place, ETCD_PAGES, serve)
+  port = place === undefined ? undefined : await takeOver(clock, place, ETCD_PAGES, etcd)
   if (port === undefined) return
   void port.gone.then(lost)
   link.handedOver()
 }
 
 /** gRPC is loaded when the first of them comes: hardly any suite has one. */
-function clientsOfEtcd({ servedEtcd, log }: WithStore & Pick<Cluster, 'log'>): (connection: Socket) => void {
+function etcdOf({ servedEtcd, log }: WithStore & Pick<Cluster, 'log'>, prefix: string | undefined): EtcdHere {
   let served: ReturnType<WithStore['servedEtcd']> | undefined
-  return (connection) => {
-    served ??= servedEtcd(ETCD_VERSION)
-    served.then(
-      ({ take }) => take(connection),
-      (error) => {
-        log.error('what is stored cannot be shown to clients of etcd', error)
-        connection.destroy()
-      },
-    )
+  const serving = () => {
+    served ??= servedEtcd(ETCD_VERSION, prefix)
+    return served
+  }
+  return {
+    take(connection) {
+      serving().then(
+        ({ take }) => take(connection),
+        (error) => {
+          log.error('what is stored cannot be shown to clients of etcd', error)
+          connection.destroy()
+        },
+      )
+    },
+    json: async (path, body) => (await serving()).json(path, body),
+    metrics: async () => (await serving()).metrics(),
   }
 }
 

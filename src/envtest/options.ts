@@ -9,6 +9,8 @@ import { apiServerOptions } from '../components/kube-apiserver-options.ts'
 export interface ApiServerFlags {
   readonly cluster: ClusterOptions
   readonly etcdServers: readonly string[]
+  /** What keys begin with at etcd's port. */
+  readonly etcdPrefix?: string
   readonly certDir: string
   /** Lines on standard error for the test that started it. */
   readonly warnings: readonly string[]
@@ -20,9 +22,11 @@ export function apiServerFlags(values: FlagValues, wanted: string | undefined): 
   if (missing.length > 0) throw new FlagError(missing.length === 1 ? (missing[0] as string) : `[${missing.join(', ')}]`)
   const { cluster, certDir, warnings } = apiServerOptions(values)
   const components = componentsOf(wanted)
+  const etcdPrefix = values.get('etcd-prefix')?.at(-1)
   const security = withNodes(components, cluster.security ?? {})
   return {
     etcdServers: values.get('etcd-servers') ?? [],
+    ...(etcdPrefix === undefined ? {} : { etcdPrefix }),
     certDir,
     warnings,
     cluster: { ...cluster, components, storage: 'memory', security },

@@ -16,14 +16,21 @@ import {
 } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import { messageOf } from '../../base/errors.ts'
+import { createMetrics } from '../../base/metrics.ts'
 import type { Storage } from '../storage.ts'
 import { EtcdError } from './errors.ts'
+import { asJsonAnswer, type JsonAnswer, jsonFailure, rangeOfJson } from './served/json.ts'
 import { answerRange, type ServedRange } from './served/range.ts'
+import { type ReadStore, underPrefix } from './served/under-prefix.ts'
 import { type ServedWatchRequest, serveWatches } from './served/watch.ts'
 
 export interface ServedEtcd {
   /** A connection of gRPC (HTTP/2 without TLS), of a client of etcd. */
   take(connection: Duplex): void
+  /** The same API as JSON: what is answered to a POST of `body` at `path`. undefined for what is none of its paths. */
+  json(path: string, body: string): Promise<JsonAnswer> | undefined
+  /** What etcd would say of itself at /metrics, as far as it holds here. */
+  metrics(): Promise<string>
   stop(): void
 }
 
@@ -57,8 +64,9 @@ const REFUSED: readonly (readonly [path: string, why: string, streams?: true])[]
 /** As etcd has it: of a request 1.5 MiB by default, and some more for what is around it. Nothing that is answered here is half as large. */
 const LONGEST_REQUEST = 2 << 20
 
-/** `version`: the etcd that it stands for. */
-export function serveEtcd(store: Storage, version: string): ServedEtcd {
+/** `version`: the etcd that it stands for. `prefix`: what keys begin with there. */
+export function serveEtcd(storage: Storage, version: string, prefix = '/registry'): ServedEtcd {
+  const store: ReadStore = prefix === '/registry' ? storage : underPrefix(storage, prefix)
   const server = new Server({
     'grpc.max_send_message_length': -1,
     'grpc.max_receive_message_length': LONGEST_REQUEST,
@@ -68,6 +76,22 @@ export function serveEtcd(store: Storage, version: string): ServedEtcd {
     member_id: MEMBER,
     raft_term: TERM,
     revision,
+  })
+  const range = async (request: ServedRange) => {
+    const { revision, ...answer } = await answerRange(store, request)
+    return { header: header(revision), ...answer }
+  }
+  const statusOf = async () => {
+    const size = await sizeOf(store)
+    const { revision } = store
+    return {
+      ...{ header: header(revision), version, leader: MEMBER, raftTerm: TERM, raftIndex: revision },
+      ...{ raftAppliedIndex: revision, dbSize: size, dbSizeInUse: size },
+    }
+  }
+  const members = async () => ({
+    header: header(),
+    members: [{ ID: MEMBER, name: 'default', peerURLs: [], clientURLs: [] }],
   })
   const definition = loadSync(fileURLToPath(PROTO), {
     keepCase: true,
@@ -82,32 +106,10 @@ export function serveEtcd(store: Storage, version: string): ServedEtcd {
     const { path, responseSerialize, requestDeserialize, requestStream } = service[method]!
     server.register(path, handler as never, responseSerialize, requestDeserialize, requestStream ? 'bidi' : 'unary')
   }
-  serve(
-    'KV',
-    'Range',
-    unary<ServedRange>(async (request) => {
-      const { revision, ...answer } = await answerRange(store, request)
-      return { header: header(revision), ...answer }
-    }),
-  )
+  serve('KV', 'Range', unary(range))
   serve('Watch', 'Watch', watching(store, header))
-  serve(
-    'Maintenance',
-    'Status',
-    unary(async () => {
-      const size = await sizeOf(store)
-      const { revision } = store
-      return {
-        ...{ header: header(revision), version, leader: MEMBER, raftTerm: TERM, raftIndex: revision },
-        ...{ raftAppliedIndex: revision, dbSize: size, dbSizeInUse: size },
-      }
-    }),
-  )
-  serve(
-    'Cluster',
-    'MemberList',
-    unary(async () => ({ header: header(), members: [{ ID: MEMBER, name: 'default', peerURLs: [], clientURLs: [] }] })),
-  )
+  serve('Maintenance', 'Status', unary(statusOf))
+  serve('Cluster', 'MemberList', unary(members))
   const bytes = (value: unknown) => value as Buffer
   for (const [path, why, streams] of REFUSED) {
     const error = { code: status.PERMISSION_DENIED, details: `etcdserver: ${why}` }
@@ -119,6 +121,16 @@ export function serveEtcd(store: Storage, version: string): ServedEtcd {
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure())
   return {
     take: (connection) => injector.injectConnection(connection),
+    json(path, body) {
+      if (path === '/v3/kv/range') return asJsonAnswer(() => range(rangeOfJson(body)))
+      if (path === '/v3/maintenance/status') return asJsonAnswer(statusOf)
+      if (path === '/v3/cluster/member/list') return asJsonAnswer(members)
+      if (!path.startsWith('/v3/')) return undefined
+      if (/^\/v3\/(kv|lease|watch|cluster|maintenance|auth)\b/.test(path))
+        return Promise.resolve(jsonFailure(status.PERMISSION_DENIED, `etcdserver: ${READ_ONLY}`))
+      return Promise.resolve(jsonFailure(status.NOT_FOUND, 'Not Found'))
+    },
+    metrics: async () => metricsOf(version, store, await sizeOf(store)),
     stop: () => {
       injector.destroy()
       server.forceShutdown()
@@ -127,11 +139,24 @@ export function serveEtcd(store: Storage, version: string): ServedEtcd {
 }
 
 /** A store in memory has no file: then the bytes of what it holds. */
-async function sizeOf(store: Storage): Promise<number> {
+async function sizeOf(store: ReadStore): Promise<number> {
   const size = await store.size?.()
   if (size !== undefined) return size
   const { items } = await store.range('\0', '\uffff')
   return items.reduce((sum, { key, value }) => sum + key.length + value.byteLength, 0)
+}
+
+function metricsOf(version: string, store: ReadStore, size: number): string {
+  const metrics = createMetrics()
+  metrics.gauge('etcd_server_version', 'Which version is running.', ['server_version']).child(version).set(1)
+  const one = (name: string, help: string, value: number) => metrics.gauge(name, help).child().set(value)
+  one('etcd_server_has_leader', 'Whether or not a leader exists.', 1)
+  one('etcd_server_is_leader', 'Whether or not this member is a leader.', 1)
+  one('etcd_mvcc_db_total_size_in_bytes', 'Bytes of what is stored.', size)
+  one('etcd_mvcc_db_total_size_in_use_in_bytes', 'Bytes of what is stored and in use.', size)
+  one('etcd_debugging_mvcc_current_revision', 'The newest revision.', store.revision)
+  one('etcd_debugging_mvcc_compact_revision', 'The last compacted revision.', store.compactedRevision)
+  return metrics.text()
 }
 
 const failure = (error: unknown) => ({
@@ -149,7 +174,7 @@ const unary =
   }
 
 const watching =
-  (store: Storage, header: (revision: number) => object): handleBidiStreamingCall<ServedWatchRequest, object> =>
+  (store: ReadStore, header: (revision: number) => object): handleBidiStreamingCall<ServedWatchRequest, object> =>
   (call) => {
     /** Each response after the one before it, when that has found room. */
     let last = Promise.resolve()

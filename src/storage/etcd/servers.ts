@@ -1,6 +1,7 @@
 /** Which etcd servers there are, as the flags of kube-apiserver name them. */
 
 import { readFileSync } from 'node:fs'
+import { posix } from 'node:path'
 import { messageOf } from '../../base/errors.ts'
 import { isLoopback } from '../../base/loopback.ts'
 import { StoreError } from '../storage.ts'
@@ -63,10 +64,14 @@ function urlOf(text: string): URL {
   return url
 }
 
+/** As Kubernetes reads it: `foo` is `/foo`; without a slash at its end, so that the root is nothing. */
+export const keyPrefix = (text: string): string => posix.join('/', text).replace(/\/$/, '')
+
+/** @throws StoreError also for the root, whose keys are not Kubernetes' alone */
 function prefixOf(text: string): string {
-  const prefix = text.replace(/\/+$/, '')
+  const prefix = keyPrefix(text)
   if (!/^\/[^\s]+$/.test(prefix))
-    throw new StoreError(`--etcd-prefix ${JSON.stringify(text)} is no path: give one like /registry`)
+    throw new StoreError(`--etcd-prefix ${JSON.stringify(text)} is no path of its own: give one like /registry`)
   return prefix
 }
 

@@ -1,8 +1,9 @@
 /** What etcd answers a Range with, of a store here. */
 import { status } from '@grpc/grpc-js'
-import { CompactedError, FutureRevisionError, type KeyValue, type Storage } from '../../storage.ts'
+import { CompactedError, FutureRevisionError, type KeyValue } from '../../storage.ts'
 import { EtcdError } from '../errors.ts'
 import type { EtcdKeyValue } from '../messages.ts'
+import type { ReadStore } from './under-prefix.ts'
 
 export interface ServedRange {
   readonly key: Buffer
@@ -40,7 +41,7 @@ export function boundsOf(key: Buffer, end: Buffer): { readonly start: string; re
 }
 
 /** @throws EtcdError as etcd has it */
-export async function answerRange(store: Storage, request: ServedRange): Promise<RangeAnswer> {
+export async function answerRange(store: ReadStore, request: ServedRange): Promise<RangeAnswer> {
   const { start, end } = boundsOf(request.key, request.range_end)
   const isFiltered =
     request.min_mod_revision + request.max_mod_revision + request.min_create_revision + request.max_create_revision > 0
@@ -65,7 +66,7 @@ export async function answerRange(store: Storage, request: ServedRange): Promise
 
 const NOTHING = Buffer.alloc(0)
 
-export const keyValueOf = (store: Storage, item: KeyValue): EtcdKeyValue => ({
+export const keyValueOf = (store: ReadStore, item: KeyValue): EtcdKeyValue => ({
   key: Buffer.from(item.key),
   value: Buffer.from(item.value.buffer, item.value.byteOffset, item.value.byteLength),
   create_revision: item.createRevision,

@@ -4,9 +4,10 @@
  */
 
 import { messageOf } from '../../../base/errors.ts'
-import { CompactedError, type HistoryEvent, type Storage } from '../../storage.ts'
+import { CompactedError, type HistoryEvent } from '../../storage.ts'
 import type { EtcdEvent, EtcdKeyValue } from '../messages.ts'
 import { boundsOf, keyValueOf } from './range.ts'
+import type { ReadStore } from './under-prefix.ts'
 
 export interface ServedWatchRequest {
   readonly create_request?: {
@@ -44,7 +45,7 @@ const EVERY_WATCH = -1
  * @param failed called once when the store can be read no more
  */
 export function serveWatches(
-  store: Storage,
+  store: ReadStore,
   send: (response: ServedWatchResponse, revision: number) => Promise<void>,
   failed: (error: unknown) => void,
 ): ServedWatches {
