@@ -1,6 +1,6 @@
 /** What a store must hold after a fault, given what was answered before it. */
 import assert from 'node:assert/strict'
-import type { JournalRecord } from '../../src/api/journal.ts'
+import { decodeRecord } from '../../src/api/journal.ts'
 import { liveRuntime } from '../../src/base/live-runtime.ts'
 import { openStorage } from '../../src/storage/open.ts'
 import type { Storage } from '../../src/storage/storage.ts'
@@ -72,9 +72,10 @@ async function checkJournal(storage: Storage, answers: ReadonlyMap<string, numbe
 /** The entry of a writer to the store is the key itself; a server's is a record. */
 function removedBy(entry: string): string {
   if (entry.startsWith('/')) return entry
-  const { resource, namespace, name, after }: JournalRecord = JSON.parse(entry)
-  assert.equal(after, undefined)
-  return `/registry/${resource}/${namespace}/${name}`
+  const record = decodeRecord(entry, 0)
+  assert.ok(record !== undefined, `the journal has an entry that is no record: ${entry}`)
+  assert.equal(record.after, undefined)
+  return `/registry/${record.resource}/${record.namespace}/${record.name}`
 }
 
 /** Above the compaction each revision is there, and a compaction that goes on where one was cut off takes no key's value. */
