@@ -297,6 +297,46 @@ test('a request is judged in its own version, and stored in the one that is stor
     hook.close()
   }))
 
+test('an apply in another version than the last gives fields up, where the webhook converts what is left without metadata', () =>
+  withApi(async (api) => {
+    const hook = await startHookServer()
+    const object = (properties: object) => ({ type: 'object', properties })
+    const size = { size: { type: 'integer' } }
+    const version = (name: string, spec: object) => ({
+      name,
+      served: true,
+      storage: name === 'v1',
+      schema: { openAPIV3Schema: object({ spec: object(spec), note: object({ text: { type: 'string' } }) }) },
+    })
+    const versions = [version('v1', size), version('v2', { scale: object(size) })]
+    const clientConfig = { url: `${hook.url}/convert/well`, caBundle: hook.ca }
+    const conversion = { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } }
+    await api.request('POST', DEFINITIONS, definition('things', 'Thing', { versions, conversion }))
+    await until(api, 'things.t.example.com', established)
+    const apply = (manager: string, of: string, labels: object, rest: object) =>
+      api.request(
+        'PATCH',
+        `/apis/t.example.com/${of}/things/a?fieldManager=${manager}`,
+        { apiVersion: `t.example.com/${of}`, kind: 'Thing', metadata: { name: 'a', labels }, ...rest },
+        { 'content-type': 'application/apply-patch+yaml' },
+      )
+    assert.equal((await apply('m', 'v2', { k: 'z', l: 'x' }, { spec: { scale: { size: 3 } } })).code, 201)
+    // Nothing is left of the object for a moment: such a one is not asked about.
+    const fewer = await apply('m', 'v1', { l: 'x' }, { spec: { size: 3 } })
+    assert.deepEqual([fewer.code, fewer.body.metadata?.labels, fewer.body.spec], [200, { l: 'x' }, { size: 3 }])
+    assert.equal((await apply('n', 'v2', {}, { note: { text: 'T' } })).code, 200)
+    const refused = await apply('m', 'v2', {}, { spec: { scale: { size: 3 } } })
+    assert.deepEqual(
+      [refused.code, refused.body.message],
+      [
+        500,
+        'failed to prune fields: failed add back owned items: failed to convert pruned object at version t.example.com/v2: ' +
+          'conversion webhook for t.example.com/v1, Kind=Thing returned invalid metadata: missing metadata in converted object',
+      ],
+    )
+    hook.close()
+  }))
+
 test('field selectors of a version that a webhook gives ask for the fields of that version', () =>
   withApi(async (api) => {
     const hook = await startHookServer()

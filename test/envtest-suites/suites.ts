@@ -84,6 +84,17 @@ export const suites: Readonly<Record<string, Suite>> = {
     packages: [
       ...['controllers/crdmigrator', 'core/reconcilers/clusterresourceset', 'core/webhooks/admission/test'],
       ...['core/reconcilers/topology/cluster/structuredmerge', 'internal/util/ssa/test', 'util/patch/test'],
+      ...['bootstrap/kubeadm/reconcilers/kubeadmconfig', 'controllers/clustercache', 'controlplane/kubeadm/pkg'],
+      ...[
+        'cluster',
+        'clusterclass',
+        'extensionconfig',
+        'machine',
+        'machinehealthcheck',
+        'machinepool',
+        'machineset',
+      ].map((name) => `core/reconcilers/${name}`),
+      ...['internal/topology/upgrade', 'util/controller', 'util/deprecated/v1beta1/patch'],
     ],
   },
   'kro 0.9.4': {

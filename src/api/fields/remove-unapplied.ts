@@ -1,6 +1,7 @@
 /** After a merge: what the manager applied before and no longer does goes, unless another manager owns it. */
 import { asKubeObject, type Json, type KubeObject } from '../object.ts'
 import { difference, type FieldSet, intersection, union } from './fieldset.ts'
+import { NotMergeable } from './list-item-keys.ts'
 import type { Managed } from './managed.ts'
 import { fieldSetOf, removeItems, withNamedFields } from './merge.ts'
 import { type Shape, shapeOf } from './shape.ts'
@@ -41,6 +42,18 @@ function inVersion(options: PruneOptions, object: KubeObject, version: string): 
   return converted && { object: converted.object, shape: shapeOf(converted.schema) }
 }
 
+/** What was pruned may lack what its conversion needs. */
+function prunedInVersion(options: PruneOptions, pruned: KubeObject, version: string): InVersion | undefined {
+  try {
+    return inVersion(options, pruned, version)
+  } catch (error) {
+    if (!(error instanceof NotMergeable)) throw error
+    throw new NotMergeable(
+      `failed to prune fields: failed add back owned items: failed to convert pruned object at version ${version}: ${error.message}`,
+    )
+  }
+}
+
 function remove({ object, shape }: InVersion, set: FieldSet | undefined): KubeObject {
   if (set === undefined) return object
   return asKubeObject(removeItems(shape, object as Json, set) ?? {})
@@ -58,7 +71,7 @@ function addBackOwned(options: PruneOptions, merged: KubeObject, pruned: KubeObj
   let current = pruned
   for (const [version, fields] of byVersion) {
     const whole = inVersion(options, merged, version)
-    const part = inVersion(options, current, version)
+    const part = prunedInVersion(options, current, version)
     if (whole === undefined || part === undefined) continue
     const kept = union(namedFields(part), withNamedFields(whole.shape, fields))
     current = remove(whole, difference(namedFields(whole), kept))

@@ -3,9 +3,12 @@
  * ConversionReview and comes back in the version wanted. What the webhook may not touch is held to what it was.
  */
 
+import { goTypeOf } from '../../api/fields/go-types.ts'
+import { isMap } from '../../api/fields/values.ts'
 import type { WebhookConversion as ConversionSpec, CustomResourceDefinition } from '../../api/generated/types.ts'
 import {
   apiVersionOf,
+  asJson,
   asKubeObject,
   type Json,
   type JsonObject,
@@ -43,8 +46,14 @@ export const unaskedConversion =
     } catch (error) {
       throw failed(row, other.apiVersion, `failed: ${(error as Error).message}`, error)
     }
-    return objects.map((object) => (object.apiVersion === apiVersion ? object : { ...object, apiVersion }))
+    return objects.map((object) => named(object, apiVersion))
   }
+
+const named = (object: KubeObject, apiVersion: string): KubeObject =>
+  object.apiVersion === apiVersion ? object : { ...object, apiVersion }
+
+/** Nothing but its kind, as an apply leaves an object for a moment: such a one is the same in every version. */
+const isEmpty = (object: KubeObject) => Object.keys(object).every((name) => name === 'apiVersion' || name === 'kind')
 
 const failed = ({ kind }: ResourceRow, from: string, what: string, cause?: unknown) =>
   new StatusError(500, '', `conversion webhook for ${from}, Kind=${kind} ${what}`, undefined, { cause })
@@ -52,8 +61,9 @@ const failed = ({ kind }: ResourceRow, from: string, what: string, cause?: unkno
 export function createWebhookConversion(runtime: Runtime, reads: CacheReads): WebhookConversion {
   const client = createWebhookClient(runtime, reads)
   return async (row, objects, apiVersion) => {
-    const wanted = objects.filter((object) => object.apiVersion !== apiVersion)
-    if (wanted.length === 0) return objects
+    const isAsked = (object: KubeObject) => object.apiVersion !== apiVersion && !isEmpty(object)
+    const wanted = objects.filter(isAsked)
+    if (wanted.length === 0) return objects.map((object) => named(object, apiVersion))
     const from = (wanted[0] as KubeObject).apiVersion
     const fail = (what: string, cause?: unknown) => failed(row, from, what, cause)
     const webhook = webhookOf(row, reads)
@@ -81,7 +91,7 @@ export function createWebhookConversion(runtime: Runtime, reads: CacheReads): We
     })
     const next = converted.values()
     return objects.map((object) => {
-      if (object.apiVersion === apiVersion) return object
+      if (!isAsked(object)) return named(object, apiVersion)
       const checked = restored(object, asKubeObject(next.next().value as JsonObject))
       if (typeof checked === 'string') throw fail(`returned invalid ${checked}`)
       return checked
@@ -114,8 +124,12 @@ function reviewOf(
   }
 }
 
+/** What an apply has taken fields from may have lost its metadata with them. */
+const hasMetadata = (object: KubeObject) => asJson(object)['metadata'] !== undefined
+
 /** A stored object knows no resourceVersion. */
 function asStored(object: KubeObject): KubeObject {
+  if (!hasMetadata(object)) return object
   const { resourceVersion: _, ...metadata } = object.metadata
   return { ...object, metadata }
 }
@@ -142,13 +156,17 @@ function wrongVersion(object: JsonObject, apiVersion: string, kind: string): str
 /** The converted object with the metadata that a conversion may not change; or what is wrong with it. */
 function restored(original: KubeObject, converted: KubeObject): KubeObject | string {
   const { name, namespace, uid, labels, annotations } = converted.metadata ?? {}
-  const { metadata: before } = original
+  const before: Partial<KubeObject['metadata']> = hasMetadata(original) ? original.metadata : {}
   for (const [what, now = '', was = ''] of [
     ['name', name, before.name],
     ['namespace', namespace, before.namespace],
     ['UID', uid, before.uid],
   ])
     if (now !== was) return `object: must have the same ${what}: ${was} != ${now}`
+  const given = asJson(converted)['metadata']
+  if (given === undefined) return 'metadata: missing metadata in converted object'
+  if (!isMap(given))
+    return `metadata: invalid metadata of type ${given === null ? '<nil>' : goTypeOf(given)} in converted object`
   const errors: FieldError[] = []
   validateLabels(labels, 'metadata.labels', errors)
   validateAnnotations(annotations, 'metadata.annotations', errors)
