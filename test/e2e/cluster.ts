@@ -31,14 +31,19 @@ export async function startE2eCluster(...args: string[]): Promise<E2eCluster> {
     if (code !== 0) throw new Error(`skiff up ended with ${code}: ${err}`)
   }
   const down = () => skiff('down', '--data-dir', dataDir)
-  await up(args)
-  const kubeconfig = join(dataDir, 'kubeconfig')
-  const kubectl = kubectlFor(kubeconfig)
   const stop = async () => {
     await down()
     await store.stop()
     rmSync(dataDir, { recursive: true, force: true })
   }
+  try {
+    await up(args)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  const kubeconfig = join(dataDir, 'kubeconfig')
+  const kubectl = kubectlFor(kubeconfig)
   return {
     dataDir,
     kubeconfig,
