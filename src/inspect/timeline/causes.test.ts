@@ -222,3 +222,37 @@ test('a controller manager whose controllers share a user names them in its user
     '2 <- 1 known',
   )
 })
+
+test('that a reference no longer blocks its owner ends no ownership: a dependent of a cycle goes because its owner waits', () => {
+  const foreground = { finalizers: ['foregroundDeletion'] }
+  assert.deepEqual(
+    causesOf([
+      { ...user, name: 'a', before: {}, after: marked(foreground) },
+      {
+        name: 'b',
+        verb: 'patch',
+        before: { ownerReferences: [owner('a')] },
+        after: { ownerReferences: [owner('a', false)] },
+      },
+      { name: 'b', before: { ownerReferences: [owner('a', false)] }, after: marked(foreground) },
+    ]),
+    ['1 <- begins known', '2 <- 1 inferred', '3 <- 1 known'],
+  )
+})
+
+test('a delete by an unknown writer does not come of an owner that the object was given before', () => {
+  const owned = { ownerReferences: [owner('alive')] }
+  const unknown = { user: '', userAgent: '' }
+  assert.deepEqual(
+    causesOf([
+      { ...user, name: 'a', verb: 'patch', before: {}, after: owned },
+      { ...unknown, name: 'a', before: owned },
+    ]),
+    ['1 <- begins known', '2 <- begins inferred'],
+  )
+})
+
+test('users may be named as what every object of JavaScript has', () => {
+  const told = causesOf(['constructor', 'toString', '__proto__'].map((name) => ({ name, user: name, before: {} })))
+  assert.deepEqual(told, ['1 <- begins known', '2 <- begins known', '3 <- begins known'])
+})

@@ -30,7 +30,7 @@ interface Found {
 type Rule = (step: Written, history: History) => Found | undefined
 
 function causeOf(step: Written, history: History): StepCause {
-  const rules = RULES[step.by.component] ?? OF_OTHERS
+  const rules = RULES.get(step.by.component) ?? OF_OTHERS
   for (const rule of [sameRequest, ...rules]) {
     const found = rule(step, history)
     if (found === undefined) continue
@@ -217,6 +217,7 @@ const actsOnMark: Rule = (step, history) => {
 }
 
 const followsOwnersLoosely: Rule = (step, history) => {
+  if (!step.before.ownerReferences?.some(({ uid }) => history.ownerEnd(uid) !== undefined)) return undefined
   const found = followsOwners(step, history)
   return found?.step === undefined ? undefined : { ...found, certainty: 'inferred' }
 }
@@ -236,23 +237,23 @@ const operatorActsOnMark: Rule = (step, history) => {
     : undefined
 }
 
-const RULES: Readonly<Record<string, readonly Rule[]>> = {
-  'generic-garbage-collector': [endsForeground, endsOrphaning, losesReferences, followsOwners, actsOnMark],
-  kubelet: [endsMarkedPod, actsOnMark],
-  kwok: [endsMarkedPod, actsOnMark],
-  'pod-garbage-collector': [endsMarkedPod, actsOnMark],
-  'namespace-controller': [endsNamespace, emptiesNamespace, actsOnMark],
-  'kube-apiserver': [endsDefinition, deletesInstances, actsOnMark],
-  'pvc-protection-controller': [endsUse('kubernetes.io/pvc-protection', '/pods'), actsOnMark],
-  'pv-protection-controller': [endsUse('kubernetes.io/pv-protection', '/persistentvolumeclaims'), actsOnMark],
-  'volumeattributesclass-protection-controller': [
-    endsUse('kubernetes.io/vac-protection', '/persistentvolumeclaims'),
-    actsOnMark,
+const RULES: ReadonlyMap<string, readonly Rule[]> = new Map([
+  ['generic-garbage-collector', [endsForeground, endsOrphaning, losesReferences, followsOwners, actsOnMark]],
+  ['kubelet', [endsMarkedPod, actsOnMark]],
+  ['kwok', [endsMarkedPod, actsOnMark]],
+  ['pod-garbage-collector', [endsMarkedPod, actsOnMark]],
+  ['namespace-controller', [endsNamespace, emptiesNamespace, actsOnMark]],
+  ['kube-apiserver', [endsDefinition, deletesInstances, actsOnMark]],
+  ['pvc-protection-controller', [endsUse('kubernetes.io/pvc-protection', '/pods'), actsOnMark]],
+  ['pv-protection-controller', [endsUse('kubernetes.io/pv-protection', '/persistentvolumeclaims'), actsOnMark]],
+  [
+    'volumeattributesclass-protection-controller',
+    [endsUse('kubernetes.io/vac-protection', '/persistentvolumeclaims'), actsOnMark],
   ],
-  'endpoint-controller': [followsNamesake, followsOwnersLoosely, actsOnMark],
-  'endpointslice-controller': [followsOwnersLoosely, actsOnMark],
-  'endpointslicemirroring-controller': [followsOwnersLoosely, actsOnMark],
-  user: [operatorActsOnMark, asks],
-}
+  ['endpoint-controller', [followsNamesake, followsOwnersLoosely, actsOnMark]],
+  ['endpointslice-controller', [followsOwnersLoosely, actsOnMark]],
+  ['endpointslicemirroring-controller', [followsOwnersLoosely, actsOnMark]],
+  ['user', [operatorActsOnMark, asks]],
+])
 
 const OF_OTHERS: readonly Rule[] = [endsMarkedPod, endsForeground, endsOrphaning, actsOnMark, followsOwnersLoosely]

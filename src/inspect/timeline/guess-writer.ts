@@ -39,17 +39,17 @@ const GC_FINALIZERS = ['foregroundDeletion', 'orphan']
 const GC = 'generic-garbage-collector'
 
 /** Those of Kubernetes, by their finalizers. */
-const BY_FINALIZER: Readonly<Record<string, string>> = {
-  foregroundDeletion: GC,
-  orphan: GC,
-  kubernetes: 'namespace-controller',
-  'kubernetes.io/pvc-protection': 'pvc-protection-controller',
-  'kubernetes.io/pv-protection': 'pv-protection-controller',
-  'kubernetes.io/vac-protection': 'volumeattributesclass-protection-controller',
-  'resource.kubernetes.io/delete-protection': 'resource-claim-controller',
-  'batch.kubernetes.io/job-tracking': 'job-controller',
-  'customresourcecleanup.apiextensions.k8s.io': 'kube-apiserver',
-}
+const BY_FINALIZER: ReadonlyMap<string, string> = new Map([
+  ['foregroundDeletion', GC],
+  ['orphan', GC],
+  ['kubernetes', 'namespace-controller'],
+  ['kubernetes.io/pvc-protection', 'pvc-protection-controller'],
+  ['kubernetes.io/pv-protection', 'pv-protection-controller'],
+  ['kubernetes.io/vac-protection', 'volumeattributesclass-protection-controller'],
+  ['resource.kubernetes.io/delete-protection', 'resource-claim-controller'],
+  ['batch.kubernetes.io/job-tracking', 'job-controller'],
+  ['customresourcecleanup.apiextensions.k8s.io', 'kube-apiserver'],
+])
 
 export function guessWriter(
   guesses: Guesses,
@@ -74,13 +74,16 @@ export function guessWriter(
 
 function guess(guesses: Guesses, { object }: SeenState, changes: readonly TimelineChange[], before: Holds): string {
   for (const change of changes) {
-    const owner = change.type === 'finalizer-removed' ? BY_FINALIZER[change.finalizer] : undefined
+    const owner = change.type === 'finalizer-removed' ? BY_FINALIZER.get(change.finalizer) : undefined
     if (owner !== undefined) return owner
     if (change.type === 'owner-removed' && guesses.ownerEnds(change.owner.uid)) return GC
   }
+  const has = (wanted: TimelineChange['type']) => changes.some(({ type }) => type === wanted)
   const { group, resource, namespace, name } = object
   const isPod = group === '' && resource === 'pods'
   const isMarked = before.deletionTimestamp !== undefined
+  // Those that delete, or end a pod, leave the finalizers of others alone.
+  if (has('finalizer-removed') || (has('finalizer-added') && !has('marked'))) return ''
   // A marked pod is taken away by its node, or pod garbage collection in the node's place.
   if (isPod && isMarked) return 'kubelet'
   if (isMarked) return ''

@@ -15,7 +15,7 @@ export interface History {
   release(owner: string): Written | undefined
   /** The last by which a dependent lost its reference to the owner. */
   lostReference(owner: string): Written | undefined
-  /** The last that changed the object's own owner references. */
+  /** The last that gave the object other owners. */
   ownersChanged(uid: string): Written | undefined
   namespaceMark(name: string): Written | undefined
   definitionMark(name: string): Written | undefined
@@ -40,6 +40,15 @@ const isOrphaningMark = ({ before, after }: Written): boolean =>
   !(before.deletionTimestamp !== undefined && before.finalizers?.includes('orphan') === true)
 
 const isMark = ({ changes }: Written) => changes.some(({ type }) => type === 'marked' || type === 'grace-shortened')
+
+/** Whether a reference blocks its owner is no matter of whose dependent the object is. */
+const hasOtherOwners = ({ changes, before }: Written) =>
+  changes.some((change) => {
+    if (change.type !== 'owner-changed') return change.type === 'owner-added' || change.type === 'owner-removed'
+    const { uid, apiVersion, kind, name } = change.owner
+    const had = before.ownerReferences?.find((owner) => owner.uid === uid)
+    return had?.apiVersion !== apiVersion || had.kind !== kind || had.name !== name
+  })
 
 const isRemoval = ({ after }: Written) => after === undefined
 
@@ -77,7 +86,7 @@ export function createHistory(): History {
       if (now === undefined) lost.set(owner.uid, step)
       if (owner.blockOwnerDeletion === true && now?.blockOwnerDeletion !== true) releases.set(owner.uid, step)
     }
-    if (step.changes.some(({ type }) => type.startsWith('owner-'))) ownersChanged.set(step.object.uid, step)
+    if (hasOtherOwners(step)) ownersChanged.set(step.object.uid, step)
   }
 
   return {

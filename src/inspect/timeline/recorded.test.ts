@@ -3,8 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Holds } from '../../api/journal.ts'
 import { readAuditLog } from './audit-log.ts'
+import { withCauses } from './causes.ts'
 import { recordsOf, type Seen } from './recorded.ts'
 import type { SeenState } from './seen.ts'
+import { stepsOf } from './steps.ts'
+import { byWords } from './words.ts'
 
 const GC = 'system:serviceaccount:kube-system:generic-garbage-collector'
 
@@ -163,6 +166,35 @@ test('without a log the writer is inferred: by finalizers, owners, namespaces, E
     '6 delete replicaset-controller none inferred',
     '7 delete kubelet none inferred',
   ])
+})
+
+test('finalizers of others are taken off neither by the node of a pod nor by what deletes it', () => {
+  const own = { finalizers: ['x.io/own'], ownerReferences: [{ apiVersion: 'v1', kind: 'X', name: 'o', uid: 'o' }] }
+  const states = statesOf([
+    ['ADDED', 'o', {}],
+    ['ADDED', 'p', marked(own), 'pods'],
+    ['ADDED', 'child', own],
+    ['DELETED', 'o', {}],
+    ['DELETED', 'p', marked(), 'pods'],
+    ['MODIFIED', 'child', { ...own, finalizers: [] }],
+  ])
+  assert.deepEqual(told(states).slice(1), ['5 update unknown none inferred', '6 update unknown none inferred'])
+})
+
+test('finalizers and components of Events may be named as what every object of JavaScript has', () => {
+  const states = statesOf([
+    ['ADDED', 'a', { finalizers: ['constructor', 'toString'] }],
+    ['ADDED', 'p', {}, 'pods'],
+    ['MODIFIED', 'a', {}],
+    ['DELETED', 'p', {}, 'pods'],
+  ])
+  const event = { reason: 'Preempted', message: '', namespace: 'default', name: 'p', kind: 'Pod' }
+  const deleter = { ...event, reason: 'SuccessfulDelete', message: 'Deleted pod: p', component: 'constructor' }
+  const records = recordsOf({ states, audited: [], events: [{ ...event, component: '' }, deleter] })
+  assert.deepEqual(
+    withCauses(stepsOf(records)).map((step) => `${step.revision} by ${byWords(step)}`),
+    ['3 by an unknown writer (inferred)', '4 by constructor (inferred)'],
+  )
 })
 
 test('a log that is cut off, or holds something else, is read as far as it goes', () => {

@@ -5,11 +5,12 @@ import type { ChangeWriter } from './timeline-types.ts'
 const CONTROL_PLANE = 'system:serviceaccount:kube-system:'
 const NODE = 'system:node:'
 
-const BY_USER: Readonly<Record<string, string>> = {
-  'system:kube-scheduler': 'kube-scheduler',
-  'system:apiserver': 'kube-apiserver',
-  'system:kube-controller-manager': 'kube-controller-manager',
-}
+/** Users, components and finalizers are named by others, `constructor` too: what is looked up by them is a Map. */
+const BY_USER: ReadonlyMap<string, string> = new Map([
+  ['system:kube-scheduler', 'kube-scheduler'],
+  ['system:apiserver', 'kube-apiserver'],
+  ['system:kube-controller-manager', 'kube-controller-manager'],
+])
 
 type Asked = Pick<JournalRecord, 'user' | 'userAgent' | 'fieldManager'>
 
@@ -25,7 +26,7 @@ export function writerOf({ user, userAgent, fieldManager }: Asked): ChangeWriter
 
 function componentOf(user: string, userAgent: string): string {
   if (user.startsWith(NODE)) return 'kubelet'
-  const named = BY_USER[user]
+  const named = BY_USER.get(user)
   // A controller manager that lets its controllers share one user says in the user agent which of them asks.
   if (named === 'kube-controller-manager')
     return /^kube-controller-manager\/.*\/([a-z][a-z0-9-]+)$/.exec(userAgent)?.[1] ?? named
@@ -79,18 +80,18 @@ const CONTROLLERS: ReadonlySet<string> = new Set([
   'volumeattributesclass-protection-controller',
 ])
 
-const WORDS: Readonly<Record<string, string>> = {
-  'generic-garbage-collector': 'garbage collector',
-  'kube-apiserver': 'API server',
-  kwok: 'KWOK, which stands for a kubelet',
-  'kube-scheduler': 'scheduler',
-  'pod-garbage-collector': 'pod garbage collector',
-}
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ['generic-garbage-collector', 'garbage collector'],
+  ['kube-apiserver', 'API server'],
+  ['kwok', 'KWOK, which stands for a kubelet'],
+  ['kube-scheduler', 'scheduler'],
+  ['pod-garbage-collector', 'pod garbage collector'],
+])
 
 /** The component in words; of a user its name. */
 export function writerWords({ component, user }: ChangeWriter): string {
   if (component === '') return 'an unknown writer'
   if (component === 'user') return user
   if (component === 'kubelet') return user.startsWith(NODE) ? `kubelet of ${user.slice(NODE.length)}` : 'kubelet'
-  return WORDS[component] ?? component.replaceAll('-', ' ')
+  return WORDS.get(component) ?? component.replaceAll('-', ' ')
 }
