@@ -6,7 +6,7 @@ import { endpointFromKubeconfig } from '../client/read-kubeconfig.ts'
 import { issue } from '../cluster/certificate.ts'
 import { clusterDirectory } from '../cluster/directory.ts'
 import { StartError } from '../cluster/errors.ts'
-import { kubeconfig } from '../cluster/write-kubeconfig.ts'
+import { kubeconfig } from '../cluster/kubeconfig-text.ts'
 
 const CERTIFICATE_DAYS = 365
 

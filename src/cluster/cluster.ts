@@ -39,6 +39,7 @@ import { faultsControl, NO_FAULTS } from './faults-control.ts'
 import { createForks, type Fork, type ForkStart, forkControl } from './fork.ts'
 import { loadIdentity } from './identity.ts'
 import { makeInitialObjects, untilDefaultAccount } from './initial-crds-and-objects.ts'
+import { kubeconfig } from './kubeconfig-text.ts'
 import { lastRequests } from './last-requests.ts'
 import { listenForClients } from './listen.ts'
 import { furtherNodesOf, prepareMachine, realNode } from './machine-nodes.ts'
@@ -52,7 +53,6 @@ import { readSnapshot, restore, snapshotOf } from './snapshot.ts'
 import { testReport } from './test-report.ts'
 import { typedClient } from './typed-client.ts'
 import { KUBERNETES_VERSION } from './version.ts'
-import { kubeconfig } from './write-kubeconfig.ts'
 
 const ADMIN: UserInfo = { name: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] }
 /** How long requests may take to finish when the cluster stops: it is gone within two seconds, whatever is going on. */

@@ -20,7 +20,7 @@ import type { ComponentServer } from './component-server.ts'
 import { type ClientFor, type Elected, type ElectedOptions, startElected } from './elected.ts'
 import type { Identity } from './identity.ts'
 import type { FurtherNodes } from './namespaced-nodes/start-nodes.ts'
-import type { NodeServices } from './node-services.ts'
+import type { NodeServices } from './node-proxy-and-dns.ts'
 import { type KubeletsHere, numberedNodes, type SimulatedNode } from './nodes.ts'
 import { type Component, DEFAULT_HOST } from './options.ts'
 import type { Pki } from './pki.ts'
@@ -132,7 +132,7 @@ export async function startComponents(runtime: Runtime, options: ComponentsOptio
   if (options.nodes.length > 0 && options.real !== undefined) {
     const { found } = options.real
     progress(`starting a node of real containers (${found.name} ${found.version})`)
-    const { nodeServices } = await import('./node-services.ts')
+    const { nodeServices } = await import('./node-proxy-and-dns.ts')
     services = nodeServices(runtime, options, options.real, signal)
     starting.push(
       startReal(runtime, options, options.real, services, signal).then(async (started) => {

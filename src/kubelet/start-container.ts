@@ -17,6 +17,7 @@ import {
   type VolumeImage,
 } from './image-volumes.ts'
 import type { Images } from './images/pull-policy-and-back-off.ts'
+import { IMAGE_LABEL } from './init-containers-sidecars-and-restarts.ts'
 import type { Killer } from './kill-pod.ts'
 import type { Machine } from './machine/machine.ts'
 import {
@@ -33,7 +34,6 @@ import {
   specOf,
   uidOf,
 } from './pod.ts'
-import { IMAGE_LABEL } from './pod-actions.ts'
 import { latestContainer, type RuntimePodStatus } from './pod-cache.ts'
 import type { PodEvents } from './pod-events.ts'
 import { RESOURCES_LABEL } from './pod-resize.ts'

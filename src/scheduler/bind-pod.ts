@@ -18,7 +18,7 @@ import type { PodStatusWriter, Unscheduled } from './pod-status.ts'
 import type { SchedulerProfile } from './profile.ts'
 import type { SchedulingQueue } from './queue.ts'
 import type { VolumeBinder } from './volume-binder.ts'
-import type { VolumePlan } from './volumes.ts'
+import type { VolumePlan } from './volume-binding-and-first-consumer.ts'
 
 const PODS = { group: '', version: 'v1', resource: 'pods' }
 

@@ -16,8 +16,8 @@ import { hard, type Refusal, soft } from './refusal.ts'
 import { taintToleration, tolerations } from './taint-toleration.ts'
 import { countByTopology } from './topology-counts.ts'
 import { countsForSpread, defaultSpread, hasTopologyOf, matchesSpread, topologySpread } from './topology-spread.ts'
+import { NO_ZONE, type VolumePlan } from './volume-binding-and-first-consumer.ts'
 import { isDiskTaken } from './volume-restrictions.ts'
-import { NO_ZONE, type VolumePlan } from './volumes.ts'
 
 /** What filters need beyond the node: worked out once per pod by `prefilter`. */
 export interface FilterState {

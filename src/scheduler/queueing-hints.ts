@@ -25,8 +25,8 @@ import { portsClash } from './filters.ts'
 import { type Amounts, amountsOf, type PodInfo, termMatches } from './pod-info.ts'
 import type { FilterPlugin } from './profile.ts'
 import { largestVolume } from './storage-capacity.ts'
+import { zoneLabels } from './volume-binding-and-first-consumer.ts'
 import { isDiskTaken } from './volume-restrictions.ts'
-import { zoneLabels } from './volumes.ts'
 
 /** The plugins that refuse pods: filters, and those that hold one back before it is tried. */
 export type Refuser = FilterPlugin | 'SchedulingGates'

@@ -33,8 +33,8 @@ import { createSchedulingQueue, type QueueTimes, USUAL_TIMES } from './queue.ts'
 import { createHints, type Refuser } from './queueing-hints.ts'
 import { createGates } from './scheduling-gates.ts'
 import { createVolumeBinder } from './volume-binder.ts'
+import { exclusiveClaims, nothingToDo, planFor, volumesOf } from './volume-binding-and-first-consumer.ts'
 import { createVolumeLimits } from './volume-limits.ts'
-import { exclusiveClaims, nothingToDo, planFor, volumesOf } from './volumes.ts'
 
 const PODS = { group: '', version: 'v1', resource: 'pods' }
 const NODES = { group: '', version: 'v1', resource: 'nodes' }

@@ -4,7 +4,7 @@ import type { Fields, KubeObject } from '../api/object.ts'
 import { node, pod } from './test-objects.ts'
 import { startSchedulerStandIn } from './test-stand-in.ts'
 import { createVolumeBinder } from './volume-binder.ts'
-import { planFor, type VolumePlan, volumesOf } from './volumes.ts'
+import { planFor, type VolumePlan, volumesOf } from './volume-binding-and-first-consumer.ts'
 
 const SELECTED = 'volume.kubernetes.io/selected-node'
 const BOUND = { 'pv.kubernetes.io/bind-completed': 'yes' }

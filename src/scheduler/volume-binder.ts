@@ -10,7 +10,7 @@ import type { InformerFactory } from '../client/informer.ts'
 import { objectKey } from '../client/store.ts'
 import { type ClusterEvent, tellOf } from './cluster-events.ts'
 import { createStorageCapacity } from './storage-capacity.ts'
-import { isFullyBound, type VolumePlan, type VolumeView } from './volumes.ts'
+import { isFullyBound, type VolumePlan, type VolumeView } from './volume-binding-and-first-consumer.ts'
 
 const CLAIMS = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
 const VOLUMES = { group: '', version: 'v1', resource: 'persistentvolumes' }

@@ -7,7 +7,7 @@ import type { InformerFactory } from '../client/informer.ts'
 import { type ClusterEvent, tellOf } from './cluster-events.ts'
 import type { NodeInfo } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
-import type { VolumeView } from './volumes.ts'
+import type { VolumeView } from './volume-binding-and-first-consumer.ts'
 
 const storage = (resource: string) => ({ group: 'storage.k8s.io', version: 'v1', resource })
 

@@ -8,7 +8,7 @@ import { difference, type FieldSet, forEachPath, intersection, recursiveDifferen
 import { conflictsAllowedByLastApplied, withLastApplied } from './last-applied.ts'
 import { NotMergeable } from './list-item-keys.ts'
 import { type Managed, readManaged, sameManager, writeManaged } from './managed.ts'
-import { fieldSetOf, merge } from './merge.ts'
+import { fieldSetOf, merge } from './merge-applied-configuration.ts'
 import { printPath } from './pathelement.ts'
 import { reconciledWithSchema } from './reconcile.ts'
 import { removeUnapplied } from './remove-unapplied.ts'

@@ -3,7 +3,7 @@ import { asKubeObject, type Json, type KubeObject } from '../object.ts'
 import { difference, type FieldSet, intersection, union } from './fieldset.ts'
 import { NotMergeable } from './list-item-keys.ts'
 import type { Managed } from './managed.ts'
-import { fieldSetOf, removeItems, withNamedFields } from './merge.ts'
+import { fieldSetOf, removeItems, withNamedFields } from './merge-applied-configuration.ts'
 import { type Shape, shapeOf } from './shape.ts'
 import type { VersionedObject } from './update.ts'
 

@@ -1,7 +1,7 @@
 /** What claims and volumes look like when they are bound, half bound and bound no more. Pure. */
 import type { PersistentVolume, PersistentVolumeClaim } from '../generated/types.ts'
 import type { Fields, KubeObject } from '../object.ts'
-import { claimRefOf, isFor } from './volume-match.ts'
+import { claimRefOf, isFor } from './best-volume-for-claim.ts'
 
 const boundByController = 'pv.kubernetes.io/bound-by-controller'
 const bindCompleted = 'pv.kubernetes.io/bind-completed'

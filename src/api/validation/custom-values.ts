@@ -6,7 +6,7 @@ import type { Structural } from '../schema/structural/structural.ts'
 import { validateValue } from '../schema/structural/validate-value.ts'
 import { validateEmbedded } from './embedded.ts'
 import { type FieldError, invalid } from './errors.ts'
-import { type RuleErrors, rulesBelow, validateRules } from './object-rules.ts'
+import { type RuleErrors, rulesBelow, validateRules } from './x-kubernetes-validations.ts'
 
 /** Values against the schema; of an update only what it changes (KEP-4008, ratcheting). */
 export function valueProblems(

@@ -3,11 +3,11 @@ import type { Container, Job, JobSpec, JobStatus, NodeAffinity, PodSpec, PodTemp
 import type { Fields, Json } from '../object.ts'
 import { same } from './common.ts'
 import { type FieldError, invalid, notSupported, required, tooLong } from './errors.ts'
+import { domainPrefixedPath } from './ingress-and-network-policy.ts'
 import { internalForm } from './internal.ts'
 import { validatePodFailurePolicy, validateSuccessPolicy } from './job-policies.ts'
 import { isUsableSelector, printableMap, printableSelector, validateLabelSelector } from './labels.ts'
 import { dns1123Label } from './names.ts'
-import { domainPrefixedPath } from './networking.ts'
 import {
   immutableSelector,
   labelsMismatch,

@@ -14,8 +14,8 @@ import { internalSchema } from '../../api/schema/structural/internal-schema.ts'
 import { type JSONSchemaProps, structuralOf } from '../../api/schema/structural/structural.ts'
 import { duplicate, type FieldError, invalid, required, tooMany } from '../../api/validation/errors.ts'
 import { dns1035Label } from '../../api/validation/names.ts'
-import { rulesOf } from '../../api/validation/object-rules.ts'
-import { checkRulesOf } from './validation-rules.ts'
+import { rulesOf } from '../../api/validation/x-kubernetes-validations.ts'
+import { checkRulesOf } from './check-cel-rules-of-definition.ts'
 
 /** What all versions say alike. */
 export interface Shared {

@@ -7,12 +7,12 @@ import { inTurns } from '../../base/turns.ts'
 import { type CacheEntry, encodedObject } from '../cache/entry.ts'
 import type { ListMetadata, ResourceEndpoint } from '../registry/endpoint.ts'
 import type { ResourceRequest } from './context.ts'
-import { type Listed, list } from './list-from-cache-or-store.ts'
-import { encodedPieces, type PiecedList } from './list-pieces.ts'
+import { type Listed, list } from './list-limit-continue-and-resource-version.ts'
 import { CONTENT_TYPES, negotiate, type Representation, requireMetadataForm } from './negotiate.ts'
 import { listOptions } from './options.ts'
 import { listBytes, type MessageForm, messageForm } from './protobuf.ts'
 import { encoded, META_V1, metadataForm, partialMetadata, tableOf, warningHeaders } from './respond.ts'
+import { encodedPieces, type PiecedList } from './send-large-list-in-pieces.ts'
 
 export async function handleList(resource: ResourceRequest): Promise<ApiResponse> {
   const { request, row } = resource

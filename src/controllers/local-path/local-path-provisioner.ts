@@ -10,8 +10,8 @@ import type {
   PersistentVolumeSpec,
   StorageClass,
 } from '../../api/generated/types.ts'
+import { classOf } from '../../api/objects/best-volume-for-claim.ts'
 import { selectedNode } from '../../api/objects/volume-binding.ts'
-import { classOf } from '../../api/objects/volume-match.ts'
 import { isAlreadyExists, isNotFound } from '../../api/status.ts'
 import { messageOf } from '../../base/errors.ts'
 import { createEventRecorder } from '../../client/events.ts'

@@ -10,6 +10,7 @@ import type {
   Pod,
   StorageClass,
 } from '../../api/generated/types.ts'
+import { bestMatch, claimRefOf, classOf, isFor, mismatch } from '../../api/objects/best-volume-for-claim.ts'
 import { defaultStorageClassOf, namesClass, withClass } from '../../api/objects/default-class.ts'
 import { claimIndex, claimsOf } from '../../api/objects/pod-claims.ts'
 import {
@@ -21,7 +22,6 @@ import {
   withProvisioner,
   withVolume,
 } from '../../api/objects/volume-binding.ts'
-import { bestMatch, claimRefOf, classOf, isFor, mismatch } from '../../api/objects/volume-match.ts'
 import { sameJson } from '../../api/same.ts'
 import { isNotFound } from '../../api/status.ts'
 import { createEventRecorder } from '../../client/events.ts'

@@ -17,7 +17,7 @@ import {
   isStale,
   ownersFor,
   volumeClaimsResource,
-} from './volume-claim-retention.ts'
+} from './volume-claim-templates-and-retention.ts'
 
 export interface ActionParts {
   readonly client: Client

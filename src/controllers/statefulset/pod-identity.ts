@@ -2,7 +2,7 @@
 import type { Pod, PodTemplateSpec, StatefulSet, Volume } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { podFromTemplate } from '../pods/pod.ts'
-import { claimNames } from './volume-claim-retention.ts'
+import { claimNames } from './volume-claim-templates-and-retention.ts'
 
 const revisionLabel = 'controller-revision-hash'
 const podNameLabel = 'statefulset.kubernetes.io/pod-name'

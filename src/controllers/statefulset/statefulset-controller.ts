@@ -23,7 +23,7 @@ import { ordinalOf, revisionOfPod, statefulSetReplicas } from './pod-identity.ts
 import { revisionsOf, type SetRevisions, surplusStatefulSetRevisions } from './revision-history.ts'
 import { isParallel, planSync, type Step } from './rolling-update-and-order.ts'
 import { setStatus } from './status.ts'
-import { volumeClaimsResource } from './volume-claim-retention.ts'
+import { volumeClaimsResource } from './volume-claim-templates-and-retention.ts'
 
 const setsResource = { group: 'apps', version: 'v1', resource: 'statefulsets' }
 const workers = 5

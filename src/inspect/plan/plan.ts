@@ -9,7 +9,7 @@ import { readCluster, type TwinSource } from '../twin/read-cluster.ts'
 import { modelOf, type TwinModel } from '../twin/twin.ts'
 import type { Deed } from './deed.ts'
 import { type DeleteRequest, deleteDeed } from './delete-deed.ts'
-import { planOf } from './plan-of.ts'
+import { planOf } from './plan-from-rehearsals.ts'
 import type { Forbidden } from './rights.ts'
 
 /** An object of the source, or one that would be made. */

@@ -18,7 +18,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { formatTime } from '../../base/clock.ts'
-import type { VolumeFiles } from '../volume-files.ts'
+import type { VolumeFiles } from '../configmap-and-secret-keys-as-files.ts'
 
 const DATA = '..data'
 

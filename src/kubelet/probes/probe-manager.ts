@@ -1,6 +1,7 @@
 /** The probes of all pods: starts one prober per probe and running container, and knows the latest results. */
 import type { Probe } from '../../api/generated/types.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import type { ContainerChecks } from '../init-containers-sidecars-and-restarts.ts'
 import {
   type Container,
   containerPath,
@@ -12,7 +13,6 @@ import {
   specOf,
   uidOf,
 } from '../pod.ts'
-import type { ContainerChecks } from '../pod-actions.ts'
 import { latestContainer, type RuntimePodStatus } from '../pod-cache.ts'
 import type { PodEvents } from '../pod-events.ts'
 import type { ContainerRuntime, ProbeAction, RuntimeContainerStatus } from '../runtimes/runtime.ts'

@@ -12,7 +12,7 @@ import { joinConnections } from '../../http/join.ts'
 import { createSpdySession, type SpdyStream } from '../../http/spdy/session.ts'
 import { asksForWebSocket } from '../../http/websocket.ts'
 import { Refused } from './refused.ts'
-import { spdyProtocols, switching } from './remote-command.ts'
+import { spdyProtocols, switching } from './simulated-exec-and-attach-streams.ts'
 
 /** @throws what the client is told */
 type Connect = (port: number, signal: AbortSignal) => Promise<Duplex>

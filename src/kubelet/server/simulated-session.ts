@@ -4,7 +4,7 @@ import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { CommandStreams, SessionRequest, SimulatedAnswers } from '../runtimes/runtime.ts'
-import { type Outcome, type RemoteSession, remoteCommand } from './remote-command.ts'
+import { type Outcome, type RemoteSession, remoteCommand } from './simulated-exec-and-attach-streams.ts'
 
 type CommandRequest = Extract<SessionRequest, { readonly kind: 'exec' | 'attach' }>
 

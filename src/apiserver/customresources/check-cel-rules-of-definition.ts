@@ -8,7 +8,7 @@ import type { RuleChecks, SchemaPlace } from '../../api/schema/structural/check-
 import { internalRule } from '../../api/schema/structural/internal-schema.ts'
 import { type JSONSchemaProps, structuralOf } from '../../api/schema/structural/structural.ts'
 import { type FieldError, internal, invalid } from '../../api/validation/errors.ts'
-import { compiledRules } from '../../api/validation/object-rules.ts'
+import { compiledRules } from '../../api/validation/x-kubernetes-validations.ts'
 import { createRuleCosts, type RuleCosts } from './rule-cost-limits.ts'
 
 const NO_TYPE =

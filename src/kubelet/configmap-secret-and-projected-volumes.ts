@@ -18,6 +18,7 @@ import { compareQuantities } from '../api/objects/quantity.ts'
 import type { Clock } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Client } from '../client/client.ts'
+import { addKeys, type VolumeFiles } from './configmap-and-secret-keys-as-files.ts'
 import type { References } from './configmaps-and-secrets.ts'
 import { type BackOff, createBackOff } from './doubling-back-off.ts'
 import { textOfDownwardItem } from './downward-api.ts'
@@ -26,7 +27,6 @@ import { ephemeralContainersOf, initContainersOf, nameOf, namespaceOf, type Pod,
 import type { PodCertificates } from './pod-certificates.ts'
 import type { PodEvents } from './pod-events.ts'
 import { SyncError } from './sync-error.ts'
-import { addKeys, type VolumeFiles } from './volume-files.ts'
 
 export interface Volumes {
   /**

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PersistentVolume } from '../generated/types.ts'
 import type { Fields, KubeObject } from '../object.ts'
+import { bestMatch, mismatch } from './best-volume-for-claim.ts'
 import { claimStatus, withClaim, withoutClaim, withVolume } from './volume-binding.ts'
-import { bestMatch, mismatch } from './volume-match.ts'
 
 const claim = (spec: Fields = {}, storage = '2Gi'): KubeObject =>
   ({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../api/object.ts'
-import { isStale, ownersFor } from './volume-claim-retention.ts'
+import { isStale, ownersFor } from './volume-claim-templates-and-retention.ts'
 
 const setOf = (policy: Fields): KubeObject =>
   ({

@@ -4,8 +4,8 @@
  */
 import type { Node, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '../api/generated/types.ts'
 import type { KubeObject } from '../api/object.ts'
+import { bestMatch, byRequest, classOf, reachesNode } from '../api/objects/best-volume-for-claim.ts'
 import { isBindCompleted, selectedNode } from '../api/objects/volume-binding.ts'
-import { bestMatch, byRequest, classOf, reachesNode } from '../api/objects/volume-match.ts'
 import { NO_ROOM } from './storage-capacity.ts'
 
 /** What is known of claims and volumes, with what was promised to pods that are about to be bound. */

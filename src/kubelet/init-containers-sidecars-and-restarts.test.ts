@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { type ContainerChecks, computePodActions } from './init-containers-sidecars-and-restarts.ts'
 import type { Pod } from './pod.ts'
-import { type ContainerChecks, computePodActions } from './pod-actions.ts'
 import type { RuntimePodStatus } from './pod-cache.ts'
 import type { RuntimeContainerStatus } from './runtimes/runtime.ts'
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import type { Client } from '../client/client.ts'
-import { checkKeys, createVolumes, type VolumeWriter } from './mounted-and-refreshed-volumes.ts'
+import { checkKeys, createVolumes, type VolumeWriter } from './configmap-secret-and-projected-volumes.ts'
 import type { Pod } from './pod.ts'
 
 const pod = {

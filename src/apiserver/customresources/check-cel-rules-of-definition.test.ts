@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, Json, KubeObject } from '../../api/object.ts'
 import { type JSONSchemaProps, structuralOf } from '../../api/schema/structural/structural.ts'
-import { validateRules } from '../../api/validation/object-rules.ts'
+import { validateRules } from '../../api/validation/x-kubernetes-validations.ts'
 
 const LIST = { type: 'array', items: { type: 'string' } }
 const object = (spec: Json): KubeObject =>
