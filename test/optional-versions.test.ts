@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { JsonObject } from '../src/api/object.ts'
-import { askedFor } from '../src/api/scheme/runtime-config.ts'
+import { chosenResources } from '../src/api/scheme/runtime-config.ts'
 import { asList, asObject } from '../src/api/unchecked.ts'
 import { type Cluster, startCluster } from '../src/cluster/index.ts'
 
@@ -22,18 +22,24 @@ async function ask(method: string, path: string, object?: JsonObject) {
 }
 
 test('a version is asked for by its name, by its kind, or resource by resource', () => {
+  const served = (settings: readonly string[], apiVersion: string, resource: string, usual = false) =>
+    chosenResources(settings)?.(apiVersion, resource, usual)
   const BETA1 = 'resource.k8s.io/v1beta1'
-  assert.deepEqual([...askedFor(['resource.k8s.io/v1beta2=true'])], ['resource.k8s.io/v1beta2'])
-  assert.deepEqual([...askedFor([`${BETA1}/deviceclasses=true`])], [`${BETA1}/deviceclasses`])
-  const beta = askedFor(['api/beta=true', 'certificates.k8s.io/v1beta1=false'])
-  assert.ok(beta.has(BETA1) && !beta.has('resource.k8s.io/v1alpha3') && !beta.has('certificates.k8s.io/v1beta1'))
-  assert.deepEqual(
-    [...askedFor(['resource.k8s.io/v1beta1=true', `${BETA1}/resourceslices=false`])],
-    ['deviceclasses', 'resourceclaims', 'resourceclaimtemplates'].map((resource) => `${BETA1}/${resource}`),
-  )
-  assert.equal(askedFor(['api/ga=true', 'apps/v1=true']).size, 0)
-  const all = askedFor(['api/all=true', 'api/beta=false'])
-  assert.ok(all.has('resource.k8s.io/v1alpha3') && !all.has(BETA1))
+  assert.equal(served([], BETA1, 'deviceclasses'), undefined)
+  assert.equal(served(['resource.k8s.io/v1beta2=true'], 'resource.k8s.io/v1beta2', 'deviceclasses'), true)
+  assert.equal(served(['resource.k8s.io/v1beta2=true'], BETA1, 'deviceclasses'), false)
+  assert.equal(served([`${BETA1}/deviceclasses=true`], BETA1, 'deviceclasses'), true)
+  assert.equal(served([`${BETA1}/deviceclasses=true`], BETA1, 'resourceslices'), false)
+  const beta = ['api/beta=true', 'certificates.k8s.io/v1beta1=false']
+  assert.equal(served(beta, BETA1, 'deviceclasses'), true)
+  assert.equal(served(beta, 'certificates.k8s.io/v1beta1', 'clustertrustbundles'), false)
+  assert.equal(served(beta, 'resource.k8s.io/v1alpha3', 'devicetaintrules'), false)
+  const all = ['api/all=true', 'api/beta=false']
+  assert.equal(served(all, 'resource.k8s.io/v1alpha3', 'devicetaintrules'), true)
+  assert.equal(served(all, BETA1, 'deviceclasses'), false)
+  assert.equal(served(['apps/v1=false', 'apps/v1/deployments=true'], 'apps/v1', 'deployments', true), true)
+  assert.equal(served(['api/all=false', 'api/ga=true'], 'apps/v1', 'daemonsets', true), true)
+  assert.equal(served(['api/ga=false'], 'v1', 'pods', true), false)
 })
 
 test('discovery lists them behind those that always are', async () => {
@@ -205,5 +211,80 @@ test('OpenAPI knows them, and without being asked for they are not there', async
     assert.equal(status, 404)
   } finally {
     await usual.stop()
+  }
+})
+
+test('what is switched off is not there: not in discovery, not in OpenAPI, and a request finds nothing', async () => {
+  const without = await startCluster({
+    storage: 'memory',
+    components: ['apiserver'],
+    security: { runtimeConfig: ['apps/v1=false', 'batch/v1/cronjobs=false'] },
+  })
+  try {
+    const get = (path: string) => without.client.raw('GET', path)
+    const groups = asList((JSON.parse((await get('/apis')).body) as JsonObject)['groups']).map(asObject)
+    assert.deepEqual(groups.map(({ name }) => name).slice(0, 6), [
+      'apiregistration.k8s.io',
+      'events.k8s.io',
+      'authentication.k8s.io',
+      'authorization.k8s.io',
+      'autoscaling',
+      'batch',
+    ])
+    for (const path of ['/apis/apps', '/apis/apps/v1', '/apis/apps/v1/namespaces/default/deployments/x']) {
+      const { status, body } = await get(path)
+      assert.deepEqual([status, body], [404, '404 page not found\n'], path)
+    }
+    for (const path of ['/apis/batch/v1/cronjobs', '/apis/batch/v1/namespaces/default/cronjobs/x/status']) {
+      const { status, body } = await get(path)
+      const { message, details } = JSON.parse(body) as JsonObject
+      assert.deepEqual([status, message, details], [404, 'the server could not find the requested resource', {}], path)
+    }
+    const resources = asList((JSON.parse((await get('/apis/batch/v1')).body) as JsonObject)['resources']).map(asObject)
+    assert.deepEqual(
+      resources.map(({ name }) => name),
+      ['jobs', 'jobs/status'],
+    )
+    assert.equal((await get('/openapi/v3/apis/apps/v1')).status, 404)
+    const v2 = JSON.parse((await get('/openapi/v2')).body) as JsonObject
+    const names = [...Object.keys(asObject(v2['paths'])), ...Object.keys(asObject(v2['definitions']))]
+    assert.deepEqual(
+      names.filter((name) => /\/apps|cronjob|apps\.v1|CronJob/.test(name)),
+      [],
+    )
+    assert.equal((await get('/apis/apiregistration.k8s.io/v1/apiservices/v1.apps')).status, 404)
+    assert.equal((await get('/apis/apiregistration.k8s.io/v1/apiservices/v1.batch')).status, 200)
+  } finally {
+    await without.stop()
+  }
+})
+
+test('controllers and nodes are not started without what they use', async () => {
+  const security = { runtimeConfig: ['apps/v1/daemonsets=false'] }
+  await assert.rejects(
+    startCluster({ storage: 'memory', security }),
+    /daemonsets of apps\/v1 can be switched off in an API/,
+  )
+})
+
+test('an API server serves no more than what it needs itself', async () => {
+  const needed = ['v1', 'apiregistration', 'admissionregistration', 'apiextensions', 'discovery', 'rbac.authorization']
+  const versions = needed.map((group) => (group === 'v1' ? group : `${group}.k8s.io/v1`))
+  const resources = ['networking.k8s.io/v1/ingressclasses', 'networking.k8s.io/v1/ipaddresses']
+  const others = ['networking.k8s.io/v1/servicecidrs', 'scheduling.k8s.io/v1', 'storage.k8s.io/v1/storageclasses']
+  const on = [...versions, ...resources, ...others].map((key) => `${key}=true`)
+  const least = await startCluster({
+    storage: 'memory',
+    components: ['apiserver'],
+    security: { enablePriorityAndFairness: false, runtimeConfig: ['api/all=false', ...on] },
+  })
+  try {
+    assert.equal((await least.client.raw('GET', '/readyz')).status, 200)
+    assert.equal((await least.client.raw('GET', '/apis/flowcontrol.apiserver.k8s.io/v1')).status, 404)
+    const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'p' } }
+    const { status, body } = await least.client.raw('POST', '/api/v1/namespaces/default/configmaps', map)
+    assert.equal(status, 201, body)
+  } finally {
+    await least.stop()
   }
 })

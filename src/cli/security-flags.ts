@@ -25,7 +25,11 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
     ['--event-ttl <duration>', 'how long Events are kept (default: 1h)'],
   ],
   'Requests:': [
-    ['--runtime-config <list>', 'versions of the API to serve beside those that always are: api/beta=true', list],
+    [
+      '--runtime-config <list>',
+      'versions and resources of the API to serve, or not: api/beta=true,apps/v1/daemonsets=false',
+      list,
+    ],
     ['--request-timeout <duration>', 'how long a request may take that is no watch (default: 1m)'],
     [
       '--min-request-timeout <seconds>',

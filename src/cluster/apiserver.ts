@@ -193,7 +193,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
   const stopping = new AbortController()
   /** The `kubernetes` Service leads elsewhere. */
   const leaving = new AbortController()
-  const scheme = schemeServing(settings.optionalVersions)
+  const scheme = schemeServing(settings.isServed)
   const kubelets = await loadKubeletOptions(options.security, pki)
   const security = await loadSecurity(runtime, scheme, options.security, {
     auditLog: options.auditLog,

@@ -47,6 +47,7 @@ import { besideNodes, createKubeletsHere, numberedNodes } from './nodes.ts'
 import { type Component, chosenComponents, DEFAULT_HOST } from './options.ts'
 import { firstEnd, loadPki, MOVED_CERTIFICATE_DAYS, write } from './pki.ts'
 import { fromFlags } from './read-file.ts'
+import { apiVersionsHere, switchedOff } from './runtime-config.ts'
 import { loadServerSettings } from './server-flags.ts'
 import { simulationResources, simulationStages } from './simulation.ts'
 import { readSnapshot, restore, snapshotOf } from './snapshot.ts'
@@ -129,6 +130,11 @@ async function start(
 
   const { security = {} } = options
   const settings = await loadServerSettings(security)
+  const off = switchedOff(security.runtimeConfig ?? [], apiVersionsHere())
+  if (off !== undefined && components.some((component) => component !== 'apiserver'))
+    throw new StartError(
+      `--runtime-config: ${off} can be switched off in an API server alone; controllers and nodes use it`,
+    )
   const network = fromFlags(() => serviceNetwork(security.serviceClusterIpRange, security.serviceNodePortRange))
   const advertised = advertisedAddress(host, options.advertiseAddress, network.ranges[0].family)
 

@@ -1,13 +1,12 @@
-/**
- * --runtime-config: which API versions are served (kube-apiserver's flag). Those that are served by default always are here, and none of them
- * can be switched off; of the others those are to be had whose kinds are served by default in another version.
- */
-import { readSetting } from '../api/scheme/runtime-config.ts'
-import { builtinGroups, knownApiVersions, optionalVersions } from '../api/scheme/scheme.ts'
+/** --runtime-config: which API versions are served (kube-apiserver's flag), and what is refused of it. */
+import { apiVersionOf } from '../api/object.ts'
+import { chosenResources, readSetting } from '../api/scheme/runtime-config.ts'
+import { builtinScheme, knownApiVersions, optionalVersions } from '../api/scheme/scheme.ts'
+import { getOrInsertComputed } from '../base/get-or-insert.ts'
 
 export interface Versions {
-  /** `group/version`, the core group's without a slash before: served here. */
-  readonly served: ReadonlySet<string>
+  /** `group/version`, the core group's without a slash before: served here by default, each with its resources. */
+  readonly served: ReadonlyMap<string, readonly string[]>
   /** Served here where that is asked for. */
   readonly optional: ReadonlyMap<string, readonly string[]>
   /** Those that kube-apiserver knows besides. */
@@ -15,49 +14,91 @@ export interface Versions {
 }
 
 /** Those of this build. */
-export const apiVersionsHere = (): Versions => ({
-  served: new Set(['v1', ...builtinGroups().flatMap((group) => group.versions.map((one) => one.groupVersion))]),
-  optional: optionalVersions(),
-  known: new Set([...knownApiVersions(), 'internal.apiserver.k8s.io/v1alpha1']),
-})
+export function apiVersionsHere(): Versions {
+  const served = new Map<string, string[]>()
+  for (const { group, version, resource } of builtinScheme().rows())
+    getOrInsertComputed(served, apiVersionOf(group, version), () => []).push(resource)
+  return {
+    served,
+    optional: optionalVersions(),
+    known: new Set([...knownApiVersions(), 'internal.apiserver.k8s.io/v1alpha1']),
+  }
+}
 
 /** What kube-apiserver serves in versions that are off by default, and in no others. */
 const LACKING = ['leasecandidates', 'resourcepoolstatusrequests', 'storageversions']
 const LEVELS = new Set(['api/all', 'api/ga', 'api/beta', 'api/alpha'])
+/** Switched off, they leave priority and fairness without its configuration. */
+const UNFAIR = new Set(['api/all', 'api/ga', 'flowcontrol.apiserver.k8s.io/v1'])
+const AGGREGATION = 'apiregistration.k8s.io/v1'
+/** Without these a kube-apiserver breaks off, or never becomes ready: it reads them itself. Of a version where none is named, any. */
+const NEEDED: Readonly<Record<string, readonly string[]>> = {
+  [AGGREGATION]: ['apiservices'],
+  v1: [],
+  'admissionregistration.k8s.io/v1': [],
+  'apiextensions.k8s.io/v1': ['customresourcedefinitions'],
+  'discovery.k8s.io/v1': [],
+  'networking.k8s.io/v1': ['ingressclasses', 'ipaddresses', 'servicecidrs'],
+  'rbac.authorization.k8s.io/v1': [],
+  'scheduling.k8s.io/v1': ['priorityclasses'],
+  'storage.k8s.io/v1': ['storageclasses'],
+}
 
 /**
  * The lines to warn with, one for each version that is asked for and not served: suites that ask for one often need the others alone.
- * @throws Error for what kube-apiserver refuses, and for what skiff cannot switch off
+ * @throws Error for what kube-apiserver refuses, and for what it does not become ready without
  */
 export function judgeRuntimeConfig(
   settings: readonly string[],
   { served, optional, known }: Versions,
+  isFair = true,
 ): readonly string[] {
   const warnings: string[] = []
+  const off = settings.map(readSetting).filter(({ on }) => on === false)
+  const conflicts = off
+    .filter(({ key }) => isFair && UNFAIR.has(key))
+    .map(({ key }) => `--runtime-config=${key}=false conflicts with --enable-priority-and-fairness=true`)
+  if (settings.length === 1 && off[0]?.key === 'api/all')
+    conflicts.push('invalid runtime-config with only api/all=false')
+  if (conflicts.length > 0) throw new Error(conflicts.length === 1 ? conflicts[0] : `[${conflicts.join(', ')}]`)
   for (const setting of settings) {
     const { key, on } = readSetting(setting)
     if (on === undefined) throw new Error(`invalid value ${setting.trim()}`)
     if (LEVELS.has(key)) {
-      // ga is what is served; switching beta and alpha off switches off nothing that is.
-      if (!on && (key === 'api/all' || key === 'api/ga'))
-        throw new Error(`--runtime-config=${key}=false: skiff always serves the versions that are on by default`)
       if (on && key !== 'api/ga')
         warnings.push(`--runtime-config=${key}=true: skiff serves ${LACKING.join(', ')} in no version`)
       continue
     }
-    const [group = '', version, resource] = key.split('/')
-    const name = group === 'api' || version === undefined ? (version ?? group) : `${group}/${version}`
+    const [group = '', version, resource, ...others] = partsOf(key)
+    if (version === undefined || others.length > 0) throw new Error(`runtime-config invalid key ${key}`)
+    const name = apiVersionOf(group, version)
     if (!served.has(name) && !known.has(name) && !optional.has(name)) {
-      const isGroup = [...served, ...known].some((one) => one.startsWith(`${group}/`))
+      const isGroup = [...served.keys(), ...known].some((one) => one.startsWith(`${group}/`))
       throw new Error(isGroup ? `group version ${name} that has not been registered` : `unknown api groups ${key}`)
     }
     const more = optional.get(name)
     if (more !== undefined && (resource === undefined || more.includes(resource))) continue
     if (on && !served.has(name)) warnings.push(`--runtime-config=${key}=true: skiff does not serve ${name}`)
-    if (!on && served.has(name))
-      throw new Error(
-        `--runtime-config=${key}=false: skiff cannot leave out ${resource === undefined ? name : `${resource} of ${name}`}`,
-      )
+  }
+  const isChosen = chosenResources(settings)
+  for (const [apiVersion, needed] of Object.entries(NEEDED)) {
+    const resources = needed.length > 0 ? needed : (served.get(apiVersion) ?? [])
+    const missing = resources.find((resource) => isChosen?.(apiVersion, resource, true) === false)
+    if (missing === undefined) continue
+    if (apiVersion === AGGREGATION) throw new Error(`API group/version ${AGGREGATION} must be enabled`)
+    throw new Error(`--runtime-config: an API server does not become ready without ${missing} of ${apiVersion}`)
   }
   return warnings
 }
+
+/** A resource that is served by default and switched off, if there is one: `deployments of apps/v1`. */
+export function switchedOff(settings: readonly string[], { served }: Versions): string | undefined {
+  const isChosen = chosenResources(settings)
+  for (const [apiVersion, resources] of served)
+    for (const resource of resources)
+      if (isChosen?.(apiVersion, resource, true) === false) return `${resource} of ${apiVersion}`
+  return undefined
+}
+
+/** Group, version and what is behind them: the core group has no name here, and its version alone may be said. */
+const partsOf = (key: string): readonly string[] => (/^v1(\/|$)/.test(key) ? ['', ...key.split('/')] : key.split('/'))

@@ -1,7 +1,7 @@
 /** What an administrator may say of how the API server serves: kube-apiserver's flags, by their names there. */
 import { getCiphers } from 'node:tls'
 import type { JsonObject } from '../api/object.ts'
-import { askedFor } from '../api/scheme/runtime-config.ts'
+import { chosenResources, type ResourceChoice } from '../api/scheme/runtime-config.ts'
 import type { TolerationSeconds } from '../apiserver/admission/plugins/default-toleration-seconds.ts'
 import { certificateAndNames } from '../base/certificate-and-names.ts'
 import { messageOf } from '../base/errors.ts'
@@ -35,7 +35,7 @@ export interface ServerFlags {
   readonly serviceAccountExtendTokenExpiration?: boolean
   /** Deletes leave work to the garbage collector, which is told by finalizers. Default: true. */
   readonly enableGarbageCollector?: boolean
-  /** Versions of the API that are served though they are not by default: `resource.k8s.io/v1beta2=true`, `api/beta=true`. */
+  /** Versions and resources of the API that are served, or not, unlike by default: `resource.k8s.io/v1beta2=true`, `apps/v1/daemonsets=false`. */
   readonly runtimeConfig?: readonly string[]
   /** For the header Strict-Transport-Security. Default: it is not sent. */
   readonly strictTransportSecurityDirectives?: readonly string[]
@@ -84,19 +84,21 @@ export interface ServerSettings {
   readonly extendsTokens: boolean
   readonly collectsGarbage: boolean
   /** See schemeServing. */
-  readonly optionalVersions: ReadonlySet<string>
+  readonly isServed: ResourceChoice | undefined
   readonly strictTransportSecurity?: string
   readonly allowsOrigin?: (origin: string) => boolean
 }
 
 /** @throws StartError for what kube-apiserver refuses, and for what is not to be had here */
-export async function loadServerSettings(flags: ServerFlags): Promise<ServerSettings> {
+export async function loadServerSettings(
+  flags: ServerFlags & { readonly enablePriorityAndFairness?: boolean },
+): Promise<ServerSettings> {
   const eventTtlMs = durationOf('event-ttl', flags.eventTtl)
   // Of whole seconds: less than one would be none, with which Events stay for ever.
   if (eventTtlMs !== undefined && eventTtlMs !== 0 && eventTtlMs < 1000)
     throw new StartError('--event-ttl must be at least a second, or 0 to keep Events for ever')
   const { runtimeConfig = [] } = flags
-  fromFlags(() => judgeRuntimeConfig(runtimeConfig, apiVersionsHere()))
+  fromFlags(() => judgeRuntimeConfig(runtimeConfig, apiVersionsHere(), flags.enablePriorityAndFairness))
   const requestTimeoutMs = durationOf('request-timeout', flags.requestTimeout)
   if (requestTimeoutMs !== undefined && requestTimeoutMs < 0)
     throw new StartError('--request-timeout can not be negative value')
@@ -132,7 +134,7 @@ export async function loadServerSettings(flags: ServerFlags): Promise<ServerSett
           ),
     ...(longestTokenMs ? { longestTokenSeconds: longestTokenMs / 1000 } : {}),
     extendsTokens: flags.serviceAccountExtendTokenExpiration !== false,
-    optionalVersions: askedFor(runtimeConfig),
+    isServed: chosenResources(runtimeConfig),
     collectsGarbage: flags.enableGarbageCollector !== false,
     ...(flags.strictTransportSecurityDirectives?.length
       ? { strictTransportSecurity: flags.strictTransportSecurityDirectives.join('; ') }

@@ -25,7 +25,8 @@ const DEFAULT_CERT_DIR = '/var/run/kubernetes'
 export function apiServerOptions(values: FlagValues): KubeApiServerOptions {
   const last = (name: string): string | undefined => values.get(name)?.at(-1)
   const all = (name: string): readonly string[] => values.get(name) ?? []
-  const warnings = [...judgeFeatureGates(all('feature-gates')), ...runtimeConfigWarnings(all('runtime-config'))]
+  const isFair = parseGoBool(last('enable-priority-and-fairness') ?? 'true')
+  const warnings = [...judgeFeatureGates(all('feature-gates')), ...runtimeConfigWarnings(all('runtime-config'), isFair)]
   judgeEmulatedVersion(all('emulated-version'))
   const certDir = last('cert-dir') ?? DEFAULT_CERT_DIR
   const port = Number(last('secure-port') ?? 6443)
@@ -48,9 +49,9 @@ export function apiServerOptions(values: FlagValues): KubeApiServerOptions {
   }
 }
 
-function runtimeConfigWarnings(settings: readonly string[]): readonly string[] {
+function runtimeConfigWarnings(settings: readonly string[], isFair?: boolean): readonly string[] {
   try {
-    return judgeRuntimeConfig(settings, apiVersionsHere())
+    return judgeRuntimeConfig(settings, apiVersionsHere(), isFair)
   } catch (error) {
     throw new FlagError(messageOf(error))
   }

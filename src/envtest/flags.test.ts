@@ -211,35 +211,47 @@ test('feature gates are judged as kube-apiserver judges them', () => {
   )
 })
 
-test('versions that are not here are warned of, and none is switched off', () => {
-  const judge = (...settings: readonly string[]) =>
-    judgeRuntimeConfig(settings, {
-      served: new Set(['v1', 'apps/v1']),
-      known: new Set(['apps/v1beta1']),
-      optional: new Map([['apps/v1beta2', ['deployments']]]),
-    })
-  assert.deepEqual(judge('apps/v1=true', 'api/beta=false', 'apps/v1beta2', 'apps/v1beta2/deployments=true'), [])
-  assert.equal(judge('api/all=true').length, 1)
-  assert.deepEqual(judge('apps/v1beta1=true', 'apps/v1beta1/deployments'), [
+test('versions that are not here are warned of, and what an API server needs is not switched off', () => {
+  const judge = (settings: readonly string[], isFair = true) =>
+    judgeRuntimeConfig(
+      settings,
+      {
+        served: new Map([
+          ['v1', ['pods']],
+          ['apps/v1', ['deployments']],
+        ]),
+        known: new Set(['apps/v1beta1']),
+        optional: new Map([['apps/v1beta2', ['deployments']]]),
+      },
+      isFair,
+    )
+  assert.deepEqual(judge(['apps/v1=true', 'api/beta=false', 'apps/v1beta2', 'apps/v1beta2/deployments=true']), [])
+  assert.equal(judge(['api/all=true']).length, 1)
+  assert.deepEqual(judge(['apps/v1beta1=true', 'apps/v1beta1/deployments']), [
     '--runtime-config=apps/v1beta1=true: skiff does not serve apps/v1beta1',
     '--runtime-config=apps/v1beta1/deployments=true: skiff does not serve apps/v1beta1',
   ])
-  assert.match(
-    why(() => judge('apps/v1=false')),
-    /cannot leave out apps\/v1/,
-  )
-  assert.equal(
-    why(() => judge('foo/v1=true')),
-    'unknown api groups foo/v1',
-  )
-  assert.equal(
-    why(() => judge('api/all=x')),
-    'invalid value api/all=x',
-  )
-  assert.equal(
-    why(() => judge('apps/v3=true')),
-    'group version apps/v3 that has not been registered',
-  )
+  assert.deepEqual(judge(['apps/v1=false']), [])
+  assert.deepEqual(judge(['apps/v1/deployments=false']), [])
+  assert.deepEqual(judge(['api/all=false', 'api/ga=true'], false), [])
+  const NOT_FAIR = '--runtime-config=api/all=false conflicts with --enable-priority-and-fairness=true'
+  const refused: readonly (readonly [settings: readonly string[], isFair: boolean, words: string])[] = [
+    [['api/all=false'], true, `[${NOT_FAIR}, invalid runtime-config with only api/all=false]`],
+    [['api/all=false', 'v1=true'], true, NOT_FAIR],
+    [['api/ga=false', 'v1=true'], false, 'API group/version apiregistration.k8s.io/v1 must be enabled'],
+    [['v1/pods=false'], true, '--runtime-config: an API server does not become ready without pods of v1'],
+    [['foo/v1=true'], true, 'unknown api groups foo/v1'],
+    [['api/foo=true'], true, 'unknown api groups api/foo'],
+    [['v2=false'], true, 'runtime-config invalid key v2'],
+    [['apps/v1/deployments/status=false'], true, 'runtime-config invalid key apps/v1/deployments/status'],
+    [['api/all=x'], true, 'invalid value api/all=x'],
+    [['apps/v3=true'], true, 'group version apps/v3 that has not been registered'],
+  ]
+  for (const [settings, isFair, words] of refused)
+    assert.equal(
+      why(() => judge(settings, isFair)),
+      words,
+    )
 })
 
 test('a certificate for a name is a file of it and one of its key, and perhaps names', () => {

@@ -1,10 +1,10 @@
-/** --runtime-config, as kube-apiserver's: which API versions are served beside those that always are. */
-import { optionalVersions } from './scheme.ts'
+/** --runtime-config, as kube-apiserver's: which API versions, and which resources of them, are served. */
 
 /** What names fewer goes first. */
 const LEVELS: Readonly<Record<string, RegExp>> = {
   'api/beta': /beta\d+$/,
   'api/alpha': /alpha\d+$/,
+  'api/ga': /(^|\/)v\d+$/,
   'api/all': /./,
 }
 
@@ -15,17 +15,16 @@ export function readSetting(setting: string): { readonly key: string; readonly o
   return { key, on: /^(0|f|F|false|FALSE|False)$/.test(value) ? false : undefined }
 }
 
-/** The optional versions that are asked for, or single resources of them (see schemeServing). What names one goes before what names many. */
-export function askedFor(settings: readonly string[]): ReadonlySet<string> {
-  if (settings.length === 0) return new Set()
+/** Whether a resource is served; `usual`: it is unless something else is said. */
+export type ResourceChoice = (apiVersion: string, resource: string, usual: boolean) => boolean
+
+/** undefined where nothing is said. What names one resource goes before what names a version, and that before what names many. */
+export function chosenResources(settings: readonly string[]): ResourceChoice | undefined {
+  if (settings.length === 0) return undefined
   const wanted = new Map(settings.map(readSetting).map(({ key, on }) => [key, on]))
-  const found = new Set<string>()
-  for (const [apiVersion, resources] of optionalVersions()) {
+  return (apiVersion, resource, usual) => {
     const level = Object.keys(LEVELS).find((level) => wanted.has(level) && LEVELS[level]?.test(apiVersion))
-    const ofVersion = wanted.get(apiVersion) ?? (level !== undefined && wanted.get(level) === true)
-    const ofResources = resources.filter((resource) => wanted.get(`${apiVersion}/${resource}`) ?? ofVersion)
-    if (ofResources.length === resources.length) found.add(apiVersion)
-    else for (const resource of ofResources) found.add(`${apiVersion}/${resource}`)
+    const names = [`${apiVersion}/${resource}`, apiVersion, ...(level === undefined ? [] : [level])]
+    return names.map((name) => wanted.get(name)).find((on) => on !== undefined) ?? usual
   }
-  return found
 }

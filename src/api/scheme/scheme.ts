@@ -8,6 +8,7 @@ import { schemaOf } from '../schema/builtin.ts'
 import type { StructSchema } from '../schema/schema.ts'
 import { createMutableScheme, type MutableScheme } from './mutable.ts'
 import type { PrinterColumn, ResourceRow, Scheme, SubresourceRow } from './resource.ts'
+import type { ResourceChoice } from './runtime-config.ts'
 
 interface TableRow {
   readonly group: string
@@ -179,14 +180,17 @@ export function createScheme(initial: readonly ResourceRow[] = builtinRows()): M
   return createMutableScheme(initial)
 }
 
-/** The built-in resources, and those of optional versions that are named: `resource.k8s.io/v1beta2`, or one resource of it behind a slash. */
-export function schemeServing(optional: ReadonlySet<string>): Scheme {
-  if (optional.size === 0) return builtinScheme()
-  const wanted = table().optional.rows.filter(({ group, version, resource }) => {
-    const apiVersion = apiVersionOf(group, version)
-    return optional.has(apiVersion) || optional.has(`${apiVersion}/${resource}`)
-  })
-  return createScheme([...builtinRows(), ...wanted.map(rowOf)])
+/** The built-in resources that are chosen, of versions that are usual and of optional ones. Default: all that are usual. */
+export function schemeServing(isChosen: ResourceChoice | undefined): Scheme {
+  if (isChosen === undefined) return builtinScheme()
+  const chosen =
+    (usual: boolean) =>
+    ({ group, version, resource }: Pick<ResourceRow, 'group' | 'version' | 'resource'>) =>
+      isChosen(apiVersionOf(group, version), resource, usual)
+  return createScheme([
+    ...builtinRows().filter(chosen(true)),
+    ...table().optional.rows.filter(chosen(false)).map(rowOf),
+  ])
 }
 
 let builtin: Scheme | undefined

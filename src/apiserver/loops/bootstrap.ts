@@ -5,7 +5,14 @@
  * (API concept: RBAC auto-reconciliation; annotation rbac.authorization.kubernetes.io/autoupdate: "false" opts out).
  */
 
-import type { ClusterRole, ConfigMap, FlowSchema, Namespace, ServiceCIDR } from '../../api/generated/types.ts'
+import type {
+  APIService,
+  ClusterRole,
+  ConfigMap,
+  FlowSchema,
+  Namespace,
+  ServiceCIDR,
+} from '../../api/generated/types.ts'
 import { type Fields, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import type { Handler } from '../../api/request.ts'
 import type { Scheme } from '../../api/scheme/resource.ts'
@@ -41,6 +48,7 @@ export interface BootstrapOptions {
 const TRUST = 'extension-apiserver-authentication'
 const TRUST_MS = 1000
 const RETRY_MS = 500
+const MANAGED = 'kube-aggregator.kubernetes.io/automanaged'
 const TRUST_RETRY_MS = 30_000
 
 /** @throws what a write failed with: a cluster without its roles must not become ready. */
@@ -53,11 +61,33 @@ export async function ensureBootstrapObjects(options: BootstrapOptions): Promise
   await all(objects.filter(isNamespace))
   await all(objects.filter((object) => !isNamespace(object)))
   await all(serverObjects(options))
+  await removeUnserved(options, writer)
 }
 
-/** Of every cluster. */
-const clusterObjects = ({ network }: BootstrapOptions): readonly KubeObject[] =>
-  (freshCluster as readonly KubeObject[]).map((object) => withNetwork(object, network))
+/** Of every cluster, as far as their kinds, and what they speak of, are served (--runtime-config). */
+const clusterObjects = ({ network, scheme }: BootstrapOptions): readonly KubeObject[] =>
+  (freshCluster as readonly KubeObject[])
+    .filter((object) => isServed(scheme, object))
+    .map((object) => withNetwork(object, network))
+
+function isServed(scheme: Scheme, object: KubeObject): boolean {
+  const { group, version } = parseApiVersion(object.apiVersion)
+  if (scheme.findKind(group, version, object.kind) === undefined) return false
+  if (object.kind !== 'APIService') return true
+  const { group: about = '', version: of = '' } = (object as APIService).spec ?? {}
+  return scheme.groups().get(about)?.versions.includes(of) === true
+}
+
+/** Those that a start before this one made of versions that were served then. */
+async function removeUnserved({ reads, scheme }: BootstrapOptions, writer: BootstrapWriter): Promise<void> {
+  const made = (freshCluster as readonly KubeObject[]).filter(({ kind }) => kind === 'APIService')
+  for (const service of made) {
+    const { name = '' } = service.metadata
+    if (isServed(scheme, service)) continue
+    const present = reads.get<APIService>('apiregistration.k8s.io', 'apiservices', '', name)
+    if (present?.metadata.labels?.[MANAGED] === 'onstart') await writer.remove(present)
+  }
+}
 
 /** All that a fresh cluster with this server has. */
 export const bootstrapObjects = (options: BootstrapOptions): readonly KubeObject[] => [

@@ -28,7 +28,7 @@ const CONFIGURATION_MS = 60_000
 /** A FlowSchema may name a level only once that is there. */
 const FLOW_CONTROL_KINDS = ['PriorityLevelConfiguration', 'FlowSchema']
 
-/** @throws Error for a scheme without one of the kinds */
+/** Flow control's configuration may be switched off (--runtime-config). @throws Error for a scheme without one of the other kinds */
 export function keepSystemObjects(options: SystemObjectsOptions): void {
   const { reads } = options
   const writer = createBootstrapWriter(options)
@@ -62,6 +62,7 @@ export function keepSystemObjects(options: SystemObjectsOptions): void {
   keep('kubernetes service', SERVICE_MS, 'Service')
   keep('default service CIDR', SERVICE_MS, 'ServiceCIDR')
   keep('system namespaces', CONFIGURATION_MS, 'Namespace')
+  if (!options.scheme.groups().has('flowcontrol.apiserver.k8s.io')) return
   const flowControl = FLOW_CONTROL_KINDS.map(ofKind)
   loop('priority and fairness configuration', CONFIGURATION_MS, flowControl, async () => {
     for (const kept of flowControl) await keepFlowControl(reads, writer, kept)
