@@ -40,17 +40,16 @@ export function readAuditLog(log: string, which?: 'creates too'): ReadAuditLog {
   let unread = 0
   for (const line of log.split('\n')) {
     if (line.trim() === '') continue
-    let event: JsonObject
     try {
-      event = asObject(JSON.parse(line))
+      const event = asObject(JSON.parse(line))
+      if (!asText(event['apiVersion']).startsWith('audit.k8s.io/')) unread++
+      else {
+        const write = writeOf(event, which !== undefined)
+        if (write !== undefined) writes.push(write)
+      }
     } catch {
+      // No JSON, or a body too deep for it.
       unread++
-      continue
-    }
-    if (!asText(event['apiVersion']).startsWith('audit.k8s.io/')) unread++
-    else {
-      const write = writeOf(event, which !== undefined)
-      if (write !== undefined) writes.push(write)
     }
   }
   return { writes, unread }

@@ -225,16 +225,12 @@ test('a controller manager whose controllers share a user names them in its user
 
 test('that a reference no longer blocks its owner ends no ownership: a dependent of a cycle goes because its owner waits', () => {
   const foreground = { finalizers: ['foregroundDeletion'] }
+  const unblocked = { ownerReferences: [owner('a', false)] }
   assert.deepEqual(
     causesOf([
       { ...user, name: 'a', before: {}, after: marked(foreground) },
-      {
-        name: 'b',
-        verb: 'patch',
-        before: { ownerReferences: [owner('a')] },
-        after: { ownerReferences: [owner('a', false)] },
-      },
-      { name: 'b', before: { ownerReferences: [owner('a', false)] }, after: marked(foreground) },
+      { name: 'b', verb: 'patch', before: { ownerReferences: [owner('a')] }, after: unblocked },
+      { name: 'b', before: unblocked, after: marked({ ...foreground, ...unblocked }) },
     ]),
     ['1 <- begins known', '2 <- 1 inferred', '3 <- 1 known'],
   )

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { plainJson } from '../../base/plain-text.ts'
 import type { TimelineStep } from './timeline-types.ts'
+import { rootsOf } from './tree.ts'
 import { byWords, changesWords, identityWords, requestWords } from './words.ts'
 
 interface Attribute {
@@ -16,11 +17,8 @@ const INTERNAL = 1
 
 export function timelineOtlp(steps: readonly TimelineStep[], version: string): string {
   const byId = new Map(steps.map((step) => [step.id, step]))
-  const rootOf = (step: TimelineStep): TimelineStep => {
-    let at = step
-    for (let led = byId.get(at.cause.step ?? ''); led !== undefined; led = byId.get(at.cause.step ?? '')) at = led
-    return at
-  }
+  const roots = rootsOf(steps)
+  const rootOf = (step: TimelineStep) => byId.get(roots.get(step.id) ?? '') ?? step
   const components = Map.groupBy(steps, ({ by }) => by.component)
   const resourceSpans = [...components].map(([component, own]) => ({
     resource: { attributes: [text('service.name', component === '' ? 'unknown' : component)] },

@@ -1,7 +1,7 @@
 /** A timeline as text for a terminal and as JSON. */
 import { plainJson, plainLine } from '../../base/plain-text.ts'
 import type { Timeline, TimelineStep } from './timeline-types.ts'
-import { forestOf, type TreeNode } from './tree.ts'
+import { type TreeNode, treeOrder } from './tree.ts'
 import { byWords, changesWords, identityWords, placeWords, requestWords, waitWords } from './words.ts'
 
 const LONG = 400
@@ -74,20 +74,14 @@ function chainLines(step: TimelineStep, byId: ReadonlyMap<string, TimelineStep>,
   return lines
 }
 
-function cascadeLines({ steps }: Timeline): string[] {
-  return forestOf(steps).flatMap((root) => [
-    `${root.step.time}  ${nodeWords(root)}`,
-    ...root.next.flatMap((node) => nodeLines(node, 1)),
-  ])
-}
+const cascadeLines = ({ steps }: Timeline) => treeOrder(steps).map(nodeLine)
 
-function nodeLines(node: TreeNode, depth: number): string[] {
-  const { cause } = node.step
-  const indent = '  '.repeat(Math.min(depth, 40))
-  return [
-    `${indent}+${waitWords(cause.waitedMs ?? 0)}  ${nodeWords(node)} (${cause.certainty}: ${cause.why})`,
-    ...node.next.flatMap((next) => nodeLines(next, depth + 1)),
-  ]
-}
+/** What is deeper is not indented further: a line that is all margin says nothing. */
+const DEEPEST = 40
 
-const nodeWords = ({ step }: TreeNode) => `${identityWords(step.object)} ${changesWords(step)} by ${byWords(step)}`
+function nodeLine({ step, depth }: TreeNode): string {
+  const words = `${identityWords(step.object)} ${changesWords(step)} by ${byWords(step)}`
+  if (depth === 0) return `${step.time}  ${words}`
+  const { waitedMs = 0, certainty, why } = step.cause
+  return `${'  '.repeat(Math.min(depth, DEEPEST))}+${waitWords(waitedMs)}  ${words} (${certainty}: ${why})`
+}

@@ -20,9 +20,14 @@ export interface Written extends Omit<TimelineStep, 'cause'> {
   readonly follows: boolean
 }
 
-/** In the order of their revisions. */
+/** In the order of their revisions. What a new list no longer has went at the list's revision, all of it: their ids have a number more. */
 export function stepsOf(records: readonly ToldRecord[]): Written[] {
-  return records.flatMap(stepsOfRecord)
+  const used = new Map<string, number>()
+  return records.flatMap(stepsOfRecord).map((step) => {
+    const times = used.get(step.id) ?? 0
+    used.set(step.id, times + 1)
+    return times === 0 ? step : { ...step, id: `${step.id}-${times + 1}` }
+  })
 }
 
 function stepsOfRecord(record: ToldRecord): Written[] {

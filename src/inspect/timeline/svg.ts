@@ -4,7 +4,7 @@
  */
 import { plainMarkup } from '../../base/plain-text.ts'
 import type { Timeline, TimelineStep } from './timeline-types.ts'
-import { forestOf, type TreeNode } from './tree.ts'
+import { treeOrder } from './tree.ts'
 import { byWords, changesWords, identityWords, placeWords, waitWords } from './words.ts'
 
 const ROW = 44
@@ -18,9 +18,7 @@ const LONGEST_LABEL = 40
 const LETTER = 5.6
 
 export function timelineSvg(timeline: Timeline): string {
-  const all = forestOf(timeline.steps)
-  const order = all.flatMap(preorder)
-  const uids = [...new Set(order.map(({ object: { uid } }) => uid))]
+  const uids = [...new Set(treeOrder(timeline.steps).map(({ step }) => step.object.uid))]
   const shown = new Set(uids.slice(0, MOST_ROWS))
   const steps = timeline.steps.filter(({ object: { uid } }) => shown.has(uid))
   const rows = new Map([...shown].map((uid, at) => [uid, TOP + at * ROW + ROW / 2]))
@@ -62,8 +60,6 @@ const STYLE = `<style>
 }
 </style>`
 
-const preorder = ({ step, next }: TreeNode): TimelineStep[] => [step, ...next.flatMap(preorder)]
-
 interface Point {
   readonly x: number
   readonly y: number
@@ -87,7 +83,8 @@ function columnsOf(steps: readonly TimelineStep[]): { readonly step: TimelineSte
   })
 }
 
-const isOneRequest = (first: TimelineStep, second: TimelineStep) => first.revision === second.revision
+const isOneRequest = (first: TimelineStep, second: TimelineStep) =>
+  first.revision === second.revision && first.object.uid === second.object.uid
 
 const beginning = ([first]: readonly TimelineStep[]) => (first === undefined ? '' : `from ${first.time}`)
 

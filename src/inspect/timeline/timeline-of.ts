@@ -2,6 +2,7 @@
 import { withCauses } from './causes.ts'
 import { stepsOf, type ToldRecord, type Written } from './steps.ts'
 import type { Timeline, TimelineStep } from './timeline-types.ts'
+import { rootsOf } from './tree.ts'
 
 interface Asked {
   readonly group: string
@@ -71,16 +72,6 @@ function leadingTo(steps: readonly TimelineStep[], uid: string): TimelineStep[] 
       kept.add(at)
   }
   return steps.filter((step) => kept.has(step))
-}
-
-/** The step with which each began, by id. */
-function rootsOf(steps: readonly TimelineStep[]): Map<string, string> {
-  const roots = new Map<string, string>()
-  for (const step of steps) {
-    const led = step.cause.step
-    roots.set(step.id, (led === undefined ? undefined : roots.get(led)) ?? step.id)
-  }
-  return roots
 }
 
 /** All that came of what the object's own steps came of. */
