@@ -29,6 +29,7 @@ function disk(ids: readonly string[], policy: Partial<ImageGcPolicy> = {}, other
     fileSystem: async () => ({
       capacityBytes: state.capacity,
       availableBytes: state.capacity - others - images.length * 100,
+      freeBytes: state.capacity - others - images.length * 100,
       inodes: 1,
       inodesFree: 1,
     }),

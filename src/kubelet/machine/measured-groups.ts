@@ -3,8 +3,10 @@ import type { Kubelet } from '../kubelet.ts'
 import { nameOf, namespaceOf, uidOf } from '../pod.ts'
 import type { ContainerUsage } from '../runtimes/runtime.ts'
 import type { MeasuredGroup } from '../server/cadvisor.ts'
-import { groupUsage, interfacesOf } from './cgroup-usage.ts'
+import { groupUsage } from './cgroup-usage.ts'
 import type { Cgroups } from './cgroups.ts'
+import { type DiskUse, machineDisks } from './disk-usage.ts'
+import { interfacesOf, openFilesOf } from './process-usage.ts'
 
 export interface MeasuredGroupsOptions {
   readonly kubelet: () => Pick<Kubelet, 'pods' | 'runtimeStatus'> | undefined
@@ -15,18 +17,24 @@ export interface MeasuredGroupsOptions {
   /** Default: where the system has them. */
   readonly mount?: string
   readonly proc?: string
+  readonly disks?: () => readonly DiskUse[]
 }
 
 export async function measuredGroups(options: MeasuredGroupsOptions): Promise<readonly MeasuredGroup[]> {
-  const { cgroups, sandboxImage, mount = '/sys/fs/cgroup', proc = '/proc' } = options
+  const { cgroups, sandboxImage, mount = '/sys/fs/cgroup', proc = '/proc', disks = machineDisks } = options
   const written = new Map((await options.usage()).map((one) => [`${one.podUid}/${one.name}`, one.rootfsBytes]))
   const none = { container: '', image: '', name: '', namespace: '', pod: '' }
   const groups: MeasuredGroup[] = []
   const root = groupUsage(mount, '/')
-  if (root !== undefined) groups.push({ ...none, id: '/', usage: root, interfaces: interfacesOf(1, proc) })
+  if (root !== undefined)
+    groups.push({ ...none, id: '/', usage: root, interfaces: interfacesOf(1, proc), disks: disks() })
   const kubelet = options.kubelet()
   for (const pod of kubelet?.pods.list() ?? []) {
     const path = cgroups.groupOf(pod)
+    for (const id of above(path)) {
+      const shared = groups.some((one) => one.id === id) ? undefined : groupUsage(mount, id)
+      if (shared !== undefined) groups.push({ ...none, id, usage: shared })
+    }
     const usage = groupUsage(mount, path)
     if (usage === undefined) continue
     const named = { namespace: namespaceOf(pod), pod: nameOf(pod) }
@@ -35,7 +43,8 @@ export async function measuredGroups(options: MeasuredGroupsOptions): Promise<re
     const measure = (id: string) => {
       for (const name of [id, `cri-containerd-${id}.scope`, `crio-${id}.scope`]) {
         const found = groupUsage(mount, `${path}/${name}`)
-        if (found !== undefined) return { id: `${path}/${name}`, usage: found }
+        if (found !== undefined)
+          return { id: `${path}/${name}`, usage: found, openFiles: openFilesOf(found.pids, proc) }
       }
       return undefined
     }
@@ -63,4 +72,11 @@ export async function measuredGroups(options: MeasuredGroupsOptions): Promise<re
     }
   }
   return groups
+}
+
+/** Of a pod's group: the groups that it shares with other pods, the highest first. */
+function above(path: string): readonly string[] {
+  const names = path.split('/')
+  const from = names.findIndex((name) => name.startsWith('kubepods'))
+  return from < 0 ? [] : names.slice(from, -1).map((_, at) => names.slice(0, from + at + 1).join('/'))
 }

@@ -12,7 +12,7 @@ import { hugePagesName } from '../memory-manager/machine-memory.ts'
 import { type NodeDescription, nodeObject, runtimeVersionOf } from '../node-status.ts'
 import type { MachineIds } from './machine.ts'
 import type { FoundRuntime } from './machine-requirements.ts'
-import { hugePagesOf } from './machine-topology.ts'
+import { hugePagesOf, type MachineTopology } from './machine-topology.ts'
 
 export function capacityOf(directory: string): Readonly<Record<string, string>> {
   const { blocks, bsize } = statfsSync(directory)
@@ -80,14 +80,19 @@ export const realMachine = ({ machineId }: MachineIds) => ({
 })
 
 /** As /metrics/cadvisor tells of it. */
-export const measuredMachine = (ids: MachineIds) => ({
+export const measuredMachine = (ids: MachineIds, topology: Pick<MachineTopology, 'cpus'>) => ({
   ...ids,
+  sockets: new Set([...topology.cpus.places.values()].map(({ socket }) => socket)).size,
+  physicalCores: new Set([...topology.cpus.places.values()].map(({ core }) => core)).size,
+  swapBytes: swapBytes(),
   cores: availableParallelism(),
   memoryBytes: totalmem(),
   systemUuid: ids.machineId,
   kernelVersion: kernelRelease(),
   osVersion: osImage(),
 })
+
+const swapBytes = () => Number(/^SwapTotal:\s+(\d+) kB/m.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1] ?? 0) * 1024
 
 function osImage(): string {
   try {

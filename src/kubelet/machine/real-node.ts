@@ -261,7 +261,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
         usage: async () => (await containerRuntime.real?.usage()) ?? [],
         sandboxImage: found.sandboxImage ?? '',
       })
-      return cadvisorMetrics(groups, measuredMachine(options.ids ?? machineIds()), runtime.clock.now())
+      return cadvisorMetrics(groups, measuredMachine(options.ids ?? machineIds(), topology), runtime.clock.now())
     },
   }
   const server = await startKubeletServer(serverOptions)
