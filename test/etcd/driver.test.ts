@@ -221,5 +221,7 @@ test('what the flags may not say', async () => {
   assert.match(await refused({ servers: 'https://a/x' }), /more than a host and a port/)
   assert.match(await refused({ servers: 'https://a', certFile: 'x' }), /go together/)
   assert.match(await refused({ servers: 'http://127.0.0.1', caFile: 'x' }), /are for https/)
-  assert.match(await refused({ servers: 'http://127.0.0.1', prefix: 'x' }), /is no path/)
+  for (const prefix of ['', '/', '..', 'two words']) {
+    assert.match(await refused({ servers: 'http://127.0.0.1', prefix }), /is no path/, prefix)
+  }
 })
