@@ -1,7 +1,7 @@
 /** skiff timeline: the end of an object, step by step (docs/timeline.md). */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { messageOf } from '../base/errors.ts'
 import { parseGoDuration } from '../base/go-duration.ts'
+import { holdProcess } from '../base/live-clock.ts'
 import { liveRuntime } from '../base/live-runtime.ts'
 import { plainLine } from '../base/plain-text.ts'
 import type { Runtime } from '../base/runtime.ts'
@@ -9,6 +9,7 @@ import { StartError } from '../cluster/errors.ts'
 import { SKIFF_VERSION } from '../cluster/version.ts'
 import { askTimeline, type TimelineForm, tell, timelineAs } from '../inspect/timeline/ask.ts'
 import { type ClusterFlags, chosenCluster, targetOfWords, told } from './any-cluster.ts'
+import { followAuditLog } from './audit-log-file.ts'
 
 export interface TimelineFlags extends ClusterFlags {
   readonly namespace?: string
@@ -28,9 +29,11 @@ export async function timeline(words: readonly string[], flags: TimelineFlags): 
   if (!record && (flags.auditLog !== undefined || flags.for !== undefined))
     throw new StartError('--audit-log and --for are of --record: a cluster of skiff has a journal')
   const atMostMs = flags.for === undefined ? undefined : durationMs(flags.for)
-  const auditLog = flags.auditLog === undefined ? undefined : openAuditLog(flags.auditLog)
+  const auditLog = flags.auditLog === undefined ? undefined : followAuditLog(flags.auditLog)
   const { transport, namespace } = chosenCluster(runtime, flags)
   const target = targetOfWords('timeline', words, flags.namespace ?? namespace)
+  // No timer of ours keeps a process alive, and where nothing may be watched, or the server is away, there is nothing else.
+  const release = holdProcess()
   const question = { cascade, ...(target === undefined ? {} : { target }), ...(uid === undefined ? {} : { uid }) }
   try {
     const text = await told(transport, async () => {
@@ -54,6 +57,7 @@ export async function timeline(words: readonly string[], flags: TimelineFlags): 
     })
     process.stdout.write(text)
   } finally {
+    release()
     transport.close()
   }
 }
@@ -75,34 +79,4 @@ function durationMs(text: string): number {
     throw new StartError(plainLine(`--for: ${messageOf(error)}`), { cause: error })
   }
   throw new StartError('--for must be longer than nothing, as 30s')
-}
-
-/** What is longer is cut at its beginning. */
-const MOST_BYTES = 256 << 20
-
-/** Reads what the file has got since now; all of it where it has been replaced by another. @throws StartError */
-function openAuditLog(path: string): () => string {
-  const read = () => {
-    const file = openSync(path, 'r')
-    try {
-      const { size, ino } = fstatSync(file)
-      const from = Math.max(ino === inode ? offset : 0, size - MOST_BYTES)
-      const bytes = Buffer.alloc(Math.max(0, size - from))
-      return bytes.toString('utf8', 0, readSync(file, bytes, 0, bytes.length, from))
-    } finally {
-      closeSync(file)
-    }
-  }
-  let offset = 0
-  let inode = 0
-  try {
-    const file = openSync(path, 'r')
-    const { size, ino } = fstatSync(file)
-    closeSync(file)
-    offset = size
-    inode = ino
-  } catch (error) {
-    throw new StartError(`the audit log cannot be read: ${plainLine(messageOf(error))}`, { cause: error })
-  }
-  return read
 }
