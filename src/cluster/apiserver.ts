@@ -66,6 +66,7 @@ import { RESOURCE_METRICS_OBJECTS, resourceMetrics } from './resource-metrics/re
 import { loadSecurity, SECURITY_OPTIONS, type Security, type SecurityOptions } from './security.ts'
 import { serverAuth } from './server-auth.ts'
 import type { ServerSettings } from './server-flags.ts'
+import { endpointOfKubeconfig } from './webhook-endpoint.ts'
 
 export interface ControlPlaneOptions {
   readonly pki: Pki
@@ -255,7 +256,12 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         ...(settings.eventTtlSeconds === undefined ? {} : { eventTtlSeconds: settings.eventTtlSeconds }),
       }),
       admission: {
-        plugins: builtinAdmissionPlugins(runtime, isolation && unaskedWebhooks(isolation), settings.tolerationSeconds),
+        plugins: builtinAdmissionPlugins(
+          runtime,
+          isolation && unaskedWebhooks(isolation),
+          settings.tolerationSeconds,
+          isolated ? undefined : endpointOfKubeconfig,
+        ),
         configurations: settings.admissionConfigurations,
         enabled: options.enableAdmissionPlugins,
         disabled: options.disableAdmissionPlugins,

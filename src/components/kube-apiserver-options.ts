@@ -88,7 +88,6 @@ function servingPair(certDir: string): SecurityOptions {
 const OFF_THERE = ['NodeRestriction']
 /** Names that kube-apiserver knows, whose rules are part of the resources here, or which skiff does not have. */
 const WITHOUT_PLUGIN = ['NodeDeclaredFeatureValidator', 'PodResizeValidator', 'PodGroupProtection']
-const LACKING = ['ImagePolicyWebhook']
 
 const KNOWN_PLUGINS = new Set([...RECOMMENDED_ORDER, ...WITHOUT_PLUGIN])
 
@@ -112,10 +111,7 @@ function admissionOf(values: FlagValues): Pick<ClusterOptions, 'enableAdmissionP
   ]
   if (problems.length > 0)
     throw new FlagError(problems.length === 1 ? (problems[0] as string) : `[${problems.join(', ')}]`)
-  const lacking = [...only, ...enabled].find((plugin) => LACKING.includes(plugin))
-  if (lacking !== undefined) throw new FlagError(`admission plugin ${lacking}: skiff does not have it`)
-  const here = (plugins: readonly string[]) =>
-    plugins.filter((plugin) => !WITHOUT_PLUGIN.includes(plugin) && !LACKING.includes(plugin))
+  const here = (plugins: readonly string[]) => plugins.filter((plugin) => !WITHOUT_PLUGIN.includes(plugin))
   // The older flag names all that there are to be.
   if (only.length > 0) {
     const others = RECOMMENDED_ORDER.filter((plugin) => !only.includes(plugin))

@@ -141,10 +141,6 @@ test('what skiff does not do is refused, its default is not', () => {
     why(() => parse('--watch-cache=false', '--delete-collection-workers=10')),
     '',
   )
-  assert.match(
-    why(() => options('--enable-admission-plugins=ImagePolicyWebhook')),
-    /skiff does not have it/,
-  )
 })
 
 test('a cluster is asked for as the flags say', () => {

@@ -7,11 +7,12 @@ import { asList, asObject, asText } from '../../api/unchecked.ts'
 import { messageOf } from '../../base/errors.ts'
 
 /** What a document may say: the fields of an object, a list of such, or a value. */
-type Form = 'text' | 'integer' | 'any' | readonly [Form] | { readonly [field: string]: Form }
+type Form = 'text' | 'integer' | 'boolean' | 'any' | readonly [Form] | { readonly [field: string]: Form }
 
 interface Configured {
   readonly apiVersions: readonly string[]
-  readonly kind: string
+  /** None where the configuration is of no kind. */
+  readonly kind?: string
   readonly fields: { readonly [field: string]: Form }
 }
 
@@ -24,6 +25,18 @@ const CONFIGURED: Readonly<Record<string, Configured>> = {
     apiVersions: ['eventratelimit.admission.k8s.io/v1alpha1'],
     kind: 'Configuration',
     fields: { limits: [{ type: 'text', qps: 'integer', burst: 'integer', cacheSize: 'integer' }] },
+  },
+  ImagePolicyWebhook: {
+    apiVersions: [],
+    fields: {
+      imagePolicy: {
+        kubeConfigFile: 'text',
+        allowTTL: 'integer',
+        denyTTL: 'integer',
+        retryBackoff: 'integer',
+        defaultAllow: 'boolean',
+      },
+    },
   },
   PodSecurity: {
     apiVersions: ['v1', 'v1beta1', 'v1alpha1'].map((version) => `pod-security.admission.config.k8s.io/${version}`),
@@ -78,6 +91,10 @@ export function admissionConfigurations(text: string, file: string): Readonly<Re
 
 function checkConfiguration(configuration: Json, { apiVersions, kind, fields }: Configured): void {
   const given = asObject(configuration)
+  if (kind === undefined) {
+    check(configuration, fields, '')
+    return
+  }
   const [apiVersion, ofKind] = [asText(given['apiVersion']), asText(given['kind'])]
   if (ofKind === '') throw new Error(`Object 'Kind' is missing in '${JSON.stringify(configuration)}'`)
   if (apiVersion === '') throw new Error(`Object 'apiVersion' is missing in '${JSON.stringify(configuration)}'`)
@@ -93,6 +110,7 @@ function check(value: Json | undefined, form: Form, path: string): void {
     if (!isOne) throw new Error(`${path}: must be ${what}`)
   }
   if (form === 'text') fits(typeof value === 'string', 'a string')
+  else if (form === 'boolean') fits(typeof value === 'boolean', 'true or false')
   else if (form === 'integer') fits(Number.isInteger(value), 'an integer')
   else if (isList(form)) {
     fits(Array.isArray(value), 'a list')

@@ -90,7 +90,8 @@ export function createWebhookClient(runtime: Runtime, reads: CacheReads): Webhoo
 export function parsedReview(text: string, contentType: string, sent: TypeMeta): JsonObject {
   if (text === '') throw new Error(`0-length response with status code: 200 and content type: ${contentType}`)
   const review = parsedObject(text)
-  const { apiVersion = '', kind = '' } = review
+  // What says nothing of itself is what a Go client asked for.
+  const { apiVersion, kind } = { ...(saysNothing(review) ? sent : { apiVersion: '', kind: '' }), ...review }
   const [group = '', version = ''] = sent.apiVersion.split('/')
   const given = String(apiVersion)
   if (kind !== sent.kind || !given.startsWith(`${group}/`))
@@ -101,6 +102,8 @@ export function parsedReview(text: string, contentType: string, sent: TypeMeta):
     throw new Error(`converting (${given.split('/')[1]}.${kind}) to (${version}.${kind}): unknown conversion`)
   return review
 }
+
+const saysNothing = (review: JsonObject): boolean => !('apiVersion' in review) && !('kind' in review)
 
 function parsedObject(text: string): JsonObject {
   let value: unknown

@@ -1,5 +1,6 @@
 /** The built-in admission plugins by name, as createAdmissionChain wants them. */
 import type { Runtime } from '../../../base/runtime.ts'
+import type { HttpsEndpoint } from '../../../http/client.ts'
 import type { AdmissionPluginFactory } from '../plugin.ts'
 import { mutatingAdmissionPolicy } from '../policies/mutating-policy.ts'
 import { validatingAdmissionPolicy } from '../policies/validating-policy.ts'
@@ -22,6 +23,7 @@ import { defaultTolerationSeconds, type TolerationSeconds } from './default-tole
 import { denyServiceExternalIPs } from './deny-service-external-ips.ts'
 import { eventRateLimit } from './event-rate-limit.ts'
 import { extendedResourceToleration } from './extended-resource-toleration.ts'
+import { imagePolicyWebhook } from './image-policy-webhook.ts'
 import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology.ts'
 import { limitRanger } from './limit-ranger.ts'
 import { namespaceAutoProvision } from './namespace-autoprovision.ts'
@@ -40,11 +42,12 @@ import { serviceAccount } from './service-account.ts'
 import { storageObjectInUseProtection } from './storage-object-in-use-protection.ts'
 import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
 
-/** `webhooks`: how they are asked. Default: they are called. */
+/** `webhooks`: how they are asked. Default: they are called. `endpointOf`: where a kubeconfig leads, for the server that is asked about images; none: it is not asked. */
 export function builtinAdmissionPlugins(
   runtime: Runtime,
   webhooks?: CreateCaller,
   tolerationSeconds?: TolerationSeconds,
+  endpointOf?: (kubeconfig: string) => HttpsEndpoint,
 ): Readonly<Record<string, AdmissionPluginFactory>> {
   return {
     AlwaysAdmit: alwaysAdmit,
@@ -57,6 +60,7 @@ export function builtinAdmissionPlugins(
     NodeRestriction: nodeRestriction,
     TaintNodesByCondition: taintNodesByCondition,
     AlwaysPullImages: alwaysPullImages,
+    ImagePolicyWebhook: imagePolicyWebhook(runtime, endpointOf),
     PodSecurity: podSecurity,
     PodNodeSelector: podNodeSelector,
     Priority: priority,

@@ -35,11 +35,17 @@ const MAX_ANSWER_BYTES = 1024 * 1024
 /** kube-apiserver's. */
 const FIRST_WAIT_MS = 500
 
-export function createReviewClient(runtime: Runtime, endpoint: HttpsEndpoint, timeoutMs: number): ReviewClient {
+/** `firstWaitMs`: before the second try. */
+export function createReviewClient(
+  runtime: Runtime,
+  endpoint: HttpsEndpoint,
+  timeoutMs: number,
+  firstWaitMs: number = FIRST_WAIT_MS,
+): ReviewClient {
   const post = createPost(runtime, endpoint, timeoutMs)
   return {
     ask: (review) =>
-      withRetries(runtime, { firstWaitMs: FIRST_WAIT_MS, goesOn: mayGoBetter }, async () => {
+      withRetries(runtime, { firstWaitMs, goesOn: mayGoBetter }, async () => {
         const { text, contentType } = await post(JSON.stringify(review))
         try {
           return asObject(parsedReview(text, contentType, review)['status'])
