@@ -125,6 +125,35 @@ test('an established definition serves its resource in all versions, with defaul
     )
   }))
 
+test('a path of a custom resource is answered by the verb that it stands for, with or without a name', () =>
+  withApi(async (api) => {
+    await api.request('POST', DEFINITIONS, definition('things', 'Thing'))
+    await until(api, 'things.t.example.com', established)
+    const all = '/apis/t.example.com/v1/things'
+    const ask = async (method: string, path: string, body?: object, headers = {}) => {
+      const answer = await api.request(method, `${all}${path}`, body, headers)
+      return [answer.code, answer.body?.message]
+    }
+    const unsupported = (verb: string) => `${verb} is not supported on resources of kind "things.t.example.com"`
+    assert.deepEqual(await ask('POST', '/zz', thing({})), [201, undefined])
+    assert.deepEqual(await ask('POST', '/zz', thing({})), [409, 'things.t.example.com "a" already exists'])
+    assert.deepEqual(await ask('PUT', '', thing({})), [400, 'name must be provided'])
+    assert.deepEqual(await ask('PATCH', '', {}, MERGE), [400, 'name must be provided'])
+    assert.deepEqual(await ask('PUT', '//status', thing({})), [400, 'name must be provided'])
+    assert.deepEqual(await ask('GET', '/a/status/more'), [200, undefined])
+    assert.deepEqual(await ask('GET', '//status'), [405, unsupported('list')])
+    assert.deepEqual(await ask('DELETE', '/a/scale/more'), [405, unsupported('delete')])
+    assert.deepEqual(await ask('GET', '/a/more'), [404, 'things.t.example.com "a" not found'])
+    assert.deepEqual(await ask('OPTIONS', '/a'), [405, unsupported('')])
+    assert.deepEqual((await ask('HEAD', '/a'))[0], 200)
+    const watched = async (path: string) =>
+      (await api.request('GET', `/apis/t.example.com/v1/watch/things${path}`)).body.message
+    assert.equal(await watched('/a/status'), unsupported('watch'))
+    assert.equal(await watched('/a/more'), 'things.t.example.com "a" not found')
+    const elsewhere = await api.request('GET', '/apis/t.example.com/v1/namespaces/n/things')
+    assert.deepEqual([elsewhere.code, elsewhere.text], [404, '404 page not found\n'])
+  }))
+
 test('what several rules of a definition tell alike is said once, with a cause for each', () =>
   withApi(async (api) => {
     const rules = ['false', '!true', '1 > 2'].map((rule, i) => ({ rule, message: i < 2 ? 'never' : 'nor so' }))

@@ -105,6 +105,62 @@ test('a watch of the objects from a version that does not come has begun when it
     assert.deepEqual(wrong, ['FieldValueForbidden', 'FieldValueNotSupported'])
   }))
 
+test('an empty list of managers clears them, by a patch and by a replacement', () =>
+  withApi(async (api) => {
+    const managers = async (method: string, body: object, headers = {}) =>
+      (await api.request(method, `${CM}/a`, body, headers)).body.metadata.managedFields
+    assert.equal(await managers('PATCH', { metadata: { managedFields: [] } }, MERGE), undefined)
+    assert.equal(await managers('PATCH', { data: { y: '1' } }, MERGE), undefined)
+    const made = await api.request('POST', CM, { metadata: { name: 'b', managedFields: [] }, data: { x: '1' } })
+    assert.equal(made.body.metadata.managedFields.length, 1)
+    const put = { metadata: { name: 'b', managedFields: [] }, data: { x: '1' } }
+    const replaced = await api.request('PUT', `${CM}/b`, put)
+    assert.deepEqual([replaced.code, replaced.body.metadata.managedFields], [200, undefined])
+  }))
+
+test('of a built-in object that a patch leaves without a version no field is known', () =>
+  withApi(async (api) => {
+    const unnamed = 'the name of the object (a based on URL) was undeterminable: name must be provided'
+    for (const [body, headers] of [
+      [{ apiVersion: null, data: { x: '2' } }, MERGE],
+      [{ apiVersion: '', kind: '' }, MERGE],
+      [[{ op: 'remove', path: '/apiVersion' }], JSON_PATCH],
+    ] as const) {
+      const { code, body: refused } = await api.request('PATCH', `${CM}/a`, body, headers)
+      assert.deepEqual([code, refused.message], [400, unnamed])
+    }
+    const strict = await api.request('PATCH', `${CM}/a?fieldValidation=Strict`, { apiVersion: null, foo: 1 }, MERGE)
+    const unknown = ['data', 'foo', 'metadata'].map((path) => `unknown field "${path}"`).join(', ')
+    assert.equal(strict.code, 422)
+    assert.ok(strict.body.message.endsWith(`strict decoding error: ${unknown}`))
+    assert.equal((await api.request('PATCH', `${CM}/a`, { apiVersion: null }, STRATEGIC)).code, 200)
+  }))
+
+test('what is wrong with the finalizers of a namespace is told of the list where it is made, of each where it is finalized', () =>
+  withApi(async (api) => {
+    const wrong = { metadata: { name: 'm' }, spec: { finalizers: ['kubernetes', 'foo'] } }
+    const fieldOf = async (method: string, path: string, metadata: object) =>
+      (await api.request(method, path, { ...wrong, metadata })).body.details.causes[0].field
+    assert.equal(await fieldOf('POST', '/api/v1/namespaces', { name: 'm' }), 'spec.finalizers')
+    assert.equal(await fieldOf('PUT', '/api/v1/namespaces/n/finalize', { name: 'n' }), 'spec.finalizers[1]')
+  }))
+
+test('the only container of a pod needs no name, whatever init and ephemeral containers stand beside it', () =>
+  withApi(async (api) => {
+    const pods = '/api/v1/namespaces/n/pods'
+    const container = (name: string) => ({ name, image: 'i' })
+    const pod = (name: string, containers: string[]) => ({
+      metadata: { name },
+      spec: { initContainers: [container('init')], containers: containers.map(container) },
+    })
+    await api.request('POST', pods, pod('one', ['c']))
+    await api.request('POST', pods, pod('two', ['c', 'd']))
+    const one = await api.request('GET', `${pods}/one/exec?command=ls`)
+    assert.equal(one.body.message, 'pod one does not have a host assigned')
+    const two = await api.request('GET', `${pods}/two/exec?command=ls`)
+    assert.equal(two.body.message, 'a container name must be specified for pod two, choose one of: [init c d]')
+  }))
+
 test('a path that names nothing to watch or to proxy is no request for a resource at all', () =>
   withApi(async (api) => {
     for (const path of ['/api/v1/watch', '/api/v1/proxy', '/apis/apps/v1/watch/', '/apis/nope/v1/watch']) {

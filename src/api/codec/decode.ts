@@ -409,12 +409,24 @@ function finish(
     object = result.object
     strict = [...source.strict, ...result.strict]
   }
+  if (sendsNoManagers(source))
+    object = { ...object, metadata: { ...(object['metadata'] as JsonObject), managedFields: [{}] } }
   object = withFieldsRead(object, expected.schema, refuse)
   if (fieldValidation === 'Strict' && strict.length > 0) throw refuse(strictError(strict))
   return {
     object: withKind(object, expected),
     strict: fieldValidation === 'Warn' ? strict : [],
   }
+}
+
+/** An empty list of managers clears them, as one of an empty entry does; canonical form knows no empty list. */
+function sendsNoManagers({ quick, node }: BodySource): boolean {
+  const memberOf = (value: unknown, key: string): unknown =>
+    value instanceof ObjectNode
+      ? value.entries.findLast(([name]) => name === key)?.[1]
+      : (value as Readonly<Record<string, unknown>> | null | undefined)?.[key]
+  const sent = memberOf(memberOf(quick === undefined ? node() : quick.value, 'metadata'), 'managedFields')
+  return Array.isArray(sent) && sent.length === 0
 }
 
 /** What stands for fields in the object's annotations is read before anything that is merely strict is told of. */

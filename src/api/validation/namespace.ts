@@ -5,11 +5,17 @@ import { qualifiedName } from './names.ts'
 
 const STANDARD_FINALIZERS = ['kubernetes', 'orphan', 'foregroundDeletion']
 
-/** spec.finalizers of a Namespace. */
-export function validateNamespaceFinalizers(object: Namespace): readonly FieldError[] {
+/** spec.finalizers of a new Namespace, whose errors name the list. */
+export const validateNamespace = (object: Namespace): readonly FieldError[] => finalizerErrors(object, () => '')
+
+/** spec.finalizers that the finalize endpoint is given, each by its place. */
+export const validateNamespaceFinalize = (object: Namespace): readonly FieldError[] =>
+  finalizerErrors(object, (index) => `[${index}]`)
+
+function finalizerErrors(object: Namespace, place: (index: number) => string): readonly FieldError[] {
   const errors: FieldError[] = []
-  object.spec?.finalizers?.forEach((finalizer: string) => {
-    const path = 'spec.finalizers'
+  object.spec?.finalizers?.forEach((finalizer: string, index: number) => {
+    const path = `spec.finalizers${place(index)}`
     const messages = qualifiedName(finalizer)
     for (const message of messages) errors.push(invalid(path, finalizer, message))
     if (!finalizer.includes('/') && !STANDARD_FINALIZERS.includes(finalizer))

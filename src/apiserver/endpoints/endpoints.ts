@@ -8,12 +8,12 @@ import { createJournalTexts } from '../../api/journal-texts.ts'
 import { apiVersionOf } from '../../api/object.ts'
 import { createParts, createPartTexts, noParts } from '../../api/parts.ts'
 import type { CustomVersion, ResourceRow, Scheme } from '../../api/scheme/resource.ts'
-import { methodNotSupported, noSuchResource, notAllowed, notFound, type StatusError } from '../../api/status.ts'
+import { methodNotSupported, notFound, type StatusError } from '../../api/status.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { WebhookConversion } from '../customresources/conversion-webhook.ts'
 import { customScale } from '../customresources/scale.ts'
 import { customStrategy } from '../customresources/strategy.ts'
-import type { ResourceEndpoint, RouteWords } from '../registry/endpoint.ts'
+import type { ResourceEndpoint } from '../registry/endpoint.ts'
 import { groupResource } from '../registry/registry.ts'
 import { builtinStrategy, type Strategies } from '../registry/strategies/index.ts'
 import { builtinReader } from './builtin-reader.ts'
@@ -22,12 +22,6 @@ import { builtinVersions } from './builtin-versions.ts'
 import { customReader } from './custom-reader.ts'
 import { customVersions, type FormsOfDefinition } from './custom-versions.ts'
 import { DEPRECATED } from './deprecated.ts'
-
-const builtinRouting: RouteWords = {
-  misplaced: noSuchResource,
-  noSubresource: noSuchResource,
-  notAllowed,
-}
 
 /** Of a deprecated version it is told also where nothing else is served. */
 function warnedOf({ deprecationWarning }: CustomVersion, refusal: StatusError): StatusError {
@@ -65,7 +59,6 @@ export function createEndpoints(
         readerOf,
         scale: customScale(row, custom),
         routing: {
-          misplaced: () => undefined,
           noSubresource: (name) => warnedOf(custom, notFound(groupResource(row), name)),
           notAllowed: (verb) => warnedOf(custom, methodNotSupported(groupResource(row), verb)),
         },
@@ -80,7 +73,7 @@ export function createEndpoints(
       journalTexts: createJournalTexts(row),
       readerOf,
       scale: builtinScale,
-      routing: builtinRouting,
+      routing: undefined,
       deprecated: DEPRECATED[`${apiVersionOf(row.group, row.version)} ${row.kind}`],
     }
   }

@@ -5,15 +5,15 @@ import { parseExactly } from '../../api/codec/json.ts'
 import { decoderProblem } from '../../api/codec/refusals.ts'
 import { problemText } from '../../api/decode-problem.ts'
 import type { Scale } from '../../api/generated/types.ts'
-import { asJson, asKubeObject, type Json, type KubeObject } from '../../api/object.ts'
+import { asJson, asKubeObject, type Json, type JsonObject, type KubeObject } from '../../api/object.ts'
 import { ConversionError } from '../../api/objects/annotated-fields.ts'
 import { applyPatch, notJson, type PatchType } from '../../api/patch/patch.ts'
 import { repeatedKeys } from '../../api/patch/repeated-keys.ts'
 import type { ApiResponse } from '../../api/request.ts'
-import { inOrderOfPaths, strictError, strictWarnings } from '../../api/schema/strict-problem.ts'
+import { type FieldProblem, inOrderOfPaths, strictError, strictWarnings } from '../../api/schema/strict-problem.ts'
 import { notFound, StatusError } from '../../api/status.ts'
 import type { KindReader } from '../registry/endpoint.ts'
-import { checkName, dedupeOwnerReferences, inNamespace } from '../registry/metadata.ts'
+import { checkName, dedupeOwnerReferences, inNamespace, requireName } from '../registry/metadata.ts'
 import { groupResource, type WriteContext } from '../registry/registry.ts'
 import { updateObject } from '../registry/update-and-retry-on-conflict.ts'
 import { applier, scaleApplier } from './apply.ts'
@@ -44,6 +44,7 @@ function patchTypeOf({ request, endpoint }: ResourceRequest): PatchType | 'apply
 export async function handlePatch(resource: ResourceRequest): Promise<ApiResponse> {
   const { context, request, row, endpoint, info } = resource
   const type = patchTypeOf(resource)
+  requireName(info)
   const representation = negotiate(request, { row })
   const options = writeOptions('PatchOptions', request.query, type === 'apply')
   const write = writeContext(resource, { dryRun: options.dryRun })
@@ -99,10 +100,11 @@ function patched(
     const ordered = error === undefined && target.isTyped ? asKubeObject(object) : live
     return applyPatch({ ...patching, live: ordered }).invalid(wrong)
   }
+  const read = asRead(type, live, result.object, target)
   let decoded: Decoded
   try {
     decoded = target.decode(
-      { kind: 'object', object: type === 'strategic' ? withKindOf(live, result.object) : result.object },
+      { kind: 'object', object: read.object },
       {
         fieldValidation: fieldValidation === 'Strict' ? 'Warn' : fieldValidation,
         patched: true,
@@ -117,7 +119,7 @@ function patched(
     throw wrong === undefined ? error : invalid(problemText(wrong))
   }
   // What a strategic merge gives is read as it is; the other patches' result has its keys in Go's order of maps.
-  const found = type === 'strategic' ? decoded.strict : inOrderOfPaths(decoded.strict)
+  const found = type === 'strategic' ? decoded.strict : inOrderOfPaths([...read.unknown, ...decoded.strict])
   const kind = type === 'json' ? 'json patch duplicate' : 'duplicate'
   const strict = [...repeated.map((path) => ({ kind, path }) as const), ...result.strictErrors, ...found]
   if (strict.length > 0) {
@@ -125,6 +127,24 @@ function patched(
     if (fieldValidation === 'Warn') warnings.push(...strict.flatMap(strictWarnings))
   }
   return decoded.object
+}
+
+/**
+ * What a decoder takes for the patched object. One of a built-in kind that says no version is read as Kubernetes' internal form,
+ * which JSON has no names for: none of its fields is known, its metadata neither.
+ */
+function asRead(
+  type: PatchType,
+  live: KubeObject,
+  patched: KubeObject,
+  { isTyped }: KindReader,
+): { readonly object: KubeObject; readonly unknown: readonly FieldProblem[] } {
+  if (type === 'strategic') return { object: withKindOf(live, patched), unknown: [] }
+  const { apiVersion, kind, ...fields } = asJson(patched) as JsonObject
+  if (!isTyped || (apiVersion !== undefined && apiVersion !== null && apiVersion !== ''))
+    return { object: patched, unknown: [] }
+  const unknown = Object.keys(fields).map((path) => ({ kind: 'unknown', path }) as const)
+  return { object: asKubeObject({ ...(kind === undefined ? {} : { kind }), metadata: {} }), unknown }
 }
 
 /** A strategic merge is of decoded objects, whose kind is known: another one that the patch names, in whichever version, counts for nothing. */

@@ -6,6 +6,7 @@ import type { ApiRequest, ApiResponse, RequestInfo } from '../../api/request.ts'
 import type { ResourceRow, SubresourceRow } from '../../api/scheme/resource.ts'
 import { builtinGroups } from '../../api/scheme/scheme.ts'
 import { noSuchResource, notAllowed } from '../../api/status.ts'
+import type { VerbRouting } from '../registry/endpoint.ts'
 import { segmentsOf } from '../request/info.ts'
 import type { ServerContext } from './context.ts'
 
@@ -50,30 +51,26 @@ export function routeOf(
     if (info.group !== '' && !builtinGroups().some(({ name }) => name === info.group)) return undefined
     throw noSuchResource()
   }
+  const { routing } = endpointOf(row)
+  if (routing !== undefined) return routeByVerb(row, routing, info)
   const { watch: watchPath, namespaced, segments } = parts
   if (segments.some((segment) => segment === '')) throw noSuchResource()
   const [, name, sub, ...behind] = segments
   if (watchPath) return watchRoute(row, request, namespaced, name, sub)
   if (row.namespaced && !namespaced) {
     // Namespaced resources are only listed and watched across namespaces.
-    if ((name !== undefined || request.method !== 'GET') && endpointOf(row).routing.misplaced() === undefined)
-      return undefined
     if (name !== undefined || row.verbs.length === 0) throw noSuchResource()
     if (!row.verbs.includes('list')) throw noSuchResource()
     if (request.method !== 'GET') throw notAllowed()
     return { row, subresource: undefined, action: listOrWatch(row, info), watchPath: false, rest: '' }
   }
-  if (!row.namespaced && namespaced) {
-    const refusal = endpointOf(row).routing.misplaced()
-    if (refusal === undefined) return undefined
-    throw refusal
-  }
+  if (!row.namespaced && namespaced) throw noSuchResource()
   if (sub === undefined) {
     const action = name === undefined ? collectionAction(row, request, info) : itemAction(row, request)
     return { row, subresource: undefined, action, watchPath: false, rest: '' }
   }
   const subresource = row.subresources.find((candidate) => candidate.name === sub)
-  if (subresource === undefined) throw endpointOf(row).routing.noSubresource(name ?? '')
+  if (subresource === undefined) throw noSuchResource()
   const rest = behind.length === 0 ? '' : `/${behind.join('/')}`
   if (CONNECT.has(sub)) {
     if (rest !== '' && sub !== 'proxy') throw noSuchResource()
@@ -82,8 +79,20 @@ export function routeOf(
   }
   if (rest !== '') throw noSuchResource()
   const action = SUBRESOURCE_ACTIONS[request.method]
-  if (action === undefined || !subresource.verbs.includes(action)) throw endpointOf(row).routing.notAllowed(info.verb)
+  if (action === undefined || !subresource.verbs.includes(action)) throw notAllowed()
   return { row, subresource, action, watchPath: false, rest }
+}
+
+/** Kubernetes gives all paths of a custom resource to one handler, which asks what the request's info says of them. */
+function routeByVerb(row: ResourceRow, routing: VerbRouting, info: RequestInfo): Route | undefined {
+  const { verb, namespace } = info
+  const isRead = verb === 'list' || verb === 'watch'
+  if (row.namespaced ? namespace === '' && !isRead : namespace !== '') return undefined
+  const subresource = row.subresources.find(({ name }) => name === info.subresource)
+  if (subresource === undefined && info.subresource !== '') throw routing.noSubresource(info.name)
+  const action = (subresource ?? row).verbs.find((candidate) => candidate === verb)
+  if (action === undefined) throw routing.notAllowed(verb)
+  return { row, subresource, action: action as Route['action'], watchPath: false, rest: '' }
 }
 
 const SUBRESOURCE_ACTIONS: Readonly<Record<string, Route['action']>> = {

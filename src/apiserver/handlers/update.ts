@@ -1,7 +1,7 @@
 /** PUT of an object or of one of its subresources. */
 import type { KubeObject } from '../../api/object.ts'
 import type { ApiResponse } from '../../api/request.ts'
-import { checkName, dedupeOwnerReferences, inNamespace } from '../registry/metadata.ts'
+import { checkName, dedupeOwnerReferences, inNamespace, requireName } from '../registry/metadata.ts'
 import { updateObject } from '../registry/update-and-retry-on-conflict.ts'
 import { decodeObject } from './body.ts'
 import type { ResourceRequest } from './context.ts'
@@ -12,6 +12,7 @@ import { admissionAttributes, optionsObject, trackManager, writeContext } from '
 
 export async function handleUpdate(resource: ResourceRequest): Promise<ApiResponse> {
   const { context, request, row, endpoint, info } = resource
+  requireName(info)
   const representation = negotiate(request, { row })
   const options = writeOptions('UpdateOptions', request.query)
   const write = writeContext(resource, { dryRun: options.dryRun })

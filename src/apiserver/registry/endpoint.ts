@@ -43,7 +43,7 @@ export interface ResourceEndpoint {
   /** Of the row, or of the kind of one of its subresources (`Scale`, `Binding`), which is a built-in one. */
   readerOf(kind: ResourceRow | SubresourceRow): KindReader
   readonly scale: ScaledResource
-  readonly routing: RouteWords
+  readonly routing: VerbRouting | undefined
   /** Given as a warning with every answer. */
   readonly deprecated: string | undefined
 }
@@ -64,12 +64,12 @@ export interface KindReader extends ExpectedKind {
   unsupportedPatch(): StatusError
 }
 
-/** How a path is refused that asks a resource for what it does not have. */
-export interface RouteWords {
-  /** A cluster-scoped resource asked for in a namespace; undefined: as if nothing of that name were served. */
-  misplaced(): StatusError | undefined
+/**
+ * One handler takes all paths of the resource, by the verb of the request's info: whether a name stands in the path is not the
+ * route's business, nor what stands behind a subresource. These are its refusals.
+ */
+export interface VerbRouting {
   noSubresource(name: string): StatusError
-  /** A method that a subresource does not know. */
   notAllowed(verb: string): StatusError
 }
 

@@ -117,6 +117,11 @@ export function dedupeOwnerReferences(
   return withMetadata(object, { ownerReferences: kept })
 }
 
+/** What is written by a path that has no name. @throws StatusError 400 */
+export function requireName({ name }: { readonly name: string }): void {
+  if (name === '') throw badRequest('name must be provided')
+}
+
 /** @throws StatusError 400 when the object's name is not the one in the URL */
 export function checkName(object: KubeObject, name: string): void {
   const own = object.metadata.name ?? ''

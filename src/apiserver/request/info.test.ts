@@ -20,6 +20,8 @@ test('a path is read by the rules of RequestInfo', () => {
     ['GET', '/api/v1/namespaces/n/pods?watch=1', 'watch  v1 n pods  '],
     ['GET', '/api/v1/namespaces/n/pods?watch=false', 'list  v1 n pods  '],
     ['GET', '/api/v1/watch/namespaces/n/pods', 'watch  v1 n pods  '],
+    ['GET', '/api/v1/watch/namespaces/n/pods/p/status', 'watch  v1 n pods p status'],
+    ['GET', '/api/v1/proxy/namespaces/n/pods/p/status', 'proxy  v1 n pods p '],
     ['PUT', '/api/v1/namespaces/n/pods/p/status', 'update  v1 n pods p status'],
     ['PUT', '/api/v1/namespaces/n/finalize', 'update  v1 n namespaces n finalize'],
     ['GET', '/api/v1/namespaces/n', 'get  v1 n namespaces n '],

@@ -75,11 +75,9 @@ export function requestInfoOf(method: string, path: string, query: URLSearchPara
   const version = segments[at++] as string
   let parts = segments.slice(at)
   let actual = verb
-  let special = false
   if (parts[0] === 'watch' || parts[0] === 'proxy') {
     if (parts.length < 2) throw new UndeterminedPath(path)
     actual = parts[0]
-    special = true
     parts = parts.slice(1)
   }
   let namespace = ''
@@ -89,7 +87,7 @@ export function requestInfoOf(method: string, path: string, query: URLSearchPara
   }
   const resource = parts[0] ?? ''
   let name = parts[1] ?? ''
-  const subresource = special ? '' : (parts[2] ?? '')
+  const subresource = actual === 'proxy' ? '' : (parts[2] ?? '')
   if (name === '' && actual === 'get') {
     actual = isQueryTrue(query.get('watch')) ? 'watch' : 'list'
     name = nameOfSelector(query.get('fieldSelector'))

@@ -6,7 +6,11 @@ import type { Namespace } from '../../../api/generated/types.ts'
 import { withMetadata } from '../../../api/metadata.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { labelName } from '../../../api/validation/names.ts'
-import { validateNamespaceFinalizers, validateNamespaceStatus } from '../../../api/validation/namespace.ts'
+import {
+  validateNamespace,
+  validateNamespaceFinalize,
+  validateNamespaceStatus,
+} from '../../../api/validation/namespace.ts'
 import { deletionFinalizersForGarbageCollection } from '../finalizers-grace-period-and-propagation.ts'
 import type { Strategy } from '../strategy.ts'
 import { RESETS_STATUS, withFieldOf } from './common.ts'
@@ -24,7 +28,7 @@ export const namespaces: Strategy<Namespace> = {
       : { ...object.spec, finalizers: [...finalizers, 'kubernetes'] }
     return { ...object, spec, status: { phase: 'Active' } }
   },
-  validate: (object) => validateNamespaceFinalizers(object),
+  validate: (object) => validateNamespace(object),
   canonicalize(object) {
     const name = object.metadata.name ?? ''
     return object.metadata.labels?.[NAME_LABEL] === name
@@ -56,7 +60,7 @@ export const namespaces: Strategy<Namespace> = {
   subresources: {
     finalize: {
       prepareForUpdate: (object, old) => withFieldOf(object, old, 'status'),
-      validateUpdate: (object) => validateNamespaceFinalizers(object),
+      validateUpdate: (object) => validateNamespaceFinalize(object),
       resetFields: RESETS_STATUS,
     },
   },
