@@ -76,7 +76,6 @@ export async function measuredGroups(options: MeasuredGroupsOptions): Promise<re
 
 /** Of a pod's group: the groups that it shares with other pods, the highest first. */
 function above(path: string): readonly string[] {
-  const names = path.split('/')
-  const from = names.findIndex((name) => name.startsWith('kubepods'))
-  return from < 0 ? [] : names.slice(from, -1).map((_, at) => names.slice(0, from + at + 1).join('/'))
+  const names = path.split('/').slice(1, -1)
+  return names.map((_, at) => `/${names.slice(0, at + 1).join('/')}`)
 }

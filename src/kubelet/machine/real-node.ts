@@ -223,6 +223,13 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const nodeIPs = network.map((one) => one.nodeIP)
   const hosts = [...nodeIPs, nodeName]
   const tls = options.certificate(hosts)
+  const groups = () =>
+    measuredGroups({
+      kubelet: () => kubelet,
+      cgroups,
+      usage: async () => (await containerRuntime.real?.usage()) ?? [],
+      sandboxImage: found.sandboxImage ?? '',
+    })
   const serverOptions: KubeletServerOptions = {
     runtime,
     client,
@@ -254,15 +261,9 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
       ),
     }),
     ...(containerRuntime.real === undefined ? {} : { real: containerRuntime.real }),
-    cadvisor: async () => {
-      const groups = await measuredGroups({
-        kubelet: () => kubelet,
-        cgroups,
-        usage: async () => (await containerRuntime.real?.usage()) ?? [],
-        sandboxImage: found.sandboxImage ?? '',
-      })
-      return cadvisorMetrics(groups, measuredMachine(options.ids ?? machineIds(), topology), runtime.clock.now())
-    },
+    groups,
+    cadvisor: async () =>
+      cadvisorMetrics(await groups(), measuredMachine(options.ids ?? machineIds(), topology), runtime.clock.now()),
   }
   const server = await startKubeletServer(serverOptions)
   const { port } = server

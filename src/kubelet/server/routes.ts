@@ -11,6 +11,7 @@ import { createZPages } from '../../http/zpages.ts'
 import type { Kubelet } from '../kubelet.ts'
 import { nameOf, namespaceOf, uidOf } from '../pod.ts'
 import type { RealRuntime } from '../runtimes/runtime.ts'
+import type { MeasuredGroup } from './cadvisor.ts'
 import { checkpoint, runInContainer } from './commands.ts'
 import { containerLog, type PodOfKubelet } from './container-logs.ts'
 import { session } from './exec-attach-portforward.ts'
@@ -45,6 +46,8 @@ export interface RoutesOptions {
   readonly configuration?: () => object
   /** Of a machine whose control groups can be measured: what /metrics/cadvisor tells. */
   readonly cadvisor?: () => Promise<string>
+  /** Of the same machine, what it is made of. */
+  readonly groups?: () => Promise<readonly MeasuredGroup[]>
 }
 
 /** The release of the kubelet that this stands for. */
@@ -56,6 +59,7 @@ export function kubeletRoutes(options: RoutesOptions): Handler {
   const health = serverHealth()
   const ownMetrics = kubeletMetrics(nodeName, options.kubelet, options.cgroupVersion)
   const volumes = options.volumes ?? (async () => [])
+  const groups = options.groups ?? (async () => [])
   const metricsText = async () =>
     (real === undefined ? '' : (runtime.metrics?.text() ?? '')) + ownMetrics.text() + volumeMetrics(await volumes())
   const zPages = createZPages(runtime.clock, {
@@ -89,7 +93,9 @@ process_start_time_seconds ${runtime.clock.now() / 1000}
       case '/metrics/slis':
         return metrics(health.metrics.text() + started)
       case '/metrics/resource':
-        return real && metrics(resourceMetricsText(await real.usage(), nodeUsage(), runtime.clock.now()))
+        return (
+          real && metrics(resourceMetricsText(await real.usage(), nodeUsage(), runtime.clock.now(), await groups()))
+        )
       case '/metrics/cadvisor':
         return options.cadvisor && metrics(await options.cadvisor())
       case '/configz':
@@ -108,7 +114,10 @@ process_start_time_seconds ${runtime.clock.now() / 1000}
         return podListAnswer(runningPods())
       case 'stats/summary':
         return (
-          real && jsonAnswer(summary(nodeName, await real.usage(), nodeUsage(), runtime.clock.now(), await volumes()))
+          real &&
+          jsonAnswer(
+            summary(nodeName, await real.usage(), nodeUsage(), runtime.clock.now(), await volumes(), await groups()),
+          )
         )
       case 'logs':
         return real && logFiles(options.logDirectory ?? LOG_DIRECTORY, found.rest)

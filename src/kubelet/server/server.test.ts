@@ -296,7 +296,7 @@ test('what is used is told of containers, summed up for pods, and of the node', 
     rootfsBytes: 7,
     rootfsInodes: 1,
   })
-  const node = { cpuSeconds: 9, workingSetBytes: 100, availableBytes: 200 }
+  const node = { cpuSeconds: 9, workingSetBytes: 100, availableBytes: 200, processes: { maxpid: 9, curproc: 1 } }
   const lines = resourceMetricsText([one('a', 1), one('b', 2)], node, 2000).split('\n')
   assert.ok(lines.includes('container_cpu_usage_seconds_total{container="b",namespace="ns",pod="p"} 2 1000'))
   assert.ok(lines.includes('pod_cpu_usage_seconds_total{namespace="ns",pod="p"} 3 1000'))
@@ -307,4 +307,30 @@ test('what is used is told of containers, summed up for pods, and of the node', 
   }
   assert.deepEqual(pods[0]?.cpu, { time: '1970-01-01T00:00:01Z', usageNanoCores: 3, usageCoreNanoSeconds: 3e9 })
   assert.equal(pods[0]?.containers.length, 2)
+  const memory = {
+    ...{ usage: 70, workingSet: 60, rss: 30, cache: 0, mapped: 0, swap: 4, limit: 0, swapLimit: 9 },
+    ...{ activeFile: 0, inactiveFile: 10, dirty: 0, writeback: 0 },
+    ...({ pageFaults: [1, 2], majorPageFaults: [0, 0] } as const),
+  }
+  const usage = { cpuSeconds: 8, memory, madeAt: 3000, processes: 2, threads: 2, pids: [] }
+  const group = { container: '', id: '/', image: '', name: '', namespace: '', pod: '', usage }
+  const groups = [
+    group,
+    { ...group, id: '/k/b' },
+    { ...group, id: '/k' },
+    { ...group, id: '/k/podu', namespace: 'ns', pod: 'p' },
+  ]
+  const measured = resourceMetricsText([one('a', 1)], node, 2000, groups).split('\n')
+  assert.ok(measured.includes('node_memory_working_set_bytes 60 2000'), 'of the group of the machine')
+  assert.ok(measured.includes('pod_cpu_usage_seconds_total{namespace="ns",pod="p"} 8 2000'), 'with its sandbox')
+  assert.ok(measured.includes('pod_swap_usage_bytes{namespace="ns",pod="p"} 4 2000'))
+  assert.ok(measured.includes('resource_scrape_error 0'))
+  const whole = summary('n', [one('a', 1)], node, 2000, [], groups) as { node: Record<string, unknown> }
+  assert.deepEqual(whole.node['memory'], {
+    ...{ time: '1970-01-01T00:00:02Z', usageBytes: 70, workingSetBytes: 60, rssBytes: 30, availableBytes: 240 },
+    ...{ pageFaults: 1, majorPageFaults: 0 },
+  })
+  const [shared] = whole.node['systemContainers'] as { name: string; startTime: string }[]
+  assert.deepEqual([shared?.name, shared?.startTime], ['pods', '1970-01-01T00:00:03Z'])
+  assert.deepEqual(whole.node['rlimit'], { time: '1970-01-01T00:00:02Z', maxpid: 9, curproc: 1 })
 })
