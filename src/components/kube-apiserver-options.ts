@@ -28,6 +28,7 @@ export function apiServerOptions(values: FlagValues): KubeApiServerOptions {
   const isFair = parseGoBool(last('enable-priority-and-fairness') ?? 'true')
   const warnings = [...judgeFeatureGates(all('feature-gates')), ...runtimeConfigWarnings(all('runtime-config'), isFair)]
   judgeEmulatedVersion(all('emulated-version'))
+  judgeLogBatches(last)
   const certDir = last('cert-dir') ?? DEFAULT_CERT_DIR
   const port = Number(last('secure-port') ?? 6443)
   if (port < 1 || port > 65535)
@@ -47,6 +48,20 @@ export function apiServerOptions(values: FlagValues): KubeApiServerOptions {
       logLevel: Math.min(Math.max(Number(last('v') ?? 0), 0), 10),
     },
   }
+}
+
+/** What kube-apiserver refuses of how events are batched for the audit log, which is done in another way here. */
+function judgeLogBatches(last: (name: string) => string | undefined): void {
+  if (!last('audit-log-path') || last('audit-log-mode') !== 'batch') return
+  const positive = (what: string, flag: string, usual: number) => {
+    const value = Number(last(`audit-log-batch-${flag}`) ?? usual)
+    if (!(value > 0)) throw new FlagError(`invalid audit batch log ${what} ${value}, must be a positive number`)
+  }
+  positive('buffer size', 'buffer-size', 10_000)
+  positive('max batch size', 'max-size', 1)
+  if (parseGoBool(last('audit-log-batch-throttle-enable') ?? 'false') !== true) return
+  positive('throttle QPS', 'throttle-qps', 0)
+  positive('throttle burst', 'throttle-burst', 0)
 }
 
 function runtimeConfigWarnings(settings: readonly string[], isFair?: boolean): readonly string[] {

@@ -250,6 +250,16 @@ test('versions that are not here are warned of, and what an API server needs is 
     )
 })
 
+test('batches of the audit log that cannot be are refused', () => {
+  const asked = (...flags: readonly string[]) =>
+    why(() => options('--audit-log-path=-', ...flags.map((flag) => `--audit-log-${flag}`)))
+  const words = (what: string) => `invalid audit batch log ${what}, must be a positive number`
+  assert.equal(asked('mode=batch', 'batch-max-size=0'), words('max batch size 0'))
+  assert.equal(asked('mode=batch', 'batch-buffer-size=-1'), words('buffer size -1'))
+  assert.equal(asked('mode=batch', 'batch-throttle-enable', 'batch-throttle-burst=-1'), words('throttle QPS 0'))
+  assert.equal(asked('mode=batch', 'batch-max-size=5'), '')
+})
+
 test('a certificate for a name is a file of it and one of its key, and perhaps names', () => {
   const asked = (value: string) => why(() => options(`--tls-sni-cert-key=${value}`))
   for (const value of ['', 'a', 'a,b,c', ':x', 'a,b,c:x'])
