@@ -65,7 +65,8 @@ function validateZone(zone: string, errors: FieldError[]): void {
         'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones',
       ),
     )
-  else if (!isTimeZone(zone)) errors.push(invalid('spec.timeZone', zone, `unknown time zone ${zone}`))
+  // Go knows `Local` itself.
+  if (zone !== 'Local' && !isTimeZone(zone)) errors.push(invalid('spec.timeZone', zone, `unknown time zone ${zone}`))
 }
 
 function validateTemplate(job: Partial<JobSpec>, errors: FieldError[]): void {

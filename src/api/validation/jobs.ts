@@ -123,6 +123,9 @@ function refuseIndexLimits(spec: Partial<JobSpec>, path: string, errors: FieldEr
     if (value !== undefined) errors.push(invalid(`${path}.${field}`, value, 'requires indexed completion mode'))
 }
 
+/** Pods at a time, and failed indexes, of more indexes than MAX_INDEXED with a backoff limit each. */
+const MAX_OF_MANY = 10_000
+
 function validateIndexLimits(spec: Partial<JobSpec>, path: string, errors: FieldError[]): void {
   const at = (field: string) => `${path}.${field}`
   const { completions, parallelism, maxFailedIndexes: failed, backoffLimitPerIndex: perIndex } = spec
@@ -140,9 +143,19 @@ function validateIndexLimits(spec: Partial<JobSpec>, path: string, errors: Field
     if (perIndex === undefined) errors.push(required(at('backoffLimitPerIndex'), 'when maxFailedIndexes is specified'))
     if (completions !== undefined && failed > completions)
       errors.push(invalid(at('maxFailedIndexes'), failed, 'must be less than or equal to completions'))
-    if ((completions ?? 0) > MAX_INDEXED && failed > 10_000)
-      errors.push(invalid(at('maxFailedIndexes'), failed, 'must be less than or equal to 10000'))
+    if (failed > MAX_INDEXED)
+      errors.push(invalid(at('maxFailedIndexes'), failed, `must be less than or equal to ${MAX_INDEXED}`))
   }
+  if (perIndex === undefined || (completions ?? 0) <= MAX_INDEXED) return
+  for (const [field, value = 0] of Object.entries({ parallelism, maxFailedIndexes: failed }))
+    if (value > MAX_OF_MANY)
+      errors.push(
+        invalid(
+          at(field),
+          value,
+          `must be less than or equal to ${MAX_OF_MANY} when completions are above ${MAX_INDEXED} and used with backoff limit per index`,
+        ),
+      )
 }
 
 function validateReplacementPolicy(spec: Partial<JobSpec>, path: string, errors: FieldError[]): void {
