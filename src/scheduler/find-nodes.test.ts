@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields } from '../api/object.ts'
-import { prefilter } from './filters.ts'
+import { labelSelectorOf } from '../api/objects/label-selector.ts'
+import { countedSelector, type SpreadSelector } from './default-spread.ts'
+import { type FilterState, prefilter } from './filters.ts'
 import { createNodeSearch, enoughOf } from './find-nodes.ts'
 import { namedNodes } from './node-affinity.ts'
 import { createCluster } from './node-info.ts'
 import { podInfoOf } from './pod-info.ts'
+import { defaultProfile } from './profile.ts'
 import { type GivenParts, node, pod } from './test-objects.ts'
 
 const named = (name: string) => ({
@@ -24,8 +27,17 @@ function fixture(count: number, zones = 1) {
     cluster.setNode(node(`n${i}`, { labels: { 'topology.kubernetes.io/zone': `z${Math.floor((i * zones) / count)}` } }))
   const search = createNodeSearch(cluster)
   const infoOf = (name: string, spec: Fields = {}, given: GivenParts = {}) => podInfoOf(pod(name, spec, given))
-  const find = (info: ReturnType<typeof infoOf>) => {
-    const state = prefilter(info, cluster, () => ({}))
+  const find = (info: ReturnType<typeof infoOf>, more: Partial<FilterState> = {}, together?: SpreadSelector) => {
+    const state = {
+      ...prefilter(
+        info,
+        cluster,
+        () => ({}),
+        defaultProfile(),
+        () => together,
+      ),
+      ...more,
+    }
     const { fitting, refusals } = search.find(info, state)
     return {
       fitting: fitting.map(({ name }) => name),
@@ -124,6 +136,54 @@ test('scores follow what is bound, for pods of one shape and of another', () => 
   cluster.setPod(infoOf('b', {}, some), 'n1')
   assert.deepEqual(find(infoOf('c', {}, some)).best(), ['n2'])
   assert.deepEqual(find(infoOf('d', {}, { requests: { cpu: '100m' } })).best(), ['n2'])
+})
+
+const preferring = (weights: Readonly<Record<string, number>>) => ({
+  affinity: {
+    nodeAffinity: {
+      preferredDuringSchedulingIgnoredDuringExecution: Object.entries(weights).map(([name, weight]) => ({
+        weight,
+        preference: { matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: [name] }] },
+      })),
+    },
+  },
+})
+
+for (const order of ['alone first', 'selected first', 'selected by two Services'])
+  test(`pods of one shape are each scored for what their Services and images say: ${order}`, () => {
+    const { cluster, find, infoOf } = fixture(3)
+    const labelled = (name: string, app: string) => infoOf(name, preferring({ n1: 10, n0: 9 }), { labels: { app } })
+    const serviceOf = (app: string) => countedSelector(labelSelectorOf({ matchLabels: { app } }), 'default')
+    const [web, db] = [serviceOf('web'), serviceOf('db')]
+    for (const [app, where] of [
+      ['web', 'n1'],
+      ['db', 'n2'],
+      ['none', 'n0'],
+    ] as const)
+      cluster.setPod(labelled(`${app}-there`, app), where)
+    const best = {
+      alone: () => assert.deepEqual(find(labelled('a', 'other')).best(), ['n1']),
+      // Its Service's pod on n1 outweighs that n1 is wished a little more than n0.
+      web: () => assert.deepEqual(find(labelled('b', 'web'), {}, web).best(), ['n0']),
+      db: () => assert.deepEqual(find(labelled('c', 'db'), {}, db).best(), ['n1']),
+      image: () => {
+        const imageScore = () => (node: { readonly name: string }) => (node.name === 'n2' ? 1000 : 0)
+        assert.deepEqual(find(labelled('d', 'other'), { imageScore }).best(), ['n2'])
+      },
+    }
+    const { alone, web: selected, db: other, image } = best
+    const steps = {
+      'alone first': [alone, selected],
+      'selected first': [selected, alone],
+      'selected by two Services': [other, selected],
+    }
+    for (const step of [...steps[order as keyof typeof steps], image, alone]) step()
+  })
+
+test('what a score says that is no number is told, and not passed over as if no node fitted', () => {
+  const { find, infoOf } = fixture(3)
+  const imageScore = () => () => Number.NaN
+  assert.throws(() => find(infoOf('a'), { imageScore }).best(), /no score of 3 nodes is a number/)
 })
 
 test('another pod that must be alone is heeded though its kind of pods was looked for before', () => {

@@ -74,6 +74,7 @@ export function preferredPods(info: PodInfo, { cluster, namespaceLabels, profile
   return {
     plugin: 'InterPodAffinity',
     normalize: 'between',
+    isOfShape: false,
     raw: (node) => {
       let total = 0
       for (const [key, sums] of byTopology) total += sums.get(labelsOf(node)[key] ?? '') ?? 0

@@ -23,6 +23,7 @@ export function preferredNodes(info: PodInfo, { addedAffinity }: PluginArgs): Sc
   return {
     plugin: 'NodeAffinity',
     normalize: 'to max',
+    isOfShape: true,
     raw: (node) =>
       preferred.reduce((sum, entry) => sum + (nodeTermMatches(entry.preference, node.node!) ? entry.weight : 0), 0),
   }

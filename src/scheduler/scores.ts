@@ -15,8 +15,11 @@ const MAX = 100
 export interface Score {
   readonly plugin: ScorePlugin
   readonly raw: (node: NodeInfo) => number
-  /** Of the raw value, where it depends on the other nodes too. */
-  readonly scaled?: (raw: number, node: NodeInfo) => number
+  /**
+   * Whether the raw value is of the node and the pod's shape alone, and so may be remembered. Then every pod of the shape has this score:
+   * what is remembered of a node is told by its place in a list.
+   */
+  readonly isOfShape: boolean
   readonly normalize: 'none' | 'to max' | 'between' | 'reversed' | 'spread'
 }
 
@@ -27,6 +30,7 @@ function resources(info: PodInfo, { scoringStrategy }: PluginArgs): Score {
   return {
     plugin: 'NodeResourcesFit',
     normalize: 'none',
+    isOfShape: true,
     raw: (node) => resourceScore(info, node, scoringStrategy),
   }
 }
@@ -36,6 +40,7 @@ function balanced(info: PodInfo, { balancedResources }: PluginArgs): Score {
   return {
     plugin: 'NodeResourcesBalancedAllocation',
     normalize: 'none',
+    isOfShape: true,
     raw: (node) =>
       Math.floor(
         75 +
@@ -50,6 +55,7 @@ function preferredDevices(devicesOn: NonNullable<FilterState['devicesOn']>): Sco
   return {
     plugin: 'DynamicResources',
     normalize: 'to max',
+    isOfShape: false,
     raw: (node) => {
       const plan = devicesOn(node)
       return typeof plan === 'string' ? 0 : preferenceOf(plan)
@@ -68,7 +74,9 @@ export function bestNodes(
   const totals = totalScores(info, nodes, state, recall)
   let best = Number.NEGATIVE_INFINITY
   for (const total of totals) if (total > best) best = total
-  return nodes.filter((_, i) => totals[i] === best)
+  const found = nodes.filter((_, i) => totals[i] === best)
+  if (found.length === 0) throw new Error(`no score of ${nodes.length} nodes is a number`)
+  return found
 }
 
 function scoresFor(info: PodInfo, nodes: readonly NodeInfo[], state: FilterState): readonly Score[] {
@@ -86,22 +94,15 @@ function scoresFor(info: PodInfo, nodes: readonly NodeInfo[], state: FilterState
     ...(devicesOn === undefined ? [] : [preferredDevices(devicesOn)]),
     ...(image === undefined
       ? []
-      : [
-          {
-            plugin: 'ImageLocality',
-            normalize: 'none',
-            raw: () => 0,
-            scaled: (_: number, node: NodeInfo) => image(node),
-          } as const,
-        ]),
+      : [{ plugin: 'ImageLocality', normalize: 'none', isOfShape: false, raw: image } as const]),
   ]
   return scores.filter(({ plugin }) => weights.get(plugin))
 }
 
-/** What it says of a node no other node has a say in. */
-const isOwn = ({ normalize, scaled }: Score) => normalize === 'none' && scaled === undefined
+/** What may be remembered, and is not held against the other nodes'. */
+const isOwn = ({ normalize, isOfShape }: Score) => normalize === 'none' && isOfShape
 
-/** The weighted sum of each node's scores, whole numbers. `recall` is for a pod whose scores look at the node alone. */
+/** The weighted sum of each node's scores, whole numbers. `recall` gives what was found for another pod of the shape. */
 export function totalScores(
   info: PodInfo,
   nodes: readonly NodeInfo[],
@@ -112,7 +113,7 @@ export function totalScores(
   const weightOf = ({ plugin }: Score) => weights.get(plugin) ?? 0
   const scores = scoresFor(info, nodes, state)
   const own = scores.filter(isOwn)
-  const amongOthers = scores.filter((score) => !isOwn(score))
+  const amongOthers = scores.filter((score) => score.isOfShape && !isOwn(score))
   /** The sum of its own, and then what is held against the other nodes'. */
   const findAll = (node: NodeInfo) => [
     own.reduce((sum, score) => sum + weightOf(score) * score.raw(node), 0),
@@ -121,20 +122,13 @@ export function totalScores(
   const found = nodes.map((node) => recall?.(node, findAll) ?? findAll(node))
   const totals = found.map((values) => values[0]!)
   for (const [i, score] of amongOthers.entries()) {
-    const values = scaledValues(score, found, i + 1, nodes)
+    const values = found.map((raws) => raws[i + 1]!)
     addScore(totals, values, score.normalize, weightOf(score))
   }
+  for (const score of scores)
+    if (!score.isOfShape) addScore(totals, nodes.map(score.raw), score.normalize, weightOf(score))
   return totals
 }
-
-/** `at`: where the raw value of this score stands in what was found of each node. */
-const scaledValues = (
-  { scaled }: Score,
-  found: readonly (readonly number[])[],
-  at: number,
-  nodes: readonly NodeInfo[],
-): readonly number[] =>
-  scaled === undefined ? found.map((values) => values[at]!) : found.map((values, i) => scaled(values[at]!, nodes[i]!))
 
 function addScore(totals: number[], values: readonly number[], how: Score['normalize'], weight: number): void {
   let low = Number.POSITIVE_INFINITY

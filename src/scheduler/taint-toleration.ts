@@ -22,6 +22,7 @@ export function preferNoTaints(info: PodInfo): Score {
   return {
     plugin: 'TaintToleration',
     normalize: 'reversed',
+    isOfShape: true,
     raw: (node) =>
       taintsOf(node).filter(
         (taint) =>

@@ -94,8 +94,8 @@ export function softSpread(info: PodInfo, nodes: readonly NodeInfo[], state: Fil
   return {
     plugin: 'PodTopologySpread',
     normalize: 'spread',
-    raw: () => 0,
-    scaled: (_, node) => {
+    isOfShape: false,
+    raw: (node) => {
       if (!hasAll(node)) return Number.NaN
       let crowd = 0
       const labels = labelsOf(node)
