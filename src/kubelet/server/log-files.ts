@@ -3,7 +3,7 @@
  * leads to outside of it is not there.
  */
 import { constants } from 'node:fs'
-import { type FileHandle, open, readdir, realpath } from 'node:fs/promises'
+import { type FileHandle, lstat, open, readdir, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ApiResponse } from '../../api/request.ts'
 import { noSuchPage } from './paths.ts'
@@ -15,8 +15,11 @@ const CHUNK_BYTES = 65_536
 /** How much of a file tells what it is. */
 const TOLD_BY_BYTES = 512
 
-/** `path`: below the directory, as it was sent; '' is the directory itself. @throws Refused */
-export async function logFiles(directory: string, path: string): Promise<ApiResponse> {
+/**
+ * `path`: below the directory, as it was sent; '' is the directory itself. `signal`: the request's, by which a file that is not read to its end
+ * is closed. @throws Refused
+ */
+export async function logFiles(directory: string, path: string, signal: AbortSignal): Promise<ApiResponse> {
   const file = await openBelow(directory, path)
   if (file === undefined) return noSuchPage()
   let keeps = false
@@ -27,15 +30,16 @@ export async function logFiles(directory: string, path: string): Promise<ApiResp
     const name = path.replace(/\/$/, '').split('/').at(-1) ?? ''
     if (stat.isDirectory()) {
       if (!isNamedAsDirectory) return moved(`${name}/`)
-      return textAnswer(200, await listing(`/proc/self/fd/${file.fd}`), 'text/html; charset=utf-8', modified)
+      return textAnswer(200, await listing(file), 'text/html; charset=utf-8', modified)
     }
-    if (!stat.isFile()) return noSuchPage()
     if (isNamedAsDirectory) return moved(`../${name}`)
-    keeps = true
+    const contentType = await typeOf(file, name)
+    keeps = !signal.aborted
+    signal.addEventListener('abort', () => void file.close().catch(() => {}), { once: true })
     return {
       kind: 'stream',
       status: 200,
-      contentType: await typeOf(file, name),
+      contentType,
       headers: { ...modified, 'content-length': String(stat.size) },
       chunks: contentOf(file, stat.size),
     }
@@ -52,23 +56,45 @@ const moved = (location: string): ApiResponse => ({
   headers: { location },
 })
 
-/** Links are followed as long as the kernel says that what was opened lies below. @throws Refused */
+/** A regular file or a directory. Nothing outside is opened, and links are followed as long as they stay below. @throws Refused */
 async function openBelow(directory: string, path: string): Promise<FileHandle | undefined> {
-  let file: FileHandle
+  const name = decoded(path)
+  if (name.includes('\0') || name.split('/').includes('..')) return undefined
+  let file: FileHandle | undefined
   try {
-    file = await open(join(directory, decodeURIComponent(path)), constants.O_RDONLY | constants.O_NONBLOCK)
-  } catch (error) {
-    if (error instanceof URIError) throw new Refused(400, 'the path cannot be read\n')
-    return undefined
+    const root = await realpath(directory)
+    const isBelow = (real: string) => real === root || real.startsWith(`${root}/`)
+    const real = await realpath(join(root, name))
+    if (!isBelow(real)) return undefined
+    const kind = await lstat(real)
+    if (!kind.isFile() && !kind.isDirectory()) return undefined
+    file = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    // A directory on the way may have become a link since: the kernel says where it is, also of a file that is deleted by now.
+    const stat = await file.stat()
+    if (isBelow(await readlink(pathOf(file))) && (stat.isFile() || stat.isDirectory())) return file
+  } catch {
+    // Not there, or not to be read.
   }
-  const [real, root] = await Promise.all([realpath(`/proc/self/fd/${file.fd}`), realpath(directory)])
-  if (real === root || real.startsWith(`${root}/`)) return file
-  await file.close()
+  await file?.close()
   return undefined
 }
 
-async function listing(directory: string): Promise<string> {
-  const entries = await readdir(directory, { withFileTypes: true })
+const pathOf = ({ fd }: FileHandle): string => `/proc/self/fd/${fd}`
+
+/** @throws Refused */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch (error) {
+    throw new Refused(400, 'the path cannot be read\n', undefined, error)
+  }
+}
+
+/** @throws Refused */
+async function listing(directory: FileHandle): Promise<string> {
+  const entries = await readdir(pathOf(directory), { withFileTypes: true }).catch((error) => {
+    throw new Refused(500, 'Error reading directory\n', undefined, error)
+  })
   const names = entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).sort()
   const lines = names.map((name) => {
     const link = name.split('/').map(encodeURIComponent).join('/')

@@ -120,7 +120,7 @@ process_start_time_seconds ${runtime.clock.now() / 1000}
           )
         )
       case 'logs':
-        return real && logFiles(options.logDirectory ?? LOG_DIRECTORY, found.rest)
+        return real && logFiles(options.logDirectory ?? LOG_DIRECTORY, found.rest, request.signal)
       case 'debug/pprof':
         return profile(found.profile)
       case 'containerLogs':
