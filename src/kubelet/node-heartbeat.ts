@@ -20,7 +20,7 @@ export interface NodeReporter {
   observed(node: Node): void
   /** What is to be said of the node is something else now. */
   changed(): void
-  /** The Node was deleted: it is registered again, if it may be. */
+  /** The Node was deleted: it is registered again, if it may be, or nothing is told of it until it is observed again. */
   deleted(): void
   run(): void
   /** Writes the status as it is described now. @throws StatusError */
@@ -144,6 +144,8 @@ export function createNodeReporter(
     observed(seen) {
       const before = node
       node = seen
+      // One that does not make its Node again is known again when others do.
+      isGone = false
       if (before !== undefined && before.spec?.unschedulable !== seen.spec?.unschedulable) told?.(seen, seen)
       if (!isPlayed && busy === undefined && needsReport(seen, describe(), clock.now()))
         once('update node status', report)
@@ -158,8 +160,8 @@ export function createNodeReporter(
     run() {
       const beat = () => {
         if (signal.aborted) return
-        if (isGone) return
-        lease.renew().catch((error) => log.info(2, 'Failed to renew lease', { node: name, err: String(error) }))
+        if (!isGone)
+          lease.renew().catch((error) => log.info(2, 'Failed to renew lease', { node: name, err: String(error) }))
         if (!isPlayed && clock.monotonic() - reportedAt >= statusReportMs) once('update node status', report)
         arm()
       }
