@@ -11,6 +11,8 @@ export interface NodeInfo {
   readonly name: string
   /** A small number that no other node has at the time, for what is remembered of nodes; a later one may have it after this is gone. */
   readonly slot: number
+  /** A number that no other node has, nor a later one. */
+  readonly serial: number
   /** undefined while only pods of that name are known. */
   node: Node | undefined
   allocatable: Amounts
@@ -48,6 +50,7 @@ export function createCluster(): ClusterNodes {
   const withAffinity = new Map<string, { info: PodInfo; node: NodeInfo }>()
   const claimUses = new Map<string, number>()
   const freeSlots: number[] = []
+  let serials = 0
   let existing: readonly NodeInfo[] | undefined
 
   const entry = (name: string): NodeInfo => {
@@ -56,6 +59,7 @@ export function createCluster(): ClusterNodes {
       info = {
         name,
         slot: freeSlots.pop() ?? nodes.size,
+        serial: serials++,
         node: undefined,
         allocatable: new Map(),
         pods: new Map(),

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { createCluster, type NodeInfo } from './node-info.ts'
 import { createNodeMemory } from './node-memory.ts'
 import { node } from './test-objects.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
 
 const nodeOf = (cluster: ReturnType<typeof createCluster>, name: string) => cluster.nodes.get(name) as NodeInfo
 
@@ -39,4 +45,24 @@ test('no two nodes have one slot, whichever came and went', () => {
   for (const name of ['e', 'f', 'g']) cluster.setNode(node(name))
   const slots = [...cluster.nodes.values()].map(({ slot }) => slot)
   assert.deepEqual(slots.toSorted(), [0, 1, 2, 3, 4])
+})
+
+test('neither nodes that are gone nor what was found before are held', async () => {
+  const cluster = createCluster()
+  const memory = createNodeMemory<object>()
+  for (const name of ['a', 'b', 'c']) cluster.setNode(node(name))
+  const fill = () => {
+    const found = {}
+    memory.set(nodeOf(cluster, 'c'), found)
+    return new WeakRef(found)
+  }
+  const found = fill()
+  const gone = new WeakRef(nodeOf(cluster, 'c'))
+  memory.set(nodeOf(cluster, 'c'), {})
+  cluster.removeNode('c')
+  // A WeakRef holds what it was made of until the turn ends.
+  await setImmediate()
+  collectGarbage()
+  assert.deepEqual([found.deref(), gone.deref()], [undefined, undefined])
+  assert.equal(memory.get(nodeOf(cluster, 'a')), undefined)
 })

@@ -8,23 +8,24 @@ export interface NodeMemory<T> {
 }
 
 export function createNodeMemory<T>(): NodeMemory<T> {
-  const nodes: (NodeInfo | undefined)[] = []
+  /** Not the nodes themselves, which would be held here after they are gone. */
+  const serials: number[] = []
   const generations: number[] = []
   const values: (T | undefined)[] = []
   return {
     get(node) {
       const { slot } = node
-      return nodes[slot] === node && generations[slot] === node.generation ? values[slot] : undefined
+      return serials[slot] === node.serial && generations[slot] === node.generation ? values[slot] : undefined
     },
     set(node, value) {
       const { slot } = node
       // Without holes, which would make them slow.
-      while (nodes.length <= slot) {
-        nodes.push(undefined)
+      while (serials.length <= slot) {
+        serials.push(-1)
         generations.push(0)
-        values.push(value)
+        values.push(undefined)
       }
-      nodes[slot] = node
+      serials[slot] = node.serial
       generations[slot] = node.generation
       values[slot] = value
     },

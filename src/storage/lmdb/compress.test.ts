@@ -65,3 +65,13 @@ test('an object takes a fraction of its room', () => {
   const object = OBJECT_DICTIONARY.subarray(2000, 6000)
   assert.ok((compress(object)?.length ?? object.length) < 60)
 })
+
+test('what would take as much room as before is left as it is', () => {
+  const { float } = seededRandom(3)
+  const noise = Buffer.from(Array.from({ length: 140 }, () => Math.floor(float() * 256)))
+  for (let known = 4; known < 40; known++)
+    for (let other = 5; other < noise.length; other++) {
+      const value = Buffer.concat([OBJECT_DICTIONARY.subarray(2000, 2000 + known), noise.subarray(0, other)])
+      assert.ok((compress(value)?.length ?? 0) < value.length, `${known} and ${other} bytes`)
+    }
+})

@@ -91,7 +91,7 @@ function writeBlock(end: number, valueLength: number): number {
     if (at - 2 <= lastMatch) table[hashOf(words.getUint32(at - 2, true))] = at - 2
   }
   const literals = end - anchor
-  if (out + literals + (literals >> 7) + 2 > valueLength) return 0
+  if (out + literals + (literals >> 7) + 2 >= valueLength) return 0
   return writeLiterals(out, anchor, literals, 0)
 }
 
