@@ -240,7 +240,7 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
       const { pod, container } = request
       try {
         const started = () => run(request, signal)
-        await (counts === undefined ? started() : counts.started(pod, container.name, started))
+        await (counts === undefined ? started() : counts.started(pod, container.name, started, signal))
         failures.delete(uidOf(pod), container.name)
       } catch (error) {
         if (error instanceof StartContainerError)

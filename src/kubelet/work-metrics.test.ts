@@ -17,12 +17,18 @@ test('what a kubelet does is counted under the names of a kubelet', async () => 
   const nothing = async () => {}
   for (let times = 0; times < 3; times++) await counts.synced(pod, nothing)
   await counts.terminated(nothing)
-  await counts.started(pod, 'i', nothing)
+  const { signal } = new AbortController()
+  await counts.started(pod, 'i', nothing, signal)
   const fails = (reason: string) => async () => {
     throw new StartContainerError(reason, 'no')
   }
-  await assert.rejects(counts.started(pod, 'c', fails('CreateContainerError')))
-  await assert.rejects(counts.started(pod, 'c', fails('CrashLoopBackOff')))
+  await assert.rejects(counts.started(pod, 'c', fails('CreateContainerError'), signal))
+  await assert.rejects(counts.started(pod, 'c', fails('CrashLoopBackOff'), signal))
+  const failsOtherwise = async () => {
+    throw new Error('dial 10.0.0.1: refused')
+  }
+  await assert.rejects(counts.started(pod, 'c', failsOtherwise, signal))
+  await assert.rejects(counts.started(pod, 'c', failsOtherwise, AbortSignal.abort()))
   await counts.relisted(nothing)
   await counts.relisted(nothing)
   const lines = metrics.text().split('\n')
@@ -32,8 +38,9 @@ test('what a kubelet does is counted under the names of a kubelet', async () => 
     'kubelet_pod_worker_duration_seconds_count{operation_type="terminated"} 1',
     'kubelet_containers_per_pod_count_sum 1',
     'kubelet_started_containers_total{container_type="init_container"} 1',
-    'kubelet_started_containers_total{container_type="container"} 1',
+    'kubelet_started_containers_total{container_type="container"} 2',
     'kubelet_started_containers_errors_total{code="CreateContainerError",container_type="container"} 1',
+    'kubelet_started_containers_errors_total{code="Unknown",container_type="container"} 1',
     'kubelet_pleg_relist_duration_seconds_count 2',
     'kubelet_pleg_relist_interval_seconds_count 1',
   ])

@@ -1,5 +1,4 @@
 /** What a kubelet of real containers counts of its work, under the names of a kubelet's metrics. */
-import { messageOf } from '../base/errors.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { containerPath, type Pod, specOf, uidOf } from './pod.ts'
@@ -13,10 +12,12 @@ export interface WorkMetrics {
   /** What is left of a pod is cleared away. */
   terminated<T>(task: () => Promise<T>): Promise<T>
   forget(uid: string): void
-  /** A container is started, or is not. */
-  started(pod: Pod, container: string, task: () => Promise<void>): Promise<void>
+  /** A container is started, or is not: by what `signal` ends nothing is counted. */
+  started(pod: Pod, container: string, task: () => Promise<void>, signal: AbortSignal): Promise<void>
 }
 
+/** The code of a failure without a reason of its own: what an error says would be a series for each. */
+const OTHER = 'Unknown'
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const COUNTS = [1, 2, 4, 8, 16]
 
@@ -79,13 +80,14 @@ export function createWorkMetrics({ clock, metrics }: Runtime & { readonly metri
     },
     terminated: (task) => timed(workSeconds.child('terminated').observe, task),
     forget: (uid) => void begun.delete(uid),
-    async started(pod, container, task) {
+    async started(pod, container, task, signal) {
       const type = TYPES[containerPath(pod, container).replace(/\{.*$/s, '')] ?? 'container'
       try {
         await task()
         containers.child(type).add()
       } catch (error) {
-        const code = error instanceof StartContainerError ? error.reason : messageOf(error)
+        if (signal.aborted) throw error
+        const code = error instanceof StartContainerError ? error.reason : OTHER
         // What waits for its next start has not been tried.
         if (code !== 'CrashLoopBackOff') {
           containers.child(type).add()

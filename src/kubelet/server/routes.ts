@@ -122,7 +122,7 @@ process_start_time_seconds ${runtime.clock.now() / 1000}
       case 'logs':
         return real && logFiles(options.logDirectory ?? LOG_DIRECTORY, found.rest, request.signal)
       case 'debug/pprof':
-        return profile(found.profile)
+        return profile(found.profile, options.flags ?? {})
       case 'containerLogs':
         return containerLog(
           runtime,
@@ -131,7 +131,7 @@ process_start_time_seconds ${runtime.clock.now() / 1000}
           request,
         )
       case 'checkpoint':
-        return checkpoint(ownPod(found), container, request, options.checkpoints ?? '', formatTime(runtime.clock.now()))
+        return checkpoint(ownPod(found), container, request, options.checkpoints, formatTime(runtime.clock.now()))
       case 'run':
         return runInContainer(ownPod(found), container, request)
       case 'exec':
@@ -190,9 +190,10 @@ process_start_time_seconds ${runtime.clock.now() / 1000}
   }
 }
 
-/** Of the profiles that Go has by itself a process of another kind has none. */
-function profile(name: string): ApiResponse {
-  if (name === 'cmdline') return textAnswer(200, process.argv.join('\0'), undefined, NOSNIFF)
+/** `flags`: this kubelet's own, as its process may be that of the whole cluster. Of the profiles that Go has by itself a process of another kind has none. */
+function profile(name: string, flags: Readonly<Record<string, string>>): ApiResponse {
+  const words = Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`)
+  if (name === 'cmdline') return textAnswer(200, ['kubelet', ...words].join('\0'), undefined, NOSNIFF)
   if (name === 'symbol') return textAnswer(200, 'num_symbols: 1\n', undefined, NOSNIFF)
   return textAnswer(404, 'Unknown profile\n', undefined, NOSNIFF)
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -45,7 +45,12 @@ function stage(state: 'running' | 'exited' | 'none' = 'running', more: Partial<K
     }),
   } as unknown as Client
   const container = { id: 'c1', metadata: { name: 'c', attempt: 0 }, state, logPath }
-  const containerRuntime = { real: { usage: async () => [] } } as unknown as ContainerRuntime
+  const containerRuntime = {
+    real: {
+      usage: async () => [],
+      checkpoint: async (_id: string, location: string) => writeFileSync(location, 'memory'),
+    },
+  } as unknown as ContainerRuntime
   const kubelet = {
     containerRuntime,
     pods: { get: () => pod, list: () => [pod] },
@@ -333,4 +338,20 @@ test('what is used is told of containers, summed up for pods, and of the node', 
   const [shared] = whole.node['systemContainers'] as { name: string; startTime: string }[]
   assert.deepEqual([shared?.name, shared?.startTime], ['pods', '1970-01-01T00:00:03Z'])
   assert.deepEqual(whole.node['rlimit'], { time: '1970-01-01T00:00:02Z', maxpid: 9, curproc: 1 })
+})
+
+test('a checkpoint is written below a directory that is made for it, and its timeout is a whole number', async () => {
+  const checkpoints = join(directory, 'kubelet', 'checkpoints')
+  const { ask } = stage('running', { checkpoints })
+  const [status, body] = await ask('/checkpoint/ns/p/c', 'admin', 'POST')
+  assert.equal(status, 200, body)
+  assert.equal(readFileSync(JSON.parse(body).items[0], 'utf8'), 'memory')
+  assert.equal(statSync(checkpoints).mode & 0o777, 0o700)
+  for (const timeout of ['x', '1.5', '-1', ''])
+    assert.equal((await ask(`/checkpoint/ns/p/c?timeout=${timeout}`, 'admin', 'POST'))[0], 500)
+})
+
+test("the command line that is told is this kubelet's, not that of the process it is in", async () => {
+  const { ask } = stage('running', { flags: { 'node-ip': '10.0.0.1' } })
+  assert.deepEqual(await ask('/debug/pprof/cmdline', 'admin'), [200, 'kubelet\0--node-ip=10.0.0.1'])
 })
