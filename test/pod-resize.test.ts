@@ -144,3 +144,19 @@ test('an init container that runs to its end is not begun anew on a resize', () 
       201,
     )
   }))
+
+test('a list of containers that a resize sends as null is an empty one, and no containers at all are refused', () =>
+  withApi(async (api) => {
+    const one = (name: string) => ({ name, image: 'x', resources: QUARTER })
+    await create(api, 'p', { containers: [one('c')], initContainers: [one('i')] })
+    const json = { 'content-type': 'application/json-patch+json' }
+    const answer = async (patch: object, headers = json) =>
+      (await api.request('PATCH', `${PODS}/p/resize?dryRun=All`, patch, headers)).code
+    for (const list of ['containers', 'initContainers'])
+      for (const value of [null, []]) {
+        assert.equal(await answer([{ op: 'replace', path: `/spec/${list}`, value }]), 422, `${list} ${value}`)
+        assert.equal(await answer({ spec: { [list]: value } }, MERGE), 422, `${list} ${value}, merged`)
+      }
+    for (const path of ['/spec', '/spec/containers', '/spec/initContainers'])
+      assert.equal(await answer([{ op: 'remove', path }]), 422, path)
+  }))

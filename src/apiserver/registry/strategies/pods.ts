@@ -115,7 +115,9 @@ function withResourceVersion(old: Pod, pod: Pod): Pod {
 function prepareForResize(sent: Pod, old: Pod): Pod {
   const pod = withOwnRequests(sent)
   const resized = (list: 'containers' | 'initContainers') => {
-    const wanted = pod.spec?.[list]
+    // null is what a client may send for an empty list.
+    const wanted: readonly Container[] | null | undefined = pod.spec?.[list]
+    if (wanted === null) return { [list]: [] }
     return wanted === undefined ? {} : { [list]: wanted.map((container) => sized(container, old.spec?.[list])) }
   }
   const { initContainers: _, ...before } = old.spec!
