@@ -155,3 +155,42 @@ test('a strict backend refuses a request before anything is done; another does n
     'Internal Server Error: "/api/v1/namespaces/a/configmaps?dryRun=All": failed to store audit event\n',
   )
 })
+
+test('at the end a try that waits comes at once and is the last, and what comes later is lost', async () => {
+  for (const mode of ['batch', 'blocking'] as const) {
+    const { runtime, backend, sent } = webhook({ mode, batch: { bufferSize: 10, maxSize: 1, maxWaitMs: 0 } }, () =>
+      Promise.reject(new Error('no')),
+    )
+    const lost: string[] = []
+    void backend.take(event('a', lost), false)
+    await runtime.advance(1)
+    assert.equal(sent.length, 1)
+    let isClosed = false
+    void backend.close().then(() => {
+      isClosed = true
+    })
+    await runtime.advance(1)
+    assert.deepEqual([isClosed, sent.length, lost], [true, 2, ['a: webhook: no']])
+    void backend.take(event('b', lost), false)
+    assert.deepEqual([sent.length, lost[1]], [2, 'b: webhook: audit backend shut down'])
+  }
+})
+
+test('at the end a server that never answers is waited for no longer than a second', async () => {
+  const { runtime, backend } = webhook({
+    send: (_, signal) =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('canceled')))
+      }),
+  })
+  const lost: string[] = []
+  backend.take(event('a', lost), false)
+  let isClosed = false
+  void backend.close().then(() => {
+    isClosed = true
+  })
+  await runtime.advance(999)
+  assert.deepEqual([isClosed, lost], [false, []])
+  await runtime.advance(1)
+  assert.deepEqual([isClosed, lost], [true, ['a: webhook: canceled']])
+})

@@ -7,7 +7,7 @@ import { type AuditBackend, type AuditEvent, type AuditMode, type LongestEvent, 
 
 export interface AuditWebhookOptions {
   /** Sends an EventList. Rejects where it was not taken. */
-  readonly send: (body: string) => Promise<unknown>
+  readonly send: (body: string, signal: AbortSignal) => Promise<unknown>
   readonly mode: AuditMode
   /** Between the first try and the second, in milliseconds. */
   readonly initialBackoffMs: number
@@ -26,6 +26,9 @@ export interface BatchOptions {
   readonly throttle?: Rate
 }
 
+/** What is unsent at the end has one more try, as long as this. */
+const LAST_TRY_MS = 1000
+
 const KIND = '{"kind":"Event","apiVersion":"audit.k8s.io/v1",'
 const LIST = '{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":['
 
@@ -34,9 +37,19 @@ const item = (text: string): string => (text.startsWith(KIND) ? `{${text.slice(K
 
 export function auditWebhook(runtime: Runtime, options: AuditWebhookOptions): AuditBackend {
   const { send, mode, initialBackoffMs, longest } = options
-  let isClosing = false
+  /** No try waits any more. */
+  const closing = new AbortController()
+  /** No try goes on any more. */
+  const stopped = new AbortController()
+  const underWay = new Set<Promise<boolean>>()
+  const deliver = (events: readonly AuditEvent[]): Promise<boolean> => {
+    const sent = delivered(events)
+    underWay.add(sent)
+    void sent.finally(() => underWay.delete(sent))
+    return sent
+  }
   /** Whether they are there in the end. */
-  async function deliver(events: readonly AuditEvent[]): Promise<boolean> {
+  async function delivered(events: readonly AuditEvent[]): Promise<boolean> {
     const told: AuditEvent[] = []
     const items: string[] = []
     for (const event of events)
@@ -49,29 +62,43 @@ export function auditWebhook(runtime: Runtime, options: AuditWebhookOptions): Au
     if (items.length === 0) return false
     const body = `${LIST}${items.join(',')}]}\n`
     try {
-      await withRetries(runtime, { firstWaitMs: initialBackoffMs, goesOn: () => !isClosing }, () => send(body))
+      await withRetries(runtime, { firstWaitMs: initialBackoffMs, goesOn: () => true, hurry: closing.signal }, () =>
+        send(body, stopped.signal),
+      )
       return told.length === events.length
     } catch (error) {
       for (const event of told) event.lost(error, 'webhook')
       return false
     }
   }
+  /** @returns when all that was taken is there or told to be lost */
+  const close = async () => {
+    closing.abort()
+    const timer = runtime.machineClock.setTimer(LAST_TRY_MS, 'audit webhook', () => stopped.abort())
+    await Promise.all(underWay)
+    timer.cancel()
+  }
+  const tooLate = (event: AuditEvent): boolean => {
+    if (closing.signal.aborted) event.lost(new Error('audit backend shut down'), 'webhook')
+    return closing.signal.aborted
+  }
   if (mode !== 'batch')
     return {
-      take: (event) => deliver([shortened(event, longest)]).then((isThere) => isThere || mode === 'blocking'),
-      close: async () => {
-        isClosing = true
-      },
+      take: (event) =>
+        tooLate(event)
+          ? Promise.resolve(mode === 'blocking')
+          : deliver([shortened(event, longest)]).then((isThere) => isThere || mode === 'blocking'),
+      close,
     }
   const batches = createBatches(runtime, options.batch, deliver)
   return {
     take: (event) => {
-      batches.add(shortened(event, longest))
+      if (!tooLate(event)) batches.add(shortened(event, longest))
       return undefined
     },
     close: () => {
-      isClosing = true
-      return batches.close()
+      batches.flush()
+      return close()
     },
   }
 }
@@ -80,9 +107,8 @@ function createBatches(
   { machineClock: clock }: Pick<Runtime, 'machineClock'>,
   { bufferSize, maxSize, maxWaitMs, throttle }: BatchOptions,
   deliver: (events: readonly AuditEvent[]) => Promise<unknown>,
-): { add(event: AuditEvent): void; close(): Promise<void> } {
+): { add(event: AuditEvent): void; flush(): void } {
   const waiting: AuditEvent[] = []
-  const underWay = new Set<Promise<unknown>>()
   const mayGo = throttle === undefined ? () => true : tokenBucket(clock, throttle)
   const turnMs = throttle === undefined ? 0 : 1000 / throttle.qps
   let timer: Timer | undefined
@@ -91,9 +117,7 @@ function createBatches(
   let isDue = false
 
   const sendOne = () => {
-    const sent = deliver(waiting.splice(0, maxSize))
-    underWay.add(sent)
-    void sent.finally(() => underWay.delete(sent))
+    if (waiting.length > 0) void deliver(waiting.splice(0, maxSize))
   }
   const sendDue = async () => {
     if (isSending) return
@@ -123,10 +147,10 @@ function createBatches(
       if (waiting.length >= maxSize) void sendDue()
       else startTimer()
     },
-    async close() {
+    /** Sends all that waits, as often as that takes. */
+    flush() {
       timer?.cancel()
       while (waiting.length > 0) sendOne()
-      await Promise.all(underWay)
     },
   }
 }

@@ -11,12 +11,14 @@ export interface Retries {
   readonly firstWaitMs: number
   /** Whether after this error another try is made. */
   readonly goesOn: (error: unknown) => boolean
+  /** Once aborted nothing waits any more: what waits for another try has its last one at once. */
+  readonly hurry?: AbortSignal
 }
 
 /** @throws what the last try did */
 export async function withRetries<T>(
   { machineClock, random }: Pick<Runtime, 'machineClock' | 'random'>,
-  { firstWaitMs, goesOn }: Retries,
+  { firstWaitMs, goesOn, hurry }: Retries,
   attempt: () => Promise<T>,
 ): Promise<T> {
   let wait = firstWaitMs
@@ -24,9 +26,9 @@ export async function withRetries<T>(
     try {
       return await attempt()
     } catch (error) {
-      if (left === 0 || !goesOn(error)) throw error
+      if (left === 0 || hurry?.aborted || !goesOn(error)) throw error
     }
-    await sleep(machineClock, wait * (1 + JITTER * random.float()))
+    await sleep(machineClock, wait * (1 + JITTER * random.float()), hurry).catch(() => undefined)
     wait *= FACTOR
   }
 }

@@ -59,7 +59,10 @@ export function createReviewClient(
 const mayGoBetter = (error: unknown): boolean => error instanceof ReviewError && error.again
 
 /** Sends JSON, and gives what is answered. @throws ReviewError */
-export type Post = (body: string) => Promise<{ readonly text: string; readonly contentType: string }>
+export type Post = (
+  body: string,
+  signal?: AbortSignal,
+) => Promise<{ readonly text: string; readonly contentType: string }>
 
 export function createPost(runtime: Runtime, endpoint: HttpsEndpoint, timeoutMs: number): Post {
   const { clock, machineClock } = runtime
@@ -70,7 +73,7 @@ export function createPost(runtime: Runtime, endpoint: HttpsEndpoint, timeoutMs:
   const url = `${origin}${path}`
   const asked = { server: origin, serverName: endpoint.serverName ?? hostname.replace(/^\[|\]$/g, ''), ca: endpoint.ca }
 
-  return async (body) => {
+  return async (body, stopped) => {
     const timeout = new AbortController()
     const timer = machineClock.setTimer(timeoutMs, 'webhook', () => timeout.abort())
     let status: number
@@ -86,12 +89,13 @@ export function createPost(runtime: Runtime, endpoint: HttpsEndpoint, timeoutMs:
           'user-agent': 'kube-apiserver',
         },
         body,
-        signal: timeout.signal,
+        signal: stopped === undefined ? timeout.signal : AbortSignal.any([timeout.signal, stopped]),
       })
       status = answer.status
       contentType = String(answer.headers['content-type'] ?? '')
       text = await limitedText(answer.chunks(), MAX_ANSWER_BYTES)
     } catch (error) {
+      if (stopped?.aborted) throw new ReviewError(`Post ${JSON.stringify(url)}: context canceled`)
       const timedOut = timeout.signal.aborted
       const why = timedOut
         ? 'net/http: request canceled (Client.Timeout exceeded while awaiting headers)'
