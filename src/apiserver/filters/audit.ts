@@ -24,6 +24,7 @@ import {
 import { auditMetrics } from '../audit/metrics.ts'
 import type { AuditPolicy, AuditStage } from '../audit/policy.ts'
 import { isLongRunning } from '../request/long-running.ts'
+import { plainTextError } from '../request/plain-text-error.ts'
 import type { AuditRecord } from '../request/served.ts'
 
 const READS = new Set(['get', 'list', 'watch', 'head'])
@@ -100,21 +101,13 @@ export function audit(runtime: Runtime, policy: AuditPolicy, backends: readonly 
     return received.then((mayGoOn) => {
       if (mayGoOn) return ask()
       counts.refused()
-      return notStored(request.target ?? request.path)
+      return plainTextError(request, 'failed to store audit event')
     })
   }
 }
 
 const bothOf = async (one: Promise<boolean>, other: Promise<boolean>): Promise<boolean> =>
   (await Promise.all([one, other])).every((mayGoOn) => mayGoOn)
-
-const notStored = (target: string): ApiResponse => ({
-  kind: 'bytes',
-  status: 500,
-  headers: { 'x-content-type-options': 'nosniff' },
-  contentType: 'text/plain; charset=utf-8',
-  bytes: [Buffer.from(`Internal Server Error: ${JSON.stringify(target)}: failed to store audit event\n`)],
-})
 
 interface AuditedRequest extends Audited {
   readonly info: RequestInfo

@@ -62,3 +62,20 @@ test('requests for the same have the same info, and each its own where the query
   // Of methods there is no end, where anybody may make one up.
   assert.notEqual(infoOf('/api/v1/pods', '', 'MADE-UP'), infoOf('/api/v1/pods', '', 'MADE-UP'))
 })
+
+test('where a path says nothing the whole target of the request is told', async () => {
+  const filter = withRequestInfo(() => assert.fail('it went on'))
+  const { signal } = new AbortController()
+  const [path, target] = ['/api/v1/watch', '/api/v1/watch?limit=1']
+  const answer = await filter({
+    method: 'GET',
+    path,
+    target,
+    query: new URLSearchParams('limit=1'),
+    headers: {},
+    signal,
+  })
+  const why = `failed to create RequestInfo: unable to determine kind and namespace from url, ${path}`
+  assert.ok(answer.kind === 'bytes')
+  assert.deepEqual([answer.status, String(answer.bytes[0])], [500, `Internal Server Error: "${target}": ${why}\n`])
+})

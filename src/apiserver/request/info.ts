@@ -3,8 +3,9 @@
  * authentication. Pure: whether the resource exists is routing's business (handlers/route.ts).
  */
 
-import type { ApiRequest, ApiResponse, Filter, RequestInfo } from '../../api/request.ts'
+import type { ApiRequest, Filter, RequestInfo } from '../../api/request.ts'
 import { badRequest } from '../../api/status.ts'
+import { plainTextError } from './plain-text-error.ts'
 import { servedAnew } from './served.ts'
 
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize'])
@@ -130,20 +131,11 @@ export const withRequestInfo: Filter = (next) => {
       info = infoOf(request)
     } catch (error) {
       if (!(error instanceof UndeterminedPath)) throw error
-      return undetermined(request.path, error)
+      return plainTextError(request, error.message)
     }
     return next({ ...request, info, served: servedAnew() })
   }
 }
-
-/** Not even a Status. */
-const undetermined = (path: string, { message }: UndeterminedPath): ApiResponse => ({
-  kind: 'bytes',
-  status: 500,
-  headers: { 'x-content-type-options': 'nosniff' },
-  contentType: 'text/plain; charset=utf-8',
-  bytes: [Buffer.from(`Internal Server Error: ${JSON.stringify(path)}: ${message}\n`)],
-})
 
 /** Paths kept for each method that is one, and their characters: bounds for what a scanner can fill. */
 const MOST_KNOWN = 2048
