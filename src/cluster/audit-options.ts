@@ -206,7 +206,8 @@ function webhookOf(options: AuditOptions): WebhookSettings | undefined {
     file,
     mode,
     initialBackoffMs: durationOf('audit-webhook-initial-backoff', options.auditWebhookInitialBackoff ?? '10s'),
-    batch: batchOf(options),
+    // What is said of batches is judged where there are any.
+    batch: batchOf(mode === 'batch' ? options : {}),
     longest: longestOf(
       'webhook',
       options.auditWebhookTruncateEnabled,
