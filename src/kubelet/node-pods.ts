@@ -5,7 +5,7 @@
 
 import type { Node, PodStatus } from '../api/generated/types.ts'
 import { isMirrorPod } from '../api/objects/mirror-pods.ts'
-import { formatTime, type Timer } from '../base/clock.ts'
+import { formatTime } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import type { Correlation } from '../client/event-correlation.ts'
@@ -15,18 +15,17 @@ import { createPodAdmission } from './admit-pods.ts'
 import { createAdoptions } from './adopted-pod.ts'
 import { createVolumes } from './configmap-secret-and-projected-volumes.ts'
 import { createReferences } from './configmaps-and-secrets.ts'
-import { collectContainers } from './container-gc.ts'
 import { createDeviceClaims } from './dra/device-claims.ts'
 import { createEvictedPods } from './eviction/evicted-pods.ts'
 import { createEvictionManager, type EvictionOptions } from './eviction/eviction-manager.ts'
 import type { Pressure } from './eviction/observations.ts'
 import { createHeldForPods } from './held-for-pods.ts'
+import { createHousekeeping } from './housekeeping.ts'
 import { createImages } from './images/pull-policy-and-back-off.ts'
 import { createPullSecrets } from './images/pull-secrets.ts'
 import { createKiller } from './kill-pod.ts'
 import type { Machine } from './machine/machine.ts'
 import { createNodeEvents } from './node-events.ts'
-import { removeOrphans } from './orphaned-pods.ts'
 import { createPleg } from './pleg.ts'
 import { isTerminalPhase, type Pod, reachOf, specOf, uidOf } from './pod.ts'
 import { type AdmissionRefusal, createAllocations } from './pod-admission.ts'
@@ -111,11 +110,6 @@ export interface NodePods {
   allSeen(): void
 }
 
-/** What of pods that are gone could not be removed is tried again after this, as often as a kubelet keeps house. */
-const HOUSEKEEPING_PERIOD_MS = 2000
-/** Pods of a real node are looked at again after this. */
-const FRESH_PERIOD_MS = 60_000
-
 const NO_PRESSURES: ReadonlySet<Pressure> = new Set()
 
 export function createNodePods(options: NodePodsOptions): NodePods {
@@ -154,7 +148,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       (changes) => {
         for (const uid of new Set(changes.map((change) => change.uid))) {
           if (isKnown(uid)) sync(uid)
-          else endOrphans()
+          else housekeeping.endOrphans()
         }
       },
       counts?.relisted,
@@ -163,21 +157,6 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   /** Before the pods of this node are known, any of them may be. */
   let podsSeen = false
   const isKnown = (uid: string) => !podsSeen || pods.get(uid) !== undefined || workers.knows(uid)
-  const endOrphans = () =>
-    void removeOrphans(containerRuntime, isKnown, machine)
-      .then(() => deviceClaims.unprepareUnknown(isKnown))
-      .catch((error) => {
-        runtime.log.error('Removing pods that are gone failed', error)
-        endOrphansLater()
-      })
-  let orphansDue: Timer | undefined
-  const endOrphansLater = () => {
-    if (orphansDue !== undefined || signal.aborted) return
-    orphansDue = clock.setTimer(HOUSEKEEPING_PERIOD_MS, 'orphans are collected', () => {
-      orphansDue = undefined
-      if (!signal.aborted) endOrphans()
-    })
-  }
   const probes = held.add(createProbeManager(runtime, containerRuntime, events, sync, hostIPs[0]))
   const killer = createKiller(runtime, containerRuntime, events, (pod, container) =>
     reachOf(pod, container, cache.get(uidOf(pod)).ips, hostIPs[0] ?? ''),
@@ -210,6 +189,17 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     },
   })
   const deviceClaims = createDeviceClaims(client, machine?.preparedClaims)
+  const housekeeping = createHousekeeping({
+    runtime,
+    signal,
+    containerRuntime,
+    machine,
+    pods,
+    cache,
+    isKnown,
+    unprepareUnknown: deviceClaims.unprepareUnknown,
+    sync,
+  })
   const starter = held.add(
     createContainerStarter({
       counts,
@@ -322,7 +312,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
           events: createNodeEvents(recorder, nodeName),
           changed: options.nodeChanged,
           async reclaimDisk() {
-            await removeDead((uid) => !phases.couldHaveRunningContainers(uid))
+            await housekeeping.removeDead((uid) => !phases.couldHaveRunningContainers(uid))
             await options.eviction?.deleteUnusedImages()
           },
           runtime,
@@ -358,7 +348,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   function forget(uid: string): void {
     const failed = (error: unknown) => {
       runtime.log.error('Removing a sandbox failed', error)
-      endOrphansLater()
+      housekeeping.endOrphansLater()
     }
     const { sandboxes } = cache.get(uid)
     const removed = Promise.all(sandboxes.map(({ id }) => containerRuntime.removePodSandbox(id)))
@@ -449,25 +439,6 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     }
   }
 
-  /** Volumes made of objects follow them, and what an end left over is looked for. */
-  function keepFresh(): void {
-    const timer = clock.setTimer(FRESH_PERIOD_MS, 'pods are looked at again', () => {
-      if (signal.aborted) return
-      for (const pod of pods.list()) if (!isTerminalPhase(pod.status?.phase)) sync(uidOf(pod))
-      endOrphans()
-      void removeDead().catch((error) => runtime.log.error('Removing containers that have ended failed', error))
-      keepFresh()
-    })
-    signal.addEventListener('abort', () => timer.cancel(), { once: true })
-  }
-
-  const removeDead = (keepsNone?: (uid: string) => boolean) =>
-    collectContainers(
-      containerRuntime,
-      [...pods.list()].map((pod) => cache.get(uidOf(pod))),
-      keepsNone,
-    )
-
   return {
     get idle() {
       return statuses.idle
@@ -497,8 +468,8 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       staticPods.allSeen()
       machine?.managers?.forgetUnknown((uid) => pods.get(uid) !== undefined)
       eviction?.run(signal)
-      endOrphans()
-      if (machine !== undefined) keepFresh()
+      housekeeping.endOrphans()
+      if (machine !== undefined) housekeeping.begin()
     },
   }
 }
