@@ -7,7 +7,7 @@ import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { audit } from '../filters/audit.ts'
 import { turnedAway } from '../filters/authentication.ts'
 import { servedAnew } from '../request/served.ts'
-import { logBackend } from './backend.ts'
+import { type AuditEvent, logBackend } from './backend.ts'
 import type { AuditLog } from './log.ts'
 import { type AuditPolicy, parsePolicy, unknownFields } from './policy.ts'
 
@@ -235,7 +235,34 @@ test('an event that cannot be written is told of, and its request answered', asy
   )
   assert.equal(await handler(changing()), answered)
   assert.equal(handler(request()), answered)
-  assert.deepEqual(errors, ['an audit event is lost', 'an audit event is lost'])
+  await runtime.advance(0)
+  assert.deepEqual(errors, ['audit events are lost', 'audit events are lost'])
+})
+
+test('what is lost together is told in one line that counts it', async () => {
+  const runtime = simulatedRuntime(1)
+  type Told = { readonly plugin: string; readonly events: number }
+  const told: Told[] = []
+  const log = { ...runtime.log, error: (_message: string, _error: unknown, more: Told) => void told.push(more) }
+  const batch: AuditEvent[] = []
+  const handler = audit({ ...runtime, log: { ...log, named: () => log } } as Runtime, quiet, [
+    { take: (event) => void batch.push(event), close: async () => {} },
+  ])(() => answered)
+  for (const _ of [1, 2, 3]) void handler(request())
+  const [down, full] = [new Error('down'), new Error('full')]
+  for (const event of batch.slice(1)) event.lost(down, 'webhook')
+  batch[0]?.lost(full, 'buffered')
+  await runtime.advance(0)
+  batch[0]?.lost(down, 'webhook')
+  await runtime.advance(0)
+  assert.deepEqual(
+    told.map(({ plugin, events }) => [plugin, events]),
+    [
+      ['webhook', 2],
+      ['buffered', 1],
+      ['webhook', 1],
+    ],
+  )
 })
 
 test('whatever a request is made of, its event is JSON on one line', async () => {

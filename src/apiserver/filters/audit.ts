@@ -34,9 +34,20 @@ export function audit(runtime: Runtime, policy: AuditPolicy, backends: readonly 
   const serverLog = runtime.log.named('audit')
   const counts = auditMetrics(runtime)
   const writer = createEventWriter()
+  /** What one failure loses at once, a batch, is one line of the log. */
+  let failure: { readonly error: unknown; events: number } | undefined
   const lost = (error: unknown, auditID: string, plugin: string) => {
     counts.failed(plugin)
-    serverLog.error('an audit event is lost', error, { auditID, plugin })
+    if (failure !== undefined && failure.error === error) {
+      failure.events++
+      return
+    }
+    const told = { error, events: 1 }
+    failure = told
+    runtime.scheduler.handOver('lost audit events', () => {
+      if (failure === told) failure = undefined
+      serverLog.error('audit events are lost', error, { auditID, plugin, events: told.events })
+    })
   }
   /** Whether the request may go on. undefined: it may, and there is nothing to wait for. */
   const tell = (audited: AuditedRequest, stage: AuditStage, answered?: Answered): Promise<boolean> | undefined => {
