@@ -126,15 +126,7 @@ export function startSettlingLoop(options: SettlingLoop): void {
     again = false
     if (next !== undefined) schedule(next)
   }
-  const unsubscribe = options.onChange(changed)
-  signal.addEventListener(
-    'abort',
-    () => {
-      timer?.cancel()
-      unsubscribe()
-    },
-    { once: true },
-  )
+  toldUntilAborted(options, changed, () => timer?.cancel())
   schedule(0)
 }
 
@@ -160,13 +152,18 @@ export function startTickedLoop(
       changed()
     }
   }
-  const unsubscribe = options.onChange(changed)
-  signal.addEventListener(
-    'abort',
-    () => {
-      timer?.cancel()
-      unsubscribe()
-    },
-    { once: true },
-  )
+  toldUntilAborted(options, changed, () => timer?.cancel())
+}
+
+function toldUntilAborted(
+  { onChange, signal }: Pick<SettlingLoop, 'onChange' | 'signal'>,
+  changed: () => void,
+  ended: () => void,
+): void {
+  const unsubscribe = onChange(changed)
+  const end = () => {
+    ended()
+    unsubscribe()
+  }
+  signal.addEventListener('abort', end, { once: true })
 }

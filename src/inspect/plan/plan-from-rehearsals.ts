@@ -140,14 +140,7 @@ function rootOf(step: TimelineStep, byId: ReadonlyMap<string, TimelineStep>): Ti
   return at
 }
 
-const objectOf = ({ object: { group, resource, kind, namespace, name, uid } }: TimelineStep): PlannedObject => ({
-  group,
-  resource,
-  kind,
-  namespace,
-  name,
-  uid,
-})
+const objectOf = ({ object }: TimelineStep): PlannedObject => plannedOf(object)
 
 /** `others`: what goes in one of these alone goes perhaps. */
 function goingOf(
