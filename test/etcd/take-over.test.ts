@@ -124,17 +124,19 @@ test('the leader stands still past its Lease: when it wakes it writes nothing as
     await two.kubectl.send('apply', web(2))
     await two.kubectl('rollout', 'status', 'deployment/web', '--timeout=60s')
     const before = await holders(two.kubectl)
-    // In the midst of work that it would go on with.
-    const scaled = two.kubectl.watch('pods')
-    await two.kubectl('scale', 'deployment/web', '--replicas=80')
-    await scaled.until(({ type }) => type === 'MODIFIED')
     const told = (await statusOf(two)).out
     const server = /^server: +(\S+)$/m.exec((await statusOf(one)).out)?.[1] ?? ''
     for (const [i, holder] of before.entries())
       assert.match(told, new RegExp(`^leader: +${LEASES[i]}: ${holder} at ${server}$`, 'm'))
+    // In the midst of work that it would go on with.
+    const scaled = two.kubectl.watch('pods')
+    await two.kubectl('scale', 'deployment/web', '--replicas=80')
+    await scaled.until(({ type }) => type === 'MODIFIED')
     one.child.kill('SIGSTOP')
     const ofStopped = statusOf(one)
     scaled.stop()
+    // What it had done by then is not all there is to do.
+    await two.kubectl('scale', 'deployment/web', '--replicas=81')
     await two.kubectl('rollout', 'status', 'deployment/web', `--timeout=${TAKE_OVER_MS / 1000}s`)
     const taken = await holders(two.kubectl)
     for (const [i, holder] of taken.entries()) assert.notEqual(holder, before[i], LEASES[i])
