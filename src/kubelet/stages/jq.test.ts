@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compileJq, JqError } from './jq.ts'
+import { compileJq } from './jq.ts'
+import { JqError } from './jq-filters.ts'
 
 const POD = {
   metadata: { labels: { 'a.b/c': 'x' }, ownerReferences: [{ kind: 'Job' }, { kind: 'Other' }] },

@@ -8,7 +8,7 @@ import { CelDuration, CelError, Timestamp, type Value, wrap } from '../../api/ce
 import type { Json, KubeObject } from '../../api/object.ts'
 import { GoDurationError, parseGoDurationMs } from '../../base/go-duration.ts'
 import type { Random } from '../../base/random.ts'
-import { JqError, type JqFilter } from './jq.ts'
+import { JqError, type JqFilter } from './jq-filters.ts'
 import type { Requirement, Stage, StageNumber, StageQuery } from './stage-file.ts'
 
 export interface NextStage {
