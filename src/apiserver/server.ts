@@ -164,6 +164,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     scheme,
     authorizer: auth?.authorizer ?? everythingAllowed,
     loopback: (request) => handler(request),
+    fresh: () => caches.fresh(),
     generationOf: reads.generationOf,
     endpointOf,
   }

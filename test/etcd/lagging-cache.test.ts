@@ -117,6 +117,44 @@ test('nothing is answered by an older state: neither an error, nor that there is
   await stop()
 })
 
+test('a quota and a limit range that another server was given hold at once, and a quota that it charges is never exceeded', async () => {
+  const { writer, behind, stop } = await servers()
+  const quotas = '/api/v1/namespaces/default/resourcequotas'
+  const quota = {
+    apiVersion: 'v1',
+    kind: 'ResourceQuota',
+    metadata: { name: 'q' },
+    spec: { hard: { configmaps: '3' } },
+  }
+  const { body: made } = await writer.request('POST', quotas, quota)
+  const counted = { ...made, status: { hard: { configmaps: '3' }, used: { configmaps: '0' } } }
+  await writer.request('PUT', `${quotas}/q/status`, counted)
+  assert.equal((await behind.request('POST', MAPS, configMap('a'))).code, 201)
+  const codes: number[] = []
+  for (const [i, server] of [writer, behind, writer, behind].entries())
+    codes.push((await server.request('POST', MAPS, configMap(`b${i}`))).code)
+  assert.deepEqual(codes, [201, 201, 403, 403])
+  await writer.request('DELETE', `${quotas}/q`)
+  assert.equal((await behind.request('POST', MAPS, configMap('c'))).code, 201, 'one that is gone limits nothing')
+  const range = { limits: [{ type: 'Container', max: { cpu: '1' }, default: { cpu: '500m' } }] }
+  await writer.request('POST', '/api/v1/namespaces/default/limitranges', {
+    apiVersion: 'v1',
+    kind: 'LimitRange',
+    metadata: { name: 'r' },
+    spec: range,
+  })
+  const pod = (name: string, resources: object) =>
+    behind.request('POST', '/api/v1/namespaces/default/pods', {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name },
+      spec: { containers: [{ name: 'c', image: 'i', resources }] },
+    })
+  assert.equal((await pod('large', { limits: { cpu: '2' } })).code, 403)
+  assert.equal((await pod('small', {})).body['spec'].containers[0].resources.limits.cpu, '500m')
+  await stop()
+})
+
 test('a write of which nobody knows whether it was done is not decided anew by what it may have done itself', async () => {
   const runtime = liveRuntime()
   const storage = await openStorage({ runtime, driver: 'memory' })

@@ -58,6 +58,11 @@ export interface AdmissionHost {
   readonly authorizer: Authorizer
   /** The whole server, for what the API server itself writes (as system:apiserver). */
   readonly loopback: Handler
+  /**
+   * Resolves when what is read of the caches is not older than what any server of the cluster was answered before the call: for what limits
+   * writes, which must hold at once wherever it was made. undefined where that is always so.
+   */
+  fresh(): Promise<void> | undefined
   /** A number that rises whenever an object of one of these resources changes. */
   generationOf(resources: readonly { readonly group: string; readonly resource: string }[]): () => number
   /** The versions of a resource: the one its row shows, and the one in which requests for it are worked on. */

@@ -12,7 +12,10 @@ const range = (limits: object[]): KubeObject => ({
   spec: { limits },
 })
 const plugin = (...limits: object[]) =>
-  limitRanger({ list: () => [range(limits)] } as unknown as CacheReads, {} as AdmissionHost)
+  limitRanger(
+    { list: () => [range(limits)] } as unknown as CacheReads,
+    { fresh: () => undefined } as Partial<AdmissionHost> as AdmissionHost,
+  )
 
 const creating = (resources: object): AdmissionAttributes =>
   ({

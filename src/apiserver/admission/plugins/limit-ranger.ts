@@ -25,15 +25,22 @@ type Amounts = Readonly<Record<string, string>>
 
 const ANNOTATION = 'kubernetes.io/limit-ranger'
 
-export const limitRanger: AdmissionPluginFactory = (reads) => ({
+export const limitRanger: AdmissionPluginFactory = (reads, { fresh }) => ({
   name: 'LimitRanger',
   handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
   mutate(attributes) {
     const object = attributes.object!
-    if (!concerns(attributes) || attributes.row.resource !== 'pods') return object
-    let pod = object
-    for (const range of rangesOf(reads, attributes.namespace)) pod = withDefaults(pod, range)
-    return pod
+    if (!concerns(attributes)) return object
+    // Ranges that another server was given a moment ago hold here too, in `validate` as well.
+    const waiting = fresh()
+    return waiting === undefined ? limited() : waiting.then(limited)
+
+    function limited(): KubeObject {
+      if (attributes.row.resource !== 'pods') return object
+      let pod = object
+      for (const range of rangesOf(reads, attributes.namespace)) pod = withDefaults(pod, range)
+      return pod
+    }
   },
   validate(attributes) {
     if (!concerns(attributes)) return

@@ -23,7 +23,7 @@ function quotaServer(hard: Readonly<Record<string, string>>, failFirst = 0) {
   }
   const reads = { list: () => [quota] } as unknown as CacheReads
   return {
-    plugin: resourceQuota(reads, { loopback } as unknown as AdmissionHost),
+    plugin: resourceQuota(reads, { loopback, fresh: () => undefined } as unknown as AdmissionHost),
     used: () => quota['status'].used as Readonly<Record<string, string>>,
     writes: () => writes,
   }

@@ -1,7 +1,7 @@
 /**
  * ResourceQuota: what a namespace's quotas allow, counted as it is asked for. Writes of one namespace are judged one after
  * the other, as many at a time as wait, and the quotas' status is written before any of them is let through: two writes
- * never share what is left. What a write used and then failed to store, the quota controller gives back.
+ * never share what is left. Quotas are looked at as they are in the store, whichever server of the cluster wrote them. What a write used and then failed to store, the quota controller gives back.
  */
 
 import type { ResourceQuota } from '../../../../api/generated/types.ts'
@@ -33,7 +33,7 @@ interface Waiting {
 /** As often a round is tried again when others write the quotas meanwhile. */
 const ATTEMPTS = 4
 
-export const resourceQuota: AdmissionPluginFactory = (reads, { loopback }) => {
+export const resourceQuota: AdmissionPluginFactory = (reads, { loopback, fresh }) => {
   const write = statusWriter(loopbackOf(loopback))
   const queues = new Map<string, Waiting[]>()
 
@@ -56,19 +56,25 @@ export const resourceQuota: AdmissionPluginFactory = (reads, { loopback }) => {
       const { namespace, row } = attributes
       if (namespace === '' || !row.namespaced || !isQuotaCounted(attributes)) return
       if (row.resource === 'events') return
-      if (reads.list<ResourceQuota>('', 'resourcequotas', namespace).length === 0) return
-      return new Promise((resolve, reject) => {
-        const waiting = { attributes, admit: resolve, refuse: reject }
-        const queue = queues.get(namespace)
-        if (queue !== undefined) {
-          queue.push(waiting)
-          return
-        }
-        const started = [waiting]
-        queues.set(namespace, started)
-        void drain(namespace, started)
-      })
+      const waiting = fresh()
+      return waiting === undefined ? inTurn(attributes) : waiting.then(() => inTurn(attributes))
     },
+  }
+
+  function inTurn(attributes: AdmissionAttributes): Promise<void> | undefined {
+    const { namespace } = attributes
+    if (reads.list<ResourceQuota>('', 'resourcequotas', namespace).length === 0) return undefined
+    return new Promise((resolve, reject) => {
+      const waiting = { attributes, admit: resolve, refuse: reject }
+      const queue = queues.get(namespace)
+      if (queue !== undefined) {
+        queue.push(waiting)
+        return
+      }
+      const started = [waiting]
+      queues.set(namespace, started)
+      void drain(namespace, started)
+    })
   }
 }
 
