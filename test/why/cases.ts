@@ -14,6 +14,7 @@ import { pods } from './cases/pods.ts'
 import { servers } from './cases/servers.ts'
 import { services } from './cases/services.ts'
 import { storage } from './cases/storage.ts'
+import { uses } from './cases/uses.ts'
 import { waitsAndWords } from './cases/waits-and-words.ts'
 
 export const CASES: Readonly<Record<string, Case>> = {
@@ -31,4 +32,5 @@ export const CASES: Readonly<Record<string, Case>> = {
   ...furtherOperators,
   ...furtherKubernetes,
   ...waitsAndWords,
+  ...uses,
 }

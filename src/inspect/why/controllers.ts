@@ -164,14 +164,26 @@ async function workloadLinks(
       return servesOtherGroups(look.reader, account, ref)
     }),
   )
-  const candidates = likely.filter((_, at) => isOther[at] !== true)
+  const candidates = withoutSides(likely.filter((_, at) => isOther[at] !== true))
   const best = Math.max(0, ...candidates.map(({ strength }) => strength))
   const chosen = candidates.filter(({ strength }) => strength === best)
   const states = await Promise.all(chosen.slice(0, 4).map((candidate) => workloadState(look, ref, object, candidate)))
   // One of them that is well does it: others named alike are parts of the same software.
   const well = states.filter((link) => 'verdict' in link && link.verdict === 'slow')
   if (well.length > 0) return well.slice(0, 1)
-  return states.slice(0, 1)
+  // Of several of the same software, one for other namespaces says nothing of that for this one.
+  const here = states.filter(({ cause }) => cause.kind !== 'controller-elsewhere')
+  return [...here, ...states].slice(0, 1)
+}
+
+/** What software has beside its controller: servers of webhooks, pages, metrics. */
+const SIDE =
+  /(^|[-._])(webhooks?|admission|ui|dashboard|console|frontend|metrics|exporter|cainjector|apiserver)(?=$|[-._])(?!.*(controller|operator|manager))/i
+
+/** Those that are no controllers by their names, where there are others; but not what was seen to write the object. */
+function withoutSides(candidates: readonly Candidate[]): readonly Candidate[] {
+  const main = candidates.filter(({ workload, isNamed }) => !isNamed || !SIDE.test(workload.name))
+  return main.length > 0 ? main : candidates
 }
 
 /** So many are looked through for pods without a workload. */
@@ -259,7 +271,8 @@ function isOfOthers(finalizer: string, { group, kind }: ObjectRef): boolean {
   )
 }
 
-function wordsOf(finalizer: string, ref: ObjectRef): string[] {
+/** Words of a finalizer's name, and of its object's kind, that tell which software it is of. */
+export function wordsOf(finalizer: string, ref: ObjectRef): string[] {
   const { group, kind } = ref
   const isBuiltin = isKubernetes(group) || isOfOthers(finalizer, ref)
   const domains = [finalizer.split('/')[0] ?? '', ...(isBuiltin ? [] : [group])].filter((text) => text.includes('.'))
@@ -281,6 +294,18 @@ async function workloadState(
   const controller = controllerInWorkload(workload, evidence)
   const stopped = await whyNotRunning(look, workload, controller, isKubernetes(ref.group) ? '' : ref.group)
   if (stopped !== undefined) return stopped
+  const { serves } = workload
+  if (serves !== undefined && ref.namespace !== '' && !serves.namespaces.includes(ref.namespace)) {
+    const { namespace } = ref
+    const cause = {
+      kind: 'controller-elsewhere',
+      controller,
+      namespace,
+      serves: serves.namespaces,
+      by: serves.by,
+    } as const
+    return lastLink('nobody', cause, true)
+  }
   const forbidden = await notAllowed(look, ref, workload, controller)
   if (forbidden !== undefined) return forbidden
   const word = await wordInLog(look, ref, object, workload, controller)

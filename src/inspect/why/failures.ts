@@ -54,8 +54,10 @@ function badConditions({ group }: ObjectRef, object: SpecAndStatus): readonly Wa
   const conditions = isKubernetes(group) ? [] : asList(status['conditions'])
   const found: Warning[] = []
   for (const one of conditions) {
-    const { type, status: is, reason, message, lastTransitionTime } = asObject(one)
-    if (typeof type !== 'string' || typeof message !== 'string' || message === '' || !TELLS.test(type)) continue
+    const { type, status: is, reason, message, lastTransitionTime, severity } = asObject(one)
+    if (typeof type !== 'string' || typeof message !== 'string' || message === '') continue
+    // Where a controller tells how bad it is (Cluster API), that counts.
+    if (!TELLS.test(type) && severity !== 'Error') continue
     // Argo CD's conditions are all problems, and have no status.
     const isBad = is === undefined ? /error/i.test(type) : BAD_WHEN_TRUE.test(type) ? is === 'True' : is === 'False'
     if (!isBad) continue

@@ -75,6 +75,15 @@ export type Cause =
       readonly looked: readonly string[]
     }
   | { readonly kind: 'controller-not-running'; readonly controller: FinalizerOwner; readonly reason: string }
+  /** It runs, and was told to serve other namespaces alone. */
+  | {
+      readonly kind: 'controller-elsewhere'
+      readonly controller: FinalizerOwner
+      readonly namespace: string
+      readonly serves: readonly string[]
+      /** The flag or variable that tells it so. */
+      readonly by: string
+    }
   | {
       readonly kind: 'controller-not-leading'
       readonly controller: FinalizerOwner

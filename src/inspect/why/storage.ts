@@ -21,14 +21,13 @@ import {
 import { usedBy } from './users.ts'
 import type { Examine } from './what-holds-an-object.ts'
 
-/** Pods that use the claim (storage object in use protection); those that have ended or are on no node do not count. */
+/** Pods that use the claim (storage object in use protection): also those that have ended, as long as they are there, but not those on no node. */
 export async function claimLinks(look: Look, ref: ObjectRef, examine: Examine): Promise<readonly Link[]> {
   const pods = await look.reader.list<Pod>(PODS, { namespace: ref.namespace })
   if (pods.state !== 'found') return [unseenLink('pods that use the claim', pods)]
   const using = pods.value.filter(
     (pod) =>
       (pod.spec?.nodeName ?? '') !== '' &&
-      !isTerminated(pod) &&
       (pod.spec?.volumes ?? []).some(
         ({ name, persistentVolumeClaim, ephemeral }) =>
           persistentVolumeClaim?.claimName === ref.name ||
@@ -38,7 +37,12 @@ export async function claimLinks(look: Look, ref: ObjectRef, examine: Examine): 
   const resource = look.kinds.ofResource('', 'pods')
   if (resource === undefined) return []
   return Promise.all(
-    using.slice(0, MOST_ALIKE).map((pod) => usedBy(look, resource, pod, 'it mounts the claim', examine)),
+    using.slice(0, MOST_ALIKE).map((pod) => {
+      const how = isTerminated(pod)
+        ? 'it has ended, and mounts the claim as long as it is there'
+        : 'it mounts the claim'
+      return usedBy(look, resource, pod, how, examine)
+    }),
   )
 }
 

@@ -84,6 +84,8 @@ function waysFor(cause: Cause): readonly Rated[] {
               ),
         ),
       ]
+    case 'controller-elsewhere':
+      return [way(1, `let ${cause.controller.name} serve namespace ${cause.namespace} too (${cause.by})`, NOTHING)]
     case 'controller-not-leading':
       return [way(1, `restart ${cause.controller.name}: its lease ${cause.lease} is no longer renewed`, NOTHING)]
     case 'controller-forbidden':

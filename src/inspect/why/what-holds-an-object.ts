@@ -10,13 +10,15 @@ import { instanceLinks } from './definitions.ts'
 import { podLinks } from './deleted-pods.ts'
 import { foregroundLinks, orphanLinks } from './dependents.ts'
 import { liveDrainLinks, machineLinks } from './drains.ts'
-import { failureLinks, lostOwners, missingNeeds, unnamedController } from './failures.ts'
+import { failureLinks, isKubernetes, lostOwners, missingNeeds, unnamedController } from './failures.ts'
 import { type Cause, type Link, lastLink, type ObjectRef, verdictOf, waitingLink } from './finding.ts'
+import { failingJobs, managerOfJob } from './jobs.ts'
 import { type KnownFinalizer, knownFinalizer } from './known-finalizers.ts'
 import { deletedAt, kubectlName, type Look, MOST_DEEP, MOST_EXAMINED, refOf, timeOf } from './look.ts'
 import { namespaceLinks } from './namespaces.ts'
 import { partLinks } from './parts.ts'
 import { pausedByOwner, pausedLink } from './paused.ts'
+import { addressLinks, copyLinks, volumeClassLinks } from './protected.ts'
 import { accountUser, controllerUsers, deletionOf, type WritingUser } from './rules.ts'
 import { attachmentLinks, attachmentsOfVolume, claimLinks, volumeLinks } from './storage.ts'
 import { reservationLinks, userLinks } from './users.ts'
@@ -109,7 +111,7 @@ async function specFinalizer(look: Look, ref: ObjectRef, object: KubeObject, fin
 }
 
 async function finalizerLink(look: Look, ref: ObjectRef, object: KubeObject, finalizer: string): Promise<Link> {
-  const known = knownFinalizer(finalizer, ref.resource)
+  const known = await managerOfJob(look, ref, object, knownFinalizer(finalizer, ref.resource))
   const setter = setterOf(object, finalizer)
   const cause = {
     kind: 'finalizer',
@@ -124,13 +126,16 @@ async function finalizerLink(look: Look, ref: ObjectRef, object: KubeObject, fin
   // What it waits for comes before what its controller would do then.
   if (waits.length > 0) return waitingLink(cause, waits, () => lastLink('slow', cause, true))
   const isCollector = known?.follow === 'foreground' || known?.follow === 'orphan'
-  const [controllers, failures, needs] = await Promise.all([
+  const [controllers, said, needs] = await Promise.all([
     isCollector
       ? componentLink(look, 'kube-controller-manager', known.controller, kubectlName(ref)).then((link) => [link])
       : controllerLinks(look, ref, object, finalizer, known),
     isCollector ? [] : failureLinks(look, ref, object, typeof known?.runsIn !== 'string'),
     isCollector ? [] : missingNeeds(look, ref, object),
   ])
+  const jobs =
+    isCollector || isKubernetes(ref.group) ? [] : await failingJobs(look, ref, object, spacesOf(ref, controllers))
+  const failures = [...jobs, ...said]
   const removal = await removalLinks(look, ref, object, finalizer, usersOf(known, controllers))
   // What a controller said while it was there is not why the object stays once it is gone.
   const isGone = controllers.length > 0 && controllers.every((link) => verdictOf(link) === 'nobody')
@@ -154,6 +159,15 @@ async function finalizerLink(look: Look, ref: ObjectRef, object: KubeObject, fin
   const others = controllers.filter((link) => link !== quoted?.complaint)
   const next = [...told, ...(overdue === undefined ? [] : [overdue]), ...others, ...unknown]
   return waitingLink(cause, next, () => lastLink('slow', cause, true))
+}
+
+/** Where an object's controller makes what it needs to end it. */
+function spacesOf({ namespace }: ObjectRef, controllers: readonly Link[]): readonly string[] {
+  if (namespace !== '') return [namespace]
+  const own = controllers.flatMap(({ cause }) =>
+    'controller' in cause && typeof cause.controller === 'object' ? (cause.controller.workload?.namespace ?? []) : [],
+  )
+  return [...new Set(own)]
 }
 
 /** The users of which one takes a finalizer off, where that is known. */
@@ -182,8 +196,12 @@ const saidBefore = ({ cause }: Link, since: number): boolean =>
 async function unsaid(look: Look, ref: ObjectRef, object: KubeObject, finalizer: string): Promise<readonly Link[]> {
   const paused = pausedLink(ref, object) ?? (await pausedByOwner(look, object))
   const parts = await partLinks(look, ref, object, examine)
-  const users = parts.length > 0 ? [] : await userLinks(look, ref, finalizer, examine, isKnownToWait(finalizer, ref))
-  return [...(paused === undefined ? [] : [paused]), ...parts, ...users]
+  const copies = knownFinalizer(finalizer, ref.resource)?.follow === 'copies' ? await copyLinks(look, ref, examine) : []
+  const users =
+    parts.length + copies.length > 0
+      ? []
+      : await userLinks(look, ref, finalizer, examine, isKnownToWait(finalizer, ref))
+  return [...(paused === undefined ? [] : [paused]), ...parts, ...copies, ...users]
 }
 
 const isKnownToWait = (finalizer: string, { resource }: ObjectRef): boolean =>
@@ -215,6 +233,7 @@ async function followLinks(
     case undefined:
     // What uses it is looked for when its controller is there and says nothing.
     case 'users':
+    case 'copies':
       return []
     case 'foreground':
       return waiting(await foregroundLinks(look, ref, object, examine))
@@ -226,6 +245,10 @@ async function followLinks(
       return reservationLinks(look, ref, object, examine)
     case 'volume':
       return volumeLinks(look, object, examine)
+    case 'volume-class':
+      return volumeClassLinks(look, ref, examine)
+    case 'addresses':
+      return addressLinks(look, ref, object, examine)
     case 'attachments':
       return attachmentsOfVolume(look, ref, examine)
     case 'attachment':

@@ -48,6 +48,8 @@ export function sentenceOf(cause: Cause): string {
       return `${cause.finalizer === '' ? `the ${cause.controller}` : `the controller that takes ${cause.finalizer} away${cause.controller === '' ? '' : ` (${cause.controller})`}`} was not found; looked for: ${cause.looked.join('; ')}`
     case 'controller-not-running':
       return `${by(cause.controller)} does not run: ${cause.reason}`
+    case 'controller-elsewhere':
+      return `${by(cause.controller)} runs, but does not look at namespace ${cause.namespace}: its ${cause.by} names ${cause.serves.join(', ')} alone`
     case 'controller-not-leading':
       return `${cause.controller.name} does not lead: lease ${cause.lease} was last renewed${at(cause.renewed) || ' never'}`
     case 'controller-forbidden':
@@ -143,6 +145,7 @@ export function responsibleFor(cause: Cause): string {
         : `the controller of ${cause.finalizer}${cause.controller === '' ? '' : ` (${cause.controller})`}`
     case 'controller-at-work':
     case 'controller-not-running':
+    case 'controller-elsewhere':
     case 'controller-not-leading':
     case 'controller-forbidden':
       return cause.controller.name

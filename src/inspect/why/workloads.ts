@@ -1,5 +1,5 @@
 /** The workloads of a cluster, and whether one of them runs: is anything to run, does it, and what do its pods say. */
-import type { Deployment, Lease, Pod, PodSpec } from '../../api/generated/types.ts'
+import type { Container, Deployment, Lease, Pod, PodSpec } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { formatLabelSelector, labelSelectorOf } from '../../api/objects/label-selector.ts'
 import type { GroupVersionResource } from '../../client/client.ts'
@@ -30,6 +30,8 @@ export interface Workload {
   readonly images: readonly string[]
   /** The programs of its containers, without folders, and the containers' names. */
   readonly programs: readonly string[]
+  /** The namespaces that it serves alone, by its flags or environment; absent: nothing there says so. */
+  readonly serves?: { readonly namespaces: readonly string[]; readonly by: string }
   readonly desired: number
   readonly ready: number
   /** What selects its pods. */
@@ -83,7 +85,7 @@ export async function readOtherPods({ reader }: Look, namespaces: readonly strin
         name: metadata.name ?? '',
         labels: metadata.labels ?? {},
         podLabels: metadata.labels ?? {},
-        ...containersOf(spec),
+        ...containersOf(spec, metadata.namespace),
         desired: 1,
         ready: isReady(pod) ? 1 : 0,
         pods: { fieldSelector: `metadata.name=${metadata.name}` },
@@ -93,13 +95,35 @@ export async function readOtherPods({ reader }: Look, namespaces: readonly strin
 }
 
 /** The account, images and programs of a pod's specification. */
-function containersOf(spec: PodSpec | undefined): Pick<Workload, 'account' | 'images' | 'programs'> {
+function containersOf(
+  spec: PodSpec | undefined,
+  namespace = '',
+): Pick<Workload, 'account' | 'images' | 'programs' | 'serves'> {
   const containers = spec?.containers ?? []
+  const serves = containers.map((container) => servedNamespaces(container, namespace)).find((one) => one !== undefined)
   return {
     account: spec?.serviceAccountName ?? 'default',
     images: containers.map(({ image }) => image ?? ''),
     programs: containers.flatMap(({ name, command }) => [name, (command?.[0] ?? '').split('/').at(-1) ?? '']),
+    ...(serves === undefined ? {} : { serves }),
   }
+}
+
+/** By these operators are told the namespaces that they serve: by operator-sdk's habit, and that of others. Without a value it is all. */
+const SERVES_VARIABLE = /^([A-Z]+_)*(WATCH(ED)?_NAMESPACES?|STRIMZI_NAMESPACE)$/
+const SERVES_FLAG = /^--?watch(?:ed)?-namespaces?(?:=(.*))?$/
+
+function servedNamespaces({ env, command, args }: Container, own: string): Workload['serves'] {
+  const words = [...(command ?? []), ...(args ?? [])]
+  const at = words.findIndex((word) => SERVES_FLAG.test(word))
+  const flag = words[at]
+  const variable = env?.find(({ name }) => SERVES_VARIABLE.test(name))
+  const ofField = variable?.valueFrom?.fieldRef?.fieldPath === 'metadata.namespace' ? own : undefined
+  const value = flag === undefined ? (variable?.value ?? ofField) : (SERVES_FLAG.exec(flag)?.[1] ?? words[at + 1])
+  const namespaces = (value ?? '').split(/[,;\s]+/).filter((one) => one !== '')
+  // All of them, or what is known only where it runs.
+  if (namespaces.length === 0 || namespaces.some((one) => /[*$(]/.test(one))) return undefined
+  return { namespaces, by: flag?.split('=')[0] ?? variable?.name ?? '' }
 }
 
 function workloadOf(gvr: GroupVersionResource, kind: string, object: KubeObject): Workload {
@@ -114,7 +138,7 @@ function workloadOf(gvr: GroupVersionResource, kind: string, object: KubeObject)
     name: metadata?.name ?? '',
     labels: metadata?.labels ?? {},
     podLabels: spec?.template?.metadata?.labels ?? {},
-    ...containersOf(spec?.template?.spec),
+    ...containersOf(spec?.template?.spec, metadata?.namespace),
     desired: kind === 'DaemonSet' ? (status?.desiredNumberScheduled ?? 0) : (spec?.replicas ?? 1),
     ready: (kind === 'DaemonSet' ? status?.numberReady : status?.readyReplicas) ?? 0,
     pods: { labelSelector: formatLabelSelector(labelSelectorOf(spec?.selector)) },
@@ -164,7 +188,18 @@ export async function whyNotRunning(
   return stopped(`its pod ${pod.metadata?.name} is not ready: ${podProblem(pod)}`)
 }
 
-function podProblem({ status }: Pod): string {
+/** Whether nothing keeps its containers from running that is more than a start. */
+export function isStartingUp({ status }: Pod): boolean {
+  const waiting = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].some(
+    ({ state }) => state?.waiting?.reason !== undefined && !STARTING.test(state.waiting.reason),
+  )
+  return !waiting && !status?.conditions?.some(({ type, status: is }) => type === 'PodScheduled' && is === 'False')
+}
+
+const STARTING = /^(ContainerCreating|PodInitializing)$/
+
+/** What keeps a pod from being ready, in words. */
+export function podProblem({ status }: Pod): string {
   for (const { state, lastState } of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]) {
     const { waiting } = state ?? {}
     const ended = (state?.terminated ?? lastState?.terminated)?.exitCode
