@@ -54,28 +54,19 @@ export function judgeRuntimeConfig(
   isFair = true,
 ): readonly string[] {
   const warnings: string[] = []
-  const off = settings.map(readSetting).filter(({ on }) => on === false)
-  const conflicts = off
-    .filter(({ key }) => isFair && UNFAIR.has(key))
-    .map(({ key }) => `--runtime-config=${key}=false conflicts with --enable-priority-and-fairness=true`)
-  if (settings.length === 1 && off[0]?.key === 'api/all')
-    conflicts.push('invalid runtime-config with only api/all=false')
-  if (conflicts.length > 0) throw new Error(conflicts.length === 1 ? conflicts[0] : `[${conflicts.join(', ')}]`)
+  const why = whyNoRuntimeConfig(settings, { served, optional, known })
+  const problems = [...(isFair ? fairnessConflicts(settings) : []), ...(why === undefined ? [] : [why])]
+  if (problems.length > 0) throw new Error(problems.length === 1 ? problems[0] : `[${problems.join(', ')}]`)
   for (const setting of settings) {
     const { key, on } = readSetting(setting)
-    if (on === undefined) throw new Error(`invalid value ${setting.trim()}`)
     if (LEVELS.has(key)) {
       if (on && key !== 'api/ga')
         warnings.push(`--runtime-config=${key}=true: skiff serves ${LACKING.join(', ')} in no version`)
       continue
     }
-    const [group = '', version, resource, ...others] = partsOf(key)
-    if (version === undefined || others.length > 0) throw new Error(`runtime-config invalid key ${key}`)
+    if (key === 'api/legacy') continue
+    const [group = '', version = '', resource] = partsOf(key)
     const name = apiVersionOf(group, version)
-    if (!served.has(name) && !known.has(name) && !optional.has(name)) {
-      const isGroup = [...served.keys(), ...known].some((one) => one.startsWith(`${group}/`))
-      throw new Error(isGroup ? `group version ${name} that has not been registered` : `unknown api groups ${key}`)
-    }
     const more = optional.get(name)
     if (more !== undefined && (resource === undefined || more.includes(resource))) continue
     if (on && !served.has(name)) warnings.push(`--runtime-config=${key}=true: skiff does not serve ${name}`)
@@ -89,6 +80,46 @@ export function judgeRuntimeConfig(
     throw new Error(`--runtime-config: an API server does not become ready without ${missing} of ${apiVersion}`)
   }
   return warnings
+}
+
+/** What leaves priority and fairness, which is on, without its configuration. */
+export function fairnessConflicts(settings: readonly string[]): readonly string[] {
+  return settings
+    .map(readSetting)
+    .filter(({ key, on }) => on === false && UNFAIR.has(key))
+    .map(({ key }) => `--runtime-config=${key}=false conflicts with --enable-priority-and-fairness=true`)
+}
+
+/** What kube-apiserver refuses of it in itself, in its words: first what no API group is, then versions and values. */
+export function whyNoRuntimeConfig(
+  settings: readonly string[],
+  { served, optional, known }: Versions,
+): string | undefined {
+  const read = settings.map((setting) => ({ ...readSetting(setting), setting: setting.trim() }))
+  const [only] = read
+  if (read.length === 1 && only?.key === 'api/all' && only.on === false)
+    return 'invalid runtime-config with only api/all=false'
+  const versions = read.filter(({ key }) => key !== '' && key !== 'api/legacy' && !LEVELS.has(key))
+  const unknown = new Set<string>()
+  for (const { key } of versions) {
+    const [group = '', version, , ...others] = partsOf(key)
+    if (version === undefined || others.length > 0) return `runtime-config invalid key ${key}`
+    const isGroup = group === '' || [...served.keys(), ...known].some((one) => one.startsWith(`${group}/`))
+    if (!isGroup) unknown.add(key)
+  }
+  if (unknown.size > 0) return `unknown api groups ${[...unknown].sort().join(',')}`
+  for (const { key, on, setting } of read) {
+    if (LEVELS.has(key) && on === undefined) return `invalid value ${setting}`
+    if (!versions.some((one) => one.key === key)) continue
+    const [group = '', version = ''] = partsOf(key)
+    const name = apiVersionOf(group, version)
+    if (!served.has(name) && !known.has(name) && !optional.has(name))
+      return `group version ${name} that has not been registered`
+    const value = setting.slice(key.length + 1)
+    if (on === undefined)
+      return `invalid value of ${key}: ${value}, err: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`
+  }
+  return undefined
 }
 
 /** A resource that is served by default and switched off, if there is one: `deployments of apps/v1`. */

@@ -189,10 +189,10 @@ async function originsOf(expressions: readonly string[] = []): Promise<Pick<Serv
 }
 
 const MOST_GOAWAYS = 0.02
-const NOT_PINNED = 'regular expression does not pin to start/end of host in the origin header'
+export const NOT_PINNED = 'regular expression does not pin to start/end of host in the origin header'
 
 /** As kube-apiserver looks for it: an expression for `a.example` is not to allow `a.example.evil` too. */
-const isPinned = (expression: string): boolean => /\^|\/\//.test(expression) && /[$:]/.test(expression)
+export const isPinned = (expression: string): boolean => /\^|\/\//.test(expression) && /[$:]/.test(expression)
 
 const VERSIONS: Readonly<Record<string, TlsLimits['minVersion']>> = {
   VersionTLS12: 'TLSv1.2',

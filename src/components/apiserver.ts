@@ -1,10 +1,12 @@
 /** skiff apiserver: the API server alone, under kube-apiserver's flags; its store is embedded, below --data-dir. */
+import { patternError } from '../api/schema/structural/patterns.ts'
 import { startCluster } from '../cluster/cluster.ts'
 import { clusterDirectory, defaultDirectory, hold } from '../cluster/directory.ts'
 import { DEFAULT_HOST } from '../cluster/options.ts'
 import { FlagError, flagTable, type ReadFlags } from './flags.ts'
 import { KUBE_APISERVER_FLAGS } from './kube-apiserver-flags.ts'
 import { apiServerOptions } from './kube-apiserver-options.ts'
+import { judgeCommandLine } from './kube-apiserver-rules.ts'
 import type { ComponentCommand, ComponentProcess } from './process.ts'
 
 /** Its own, and those of kube-apiserver's that stand for more here than where the store is memory. */
@@ -28,6 +30,7 @@ export const apiserver: ComponentCommand = {
   flags: new Map([...KUBE_APISERVER_FLAGS, ...OWN]),
   introduction:
     'The API server of skiff alone, under the flags of kube-apiserver: on loopback unless --bind-address is given, with a store of its own\nbelow --data-dir unless --etcd-servers is given.',
+  judge: (values) => judgeCommandLine(values, { needsStoreAndKeys: false, patternError }),
   start,
 }
 

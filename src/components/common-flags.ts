@@ -45,9 +45,9 @@ leader-elect-retry-period duration used 2s
 /** Every component has these. */
 export const LOGGING = `
 log-flush-frequency duration ignored 5s
-log-json-info-buffer-size string ignored
+log-json-info-buffer-size quantity ignored
 log-json-split-stream bool ignored
-log-text-info-buffer-size string ignored
+log-text-info-buffer-size quantity ignored
 log-text-split-stream bool ignored
 logging-format string ignored text
 `
@@ -56,8 +56,8 @@ const LOGS_AND_METRICS = `
 allow-metric-labels strings ignored
 allow-metric-labels-manifest string ignored
 disabled-metrics strings ignored${LOGGING}show-hidden-metrics-for-version string ignored
-v int used
-vmodule strings ignored
+v uint used
+vmodule vmodule ignored
 `
 
 const GATES = `

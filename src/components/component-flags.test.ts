@@ -64,7 +64,7 @@ test("kubeadm's command lines are taken, but what skiff lacks is refused with th
   )
   assert.equal(
     why(() => read(KUBE_SCHEDULER_FLAGS, '--leader-elect-retry-period=2')),
-    'invalid argument "2" for "--leader-elect-retry-period" flag: time: invalid duration "2"',
+    'invalid argument "2" for "--leader-elect-retry-period" flag: time: missing unit in duration "2"',
   )
   assert.match(
     why(() => read(KUBELET_FLAGS, '--cloud-provider=external')),

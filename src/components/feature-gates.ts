@@ -18,20 +18,26 @@ export function judgeFeatureGates(settings: readonly string[]): readonly string[
   if (settings.length === 0) return []
   const gates = table()
   const wanted = new Map<string, boolean>()
+  const prefixes = new Set<string>()
   for (const setting of settings) {
+    if (setting.trim() === '') continue
     // A component may be named before the gate: kube's are the only ones here.
-    const [name = '', value] = setting
-      .trim()
-      .replace(/^kube:/, '')
-      .split('=', 2)
+    const [, component = '', rest = ''] = /^(?:([^:=]*):)?(.*)$/s.exec(setting.trim()) ?? []
+    prefixes.add(component)
+    if (prefixes.size > 1 && [...prefixes].every((one) => one === '' || one === 'kube'))
+      throw new FlagError(
+        'set kube feature gates with default empty prefix or kube: prefix consistently, do not mix use',
+      )
+    if (component !== '' && component !== 'kube') throw new FlagError(`component not registered: ${component}`)
+    const [name = '', value] = rest.split('=', 2)
     if (value === undefined) throw new FlagError(`missing bool value for ${name}`)
     const on = parseGoBool(value.trim())
     const gate = gates.get(name)
-    if (gate === undefined) throw new FlagError(`unrecognized feature gate: ${name}`)
     if (on === undefined)
       throw new FlagError(
         `invalid value of ${name}=${value}, err: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`,
       )
+    if (gate === undefined) throw new FlagError(`unrecognized feature gate: ${name}`)
     if (gate.isLocked && on !== gate.usual)
       throw new FlagError(`cannot set feature gate ${name} to ${on}, feature is locked to ${gate.usual}`)
     wanted.set(name, on)
@@ -54,20 +60,45 @@ export function judgeFeatureGates(settings: readonly string[]): readonly string[
   })
 }
 
-const OLDEST_MINOR = 34
 const MINOR = 37
+
+/** Whether a gate is on. The settings have been judged. */
+export function isGateEnabled(name: string, settings: readonly string[]): boolean {
+  const given = settings
+    .map((setting) =>
+      setting
+        .trim()
+        .replace(/^kube:/, '')
+        .split('=', 2),
+    )
+    .findLast(([gate]) => gate === name)
+  return (given === undefined ? undefined : parseGoBool(given[1]?.trim() ?? '')) ?? table().get(name)?.usual ?? false
+}
+
+/** --emulated-version and --min-compatibility-version, as they are read. @throws FlagError for what are no versions */
+export function judgeVersions(emulated: readonly string[], compatible: readonly string[]): void {
+  for (const settings of [emulated, compatible]) {
+    let before: string | undefined
+    for (const setting of settings) {
+      const text = setting.trim()
+      const [component, version] = text.includes('=') ? text.split('=', 2) : ['kube', text]
+      if (component !== 'kube') throw new FlagError(`component not registered: ${component}`)
+      const [, minor, patch] = /^v?1\.(\d+)(?:\.(\d+))?$/.exec(version ?? '') ?? []
+      if (minor === undefined) throw new FlagError(`could not parse ${JSON.stringify(version)} as version`)
+      const shown = `kube=${version}`
+      if (patch !== undefined && patch !== '0') throw new FlagError(`patch version not allowed, got: ${shown}`)
+      if (before !== undefined) throw new FlagError(`duplicate version flag, ${before} and ${shown}`)
+      before = shown
+    }
+  }
+}
 
 /** --emulated-version. @throws FlagError for what kube-apiserver refuses, and for every version but its own */
 export function judgeEmulatedVersion(settings: readonly string[]): void {
-  for (const setting of settings) {
-    const version = setting.trim().replace(/^kube=/, '')
-    const [, minor] = /^v?1\.(\d+)(?:\.\d+)?$/.exec(version) ?? []
-    if (minor === undefined) throw new FlagError(`could not parse ${JSON.stringify(version)} as version`)
-    if (Number(minor) < OLDEST_MINOR || Number(minor) > MINOR)
-      throw new FlagError(`emulation version ${version} is not between [1.${OLDEST_MINOR}, 1.${MINOR}.0]`)
-    if (Number(minor) !== MINOR)
+  judgeVersions(settings, [])
+  for (const setting of settings)
+    if (!new RegExp(`^(kube=)?v?1\\.${MINOR}(\\.0)?$`).test(setting.trim()))
       throw new FlagError(`--emulated-version=${setting}: skiff behaves as v1.${MINOR} alone; leave it out`)
-  }
 }
 
 function table(): ReadonlyMap<string, Gate> {

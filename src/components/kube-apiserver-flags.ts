@@ -7,7 +7,7 @@ admission-control strings used
 admission-control-config-file string used
 advertise-address ip used
 aggregator-reject-forwarding-redirect bool lacking true
-allow-metric-labels strings ignored
+allow-metric-labels labels ignored
 allow-metric-labels-manifest string ignored
 allow-privileged bool used
 anonymous-auth bool used true
@@ -102,9 +102,9 @@ http2-max-streams-per-connection int used
 kubelet-certificate-authority string used
 kubelet-client-certificate string used
 kubelet-client-key string used
-kubelet-port int ignored 10250
+kubelet-port uint ignored 10250
 kubelet-preferred-address-types strings used Hostname,InternalDNS,InternalIP,ExternalDNS,ExternalIP
-kubelet-read-only-port int ignored 10255
+kubelet-read-only-port uint ignored 10255
 kubelet-timeout duration ignored 5s
 kubernetes-service-node-port int lacking
 lease-reuse-duration-seconds int ignored 60
@@ -118,7 +118,7 @@ oidc-client-id string used
 oidc-groups-claim string used
 oidc-groups-prefix string used
 oidc-issuer-url string used
-oidc-required-claim strings used
+oidc-required-claim pairs used
 oidc-signing-algs strings used RS256
 oidc-username-claim string used sub
 oidc-username-prefix string used
@@ -149,7 +149,7 @@ service-account-max-token-expiration duration used
 service-account-signing-endpoint string lacking
 service-account-signing-key-file string used
 service-cluster-ip-range string used
-service-node-port-range string used 30000-32767
+service-node-port-range ports used 30000-32767
 show-hidden-metrics-for-version string ignored
 shutdown-delay-duration duration used
 shutdown-send-retry-after bool ignored
@@ -160,14 +160,14 @@ storage-media-type string ignored application/vnd.kubernetes.protobuf
 strict-transport-security-directives strings used
 tls-cert-file string used
 tls-cipher-suites strings used
-tls-curve-preferences strings lacking
+tls-curve-preferences ints lacking
 tls-min-version string used
 tls-private-key-file string used
 tls-sni-cert-key certificate used
 token-auth-file string used
 tracing-config-file string lacking
-v int used
-vmodule strings ignored
+v uint used
+vmodule vmodule ignored
 watch-cache bool ignored true
 watch-cache-sizes strings ignored
 `)

@@ -11,6 +11,7 @@ import { SECURITY_OPTIONS, type SecurityOptions } from '../cluster/security.ts'
 import { judgeEmulatedVersion, judgeFeatureGates } from './feature-gates.ts'
 import { FlagError, type FlagValues } from './flags.ts'
 import { KUBE_APISERVER_FLAGS } from './kube-apiserver-flags.ts'
+import { WITHOUT_PLUGIN } from './kube-apiserver-rules.ts'
 
 export interface KubeApiServerOptions {
   readonly cluster: ClusterOptions
@@ -21,25 +22,20 @@ export interface KubeApiServerOptions {
 
 const DEFAULT_CERT_DIR = '/var/run/kubernetes'
 
-/** Where the objects are is for the caller to say. @throws FlagError */
+/** Where the objects are is for the caller to say, as is whether kube-apiserver takes the command line (kube-apiserver-rules.ts). @throws FlagError */
 export function apiServerOptions(values: FlagValues): KubeApiServerOptions {
   const last = (name: string): string | undefined => values.get(name)?.at(-1)
   const all = (name: string): readonly string[] => values.get(name) ?? []
   const isFair = parseGoBool(last('enable-priority-and-fairness') ?? 'true')
   const warnings = [...judgeFeatureGates(all('feature-gates')), ...runtimeConfigWarnings(all('runtime-config'), isFair)]
   judgeEmulatedVersion(all('emulated-version'))
-  judgeLogBatches(last)
   const certDir = last('cert-dir') ?? DEFAULT_CERT_DIR
   const port = Number(last('secure-port') ?? 6443)
-  if (port < 1 || port > 65535)
-    throw new FlagError(
-      `--secure-port ${last('secure-port')} must be between 1 and 65535, inclusive. It cannot be turned off with 0`,
-    )
   return {
     certDir,
     warnings,
     cluster: {
-      host: last('bind-address') ?? '0.0.0.0',
+      host: last('bind-address') || '0.0.0.0',
       port,
       components: ['apiserver'],
       allowPrivileged: parseGoBool(last('allow-privileged') ?? 'false') ?? false,
@@ -48,20 +44,6 @@ export function apiServerOptions(values: FlagValues): KubeApiServerOptions {
       logLevel: Math.min(Math.max(Number(last('v') ?? 0), 0), 10),
     },
   }
-}
-
-/** What kube-apiserver refuses of how events are batched for the audit log, which is done in another way here. */
-function judgeLogBatches(last: (name: string) => string | undefined): void {
-  if (!last('audit-log-path') || last('audit-log-mode') !== 'batch') return
-  const positive = (what: string, flag: string, usual: number) => {
-    const value = Number(last(`audit-log-batch-${flag}`) ?? usual)
-    if (!(value > 0)) throw new FlagError(`invalid audit batch log ${what} ${value}, must be a positive number`)
-  }
-  positive('buffer size', 'buffer-size', 10_000)
-  positive('max batch size', 'max-size', 1)
-  if (parseGoBool(last('audit-log-batch-throttle-enable') ?? 'false') !== true) return
-  positive('throttle QPS', 'throttle-qps', 0)
-  positive('throttle burst', 'throttle-burst', 0)
 }
 
 function runtimeConfigWarnings(settings: readonly string[], isFair?: boolean): readonly string[] {
@@ -80,7 +62,7 @@ function securityOf(values: FlagValues): SecurityOptions {
     const found = values.get(name)
     const text = found?.at(-1)
     const type = KUBE_APISERVER_FLAGS.get(name)?.type
-    if (type === 'strings' || type === 'array' || type === 'certificate') {
+    if (type === 'strings' || type === 'pairs' || type === 'array' || type === 'certificate') {
       if (found !== undefined) options.push([option, found])
     } else if (text !== undefined && text !== '') {
       // Given empty it is as if it were not given.
@@ -101,31 +83,11 @@ function servingPair(certDir: string): SecurityOptions {
 
 /** Off by default in kube-apiserver, on in clusters of skiff. */
 const OFF_THERE = ['NodeRestriction']
-/** Names that kube-apiserver knows, whose rules are part of the resources here, or which skiff does not have. */
-const WITHOUT_PLUGIN = ['NodeDeclaredFeatureValidator', 'PodResizeValidator', 'PodGroupProtection']
-
-const KNOWN_PLUGINS = new Set([...RECOMMENDED_ORDER, ...WITHOUT_PLUGIN])
-
 function admissionOf(values: FlagValues): Pick<ClusterOptions, 'enableAdmissionPlugins' | 'disableAdmissionPlugins'> {
   const named = (flag: string) => values.get(flag) ?? []
   const only = named('admission-control')
   const enabled = named('enable-admission-plugins')
   const disabled = named('disable-admission-plugins')
-  const unknown = ['admission-control', 'enable-admission-plugins', 'disable-admission-plugins'].flatMap((flag) =>
-    named(flag).flatMap((plugin) => (KNOWN_PLUGINS.has(plugin) ? [] : [`${flag} plugin "${plugin}" is unknown`])),
-  )
-  const both = enabled.filter((plugin) => disabled.includes(plugin)).sort()
-  const problems = [
-    ...(only.length > 0 && enabled.length + disabled.length > 0
-      ? ['admission-control and enable-admission-plugins/disable-admission-plugins flags are mutually exclusive']
-      : []),
-    ...unknown,
-    ...(both.length > 0
-      ? [`[${both.join(' ')}] in enable-admission-plugins and disable-admission-plugins overlapped`]
-      : []),
-  ]
-  if (problems.length > 0)
-    throw new FlagError(problems.length === 1 ? (problems[0] as string) : `[${problems.join(', ')}]`)
   const here = (plugins: readonly string[]) => plugins.filter((plugin) => !WITHOUT_PLUGIN.includes(plugin))
   // The older flag names all that there are to be.
   if (only.length > 0) {

@@ -21,6 +21,8 @@ export interface ComponentCommand {
   readonly counterpart: string
   readonly flags: ReadonlyMap<string, Flag>
   readonly introduction: string
+  /** @throws FlagError for what the counterpart refuses of the whole command line */
+  judge?(given: FlagValues): void
   /** Where a file says more than the command line: its values below those. @throws Error in one line */
   settle?(given: FlagValues, say: (line: string) => void): ReadFlags
   /** @throws Error in one line; FlagError for the command line's mistakes */
@@ -53,7 +55,7 @@ export async function runComponent(command: ComponentCommand, args: readonly str
     return
   }
   try {
-    const given = parseFlags(command.counterpart, command.flags, args)
+    const given = parseFlags(command.counterpart, command.flags, args, command.judge)
     const flags = command.settle?.(given, say) ?? readFlags(command.flags, given)
     for (const warning of judgeFeatureGates(flags.list('feature-gates') ?? [])) say(`warning: ${warning}`)
     await run(command, flags, say)

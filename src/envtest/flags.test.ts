@@ -5,6 +5,7 @@ import { judgeRuntimeConfig } from '../cluster/runtime-config.ts'
 import { judgeEmulatedVersion, judgeFeatureGates } from '../components/feature-gates.ts'
 import { parseFlags } from '../components/flags.ts'
 import { KUBE_APISERVER_FLAGS } from '../components/kube-apiserver-flags.ts'
+import { judgeCommandLine } from '../components/kube-apiserver-rules.ts'
 import { ETCD_FLAGS } from './etcd-flags.ts'
 import { executableHelp } from './executables.ts'
 import { apiServerFlags } from './options.ts'
@@ -22,8 +23,13 @@ const NEEDED = [
   '--etcd-servers=http://127.0.0.1:1',
   '--service-account-key-file=k',
   '--service-account-signing-key-file=s',
+  '--service-account-issuer=https://a.example',
 ]
-const options = (...args: readonly string[]) => apiServerFlags(parse(...NEEDED, ...args), undefined)
+const judged = (...args: readonly string[]) =>
+  parseFlags('kube-apiserver', KUBE_APISERVER_FLAGS, args, (values) =>
+    judgeCommandLine(values, { needsStoreAndKeys: true }),
+  )
+const options = (...args: readonly string[]) => apiServerFlags(judged(...NEEDED, ...args), undefined)
 
 test('flags come as --a=b, --a b, bare, empty and repeated', () => {
   const values = parse(
@@ -88,7 +94,7 @@ test('what kube-apiserver refuses is refused in its words', () => {
     /^--secure-port 0 must be between 1 and 65535/,
   )
   assert.match(
-    why(() => apiServerFlags(parse(), undefined)),
+    why(() => judged()),
     /--etcd-servers must be specified/,
   )
 })
@@ -166,6 +172,7 @@ test('a cluster is asked for as the flags say', () => {
     security: {
       authorizationMode: ['RBAC'],
       maxRequestsInflight: 500,
+      serviceAccountIssuer: ['https://a.example'],
       serviceAccountKeyFile: ['k'],
       serviceAccountSigningKeyFile: 's',
     },
@@ -185,7 +192,7 @@ test('with the controllers simulated kubelets may do their work', () => {
 
 test('feature gates are judged as kube-apiserver judges them', () => {
   const gates = (...settings: readonly string[]) => judgeFeatureGates(settings)
-  assert.deepEqual(gates('DynamicResourceAllocation=true', 'kube:WatchList=true'), [])
+  assert.deepEqual(gates('kube:DynamicResourceAllocation=true', 'kube:WatchList=true'), [])
   assert.deepEqual(gates('GenericWorkload=true'), [
     'feature gate GenericWorkload=true: skiff behaves as with GenericWorkload=false, its default',
   ])
@@ -275,9 +282,13 @@ test('a certificate for a name is a file of it and one of its key, and perhaps n
 
 test('an emulated version is the own one, or refused', () => {
   const judge = (version: string) => why(() => judgeEmulatedVersion([version]))
-  for (const own of ['1.37', 'kube=1.37', 'v1.37.1']) assert.equal(judge(own), '', own)
+  for (const own of ['1.37', 'kube=1.37', 'v1.37.0']) assert.equal(judge(own), '', own)
   assert.match(judge('kube=1.36'), /skiff behaves as v1\.37 alone/)
-  assert.equal(judge('1.38'), 'emulation version 1.38 is not between [1.34, 1.37.0]')
+  assert.equal(judge('1.37.1'), 'patch version not allowed, got: kube=1.37.1')
+  assert.equal(
+    why(() => options('--emulated-version=1.38')),
+    'emulation version 1.38 is not between [1.34, 1.37.0]',
+  )
 })
 
 test('limits of requests without priority and fairness are asked for as such', () => {

@@ -11,8 +11,9 @@ import { collectWhenQuiet } from '../base/quiet-collection.ts'
 import type { WithStore } from '../cluster/cluster.ts'
 import type { Cluster } from '../cluster/cluster-options.ts'
 import { KUBERNETES_VERSION } from '../cluster/version.ts'
-import { FlagError, parseFlags } from '../components/flags.ts'
+import { FlagError, type FlagValues, parseFlags } from '../components/flags.ts'
 import { KUBE_APISERVER_FLAGS } from '../components/kube-apiserver-flags.ts'
+import { judgeCommandLine } from '../components/kube-apiserver-rules.ts'
 import { ETCD_PAGES, ETCD_VERSION } from './etcd-pages.ts'
 import type { EtcdHere } from './etcd-port.ts'
 import { type HandedOver, readPlace, takeOver } from './hand-over.ts'
@@ -34,6 +35,14 @@ export async function kubeApiserver(args: readonly string[], env: NodeJS.Process
   }
 }
 
+async function judgeOf(args: readonly string[]): Promise<(values: FlagValues) => void> {
+  const hasExpressions = args.some((arg) => arg.startsWith('--cors-allowed-origins'))
+  const { patternError } = hasExpressions
+    ? await import('../api/schema/structural/patterns.ts')
+    : { patternError: () => undefined }
+  return (values) => judgeCommandLine(values, { needsStoreAndKeys: true, patternError })
+}
+
 async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   if (args.some((arg) => /^--version(=|$)/.test(arg))) {
     process.stdout.write(`Kubernetes ${KUBERNETES_VERSION}\n`)
@@ -42,7 +51,10 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<voi
   const release = holdProcess()
   const clock = liveClock()
   watchParent(clock, ancestorsOf(env), () => process.exit(1))
-  const flags = apiServerFlags(parseFlags('kube-apiserver', KUBE_APISERVER_FLAGS, args), env['SKIFF_COMPONENTS'])
+  const flags = apiServerFlags(
+    parseFlags('kube-apiserver', KUBE_APISERVER_FLAGS, args, await judgeOf(args)),
+    env['SKIFF_COMPONENTS'],
+  )
   for (const warning of flags.warnings) process.stderr.write(`Warning: ${warning}\n`)
   const [{ startWithStore }, link] = await Promise.all([
     import('../cluster/cluster.ts'),

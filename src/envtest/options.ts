@@ -18,8 +18,6 @@ export interface ApiServerFlags {
 
 /** `wanted`: SKIFF_COMPONENTS. @throws FlagError */
 export function apiServerFlags(values: FlagValues, wanted: string | undefined): ApiServerFlags {
-  const missing = whatIsMissing(values)
-  if (missing.length > 0) throw new FlagError(missing.length === 1 ? (missing[0] as string) : `[${missing.join(', ')}]`)
   const { cluster, certDir, warnings } = apiServerOptions(values)
   const components = componentsOf(wanted)
   const etcdPrefix = values.get('etcd-prefix')?.at(-1)
@@ -31,18 +29,6 @@ export function apiServerFlags(values: FlagValues, wanted: string | undefined): 
     warnings,
     cluster: { ...cluster, components, storage: 'memory', security },
   }
-}
-
-function whatIsMissing(values: FlagValues): readonly string[] {
-  const lacks = (name: string) => (values.get(name) ?? []).length === 0
-  return [
-    ...(lacks('etcd-servers') ? ['--etcd-servers must be specified'] : []),
-    ...(lacks('service-account-key-file') !== lacks('service-account-signing-key-file')
-      ? [
-          '--service-account-signing-key-file, --service-account-issuer, and --api-audiences should be specified together',
-        ]
-      : []),
-  ]
 }
 
 /** Simulated kubelets may do what the Node authorizer lets them: without it their role has no subject. */

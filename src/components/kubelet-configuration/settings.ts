@@ -7,7 +7,7 @@ import { type Flag, type FlagType, flagTable, type Handling } from '../flags.ts'
 
 /** Beside those of flags: maps as `a=b,c=d` and `a<b,c<d`, maps of booleans, maps of lists as `a:b`, taints as `key=value:effect`. */
 export type SettingType =
-  | Exclude<FlagType, 'certificate'>
+  | Exclude<FlagType, 'certificate' | 'uint' | 'ints' | 'pairs' | 'labels' | 'vmodule' | 'quantity' | 'ports'>
   | 'int64'
   | 'map'
   | 'map<'

@@ -32,7 +32,7 @@ export interface PortRange {
 export const DEFAULT_CIDR = '10.96.0.0/16'
 const DEFAULT_PORTS = '30000-32767'
 /** An address for the kubernetes Service, some for others, and the two that are never given. */
-const LEAST_ADDRESSES = 8n
+export const LEAST_ADDRESSES = 8n
 /** A network of IPv6 is no larger: the allocator of Kubernetes refuses what is. */
 const MOST_ADDRESSES = 1n << 64n
 
