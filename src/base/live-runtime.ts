@@ -1,12 +1,11 @@
 /** The live Runtime: the machine's own time, chance and event loop. Only this file, live-clock.ts, manual.ts and simulated.ts touch them. */
 import { randomBytes, randomFillSync, randomUUID } from 'node:crypto'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type Logger as PinoLogger, pino } from 'pino'
 import type { Clock } from './clock.ts'
 import { liveClock, type TaskGuard } from './live-clock.ts'
 import type { Logger } from './log.ts'
 import { logSink } from './log-sink.ts'
-import { createMetrics, type Metrics } from './metrics.ts'
+import { processMetrics } from './process-metrics.ts'
 import { type Random, suffixOf } from './random.ts'
 import type { Runtime } from './runtime.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -42,50 +41,6 @@ export function guarding(onUncaught: LiveRuntimeOptions['onUncaught']): TaskGuar
       onUncaught(error)
     }
   }
-}
-
-const LOOP_RESOLUTION_MS = 20
-let loopDelay: ReturnType<typeof monitorEventLoopDelay> | undefined
-
-/** The process has one event loop, however many clusters run in it. */
-function eventLoopDelay(): ReturnType<typeof monitorEventLoopDelay> {
-  if (loopDelay === undefined) {
-    loopDelay = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS })
-    loopDelay.enable()
-  }
-  return loopDelay
-}
-
-function eventLoopDelays(): [number, string][] {
-  const delay = eventLoopDelay()
-  // The histogram holds how long its timer took to come, which is its period when nothing is in the way.
-  const late = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - LOOP_RESOLUTION_MS / 1000)
-  return [
-    [late(delay.percentile(50)), '0.5'],
-    [late(delay.percentile(99)), '0.99'],
-    [late(delay.percentile(99.9)), '0.999'],
-    [late(delay.max), '1'],
-  ]
-}
-
-/** A registry that tells of the process itself. */
-function processMetrics(): Metrics {
-  const metrics = createMetrics()
-  eventLoopDelay()
-  const started = performance.timeOrigin / 1000
-  metrics.sampled('process_start_time_seconds', 'Start of the process, seconds since the epoch.', [], () => [[started]])
-  metrics.sampled('process_resident_memory_bytes', 'Resident memory.', [], () => [[process.memoryUsage.rss()]])
-  metrics.sampled('process_cpu_seconds_total', 'User and system CPU time.', [], () => {
-    const { user, system } = process.cpuUsage()
-    return [[(user + system) / 1e6]]
-  })
-  metrics.sampled(
-    'skiff_event_loop_delay_seconds',
-    'How much later than it was due something is done, since the process started: quantile 1 is the longest ever.',
-    ['quantile'],
-    eventLoopDelays,
-  )
-  return metrics
 }
 
 function liveScheduler(guard: TaskGuard, clock: Clock): Scheduler {

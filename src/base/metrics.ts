@@ -39,6 +39,13 @@ export interface Metrics {
   text(): string
 }
 
+/** `count` upper bounds, each `factor` times the one before it. */
+export function exponentialBuckets(start: number, factor: number, count: number): readonly number[] {
+  const bounds: number[] = []
+  for (let bound = start; bounds.length < count; bound *= factor) bounds.push(bound)
+  return bounds
+}
+
 interface Printable {
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly help: string

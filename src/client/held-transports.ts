@@ -3,6 +3,7 @@ import type { ApiRequest } from '../api/request.ts'
 import { sleep } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { type Leadership, LeaseLostError } from './leader-election.ts'
+import { clientLimitMetrics } from './request-metrics.ts'
 import type { Transport } from './transport.ts'
 
 const isRead = ({ method }: ApiRequest): boolean => method === 'GET' || method === 'HEAD'
@@ -80,6 +81,7 @@ export function limitedTransport(
   { qps, burst }: { readonly qps: number; readonly burst: number },
 ): Transport {
   const { clock } = runtime
+  const waited = clientLimitMetrics(runtime, transport.host ?? 'in-process')
   let tokens = burst
   let at = clock.monotonic()
   return {
@@ -89,6 +91,7 @@ export function limitedTransport(
       const now = clock.monotonic()
       tokens = Math.min(burst, tokens + ((now - at) / 1000) * qps) - 1
       at = now
+      waited(request.method, Math.max(0, (-tokens / qps) * 1000))
       if (tokens < 0) await sleep(clock, (-tokens / qps) * 1000, request.signal)
       return transport.send(request, beforeItBegins)
     },

@@ -13,7 +13,11 @@ export interface HttpsTransport extends Transport {
   close(): void
 }
 
-export function httpsTransport(endpoint: HttpsEndpoint): HttpsTransport {
+/** `sizes`: told of each request that is answered whole, in bytes of its body and of the answer's. */
+export function httpsTransport(
+  endpoint: HttpsEndpoint,
+  sizes: (method: string, sent: number, received: number) => void = () => {},
+): HttpsTransport {
   const client = createHttpsClient(endpoint)
   return {
     inProcess: false,
@@ -27,23 +31,26 @@ export function httpsTransport(endpoint: HttpsEndpoint): HttpsTransport {
       for (const [name, value] of Object.entries<string | readonly string[] | undefined>(request.headers))
         if (value !== undefined) headers[name] = value
       if (body !== undefined) headers['content-type'] = body.contentType ?? 'application/json'
+      const sent = body === undefined ? undefined : body.kind === 'bytes' ? body.bytes : jsonText(body.object)
       const answer = await client.send({
         method: request.method,
         path: query === '' ? request.path : `${request.path}?${query}`,
         headers,
         signal: request.signal,
         ...(beforeItBegins === undefined ? {} : { beforeItBegins }),
-        ...(body === undefined ? {} : { body: body.kind === 'bytes' ? body.bytes : jsonText(body.object) }),
+        ...(sent === undefined ? {} : { body: sent }),
       })
       if (request.query.get('watch') === 'true' && answer.status === 200) return watchResponse(answer, request)
       const contentType = String(answer.headers['content-type'] ?? 'application/json')
       const { etag } = answer.headers
+      const bytes = await answer.bytes()
+      sizes(request.method, sent === undefined ? 0 : Buffer.byteLength(sent), bytes.length)
       const whole: ApiResponse = {
         kind: 'bytes',
         status: answer.status,
         ...(etag === undefined ? {} : { headers: { etag } }),
         contentType,
-        bytes: [await answer.bytes()],
+        bytes: [bytes],
       }
       if (answer.status >= 400) responseObject(whole)
       return whole

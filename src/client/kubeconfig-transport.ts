@@ -8,6 +8,7 @@ import type { Runtime } from '../base/runtime.ts'
 import { type Credentials, createExecCredentials } from './exec-credentials.ts'
 import { type HttpsTransport, httpsTransport } from './https-transport.ts'
 import { type KubeconfigContext, type PemSource, readKubeconfig } from './read-kubeconfig.ts'
+import { clientSizeMetrics } from './request-metrics.ts'
 import { statusOf } from './response.ts'
 import type { Transport } from './transport.ts'
 
@@ -70,14 +71,16 @@ export function contextTransport(runtime: Runtime, context: KubeconfigContext): 
           ...(context.server.serverName === undefined ? {} : { tlsServerName: context.server.serverName }),
           ...(context.server.insecureSkipTlsVerify === undefined ? {} : { insecureSkipTlsVerify: true }),
         })
+  const sizes = clientSizeMetrics(runtime, new URL(context.server.server).host)
   const open = (credentials: Credentials) => {
     const trusted = ca?.()
-    return httpsTransport({
+    const endpoint = {
       ...context.server,
       ...(trusted === undefined ? {} : { ca: trusted }),
       ...(credentials.cert === undefined ? {} : { cert: credentials.cert }),
       ...(credentials.key === undefined ? {} : { key: credentials.key }),
-    })
+    }
+    return httpsTransport(endpoint, sizes)
   }
   const own = (): Credentials => {
     const pair = cert && key ? { cert: cert(), key: key() } : {}

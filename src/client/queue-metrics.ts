@@ -1,7 +1,8 @@
 /** What every work queue tells of itself, under the names of Kubernetes' workqueue metrics; nothing where no metrics are kept. */
+import { exponentialBuckets } from '../base/metrics.ts'
 import type { Runtime } from '../base/runtime.ts'
 
-const SECONDS = [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000]
+const SECONDS = exponentialBuckets(1e-8, 10, 10)
 
 export interface QueueMetrics<T> {
   added(item: T): void

@@ -45,3 +45,28 @@ export function clientRequestMetrics({ machineClock: clock, metrics }: Runtime, 
     },
   }
 }
+
+const BYTES = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216]
+
+/** Counts the bytes of bodies, by verb and host. */
+export function clientSizeMetrics(
+  { metrics }: Runtime,
+  host: string,
+): (method: string, sent: number, received: number) => void {
+  if (metrics === undefined) return () => {}
+  const labels = ['host', 'verb']
+  const requests = metrics.histogram('rest_client_request_size_bytes', 'Bytes that clients sent.', labels, BYTES)
+  const answers = metrics.histogram('rest_client_response_size_bytes', 'Bytes that clients got.', labels, BYTES)
+  return (method, sent, received) => {
+    requests.child(host, method).observe(sent)
+    answers.child(host, method).observe(received)
+  }
+}
+
+/** Counts how long requests wait for their turn under the client's own limits. */
+export function clientLimitMetrics({ metrics }: Runtime, host: string): (method: string, waitedMs: number) => void {
+  const name = 'rest_client_rate_limiter_duration_seconds'
+  const help = 'Seconds that requests waited for the limits of their client, by verb and host.'
+  const waited = metrics?.histogram(name, help, ['host', 'verb'], SECONDS)
+  return (method, waitedMs) => waited?.child(host, method).observe(waitedMs / 1000)
+}

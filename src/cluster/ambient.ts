@@ -4,6 +4,7 @@ import { liveClock } from '../base/live-clock.ts'
 import { type LiveRuntimeOptions, liveRuntime } from '../base/live-runtime.ts'
 import type { ManualRuntime, ManualTime } from '../base/manual-clock-runtime.ts'
 import type { Runtime } from '../base/runtime.ts'
+import { buildMetrics } from './build-metrics.ts'
 import { createOutside, forgetClock, type Outside, openClockFile, readClock } from './clock.ts'
 import type { ClusterOptions } from './cluster-options.ts'
 import type { ClusterDirectory } from './directory.ts'
@@ -54,6 +55,7 @@ export async function ambientOf(
     ...(from === undefined ? {} : { from }),
     ...(moved === undefined ? {} : { moved }),
   }
+  buildMetrics(ambient.runtime.metrics)
   return ambient
 }
 

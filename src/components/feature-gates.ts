@@ -3,8 +3,8 @@
  * its default; for one that is set otherwise it says so.
  */
 import { parseGoBool } from '../base/go-bool.ts'
+import { GATES } from '../cluster/gate-table.ts'
 import { FlagError } from './flags.ts'
-import { GATES } from './gate-table.ts'
 
 interface Gate {
   readonly stage: 'alpha' | 'beta' | 'ga' | 'deprecated'

@@ -75,6 +75,7 @@ export async function serveKubelet(flags: ReadFlags, options: ServeOptions): Pro
       port: flags.number('port') ?? KUBELET_PORT,
       tls: { ...servingCertificate(flags, options, hosts), clientCa },
       kubelet: options.kubelet,
+      isCounted: true,
       ...describedServer(flags),
     }
     const server = await startKubeletServer(served)

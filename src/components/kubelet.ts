@@ -110,6 +110,7 @@ async function startSimulated(
     ...(server === undefined ? {} : { describe: () => ({ port: server.port }) }),
     resources: resourcesOf(flags),
     ...(played === undefined ? {} : { played }),
+    isCounted: true,
     nodeName,
     nodeIPs: [address],
     ...described,

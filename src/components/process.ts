@@ -8,6 +8,7 @@ import { holdProcess } from '../base/live-clock.ts'
 import { liveRuntime } from '../base/live-runtime.ts'
 import { collectWhenQuiet } from '../base/quiet-collection.ts'
 import type { Runtime } from '../base/runtime.ts'
+import { buildMetrics } from '../cluster/build-metrics.ts'
 import { stopOnSignals } from '../cluster/signals.ts'
 import { KUBERNETES_VERSION, SKIFF_VERSION } from '../cluster/version.ts'
 import { judgeFeatureGates } from './feature-gates.ts'
@@ -75,6 +76,7 @@ async function run(command: ComponentCommand, flags: ReadFlags, say: (line: stri
     process.exit(1)
   }
   const runtime = liveRuntime({ level, onUncaught: (error) => runtime.log.error('unhandled failure', error) })
+  buildMetrics(runtime.metrics)
   process.on('unhandledRejection', (error) => runtime.log.error('unhandled rejection', error))
   process.on('uncaughtException', (error) => {
     runtime.log.error('uncaught exception', error)

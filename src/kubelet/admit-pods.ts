@@ -51,7 +51,7 @@ export interface PodAdmissionOptions {
   readonly sync: (pod: Pod) => void
   readonly refused: (pod: Pod, refusal: AdmissionRefusal) => void
   /** Ends a pod for a critical one. */
-  readonly preempt: (pod: Pod, failure: Failure) => void
+  readonly preempt: (pod: Pod, failure: Failure, lack: string) => void
   readonly hasEnded: (uid: string) => boolean
 }
 

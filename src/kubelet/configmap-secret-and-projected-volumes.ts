@@ -22,6 +22,7 @@ import { addKeys, type VolumeFiles } from './configmap-and-secret-keys-as-files.
 import type { References } from './configmaps-and-secrets.ts'
 import { type BackOff, createBackOff } from './doubling-back-off.ts'
 import { textOfDownwardItem } from './downward-api.ts'
+import type { VolumeWorkMetrics } from './metrics/volume-work-metrics.ts'
 import { MountStepError, UnprocessedVolumeError } from './mount-step-error.ts'
 import { ephemeralContainersOf, initContainersOf, nameOf, namespaceOf, type Pod, specOf, uidOf } from './pod.ts'
 import type { PodCertificates } from './pod-certificates.ts'
@@ -78,6 +79,7 @@ export function createVolumes(
   /** Of a node that has files. */
   writer?: VolumeWriter,
   certificates?: PodCertificates,
+  counts?: Pick<VolumeWorkMetrics, 'mounting'>,
 ): Volumes {
   const backOff: BackOff = createBackOff(clock, FIRST_MS, LONGEST_MS)
   const core = { group: '', version: 'v1' }
@@ -91,11 +93,21 @@ export function createVolumes(
   const tokens = new Map<string, Map<string, Token>>()
 
   async function setUp(pod: Pod, volume: Volume, signal: AbortSignal): Promise<void> {
+    const bound = writer === undefined ? undefined : await untilAborted(persistentVolume(pod, volume), signal)
+    const task = () => write(pod, volume, bound, signal)
+    await (counts === undefined ? task() : counts.mounting(pod, volume, bound, task))
+  }
+
+  async function write(
+    pod: Pod,
+    volume: Volume,
+    persistent: PersistentVolume | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
     const files = await untilAborted(filesOf(pod, volume), signal)
     if (writer === undefined) return
     const { configMap, secret, projected, downwardAPI } = volume
     const isMadeOfFiles = [configMap, secret, projected, downwardAPI].some((source) => source !== undefined)
-    const persistent = await untilAborted(persistentVolume(pod, volume), signal)
     await writer.setUp(pod, volume, isMadeOfFiles ? files : undefined, persistent)
     if (writer.expand === undefined || persistent?.spec?.csi === undefined) return
     const own = growing.get(uidOf(pod)) ?? new Map<string, number>()

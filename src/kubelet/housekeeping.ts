@@ -8,6 +8,7 @@ import { isTerminalPhase, uidOf } from './pod.ts'
 import type { PodCache } from './pod-cache.ts'
 import type { PodManager } from './pod-manager.ts'
 import type { ContainerRuntime } from './runtimes/runtime.ts'
+import type { WorkMetrics } from './work-metrics.ts'
 
 /** What of pods that are gone could not be removed is tried again after this, as often as a kubelet keeps house. */
 const RETRY_MS = 2000
@@ -26,6 +27,7 @@ export interface HousekeepingOptions {
   /** Claims of devices that were prepared for pods which are gone. */
   readonly unprepareUnknown: (isKnown: (uid: string) => boolean) => Promise<void>
   readonly sync: (uid: string) => void
+  readonly counts?: Pick<WorkMetrics, 'orphanEnded' | 'orphansCleaned'> | undefined
 }
 
 export interface Housekeeping {
@@ -43,7 +45,7 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
   const { clock, log } = runtime
 
   const endOrphans = () =>
-    void removeOrphans(containerRuntime, isKnown, machine)
+    void removeOrphans(containerRuntime, isKnown, machine, options.counts)
       .then(() => unprepareUnknown(isKnown))
       .catch((error) => {
         log.error('Removing pods that are gone failed', error)

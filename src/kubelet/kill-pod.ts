@@ -58,6 +58,7 @@ export function createKiller(
   containerRuntime: ContainerRuntime,
   events: PodEvents,
   reach: (pod: Pod, container: Container) => Pick<ProbeAction, 'podIP' | 'ports'> = () => ({}),
+  sleepCut: () => void = () => {},
 ): Killer {
   const { clock, log } = runtime
   const active = new Map<string, Map<string, Kill>>()
@@ -104,6 +105,7 @@ export function createKiller(
         if (!success) throw new Error(output)
       }
     } catch (error) {
+      if (handler.sleep !== undefined && abort.signal.aborted) sleepCut()
       log.info(3, 'PreStop hook failed', { containerName: container.name, err: String(error) })
       events.warning(pod, 'FailedPreStopHook', 'PreStopHook failed', containerPath(pod, container.name))
     } finally {

@@ -11,6 +11,7 @@ import { stoppable } from '../base/stoppable.ts'
 import type { Client } from '../client/client.ts'
 import type { Correlation } from '../client/event-correlation.ts'
 import type { Machine } from './machine/machine.ts'
+import type { NodeStartMetrics } from './metrics/node-start-metrics.ts'
 import { createConditionEvents } from './node-condition-events.ts'
 import type { NodeEvents } from './node-events.ts'
 import { createNodeReporter } from './node-heartbeat.ts'
@@ -74,6 +75,10 @@ export interface KubeletOptions extends KubeletSettings {
   readonly registersAgain?: boolean
   /** Others say what becomes of its pods, or of the Node's status, which it then only registers (stages/play-stages.ts). */
   readonly played?: { readonly pods: boolean; readonly node: boolean }
+  /** Told how far the start has come. */
+  readonly starting?: NodeStartMetrics
+  /** What it does is counted by the runtime's metrics. Default: that of a real node is. */
+  readonly isCounted?: boolean
 }
 
 export interface Kubelet {
@@ -84,6 +89,8 @@ export interface Kubelet {
   readonly pods: NodePods['pods']
   /** Those of which something may run. */
   activePods(): readonly Pod[]
+  /** Those that have a worker. */
+  working(): NodePods['working']
   /** As an agent on the machine sees them; undefined until all are known that the node has. */
   readonly views: NodePods['views']
   /** What the runtime last said of a pod. */
@@ -180,6 +187,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
       ...(options.shutdown === undefined ? {} : { shutdown: options.shutdown }),
       longestBackOffMs: options.longestBackOffMs,
       allowedUnsafeSysctls: options.allowedUnsafeSysctls,
+      isCounted: options.isCounted,
       nodeChanged: () => reporter.changed(),
       ...(options.correlation === undefined ? {} : { correlation: options.correlation }),
     })
@@ -202,13 +210,16 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     source.start((pods) => {
       if (made !== undefined || pods.length > 0) nodePods().setStatic(source.name, pods)
     }, signal)
+  options.starting?.registering()
   await reporter.register()
+  options.starting?.registered()
   reporter.run()
   if (options.played?.pods !== true)
     watchPods(sources.pods, (operation, pod, observed) => nodePods().handle(operation, pod, observed))
   await sources.start()
   allSeen = true
   made?.allSeen()
+  options.starting?.ready()
   return {
     nodeName,
     get containerRuntime() {
@@ -222,6 +233,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
       list: () => made?.pods.list() ?? [],
     },
     activePods: () => made?.activePods() ?? [],
+    working: () => made?.working ?? [],
     get views() {
       return made?.views
     },

@@ -25,6 +25,9 @@ import { createImages } from './images/pull-policy-and-back-off.ts'
 import { createPullSecrets } from './images/pull-secrets.ts'
 import { createKiller } from './kill-pod.ts'
 import type { Machine } from './machine/machine.ts'
+import { createImageMetrics } from './metrics/image-metrics.ts'
+import { createPodStartMetrics } from './metrics/pod-start-metrics.ts'
+import { createVolumeWorkMetrics } from './metrics/volume-work-metrics.ts'
 import { createNodeEvents } from './node-events.ts'
 import { createPleg } from './pleg.ts'
 import { isTerminalPhase, type Pod, reachOf, specOf, uidOf } from './pod.ts'
@@ -51,7 +54,7 @@ import { syncTerminatedPod } from './sync-terminated-pod.ts'
 import { syncTerminatingPod } from './sync-terminating-pod.ts'
 import { createStartFailures } from './waiting-reasons.ts'
 import { createWorkMetrics } from './work-metrics.ts'
-import { createWorkerPhases } from './worker-phases.ts'
+import { createWorkerPhases, type WorkerPhase } from './worker-phases.ts'
 
 export interface NodePodsOptions {
   /** Ends with the kubelet. */
@@ -82,8 +85,16 @@ export interface NodePodsOptions {
   readonly node: () => Node | undefined
   readonly longestBackOffMs?: number | undefined
   readonly allowedUnsafeSysctls?: readonly string[] | undefined
+  /** What it does is counted by the runtime's metrics. Default: that of a real node is. */
+  readonly isCounted?: boolean | undefined
   /** As it is registered, for pods that come before that. */
   readonly ownNode: () => Node
+}
+
+export interface WorkingPod {
+  readonly pod: Pod
+  readonly phase: WorkerPhase
+  readonly isDesired: boolean
 }
 
 export interface NodePods {
@@ -92,6 +103,8 @@ export interface NodePods {
   readonly pods: Pick<PodManager, 'get' | 'list'>
   /** Those of which something may run. */
   activePods(): readonly Pod[]
+  /** Those that have a worker, and how far that has come; `isDesired`: the node still has the pod. */
+  readonly working: readonly WorkingPod[]
   /** As an agent on the machine sees them; undefined until all are known that the node has. */
   readonly views: Omit<PodViews, 'changed'> | undefined
   readonly containerRuntime: ContainerRuntime
@@ -128,9 +141,10 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   const pods = createPodManager((uid) => views.changed(uid))
   const held = createHeldForPods()
   const seen = machine === undefined ? undefined : held.add(createSeenPods(clock))
-  const { metrics } = runtime
-  const counts =
-    machine === undefined || metrics === undefined ? undefined : held.add(createWorkMetrics({ ...runtime, metrics }))
+  const metrics = options.isCounted === true || machine !== undefined ? runtime.metrics : undefined
+  const counts = metrics === undefined ? undefined : createWorkMetrics({ ...runtime, metrics })
+  const podStarts = metrics === undefined ? undefined : held.add(createPodStartMetrics(clock, metrics))
+  const volumeWork = metrics === undefined ? undefined : held.add(createVolumeWorkMetrics(clock, metrics))
   const phases = createWorkerPhases()
   const cache = createPodCache()
   const failures = held.add(createStartFailures())
@@ -151,25 +165,35 @@ export function createNodePods(options: NodePodsOptions): NodePods {
           else housekeeping.endOrphans()
         }
       },
-      counts?.relisted,
+      counts,
     ),
   )
   /** Before the pods of this node are known, any of them may be. */
   let podsSeen = false
   const isKnown = (uid: string) => !podsSeen || pods.get(uid) !== undefined || workers.knows(uid)
   const probes = held.add(createProbeManager(runtime, containerRuntime, events, sync, hostIPs[0]))
-  const killer = createKiller(runtime, containerRuntime, events, (pod, container) =>
-    reachOf(pod, container, cache.get(uidOf(pod)).ips, hostIPs[0] ?? ''),
+  const killer = createKiller(
+    runtime,
+    containerRuntime,
+    events,
+    (pod, container) => reachOf(pod, container, cache.get(uidOf(pod)).ips, hostIPs[0] ?? ''),
+    counts?.sleepCut,
   )
   const pullSecrets = createPullSecrets(references, events)
+  const imageCounts = metrics === undefined ? undefined : createImageMetrics(metrics)
   const images = held.add(
-    createImages(runtime, containerRuntime, events, async (pod, image) =>
-      machine === undefined ? [] : machine.credentials(image, await pullSecrets.find(pod)),
+    createImages(
+      runtime,
+      containerRuntime,
+      events,
+      async (pod, image) => (machine === undefined ? [] : machine.credentials(image, await pullSecrets.find(pod))),
+      imageCounts,
+      podStarts,
     ),
   )
   const volumes = held.add(
     machine === undefined
-      ? createVolumes(clock, client, references, events)
+      ? createVolumes(clock, client, references, events, undefined, undefined, volumeWork)
       : createVolumes(
           clock,
           client,
@@ -177,6 +201,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
           events,
           machine.volumes,
           createPodCertificates({ runtime, client, events, nodeName, node: options.node }),
+          volumeWork,
         ),
   )
   const deadlines = held.add(createActiveDeadlines(clock, events, sync))
@@ -199,10 +224,12 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     isKnown,
     unprepareUnknown: deviceClaims.unprepareUnknown,
     sync,
+    counts,
   })
   const starter = held.add(
     createContainerStarter({
       counts,
+      imageCounts,
       runtime,
       containerRuntime,
       deviceClaims,
@@ -223,6 +250,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       pod: (uid) => (staticPods.isStatic(uid) ? staticPods.mirrorOf(uid) : pods.get(uid)),
       couldHaveRunningContainers: phases.couldHaveRunningContainers,
       changed: (uid) => views.changed(uid),
+      counts,
     }),
   )
   const views: PodViews = createPodViews({ pods, status: statuses.get })
@@ -258,6 +286,8 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     resizes,
     beginningAnew,
     pullSecrets,
+    podStarts,
+    volumeWork,
     reconcileMirror: (pod) => staticPods.reconcile(pod),
     ...(machine === undefined ? {} : { machine }),
   }
@@ -269,14 +299,14 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     handle: (operation, pod) => handleOwn(operation, pod, pod),
     sync,
     observed: statuses.observed,
+    restarted: counts?.restarted,
   })
   const workers: PodWorkers = createPodWorkers({
     runtime,
     phases,
     async syncPod(pod, abort) {
       await adoptions.adopt(uidOf(pod))
-      const sync = () => syncPod(parts, pod, abort)
-      return counts === undefined ? sync() : counts.synced(pod, sync)
+      return syncPod(parts, pod, abort)
     },
     async syncTerminatingPod(pod, grace) {
       await adoptions.adopt(uidOf(pod))
@@ -284,11 +314,11 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     },
     async syncTerminatedPod(pod) {
       admission.release(uidOf(pod))
-      const clear = () => syncTerminatedPod(parts, pod)
-      await (counts === undefined ? clear() : counts.terminated(clear))
+      await syncTerminatedPod(parts, pod)
     },
     shorten: killer.shorten,
     forget,
+    counts,
   })
 
   const adoptions = held.add(
@@ -320,7 +350,8 @@ export function createNodePods(options: NodePodsOptions): NodePods {
           pods: () => activePods().filter((pod) => evicted.failure(uidOf(pod)) === undefined),
           isStatic: (uid) => staticPods.isStatic(uid),
           hasEnded: (uid) => !phases.couldHaveRunningContainers(uid),
-          evict(pod, { message, annotations, isDisruption }, gracePeriodSeconds) {
+          evict(pod, { message, annotations, isDisruption }, gracePeriodSeconds, met) {
+            counts?.evicted(met.signal, met.tookMs)
             evicted.add(uidOf(pod), { reason: 'Evicted', message, ...(isDisruption ? { disruption: message } : {}) })
             events.warning(pod, 'Evicted', message, undefined, annotations)
             workers.update({ pod: resizes.accept(pod), type: 'kill', gracePeriodSeconds })
@@ -373,10 +404,14 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       machine,
       allowedUnsafeSysctls: options.allowedUnsafeSysctls,
       stateRefusal: (pod) => shutdown?.refusal() ?? eviction?.refusal(pod),
-      start: (pod) => workers.update({ pod, type: 'create' }),
+      start(pod) {
+        if (!isTerminalPhase(pod.status?.phase)) counts?.admitted(pod)
+        workers.update({ pod, type: 'create' })
+      },
       sync: (pod) => workers.update({ pod, type: 'sync' }),
       refused,
-      preempt(pod, failure) {
+      preempt(pod, failure, lack) {
+        counts?.preempted(lack)
         evicted.add(uidOf(pod), failure)
         events.warning(pod, failure.reason, failure.message)
         workers.update({ pod: resizes.accept(pod), type: 'kill' })
@@ -386,6 +421,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   )
 
   function refused(pod: Pod, { reason, message }: AdmissionRefusal): void {
+    counts?.rejected(reason)
     events.warning(pod, reason, message)
     const { generation } = pod.metadata
     statuses.set(pod, {
@@ -405,6 +441,8 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   }
 
   function handleOwn(operation: PodOperation, pod: Pod, observed: Pod): void {
+    if (operation === 'ADD') podStarts?.seen(pod)
+    else podStarts?.observed(observed)
     if (admission.isPending(uidOf(pod))) {
       if (operation === 'REMOVE') {
         pods.delete(uidOf(pod))
@@ -446,6 +484,9 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     pods,
     activePods,
     probeMetrics: probes.metrics.text,
+    get working() {
+      return workers.working().map((one) => ({ ...one, isDesired: pods.get(uidOf(one.pod)) !== undefined }))
+    },
     get views() {
       return podsSeen ? views : undefined
     },

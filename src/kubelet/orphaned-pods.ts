@@ -5,6 +5,7 @@
  */
 import type { Machine } from './machine/machine.ts'
 import { type ContainerRuntime, POD_UID_LABEL, type RuntimeContainerStatus } from './runtimes/runtime.ts'
+import type { WorkMetrics } from './work-metrics.ts'
 
 const GRACE_SECONDS = 2
 
@@ -13,10 +14,13 @@ export async function removeOrphans(
   runtime: ContainerRuntime,
   known: (uid: string) => boolean,
   machine?: Pick<Machine, 'known' | 'remove'>,
+  counts?: Pick<WorkMetrics, 'orphanEnded' | 'orphansCleaned'>,
 ): Promise<void> {
-  await removePods(runtime, known)
+  await removePods(runtime, known, counts)
   const left = (machine?.known() ?? []).filter((uid) => !known(uid))
-  failAfterAll(await Promise.allSettled(left.map((uid) => machine?.remove(uid))))
+  const cleaned = await Promise.allSettled(left.map((uid) => machine?.remove(uid)))
+  counts?.orphansCleaned(left.length, cleaned.filter(({ status }) => status === 'rejected').length)
+  failAfterAll(cleaned)
 }
 
 function failAfterAll(results: readonly PromiseSettledResult<unknown>[]): void {
@@ -24,10 +28,15 @@ function failAfterAll(results: readonly PromiseSettledResult<unknown>[]): void {
 }
 
 /** A container may have lost its sandbox: a runtime that restarts and cannot read it shows the others of its pod without it. */
-async function removePods(runtime: ContainerRuntime, known: (uid: string) => boolean): Promise<void> {
+async function removePods(
+  runtime: ContainerRuntime,
+  known: (uid: string) => boolean,
+  counts?: Pick<WorkMetrics, 'orphanEnded'>,
+): Promise<void> {
   const [allSandboxes, allContainers] = await Promise.all([runtime.listPodSandboxes({}), runtime.listContainers({})])
   const sandboxes = allSandboxes.filter(({ metadata }) => !known(metadata.uid))
   const containers = allContainers.filter(({ labels }) => !known(labels[POD_UID_LABEL] ?? ''))
+  for (const _ of new Set(sandboxes.map(({ metadata }) => metadata.uid))) counts?.orphanEnded()
   const stop = async ({ id, state }: RuntimeContainerStatus) => {
     if (state === 'running') await runtime.stopContainer(id, GRACE_SECONDS)
   }

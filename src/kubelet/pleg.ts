@@ -56,7 +56,7 @@ export function createPleg(
   containerRuntime: ContainerRuntime,
   cache: PodCache,
   tell: (events: readonly PodLifecycleEvent[]) => void,
-  relisted: WorkMetrics['relisted'] = (task) => task(),
+  counts?: Pick<WorkMetrics, 'relisted' | 'podRelisted' | 'eventsBegan' | 'eventsFailed'>,
 ): Pleg {
   const dirty = new Set<string>()
   const known = new Set<string>()
@@ -115,7 +115,10 @@ export function createPleg(
     if ((changedAt.get(uid) ?? read) < read) changedAt.delete(uid)
   }
 
-  async function relistPod(uid: string): Promise<RuntimePodStatus> {
+  const relistPod = (uid: string): Promise<RuntimePodStatus> =>
+    counts === undefined ? readPod(uid) : counts.podRelisted(() => readPod(uid))
+
+  async function readPod(uid: string): Promise<RuntimePodStatus> {
     dirty.delete(uid)
     const own = ++reads
     const statuses = await read({ labels: { [POD_UID_LABEL]: uid } })
@@ -125,7 +128,7 @@ export function createPleg(
     return cache.get(uid)
   }
 
-  const relist = (): Promise<void> => relisted(readAll)
+  const relist = (): Promise<void> => (counts === undefined ? readAll() : counts.relisted(readAll))
 
   async function readAll(): Promise<void> {
     const own = ++reads
@@ -180,6 +183,7 @@ export function createPleg(
     const take = ({ podUid, containerId }: ContainerEvent) => {
       if (!eventsCome) {
         eventsCome = true
+        counts?.eventsBegan()
         // What happened before the first of them has not been told.
         relistAfter(0)
       }
@@ -191,6 +195,7 @@ export function createPleg(
         try {
           await real.events(take, signal)
         } catch (error) {
+          if (!signal.aborted) counts?.eventsFailed()
           runtime.log.info(4, 'The container runtime tells of no changes', { err: messageOf(error) })
         }
         if (signal.aborted) return

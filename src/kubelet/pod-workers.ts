@@ -8,6 +8,7 @@ import type { Timer } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { isTerminalPhase, type Pod, specOf, uidOf } from './pod.ts'
 import { SyncError } from './sync-error.ts'
+import type { WorkMetrics } from './work-metrics.ts'
 import type { WorkerPhase, WorkerPhases } from './worker-phases.ts'
 
 export interface PodUpdate {
@@ -25,6 +26,7 @@ export interface PodWorkers {
   /** The object is gone: the pod ends if it has not, then its worker is forgotten. */
   remove(pod: Pod): void
   knows(uid: string): boolean
+  working(): readonly { readonly pod: Pod; readonly phase: WorkerPhase }[]
   /** Nothing of the pod is left on the node, or it never came. */
   isFinished(uid: string): boolean
 }
@@ -42,12 +44,15 @@ export interface PodWorkerOptions {
   readonly shorten: (uid: string, gracePeriodSeconds: number) => void
   /** Object and worker are gone. */
   readonly forget: (uid: string) => void
+  readonly counts?: Pick<WorkMetrics, 'worked'> | undefined
 }
 
 interface Worker {
   readonly uid: string
   pod: Pod
   pending: PodUpdate | undefined
+  /** When that came. */
+  pendingSince: number
   working: AbortController | undefined
   scheduled: boolean
   retry: Timer | undefined
@@ -72,6 +77,7 @@ export function createPodWorkers(options: PodWorkerOptions): PodWorkers {
         uid,
         pod,
         pending: undefined,
+        pendingSince: 0,
         working: undefined,
         scheduled: false,
         retry: undefined,
@@ -110,7 +116,7 @@ export function createPodWorkers(options: PodWorkerOptions): PodWorkers {
   }
 
   async function work(worker: Worker): Promise<void> {
-    const update = worker.pending
+    const { pending: update, pendingSince } = worker
     if (update === undefined || worker.working !== undefined || worker.finished) return
     worker.pending = undefined
     worker.retry?.cancel()
@@ -127,13 +133,20 @@ export function createPodWorkers(options: PodWorkerOptions): PodWorkers {
       }
     } finally {
       worker.working = undefined
+      options.counts?.worked(worker.pod, phase, update.type, clock.monotonic() - pendingSince)
     }
     if (worker.finished && worker.removed) {
       end(worker)
       return
     }
-    if (phases.get(worker.uid) !== phase && !worker.finished) worker.pending ??= { pod: worker.pod, type: 'sync' }
+    if (phases.get(worker.uid) !== phase && !worker.finished) syncSoon(worker)
     if (worker.pending !== undefined) schedule(worker)
+  }
+
+  function syncSoon(worker: Worker): void {
+    if (worker.pending !== undefined) return
+    worker.pending = { pod: worker.pod, type: 'sync' }
+    worker.pendingSince = clock.monotonic()
   }
 
   function end({ uid }: Worker): void {
@@ -183,13 +196,14 @@ export function createPodWorkers(options: PodWorkerOptions): PodWorkers {
     }
     if (type === 'kill' || pod.metadata.deletionTimestamp !== undefined || ended) terminate(worker, next)
     worker.pending = next
+    worker.pendingSince = clock.monotonic()
     schedule(worker)
   }
 
   function sync(uid: string): void {
     const worker = workers.get(uid)
     if (worker === undefined || worker.finished) return
-    worker.pending ??= { pod: worker.pod, type: 'sync' }
+    syncSoon(worker)
     schedule(worker)
   }
 
@@ -206,6 +220,7 @@ export function createPodWorkers(options: PodWorkerOptions): PodWorkers {
       }
     },
     knows: (uid) => workers.has(uid),
+    working: () => [...workers.values()].map(({ uid, pod }) => ({ pod, phase: phases.get(uid) ?? 'syncing' })),
     isFinished: (uid) => workers.get(uid)?.finished ?? true,
   }
 }

@@ -27,7 +27,8 @@ export interface PreemptionOptions {
   readonly candidates: () => readonly Pod[]
   readonly isStatic: (uid: string) => boolean
   readonly reserve: (pod: Pod) => void
-  readonly end: (pod: Pod, failure: Failure) => void
+  /** `lack`: the resource that there is not enough of. */
+  readonly end: (pod: Pod, failure: Failure, lack: string) => void
   readonly hasEnded: (uid: string) => boolean
   readonly begin: (uid: string) => void
 }
@@ -50,9 +51,9 @@ export function createPreemption(options: PreemptionOptions): Preemption {
   }
 
   /** One after the other, each in its own time. */
-  async function endAll(victims: readonly Pod[]): Promise<void> {
+  async function endAll(victims: readonly Pod[], lack: string): Promise<void> {
     for (const victim of victims) {
-      options.end(victim, PREEMPTED)
+      options.end(victim, PREEMPTED, lack)
       while (!options.hasEnded(uidOf(victim))) await sleep(clock, END_POLL_MS, signal)
     }
   }
@@ -74,7 +75,7 @@ export function createPreemption(options: PreemptionOptions): Preemption {
       }
       underWay.add(uid)
       options.reserve(pod)
-      endAll(victims).then(
+      endAll(victims, shortages[0]?.name ?? '').then(
         () => {
           if (underWay.delete(uid)) options.begin(uid)
         },

@@ -20,6 +20,7 @@ import type { Images } from './images/pull-policy-and-back-off.ts'
 import { IMAGE_LABEL } from './init-containers-sidecars-and-restarts.ts'
 import type { Killer } from './kill-pod.ts'
 import type { Machine } from './machine/machine.ts'
+import type { ImageMetrics } from './metrics/image-metrics.ts'
 import {
   annotationsOf,
   type Container,
@@ -93,6 +94,7 @@ export interface ContainerStarterOptions {
   readonly machine?: Machine
   readonly longestBackOffMs?: number | undefined
   readonly counts?: WorkMetrics | undefined
+  readonly imageCounts?: ImageMetrics | undefined
 }
 
 export function createContainerStarter(options: ContainerStarterOptions): ContainerStarter {
@@ -119,7 +121,7 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
     const path = containerPath(pod, container.name)
     const failed = (text: string) => events.warning(pod, 'Failed', `Error: ${text}`, path)
     backOff.check(pod, container, status)
-    const mounted = imagesMountedBy(pod, container, imageVolumes, events)
+    const mounted = imagesMountedBy(pod, container, imageVolumes, events, options.imageCounts)
     try {
       const { image = '', imagePullPolicy: policy } = container
       await images.ensure(pod, { image, policy, fieldPath: path }, signal)
@@ -235,7 +237,7 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
   }
 
   return {
-    imageVolumes: (pod, signal) => pullImageVolumes(images, pod, signal),
+    imageVolumes: (pod, signal) => pullImageVolumes(images, pod, signal, options.imageCounts),
     async start(request, signal) {
       const { pod, container } = request
       try {

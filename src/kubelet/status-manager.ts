@@ -12,6 +12,7 @@ import { isOlderVersion } from '../client/own-writes.ts'
 import { isTerminalPhase, nameOf, namespaceOf, type Pod, uidOf } from './pod.ts'
 import { DISRUPTION, isOwnDisruption, KUBELET_CONDITIONS } from './pod-conditions.ts'
 import { statusPatch } from './status-patch.ts'
+import type { WorkMetrics } from './work-metrics.ts'
 
 export interface StatusManager {
   /** The newest status told, if any. */
@@ -37,6 +38,7 @@ export interface StatusManagerOptions {
   readonly couldHaveRunningContainers: (uid: string) => boolean
   /** The pod's status may be another. */
   readonly changed?: (uid: string) => void
+  readonly counts?: Pick<WorkMetrics, 'statusChanged' | 'statusTold'> | undefined
 }
 
 const PODS = { group: '', version: 'v1', resource: 'pods' }
@@ -62,6 +64,8 @@ interface Entry {
   deleted: boolean
   /** An answer was compared with what was meant since that was last given: once is enough. */
   answered: boolean
+  /** When what is not told yet changed first. */
+  untoldSince: number | undefined
   /** Of a pod whose removal is under way: runs until it has taken too long. */
   removal: Timer | 'overdue' | undefined
 }
@@ -127,7 +131,10 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
     const patch = statusPatch(uid, entry.base, entry.status)
     if (patch !== undefined) {
       const told = entry.status
+      const since = entry.untoldSince
+      entry.untoldSince = undefined
       const answer = await ofNamespace.patch(nameOf(pod), 'strategic', patch, { subresource: 'status' })
+      if (since !== undefined) options.counts?.statusTold(clock.monotonic() - since)
       if (uidOf(answer) === uid) {
         const base = answer.status ?? told
         entry.baseVersion = answer.metadata.resourceVersion
@@ -195,6 +202,7 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
         ended: false,
         deleted: false,
         answered: false,
+        untoldSince: undefined,
         removal: undefined,
       }
       entries.set(uid, entry)
@@ -206,6 +214,8 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
     const entry = entryOf(pod)
     entry.pod = pod
     entry.answered = false
+    entry.untoldSince ??= clock.monotonic()
+    const before = entry.status
     entry.status = merged(
       given,
       entry.status,
@@ -213,6 +223,7 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
       formatTime(clock.now()),
       options.couldHaveRunningContainers(entry.uid),
     )
+    options.counts?.statusChanged(before, entry.status)
     enqueue(entry)
     options.changed?.(entry.uid)
   }

@@ -11,6 +11,8 @@ import type { PullSecrets } from './images/pull-secrets.ts'
 import { computePodActions, type PodActions } from './init-containers-sidecars-and-restarts.ts'
 import type { Killer } from './kill-pod.ts'
 import type { Machine } from './machine/machine.ts'
+import type { PodStartMetrics } from './metrics/pod-start-metrics.ts'
+import type { VolumeWorkMetrics } from './metrics/volume-work-metrics.ts'
 import type { Pleg } from './pleg.ts'
 import { type Container, isTerminalPhase, type Pod, specOf, uidOf } from './pod.ts'
 import { latestContainer, type PodCache, type RuntimePodStatus } from './pod-cache.ts'
@@ -45,6 +47,8 @@ export interface SyncParts {
   /** Pods whose containers were just taken away to begin anew. */
   readonly beginningAnew: Set<string>
   readonly pullSecrets: PullSecrets
+  readonly podStarts?: PodStartMetrics | undefined
+  readonly volumeWork?: VolumeWorkMetrics | undefined
   /** Of a static pod: sees to its mirror pod. */
   readonly reconcileMirror: (pod: Pod) => void
   /** Of a real node. */
@@ -66,10 +70,13 @@ export function currentStatus(parts: SyncParts, pod: Pod, terminal: boolean): Po
 export async function syncPod(parts: SyncParts, pod: Pod, signal: AbortSignal): Promise<boolean> {
   const { cache, pleg, statuses, probes, volumes, deadlines } = parts
   const uid = uidOf(pod)
+  const before = statuses.get(uid)
+  if (before === undefined) parts.podStarts?.begun(pod)
   await pleg.settle(uid)
   deadlines.check(pod, statuses.get(uid) ?? pod.status ?? {})
   const status = currentStatus(parts, pod, false)
   statuses.set(pod, status)
+  parts.podStarts?.found(pod, before?.phase, status.phase)
   if (isTerminalPhase(status.phase)) return true
   parts.resizes.tellCompleted(pod, cache.get(uid))
   parts.reconcileMirror(pod)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { ContainerStatus } from '../api/generated/types.ts'
 import { createMetrics } from '../base/metrics.ts'
 import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import type { Pod } from './pod.ts'
@@ -15,8 +16,19 @@ test('what a kubelet does is counted under the names of a kubelet', async () => 
   const metrics = createMetrics()
   const counts = createWorkMetrics({ ...simulatedRuntime(1), metrics })
   const nothing = async () => {}
-  for (let times = 0; times < 3; times++) await counts.synced(pod, nothing)
-  await counts.terminated(nothing)
+  counts.worked(pod, 'syncing', 'create', 1000)
+  counts.worked(pod, 'syncing', 'sync', 1000)
+  counts.worked(pod, 'syncing', 'sync', 1000)
+  counts.worked(pod, 'terminating', 'kill', 1000)
+  counts.worked(pod, 'terminated', 'sync', 1000)
+  const deleted = { ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
+  counts.worked(deleted, 'terminating', 'update', 1000)
+  counts.worked(deleted, 'terminated', 'sync', 1000)
+  const ended = { name: 'c', state: { terminated: { exitCode: 3, reason: 'Error' } } } as ContainerStatus
+  counts.statusChanged({}, { containerStatuses: [ended] })
+  counts.statusChanged({ containerStatuses: [ended] }, { containerStatuses: [ended] })
+  counts.admitted(pod)
+  counts.evicted('memory.available', 20)
   const { signal } = new AbortController()
   await counts.started(pod, 'i', nothing, signal)
   const fails = (reason: string) => async () => {
@@ -29,6 +41,7 @@ test('what a kubelet does is counted under the names of a kubelet', async () => 
   }
   await assert.rejects(counts.started(pod, 'c', failsOtherwise, signal))
   await assert.rejects(counts.started(pod, 'c', failsOtherwise, AbortSignal.abort()))
+  await counts.podRelisted(nothing)
   await counts.relisted(nothing)
   await counts.relisted(nothing)
   const lines = metrics.text().split('\n')
@@ -36,6 +49,11 @@ test('what a kubelet does is counted under the names of a kubelet', async () => 
     'kubelet_pod_worker_duration_seconds_count{operation_type="create"} 1',
     'kubelet_pod_worker_duration_seconds_count{operation_type="sync"} 2',
     'kubelet_pod_worker_duration_seconds_count{operation_type="terminated"} 1',
+    'kubelet_pod_worker_duration_seconds_count{operation_type="update"} 1',
+    'kubelet_terminated_containers_total{container_type="container",exit_code="3",reason="Error"} 1',
+    'kubelet_pod_level_resources_admission_total{config_mode="",qos_class="besteffort"} 1',
+    'kubelet_evictions{eviction_signal="memory.available"} 1',
+    'kubelet_pleg_pod_relist_duration_seconds_count 1',
     'kubelet_containers_per_pod_count_sum 1',
     'kubelet_started_containers_total{container_type="init_container"} 1',
     'kubelet_started_containers_total{container_type="container"} 2',

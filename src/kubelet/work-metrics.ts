@@ -1,55 +1,115 @@
-/** What a kubelet of real containers counts of its work, under the names of a kubelet's metrics. */
+/** What a kubelet counts of its work with pods and containers, under the names of a kubelet's metrics. */
+import type { PodStatus } from '../api/generated/types.ts'
+import { qosClass } from '../api/objects/qos.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { Runtime } from '../base/runtime.ts'
-import { containerPath, type Pod, specOf, uidOf } from './pod.ts'
+import { containerPath, type Pod, specOf } from './pod.ts'
+import type { PodUpdate } from './pod-workers.ts'
 import { StartContainerError } from './sync-error.ts'
+import type { WorkerPhase } from './worker-phases.ts'
 
 export interface WorkMetrics {
   /** The runtime has been asked for all that it has. */
   relisted<T>(task: () => Promise<T>): Promise<T>
-  /** A pod's containers are looked after: for the first time, or again. */
-  synced<T>(pod: Pod, task: () => Promise<T>): Promise<T>
-  /** What is left of a pod is cleared away. */
-  terminated<T>(task: () => Promise<T>): Promise<T>
-  forget(uid: string): void
+  /** The runtime has been asked for one pod. */
+  podRelisted<T>(task: () => Promise<T>): Promise<T>
+  /** The runtime tells of its changes by itself (KEP-3386), or tells of them no more. */
+  eventsBegan(): void
+  eventsFailed(): void
+  admitted(pod: Pod): void
+  /** The node does not take a pod, for this reason. */
+  rejected(reason: string): void
+  /** A pod worker has done a step, so many milliseconds after it was told to. */
+  worked(pod: Pod, phase: WorkerPhase | undefined, type: PodUpdate['type'], tookMs: number): void
   /** A container is started, or is not: by what `signal` ends nothing is counted. */
   started(pod: Pod, container: string, task: () => Promise<void>, signal: AbortSignal): Promise<void>
+  /** A pod's status is another one than it was. */
+  statusChanged(before: PodStatus, after: PodStatus): void
+  /** So many milliseconds after it had changed a pod's status was told. */
+  statusTold(tookMs: number): void
+  /** A pod is ended because the node is short of something, or the pod takes too much. `tookMs`: since that was measured. */
+  evicted(signal: string, tookMs: number): void
+  /** A pod is ended for a critical one. */
+  preempted(signal: string): void
+  /** A pod of the runtime's that the node does not have is ended. */
+  orphanEnded(): void
+  /** So much is left of pods that are gone, and could not be cleared away. */
+  orphansCleaned(all: number, failed: number): void
+  /** A static pod begins again that had ended under the same uid. */
+  restarted(): void
+  /** A hook's sleep was cut short. */
+  sleepCut(): void
 }
 
 /** The code of a failure without a reason of its own: what an error says would be a series for each. */
 const OTHER = 'Unknown'
-const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+export const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const COUNTS = [1, 2, 4, 8, 16]
+const STATUS_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 20, 30, 45, 60]
 
 export function createWorkMetrics({ clock, metrics }: Runtime & { readonly metrics: Metrics }): WorkMetrics {
-  const relistSeconds = metrics
-    .histogram('kubelet_pleg_relist_duration_seconds', 'Duration in seconds for relisting pods in PLEG.', [], SECONDS)
-    .child()
-  const relistEvery = metrics
-    .histogram('kubelet_pleg_relist_interval_seconds', 'Interval in seconds between relisting in PLEG.', [], SECONDS)
-    .child()
+  const histogram = (name: string, help: string, labels: readonly string[] = [], buckets = SECONDS) =>
+    metrics.histogram(`kubelet_${name}`, help, labels, buckets)
+  const counter = (name: string, help: string, labels: readonly string[] = []) =>
+    metrics.counter(`kubelet_${name}`, help, labels)
+
+  const relistSeconds = histogram(
+    'pleg_relist_duration_seconds',
+    'Duration in seconds for relisting pods in PLEG.',
+  ).child()
+  const relistEvery = histogram(
+    'pleg_relist_interval_seconds',
+    'Interval in seconds between relisting in PLEG.',
+  ).child()
+  const podSeconds = histogram('pleg_pod_relist_duration_seconds', 'Seconds until the runtime told of one pod.').child()
   const lastSeen = metrics
     .gauge('kubelet_pleg_last_seen_seconds', 'Timestamp in seconds when PLEG was last seen active.')
     .child()
-  const perPod = metrics
-    .histogram('kubelet_containers_per_pod_count', 'The number of containers per pod.', [], COUNTS)
-    .child()
-  const workSeconds = metrics.histogram(
-    'kubelet_pod_worker_duration_seconds',
+  counter('pleg_discard_events', 'Events of PLEG that were lost because too many waited: none, as none waits.').child()
+  const eventsBegan = counter(
+    'evented_pleg_connection_success_count',
+    'How often the runtime began to tell of its changes.',
+  ).child()
+  const eventsFailed = counter('evented_pleg_connection_error_count', 'How often it did not, or ended.').child()
+  const perPod = histogram('containers_per_pod_count', 'The number of containers per pod.', [], COUNTS).child()
+  const workSeconds = histogram(
+    'pod_worker_duration_seconds',
     'Duration in seconds to sync a single pod. Broken down by operation type: create, update, or sync',
     ['operation_type'],
-    SECONDS,
   )
-  const containers = metrics.counter('kubelet_started_containers_total', 'Cumulative number of containers started', [
-    'container_type',
+  const containers = counter('started_containers_total', 'Cumulative number of containers started', ['container_type'])
+  const failures = counter('started_containers_errors_total', 'Cumulative number of errors when starting containers', [
+    ...['code', 'container_type'],
   ])
-  const failures = metrics.counter(
-    'kubelet_started_containers_errors_total',
-    'Cumulative number of errors when starting containers',
-    ['code', 'container_type'],
+  const ended = counter(
+    'terminated_containers_total',
+    'Containers that have ended, as the status of their pods tells.',
+    [...['container_type', 'exit_code', 'reason']],
   )
-  /** Pods, by uid. */
-  const begun = new Set<string>()
+  const told = histogram(
+    'pod_status_sync_duration_seconds',
+    'Seconds until a changed status was told.',
+    [],
+    STATUS_SECONDS,
+  )
+  const admitted = counter('pod_level_resources_admission_total', 'Pods taken, by where their resources are said.', [
+    ...['config_mode', 'qos_class'],
+  ])
+  const rejected = counter('admission_rejections_total', 'Pods that were not taken, by the reason.', ['reason'])
+  const evictions = counter('evictions', 'Pods that were evicted, by what for.', ['eviction_signal'])
+  const age = histogram('eviction_stats_age_seconds', 'How old what an eviction went by was.', ['eviction_signal'])
+  const preemptions = counter('preemptions', 'Pods that were ended for critical ones, by what for.', [
+    'preemption_signal',
+  ])
+  const orphans = counter('orphaned_runtime_pods_total', 'Pods of the runtime that the node did not have.').child()
+  const cleaned = metrics.gauge('kubelet_orphan_pod_cleaned_volumes', 'Pods gone whose volumes were cleared away last.')
+  const uncleaned = metrics.gauge('kubelet_orphan_pod_cleaned_volumes_errors', 'Of these, failures.')
+  const restarts = counter('restarted_pods_total', 'Pods that began again under the same uid.', ['static'])
+  const cut = counter('sleep_action_terminated_early_total', 'Hooks that slept and were cut short.').child()
+  told.child()
+  cleaned.child().set(0)
+  uncleaned.child().set(0)
+  for (const own of ['', 'true']) restarts.child(own)
   let relistBegan: number | undefined
 
   async function timed<T>(observe: (seconds: number) => void, task: () => Promise<T>): Promise<T> {
@@ -70,16 +130,16 @@ export function createWorkMetrics({ clock, metrics }: Runtime & { readonly metri
       lastSeen.set(Math.floor(clock.now() / 1000))
       return result
     },
-    synced(pod, task) {
-      const isFirst = !begun.has(uidOf(pod))
-      if (isFirst) {
-        begun.add(uidOf(pod))
-        perPod.observe(specOf(pod).containers.length)
-      }
-      return timed(workSeconds.child(isFirst ? 'create' : 'sync').observe, task)
+    podRelisted: (task) => timed(podSeconds.observe, task),
+    eventsBegan: () => eventsBegan.add(),
+    eventsFailed: () => eventsFailed.add(),
+    admitted: (pod) => admitted.child(configMode(pod), qosClass(specOf(pod)).toLowerCase()).add(),
+    rejected: (reason) => rejected.child(reason).add(),
+    worked(pod, phase, type, tookMs) {
+      if (phase === 'syncing' && type === 'create') perPod.observe(specOf(pod).containers.length)
+      const operation = operationOf(pod, phase, type)
+      if (operation !== undefined) workSeconds.child(operation).observe(tookMs / 1000)
     },
-    terminated: (task) => timed(workSeconds.child('terminated').observe, task),
-    forget: (uid) => void begun.delete(uid),
     async started(pod, container, task, signal) {
       const type = TYPES[containerPath(pod, container).replace(/\{.*$/s, '')] ?? 'container'
       try {
@@ -96,10 +156,55 @@ export function createWorkMetrics({ clock, metrics }: Runtime & { readonly metri
         throw error
       }
     },
+    statusChanged(before, after) {
+      for (const [field, type] of STATUSES)
+        for (const { name, state } of after[field] ?? []) {
+          const terminated = state?.terminated
+          if (terminated === undefined) continue
+          const was = before[field]?.find((one) => one.name === name)?.state?.terminated
+          if (was === undefined) ended.child(type, String(terminated.exitCode), terminated.reason ?? '').add()
+        }
+    },
+    statusTold: (tookMs) => told.child().observe(tookMs / 1000),
+    evicted(signal, tookMs) {
+      evictions.child(signal).add()
+      age.child(signal).observe(tookMs / 1000)
+    },
+    preempted: (signal) => preemptions.child(signal).add(),
+    orphanEnded: () => orphans.add(),
+    orphansCleaned(all, failed) {
+      cleaned.child().set(all)
+      uncleaned.child().set(failed)
+    },
+    restarted: () => restarts.child('true').add(),
+    sleepCut: () => cut.add(),
   }
 }
 
 const TYPES: Readonly<Record<string, string>> = {
   'spec.initContainers': 'init_container',
   'spec.ephemeralContainers': 'ephemeral_container',
+}
+
+const STATUSES = [
+  ['initContainerStatuses', 'init_container'],
+  ['containerStatuses', 'container'],
+  ['ephemeralContainerStatuses', 'ephemeral_container'],
+] as const
+
+/** What the step counts as: an end that was asked for by its deletion, one that came by itself by what is cleared away after it. */
+function operationOf(pod: Pod, phase: WorkerPhase | undefined, type: PodUpdate['type']): string | undefined {
+  if (phase === 'syncing') return type
+  if (phase === 'terminating') return type === 'update' ? type : undefined
+  return pod.metadata.deletionTimestamp === undefined ? 'terminated' : undefined
+}
+
+/** Where a pod says what it needs: as a whole, by its containers, both, or nowhere. */
+function configMode(pod: Pod): string {
+  const says = ({ limits = {}, requests = {} }: { limits?: object; requests?: object } = {}) =>
+    Object.keys(limits).length + Object.keys(requests).length > 0
+  const { resources, containers, initContainers = [] } = specOf(pod)
+  const byContainers = [...containers, ...initContainers].some((container) => says(container.resources))
+  if (says(resources)) return byContainers ? 'pod_and_container_level' : 'pod_level'
+  return byContainers ? 'container_level' : ''
 }

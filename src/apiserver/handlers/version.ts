@@ -8,27 +8,24 @@ const GIT_VERSION = `v${KUBERNETES}+skiff`
 /** git writes the commit in when it makes an archive (.gitattributes); in a checkout and in the package it stays as it is. */
 const GIT_COMMIT = '$Format:%H$'
 
-const document = Buffer.from(
-  JSON.stringify(
-    {
-      major: '1',
-      minor: '37',
-      emulationMajor: '1',
-      emulationMinor: '37',
-      minCompatibilityMajor: '1',
-      minCompatibilityMinor: '36',
-      gitVersion: GIT_VERSION,
-      gitCommit: GIT_COMMIT,
-      gitTreeState: '',
-      buildDate: '1970-01-01T00:00:00Z',
-      goVersion: 'go1.26.8',
-      compiler: 'gc',
-      platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
-    },
-    null,
-    2,
-  ),
-)
+/** What /version tells. */
+export const BUILD = {
+  major: '1',
+  minor: '37',
+  emulationMajor: '1',
+  emulationMinor: '37',
+  minCompatibilityMajor: '1',
+  minCompatibilityMinor: '36',
+  gitVersion: GIT_VERSION,
+  gitCommit: GIT_COMMIT,
+  gitTreeState: '',
+  buildDate: '1970-01-01T00:00:00Z',
+  goVersion: 'go1.26.8',
+  compiler: 'gc',
+  platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+}
+
+const document = Buffer.from(JSON.stringify(BUILD, null, 2))
 
 /** undefined when the path is another. @throws StatusError 404, 405 */
 export function versionResponse(request: ApiRequest): ApiResponse | undefined {

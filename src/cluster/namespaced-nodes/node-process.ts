@@ -21,6 +21,7 @@ import { awaitPodRanges } from '../../kubelet/machine/real-machine.ts'
 import { type RealNode, startRealNode } from '../../kubelet/machine/real-node.ts'
 import { system } from '../../kubelet/machine/system.ts'
 import { guestOverride } from '../../kubelet/shutdown/logind.ts'
+import { buildMetrics } from '../build-metrics.ts'
 import type { KeyAndCertificate } from '../certificate.ts'
 import { StartError } from '../errors.ts'
 import { startTraffic } from '../node-traffic.ts'
@@ -64,6 +65,7 @@ function createNode(task: NodeTask): { readonly started: Promise<void>; stop(): 
     log: join(directories.kept, 'log'),
     onUncaught: (error) => runtime.log.error('unhandled failure', error),
   })
+  buildMetrics(runtime.metrics)
   process.on('unhandledRejection', (error) => runtime.log.error('unhandled rejection', error))
   const stopping = new AbortController()
   const { signal } = stopping

@@ -15,6 +15,8 @@ import { createStaticPolicy } from './static-policy.ts'
 export interface CpuManager extends HintProvider {
   /** The container's own CPUs; empty where it runs in the shared pool. */
   cpusOf(podUid: string, container: string): CpuSet
+  /** How many CPUs containers have for themselves, and share; both 0 where none is given out. */
+  readonly amounts: { readonly exclusive: number; readonly shared: number }
   /** CPUs that containers may have for themselves. */
   readonly allocatable: CpuSet
   /** As the runtime is told; undefined: nothing. */
@@ -67,6 +69,10 @@ export function createCpuManager(
     podHints: policy.podHints,
     allocate: policy.allocate,
     allocatable: policy.allocatable,
+    get amounts() {
+      const own = [...policy.entries.values()].flatMap((ofPod) => [...ofPod.values()].flat())
+      return { exclusive: new Set(own).size, shared: policy.shared.length }
+    },
     cpusOf,
     cpusetOf(uid, container) {
       const own = cpusOf(uid, container)
@@ -87,6 +93,7 @@ const noneManager: CpuManager = {
   podHints: () => NO_HINTS,
   allocate() {},
   cpusOf: () => [],
+  amounts: { exclusive: 0, shared: 0 },
   allocatable: [],
   cpusetOf: () => undefined,
   hasOwnCpus: () => false,

@@ -10,7 +10,7 @@ import type { Runtime } from '../../base/runtime.ts'
 import type { NodeEvents } from '../node-events.ts'
 import { type Pod, specOf, uidOf } from '../pod.ts'
 import type { AdmissionRefusal } from '../pod-admission.ts'
-import { excessOnDisk, isLimitedOnDisk } from './local-storage.ts'
+import { type Excess, excessOnDisk, isLimitedOnDisk } from './local-storage.ts'
 import { type EvictionMessage, evictionMessage } from './messages.ts'
 import { type EvictionMeasurements, MEANINGS, type Observations, type Pressure } from './observations.ts'
 import { isCritical, ranked } from './ranking.ts'
@@ -27,6 +27,12 @@ export interface EvictionOptions {
   readonly changed: () => void
 }
 
+/** What a pod is evicted for, and how long ago that was measured. */
+export interface MetSignal {
+  readonly signal: string
+  readonly tookMs: number
+}
+
 export interface EvictionManagerOptions extends EvictionOptions {
   readonly runtime: Runtime
   readonly nodeName: string
@@ -34,7 +40,7 @@ export interface EvictionManagerOptions extends EvictionOptions {
   readonly pods: () => readonly Pod[]
   readonly isStatic: (uid: string) => boolean
   /** The pod has to end, `graceSeconds` from now at the latest. */
-  readonly evict: (pod: Pod, why: EvictionMessage, graceSeconds: number) => void
+  readonly evict: (pod: Pod, why: EvictionMessage, graceSeconds: number, met: MetSignal) => void
   readonly hasEnded: (uid: string) => boolean
 }
 
@@ -83,7 +89,7 @@ export function createEvictionManager(options: EvictionManagerOptions): Eviction
   }
 
   /** Pods that use more of the node's disk than they may end, whatever there is left. */
-  async function beyondLimits(): Promise<readonly (readonly [Pod, string])[]> {
+  async function beyondLimits(): Promise<readonly (readonly [Pod, Excess])[]> {
     const limited = options.pods().filter(isLimitedOnDisk)
     if (limited.length === 0) return []
     const uses = await measurements.pods(true, limited)
@@ -108,8 +114,8 @@ export function createEvictionManager(options: EvictionManagerOptions): Eviction
     for (const threshold of met) if (!metSince.has(threshold)) metSince.set(threshold, now)
     notePressures(met, now)
     const excessive = await beyondLimits()
-    for (const [pod, message] of excessive) {
-      options.evict(pod, { message }, AT_ONCE_SECONDS)
+    for (const [pod, { message, signal: excess }] of excessive) {
+      options.evict(pod, { message }, AT_ONCE_SECONDS, { signal: excess, tookMs: clock.monotonic() - now })
       await hasEnded(pod, signal)
     }
     if (excessive.length > 0) return undefined
@@ -133,6 +139,7 @@ export function createEvictionManager(options: EvictionManagerOptions): Eviction
       pod,
       { ...why, isDisruption: true },
       first.graceMs === undefined ? AT_ONCE_SECONDS : config.maxPodGracePeriodSeconds,
+      { signal: first.signal, tookMs: clock.monotonic() - now },
     )
     return pod
   }

@@ -15,23 +15,38 @@ export function isLimitedOnDisk(pod: Pod): boolean {
   return podLimits(spec)[STORAGE] !== undefined || (spec.volumes ?? []).some(({ emptyDir }) => limitOf(emptyDir) !== 0n)
 }
 
-/** What the pod uses more of than it may, in the kubelet's words. */
-export function excessOnDisk(pod: Pod, { volumes, containers }: PodUse): string | undefined {
+/** Of a pod that uses more than it may. */
+export interface Excess {
+  readonly signal: 'emptydirfs.limit' | 'ephemeralpodfs.limit' | 'ephemeralcontainerfs.limit'
+  /** In the kubelet's words. */
+  readonly message: string
+}
+
+export function excessOnDisk(pod: Pod, { volumes, containers }: PodUse): Excess | undefined {
   const spec = specOf(pod)
   for (const { name, emptyDir } of spec.volumes ?? []) {
     const limit = limitOf(emptyDir)
     if (limit !== 0n && BigInt(volumes.get(name)?.bytes ?? 0) > limit)
-      return `Usage of EmptyDir volume "${name}" exceeds the limit "${emptyDir?.sizeLimit}". `
+      return {
+        signal: 'emptydirfs.limit',
+        message: `Usage of EmptyDir volume "${name}" exceeds the limit "${emptyDir?.sizeLimit}". `,
+      }
   }
   const whole = podLimits(spec)[STORAGE]
   const sizes = [...volumes.values(), ...[...containers.values()].map(({ diskBytes: bytes }) => ({ bytes }))]
   const used = sizes.reduce((sum, { bytes }) => sum + bytes, 0)
   if (whole !== undefined && BigInt(used) > quantityValue(whole))
-    return `Pod ephemeral local storage usage exceeds the total limit of containers ${whole}. `
+    return {
+      signal: 'ephemeralpodfs.limit',
+      message: `Pod ephemeral local storage usage exceeds the total limit of containers ${whole}. `,
+    }
   for (const { name, resources } of spec.containers) {
     const limit = resources?.limits?.[STORAGE]
     if (limit !== undefined && BigInt(containers.get(name)?.diskBytes ?? 0) > quantityValue(limit))
-      return `Container ${name} exceeded its local ephemeral storage limit "${limit}". `
+      return {
+        signal: 'ephemeralcontainerfs.limit',
+        message: `Container ${name} exceeded its local ephemeral storage limit "${limit}". `,
+      }
   }
   return undefined
 }

@@ -4,6 +4,8 @@ import { messageOf } from '../../base/errors.ts'
 import { goDurationTextMs } from '../../base/go-duration.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { type BackOff, createBackOff } from '../doubling-back-off.ts'
+import type { ImageMetrics } from '../metrics/image-metrics.ts'
+import type { PodStartMetrics } from '../metrics/pod-start-metrics.ts'
 import { annotationsOf, type Pod, uidOf } from '../pod.ts'
 import type { PodEvents } from '../pod-events.ts'
 import type { ContainerRuntime, RegistryCredentials } from '../runtimes/runtime.ts'
@@ -33,6 +35,8 @@ export function createImages(
   containerRuntime: ContainerRuntime,
   events: PodEvents,
   credentials: (pod: Pod, image: string) => Promise<readonly RegistryCredentials[]> = async () => [],
+  counts?: Pick<ImageMetrics, 'ensured' | 'pulled'>,
+  starts?: Pick<PodStartMetrics, 'pulling'>,
 ): Images {
   const { clock } = runtime
   const backOff: BackOff = createBackOff(clock, FIRST_MS, LONGEST_MS)
@@ -50,6 +54,12 @@ export function createImages(
       }
       const annotations = annotationsOf(pod)
       const present = await containerRuntime.imageStatus(image, annotations)
+      const isPulled = policy === 'Always' || present === undefined
+      counts?.ensured(
+        policy,
+        policy === 'Always' ? undefined : present !== undefined,
+        policy === 'Never' && isPulled ? undefined : isPulled,
+      )
       if (policy === 'Never' && present === undefined) {
         const message = `Container image "${image}" is not present with pull policy of Never`
         events.warning(pod, 'ErrImageNeverPull', message, path)
@@ -75,7 +85,8 @@ export function createImages(
       const from = clock.monotonic()
       let pulled: { readonly id: string }
       try {
-        pulled = await containerRuntime.pullImage(image, annotations, signal, await credentials(pod, image))
+        const pull = async () => containerRuntime.pullImage(image, annotations, signal, await credentials(pod, image))
+        pulled = await (starts === undefined ? pull() : starts.pulling(pod, pull))
       } catch (error) {
         if (signal.aborted) throw error
         const message = messageOf(error)
@@ -85,8 +96,10 @@ export function createImages(
         backOff.next(key, clock.now())
         throw new StartContainerError('ErrImagePull', message, undefined, { cause: error })
       }
-      const took = formatDuration(clock.monotonic() - from)
+      const tookMs = clock.monotonic() - from
+      const took = formatDuration(tookMs)
       const size = (await containerRuntime.imageStatus(image, annotations))?.size ?? present?.size ?? 0
+      counts?.pulled(size, tookMs)
       events.normal(
         pod,
         'Pulled',

@@ -28,6 +28,7 @@ import { pauseImage } from '../images/pause-image.ts'
 import { notingPulls, pulledImages } from '../images/pulled-images.ts'
 import { type Kubelet, type KubeletOptions, startKubelet } from '../kubelet.ts'
 import { rotateLog, USUAL_ROTATION } from '../logs/rotate-log.ts'
+import { createNodeStartMetrics } from '../metrics/node-start-metrics.ts'
 import { createNodeEvents } from '../node-events.ts'
 import {
   type KubeletSettings,
@@ -129,6 +130,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const { runtime, client, signal } = options
   const { found, directory, nodeName, cluster, network } = options.prepared
   const directories = podDirectories(directory, options.podLogsDir)
+  const starting = createNodeStartMetrics(runtime)
   const managerSettings = options.managers ?? OWN_MANAGERS
   await makePrivateDirectories(directories)
   const plain = connect(runtime.clock, found.endpoint, 'runtime')
@@ -170,7 +172,15 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   )
   const withheld = withheldOf(capacity, allocatable)
   const patientWrite = createPatientWrite(runtime, signal)
-  const managers = createResourceManagers(managerSettings, topology, withheld, directory, devicePlugins, patientWrite)
+  const managers = createResourceManagers(
+    managerSettings,
+    topology,
+    withheld,
+    directory,
+    devicePlugins,
+    patientWrite,
+    runtime,
+  )
   const plugins = createPluginRegistry(runtime, join(directory, 'plugins_registry'), {
     CSIPlugin: drivers,
     DRAPlugin: draDrivers,
@@ -319,6 +329,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     describe,
     allocatable,
     ...kubeletSettings(options),
+    starting,
     ...shutdownByLogind(
       runtime,
       options.shutdownGroups ?? shutdownGroupsOf(options.shutdown ?? {}),

@@ -60,7 +60,46 @@ export function kubeletMetrics(nodeName: string, kubelet: () => Kubelet | undefi
     [],
     () => [[pods().reduce((sum, pod) => sum + ephemeralContainersOf(pod).length, 0)]],
   )
+  metrics.sampled(
+    'kubelet_working_pods',
+    'Pods that are worked on, by whether the node still has them, how far they have come, and whether they are static.',
+    ['config', 'lifecycle', 'static'],
+    () => workingPods(kubelet()),
+  )
+  metrics.sampled(
+    'kubelet_pod_in_progress_resizes',
+    'Pods whose containers are being held to other amounts.',
+    [],
+    () => {
+      const isResizing = (pod: Pod) =>
+        kubelet()
+          ?.podStatus(uidOf(pod))
+          ?.conditions?.some(({ type }) => type === 'PodResizeInProgress') === true
+      return [[pods().filter(isResizing).length]]
+    },
+  )
+  if (cgroupVersion !== undefined)
+    metrics.sampled('kubelet_metrics_provider', 'What measures containers; always 1.', ['provider'], () => [
+      [1, 'cadvisor'],
+    ])
   if (cgroupVersion !== undefined)
     metrics.sampled('kubelet_cgroup_version', 'cgroup version on the hosts.', [], () => [[cgroupVersion]])
   return metrics
+}
+
+const LIFECYCLES = { syncing: 'sync', terminating: 'terminating', terminated: 'terminated' } as const
+
+/** Each combination is told of, also by 0. */
+function workingPods(kubelet: Kubelet | undefined): readonly (readonly [number, ...string[]])[] {
+  const counts = new Map<string, number>()
+  for (const config of ['desired', 'orphan', 'runtime_only'])
+    for (const lifecycle of Object.values(LIFECYCLES))
+      for (const own of config === 'runtime_only' ? ['unknown'] : ['', 'true'])
+        counts.set([config, lifecycle, own].join(','), 0)
+  for (const { pod, phase, isDesired } of kubelet?.working() ?? []) {
+    const own = (pod.metadata.annotations?.[CONFIG_SOURCE] ?? 'api') === 'api' ? '' : 'true'
+    const key = [isDesired ? 'desired' : 'orphan', LIFECYCLES[phase], own].join(',')
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+  }
+  return [...counts].map(([key, count]) => [count, ...key.split(',')] as const)
 }

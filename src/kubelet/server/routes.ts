@@ -42,6 +42,8 @@ export interface RoutesOptions {
   readonly cgroupVersion?: 1 | 2
   /** Default: the machine's. */
   readonly logDirectory?: string
+  /** The runtime's metrics are this kubelet's. Default: those of a real node are. */
+  readonly isCounted?: boolean
   /** What the kubelet was set to, as /configz tells it. */
   readonly configuration?: () => object
   /** Of a machine whose control groups can be measured: what /metrics/cadvisor tells. */
@@ -61,7 +63,9 @@ export function kubeletRoutes(options: RoutesOptions): Handler {
   const volumes = options.volumes ?? (async () => [])
   const groups = options.groups ?? (async () => [])
   const metricsText = async () =>
-    (real === undefined ? '' : (runtime.metrics?.text() ?? '')) + ownMetrics.text() + volumeMetrics(await volumes())
+    (real === undefined && options.isCounted !== true ? '' : (runtime.metrics?.text() ?? '')) +
+    ownMetrics.text() +
+    volumeMetrics(await volumes())
   const zPages = createZPages(runtime.clock, {
     component: 'kubelet',
     version: KUBERNETES,

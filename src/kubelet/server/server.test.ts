@@ -55,6 +55,7 @@ function stage(state: 'running' | 'exited' | 'none' = 'running', more: Partial<K
     containerRuntime,
     pods: { get: () => pod, list: () => [pod] },
     activePods: () => [pod],
+    working: () => [{ pod, phase: 'syncing' as const, isDesired: true }],
     shutdownTimes: { start: 1_795_713_611_265, end: 1_795_713_632_781 },
     runtimeStatus: () => ({
       uid: 'u',

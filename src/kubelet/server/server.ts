@@ -6,6 +6,7 @@ import { messageOf } from '../../base/errors.ts'
 import type { Client } from '../../client/client.ts'
 import { startPlainServer } from '../../http/plain-server.ts'
 import { type HttpServer, startHttpServer } from '../../http/server.ts'
+import { countedServer } from '../metrics/server-metrics.ts'
 import { type AccessRules, type AccessTimes, createAccess, subresourcesOf } from './access.ts'
 import { keepListening } from './keep-listening.ts'
 import { answerToAll } from './paths.ts'
@@ -63,7 +64,7 @@ export async function serveReadOnly(
 ): Promise<() => Promise<void>> {
   const { host, readOnlyPort: port = 0, runtime } = options
   if (port === 0) return async () => {}
-  const handler = kubeletRoutes({ ...options, debugging: false })
+  const handler = countedServer(runtime, 'readonly', kubeletRoutes({ ...options, debugging: false }))
   const stopping = new AbortController()
   const tried = Promise.withResolvers<void>()
   const listen = () => startPlainServer(runtime, { handler, host, port, maxBodyBytes: 0 }).finally(tried.resolve)
@@ -80,7 +81,7 @@ export function handlerOf(options: KubeletServerOptions): Handler {
   const { runtime, client, nodeName } = options
   const access = createAccess(runtime.clock, client, nodeName, options.accessTimes, options.accessRules)
   const route = kubeletRoutes(options)
-  return async (request) => {
+  return countedServer(runtime, 'readwrite', async (request) => {
     try {
       const unasked = answerToAll(request, options.debugging ?? true)
       if (unasked !== undefined) return unasked
@@ -101,5 +102,5 @@ export function handlerOf(options: KubeletServerOptions): Handler {
       return textAnswer(500, messageOf(error))
     }
     return route(request)
-  }
+  })
 }

@@ -44,6 +44,8 @@ export interface StaticPodsOptions {
   readonly handle: (operation: 'ADD' | 'UPDATE' | 'REMOVE', pod: Pod) => void
   readonly sync: (uid: string) => void
   readonly observed: (mirror: Pod, uid: string) => void
+  /** One begins anew that had ended under the same uid. */
+  readonly restarted?: (() => void) | undefined
 }
 
 const PODS = { group: '', version: 'v1', resource: 'pods' }
@@ -209,7 +211,10 @@ export function createStaticPods(options: StaticPodsOptions): StaticPods {
       given.delete(uid)
       const next = wanted.get(fullNameOf(pod))
       if (next === undefined) reconcileName(fullNameOf(pod))
-      else begin(next)
+      else {
+        if (uidOf(next) === uid) options.restarted?.()
+        begin(next)
+      }
     },
     allSeen() {
       seen = true

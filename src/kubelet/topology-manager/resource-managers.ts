@@ -1,5 +1,6 @@
 /** The managers of what a real node's containers share: devices of plugins, CPUs, memory, and the topology manager that asks all of them. */
 import { join } from 'node:path'
+import type { Runtime } from '../../base/runtime.ts'
 import type { PatientWrite } from '../checkpoint-file.ts'
 import { type CpuManager, type CpuManagerSettings, createCpuManager } from '../cpu-manager/cpu-manager.ts'
 import { NO_CPU_OPTIONS } from '../cpu-manager/policy-options.ts'
@@ -10,6 +11,7 @@ import {
   type MemoryManager,
   type MemoryManagerSettings,
 } from '../memory-manager/memory-manager.ts'
+import { countedAdmission, countedProvider, cpuPoolMetrics } from '../metrics/manager-metrics.ts'
 import type { Pod } from '../pod.ts'
 import type { HintProvider } from './topology-hints.ts'
 import { type AdmissionOutcome, createTopologyManager, type TopologySettings } from './topology-manager.ts'
@@ -56,6 +58,7 @@ export function createResourceManagers(
   directory: string,
   devices: Pick<DevicePlugins, keyof HintProvider | 'forget' | 'forgetUnknown'>,
   patientWrite: PatientWrite,
+  runtime?: Pick<Runtime, 'clock' | 'metrics'>,
 ): ResourceManagers {
   const cpus = createCpuManager(cpu, machineCpus, join(directory, 'cpu_manager_state'), patientWrite)
   const memory = createMemoryManager(
@@ -71,14 +74,20 @@ export function createResourceManagers(
     between: (one: number, other: number) =>
       numaNodes.find(({ id }) => id === one)?.distances[nodes.indexOf(other)] ?? 0,
   }
-  const manager = createTopologyManager(topology, distances, [devices, cpus, memory])
+  const metrics = runtime?.metrics
+  cpuPoolMetrics(metrics, () => cpus.amounts)
+  const manager = createTopologyManager(topology, distances, [
+    devices,
+    countedProvider(metrics, 'cpu', cpus, (uid, container) => cpus.cpusOf(uid, container).length > 0),
+    countedProvider(metrics, 'memory', memory, (uid, container) => memory.blocksOf(uid, container).length > 0),
+  ])
   /** What plugins have not given such a pod they are not asked for again. */
   const restoring = createTopologyManager(topology, distances, [cpus, memory])
   return {
     policies: { cpu: cpu.policy, memory: memorySettings.policy },
     cpus,
     memory,
-    admit: manager.admit,
+    admit: runtime === undefined ? manager.admit : countedAdmission(runtime, manager.admit),
     restore: (pod) => void restoring.admit(pod),
     forget(uid) {
       devices.forget(uid)

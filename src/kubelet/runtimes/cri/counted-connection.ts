@@ -1,9 +1,9 @@
 /** Counts what a kubelet asks of its container runtime, under the names of a kubelet's own metrics. */
 import type { Clock } from '../../../base/clock.ts'
-import type { Metrics } from '../../../base/metrics.ts'
+import { exponentialBuckets, type Metrics } from '../../../base/metrics.ts'
 import type { Connection } from './connection.ts'
 
-const BUCKETS = [0.005, 0.0125, 0.03125, 0.078125, 0.1953125, 0.48828125, 1.220703125, 3.0517578125, 7.62939453125]
+const BUCKETS = exponentialBuckets(0.005, 2.5, 14)
 
 const SANDBOX_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
