@@ -1,0 +1,107 @@
+/** What a kubelet refuses of its command line before it looks at what its files say, in its words and order. */
+import { labelValue, qualifiedName } from '../../api/validation/names.ts'
+import { FlagError, type FlagValues, type ReadFlags } from '../flags.ts'
+
+/** Whole numbers that a kubelet holds in 32 bits. */
+const SMALL = [
+  ...['max-pods', 'port', 'healthz-port', 'read-only-port', 'kube-api-qps', 'kube-api-burst', 'pods-per-core'],
+  ...[
+    'image-gc-high-threshold',
+    'image-gc-low-threshold',
+    'registry-qps',
+    'registry-burst',
+    'event-qps',
+    'event-burst',
+  ],
+  ...['container-log-max-files', 'node-status-max-images', 'eviction-max-pod-grace-period', 'oom-score-adj'],
+]
+const [LEAST, MOST] = [-(2 ** 31), 2 ** 31 - 1]
+const EFFECTS = new Set(['NoSchedule', 'PreferNoSchedule', 'NoExecute'])
+const PREFIXES = ['kubelet.kubernetes.io', 'node.kubernetes.io']
+const LABELS = [
+  ...['beta.kubernetes.io/arch', 'beta.kubernetes.io/instance-type', 'beta.kubernetes.io/os'],
+  ...['failure-domain.beta.kubernetes.io/region', 'failure-domain.beta.kubernetes.io/zone', 'kubernetes.io/arch'],
+  ...['kubernetes.io/hostname', 'kubernetes.io/os', 'node.kubernetes.io/instance-type'],
+  ...['topology.kubernetes.io/region', 'topology.kubernetes.io/zone'],
+]
+
+/** `flags`: of the command line alone. @throws FlagError; Error in one line or more for labels */
+export function judgeCommandLine(flags: ReadFlags, given: FlagValues): void {
+  const refused = (flag: string, value: string, why: string) =>
+    new FlagError(`invalid argument ${JSON.stringify(value)} for "--${flag}" flag: ${why}`)
+  for (const flag of SMALL.filter((name) => given.has(name))) {
+    const number = flags.number(flag) ?? 0
+    const range = `strconv.ParseInt: parsing ${JSON.stringify(String(number))}: value out of range`
+    if (number < LEAST || number > MOST) throw refused(flag, String(number), range)
+  }
+  const taints = given.has('register-with-taints') ? (flags.list('register-with-taints') ?? []) : []
+  const why = taintProblem(taints)
+  if (why !== undefined) throw refused('register-with-taints', taints.join(','), why)
+  if (given.has('node-labels')) judgeLabels(flags.list('node-labels') ?? [])
+}
+
+const TLS_VERSIONS = ['', 'VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13']
+const MODES = ['', 'AlwaysAllow', 'Webhook']
+const LOG_FORMATS = ['', 'text', 'json']
+
+/** What a kubelet finds wrong once its configuration is valid, by flags or files. @throws Error in one line */
+export function judgeSettled(flags: ReadFlags): void {
+  const [version, mode, format] = ['tls-min-version', 'authorization-mode', 'logging-format'].map(
+    (name) => flags.text(name) ?? '',
+  )
+  if (format !== undefined && !LOG_FORMATS.includes(format))
+    throw new Error(
+      `initialize logging: logging.format: Invalid value: ${JSON.stringify(format)}: Unsupported log format`,
+    )
+  if (version !== undefined && !TLS_VERSIONS.includes(version))
+    throw new Error(`failed to construct kubelet dependencies: unknown tls version ${JSON.stringify(version)}`)
+  if (mode !== undefined && !MODES.includes(mode))
+    throw new Error(`failed to run Kubelet: unknown authorization mode ${mode}`)
+  const endpoint = flags.text('container-runtime-endpoint') ?? ''
+  if (/^[a-z]+:/.test(endpoint) && !endpoint.startsWith('unix:'))
+    throw new Error('failed to run Kubelet: only support unix socket endpoint')
+}
+
+function taintProblem(taints: readonly string[]): string | undefined {
+  const seen = new Set<string>()
+  for (const text of taints) {
+    const [rest = '', effect, ...more] = text.split(':')
+    const [key = '', value = '', ...values] = rest.split('=')
+    if (more.length > 0 || values.length > 0) return `invalid taint spec: ${text}`
+    if (effect === undefined) {
+      const [problem] = qualifiedName(rest)
+      return `invalid taint spec: ${text}${problem === undefined ? '' : `, ${problem}`}`
+    }
+    if (!EFFECTS.has(effect)) return `invalid taint effect: ${effect}, unsupported taint effect`
+    const [problem] = [...qualifiedName(key), ...labelValue(value)]
+    if (problem !== undefined) return `invalid taint spec: ${text}, ${problem}`
+    if (seen.has(`${key}:${effect}`))
+      return `duplicated taints with the same key and effect: {${key} ${value} ${effect} <nil>}`
+    seen.add(`${key}:${effect}`)
+  }
+  return undefined
+}
+
+/** A node says of itself only what it may. @throws Error */
+function judgeLabels(labels: readonly string[]): void {
+  const unknown: string[] = []
+  for (const text of labels) {
+    const at = text.indexOf('=')
+    const [key, value] = at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
+    const namespace = key.includes('/') ? (key.split('/')[0] ?? '') : ''
+    if (isOwn(namespace) && !isAllowed(key, namespace)) unknown.push(key)
+    for (const [part, problems] of [[key, qualifiedName(key)] as const, [value, labelValue(value)] as const])
+      if (problems.length > 0)
+        throw new Error(`failed to validate kubelet flags: invalid node labels: '${part}' - ${problems.join('; ')}`)
+  }
+  if (unknown.length === 0) return
+  throw new Error(
+    `failed to validate kubelet flags: unknown 'kubernetes.io' or 'k8s.io' labels specified with --node-labels: [${unknown.sort().join(' ')}]
+--node-labels in the 'kubernetes.io' namespace must begin with an allowed prefix (${PREFIXES.join(', ')}) or be in the specifically allowed set (${LABELS.join(', ')})`,
+  )
+}
+
+const isBelow = (namespace: string, domain: string) => namespace === domain || namespace.endsWith(`.${domain}`)
+const isOwn = (namespace: string) => isBelow(namespace, 'kubernetes.io') || isBelow(namespace, 'k8s.io')
+const isAllowed = (key: string, namespace: string) =>
+  LABELS.includes(key) || PREFIXES.some((prefix) => isBelow(namespace, prefix))
