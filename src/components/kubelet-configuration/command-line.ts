@@ -26,7 +26,7 @@ const LABELS = [
 ]
 
 /** `flags`: of the command line alone. @throws FlagError; Error in one line or more for labels */
-export function judgeCommandLine(flags: ReadFlags, given: FlagValues): void {
+export function judgeKubeletLine(flags: ReadFlags, given: FlagValues): void {
   const refused = (flag: string, value: string, why: string) =>
     new FlagError(`invalid argument ${JSON.stringify(value)} for "--${flag}" flag: ${why}`)
   for (const flag of SMALL.filter((name) => given.has(name))) {

@@ -1,6 +1,6 @@
 /** skiff kubelet's settings: those of --config and --config-dir below those of the command line, judged together. */
 import { FlagError, type FlagValues, type ReadFlags, readFlags } from '../flags.ts'
-import { judgeCommandLine, judgeSettled } from './command-line.ts'
+import { judgeKubeletLine, judgeSettled } from './command-line.ts'
 import { loadConfiguration } from './load.ts'
 import { KUBELET_VALUES } from './settings.ts'
 import { validateKubelet } from './validate.ts'
@@ -18,7 +18,7 @@ const SIMULATED_ONLY = ['stages', 'sim-dir', 'sim-forward', 'pod-cidr']
 /** `say`: told in a line each what of the files is not known, or not done. @throws Error in one line */
 export function settledKubelet(given: FlagValues, say: (line: string) => void): ReadFlags {
   const named = readFlags(KUBELET_VALUES, given)
-  judgeCommandLine(named, given)
+  judgeKubeletLine(named, given)
   const [file, dropIns] = [named.text('config'), named.text('config-dir')]
   const config = file === undefined && dropIns === undefined ? {} : loadConfiguration(file, dropIns, say)
   for (const line of lackingLines(config, given)) say(`--config: ${line}`)

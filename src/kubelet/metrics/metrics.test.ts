@@ -80,6 +80,7 @@ test('work on volumes is counted by their plugins, and how many pods want and ha
     `${operation}="volume_mount",status="success",volume_plugin="kubernetes.io/configmap"} 2`,
     `${operation}="volume_mount",status="success",volume_plugin="kubernetes.io/csi:x.io"} 1`,
     `${operation}="volume_mount",status="fail-unknown",volume_plugin="kubernetes.io/secret"} 1`,
+    'volume_operation_total_seconds_count{operation_name="overall_volume_mount",plugin_name="kubernetes.io/configmap"} 2',
     `${state}="actual_state_of_world"} 0`,
     `${state}="desired_state_of_world"} 1`,
   )
