@@ -6,7 +6,7 @@
  * The way of a request: the filters (filters/chain.ts), then the handler that its path names (handlers/dispatch.ts).
  */
 
-import type { ProtobufDecoder } from '../api/codec/decode.ts'
+import type { ProtobufDecoder } from '../api/codec/body-source.ts'
 import type { Service, ServiceCIDR } from '../api/generated/types.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { EagerHandler, Handler } from '../api/request.ts'

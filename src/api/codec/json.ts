@@ -6,6 +6,8 @@
  * reported), `parseJson` reads the text into nodes that keep everything.
  */
 
+import type { Json } from '../object.ts'
+
 /** A number as it is written. */
 export class NumberNode {
   readonly text: string
@@ -312,4 +314,23 @@ function exactText(value: unknown): string | undefined {
     if (text !== undefined) parts.push(`${JSON.stringify(key)}:${text}`)
   }
   return `{${parts.join(',')}}`
+}
+
+/** An in-process object as nodes, for the exact walk. */
+export function jsonNodeOf(value: unknown): JsonNode {
+  if (typeof value === 'number' || typeof value === 'bigint') return new NumberNode(String(value))
+  if (typeof value === 'string' || typeof value === 'boolean') return value
+  if (typeof value !== 'object' || value === null) return null
+  if (Array.isArray(value)) return value.map(jsonNodeOf)
+  const node = new ObjectNode()
+  for (const [key, inner] of Object.entries(value)) if (inner !== undefined) node.entries.push([key, jsonNodeOf(inner)])
+  return node
+}
+
+/** Of a key that is there twice the last value counts. */
+export function plainOf(node: JsonNode): Json {
+  if (node instanceof NumberNode) return Number(node.text)
+  if (Array.isArray(node)) return node.map(plainOf)
+  if (node instanceof ObjectNode) return Object.fromEntries(node.entries.map(([key, value]) => [key, plainOf(value)]))
+  return node
 }

@@ -1,5 +1,7 @@
 /** Request bodies: objects of the resource's (or subresource's) kind with their defaults, and delete options. */
-import { decodeOptions, type ProtobufDecoder } from '../../api/codec/decode.ts'
+
+import type { ProtobufDecoder } from '../../api/codec/body-source.ts'
+import { decodeOptions } from '../../api/codec/decode.ts'
 import type { DeleteOptions as SentDeleteOptions } from '../../api/generated/types.ts'
 import { asJson, type Given, type KubeObject } from '../../api/object.ts'
 import type { ApiRequest, RequestBody } from '../../api/request.ts'

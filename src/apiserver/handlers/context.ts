@@ -3,7 +3,7 @@
  * it knows rows of the scheme, never kinds. Called by the filter chain only (server.ts).
  */
 
-import type { ProtobufDecoder } from '../../api/codec/decode.ts'
+import type { ProtobufDecoder } from '../../api/codec/body-source.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, RequestInfo, UserInfo } from '../../api/request.ts'
 import type { ResourceRow, Scheme, SubresourceRow } from '../../api/scheme/resource.ts'

@@ -7,7 +7,8 @@
  * resource in the version of the request, which its rules are written for.
  */
 
-import type { Decoded, DecodeOptions, ExpectedKind } from '../../api/codec/decode.ts'
+import type { ExpectedKind } from '../../api/codec/body-source.ts'
+import type { Decoded, DecodeOptions } from '../../api/codec/decode.ts'
 import type { ReplicasOf } from '../../api/fields/scale.ts'
 import type { Misfit } from '../../api/fields/validate.ts'
 import type { Scale } from '../../api/generated/types.ts'

@@ -2,8 +2,9 @@
  * The configuration files of Kubernetes' components (API concept: component configuration): each field is known, given once, and of its
  * type. What is wrong is told in the components' own words.
  */
-import { plainOf, topOf } from '../../api/codec/decode.ts'
-import { type JsonNode, ObjectNode, parseJson } from '../../api/codec/json.ts'
+
+import { topOf } from '../../api/codec/body-source.ts'
+import { type JsonNode, ObjectNode, parseJson, plainOf } from '../../api/codec/json.ts'
 import { parseYaml } from '../../api/codec/yaml.ts'
 import type { Fields, Json } from '../../api/object.ts'
 import { goQuote } from '../../api/quote.ts'

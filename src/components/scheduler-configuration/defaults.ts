@@ -1,5 +1,7 @@
 /** A configuration with what kube-scheduler puts in where nothing is said. */
-import { jsonNodeOf, topOf } from '../../api/codec/decode.ts'
+
+import { topOf } from '../../api/codec/body-source.ts'
+import { jsonNodeOf } from '../../api/codec/json.ts'
 import type { Fields } from '../../api/object.ts'
 import { messageOf } from '../../base/errors.ts'
 import { DEFAULT_SCHEDULER } from '../../scheduler/profile.ts'
