@@ -14,6 +14,7 @@ import {
   type EncryptionProvider,
   identity,
   isEncrypted,
+  secretbox,
   startsWith,
 } from './providers.ts'
 
@@ -121,14 +122,19 @@ function providerOf(provider: JsonObject, where: string, random: Random): Encryp
       return aesgcm(random, keysOf(asObject(provider['aesgcm']), `${where}.aesgcm`))
     case 'aescbc':
       return aescbc(random, keysOf(asObject(provider['aescbc']), `${where}.aescbc`))
+    case 'secretbox':
+      return secretbox(random, keysOf(asObject(provider['secretbox']), `${where}.secretbox`, SECRETBOX_BYTES))
     default:
       throw new EncryptionConfigError(
-        `${where}: ${name ?? 'an empty provider'} cannot be used here: use aesgcm, aescbc or identity`,
+        `${where}: ${name ?? 'an empty provider'} cannot be used here: use aesgcm, aescbc, secretbox or identity`,
       )
   }
 }
 
-function keysOf({ keys }: JsonObject, where: string): readonly EncryptionKey[] {
+const AES_BYTES = [16, 24, 32]
+const SECRETBOX_BYTES = [32]
+
+function keysOf({ keys }: JsonObject, where: string, lengths = AES_BYTES): readonly EncryptionKey[] {
   if (!Array.isArray(keys) || keys.length === 0)
     throw new EncryptionConfigError(`${where}.keys must have at least one key`)
   const seen = new Set<string>()
@@ -136,13 +142,22 @@ function keysOf({ keys }: JsonObject, where: string): readonly EncryptionKey[] {
     const at = `${where}.keys[${i}]`
     const key = asObject(given)
     const name = key['name']
-    if (typeof name !== 'string' || name === '' || name.includes(':'))
+    if (name === undefined || name === null || name === '')
+      throw new EncryptionConfigError(`${at}.name: Required value: name is a mandatory field for a key`)
+    if (typeof name !== 'string' || name.includes(':'))
       throw new EncryptionConfigError(`${at}.name must be a text without colons`)
     if (seen.has(name)) throw new EncryptionConfigError(`${at}.name: ${name} is there twice`)
     seen.add(name)
-    const secret = Buffer.from(String(key['secret'] ?? ''), 'base64')
-    if (![16, 24, 32].includes(secret.length))
-      throw new EncryptionConfigError(`${at}.secret must be base64 of 16, 24 or 32 bytes; it has ${secret.length}`)
+    const text = String(key['secret'] ?? '')
+    if (text === '')
+      throw new EncryptionConfigError(`${at}.secret: Required value: secret is a mandatory field for a key`)
+    const secret = Buffer.from(text, 'base64')
+    if (secret.toString('base64') !== text)
+      throw new EncryptionConfigError(`${at}.secret: Invalid value: "REDACTED": secrets must be base64 encoded`)
+    if (!lengths.includes(secret.length))
+      throw new EncryptionConfigError(
+        `${at}.secret: Invalid value: "REDACTED": secret is not of the expected length, got ${secret.length}, expected one of [${lengths.join(' ')}]`,
+      )
     return { name, secret }
   })
 }

@@ -16,7 +16,7 @@ const encryption = (providers: string, named = 'secrets') =>
 const SECRET = '/registry/secrets/default/s'
 const plain = Buffer.from('{"kind":"Secret"}')
 
-for (const provider of ['aesgcm', 'aescbc']) {
+for (const provider of ['aesgcm', 'aescbc', 'secretbox']) {
   test(`${provider}: what is stored is not readable, and comes back`, () => {
     const { encode, decode } = encryption(`  - ${provider}: {keys: [${key('one', 1)}]}`)
     const stored = Buffer.from(encode(SECRET, plain))
@@ -45,6 +45,26 @@ test('aesgcm: a value that was changed or moved to another key is refused', () =
   assert.throws(() => decode('/registry/secrets/default/other', stored))
 })
 
+/** As a kube-apiserver v1.37.1 put ConfigMap default/sb1 into its etcd, by the key that `key('one', 1)` names (2026-11-27); it read what was sealed here, too. */
+const SEALED_BY_KUBERNETES = [
+  'azhzOmVuYzpzZWNyZXRib3g6djE6b25lOo+l83++R8/uApuAD6cln//MgiR3SOVCtSFCMJRyciJp+EAtXs/7HTwJdV/FxTKKgPbV',
+  '0OTnjb82zdysgM4GLK+5SI7YjMYOybHfMEMkGLkijStX6IzHt5xoYL1/U2LyQdcRSm+Sws3z1051DMcjlu2FCKI7J0uAlALwLqwo',
+  'RZNxJ9Uk3C+d8S4AVWzfMXKUjaFHV3uqOsGZcuTxokXp2+7B/zmoNfJdYc8TyJ0p5UEH8OWihBsEDKPUITR7XAhJKRDzn1W0vISo',
+  'ReQ9UfhfSLJVysy9lXERxsdYHJKVcdv+pPxGLZwmwo5AwA==',
+].join('')
+
+test('secretbox: what Kubernetes sealed is opened, and refused in its words when it was changed', () => {
+  const stored = Buffer.from(SEALED_BY_KUBERNETES, 'base64')
+  const { decode } = encryption(`  - secretbox: {keys: [${key('one', 1)}]}`, 'configmaps')
+  const at = '/registry/configmaps/default/sb1'
+  assert.match(Buffer.from(decode(at, stored)).toString('latin1'), /^k8s\0.*ConfigMap.*sb1/s)
+  for (const place of [stored.length - 1, 30, 60]) {
+    const changed = Buffer.from(stored)
+    changed[place]! ^= 1
+    assert.throws(() => decode(at, changed), /^Error: output array was not large enough for encryption$/)
+  }
+})
+
 test('plain values are read only where identity is listed, and other resources are left alone', () => {
   const strict = encryption(`  - aesgcm: {keys: [${key('one', 1)}]}`)
   const lenient = encryption(`  - aesgcm: {keys: [${key('one', 1)}]}\n  - identity: {}`)
@@ -67,7 +87,13 @@ test('custom resources are encrypted by name, by group and with everything', () 
 })
 
 for (const [what, providers, message] of [
-  ['a key of the wrong length', `  - aesgcm: {keys: [{name: a, secret: YQ==}]}`, /16, 24 or 32 bytes; it has 1/],
+  ['a key of the wrong length', `  - aesgcm: {keys: [{name: a, secret: YQ==}]}`, /got 1, expected one of \[16 24 32\]/],
+  [
+    'a short key of secretbox',
+    '  - secretbox: {keys: [{name: a, secret: AQEBAQEBAQEBAQEBAQEBAQ==}]}',
+    /got 16, expected one of \[32\]/,
+  ],
+  ['what is no base64', "  - aesgcm: {keys: [{name: a, secret: '!!'}]}", /secrets must be base64 encoded/],
   ['an unknown provider', '  - rot13: {}', /rot13 cannot be used/],
   ['no keys', '  - aesgcm: {keys: []}', /at least one key/],
 ] as const)

@@ -4,6 +4,7 @@
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 import type { Random } from '../../base/random.ts'
+import { opened, sealed } from './secretbox.ts'
 
 export interface EncryptionKey {
   readonly name: string
@@ -60,6 +61,26 @@ export function aescbc(random: Random, keys: readonly EncryptionKey[]): Encrypti
       if (stored.length % IV_BYTES !== 0) throw new Error('the stored data is not a multiple of the block size')
       const decipher = createDecipheriv(`aes-${secret.length * 8}-cbc`, secret, stored.subarray(0, IV_BYTES))
       return Buffer.concat([decipher.update(stored.subarray(IV_BYTES)), lastOf(decipher, 'invalid padding on input')])
+    },
+  })
+}
+
+const SECRETBOX_NONCE_BYTES = 24
+
+/** XSalsa20 and Poly1305. */
+export function secretbox(random: Random, keys: readonly EncryptionKey[]): EncryptionProvider {
+  return keyed('secretbox', 'k8s:enc:secretbox:v1:', keys, {
+    isAuthenticated: true,
+    encrypt: (secret, _storageKey, plain) => {
+      const nonce = random.bytes(SECRETBOX_NONCE_BYTES)
+      return Buffer.concat([nonce, sealed(secret, nonce, plain)])
+    },
+    decrypt: (secret, _storageKey, stored) => {
+      if (stored.length < SECRETBOX_NONCE_BYTES) throw new Error('the stored data was shorter than the required size')
+      const nonce = stored.subarray(0, SECRETBOX_NONCE_BYTES)
+      const plain = opened(secret, nonce, stored.subarray(SECRETBOX_NONCE_BYTES))
+      if (plain === undefined) throw new Error('output array was not large enough for encryption')
+      return plain
     },
   })
 }
