@@ -61,6 +61,7 @@ import { kubeletConfiguration } from './kubelet-configuration.ts'
 import { createMachine, type MachineIds, machineIds } from './machine.ts'
 import type { FoundRuntime } from './machine-requirements.ts'
 import { machineTopology } from './machine-topology.ts'
+import { measuredDisks } from './measured-disks.ts'
 import { measuredGroups } from './measured-groups.ts'
 import { fileSystemAt } from './measurements.ts'
 import { MADE_BY_SKIFF } from './node-record.ts'
@@ -240,6 +241,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
       usage: async () => (await containerRuntime.real?.usage()) ?? [],
       sandboxImage: found.sandboxImage ?? '',
     })
+  const { real } = containerRuntime
   const serverOptions: KubeletServerOptions = {
     runtime,
     client,
@@ -270,7 +272,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
         DEFAULT_HARD,
       ),
     }),
-    ...(containerRuntime.real === undefined ? {} : { real: containerRuntime.real }),
+    ...(real === undefined ? {} : { real, disks: () => measuredDisks(directories, real, kubelet?.pods.list() ?? []) }),
     groups,
     cadvisor: async () =>
       cadvisorMetrics(await groups(), measuredMachine(options.ids ?? machineIds(), topology), runtime.clock.now()),

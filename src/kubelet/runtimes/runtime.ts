@@ -300,6 +300,8 @@ export interface RealRuntime {
   imagesInUse(): Promise<ReadonlySet<string>>
   /** A directory of the file system on which images are; undefined where the runtime does not tell. */
   imageDirectory(): Promise<string | undefined>
+  /** What images and containers use there. */
+  imageUse(): Promise<{ readonly bytes: number; readonly inodes: number } | undefined>
 }
 
 /** What a command that runs in a container reads and prints. */

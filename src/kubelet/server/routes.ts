@@ -14,6 +14,7 @@ import type { RealRuntime } from '../runtimes/runtime.ts'
 import type { MeasuredGroup } from './cadvisor.ts'
 import { checkpoint, runInContainer } from './commands.ts'
 import { containerLog, type PodOfKubelet } from './container-logs.ts'
+import type { MeasuredDisks } from './disk-summary.ts'
 import { session } from './exec-attach-portforward.ts'
 import { kubeletMetrics } from './kubelet-metrics.ts'
 import { LOG_DIRECTORY, logFiles } from './log-files.ts'
@@ -48,6 +49,8 @@ export interface RoutesOptions {
   readonly configuration?: () => object
   /** Of a machine whose control groups can be measured: what /metrics/cadvisor tells. */
   readonly cadvisor?: () => Promise<string>
+  /** Of a node of real containers. @throws Error */
+  readonly disks?: () => Promise<MeasuredDisks>
   /** Of the same machine, what it is made of. */
   readonly groups?: () => Promise<readonly MeasuredGroup[]>
 }
@@ -120,7 +123,12 @@ process_start_time_seconds ${runtime.clock.now() / 1000}
         return (
           real &&
           jsonAnswer(
-            summary(nodeName, await real.usage(), nodeUsage(), runtime.clock.now(), await volumes(), await groups()),
+            summary(
+              ...([nodeName, await real.usage(), nodeUsage(), runtime.clock.now()] as const),
+              await volumes(),
+              await groups(),
+              await options.disks?.(),
+            ),
           )
         )
       case 'logs':

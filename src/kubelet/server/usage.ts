@@ -4,6 +4,7 @@ import { formatTime } from '../../base/clock.ts'
 import { processes } from '../machine/eviction-measurements.ts'
 import type { ContainerUsage } from '../runtimes/runtime.ts'
 import type { MeasuredGroup } from './cadvisor.ts'
+import { containerDisks, type MeasuredDisks, nodeDisks, podDisks } from './disk-summary.ts'
 import { groupMemory, groupStart, groupsByName, networkOf, swapOf } from './group-usage.ts'
 import { type ClaimStats, volumeEntry } from './volume-stats.ts'
 
@@ -183,6 +184,8 @@ const cpuOf = ({ usage }: MeasuredGroup, now: number) => ({
   ...(usage.cpuSeconds === undefined ? {} : { usageCoreNanoSeconds: Math.round(usage.cpuSeconds * 1e9) }),
 })
 
+const rootfsOf = (one: ContainerUsage) => ({ bytes: one.rootfsBytes, inodes: one.rootfsInodes })
+
 export function summary(
   nodeName: string,
   containers: readonly ContainerUsage[],
@@ -190,6 +193,7 @@ export function summary(
   now: number,
   volumes: readonly ClaimStats[] = [],
   groups: readonly MeasuredGroup[] = [],
+  disks?: MeasuredDisks,
 ): object {
   const found = groupsByName(groups)
   const shared = found.pods
@@ -236,19 +240,22 @@ export function summary(
         ...groupMemory(found.machine, total),
       },
       ...networkOf(found.machine?.interfaces, formatTime(now)),
+      ...nodeDisks(disks, now),
       ...(found.machine === undefined ? {} : { rlimit: { time: formatTime(now), ...node.processes } }),
       ...swapOf(found.machine, formatTime(now)),
     },
     pods: [...Map.groupBy(containers, ({ podUid }) => podUid).values()].map((own) => {
+      const startTime = disks?.pods.get(own[0]!.podUid)?.startTime
       const { podName: name, podNamespace: namespace, podUid: uid, time } = own[0]!
       return {
         podRef: { name, namespace, uid },
+        ...(startTime === undefined ? {} : { startTime }),
         containers: own.map((one) => ({
           name: one.name,
           ...groupStart(found.container(namespace, name, one.name)),
           cpu: of(one),
           memory: { ...memoryOf(one), ...groupMemory(found.container(namespace, name, one.name)) },
-          rootfs: { time: formatTime(one.time), usedBytes: one.rootfsBytes, inodesUsed: one.rootfsInodes },
+          ...containerDisks(disks, uid, one.name, { ...rootfsOf(one), time: one.time }, now),
           ...swapOf(found.container(namespace, name, one.name), formatTime(one.time)),
         })),
         cpu: {
@@ -266,6 +273,7 @@ export function summary(
           ? {}
           : { process_stats: { process_count: found.processes(namespace, name) } }),
         ...swapOf(found.pod(namespace, name), formatTime(now)),
+        ...podDisks(disks, uid, own.map(rootfsOf), now),
         ...(volumesOf.has(uid) ? { volume: volumesOf.get(uid)?.map(volumeEntry) } : {}),
       }
     }),

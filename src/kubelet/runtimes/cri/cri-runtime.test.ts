@@ -371,12 +371,17 @@ test('images in use are those of all containers, also of others; images are remo
   const { cri, asked } = await stage({
     ListContainers: () => ({ containers: [{ ...one, image: { image: 'i:1' }, image_ref: 'sha256:1' }] }),
     ListImages: () => ({ images: [{ id: 'sha256:2', repo_tags: ['j:1'], repo_digests: [], size: 5, pinned: true }] }),
-    ImageFsInfo: () => ({ image_filesystems: [{ fs_id: { mountpoint: '/var/lib/images' } }] }),
+    ImageFsInfo: () => ({
+      image_filesystems: [
+        { fs_id: { mountpoint: '/var/lib/images' }, used_bytes: { value: '70' }, inodes_used: { value: '3' } },
+      ],
+    }),
   })
   assert.deepEqual(await cri.real?.imagesInUse(), new Set(['i:1', 'sha256:1']))
   assert.equal(asked[0]?.request['filter'], null)
   assert.deepEqual(await cri.listImages?.(), [{ id: 'sha256:2', names: ['j:1'], size: 5, pinned: true }])
   assert.equal(await cri.real?.imageDirectory(), '/var/lib/images')
+  assert.deepEqual(await cri.real?.imageUse(), { bytes: 70, inodes: 3 })
   await cri.real?.removeImage('sha256:2')
   const { image } = asked.at(-1)!.request as never as { image: { image: string } }
   assert.equal(image.image, 'sha256:2')

@@ -298,6 +298,12 @@ export function createCriRuntime(runtime: Runtime, options: CriRuntimeOptions): 
         const { image_filesystems: found } = await call<cri.ImageFsInfo>('ImageFsInfo', {})
         return found.map(({ fs_id }) => fs_id?.mountpoint).find((path) => path !== undefined && path !== '')
       },
+      async imageUse() {
+        const { image_filesystems: found } = await call<cri.ImageFsInfo>('ImageFsInfo', {})
+        const [first] = found
+        if (first?.used_bytes == null) return undefined
+        return { bytes: Number(first.used_bytes.value), inodes: Number(first.inodes_used?.value ?? 0) }
+      },
     },
   }
 

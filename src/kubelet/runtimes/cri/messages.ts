@@ -35,7 +35,11 @@ export interface Container {
 }
 
 export interface ImageFsInfo {
-  readonly image_filesystems: readonly { readonly fs_id: { readonly mountpoint: string } | null }[]
+  readonly image_filesystems: readonly {
+    readonly fs_id: { readonly mountpoint: string } | null
+    readonly used_bytes: { readonly value: number | string } | null
+    readonly inodes_used: { readonly value: number | string } | null
+  }[]
 }
 
 export interface ContainerStatus {
