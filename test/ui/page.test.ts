@@ -61,6 +61,30 @@ describe('the page', { skip: lacks.chromium() }, () => {
     assert.equal(await browser.run("document.body.innerText.includes('\\u202e')"), false)
   })
 
+  test('a name and a finalizer as long as they may be leave nothing outside of what can be seen', async () => {
+    const name = `a-name-${'of-253-letters'.repeat(18)}`.slice(0, 253)
+    const finalizers = [`${'a-label-of-a-domain.'.repeat(12)}example.com/${'x'.repeat(63)}`.slice(-253)]
+    const maps = stage.cluster.client.resource(CONFIG_MAPS).namespace('default')
+    const metadata = { name, namespace: 'default', finalizers }
+    await maps.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata } as KubeObject)
+    await maps.delete(name)
+    await browser.until(`${row('ConfigMap a-name-')}?.innerText.includes('held by')`)
+    await browser.click('[role=treeitem]', 'a-name-')
+    await browser.until(side('nobody is there'))
+    const hidden = await browser.run<string[]>(`{
+      const outside = (element, of) => element.getBoundingClientRect().right > of.getBoundingClientRect().right + 1
+      const panel = document.querySelector('.side')
+      const found = [...panel.querySelectorAll('*')].filter((one) => outside(one, panel)).map((one) => one.outerHTML.slice(0, 80))
+      if (panel.scrollWidth > panel.clientWidth) found.push('the panel is wider than what can be seen of it')
+      const words = ${row('ConfigMap a-name-')}.querySelector('.words')
+      if (words.clientWidth < 60 || outside(words, document.getElementById('outline'))) found.push('the words of the tree')
+      found
+    }`)
+    assert.deepEqual(hidden, [])
+    await maps.patch(name, 'merge', { metadata: { finalizers: null } } as never)
+    await browser.until(`!(${row('ConfigMap a-name-')})`)
+  })
+
   test('by keyboard alone: choose an object that hangs, read why, and go along the chain', async () => {
     await browser.run("document.querySelector('input[type=search]').focus()")
     for (const letter of 'stuck') await browser.press(letter)

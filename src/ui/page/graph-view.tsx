@@ -71,6 +71,8 @@ function run(canvas: HTMLCanvasElement): () => void {
   let from: ReadonlyMap<string, CanvasPoint> = new Map()
   let frame = 0
   let hasFit = false
+  /** The view is not that of all any more: it was moved by hand, or to an object. */
+  let isMoved = false
   let hasFocus = false
 
   const redraw = () => {
@@ -142,6 +144,7 @@ function run(canvas: HTMLCanvasElement): () => void {
     .scaleExtent(SCALES)
     .on('zoom', ({ transform }: D3ZoomEvent<HTMLCanvasElement, unknown>) => {
       view = transform
+      isMoved = true
       redraw()
     })
   const selection = d3Select(canvas)
@@ -157,6 +160,7 @@ function run(canvas: HTMLCanvasElement): () => void {
     const pad = 36
     const k = Math.max(SCALES[0], Math.min(1.1, (size.width - 2 * pad) / width, (size.height - 2 * pad) / height))
     lookTo({ k, x: (size.width - width * k) / 2, y: Math.max(pad, (size.height - height * k) / 2) })
+    isMoved = false
   }
 
   function centreOn(uid: string): void {
@@ -223,6 +227,7 @@ function run(canvas: HTMLCanvasElement): () => void {
     size = { width, height, ratio }
     canvas.width = Math.max(1, Math.round(width * ratio))
     canvas.height = Math.max(1, Math.round(height * ratio))
+    if (hasFit && !isMoved) fitAll()
     redraw()
   })
   resized.observe(canvas)

@@ -253,6 +253,12 @@ function paintMarks(
     canvas.stroke()
   }
   for (const [{ uid }, place] of drawn) if (related.has(uid)) ring(place, 1.5, 'accent')
+  const at = (uid: string | undefined) => (uid === undefined ? undefined : places.get(uid))
+  const under = at(hovered)
+  if (under !== undefined && hovered !== selected) ring(under, 1, 'faint')
+  const chosen = at(selected)
+  if (chosen !== undefined) ring(chosen, hasFocus ? 3.5 : 2.5, 'accent')
+  // What is to be read stands above the rings.
   for (const [from, to] of chain.pairs) arrow(canvas, k, places.get(from), places.get(to), colour('chain'))
   for (const [, place, { badge, dim, tone }] of drawn) {
     if (badge === undefined || k < 0.15) continue
@@ -271,11 +277,6 @@ function paintMarks(
   }
   const end = chain.end === undefined ? undefined : places.get(chain.end.uid)
   if (chain.end !== undefined && end !== undefined) paintEnd(canvas, k, end, chain.end.words, colour)
-  const at = (uid: string | undefined) => (uid === undefined ? undefined : places.get(uid))
-  const under = at(hovered)
-  if (under !== undefined && hovered !== selected) ring(under, 1, 'faint')
-  const chosen = at(selected)
-  if (chosen !== undefined) ring(chosen, hasFocus ? 3.5 : 2.5, 'accent')
 }
 
 /** The verdict, below the object at which the chain ends. */
