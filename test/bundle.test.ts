@@ -49,6 +49,7 @@ before(() => {
     'tools/bundle.ts',
     'tools/builtins.ts',
     'tools/page.ts',
+    'tools/start-file.ts',
     'package.json',
     'tsconfig.json',
   ])
@@ -92,6 +93,18 @@ function bundled(number: string): { readonly folder: string; readonly folders: r
   const folders = readdirSync(cache).filter((name) => !name.endsWith('.json'))
   return { folder: basename(JSON.parse(readFileSync(manifest, 'utf8')).folder), folders }
 }
+
+test('what kube-apiserver loads at every start is one file, and what it loads late is of that file', () => {
+  const { folder } = JSON.parse(readFileSync(join(cache, 'executables.json'), 'utf8')) as { folder: string }
+  const importsOf = (name: string) =>
+    [
+      ...readFileSync(join(folder, name), 'utf8').matchAll(
+        /^(?:import|export|\} from|import \{).*?"?'?\.\/([\w.-]+\.mjs)/gm,
+      ),
+    ].map(([, other]) => other)
+  assert.deepEqual(importsOf('executables.mjs'), ['executables-start.mjs'])
+  assert.deepEqual(importsOf('executables-start.mjs'), [])
+})
 
 test('descriptions stand beside the bundled code as they do in the sources, and a change of them sends back to these', () => {
   const described = 'src/apiserver/openapi/descriptions'

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import type { Metafile, Plugin } from 'esbuild'
 import { builtinsAsTheyAre } from './builtins.ts'
 import { pageBundle } from './page.ts'
+import { type Chunks, inOneFile } from './start-file.ts'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -55,6 +56,20 @@ const packagesOutside = (within: readonly string[]): Plugin => ({
 })
 
 /**
+ * Each of envtest's executables that serves a cluster is bundled by itself, so that what it loads at every start is one file, and commands
+ * that need little of that do not load it.
+ */
+const IN_ONE_FILE: ReadonlyMap<string, readonly string[]> = new Map([
+  [
+    'src/envtest/executables.ts',
+    [
+      ...['src/envtest/kube-apiserver.ts', 'src/cluster/cluster.ts', 'src/apiserver/auth/chain.ts'],
+      ...['authorization', 'authorization-flags'].map((name) => `src/apiserver/auth/config/${name}.ts`),
+    ],
+  ],
+])
+
+/**
  * @param within packages that are bundled too
  * @throws what esbuild cannot read or resolve, and when it is not installed
  */
@@ -63,11 +78,54 @@ export async function bundle(
   target: string,
   within: readonly string[] = [],
 ): Promise<Bundle> {
+  const page = await pageBundle()
+  const besides: readonly Beside[] = [
+    ...[...page.files].map(([name, contents]) => ({
+      ...{ reader: 'src/ui', inputs: page.inputs, name: `page/${name}`, contents },
+    })),
+    ...globSync(TEXTS, { cwd: root })
+      .sort()
+      .map((path) => ({
+        ...{ reader: dirname(dirname(path)), inputs: [path], name: `${basename(dirname(path))}/${basename(path)}` },
+        contents: readFileSync(join(root, path)),
+      })),
+  ]
+  const files = new Map<string, Uint8Array>()
+  const programs = new Map<string, Program>()
+  const together = entries.filter((entry) => !IN_ONE_FILE.has(entry))
+  for (const group of [together, ...entries.filter((entry) => IN_ONE_FILE.has(entry)).map((entry) => [entry])]) {
+    const [first = ''] = group
+    const loaded = IN_ONE_FILE.get(first)
+    const program = basename(first, '.ts')
+    const chunks = await chunksOf(group, target, within, loaded === undefined ? '' : `${program}-`)
+    const start = `${program}-start.mjs`
+    const { files: made, merged } =
+      loaded === undefined
+        ? { files: chunks.files, merged: new Set<string>() }
+        : await inOneFile(chunks, `${program}.mjs`, loaded, start, target)
+    for (const [name, contents] of made) files.set(name, contents)
+    for (const entry of group) {
+      const { inputs, outputs } = programOf(chunks.outputs, entry, besides)
+      const left = outputs.filter((name) => !merged.has(name) || made.has(name))
+      programs.set(basename(entry, '.ts'), { inputs, outputs: merged.size > 0 ? [...left, start] : left })
+    }
+  }
+  for (const { name, contents } of besides) files.set(name, contents)
+  return { files, programs }
+}
+
+async function chunksOf(
+  entries: readonly string[],
+  target: string,
+  within: readonly string[],
+  prefix: string,
+): Promise<Chunks> {
   const { build } = await import('esbuild')
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     entryPoints: [...entries],
     entryNames: '[name]',
+    chunkNames: `${prefix}[name]-[hash]`,
     outdir: 'unwritten',
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -84,22 +142,7 @@ export async function bundle(
   const files = outputFiles.map(
     ({ path, contents }) => [path.slice(join(root, 'unwritten/').length), contents] as const,
   )
-  const page = await pageBundle()
-  const besides: readonly Beside[] = [
-    ...[...page.files].map(([name, contents]) => ({
-      ...{ reader: 'src/ui', inputs: page.inputs, name: `page/${name}`, contents },
-    })),
-    ...globSync(TEXTS, { cwd: root })
-      .sort()
-      .map((path) => ({
-        ...{ reader: dirname(dirname(path)), inputs: [path], name: `${basename(dirname(path))}/${basename(path)}` },
-        contents: readFileSync(join(root, path)),
-      })),
-  ]
-  return {
-    files: new Map([...files, ...besides.map(({ name, contents }) => [name, contents] as const)]),
-    programs: new Map(entries.map((entry) => [basename(entry, '.ts'), programOf(metafile, entry, besides)] as const)),
-  }
+  return { files: new Map(files), outputs: metafile.outputs }
 }
 
 /** A file that is read at run time from beside the code, by code of one folder. */
@@ -110,7 +153,7 @@ interface Beside {
   readonly contents: Uint8Array
 }
 
-function programOf({ outputs }: Metafile, entry: string, besides: readonly Beside[]): Program {
+function programOf(outputs: Metafile['outputs'], entry: string, besides: readonly Beside[]): Program {
   const found = new Set<string>()
   const follow = (path: string) => {
     if (found.has(path)) return

@@ -50,6 +50,39 @@ export const suites: Readonly<Record<string, Suite>> = {
     module: pinned('sigs.k8s.io/controller-runtime', 'v0.20.4', 'h1:X3c+Odnxz+iPTRobG4tp092+CvBU9UK0t/bRf+n0DGU='),
     packages: ALL_OF_CONTROLLER_RUNTIME,
   },
+  'controller-runtime 0.17.6': {
+    module: pinned('sigs.k8s.io/controller-runtime', 'v0.17.6', 'h1:12IXsozEsIXWAMRpgRlYS1jjAHQXHtWEOMdULh3DbEw='),
+    packages: ALL_OF_CONTROLLER_RUNTIME.filter((name) => name !== 'pkg/envtest'),
+  },
+  'controller-runtime 0.14.7': {
+    module: pinned('sigs.k8s.io/controller-runtime', 'v0.14.7', 'h1:Vrnm2vk9ZFlRkXATHz0W0wXcqNl7kPat8q2JyxVy0Q8='),
+    packages: ALL_OF_CONTROLLER_RUNTIME.filter(
+      (name) => !['manager/internal/integration', 'metrics/filters', 'reconcile'].includes(name.slice('pkg/'.length)),
+    ),
+  },
+  'KubeRay 1.5.0': {
+    module: pinned(
+      'github.com/ray-project/kuberay/ray-operator',
+      'v1.5.0',
+      'h1:KCjCQ7PSsvs9Ke+90CZbbs498nuaIJ/JkXk4vd54EVg=',
+    ),
+    packages: ['controllers/ray', 'pkg/webhooks/v1'],
+  },
+  'Katib 0.19.0': {
+    module: pinned('github.com/kubeflow/katib', 'v0.19.0', 'h1:uexj303nRkGtTFtTkY4McCt6J0TCtnerX3i3E7TRA5M='),
+    packages: [
+      ...['experiment', 'suggestion', 'suggestion/composer', 'trial'].map((name) => `pkg/controller.v1beta1/${name}`),
+      'pkg/webhook/v1beta1/pod',
+    ],
+  },
+  'CloudNativePG 1.30.0': {
+    module: pinned(
+      'github.com/cloudnative-pg/cloudnative-pg',
+      'v1.30.0',
+      'h1:fnhVq44xXx97MNiuvJsPrX1vSjYbgdyBK5MSGfdHdp0=',
+    ),
+    packages: ['internal/cmd/plugin'],
+  },
   'JobSet 0.12.0': {
     module: pinned('sigs.k8s.io/jobset', 'v0.12.0', 'h1:YYPuV0px8Ongq/RXmJg6V0w2UC67aiR+rCMD06vhQQQ='),
     packages: ['test/integration/controller', 'test/integration/webhook'],
