@@ -2,12 +2,14 @@
 import type { Story } from './story.ts'
 import { addressesStories } from './subjects/addresses.ts'
 import { autoscalingStories } from './subjects/autoscaling.ts'
+import { autoscalingPaceStories } from './subjects/autoscaling-pace.ts'
 import { claimsStories } from './subjects/claims.ts'
 import { collectionStories } from './subjects/collection.ts'
 import { cronRunsStories } from './subjects/cron-runs.ts'
 import { cronjobsStories } from './subjects/cronjobs.ts'
 import { daemonsetsStories } from './subjects/daemonsets.ts'
 import { deploymentsStories } from './subjects/deployments.ts'
+import { deviceLivesStories } from './subjects/device-lives.ts'
 import { deviceRulesStories } from './subjects/device-rules.ts'
 import { devicesStories } from './subjects/devices.ts'
 import { disruptionStories } from './subjects/disruption.ts'
@@ -23,6 +25,7 @@ import { quotaStories } from './subjects/quota.ts'
 import { replicasetsStories } from './subjects/replicasets.ts'
 import { rolloutsStories } from './subjects/rollouts.ts'
 import { schedulingStories } from './subjects/scheduling.ts'
+import { schedulingWaitsStories } from './subjects/scheduling-waits.ts'
 import { servicesStories } from './subjects/services.ts'
 import { statefulsetsStories } from './subjects/statefulsets.ts'
 import { taintsStories } from './subjects/taints.ts'
@@ -56,4 +59,7 @@ export const subjects: Readonly<Record<string, Readonly<Record<string, Story>>>>
   endings: endingsStories,
   taints: taintsStories,
   volumes: volumesStories,
+  'autoscaling-pace': autoscalingPaceStories,
+  'device-lives': deviceLivesStories,
+  'scheduling-waits': schedulingWaitsStories,
 }

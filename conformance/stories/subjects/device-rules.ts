@@ -1,63 +1,18 @@
 /** Claims of devices: what a device must be, what is shared, what is taken away. */
-import type { Fields } from '../../../src/api/object.ts'
-import { on, pod, rm, running, waitUnsched } from '../objects.ts'
-import type { Scene, Story } from '../story.ts'
-
-const deviceClass = (s: Scene, spec: Fields = {}) =>
-  s.create('deviceclasses', {
-    apiVersion: 'resource.k8s.io/v1',
-    kind: 'DeviceClass',
-    metadata: { name: `${s.ns}-c` },
-    spec: { selectors: [{ cel: { expression: `device.driver == "${driver(s)}"` } }], ...spec },
-  })
-const driver = (s: Scene) => `${s.ns}.x.y`
-const slice = (s: Scene, devices: readonly Fields[], more: Fields = {}, name = 's') =>
-  s.create('resourceslices', {
-    apiVersion: 'resource.k8s.io/v1',
-    kind: 'ResourceSlice',
-    metadata: { name: `${s.ns}-${name}` },
-    spec: {
-      driver: driver(s),
-      ...(more['sharedCounters'] === undefined && more['nodeName'] === undefined ? { nodeName: `${s.ns}-n1` } : {}),
-      pool: { name: 'p', generation: 1, resourceSliceCount: 1 },
-      ...(devices.length === 0 ? {} : { devices }),
-      ...more,
-    },
-  })
-const resourceClaim = (s: Scene, name: string, devices: Fields) =>
-  s.create('resourceclaims', {
-    apiVersion: 'resource.k8s.io/v1',
-    kind: 'ResourceClaim',
-    metadata: { name },
-    spec: { devices },
-  })
-const template = (s: Scene, devices: Fields) =>
-  s.create('resourceclaimtemplates', {
-    apiVersion: 'resource.k8s.io/v1',
-    kind: 'ResourceClaimTemplate',
-    metadata: { name: 't' },
-    spec: { spec: { devices } },
-  })
-const using = (s: Scene, name: string, claim: Fields, more: Fields = {}) =>
-  s.create(
-    'pods',
-    pod(
-      name,
-      on(s, {
-        resourceClaims: [{ name: 'c', ...claim }],
-        containers: [{ name: 'c', image: 'i', resources: { claims: [{ name: 'c' }] } }],
-        ...more,
-      }),
-    ),
-  )
-const FROM_TEMPLATE = { resourceClaimTemplateName: 't' }
-const exactly = (s: Scene, more: Fields = {}) => ({ deviceClassName: `${s.ns}-c`, ...more })
-const gpu = (name: string, model: string, memory = '8Gi') => ({
-  name,
-  attributes: { model: { string: model }, index: { int: Number(name.slice(1)) } },
-  capacity: { memory: { value: memory } },
-})
-const cleaned = rm(['deviceclasses', 'c'], ['resourceslices', 's'], ['resourceslices', 'k'], ['devicetaintrules', 't'])
+import {
+  cleaned,
+  deviceClass,
+  driver,
+  exactly,
+  FROM_TEMPLATE,
+  gpu,
+  resourceClaim,
+  slice,
+  template,
+  using,
+} from '../device-objects.ts'
+import { on, pod, running, waitUnsched } from '../objects.ts'
+import type { Story } from '../story.ts'
 
 export const deviceRulesStories = {
   'dra-first-available': {

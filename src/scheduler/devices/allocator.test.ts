@@ -88,6 +88,14 @@ test('all devices are not asked of a pool whose slices are on their way', () => 
   })
 })
 
+test('all devices are not to be had where one has a taint that is not tolerated, by an administrator neither', () => {
+  const list = [slice([{ name: 'a', taints: [{ key: 'k', effect: 'NoSchedule' }] }, { name: 'b' }])]
+  const all = (more: object) => devicesOf(list, [claim('c', [exactly('r', { allocationMode: 'All', ...more })])])
+  assert.equal(all({}), undefined)
+  assert.equal(all({ adminAccess: true }), undefined)
+  assert.deepEqual(all({ adminAccess: true, tolerations: [{ operator: 'Exists' }] }), [['a', 'b']])
+})
+
 test('a claim gets no more than 32 devices', () => {
   const names = Array.from({ length: 40 }, (_, at) => `d${at}`)
   assert.equal(devicesOf([slice(named(...names))], [claim('c', [exactly('r', { count: 32 })])])?.[0]?.length, 32)

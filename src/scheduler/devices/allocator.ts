@@ -83,8 +83,7 @@ export function allocateDevices(
       const { deviceClassName = '' } = asked
       known =
         selectors.match(state.classes(deviceClassName)?.spec?.selectors, device, `class ${deviceClassName}`) &&
-        selectors.match(asked.selectors, device, `claim ${objectKeyOf(claim)}`) &&
-        isTolerated(state.taints(device), asked.tolerations)
+        selectors.match(asked.selectors, device, `claim ${objectKeyOf(claim)}`)
       matches.set(key, known)
     }
     return known
@@ -169,6 +168,8 @@ export function allocateDevices(
     // Several claims may share it; one has it once.
     if (!isAdmin && taken.some((one) => one.at === next.at && one.chosen.device === device)) return false
     if (!matchesRequest(next.claim, alternative, device)) return false
+    // Of all devices one whose taint is not tolerated is one too, so that not all can be had.
+    if (!isTolerated(state.taints(device), asked.tolerations)) return false
     const consumed = consumedOf(device.device, asked, state.newShare)
     if (consumed === undefined) return false
     const pool = byId.get(`${device.driver}/${device.pool}`) as Pool
