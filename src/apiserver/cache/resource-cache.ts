@@ -5,8 +5,10 @@ import type { Runtime } from '../../base/runtime.ts'
 import type { StreamReader } from '../../base/stream.ts'
 import type { KeyValue, Storage, StorageEvent } from '../../storage/storage.ts'
 import { prefixEnd } from '../../storage/tables.ts'
+import { eachThen, type KeyRange, type Undone, undoneSince } from './at-revision.ts'
 import type { CacheEntry, EntryOptions } from './entry.ts'
 import { type Change, createChange, createEventLog, MAX_AGE_MS } from './event-log.ts'
+import { createFieldIndexes } from './field-indexes.ts'
 import { createIndex, type Index, type IndexValues } from './indexes.ts'
 import { createInterests, interestOf } from './interests.ts'
 import { createSelectedFields, type EntrySelection, type FieldsOf, matcherOf, type SelectedFields } from './selected.ts'
@@ -41,6 +43,15 @@ export interface PageOptions {
   readonly limit?: number
 }
 
+/** The objects that a selection may be about, where they are found without looking at all. */
+export interface FoundByFields {
+  /** In key order; what else is selected by is still to be asked of them. */
+  readonly items: readonly CacheEntry[]
+  readonly revision: number
+  /** Whether any object, selected or not, lies behind a key. */
+  moreAfter(key: string): boolean
+}
+
 export interface ResourceCache {
   /** `/registry/pods/` */
   readonly prefix: string
@@ -62,6 +73,11 @@ export interface ResourceCache {
   unreadable(prefix?: string): readonly CacheEntry[]
   /** The revision before the last so many changes of this resource, as far as they are remembered; undefined where none is. */
   revisionBefore(changes: number): number | undefined
+  /**
+   * Those that have a value which the selection fixes, by an index; undefined where none tells, or not of that revision. `revision`: default
+   * the newest.
+   */
+  found(selection: EntrySelection, options: PageOptions & { readonly revision?: number }): FoundByFields | undefined
   /** Whether entries are selected; their objects are not parsed for it but the first time. */
   matcher(selection: EntrySelection): (entry: CacheEntry) => boolean
   /**
@@ -115,6 +131,8 @@ export function createResourceCache(
   const stored = (item: FoundItem, of = options) => entryOfStored(item, of, storage.mayBeGarbled === true)
   const unreadableOf = (items: readonly CacheEntry[]) => items.filter((entry) => entry.unreadable !== undefined)
   const indexes = new Map<string, { readonly values: IndexValues; index: Index | undefined }>()
+  const fieldIndexes = createFieldIndexes(runtime, () => byKey.size, readable)
+  const nothingUndone: Undone = new Map()
   const listeners = new Set<(change: Change) => void>()
   /** The watchers that read the log, and those found by what they fix: the latter are told when something was offered to them. */
   const watchers = new Set<Woken>()
@@ -136,6 +154,48 @@ export function createResourceCache(
     return items
   }
 
+  /** What to undo for the objects as they were at a revision, where the log knows, and the storage would still tell. */
+  function undoneAt(revision: number): Undone | undefined {
+    const isKnown = revision <= clusterRevision() && revision >= Math.max(log.floor, begin, storage.compactedRevision)
+    return isKnown && unreadable.size === 0 ? undoneSince(log, revision) : undefined
+  }
+
+  function pageThen(undone: Undone, range: KeyRange, limit: number, revision: number): CachePage {
+    const items: CacheEntry[] = []
+    let remaining = 0
+    eachThen(ordered, undone, range, (entry) => {
+      if (limit > 0 && items.length >= limit) remaining++
+      else items.push(entry)
+      return false
+    })
+    const unreadableItems = unreadable.size === 0 ? NONE : unreadableOf(items)
+    return { items, revision, more: remaining > 0, remaining, unreadable: unreadableItems }
+  }
+
+  function found(
+    selection: EntrySelection,
+    { prefix: wanted = prefix, start = wanted, revision = clusterRevision() }: PageOptions & { revision?: number },
+  ): FoundByFields | undefined {
+    const undone = undoneAt(revision)
+    if (undone === undefined) return undefined
+    const now = fieldIndexes.find(selection, selectedFor(selection.fieldsOf))
+    if (now === undefined) return undefined
+    const range = { start: laterKey(start, wanted), end: prefixEnd(wanted) }
+    const isIn = ({ key }: CacheEntry) => key >= range.start && key < range.end
+    const items: CacheEntry[] = []
+    for (const entry of now.entries) if (isIn(entry) && !undone.has(entry.key)) items.push(entry)
+    for (const entry of undone.values()) if (entry !== undefined && isIn(entry) && now.has(entry)) items.push(entry)
+    return {
+      items: items.sort(byKeys),
+      revision,
+      moreAfter(key) {
+        let more = false
+        eachThen(ordered, undone, { start: `${key}\u0000`, end: range.end }, () => (more = true))
+        return more
+      },
+    }
+  }
+
   function load(items: readonly KeyValue[], revision: number): void {
     const kept = { ...options, kept: true }
     const { shared } = options
@@ -151,6 +211,7 @@ export function createResourceCache(
     for (const [key, entry] of entries) byKey.set(key, entry)
     ordered = new BTree(entries, compareKeys)
     log = createEventLog(revision, evicted)
+    fieldIndexes.clear()
     generation++
   }
 
@@ -172,6 +233,7 @@ export function createResourceCache(
   function applyUnreadable(revision: number, key: string, entry: CacheEntry | undefined): void {
     const previous = byKey.get(key)
     for (const { index } of indexes.values()) index?.change(undefined, previous)
+    fieldIndexes.change(undefined, previous?.unreadable === undefined ? previous : undefined)
     put(key, entry)
     unreadable.delete(key)
     if (entry?.unreadable !== undefined) unreadable.set(key, entry)
@@ -191,6 +253,7 @@ export function createResourceCache(
     }
     put(key, entry)
     for (const { index } of indexes.values()) index?.change(entry, previous)
+    fieldIndexes.change(entry, previous)
     const change = createChange(key, revision, entry, previous, runtime.clock.now())
     log.append(change)
     interests.offer(change, log.end - 1, due)
@@ -240,7 +303,10 @@ export function createResourceCache(
     if (!selected) {
       selected = createSelectedFields(fieldsOf)
       // A definition that changes brings a function of its own; its watches have ended then.
-      if (selectedBy.size >= MOST_SELECTED) selectedBy.clear()
+      if (selectedBy.size >= MOST_SELECTED) {
+        selectedBy.clear()
+        fieldIndexes.clear()
+      }
       selectedBy.set(fieldsOf, selected)
     }
     return selected
@@ -274,25 +340,14 @@ export function createResourceCache(
     unreadable: (wanted = prefix) =>
       unreadable.size === 0 ? NONE : [...unreadable.values()].filter(({ key }) => key.startsWith(wanted)).sort(byKeys),
 
-    page({ prefix: wanted = prefix, start = wanted, limit = 0 }) {
-      const items: CacheEntry[] = []
-      let remaining = 0
-      ordered.forRange(laterKey(start, wanted), prefixEnd(wanted), false, (_key, entry) => {
-        if (limit > 0 && items.length >= limit) remaining++
-        else items.push(entry)
-      })
-      return {
-        items,
-        revision: clusterRevision(),
-        more: remaining > 0,
-        remaining,
-        unreadable: unreadable.size === 0 ? NONE : unreadableOf(items),
-      }
-    },
+    page: ({ prefix: wanted = prefix, start = wanted, limit = 0 }) =>
+      pageThen(nothingUndone, { start: laterKey(start, wanted), end: prefixEnd(wanted) }, limit, clusterRevision()),
 
     async pageAt(revision, { prefix: wanted = prefix, start = wanted, limit = 0 }) {
-      const from = laterKey(start, wanted)
-      const page = await storage.range(from, prefixEnd(wanted), { revision, limit })
+      const range = { start: laterKey(start, wanted), end: prefixEnd(wanted) }
+      const undone = undoneAt(revision)
+      if (undone !== undefined) return pageThen(undone, range, limit, revision)
+      const page = await storage.range(range.start, range.end, { revision, limit })
       const items = page.items.map((item) => {
         const current = byKey.get(item.key)
         return current?.revision === item.modRevision ? current : stored(item)
@@ -300,6 +355,7 @@ export function createResourceCache(
       return { ...page, items, unreadable: unreadableOf(items) }
     },
 
+    found,
     addIndex(name, values) {
       if (!indexes.has(name)) indexes.set(name, { values, index: undefined })
     },
@@ -313,12 +369,13 @@ export function createResourceCache(
 
     matcher: (selection) => matcherOf(selection, selectedFor(selection.fieldsOf)),
     watch(watchOptions) {
+      const { prefix: wanted = prefix, selection } = watchOptions
       const source: WatchSource = {
         runtime,
         log,
         begin,
         revision: clusterRevision,
-        snapshot: under,
+        snapshot: () => (selection && found(selection, { prefix: wanted })?.items) ?? under(wanted),
         history,
         add(watcher, interest) {
           if (interest) interests.add(watcher, interest)
@@ -330,7 +387,6 @@ export function createResourceCache(
           due.delete(watcher)
         },
       }
-      const { prefix: wanted = prefix, selection } = watchOptions
       const selected = selectedFor(selection?.fieldsOf)
       const matches = selection === undefined ? () => true : matcherOf(selection, selected)
       return createWatch(source, wanted, watchOptions, matches, interestOf(prefix, wanted, selection, selected))

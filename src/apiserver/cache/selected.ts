@@ -37,9 +37,25 @@ export interface SelectedFields {
   need(field: string): number
 }
 
+/** Entries with the same values share them; so many different ones are remembered for it. */
+const MOST_SHARED = 8192
+
 export function createSelectedFields(fieldsOf: FieldsOf | undefined): SelectedFields {
   const names: string[] = []
   let withLabels = false
+  const shared = new Map<string, SelectedValues>()
+
+  function sharedValues(values: readonly string[]): SelectedValues {
+    const id = values.map((value) => `${value.length} ${value}`).join('')
+    let found = shared.get(id)
+    if (found === undefined || found.values.length !== values.length) {
+      if (shared.size >= MOST_SHARED) shared.clear()
+      found = { of: selected, labels: undefined, values, withLabels: false }
+      shared.set(id, found)
+    }
+    return found
+  }
+
   const selected: SelectedFields = {
     holds: (found): found is SelectedValues =>
       found !== undefined &&
@@ -48,12 +64,8 @@ export function createSelectedFields(fieldsOf: FieldsOf | undefined): SelectedFi
       found.withLabels === withLabels,
     take(object) {
       const all = names.length === 0 || fieldsOf === undefined ? undefined : fieldsOf(object)
-      return {
-        of: selected,
-        labels: withLabels ? object.metadata.labels : undefined,
-        values: names.map((name) => (all !== undefined && Object.hasOwn(all, name) ? (all[name] as string) : '')),
-        withLabels,
-      }
+      const values = names.map((name) => (all !== undefined && Object.hasOwn(all, name) ? (all[name] as string) : ''))
+      return withLabels ? { of: selected, labels: object.metadata.labels, values, withLabels } : sharedValues(values)
     },
     needLabels() {
       withLabels = true

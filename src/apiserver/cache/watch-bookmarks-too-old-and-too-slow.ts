@@ -48,8 +48,8 @@ export interface WatchSource {
   readonly begin: number
   /** Newest revision of the whole cluster that reached the caches. */
   readonly revision: () => number
-  /** The entries under a prefix now, in key order. */
-  snapshot(prefix: string): readonly CacheEntry[]
+  /** The entries that may be of it now, in key order: those under its prefix, or what an index finds of them. */
+  snapshot(): readonly CacheEntry[]
   /** Changes after a revision out of storage, a page at a time; `revision` is the last one looked at. */
   history(prefix: string, afterRevision: number): Promise<{ changes: readonly Change[]; revision: number }>
   /** Told of every change, or, with an interest, offered those it may be about. */
@@ -93,7 +93,7 @@ export function createWatch(
   let bookmarkTimer: Timer | undefined
 
   if (options.from === 'initial') {
-    initial = source.snapshot(prefix)
+    initial = source.snapshot()
     endDue = options.initialEventsEnd === true
   } else if (typeof options.from === 'number') {
     floor = options.from

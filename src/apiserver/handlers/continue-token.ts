@@ -10,9 +10,12 @@ export interface Continuation {
 
 const VERSION = 'meta.k8s.io/v1'
 
-/** `key` is the last one listed, relative to the list's prefix. */
-export function encodeContinue(key: string, prefix: string, revision: number): string {
-  const start = key.slice(prefix.length)
+/**
+ * `key` is the last one listed. Kubernetes' watch cache writes where to go on with a slash in front, its store, where events are listed from,
+ * without (`fromStore`); either reads both.
+ */
+export function encodeContinue(key: string, prefix: string, revision: number, fromStore: boolean): string {
+  const start = `${fromStore ? '' : '/'}${key.slice(prefix.length)}`
   return Buffer.from(JSON.stringify({ v: VERSION, rv: revision, start: `${start}\u0000` })).toString('base64url')
 }
 
@@ -36,8 +39,10 @@ export function decodeContinue(token: string, prefix: string): Continuation {
   if (typeof rv !== 'number' || rv === 0 || typeof start !== 'string')
     throw invalid(`incorrect encoded start resourceVersion (version ${VERSION})`)
   if (start === '') throw invalid(`encoded start key empty (version ${VERSION})`)
-  if (start.split('/').includes('..')) throw invalid(start)
-  return { revision: rv, start: prefix + start }
+  const path = start.startsWith('/') ? start : `/${start}`
+  // Only a path that needs no cleaning cannot lead out of the prefix.
+  if (path !== '/' && /\/(\.{0,2})(\/|$)/.test(path)) throw invalid(start)
+  return { revision: rv, start: prefix + path.slice(1) }
 }
 
 function goSyntaxError(bytes: Buffer): string {

@@ -3,9 +3,11 @@
  * is there, else from the store at a revision, by pages (API concept: resource versions; KEP-2523).
  */
 
+import { everything } from '../../api/objects/label-selector.ts'
 import type { StoredObject } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { badRequest, StatusError } from '../../api/status.ts'
+import { dns1123Label } from '../../api/validation/names.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { createTurns } from '../../base/turns.ts'
 import { CompactedError, FutureRevisionError } from '../../storage/storage.ts'
@@ -33,9 +35,19 @@ export async function list(resource: ResourceRequest, options: ListQuery): Promi
   const { context, row, endpoint, info } = resource
   const { runtime } = context
   const selection = selectionOf(row, endpoint.strategy, options.labelSelector, options.fieldSelector)
-  const wanted: Wanted = { row, selection, converted: selectConverted(selection, endpoint.served) }
+  const namespace = row.namespaced ? info.namespace || (namespaceOf(selection) ?? '') : ''
+  const prefix = storageRange(row, namespace)
+  const { indexedFields = [], isListedFromStore: fromStore = false } = endpoint.strategy
+  const indexed = selection.fields.find(({ field, negated }) => !negated && indexedFields.includes(field))
+  const wanted: Wanted = {
+    row,
+    selection,
+    converted: selectConverted(selection, endpoint.served),
+    prefix,
+    fromStore,
+    indexed: indexed && { ...selection, labels: everything, fields: [indexed] },
+  }
   const cache = context.caches.resource(row.storagePrefix)
-  const prefix = storageRange(row, row.namespaced ? info.namespace : '')
   // Where Kubernetes joins the namespace to a key, these two would lead elsewhere.
   if (info.namespace === '.' || info.namespace === '..')
     throw new StatusError(500, '', `invalid key: "/${row.storagePrefix}/${info.namespace}"`)
@@ -49,30 +61,41 @@ export async function list(resource: ResourceRequest, options: ListQuery): Promi
     if (version !== '' && version !== '0')
       throw badRequest('specifying resource version is not allowed when using continue')
     const at = token.revision > 0 ? token.revision : undefined
-    return select(runtime, cache, wanted, prefix, limit, at, token.start)
+    return select(runtime, cache, wanted, limit, at, token.start)
   }
   if (version === '' || version === '0') {
     const waiting = version === '' ? context.caches.fresh(resource.request.signal) : undefined
     if (waiting !== undefined) await waiting
     const stale = version === '0' ? staleRevision(resource, cache, 0) : undefined
-    if (stale !== undefined) return select(runtime, cache, wanted, prefix, 0, stale, undefined)
+    if (stale !== undefined) return select(runtime, cache, wanted, 0, stale, undefined)
     const only = version === '' || limit === 0 ? selection.name : undefined
-    if (only !== undefined && (!row.namespaced || info.namespace !== ''))
-      return one(cache, wanted, storageKey(row, info.namespace, only), context.caches.revision)
+    if (only !== undefined && (!row.namespaced || namespace !== ''))
+      return one(cache, wanted, storageKey(row, namespace, only), context.caches.revision)
     // Any version will do, so the cache's own is whole at no cost: as in Kubernetes, such a list has no pages.
-    return select(runtime, cache, wanted, prefix, version === '0' ? 0 : limit, undefined, undefined)
+    return select(runtime, cache, wanted, version === '0' ? 0 : limit, undefined, undefined)
   }
   const revision = Number(version)
   await untilReached(resource, revision)
   // Asked with a limit and without a match, Kubernetes reads it as Exact, so that pages fit together.
   const exact = options.resourceVersionMatch === 'Exact' || (options.resourceVersionMatch === '' && limit > 0)
   const at = exact ? revision : staleRevision(resource, cache, revision)
-  return select(runtime, cache, wanted, prefix, limit, at, undefined)
+  return select(runtime, cache, wanted, limit, at, undefined)
+}
+
+/** The one namespace whose objects can match: such a list is that namespace's own. */
+function namespaceOf({ fields }: Selection): string | undefined {
+  const value = fields.find(({ field, negated }) => field === 'metadata.namespace' && !negated)?.value
+  return value === undefined || dns1123Label(value).length > 0 ? undefined : value
 }
 
 interface Wanted {
   readonly row: ResourceRow
+  readonly prefix: string
+  /** See Strategy. */
+  readonly fromStore: boolean
   readonly selection: Selection
+  /** What it fixes of fields that Kubernetes has an index of. */
+  readonly indexed: Selection | undefined
   /** Where objects must be converted to be selected. */
   readonly converted: SelectConverted | undefined
 }
@@ -93,34 +116,62 @@ async function one(
 async function select(
   runtime: Runtime,
   cache: ResourceCache,
-  { row, selection, converted }: Wanted,
-  prefix: string,
+  wanted: Wanted,
   limit: number,
   exact: number | undefined,
   start: string | undefined,
 ): Promise<Listed> {
+  const { row, prefix, selection, converted } = wanted
+  const matches = cache.matcher(converted?.before ?? selection)
+  const turns = createTurns(runtime, 'list selection')
+  const found =
+    selection.all || converted !== undefined
+      ? undefined
+      : cache.found(selection, {
+          prefix,
+          ...(start === undefined ? {} : { start }),
+          ...(exact === undefined ? {} : { revision: exact }),
+        })
+  if (found !== undefined) {
+    const items: CacheEntry[] = []
+    const isIndexed = exact === undefined && wanted.indexed !== undefined ? cache.matcher(wanted.indexed) : undefined
+    for (const [i, entry] of found.items.entries()) {
+      if (turns.isOver()) await turns.next()
+      if (!matches(entry)) continue
+      items.push(entry)
+      if (limit === 0 || items.length < limit) continue
+      const more =
+        isIndexed === undefined
+          ? found.moreAfter(entry.key)
+          : found.items.slice(i + 1).some((other) => isIndexed(other))
+      return withContinue(found, items, wanted, more, undefined)
+    }
+    return withContinue(found, items, wanted, false, undefined)
+  }
   const items: CacheEntry[] = []
   const served: StoredObject[] = []
   const listed = (page: CachePage, more: boolean, remaining?: number): Listed => ({
-    ...withContinue(page, items, prefix, more, remaining),
+    ...withContinue(page, items, wanted, more, remaining),
     ...(converted === undefined ? {} : { served }),
   })
-  const matches = cache.matcher(converted?.before ?? selection)
-  const turns = createTurns(runtime, 'list selection')
   let from = start
   let at = exact
   for (;;) {
     const page = await pageOf(cache, prefix, selection.all ? limit : 0, at, from, start !== undefined)
     at ??= page.revision
     requireReadable(row, page.unreadable)
-    if (selection.all) return withContinue(page, page.items, prefix, page.more, page.remaining)
-    const last = page.items.at(-1)
+    if (selection.all) return withContinue(page, page.items, wanted, page.more, page.remaining)
+    const candidates =
+      exact === undefined && wanted.indexed !== undefined && limit > 0
+        ? page.items.filter(cache.matcher(wanted.indexed))
+        : page.items
+    const last = candidates.at(-1)
     let shown = new Map<CacheEntry, StoredObject>()
-    for (let i = 0; i < page.items.length; i++) {
-      const entry = page.items[i] as CacheEntry
+    for (let i = 0; i < candidates.length; i++) {
+      const entry = candidates[i] as CacheEntry
       if (converted !== undefined && i % CONVERTED_AT_ONCE === 0) {
         // One question of the webhook for so many; what a full page leaves over is asked about again with the next.
-        const part = await converted.entries(page.items.slice(i, i + CONVERTED_AT_ONCE).filter(matches))
+        const part = await converted.entries(candidates.slice(i, i + CONVERTED_AT_ONCE).filter(matches))
         shown = new Map(part.items.map((item, at) => [item, part.served[at] as StoredObject]))
       }
       const isSelected = converted === undefined ? matches(entry) : shown.has(entry)
@@ -132,7 +183,7 @@ async function select(
       if (limit > 0 && items.length === limit) return listed(page, page.more || entry !== last)
     }
     if (!page.more) return listed(page, false)
-    from = `${(last as CacheEntry).key}\u0000`
+    from = `${(page.items.at(-1) as CacheEntry).key}\u0000`
   }
 }
 
@@ -142,9 +193,9 @@ function requireReadable(row: ResourceRow, entries: readonly CacheEntry[]): void
 }
 
 function withContinue(
-  page: CachePage,
+  page: Pick<CachePage, 'revision'>,
   items: readonly CacheEntry[],
-  prefix: string,
+  { prefix, fromStore }: Wanted,
   more: boolean,
   remaining: number | undefined,
 ): Listed {
@@ -155,7 +206,7 @@ function withContinue(
     items,
     metadata: {
       resourceVersion,
-      continue: encodeContinue(last.key, prefix, page.revision),
+      continue: encodeContinue(last.key, prefix, page.revision, fromStore),
       ...(remaining === undefined ? {} : { remainingItemCount: remaining }),
     },
   }

@@ -113,6 +113,10 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   timeToLiveSeconds?(object: T): number | undefined
   /** What field selectors may name besides metadata.name and metadata.namespace. */
   selectableFields?(object: T): Readonly<Record<string, string>>
+  /** Those of them that Kubernetes' watch cache has an index of: what a page of a list looks at, and so whether more follow, is of one value. */
+  readonly indexedFields?: readonly string[]
+  /** Kinds that Kubernetes' API server keeps no watch cache of (events). */
+  readonly isListedFromStore?: boolean
   /** Those of them that a selector may name, where that depends on the API group that the request names. */
   readonly fieldLabels?: readonly string[] | ((group: string) => readonly string[])
   /** The error's text for a field label that a selector may not name. Default: `field label not supported: …`. */

@@ -379,6 +379,7 @@ export const clusterStrategies: Strategies = {
     counts: SPEC,
     more: {
       ...specSelectable('driver', 'nodeName'),
+      indexedFields: ['spec.nodeName'],
       timedDefaults: withTimedTaints,
       countsDisabledFields: true,
       ...warned(slices.resourceSliceWarnings),

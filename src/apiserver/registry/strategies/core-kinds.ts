@@ -121,6 +121,7 @@ export const events: Strategy<Event> = {
   validate: (object, context) => validateEvent(object, context.requestApiVersion ?? 'v1'),
   validateUpdate: (object, old, context) => validateEventUpdate(object, old, context.requestApiVersion ?? 'v1'),
   allowCreateOnUpdate: true,
+  isListedFromStore: true,
   fieldLabels: (group) => [
     ...EVENT_FIELDS.map((field) => `${group === '' ? 'involvedObject' : 'regarding'}.${field}`),
     'reason',

@@ -151,6 +151,7 @@ export const pods: Strategy<Pod> = {
   returnDeletedObject: true,
   defaultGarbageCollectionPolicy: 'DeleteDependents',
   selectableFields,
+  indexedFields: ['spec.nodeName'],
   fieldLabels: [
     'spec.nodeName',
     'spec.restartPolicy',

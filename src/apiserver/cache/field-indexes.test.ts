@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KubeObject } from '../../api/object.ts'
+import { parseFieldSelector } from '../../api/objects/field-selector.ts'
+import { everything } from '../../api/objects/label-selector.ts'
+import { simulatedRuntime } from '../../base/simulated-runtime.ts'
+import { openStorage } from '../../storage/open.ts'
+import { prefixEnd } from '../../storage/tables.ts'
+import { createCaches } from './caches.ts'
+import type { EntrySelection, FieldsOf } from './selected.ts'
+
+const ROOT = '/registry/pods/'
+const NODES = 40
+
+const fieldsOf: FieldsOf = (object) => {
+  const { node, phase } = object['data'] as Record<string, string>
+  return { node: node ?? '', phase: phase ?? '' }
+}
+const selects = (fields: string): EntrySelection => ({
+  labels: everything,
+  fields: parseFieldSelector(fields),
+  fieldsOf,
+  namespaced: true,
+})
+
+async function fixture(count: number) {
+  const runtime = simulatedRuntime(7)
+  const storage = await openStorage({ runtime, driver: 'memory' })
+  const done = <T>(promise: Promise<T>) => runtime.complete(promise)
+  const caches = await done(createCaches(runtime, storage))
+  const cache = caches.resource('pods')
+  const revisions = new Map<string, number>()
+  let seed = 1
+  const random = (below: number) => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return seed % below
+  }
+  const put = async (i: number) => {
+    const namespace = `n${i % 3}`
+    const key = `${ROOT}${namespace}/p${i}`
+    const data = { node: `node-${random(NODES)}`, phase: random(9) === 0 ? 'Failed' : 'Running' }
+    const object = { kind: 'Pod', apiVersion: 'v1', metadata: { name: `p${i}`, namespace }, data } as KubeObject
+    const expectRevision = revisions.get(key) ?? 0
+    const result = await done(storage.write({ type: 'put', key, value: caches.encode(object), expectRevision }))
+    assert.ok(result.ok)
+    revisions.set(key, result.revision)
+  }
+  const remove = async (i: number) => {
+    const key = `${ROOT}n${i % 3}/p${i}`
+    const expectRevision = revisions.get(key)
+    if (expectRevision === undefined) return
+    assert.ok((await done(storage.write({ type: 'delete', key, expectRevision }))).ok)
+    revisions.delete(key)
+  }
+  for (let i = 0; i < count; i++) await put(i)
+  return { runtime, storage, cache, done, random, put, remove }
+}
+
+const told = (entries: readonly { readonly key: string; readonly revision: number }[]) =>
+  entries.map(({ key, revision }) => `${key}@${revision}`)
+
+test('what an index finds is what looking at all finds, now and at revisions before, under random writes', async () => {
+  const { runtime, storage, cache, done, random, put, remove } = await fixture(400)
+  assert.equal(cache.found(selects('node=node-1'), {}), undefined)
+  // The index is being made while there are writes.
+  await put(3)
+  await remove(4)
+  await runtime.settle()
+  const before: number[] = []
+  let indexed = 0
+  for (let round = 0; round < 150; round++) {
+    if (random(3) === 0) await remove(random(420))
+    else await put(random(420))
+    before.push(cache.page({}).revision)
+    const prefix = random(2) === 0 ? ROOT : `${ROOT}n${random(3)}/`
+    const selection = selects(`node=node-${random(NODES)}${random(3) === 0 ? ',phase=Failed' : ''}`)
+    const revision = random(2) === 0 ? undefined : before[random(before.length)]
+    const start = random(3) === 0 ? `${prefix}p${random(420)}` : prefix
+    const options = { prefix, start, ...(revision === undefined ? {} : { revision }) }
+    const matches = cache.matcher(selection)
+    const found = cache.found(selection, options)
+    assert.ok(found)
+    indexed++
+    const at = revision ?? found.revision
+    const range = await done(storage.range(start, prefixEnd(prefix), { revision: at }))
+    const all = range.items.map(({ key, modRevision }) => ({ key, revision: modRevision }))
+    assert.deepEqual(told((await done(cache.pageAt(at, { prefix, start }))).items), told(all))
+    const page = await done(cache.pageAt(at, { prefix, start, limit: 5 }))
+    const five = await done(storage.range(start, prefixEnd(prefix), { revision: at, limit: 5 }))
+    assert.deepEqual([page.more, page.remaining, page.revision], [five.more, five.remaining, five.revision])
+    const wanted = (await done(cache.pageAt(at, { prefix, start }))).items.filter(matches)
+    assert.deepEqual(told(found.items.filter(matches)), told(wanted))
+    const last = wanted.at(-1)?.key
+    if (last !== undefined) assert.equal(found.moreAfter(last), all.at(-1)?.key !== last)
+  }
+  assert.equal(indexed, 150)
+})
+
+test('a value that most have is not indexed, a rare one of the same selector is', async () => {
+  const { runtime, cache } = await fixture(300)
+  assert.equal(cache.found(selects('phase=Running'), {}), undefined)
+  await runtime.settle()
+  assert.equal(cache.found(selects('phase=Running'), {}), undefined)
+  assert.equal(cache.found(selects('phase=Running,node=node-2'), {}), undefined)
+  await runtime.settle()
+  const found = cache.found(selects('phase=Running,node=node-2'), {})
+  assert.ok(found !== undefined && found.items.length < 300 / 8)
+})
+
+test('a list is not taken from the cache at a revision that the storage has compacted', async () => {
+  const { runtime, storage, cache, done, put } = await fixture(300)
+  cache.found(selects('node=node-1'), {})
+  await runtime.settle()
+  const { revision } = cache.page({})
+  await put(1)
+  assert.ok(cache.found(selects('node=node-1'), { revision }))
+  await done(storage.compact(revision + 1))
+  assert.equal(cache.found(selects('node=node-1'), { revision }), undefined)
+  await assert.rejects(done(cache.pageAt(revision, {})))
+})
