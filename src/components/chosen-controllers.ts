@@ -60,16 +60,18 @@ export function chosenControllers(asked: readonly string[] | undefined, garbageC
   const list = asked === undefined || asked.length === 0 ? ['*'] : asked
   const on = new Set<string>()
   const off = new Set<string>()
+  const unknown: string[] = []
   for (const item of list) {
     if (item === '*') continue
     const isOff = item.startsWith('-')
     const given = isOff ? item.slice(1) : item
     const name = Object.hasOwn(ALIASES, given) ? (ALIASES[given] as string) : given
     const isHere = CONTROLLER_NAMES.includes(name)
-    if (!isHere && !NOT_HERE.includes(name)) throw new FlagError(`"${given}" is not in the list of known controllers`)
-    if (!isHere && !isOff) throw new FlagError(`--controllers=${given}: skiff does not have this controller`)
+    if (!isHere && !NOT_HERE.includes(name)) unknown.push(`"${given}" is not in the list of known controllers`)
+    else if (!isHere && !isOff) throw new FlagError(`--controllers=${given}: skiff does not have this controller`)
     ;(isOff ? off : on).add(name)
   }
+  if (unknown.length > 0) throw new FlagError(unknown.length === 1 ? (unknown[0] as string) : `[${unknown.join(', ')}]`)
   const all = list.includes('*')
   return CONTROLLER_NAMES.filter(
     (name) =>

@@ -47,6 +47,10 @@ test("kubeadm's command lines are taken, but what skiff lacks is refused with th
     why(() => chosenControllers(['*', 'selinux-warning-controller'], true)),
     '--controllers=selinux-warning-controller: skiff does not have this controller',
   )
+  assert.equal(
+    why(() => chosenControllers(['foo', '-bar'], true)),
+    '["foo" is not in the list of known controllers, "bar" is not in the list of known controllers]',
+  )
   assert.match(
     why(() => read(KUBE_CONTROLLER_MANAGER_FLAGS, '--cidr-allocator-type=CloudAllocator')),
     /^--cidr-allocator-type=CloudAllocator: skiff does not do what this asks for/,
