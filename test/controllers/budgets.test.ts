@@ -48,3 +48,45 @@ test('a disrupted pod that is not deleted within two minutes is healthy again, a
   assert.deepEqual(await figures(), [1, 2, []])
   await stage.stop()
 })
+
+test('a budget over pods of a kind that is not there fails safe once, and a pod under two budgets is told of', async () => {
+  const runtime = simulatedRuntime(1)
+  const stage = await startStage(runtime, { nodes: 1 })
+  const done = <T>(promise: Promise<T>) => runtime.complete(promise)
+  const of = (group: string, resource: string) =>
+    stage.user.resource({ group, version: 'v1', resource }).namespace(namespace)
+  const budgets = of('policy', 'poddisruptionbudgets')
+  const labels = { app: 'a' }
+  for (const name of ['x', 'y'])
+    await done(
+      budgets.create({
+        apiVersion: 'policy/v1',
+        kind: 'PodDisruptionBudget',
+        metadata: { name },
+        spec: { maxUnavailable: 1, selector: { matchLabels: labels } },
+      } as never),
+    )
+  const owner = { apiVersion: 'herds.io/v1', kind: 'Herd', name: 'h', uid: 'u', controller: true }
+  await done(
+    of('', 'pods').create({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'a', labels, ownerReferences: [owner] },
+      spec: { nodeName: 'nowhere', containers: [{ name: 'c', image: 'i' }] },
+    } as unknown as KubeObject),
+  )
+  await runtime.advance(5000)
+  const { conditions } = (await done(budgets.get('x')))['status'] as Fields
+  const [{ reason, message }] = conditions
+  assert.deepEqual([reason, message], ['SyncFailed', 'no matches for kind "Herd" in version "herds.io/v1"'])
+  const { items } = await done(of('', 'events').list())
+  const told = (wanted: string) => items.filter((event) => (event as Fields)['reason'] === wanted) as readonly Fields[]
+  // Once for the pod, and once for the status that was written: it is not tried again and again.
+  for (const event of told('CalculateExpectedPodCountFailed')) assert.equal(event['count'], 2)
+  assert.equal(told('CalculateExpectedPodCountFailed').length, 2)
+  assert.match(
+    told('MultiplePodDisruptionBudgets')[0]?.['message'],
+    /^Pod "[a-z-]+"\/"a" matches multiple .* Chose "x" arbitrarily\.$/,
+  )
+  await stage.stop()
+})

@@ -21,6 +21,7 @@ import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { controllerOf, podsResource } from '../pods/pod.ts'
 import { budgetStatus, disruptedOf, expectedOf, withAllowed } from './disruptions-allowed.ts'
+import { createScaleOfOwner, ScaleError } from './scale-of-owner.ts'
 
 const budgetsResource = { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' }
 const apps = (resource: string) => ({ group: 'apps', version: 'v1', resource })
@@ -44,14 +45,31 @@ export function createDisruptionController(context: ControllerContext): Controll
   }
   const queue = createWorkQueue<string>(runtime, 'disruption')
   const ownWrites = createOwnWrites()
+  const scaleOfOwner = createScaleOfOwner(runtime, client)
   const recorder = createEventRecorder(runtime, client, { component: 'controllermanager' })
   const selects = (budget: PodDisruptionBudget, pod: Pod): boolean =>
     budget.spec?.selector !== undefined && labelSelectorOf(budget.spec?.selector).matches(pod.metadata.labels)
 
-  function enqueueFor(...states: readonly Pod[]): void {
-    for (const budget of budgets.store.byIndex(namespaceIndex, states[0]?.metadata.namespace ?? '')) {
-      if (states.some((pod) => selects(budget, pod))) queue.add(objectKey(budget))
+  /** `pod` as it is now, and as it was before when it has changed. */
+  function enqueueFor(pod: Pod, before?: Pod): void {
+    const { namespace = '', name = '' } = pod.metadata
+    const covering: PodDisruptionBudget[] = []
+    for (const budget of budgets.store.byIndex(namespaceIndex, namespace)) {
+      const isCovered = selects(budget, pod)
+      if (isCovered) covering.push(budget)
+      if (isCovered || (before !== undefined && selects(budget, before))) queue.add(objectKey(budget))
     }
+    if (covering.length < 2) return
+    // Kubernetes looks at one of them then, and says so. Here all are looked at.
+    const [namespaced, chosen] = [[namespace, name], [covering[0]?.metadata.name]].map((part) =>
+      part.map((text) => JSON.stringify(text)).join('/'),
+    )
+    recorder.event(
+      pod,
+      'Warning',
+      'MultiplePodDisruptionBudgets',
+      `Pod ${namespaced} matches multiple PodDisruptionBudgets. Chose ${chosen} arbitrarily.`,
+    )
   }
 
   async function sync(key: string): Promise<void> {
@@ -62,7 +80,7 @@ export function createDisruptionController(context: ControllerContext): Controll
     const covered = pods.store.byIndex(namespaceIndex, namespace).filter((pod) => selects(budget, pod))
     if (covered.length === 0) recorder.event(budget, 'Normal', 'NoPods', 'No matching pods found')
     try {
-      const expected = expectedOf(budget, covered.length, () => scaleOf(budget, covered))
+      const expected = await expectedOf(budget, covered.length, () => scaleOf(budget, covered))
       const now = runtime.clock.now()
       const disrupted = disruptedOf(budget, covered, now)
       await write(budget, budgetStatus(budget, expected, covered, disrupted, now))
@@ -77,17 +95,15 @@ export function createDisruptionController(context: ControllerContext): Controll
         `Failed to calculate the number of expected pods: ${error.message}`,
       )
       await failSafe(budget, error.message)
-      throw error
     }
   }
 
-  /** Nothing may be evicted while it is not known how many there should be. */
+  /** Nothing may be evicted while it is not known how many there should be: until the budget or its pods change. */
   async function failSafe(budget: PodDisruptionBudget, message: string): Promise<void> {
     const status = budget.status as PodDisruptionBudgetStatus
     const allowed = { status: 'False', reason: 'SyncFailed', message }
-    const generation = budget.metadata.generation ?? 0
-    const conditions = withAllowed(status.conditions ?? [], allowed, generation, runtime.clock.now())
-    await write(budget, { ...status, disruptionsAllowed: 0, observedGeneration: generation, conditions })
+    const conditions = withAllowed(status.conditions ?? [], allowed, status.observedGeneration, runtime.clock.now())
+    await write(budget, { ...status, disruptionsAllowed: 0, conditions })
   }
 
   async function write(budget: PodDisruptionBudget, status: PodDisruptionBudgetStatus): Promise<void> {
@@ -98,7 +114,7 @@ export function createDisruptionController(context: ControllerContext): Controll
   }
 
   /** Replicas that the pods' controllers want, each controller once. @throws ScaleError when one cannot be told */
-  function scaleOf(budget: PodDisruptionBudget, covered: readonly Pod[]): number {
+  async function scaleOf(budget: PodDisruptionBudget, covered: readonly Pod[]): Promise<number> {
     const replicas = new Map<string, number>()
     let unmanaged = false
     for (const pod of covered) {
@@ -111,8 +127,15 @@ export function createDisruptionController(context: ControllerContext): Controll
       let owner = ownerOf(namespace, reference)
       const above = owner === undefined ? undefined : controllerOf(owner)
       if (owner?.kind === 'ReplicaSet' && above?.kind === 'Deployment') owner = ownerOf(namespace, above)
-      if (owner === undefined) throw new ScaleError(`found no controllers for pod ${JSON.stringify(pod.metadata.name)}`)
-      replicas.set(owner.metadata.uid ?? '', owner.spec?.replicas ?? 1)
+      if (owner !== undefined) {
+        replicas.set(owner.metadata.uid ?? '', owner.spec?.replicas ?? 1)
+        continue
+      }
+      if (replicas.has(reference.uid)) continue
+      const scale = await scaleOfOwner(namespace, reference)
+      if (scale?.uid !== reference.uid)
+        throw new ScaleError(`found no controllers for pod ${JSON.stringify(pod.metadata.name)}`)
+      replicas.set(reference.uid, scale.replicas)
     }
     if (unmanaged) recorder.event(budget, 'Warning', 'UnmanagedPods', unmanagedMessage(budget))
     return [...replicas.values()].reduce((sum, count) => sum + count, 0)
@@ -140,8 +163,6 @@ export function createDisruptionController(context: ControllerContext): Controll
     },
   }
 }
-
-class ScaleError extends Error {}
 
 const unmanagedMessage = (budget: PodDisruptionBudget): string =>
   `Pods selected by this PodDisruptionBudget (selector: ${goSelector(budget.spec?.selector)}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.`

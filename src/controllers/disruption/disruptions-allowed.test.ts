@@ -20,15 +20,18 @@ const pod = (name: string, ready: boolean, metadata: Fields = {}): KubeObject =>
   }) as never
 const now = Date.parse('2026-01-01T00:10:00Z')
 
-test('a number of available pods counts pods, shares and unavailable ones count what their controllers want', () => {
-  const scale = () => 7
-  assert.deepEqual(expectedOf(budget({ minAvailable: 2 }), 5, scale), { expectedPods: 5, desiredHealthy: 2 })
-  assert.deepEqual(expectedOf(budget({ minAvailable: '50%' }), 5, scale), { expectedPods: 7, desiredHealthy: 4 })
-  assert.deepEqual(expectedOf(budget({ maxUnavailable: 1 }), 5, scale), { expectedPods: 7, desiredHealthy: 6 })
-  assert.deepEqual(expectedOf(budget({ maxUnavailable: '50%' }), 5, scale), { expectedPods: 7, desiredHealthy: 3 })
+test('a number of available pods counts pods, shares and unavailable ones count what their controllers want', async () => {
+  const scale = () => Promise.resolve(7)
+  assert.deepEqual(await expectedOf(budget({ minAvailable: 2 }), 5, scale), { expectedPods: 5, desiredHealthy: 2 })
+  assert.deepEqual(await expectedOf(budget({ minAvailable: '50%' }), 5, scale), { expectedPods: 7, desiredHealthy: 4 })
+  assert.deepEqual(await expectedOf(budget({ maxUnavailable: 1 }), 5, scale), { expectedPods: 7, desiredHealthy: 6 })
+  assert.deepEqual(await expectedOf(budget({ maxUnavailable: '50%' }), 5, scale), {
+    expectedPods: 7,
+    desiredHealthy: 3,
+  })
 })
 
-test('pods that are not ready, being deleted or just evicted are not healthy', () => {
+test('pods that are not ready, being deleted or just evicted are not healthy', async () => {
   const evicted = {
     disruptedPods: { c: '2026-01-01T00:09:00Z', gone: '2026-01-01T00:09:00Z', old: '2026-01-01T00:01:00Z' },
   }
@@ -42,13 +45,7 @@ test('pods that are not ready, being deleted or just evicted are not healthy', (
   ]
   const disrupted = disruptedOf(own, pods, now)
   assert.deepEqual(disrupted, { pods: { c: '2026-01-01T00:09:00Z' }, recheckMs: 60_000 })
-  const status = budgetStatus(
-    own,
-    expectedOf(own, pods.length, () => 0),
-    pods,
-    disrupted,
-    now,
-  )
+  const status = budgetStatus(own, await expectedOf(own, pods.length, async () => 0), pods, disrupted, now)
   assert.deepEqual([status.currentHealthy, status.disruptionsAllowed, status.expectedPods], [2, 1, 5])
   assert.equal(status.conditions?.[0]?.reason, 'SufficientPods')
 })
@@ -59,10 +56,10 @@ test('an eviction is given up after two minutes to the millisecond', () => {
   assert.deepEqual(disruptedOf(own, [pod('a', true)], now), { pods: {}, recheckMs: undefined })
 })
 
-test('where no pods are expected none may be evicted, healthy or not', () => {
+test('where no pods are expected none may be evicted, healthy or not', async () => {
   const own = budget({ maxUnavailable: 1 })
   const pods = [pod('a', true), pod('b', true)]
-  const expected = expectedOf(own, pods.length, () => 0)
+  const expected = await expectedOf(own, pods.length, async () => 0)
   const status = budgetStatus(own, expected, pods, { pods: {}, recheckMs: undefined }, now)
   assert.deepEqual([status.currentHealthy, status.disruptionsAllowed, status.expectedPods], [2, 0, 0])
   assert.equal(status.conditions?.[0]?.reason, 'InsufficientPods')

@@ -15,15 +15,19 @@ interface Expected {
 /**
  * `scale`: the replicas that the pods' controllers want together; needed for percentages and maxUnavailable.
  */
-export function expectedOf(budget: PodDisruptionBudget, pods: number, scale: () => number): Expected {
+export async function expectedOf(
+  budget: PodDisruptionBudget,
+  pods: number,
+  scale: () => Promise<number>,
+): Promise<Expected> {
   const { minAvailable, maxUnavailable } = budget.spec!
   if (maxUnavailable !== undefined) {
-    const expectedPods = scale()
+    const expectedPods = await scale()
     return { expectedPods, desiredHealthy: Math.max(0, expectedPods - scaled(maxUnavailable, expectedPods)) }
   }
   if (typeof minAvailable === 'number') return { expectedPods: pods, desiredHealthy: minAvailable }
   if (minAvailable === undefined) return { expectedPods: 0, desiredHealthy: 0 }
-  const expectedPods = scale()
+  const expectedPods = await scale()
   return { expectedPods, desiredHealthy: scaled(minAvailable, expectedPods) }
 }
 
@@ -83,11 +87,12 @@ export function budgetStatus(
 export function withAllowed(
   old: readonly Condition[],
   now: { readonly status: string; readonly reason: string; readonly message: string },
-  generation: number,
+  generation: number | undefined,
   nowMs: number,
 ): readonly Condition[] {
   const known = old.find((condition) => condition.type === 'DisruptionAllowed')
   const lastTransitionTime = known?.status === now.status ? known.lastTransitionTime : formatTime(nowMs)
-  const next = { type: 'DisruptionAllowed', observedGeneration: generation, lastTransitionTime, ...now }
+  const observed = generation === undefined ? {} : { observedGeneration: generation }
+  const next = { type: 'DisruptionAllowed', ...observed, lastTransitionTime, ...now }
   return known === undefined ? [...old, next] : old.map((condition) => (condition === known ? next : condition))
 }

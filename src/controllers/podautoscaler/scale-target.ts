@@ -1,11 +1,12 @@
 /** What an autoscaler scales: found by kind, read and written through its scale subresource. */
 import type { CrossVersionObjectReference, Scale } from '../../api/generated/types.ts'
-import { apiVersionOf, parseApiVersion } from '../../api/object.ts'
+import { parseApiVersion } from '../../api/object.ts'
 import { type LabelSelector, parseLabelSelector } from '../../api/objects/label-selector.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Client, DiscoveredResource, Discovery } from '../../client/client.ts'
 import { findByKind } from '../../client/discovery.ts'
+import { createKnownKinds, scalePath } from '../known-kinds.ts'
 
 export interface ScaleTarget {
   readonly resource: DiscoveredResource
@@ -23,15 +24,10 @@ export interface ScaleTargets {
   scaleTo(namespace: string, target: ScaleTarget, replicas: number): Promise<void>
 }
 
-/** A kind that was not found may come: discovery is asked again, but not for each. */
-const DISCOVERY_MS = 30_000
+export function createScaleTargets(runtime: Runtime, client: Client): ScaleTargets {
+  const kinds = createKnownKinds(runtime, client)
 
-export function createScaleTargets({ clock }: Runtime, client: Client): ScaleTargets {
-  let discovery: { readonly found: Discovery; readonly at: number } | undefined
-
-  function known(apiVersion: string, kind: string): DiscoveredResource | undefined {
-    if (discovery === undefined) return undefined
-    const { everyVersion, resources } = discovery.found
+  function known({ everyVersion, resources }: Discovery, apiVersion: string, kind: string) {
     const { group } = parseApiVersion(apiVersion)
     // The version that was named may be served no more: the kind is what counts.
     return (
@@ -41,12 +37,7 @@ export function createScaleTargets({ clock }: Runtime, client: Client): ScaleTar
   }
 
   async function resourceOf(apiVersion: string, kind: string): Promise<DiscoveredResource> {
-    const now = clock.monotonic()
-    let found = known(apiVersion, kind)
-    if (found === undefined && (discovery === undefined || now - discovery.at >= DISCOVERY_MS)) {
-      discovery = { found: await client.discover(), at: now }
-      found = known(apiVersion, kind)
-    }
+    const found = await kinds.find((discovery) => known(discovery, apiVersion, kind))
     if (found !== undefined) return found
     const { group } = parseApiVersion(apiVersion)
     throw new Error(`no matches for kind ${JSON.stringify(kind)} in group ${JSON.stringify(group)}`)
@@ -56,10 +47,7 @@ export function createScaleTargets({ clock }: Runtime, client: Client): ScaleTar
     resourceOf,
     async get(namespace, { apiVersion = 'v1', kind, name }) {
       const resource = await resourceOf(apiVersion, kind)
-      const root = resource.group === '' ? 'api' : 'apis'
-      const base = `/${root}/${apiVersionOf(resource.group, resource.version)}`
-      const path = `${base}/namespaces/${namespace}/${resource.resource}/${name}/scale`
-      const { status, body } = await client.raw('GET', path)
+      const { status, body } = await client.raw('GET', scalePath(resource, namespace, name))
       const answer: Scale & { readonly message?: string } = JSON.parse(body)
       if (status >= 400) throw new Error(String(answer.message))
       const scale: Scale = answer
