@@ -1,14 +1,14 @@
 /** Rules of PersistentVolumeClaim, and of its spec wherever it stands (claim templates). */
 import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from '../generated/types.ts'
 import type { Json } from '../object.ts'
-import { compareQuantities } from '../objects/quantity.ts'
+import { compareQuantities, quantityValue } from '../objects/quantity.ts'
 import { entries, IMMUTABLE, ifSet, same, says } from './common.ts'
 import { printedDifference } from './difference.ts'
 import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { labelSelector } from './labels.ts'
 import { dns1123Subdomain } from './names.ts'
-import { positiveQuantity, resourceQuantity } from './resource-names.ts'
+import { positiveQuantity } from './resource-names.ts'
 import { check, ifPresent, type Rule, rows } from './rules.ts'
 
 export const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
@@ -165,7 +165,40 @@ function attributesClass(
 export function validatePersistentVolumeClaimStatus(object: PersistentVolumeClaim): readonly FieldError[] {
   const errors: FieldError[] = []
   if (!object.spec?.accessModes?.length) errors.push(required('Spec.accessModes'))
-  for (const [name, value] of entries(object.status?.capacity))
-    resourceQuantity(name, value as string, `status.capacity[${name}]`, errors)
+  claimQuantities(object.status?.capacity, 'status.capacity', errors)
+  const path = 'status.allocatedResourceStatuses'
+  for (const [name, state] of entries(object.status?.allocatedResourceStatuses)) {
+    if (!isClaimResource(name)) errors.push(notSupported(path, name, CLAIM_RESOURCES))
+    // The name is told, where one would look for the state.
+    else if (!RESIZE_STATES.includes(state as string)) errors.push(notSupported(path, name, RESIZE_STATES))
+  }
+  const allocated = object.status?.allocatedResources
+  for (const [name] of entries(allocated))
+    if (!isClaimResource(name)) errors.push(notSupported('status.allocatedResources', name, CLAIM_RESOURCES))
+  claimQuantities(allocated, 'status.allocatedResources', errors)
   return errors
+}
+
+const CLAIM_RESOURCES = ['storage']
+const RESIZE_STATES = [
+  'ControllerResizeInProgress',
+  'ControllerResizeInfeasible',
+  'NodeResizeInProgress',
+  'NodeResizeInfeasible',
+  'NodeResizePending',
+]
+
+/** Storage, or a resource with a domain of its own. */
+const isClaimResource = (name: string): boolean =>
+  CLAIM_RESOURCES.includes(name) || (name.includes('/') && !name.split('/')[0]?.endsWith('kubernetes.io'))
+
+function claimQuantities(
+  quantities: { readonly [name: string]: unknown } | undefined,
+  path: string,
+  errors: FieldError[],
+): void {
+  for (const [name, value] of entries(quantities)) {
+    const whole = quantityValue(value as string)
+    if (whole < 0n) errors.push(invalid(`${path}[${name}]`, Number(whole), 'must be a valid resource quantity'))
+  }
 }

@@ -207,7 +207,7 @@ export function validateCSINodeUpdate(object: Given<CSINode>, old: Given<CSINode
     const now = drivers.find((driver) => driver.name === before.name)
     const fixed = (driver: CSINodeDriver) => ({ ...driver, allocatable: undefined })
     if (now !== undefined && !same(fixed(now), fixed(before)))
-      errors.push(invalid('CSINode', internalForm('io.k8s.api.storage.v1.CSINodeDriver', now), IMMUTABLE))
+      errors.push(invalid('spec.drivers', internalForm('io.k8s.api.storage.v1.CSINodeDriver', now), IMMUTABLE))
   }
   return errors
 }

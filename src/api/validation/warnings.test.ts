@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../object.ts'
 import { podWarnings } from './pod-warnings.ts'
-import { claimTemplateWarnings } from './warnings.ts'
+import { claimTemplateWarnings, persistentVolumeWarnings } from './warnings.ts'
 
 const object = (kind: string, more: Omit<KubeObject, 'apiVersion' | 'kind' | 'metadata'>): KubeObject => ({
   apiVersion: 'v1',
@@ -28,5 +28,12 @@ test('files of a volume that hide each other are told, each with those before it
   }
   assert.deepEqual(podWarnings(object('Pod', { spec: { volumes: [{ name: 'v', projected }] } })), [
     'volume "v" (Projected): overlapping paths: "p/token" (ServiceAccountToken) with "p" (Secret "s")',
+  ])
+})
+
+test('mount options in an annotation of a PersistentVolume are told to be old', () => {
+  const metadata = { name: 'v', annotations: { 'volume.beta.kubernetes.io/mount-options': 'ro' } }
+  assert.deepEqual(persistentVolumeWarnings({ metadata, spec: {} } as never), [
+    'metadata.annotations[volume.beta.kubernetes.io/mount-options]: deprecated since v1.31; use "mountOptions" attribute instead',
   ])
 })

@@ -144,6 +144,11 @@ export function persistentVolumeWarnings(volume: PersistentVolume): readonly str
       : [
           'metadata.annotations[volume.beta.kubernetes.io/storage-class]: deprecated since v1.8; use "storageClassName" attribute instead',
         ]),
+    ...(volume.metadata.annotations?.['volume.beta.kubernetes.io/mount-options'] === undefined
+      ? []
+      : [
+          'metadata.annotations[volume.beta.kubernetes.io/mount-options]: deprecated since v1.31; use "mountOptions" attribute instead',
+        ]),
     ...(spec.persistentVolumeReclaimPolicy === 'Recycle'
       ? [
           'spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.',

@@ -141,8 +141,9 @@ export const clusterPrinters: Readonly<Record<string, Printer>> = {
   'networking.k8s.io/ingressclasses': (o: IngressClass, now) => {
     const parameters = o.spec?.parameters
     const group = parameters?.apiGroup
+    const isDefault = o.metadata.annotations?.['ingressclass.kubernetes.io/is-default-class'] === 'true'
     return [
-      objectName(o),
+      isDefault ? `${objectName(o)} (default)` : objectName(o),
       o.spec?.controller ?? '',
       parameters ? `${parameters.kind}${group ? `.${group}` : ''}/${parameters.name}` : NONE,
       objectAge(o, now),
