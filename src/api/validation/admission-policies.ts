@@ -39,11 +39,11 @@ function matchResources(value: Fields, path: string, errors: FieldError[]): void
   for (const field of ['resourceRules', 'excludeResourceRules'])
     value[field]?.forEach((rule: Fields, i: number) => {
       const at = `${path}.${field}[${i}]`
-      operationsRule(rule, at, false, errors)
       rule['resourceNames']?.forEach((name: string, j: number) => {
         for (const message of pathSegmentName(name)) errors.push(invalid(`${at}.resourceNames[${j}]`, name, message))
         if (rule['resourceNames'].indexOf(name) < j) errors.push(duplicate(`${at}.resourceNames[${j}]`, name))
       })
+      operationsRule(rule, at, errors)
     })
 }
 
@@ -150,9 +150,7 @@ function policyValidation(
   if (message !== '' && message.trim() === '')
     errors.push(invalid(`${path}.message`, message, 'must be non-empty if specified'))
   else if (/[\n\r]/.test(message.trim()))
-    errors.push(invalid(`${path}.message`, message, 'message must not contain line breaks'))
-  else if (expression.includes('\n') && message === '')
-    errors.push(required(`${path}.message`, 'message must be specified if expression contains line breaks'))
+    errors.push(invalid(`${path}.message`, message, 'must not contain line breaks'))
   exactlyOneOf(reason, `${path}.reason`, REASONS, errors)
 }
 

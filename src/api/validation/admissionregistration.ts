@@ -2,6 +2,8 @@
 
 import type { AdmissionregistrationV1ServiceReference } from '../generated/types.ts'
 import type { Fields, KubeObject } from '../object.ts'
+import { parseUrl, UrlError } from '../objects/url.ts'
+import { goQuote } from '../quote.ts'
 import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from './errors.ts'
 import { validateLabelSelector } from './labels.ts'
 import { dns1035Label, dns1123Subdomain, qualifiedName } from './names.ts'
@@ -33,7 +35,7 @@ function starAlone(list: readonly string[], path: string, what: string, errors: 
     errors.push(invalid(path, list, `if '*' is present, must not specify other ${what}`))
 }
 
-export function operationsRule(rule: Fields, path: string, subresources: boolean, errors: FieldError[]): void {
+export function operationsRule(rule: Fields, path: string, errors: FieldError[]): void {
   const { operations = [], apiGroups = [], apiVersions = [], resources = [], scope } = rule
   nonEmpty(operations, `${path}.operations`, errors)
   starAlone(operations, `${path}.operations`, 'operations', errors)
@@ -47,28 +49,39 @@ export function operationsRule(rule: Fields, path: string, subresources: boolean
   apiVersions.forEach((version: string, i: number) => {
     if (version === '') errors.push(required(`${path}.apiVersions[${i}]`))
   })
-  ruleResources(resources, `${path}.resources`, subresources, errors)
+  ruleResources(resources, `${path}.resources`, errors)
   exactlyOneOf(scope, `${path}.scope`, SCOPES, errors)
 }
 
-function ruleResources(list: readonly string[], path: string, subresources: boolean, errors: FieldError[]): void {
+/** An entry is compared with those before it only, and of the entries without a subresource the last one counts. */
+function ruleResources(list: readonly string[], path: string, errors: FieldError[]): void {
   if (!nonEmpty(list, path, errors)) return
-  const whole = new Set<string>()
-  let all = false
+  const allOfResource = new Set<string>()
+  const ofAllResources = new Set<string>()
+  let wholeResource = false
   list.forEach((entry, i) => {
-    if (entry === '') errors.push(required(`${path}[${i}]`))
-    if (entry === '*/*') all = true
-    if (entry.endsWith('/*')) whole.add(entry.slice(0, -2))
-  })
-  if (!subresources) return
-  list.forEach((entry, i) => {
+    if (entry === '') {
+      errors.push(required(`${path}[${i}]`))
+      return
+    }
     const slash = entry.indexOf('/')
-    if (slash < 0) return
+    if (slash < 0) {
+      wholeResource = entry !== '*'
+      return
+    }
     const parent = entry.slice(0, slash)
-    if (parent !== '*' && entry !== `${parent}/*` && whole.has(parent))
-      errors.push(invalid(`${path}[${i}]`, entry, `if '${parent}/*' is present, must not specify ${entry}`))
+    const sub = entry.slice(slash + 1)
+    const refuse = (present: string) =>
+      errors.push(invalid(`${path}[${i}]`, entry, `if '${present}' is present, must not specify ${entry}`))
+    if (allOfResource.has(parent)) refuse(`${parent}/*`)
+    if (ofAllResources.has(sub)) refuse(`*/${sub}`)
+    if (sub === '*') allOfResource.add(parent)
+    if (parent === '*') ofAllResources.add(sub)
   })
-  if (all && list.length > 1) errors.push(invalid(path, list, "if '*/*' is present, must not specify other resources"))
+  if (list.length > 1 && list.includes('*/*'))
+    errors.push(invalid(path, list, "if '*/*' is present, must not specify other resources"))
+  if (wholeResource && list.includes('*'))
+    errors.push(invalid(path, list, "if '*' is present, must not specify other resources without subresources"))
 }
 
 export function validateWebhookConfiguration(object: KubeObject): readonly FieldError[] {
@@ -86,7 +99,7 @@ export function validateWebhookConfiguration(object: KubeObject): readonly Field
 function webhook(hook: Fields, path: string, errors: FieldError[]): void {
   fullyQualifiedName(hook['name'] ?? '', `${path}.name`, errors)
   hook['rules']?.forEach((rule: Fields, i: number) => {
-    operationsRule(rule, `${path}.rules[${i}]`, true, errors)
+    operationsRule(rule, `${path}.rules[${i}]`, errors)
   })
   exactlyOneOf(hook['failurePolicy'], `${path}.failurePolicy`, FAILURE_POLICIES, errors)
   exactlyOneOf(hook['matchPolicy'], `${path}.matchPolicy`, MATCH_POLICIES, errors)
@@ -104,9 +117,9 @@ function webhook(hook: Fields, path: string, errors: FieldError[]): void {
     errors.push(required(at, 'exactly one of url or service is required'))
   else if (url !== undefined) webhookURL(url, `${at}.url`, errors)
   else webhookService(service, `${at}.service`, errors)
-  reviewVersions(hook['admissionReviewVersions'] ?? [], `${path}.admissionReviewVersions`, errors)
   exactlyOneOf(hook['reinvocationPolicy'], `${path}.reinvocationPolicy`, ['IfNeeded', 'Never'], errors)
   matchConditions(hook['matchConditions'] ?? [], `${path}.matchConditions`, errors)
+  reviewVersions(hook['admissionReviewVersions'] ?? [], `${path}.admissionReviewVersions`, errors)
 }
 
 function fullyQualifiedName(name: string, path: string, errors: FieldError[]): void {
@@ -121,6 +134,13 @@ function fullyQualifiedName(name: string, path: string, errors: FieldError[]): v
 }
 
 export function webhookURL(text: string, path: string, errors: FieldError[]): void {
+  try {
+    parseUrl(text.split('#', 1)[0] ?? '', false)
+  } catch (error) {
+    if (!(error instanceof UrlError)) throw error
+    errors.push(required(path, `url must be a valid URL: parse ${goQuote(text)}: ${error.message}; ${URL_FORM}`))
+    return
+  }
   const match = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(\?[^#]*)?(#.*)?$/.exec(text)
   if (!match) {
     errors.push(required(path, `url must be a valid URL: parse ${JSON.stringify(text)}; ${URL_FORM}`))
