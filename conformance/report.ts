@@ -120,6 +120,11 @@ managedFields that is new is that of the write, and the entries are in the order
 asked at a pace (set \`times\`) have each request in a second of its own, and every time in their answers is named by the
 request it comes from.
 
+Bodies are compared as the values that their JSON stands for. As text they are not always alike: Kubernetes writes the fields of an
+object in the order of its types, skiff in the order in which they came, those that it adds at the end, and \`resourceVersion\` first or last
+in \`metadata\`; in Status bodies and audit annotations Kubernetes writes \`<\`, \`>\` and \`&\` as \`\\u003c\`, \`\\u003e\` and \`\\u0026\`, skiff as they
+are. A client that parses JSON sees no difference.
+
 ## Over everything recorded
 
 ${table(agreement, 'all')}

@@ -4,7 +4,7 @@
  * What it takes of an object is a place in a list: the values themselves stand with the entries (selected.ts).
  */
 import type { Runtime } from '../../base/runtime.ts'
-import { type Steps, stepsAtOnce, stepsInTurns } from '../../base/turns.ts'
+import { type Steps, stepsInTurns } from '../../base/turns.ts'
 import type { CacheEntry } from './entry.ts'
 import { type EntrySelection, type FieldsOf, fieldValue, type SelectedFields } from './selected.ts'
 
@@ -14,8 +14,6 @@ export interface FieldIndexes {
    * where no index says that they are few: then one is made for the next to ask, where that is worth it.
    */
   find(selection: EntrySelection, selected: SelectedFields): Found | undefined
-  /** Makes the index of a field at once, whatever it is worth. */
-  need(field: string, fieldsOf: FieldsOf, selected: SelectedFields): void
   change(entry: CacheEntry | undefined, previous: CacheEntry | undefined): void
   /** What there is has been replaced, or fields are read otherwise. */
   clear(): void
@@ -164,12 +162,6 @@ export function createFieldIndexes(
       indexes.delete(term.field)
       indexes.set(term.field, index)
       return { entries: bucket, size: sizeOf(bucket), has: (entry) => term.read(entry) === term.value }
-    },
-    need(field, fieldsOf, selected) {
-      const known = indexes.get(field)
-      if (known?.complete === true && known.fieldsOf === fieldsOf) return
-      const index = begin(field, fieldValue(field, selected, true), fieldsOf)
-      stepsAtOnce(fill(index))
     },
     change(entry, previous) {
       for (const index of indexes.values()) {
