@@ -5,6 +5,8 @@ import { type Clock, sleep } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import { liveRuntime } from '../base/live-runtime.ts'
 import type { HttpsClient } from '../http/client.ts'
+import type { Image } from '../kubelet/runtimes/cri/messages.ts'
+import type { RuntimeImage } from '../kubelet/runtimes/runtime.ts'
 import { adminClient } from './admin-client.ts'
 import { clusterDirectory, holder, readState } from './directory.ts'
 import { StartError } from './errors.ts'
@@ -14,6 +16,8 @@ import { nodeDirectory, realPath } from './real-node.ts'
 /** How long the node may take to tell of a new image. */
 const PATIENCE_MS = 30_000
 const LOOK_AGAIN_MS = 200
+/** As many as a Node's status names. */
+const MOST_IMAGES = 50
 
 interface Images {
   readonly nodeName: string
@@ -51,7 +55,7 @@ export async function loadImages(dataDir: string, file: string): Promise<readonl
       `${runtimeName} takes no images from skiff: load it with podman load --input ${JSON.stringify(file)} as root`,
     )
   const { openArchive } = await import('../kubelet/images/archive.ts')
-  const { storeImages } = await import('../kubelet/images/containerd-store.ts')
+  const { imageIdOf, storeImages } = await import('../kubelet/images/containerd-store.ts')
   const runtime = liveRuntime()
   // A live timer keeps no process alive by itself.
   const awake = new BroadcastChannel('skiff image load')
@@ -60,6 +64,7 @@ export async function loadImages(dataDir: string, file: string): Promise<readonl
       throw new StartError(`cannot load ${file}: ${messageOf(cause)}`, { cause })
     })
     const names = archive.images.flatMap((image) => image.names)
+    const ids = archive.images.filter((image) => image.names.length > 0).map(imageIdOf)
     try {
       for (const { endpoint } of nodes) await storeImages(runtime, endpoint, archive.images)
     } catch (cause) {
@@ -69,7 +74,7 @@ export async function loadImages(dataDir: string, file: string): Promise<readonl
     }
     const client = adminClient(join(directory.path, 'pki'), state.url)
     try {
-      for (const node of nodes) await untilTold(client, runtime.clock, node.nodeName, names, file)
+      for (const node of nodes) await untilTold(client, runtime.clock, node, ids, file)
     } finally {
       client.close()
     }
@@ -83,20 +88,37 @@ export async function loadImages(dataDir: string, file: string): Promise<readonl
 async function untilTold(
   client: HttpsClient,
   clock: Clock,
-  name: string,
-  names: readonly string[],
+  { nodeName: name, endpoint }: Images,
+  ids: readonly string[],
   file: string,
 ): Promise<void> {
   for (const from = clock.monotonic(); ; await sleep(clock, LOOK_AGAIN_MS)) {
     const answer = await client.send({ method: 'GET', path: `/api/v1/nodes/${name}` })
     const { status } = JSON.parse(Buffer.from(await answer.bytes()).toString()) as Node
-    const images = status?.images ?? []
-    const told = new Set(images.flatMap((image) => image.names ?? []))
-    // A node tells of its fifty largest only.
-    if (names.every((one) => told.has(one)) || images.length >= 50) return
+    if (untoldImages(ids, await imagesAt(endpoint), status?.images ?? []).length === 0) return
     if (clock.monotonic() - from > PATIENCE_MS)
       throw new StartError(`${file} is loaded, but ${name} does not tell of it: see skiff status`)
   }
+}
+
+/**
+ * Those of the images (by id) that a Node's status still has to name. A status names five names of each image, whichever these are, and
+ * the fifty largest images (`nodeStatusMaxImages` of a kubelet's configuration): an image is told of by any name that its runtime has for it, and
+ * one that is no larger than the smallest of fifty need not be.
+ */
+export function untoldImages(
+  ids: readonly string[],
+  ofRuntime: readonly RuntimeImage[],
+  told: NonNullable<NonNullable<Node['status']>['images']>,
+): readonly string[] {
+  const names = new Set(told.flatMap((image) => image.names ?? []))
+  const smallest = told.length < MOST_IMAGES ? 0 : Math.min(...told.map(({ sizeBytes }) => Number(sizeBytes ?? 0)))
+  const known = new Map(ofRuntime.map((image) => [image.id, image]))
+  return ids.filter((id) => {
+    const image = known.get(id)
+    if (image === undefined) return true
+    return image.size > smallest && !image.names.some((name) => names.has(name))
+  })
 }
 
 export interface ImageRow {
@@ -108,25 +130,35 @@ export interface ImageRow {
 /** One row for each image and name, whichever nodes have it. @throws StartError */
 export async function listImages(dataDir: string): Promise<readonly ImageRow[]> {
   const { nodes } = await runningNodes(dataDir)
-  const rows = (await Promise.all(nodes.map(({ endpoint }) => imagesAt(endpoint)))).flat()
+  const images = (await Promise.all(nodes.map(({ endpoint }) => imagesAt(endpoint)))).flat()
+  const rows = images.flatMap(({ id, tags, digests, size }) =>
+    (tags.length > 0 ? tags : digests.length > 0 ? digests : ['<none>']).map((name) => ({
+      name,
+      id: id.replace(/^sha256:/, '').slice(0, 12),
+      bytes: size,
+    })),
+  )
   const unique = new Map(rows.map((row) => [`${row.name} ${row.id}`, row]))
   return [...unique.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-async function imagesAt(endpoint: string): Promise<readonly ImageRow[]> {
+interface ListedImage extends RuntimeImage {
+  readonly tags: readonly string[]
+  readonly digests: readonly string[]
+}
+
+async function imagesAt(endpoint: string): Promise<readonly ListedImage[]> {
   const { connect } = await import('../kubelet/runtimes/cri/connection.ts')
   const connection = connect(liveRuntime().clock, endpoint, 'runtime')
   try {
-    const { images } = await connection.call<{
-      images: readonly { id: string; repo_tags: readonly string[]; repo_digests: readonly string[]; size: number }[]
-    }>('ListImages', {})
-    return images.flatMap(({ id, repo_tags, repo_digests, size }) =>
-      (repo_tags.length > 0 ? repo_tags : repo_digests.length > 0 ? repo_digests : ['<none>']).map((name) => ({
-        name,
-        id: id.replace(/^sha256:/, '').slice(0, 12),
-        bytes: size,
-      })),
-    )
+    const { images } = await connection.call<{ images: readonly Image[] }>('ListImages', {})
+    return images.map(({ id, repo_tags: tags, repo_digests: digests, size }) => ({
+      id,
+      tags,
+      digests,
+      names: [...digests, ...tags],
+      size,
+    }))
   } finally {
     connection.close()
   }

@@ -74,10 +74,15 @@ export async function removeLabelledImages(
   }
 }
 
-/** CRI finds an image by its id too, which is the digest of its configuration. */
-function namesOf({ names, manifestBytes }: ArchivedImage): readonly string[] {
+/** By which CRI knows it: `sha256:…`, the digest of its configuration. */
+export function imageIdOf({ manifestBytes }: ArchivedImage): string {
   const { config } = JSON.parse(manifestBytes.toString()) as { readonly config: { readonly digest: string } }
-  return names.length === 0 ? [] : [config.digest, ...names]
+  return config.digest
+}
+
+/** CRI finds an image by its id too. */
+function namesOf(image: ArchivedImage): readonly string[] {
+  return image.names.length === 0 ? [] : [imageIdOf(image), ...image.names]
 }
 
 async function write(
