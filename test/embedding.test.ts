@@ -36,6 +36,7 @@ const security: SecurityOptions = {
   auditLogMaxbackup: 1,
   auditLogMaxage: 1,
   tokenAuthFile: file('tokens.csv', 'abc,robot,7,"dev,ops"\n'),
+  encryptionProviderConfigAutomaticReload: true,
   encryptionProviderConfig: file(
     'encryption.yaml',
     `apiVersion: apiserver.config.k8s.io/v1
@@ -97,6 +98,16 @@ test('static tokens come in, and may do what roles give them', async () => {
   })
   assert.equal((await ask({ path: `${CORE}/secrets`, token: 'abc' })).code, 403)
   assert.equal((await ask({ path: `${CORE}/secrets`, token: 'abd' })).code, 401)
+})
+
+test('health checks tell that the encryption configuration is read again', async () => {
+  const hook = 'poststarthook/start-encryption-provider-config-automatic-reload'
+  const told = async (endpoint: string) =>
+    String((await ask({ path: `/${endpoint}?verbose` })).body).match(
+      /(?<=^\[\+\])(kms-providers|\S+automatic-reload)(?= ok$)/gm,
+    )
+  assert.deepEqual(await told('livez'), [hook])
+  for (const endpoint of ['readyz', 'healthz']) assert.deepEqual(await told(endpoint), ['kms-providers', hook])
 })
 
 test('what is to be encrypted is not on the disk as it is', async () => {

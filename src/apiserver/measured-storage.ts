@@ -64,7 +64,9 @@ export function measuredStorage({ machineClock: clock, metrics }: Runtime, stora
 
   return {
     isShared: storage.isShared,
-    mayBeGarbled: storage.mayBeGarbled ?? false,
+    get mayBeGarbled() {
+      return storage.mayBeGarbled ?? false
+    },
     get revision() {
       return storage.revision
     },

@@ -105,6 +105,8 @@ export interface ApiServerOptions {
   readonly repairAddresses?: boolean
   /** Says of FlowSchemas whether their priority level is there. False: there is no priority and fairness, nor its checks of health. */
   readonly judgeFlowSchemas?: boolean
+  /** The encryption configuration is read again when it changes, which health checks tell of. */
+  readonly reloadsEncryption?: boolean
   /** Whether what every cluster contains has been made; health is not ok before. Default: it is no matter. */
   readonly bootstrapped?: () => boolean
   /** How the kubelets of nodes are reached. */
@@ -214,8 +216,10 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const definitions = createDefinitionLoop(runtime, caches, scheme)
   if (runtime.metrics !== undefined) stateMetrics(runtime.metrics, { scheme, caches, reads })
 
-  const known = options.judgeFlowSchemas === false ? CHECKS.filter((name) => !OF_FAIRNESS.has(name)) : CHECKS
-  const checks: HealthCheck[] = known.map((name) => {
+  const isThere = (name: string) =>
+    (options.judgeFlowSchemas !== false || !OF_FAIRNESS.has(name)) &&
+    (options.reloadsEncryption === true || !OF_ENCRYPTION_RELOAD.has(name))
+  const checks: HealthCheck[] = CHECKS.filter(isThere).map((name) => {
     const endpoints = ENDPOINTS[name]
     const check = ASKS_STORAGE.has(name)
       ? () => requireStorage(storage)
@@ -337,7 +341,9 @@ const CHECKS = [
   'loopback-serving-certificate',
   'etcd',
   'etcd-readiness',
+  'kms-providers',
   'informer-sync',
+  'poststarthook/start-encryption-provider-config-automatic-reload',
   'poststarthook/start-apiserver-admission-initializer',
   'poststarthook/generic-apiserver-start-informers',
   'poststarthook/priority-and-fairness-config-consumer',
@@ -376,6 +382,11 @@ const OF_FAIRNESS: ReadonlySet<string> = new Set([
   'poststarthook/priority-and-fairness-config-consumer',
   'poststarthook/priority-and-fairness-filter',
 ])
+/** Those that are there when the encryption configuration is read again; that of KMS plugins holds without plugins. */
+const OF_ENCRYPTION_RELOAD: ReadonlySet<string> = new Set([
+  'kms-providers',
+  'poststarthook/start-encryption-provider-config-automatic-reload',
+])
 /** The health checks that depend on the store alone. */
 const ASKS_STORAGE: ReadonlySet<string> = new Set(['etcd', 'etcd-readiness'])
 
@@ -398,6 +409,7 @@ function requireStorage({ failure }: Storage): void {
 const ENDPOINTS: Readonly<Record<string, HealthCheck['endpoints']>> = {
   'loopback-serving-certificate': ['healthz', 'livez'],
   'etcd-readiness': ['readyz'],
+  'kms-providers': ['healthz', 'readyz'],
   'informer-sync': ['readyz'],
   'poststarthook/bootstrap-controller': ['healthz', 'livez'],
 }

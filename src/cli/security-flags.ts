@@ -7,6 +7,11 @@ type Flag = readonly [flags: string, description: string, parse?: (text: string,
 const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
   'Storage and audit:': [
     ['--encryption-provider-config <file>', 'encrypt what is stored by this EncryptionConfiguration'],
+    [
+      '--encryption-provider-config-automatic-reload [bool]',
+      'read it again when it changes (default: false)',
+      booleanArgument,
+    ],
     ['--audit-policy-file <file>', 'audit requests by this policy'],
     [
       '--audit-log-path <file>',

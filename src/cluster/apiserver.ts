@@ -214,7 +214,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
     await disk.close()
     throw new StoreError('the store is half filled by skiff migrate: run that to its end, or empty the store')
   }
-  const encryption = security.transformer ?? notEncrypted
+  const encryption = security.encryption?.transformer ?? notEncrypted
   const storage = transformed(disk, isShared ? readingKubernetes(scheme, encryption) : encryption)
   // etcd is compacted once for all that share it.
   const stopCompacting = isShared ? () => {} : startCompactor(runtime, disk)
@@ -300,6 +300,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
       registerDefinitions: true,
       repairAddresses: true,
       judgeFlowSchemas: security.inFlight.isShared,
+      reloadsEncryption: security.encryption?.isReloaded === true,
       components: () => componentHealth(options.components, storage),
       ...(isolated ? {} : { frontProxy: identity.proxyClient }),
       ...(hasNodes ? { localApis: ({ reads }) => [resourceMetrics(runtime, reads, measured)] } : {}),
@@ -317,6 +318,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
       ],
     })
     memory?.onPressure(server.caches.shrink)
+    security.encryption?.start(server.caches.readAnew)
     auth?.legacyTokens.start(loopbackOf(server.handler))
     const asker = createClient(runtime, inProcessTransport(server.handler), METRICS_READER)
     summaryOf = async (node) => {

@@ -7,10 +7,10 @@ import type { ServiceAccountKeys } from '../apiserver/auth/service-account-token
 import { messageOf } from '../base/errors.ts'
 import { parseGoDurationMs } from '../base/go-duration.ts'
 import type { Runtime } from '../base/runtime.ts'
-import type { Transformer } from '../storage/transform.ts'
 import { AUDIT_OPTIONS, type AuditOptions, loadAudit } from './audit-options.ts'
 import { type Authentication, type AuthenticationOptions, loadAuthentication } from './authentication.ts'
 import { type Authorization, type AuthorizationOptions, loadAuthorization } from './authorization.ts'
+import { type Encryption, type EncryptionOptions, loadEncryption } from './encryption.ts'
 import { StartError } from './errors.ts'
 import { IDENTITY_FLAGS, type IdentityFlags } from './identity.ts'
 import type { KubeletFlags } from './kubelet-options.ts'
@@ -22,11 +22,10 @@ export interface SecurityOptions
   extends AuditOptions,
     AuthenticationOptions,
     AuthorizationOptions,
+    EncryptionOptions,
     IdentityFlags,
     KubeletFlags,
     ServerFlags {
-  /** EncryptionConfiguration. Without it values are stored as they are. */
-  readonly encryptionProviderConfig?: string
   /** Lines of token,user,uid,"groups". */
   readonly tokenAuthFile?: string
   /** Requests worked on at once, together: priority levels have their shares of it. Default: 400 and 200. */
@@ -47,6 +46,7 @@ export interface SecurityOptions
 const NAMES: Readonly<Record<keyof SecurityOptions, true>> = {
   ...AUDIT_OPTIONS,
   encryptionProviderConfig: true,
+  encryptionProviderConfigAutomaticReload: true,
   tokenAuthFile: true,
   maxRequestsInflight: true,
   maxMutatingRequestsInflight: true,
@@ -87,7 +87,7 @@ export const SECURITY_OPTIONS = Object.keys(NAMES) as readonly (keyof SecurityOp
 
 export interface Security {
   readonly audit?: Filter
-  readonly transformer?: Transformer
+  readonly encryption?: Encryption
   readonly tokens?: ReadonlyMap<string, UserInfo>
   readonly authentication?: Authentication
   readonly authorization?: Authorization
@@ -120,18 +120,13 @@ export async function loadSecurity(
   if (authentication !== undefined) undo.push(async () => authentication.close())
   const authorization = await loadAuthorization(runtime, options)
   if (authorization !== undefined) undo.push(async () => authorization.close())
-  const encryption = options.encryptionProviderConfig
+  const encryption = await loadEncryption(runtime, scheme, options)
+  if (encryption !== undefined) undo.push(async () => encryption.close())
   const tokenFile = options.tokenAuthFile
   const others = {
     ...(authentication === undefined ? {} : { authentication }),
     ...(authorization === undefined ? {} : { authorization }),
-    ...(encryption === undefined
-      ? {}
-      : {
-          transformer: await fromFile(encryption, async (text) =>
-            (await import('../apiserver/encryption/config.ts')).encryptionOf(text, scheme, runtime.random),
-          ),
-        }),
+    ...(encryption === undefined ? {} : { encryption }),
     ...(tokenFile === undefined
       ? {}
       : {

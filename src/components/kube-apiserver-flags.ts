@@ -81,7 +81,7 @@ enable-garbage-collector bool used true
 enable-logs-handler bool ignored
 enable-priority-and-fairness bool used true
 encryption-provider-config string used
-encryption-provider-config-automatic-reload bool lacking
+encryption-provider-config-automatic-reload bool used
 endpoint-reconciler-type string ignored lease
 etcd-cafile string lacking
 etcd-certfile string lacking

@@ -41,7 +41,9 @@ export function transformed(storage: Storage, transformer: Transformer): Storage
   }
   return {
     isShared: storage.isShared,
-    mayBeGarbled: storage.mayBeGarbled === true || transformer.mayBeGarbled === true,
+    get mayBeGarbled() {
+      return storage.mayBeGarbled === true || transformer.mayBeGarbled === true
+    },
     get revision() {
       return storage.revision
     },

@@ -35,6 +35,8 @@ export interface Caches {
   fresh(signal?: AbortSignal): Promise<void> | undefined
   /** Whether the caches have reached the revision, or do within `ms`. */
   reached(revision: number, ms: number, signal?: AbortSignal): Promise<boolean>
+  /** Reads anew what could not be read, since it may be now; watches of what has become readable begin anew. */
+  readAnew(): Promise<void>
   /** Gives up what can be read from storage or made again. */
   shrink(): void
   /** Ends every watch. */
@@ -176,6 +178,18 @@ export async function createCaches(runtime: Runtime, storage: Storage, options: 
         waiting.add(waiter)
         signal?.addEventListener('abort', onAbort)
       })
+    },
+    async readAnew() {
+      for (const cache of resources.values())
+        for (const { key, revision: known } of cache.unreadable()) {
+          const { item } = await storage.get(key)
+          const isSame = item?.modRevision === known && cache.get(key)?.revision === known
+          if (!isSame || item.unreadable !== undefined) continue
+          take({ type: 'put', ...item, revision: known })
+          cache.beginAt(revision)
+          cache.published()
+          touched.delete(cache)
+        }
     },
     shrink() {
       for (const cache of resources.values()) cache.shrink()
