@@ -139,8 +139,12 @@ test('what is wrong in a file or in flags that belong together is one line, exit
     'kind: AuthenticationConfiguration\napiVersion: apiserver.config.k8s.io/v1\njwt: [{issuer: {}}]\n',
   )
   const cases: readonly (readonly [RegExp, ...string[]])[] = [
-    [/file: \[jwt\[0\]\.issuer\.url: Required value, /, '--authentication-config', file],
-    [/cannot read .*nothing: ENOENT/, '--authorization-config', join(directory.path, 'nothing')],
+    [
+      /invalid authentication configuration: \[jwt\[0\]\.issuer\.url: Required value, /,
+      '--authentication-config',
+      file,
+    ],
+    [/open .*nothing: no such file or directory/, '--authorization-config', join(directory.path, 'nothing')],
     [/oidc-issuer-url and oidc-client-id must be specified together/, '--oidc-client-id', 'x'],
     [/simulated nodes evict no pods/, '--eviction-hard', 'memory.available<1Gi'],
     [/authorization config file not passed/, '--authorization-mode', 'Webhook'],

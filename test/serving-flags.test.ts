@@ -4,12 +4,15 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { request as https } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { connect } from 'node:tls'
+import { connect, createServer } from 'node:tls'
 import type { JsonObject } from '../src/api/object.ts'
 import { asList, asObject } from '../src/api/unchecked.ts'
+import { simulatedRuntime } from '../src/base/simulated-runtime.ts'
+import { issue } from '../src/cluster/certificate.ts'
 import { type Cluster, startCluster } from '../src/cluster/index.ts'
 import { loadServerSettings } from '../src/cluster/server-flags.ts'
 
@@ -272,11 +275,29 @@ test('what kube-apiserver refuses is refused', async () => {
     [{ admissionControlConfigFile: '/nonexistent' }, /no such file/],
   ] as const)
     await assert.rejects(loadServerSettings(flags), message)
-  // A Kubernetes API server takes these, and keeps Events for ever or not at all.
-  for (const eventTtl of ['500ms', '-1h']) await assert.rejects(loadServerSettings({ eventTtl }), /event-ttl must be/)
-  assert.equal((await loadServerSettings({ eventTtl: '0' })).eventTtlSeconds, 0)
+  // With these an Event has no end.
+  for (const eventTtl of ['0', '500ms', '-1h'])
+    assert.equal((await loadServerSettings({ eventTtl })).eventTtlSeconds, 0)
+  assert.equal((await loadServerSettings({ eventTtl: '1500ms' })).eventTtlSeconds, 1)
   const { serving } = await loadServerSettings({
     tlsCipherSuites: ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256', 'TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256'],
   })
   assert.match(serving.tls?.ciphers ?? '', /:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-CHACHA20-POLY1305$/)
+})
+
+test('TLS 1.0 is spoken where it is asked for, and with ciphers for HTTP/2 alone where it is spoken', async () => {
+  const loaded = await loadServerSettings({ tlsMinVersion: 'VersionTLS10' })
+  const { cert, key } = issue(simulatedRuntime(1), { commonName: 'a', usage: 'ca', validDays: 3 })
+  const server = createServer({ ...loaded.serving.tls, cert, key }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' } as const
+  const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...old })
+  await once(socket, 'secureConnect')
+  assert.equal(socket.getProtocol(), 'TLSv1')
+  socket.destroy()
+  server.close()
+  const only = { tlsCipherSuites: ['TLS_AES_128_GCM_SHA256'] }
+  await assert.rejects(loadServerSettings(only), /missing an HTTP\/2-required AES_128_GCM_SHA256 cipher/)
+  await loadServerSettings({ ...only, disableHttp2Serving: true })
 })

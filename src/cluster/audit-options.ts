@@ -87,14 +87,22 @@ export async function loadAudit(
   const webhook = webhookOf(options)
   const log = logOf(options)
   if (options.auditPolicyFile === undefined) return undefined
-  const policy = await fromFile(options.auditPolicyFile, async (text) => {
-    const { parsePolicy, unknownFields } = await import('../apiserver/audit/policy.ts')
-    const parsed = parsePolicy(text)
-    const unknown = unknownFields(text)
-    // As kube-apiserver does: told, and passed over.
-    if (unknown.length > 0) runtime.log.named('audit').info(0, 'the audit policy has unknown fields', { unknown })
-    return parsed
-  })
+  const policy = await fromFile(
+    options.auditPolicyFile,
+    async (text) => {
+      const { parsePolicy, unknownFields } = await import('../apiserver/audit/policy.ts')
+      const parsed = parsePolicy(text)
+      const unknown = unknownFields(text)
+      // As kube-apiserver does: told, and passed over.
+      if (unknown.length > 0) runtime.log.named('audit').info(0, 'the audit policy has unknown fields', { unknown })
+      return parsed
+    },
+    {
+      unread: (why) =>
+        `loading audit policy file: failed to read file path ${JSON.stringify(options.auditPolicyFile)}: ${why}`,
+      wrong: (why) => `loading audit policy file: ${why}: from file ${options.auditPolicyFile}`,
+    },
+  )
   const { audit } = await import('../apiserver/filters/audit.ts')
   const backends: AuditBackend[] = []
   const path = options.auditLogPath ?? (webhook === undefined ? defaultLog : undefined)

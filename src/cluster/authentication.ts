@@ -6,6 +6,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { TokenAuthenticator } from '../apiserver/auth/authenticator.ts'
 import type { AuthenticationConfiguration } from '../apiserver/auth/config/authentication.ts'
+import { DocumentError, FieldsError } from '../apiserver/auth/config/document.ts'
 import type { OidcFlags } from '../apiserver/auth/config/oidc-flags.ts'
 import type { OidcAuthenticator } from '../apiserver/auth/oidc/authenticator.ts'
 import type { ServiceAccountKeys } from '../apiserver/auth/service-account-tokens.ts'
@@ -50,7 +51,7 @@ export async function loadAuthentication(
   if (file !== undefined && usesOidcFlags(options))
     throw new StartError('authentication-config file and oidc-* flags are mutually exclusive')
   const webhook = await tokenWebhook(runtime, options, own.apiAudiences ?? own.issuers)
-  const text = file === undefined ? '' : readText(file)
+  const text = file === undefined ? '' : readText(file, unloaded(file))
   const configuration = await configured(options, text, own.issuers)
   const webhooks = webhook === undefined ? [] : [webhook]
   const allowed = options.anonymousAuth ?? true
@@ -130,6 +131,10 @@ const WEBHOOK_TIMEOUT_MS = 30_000
 const usesOidcFlags = (options: AuthenticationOptions): boolean =>
   Object.entries(options).some(([name, value]) => name.startsWith('oidc') && value !== undefined)
 
+const INVALID = 'invalid authentication configuration: '
+const unloaded = (file: string) => (why: string) =>
+  `failed to load authentication configuration from file ${JSON.stringify(file)}: ${why}`
+
 async function configured(
   options: AuthenticationOptions,
   text: string,
@@ -137,15 +142,25 @@ async function configured(
 ): Promise<AuthenticationConfiguration | undefined> {
   const { authenticationConfig: file, oidcCaFile } = options
   if (file !== undefined)
-    return parsed(file, text, async () =>
-      (await import('../apiserver/auth/config/authentication.ts')).parseAuthenticationConfiguration(text, {
-        disallowedIssuers,
-      }),
+    return parsed(
+      file,
+      text,
+      async () =>
+        (await import('../apiserver/auth/config/authentication.ts')).parseAuthenticationConfiguration(text, {
+          disallowedIssuers,
+        }),
+      { wrong: (why, cause) => (cause instanceof DocumentError ? unloaded(file)(why) : `${INVALID}${why}`) },
     )
   if (!usesOidcFlags(options)) return undefined
   const ca = oidcCaFile === undefined ? undefined : readText(oidcCaFile)
   const { oidcConfiguration } = await import('../apiserver/auth/config/oidc-flags.ts')
-  return fromFlags(() => oidcConfiguration(options, ca, { disallowedIssuers }))
+  return fromFlags(() => {
+    try {
+      return oidcConfiguration(options, ca, { disallowedIssuers })
+    } catch (cause) {
+      throw cause instanceof FieldsError ? new StartError(`${INVALID}${cause.message}`, { cause }) : cause
+    }
+  })
 }
 
 const nowhere = (): boolean => false

@@ -4,12 +4,12 @@ import { isAbsolute } from 'node:path'
 import type { Authorizer } from '../apiserver/auth/authorizer.ts'
 import type { ModeConfiguration } from '../apiserver/auth/config/authorization.ts'
 import type { AuthorizationFlags } from '../apiserver/auth/config/authorization-flags.ts'
+import { DocumentError } from '../apiserver/auth/config/document.ts'
 import type { AuthorizationChain } from '../apiserver/identity.ts'
-import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { HttpsEndpoint } from '../http/client.ts'
 import { StartError } from './errors.ts'
-import { fromFlags, parsed, readText } from './read-file.ts'
+import { fromFlags, parsed, readText, whyUnread } from './read-file.ts'
 import { reloadMetrics } from './reload-metrics.ts'
 import { watchFile } from './watch-file.ts'
 import { endpointOfKubeconfig } from './webhook-endpoint.ts'
@@ -53,9 +53,12 @@ export async function loadAuthorization(
     file === undefined
       ? fromFlags(() => {
           const modes = authorizationModes(options) ?? []
-          return { modes, endpoints: endpointsOf(modes) }
+          return { modes, endpoints: endpointsOf(modes, 'invalid authorization config: ') }
         })
-      : await parsed(file, text, read)
+      : await parsed(file, text, read, {
+          wrong: (why, cause) =>
+            cause instanceof DocumentError ? `failed to load AuthorizationConfiguration from file: ${why}` : why,
+        })
   const log = runtime.log.named('authorization')
   const reloaded = reloadMetrics(runtime, 'authorization')
   const needed = current.modes.filter(({ type }) => type === 'Node' || type === 'RBAC').map(({ type }) => type)
@@ -96,10 +99,10 @@ export async function loadAuthorization(
 }
 
 /** Read before anything is asked: what is wrong with a kubeconfig is told at the start. */
-function endpointsOf(modes: readonly ModeConfiguration[]): ReadonlyMap<string | undefined, HttpsEndpoint> {
+function endpointsOf(modes: readonly ModeConfiguration[], prefix = ''): ReadonlyMap<string | undefined, HttpsEndpoint> {
   const endpoints = new Map<string | undefined, HttpsEndpoint>()
   for (const mode of modes)
-    if (mode.type === 'Webhook') endpoints.set(mode.kubeConfigFile, endpointOfKubeconfig(mode.kubeConfigFile))
+    if (mode.type === 'Webhook') endpoints.set(mode.kubeConfigFile, endpointOfKubeconfig(mode.kubeConfigFile, prefix))
   return endpoints
 }
 
@@ -108,6 +111,6 @@ function fileProblem(path: string): string | undefined {
   try {
     return statSync(path).isFile() ? undefined : 'must be a regular file'
   } catch (error) {
-    return `error loading file: ${messageOf(error)}`
+    return `error loading file: ${whyUnread(path, error, 'stat')}`
   }
 }

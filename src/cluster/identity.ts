@@ -2,15 +2,16 @@
  * The certificates of this API server, those that it trusts, and how it signs tokens: the cluster's own keys (pki.ts), or what an
  * administrator names instead, read from the files and refused with a reason.
  */
-import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { createPrivateKey } from 'node:crypto'
 import { DEFAULT_FRONT_PROXIES, type FrontProxies } from '../apiserver/auth/front-proxies.ts'
-import { jwtKey, type VerificationKey, verificationKeys } from '../apiserver/auth/jwt.ts'
+import { type JwtKey, jwtKey, type VerificationKey, verificationKeys } from '../apiserver/auth/jwt.ts'
 import type { ServiceAccountKeys } from '../apiserver/auth/service-account-tokens.ts'
-import { certificatesOf } from '../apiserver/auth/x509.ts'
+import { messageOf } from '../base/errors.ts'
 import type { KeyAndCertificate } from './certificate.ts'
 import { StartError } from './errors.ts'
+import { authorities, keyPair } from './pem-files.ts'
 import type { Pki } from './pki.ts'
-import { fromFile } from './read-file.ts'
+import { fromFile, readText } from './read-file.ts'
 
 /** Named after kube-apiserver's flags. What they name is PEM. */
 export interface IdentityFlags {
@@ -78,23 +79,17 @@ export const DEFAULT_ISSUER = 'https://kubernetes.default.svc.cluster.local'
 
 /** @throws StartError with the flag or file and what is wrong with it */
 export async function loadIdentity(flags: IdentityFlags, pki: Pki): Promise<Identity> {
-  const served = await pairOf('tls-cert-file', flags.tlsCertFile, 'tls-private-key-file', flags.tlsPrivateKeyFile)
-  const given = flags.clientCaFile === undefined ? [] : [await authorities(flags.clientCaFile)]
+  const served = servingPairOf(flags)
+  const given = flags.clientCaFile === undefined ? [] : [authorities(flags.clientCaFile, 'client-ca-bundle')]
   const clientCas = [...given, pki.ca.cert]
-  const frontProxies = await frontProxiesOf(flags, pki)
+  const frontProxies = frontProxiesOf(flags, pki)
   return {
     serving: served ?? pki.serving,
     servingCa: served === undefined ? pki.ca.cert : served.cert,
     clientCas,
     serviceAccounts: await serviceAccountKeys(flags, pki),
     frontProxies,
-    proxyClient:
-      (await pairOf(
-        'proxy-client-cert-file',
-        flags.proxyClientCertFile,
-        'proxy-client-key-file',
-        flags.proxyClientKeyFile,
-      )) ?? pki.frontProxy.client,
+    proxyClient: proxyClientOf(flags) ?? pki.frontProxy.client,
     trust: {
       'client-ca-file': clientCas.map((pem) => (pem.endsWith('\n') ? pem : `${pem}\n`)).join(''),
       ...trustedProxies(flags, frontProxies),
@@ -102,33 +97,34 @@ export async function loadIdentity(flags: IdentityFlags, pki: Pki): Promise<Iden
   }
 }
 
-async function pairOf(
-  certFlag: string,
-  certFile: string | undefined,
-  keyFlag: string,
-  keyFile: string | undefined,
-): Promise<KeyAndCertificate | undefined> {
-  if (certFile === undefined && keyFile === undefined) return undefined
-  if (certFile === undefined || keyFile === undefined)
-    throw new StartError(`--${certFlag} and --${keyFlag} are given together`)
-  return keyPair(certFile, keyFile)
+function servingPairOf({ tlsCertFile: cert, tlsPrivateKeyFile: key }: IdentityFlags): KeyAndCertificate | undefined {
+  if (cert === undefined && key === undefined) return undefined
+  if (cert === undefined || key === undefined) throw new StartError('missing filename for serving cert')
+  return keyPair(cert, key, { named: 'serving-cert' })
 }
 
-/** @throws StartError for files that are none, or of different keys */
-export async function keyPair(certFile: string, keyFile: string): Promise<KeyAndCertificate> {
-  const cert = await authorities(certFile)
-  const key = await fromFile(keyFile, (text) => checked(text, () => createPrivateKey(text)))
-  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
-    throw new StartError(`${keyFile} is not the key of ${certFile}`)
-  return { cert, key }
+/** Of one without the other nothing is made, but what is named must be there. */
+function proxyClientOf({ proxyClientCertFile: cert, proxyClientKeyFile: key }: IdentityFlags) {
+  if (cert !== undefined && key !== undefined) return keyPair(cert, key)
+  return undefined
 }
 
-const authorities = (file: string): Promise<string> =>
-  fromFile(file, (text) => checked(text, () => certificatesOf(text)))
-
-function checked(text: string, parse: () => unknown): string {
-  parse()
-  return text
+function signingKeyOf(file: string): JwtKey {
+  const prefix = 'failed to parse service-account-issuer-key-file: '
+  const text = readText(file, (why) => `${prefix}${why}`)
+  try {
+    createPrivateKey(text)
+  } catch (cause) {
+    throw new StartError(
+      `${prefix}error reading private key file ${file}: data does not contain a valid RSA or ECDSA private key`,
+      { cause },
+    )
+  }
+  try {
+    return jwtKey(text)
+  } catch (cause) {
+    throw new StartError(`failed to build token generator: ${file}: ${messageOf(cause)}`, { cause })
+  }
 }
 
 async function serviceAccountKeys(flags: IdentityFlags, pki: Pki): Promise<ServiceAccountKeys> {
@@ -142,10 +138,12 @@ async function serviceAccountKeys(flags: IdentityFlags, pki: Pki): Promise<Servi
   }
   if (files !== undefined && signingFile === undefined)
     throw new StartError('--service-account-key-file and --service-account-signing-key-file are given together')
-  const signingKey =
-    signingFile === undefined ? jwtKey(pki.serviceAccount.privateKey) : await fromFile(signingFile, jwtKey)
+  const signingKey = signingFile === undefined ? jwtKey(pki.serviceAccount.privateKey) : signingKeyOf(signingFile)
   const keys: VerificationKey[] = []
-  for (const file of files ?? []) keys.push(...(await fromFile(file, verificationKeys)))
+  for (const file of files ?? []) {
+    const wrong = (why: string) => `error reading public key file ${file}: ${why}`
+    keys.push(...(await fromFile(file, verificationKeys, { wrong })))
+  }
   return {
     issuers: [first ?? DEFAULT_ISSUER, ...others],
     signingKey,
@@ -161,13 +159,13 @@ function judgeKeysUri(uri: string | undefined): void {
   if (!/^https:/i.test(uri)) throw new StartError(`service-account-jwks-uri requires https scheme, parsed as: ${uri}`)
 }
 
-async function frontProxiesOf(flags: IdentityFlags, pki: Pki): Promise<FrontProxies> {
+function frontProxiesOf(flags: IdentityFlags, pki: Pki): FrontProxies {
   const { requestheaderClientCaFile: file } = flags
   const lower = (names: readonly string[] | undefined, usual: readonly string[]) =>
     names?.map((name) => name.trim().toLowerCase()) ?? usual
   const usual = DEFAULT_FRONT_PROXIES
   return {
-    ca: file === undefined ? pki.frontProxy.ca.cert : await authorities(file),
+    ca: file === undefined ? pki.frontProxy.ca.cert : authorities(file, 'request-header'),
     allowedNames: flags.requestheaderAllowedNames ?? (file === undefined ? usual.allowedNames : []),
     usernameHeaders: lower(flags.requestheaderUsernameHeaders, usual.usernameHeaders),
     uidHeaders: lower(flags.requestheaderUidHeaders, usual.uidHeaders),

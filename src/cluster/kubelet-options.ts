@@ -1,10 +1,9 @@
 /** What an administrator may say about the way to kubelets, read from the files named and refused with a reason. */
-import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { ADDRESS_TYPES, type KubeletClientOptions } from '../apiserver/nodes/kubelets.ts'
-import { messageOf } from '../base/errors.ts'
 import { StartError } from './errors.ts'
+import { keyPair, rootCertificates } from './pem-files.ts'
 import type { Pki } from './pki.ts'
-import { fromFile } from './read-file.ts'
+import { readText } from './read-file.ts'
 
 /** Named after kube-apiserver's flags. */
 export interface KubeletFlags {
@@ -17,6 +16,9 @@ export interface KubeletFlags {
   readonly kubeletPreferredAddressTypes?: readonly string[]
 }
 
+/** Before what is said of files for the way to kubelets: the API of nodes is the first that needs it. */
+const PREFIX = 'problem initializing API group "": '
+
 /** @throws StartError with the flag or file and what is wrong with it */
 export async function loadKubeletOptions(
   flags: KubeletFlags,
@@ -24,40 +26,21 @@ export async function loadKubeletOptions(
 ): Promise<KubeletClientOptions> {
   const { kubeletClientCertificate, kubeletClientKey, kubeletCertificateAuthority, kubeletPreferredAddressTypes } =
     flags
-  if ((kubeletClientCertificate === undefined) !== (kubeletClientKey === undefined))
-    throw new StartError('--kubelet-client-certificate and --kubelet-client-key are given together')
   const wrong = kubeletPreferredAddressTypes?.find((type) => !(ADDRESS_TYPES as readonly string[]).includes(type))
   if (wrong !== undefined)
     throw new StartError(`--kubelet-preferred-address-types: there is no "${wrong}"; use ${ADDRESS_TYPES.join(', ')}`)
+  const read = (file: string) => readText(file, (why) => `${PREFIX}${why}`)
+  // Of one without the other nothing is made, but what is named must be there.
+  for (const file of [kubeletClientCertificate, kubeletClientKey]) if (file !== undefined) read(file)
   const client =
     kubeletClientCertificate === undefined || kubeletClientKey === undefined
       ? pki.kubeletClient
-      : {
-          cert: await fromFile(kubeletClientCertificate, async (text) =>
-            checked(text, () => new X509Certificate(text)),
-          ),
-          key: await fromFile(kubeletClientKey, async (text) => checked(text, () => createPrivateKey(text))),
-        }
-  if (kubeletClientKey !== undefined && !new X509Certificate(client.cert).checkPrivateKey(createPrivateKey(client.key)))
-    throw new StartError(`${kubeletClientKey} is not the key of ${kubeletClientCertificate}`)
+      : keyPair(kubeletClientCertificate, kubeletClientKey, { prefix: PREFIX })
   return {
     client,
     ...(kubeletCertificateAuthority === undefined
       ? {}
-      : {
-          ca: await fromFile(kubeletCertificateAuthority, async (text) =>
-            checked(text, () => new X509Certificate(text)),
-          ),
-        }),
+      : { ca: rootCertificates(read(kubeletCertificateAuthority), PREFIX) }),
     ...(kubeletPreferredAddressTypes === undefined ? {} : { addressTypes: kubeletPreferredAddressTypes }),
   }
-}
-
-function checked(text: string, parse: () => unknown): string {
-  try {
-    parse()
-  } catch (cause) {
-    throw new Error(`it is no PEM of that kind: ${messageOf(cause)}`, { cause })
-  }
-  return text
 }

@@ -3,26 +3,60 @@ import { readFileSync } from 'node:fs'
 import { messageOf } from '../base/errors.ts'
 import { StartError } from './errors.ts'
 
-/** @throws StartError */
-export function readText(file: string): string {
+/** What the system says of files that cannot be read, in the words of Kubernetes' components. */
+const SYSTEM_WORDS: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file or directory',
+  EACCES: 'permission denied',
+  EISDIR: 'is a directory',
+  ENOTDIR: 'not a directory',
+  ELOOP: 'too many levels of symbolic links',
+  ENAMETOOLONG: 'file name too long',
+}
+
+/** `open /nowhere: no such file or directory`. `act`: in place of open. */
+export function whyUnread(file: string, cause: unknown, act = 'open'): string {
+  const { code = '' } = cause as NodeJS.ErrnoException
+  const verb = code === 'EISDIR' ? 'read' : act
+  return `${verb} ${file}: ${Object.hasOwn(SYSTEM_WORDS, code) ? SYSTEM_WORDS[code] : messageOf(cause)}`
+}
+
+/** `words`: what is said of a file that is not to be read, instead of why alone. @throws StartError */
+export function readText(file: string, words: (why: string) => string = (why) => why): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    throw new StartError(`cannot read ${file}: ${messageOf(cause)}`, { cause })
+    throw new StartError(words(whyUnread(file, cause)), { cause })
   }
 }
 
+/** What is said of a file: kube-apiserver has other words for each flag. */
+export interface FileWords {
+  /** Of one that cannot be read. Default: why alone, which names it. */
+  readonly unread?: (why: string) => string
+  /** Of one whose text is wrong. Default: its name, and why. */
+  readonly wrong?: (why: string, cause: unknown) => string
+}
+
 /** What `parse` makes of the file's text. @throws StartError naming the file */
-export async function fromFile<T>(file: string, parse: (text: string) => Promise<T> | T): Promise<T> {
-  return parsed(file, readText(file), parse)
+export async function fromFile<T>(
+  file: string,
+  parse: (text: string) => Promise<T> | T,
+  words: FileWords = {},
+): Promise<T> {
+  return parsed(file, readText(file, words.unread), parse, words)
 }
 
 /** The same of a text that was read already. @throws StartError naming the file */
-export async function parsed<T>(file: string, text: string, parse: (text: string) => Promise<T> | T): Promise<T> {
+export async function parsed<T>(
+  file: string,
+  text: string,
+  parse: (text: string) => Promise<T> | T,
+  { wrong = (why) => `${file}: ${why}` }: FileWords = {},
+): Promise<T> {
   try {
     return await parse(text)
   } catch (cause) {
-    throw new StartError(`${file}: ${messageOf(cause)}`, { cause })
+    throw new StartError(wrong(messageOf(cause), cause), { cause })
   }
 }
 

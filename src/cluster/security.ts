@@ -130,8 +130,10 @@ export async function loadSecurity(
     ...(tokenFile === undefined
       ? {}
       : {
-          tokens: await fromFile(tokenFile, async (text) =>
-            (await import('../apiserver/auth/token-file.ts')).parseTokenFile(text),
+          tokens: await fromFile(
+            tokenFile,
+            async (text) => (await import('../apiserver/auth/token-file.ts')).parseTokenFile(text),
+            { wrong: (why) => `token file '${tokenFile}' ${why}` },
           ),
         }),
   }

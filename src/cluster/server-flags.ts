@@ -9,7 +9,7 @@ import { parseGoDurationMs } from '../base/go-duration.ts'
 import type { Http2Limits, HttpLimits, TlsLimits } from '../http/limits.ts'
 import type { NamedCertificate } from '../http/sni.ts'
 import { StartError } from './errors.ts'
-import { keyPair } from './identity.ts'
+import { keyPair } from './pem-files.ts'
 import { fromFile, fromFlags } from './read-file.ts'
 import { apiVersionsHere, judgeRuntimeConfig } from './runtime-config.ts'
 
@@ -23,7 +23,7 @@ export interface ServerFlags {
   /** How long pods stay on a node that is not ready or not reachable, unless they say otherwise. Default: 300. */
   readonly defaultNotReadyTolerationSeconds?: number
   readonly defaultUnreachableTolerationSeconds?: number
-  /** `VersionTLS12`, the default, or `VersionTLS13`. */
+  /** `VersionTLS10`, `VersionTLS11`, `VersionTLS12` (the default) or `VersionTLS13`. */
   readonly tlsMinVersion?: string
   /** Go's names. Default: Node's choice. They say nothing of TLS 1.3. */
   readonly tlsCipherSuites?: readonly string[]
@@ -94,9 +94,6 @@ export async function loadServerSettings(
   flags: ServerFlags & { readonly enablePriorityAndFairness?: boolean },
 ): Promise<ServerSettings> {
   const eventTtlMs = durationOf('event-ttl', flags.eventTtl)
-  // Of whole seconds: less than one would be none, with which Events stay for ever.
-  if (eventTtlMs !== undefined && eventTtlMs !== 0 && eventTtlMs < 1000)
-    throw new StartError('--event-ttl must be at least a second, or 0 to keep Events for ever')
   const { runtimeConfig = [] } = flags
   fromFlags(() => judgeRuntimeConfig(runtimeConfig, apiVersionsHere(), flags.enablePriorityAndFairness))
   const requestTimeoutMs = durationOf('request-timeout', flags.requestTimeout)
@@ -114,7 +111,8 @@ export async function loadServerSettings(
     throw new StartError('the service-account-max-token-expiration must be between 1 hour and 2^32 seconds')
   const file = flags.admissionControlConfigFile
   return {
-    ...(eventTtlMs === undefined ? {} : { eventTtlSeconds: Math.floor(eventTtlMs / 1000) }),
+    // Of whole seconds: with less than one, and with less than none, Events stay for ever.
+    ...(eventTtlMs === undefined ? {} : { eventTtlSeconds: Math.max(0, Math.floor(eventTtlMs / 1000)) }),
     ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
     ...(minRequestTimeout === undefined ? {} : { minRequestSeconds: minRequestTimeout }),
     tolerationSeconds: {
@@ -122,15 +120,21 @@ export async function loadServerSettings(
       unreachable: flags.defaultUnreachableTolerationSeconds ?? 300,
     },
     serving: {
-      tls: { ...minVersionOf(flags.tlsMinVersion), ...ciphersOf(flags.tlsCipherSuites) },
-      named: await namedCertificates(flags.tlsSniCertKey),
+      tls: { ...minVersionOf(flags.tlsMinVersion), ...ciphersOf(flags) },
+      named: namedCertificates(flags.tlsSniCertKey),
       http2: http2Limits(flags),
     },
     admissionConfigurations:
       file === undefined
         ? {}
-        : await fromFile(file, async (text) =>
-            (await import('../apiserver/admission/configuration.ts')).admissionConfigurations(text, file),
+        : await fromFile(
+            file,
+            async (text) =>
+              (await import('../apiserver/admission/configuration.ts')).admissionConfigurations(text, file),
+            {
+              unread: (why) =>
+                `failed to apply admission: failed to read plugin config: unable to read admission control configuration from ${JSON.stringify(file)} [${why}]`,
+            },
           ),
     ...(longestTokenMs ? { longestTokenSeconds: longestTokenMs / 1000 } : {}),
     extendsTokens: flags.serviceAccountExtendTokenExpiration !== false,
@@ -167,15 +171,13 @@ function http2Limits({ goawayChance = 0, ...flags }: ServerFlags): Http2Limits {
 }
 
 /** @throws StartError */
-async function namedCertificates(pairs: readonly string[] = []): Promise<readonly NamedCertificate[]> {
-  return Promise.all(
-    pairs.map(async (pair) => {
-      const named = certificateAndNames(pair)
-      if (named === undefined) throw new StartError(`--tls-sni-cert-key=${pair}: CERT,KEY or CERT,KEY:NAME,NAME`)
-      const { certFile, keyFile, names } = named
-      return { ...(await keyPair(certFile, keyFile)), names }
-    }),
-  )
+function namedCertificates(pairs: readonly string[] = []): readonly NamedCertificate[] {
+  return pairs.map((pair) => {
+    const named = certificateAndNames(pair)
+    if (named === undefined) throw new StartError(`--tls-sni-cert-key=${pair}: CERT,KEY or CERT,KEY:NAME,NAME`)
+    const { certFile, keyFile, names } = named
+    return { ...keyPair(certFile, keyFile, { prefix: 'failed to load SNI cert and key: ' }), names }
+  })
 }
 
 async function originsOf(expressions: readonly string[] = []): Promise<Pick<ServerSettings, 'allowsOrigin'>> {
@@ -195,6 +197,8 @@ export const NOT_PINNED = 'regular expression does not pin to start/end of host 
 export const isPinned = (expression: string): boolean => /\^|\/\//.test(expression) && /[$:]/.test(expression)
 
 const VERSIONS: Readonly<Record<string, TlsLimits['minVersion']>> = {
+  VersionTLS10: 'TLSv1',
+  VersionTLS11: 'TLSv1.1',
   VersionTLS12: 'TLSv1.2',
   VersionTLS13: 'TLSv1.3',
 }
@@ -203,8 +207,6 @@ function minVersionOf(name: string | undefined): TlsLimits {
   if (name === undefined) return {}
   const minVersion = Object.hasOwn(VERSIONS, name) ? VERSIONS[name] : undefined
   if (minVersion !== undefined) return { minVersion }
-  if (name === 'VersionTLS10' || name === 'VersionTLS11')
-    throw new StartError(`--tls-min-version=${name}: nothing older than VersionTLS12 is spoken here`)
   throw new StartError(`unknown tls version ${JSON.stringify(name)}`)
 }
 
@@ -212,8 +214,14 @@ function minVersionOf(name: string | undefined): TlsLimits {
 const EXCHANGES: Readonly<Record<string, string>> = { RSA: '', ECDHE_RSA: 'ECDHE-RSA-', ECDHE_ECDSA: 'ECDHE-ECDSA-' }
 const TLS13 = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256']
 
-function ciphersOf(names: readonly string[] | undefined): TlsLimits {
-  if (names === undefined || names.length === 0) return {}
+/** One of them every client of HTTP/2 has (RFC 9113, section 9.2.2). */
+const OF_HTTP2 = ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256', 'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256']
+
+function ciphersOf(flags: ServerFlags): TlsLimits {
+  const { tlsCipherSuites: names = [], tlsMinVersion: version = '' } = flags
+  // Older versions have ciphers and hashes alone that OpenSSL takes for too weak.
+  const weak = version === 'VersionTLS10' || version === 'VersionTLS11' ? ['@SECLEVEL=0'] : []
+  if (names.length === 0) return weak.length === 0 ? {} : { ciphers: ['DEFAULT', ...weak].join(':') }
   const ciphers = names.flatMap((name) => {
     // What is spoken of TLS 1.3 is not for choosing.
     if (TLS13.includes(name)) return []
@@ -222,7 +230,12 @@ function ciphersOf(names: readonly string[] | undefined): TlsLimits {
       throw new StartError(`Cipher suite ${name} not supported or doesn't exist`)
     return [cipher]
   })
-  return { ciphers: [...TLS13, ...ciphers].join(':') }
+  const needsNone = flags.disableHttp2Serving === true || version === 'VersionTLS13'
+  if (!needsNone && !OF_HTTP2.some((name) => names.includes(name)))
+    throw new StartError(
+      `error configuring http2: http2: TLSConfig.CipherSuites is missing an HTTP/2-required AES_128_GCM_SHA256 cipher (need at least one of ${OF_HTTP2.join(' or ')})`,
+    )
+  return { ciphers: [...TLS13, ...ciphers, ...weak].join(':') }
 }
 
 /** TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 is ECDHE-RSA-AES128-GCM-SHA256, and with CBC_SHA in its end AES128-SHA. */

@@ -64,8 +64,8 @@ function securityOf(values: FlagValues): SecurityOptions {
     const type = KUBE_APISERVER_FLAGS.get(name)?.type
     if (type === 'strings' || type === 'pairs' || type === 'array' || type === 'certificate') {
       if (found !== undefined) options.push([option, found])
-    } else if (text !== undefined && text !== '') {
-      // Given empty it is as if it were not given.
+    } else if (text !== undefined && (text !== '' || isWordWithDefault(name))) {
+      // Given empty it is as if it were not given, but for one whose default it takes away.
       options.push([
         option,
         type === 'bool' ? parseGoBool(text) : type === 'int' || type === 'float' ? Number(text) : text,
@@ -73,6 +73,11 @@ function securityOf(values: FlagValues): SecurityOptions {
     }
   }
   return Object.fromEntries(options) as SecurityOptions
+}
+
+function isWordWithDefault(name: string): boolean {
+  const flag = KUBE_APISERVER_FLAGS.get(name)
+  return flag?.type === 'string' && (flag.usual ?? '') !== ''
 }
 
 /** As kube-apiserver finds its serving certificate when no flag names it. */

@@ -3,10 +3,13 @@
  * notices while it completes its options, the first of which ends it, then all that it finds when it validates them.
  */
 
+import { readFileSync } from 'node:fs'
+import { withoutLeadingZeros } from '../api/objects/ip.ts'
 import { parseIPRange } from '../api/objects/ip-range.ts'
 import { RECOMMENDED_ORDER } from '../apiserver/admission/plugin-order.ts'
 import { LEAST_ADDRESSES } from '../apiserver/registry/allocators/service-network.ts'
 import { parseGoBool } from '../base/go-bool.ts'
+import { whyUnread } from '../cluster/read-file.ts'
 import { apiVersionsHere, fairnessConflicts, whyNoRuntimeConfig } from '../cluster/runtime-config.ts'
 import { isPinned, NOT_PINNED } from '../cluster/server-flags.ts'
 import { isGateEnabled, judgeFeatureGates, judgeVersions } from './feature-gates.ts'
@@ -57,8 +60,29 @@ export function judgeCommandLine(values: FlagValues, { needsStoreAndKeys, patter
     ...leadershipProblems(asked),
     ...serviceProblems(asked),
   ]
-  if (problems.length === 0) return
-  throw new FlagError(problems.length === 1 ? (problems[0] as string) : `[${problems.join(', ')}]`)
+  if (problems.length > 1) throw new FlagError(`[${problems.join(', ')}]`)
+  const [problem = laterProblem(asked)] = problems
+  if (problem !== undefined) throw new FlagError(problem)
+}
+
+/** What it notices when it has validated them all and makes use of them: the first. */
+function laterProblem(asked: FlagsAsked): string | undefined {
+  const authorities = asked.text('peer-ca-file')
+  const why = authorities === '' ? undefined : whyNotRead(authorities)
+  if (why !== undefined) return `failed to create proxy transport: ${why}`
+  const reconciler = asked.text('endpoint-reconciler-type')
+  return RECONCILERS.includes(reconciler) ? undefined : `Reconciler not implemented: ${reconciler}`
+}
+
+const RECONCILERS = ['', 'lease', 'master-count', 'none']
+
+function whyNotRead(file: string): string | undefined {
+  try {
+    readFileSync(file)
+    return undefined
+  } catch (cause) {
+    return whyUnread(file, cause)
+  }
 }
 
 function askedOf(values: FlagValues): FlagsAsked {
@@ -93,7 +117,7 @@ const HOUR = 3_600_000_000_000n
 const MOST_TOKEN_SECONDS = 2n ** 32n
 
 function judgeCompletion(asked: FlagsAsked): void {
-  const [first, second] = asked.text('service-cluster-ip-range').split(',')
+  const [first, second] = asked.text('service-cluster-ip-range').split(',').map(withoutLeadingZeros)
   const range = first === undefined || first === '' ? undefined : parseIPRange(first)
   if (range === undefined && (first !== '' || second !== undefined))
     throw new FlagError('service-cluster-ip-range[0] is not a valid cidr')
@@ -250,6 +274,8 @@ function runtimeConfigProblems(asked: FlagsAsked): readonly string[] {
 }
 
 function metricsProblems(asked: FlagsAsked): readonly string[] {
+  const manifest = asked.text('allow-metric-labels-manifest')
+  const unread = manifest === '' ? undefined : whyNotRead(manifest)
   const hidden = asked.text('show-hidden-metrics-for-version')
   const disabled = asked.list('disabled-metrics').filter((name) => !/^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(name))
   return [
@@ -262,6 +288,11 @@ function metricsProblems(asked: FlagsAsked): readonly string[] {
       (name) =>
         `metrics.disabledMetrics: Invalid value: ${JSON.stringify(asked.list('disabled-metrics'))}: must be fully qualified metric names matching "^[a-zA-Z_:][a-zA-Z0-9_:]*$", got ${JSON.stringify(name)}`,
     ),
+    ...(unread === undefined
+      ? []
+      : [
+          `metrics.allowListMappingManifest: Invalid value: ${JSON.stringify(manifest)}: failed to read allow list manifest: ${unread}`,
+        ]),
   ]
 }
 

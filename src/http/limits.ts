@@ -2,7 +2,7 @@
 
 /** What of TLS is spoken. Default: 1.2 and later, with Node's choice of ciphers. */
 export interface TlsLimits {
-  readonly minVersion?: 'TLSv1.2' | 'TLSv1.3'
+  readonly minVersion?: 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'
   /** OpenSSL's names, between colons. */
   readonly ciphers?: string
 }

@@ -24,3 +24,16 @@ test('what an RSA key signs verifies', () => {
   assert.ok(jws !== undefined && signedBy([key], jws))
   assert.equal(jws.algorithm, 'RS256')
 })
+
+test('a curve has its own algorithm, and its signatures verify with it alone', () => {
+  for (const [namedCurve, algorithm] of [
+    ['P-384', 'ES384'],
+    ['P-521', 'ES512'],
+  ] as const) {
+    const key = pemOf(generateKeyPairSync('ec', { namedCurve }))
+    const jws = parseJws(signJwt(key, { sub: 'a' }))
+    assert.ok(jws !== undefined && signedBy([key], jws))
+    assert.equal(jws.algorithm, algorithm)
+    assert.equal(signedBy([key], { ...jws, algorithm: 'ES256' }), false)
+  }
+})

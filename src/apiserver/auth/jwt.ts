@@ -1,10 +1,10 @@
-/** JSON Web Tokens as service accounts use them: ES256 or RS256, and no other algorithm whatever a header says. */
+/** JSON Web Tokens as service accounts use them: RS256, or ECDSA with the curve's own hash, and no other algorithm whatever a header says. */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
 import { type Claims, type Jws, verifies } from './jws.ts'
 
 /** What a token is verified with. */
 export interface VerificationKey {
-  readonly algorithm: 'ES256' | 'RS256'
+  readonly algorithm: 'ES256' | 'ES384' | 'ES512' | 'RS256'
   /** base64url of the SHA-256 of the public key's DER, as Kubernetes names keys. */
   readonly keyId: string
   readonly publicKey: KeyObject
@@ -15,7 +15,7 @@ export interface JwtKey extends VerificationKey {
   readonly privateKey: KeyObject
 }
 
-/** @throws when the PEM is no RSA or P-256 key */
+/** @throws when the PEM is no RSA or ECDSA key */
 export function jwtKey(privatePem: string): JwtKey {
   const privateKey = createPrivateKey(privatePem)
   return { ...verificationKey(createPublicKey(privateKey)), privateKey }
@@ -23,7 +23,7 @@ export function jwtKey(privatePem: string): JwtKey {
 
 /**
  * Those of a PEM file: public keys, private keys (their public halves) and certificates, one or more.
- * @throws when there is none, or one is no RSA or P-256 key
+ * @throws when there is none, or one is no RSA or ECDSA key
  */
 export function verificationKeys(pem: string): readonly VerificationKey[] {
   const blocks = pem.match(/-----BEGIN ([A-Z0-9 ]+)-----[^-]*-----END \1-----/g) ?? []
@@ -32,20 +32,33 @@ export function verificationKeys(pem: string): readonly VerificationKey[] {
   return keys.map((block) => verificationKey(createPublicKey(block)))
 }
 
+/** RFC 7518, section 3.4. */
+const OF_CURVE: Readonly<Record<string, 'ES256' | 'ES384' | 'ES512'>> = {
+  prime256v1: 'ES256',
+  secp384r1: 'ES384',
+  secp521r1: 'ES512',
+}
+
 function verificationKey(publicKey: KeyObject): VerificationKey {
   const type = publicKey.asymmetricKeyType
-  if (type !== 'rsa' && !(type === 'ec' && publicKey.asymmetricKeyDetails?.namedCurve === 'prime256v1')) {
-    throw new Error(`service accounts are signed with RSA or P-256 keys, not ${type}`)
-  }
+  const curve = publicKey.asymmetricKeyDetails?.namedCurve ?? ''
+  const algorithm = type === 'rsa' ? 'RS256' : Object.hasOwn(OF_CURVE, curve) ? OF_CURVE[curve] : undefined
+  if (algorithm === undefined)
+    throw new Error(`service accounts are signed with RSA or ECDSA keys (P-256, P-384, P-521), not ${curve || type}`)
   const keyId = createHash('sha256')
     .update(publicKey.export({ type: 'spki', format: 'der' }))
     .digest('base64url')
-  return { algorithm: type === 'rsa' ? 'RS256' : 'ES256', keyId, publicKey }
+  return { algorithm, keyId, publicKey }
 }
 
 export function signJwt(key: JwtKey, claims: Claims): string {
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const signed = `${encode({ alg: key.algorithm, kid: key.keyId })}.${encode(claims)}`
+  if (key.algorithm === 'ES384' || key.algorithm === 'ES512') {
+    const hash = `sha${key.algorithm.slice(2)}`
+    const signature = sign(hash, Buffer.from(signed), { key: key.privateKey, dsaEncoding: 'ieee-p1363' })
+    return `${signed}.${signature.toString('base64url')}`
+  }
   // Node takes twice as long for a key with options, by which it would give the form that is wanted itself.
   const given = sign('sha256', Buffer.from(signed), key.privateKey)
   const signature = key.algorithm === 'ES256' ? numbersOf(given) : given

@@ -6,15 +6,19 @@ import type { UserInfo } from '../../api/request.ts'
 
 export class TokenFileError extends Error {}
 
+const LEAST_COLUMNS = 3
+
 /** Users by token. @throws TokenFileError naming the line that is wrong */
 export function parseTokenFile(text: string): ReadonlyMap<string, UserInfo> {
   const users = new Map<string, UserInfo>()
   for (const [i, line] of text.split('\n').entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue
-    const [token = '', name = '', uid = '', groups = ''] = fields(line, i + 1)
-    if (token === '') throw new TokenFileError(`line ${i + 1}: the token is empty`)
-    if (name === '' || uid === '') throw new TokenFileError(`line ${i + 1}: a token needs a user name and a uid`)
-    if (users.has(token)) throw new TokenFileError(`line ${i + 1}: the token was there before`)
+    const columns = fields(line, i + 1)
+    const [token = '', name = '', uid = '', groups = ''] = columns
+    if (columns.length < LEAST_COLUMNS)
+      throw new TokenFileError(`must have at least 3 columns (token, user name, user uid), found ${columns.length}`)
+    // Such a line is passed over, and of a token that is there twice the last is taken.
+    if (token === '') continue
     const list = groups === '' ? [] : groups.split(',').map((group) => group.trim())
     users.set(token, { name, uid, groups: list })
   }

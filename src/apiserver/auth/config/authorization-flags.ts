@@ -46,7 +46,7 @@ function webhook(flags: AuthorizationFlags, kubeConfigFile: string): ModeConfigu
   const version = flags.authorizationWebhookVersion ?? 'v1beta1'
   if (version !== 'v1' && version !== 'v1beta1')
     throw new ConfigurationError(
-      `unsupported webhook authorizer version ${JSON.stringify(version)}, supported versions are "v1", "v1beta1"`,
+      `invalid authorization config: unsupported webhook authorizer version ${JSON.stringify(version)}, supported versions are "v1", "v1beta1"`,
     )
   const ttl = (text: string | undefined, flag: string, otherwise: number) =>
     text === undefined ? otherwise : Math.max(0, configuredDurationMs(text, flag))

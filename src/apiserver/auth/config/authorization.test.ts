@@ -167,6 +167,6 @@ test('flags: modes in order, and what is wrong with them', () => {
   )
   assert.equal(
     why({ authorizationMode: ['Webhook'], ...file, authorizationWebhookVersion: 'v2' }),
-    'unsupported webhook authorizer version "v2", supported versions are "v1", "v1beta1"',
+    'invalid authorization config: unsupported webhook authorizer version "v2", supported versions are "v1", "v1beta1"',
   )
 })

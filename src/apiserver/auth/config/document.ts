@@ -13,6 +13,12 @@ import { oneLine } from '../../../base/plain-text.ts'
 /** What is wrong with a configuration, in one line. */
 export class ConfigurationError extends Error {}
 
+/** What is wrong with what it says, field by field. */
+export class FieldsError extends ConfigurationError {}
+
+/** What is wrong with it as a document, before anything is asked of what it says. */
+export class DocumentError extends ConfigurationError {}
+
 export type DocumentShape =
   | 'string'
   | 'boolean'
@@ -46,20 +52,20 @@ export function readDocument<F extends Readonly<Record<string, DocumentShape>>>(
   try {
     document = parse(text, { maxAliasCount: 100 })
   } catch (error) {
-    throw new ConfigurationError(`it is not YAML: ${(error as Error).message.split('\n')[0]}`)
+    throw new DocumentError(`it is not YAML: ${(error as Error).message.split('\n')[0]}`)
   }
-  if (document === null || document === undefined) throw new ConfigurationError('empty config data')
-  if (typeof document !== 'object' || Array.isArray(document)) throw new ConfigurationError('it is no object')
+  if (document === null || document === undefined) throw new DocumentError('empty config data')
+  if (typeof document !== 'object' || Array.isArray(document)) throw new DocumentError('it is no object')
   const { apiVersion, kind: named, ...rest } = document as JsonObject
-  if (named === undefined) throw new ConfigurationError("Object 'Kind' is missing")
+  if (named === undefined) throw new DocumentError("Object 'Kind' is missing")
   if (named !== kind || !VERSIONS.some((version) => apiVersion === `${GROUP}/${version}`))
-    throw new ConfigurationError(
+    throw new DocumentError(
       `no kind ${JSON.stringify(named)} is registered for version ${JSON.stringify(apiVersion ?? '')}: it must be ${kind} of ${GROUP}/v1`,
     )
   const unknown: string[] = []
   const checked = shaped(rest, { fields }, '', unknown) as DocumentOf<{ readonly fields: F }>
   if (unknown.length > 0)
-    throw new ConfigurationError(
+    throw new DocumentError(
       `strict decoding error: ${unknown.map((path) => `unknown field ${JSON.stringify(path)}`).join(', ')}`,
     )
   return checked
@@ -68,7 +74,7 @@ export function readDocument<F extends Readonly<Record<string, DocumentShape>>>(
 function shaped(value: unknown, shape: DocumentShape, path: string, unknown: string[]): unknown {
   // As for every JSON of Kubernetes, null is what is not there.
   if (value === null || value === undefined) return undefined
-  const wrong = (wanted: string) => new ConfigurationError(`${path === '' ? 'it' : path} must be ${wanted}`)
+  const wrong = (wanted: string) => new DocumentError(`${path === '' ? 'it' : path} must be ${wanted}`)
   if (shape === 'string' || shape === 'duration') {
     if (typeof value !== 'string') throw wrong(shape === 'string' ? 'text' : 'a duration like "30s"')
     return shape === 'string' ? value : configuredDurationMs(value, path)
@@ -99,14 +105,14 @@ export function configuredDurationMs(text: string, where: string): number {
   try {
     return parseGoDurationMs(text)
   } catch (error) {
-    throw new ConfigurationError(`${where}: ${messageOf(error)}`)
+    throw new DocumentError(`${where}: ${messageOf(error)}`)
   }
 }
 
-/** @throws ConfigurationError when there are errors: all of them, in one line */
+/** @throws FieldsError when there are errors: all of them, in one line */
 export function refuse(errors: readonly FieldError[]): void {
   if (errors.length === 0) return
   // An expression's problem is shown with the line it is in; here everything stands in one.
   const texts = [...new Set(errors.map(({ field, message }) => `${field}: ${oneLine(message)}`))]
-  throw new ConfigurationError(texts.length === 1 ? (texts[0] as string) : `[${texts.join(', ')}]`)
+  throw new FieldsError(texts.length === 1 ? (texts[0] as string) : `[${texts.join(', ')}]`)
 }

@@ -89,6 +89,22 @@ test('a Service whose protocols share a node port can be changed', () => {
   )
 })
 
+test('a range of port 0 alone gives none, and refuses those that are asked for', () => {
+  const none = serviceNetwork(undefined, '0-0')
+  const pools = { ...poolsWith([]), network: none }
+  const plain = service('a', { type: 'NodePort', ports: [{ port: 80, protocol: 'TCP' }] })
+  assert.deepEqual(allocate(plain, undefined, pools).object['spec'].ports, [{ port: 80, protocol: 'TCP' }])
+  const wanted = service('a', { type: 'NodePort', ports: [{ port: 80, protocol: 'TCP', nodePort: 30000 }] })
+  assert.match(
+    messageOf(() => allocate(wanted, undefined, pools)),
+    /provided port is not in the valid range. The range of valid ports is 0-0$/,
+  )
+})
+
+test('a network has the addresses that leading zeros say nothing of', () => {
+  assert.equal(serviceNetwork('010.0.0.0/24').ranges[0].cidr, '10.0.0.0/24')
+})
+
 test('a node port outside the range is refused', () => {
   const wanted = service('a', { type: 'NodePort', ports: [{ port: 80, protocol: 'TCP', nodePort: 5 }] })
   assert.match(

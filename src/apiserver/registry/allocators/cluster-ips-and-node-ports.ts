@@ -263,6 +263,7 @@ function whyNotPort(port: number, protocol: string, pool: Pool, { network }: Poo
   return undefined
 }
 
+/** 0, which is none, where the range begins with it. */
 function nextPort(pool: Pool, pools: Pools): number {
   const take = (port: number) => pool.take(`port/${port}`)
   const { first, last, staticBand } = pools.network.ports
@@ -288,7 +289,7 @@ function withNodePorts(service: Service, pool: Pool, pools: Pools): KubeObject {
     const why = wanted ? whyNotPort(wanted, port.protocol ?? 'TCP', pool, pools) : undefined
     if (why !== undefined) throw refuse(service.metadata.name ?? '', invalid(`spec.ports[${i}].nodePort`, number, why))
     if (known === undefined) byPort.set(port.port, number)
-    return { ...port, nodePort: number }
+    return number === 0 ? port : { ...port, nodePort: number }
   })
   return withSpec(service, { ports: chosen })
 }
@@ -311,7 +312,7 @@ function withUpdatedNodePorts(service: Service, pool: Pool, pools: Pools): KubeO
       wanted === undefined || taken.has(wanted) ? undefined : whyNotPort(wanted, port.protocol ?? 'TCP', pool, pools)
     taken.add(number)
     if (why !== undefined) throw refuse(service.metadata.name ?? '', invalid(`spec.ports[${i}].nodePort`, number, why))
-    return wanted === undefined ? { ...port, nodePort: number } : port
+    return wanted === undefined && number > 0 ? { ...port, nodePort: number } : port
   })
   return withSpec(service, { ports: chosen })
 }

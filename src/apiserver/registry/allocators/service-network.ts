@@ -3,7 +3,7 @@
  * part of each is handed out last, so that people may choose addresses there (KEP-3070, KEP-3668).
  */
 import type { ServiceCIDR } from '../../../api/generated/types.ts'
-import { addressBits, type IPFamily } from '../../../api/objects/ip.ts'
+import { addressBits, type IPFamily, withoutLeadingZeros } from '../../../api/objects/ip.ts'
 import { addressAt, type IPRange, parseIPRange, rangeText } from '../../../api/objects/ip-range.ts'
 
 export interface ServiceNetwork {
@@ -38,7 +38,7 @@ const MOST_ADDRESSES = 1n << 64n
 
 /** @throws Error that says what is wrong with the flag's value */
 export function serviceNetwork(cidr = DEFAULT_CIDR, ports = DEFAULT_PORTS): ServiceNetwork {
-  const texts = cidr.split(',')
+  const texts = cidr.split(',').map(withoutLeadingZeros)
   if (texts.length > 2) throw new Error('--service-cluster-ip-range must not contain more than two entries')
   const [first, second] = texts.map((text, i) => {
     if (!isCidr(text)) throw new Error(`service-cluster-ip-range[${i}] is not a valid cidr`)
@@ -120,7 +120,7 @@ function portRange(text: string): PortRange {
   if (found === null) throw wrong(`unable to parse port range: ${text}`)
   const first = Number(found[1])
   const last = found[2] === undefined ? first : found[2] === '-' ? Number(found[3]) : first + Number(found[3])
-  if (first < 1 || last > 65535) throw wrong('the port range must be between 1 and 65535')
+  if (last > 65535) throw wrong('the port range must be between 0 and 65535')
   if (last < first) throw wrong(`end port cannot be less than start port: ${text}`)
   const size = last - first + 1
   return { first, last, staticBand: size < 16 ? 0 : Math.min(Math.max(16, Math.floor(size / 32)), 128) }
