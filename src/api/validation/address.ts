@@ -1,5 +1,5 @@
 /** Rules of IP addresses and networks as fields: what may be an endpoint, how families are counted. */
-import { addressBits, type IPFamily, withoutLeadingZeros } from '../objects/ip.ts'
+import { addressBits, type IPFamily, isIPv4Mapped, withoutLeadingZeros } from '../objects/ip.ts'
 import { invalid } from './errors.ts'
 import { cidr, ipAddress } from './names.ts'
 import type { Rule } from './rules.ts'
@@ -47,6 +47,13 @@ export interface Network {
   readonly family: IPFamily
   readonly address: bigint
   readonly length: number
+}
+
+/** The family a text's network would have, read as leniently as old servers did: leading zeros and IPv4 written as IPv6 count as IPv4. */
+export function familyOfNetwork(text: string): IPFamily | undefined {
+  const [head = '', length = ''] = text.split('/')
+  if (cidr(`${withoutLeadingZeros(head)}/${Number(length)}`, true).length > 0) return undefined
+  return isIPv4Mapped(head) ? 'IPv4' : addressBits(withoutLeadingZeros(head))?.family
 }
 
 /** The parts of a CIDR, or undefined when it is none. `address` keeps the bits behind the prefix. */

@@ -208,11 +208,10 @@ function policyMutation(mutation: Mutation, path: string, errors: FieldError[], 
 
 export function validatePolicyBinding(object: ValidatingAdmissionPolicyBinding): readonly FieldError[] {
   const errors: FieldError[] = []
-  const last: FieldError[] = []
   const spec: ValidatingAdmissionPolicyBindingSpec = object.spec ?? {}
   const name: string = spec.policyName ?? ''
   const mutating = object.kind === 'MutatingAdmissionPolicyBinding'
-  if (mutating && name === '') last.push(required('spec.policyName'))
+  if (mutating && name === '') errors.push(required('spec.policyName'))
   if (name !== '') for (const message of dns1123Subdomain(name)) errors.push(invalid('spec.policyName', name, message))
   if (spec.paramRef !== undefined) paramRef(spec.paramRef, errors)
   if (spec.matchResources !== undefined) {
@@ -220,7 +219,7 @@ export function validatePolicyBinding(object: ValidatingAdmissionPolicyBinding):
     if (mutating) mutatingOperations(spec.matchResources, 'spec.matchResources', errors)
   }
   if (!mutating) actions(spec.validationActions ?? [], errors)
-  return [...errors, ...last]
+  return errors
 }
 
 function actions(list: readonly string[], errors: FieldError[]): void {
@@ -242,9 +241,11 @@ function paramRef({ name, selector, parameterNotFoundAction: action }: ParamRef,
   const path = 'spec.paramRef'
   if (name) {
     for (const message of pathSegmentName(name)) errors.push(invalid(`${path}.name`, name, message))
-    if (selector !== undefined)
-      for (const field of ['name', 'selector'])
-        errors.push(forbiddenField(`${path}.${field}`, 'name and selector are mutually exclusive'))
+    if (selector !== undefined) {
+      errors.push(forbiddenField(`${path}.name`, 'name and selector are mutually exclusive'))
+      validateLabelSelector(selector, `${path}.selector`, errors)
+      errors.push(forbiddenField(`${path}.selector`, 'name and selector are mutually exclusive'))
+    }
   } else if (selector !== undefined) validateLabelSelector(selector, `${path}.selector`, errors)
   else errors.push(required(path, 'one of name or selector must be specified'))
   if (!action) errors.push(required(`${path}.parameterNotFoundAction`))

@@ -174,14 +174,15 @@ export function validateCertificateSigningRequestStatus(
   old: Given<CertificateSigningRequest>,
 ): readonly FieldError[] {
   const errors = [...validateCertificateSigningRequestUpdate(object, old)]
-  decisions(object, old, false, errors)
   const issued: string = object.status?.certificate ?? ''
   const before: string = old.status?.certificate ?? ''
-  if (issued === before) return errors
   const path = 'status.certificate'
-  const problem = problemOfCertificates(Buffer.from(issued, 'base64').toString('latin1'))
-  if (before !== '') errors.push(forbiddenField(path, 'updates may not change issued certificate data'))
-  else if (problem !== undefined) errors.push(invalid(path, CERTIFICATE, problem))
+  const isNew = issued !== before
+  const problem =
+    isNew && issued !== '' ? problemOfCertificates(Buffer.from(issued, 'base64').toString('latin1')) : undefined
+  if (problem !== undefined) errors.push(invalid(path, CERTIFICATE, problem))
+  decisions(object, old, false, errors)
+  if (isNew && before !== '') errors.push(forbiddenField(path, 'updates may not modify existing certificate content'))
   return errors
 }
 

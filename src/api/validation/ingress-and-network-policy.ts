@@ -16,12 +16,11 @@ import type {
 import type { Fields } from '../object.ts'
 import { addressBits } from '../objects/ip.ts'
 import { asGiven } from '../schema/canonical.ts'
-import { maskedNetwork, networkContains, parseNetwork } from './address.ts'
+import { familyOfNetwork, maskedNetwork, networkContains, parseNetwork } from './address.ts'
 import { IMMUTABLE } from './common.ts'
 import { type FieldError, forbiddenField, invalid, notSupported, required, tooLong } from './errors.ts'
 import { validateLabelSelector } from './labels.ts'
 import {
-  cidr,
   dns1123Label,
   dns1123Subdomain,
   ipAddress,
@@ -291,8 +290,11 @@ export function validateServiceCIDR(object: ServiceCIDR): readonly FieldError[] 
   const errors: FieldError[] = []
   const list: readonly string[] = object.spec?.cidrs ?? []
   if (list.length === 0) return [required('spec.cidrs', 'at least one CIDR required')]
-  if (list.length > 2) errors.push(invalid('spec.cidrs', list, 'may only hold up to 2 values'))
-  const families = list.map((text) => parseNetwork(text)?.family)
+  if (list.length > 2) return [invalid('spec.cidrs', { CIDRs: list }, 'may only hold up to 2 values')]
+  list.forEach((text, i) => {
+    say(maskedNetwork, text, `spec.cidrs[${i}]`, errors)
+  })
+  const families = list.map(familyOfNetwork)
   if (list.length > 1 && !families.includes(undefined) && new Set(families).size !== list.length)
     errors.push(
       invalid(
@@ -301,16 +303,14 @@ export function validateServiceCIDR(object: ServiceCIDR): readonly FieldError[] 
         'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64',
       ),
     )
-  list.forEach((text, i) => {
-    say(cidr, text, `spec.cidrs[${i}]`, errors)
-  })
   return errors
 }
 
 export function validateServiceCIDRUpdate(object: ServiceCIDR, old: ServiceCIDR): readonly FieldError[] {
   const now: readonly string[] = object.spec?.cidrs ?? []
   const before: readonly string[] = old.spec?.cidrs ?? []
-  if (now.length < before.length) return [invalid('spec.cidrs', asGiven(object.spec, 'cidrs', []), IMMUTABLE)]
+  if (now.length < before.length || now.length > 2)
+    return [invalid('spec.cidrs', asGiven(object.spec, 'cidrs', []), IMMUTABLE)]
   // A second family may be added.
   const changed = before.flatMap((text, i) =>
     now[i] === text ? [] : [invalid(`spec.cidrs[${i}]`, now[i]!, IMMUTABLE)],

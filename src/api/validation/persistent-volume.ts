@@ -223,8 +223,30 @@ export function validatePersistentVolume(object: PersistentVolume): readonly Fie
   if (spec.volumeAttributesClassName === '')
     errors.push(required('spec.volumeAttributesClassName', 'an empty string is disallowed'))
   else className(spec.volumeAttributesClassName, 'spec.volumeAttributesClassName', errors, context)
+  if (Object.hasOwn(object.metadata.annotations ?? {}, MOUNT_OPTIONS) && !WITH_MOUNT_OPTIONS.some((kind) => spec[kind]))
+    errors.push(
+      forbiddenField(`metadata.annotations.${MOUNT_OPTIONS}`, 'may not specify mount options for this volume type'),
+    )
   return errors
 }
+
+/** Only the annotation, older than `spec.mountOptions`, is looked at. */
+const MOUNT_OPTIONS = 'volume.beta.kubernetes.io/mount-options'
+const WITH_MOUNT_OPTIONS = [
+  'awsElasticBlockStore',
+  'azureDisk',
+  'azureFile',
+  'cephfs',
+  'cinder',
+  'gcePersistentDisk',
+  'glusterfs',
+  'iscsi',
+  'nfs',
+  'photonPersistentDisk',
+  'quobyte',
+  'rbd',
+  'vsphereVolume',
+] as const
 
 function sortedMap(map: Fields | null): Json {
   return map === null ? null : (Object.fromEntries(entries(map)) as Json)

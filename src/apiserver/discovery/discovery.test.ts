@@ -114,3 +114,14 @@ test('what other servers serve is among the groups, also in a group of this serv
   change()
   assert.equal(ask('/apis', AGGREGATED).body.items.length, alone)
 })
+
+test('a client that people read with is given indented documents', () => {
+  const { ask } = server()
+  const curl = { 'user-agent': 'curl/8.0' }
+  for (const path of ['/api', '/api/v1', '/apis', '/apis/apps', '/apis/apps/v1']) {
+    const { text } = ask(path, '', curl)
+    assert.equal(text, JSON.stringify(ask(path).body, null, 2), path)
+  }
+  assert.match(ask('/apis', AGGREGATED, curl).text, /^\{\n {2}"kind": "APIGroupDiscoveryList",\n/)
+  assert.doesNotMatch(ask('/apis', AGGREGATED).text, /\n./)
+})

@@ -4,14 +4,14 @@
  */
 import { createHash, type Hash } from 'node:crypto'
 import { encodeYaml } from '../../api/codec/encode-yaml.ts'
-import { encodeJson } from '../../api/codec/json.ts'
+import { encodeJson, prettyJson } from '../../api/codec/json.ts'
 import { asKubeObject, type Json, type JsonObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import type { Scheme } from '../../api/scheme/resource.ts'
 import { isBuiltinGroup } from '../../api/scheme/scheme.ts'
 import { noSuchResource, notAllowed } from '../../api/status.ts'
 import type { Aggregator, RemoteGroupVersion } from '../aggregation/aggregator.ts'
-import { CONTENT_TYPES, type Encoding, encodingOfKind, negotiate } from '../handlers/negotiate.ts'
+import { CONTENT_TYPES, type Encoding, encodingOfKind, negotiate, wantsPretty } from '../handlers/negotiate.ts'
 import { objectBytes } from '../handlers/protobuf.ts'
 import { type DiscoveryGroup, servedGroup, servedGroups } from './groups.ts'
 import { aggregatedGroup, groupDocument, resourceList } from './lists.ts'
@@ -97,7 +97,13 @@ export function createDiscovery(options: DiscoveryOptions): (request: ApiRequest
     // Of those Kubernetes looks at no method.
     if (request.method !== 'GET' && !isShared) throw notAllowed()
     const connection = request.connection ?? { remoteAddress: '' }
-    const encoding = aggregated ?? negotiate({ ...request, connection }, { anyRange: isShared }).encoding
+    const negotiated =
+      aggregated === undefined
+        ? negotiate({ ...request, connection }, { anyRange: isShared })
+        : { encoding: aggregated, pretty: wantsPretty(request) }
+    const { encoding } = negotiated
+    const laidOut = (bytes: readonly Uint8Array[]) =>
+      negotiated.pretty && encoding === 'json' ? [prettyBytes(bytes)] : bytes
     const key = `${aggregated ? 'aggregated ' : ''}${isOwn ? 'own ' : ''}${remotes.length > 0 ? 'whole ' : ''}${encoding} ${path}`
     const own = asked.group === undefined ? scheme.generation : scheme.groups().get(asked.group.name)?.generation
     const generation = `${own ?? ''} ${remotes.length > 0 ? aggregator?.generation : ''}`
@@ -107,14 +113,14 @@ export function createDiscovery(options: DiscoveryOptions): (request: ApiRequest
         bytes: [encode(plainDocument(scheme, asked, remotes, options.serverAddress), encoding)],
         etag: '',
       }))
-      return { kind: 'bytes', status: 200, contentType: CONTENT_TYPES[encoding], bytes }
+      return { kind: 'bytes', status: 200, contentType: CONTENT_TYPES[encoding], bytes: laidOut(bytes) }
     }
     const groups = () => (root === 'api' ? [CORE] : servedGroups(scheme, remotes))
     const { bytes, etag } = documentOf(key, generation, () => aggregatedOf(groups(), remotes, encoding))
     const headers = { etag, vary: 'Accept', 'cache-control': 'public' }
     if (request.headers['if-none-match'] === etag)
       return { kind: 'bytes', status: 304, headers, contentType: '', bytes: [] }
-    return { kind: 'bytes', status: 200, headers, contentType: aggregatedType(encoding), bytes }
+    return { kind: 'bytes', status: 200, headers, contentType: aggregatedType(encoding), bytes: laidOut(bytes) }
   }
 }
 
@@ -203,6 +209,10 @@ function hashed(parts: readonly (string | Uint8Array)[]): Hash {
   for (const part of parts) hash.update(part)
   return hash
 }
+
+/** For a client that people read with. */
+const prettyBytes = (bytes: readonly Uint8Array[]) =>
+  Buffer.from(prettyJson(JSON.parse(Buffer.concat(bytes).toString())))
 
 function encode(document: JsonObject, encoding: Encoding): Uint8Array {
   if (encoding === 'yaml') return Buffer.from(encodeYaml(document as Json))

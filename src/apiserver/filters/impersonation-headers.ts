@@ -22,7 +22,9 @@ function wantedUser(request: Pick<ApiRequest, 'headers' | 'headerValues'>): Want
   const more = uid !== '' || groups.length > 0 || extras.length > 0
   if (name !== '') return { name, uid, groups, extra }
   if (!more) return undefined
-  throw badRequest(`requested ${goUser({ name, uid, groups, extra })} without impersonating a user name`)
+  const error = badRequest(`requested ${goUser({ name, uid, groups, extra })} without impersonating a user name`)
+  error.headers = { 'x-content-type-options': 'nosniff' }
+  throw error
 }
 
 /** Within this process repeated headers are joined by `, `. */

@@ -75,7 +75,10 @@ test('every part of the wanted user is asked for: one right missing refuses the 
 test('groups without a user are a bad request', async () => {
   await assert.rejects(
     async () => goesOnAs(allowing(), { 'impersonate-group': 'g' }),
-    (error: StatusError) => error.code === 400 && error.message.includes('without impersonating a user name'),
+    (error: StatusError) =>
+      error.code === 400 &&
+      error.message.includes('without impersonating a user name') &&
+      error.headers?.['x-content-type-options'] === 'nosniff',
   )
 })
 

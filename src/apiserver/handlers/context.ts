@@ -27,6 +27,8 @@ export type PrintTable = (input: {
   readonly includeObject: 'None' | 'Metadata' | 'Object'
   /** False for the later events of a watch, whose columns went out with the first. */
   readonly withColumns: boolean
+  /** Whether they are what a list holds: one object, got or watched, is printed alone. */
+  readonly isList: boolean
 }) => PrintedTable
 
 /** A meta.k8s.io Table. */

@@ -109,7 +109,7 @@ function piecedList(
   const objects = (from: number, to: number) => served.slice(from, to).map(({ object }) => object)
   if (representation.shape === 'table') {
     const table = (of: readonly KubeObject[], withColumns: boolean) =>
-      tableOf(context, request, row, of, metadata, representation, withColumns)
+      tableOf(context, request, row, of, metadata, representation, { withColumns, isList: true })
     const { rows: _, ...envelope } = table([], true)
     return {
       envelope: asKubeObject(envelope),

@@ -182,7 +182,7 @@ export function tableOf(
   objects: readonly KubeObject[],
   metadata: ListMetadata,
   representation: Representation,
-  withColumns = true,
+  { withColumns = true, isList = false } = {},
 ): PrintedTable {
   const include = request.query.get('includeObject') ?? ''
   if (!['', 'None', 'Metadata', 'Object'].includes(include)) {
@@ -197,5 +197,6 @@ export function tableOf(
     apiVersion: representation.shapeVersion,
     includeObject: include === '' ? 'Metadata' : (include as 'None' | 'Metadata' | 'Object'),
     withColumns,
+    isList,
   })
 }

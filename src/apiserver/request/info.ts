@@ -3,8 +3,11 @@
  * authentication. Pure: whether the resource exists is routing's business (handlers/route.ts).
  */
 
+import { type FieldTerm, parseFieldSelector } from '../../api/objects/field-selector.ts'
+import { SelectorError } from '../../api/objects/label-selector.ts'
 import type { ApiRequest, Filter, RequestInfo } from '../../api/request.ts'
 import { badRequest } from '../../api/status.ts'
+import { pathSegmentName } from '../../api/validation/names.ts'
 import { plainTextError } from './plain-text-error.ts'
 import { servedAnew } from './served.ts'
 
@@ -96,10 +99,21 @@ export function requestInfoOf(method: string, path: string, query: URLSearchPara
   return { isResource: true, verb: actual, path, group, version, resource, subresource, namespace, name }
 }
 
-/** A list or watch of one object by its name is authorized as that name. */
+/** A list or watch of one object by its name, whatever else it selects by, is authorized as that name. */
 function nameOfSelector(selector: string | null): string {
-  const found = selector === null ? null : /^metadata\.name==?([^,=!\\]+)$/.exec(selector)
-  return found?.[1] ?? ''
+  if (!selector?.includes('metadata.name')) return ''
+  const name = termsOf(selector).find(({ field, negated }) => field === 'metadata.name' && !negated)?.value ?? ''
+  return pathSegmentName(name).length === 0 ? name : ''
+}
+
+/** None of what cannot be read: the handler of the request refuses it. */
+function termsOf(selector: string): readonly FieldTerm[] {
+  try {
+    return parseFieldSelector(selector)
+  } catch (error) {
+    if (error instanceof SelectorError) return []
+    throw error
+  }
 }
 
 /**

@@ -35,7 +35,7 @@ import type {
   VolumeAttachment,
   VolumeAttributesClass,
 } from '../../../api/generated/types.ts'
-import type { KubeObject } from '../../../api/object.ts'
+import { goSelector } from '../../../api/objects/label-selector.ts'
 import { age, firstFew, formatSelector, humanDuration, listOf, NONE, objectAge, objectName, UNSET } from './format.ts'
 import type { Cells, Printer } from './printer.ts'
 
@@ -121,10 +121,10 @@ const paramRef = (ref: ParamRef | undefined): string =>
   ref === undefined
     ? UNSET
     : ref.selector
-      ? formatSelector(ref.selector)
+      ? goSelector(ref.selector)
       : ref.namespace
         ? `${ref.namespace}/${ref.name}`
-        : (ref.name ?? '')
+        : `*/${ref.name ?? ''}`
 
 const queuing = (level: PriorityLevelConfiguration, field: keyof QueuingConfiguration) =>
   level.spec?.limited?.limitResponse?.queuing?.[field] ?? NONE
@@ -170,7 +170,7 @@ export const clusterPrinters: Readonly<Record<string, Printer>> = {
   'rbac.authorization.k8s.io/rolebindings': printBinding,
   'rbac.authorization.k8s.io/clusterrolebindings': printBinding,
   'storage.k8s.io/storageclasses': (o: StorageClass, now) => [
-    isDefaultClass(o) ? `${objectName(o)} (default)` : objectName(o),
+    objectName(o),
     o.provisioner ?? '',
     o.reclaimPolicy ?? 'Delete',
     o.volumeBindingMode ?? UNSET,
@@ -178,7 +178,7 @@ export const clusterPrinters: Readonly<Record<string, Printer>> = {
     objectAge(o, now),
   ],
   'storage.k8s.io/volumeattributesclasses': (o: VolumeAttributesClass, now) => [
-    isDefaultClass(o) ? `${objectName(o)} (default)` : objectName(o),
+    objectName(o),
     o.driverName ?? '',
     objectAge(o, now),
   ],
@@ -345,13 +345,4 @@ export const clusterPrinters: Readonly<Record<string, Printer>> = {
       condition?.type ?? 'Unknown',
     ]
   },
-}
-
-function isDefaultClass(object: KubeObject): boolean {
-  const annotations = object.metadata.annotations
-  return (
-    annotations?.['storageclass.kubernetes.io/is-default-class'] === 'true' ||
-    annotations?.['storageclass.beta.kubernetes.io/is-default-class'] === 'true' ||
-    annotations?.['volumeattributesclass.kubernetes.io/is-default-class'] === 'true'
-  )
 }

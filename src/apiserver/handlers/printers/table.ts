@@ -3,7 +3,9 @@
  * by group, version and resource), cells come from one small function per resource. A resource without one shows name
  * and age, as custom resources without columns do.
  */
+import type { StorageClass } from '../../../api/generated/types.ts'
 import type { Json, KubeObject } from '../../../api/object.ts'
+import { defaultStorageClassOf } from '../../../api/objects/default-class.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import type { Clock } from '../../../base/clock.ts'
 import type { PrintTable } from '../context.ts'
@@ -30,6 +32,9 @@ const printers: Readonly<Record<string, Printer>> = {
   ...workloadPrinters,
   ...clusterPrinters,
 }
+
+/** In a list of them the one that claims are given is marked; alone none is. */
+const STORAGE_CLASSES = 'storage.k8s.io/storageclasses'
 
 const nameAndAge: Printer = (object, nowMs) => [
   object.metadata.name ?? '',
@@ -72,15 +77,17 @@ function columnsOf(row: ResourceRow): readonly Json[] {
 
 /** `clock` gives the ages. */
 export function createTablePrinter(clock: Clock): PrintTable {
-  return ({ row, objects, metadata, apiVersion, includeObject, withColumns }) => {
+  return ({ row, objects, metadata, apiVersion, includeObject, withColumns, isList }) => {
     const key = `${row.group}/${row.resource}`
     const print = row.custom === undefined ? (printers[key] ?? nameAndAge) : customPrinter(row)
     const conditions = key === '/pods' ? podRowConditions : undefined
     const now = clock.now()
+    const marked = isList && key === STORAGE_CLASSES ? defaultStorageClassOf(objects as StorageClass[]) : undefined
     const rows = objects.map((object) => {
+      const cells = print(object, now)
       const rowConditions = conditions?.(object)
       return {
-        cells: print(object, now),
+        cells: object === marked ? [`${cells[0]} (default)`, ...cells.slice(1)] : cells,
         ...(rowConditions ? { conditions: rowConditions } : {}),
         ...included(object, includeObject, apiVersion),
       }
