@@ -3,9 +3,10 @@
 import { parse } from 'yaml'
 import type { JsonObject } from '../../api/object.ts'
 import type { Scheme } from '../../api/scheme/resource.ts'
-import { asObject } from '../../api/unchecked.ts'
+import { asList, asObject, asText, asTexts } from '../../api/unchecked.ts'
 import type { Random } from '../../base/random.ts'
 import type { Transformer } from '../../storage/transform.ts'
+import { maskedResource, wrongResources } from './named-resources.ts'
 import { notEncrypted } from './not-encrypted.ts'
 import {
   aescbc,
@@ -94,68 +95,109 @@ function parseConfiguration(text: string, random: Random): readonly Entry[] {
   }
   if (document['kind'] !== 'EncryptionConfiguration')
     throw new EncryptionConfigError('the encryption configuration must be of kind EncryptionConfiguration')
-  const list = document['resources']
-  if (!Array.isArray(list) || list.length === 0)
-    throw new EncryptionConfigError('the encryption configuration has no resources')
-  return list.map((given, i) => {
+  const problems: string[] = []
+  const list = asList(document['resources'])
+  if (list.length === 0) problems.push('resources: Required value: at least one resources is required')
+  const entries = list.map((given, i) => {
     const where = `resources[${i}]`
     const entry = asObject(given)
-    const resources = entry['resources']
-    if (!Array.isArray(resources) || resources.length === 0 || resources.some((name) => typeof name !== 'string'))
-      throw new EncryptionConfigError(`${where}.resources must name at least one resource`)
-    const providers = entry['providers']
-    if (!Array.isArray(providers) || providers.length === 0)
-      throw new EncryptionConfigError(`${where}.providers must have at least one provider`)
+    const resources = asTexts(entry['resources'])
+    if (resources.length < asList(entry['resources']).length)
+      throw new EncryptionConfigError(`${where}.resources has something that is no name`)
+    const providers = asList(entry['providers'])
+    problems.push(...wrongResources(resources, `${where}.resources`))
+    if (providers.length === 0)
+      problems.push(`${where}.providers: Required value: at least one ${where}.providers is required`)
     return {
       resources,
-      providers: providers.map((provider, j) => providerOf(asObject(provider), `${where}.providers[${j}]`, random)),
+      providers: providers.map((provider, j) =>
+        providerOf(asObject(provider), `${where}.providers[${j}]`, random, problems),
+      ),
     }
   })
+  const [only = ''] = problems
+  if (problems.length > 0) throw new EncryptionConfigError(problems.length === 1 ? only : `[${problems.join(', ')}]`)
+  const masked = maskedResource(entries.flatMap(({ resources }) => resources))
+  if (masked !== undefined) throw new EncryptionConfigError(masked)
+  return entries.map(({ resources, providers }) => ({
+    resources,
+    providers: providers.filter((each) => each !== undefined),
+  }))
 }
 
-function providerOf(provider: JsonObject, where: string, random: Random): EncryptionProvider {
-  const [name] = Object.keys(provider)
+/** undefined for one whose keys are wrong, which `problems` then tells. @throws EncryptionConfigError for one that there is not */
+function providerOf(
+  provider: JsonObject,
+  where: string,
+  random: Random,
+  problems: string[],
+): EncryptionProvider | undefined {
+  const [name, ...more] = Object.keys(provider)
+  if (more.length > 0) {
+    // The value has keys in it, which are not to be told.
+    problems.push(
+      `${where}: Invalid value: "REDACTED": more than one provider specified in a single element, should split into different list elements`,
+    )
+    return undefined
+  }
+  const made = (
+    kind: 'aesgcm' | 'aescbc' | 'secretbox',
+    make: (random: Random, keys: readonly EncryptionKey[]) => EncryptionProvider,
+    lengths = AES_BYTES,
+  ) => {
+    const before = problems.length
+    const keys = keysOf(asObject(provider[kind]), `${where}.${kind}`, lengths, problems)
+    return problems.length === before ? make(random, keys) : undefined
+  }
   switch (name) {
     case 'identity':
       return identity
     case 'aesgcm':
-      return aesgcm(random, keysOf(asObject(provider['aesgcm']), `${where}.aesgcm`))
+      return made(name, aesgcm)
     case 'aescbc':
-      return aescbc(random, keysOf(asObject(provider['aescbc']), `${where}.aescbc`))
+      return made(name, aescbc)
     case 'secretbox':
-      return secretbox(random, keysOf(asObject(provider['secretbox']), `${where}.secretbox`, SECRETBOX_BYTES))
+      return made(name, secretbox, SECRETBOX_BYTES)
+    case undefined:
+      problems.push(
+        `${where}: Invalid value: {}: provider does not contain any of the expected providers: ${PROVIDERS}`,
+      )
+      return undefined
     default:
+      if (name === 'kms' && (asObject(provider['kms'])['apiVersion'] ?? 'v1') === 'v1')
+        throw new EncryptionConfigError(KMS_V1)
       throw new EncryptionConfigError(
-        `${where}: ${name ?? 'an empty provider'} cannot be used here: use aesgcm, aescbc, secretbox or identity`,
+        `${where}: ${name} cannot be used here: use aesgcm, aescbc, secretbox or identity`,
       )
   }
 }
 
+const PROVIDERS = 'KMS, AESGCM, AESCBC, Secretbox, Identity'
+const KMS_V1 =
+  'KMSv1 is deprecated and will only receive security updates going forward. Use KMSv2 instead.  Set --feature-gates=KMSv1=true to use the deprecated KMSv1 feature.'
 const AES_BYTES = [16, 24, 32]
 const SECRETBOX_BYTES = [32]
 
-function keysOf({ keys }: JsonObject, where: string, lengths = AES_BYTES): readonly EncryptionKey[] {
-  if (!Array.isArray(keys) || keys.length === 0)
-    throw new EncryptionConfigError(`${where}.keys must have at least one key`)
-  const seen = new Set<string>()
-  return keys.map((given, i) => {
+/** All of them; `problems` is told of those that are wrong. */
+function keysOf(
+  { keys }: JsonObject,
+  where: string,
+  lengths: readonly number[],
+  problems: string[],
+): readonly EncryptionKey[] {
+  const list = asList(keys)
+  if (list.length === 0) problems.push(`${where}.keys: Required value: at least one keys is required`)
+  return list.map((given, i) => {
     const at = `${where}.keys[${i}]`
     const key = asObject(given)
-    const name = key['name']
-    if (name === undefined || name === null || name === '')
-      throw new EncryptionConfigError(`${at}.name: Required value: name is a mandatory field for a key`)
-    if (typeof name !== 'string' || name.includes(':'))
-      throw new EncryptionConfigError(`${at}.name must be a text without colons`)
-    if (seen.has(name)) throw new EncryptionConfigError(`${at}.name: ${name} is there twice`)
-    seen.add(name)
-    const text = String(key['secret'] ?? '')
-    if (text === '')
-      throw new EncryptionConfigError(`${at}.secret: Required value: secret is a mandatory field for a key`)
+    const [name, text] = [asText(key['name']), asText(key['secret'])]
+    if (name === '') problems.push(`${at}.name: Required value: name is a mandatory field for a key`)
     const secret = Buffer.from(text, 'base64')
-    if (secret.toString('base64') !== text)
-      throw new EncryptionConfigError(`${at}.secret: Invalid value: "REDACTED": secrets must be base64 encoded`)
-    if (!lengths.includes(secret.length))
-      throw new EncryptionConfigError(
+    if (text === '') problems.push(`${at}.secret: Required value: secret is a mandatory field for a key`)
+    else if (secret.toString('base64') !== text)
+      problems.push(`${at}.secret: Invalid value: "REDACTED": secrets must be base64 encoded`)
+    else if (!lengths.includes(secret.length))
+      problems.push(
         `${at}.secret: Invalid value: "REDACTED": secret is not of the expected length, got ${secret.length}, expected one of [${lengths.join(' ')}]`,
       )
     return { name, secret }

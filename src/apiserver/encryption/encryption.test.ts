@@ -95,7 +95,13 @@ for (const [what, providers, message] of [
   ],
   ['what is no base64', "  - aesgcm: {keys: [{name: a, secret: '!!'}]}", /secrets must be base64 encoded/],
   ['an unknown provider', '  - rot13: {}', /rot13 cannot be used/],
-  ['no keys', '  - aesgcm: {keys: []}', /at least one key/],
+  ['no keys', '  - aesgcm: {keys: []}', /at least one keys is required/],
+  [
+    'two providers in one',
+    '  - {aesgcm: {}, identity: {}}',
+    /^Error: resources\[0\]\.providers\[0\]: Invalid value: "REDACTED": more than one/,
+  ],
+  ['a KMS of the first version', '  - kms: {name: a, endpoint: unix:///tmp/x}', /KMSv1 is deprecated/],
 ] as const)
   test(`a configuration with ${what} is refused with the reason`, () => {
     assert.throws(() => encryption(providers), message)
@@ -112,4 +118,80 @@ test('a storage under encryption gives plain values to readers and the writer’
   assert.equal(seen[0], plain)
   assert.deepEqual(Buffer.from(read.item!.value), plain)
   assert.notDeepEqual(Buffer.from(raw.item!.value), plain)
+})
+
+const listed = (...lists: readonly string[]) =>
+  `kind: EncryptionConfiguration\napiVersion: apiserver.config.k8s.io/v1\nresources:\n${lists.map((list) => `- resources: [${list}]\n  providers: [{identity: {}}]\n`).join('')}`
+const said = (text: string): string => {
+  try {
+    encryptionOf(text, createScheme(), runtime.random)
+    return ''
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+const OVERLAPPING =
+  "using overlapping resources such as 'secrets' and '*.' in the same resource list is not allowed as they will be masked"
+
+// What a kube-apiserver v1.37.1 said of these on 2026-11-27, behind "error while parsing file" or "error while building transformers".
+for (const [lists, message] of [
+  [['secrets', 'secrets'], ''],
+  [['secrets', "'*.*'"], ''],
+  [["'*.apps', '*.'"], ''],
+  [['nothings.apps', 'pods/status'], ''],
+  [["'*.apps'", 'deployments.apps'], 'resource "deployments.apps" is masked by earlier rule "*.apps"'],
+  [["'*.apps'", "'*.apps'"], 'resource "*.apps" is masked by earlier rule "*.apps"'],
+  [["'*.*'", "'*.'"], 'resource "*." is masked by earlier rule "*.*"'],
+  [["'*.'", "'*.*'", 'secrets', 'deployments.apps'], 'resource "secrets" is masked by earlier rule "*."'],
+  [
+    ["'*.apps', '*.apps'"],
+    `[resources[0].resources: Invalid value: ["*.apps","*.apps"]: the same resource cannot be specified multiple times, resources[0].resources: Invalid value: ["*.apps","*.apps"]: ${OVERLAPPING}]`,
+  ],
+  [["'*.*', secrets"], `resources[0].resources: Invalid value: ["*.*","secrets"]: ${OVERLAPPING}`],
+  [
+    ["secrets, secrets, '*.'"],
+    `[resources[0].resources: Invalid value: ["secrets","secrets","*."]: the same resource cannot be specified multiple times, resources[0].resources: Invalid value: ["secrets","secrets","*."]: ${OVERLAPPING}]`,
+  ],
+  [
+    ['deployments.Extensions'],
+    'resources[0].resources[0]: Invalid value: "deployments.Extensions": resource name should not contain capital letters',
+  ],
+  [
+    ['apiserveripinfo'],
+    'resources[0].resources[0]: Invalid value: "apiserveripinfo": resources which do not have REST API/s cannot be encrypted',
+  ],
+  [
+    ["'*'"],
+    `resources[0].resources[0]: Invalid value: "*": use '*.' to encrypt all the resources from core API group or *.* to encrypt all resources`,
+  ],
+  [
+    ['Secrets', 'events.events.k8s.io', 'deployments.extensions', ''],
+    `[resources[0].resources[0]: Invalid value: "Secrets": resource name should not contain capital letters, resources[1].resources[0]: Invalid value: "events.events.k8s.io": '*.events.k8s.io' objects are stored using the 'events' API group in etcd. Use 'events' instead in the config file, resources[2].resources[0]: Invalid value: "deployments.extensions": 'extensions' group has been removed and cannot be used for encryption, resources[3].resources: Required value: at least one resources[3].resources is required]`,
+  ],
+] as const)
+  test(`resources named ${JSON.stringify(lists)} are ${message === '' ? 'taken' : 'refused as Kubernetes refuses them'}`, () => {
+    assert.equal(said(listed(...lists)), message)
+  })
+
+test('of wrong keys all are told, in their order, and no secret with them', () => {
+  const text = `kind: EncryptionConfiguration\nresources:\n- resources: [secrets]\n  providers: [{aesgcm: {keys: [{name: one, secret: AQ==}, {name: one, secret: '!!'}, {secret: AQEBAQEBAQEBAQEBAQEBAQ==}, {name: x}]}}]\n- resources: [configmaps]\n  providers: [{secretbox: {}}]\n- resources: [pods]\n  providers: []\n`
+  const at = 'resources[0].providers[0].aesgcm.keys'
+  assert.equal(
+    said(text),
+    `[${[
+      `${at}[0].secret: Invalid value: "REDACTED": secret is not of the expected length, got 1, expected one of [16 24 32]`,
+      `${at}[1].secret: Invalid value: "REDACTED": secrets must be base64 encoded`,
+      `${at}[2].name: Required value: name is a mandatory field for a key`,
+      `${at}[3].secret: Required value: secret is a mandatory field for a key`,
+      'resources[1].providers[0].secretbox.keys: Required value: at least one keys is required',
+      'resources[2].providers: Required value: at least one resources[2].providers is required',
+    ].join(', ')}]`,
+  )
+})
+
+test('keys may have one name, and names may have colons', () => {
+  const [one, other, colon] = [key('a', 1), key('a', 2), key("'a:b'", 3)]
+  const written = [one, other, colon].map((first) => encryption(`  - aesgcm: {keys: [${first}]}`).encode(SECRET, plain))
+  const { decode } = encryption(`  - aesgcm: {keys: [${one}, ${other}, ${colon}]}`)
+  for (const stored of written) assert.deepEqual(Buffer.from(decode(SECRET, stored)), plain)
 })

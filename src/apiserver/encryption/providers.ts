@@ -94,7 +94,7 @@ export const identity: EncryptionProvider = {
 }
 
 export const startsWith = (bytes: Uint8Array, prefix: string): boolean =>
-  bytes.length >= prefix.length && Buffer.from(bytes.buffer, bytes.byteOffset, prefix.length).toString() === prefix
+  Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, Buffer.byteLength(prefix))).toString() === prefix
 
 export const isEncrypted = (stored: Uint8Array): boolean => startsWith(stored, 'k8s:enc:')
 
@@ -115,7 +115,7 @@ interface Algorithm {
   readonly decrypt: (secret: Buffer, storageKey: string, stored: Uint8Array) => Buffer
 }
 
-/** Written with the first key, read with the one the value names. */
+/** Written with the first key, read with one of the name in the value. */
 function keyed(
   called: string,
   prefix: string,
@@ -133,11 +133,17 @@ function keyed(
     isCurrent: (stored) => startsWith(stored, header),
     decrypt: (storageKey, stored) => {
       const rest = stored.subarray(prefix.length)
-      const colon = rest.indexOf(':'.charCodeAt(0))
-      const name = Buffer.from(rest.subarray(0, Math.max(colon, 0))).toString()
-      const key = keys.find((candidate) => candidate.name === name)
-      if (key === undefined) throw new Error(`no matching key was found for the provided ${called} transformer`)
-      return algorithm.decrypt(key.secret, storageKey, rest.subarray(colon + 1))
+      let failure: unknown
+      // Several may have one name, and a name may have colons.
+      for (const { name, secret } of keys) {
+        if (!startsWith(rest, `${name}:`)) continue
+        try {
+          return algorithm.decrypt(secret, storageKey, rest.subarray(Buffer.byteLength(name) + 1))
+        } catch (error) {
+          failure ??= error
+        }
+      }
+      throw failure ?? new Error(`no matching key was found for the provided ${called} transformer`)
     },
   }
 }
