@@ -1,6 +1,7 @@
 /** The port of the etcd of bin/envtest, by Debian's etcdctl: what kube-apiserver stores is read and watched there, and ends with either. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -46,11 +47,15 @@ describe("etcd's port of envtest", { skip, timeout: 120_000 }, () => {
     server = `https://127.0.0.1:${port}`
     const tokens = join(folder, 'tokens')
     writeFileSync(tokens, 'admin,admin,1,"system:masters"\n')
+    const key = join(folder, 'sa.key')
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    writeFileSync(key, privateKey.export({ type: 'pkcs8', format: 'pem' }))
     start('etcd', [`--listen-client-urls=http://${url}`, `--advertise-client-urls=http://${url}`])
     const api = start('kube-apiserver', [
       ...[`--etcd-servers=http://${url}`, `--cert-dir=${folder}`, '--bind-address=127.0.0.1', `--secure-port=${port}`],
       ...[`--token-auth-file=${tokens}`, '--authorization-mode=RBAC', '--service-cluster-ip-range=10.0.0.0/24'],
-      '--disable-admission-plugins=ServiceAccount',
+      ...[`--service-account-key-file=${key}`, `--service-account-signing-key-file=${key}`],
+      ...['--service-account-issuer=https://kubernetes.default.svc', '--disable-admission-plugins=ServiceAccount'],
     ])
     await new Promise<void>((resolve, reject) => {
       let text = ''
