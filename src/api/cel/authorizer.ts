@@ -48,7 +48,7 @@ const nothing: AuthorizerQuestion = {
   name: '',
 }
 
-const opaque = ({ name }: { readonly name: string }, data: unknown): Opaque => new Opaque(name, data, name)
+const opaque = ({ name }: { readonly name: string }, data: unknown): Opaque => new Opaque(name, data, name, null)
 
 /** The variable `authorizer`. */
 export const authorizerValue = (answer: AuthorizerAnswer): Value => opaque(AUTHORIZER, { answer, question: nothing })

@@ -5,7 +5,7 @@
 import type { CheckedExpression } from './check.ts'
 import { OVER_LIMIT } from './cost-limits.ts'
 import { callCost, MOST, STRUCT_COST } from './cost-of-calls.ts'
-import { type Overload, show } from './functions.ts'
+import { elementOfAny, type Overload, show } from './functions.ts'
 import { sortedValues } from './lists.ts'
 import type { SyntaxNode } from './parse.ts'
 import { STRING, type Type } from './types.ts'
@@ -137,7 +137,7 @@ export function evaluateExpression(checked: CheckedExpression, variables: Variab
     const wrapped = operand instanceof Optional
     const from = operand instanceof Optional ? operand.value : operand
     const absent = from === undefined || (from === null && node.optional)
-    const found = absent ? undefined : fieldOf(from, node.field, wrapped || node.optional)
+    const found = absent ? undefined : fieldOf(from, node.field, wrapped || node.optional || node.test)
     if (node.test) return found !== undefined
     if (wrapped || node.optional) return new Optional(found)
     // What was not set has the value that its type begins with.
@@ -154,7 +154,7 @@ export function evaluateExpression(checked: CheckedExpression, variables: Variab
     }
     if (from instanceof MapValue) return from.entries.get(`s${name}`)?.[1]
     if (from instanceof MessageValue) return from.fields.get(name)
-    if (optional && Array.isArray(from)) throw new CelError("unsupported index type 'string' in list")
+    if (Array.isArray(from)) throw new CelError("unsupported index type 'string' in list")
     if (optional) return undefined
     throw new NoSuchKey(name)
   }
@@ -180,7 +180,8 @@ export function evaluateExpression(checked: CheckedExpression, variables: Variab
     const cost = callCost(name, values.map(sizeOfValue))
     spend(Math.min(Math.max(cost, Math.ceil(partsSeen(name, values) * PART_COST)), MOST))
     // What stands at a place is looked for by the container itself, which takes more kinds of places than it tells.
-    const chosen = name === '_[_]' || name === '_[?_]' ? byContainer(overloads, values) : undefined
+    const any = elementOfAny[name]
+    const chosen = any && (byContainer(overloads, values) ?? any)
     return (chosen ?? pick(overloads, values, dynamic)).run(...values)
   }
 

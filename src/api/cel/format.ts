@@ -2,6 +2,7 @@
  * printf of CEL's strings extension, as Kubernetes has it (version 2): verbs, what each takes, how numbers read. A constant
  * template is held against its arguments' types before anything is evaluated.
  */
+import { isUtf8 } from 'node:buffer'
 import { show } from './functions.ts'
 import type { Issue } from './issues.ts'
 import type { SyntaxNode } from './parse.ts'
@@ -96,7 +97,8 @@ function clauseText({ verb, precision }: Clause, value: Value, typeName: (value:
       const double = typeof value === 'string' ? SPECIAL[value] : (value as number)
       if (double === undefined) throw refused
       const digits = precision === undefined ? DIGITS : Math.min(precision, MOST_DIGITS)
-      return verb === 'f' ? fixedPoint(double, digits) : scientific(double, digits === 0 ? DIGITS : digits)
+      // Kubernetes' version of the library has one precision for exponents.
+      return verb === 'f' ? fixedPoint(double, digits) : scientific(double, DIGITS)
     }
     case 'b':
       return typeof number === 'boolean' ? (number ? '1' : '0') : (number as bigint).toString(2)
@@ -158,16 +160,25 @@ function rounded(value: number, digits: number, exponent = 0): string {
   return sign + (digits === 0 ? text : `${text.slice(0, point)}.${text.slice(point)}`)
 }
 
+/** Types of keys that `%s` prints. */
+const KEYS = new Set(['string', 'bool', 'int', 'uint'])
+
 /** A value as `%s` prints it; inside of lists and maps as an expression that makes it. */
 function printed(value: Value, typeName: (value: Value) => string, inside = false): string {
   if (Array.isArray(value)) return `[${value.map((item) => printed(item, typeName, true)).join(', ')}]`
   if (isMapLike(value)) {
-    const entries = [...mapEntries(value).values()].map(
-      ([key, inner]) => `${printed(key, typeName, true)}:${printed(inner, typeName, true)}`,
-    )
+    const entries = [...mapEntries(value).values()].map(([key, inner]) => {
+      if (!KEYS.has(typeName(key)))
+        throw new CelError(`error during formatting: no formatting function for map key of type ${typeName(key)}`)
+      return `${printed(key, typeName, true)}:${printed(inner, typeName, true)}`
+    })
     return `{${entries.sort().join(', ')}}`
   }
   if (WANTED['s']?.types.has(typeName(value)) !== true) throw unfit('s', typeName(value))
+  if (value instanceof Uint8Array && !isUtf8(value))
+    throw new CelError(
+      'error during formatting: could not convert argument "invalid UTF-8 in bytes, cannot convert to string" to string',
+    )
   if (!inside || value instanceof TypeValue) return show(value)
   if (typeof value === 'string') return JSON.stringify(value)
   if (typeof value === 'number') return Number.isFinite(value) ? rounded(value, DIGITS) : JSON.stringify(show(value))

@@ -22,6 +22,7 @@ import {
 import {
   CelDuration,
   CelError,
+  compared,
   equals,
   isMapLike,
   MapValue,
@@ -129,12 +130,13 @@ function elementAt(container: Value, key: Value): Value | undefined {
       throw new CelError(`unsupported index value ${show(key)} in list`)
     return at < 0 || at >= container.length ? undefined : container[Number(at)]
   }
-  if (!isMapLike(container)) throw new CelError('no such overload')
-  return mapEntries(container).get(lookedUp(key))?.[1]
+  return isMapLike(container) ? mapEntries(container).get(lookedUp(key, container))?.[1] : undefined
 }
 
-/** A key as it is looked for: one that no map can have is in none. */
-function lookedUp(key: Value): string {
+/** A key as it is looked for: one that no map can have is in none. @throws CelError where only texts are keys */
+function lookedUp(key: Value, container: MapValue | ObjectValue): string {
+  if (typeof key !== 'string' && (container instanceof ObjectValue || container.given))
+    throw new CelError(`unsupported map key type: types.${GO_TYPES[typeName(key)] ?? typeName(key)}`)
   try {
     return mapKeyOf(key)
   } catch (error) {
@@ -143,9 +145,20 @@ function lookedUp(key: Value): string {
   }
 }
 
+const GO_TYPES: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
+  ...{ int: 'Int', uint: 'Uint', double: 'Double', bool: 'Bool', bytes: 'Bytes', null_type: 'Null' },
+  ...{ 'google.protobuf.Timestamp': 'Timestamp', 'google.protobuf.Duration': 'Duration' },
+})
+
+function equality(a: Value, b: Value): boolean {
+  const equal = compared(a, b)
+  if (equal === undefined) throw new CelError('no such overload')
+  return equal
+}
+
 export function contains(value: Value, container: Value): boolean {
   if (Array.isArray(container)) return container.some((item) => equals(item, value))
-  if (isMapLike(container)) return mapEntries(container).has(lookedUp(value))
+  if (isMapLike(container)) return mapEntries(container).has(lookedUp(value, container))
   throw new CelError('no such overload')
 }
 
@@ -271,8 +284,15 @@ const size = (value: Value): bigint => {
 }
 const SIZED: readonly Type[] = [STRING, BYTES, listType(A), mapOf(A, B)]
 
+/** What holds nothing is asked like a map that has no such key. */
+const anyIndex = fn([DYN, A], DYN, index)
+const anyOptionalIndex = fn([DYN, A], optionalOf(DYN), optionalIndex)
+/** How elements are looked for in what turns out to be no container at all. */
+export const elementOfAny: Readonly<Record<string, Overload>> = { '_[_]': anyIndex, '_[?_]': anyOptionalIndex }
+
 export const standard = define({
-  '_==_': [fn([A, A], BOOL, equals)],
+  '_==_': [fn([A, A], BOOL, equality)],
+  // What cannot be compared is not equal: only the question for equality fails.
   '_!=_': [fn([A, A], BOOL, (a: Value, b: Value) => !equals(a, b))],
   '_<_': comparison((order) => order < 0),
   '_<=_': comparison((order) => order <= 0),
@@ -364,10 +384,7 @@ export const standard = define({
   getHours: [...accessor((date) => date.getUTCHours()), durationIn(3_600_000_000_000n)],
   getMinutes: [...accessor((date) => date.getUTCMinutes()), durationIn(60_000_000_000n)],
   getSeconds: [...accessor((date) => date.getUTCSeconds()), durationIn(1_000_000_000n)],
-  getMilliseconds: [
-    ...accessor((date) => date.getUTCMilliseconds()),
-    method([DURATION], INT, (value: CelDuration) => (value.nanos / 1_000_000n) % 1000n),
-  ],
+  getMilliseconds: [...accessor((date) => date.getUTCMilliseconds()), durationIn(1_000_000n)],
   'optional.of': [fn([A], optionalOf(A), (value: Value) => new Optional(value))],
   'optional.ofNonZeroValue': [
     fn([A], optionalOf(A), (value: Value) => new Optional(isZero(value) ? undefined : value)),

@@ -1,7 +1,7 @@
 /** Kubernetes' functions for CEL: strings, lists, regular expressions, URLs, quantities, addresses, sets, formats, semver. */
 import { nanosOf } from '../objects/quantity.ts'
 import { formatCheck } from '../schema/structural/formats.ts'
-import { compilePattern } from '../schema/structural/patterns.ts'
+import { compilePattern, patternError } from '../schema/structural/patterns.ts'
 import { dns1035Label, dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from '../validation/names.ts'
 import { addressLibrary } from './addresses.ts'
 import { format } from './format.ts'
@@ -27,7 +27,7 @@ import {
   UINT,
   URL_TYPE,
 } from './types.ts'
-import { urlLibrary } from './urls.ts'
+import { uriProblems, urlLibrary } from './urls.ts'
 import { CelDuration, CelError, equals, Opaque, Optional, Uint, type Value } from './values.ts'
 
 const T = param('T')
@@ -121,14 +121,14 @@ const lastPosition = (list: readonly Value[], value: Value) => BigInt(list.findL
 
 function find(text: string, pattern: string): string {
   const compiled = compilePattern(pattern)
-  if (compiled === undefined) throw new CelError(`Illegal regex: ${pattern}`)
+  if (compiled === undefined) throw new CelError(`Illegal regex: ${patternError(pattern)}`)
   const matcher = compiled.matcher(text)
   return matcher.find() ? (matcher.group() ?? '') : ''
 }
 
 function findAll(text: string, pattern: string, limit = -1n): readonly string[] {
   const compiled = compilePattern(pattern)
-  if (compiled === undefined) throw new CelError(`Illegal regex: ${pattern}`)
+  if (compiled === undefined) throw new CelError(`Illegal regex: ${patternError(pattern)}`)
   const matcher = compiled.matcher(text)
   const found: string[] = []
   while ((limit < 0n || BigInt(found.length) < limit) && matcher.find()) found.push(matcher.group() ?? '')
@@ -138,7 +138,8 @@ function findAll(text: string, pattern: string, limit = -1n): readonly string[] 
 /** A quantity as a fraction of two integers: exact, whatever its suffix. */
 export function quantity(text: string): Opaque {
   try {
-    return new Opaque('kubernetes.Quantity', nanosOf(text), text)
+    const nanos = nanosOf(text)
+    return new Opaque('kubernetes.Quantity', nanos, text, String(nanos))
   } catch {
     throw new CelError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
   }
@@ -162,9 +163,15 @@ const NAMED: Readonly<Record<string, (text: string) => readonly string[]>> = {
   dns1123LabelPrefix: (text) => dns1123Label(text.replace(/-$/, 'a')),
   dns1123SubdomainPrefix: (text) => dns1123Subdomain(text.replace(/-$/, 'a')),
   dns1035LabelPrefix: (text) => dns1035Label(text.replace(/-$/, 'a')),
+  uri: uriProblems,
 }
-for (const name of ['uri', 'uuid', 'byte', 'date', 'datetime'])
-  Object.assign(NAMED, { [name]: (text: string) => (formatCheck(name)?.(text) === false ? [`invalid ${name}`] : []) })
+for (const [name, told] of [
+  ['uuid', 'does not match the UUID format'],
+  ['byte', 'invalid base64'],
+  ['date', 'invalid date'],
+  ['datetime', 'invalid datetime'],
+] as const)
+  Object.assign(NAMED, { [name]: (text: string) => (formatCheck(name)?.(text) === false ? [told] : []) })
 
 const namedFormat = (name: string) => new Opaque('kubernetes.NamedFormat', NAMED[name], name)
 
@@ -179,6 +186,7 @@ export function semver(given: string, normalize = false): Opaque {
     'kubernetes.Semver',
     { parts: [BigInt(match[1]!), BigInt(match[2]!), BigInt(match[3]!)], pre: match[4]?.split('.') ?? [] },
     text,
+    text.split('+')[0],
   )
 }
 

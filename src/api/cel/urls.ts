@@ -14,6 +14,17 @@ function urlOf(text: string): Url {
   return url
 }
 
+/** What is wrong with a text as a request's URL, as Go tells it. */
+export function uriProblems(text: string): readonly string[] {
+  try {
+    parseUrl(text, true)
+    return []
+  } catch (error) {
+    if (error instanceof UrlError) return [`parse ${goQuote(text)}: ${error.message}`]
+    throw error
+  }
+}
+
 function isUrl(text: string): boolean {
   try {
     urlOf(text)

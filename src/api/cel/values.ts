@@ -57,11 +57,14 @@ export class Opaque {
   // biome-ignore lint/suspicious/noExplicitAny: what is inside is known to the library of its type
   readonly data: any
   readonly text: string
+  /** What it is equal by, to others of its type; null for what can be compared with nothing. */
+  readonly identity: string | null
   // biome-ignore lint/suspicious/noExplicitAny: as above
-  constructor(type: string, data: any, text: string) {
+  constructor(type: string, data: any, text: string, identity: string | null = text) {
     this.type = type
     this.data = data
     this.text = text
+    this.identity = identity
   }
 }
 /** A type as a value. */
@@ -111,9 +114,16 @@ export class MapValue {
   readonly entries: ReadonlyMap<string, readonly [key: Value, value: Value]>
   /** What it was made of; undefined for what an expression made. */
   readonly json: JsonObject | undefined
-  constructor(entries: ReadonlyMap<string, readonly [key: Value, value: Value]>, json?: JsonObject) {
+  /** No expression made it: it can be compared with maps alone. */
+  readonly given: boolean
+  constructor(
+    entries: ReadonlyMap<string, readonly [key: Value, value: Value]>,
+    json?: JsonObject,
+    given = json !== undefined,
+  ) {
     this.entries = entries
     this.json = json
+    this.given = given
   }
 }
 
@@ -146,7 +156,8 @@ export function mapKeyOf(key: Value): string {
   if (typeof key === 'boolean') return `b${key}`
   if (typeof key === 'bigint') return `n${key}`
   if (key instanceof Uint) return `n${key.value}`
-  if (typeof key === 'number' && Number.isInteger(key)) return `n${BigInt(key)}`
+  if (typeof key === 'number') return Number.isInteger(key) ? `n${BigInt(key)}` : `d${key}`
+  if (key === null) return 'null'
   throw new CelError('unsupported key type')
 }
 
@@ -260,29 +271,38 @@ export function parseDuration(text: string): CelDuration {
   }
 }
 
-/** Equality of CEL: numbers across types, lists and maps by content. */
-export function equals(a: Value, b: Value): boolean {
+/** Equality of CEL: numbers across types, lists and maps by content. What cannot be compared is not equal. */
+export const equals = (a: Value, b: Value): boolean => compared(a, b) === true
+
+/**
+ * Whether values are equal; undefined when the first cannot be compared with what the second is. Inside of lists and maps only what is
+ * known to differ makes a difference, as in Kubernetes.
+ */
+export function compared(a: Value, b: Value): boolean | undefined {
+  if (a instanceof Opaque && a.identity === null) return undefined
   if (a === b) return true
   const [x, y] = [numeric(a), numeric(b)]
   if (x !== undefined && y !== undefined) return orderOf(x, y) === 0
-  if (a === null || b === null || typeof a !== typeof b) return false
-  if (typeof a === 'string' || typeof a === 'boolean') return false
-  if (Array.isArray(a) || Array.isArray(b))
-    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, i) => equals(item, b[i]))
-  if (isMapLike(a) && isMapLike(b)) {
+  if (a === null || b === null) return false
+  if (a instanceof Opaque) return b instanceof Opaque && a.type === b.type ? a.identity === b.identity : undefined
+  if (Array.isArray(a)) {
+    if (!Array.isArray(b)) return sourceOf(a) === undefined ? false : undefined
+    return a.length === b.length && a.every((item, i) => compared(item, b[i] as Value) !== false)
+  }
+  if (isMapLike(a)) {
+    if (!isMapLike(b)) return a instanceof MapValue && !a.given ? false : undefined
     const [left, right] = [mapEntries(a), mapEntries(b)]
-    return (
-      left.size === right.size &&
-      [...left].every(
-        ([key, [, value]]) => right.has(key) && equals(value, (right.get(key) as readonly [Value, Value])[1]),
-      )
-    )
+    if (left.size !== right.size) return false
+    return [...left].every(([key, [, value]]) => {
+      const other = right.get(key)
+      return other !== undefined && compared(value, other[1]) !== false
+    })
   }
   if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b) === 0
   if (a instanceof Timestamp && b instanceof Timestamp) return a.nanos === b.nanos
   if (a instanceof CelDuration && b instanceof CelDuration) return a.nanos === b.nanos
   if (a instanceof Optional && b instanceof Optional)
-    return a.value === undefined || b.value === undefined ? a.value === b.value : equals(a.value, b.value)
+    return a.value === undefined || b.value === undefined ? a.value === b.value : compared(a.value, b.value)
   if (a instanceof TypeValue && b instanceof TypeValue) return a.name === b.name
   if (a instanceof MessageValue && b instanceof MessageValue)
     return (
@@ -290,7 +310,6 @@ export function equals(a: Value, b: Value): boolean {
       a.fields.size === b.fields.size &&
       [...a.fields].every(([name, value]) => b.fields.has(name) && equals(value, b.fields.get(name) as Value))
     )
-  if (a instanceof Opaque && b instanceof Opaque) return a.type === b.type && a.text === b.text
   return false
 }
 

@@ -134,7 +134,7 @@ export function lazyVariables(
 ): Value {
   const known = new Map<string, readonly [Value, Value]>()
   const entries = new Map<string, readonly [Value, Value]>()
-  const composed = new MapValue(entries)
+  const composed = new MapValue(entries, undefined, true)
   const all = new Map([...variables, ['variables', composed as Value]])
   entries.get = (key) => {
     const present = known.get(key)
