@@ -1,5 +1,7 @@
 /** IP addresses and CIDRs for CEL (KEP-2876's libraries). */
+import { addressProblem, prefixProblem } from '../objects/address-problems.ts'
 import { parseIPv4, parseIPv6 } from '../objects/ip.ts'
+import { goQuote } from '../quote.ts'
 import { fn, method, type Overload } from './functions.ts'
 import { BOOL, INT, STRING, type Type } from './types.ts'
 import { CelError, Opaque } from './values.ts'
@@ -36,8 +38,19 @@ function textOf({ family, bits }: Address): string {
 function address(text: string): Opaque {
   const parsed = parseAddress(text)
   if (parsed === undefined)
-    throw new CelError(`IP Address ${JSON.stringify(text)} parse error during conversion from string`)
+    throw new CelError(
+      refusedKind(text, text) ??
+        `IP Address ${goQuote(text)} parse error during conversion from string: ${addressProblem(text)}`,
+    )
   return new Opaque('net.IP', parsed, textOf(parsed))
+}
+
+/** What is an address, but of a kind that Kubernetes does not take; `told` as it was written. */
+function refusedKind(address: string, told: string): string | undefined {
+  if (addressProblem(address) !== undefined) return undefined
+  return address.includes('%')
+    ? `IP address ${goQuote(told)} with zone value is not allowed`
+    : `IPv4-mapped IPv6 address ${goQuote(told)} is not allowed`
 }
 
 function parseNetwork(text: string): Network | undefined {
@@ -51,10 +64,15 @@ function parseNetwork(text: string): Network | undefined {
 
 const cidrOf = (network: Network) => new Opaque('net.CIDR', network, `${textOf(network.address)}/${network.length}`)
 
+const UNREAD = 'network address parse error during conversion from string: '
+
 function cidr(text: string): Opaque {
   const parsed = parseNetwork(text)
-  if (parsed === undefined)
-    throw new CelError(`network address parse error during conversion from string: ${JSON.stringify(text)}`)
+  if (parsed === undefined) {
+    const problem = prefixProblem(text)
+    const why = problem === undefined ? refusedKind(text.slice(0, text.lastIndexOf('/')), text) : `${UNREAD}${problem}`
+    throw new CelError(`${UNREAD}${why}`)
+  }
   return cidrOf(parsed)
 }
 

@@ -78,6 +78,91 @@ const ANSWERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "url('https://a/') == url('https://a')": 'false',
     "cidr('10.0.0.1/8') == cidr('10.0.0.2/8')": 'false',
   },
+  'what is no address or network is told in the words of Go': {
+    "ip('')": 'IP Address "" parse error during conversion from string: ParseAddr(""): unable to parse IP',
+    "ip('1.2.3.4.5')":
+      'IP Address "1.2.3.4.5" parse error during conversion from string: ParseAddr("1.2.3.4.5"): IPv4 address too long',
+    "ip('1.2..3')":
+      'IP Address "1.2..3" parse error during conversion from string: ParseAddr("1.2..3"): IPv4 field must have at least one digit (at ".3")',
+    "ip('1.2.3.')":
+      'IP Address "1.2.3." parse error during conversion from string: ParseAddr("1.2.3."): IPv4 field must have at least one digit (at ".")',
+    "ip('256.1.1.1')":
+      'IP Address "256.1.1.1" parse error during conversion from string: ParseAddr("256.1.1.1"): IPv4 field has value >255',
+    "ip('01.2.3.4')":
+      'IP Address "01.2.3.4" parse error during conversion from string: ParseAddr("01.2.3.4"): IPv4 field has octet with leading zero',
+    "ip('1.2.3.a')":
+      'IP Address "1.2.3.a" parse error during conversion from string: ParseAddr("1.2.3.a"): unexpected character (at "a")',
+    "ip('.1.2.3')":
+      'IP Address ".1.2.3" parse error during conversion from string: ParseAddr(".1.2.3"): IPv4 field must have at least one digit (at ".1.2.3")',
+    "ip('::1::')":
+      'IP Address "::1::" parse error during conversion from string: ParseAddr("::1::"): multiple :: in address (at ":")',
+    "ip('1::2::3')":
+      'IP Address "1::2::3" parse error during conversion from string: ParseAddr("1::2::3"): multiple :: in address (at ":3")',
+    "ip('12345::')":
+      'IP Address "12345::" parse error during conversion from string: ParseAddr("12345::"): each group must have 4 or less digits (at "12345::")',
+    "ip(':1')":
+      'IP Address ":1" parse error during conversion from string: ParseAddr(":1"): each colon-separated field must have at least one digit (at ":1")',
+    "ip('1:2:3:4:5:6:7')":
+      'IP Address "1:2:3:4:5:6:7" parse error during conversion from string: ParseAddr("1:2:3:4:5:6:7"): address string too short',
+    "ip('1:2:3:4:5:6:7:8:9')":
+      'IP Address "1:2:3:4:5:6:7:8:9" parse error during conversion from string: ParseAddr("1:2:3:4:5:6:7:8:9"): trailing garbage after address (at "9")',
+    "ip('1:2:3:4:5:6:7:')":
+      'IP Address "1:2:3:4:5:6:7:" parse error during conversion from string: ParseAddr("1:2:3:4:5:6:7:"): colon must be followed by more characters (at ":")',
+    "ip('g::')":
+      'IP Address "g::" parse error during conversion from string: ParseAddr("g::"): each colon-separated field must have at least one digit (at "g::")',
+    "ip('::1.2.3')":
+      'IP Address "::1.2.3" parse error during conversion from string: ParseAddr("::1.2.3"): IPv4 address too short',
+    "ip('1:2:3:4:5:6:7:1.2.3.4')":
+      'IP Address "1:2:3:4:5:6:7:1.2.3.4" parse error during conversion from string: ParseAddr("1:2:3:4:5:6:7:1.2.3.4"): embedded IPv4 address must replace the final 2 fields of the address (at "1.2.3.4")',
+    "ip('::1.2.3.4.5')":
+      'IP Address "::1.2.3.4.5" parse error during conversion from string: ParseAddr("::1.2.3.4.5"): IPv4 address too long',
+    "ip('::1.2.3.256')":
+      'IP Address "::1.2.3.256" parse error during conversion from string: ParseAddr("::1.2.3.256"): IPv4 field has value >255',
+    "ip('fe80::1%eth0')": 'IP address "fe80::1%eth0" with zone value is not allowed',
+    "ip('fe80::1%')":
+      'IP Address "fe80::1%" parse error during conversion from string: ParseAddr("fe80::1%"): zone must be a non-empty string',
+    "ip('::ffff:1.2.3.4')": 'IPv4-mapped IPv6 address "::ffff:1.2.3.4" is not allowed',
+    "ip('1:2:3:4:5:6:7::8')":
+      'IP Address "1:2:3:4:5:6:7::8" parse error during conversion from string: ParseAddr("1:2:3:4:5:6:7::8"): the :: must expand to at least one field of zeros',
+    "ip('1:2:3:4:5:6:7:8::')":
+      'IP Address "1:2:3:4:5:6:7:8::" parse error during conversion from string: ParseAddr("1:2:3:4:5:6:7:8::"): the :: must expand to at least one field of zeros',
+    "ip('1:2')":
+      'IP Address "1:2" parse error during conversion from string: ParseAddr("1:2"): address string too short',
+    "ip('1.2.3.4 ')":
+      'IP Address "1.2.3.4 " parse error during conversion from string: ParseAddr("1.2.3.4 "): unexpected character (at " ")',
+    "ip('1.2.3.4%eth0')":
+      'IP Address "1.2.3.4%eth0" parse error during conversion from string: ParseAddr("1.2.3.4%eth0"): unexpected character (at "%eth0")',
+    "ip('::1.2.3.4.')":
+      'IP Address "::1.2.3.4." parse error during conversion from string: ParseAddr("::1.2.3.4."): IPv4 field must have at least one digit (at ".")',
+    "ip('::1.02.3.4')":
+      'IP Address "::1.02.3.4" parse error during conversion from string: ParseAddr("::1.02.3.4"): IPv4 field has octet with leading zero',
+    "cidr('10.0.0.0')":
+      'network address parse error during conversion from string: network address parse error during conversion from string: netip.ParsePrefix("10.0.0.0"): no \'/\'',
+    "cidr('10.0.0.0/')":
+      'network address parse error during conversion from string: network address parse error during conversion from string: netip.ParsePrefix("10.0.0.0/"): bad bits after slash: ""',
+    "cidr('10.0.0.0/33')":
+      'network address parse error during conversion from string: network address parse error during conversion from string: netip.ParsePrefix("10.0.0.0/33"): prefix length out of range',
+    "cidr('10.0.0.0/08')":
+      'network address parse error during conversion from string: network address parse error during conversion from string: netip.ParsePrefix("10.0.0.0/08"): bad bits after slash: "08"',
+    "cidr('10.0.0.0/a')":
+      'network address parse error during conversion from string: network address parse error during conversion from string: netip.ParsePrefix("10.0.0.0/a"): bad bits after slash: "a"',
+    "cidr('10.0.0.0/1000')":
+      'network address parse error during conversion from string: network address parse error during conversion from string: netip.ParsePrefix("10.0.0.0/1000"): prefix length out of range',
+    "cidr('10.0.0.0/+8')":
+      'network address parse error during conversion from string: network address parse error during conversion from string: netip.ParsePrefix("10.0.0.0/+8"): bad bits after slash: "+8"',
+    "cidr('x/8')":
+      'network address parse error during conversion from string: network address parse error during conversion from string: netip.ParsePrefix("x/8"): ParseAddr("x"): unable to parse IP',
+    "cidr('')":
+      'network address parse error during conversion from string: network address parse error during conversion from string: netip.ParsePrefix(""): no \'/\'',
+    "cidr('::/129')":
+      'network address parse error during conversion from string: network address parse error during conversion from string: netip.ParsePrefix("::/129"): prefix length out of range',
+    "cidr('fe80::1%eth0/64')":
+      'network address parse error during conversion from string: network address parse error during conversion from string: netip.ParsePrefix("fe80::1%eth0/64"): IPv6 zones cannot be present in a prefix',
+    "cidr('::ffff:1.2.3.4/100')":
+      'network address parse error during conversion from string: IPv4-mapped IPv6 address "::ffff:1.2.3.4/100" is not allowed',
+    "cidr('10.0.0.0/8/8')":
+      'network address parse error during conversion from string: network address parse error during conversion from string: netip.ParsePrefix("10.0.0.0/8/8"): ParseAddr("10.0.0.0/8"): unexpected character (at "/8")',
+  },
   'a literal map may have other keys': {
     '{1.5: 1}[1.5]': '1',
     '{1.5: 1, 1.5: 2}.size()': '1',

@@ -180,8 +180,8 @@ export function evaluateExpression(checked: CheckedExpression, variables: Variab
     const cost = callCost(name, values.map(sizeOfValue))
     spend(Math.min(Math.max(cost, Math.ceil(partsSeen(name, values) * PART_COST)), MOST))
     // What stands at a place is looked for by the container itself, which takes more kinds of places than it tells.
-    const any = elementOfAny[name]
-    const chosen = any && (byContainer(overloads, values) ?? any)
+    const fallback = elementOfAny[name]
+    const chosen = fallback && (byContainer(overloads, values) ?? fallback)
     return (chosen ?? pick(overloads, values, dynamic)).run(...values)
   }
 

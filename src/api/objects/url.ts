@@ -1,5 +1,6 @@
 /** URLs, read as Kubernetes reads them (Go's net/url). */
 import { goQuote } from '../quote.ts'
+import { addressProblem } from './address-problems.ts'
 import { parseIPv6 } from './ip.ts'
 
 export interface Url {
@@ -68,12 +69,9 @@ function hostOf(text: string): string {
   return `${text.slice(0, open)}[${address}${zone}]${port}`
 }
 
-function wrongAddress(text: string): string {
-  if (/^\d{1,3}(\.\d{1,3}){3}$/.test(text)) return 'invalid IP-literal'
-  const told = `invalid host: ParseAddr(${goQuote(text)}): `
-  const at = text.search(/[^0-9]/)
-  const isIPv4 = /^[^.:]*\./.test(text)
-  return isIPv4 && at >= 0 ? `${told}unexpected character (at ${goQuote(text.slice(at))})` : `${told}unable to parse IP`
+const wrongAddress = (text: string): string => {
+  const problem = addressProblem(text)
+  return problem === undefined ? 'invalid IP-literal' : `invalid host: ${problem}`
 }
 
 /**

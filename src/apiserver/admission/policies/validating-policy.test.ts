@@ -76,3 +76,14 @@ test('the user may be asked about what the request is about', async () => {
   )
   assert.equal(error, undefined)
 })
+
+for (const [variable, told] of [
+  ["authorizer.path('/healthz').check('get').allowed()", 'failed expression: !variables.v'],
+  ["authorizer.requestResource.check('get').allowed()", 'failed expression: !variables.v'],
+  ['true', 'it is true'],
+] as const)
+  test(`a message asks no authorizer: ${variable}`, async () => {
+    const rule = { expression: '!variables.v', messageExpression: "'it is ' + string(variables.v)" }
+    const { error } = await judged(policy([rule], ['Deny'], { variables: [{ name: 'v', expression: variable }] }))
+    assert.equal(error?.message.split('denied request: ')[1], told)
+  })

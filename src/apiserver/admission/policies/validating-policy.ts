@@ -203,10 +203,12 @@ function evaluate({ definition, param }: Invocation<Policy>, variables: Map<stri
   }
   if (!matched.matches) return { findings, notes }
   variables.set('variables', lazyVariables(definition.variables, variables, budget))
+  let told: ReadonlyMap<string, Value> | undefined
   for (const [index, rule] of definition.rules.entries()) {
     try {
       if (rule.expression.run(variables, budget) === true) continue
-      findings.push({ message: messageOf(rule, variables, budget), reason: rule.reason, index })
+      told ??= withoutAuthorizer(definition, variables, budget)
+      findings.push({ message: messageOf(rule, told, budget), reason: rule.reason, index })
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error
       const spent = error instanceof BudgetSpent
@@ -222,6 +224,12 @@ function evaluate({ definition, param }: Invocation<Policy>, variables: Map<stri
     if (value !== undefined && value !== '') notes.set(`${definition.name}/${key}`, value)
   }
   return { findings, notes }
+}
+
+/** What messages are made of: variables are evaluated anew for them, and those that ask the authorizer fail. */
+function withoutAuthorizer(definition: Policy, variables: ReadonlyMap<string, Value>, budget: Budget) {
+  const left = new Map([...variables].filter(([name]) => !name.startsWith('authorizer')))
+  return left.set('variables', lazyVariables(definition.variables, left, budget))
 }
 
 /** The rule's own words, made or written, or the rule itself. */
