@@ -1,9 +1,13 @@
 /** Constants that a function of them can never take: told before anything is evaluated. */
+
+import { patternError } from '../schema/structural/patterns.ts'
 import type { CheckedExpression } from './check.ts'
+import { fits } from './eval-within-cost-limit.ts'
+import { typeName } from './functions.ts'
 import type { Issue } from './issues.ts'
 import type { SyntaxNode } from './parse.ts'
 import { timestampOf } from './times.ts'
-import { CelError, parseDuration, type Value } from './values.ts'
+import { CelError, parseDuration, Uint, type Value } from './values.ts'
 
 const PARSERS: Readonly<Record<string, (value: Value) => unknown>> = Object.assign(Object.create(null), {
   timestamp: timestampOf,
@@ -18,14 +22,38 @@ export function wrongConstant(name: string, [arg]: readonly SyntaxNode[]): Issue
     : { at: arg.at, message: `invalid ${name} argument` }
 }
 
-const CONVERSIONS = new Set(['int', 'uint', 'double', 'bool', 'string'])
+const CONVERSIONS = new Set(['int', 'uint', 'double', 'bool', 'string', 'bytes', 'timestamp', 'duration'])
+const TAKES_PATTERN = new Set(['matches', 'find', 'findAll'])
 
-/** Why a constant cannot be converted, which Kubernetes finds when it prepares the expression; undefined when all can. */
-export function wrongConversion({ calls }: CheckedExpression): string | undefined {
-  for (const { name, args, overloads } of calls.values()) {
-    const [arg] = args
-    if (!CONVERSIONS.has(name) || args.length !== 1 || arg?.kind !== 'const') continue
-    const found = fails(() => overloads[0]?.run(arg.value.value as Value))
+/** Which constant a call cannot take, which Kubernetes finds when it prepares the expression; undefined when each is fit. */
+export function wrongPreparation({ calls }: CheckedExpression): string | undefined {
+  /** undefined for what is known only when it is evaluated. @throws CelError for what cannot be converted */
+  function constantOf(node: SyntaxNode): Value | undefined {
+    if (node.kind === 'const') return node.value.type === 'uint' ? new Uint(node.value.value) : node.value.value
+    if (node.kind === 'list') {
+      const items = node.items.map(constantOf)
+      return items.includes(undefined) ? undefined : (items as readonly Value[])
+    }
+    const call = calls.get(node)
+    const [arg] = call?.args ?? []
+    if (call === undefined || arg === undefined || call.args.length !== 1) return undefined
+    const { name, overloads } = call
+    if (name !== 'dyn' && !CONVERSIONS.has(name)) return undefined
+    const value = constantOf(arg)
+    if (value === undefined || name === 'dyn') return value
+    const fit = overloads.find(({ args: [type] }) => type !== undefined && fits(value, type))
+    if (fit === undefined) throw new CelError(`no such overload: ${name}(${typeName(value)})`)
+    return fit.run(value)
+  }
+
+  for (const [node, { name, args }] of calls) {
+    const [, pattern] = args
+    const found = fails(() => {
+      if (CONVERSIONS.has(name)) constantOf(node)
+      const text = TAKES_PATTERN.has(name) && pattern !== undefined ? constantOf(pattern) : undefined
+      const wrong = typeof text === 'string' ? patternError(text) : undefined
+      if (wrong !== undefined) throw new CelError(wrong)
+    })
     if (found !== undefined) return found
   }
   return undefined

@@ -331,7 +331,8 @@ function pick(overloads: readonly Overload[], values: readonly Value[], dynamic:
 const byContainer = (overloads: readonly Overload[], [container]: readonly Value[]) =>
   overloads.find(({ args: [type] }) => type !== undefined && fits(container as Value, type))
 
-function fits(value: Value, type: Type): boolean {
+/** Whether a value is of the type. */
+export function fits(value: Value, type: Type): boolean {
   switch (type.kind) {
     case 'param':
       return true

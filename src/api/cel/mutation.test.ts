@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ForeignValue } from '../fields/not-json.ts'
 import { typeCheck } from './check.ts'
-import { wrongConversion } from './constants.ts'
+import { wrongPreparation } from './constants.ts'
 import { evaluateExpression } from './eval-within-cost-limit.ts'
 import { CelSyntaxError, printIssues } from './issues.ts'
 import { allFunctions } from './libraries.ts'
@@ -85,8 +85,27 @@ test('constants that cannot be what they are taken for are told beforehand', () 
   assert.match(errors('duration("x")'), /1:10: invalid duration argument/)
   assert.match(errors('"%s %s".format(["x"])'), /1:15: index 1 out of range/)
   assert.match(errors('"%d".format(["x"])'), /1:14: .*decimal clause can only be used on integers, was given string/)
-  assert.equal(wrongConversion(checked('int("x")')), "type conversion error from 'string' to 'int'")
-  assert.equal(wrongConversion(checked('int("1") + int(object.x)')), undefined)
+  assert.equal(wrongPreparation(checked('int("x")')), "type conversion error from 'string' to 'int'")
+  assert.equal(wrongPreparation(checked('int("1") + int(object.x)')), undefined)
+  for (const [source, told] of Object.entries({
+    'string(null)': 'no such overload: string(null_type)',
+    'string(dyn(dyn(null)))': 'no such overload: string(null_type)',
+    'int(null)': 'no such overload: int(null_type)',
+    'bytes(dyn(1))': 'no such overload: bytes(int)',
+    'int(dyn([1]))': 'no such overload: int(list)',
+    "int(int('x'))": "type conversion error from 'string' to 'int'",
+    "true || int('x') == 1": "type conversion error from 'string' to 'int'",
+    "string(b'\\xff')": 'invalid UTF-8 in bytes, cannot convert to string',
+    'uint(-1)': 'unsigned integer overflow',
+    "duration(dyn('x'))": "type conversion error from 'string' to 'google.protobuf.Duration'",
+    "'abc'.find('[')": 'error parsing regexp: missing closing ]: `[`',
+    "object.x.findAll('*', 1)": 'error parsing regexp: missing argument to repetition operator: `*`',
+    "'a'.matches(dyn('['))": 'error parsing regexp: missing closing ]: `[`',
+    "'abc'.find('a' + '[')": undefined,
+    "int('1' + 'x')": undefined,
+    "quantity('x')": undefined,
+  }))
+    assert.equal(wrongPreparation(checked(source)), told, source)
 })
 
 test('deep and long literals end', () => {

@@ -2,7 +2,7 @@
 
 import { AUTHORIZER, authorizerFunctions, RESOURCE_CHECK } from '../cel/authorizer.ts'
 import { typeCheck } from '../cel/check.ts'
-import { wrongConversion } from '../cel/constants.ts'
+import { wrongPreparation } from '../cel/constants.ts'
 import type { Functions } from '../cel/functions.ts'
 import { CelSyntaxError, printIssues } from '../cel/issues.ts'
 import { allFunctions } from '../cel/libraries.ts'
@@ -168,9 +168,9 @@ function expect(
     report(`must evaluate to ${names.length === 1 ? names[0] : `one of [${names.join(' ')}]`} but got ${nameOf(type)}`)
     return undefined
   }
-  // Kubernetes cannot take types as values, nor fold such constants, and says so as if it were to blame.
+  // Kubernetes cannot take types as values, nor prepare such constants, and says so as if it were to blame.
   const [read] = typesRead
-  const wrong = read === undefined ? wrongConversion(checked) : `reference to undefined type: ${read}`
+  const wrong = read === undefined ? wrongPreparation(checked) : `reference to undefined type: ${read}`
   if (wrong !== undefined) {
     const message = `Internal error: program instantiation failed: ${wrong}`
     errors.push({ type: 'InternalError', field: path, message })
