@@ -2,7 +2,7 @@
 
 import { patternError } from '../schema/structural/patterns.ts'
 import type { CheckedExpression } from './check.ts'
-import { fits } from './eval-within-cost-limit.ts'
+import { isOfType } from './eval-within-cost-limit.ts'
 import { typeName } from './functions.ts'
 import type { Issue } from './issues.ts'
 import type { SyntaxNode } from './parse.ts'
@@ -41,7 +41,7 @@ export function wrongPreparation({ calls }: CheckedExpression): string | undefin
     if (name !== 'dyn' && !CONVERSIONS.has(name)) return undefined
     const value = constantOf(arg)
     if (value === undefined || name === 'dyn') return value
-    const fit = overloads.find(({ args: [type] }) => type !== undefined && fits(value, type))
+    const fit = overloads.find(({ args: [type] }) => type !== undefined && isOfType(value, type))
     if (fit === undefined) throw new CelError(`no such overload: ${name}(${typeName(value)})`)
     return fit.run(value)
   }

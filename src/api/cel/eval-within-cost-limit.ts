@@ -323,16 +323,16 @@ function pairsOf(target: Value, two: boolean): readonly (readonly [Value, Value]
 function pick(overloads: readonly Overload[], values: readonly Value[], dynamic: boolean): Overload {
   const [only] = overloads
   if (overloads.length === 1 && only !== undefined && !dynamic) return only
-  const found = overloads.find(({ args }) => args.every((type, i) => fits(values[i] as Value, type)))
+  const found = overloads.find(({ args }) => args.every((type, i) => isOfType(values[i] as Value, type)))
   if (found === undefined) throw new CelError('no such overload')
   return found
 }
 
 const byContainer = (overloads: readonly Overload[], [container]: readonly Value[]) =>
-  overloads.find(({ args: [type] }) => type !== undefined && fits(container as Value, type))
+  overloads.find(({ args: [type] }) => type !== undefined && isOfType(container as Value, type))
 
 /** Whether a value is of the type. */
-export function fits(value: Value, type: Type): boolean {
+export function isOfType(value: Value, type: Type): boolean {
   switch (type.kind) {
     case 'param':
       return true
