@@ -24,6 +24,19 @@ export interface KeyRange {
 
 type Ordered = sortedBTree.default<string, CacheEntry>
 
+/** The last key of the range that was there; undefined: none was. */
+export function lastKeyThen(ordered: Ordered, undone: Undone, { start, end }: KeyRange): string | undefined {
+  let last: string | undefined
+  for (let key = ordered.nextLowerKey(end); key !== undefined && key >= start; key = ordered.nextLowerKey(key)) {
+    if (undone.has(key) && undone.get(key) === undefined) continue
+    last = key
+    break
+  }
+  for (const [key, entry] of undone)
+    if (entry !== undefined && key >= start && key < end && (last === undefined || key > last)) last = key
+  return last
+}
+
 /** Gives each entry in key order, until one is answered with true. */
 export function eachThen(
   ordered: Ordered,

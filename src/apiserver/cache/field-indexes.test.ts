@@ -35,10 +35,10 @@ async function fixture(count: number) {
     seed = (seed * 48_271) % 2_147_483_647
     return seed % below
   }
-  const put = async (i: number) => {
+  const put = async (i: number, phase = random(9) === 0 ? 'Failed' : 'Running') => {
     const namespace = `n${i % 3}`
     const key = `${ROOT}${namespace}/p${i}`
-    const data = { node: `node-${random(NODES)}`, phase: random(9) === 0 ? 'Failed' : 'Running' }
+    const data = { node: `node-${random(NODES)}`, phase }
     const object = { kind: 'Pod', apiVersion: 'v1', metadata: { name: `p${i}`, namespace }, data } as KubeObject
     const expectRevision = revisions.get(key) ?? 0
     const result = await done(storage.write({ type: 'put', key, value: caches.encode(object), expectRevision }))
@@ -90,8 +90,7 @@ test('what an index finds is what looking at all finds, now and at revisions bef
     assert.deepEqual([page.more, page.remaining, page.revision], [five.more, five.remaining, five.revision])
     const wanted = (await done(cache.pageAt(at, { prefix, start }))).items.filter(matches)
     assert.deepEqual(told(found.items.filter(matches)), told(wanted))
-    const last = wanted.at(-1)?.key
-    if (last !== undefined) assert.equal(found.moreAfter(last), all.at(-1)?.key !== last)
+    assert.equal(found.lastKey, all.at(-1)?.key)
   }
   assert.equal(indexed, 150)
 })
@@ -117,4 +116,39 @@ test('a list is not taken from the cache at a revision that the storage has comp
   await done(storage.compact(revision + 1))
   assert.equal(cache.found(selects('node=node-1'), { revision }), undefined)
   await assert.rejects(done(cache.pageAt(revision, {})))
+})
+
+test('an index of names serves kinds that have fields of their own too', async () => {
+  const { runtime, cache } = await fixture(300)
+  cache.found(selects('metadata.name=p7'), {})
+  await runtime.settle()
+  assert.equal(cache.found(selects('metadata.name=p7'), {})?.items.length, 1)
+  assert.equal(cache.found(selects('metadata.name=p8'), {})?.items.length, 1)
+})
+
+test('what more follows is known of the revision that the objects are of, whatever is deleted before it is asked', async () => {
+  const { runtime, cache, remove } = await fixture(300)
+  cache.found(selects('node=node-1'), {})
+  await runtime.settle()
+  const keys = cache
+    .list()
+    .map(({ key }) => key)
+    .sort()
+  const found = cache.found(selects('node=node-1'), {})
+  for (let i = 0; i < 300; i++) await remove(i)
+  assert.equal(found?.lastKey, keys.at(-1))
+})
+
+test('a value that was too frequent is asked about again once as much has changed as there was', async () => {
+  const { runtime, cache, put } = await fixture(300)
+  cache.found(selects('node=node-none'), {})
+  cache.found(selects('phase=Running'), {})
+  await runtime.settle()
+  cache.found(selects('phase=Running'), {})
+  await runtime.settle()
+  assert.equal(cache.found(selects('phase=Running'), {}), undefined)
+  for (let i = 0; i < 300; i++) await put(i, 'Succeeded')
+  cache.found(selects('phase=Running'), {})
+  await runtime.settle()
+  assert.equal(cache.found(selects('phase=Running'), {})?.items.length, 0)
 })

@@ -57,9 +57,10 @@ export function createFieldIndexes(
   /** In the order in which they were asked, the last at the end. */
   const indexes = new Map<string, Index>()
   /** How many objects there were when a value was found to be too frequent. */
-  const frequent = new Map<string, number>()
+  const frequent = new Map<string, { readonly size: number; readonly changes: number }>()
   let building = false
   let era = 0
+  let changes = 0
 
   function add({ read, buckets }: Index, entry: CacheEntry): void {
     const value = read(entry)
@@ -101,7 +102,7 @@ export function createFieldIndexes(
     index.complete = true
   }
 
-  function* build(terms: readonly Term[], fieldsOf: FieldsOf | undefined): Steps<void> {
+  function* build(terms: readonly Term[]): Steps<void> {
     const began = era
     const counts = terms.map(() => 0)
     for (const entry of entries()) {
@@ -113,21 +114,24 @@ export function createFieldIndexes(
     const fewest = Math.min(...counts)
     if (fewest * WORTH_FINDING > size()) {
       if (frequent.size >= MOST_FREQUENT) frequent.clear()
-      for (const term of terms) frequent.set(`${term.field}=${term.value}`, size())
+      for (const term of terms) frequent.set(`${term.field}=${term.value}`, { size: size(), changes })
       return
     }
-    const { field, read } = terms[counts.indexOf(fewest)] as Term
+    const { field, read, fieldsOf } = terms[counts.indexOf(fewest)] as Term
     yield* fill(begin(field, read, fieldsOf))
   }
 
-  /** A value that was too frequent is so until there are twice as many objects. */
-  const isFrequent = ({ field, value }: Term) => size() < 2 * (frequent.get(`${field}=${value}`) ?? 0)
+  /** A value that was too frequent is so until there are twice as many objects, or as many changes as there were objects. */
+  function isFrequent({ field, value }: Term): boolean {
+    const then = frequent.get(`${field}=${value}`)
+    return then !== undefined && size() < 2 * then.size && changes < then.changes + then.size
+  }
 
-  function ask(terms: readonly Term[], fieldsOf: FieldsOf | undefined): void {
+  function ask(terms: readonly Term[]): void {
     const wanted = terms.filter((term) => !isFrequent(term) && !indexes.has(term.field))
     if (building || wanted.length === 0) return
     building = true
-    stepsInTurns(runtime, 'field index', build(wanted, fieldsOf))
+    stepsInTurns(runtime, 'field index', build(wanted))
       .catch((error: unknown) => {
         for (const { field } of wanted) if (indexes.get(field)?.complete === false) indexes.delete(field)
         runtime.log.error('a field could not be indexed', error)
@@ -155,7 +159,7 @@ export function createFieldIndexes(
         if (best === undefined || sizeOf(bucket) < sizeOf(best.bucket)) best = { index, term, bucket }
       }
       if (best === undefined || sizeOf(best.bucket) * WORTH_FINDING > size()) {
-        if (size() >= WORTH_INDEXING) ask(terms, selection.fieldsOf)
+        if (size() >= WORTH_INDEXING) ask(terms)
         return undefined
       }
       const { index, term, bucket } = best
@@ -164,9 +168,16 @@ export function createFieldIndexes(
       return { entries: bucket, size: sizeOf(bucket), has: (entry) => term.read(entry) === term.value }
     },
     change(entry, previous) {
-      for (const index of indexes.values()) {
-        if (previous !== undefined) remove(index, previous)
-        if (entry !== undefined) add(index, entry)
+      changes++
+      for (const [field, index] of indexes) {
+        try {
+          if (previous !== undefined) remove(index, previous)
+          if (entry !== undefined) add(index, entry)
+        } catch (error) {
+          // It is made anew when it is asked for again.
+          indexes.delete(field)
+          runtime.log.error(`the index of ${field} is given up`, error)
+        }
       }
     },
     clear() {

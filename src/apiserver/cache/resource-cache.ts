@@ -5,7 +5,7 @@ import type { Runtime } from '../../base/runtime.ts'
 import type { StreamReader } from '../../base/stream.ts'
 import type { KeyValue, Storage, StorageEvent } from '../../storage/storage.ts'
 import { prefixEnd } from '../../storage/tables.ts'
-import { eachThen, type KeyRange, type Undone, undoneSince } from './at-revision.ts'
+import { eachThen, type KeyRange, lastKeyThen, type Undone, undoneSince } from './at-revision.ts'
 import type { CacheEntry, EntryOptions } from './entry.ts'
 import { type Change, createChange, createEventLog, MAX_AGE_MS } from './event-log.ts'
 import { createFieldIndexes } from './field-indexes.ts'
@@ -48,8 +48,8 @@ export interface FoundByFields {
   /** In key order; what else is selected by is still to be asked of them. */
   readonly items: readonly CacheEntry[]
   readonly revision: number
-  /** Whether any object, selected or not, lies behind a key. */
-  moreAfter(key: string): boolean
+  /** Of the last object at that revision in the range that was asked for, selected or not: more follow each key before it. */
+  readonly lastKey: string | undefined
 }
 
 export interface ResourceCache {
@@ -188,11 +188,7 @@ export function createResourceCache(
     return {
       items: items.sort(byKeys),
       revision,
-      moreAfter(key) {
-        let more = false
-        eachThen(ordered, undone, { start: `${key}\u0000`, end: range.end }, () => (more = true))
-        return more
-      },
+      lastKey: lastKeyThen(ordered, undone, range),
     }
   }
 

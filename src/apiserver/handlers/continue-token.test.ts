@@ -21,3 +21,14 @@ test('both forms lead to the same key, and a path that needs cleaning is refused
       message: `invalid continue token: continue key is not valid: ${start}`,
     })
 })
+
+test('a revision that is no 64-bit integer is refused', () => {
+  for (const written of ['7.5', '1e999', '99999999999999999999', '-1.5'])
+    assert.throws(
+      () =>
+        decodeContinue(Buffer.from(`{"v":"meta.k8s.io/v1","rv":${written},"start":"a"}`).toString('base64url'), PREFIX),
+      {
+        message: `invalid continue token: continue key is not valid: json: cannot unmarshal number ${written} into Go struct field continueToken.rv of type int64`,
+      },
+    )
+})

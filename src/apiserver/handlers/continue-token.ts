@@ -36,6 +36,10 @@ export function decodeContinue(token: string, prefix: string): Continuation {
   if (Array.isArray(value)) throw invalid('json: cannot unmarshal array into Go value of type storage.continueToken')
   if (value.v !== VERSION) throw invalid(`server does not recognize this encoded version ${value.v ?? ''}`)
   const { rv, start } = value
+  if (typeof rv === 'number' && !Number.isSafeInteger(rv)) {
+    const [, written = String(rv)] = /"rv"\s*:\s*([-+.\w]+)/.exec(bytes.toString()) ?? []
+    throw invalid(`json: cannot unmarshal number ${written} into Go struct field continueToken.rv of type int64`)
+  }
   if (typeof rv !== 'number' || rv === 0 || typeof start !== 'string')
     throw invalid(`incorrect encoded start resourceVersion (version ${VERSION})`)
   if (start === '') throw invalid(`encoded start key empty (version ${VERSION})`)

@@ -127,7 +127,8 @@ async function select(
   const found =
     selection.all || converted !== undefined
       ? undefined
-      : cache.found(selection, {
+      : // As in Kubernetes, what more follows is judged by the field that it has an index of, also where another is rarer.
+        cache.found(exact === undefined && limit > 0 ? (wanted.indexed ?? selection) : selection, {
           prefix,
           ...(start === undefined ? {} : { start }),
           ...(exact === undefined ? {} : { revision: exact }),
@@ -142,7 +143,7 @@ async function select(
       if (limit === 0 || items.length < limit) continue
       const more =
         isIndexed === undefined
-          ? found.moreAfter(entry.key)
+          ? found.lastKey !== undefined && entry.key < found.lastKey
           : found.items.slice(i + 1).some((other) => isIndexed(other))
       return withContinue(found, items, wanted, more, undefined)
     }
