@@ -171,6 +171,18 @@ const ANSWERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     '{1: 2}[dyn(1.5)]': 'no such key: 1.5',
     "'%s'.format([{1.5: 1}])": 'error during formatting: no formatting function for map key of type double',
   },
+  'durations and times are made of their parts': {
+    'google.protobuf.Duration{}': '0s',
+    'google.protobuf.Duration{seconds: 1, nanos: -5}': '0.999999995s',
+    "google.protobuf.Duration{} + duration('1s')": '1s',
+    'google.protobuf.Timestamp{seconds: 1, nanos: 5}': '1970-01-01T00:00:01.000000005Z',
+    'google.protobuf.Duration{zz: 1}': "undefined field 'zz'",
+    "google.protobuf.Duration{seconds: 'a'}": "expected type of field 'seconds' is 'int' but provided type is 'string'",
+    'google.protobuf.Duration{nanos: 3000000000}':
+      'field type conversion error for google.protobuf.Duration.nanos value type: integer overflow',
+    "google.protobuf.Duration{seconds: dyn('a')}":
+      "field type conversion error for google.protobuf.Duration.seconds value type: unsupported native conversion from string to 'int64'",
+  },
   'a duration is told whole': {
     "duration('1h').getMilliseconds()": '3600000',
     "duration('-1500ms').getMilliseconds()": '-1500',

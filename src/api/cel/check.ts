@@ -6,6 +6,7 @@ import type { Functions, Overload } from './functions.ts'
 import type { Issue } from './issues.ts'
 import { mixedLiterals } from './literal-types.ts'
 import type { SyntaxNode } from './parse.ts'
+import { protobufMessages } from './protobuf-messages.ts'
 import {
   assignable,
   type Bindings,
@@ -171,7 +172,8 @@ export function typeCheck(
   }
 
   function struct(one: SyntaxNode & { kind: 'struct' }, scope: Scope | undefined): Type {
-    const type = messages?.(one.name)
+    const known = protobufMessages[one.name]
+    const type = messages?.(one.name) ?? known?.fields
     if (type === undefined) {
       return Object.hasOwn(TYPE_NAMES, one.name)
         ? report(one.at, `'${one.name}' is not a message type`)
@@ -188,7 +190,7 @@ export function typeCheck(
           `expected type of field '${name}' is '${printType(wanted)}' but provided type is '${printType(inner)}'`,
         )
     }
-    return type
+    return type === known?.fields ? known.type : type
   }
 
   /** A variable or a type whose name has dots. */

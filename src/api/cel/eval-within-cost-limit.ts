@@ -8,6 +8,7 @@ import { callCost, MOST, STRUCT_COST } from './cost-of-calls.ts'
 import { elementOfAny, type Overload, show } from './functions.ts'
 import { sortedValues } from './lists.ts'
 import type { SyntaxNode } from './parse.ts'
+import { protobufMessages } from './protobuf-messages.ts'
 import { STRING, type Type } from './types.ts'
 import {
   CelDuration,
@@ -99,7 +100,8 @@ export function evaluateExpression(checked: CheckedExpression, variables: Variab
   function struct(node: SyntaxNode & { kind: 'struct' }, frame: Frame | undefined): Value {
     spend(STRUCT_COST)
     const type = checked.types.get(node)
-    if (type?.kind !== 'object') throw new CelError(`unknown type: ${node.name}`)
+    const known = type?.kind === 'object' ? undefined : protobufMessages[node.name]
+    if (type?.kind !== 'object' && known === undefined) throw new CelError(`unknown type: ${node.name}`)
     const fields = new Map<string, Value>()
     for (const { name, value, optional } of node.fields) {
       const made = walk(value, frame)
@@ -109,10 +111,11 @@ export function evaluateExpression(checked: CheckedExpression, variables: Variab
       }
       const set = optional ? (made as Optional).value : made
       if (set === undefined) continue
-      type.verify?.(name, set)
+      if (type?.kind === 'object') type.verify?.(name, set)
       fields.set(name, set)
     }
-    return new MessageValue(type, fields)
+    if (known !== undefined) return known.make(fields)
+    return new MessageValue(type as Type & { kind: 'object' }, fields)
   }
 
   function variable(name: string, frame: Frame | undefined): Value {
