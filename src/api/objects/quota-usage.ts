@@ -30,6 +30,8 @@ export interface Evaluator {
   usage(object: KubeObject, nowMs?: number): QuotaUsage
   /** Whether the quota's resource is one that this kind may use. */
   isAbout(resource: string): boolean
+  /** Whether an update brings the object into scopes that it was not in: quotas of those then count the whole of it. */
+  changesScope?(object: KubeObject, old: KubeObject): boolean
   /** Whether `usage` looks at more than that the object is there. */
   readonly looksInside: boolean
   /** Resources a quota demands that the object names at all; in words, what is missing, or undefined. */
@@ -108,6 +110,8 @@ const pods: Evaluator = {
   handles: (operation, subresource) =>
     (operation === 'CREATE' && subresource === '') || (operation === 'UPDATE' && subresource === 'resize'),
   usage: podUsage,
+  changesScope: ({ spec }: Pod, { spec: before }: Pod) =>
+    (spec?.activeDeadlineSeconds === undefined) !== (before?.activeDeadlineSeconds === undefined),
   isAbout: (resource) =>
     resource === 'pods' ||
     resource === 'count/pods' ||

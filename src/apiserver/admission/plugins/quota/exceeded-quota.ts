@@ -27,8 +27,17 @@ function deltaOf(evaluator: Evaluator, { operation, object, oldObject }: Admissi
 }
 
 /** Whether the plugin has anything to say about the write. */
-export const isQuotaCounted = ({ row, operation, subresource }: AdmissionAttributes): boolean =>
-  evaluatorOf(row).handles(operation, subresource)
+export const isQuotaCounted = (attributes: AdmissionAttributes): boolean => {
+  const { row, operation, subresource } = attributes
+  return evaluatorOf(row).handles(operation, subresource) || changesScope(attributes)
+}
+
+const changesScope = ({ row, operation, subresource, object, oldObject }: AdmissionAttributes): boolean =>
+  operation === 'UPDATE' &&
+  subresource === '' &&
+  object !== undefined &&
+  oldObject !== undefined &&
+  evaluatorOf(row).changesScope?.(object, oldObject) === true
 
 export interface Charged {
   readonly before: ResourceQuota
@@ -46,7 +55,10 @@ export function charge(quotas: readonly ResourceQuota[], attributes: AdmissionAt
   const evaluator = evaluatorOf(attributes.row)
   const object = attributes.object as KubeObject
   const interesting: { readonly quota: ResourceQuota; readonly resources: readonly string[] }[] = []
+  const moved = changesScope(attributes)
   for (const quota of quotas) {
+    // What it counted before it counts still.
+    if (moved && inScope(quota, attributes.oldObject as KubeObject, attributes.row.resource)) continue
     const hard: QuotaUsage = quota.status?.hard ?? {}
     const resources = Object.keys(hard).filter((name) => evaluator.isAbout(name))
     if (resources.length === 0 || !inScope(quota, object, attributes.row.resource)) continue
@@ -61,7 +73,7 @@ export function charge(quotas: readonly ResourceQuota[], attributes: AdmissionAt
     interesting.push({ quota, resources })
   }
   if (interesting.length === 0) return []
-  const delta = deltaOf(evaluator, attributes)
+  const delta = moved ? evaluator.usage(object) : deltaOf(evaluator, attributes)
   return interesting.flatMap(({ quota }) => {
     const usage = less(delta, attributes.charges?.get(quota.metadata.uid) ?? {})
     return chargeOne(quota, usage, attributes) ?? []

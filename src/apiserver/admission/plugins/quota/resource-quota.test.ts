@@ -7,12 +7,12 @@ import type { CacheReads } from '../../../reads.ts'
 import type { AdmissionAttributes, AdmissionHost } from '../../plugin.ts'
 import { resourceQuota } from './resource-quota.ts'
 
-function quotaServer(hard: Readonly<Record<string, string>>, failFirst = 0) {
+function quotaServer(hard: Readonly<Record<string, string>>, failFirst = 0, scopes: readonly string[] = []) {
   let quota: KubeObject = {
     apiVersion: 'v1',
     kind: 'ResourceQuota',
     metadata: { name: 'q', namespace: 'n' },
-    spec: { hard },
+    spec: { hard, scopes },
     status: { hard, used: Object.fromEntries(Object.keys(hard).map((name) => [name, '0'])) },
   }
   let writes = 0
@@ -90,4 +90,20 @@ test('a dry run is judged and uses nothing', async () => {
   const { plugin, used } = quotaServer({ pods: '1' })
   await plugin.validate?.(creating(1, {}, true))
   assert.equal(used()['pods'], '0')
+})
+
+test('a deadline that is set on a pod brings the whole of it into the quotas of pods that end', async () => {
+  const withDeadline = { ...creating(1, { activeDeadlineSeconds: 50 }), operation: 'UPDATE' } as AdmissionAttributes
+  const setting = { ...withDeadline, oldObject: creating(1).object } as AdmissionAttributes
+  const full = quotaServer({ pods: '0' }, 0, ['Terminating'])
+  await assert.rejects(async () => full.plugin.validate?.(setting), {
+    message: 'pods "p1" is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0',
+  })
+  const changing = { ...setting, oldObject: creating(1, { activeDeadlineSeconds: 60 }).object } as AdmissionAttributes
+  await full.plugin.validate?.(changing)
+  const open = quotaServer({ pods: '1' }, 0, ['Terminating'])
+  await open.plugin.validate?.(setting)
+  assert.equal(open.used()['pods'], '1')
+  const all = quotaServer({ pods: '0', 'limits.cpu': '1' })
+  await all.plugin.validate?.(setting)
 })
