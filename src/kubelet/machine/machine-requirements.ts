@@ -1,9 +1,9 @@
 /** What this machine must have for real containers, looked at before anything is started: each thing that is missing in one line, with how to get it. */
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Clock } from '../../base/clock.ts'
+import { type Clock, sleep } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
-import { type Connection, connect } from '../runtimes/cri/connection.ts'
+import { type Connection, connect, isRpcUnknown } from '../runtimes/cri/connection.ts'
 import { type ContainerdConfiguration, containerdConfiguration } from './containerd-configuration.ts'
 import { whyNoIPv6 } from './forwarding.ts'
 
@@ -110,6 +110,21 @@ export async function checkMachine(
   return { runtime, problems }
 }
 
+/** How long a runtime may take to know its containers again. */
+const INITIALIZATION_MS = 60_000
+const LOOK_AGAIN_MS = 100
+
+/** A containerd that has just begun refuses all calls until it knows its containers again, which takes seconds where there are many. */
+export async function onceInitialized<T>(clock: Clock, call: () => Promise<T>): Promise<T> {
+  for (const from = clock.monotonic(); ; await sleep(clock, LOOK_AGAIN_MS)) {
+    try {
+      return await call()
+    } catch (error) {
+      if (!isRpcUnknown(error) || clock.monotonic() - from > INITIALIZATION_MS) throw error
+    }
+  }
+}
+
 async function findRuntime(
   clock: Clock,
   endpoint: string,
@@ -118,10 +133,13 @@ async function findRuntime(
 ): Promise<FoundRuntime | undefined> {
   const connection = connect(clock, endpoint, 'runtime')
   try {
-    const { runtime_name: name, runtime_version: version } = await connection.call<{
-      runtime_name: string
-      runtime_version: string
-    }>('Version', { version: 'v1' }, { timeoutMs: 10_000 })
+    const { runtime_name: name, runtime_version: version } = await onceInitialized(clock, () =>
+      connection.call<{ runtime_name: string; runtime_version: string }>(
+        'Version',
+        { version: 'v1' },
+        { timeoutMs: 10_000 },
+      ),
+    )
     const settings = await settingsOf(connection, () => containerdConfiguration(clock, endpoint))
     const missing = plugins.filter((plugin) => !existsSync(join(settings.pluginDirectory, plugin)))
     if (missing.length > 0)

@@ -5,8 +5,11 @@
 import type { Duplex } from 'node:stream'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import { subprotocolsOf } from '../../http/channels.ts'
 import { createHttpsClient } from '../../http/client.ts'
 import { passUpgrade } from '../../http/join.ts'
+import { COMMAND_PROTOCOLS, FORWARD_PROTOCOL, spdyHeaders, TRANSLATED, TUNNELED } from '../../http/session-protocols.ts'
+import { asksForWebSocket } from '../../http/websocket.ts'
 import type { Kubelet } from '../kubelet.ts'
 import { uidOf } from '../pod.ts'
 import { latestContainer, latestSandbox } from '../pod-cache.ts'
@@ -47,26 +50,44 @@ async function joined(
   asked: SessionRequest,
   request: ApiRequest,
 ): Promise<ApiResponse> {
+  const { machineClock } = runtime
+  const client = { request, machineClock }
+  const protocols = asksForWebSocket(request) ? subprotocolsOf(request) : []
+  if (asked.kind !== 'portForward' && protocols.includes(TRANSLATED)) {
+    const { translate } = await import('../../http/session-websocket.ts')
+    return switched((socket, head) =>
+      translate(client, { socket, head }, asked, () => connected(real, asked, request, COMMAND_PROTOCOLS)),
+    )
+  }
+  const isTunnel = asked.kind === 'portForward' && protocols.includes(TUNNELED)
+  const upstream = await connected(real, asked, request, isTunnel ? FORWARD_PROTOCOL : undefined)
+  if (!('socket' in upstream)) throw new Refused(upstream.status, Buffer.from(await upstream.bytes()).toString())
+  if (isTunnel) {
+    const { tunnel } = await import('../../http/session-websocket.ts')
+    return switched((socket, head) => tunnel(client, { socket, head }, upstream))
+  }
+  return switched((socket, head) => passUpgrade(machineClock, socket, head, upstream))
+}
+
+const switched = (serve: (socket: Duplex, head: Uint8Array) => unknown): ApiResponse => ({
+  kind: 'upgrade',
+  status: 101,
+  takeOver: (socket, head) => void serve(socket as Duplex, head),
+})
+
+/** At the runtime's streaming server. `spdy`: the protocols to ask it for by SPDY/3.1; undefined: what the client asks for. */
+async function connected(real: RealRuntime, asked: SessionRequest, request: ApiRequest, spdy: string | undefined) {
   const url = new URL(await real.session(asked))
   const backend = createHttpsClient({ server: url.origin, insecureSkipTlsVerify: true })
   const headers: Record<string, string> = {}
   for (const [key, value] of Object.entries(request.headers))
     if (value !== undefined && !NOT_PASSED.has(key) && !key.startsWith(':')) headers[key] = value
-  const upstream = await backend.upgrade({
+  return backend.upgrade({
     method: request.method,
     path: `${url.pathname}${url.search}`,
-    headers,
+    headers: spdy === undefined ? headers : spdyHeaders(headers, spdy),
     signal: request.signal,
   })
-  if (!('socket' in upstream)) {
-    const said = Buffer.from(await upstream.bytes()).toString()
-    throw new Refused(upstream.status, said)
-  }
-  return {
-    kind: 'upgrade',
-    status: 101,
-    takeOver: (socket, head) => void passUpgrade(runtime.machineClock, socket as Duplex, head, upstream),
-  }
 }
 
 /** What is this connection's own. */
@@ -99,14 +120,14 @@ function sessionOf(
 
 type Streams = Omit<Extract<SessionRequest, { readonly kind: 'attach' }>, 'kind' | 'containerId'>
 
-/** @throws Refused */
-function streamsOf(query: URLSearchParams): Streams {
-  const has = (name: string) => query.get(name) === '1' || query.get(name) === 'true'
+/** By the names that kubelets have for them, which are not those of the API server. @throws Refused */
+export function streamsOf(query: URLSearchParams): Streams {
+  const has = (name: string) => query.get(name) === '1'
   const tty = has('tty')
-  const stdin = has('input') || has('stdin')
-  const stdout = has('output') || has('stdout')
+  const stdin = has('input')
+  const stdout = has('output')
   // A terminal has one stream for both.
-  const stderr = !tty && (has('error') || has('stderr'))
+  const stderr = !tty && has('error')
   if (!stdin && !stdout && !stderr) throw new Refused(400, 'you must specify at least 1 of stdin, stdout, stderr')
   return { tty, stdin, stdout, stderr }
 }

@@ -356,3 +356,13 @@ test("the command line that is told is this kubelet's, not that of the process i
   const { ask } = stage('running', { flags: { 'node-ip': '10.0.0.1' } })
   assert.deepEqual(await ask('/debug/pprof/cmdline', 'admin'), [200, 'kubelet\0--node-ip=10.0.0.1'])
 })
+
+test('streams of a session are those that kubelets have names for, and each is asked for by 1', async () => {
+  const { ask } = stage('running')
+  for (const query of ['stdin=1&stdout=1&stderr=1', 'input=true&output=true', 'error=1&tty=1', ''])
+    assert.deepEqual(
+      await ask(`/exec/ns/p/c?command=id&${query}`, 'admin', 'POST'),
+      [400, 'you must specify at least 1 of stdin, stdout, stderr'],
+      query,
+    )
+})

@@ -11,6 +11,13 @@ import { badRequest, internalError, notFound, serviceUnavailable } from '../../.
 import { subprotocolsOf } from '../../../http/channels.ts'
 import type { HttpsAnswer, Upgraded } from '../../../http/client.ts'
 import { passUpgrade } from '../../../http/join.ts'
+import {
+  COMMAND_PROTOCOLS,
+  FORWARD_PROTOCOL,
+  spdyHeaders,
+  TRANSLATED,
+  TUNNELED,
+} from '../../../http/session-protocols.ts'
 import { asksForWebSocket } from '../../../http/websocket.ts'
 import { type KubeletLocation, unanswered } from '../../nodes/kubelets.ts'
 import { asksForUpgrade, passedHeaders } from '../../nodes/passed-headers.ts'
@@ -26,10 +33,6 @@ import {
 } from './session-options.ts'
 
 export type SessionKind = 'exec' | 'attach' | 'portforward'
-
-/** The subprotocols that this server turns into SPDY/3.1; kubelets themselves understand the older ones. */
-const TRANSLATED = 'v5.channel.k8s.io'
-const TUNNELED = 'SPDY/3.1+portforward.k8s.io'
 
 export const connectSession: ResourceHandler = async (resource) => {
   const { context, request, info, subresource } = resource
@@ -81,14 +84,18 @@ async function passed(session: Session): Promise<ApiResponse> {
 /** Bytes of SPDY in messages of a WebSocket: the kubelet gets them as they are. */
 async function tunneled(session: Session): Promise<ApiResponse> {
   const { request } = session.resource
-  const upstream = await asked(session, request, spdyHeaders(request, 'portforward.k8s.io'))
+  const upstream = await asked(
+    session,
+    request,
+    spdyHeaders(passedHeaders(request, { upgrade: true }), FORWARD_PROTOCOL),
+  )
   if (!('socket' in upstream)) return answered(upstream)
   return {
     kind: 'upgrade',
     status: 101,
     takeOver: (socket, head) => {
-      void import('./session-websocket.ts').then(({ tunnel }) =>
-        tunnel(session.resource, { socket: socket as Duplex, head }, upstream, TUNNELED),
+      void import('../../../http/session-websocket.ts').then(({ tunnel }) =>
+        tunnel(clientOf(session), { socket: socket as Duplex, head }, upstream),
       )
     },
   }
@@ -102,20 +109,19 @@ function translated(session: Session): ApiResponse {
     kind: 'upgrade',
     status: 101,
     takeOver: (socket, head) => {
-      void import('./session-websocket.ts').then(({ translate }) =>
-        translate(resource, { socket: socket as Duplex, head }, options, TRANSLATED, () =>
-          asked(session, request, spdyHeaders(request, 'v5.channel.k8s.io, v4.channel.k8s.io')),
+      void import('../../../http/session-websocket.ts').then(({ translate }) =>
+        translate(clientOf(session), { socket: socket as Duplex, head }, options, () =>
+          asked(session, request, spdyHeaders(passedHeaders(request, { upgrade: true }), COMMAND_PROTOCOLS)),
         ),
       )
     },
   }
 }
 
-function spdyHeaders(request: ApiRequest, protocols: string): Record<string, string> {
-  const { 'sec-websocket-key': _key, ...headers } = passedHeaders(request, { upgrade: true })
-  for (const name of Object.keys(headers)) if (name.startsWith('sec-websocket-')) delete headers[name]
-  return { ...headers, upgrade: 'SPDY/3.1', 'x-stream-protocol-version': protocols }
-}
+const clientOf = ({ resource: { request, context } }: Session) => ({
+  request,
+  machineClock: context.runtime.machineClock,
+})
 
 /** @throws StatusError 500 when the kubelet cannot be reached */
 async function asked(

@@ -174,6 +174,9 @@ export const isUnimplemented = (error: unknown): boolean =>
   error instanceof RuntimeCallError && error.code === status.UNIMPLEMENTED
 export const isRpcAlreadyExists = (error: unknown): boolean =>
   error instanceof RuntimeCallError && error.code === status.ALREADY_EXISTS
+/** Of a containerd too that has just begun: it answers nothing else until it knows its containers again. */
+export const isRpcUnknown = (error: unknown): boolean =>
+  error instanceof RuntimeCallError && error.code === status.UNKNOWN
 export const codeOf = (error: unknown): string =>
   codeName(error instanceof RuntimeCallError ? error.code : status.UNKNOWN)
 

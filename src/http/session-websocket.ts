@@ -1,19 +1,35 @@
 /**
- * Sessions of clients that speak WebSocket, at a kubelet that is asked by SPDY/3.1: the channels of subprotocol v5.channel.k8s.io become
- * streams, and the port-forward tunnel's messages become the bytes of its connection.
+ * Sessions of clients that speak WebSocket, at a server that is asked by SPDY/3.1 (API concept: KEP-4006): the channels of subprotocol
+ * v5.channel.k8s.io become streams, and the port-forward tunnel's messages become the bytes of its connection. An API server does this before
+ * a kubelet, a kubelet before its container runtime.
  */
 import type { Duplex } from 'node:stream'
-import type { Json } from '../../../api/object.ts'
-import { internalError, StatusError } from '../../../api/status.ts'
-import { messageOf } from '../../../base/errors.ts'
-import { acceptMessages, type ChannelPeer, channelsOf, type MessagePeer } from '../../../http/channels.ts'
-import type { HttpsAnswer, Upgraded } from '../../../http/client.ts'
-import { drained } from '../../../http/drained.ts'
-import { limitedBytes } from '../../../http/fetch.ts'
-import { cutWhenIdle, type IdleTimer } from '../../../http/join.ts'
-import { createSpdySession, type SpdyStream } from '../../../http/spdy/session.ts'
-import type { ResourceRequest } from '../context.ts'
-import type { SessionOptions } from './session-options.ts'
+import type { Json } from '../api/object.ts'
+import type { ApiRequest } from '../api/request.ts'
+import { internalError, StatusError } from '../api/status.ts'
+import type { Clock } from '../base/clock.ts'
+import { messageOf } from '../base/errors.ts'
+import { acceptMessages, type ChannelPeer, channelsOf, type MessagePeer } from './channels.ts'
+import type { HttpsAnswer, Upgraded } from './client.ts'
+import { drained } from './drained.ts'
+import { limitedBytes } from './fetch.ts'
+import { cutWhenIdle, type IdleTimer } from './join.ts'
+import { TRANSLATED, TUNNELED } from './session-protocols.ts'
+import { createSpdySession, type SpdyStream } from './spdy/session.ts'
+
+/** The streams that a session has. */
+export interface SessionStreams {
+  readonly stdin: boolean
+  readonly stdout: boolean
+  readonly stderr: boolean
+  readonly tty: boolean
+}
+
+/** The client's side: its request, and when its connection is idle. */
+export interface SessionClient {
+  readonly request: ApiRequest
+  readonly machineClock: Clock
+}
 
 interface Taken {
   readonly socket: Duplex
@@ -27,19 +43,18 @@ const MAX_REFUSAL_BYTES = 64 * 1024
 const MAX_STATUS_BYTES = 1024 * 1024
 
 export async function translate(
-  resource: ResourceRequest,
+  { request, machineClock }: SessionClient,
   { socket, head }: Taken,
-  options: SessionOptions,
-  subprotocol: string,
+  options: SessionStreams,
   connect: () => Promise<Upgraded | HttpsAnswer>,
 ): Promise<void> {
   let peer: MessagePeer
   try {
-    peer = await acceptMessages(resource.request, socket, head, subprotocol)
+    peer = await acceptMessages(request, socket, head, TRANSLATED)
   } catch {
     return
   }
-  const idle = cutWhenIdle(resource.context.runtime.machineClock, socket)
+  const idle = cutWhenIdle(machineClock, socket)
   const ready = Promise.withResolvers<Streams | undefined>()
   // What the client says before the kubelet has answered waits, and the client's connection with it.
   const channels = channelsOf(peer, {
@@ -83,7 +98,7 @@ interface Streams {
 async function run(
   upstream: Upgraded,
   channels: ChannelPeer,
-  options: SessionOptions,
+  options: SessionStreams,
   ready: PromiseWithResolvers<Streams | undefined>,
 ): Promise<void> {
   const session = createSpdySession(upstream.socket, { role: 'client', head: upstream.head })
@@ -151,23 +166,22 @@ async function refusalOf(answer: HttpsAnswer): Promise<string> {
   }
 }
 
-/** The WebSocket's messages and the kubelet's connection, joined. */
+/** The WebSocket's messages and the other server's connection, joined. */
 export async function tunnel(
-  resource: ResourceRequest,
+  { request, machineClock }: SessionClient,
   { socket, head }: Taken,
   upstream: Upgraded,
-  subprotocol: string,
 ): Promise<void> {
   const kubelet = upstream.socket
   kubelet.on('error', () => {})
   let peer: MessagePeer
   try {
-    peer = await acceptMessages(resource.request, socket, head, subprotocol)
+    peer = await acceptMessages(request, socket, head, TUNNELED)
   } catch {
     kubelet.destroy()
     return
   }
-  const idle = cutWhenIdle(resource.context.runtime.machineClock, socket, kubelet)
+  const idle = cutWhenIdle(machineClock, socket, kubelet)
   peer.onMessage((bytes) => {
     idle.heard()
     return kubelet.write(bytes) || kubelet.destroyed ? undefined : drained(kubelet)
