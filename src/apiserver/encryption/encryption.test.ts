@@ -195,3 +195,15 @@ test('keys may have one name, and names may have colons', () => {
   const { decode } = encryption(`  - aesgcm: {keys: [${one}, ${other}, ${colon}]}`)
   for (const stored of written) assert.deepEqual(Buffer.from(decode(SECRET, stored)), plain)
 })
+
+test('a key may end in a line break and in bits that are left over, as Go decodes base64', () => {
+  const secret = Buffer.alloc(32, 1).toString('base64')
+  const sealed = encryption(`  - secretbox: {keys: [{name: one, secret: ${secret}}]}`, 'configmaps').encode(
+    'k',
+    Buffer.from('plain'),
+  )
+  for (const written of [`"${secret}\\n"`, secret.replace(/E=$/, 'F=')]) {
+    const { decode } = encryption(`  - secretbox: {keys: [{name: one, secret: ${written}}]}`, 'configmaps')
+    assert.equal(Buffer.from(decode('k', sealed)).toString(), 'plain')
+  }
+})

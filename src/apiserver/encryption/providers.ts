@@ -3,8 +3,8 @@
  * `k8s:enc:PROVIDER:v1:KEY:` and the ciphertext, as Kubernetes stores it, so that either can read what the other wrote.
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto'
+import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js'
 import type { Random } from '../../base/random.ts'
-import { opened, sealed } from './secretbox.ts'
 
 export interface EncryptionKey {
   readonly name: string
@@ -67,20 +67,22 @@ export function aescbc(random: Random, keys: readonly EncryptionKey[]): Encrypti
 
 const SECRETBOX_NONCE_BYTES = 24
 
-/** XSalsa20 and Poly1305. */
+/** XSalsa20 and Poly1305, as NaCl's secretbox joins them: the tag of 16 bytes, then the ciphertext. OpenSSL, and so Node, has neither. */
 export function secretbox(random: Random, keys: readonly EncryptionKey[]): EncryptionProvider {
   return keyed('secretbox', 'k8s:enc:secretbox:v1:', keys, {
     isAuthenticated: true,
     encrypt: (secret, _storageKey, plain) => {
       const nonce = random.bytes(SECRETBOX_NONCE_BYTES)
-      return Buffer.concat([nonce, sealed(secret, nonce, plain)])
+      return Buffer.concat([nonce, xsalsa20poly1305(secret, nonce).encrypt(plain)])
     },
     decrypt: (secret, _storageKey, stored) => {
       if (stored.length < SECRETBOX_NONCE_BYTES) throw new Error('the stored data was shorter than the required size')
       const nonce = stored.subarray(0, SECRETBOX_NONCE_BYTES)
-      const plain = opened(secret, nonce, stored.subarray(SECRETBOX_NONCE_BYTES))
-      if (plain === undefined) throw new Error('output array was not large enough for encryption')
-      return plain
+      try {
+        return Buffer.from(xsalsa20poly1305(secret, nonce).decrypt(stored.subarray(SECRETBOX_NONCE_BYTES)))
+      } catch (cause) {
+        throw new Error('output array was not large enough for encryption', { cause })
+      }
     },
   })
 }
