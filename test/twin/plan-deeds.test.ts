@@ -235,3 +235,22 @@ test('which of a budget’s pods a drain takes is chance', async () => {
   const { goes } = await planIn(stage.source, model, drainDeed(model.read, drain), { orders: 1 })
   assert.ok(goes.some(({ certainty }) => certainty === 'either'))
 })
+
+test('after a stage that writes nothing the next one takes as long as without it', async () => {
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'extra' } }
+  await stage.make(core('namespaces'), namespace)
+  await stage.make(core('configmaps'), {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'inside', namespace: 'extra' },
+  })
+  await stage.cluster.clock.advance('5s')
+  const files = [file('operator', operator), file('shop', shop), file('shop again', shop), file('ns', namespace)]
+  const removed = async (chosen: typeof files) => {
+    const { goes } = await plan((read) => uninstallDeed(read, chosen, { namespace: 'default' }, {}))
+    return goes.find(({ object }) => object.name === 'inside')?.removed
+  }
+  const without = await removed(files.filter(({ name }) => name !== 'shop again'))
+  assert.equal(without?.least, 5_000)
+  assert.deepEqual(await removed(files), without)
+})

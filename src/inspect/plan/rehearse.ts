@@ -84,8 +84,13 @@ export async function rehearse(
     const asked: Asks[] = []
     const beganMs = twin.clock.now.getTime()
     const pauses: Pause[] = []
-    const pause = () =>
-      void pauses.push({ after: course.revision, ms: twin.clock.now.getTime() - Math.max(course.lastAt, beganMs) })
+    /** Until when time has been counted as a pause already. */
+    let countedMs = beganMs
+    const pause = () => {
+      const now = twin.clock.now.getTime()
+      pauses.push({ after: course.revision, ms: now - Math.max(course.lastAt, countedMs) })
+      countedMs = now
+    }
     const elapsed = (time: number, revision: number) =>
       Math.max(
         0,
