@@ -138,8 +138,14 @@ test('a bundle that lost a file, or half of one, is not run, and is made anew', 
   assert.equal(version(), '0.1.9')
   assert.deepEqual(bundled('0.1.7').folder, folder)
   assert.deepEqual(readdirSync(join(cache, folder)), files)
-  truncateSync(join(cache, folder, 'main.mjs'), 10)
+  const main = join(cache, folder, 'main.mjs')
+  const whole = readFileSync(main)
+  truncateSync(main, 10)
   assert.equal(version(), '0.1.7')
+  // As a power cut may leave it: of the right size.
+  writeFileSync(main, Buffer.alloc(whole.length))
+  bundled('0.1.7')
+  assert.deepEqual(readFileSync(main), whole)
 })
 
 test('what a process that was killed had half made is cleared away, and what another is making is not', () => {

@@ -3,7 +3,17 @@
  * longer than all that a cluster does until it is ready) is paid once. Packages stay outside of what is published.
  */
 import { createHash } from 'node:crypto'
-import { globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Metafile, Plugin } from 'esbuild'
@@ -231,8 +241,9 @@ function stamp(path: string): Stamp {
 }
 
 function isWhole(folder: string, files: Bundle['files']): boolean {
-  return [...files].every(([name, { length }]) => {
-    return statSync(join(folder, name), { throwIfNoEntry: false })?.size === length
+  return [...files].every(([name, contents]) => {
+    const file = join(folder, name)
+    return existsSync(file) && readFileSync(file).equals(contents)
   })
 }
 
@@ -257,6 +268,6 @@ export function writeInto(folder: string, files: Bundle['files']): void {
   mkdirSync(folder, { recursive: true })
   for (const [name, contents] of files) {
     mkdirSync(dirname(join(folder, name)), { recursive: true })
-    writeFileSync(join(folder, name), contents)
+    writeFileSync(join(folder, name), contents, { flush: true })
   }
 }
