@@ -64,3 +64,19 @@ test('what a kubelet does is counted under the names of a kubelet', async () => 
   ])
     assert.ok(lines.includes(line), line)
 })
+
+test('rejections are counted by known reasons alone', () => {
+  const metrics = createMetrics()
+  const counts = createWorkMetrics({ ...simulatedRuntime(1), metrics })
+  for (const reason of ['OutOfcpu', 'OutOfexample.com/a', 'OutOfexample.com/b', 'NodeAffinity', 'x'])
+    counts.rejected(reason)
+  const lines = metrics
+    .text()
+    .split('\n')
+    .filter((line) => line.startsWith('kubelet_admission_rejections_total{'))
+  assert.deepEqual(lines.sort(), [
+    'kubelet_admission_rejections_total{reason="Other"} 2',
+    'kubelet_admission_rejections_total{reason="OutOfExtendedResources"} 2',
+    'kubelet_admission_rejections_total{reason="OutOfcpu"} 1',
+  ])
+})

@@ -134,7 +134,7 @@ export function createWorkMetrics({ clock, metrics }: Runtime & { readonly metri
     eventsBegan: () => eventsBegan.add(),
     eventsFailed: () => eventsFailed.add(),
     admitted: (pod) => admitted.child(configMode(pod), qosClass(specOf(pod)).toLowerCase()).add(),
-    rejected: (reason) => rejected.child(reason).add(),
+    rejected: (reason) => rejected.child(knownRejection(reason)).add(),
     worked(pod, phase, type, tookMs) {
       if (phase === 'syncing' && type === 'create') perPod.observe(specOf(pod).containers.length)
       const operation = operationOf(pod, phase, type)
@@ -207,4 +207,18 @@ function configMode(pod: Pod): string {
   const byContainers = [...containers, ...initContainers].some((container) => says(container.resources))
   if (says(resources)) return byContainers ? 'pod_and_container_level' : 'pod_level'
   return byContainers ? 'container_level' : ''
+}
+
+/** Names of extended resources are chosen in pods, and make no series of their own. */
+const REJECTIONS = new Set([
+  ...['AppArmor', 'Evicted', 'InitContainerRestartPolicyForbidden', 'InvalidNodeInfo', 'NodeShutdown'],
+  ...['OutOfcpu', 'OutOfephemeral-storage', 'OutOfmemory', 'OutOfpods', 'PodFeatureUnsupported'],
+  ...['PodLevelResourcesNotSupported', 'PodOSNotSupported', 'PodOSSelectorNodeLabelDoesNotMatch'],
+  ...['SupplementalGroupsPolicyNotSupported', 'SysctlForbidden', 'TopologyAffinityError', 'UnexpectedAdmissionError'],
+  ...['UnexpectedPredicateFailureType', 'UnknownReason', 'VolumeAttachmentLimitExceeded'],
+])
+
+function knownRejection(reason: string): string {
+  if (REJECTIONS.has(reason)) return reason
+  return reason.startsWith('OutOf') ? 'OutOfExtendedResources' : 'Other'
 }

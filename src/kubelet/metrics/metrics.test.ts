@@ -141,6 +141,18 @@ test('a server’s requests are counted by the beginning of their paths alone', 
   )
 })
 
+test('methods that HTTP does not know are counted as one', async () => {
+  const metrics = createMetrics()
+  const server = countedServer({ ...simulatedRuntime(1), metrics }, 'readwrite', async () => {
+    return { kind: 'bytes', status: 200, contentType: 'text/plain', bytes: [] }
+  })
+  for (const method of ['PROPFIND', 'M-SEARCH', 'OPTIONS'])
+    await server({ method, path: '/healthz', headers: {} } as unknown as ApiRequest)
+  const total = (method: string, times: number) =>
+    `kubelet_http_requests_total{long_running="false",method="${method}",path="healthz",server_type="readwrite"} ${times}`
+  holds(metrics, total('other', 2), total('OPTIONS', 1))
+})
+
 test('pulls are counted by how large the image is', () => {
   const metrics = createMetrics()
   const images = createImageMetrics(metrics)

@@ -17,6 +17,9 @@ function told(path: string): string {
   return page.startsWith('metrics/') && !METRICS.has(page) ? 'other' : page
 }
 
+/** Requests are counted before they are authenticated: a method that HTTP does not know makes no series of its own. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT'])
+
 const METRICS = new Set(['metrics/cadvisor', 'metrics/probes', 'metrics/resource', 'metrics/slis'])
 
 export function countedServer(
@@ -35,7 +38,8 @@ export function countedServer(
   ])
   return async (request: ApiRequest): Promise<ApiResponse> => {
     const path = told(request.path)
-    const values = [String(LONG.has(path)), request.method, path, server]
+    const method = METHODS.has(request.method) ? request.method : 'other'
+    const values = [String(LONG.has(path)), method, path, server]
     const session = SESSIONS[path]
     if (session !== undefined && String(request.headers['upgrade'] ?? '').toLowerCase() === 'websocket')
       streams.child(session).add()
