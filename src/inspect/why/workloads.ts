@@ -100,7 +100,10 @@ function containersOf(
   namespace = '',
 ): Pick<Workload, 'account' | 'images' | 'programs' | 'serves'> {
   const containers = spec?.containers ?? []
-  const serves = containers.map((container) => servedNamespaces(container, namespace)).find((one) => one !== undefined)
+  const told = containers.map((container) => servedNamespaces(container, namespace)).filter((one) => one !== undefined)
+  // Containers that differ say nothing of the workload.
+  const alike = new Set(told.map(({ namespaces }) => namespaces.toSorted().join())).size === 1
+  const serves = alike && told[0]?.namespaces.length !== 0 ? told[0] : undefined
   return {
     account: spec?.serviceAccountName ?? 'default',
     images: containers.map(({ image }) => image ?? ''),
@@ -110,20 +113,24 @@ function containersOf(
 }
 
 /** By these operators are told the namespaces that they serve: by operator-sdk's habit, and that of others. Without a value it is all. */
-const SERVES_VARIABLE = /^([A-Z]+_)*(WATCH(ED)?_NAMESPACES?|STRIMZI_NAMESPACE)$/
+const SERVES_VARIABLE =
+  /^(?!(?:.*_)?(?:EXCLUDED?|IGNORED?|SKIP(?:PED)?)_)([A-Z]+_)*(WATCH(ED)?_NAMESPACES?|STRIMZI_NAMESPACE)$/
 const SERVES_FLAG = /^--?watch(?:ed)?-namespaces?(?:=(.*))?$/
+const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
+/** Absent: the container says nothing; none: all of them, or what is known only where it runs. */
 function servedNamespaces({ env, command, args }: Container, own: string): Workload['serves'] {
   const words = [...(command ?? []), ...(args ?? [])]
   const at = words.findIndex((word) => SERVES_FLAG.test(word))
   const flag = words[at]
+  const next = words[at + 1]?.startsWith('-') === true ? undefined : words[at + 1]
   const variable = env?.find(({ name }) => SERVES_VARIABLE.test(name))
   const ofField = variable?.valueFrom?.fieldRef?.fieldPath === 'metadata.namespace' ? own : undefined
-  const value = flag === undefined ? (variable?.value ?? ofField) : (SERVES_FLAG.exec(flag)?.[1] ?? words[at + 1])
+  if (flag === undefined && variable === undefined) return undefined
+  const value = flag === undefined ? (variable?.value ?? ofField) : (SERVES_FLAG.exec(flag)?.[1] ?? next)
   const namespaces = (value ?? '').split(/[,;\s]+/).filter((one) => one !== '')
-  // All of them, or what is known only where it runs.
-  if (namespaces.length === 0 || namespaces.some((one) => /[*$(]/.test(one))) return undefined
-  return { namespaces, by: flag?.split('=')[0] ?? variable?.name ?? '' }
+  const isKnown = namespaces.every((one) => one !== 'all' && DNS_LABEL.test(one))
+  return { namespaces: isKnown ? namespaces : [], by: flag?.split('=')[0] ?? variable?.name ?? '' }
 }
 
 function workloadOf(gvr: GroupVersionResource, kind: string, object: KubeObject): Workload {
