@@ -1,8 +1,9 @@
 /** The etcd of bin/envtest beside its kube-apiserver: which of the two holds the port, how much memory etcd keeps, and which ends with the other (src/envtest/hand-over.ts). */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -15,6 +16,9 @@ const executables = fileURLToPath(new URL('../bin/envtest', import.meta.url))
 const skip = process.platform === 'linux' ? false : 'on Linux alone'
 const folder = mkdtempSync(join(tmpdir(), 'skiff-hand-over-'))
 const started: ChildProcess[] = []
+const key = join(folder, 'sa.key')
+const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+writeFileSync(key, privateKey.export({ type: 'pkcs8', format: 'pem' }))
 
 after(() => {
   for (const child of started) child.kill('SIGKILL')
@@ -44,6 +48,8 @@ async function kubeApiserverAt(etcdPort: number, env?: NodeJS.ProcessEnv): Promi
     [
       ...[`--etcd-servers=http://127.0.0.1:${etcdPort}`, `--cert-dir=${certDir}`, '--bind-address=127.0.0.1'],
       ...[`--secure-port=${await freePort()}`, '--authorization-mode=RBAC', '--service-cluster-ip-range=10.0.0.0/24'],
+      ...[`--service-account-key-file=${key}`, `--service-account-signing-key-file=${key}`],
+      '--service-account-issuer=https://kubernetes.default.svc',
     ],
     env,
   )
