@@ -42,5 +42,7 @@ test('a command line is refused in the words of a kubelet v1.37.1', () => {
   ] as const)
     assert.throws(() => settled(arg), { message })
   settled('--pod-max-pids=99999999999')
+  settled('--node-labels=a=b,')
+  settled('--node-labels=a=_b', '--node-labels=a=b, c=d')
   settled('--node-labels=a,node.kubernetes.io/x=y', '--register-with-taints=a=b:NoSchedule,a=b:NoExecute')
 })

@@ -37,7 +37,7 @@ export function judgeKubeletLine(flags: ReadFlags, given: FlagValues): void {
   const taints = given.has('register-with-taints') ? (flags.list('register-with-taints') ?? []) : []
   const why = taintProblem(taints)
   if (why !== undefined) throw refused('register-with-taints', taints.join(','), why)
-  if (given.has('node-labels')) judgeLabels(flags.list('node-labels') ?? [])
+  if (given.has('node-labels')) judgeLabels(nodeLabelsOf(flags) ?? {})
 }
 
 const TLS_VERSIONS = ['', 'VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13']
@@ -46,17 +46,16 @@ const LOG_FORMATS = ['', 'text', 'json']
 
 /** What a kubelet finds wrong once its configuration is valid, by flags or files. @throws Error in one line */
 export function judgeSettled(flags: ReadFlags): void {
-  const [version, mode, format] = ['tls-min-version', 'authorization-mode', 'logging-format'].map(
+  const [version, mode, format] = (['tls-min-version', 'authorization-mode', 'logging-format'] as const).map(
     (name) => flags.text(name) ?? '',
-  )
-  if (format !== undefined && !LOG_FORMATS.includes(format))
+  ) as [string, string, string]
+  if (!LOG_FORMATS.includes(format))
     throw new Error(
       `initialize logging: logging.format: Invalid value: ${JSON.stringify(format)}: Unsupported log format`,
     )
-  if (version !== undefined && !TLS_VERSIONS.includes(version))
+  if (!TLS_VERSIONS.includes(version))
     throw new Error(`failed to construct kubelet dependencies: unknown tls version ${JSON.stringify(version)}`)
-  if (mode !== undefined && !MODES.includes(mode))
-    throw new Error(`failed to run Kubelet: unknown authorization mode ${mode}`)
+  if (!MODES.includes(mode)) throw new Error(`failed to run Kubelet: unknown authorization mode ${mode}`)
   const endpoint = flags.text('container-runtime-endpoint') ?? ''
   if (/^[a-z]+:/.test(endpoint) && !endpoint.startsWith('unix:'))
     throw new Error('failed to run Kubelet: only support unix socket endpoint')
@@ -82,12 +81,24 @@ function taintProblem(taints: readonly string[]): string | undefined {
   return undefined
 }
 
+/** The labels of --node-labels: nothing between two commas is passed over, space around is not a part, and the last of one key counts. */
+export function nodeLabelsOf(flags: ReadFlags): Readonly<Record<string, string>> | undefined {
+  const given = flags.list('node-labels')?.filter((text) => text.trim() !== '')
+  return (
+    given &&
+    Object.fromEntries(
+      given.map((text): [string, string] => {
+        const [key = '', ...value] = text.split('=')
+        return [key.trim(), value.join('=').trim()]
+      }),
+    )
+  )
+}
+
 /** A node says of itself only what it may. @throws Error */
-function judgeLabels(labels: readonly string[]): void {
+function judgeLabels(labels: Readonly<Record<string, string>>): void {
   const unknown: string[] = []
-  for (const text of labels) {
-    const at = text.indexOf('=')
-    const [key, value] = at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
+  for (const [key, value] of Object.entries(labels)) {
     const namespace = key.includes('/') ? (key.split('/')[0] ?? '') : ''
     if (isOwn(namespace) && !isAllowed(key, namespace)) unknown.push(key)
     for (const [part, problems] of [[key, qualifiedName(key)] as const, [value, labelValue(value)] as const])

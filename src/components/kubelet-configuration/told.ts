@@ -1,17 +1,21 @@
 /** What the settings say of the kubelet itself: what its Node is registered with, its pace, its bounds. */
 import { nanosOf, quantityValue } from '../../api/objects/quantity.ts'
-import { labelValue, qualifiedName } from '../../api/validation/names.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { KubeletServerSettings, KubeletSettings, RealKubeletSettings } from '../../kubelet/node-settings.ts'
 import { groupsOfPeriods, type ShutdownGroup } from '../../kubelet/shutdown/shutdown-groups.ts'
 import { checkUnsafeSysctls } from '../../kubelet/sysctls.ts'
 import { FlagError, type ReadFlags } from '../flags.ts'
+import { nodeLabelsOf } from './command-line.ts'
 import { resourceManagersOf, withReservedCpus } from './resource-managers.ts'
 import { taintOf } from './values.ts'
 
 /** @throws FlagError */
 export function describedKubelet(flags: ReadFlags): KubeletSettings {
-  const [labels, taints, providerId] = [labelsOf(flags), flags.list('register-with-taints'), flags.text('provider-id')]
+  const [labels, taints, providerId] = [
+    nodeLabelsOf(flags),
+    flags.list('register-with-taints'),
+    flags.text('provider-id'),
+  ]
   return {
     registers: {
       ...(labels === undefined ? {} : { labels }),
@@ -131,47 +135,4 @@ function reservedOf(flags: ReadFlags, name: string): Readonly<Record<string, str
     return [resource, amount]
   })
   return Object.fromEntries(pairs)
-}
-
-/** What of the names that belong to Kubernetes a kubelet may give its Node. */
-const OWN_LABELS = [
-  ...['beta.kubernetes.io/arch', 'beta.kubernetes.io/instance-type', 'beta.kubernetes.io/os'],
-  ...['failure-domain.beta.kubernetes.io/region', 'failure-domain.beta.kubernetes.io/zone'],
-  ...['kubernetes.io/arch', 'kubernetes.io/hostname', 'kubernetes.io/os', 'node.kubernetes.io/instance-type'],
-  ...['topology.kubernetes.io/region', 'topology.kubernetes.io/zone'],
-]
-const OWN_PREFIXES = ['kubelet.kubernetes.io', 'node.kubernetes.io']
-
-function labelsOf(flags: ReadFlags): Readonly<Record<string, string>> | undefined {
-  const given = flags.list('node-labels')
-  if (given === undefined) return undefined
-  const labels = Object.fromEntries(
-    given.map((text): [string, string] => {
-      const [key = '', ...value] = text.split('=')
-      return [key.trim(), value.join('=').trim()]
-    }),
-  )
-  const foreign = Object.keys(labels)
-    .filter((key) => !OWN_LABELS.includes(key) && isOfKubernetes(key.split('/', 1)[0] ?? '', key))
-    .sort()
-  if (foreign.length > 0) {
-    const allowed = `${OWN_PREFIXES.join(', ')}) or be in the specifically allowed set (${OWN_LABELS.join(', ')}`
-    throw new FlagError(
-      `failed to validate kubelet flags: unknown 'kubernetes.io' or 'k8s.io' labels specified with --node-labels: [${foreign.join(' ')}]; --node-labels in the 'kubernetes.io' namespace must begin with an allowed prefix (${allowed})`,
-    )
-  }
-  for (const [key, value] of Object.entries(labels))
-    for (const [text, wrong] of [
-      [key, qualifiedName(key)],
-      [value, labelValue(value)],
-    ] as const)
-      if (wrong.length > 0)
-        throw new FlagError(`failed to validate kubelet flags: invalid node labels: '${text}' - ${wrong.join(', ')}`)
-  return labels
-}
-
-function isOfKubernetes(prefix: string, key: string): boolean {
-  if (!key.includes('/')) return false
-  const isBelow = (domain: string) => prefix === domain || prefix.endsWith(`.${domain}`)
-  return (isBelow('kubernetes.io') || isBelow('k8s.io')) && !OWN_PREFIXES.some(isBelow)
 }

@@ -27,7 +27,16 @@ export async function measuredDisks(
         volumes.push(await sizeOf(directories.volume(uidOf(pod), 'empty-dir', name)))
     found.set(uidOf(pod), { logs, volumes, startTime: pod.status?.startTime })
   }
-  return { node, images: directory === undefined ? node : fileSystemAt(directory), used, pods: found }
+  return { node, images: fileSystemOfImages(directory) ?? node, used, pods: found }
+}
+
+/** undefined where this process does not see it, as where the runtime has mounts of its own. */
+function fileSystemOfImages(directory: string | undefined) {
+  try {
+    return directory === undefined ? undefined : fileSystemAt(directory)
+  } catch {
+    return undefined
+  }
 }
 
 async function sizeOfFiles(directory: string): Promise<Size> {

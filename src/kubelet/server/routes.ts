@@ -112,6 +112,16 @@ process_start_time_seconds ${runtime.clock.now() / 1000}
     }
   }
 
+  /** The rest of a summary is told whether or not disks can be measured. */
+  async function disksNow() {
+    try {
+      return await options.disks?.()
+    } catch (error) {
+      runtime.log.error('disks could not be measured', error)
+      return undefined
+    }
+  }
+
   async function answered(request: ApiRequest, found: Found): Promise<ApiResponse | undefined> {
     const { page: name, container } = found
     switch (name) {
@@ -127,7 +137,7 @@ process_start_time_seconds ${runtime.clock.now() / 1000}
               ...([nodeName, await real.usage(), nodeUsage(), runtime.clock.now()] as const),
               await volumes(),
               await groups(),
-              await options.disks?.(),
+              await disksNow(),
             ),
           )
         )
