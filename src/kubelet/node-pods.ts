@@ -4,7 +4,6 @@
  */
 
 import type { Node, PodStatus } from '../api/generated/types.ts'
-import { isMirrorPod } from '../api/objects/mirror-pods.ts'
 import { formatTime } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
@@ -17,7 +16,7 @@ import { createVolumes } from './configmap-secret-and-projected-volumes.ts'
 import { createReferences } from './configmaps-and-secrets.ts'
 import { createDeviceClaims } from './dra/device-claims.ts'
 import { createEvictedPods } from './eviction/evicted-pods.ts'
-import { createEvictionManager, type EvictionOptions } from './eviction/eviction-manager.ts'
+import type { EvictionOptions } from './eviction/eviction-manager.ts'
 import type { Pressure } from './eviction/observations.ts'
 import { createHeldForPods } from './held-for-pods.ts'
 import { createHousekeeping } from './housekeeping.ts'
@@ -25,27 +24,26 @@ import { createImages } from './images/pull-policy-and-back-off.ts'
 import { createPullSecrets } from './images/pull-secrets.ts'
 import { createKiller } from './kill-pod.ts'
 import type { Machine } from './machine/machine.ts'
-import { createImageMetrics } from './metrics/image-metrics.ts'
-import { createPodStartMetrics } from './metrics/pod-start-metrics.ts'
-import { createVolumeWorkMetrics } from './metrics/volume-work-metrics.ts'
-import { createNodeEvents } from './node-events.ts'
+import { createCountsOfPods } from './metrics/counts-of-pods.ts'
 import { createPleg } from './pleg.ts'
-import { isTerminalPhase, type Pod, reachOf, specOf, uidOf } from './pod.ts'
+import { isTerminalPhase, type Pod, reachOf, uidOf } from './pod.ts'
 import { type AdmissionRefusal, createAllocations } from './pod-admission.ts'
 import { createPodCache, type RuntimePodStatus } from './pod-cache.ts'
 import { createPodCertificates } from './pod-certificates.ts'
-import type { PodConfigHandler, PodOperation } from './pod-config.ts'
+import type { PodConfigHandler } from './pod-config.ts'
 import { createPodEvents } from './pod-events.ts'
 import { createPodManager, type PodManager } from './pod-manager.ts'
+import { createPodOperations } from './pod-operations.ts'
 import { createPodResizes } from './pod-resize.ts'
 import { createResizeEvents } from './pod-resize-events.ts'
 import { createPodWorkers, type PodWorkers } from './pod-workers.ts'
 import { createPodViews, type PodViews } from './pods-api/pod-views.ts'
+import { createPodsEndedByNode } from './pods-ended-by-node.ts'
 import { createProbeManager } from './probes/probe-manager.ts'
 import type { ContainerRuntime } from './runtimes/runtime.ts'
 import type { AdoptedPod } from './runtimes/simulated/manner.ts'
 import { createSeenPods } from './seen-pods.ts'
-import { createNodeShutdown, type NodeShutdown, type ShutdownOptions } from './shutdown/node-shutdown.ts'
+import type { NodeShutdown, ShutdownOptions } from './shutdown/node-shutdown.ts'
 import { createContainerStarter } from './start-container.ts'
 import { createStaticPods, type StaticPods } from './static-pods/static-pods.ts'
 import { createStatusManager } from './status-manager.ts'
@@ -53,7 +51,6 @@ import { type SyncParts, syncPod } from './sync-pod.ts'
 import { syncTerminatedPod } from './sync-terminated-pod.ts'
 import { syncTerminatingPod } from './sync-terminating-pod.ts'
 import { createStartFailures } from './waiting-reasons.ts'
-import { createWorkMetrics } from './work-metrics.ts'
 import { createWorkerPhases, type WorkerPhase } from './worker-phases.ts'
 
 export interface NodePodsOptions {
@@ -141,10 +138,8 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   const pods = createPodManager((uid) => views.changed(uid))
   const held = createHeldForPods()
   const seen = machine === undefined ? undefined : held.add(createSeenPods(clock))
-  const metrics = options.isCounted === true || machine !== undefined ? runtime.metrics : undefined
-  const counts = metrics === undefined ? undefined : createWorkMetrics({ ...runtime, metrics })
-  const podStarts = metrics === undefined ? undefined : held.add(createPodStartMetrics(clock, metrics))
-  const volumeWork = metrics === undefined ? undefined : held.add(createVolumeWorkMetrics(clock, metrics))
+  const isCounted = options.isCounted === true || machine !== undefined
+  const { counts, podStarts, volumeWork, imageCounts } = createCountsOfPods(runtime, held, isCounted)
   const phases = createWorkerPhases()
   const cache = createPodCache()
   const failures = held.add(createStartFailures())
@@ -180,7 +175,6 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     counts?.sleepCut,
   )
   const pullSecrets = createPullSecrets(references, events)
-  const imageCounts = metrics === undefined ? undefined : createImageMetrics(metrics)
   const images = held.add(
     createImages(
       runtime,
@@ -334,46 +328,25 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   )
 
   const activePods = () => [...pods.list()].filter((pod) => phases.couldHaveRunningContainers(uidOf(pod)))
-  const eviction =
-    options.eviction === undefined
-      ? undefined
-      : createEvictionManager({
-          ...options.eviction,
-          events: createNodeEvents(recorder, nodeName),
-          changed: options.nodeChanged,
-          async reclaimDisk() {
-            await housekeeping.removeDead((uid) => !phases.couldHaveRunningContainers(uid))
-            await options.eviction?.deleteUnusedImages()
-          },
-          runtime,
-          nodeName,
-          pods: () => activePods().filter((pod) => evicted.failure(uidOf(pod)) === undefined),
-          isStatic: (uid) => staticPods.isStatic(uid),
-          hasEnded: (uid) => !phases.couldHaveRunningContainers(uid),
-          evict(pod, { message, annotations, isDisruption }, gracePeriodSeconds, met) {
-            counts?.evicted(met.signal, met.tookMs)
-            evicted.add(uidOf(pod), { reason: 'Evicted', message, ...(isDisruption ? { disruption: message } : {}) })
-            events.warning(pod, 'Evicted', message, undefined, annotations)
-            workers.update({ pod: resizes.accept(pod), type: 'kill', gracePeriodSeconds })
-          },
-        })
-
-  const shutdown =
-    options.shutdown === undefined
-      ? undefined
-      : createNodeShutdown({
-          ...options.shutdown,
-          runtime,
-          nodeName,
-          events: createNodeEvents(recorder, nodeName),
-          changed: options.nodeChanged,
-          pods: activePods,
-          isFinished: (uid) => workers.isFinished(uid),
-          end(pod, failure, gracePeriodSeconds) {
-            evicted.add(uidOf(pod), failure)
-            workers.update({ pod: resizes.accept(pod), type: 'kill', gracePeriodSeconds })
-          },
-        })
+  const hasEnded = (uid: string) => !phases.couldHaveRunningContainers(uid)
+  const { eviction, shutdown, preempt } = createPodsEndedByNode({
+    ...options,
+    recorder,
+    events,
+    counts,
+    evicted,
+    activePods,
+    isStatic: (uid) => staticPods.isStatic(uid),
+    hasEnded,
+    isFinished: (uid) => workers.isFinished(uid),
+    removeDead: () => housekeeping.removeDead(hasEnded),
+    kill: (pod, gracePeriodSeconds) =>
+      workers.update({
+        pod: resizes.accept(pod),
+        type: 'kill',
+        ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+      }),
+  })
 
   /** Object, worker and all that was held for the pod are gone. */
   function forget(uid: string): void {
@@ -410,13 +383,8 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       },
       sync: (pod) => workers.update({ pod, type: 'sync' }),
       refused,
-      preempt(pod, failure, lack) {
-        counts?.preempted(lack)
-        evicted.add(uidOf(pod), failure)
-        events.warning(pod, failure.reason, failure.message)
-        workers.update({ pod: resizes.accept(pod), type: 'kill' })
-      },
-      hasEnded: (uid) => !phases.couldHaveRunningContainers(uid),
+      preempt,
+      hasEnded,
     }),
   )
 
@@ -435,47 +403,23 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     staticPods.reconcile(pod)
   }
 
-  function handle(operation: PodOperation, pod: Pod, observed: Pod): void {
-    if (isMirrorPod(pod)) staticPods.handleMirror(operation, pod, observed)
-    else handleOwn(operation, seen?.noted(pod) ?? pod, observed)
-  }
-
-  function handleOwn(operation: PodOperation, pod: Pod, observed: Pod): void {
-    if (operation === 'ADD') podStarts?.seen(pod)
-    else podStarts?.observed(observed)
-    if (admission.isPending(uidOf(pod))) {
-      if (operation === 'REMOVE') {
-        pods.delete(uidOf(pod))
-        forget(uidOf(pod))
-      } else pods.set(pod)
-      return
-    }
-    switch (operation) {
-      case 'ADD':
-        pods.set(pod)
-        if (!podsSeen) {
-          probes.inherit(pod)
-          adoptions.foundPod(pod)
-        }
-        admission.add(pod)
-        break
-      case 'UPDATE':
-      case 'DELETE':
-        pods.set(pod)
-        if (!staticPods.isStatic(uidOf(pod))) statuses.observed(observed)
-        workers.update({ pod: resizes.accept(pod), type: 'update' })
-        break
-      case 'RECONCILE':
-        pods.set(pod)
-        statuses.observed(observed)
-        if ((specOf(pod).readinessGates ?? []).length > 0 || isTerminalPhase(pod.status?.phase))
-          workers.update({ pod: resizes.accept(pod), type: 'sync' })
-        return
-      case 'REMOVE':
-        pods.delete(uidOf(pod))
-        workers.remove(pod)
-    }
-  }
+  const { handle, handleOwn } = createPodOperations({
+    pods,
+    seen,
+    podStarts,
+    statuses,
+    resizes,
+    admission,
+    workers,
+    forget,
+    isStatic: (uid) => staticPods.isStatic(uid),
+    handleMirror: (operation, pod, observed) => staticPods.handleMirror(operation, pod, observed),
+    found(pod) {
+      if (podsSeen) return
+      probes.inherit(pod)
+      adoptions.foundPod(pod)
+    },
+  })
 
   return {
     get idle() {
