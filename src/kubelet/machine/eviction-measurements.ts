@@ -1,47 +1,32 @@
 /** What a real node measures for eviction: memory, file systems and processes of the machine, and what its pods use of them. */
 import { readFileSync } from 'node:fs'
-import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock } from '../../base/clock.ts'
 import type { ContainerUse, EvictionMeasurements, PodUse, SignalObservation } from '../eviction/observations.ts'
 import { type Pod, specOf, uidOf } from '../pod.ts'
 import type { RealRuntime } from '../runtimes/runtime.ts'
+import type { Size } from '../server/disk-summary.ts'
 import type { Cgroups } from './cgroups.ts'
 import { fileSystemAt } from './measurements.ts'
 import type { PodDirectories } from './pod-directories.ts'
+import { sizeOf, type VolumeSizes } from './volume-sizes.ts'
 
 export interface MachineMeasurementsOptions {
   readonly real: Pick<RealRuntime, 'usage' | 'imageDirectory'>
   readonly directories: PodDirectories
   readonly cgroups: Pick<Cgroups, 'processesOf'>
   readonly pods: () => Iterable<Pod>
-  readonly clock: Pick<Clock, 'monotonic'>
+  readonly volumeSizes: VolumeSizes
   /** Default: /proc. */
   readonly proc?: string
 }
 
 export function machineMeasurements(options: MachineMeasurementsOptions): EvictionMeasurements {
-  const { real, directories, cgroups, clock, proc = '/proc' } = options
-  /** By uid. */
-  const volumesSeen = new Map<string, { readonly until: number; readonly sizes: ReadonlyMap<string, Size> }>()
+  const { real, directories, cgroups, volumeSizes, proc = '/proc' } = options
 
   async function disksOf(pod: Pod): Promise<Pick<PodUse, 'volumes'> & { readonly logs: ReadonlyMap<string, Size> }> {
     const logs = new Map<string, Size>()
     for (const { name } of specOf(pod).containers) logs.set(name, await sizeOf(join(directories.logs(pod), name)))
-    return { volumes: await volumesOf(pod), logs }
-  }
-
-  /** There may be many files: they are not counted again within a minute. */
-  async function volumesOf(pod: Pod): Promise<ReadonlyMap<string, Size>> {
-    const uid = uidOf(pod)
-    const seen = volumesSeen.get(uid)
-    if (seen !== undefined && seen.until > clock.monotonic()) return seen.sizes
-    const sizes = new Map<string, Size>()
-    for (const { name, emptyDir } of specOf(pod).volumes ?? [])
-      if (emptyDir !== undefined && emptyDir.medium !== 'Memory')
-        sizes.set(name, await sizeOf(directories.volume(uid, 'empty-dir', name)))
-    volumesSeen.set(uid, { until: clock.monotonic() + VOLUMES_MS, sizes })
-    return sizes
+    return { volumes: await volumeSizes(pod), logs }
   }
 
   return {
@@ -65,7 +50,6 @@ export function machineMeasurements(options: MachineMeasurementsOptions): Evicti
     },
 
     async pods(withDisks, of) {
-      for (const [uid, { until }] of volumesSeen) if (until <= clock.monotonic()) volumesSeen.delete(uid)
       const used = Map.groupBy(await real.usage(), ({ podUid }) => podUid)
       const found = new Map<string, PodUse>()
       for (const pod of of ?? options.pods()) {
@@ -84,29 +68,7 @@ export function machineMeasurements(options: MachineMeasurementsOptions): Evicti
   }
 }
 
-const VOLUMES_MS = 60_000
-
-interface Size {
-  readonly bytes: number
-  readonly inodes: number
-}
-
 const NO_DISKS = { volumes: new Map<string, Size>(), logs: new Map<string, Size>() }
-
-/** Neither links nor other file systems are entered; what goes meanwhile is not counted. */
-export async function sizeOf(path: string, device?: number): Promise<Size> {
-  const stat = await lstat(path).catch(() => undefined)
-  if (stat === undefined || (device !== undefined && stat.dev !== device)) return { bytes: 0, inodes: 0 }
-  let bytes = stat.blocks * 512
-  let inodes = 1
-  if (stat.isDirectory())
-    for (const name of await readdir(path).catch(() => [])) {
-      const below = await sizeOf(join(path, name), stat.dev)
-      bytes += below.bytes
-      inodes += below.inodes
-    }
-  return { bytes, inodes }
-}
 
 /** All but the working set: what is free, and files that were not looked at for a while. */
 export function memory(proc: string): SignalObservation {

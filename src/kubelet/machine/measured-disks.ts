@@ -4,14 +4,15 @@ import { join } from 'node:path'
 import { ephemeralContainersOf, initContainersOf, type Pod, specOf, uidOf } from '../pod.ts'
 import type { RealRuntime } from '../runtimes/runtime.ts'
 import type { MeasuredDisks, Size } from '../server/disk-summary.ts'
-import { sizeOf } from './eviction-measurements.ts'
 import { fileSystemAt } from './measurements.ts'
 import type { PodDirectories } from './pod-directories.ts'
+import { sizeOf, type VolumeSizes } from './volume-sizes.ts'
 
 /** @throws Error */
 export async function measuredDisks(
-  directories: Pick<PodDirectories, 'root' | 'logs' | 'volume'>,
+  directories: Pick<PodDirectories, 'root' | 'logs'>,
   real: Pick<RealRuntime, 'imageDirectory' | 'imageUse'>,
+  volumeSizes: VolumeSizes,
   pods: Iterable<Pod>,
 ): Promise<MeasuredDisks> {
   const [directory, used] = await Promise.all([real.imageDirectory(), real.imageUse()])
@@ -21,10 +22,7 @@ export async function measuredDisks(
     const logs = new Map<string, Size>()
     for (const { name } of [...initContainersOf(pod), ...specOf(pod).containers, ...ephemeralContainersOf(pod)])
       logs.set(name, await sizeOfFiles(join(directories.logs(pod), name)))
-    const volumes: Size[] = []
-    for (const { name, emptyDir } of specOf(pod).volumes ?? [])
-      if (emptyDir !== undefined && emptyDir.medium !== 'Memory')
-        volumes.push(await sizeOf(directories.volume(uidOf(pod), 'empty-dir', name)))
+    const volumes = [...(await volumeSizes(pod)).values()]
     found.set(uidOf(pod), { logs, volumes, startTime: pod.status?.startTime })
   }
   return { node, images: fileSystemOfImages(directory) ?? node, used, pods: found }

@@ -80,6 +80,7 @@ import {
 import { takeDownNode } from './take-down-node.ts'
 import { terminationMessage } from './termination-message.ts'
 import { createUserNamespaces } from './user-namespaces.ts'
+import { createVolumeSizes } from './volume-sizes.ts'
 import { createMachineVolumes } from './volume-writer.ts'
 
 export interface RealNodeOptions extends NodeSettings, KubeletSettings, RealKubeletSettings {
@@ -131,6 +132,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const { runtime, client, signal } = options
   const { found, directory, nodeName, cluster, network } = options.prepared
   const directories = podDirectories(directory, options.podLogsDir)
+  const volumeSizes = createVolumeSizes(directories, runtime.clock)
   const starting = createNodeStartMetrics(runtime)
   const managerSettings = options.managers ?? OWN_MANAGERS
   await makePrivateDirectories(directories)
@@ -272,7 +274,9 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
         DEFAULT_HARD,
       ),
     }),
-    ...(real === undefined ? {} : { real, disks: () => measuredDisks(directories, real, kubelet?.pods.list() ?? []) }),
+    ...(real === undefined
+      ? {}
+      : { real, disks: () => measuredDisks(directories, real, volumeSizes, kubelet?.pods.list() ?? []) }),
     groups,
     cadvisor: async () =>
       cadvisorMetrics(await groups(), measuredMachine(options.ids ?? machineIds(), topology), runtime.clock.now()),
@@ -365,7 +369,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
 
   function evictionBy(real: RealRuntime): NonNullable<KubeletOptions['eviction']> {
     const pods = () => kubelet?.pods.list() ?? []
-    const measurements = machineMeasurements({ real, directories, cgroups, pods, clock: runtime.clock })
+    const measurements = machineMeasurements({ real, directories, cgroups, pods, volumeSizes })
     return { config, measurements, deleteUnusedImages: imageGc.deleteUnused }
   }
 
