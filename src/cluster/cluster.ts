@@ -6,25 +6,16 @@
 
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { overlap, parseIPRange } from '../api/objects/ip-range.ts'
+import { join } from 'node:path'
 import type { EagerHandler, Handler, UserInfo } from '../api/request.ts'
 import { createFaults } from '../apiserver/faults/which-requests-are-struck.ts'
-import { firstAddress, type ServiceNetwork, serviceNetwork } from '../apiserver/registry/allocators/service-network.ts'
+import { firstAddress, serviceNetwork } from '../apiserver/registry/allocators/service-network.ts'
 import { formatTime } from '../base/clock.ts'
-import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { createClients, inProcessTransport } from '../client/transport.ts'
 import { unevenTransport } from '../client/uneven-transport.ts'
-import { nodeMaskSizeOf, nodeRanges } from '../controllers/node-ipam/node-ranges.ts'
-import { evictionConfig } from '../kubelet/eviction/thresholds.ts'
-import { imageGcPolicy } from '../kubelet/images/image-gc.ts'
-import { type NodeSettings, nodeSettings } from '../kubelet/node-settings.ts'
-import { checkRealRanges, simulatedNetwork } from '../kubelet/pod-addresses.ts'
-import { shutdownGroupsOf } from '../kubelet/shutdown/shutdown-groups.ts'
-import { checkManifestUrl } from '../kubelet/static-pods/manifest-url.ts'
-import { checkUnsafeSysctls } from '../kubelet/sysctls.ts'
+import { nodeSettings } from '../kubelet/node-settings.ts'
 import { memoryOf } from '../storage/image.ts'
 import { advertisedAddress, isWildcard, listensAt, serverUrl } from './addresses.ts'
 import { type Ambient, ambientOf, whileTimePasses } from './ambient.ts'
@@ -43,6 +34,7 @@ import { kubeconfig } from './kubeconfig-text.ts'
 import { lastRequests } from './last-requests.ts'
 import { listenForClients } from './listen.ts'
 import { furtherNodesOf, prepareMachine, realNode } from './machine-nodes.ts'
+import { checkNodeOptions, clusterCidrsOf, staticPodManifests } from './node-options.ts'
 import { besideNodes, createKubeletsHere, numberedNodes } from './nodes.ts'
 import { type Component, chosenComponents, DEFAULT_HOST } from './options.ts'
 import { firstEnd, loadPki, MOVED_CERTIFICATE_DAYS, write } from './pki.ts'
@@ -121,7 +113,7 @@ async function start(
   const wantedNodes = forked?.nodes ?? numberedNodes(options.nodes ?? 1)
   const simulated = components.includes('kubelet') ? wantedNodes : []
   const nodes = simulated.length
-  checkSettings(options)
+  checkNodeOptions(options)
   const simulation = simulationResources(options.simulation, options.containerRuntime)
   const stages = await simulationStages(options.simulation)
   const kubelets = createKubeletsHere()
@@ -252,7 +244,7 @@ async function start(
   const client = clientFor(ADMIN)
   const passing = <T>(work: Promise<T>) => (moved === undefined ? work : whileTimePasses(moved.runtime.manual, work))
   // A fork has the static pods of what it is a fork of as objects, and runs none of its own.
-  const forNodes = forked === undefined ? { ...nodeSettings(options), ...manifestsOf(options, directory) } : {}
+  const forNodes = forked === undefined ? { ...nodeSettings(options), ...staticPodManifests(options, directory) } : {}
   const further =
     node === undefined || nodes === 1
       ? undefined
@@ -337,63 +329,6 @@ async function start(
     log: runtime.log,
     stop,
   }
-}
-
-/** @throws StartError for ranges of other families than the Services', without room for the nodes, too large, or with addresses of Services */
-function clusterCidrsOf(
-  { clusterCidr, containerRuntime }: ClusterOptions,
-  network: ServiceNetwork,
-  nodes: number,
-): readonly string[] | undefined {
-  if (clusterCidr === undefined) return undefined
-  const clusterCidrs = clusterCidr.split(',')
-  try {
-    const families = network.ranges.map(({ family }) => family)
-    if (containerRuntime === 'cri') checkRealRanges({ families, clusterCidrs, nodes })
-    else simulatedNetwork({ families, clusterCidrs, nodes })
-    for (const cidr of clusterCidrs) {
-      nodeRanges(cidr, nodeMaskSizeOf(cidr))
-      for (const services of network.ranges) {
-        const range = parseIPRange(cidr)
-        if (range !== undefined && overlap(range, services))
-          throw new Error(`${cidr} and the range of Services, ${services.cidr}, have addresses in common`)
-      }
-    }
-  } catch (cause) {
-    throw new StartError(`--cluster-cidr: ${messageOf(cause)}`, { cause })
-  }
-  return clusterCidrs
-}
-
-/** What the nodes run as static pods. */
-function manifestsOf(
-  { podManifestPath }: ClusterOptions,
-  { manifests }: ClusterDirectory,
-): Pick<NodeSettings, 'podManifestPath'> {
-  const path = podManifestPath ?? (existsSync(manifests) ? manifests : undefined)
-  return path === undefined ? {} : { podManifestPath: resolve(path) }
-}
-
-/** @throws StartError for what cannot be read, or would change nothing */
-function checkSettings({
-  eviction,
-  imageGc,
-  manifestUrl,
-  containerRuntime,
-  allowedUnsafeSysctls = [],
-  shutdown,
-}: ClusterOptions): void {
-  if (eviction !== undefined && containerRuntime !== 'cri')
-    throw new StartError('simulated nodes evict no pods: --eviction-… needs --runtime cri')
-  if (imageGc !== undefined && containerRuntime !== 'cri')
-    throw new StartError('simulated nodes have no images that take space: --image-… needs --runtime cri')
-  if (shutdown !== undefined && containerRuntime !== 'cri')
-    throw new StartError('no machine goes down under simulated nodes: --shutdown-grace-period… needs --runtime cri')
-  fromFlags(() => evictionConfig(eviction))
-  fromFlags(() => imageGcPolicy(imageGc))
-  fromFlags(() => shutdownGroupsOf(shutdown ?? {}))
-  fromFlags(() => checkUnsafeSysctls(allowedUnsafeSysctls))
-  if (manifestUrl !== undefined) fromFlags(() => checkManifestUrl(manifestUrl))
 }
 
 const faultOptions = ({ faults, seed }: ClusterOptions, forked: ForkStart | undefined) => {
