@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import type { Client } from '../client/client.ts'
-import { checkKeys, createVolumes, type VolumeWriter } from './configmap-secret-and-projected-volumes.ts'
+import { checkKeys } from './configmap-secret-and-projected-volumes.ts'
+import { createVolumes, type VolumeWriter } from './mount-volumes.ts'
 import type { Pod } from './pod.ts'
 
 const pod = {
