@@ -68,6 +68,28 @@ test('a process that rests and makes little new is left alone', async () => {
   assert.ok(process.collections > first)
 })
 
+test('after work there is a collection also where V8 has collected meanwhile and nothing seems to have grown: its room is given back', async () => {
+  const { process, passes } = watched()
+  Object.assign(process, { work: 0.9, used: 600 * MIB, live: 400 * MIB })
+  await passes(5)
+  process.work = 0.1
+  await passes(12)
+  const first = process.collections
+  assert.ok(first > 0)
+  // What was alive is deleted: less than before is in use, most of it garbage.
+  Object.assign(process, { work: 0.9, used: 390 * MIB, live: 100 * MIB })
+  await passes(60)
+  assert.equal(process.collections, first)
+  process.work = 0.1
+  await passes(12)
+  assert.ok(process.collections > first)
+  assert.equal(process.used, 100 * MIB)
+  // Rest by itself, however long, is no such reason.
+  const second = process.collections
+  await passes(600)
+  assert.equal(process.collections, second)
+})
+
 test('no more than three collections in a row, and none within half a minute of the last', async () => {
   const { process, passes } = watched()
   Object.assign(process, { work: 0, used: 1000 * MIB, live: 0, freed: 0.2 })
