@@ -1,11 +1,11 @@
 /** Reads of the tables at a revision: along a key's changes back to the first one that is not newer. */
-import type { KeyValue, RangeResult } from './storage.ts'
-import type { KeyEntry, Tables } from './tables.ts'
+import { corrupt, type KeyValue, type RangeResult } from './storage.ts'
+import type { KeyChange, KeyEntry, Tables } from './tables.ts'
 
 export function valueAt(tables: Tables, key: string, entry: KeyEntry, revision: number): KeyValue | undefined {
   if (entry.deleted && entry.modRevision <= revision) return undefined
   for (let at = entry.modRevision; at > 0; ) {
-    const change = tables.change(at)
+    const change = at === entry.modRevision ? newestChange(tables, key, entry) : tables.change(at)
     if (!change) return undefined
     if (change.revision <= revision) {
       if (change.value === undefined) return undefined
@@ -14,6 +14,15 @@ export function valueAt(tables: Tables, key: string, entry: KeyEntry, revision: 
     at = change.previousRevision
   }
   return undefined
+}
+
+/** What the key's entry leads to. @throws StoreError when that is not the key's own */
+function newestChange(tables: Tables, key: string, { modRevision, createRevision, deleted }: KeyEntry): KeyChange {
+  const change = tables.change(modRevision)
+  const isOwn =
+    change?.key === key && change.createRevision === createRevision && (change.value === undefined) === deleted
+  if (!isOwn) throw corrupt(`what it has of ${JSON.stringify(key)} at revision ${modRevision} is not that key's`)
+  return change
 }
 
 function existsAt(tables: Tables, entry: KeyEntry, revision: number): boolean {

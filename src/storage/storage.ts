@@ -205,6 +205,13 @@ export class StoreError extends Error {
   }
 }
 
+/** `what`: where it is damaged, and how. */
+export const corrupt = (what: string, cause?: unknown): StoreError =>
+  new StoreError(
+    `the store is corrupt: ${what}; it was left as it is: move its directory away, then restore a backup (skiff snapshot restore) or begin anew`,
+    { cause },
+  )
+
 /** A write found no room on the disk. It changed nothing, unless it is seen later; it may be tried again once there is room. */
 export class NoRoomError extends StoreError {
   constructor(reason: string, options?: ErrorOptions) {

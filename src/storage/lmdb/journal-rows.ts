@@ -4,7 +4,7 @@
  * the one before's), an empty line, and then the parts, one after the other.
  */
 import type { JournalAddition, JournalEntry } from '../journal.ts'
-import { corrupt } from './records.ts'
+import { corrupt } from '../storage.ts'
 
 /** How such a row begins. */
 const ROW = 3

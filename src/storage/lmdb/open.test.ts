@@ -9,7 +9,6 @@ import { open as openEnvironment } from 'lmdb'
 import { liveRuntime } from '../../base/live-runtime.ts'
 import { openStorage } from '../open.ts'
 import { StoreError } from '../storage.ts'
-import { checkFile } from './check.ts'
 import { OBJECT_DICTIONARY } from './dictionary.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'skiff-open-'))
@@ -178,27 +177,11 @@ test('a file that ends before pages which nothing uses is whole', async () => {
   await storage.close()
 })
 
-test('a file that cannot be read in time is not held to be damaged, and stays as it is', async () => {
-  const { dir, path } = await looseStore('slow')
-  const before = readFileSync(path)
-  assert.throws(
-    () => checkFile(dir, 1),
-    oneLine(/slow\/data\.mdb could not be read in time \(0\.001 s\) .*: start again when/),
-  )
-  assert.deepEqual(readFileSync(path), before)
-  const storage = await open(dir)
-  assert.equal((await storage.range('/registry/', '/registry0')).items.length, 50)
-  await storage.close()
-})
-
-test('a file that no process can be started to read is not held to be damaged', async (t) => {
-  const { dir } = await looseStore('alone')
-  const { execPath } = process
-  t.after(() => {
-    process.execPath = execPath
-  })
-  process.execPath = join(root, 'nowhere')
-  assert.throws(() => checkFile(dir), oneLine(/alone\/data\.mdb could not be checked .*: spawnSync \S+nowhere ENOENT/))
+test('a file that ends before pages which something uses is cut off', async () => {
+  const { dir, path, end, pageSize } = await looseStore('loose-and-cut')
+  truncateSync(path, end - pageSize)
+  await assert.rejects(open(dir), oneLine(/corrupt.*cut off/))
+  assert.equal(statSync(path).size, end - pageSize)
 })
 
 test('a damaged value is found by its checksum, whether it is compressed or not', async () => {

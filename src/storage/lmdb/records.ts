@@ -3,7 +3,7 @@
  * them). A change carries a checksum over its key and value.
  */
 import { crc32 } from 'node:zlib'
-import { StoreError } from '../storage.ts'
+import { corrupt } from '../storage.ts'
 import type { ChangeHead, Expiry, KeyChange, KeyEntry } from '../tables.ts'
 
 const DELETED = 1
@@ -93,9 +93,3 @@ export function decodeExpiry(key: Buffer, value: Buffer): Expiry {
     key: value.toString('utf8'),
   }
 }
-
-export const corrupt = (what: string, cause?: unknown) =>
-  new StoreError(
-    `the store is corrupt: ${what}; it was left as it is: restore a backup, or move its directory away to begin anew`,
-    { cause },
-  )

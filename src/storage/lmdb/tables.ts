@@ -7,7 +7,7 @@ import type { Clock } from '../../base/clock.ts'
 import { isNoRoom, messageOf } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import { NoRoomError, StoreError } from '../storage.ts'
+import { corrupt, NoRoomError, StoreError } from '../storage.ts'
 import type { Group, Tables } from '../tables.ts'
 import { checkFile } from './check.ts'
 import { createRoom } from './file-growth.ts'
@@ -15,7 +15,7 @@ import { createGroupCommit, type Environment, type LmdbTable, STATE_KEY, type St
 import { decodeJournalRow } from './journal-rows.ts'
 import { lockDirectory } from './lock.ts'
 import { type MappedFile, mapFile } from './mapped-file.ts'
-import { corrupt, decodeChange, decodeChangeHead, decodeEntry, decodeExpiry, revisionKey } from './records.ts'
+import { decodeChange, decodeChangeHead, decodeEntry, decodeExpiry, revisionKey } from './records.ts'
 
 const FORMAT = 'skiff store 2'
 /** Nothing in it is compressed; this version reads it, and goes on in its own format. */
@@ -59,11 +59,12 @@ export function openLmdbTables(
     unlock()
     if (error instanceof StoreError) throw error
     const { code } = error as { code?: unknown }
-    if (isNoRoom(error) || NO_ROOM_CODES.has(code)) {
-      throw new StoreError(`the store in ${dir} cannot be opened: its disk has no room (${messageOf(error)})`, {
-        cause: error,
-      })
-    }
+    const cannot = `the store in ${dir} cannot be opened`
+    if (isNoRoom(error) || NO_ROOM_CODES.has(code))
+      throw new StoreError(`${cannot}: its disk has no room (${messageOf(error)})`, { cause: error })
+    // LMDB's own codes are below zero.
+    if (typeof code === 'string' || (typeof code === 'number' && code > 0))
+      throw new StoreError(`${cannot}: ${messageOf(error)}`, { cause: error })
     throw corrupt(messageOf(error), error)
   }
 }
