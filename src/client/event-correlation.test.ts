@@ -47,3 +47,11 @@ test('an Event that differs by the container it is about is not the same one aga
   assert.equal(count(correlate(about('spec.containers{b}'))), 1)
   assert.equal(count(correlate(about('spec.containers{a}'))), 2)
 })
+
+test('an object’s warnings leave it its share of other Events', () => {
+  const { correlate } = createCorrelation(simulatedRuntime(1).clock)
+  const warning = () => correlate({ ...event('pod', 'no'), type: 'Warning', reason: 'Failed' })
+  for (let told = 0; told < 25; told += 1) assert.ok(warning() !== undefined)
+  assert.equal(warning(), undefined)
+  assert.equal(count(correlate(event('pod', 'up'))), 1)
+})

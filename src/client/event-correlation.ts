@@ -1,6 +1,6 @@
 /**
  * What becomes of a core/v1 Event before it is written: dropped as spam, combined with similar ones, or counted. What was told
- * is kept by the object that it was told about, of so many objects: of each the few kinds of Events, and their messages.
+ * is kept by the object that it was told about and by whether it is a warning, of so many of these: of each the few kinds of Events, and their messages.
  */
 
 import type { Event } from '../api/generated/types.ts'
@@ -14,7 +14,7 @@ const spamPerMs = 1 / 300_000
 /** From the tenth different message of one kind within ten minutes on, they share one Event. */
 const similarEvents = 10
 const similarIntervalMs = 600_000
-/** Objects, kinds of Events of one object, and Events of one kind that are remembered; the oldest go. */
+/** Subjects, kinds of Events of one, and Events of one kind that are remembered; the oldest go. */
 const mostSubjects = 4096
 const mostKinds = 64
 const mostWritten = 32
@@ -44,6 +44,7 @@ interface Kind {
   written: readonly Written[]
 }
 
+/** What is told of an object by one source, as warnings or not: each of the two has its share of Events. */
 interface Subject {
   tokens: number
   at: number
@@ -67,9 +68,9 @@ export interface Correlation {
 export function createCorrelation(clock: Clock, most = mostSubjects): Correlation {
   const subjects = createLruMap<string, Subject>(most)
 
-  function subjectOf({ source, involvedObject }: CoreEvent, now: number): Subject {
+  function subjectOf({ source, involvedObject, type }: CoreEvent, now: number): Subject {
     const { kind, namespace, name, uid, apiVersion } = involvedObject
-    const key = `${source?.component} ${source?.host} ${apiVersion} ${kind} ${namespace}/${name} ${uid}`
+    const key = `${source?.component} ${source?.host} ${apiVersion} ${kind} ${namespace}/${name} ${uid} ${type}`
     let subject = subjects.get(key)
     if (subject === undefined) {
       subject = { tokens: spamBurst, at: now, kinds: [] }

@@ -83,6 +83,30 @@ test('what cannot be stopped keeps nothing else running, and is named', async ()
   ])
 })
 
+test('a sidecar’s preStop hook runs with those of all others, and it is stopped after them', async () => {
+  const { runtime, cri, killer, ids, status } = await setup()
+  const steps: string[] = []
+  const { probe, stopContainer } = cri
+  cri.probe = (id, action, signal) => {
+    steps.push(`${action.kind} of ${ids.get(id)}`)
+    return probe(id, action, signal)
+  }
+  cri.stopContainer = async (id, seconds) => {
+    await stopContainer(id, seconds)
+    steps.push(`${ids.get(id)} has ended`)
+  }
+  const withHook = {
+    name: 'side',
+    image: 'i',
+    restartPolicy: 'Always',
+    lifecycle: { preStop: { exec: { command: ['x'] } } },
+  }
+  await runtime.complete(
+    killer.killPod({ ...pod, spec: { ...pod.spec!, initContainers: [withHook] } }, await status(), 5),
+  )
+  assert.deepEqual([steps[0], steps.at(-1)], ['preStop of side', 'side has ended'])
+})
+
 test('less time than was given ends what is being killed sooner, more does not prolong it', async () => {
   const { runtime, killer, status } = await setup({ 'sim.skiff.dev/ignore-sigterm': 'true' })
   const begun = runtime.clock.now()
@@ -97,6 +121,19 @@ test('less time than was given ends what is being killed sooner, more does not p
   await runtime.advance(20_000)
   await killed
   assert.equal(await finishedAt(), 10_000)
+})
+
+test('a hook that sleeps longer than there is time has not failed, unless it was given less time than before', async () => {
+  for (const isShortened of [false, true]) {
+    const { runtime, killer, told, status } = await setup()
+    const containers = [{ name: 'a', image: 'i', lifecycle: { preStop: { sleep: { seconds: 60 } } } }]
+    const killed = killer.killPod({ ...pod, spec: { containers } }, await status(), 5)
+    await runtime.advance(1000)
+    if (isShortened) killer.shorten('u', 2)
+    await runtime.advance(10_000)
+    await killed
+    assert.equal(told.includes('FailedPreStopHook PreStopHook failed'), isShortened)
+  }
 })
 
 test('the time to end: of the deletion, else of the probe that failed, else of the pod', () => {

@@ -1,5 +1,5 @@
 /**
- * killPod: preStop hook, SIGTERM, wait, SIGKILL, for all containers of a pod at once, sidecars after them in reverse order
+ * killPod: preStop hooks of all containers of a pod at once, then SIGTERM, wait, SIGKILL, for sidecars after all others and in reverse order
  * (KEP-753), then the sandbox. What is being killed can be given less time.
  */
 import { boundedSeconds, durationMs } from '../api/objects/integers.ts'
@@ -50,6 +50,8 @@ interface Kill {
   phase: 'waiting' | 'hook' | 'stopping'
   hook?: AbortController
   timer?: Timer
+  /** It was given less time than it began with. */
+  isShortened: boolean
 }
 
 /** `reach`: where a hook reaches for a port of the pod. */
@@ -73,7 +75,7 @@ export function createKiller(
       kills = new Map()
       active.set(uid, kills)
     }
-    const kill: Kill = { id, deadline: clock.monotonic() + graceSeconds * 1000, phase: 'waiting' }
+    const kill: Kill = { id, deadline: clock.monotonic() + graceSeconds * 1000, phase: 'waiting', isShortened: false }
     kills.set(id, kill)
     return kill
   }
@@ -105,7 +107,11 @@ export function createKiller(
         if (!success) throw new Error(output)
       }
     } catch (error) {
-      if (handler.sleep !== undefined && abort.signal.aborted) sleepCut()
+      // One that its time ran out for has not failed, one that was given less time has.
+      if (handler.sleep !== undefined && abort.signal.aborted) {
+        if (!kill.isShortened) return
+        sleepCut()
+      }
       log.info(3, 'PreStop hook failed', { containerName: container.name, err: String(error) })
       events.warning(pod, 'FailedPreStopHook', 'PreStopHook failed', containerPath(pod, container.name))
     } finally {
@@ -125,9 +131,10 @@ export function createKiller(
     const container = containerNamed(pod, name)
     const kill = begin(pod, status.id, graceSeconds)
     try {
-      await turn
       events.normal(pod, 'Killing', message === '' ? `Stopping container ${name}` : message, containerPath(pod, name))
       if (container !== undefined && withHooks) await preStop(pod, container, kill)
+      kill.phase = 'waiting'
+      await turn
       kill.phase = 'stopping'
       await stop(kill)
     } finally {
@@ -180,6 +187,7 @@ export function createKiller(
       for (const kill of active.get(uid)?.values() ?? []) {
         if (deadline >= kill.deadline) continue
         kill.deadline = deadline
+        kill.isShortened = true
         if (kill.phase === 'hook') armHook(kill)
         if (kill.phase === 'stopping')
           stop(kill).catch((error) => log.error('Stopping a container sooner failed', error, { containerID: kill.id }))

@@ -35,7 +35,7 @@ export interface Pleg {
   changed(uid: string): void
   /**
    * Brings the cache up to what this kubelet did before now: a sync must not decide by what was before the last one's doing. Where nothing was
-   * done since the pod was read last, nothing is asked: what happens by itself is told soon enough.
+   * done since the pod was read last, nothing is asked: what happens by itself is told soon enough. What changed is not told: the sync goes by it.
    */
   settle(uid: string): Promise<void>
   /** Reads all pods' state, again and again until the runtime answers: without it nothing may be begun. @throws when aborted */
@@ -115,16 +115,16 @@ export function createPleg(
     if ((changedAt.get(uid) ?? read) < read) changedAt.delete(uid)
   }
 
-  const relistPod = (uid: string): Promise<RuntimePodStatus> =>
-    counts === undefined ? readPod(uid) : counts.podRelisted(() => readPod(uid))
+  const relistPod = (uid: string, isTold?: boolean): Promise<RuntimePodStatus> =>
+    counts === undefined ? readPod(uid, isTold) : counts.podRelisted(() => readPod(uid, isTold))
 
-  async function readPod(uid: string): Promise<RuntimePodStatus> {
+  async function readPod(uid: string, isTold = true): Promise<RuntimePodStatus> {
     dirty.delete(uid)
     const own = ++reads
     const statuses = await read({ labels: { [POD_UID_LABEL]: uid } })
     seen(uid, own)
     const events = take(uid, statuses.get(uid), own)
-    if (events.length > 0) tell(events)
+    if (events.length > 0 && isTold) tell(events)
     return cache.get(uid)
   }
 
@@ -212,7 +212,7 @@ export function createPleg(
   }
 
   return {
-    relistPod,
+    relistPod: (uid) => relistPod(uid),
     async firstRelist(signal) {
       for (;;) {
         try {
@@ -228,7 +228,7 @@ export function createPleg(
       if (containerRuntime.containerEvents === undefined) changedAt.set(uid, reads)
     },
     async settle(uid) {
-      if (changedAt.has(uid) || dirty.has(uid)) await relistPod(uid)
+      if (changedAt.has(uid) || dirty.has(uid)) await relistPod(uid, false)
     },
     forget(uid) {
       dirty.delete(uid)

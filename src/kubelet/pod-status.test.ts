@@ -93,3 +93,50 @@ test('ephemeral containers are never ready, and nothing is said of their start',
     ],
   )
 })
+
+const failed: StatusSources = { ...sources, startFailure: () => ({ reason: 'Why', message: 'no' }) }
+const told = (pod: Pod, containers: readonly RuntimeContainerStatus[]) =>
+  podStatusOf(pod, { uid: 'u', ips: [], sandboxes: [], containers }, failed, { now: 0, terminal: false, old: {} })
+const waits = { waiting: { reason: 'Why', message: 'no' } }
+const podOf = (spec: object, metadata: object = {}): Pod => ({
+  kind: 'Pod',
+  apiVersion: 'v1',
+  metadata: { uid: 'u', ...metadata },
+  spec: { containers: [], ...spec },
+})
+
+test('of an init container that ended well, also of a sidecar, it is not told that it waits', () => {
+  const initContainers = ['done', 'not'].map((name) => ({ name, restartPolicy: 'Always' }))
+  const ended = [{ ...exited('done'), exitCode: 0 }, exited('not')]
+  const { initContainerStatuses = [] } = told(podOf({ initContainers }), ended)
+  assert.deepEqual(
+    initContainerStatuses.map(({ state }) => Object.keys(state ?? {})),
+    [['terminated'], ['waiting']],
+  )
+})
+
+test('an ephemeral container that could not be started waits, and what it was before is told', () => {
+  const { ephemeralContainerStatuses: [own] = [] } = told(podOf({ ephemeralContainers: [{ name: 'e' }] }), [
+    exited('e'),
+  ])
+  assert.deepEqual([own?.state, own?.lastState?.terminated?.exitCode], [waits, 1])
+})
+
+test('a pod that is deleted does not tell why its containers could not be started', () => {
+  const spec = { containers: [{ name: 'c' }] }
+  const stateOf = (metadata: object) => told(podOf(spec, metadata), []).containerStatuses?.[0]?.state
+  assert.deepEqual(stateOf({}), waits)
+  assert.deepEqual(stateOf({ deletionTimestamp: 'now' }), { waiting: { reason: 'ContainerCreating' } })
+})
+
+test('a pod as a whole is told to be limited where all of its containers are', () => {
+  const limited = { ...sources, limitsPods: true }
+  const resourcesOf = (...memory: readonly (string | undefined)[]) => {
+    const of = memory.map((one) => ({ limits: { cpu: '1', ...(one === undefined ? {} : { memory: one }) } }))
+    const containers = of.map((resources, at) => ({ name: `c${at}`, resources }))
+    const runtime = { uid: 'u', ips: [], sandboxes: [], containers: [] }
+    return podStatusOf(podOf({ containers }), runtime, limited, { now: 0, terminal: false, old: {} }).resources
+  }
+  assert.deepEqual(resourcesOf('1Mi', '2Mi'), { limits: { cpu: '2', memory: '3Mi' } })
+  assert.deepEqual(resourcesOf('1Mi', undefined), { limits: { cpu: '2' } })
+})

@@ -3,7 +3,7 @@
  * statuses, phase, conditions. Pure functions; times come in as text.
  */
 import type { ContainerStatus, PodCondition, PodStatus, ResourceRequirements } from '../api/generated/types.ts'
-import { podLimits, podRequests, type ResourceList } from '../api/objects/pod-requests.ts'
+import { isPodLimited, podLimits, podRequests, type ResourceList } from '../api/objects/pod-requests.ts'
 import { qosClass } from '../api/objects/qos.ts'
 import { formatTime } from '../base/clock.ts'
 import {
@@ -111,7 +111,7 @@ export function podStatusOf(
     ),
   )
   const ephemeralContainerStatuses = ephemerals.map((container) => {
-    const status = containerStatusOf(pod, container, runtime, sources, true, false, old.ephemeralContainerStatuses)
+    const status = containerStatusOf(pod, container, runtime, sources, terminal, false, old.ephemeralContainerStatuses)
     const { started: _, ...rest } = withShortMessages(status, most)
     // Nothing waits for it.
     return { ...rest, ready: false }
@@ -193,7 +193,9 @@ function devicesOf(
 
 /** What the pod as a whole is held to. */
 function podResources(pod: Pod): NonNullable<PodStatus['resources']> {
-  const [requests, limits] = [podRequests(specOf(pod)), podLimits(specOf(pod))]
+  const spec = specOf(pod)
+  const [requests, all] = [podRequests(spec), podLimits(spec)]
+  const limits = Object.fromEntries(Object.entries(all).filter(([name]) => isPodLimited(spec, name)))
   const isSome = (list: ResourceList | undefined): list is ResourceList => Object.keys(list ?? {}).length > 0
   return { ...(isSome(limits) ? { limits } : {}), ...(isSome(requests) ? { requests } : {}) }
 }
@@ -281,7 +283,8 @@ function neverSeen(
   old: ContainerStatus | undefined,
   sources: StatusSources,
 ): ContainerStatus {
-  const failure = sources.startFailure(uidOf(pod), container.name)
+  // A pod that is deleted does not try again.
+  const failure = isDeleted(pod) ? undefined : sources.startFailure(uidOf(pod), container.name)
   const reason = initContainersOf(pod).length > 0 ? INITIALIZING : CREATING
   const base: ContainerStatus = {
     name: container.name,
@@ -318,10 +321,12 @@ const LOST = {
   reason: 'ContainerStatusUnknown',
 }
 
+const isDeleted = (pod: Pod): boolean => pod.metadata.deletionTimestamp !== undefined
+
 function restarts(pod: Pod, container: Container, status: RuntimeContainerStatus, isInit: boolean): boolean {
-  if (pod.metadata.deletionTimestamp !== undefined) return false
-  if (isInit && !isSidecar(container)) return initRestartsAfter(container, pod, status.exitCode)
-  return restartsAfter(container, pod, status.exitCode)
+  if (isDeleted(pod)) return false
+  // Of a sidecar that ended well it is not told either that it waits for its next start.
+  return isInit ? initRestartsAfter(container, pod, status.exitCode) : restartsAfter(container, pod, status.exitCode)
 }
 
 function stateOf(status: RuntimeContainerStatus, sources: StatusSources): NonNullable<ContainerStatus['state']> {

@@ -257,3 +257,23 @@ test('of a pod that ended before its init containers had, those that had begun a
   const crashed = { ...waiting, lastState: { terminated: { exitCode: 1 } } }
   assert.deepEqual(await told({ state: { terminated: { exitCode: 0 } } }, crashed), ['terminated', 'terminated'])
 })
+
+test('containers that had not begun are told to be lost where the pod had been initialized, by the object its worker has', async () => {
+  const told = async (initContainerStatuses: readonly object[]) => {
+    const pod = podOf({}, { initContainerStatuses } as never)
+    const withInit = {
+      ...pod,
+      spec: { ...pod.spec, containers: [{ name: 'c' }], initContainers: [{ name: 'i' }] },
+    } as Pod
+    const { runtime, manager, bodies } = setup(withInit)
+    const ended = { name: 'i', state: { terminated: { exitCode: 0 } } }
+    const containerStatuses = [{ name: 'c', state: { waiting: { reason: 'PodInitializing' } } }]
+    manager.set(withInit, { phase: 'Failed', initContainerStatuses: [ended], containerStatuses } as never)
+    manager.terminate(withInit)
+    await runtime.settle()
+    const { status } = bodies().at(-1) as never as { status: { containerStatuses: readonly { state: object }[] } }
+    return status.containerStatuses.map(({ state }) => Object.keys(state)[0])
+  }
+  assert.deepEqual(await told([]), ['waiting'])
+  assert.deepEqual(await told([{ name: 'i', state: { terminated: { exitCode: 0 } } }]), ['terminated'])
+})

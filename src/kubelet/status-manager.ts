@@ -9,7 +9,7 @@ import { formatTime, type Timer } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { isOlderVersion } from '../client/own-writes.ts'
-import { isTerminalPhase, nameOf, namespaceOf, type Pod, uidOf } from './pod.ts'
+import { initContainersOf, isSidecar, isTerminalPhase, nameOf, namespaceOf, type Pod, uidOf } from './pod.ts'
 import { DISRUPTION, isOwnDisruption, KUBELET_CONDITIONS } from './pod-conditions.ts'
 import { statusPatch } from './status-patch.ts'
 import type { WorkMetrics } from './work-metrics.ts'
@@ -328,8 +328,19 @@ function ended137(container: ContainerStatus): ContainerStatus {
   return { ...container, ready: false, started: false, state: { terminated: unknown } }
 }
 
+/** By the status that the object has which the pod's worker goes by. */
+function hasInitialized(pod: Pod): boolean {
+  const last = initContainersOf(pod).at(-1)
+  if (last === undefined) return true
+  const { containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {}
+  if (containerStatuses.some((one) => one.state !== undefined && hasBegun(one))) return true
+  const own = initContainerStatuses.find(({ name }) => name === last.name)
+  if (isSidecar(last)) return own?.started === true
+  return own?.lastState?.terminated?.exitCode === 0 || own?.state?.terminated?.exitCode === 0
+}
+
 function terminated(pod: Pod, status: PodStatus): PodStatus {
-  const initialized = (status.conditions ?? []).some(({ type, status: s }) => type === 'Initialized' && s === 'True')
+  const initialized = hasInitialized(pod)
   const ended = isTerminalPhase(status.phase)
   if (!initialized && ended) return status
   const statuses = (status.containerStatuses ?? []).map((container) => (initialized ? ended137(container) : container))

@@ -59,3 +59,10 @@ function ofPod(spec: Partial<PodSpec>, side: 'requests' | 'limits'): ResourceLis
 export const podRequests = (spec: Partial<PodSpec>): ResourceList => ofPod(spec, 'requests')
 
 export const podLimits = (spec: Partial<PodSpec>): ResourceList => ofPod(spec, 'limits')
+
+/** All that runs in the pod is held to an amount of this resource, and so the pod is. */
+export const isPodLimited = (spec: Partial<PodSpec>, name: string): boolean =>
+  spec.resources?.limits?.[name] !== undefined ||
+  [...(spec.containers ?? []), ...(spec.initContainers ?? [])].every(
+    ({ resources }) => resources?.limits?.[name] !== undefined,
+  )

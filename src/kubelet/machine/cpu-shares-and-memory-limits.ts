@@ -1,9 +1,9 @@
 /** What requests and limits become on a Linux machine: CPU shares and quota, memory limit, and which process is killed first when memory is gone. */
 import { isMirrorPod } from '../../api/objects/mirror-pods.ts'
-import { podLimits, podRequests } from '../../api/objects/pod-requests.ts'
+import { isPodLimited, podLimits, podRequests } from '../../api/objects/pod-requests.ts'
 import { qosClass } from '../../api/objects/qos.ts'
 import { quantityMilliValue, quantityValue } from '../../api/objects/quantity.ts'
-import { type Container, initContainersOf, isSidecar, type Pod, specOf } from '../pod.ts'
+import { type Container, isSidecar, type Pod, specOf } from '../pod.ts'
 import type { LinuxContainerResources } from '../runtimes/cri/messages.ts'
 
 const LEAST_QUOTA_US = 1000
@@ -43,12 +43,8 @@ export function podResources(pod: Pod, { periodUs }: LimitSettings = OWN_LIMITS,
   const spec = specOf(pod)
   const requests = podRequests(spec)
   const limits = podLimits(spec)
-  const all = [...spec.containers, ...initContainersOf(pod)]
-  const own = spec.resources?.limits
-  const isLimited = (name: string) =>
-    own?.[name] !== undefined || all.every(({ resources }) => resources?.limits?.[name] !== undefined)
-  const cpu = isLimited('cpu') && !hasOwnCpus ? limits['cpu'] : undefined
-  const memory = isLimited('memory') ? limits['memory'] : undefined
+  const cpu = isPodLimited(spec, 'cpu') && !hasOwnCpus ? limits['cpu'] : undefined
+  const memory = isPodLimited(spec, 'memory') ? limits['memory'] : undefined
   return {
     shares: sharesOf(milliOf(requests['cpu'])),
     quota: cpu === undefined || periodUs === undefined ? undefined : quotaOf(milliOf(cpu), periodUs),

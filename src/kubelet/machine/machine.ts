@@ -379,11 +379,11 @@ export function createMachine(options: MachineOptions): Machine {
   }
 }
 
-/** @throws Error for a variable that is not there, or a path that leads elsewhere */
+/** @throws Error for a variable that is not there or empty, or a path that leads elsewhere */
 function expandedPath(expression: string, envs: Readonly<Record<string, string>>): string {
   const missing: string[] = []
   const path = expanded(expression, (name) => {
-    if (Object.hasOwn(envs, name)) return envs[name]
+    if (Object.hasOwn(envs, name) && envs[name] !== '') return envs[name]
     missing.push(name)
     return undefined
   })

@@ -108,7 +108,7 @@ async function requested(handlers: readonly RuntimeHandler[], pod: Pod, containe
       command: [],
       args: [],
       workingDir: '',
-      envs: { DIR: 'd' },
+      envs: { DIR: 'd', EMPTY: '' },
       mounts: [],
       labels: {},
       annotations: {},
@@ -152,6 +152,15 @@ test('mounts are read-only with all below them where the runtime can: else Enabl
     message:
       'failed to resolve recursive read-only mode: volume "v" requested recursive read-only mode, but it is not supported by the runtime',
   })
+})
+
+test('a path is not made of variables that are missing or empty', async () => {
+  const pod = podOf('u', { hostUsers: true, volumes: [{ name: 'v', emptyDir: {} }] })
+  for (const name of ['EMPTY', 'NONE'])
+    await assert.rejects(
+      requested([newer], pod, mounting({ name: 'v', mountPath: '/v', subPathExpr: `$(${name})/$(DIR)` })),
+      { message: `missing value for ${name}` },
+    )
 })
 
 test('an image that is a volume is mounted by the runtime, read-only, from its root or a path in it', async () => {

@@ -42,7 +42,10 @@ export async function containerLog(
     simulated === undefined ? (status?.logPath ?? '') !== '' : status !== undefined && status.state !== 'created'
   if (status === undefined || !isThere) {
     const reason = waitingReason(kubelet.podStatus(uid), container)
-    throw new Refused(400, `${where} is waiting to start: ${reason}`)
+    throw new Refused(
+      400,
+      reason === undefined ? `${where} is not available` : `${where} is waiting to start: ${reason}`,
+    )
   }
   const { id, logPath = '' } = status
   const isRunning = () => own().some((one) => one.id === id && (one.state === 'running' || one.state === 'created'))
@@ -72,10 +75,13 @@ function optionsOf(query: URLSearchParams, now: number): LogOptions {
   }
 }
 
-function waitingReason(status: ReturnType<Kubelet['podStatus']>, container: string): string {
+/** undefined: nothing is known of the container, as in a pod that the node did not take. */
+function waitingReason(status: ReturnType<Kubelet['podStatus']>, container: string): string | undefined {
   const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status ?? {}
   const all = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]
-  const { waiting } = all.find(({ name }) => name === container)?.state ?? {}
+  const own = all.find(({ name }) => name === container)
+  if (own === undefined) return undefined
+  const { waiting } = own.state ?? {}
   switch (waiting?.reason) {
     case 'ErrImagePull':
       return "image can't be pulled"
