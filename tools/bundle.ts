@@ -42,11 +42,12 @@ export interface Program {
 export const ENTRIES = ['src/cli/main.ts', 'src/envtest/executables.ts', 'src/envtest/etcd.ts']
 
 /**
- * Read at run time from beside the code (apiserver/openapi/descriptions.ts, kubelet/runtimes/cri/connection.ts,
+ * Read at run time from beside the code (apiserver/encryption/kms/service.ts, apiserver/openapi/descriptions.ts, kubelet/runtimes/cri/connection.ts,
  * storage/etcd/members.ts): folders, each with the
  * files of it that are.
  */
 export const TEXTS = [
+  'src/apiserver/encryption/kms/protos/*',
   'src/apiserver/openapi/descriptions/*.txt',
   'src/kubelet/runtimes/cri/protos/*',
   'src/storage/etcd/protos/*',

@@ -107,6 +107,8 @@ export interface ApiServerOptions {
   readonly judgeFlowSchemas?: boolean
   /** The encryption configuration is read again when it changes, which health checks tell of. */
   readonly reloadsEncryption?: boolean
+  /** Rejects with what is wrong with the plugins that hold keys of encryption, if there may be any. */
+  readonly checkKmsPlugins?: () => Promise<void>
   /** Whether what every cluster contains has been made; health is not ok before. Default: it is no matter. */
   readonly bootstrapped?: () => boolean
   /** How the kubelets of nodes are reached. */
@@ -218,14 +220,17 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
 
   const isThere = (name: string) =>
     (options.judgeFlowSchemas !== false || !OF_FAIRNESS.has(name)) &&
-    (options.reloadsEncryption === true || !OF_ENCRYPTION_RELOAD.has(name))
+    (options.reloadsEncryption === true || name !== ENCRYPTION_RELOAD) &&
+    (options.checkKmsPlugins !== undefined || name !== KMS_PLUGINS)
   const checks: HealthCheck[] = CHECKS.filter(isThere).map((name) => {
     const endpoints = ENDPOINTS[name]
     const check = ASKS_STORAGE.has(name)
       ? () => requireStorage(storage)
       : WAITS_FOR_BOOTSTRAP.has(name)
         ? () => requireBootstrap(options.bootstrapped)
-        : () => {}
+        : name === KMS_PLUGINS
+          ? () => options.checkKmsPlugins?.()
+          : () => {}
     return { name, check, ...(endpoints === undefined ? {} : { endpoints }) }
   })
   const discovery = createDiscovery({
@@ -382,11 +387,10 @@ const OF_FAIRNESS: ReadonlySet<string> = new Set([
   'poststarthook/priority-and-fairness-config-consumer',
   'poststarthook/priority-and-fairness-filter',
 ])
-/** Those that are there when the encryption configuration is read again; that of KMS plugins holds without plugins. */
-const OF_ENCRYPTION_RELOAD: ReadonlySet<string> = new Set([
-  'kms-providers',
-  'poststarthook/start-encryption-provider-config-automatic-reload',
-])
+/** That which is there when the encryption configuration is read again. */
+const ENCRYPTION_RELOAD = 'poststarthook/start-encryption-provider-config-automatic-reload'
+/** That which is there when it may name plugins. */
+const KMS_PLUGINS = 'kms-providers'
 /** The health checks that depend on the store alone. */
 const ASKS_STORAGE: ReadonlySet<string> = new Set(['etcd', 'etcd-readiness'])
 

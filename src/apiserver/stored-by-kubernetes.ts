@@ -48,6 +48,9 @@ export function readingKubernetes(scheme: Scheme, inner?: Transformer): Transfor
         throw new NotDecodable(messageOf(cause), { cause })
       }
     },
+    get prepare() {
+      return inner?.prepare
+    },
   }
 }
 

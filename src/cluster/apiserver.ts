@@ -7,7 +7,6 @@ import { schemeServing } from '../api/scheme/scheme.ts'
 import { builtinAdmissionPlugins } from '../apiserver/admission/plugins/by-name.ts'
 import { unaskedWebhooks } from '../apiserver/admission/webhooks/admission-review.ts'
 import type { SharedEntries } from '../apiserver/cache/entry.ts'
-import { isUnreadable } from '../apiserver/cache/unreadable.ts'
 import { notEncrypted } from '../apiserver/encryption/not-encrypted.ts'
 import type { FaultInjection } from '../apiserver/faults/which-requests-are-struck.ts'
 import { type MaxInFlight, maxInFlight } from '../apiserver/filters/max-in-flight.ts'
@@ -40,7 +39,6 @@ import { createApiServer } from '../apiserver/server.ts'
 import { readingKubernetes } from '../apiserver/stored-by-kubernetes.ts'
 import type { Isolation } from '../apiserver/webhooks/unasked.ts'
 import { sleep } from '../base/clock.ts'
-import { messageOf } from '../base/errors.ts'
 import { collectGarbage, usedMemory } from '../base/memory.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { createClient, inProcessTransport } from '../client/transport.ts'
@@ -67,6 +65,7 @@ import { loadSecurity, SECURITY_OPTIONS, type Security, type SecurityOptions } f
 import { serverAuth } from './server-auth.ts'
 import type { ServerSettings } from './server-flags.ts'
 import { endpointOfKubeconfig } from './webhook-endpoint.ts'
+import { whenReadable } from './when-readable.ts'
 
 export interface ControlPlaneOptions {
   readonly pki: Pki
@@ -301,6 +300,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
       repairAddresses: true,
       judgeFlowSchemas: security.inFlight.isShared,
       reloadsEncryption: security.encryption?.isReloaded === true,
+      ...(security.encryption?.checkPlugins === undefined ? {} : { checkKmsPlugins: security.encryption.checkPlugins }),
       components: () => componentHealth(options.components, storage),
       ...(isolated ? {} : { frontProxy: identity.proxyClient }),
       ...(hasNodes ? { localApis: ({ reads }) => [resourceMetrics(runtime, reads, measured)] } : {}),
@@ -333,6 +333,8 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
       if (endpoints !== undefined && endpoints.addresses.length > 0)
         await stopKubernetesEndpoints(endpoints).catch(() => {})
     }
+    const readable = (act: () => Promise<void>) =>
+      whenReadable(runtime, security.encryption?.checkPlugins, stopping.signal, act)
     server.addHealthCheck({
       name: 'poststarthook/bootstrap-controller',
       endpoints: ['readyz'],
@@ -402,11 +404,11 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
           ...(hasNodes ? { more: RESOURCE_METRICS_OBJECTS } : {}),
           ...kubeletClient,
         }
-        await orStoreError(ensureBootstrapObjects(wanted))
         const { signal } = stopping
+        await readable(() => ensureBootstrapObjects(wanted))
         const leases = isShared ? { leases: createServerLeases(storage) } : {}
         endpoints = { runtime, handler, addresses: at.addresses, port: at.port, signal: leaving.signal, ...leases }
-        await orStoreError(startKubernetesEndpoints(endpoints))
+        await readable(() => startKubernetesEndpoints(endpoints as KubernetesEndpoints))
         const follow = (prefix: string, listener: () => void) => server.caches.resource(prefix).onChange(listener)
         keepTrust(wanted, (listener) => follow('configmaps', listener), signal)
         keepSystemObjects({ ...wanted, follow, signal })
@@ -441,17 +443,6 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
 }
 
 /** A server cannot do without what every cluster contains. */
-async function orStoreError(work: Promise<void>): Promise<void> {
-  try {
-    await work
-  } catch (error) {
-    if (!isUnreadable(error)) throw error
-    throw new StoreError(`${messageOf(error)}; start with the encryption configuration it was written with`, {
-      cause: error,
-    })
-  }
-}
-
 /** As they are on a command line; what they name are files, never secrets. */
 const flagsOf = (security: SecurityOptions): Readonly<Record<string, string>> =>
   Object.fromEntries(

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { createScheme } from '../api/scheme/scheme.ts'
 import { createCaches } from '../apiserver/cache/caches.ts'
+import { startKmsPlugin } from '../apiserver/encryption/kms/plugin-stand-in.ts'
+import { liveRuntime } from '../base/live-runtime.ts'
 import { createMetrics } from '../base/metrics.ts'
 import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { openStorage } from '../storage/open.ts'
@@ -117,4 +119,36 @@ test('what could not be decrypted is read once its key is in the configuration',
   assert.equal(secrets.get(SECRET)?.revision, 2)
   assert.equal(secrets.unreadable().length, 0)
   assert.equal(secrets.list().length, 1)
+})
+
+test('a configuration with a plugin is used once that is well, and the one before until then', async (t) => {
+  const socket = join(folder, 'kms.sock')
+  const kms = (name: string) =>
+    `kind: EncryptionConfiguration\napiVersion: apiserver.config.k8s.io/v1\nresources:\n- resources: [secrets]\n  providers:\n  - identity: {}\n  - kms: {apiVersion: v2, name: ${name}, endpoint: "unix://${socket}", timeout: 10s}\n`
+  const plugin = await startKmsPlugin(socket)
+  t.after(plugin.stop)
+  const file = join(folder, 'kms.yaml')
+  replace(file, kms('one'))
+  const refused = Promise.withResolvers<void>()
+  const write = (line: string) => {
+    if (line.includes('the changed encryption configuration is not used')) refused.resolve()
+  }
+  const runtime = liveRuntime({ log: { write } })
+  const encryption = await loadEncryption(runtime, scheme, {
+    encryptionProviderConfig: file,
+    encryptionProviderConfigAutomaticReload: true,
+  })
+  assert.ok(encryption)
+  t.after(encryption.close)
+  await encryption.checkPlugins?.()
+  plugin.state.healthz = 'sick'
+  const used = Promise.withResolvers<void>()
+  encryption.start(async () => used.resolve())
+  replace(file, kms('two').replace('  - identity: {}\n', ''))
+  await refused.promise
+  assert.equal(encryption.transformer.encode(SECRET, plain), plain)
+  plugin.state.healthz = 'ok'
+  replace(file, kms('three').replace('  - identity: {}\n', ''))
+  await used.promise
+  assert.match(Buffer.from(encryption.transformer.encode(SECRET, plain)).toString('latin1'), /^k8s:enc:kms:v2:three:/)
 })

@@ -34,4 +34,5 @@ export function configurationInUse({ metrics }: Runtime, what: 'encryption', tex
 }
 
 const sha256 = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`
-const idHash = (): string => sha256(identityName(hostname()))
+/** What this server is called in metrics. */
+export const idHash = (): string => sha256(identityName(hostname()))

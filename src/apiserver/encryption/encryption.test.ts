@@ -5,6 +5,7 @@ import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { openStorage } from '../../storage/open.ts'
 import { transformed } from '../../storage/transform.ts'
 import { encryptionOf } from './config.ts'
+import { parseEncryptionConfiguration } from './configuration.ts'
 
 const runtime = simulatedRuntime(1)
 const secret = (fill: number) => Buffer.alloc(32, fill).toString('base64')
@@ -12,7 +13,7 @@ const config = (providers: string, named: string) =>
   `kind: EncryptionConfiguration\napiVersion: apiserver.config.k8s.io/v1\nresources:\n- resources: ['${named}']\n  providers:\n${providers}`
 const key = (name: string, fill: number) => `{name: ${name}, secret: ${secret(fill)}}`
 const encryption = (providers: string, named = 'secrets') =>
-  encryptionOf(config(providers, named), createScheme(), runtime.random)
+  encryptionOf(parseEncryptionConfiguration(config(providers, named), 'file'), createScheme(), runtime.random)
 const SECRET = '/registry/secrets/default/s'
 const plain = Buffer.from('{"kind":"Secret"}')
 
@@ -94,12 +95,16 @@ for (const [what, providers, message] of [
     /got 16, expected one of \[32\]/,
   ],
   ['what is no base64', "  - aesgcm: {keys: [{name: a, secret: '!!'}]}", /secrets must be base64 encoded/],
-  ['an unknown provider', '  - rot13: {}', /rot13 cannot be used/],
+  [
+    'an unknown provider',
+    '  - rot13: {}',
+    /: strict decoding error: unknown field "resources\[0\]\.providers\[0\]\.rot13"$/,
+  ],
   ['no keys', '  - aesgcm: {keys: []}', /at least one keys is required/],
   [
     'two providers in one',
     '  - {aesgcm: {}, identity: {}}',
-    /^Error: resources\[0\]\.providers\[0\]: Invalid value: "REDACTED": more than one/,
+    /^Error: error while parsing file: \[resources\[0\]\.providers\[0\]: Invalid value: "REDACTED": more than one/,
   ],
   ['a KMS of the first version', '  - kms: {name: a, endpoint: unix:///tmp/x}', /KMSv1 is deprecated/],
 ] as const)
@@ -124,10 +129,10 @@ const listed = (...lists: readonly string[]) =>
   `kind: EncryptionConfiguration\napiVersion: apiserver.config.k8s.io/v1\nresources:\n${lists.map((list) => `- resources: [${list}]\n  providers: [{identity: {}}]\n`).join('')}`
 const said = (text: string): string => {
   try {
-    encryptionOf(text, createScheme(), runtime.random)
+    parseEncryptionConfiguration(text, 'file')
     return ''
   } catch (error) {
-    return (error as Error).message
+    return (error as Error).message.replace(/^error while (parsing file|building transformers): /, '')
   }
 }
 const OVERLAPPING =
@@ -174,7 +179,7 @@ for (const [lists, message] of [
   })
 
 test('of wrong keys all are told, in their order, and no secret with them', () => {
-  const text = `kind: EncryptionConfiguration\nresources:\n- resources: [secrets]\n  providers: [{aesgcm: {keys: [{name: one, secret: AQ==}, {name: one, secret: '!!'}, {secret: AQEBAQEBAQEBAQEBAQEBAQ==}, {name: x}]}}]\n- resources: [configmaps]\n  providers: [{secretbox: {}}]\n- resources: [pods]\n  providers: []\n`
+  const text = `kind: EncryptionConfiguration\napiVersion: apiserver.config.k8s.io/v1\nresources:\n- resources: [secrets]\n  providers: [{aesgcm: {keys: [{name: one, secret: AQ==}, {name: one, secret: '!!'}, {secret: AQEBAQEBAQEBAQEBAQEBAQ==}, {name: x}]}}]\n- resources: [configmaps]\n  providers: [{secretbox: {}}]\n- resources: [pods]\n  providers: []\n`
   const at = 'resources[0].providers[0].aesgcm.keys'
   assert.equal(
     said(text),

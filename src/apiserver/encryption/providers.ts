@@ -19,6 +19,8 @@ export interface EncryptionProvider {
   encrypt(key: string, plain: Uint8Array): Uint8Array
   /** Written by this provider, with its first key. */
   isCurrent(stored: Uint8Array): boolean
+  /** Makes ready what `decrypt` needs for these. It never rejects; undefined: it is there. */
+  prepare?(stored: readonly Uint8Array[]): Promise<void> | undefined
   /** @throws when no key of its own fits, or the value was tampered with */
   decrypt(key: string, stored: Uint8Array): Uint8Array
 }
