@@ -10,6 +10,8 @@ import { type Storage, type StorageEvent, type StorageSubscriber, StoreError } f
 import { startTestApi, type TestApi } from '../harness.ts'
 
 interface Lagging extends Storage {
+  /** How often it was asked whether it is fresh. */
+  readonly questions: number
   /** Gives up what was not told, as a compaction does. */
   forget(): Promise<void>
 }
@@ -17,6 +19,7 @@ interface Lagging extends Storage {
 function lagging(storage: Storage): Lagging {
   let held: { readonly events: readonly StorageEvent[]; readonly revision: number }[] = []
   let told: StorageSubscriber | undefined
+  let questions = 0
   const tell = () => {
     const all = held
     held = []
@@ -38,7 +41,13 @@ function lagging(storage: Storage): Lagging {
       if (result.ok) tell()
       return result
     },
-    fresh: async () => tell(),
+    get questions() {
+      return questions
+    },
+    async fresh() {
+      questions++
+      tell()
+    },
     subscribe(prefix, after, subscriber) {
       told = subscriber
       return storage.subscribe(prefix, after, {
@@ -118,7 +127,7 @@ test('nothing is answered by an older state: neither an error, nor that there is
 })
 
 test('a quota and a limit range that another server was given hold at once, and a quota that it charges is never exceeded', async () => {
-  const { writer, behind, stop } = await servers()
+  const { writer, behind, store, stop } = await servers()
   const quotas = '/api/v1/namespaces/default/resourcequotas'
   const quota = {
     apiVersion: 'v1',
@@ -151,7 +160,9 @@ test('a quota and a limit range that another server was given hold at once, and 
       spec: { containers: [{ name: 'c', image: 'i', resources }] },
     })
   assert.equal((await pod('large', { limits: { cpu: '2' } })).code, 403)
+  const before = store.questions
   assert.equal((await pod('small', {})).body['spec'].containers[0].resources.limits.cpu, '500m')
+  assert.equal(store.questions - before, 1, 'one question is for both')
   await stop()
 })
 

@@ -36,6 +36,8 @@ export interface AdmissionAttributes {
   waited?(ms: number): void
   /** Where quotas keep what this request was charged: its write may be judged more than once, when another comes before it. */
   readonly charges?: QuotaCharges
+  /** AdmissionHost.fresh, asked once for the whole request: what was answered before its first question is seen, which is all that it must see. */
+  fresh?(): Promise<void> | undefined
   /** What plugins that change objects keep between the runs of mutating admission. */
   readonly reinvocation?: Reinvocation
 }

@@ -7,7 +7,7 @@ import type { ResourceRequest } from './context.ts'
 import { negotiate } from './negotiate.ts'
 import { writeOptions } from './options.ts'
 import { respondWritten } from './respond.ts'
-import { admissionAttributes, optionsObject, trackManager, writeContext } from './write.ts'
+import { admissionAttributes, askedOnce, optionsObject, trackManager, writeContext } from './write.ts'
 
 export async function handleCreate(resource: ResourceRequest): Promise<ApiResponse> {
   const { context, request, row, endpoint, info } = resource
@@ -15,11 +15,14 @@ export async function handleCreate(resource: ResourceRequest): Promise<ApiRespon
   const options = writeOptions('CreateOptions', request.query)
   const write = writeContext(resource, { dryRun: options.dryRun })
   const decoded = decodeObject(resource, row, options.fieldValidation)
+  const fresh = askedOnce(context)
+  // Quotas will want to know: the store is asked while the object is worked on.
+  if (row.namespaced && row.resource !== 'events') fresh()?.catch(() => {})
   const placed = inNamespace(wipeSystemFields(decoded), row.namespaced, info.namespace)
   const single = dedupeOwnerReferences(placed, false, write.warn)
   const tracked = await endpoint.worked.ofRequest(await trackManager(resource, write, options, undefined, single))
 
-  const attributes = { dryRun: options.dryRun, options: optionsObject(options), charges: new Map() }
+  const attributes = { dryRun: options.dryRun, options: optionsObject(options), charges: new Map(), fresh }
   const admitted = await context.admission.mutate(
     admissionAttributes(resource, 'CREATE', attributes, tracked, undefined),
   )

@@ -22,7 +22,7 @@ import { negotiate } from './negotiate.ts'
 import { type WriteQuery, writeOptions } from './options.ts'
 import { respondWritten } from './respond.ts'
 import { admitUpdate, validators } from './update.ts'
-import { optionsObject, trackManager, writeContext } from './write.ts'
+import { askedOnce, optionsObject, trackManager, writeContext } from './write.ts'
 
 const TYPES: Readonly<Record<string, PatchType | 'apply'>> = {
   'application/json-patch+json': 'json',
@@ -48,7 +48,8 @@ export async function handlePatch(resource: ResourceRequest): Promise<ApiRespons
   const representation = negotiate(request, { row })
   const options = writeOptions('PatchOptions', request.query, type === 'apply')
   const write = writeContext(resource, { dryRun: options.dryRun })
-  const attributes = { dryRun: options.dryRun, options: optionsObject(options), charges: new Map() }
+  const fresh = askedOnce(context)
+  const attributes = { dryRun: options.dryRun, options: optionsObject(options), charges: new Map(), fresh }
   // Of what is not there no subresource is written, but for kinds that say so.
   const creates = type === 'apply' && (info.subresource === '' || write.strategy.allowCreateOnApply === true)
   const next = type === 'apply' ? applier(resource, options, write) : patcher(resource, type, options, write)

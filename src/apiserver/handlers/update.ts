@@ -8,7 +8,7 @@ import type { ResourceRequest } from './context.ts'
 import { negotiate } from './negotiate.ts'
 import { writeOptions } from './options.ts'
 import { respondWritten } from './respond.ts'
-import { admissionAttributes, optionsObject, trackManager, writeContext } from './write.ts'
+import { admissionAttributes, askedOnce, optionsObject, trackManager, writeContext } from './write.ts'
 
 export async function handleUpdate(resource: ResourceRequest): Promise<ApiResponse> {
   const { context, request, row, endpoint, info } = resource
@@ -19,7 +19,8 @@ export async function handleUpdate(resource: ResourceRequest): Promise<ApiRespon
   const decoded = inNamespace(decodeObject(resource, row, options.fieldValidation), row.namespaced, info.namespace)
   checkName(decoded, info.name)
   const sent = dedupeOwnerReferences(decoded, false, write.warn)
-  const attributes = { dryRun: options.dryRun, options: optionsObject(options), charges: new Map() }
+  const fresh = askedOnce(context)
+  const attributes = { dryRun: options.dryRun, options: optionsObject(options), charges: new Map(), fresh }
 
   const updated = await updateObject(context.registry, write, {
     ...(sent.metadata.uid === undefined ? {} : { uid: sent.metadata.uid }),

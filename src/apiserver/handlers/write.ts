@@ -9,7 +9,7 @@ import type { AdmissionAttributes } from '../admission/plugin.ts'
 import { noReinvocation } from '../admission/reinvocation.ts'
 import type { WriteContext, WriteOrigin } from '../registry/registry.ts'
 import type { Strategy } from '../registry/strategy.ts'
-import type { ResourceRequest } from './context.ts'
+import type { ResourceRequest, ServerContext } from './context.ts'
 import type { WriteQuery } from './options.ts'
 import { comparingVersions } from './other-versions.ts'
 
@@ -61,10 +61,19 @@ export function writeContext(
   }
 }
 
+/** For AdmissionAttributes: the question is put when it is first called, and its answer holds for the whole request. */
+export function askedOnce({ caches }: ServerContext): () => Promise<void> | undefined {
+  let asked: { readonly answer: Promise<void> | undefined } | undefined
+  return () => {
+    asked ??= { answer: caches.fresh() }
+    return asked.answer
+  }
+}
+
 export function admissionAttributes(
   { row, endpoint, info, user, warnings, request: { served } }: ResourceRequest,
   operation: AdmissionAttributes['operation'],
-  options: Pick<AdmissionAttributes, 'dryRun' | 'options' | 'charges'>,
+  options: Pick<AdmissionAttributes, 'dryRun' | 'options' | 'charges' | 'fresh'>,
   object: KubeObject | undefined,
   oldObject: KubeObject | undefined,
 ): AdmissionAttributes {
@@ -81,6 +90,7 @@ export function admissionAttributes(
     dryRun: options.dryRun,
     options: options.options,
     ...(options.charges === undefined ? {} : { charges: options.charges }),
+    ...(options.fresh === undefined ? {} : { fresh: options.fresh }),
     warn: (message) => warnings.push(message),
     annotate: (key, value) => {
       if (served?.audit !== undefined) served.audit.annotations[key] = value

@@ -32,7 +32,7 @@ export const limitRanger: AdmissionPluginFactory = (reads, { fresh }) => ({
     const object = attributes.object!
     if (!concerns(attributes)) return object
     // Ranges that another server was given a moment ago hold here too, in `validate` as well.
-    const waiting = fresh()
+    const waiting = (attributes.fresh ?? fresh)()
     return waiting === undefined ? limited() : waiting.then(limited)
 
     function limited(): KubeObject {

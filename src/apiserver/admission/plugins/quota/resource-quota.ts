@@ -56,7 +56,7 @@ export const resourceQuota: AdmissionPluginFactory = (reads, { loopback, fresh }
       const { namespace, row } = attributes
       if (namespace === '' || !row.namespaced || !isQuotaCounted(attributes)) return
       if (row.resource === 'events') return
-      const waiting = fresh()
+      const waiting = (attributes.fresh ?? fresh)()
       return waiting === undefined ? inTurn(attributes) : waiting.then(() => inTurn(attributes))
     },
   }
