@@ -35,6 +35,7 @@ import { identityCases } from './generators/identity.ts'
 import { familyCases } from './generators/ip-families.ts'
 import { missingCases } from './generators/missing.ts'
 import { corpusOf, mutatedCreates, mutatedDefinitions, mutatedUpdates, plainCreates } from './generators/mutations.ts'
+import { patchCases } from './generators/patches.ts'
 import { permissionCases } from './generators/permissions.ts'
 import { policyCases } from './generators/policies.ts'
 import { chance } from './generators/random.ts'
@@ -196,6 +197,8 @@ async function questions(asker: Asker, set: string, seed: number, count: number)
       return policyCases()
     case 'identity':
       return identityCases()
+    case 'patches':
+      return patchCases()
     case 'webhook-failures':
       return webhookFailureCases()
     case 'webhooks':

@@ -81,6 +81,9 @@ rehearsal in which races end the other way. 464 differed since its recording was
 All of them were judged again with all of these rules on 2026-11-26. Which races a rehearsal sees differs a little from run to run: of other
 runs the plan left 46 open.
 
+40 further graphs (seeds 1000 to 1039, each made once, controllers' clients without limits, 2026-11-27) all went as planned, 42 pairs of them in order; one of their 28 pods ended
+outside of its time. They are not in the figures above, nor kept.
+
 Compared is the order that Kubernetes' own rules make: not that in which a namespace is emptied, nor that of a foreground owner and a
 dependent that it does not wait for, nor, of what was made once only, how far apart two ends were. Which races a plan finds is chance as well.
 
@@ -170,7 +173,7 @@ ${plans()}
 
 \`npm run conformance -- record --kubeconfig FILE --set mutate-create --seed 7 --count 500 --out conformance/recordings/NAME.jsonl\`
 asks the cluster of that kubeconfig. Generators: mutate-create, mutate-update (of the objects that the set \`objects\` creates), rich, rich-create, rich-update (of
-objects that use every part of their types), field-create, field-update (one field at a time), states, state-mutate, walk, access, crd-mutate, crd-lifecycle, gadgets, admission, webhooks, webhook-failures, policies, identity, hostile, semantics, scales, surface, escalation, evictions, missing, claims, ip-families (of a server of both families), ip-family (of one of IPv6 alone), every-field (each field of every type set once; every-kind-field of every kind); an
+objects that use every part of their types), field-create, field-update (one field at a time), states, state-mutate, walk, access, crd-mutate, crd-lifecycle, gadgets, admission, webhooks, webhook-failures, policies, identity, patches, hostile, semantics, scales, surface, escalation, evictions, missing, claims, ip-families (of a server of both families), ip-family (of one of IPv6 alone), every-field (each field of every type set once; every-kind-field of every kind); an
 existing recording's file asks its questions again. The set deletion-times is recorded into
 conformance/deletion-times.jsonl, in a form of its own.
 `

@@ -66,6 +66,15 @@ const ANSWERS_TOGETHER = 16
 const latin1 = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString('latin1')
 
+/** Texts of headers go as UTF-8, as Go writes them; what no header may hold becomes a space. */
+function onTheWire(value: Headers[string]): string | string[] {
+  if (typeof value !== 'string') return value.map(headerText)
+  return headerText(value)
+}
+
+const headerText = (text: string): string =>
+  /^[\t -~]*$/.test(text) ? text : Buffer.from(text.replace(/[^\P{Cc}\t]/gu, ' ')).toString('latin1')
+
 interface Answer {
   readonly outgoing: Outgoing
   readonly bytes: Uint8Array
@@ -95,7 +104,7 @@ export function createResponder(runtime: Runtime): Responder {
       'cache-control': 'no-cache, private',
     }
     if (contentType !== '') headers['content-type'] = contentType
-    if (extra !== undefined) for (const name in extra) headers[name.toLowerCase()] = extra[name] as string
+    if (extra !== undefined) for (const name in extra) headers[name.toLowerCase()] = onTheWire(extra[name] ?? [])
     return headers
   }
 

@@ -145,7 +145,7 @@ export function structured(
   const defaulted = applyStructuralDefaults(clean, schema) as JsonObject
   const unknown: { paths: string[] } = { paths: [] }
   const pruned = prune(defaulted, schema, unknown)
-  if (strict !== undefined) for (const path of unknown.paths.sort()) strict.push({ kind: 'unknown', path })
+  if (strict !== undefined) for (const path of unknown.paths.sort()) strict.push({ kind: 'unknown', path, plain: true })
   return pruned
 }
 

@@ -142,6 +142,8 @@ function finish(
   refuse: (problem: DecodeProblem | string, cause?: unknown) => StatusError,
 ): Decoded {
   const { quick } = source
+  // Before the walk, which may change what is sent.
+  const clearsManagers = sendsNoManagers(source)
   let object =
     quick === undefined ? undefined : walkQuickly(quick.value, expected.schema, quick.keys, { ...quick, parts })
   if (object !== undefined && quick !== undefined) rememberSpec(quick, object, parts)
@@ -153,8 +155,7 @@ function finish(
     object = result.object
     strict = [...source.strict, ...result.strict]
   }
-  if (sendsNoManagers(source))
-    object = { ...object, metadata: { ...(object['metadata'] as JsonObject), managedFields: [{}] } }
+  if (clearsManagers) object = { ...object, metadata: { ...(object['metadata'] as JsonObject), managedFields: [{}] } }
   object = withFieldsRead(object, expected.schema, refuse)
   if (fieldValidation === 'Strict' && strict.length > 0) throw refuse(strictError(strict))
   return {

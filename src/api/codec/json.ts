@@ -275,6 +275,19 @@ function quoteByte(text: string, at: number): string {
 
 /** JSON.parse, with integers that a double cannot hold as bigints. @throws SyntaxError */
 export function parseExactly(text: string): unknown {
+  // Half a character becomes the one that stands for what is unknown, as in Go.
+  if (/\\u[dD][89a-fA-F]/.test(text)) return wellFormed(exactly(text))
+  return exactly(text)
+}
+
+function wellFormed(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed()
+  if (Array.isArray(value)) return value.map(wellFormed)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key.toWellFormed(), wellFormed(inner)]))
+}
+
+function exactly(text: string): unknown {
   if (!/[:,[\s]-?\d{16}/.test(text)) return JSON.parse(text)
   const reviver = (_key: string, value: unknown, context: { readonly source?: string }) =>
     typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context.source ?? '')
@@ -291,6 +304,13 @@ export function jsonText(value: unknown): string {
     if (!(error instanceof TypeError)) throw error
     return exactText(value) ?? 'null'
   }
+}
+
+/** Go's json.Marshal, which also escapes what HTML would read. Objects keep the order they are given in. */
+export const goJson = (value: unknown): string => escapedForHtml(jsonText(value))
+
+export function escapedForHtml(json: string): string {
+  return json.replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 export function encodeJson(value: unknown): Uint8Array {

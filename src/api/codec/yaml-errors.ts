@@ -2,7 +2,7 @@
  * What is wrong with a YAML text, said as libyaml says it, which Kubernetes' parser descends from. Its scanner counts lines
  * from one and its parser from zero, and neither names the first.
  */
-import { type Document, isCollection, isSeq, type YAMLError } from 'yaml'
+import { type Document, isCollection, isSeq, visit, type YAMLError } from 'yaml'
 
 interface Problem {
   readonly from: 'scanner' | 'parser'
@@ -19,6 +19,8 @@ export function yamlProblem(document: Document, text: string): string | undefine
   if (directive !== undefined && /version/i.test(directive.message)) return 'yaml: found incompatible YAML document'
   if (directive !== undefined)
     return located({ from: 'scanner', text: 'found unknown directive name', at: directive.pos[0] }, text)
+  const half = halfOfPair(document, text)
+  if (half !== undefined) return located({ from: 'scanner', text: UNKNOWN_CHARACTER, at: half }, text)
   const [error] = document.errors
   if (error === undefined) return undefined
   const { contents } = document
@@ -27,6 +29,25 @@ export function yamlProblem(document: Document, text: string): string | undefine
     if (error.code !== 'MISSING_CHAR' && error.code !== 'BAD_INDENT') return undefined
   }
   return located(problemOf(error, document, text), text)
+}
+
+const UNKNOWN_CHARACTER = 'found invalid Unicode character escape code'
+const HALF = /\\u[dD][89a-fA-F][0-9a-fA-F]{2}/
+
+/** Where a text in double quotes has half of a pair of UTF-16 for an escape: in YAML none stands for a character, nor do both. */
+function halfOfPair(document: Document, text: string): number | undefined {
+  if (!HALF.test(text)) return undefined
+  let at: number | undefined
+  visit(document, {
+    Scalar(_key, { type, range }) {
+      if (type !== 'QUOTE_DOUBLE' || !range) return undefined
+      const found = /^(?:[^\\]|\\(?!u[dD][89a-fA-F])[\s\S])*?(\\u[dD][89a-fA-F])/.exec(text.slice(range[0], range[1]))
+      if (found === null) return undefined
+      at = range[0] + found[0].length
+      return visit.BREAK
+    },
+  })
+  return at
 }
 
 function located({ from, text: problem, at }: Problem, text: string): string {

@@ -13,6 +13,7 @@ import {
   type Node,
   parseAllDocuments,
 } from 'yaml'
+import { goQuote } from '../quote.ts'
 import type { RepeatedKeys } from '../schema/strict-problem.ts'
 import { type JsonNode, NumberNode, ObjectNode } from './json.ts'
 import { yamlProblem } from './yaml-errors.ts'
@@ -95,9 +96,7 @@ function readMap(map: { readonly items: readonly Pair[] }, reader: Reader, depth
     const name = keyText(key, value, reader, depth)
     if (values.has(name)) {
       const offset = (key as { range?: readonly number[] | null } | null)?.range?.[0] ?? 0
-      reader.duplicates.push(
-        `line ${reader.lines.linePos(offset).line}: key ${JSON.stringify(name)} already set in map`,
-      )
+      reader.duplicates.push(`line ${reader.lines.linePos(offset).line}: key ${goQuote(name)} already set in map`)
     }
     values.set(name, read(value, reader, depth + 1))
   }

@@ -76,7 +76,10 @@ export function applyServerSide(options: ApplyOptions): Applied {
   }
   // `/v1` names the same as `v1`.
   if (applied['apiVersion'] !== apiVersion) return applyServerSide({ ...options, applied: { ...applied, apiVersion } })
-  if (metadata?.['managedFields'] != null) throw badRequest('metadata.managedFields must be nil')
+  // Of another type they are refused with all else that does not fit.
+  const managedFields = metadata?.['managedFields']
+  if (Array.isArray(managedFields) && managedFields.every((entry) => typeof entry === 'object'))
+    throw badRequest('metadata.managedFields must be nil')
   const unconverted = (what: string, name: string) =>
     new StatusError(
       500,

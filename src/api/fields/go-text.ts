@@ -2,6 +2,7 @@
 
 import { goFloat } from '../../base/go-float.ts'
 import type { Json, JsonObject } from '../object.ts'
+import { fitsInt64 } from './go-types.ts'
 import { ForeignValue } from './not-json.ts'
 import { compareText } from './pathelement.ts'
 import { isList } from './values.ts'
@@ -11,7 +12,7 @@ export function goText(value: Json | undefined): string {
   if (value === null || value === undefined) return '<nil>'
   if (value instanceof ForeignValue) return value.text
   if (isList(value)) return `[${value.map(goText).join(' ')}]`
-  if (typeof value === 'number' && !Number.isInteger(value)) return goFloat(value)
+  if ((typeof value === 'number' || typeof value === 'bigint') && !fitsInt64(value)) return goFloat(Number(value))
   if (typeof value !== 'object') return String(value)
   const map = value as JsonObject
   const names = Object.keys(map).filter((name) => map[name] !== undefined)

@@ -19,10 +19,16 @@ export function goKindOf(value: Json): string {
     case 'boolean':
       return 'bool'
     case 'number':
-      return Number.isInteger(value) ? 'int64' : 'float64'
+      return fitsInt64(value) ? 'int64' : 'float64'
     case 'object':
       return value === null ? 'invalid' : 'map'
     default:
-      return 'int64'
+      return fitsInt64(value) ? 'int64' : 'float64'
   }
+}
+
+/** Of decoded JSON any number else is a float64. */
+export function fitsInt64(value: number | bigint): boolean {
+  if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value
+  return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63
 }

@@ -121,6 +121,9 @@ function check(value: Json | undefined, schema: Schema, path: string, misfits: M
     case 'bytes':
       if (typeof value !== 'string') report(`expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`)
       return
+    case 'intOrString':
+      // What else it may be is found when it is converted.
+      return
     default:
       if (typeof value === 'object') report(`expected any scalar, got &{${goText(value)}}`)
   }
@@ -212,7 +215,7 @@ function goSyntax(value: Json | undefined): string {
   if (value === null || value === undefined) return 'interface {}(nil)'
   if (typeof value === 'string') return JSON.stringify(value)
   if (isList(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`
-  if (!isMap(value)) return String(value)
+  if (!isMap(value)) return goText(value)
   const fields = Object.keys(value).sort()
   return `map[string]interface {}{${fields.map((name) => `${JSON.stringify(name)}:${goSyntax(value[name])}`).join(', ')}}`
 }

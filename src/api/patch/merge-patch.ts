@@ -43,13 +43,13 @@ export function mergePatchPaths(document: Json, patch: Json): Touched {
   for (const name of Object.keys(patch)) {
     const change = patch[name]
     const current = own(document, name)
-    if (isMap(change)) touched.set(name, mergePatchPaths(current ?? {}, change))
+    if (isMap(change)) touched.set(name, isMap(current) ? mergePatchPaths(current, change) : everyPath(change))
     else if (isList(change) && !isMap(current)) touched.set(name, everyPath(change))
   }
   return touched
 }
 
-/** A list that is new is looked through for nulls, all the way down. */
+/** What is new is looked through for nulls, all the way down. */
 function everyPath(value: readonly Json[] | JsonObject): Touched {
   const inner: readonly (readonly [string, Json | undefined])[] = isList(value)
     ? value.map((item, index) => [String(index), item] as const)

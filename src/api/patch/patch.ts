@@ -3,17 +3,18 @@
  * Kubernetes' strategic merge patch. Called by the patch handler, which decodes, defaults and stores what comes out.
  * Knows Schema, not kinds. Server-side apply is in the room fields.
  */
-import { jsonText } from '../codec/json.ts'
+import { escapedForHtml, jsonText } from '../codec/json.ts'
 import { goText, wrongForm } from '../fields/go-text.ts'
 import { isMap } from '../fields/values.ts'
 import { asKubeObject, type Json, type JsonObject, type KubeObject } from '../object.ts'
+import { goQuote } from '../quote.ts'
 import type { StructSchema } from '../schema/schema.ts'
 import type { StrictProblem } from '../schema/strict-problem.ts'
 import { sortedKeys } from '../schema/structural/prune-and-default.ts'
 import { badRequest, StatusError } from '../status.ts'
 import { applyJsonPatch, decodeJsonPatch, jsonPatchPaths } from './json-patch.ts'
 import { applyMergePatch, mergePatchPaths } from './merge-patch.ts'
-import { sortedText, type Touched } from './patched-text.ts'
+import { inGoOrder, sortedText, type Touched } from './patched-text.ts'
 import { restoreError } from './restore.ts'
 import { applyStrategicMergePatch } from './strategic-merge-patch.ts'
 
@@ -36,6 +37,8 @@ export interface PatchResult {
   readonly object: KubeObject
   /** What is strictly wrong with the patch itself (`json patch unknown field "[0].x"`). */
   readonly strictErrors: readonly StrictProblem[]
+  /** The same with its fields in the order in which Kubernetes decodes them, where that decides what is found wrong first. */
+  inOrder(): KubeObject
   /** The 422 for a result that cannot be decoded; `message` is the decoder's. */
   invalid(message: string): StatusError
 }
@@ -55,17 +58,19 @@ export const notJson = (): StatusError => badRequest('invalid JSON patch')
 export function applyPatch(options: ApplyPatchOptions): PatchResult {
   const { type, patch, live, schema } = options
   const shown = (object: Json, touched: Touched | undefined) =>
-    options.sorted === true ? jsonText(sortedKeys(object)) : sortedText(object, touched)
+    escapedForHtml(options.sorted === true ? jsonText(sortedKeys(object)) : sortedText(object, touched))
   if (isDeeperThan(patch, MAX_DEPTH)) throw notJson()
   switch (type) {
     case 'json': {
       const { operations, strictErrors } = decodeJsonPatch(patch)
       const object = applyJsonPatch(live as Json, operations)
-      return result(object, strictErrors, () => shown(object, jsonPatchPaths(operations)))
+      const paths = () => jsonPatchPaths(operations)
+      return result(object, strictErrors, () => shown(object, paths()), paths)
     }
     case 'merge': {
       const object = mergePatched(options)
-      return result(object, [], () => shown(object, mergePatchPaths(live as Json, patch)))
+      const paths = () => mergePatchPaths(live as Json, patch)
+      return result(object, [], () => shown(object, paths()), paths)
     }
     case 'strategic': {
       if (patch === null) return result(live as Json, [], () => 'map[]')
@@ -92,9 +97,14 @@ function mergePatched({ patch, live, fieldValidation = 'Warn' }: ApplyPatchOptio
   )
 }
 
-function result(object: Json, strictErrors: readonly StrictProblem[], text: () => string): PatchResult {
+function result(
+  object: Json,
+  strictErrors: readonly StrictProblem[],
+  text: () => string,
+  paths: () => Touched | undefined = () => undefined,
+): PatchResult {
   const invalid = (message: string) => {
-    const cause = `Invalid value: ${JSON.stringify(text())}: ${message}`
+    const cause = `Invalid value: ${goQuote(text())}: ${message}`
     return new StatusError(422, 'Invalid', ` "" is invalid: patch: ${cause}`, {
       causes: [{ reason: 'FieldValueInvalid', message: cause, field: 'patch' }],
     })
@@ -105,7 +115,12 @@ function result(object: Json, strictErrors: readonly StrictProblem[], text: () =
       `couldn't get version/kind; json parse error: ${wrongForm(object, 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }')}`,
     )
   }
-  return { object: asKubeObject(object), strictErrors, invalid }
+  return {
+    object: asKubeObject(object),
+    strictErrors,
+    inOrder: () => asKubeObject(inGoOrder(object, paths()) as JsonObject),
+    invalid,
+  }
 }
 
 /** Without recursion, so that no body exhausts the stack. */

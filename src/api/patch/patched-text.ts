@@ -2,13 +2,13 @@
 
 import { jsonText } from '../codec/json.ts'
 import { compareText } from '../fields/pathelement.ts'
-import { isList, isMap } from '../fields/values.ts'
-import type { Json } from '../object.ts'
+import { isList, isMap, setOwn } from '../fields/values.ts'
+import type { Json, JsonObject } from '../object.ts'
 
 /** The containers a patch went through, by key. */
 export type Touched = Map<string, Touched>
 
-/** JSON of which the containers a patch went through have sorted keys, as Go writes maps; the rest is left as it was. */
+/** The text of what `inGoOrder` gives, also of keys that look like indexes. */
 export function sortedText(value: Json, touched: Touched | undefined): string {
   if (touched === undefined) return jsonText(value)
   if (isList(value)) return `[${value.map((item, index) => sortedText(item, touched.get(String(index)))).join(',')}]`
@@ -19,4 +19,17 @@ export function sortedText(value: Json, touched: Touched | undefined): string {
     if (inner !== undefined) parts.push(`${JSON.stringify(name)}:${sortedText(inner, touched.get(name))}`)
   }
   return `{${parts.join(',')}}`
+}
+
+/** The containers a patch went through have sorted keys, as Go writes maps; the rest is left as it was. */
+export function inGoOrder(value: Json, touched: Touched | undefined): Json {
+  if (touched === undefined) return value
+  if (isList(value)) return value.map((item, index) => inGoOrder(item, touched.get(String(index))))
+  if (!isMap(value)) return value
+  const sorted: { [name: string]: Json | undefined } = {}
+  for (const name of Object.keys(value).sort(compareText)) {
+    const inner = value[name]
+    if (inner !== undefined) setOwn(sorted, name, inGoOrder(inner, touched.get(name)))
+  }
+  return sorted as JsonObject
 }

@@ -3,9 +3,12 @@
  * own, without a path. Unknown fields are not looked at here.
  */
 
+import { jsonNodeOf } from '../codec/json.ts'
+import { problemOfValue } from '../decode-problem.ts'
 import { goKindOf } from '../fields/go-types.ts'
 import { isList, isMap } from '../fields/values.ts'
 import type { Json, JsonObject } from '../object.ts'
+import { problemOfDecoding } from '../schema/field-validation.ts'
 import type { Schema, StructSchema } from '../schema/schema.ts'
 
 /**
@@ -25,7 +28,8 @@ export function restoreError(value: Json | undefined, schema: Schema, live?: Jso
       if (!isList(value)) return `cannot restore slice from ${goKindOf(value)}`
       return firstError(value, schema.items)
     case 'bytes':
-      return typeof value === 'string' ? undefined : `cannot restore slice from ${goKindOf(value)}`
+      if (isList(value)) return firstItemError(value)
+      return typeof value === 'string' ? ownError(value, schema) : `cannot restore slice from ${goKindOf(value)}`
     case 'string':
       return scalarError(value, 'string', schema.goType)
     case 'boolean':
@@ -36,9 +40,23 @@ export function restoreError(value: Json | undefined, schema: Schema, live?: Jso
     case 'number':
       return scalarError(value, 'float64', schema.goType)
     default:
-      // Quantities, times and the like read their JSON themselves: the decoder reports them.
-      return undefined
+      return ownError(value, schema)
   }
+}
+
+/** Quantities, times and the like read their JSON themselves. */
+function ownError(value: Json, schema: Schema): string | undefined {
+  const problem = problemOfDecoding(jsonNodeOf(value), schema)
+  return problem && problemOfValue(problem)
+}
+
+/** Bytes one by one. */
+function firstItemError(items: readonly Json[]): string | undefined {
+  for (const item of items) {
+    const wrong = item === null ? undefined : scalarError(item, 'uint8', 'uint8')
+    if (wrong !== undefined) return wrong
+  }
+  return undefined
 }
 
 function fieldError(value: JsonObject, { fields }: StructSchema, live: JsonObject | undefined): string | undefined {

@@ -57,16 +57,18 @@ interface Context {
   lenient: boolean
 }
 
+const newContext = (): Context => ({
+  struct: '',
+  stack: [],
+  path: [],
+  depth: 0,
+  firstError: undefined,
+  strict: new Map(),
+  lenient: false,
+})
+
 export function walkExactly(node: JsonNode, schema: StructSchema): ExactResult {
-  const context: Context = {
-    struct: '',
-    stack: [],
-    path: [],
-    depth: 0,
-    firstError: undefined,
-    strict: new Map(),
-    lenient: false,
-  }
+  const context = newContext()
   let object: Writable = {}
   try {
     object = structValue(node, schema, context, undefined)
@@ -76,6 +78,18 @@ export function walkExactly(node: JsonNode, schema: StructSchema): ExactResult {
   }
   const strict = [...context.strict.values()]
   return context.firstError === undefined ? { object, strict } : { object, error: context.firstError, strict }
+}
+
+/** What a decoder finds wrong with a value that is read for itself. */
+export function problemOfDecoding(node: JsonNode, schema: Schema): DecodeProblem | undefined {
+  const context = newContext()
+  try {
+    decodedValue(node, schema, context)
+  } catch (error) {
+    if (!(error instanceof Stop)) throw error
+    return error.problem
+  }
+  return context.firstError
 }
 
 const mismatchOf = (found: string, goType: string, { struct, stack }: Context): Mismatch => ({

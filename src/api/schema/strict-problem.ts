@@ -1,4 +1,5 @@
 /** What strict decoding finds wrong with a body that can be read. */
+import { goQuote } from '../quote.ts'
 
 /** A field that the object's type does not know, or that is there twice. */
 export interface FieldProblem {
@@ -6,6 +7,8 @@ export interface FieldProblem {
   readonly kind: 'unknown' | 'duplicate' | 'json patch unknown' | 'json patch duplicate'
   /** With indexes and map keys: `spec.containers[0].bogus`. */
   readonly path: string
+  /** The text has the path as it is: what is restored by reflection, or pruned, quotes nothing. */
+  readonly plain?: true
 }
 
 /** Keys that a text in YAML sets twice, a line for each. */
@@ -19,7 +22,7 @@ export type StrictProblem = FieldProblem | RepeatedKeys
 export const strictText = (problem: StrictProblem): string =>
   problem.kind === 'repeated'
     ? `yaml: unmarshal errors:\n${problem.lines.map((line) => `  ${line}`).join('\n')}`
-    : `${problem.kind} field "${problem.path}"`
+    : `${problem.kind} field ${problem.plain ? `"${problem.path}"` : goQuote(problem.path)}`
 
 /** The warnings that tell of it: what a YAML parser finds comes as one error, and as a warning each. */
 export const strictWarnings = (problem: StrictProblem): readonly string[] =>
@@ -28,18 +31,14 @@ export const strictWarnings = (problem: StrictProblem): readonly string[] =>
 export const strictError = (problems: readonly StrictProblem[]): string =>
   `strict decoding error: ${problems.map(strictText).join(', ')}`
 
-/** Problems of what stands in an object under `prefix`. */
+/** Problems of what stands in an object under `prefix`, whose texts quote nothing. */
 export const under = (prefix: string, problems: readonly FieldProblem[]): readonly FieldProblem[] =>
-  problems.map(({ kind, path }) => ({ kind, path: `${prefix}.${path}` }))
+  problems.map(({ kind, path }) => ({ kind, path: `${prefix}.${path}`, plain: true }))
 
-/** Problems in the order of their paths. */
-export const inOrderOfPaths = (problems: readonly StrictProblem[]): readonly StrictProblem[] => {
-  if (problems.length < 2 || problems.some(({ kind }) => kind !== 'unknown')) return problems
-  const all = (problems as readonly FieldProblem[]).map((problem) => ({ problem, path: problem.path.split('.') }))
-  return all.sort((a, b) => comparePaths(a.path, b.path)).map(({ problem }) => problem)
-}
-
-function comparePaths(a: readonly string[], b: readonly string[]): number {
-  for (let i = 0; i < Math.min(a.length, b.length); i++) if (a[i] !== b[i]) return a[i]! < b[i]! ? -1 : 1
-  return a.length - b.length
-}
+/** Problems as what is restored by reflection reports them: in the order of their texts. */
+export const asRestored = (problems: readonly StrictProblem[]): readonly StrictProblem[] =>
+  problems
+    .map((problem) => (problem.kind === 'unknown' ? { ...problem, plain: true as const } : problem))
+    .map((problem) => ({ problem, text: strictText(problem) }))
+    .sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
+    .map(({ problem }) => problem)

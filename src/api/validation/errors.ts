@@ -3,7 +3,7 @@
  * these, in the order in which Kubernetes reports them.
  */
 import { goFloat } from '../../base/go-float.ts'
-import { jsonText } from '../codec/json.ts'
+import { goJson } from '../codec/json.ts'
 import type { Json } from '../object.ts'
 import { goQuote } from '../quote.ts'
 import { type StatusCause, StatusError } from '../status.ts'
@@ -35,11 +35,6 @@ export function printValue(value: Json | undefined): string {
   if (value === undefined || value === null) return 'null'
   if (typeof value === 'number' && !(Number.isInteger(value) && Math.abs(value) < 2 ** 63)) return goFloat(value)
   return typeof value === 'string' ? goQuote(value) : goJson(value)
-}
-
-/** Go's json.Marshal, which also escapes what HTML would read. Objects keep the order they are given in. */
-function goJson(value: Json): string {
-  return jsonText(value).replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 export const required = (field: string, detail = ''): FieldError => ({

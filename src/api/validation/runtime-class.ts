@@ -3,9 +3,10 @@ import type { RuntimeClass, Toleration } from '../generated/types.ts'
 import type { Fields, Given } from '../object.ts'
 import { validateTolerations } from './affinity.ts'
 import { entries, same } from './common.ts'
-import { duplicate, type FieldError } from './errors.ts'
+import { duplicate, type FieldError, invalid } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { validateLabels } from './labels.ts'
+import { dns1123Label } from './names.ts'
 import { containerResourceName, resourceQuantity } from './resource-names.ts'
 
 export function validateRuntimeClass(object: Given<RuntimeClass>): readonly FieldError[] {
@@ -23,4 +24,11 @@ export function validateRuntimeClass(object: Given<RuntimeClass>): readonly Fiel
       errors.push(duplicate(`scheduling.tolerations[${i}]`, internalForm('io.k8s.api.core.v1.Toleration', toleration)))
   })
   return errors
+}
+
+/** A handler that changes is judged by its form, beside being immutable. */
+export function validateRuntimeClassUpdate(object: Given<RuntimeClass>): readonly FieldError[] {
+  const handler = object.handler ?? ''
+  const form = handler === '' ? [] : dns1123Label(handler).map((message) => invalid('handler', handler, message))
+  return [...form, ...validateRuntimeClass(object)]
 }

@@ -112,6 +112,12 @@ export function validateVolumeAttachment(object: Given<VolumeAttachment>): reado
   return errors
 }
 
+export function validateVolumeAttachmentUpdate(object: Given<VolumeAttachment>): readonly FieldError[] {
+  const errors: FieldError[] = []
+  driverName(object.spec?.attacher ?? '', 'spec.attacher', errors)
+  return [...errors, ...validateVolumeAttachment(object)]
+}
+
 function attachmentStatus(status: Partial<VolumeAttachmentStatus>, errors: FieldError[]): void {
   let size = 0
   for (const [key, value] of entries(status.attachmentMetadata))

@@ -1,4 +1,6 @@
 /** Deployment, ReplicaSet, ReplicationController, PodTemplate and ControllerRevision. `old` is given at an update. */
+
+import { jsonText } from '../codec/json.ts'
 import type {
   ControllerRevision,
   Deployment,
@@ -191,7 +193,7 @@ export function validateControllerRevision(
   const data = object.data
   if (old) {
     nonNegativeField(object.revision, 'revision', errors)
-    if (JSON.stringify(data) !== JSON.stringify(old.data)) errors.push(invalid('data', data ?? null, IMMUTABLE))
+    if (jsonText(data) !== jsonText(old.data)) errors.push(invalid('data', data ?? null, IMMUTABLE))
     return errors
   }
   nonNegativeField(object.revision, 'revision', errors)

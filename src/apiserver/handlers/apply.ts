@@ -6,6 +6,7 @@ import { applyServerSide, nameOfApplied } from '../../api/fields/apply.ts'
 import type { Scale } from '../../api/generated/types.ts'
 import { apiVersionOf, asJson, type Json, type JsonObject, type KubeObject } from '../../api/object.ts'
 import { ConversionError } from '../../api/objects/annotated-fields.ts'
+import { restoreError } from '../../api/patch/restore.ts'
 import { strictText, strictWarnings } from '../../api/schema/strict-problem.ts'
 import { badRequest, conflict, StatusError } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
@@ -63,11 +64,18 @@ function decodeApplied(object: KubeObject, applied: JsonObject, reader: KindRead
   try {
     return reader.decode({ kind: 'object', object }, { fieldValidation: 'Ignore', applied: true }).object
   } catch (error) {
-    if (!(error instanceof StatusError && error.cause instanceof ConversionError)) throw error
-    const message = `failed to convert to unversioned (${nameOfApplied(applied)}): ${error.cause.message}`
-    throw new StatusError(500, '', message, undefined, { cause: error.cause })
+    const name = nameOfApplied(applied)
+    if (error instanceof StatusError && error.cause instanceof ConversionError)
+      throw unconverted(`failed to convert to unversioned (${name}): ${error.cause.message}`, error.cause)
+    const wrong = reader.isTyped ? restoreError(asJson(object), reader.schema) : undefined
+    if (wrong === undefined) throw error
+    const kind = name.slice(name.indexOf('; ') + 2)
+    const why = `unable to convert unstructured object to ${kind}: ${wrong}`
+    throw unconverted(`failed to convert new object (${name}) to proper version: ${why}`, error)
   }
 }
+
+const unconverted = (message: string, cause: unknown) => new StatusError(500, '', message, undefined, { cause })
 
 /** A Scale's status has no manager. */
 const SCALE_STATUS = [['f:status']]

@@ -3,14 +3,20 @@
 import { type Decoded, decodeFields } from '../../api/codec/decode.ts'
 import { parseExactly } from '../../api/codec/json.ts'
 import { decoderProblem } from '../../api/codec/refusals.ts'
-import { problemText } from '../../api/decode-problem.ts'
+import { type DecodeProblem, problemText } from '../../api/decode-problem.ts'
 import type { Scale } from '../../api/generated/types.ts'
 import { asJson, asKubeObject, type Json, type JsonObject, type KubeObject } from '../../api/object.ts'
 import { ConversionError } from '../../api/objects/annotated-fields.ts'
 import { applyPatch, notJson, type PatchType } from '../../api/patch/patch.ts'
 import { repeatedKeys } from '../../api/patch/repeated-keys.ts'
 import type { ApiResponse } from '../../api/request.ts'
-import { type FieldProblem, inOrderOfPaths, strictError, strictWarnings } from '../../api/schema/strict-problem.ts'
+import {
+  asRestored,
+  type FieldProblem,
+  type StrictProblem,
+  strictError,
+  strictWarnings,
+} from '../../api/schema/strict-problem.ts'
 import { notFound, StatusError } from '../../api/status.ts'
 import type { KindReader } from '../registry/endpoint.ts'
 import { checkName, dedupeOwnerReferences, inNamespace, requireName } from '../registry/metadata.ts'
@@ -96,31 +102,35 @@ function patched(
   const patching = { type, patch, schema: target.schema, fieldValidation, sorted: !target.isTyped }
   const result = applyPatch({ ...patching, live })
   // Messages print the object with its fields in their order, which a live one need not have.
-  const invalid = (wrong: string) => {
+  const inOrder = () => {
     const { object, error } = decodeFields(live, target.schema)
     const ordered = error === undefined && target.isTyped ? asKubeObject(object) : live
-    return applyPatch({ ...patching, live: ordered }).invalid(wrong)
+    return applyPatch({ ...patching, live: ordered })
   }
+  const invalid = (wrong: string) => inOrder().invalid(wrong)
   const read = asRead(type, live, result.object, target)
+  const decode = (object: KubeObject) =>
+    target.decode(
+      { kind: 'object', object },
+      { fieldValidation: fieldValidation === 'Strict' ? 'Warn' : fieldValidation, patched: true },
+    )
   let decoded: Decoded
   try {
-    decoded = target.decode(
-      { kind: 'object', object: read.object },
-      {
-        fieldValidation: fieldValidation === 'Strict' ? 'Warn' : fieldValidation,
-        patched: true,
-      },
-    )
+    decoded = decode(read.object)
   } catch (error) {
     if (!(error instanceof StatusError)) throw error
     // A strategic merge is of decoded objects: what only then cannot be converted is no fault of the patch.
     if (type === 'strategic' && error.cause instanceof ConversionError)
       throw new StatusError(500, '', error.cause.message, undefined, { cause: error.cause })
-    const wrong = decoderProblem(error)
-    throw wrong === undefined ? error : invalid(problemText(wrong))
+    if (decoderProblem(error) === undefined) throw error
+    const first =
+      problemOf(() => decode(asRead(type, live, inOrder().inOrder(), target).object)) ?? decoderProblem(error)
+    throw invalid(problemText(first as DecodeProblem))
   }
-  // What a strategic merge gives is read as it is; the other patches' result has its keys in Go's order of maps.
-  const found = type === 'strategic' ? decoded.strict : inOrderOfPaths([...read.unknown, ...decoded.strict])
+  const found = strictlyFound(type, [...read.unknown, ...decoded.strict], () => {
+    const ordered = asRead(type, live, inOrder().inOrder(), target)
+    return [...ordered.unknown, ...decode(ordered.object).strict]
+  })
   const kind = type === 'json' ? 'json patch duplicate' : 'duplicate'
   const strict = [...repeated.map((path) => ({ kind, path }) as const), ...result.strictErrors, ...found]
   if (strict.length > 0) {
@@ -128,6 +138,25 @@ function patched(
     if (fieldValidation === 'Warn') warnings.push(...strict.flatMap(strictWarnings))
   }
   return decoded.object
+}
+
+/** Problems in the order in which Kubernetes finds them; `inOrder` gives those of the object with its fields in Go's order. */
+function strictlyFound(
+  type: PatchType,
+  found: readonly StrictProblem[],
+  inOrder: () => readonly StrictProblem[],
+): readonly StrictProblem[] {
+  if (type === 'strategic') return asRestored(found)
+  return found.length < 2 ? found : inOrder()
+}
+
+function problemOf(decode: () => unknown): DecodeProblem | undefined {
+  try {
+    decode()
+    return undefined
+  } catch (error) {
+    return decoderProblem(error)
+  }
 }
 
 /**

@@ -22,16 +22,18 @@ const NEWLINE = Buffer.from('\n')
 
 /** `299 - "text"`, as kube-apiserver writes warnings. */
 function warningHeader(text: string): string {
-  return `299 - "${text.replace(/[\\"]/g, '\\$&').replace(/[\r\n]+/g, ' ')}"`
+  return `299 - "${text.replace(/[\\"]/g, '\\$&')}"`
 }
 
 /** Characters of all warnings together up to which they are sent whole, and of each of them beyond that. */
 const ALL_WARNINGS = 4096
 const ONE_WARNING = 256
 
-/** Headers for what was warned about, each text once; of too much the beginnings, and not all. */
+/** Headers for what was warned about, each text once; of too much the beginnings, and not all; none with control characters. */
 export function warningHeaders(warnings: readonly string[]): { readonly headers?: Headers } {
-  return warnings.length === 0 ? {} : { headers: { warning: limited([...new Set(warnings)]).map(warningHeader) } }
+  if (warnings.length === 0) return {}
+  const sent = limited([...new Set(warnings)]).filter((text) => !/\p{Cc}/u.test(text))
+  return sent.length === 0 ? {} : { headers: { warning: sent.map(warningHeader) } }
 }
 
 function limited(warnings: readonly string[]): readonly string[] {

@@ -84,7 +84,6 @@ export function inheritMetadata(object: KubeObject, old: KubeObject): KubeObject
     changes.deletionTimestamp = before.deletionTimestamp
   if (before.deletionGracePeriodSeconds !== undefined && meta.deletionGracePeriodSeconds === undefined)
     changes.deletionGracePeriodSeconds = before.deletionGracePeriodSeconds
-  if (meta.selfLink !== undefined) changes.selfLink = undefined
   return Object.keys(changes).length === 0 ? object : withMetadata(object, changes)
 }
 

@@ -30,7 +30,7 @@ import * as policy from '../../../api/validation/policy.ts'
 import * as priorities from '../../../api/validation/priority-class.ts'
 import * as rbac from '../../../api/validation/rbac.ts'
 import * as slices from '../../../api/validation/resource-slices.ts'
-import { validateRuntimeClass } from '../../../api/validation/runtime-class.ts'
+import { validateRuntimeClass, validateRuntimeClassUpdate } from '../../../api/validation/runtime-class.ts'
 import * as storage from '../../../api/validation/storage.ts'
 import * as migrations from '../../../api/validation/storage-version-migration.ts'
 import * as warnings from '../../../api/validation/warnings.ts'
@@ -158,16 +158,14 @@ const csiDrivers: Strategy<CSIDriver> = {
   ...kind<CSIDriver>({
     validate: storage.validateCSIDriver,
     validateUpdate: storage.validateCSIDriverUpdate,
-    more: { ...CONDITIONAL, ...warned(warnings.csiDriverWarnings) },
+    more: {
+      ...CONDITIONAL,
+      warningsOnCreate: warnings.csiDriverWarnings,
+      warningsOnUpdate: (object, old) =>
+        same(object.spec?.tokenRequests, old.spec?.tokenRequests) ? [] : warnings.csiDriverWarnings(object),
+    },
   }),
-  prepareForUpdate(object, old) {
-    const counted = ['tokenRequests', 'requiresRepublish', 'seLinuxMount'] as const
-    return nextGeneration(
-      object,
-      old,
-      counted.some((field) => !same(object.spec?.[field], old.spec?.[field])),
-    )
-  },
+  prepareForUpdate: (object, old) => nextGeneration(object, old, !same(object.spec, old.spec)),
 }
 
 const specSelectable = (...fields: readonly string[]): Partial<Strategy> => ({
@@ -235,7 +233,7 @@ export const clusterStrategies: Strategies = {
   }),
   'runtimeclasses.node.k8s.io': kind({
     validate: validateRuntimeClass,
-    validateUpdate: () => [],
+    validateUpdate: validateRuntimeClassUpdate,
     more: { ...CONDITIONAL, allowCreateOnUpdate: true, ...warned(warnings.runtimeClassWarnings) },
   }),
   'storageclasses.storage.k8s.io': kind({
@@ -244,6 +242,7 @@ export const clusterStrategies: Strategies = {
   }),
   'volumeattachments.storage.k8s.io': kind({
     validate: storage.validateVolumeAttachment,
+    validateUpdate: storage.validateVolumeAttachmentUpdate,
     validateStatus: (object) => storage.validateVolumeAttachment(object),
     status: { attached: false },
     statusAlone: true,
