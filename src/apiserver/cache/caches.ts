@@ -55,12 +55,14 @@ const MOST_WRITTEN = 1024
 /** Loads everything from storage (parsing nothing) and follows it. */
 export async function createCaches(runtime: Runtime, storage: Storage, options: CachesOptions = {}): Promise<Caches> {
   const root = options.root ?? '/registry/'
-  const entryOptions: EntryOptions = {
-    memory: createEntryMemory(),
+  const shared = {
     freeze: options.freeze ?? process.env['NODE_TEST_CONTEXT'] !== undefined,
     recent: createRecent(RECENT_OBJECTS),
     ...(options.shared === undefined ? {} : { shared: options.shared }),
   }
+  const createOptions = (): EntryOptions => ({ ...shared, memory: createEntryMemory() })
+  /** For what is read of the storage by itself. */
+  const singleOptions = createOptions()
   const writtenMemory = createWrittenMemory()
   const resources = new Map<string, OwnedResourceCache>()
   /** Those the commit at hand has changed. */
@@ -78,7 +80,7 @@ export async function createCaches(runtime: Runtime, storage: Storage, options: 
     let cache = resources.get(storagePrefix)
     if (!cache) {
       const prefix = `${root}${storagePrefix}/`
-      cache = createResourceCache(runtime, storage, prefix, () => revision, entryOptions)
+      cache = createResourceCache(runtime, storage, prefix, () => revision, createOptions())
       resources.set(storagePrefix, cache)
       cache.load(unclaimed.claim(storagePrefix), revision)
     }
@@ -93,7 +95,7 @@ export async function createCaches(runtime: Runtime, storage: Storage, options: 
     }
     const { value } = event
     try {
-      cache.apply(event, value && entryOf({ ...event, value, modRevision: event.revision }))
+      cache.apply(event, value && entryOf({ ...event, value, modRevision: event.revision }, cache.entryOptions))
     } catch (error) {
       // What watches would have been told of it is unknown: they begin anew behind it, and the other events go on.
       runtime.log.error('a change could not be taken into the cache', error, { key: event.key })
@@ -161,7 +163,7 @@ export async function createCaches(runtime: Runtime, storage: Storage, options: 
       written.set(value, { object, spec: parts?.written(object.spec, jsonText) })
       return value
     },
-    entryOf,
+    entryOf: (item) => entryOf(item, singleOptions),
     fresh: (signal) => storage.fresh(signal),
     reached(wanted, ms, signal) {
       if (wanted <= revision) return Promise.resolve(true)
@@ -201,7 +203,7 @@ export async function createCaches(runtime: Runtime, storage: Storage, options: 
     },
   }
 
-  function entryOf(item: FoundItem): CacheEntry {
+  function entryOf(item: FoundItem, entryOptions: EntryOptions): CacheEntry {
     return entryOfStored(item, entryOptions, storage.mayBeGarbled === true, written.get(item.value))
   }
 }

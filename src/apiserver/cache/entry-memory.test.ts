@@ -1,17 +1,26 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createWrittenMemory } from './entry-memory.ts'
+import { createEntryMemory, createWrittenMemory } from './entry-memory.ts'
 
 test('what is written of a kind lies together, apart from other kinds, and a kind with one small object takes little', () => {
   const memory = createWrittenMemory()
   const buffers = (kind: string, count: number) =>
     Array.from({ length: count }, () => memory(kind)(900)).map(({ buffer }) => buffer)
   assert.equal(buffers('Lease', 1)[0]?.byteLength, 1024)
-  const events = new Set(buffers('Event', 1000))
-  const pods = new Set(buffers('Pod', 1000))
+  const events = new Set(buffers('Event', 10_000))
+  const pods = new Set(buffers('Pod', 10_000))
   assert.equal(events.intersection(pods).size, 0)
   const bytes = [...events].reduce((sum, { byteLength }) => sum + byteLength, 0)
-  assert.ok(bytes < 900 * 1000 * 1.1, `${bytes} bytes for a thousand of 900`)
+  assert.ok(bytes < 900 * 10_000 * 1.1, `${bytes} bytes for ten thousand of 900`)
+})
+
+test('slabs of a kind of which there is much are as large as memory that goes back to the machine by itself', () => {
+  const { allocate, allocatePassing } = createEntryMemory()
+  for (const take of [allocate, allocatePassing]) {
+    const buffers = new Set(Array.from({ length: 2000 }, () => take(1000).buffer))
+    const small = [...buffers].filter(({ byteLength }) => byteLength < 262_144)
+    assert.ok(small.reduce((sum, { byteLength }) => sum + byteLength, 0) < 262_144)
+  }
 })
 
 test('pieces never overlap, whatever their size', () => {

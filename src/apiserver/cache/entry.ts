@@ -35,6 +35,8 @@ export interface CacheEntry extends StoredObject {
   at(revision: number): CacheEntry
   /** It outlives those written with it: its bytes go where such bytes lie close together. */
   keep(): void
+  /** Its bytes, if they were kept, go where memory for such bytes has begun anew. */
+  move(): void
   /** See CurrentObject. */
   asWritten(written: KubeObject): KubeObject
   readonly trimmed: KubeObject
@@ -322,7 +324,7 @@ class Entry implements CacheEntry, Holder {
     if (like === undefined || this.as(like.form) !== this || !this.begins(like.head)) return undefined
     const line = this.#lineBytes()
     const { head, ownHead } = like
-    const other = this.#options.memory.allocate(ownHead.length + line.length - head.length)
+    const other = this.#options.memory.allocatePassing(ownHead.length + line.length - head.length)
     ownHead.copy(other, 0)
     line.copy(other, ownHead.length, head.length)
     const entry = new Entry(this.key, this.revision, other, this.#options, undefined)
@@ -354,14 +356,17 @@ class Entry implements CacheEntry, Holder {
   keep(): void {
     if (this.#kept) return
     this.#kept = true
+    if (this.#line) this.move()
+    else this.#lineBytes()
+  }
+
+  move(): void {
     const line = this.#line
-    if (!line) {
-      this.#lineBytes()
-      return
-    }
-    const kept = this.#options.memory.allocate(line.length)
-    line.copy(kept)
-    this.#line = kept
+    if (!line || !this.#kept) return
+    const moved = this.#options.memory.allocate(line.length)
+    line.copy(moved)
+    this.#line = moved
+    this.#others = undefined
   }
 
   forgetMade(): void {
@@ -389,7 +394,12 @@ class Entry implements CacheEntry, Holder {
       bytes = Buffer.from(encodeStored(decodeStored(bytes, this.revision)))
       this.#tailStart = metadataStart(bytes, memory)
     }
-    const line = servedLine(bytes, this.#tailStart, this.revision, this.#kept ? memory.allocate : Buffer.allocUnsafe)
+    const line = servedLine(
+      bytes,
+      this.#tailStart,
+      this.revision,
+      this.#kept ? memory.allocate : memory.allocatePassing,
+    )
     this.#beLine(line, this.#tailStart)
     return line
   }

@@ -175,6 +175,7 @@ class LoggedChange implements Change {
   forgetEvents(): void {
     this.#usual = undefined
     this.#others = undefined
+    this.#lastState = undefined
     this.previous?.forgetTrimmed()
   }
 

@@ -3,6 +3,7 @@ import sortedBTree from 'sorted-btree'
 import type { WatchEvent } from '../../api/request.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { StreamReader } from '../../base/stream.ts'
+import { type Steps, stepsInTurns } from '../../base/turns.ts'
 import type { KeyValue, Storage, StorageEvent } from '../../storage/storage.ts'
 import { prefixEnd } from '../../storage/tables.ts'
 import { eachThen, type KeyRange, lastKeyThen, type Undone, undoneSince } from './at-revision.ts'
@@ -97,6 +98,8 @@ export interface ResourceCache {
 /** What the caches do to one of theirs. */
 export interface OwnedResourceCache extends ResourceCache {
   load(items: readonly KeyValue[], revision: number): void
+  /** How its entries are made. */
+  readonly entryOptions: EntryOptions
   apply(event: StorageEvent, entry: CacheEntry | undefined): void
   /** Tells the watchers, after all events of a commit are in. */
   published(): void
@@ -107,6 +110,9 @@ export interface OwnedResourceCache extends ResourceCache {
 
 const NONE: readonly CacheEntry[] = Object.freeze([])
 const MOST_SELECTED = 8
+/** Memory that holds so many times what is there, and so many bytes more, is worth moving that. */
+const SPARSE = 2
+const WORTH_MOVING = 1 << 20
 const compareKeys = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 const byKeys = (a: CacheEntry, b: CacheEntry) => compareKeys(a.key, b.key)
 const laterKey = (a: string, b: string) => (compareKeys(a, b) < 0 ? b : a)
@@ -145,6 +151,9 @@ export function createResourceCache(
   let begin = 0
   let generation = 0
   let changed = false
+  /** Bytes of all that is there. */
+  let live = 0
+  let moving = false
 
   function under(wanted: string): CacheEntry[] {
     const items: CacheEntry[] = []
@@ -204,7 +213,10 @@ export function createResourceCache(
       else unreadable.set(key, entry)
       return [key, entry]
     })
-    for (const [key, entry] of entries) byKey.set(key, entry)
+    for (const [key, entry] of entries) {
+      byKey.set(key, entry)
+      live += entry.size
+    }
     ordered = new BTree(entries, compareKeys)
     log = createEventLog(revision, evicted)
     fieldIndexes.clear()
@@ -212,6 +224,7 @@ export function createResourceCache(
   }
 
   function put(key: string, entry: CacheEntry | undefined): void {
+    live += (entry?.size ?? 0) - (byKey.get(key)?.size ?? 0)
     if (entry) {
       byKey.set(key, entry)
       ordered.set(key, entry)
@@ -275,8 +288,29 @@ export function createResourceCache(
     const trim = () => {
       trimming = false
       if (log.trim(runtime.clock.now())) trimLater()
+      moveTogether()
     }
     runtime.clock.setTimer(MAX_AGE_MS + 1, 'watch history', trim, { everyMs: MAX_AGE_MS, isAlone: true })
+  }
+
+  /** What stays lies among what is gone: memory goes back only where nothing stays. */
+  function moveTogether(): void {
+    const { memory } = options
+    if (moving || memory.allocated < SPARSE * live + WORTH_MOVING) return
+    moving = true
+    memory.beginAnew()
+    stepsInTurns(runtime, 'bytes moved together', move())
+      .catch((error: unknown) => runtime.log.error('what stays could not be moved together', error))
+      .finally(() => {
+        moving = false
+      })
+  }
+
+  function* move(): Steps<void> {
+    for (const entry of byKey.values()) {
+      entry.move()
+      yield
+    }
   }
 
   function* readable(): Iterable<CacheEntry> {
@@ -398,6 +432,7 @@ export function createResourceCache(
     },
 
     load,
+    entryOptions: options,
     apply,
     published() {
       if (!changed) return

@@ -87,6 +87,7 @@ function unreadableEntry(key: string, revision: number, unreadable: UnreadableVa
     asWritten: refuse,
     selected: refuse,
     keep() {},
+    move() {},
     forgetTrimmed() {},
     forgetMade() {},
   }
