@@ -160,3 +160,31 @@ test('a list of containers that a resize sends as null is an empty one, and no c
     for (const path of ['/spec', '/spec/containers', '/spec/initContainers'])
       assert.equal(await answer([{ op: 'remove', path }]), 422, path)
   }))
+
+test('a resize asks for no more CPU and memory than its node has for pods', () =>
+  withApi(async (api) => {
+    const status = { allocatable: { cpu: '2', memory: '1Gi' } }
+    await api.request('POST', '/api/v1/nodes', { metadata: { name: 'node' }, status })
+    const containers = (resources: object) => [{ name: 'c', image: 'x', resources }]
+    const other = { name: 'd', image: 'x', resources: { requests: { cpu: '100m' } } }
+    const asked = { requests: { cpu: '100m', memory: '1Mi' } }
+    for (const [name, nodeName] of [
+      ['p', 'node'],
+      ['lost', 'nowhere'],
+      ['waits', undefined],
+    ])
+      await create(api, name!, { nodeName, containers: [...containers(asked), other] })
+    const to = (name: string, requests: object) => refusal(api, name, { containers: containers({ requests }) })
+    assert.equal(await to('p', { cpu: '1900m' }), 'ok')
+    const lacks = (what: string) => `pods "p" is forbidden: node didn't have enough allocatable resources: ${what}`
+    assert.equal(await to('p', { cpu: '1901m' }), lacks('cpu, requested: 2001, allocatable: 2000'))
+    assert.equal(
+      await to('p', { cpu: '3', memory: '2Gi' }),
+      lacks('cpu, requested: 3100, allocatable: 2000; memory, requested: 2147483648, allocatable: 1073741824'),
+    )
+    assert.equal(await to('lost', { cpu: '1' }), 'pods "lost" is forbidden: node "nowhere" not found')
+    assert.equal(await to('waits', { cpu: '30' }), 'ok')
+    const tooMuch = { spec: { containers: containers({ requests: { cpu: '3' } }) } }
+    const { body } = await api.request('PATCH', `${PODS}/p/resize`, tooMuch, STRATEGIC)
+    assert.deepEqual(body.details, { name: 'p', kind: 'pods', causes: [{ reason: 'NodeCapacity' }] })
+  }))

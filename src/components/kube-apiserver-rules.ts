@@ -242,11 +242,7 @@ function portProblems(asked: FlagsAsked): readonly string[] {
 }
 
 /** Names that kube-apiserver knows, whose rules are part of the resources here, or which skiff does not have. */
-export const WITHOUT_PLUGIN: readonly string[] = [
-  'NodeDeclaredFeatureValidator',
-  'PodResizeValidator',
-  'PodGroupProtection',
-]
+export const WITHOUT_PLUGIN: readonly string[] = ['NodeDeclaredFeatureValidator', 'PodGroupProtection']
 const KNOWN_PLUGINS = new Set<string>([...RECOMMENDED_ORDER, ...WITHOUT_PLUGIN])
 
 function admissionProblems(asked: FlagsAsked): readonly string[] {

@@ -258,6 +258,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     ready: probes.ready,
     started: probes.started,
     resources: resizes.resources,
+    held: resizes.held,
     isBeginningAnew: (uid: string) => beginningAnew.has(uid),
     resizeConditions: resizes.conditions,
     deviceHealth: (uid: string, container: string) => devices?.health(uid, container),

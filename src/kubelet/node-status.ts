@@ -54,6 +54,13 @@ export interface NodeDescription {
 
 /** Of an image. */
 const MOST_NAMES = 5
+/** What a kubelet v1.37 can do that an older one could not (KEP-5328), by Kubernetes' names. */
+const DECLARED_FEATURES = [
+  'ExtendWebSocketsToKubelet',
+  'InPlacePodLevelResourcesVerticalScaling',
+  'InPlacePodVerticalScalingInitContainers',
+  'RestartAllContainersOnContainerExits',
+]
 
 type Words = readonly [reason: string, message: string]
 
@@ -149,7 +156,7 @@ export function nodeStatus(node: NodeDescription, nowMs: number, old: NodeStatus
           ...featuresOf(node.real.features),
           ...inUseOf(node.real.volumesInUse, old),
         }),
-    declaredFeatures: ['RestartAllContainersOnContainerExits'],
+    declaredFeatures: DECLARED_FEATURES,
     nodeInfo: {
       machineID: node.machineId,
       systemUUID: node.real?.systemUuid ?? node.machineId,

@@ -174,3 +174,25 @@ test('what a static policy has given to a Guaranteed pod is not changed; that of
   assert.deepEqual(resized({ ...fixed, cpu: 'none' }, own, amounts('2', '1Mi')), [])
   assert.deepEqual(resized(fixed, cpu('1', '2'), cpu('2', '3')), [])
 })
+
+test('a pod as a whole is held to what it is given; a kubelet that starts anew goes by its status', () => {
+  const withOwn = (memory: string, status: object = {}): Pod => {
+    const pod = podOf('a', {}, {}, status)
+    return { ...pod, spec: { ...pod.spec!, resources: { limits: { memory } } } }
+  }
+  const status = runtimeOf(running('1', {}))
+  const limitsOf = (resizes: ReturnType<typeof node>['resizes'], pod: Pod) =>
+    resizes.held(pod, status).spec?.resources?.limits?.['memory']
+  const first = node()
+  assert.equal(first.resizes.podDue(first.begin(withOwn('1Mi'))), undefined)
+  const more = first.resizes.accept(withOwn('2Mi'))
+  assert.deepEqual(first.resizes.podDue(more), { held: { limits: { memory: '1Mi' } } })
+  assert.deepEqual(first.conditions(more, status), [['PodResizeInProgress', undefined]])
+  assert.equal(limitsOf(first.resizes, more), '1Mi')
+  first.resizes.podDone(more)
+  assert.deepEqual([first.resizes.podDue(more), first.conditions(more, status)], [undefined, []])
+  assert.equal(limitsOf(first.resizes, more), '2Mi')
+  const anew = node()
+  const told = anew.begin(withOwn('2Mi', { resources: { limits: { memory: '1Mi' } } }))
+  assert.deepEqual(anew.resizes.podDue(told), { held: { limits: { memory: '1Mi' } } })
+})

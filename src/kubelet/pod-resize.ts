@@ -26,6 +26,11 @@ export interface PodResizes {
   resources(container: Container, status: RuntimeContainerStatus): ResourceRequirements
   /** What has to be done for a running container to be held to what it is given. */
   due(container: Container, status: RuntimeContainerStatus): 'update' | 'restart' | undefined
+  /** What the pod as a whole is held to, where that is not what it is given now. */
+  podDue(pod: Pod): { readonly held: ResourceRequirements } | undefined
+  podDone(pod: Pod): void
+  /** The pod as its containers, and itself as a whole, are held to resources. */
+  held(pod: Pod, status: RuntimePodStatus): Pod
   /** It cannot be done now, for this reason. */
   failed(pod: Pod, problem: string): void
   done(uid: string, containerId: string, resources: ResourceRequirements): void
@@ -42,6 +47,8 @@ interface Given {
 
 interface Entry {
   given: Given
+  /** What the pod as a whole is held to. */
+  heldPod: ResourceRequirements
   refusal: AdmissionRefusal | undefined
   /** That a resize has begun was told, and not yet that it is done. */
   told: boolean
@@ -68,6 +75,7 @@ export function createPodResizes(
     const isWaiting = pod.status?.conditions?.some(({ type }) => type === 'PodResizePending') === true
     const entry: Entry = {
       given: isWaiting ? toldOf(pod) : askedOf(pod),
+      heldPod: toldOfPod(pod),
       refusal: undefined,
       told: false,
       changed: new Set(),
@@ -94,7 +102,13 @@ export function createPodResizes(
     return restarts ? 'restart' : 'update'
   }
 
+  function podDue(pod: Pod): { readonly held: ResourceRequirements } | undefined {
+    const held = entries.get(uidOf(pod))?.heldPod
+    return held === undefined || sameJson(held, specOf(pod).resources ?? NOTHING) ? undefined : { held }
+  }
+
   const isUnderWay = (pod: Pod, status: RuntimePodStatus): boolean =>
+    podDue(pod) !== undefined ||
     resizable(pod).some((container) => {
       const latest = latestContainer(status, container.name)
       return latest !== undefined && due(container, latest) !== undefined
@@ -128,6 +142,22 @@ export function createPodResizes(
     waiting: () => [...entries].filter(([, { refusal }]) => refusal?.reason === 'Deferred').map(([uid]) => uid),
     resources,
     due,
+    podDue,
+    podDone(pod) {
+      const entry = entries.get(uidOf(pod))
+      if (entry === undefined) return
+      entry.problem = undefined
+      entry.heldPod = specOf(pod).resources ?? NOTHING
+    },
+    held(pod, status) {
+      const { heldPod } = entries.get(uidOf(pod)) ?? {}
+      const containers = new Map<string, ResourceRequirements>()
+      for (const container of resizable(pod)) {
+        const latest = latestContainer(status, container.name)
+        if (latest?.state === 'running') containers.set(container.name, resources(container, latest))
+      }
+      return withGiven(pod, { containers, pod: heldPod })
+    },
     failed(pod, problem) {
       const entry = entries.get(uidOf(pod)) ?? begin(pod)
       entry.problem = problem
@@ -203,6 +233,18 @@ function toldOf(pod: Pod): Given {
     ...asked,
     containers: new Map([...asked.containers].map(([name, resources]) => [name, told.get(name) ?? resources])),
   }
+}
+
+/** What an earlier process held the pod as a whole to, by what its status tells. */
+function toldOfPod(pod: Pod): ResourceRequirements {
+  const asked = specOf(pod).resources ?? NOTHING
+  const told = pod.status?.resources
+  const of = (side: 'limits' | 'requests') => {
+    const own = asked[side]
+    if (own === undefined) return {}
+    return { [side]: Object.fromEntries(Object.entries(own).map(([name, one]) => [name, told?.[side]?.[name] ?? one])) }
+  }
+  return { ...asked, ...of('limits'), ...of('requests') }
 }
 
 function withGiven(pod: Pod, { containers, pod: own }: Given): Pod {

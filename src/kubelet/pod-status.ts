@@ -50,6 +50,8 @@ export interface StatusSources {
   readonly limitsPods?: boolean
   /** Of a container that is not running because of it. */
   startFailure(uid: string, container: string): StartFailure | undefined
+  /** The pod with the resources that it and its containers are held to. Default: those of its spec. */
+  held?(pod: Pod, status: RuntimePodStatus): Pod
   /** What the readiness probe last found; true without one. */
   ready(containerId: string, container: Container): boolean
   /** What the startup probe last found; true without one. */
@@ -158,7 +160,7 @@ export function podStatusOf(
       : { ephemeralContainerStatuses: inOrderOfNames(ephemeralContainerStatuses) }),
     qosClass: old.qosClass ?? qosClass(spec),
     ...(requests === undefined ? {} : { allocatedResources: requests }),
-    resources: sources.limitsPods === true ? podResources(pod) : (spec.resources ?? {}),
+    resources: sources.limitsPods === true ? podResources(sources.held?.(pod, runtime) ?? pod) : (spec.resources ?? {}),
   }
 }
 
@@ -191,7 +193,7 @@ function devicesOf(
   return allocatedResourcesStatus === undefined ? {} : { allocatedResourcesStatus }
 }
 
-/** What the pod as a whole is held to. */
+/** What the pod as a whole is held to, by the resources that it and its containers have. */
 function podResources(pod: Pod): NonNullable<PodStatus['resources']> {
   const spec = specOf(pod)
   const [requests, all] = [podRequests(spec), podLimits(spec)]
@@ -270,7 +272,7 @@ function containerStatusOf(
     imageID: latest.imageId,
     containerID: `${sources.runtimeName}://${latest.id}`,
     started,
-    ...resourcesOf(container, running ? sources.resources(container, latest) : undefined),
+    ...resourcesOf(pod, container, running ? sources.resources(container, latest) : undefined),
     ...mountsOf(pod, container, sources),
     ...userOf(latest),
   }
@@ -350,12 +352,22 @@ function stateOf(status: RuntimeContainerStatus, sources: StatusSources): NonNul
 }
 
 /** What it is given, and what it is held to until that has been done. */
-function resourcesOf({ resources = {} }: Container, held: ResourceRequirements = resources): Partial<ContainerStatus> {
+function resourcesOf(
+  pod: Pod,
+  { resources = {} }: Container,
+  held: ResourceRequirements = resources,
+): Partial<ContainerStatus> {
   const { requests } = resources
   return {
     ...(requests === undefined || Object.keys(requests).length === 0 ? {} : { allocatedResources: requests }),
-    resources: held,
+    resources: held.limits === undefined ? held : { ...held, limits: { ...limitedByPod(pod), ...held.limits } },
   }
+}
+
+/** What a container is limited to that has no such limit of its own. */
+function limitedByPod(pod: Pod): ResourceList {
+  const { cpu, memory } = specOf(pod).resources?.limits ?? {}
+  return { ...(cpu === undefined ? {} : { cpu }), ...(memory === undefined ? {} : { memory }) }
 }
 
 function mountsOf(pod: Pod, { volumeMounts = [] }: Container, sources: StatusSources): Partial<ContainerStatus> {

@@ -23,7 +23,7 @@ import type { ProbeManager } from './probes/probe-manager.ts'
 import { isRestartingAll, removeAllContainers } from './restart-all.ts'
 import type { ContainerRuntime } from './runtimes/runtime.ts'
 import { sandboxConfigOf } from './sandbox-config.ts'
-import { shrinking, shrinkProblem } from './shrinking-memory.ts'
+import { shrinkProblem, shrinks } from './shrinking-memory.ts'
 import type { ContainerStarter } from './start-container.ts'
 import type { StatusManager } from './status-manager.ts'
 import { SyncError } from './sync-error.ts'
@@ -164,18 +164,26 @@ async function perform(
   await prune(containerRuntime, current)
 }
 
-/** Holds containers that run on to what the pod is given now. */
+/** Holds the pod, and containers that run on, to what the pod is given now. */
 async function resize(parts: SyncParts, pod: Pod, status: RuntimePodStatus): Promise<void> {
   const { resizes, containerRuntime, machine, statuses, pleg } = parts
+  const whole = resizes.podDue(pod)
+  const ofPod = specOf(pod).resources?.limits?.['memory']
   const due = resizable(pod).flatMap((container) => {
     const latest = latestContainer(status, container.name)
-    return latest !== undefined && resizes.due(container, latest) === 'update'
-      ? [{ container, id: latest.id, limit: resizes.resources(container, latest).limits?.['memory'] }]
-      : []
+    if (latest === undefined) return []
+    const own = resizes.due(container, latest)
+    // What limits the pod limits its containers that have no limit of their own.
+    if (own === 'restart' || (own === undefined && whole === undefined)) return []
+    const limit = resizes.resources(container, latest).limits?.['memory'] ?? whole?.held.limits?.['memory'] ?? ofPod
+    const wanted = container.resources?.limits?.['memory'] ?? ofPod
+    return [{ container, id: latest.id, isRunning: latest.state === 'running', limit, wanted }]
   })
-  if (due.length === 0) return
-  const less = shrinking(due)
-  const problem = less.length === 0 ? undefined : shrinkProblem(pod, less, (await containerRuntime.real?.usage()) ?? [])
+  if (due.length === 0 && whole === undefined) return
+  const less = due.filter(shrinks)
+  const podShrinks = whole !== undefined && shrinks({ wanted: ofPod, limit: whole.held.limits?.['memory'] })
+  const problem =
+    less.length > 0 || podShrinks ? shrinkProblem(pod, less, await containerRuntime.real?.usage()) : undefined
   if (problem !== undefined) {
     resizes.failed(pod, problem)
     statuses.set(pod, currentStatus(parts, pod, false))
@@ -183,11 +191,13 @@ async function resize(parts: SyncParts, pod: Pod, status: RuntimePodStatus): Pro
   }
   // A group may not hold less than those below it: it grows before them, and shrinks after them.
   machine?.resizePod(pod)
-  for (const { container, id } of due) {
+  for (const { container, id, isRunning } of due) {
+    if (!isRunning) continue
     if (machine !== undefined) await containerRuntime.real?.updateResources(id, machine.resources(pod, container))
     resizes.done(uidOf(pod), id, container.resources ?? {})
   }
   machine?.resizePod(pod)
+  resizes.podDone(pod)
   pleg.changed(uidOf(pod))
   statuses.set(pod, currentStatus(parts, pod, false))
   resizes.tellCompleted(pod, status)

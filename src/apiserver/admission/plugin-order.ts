@@ -30,6 +30,7 @@ export const RECOMMENDED_ORDER: readonly string[] = [
   'DefaultIngressClass',
   'DefaultStorageClass',
   'PodTopologyLabels',
+  'PodResizeValidator',
   'OwnerReferencesPermissionEnforcement',
   'DenyServiceExternalIPs',
   'MutatingAdmissionPolicy',

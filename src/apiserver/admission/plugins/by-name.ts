@@ -32,6 +32,7 @@ import { namespaceLifecycle } from './namespace-lifecycle.ts'
 import { nodeRestriction } from './node-restriction.ts'
 import { ownerReferencesPermissionEnforcement } from './owner-references.ts'
 import { podNodeSelector } from './pod-node-selector.ts'
+import { podResizeValidator } from './pod-resize-validator.ts'
 import { podSecurity } from './pod-security/pod-security.ts'
 import { podTolerationRestriction } from './pod-toleration-restriction.ts'
 import { podTopologyLabels } from './pod-topology-labels.ts'
@@ -78,6 +79,7 @@ export function builtinAdmissionPlugins(
     DefaultIngressClass: defaultIngressClass,
     DefaultStorageClass: defaultStorageClass,
     PodTopologyLabels: podTopologyLabels,
+    PodResizeValidator: podResizeValidator,
     OwnerReferencesPermissionEnforcement: ownerReferencesPermissionEnforcement,
     DenyServiceExternalIPs: denyServiceExternalIPs,
     MutatingAdmissionPolicy: mutatingAdmissionPolicy(runtime),
