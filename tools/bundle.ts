@@ -49,6 +49,7 @@ export const ENTRIES = ['src/cli/main.ts', 'src/envtest/executables.ts', 'src/en
 export const TEXTS = [
   'src/apiserver/encryption/kms/protos/*',
   'src/apiserver/openapi/descriptions/*.txt',
+  'src/apiserver/tracing/protos/*',
   'src/kubelet/runtimes/cri/protos/*',
   'src/storage/etcd/protos/*',
 ]

@@ -35,6 +35,7 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
       'versions and resources of the API to serve, or not: api/beta=true,apps/v1/daemonsets=false',
       list,
     ],
+    ['--tracing-config-file <file>', 'where spans of requests go, and of how many, a TracingConfiguration'],
     ['--request-timeout <duration>', 'how long a request may take that is no watch (default: 1m)'],
     [
       '--min-request-timeout <seconds>',

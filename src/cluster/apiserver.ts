@@ -64,6 +64,7 @@ import { RESOURCE_METRICS_OBJECTS, resourceMetrics } from './resource-metrics/re
 import { loadSecurity, SECURITY_OPTIONS, type Security, type SecurityOptions } from './security.ts'
 import { serverAuth } from './server-auth.ts'
 import type { ServerSettings } from './server-flags.ts'
+import { startTracing } from './tracing.ts'
 import { endpointOfKubeconfig } from './webhook-endpoint.ts'
 import { whenReadable } from './when-readable.ts'
 
@@ -209,6 +210,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
     ...(options.etcd === undefined ? {} : { etcd: options.etcd }),
   })
   const isShared = options.storage === 'etcd'
+  const tracing = await startTracing(runtime, settings.tracing)
   if ((await disk.get(MIGRATION_KEY)).item !== undefined) {
     await disk.close()
     throw new StoreError('the store is half filled by skiff migrate: run that to its end, or empty the store')
@@ -291,7 +293,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         authentication?.start(forget)
         return serverAuth(runtime, reads, auth, settings)
       },
-      chain: settings,
+      chain: { ...settings, ...(tracing === undefined ? {} : { spans: tracing.spans }) },
       collectsGarbage: settings.collectsGarbage,
       ...(settings.minRequestSeconds === undefined ? {} : { minRequestSeconds: settings.minRequestSeconds }),
       flags: flagsOf(options.security),
@@ -428,6 +430,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
       stop: async () => {
         stopping.abort()
         stopCompacting()
+        await tracing?.close()
         replicas?.stop()
         await leave()
         await replica?.stop().catch(() => {})

@@ -3,6 +3,7 @@ import { getCiphers } from 'node:tls'
 import type { JsonObject } from '../api/object.ts'
 import { chosenResources, type ResourceChoice } from '../api/scheme/runtime-config.ts'
 import type { TolerationSeconds } from '../apiserver/admission/plugins/default-toleration-seconds.ts'
+import type { TracingConfiguration } from '../apiserver/tracing/configuration.ts'
 import { certificateAndNames } from '../base/certificate-and-names.ts'
 import { messageOf } from '../base/errors.ts'
 import { parseGoDurationMs } from '../base/go-duration.ts'
@@ -49,6 +50,8 @@ export interface ServerFlags {
   readonly http2MaxStreamsPerConnection?: number
   /** Of the requests over HTTP/2, the share after which a client is told to connect anew: up to 0.02. Default: 0. */
   readonly goawayChance?: number
+  /** TracingConfiguration (apiserver.config.k8s.io/v1): where spans of requests go (OTLP over gRPC), and of how many. Default: nowhere. */
+  readonly tracingConfigFile?: string
 }
 
 export const SERVER_FLAGS: Readonly<Record<keyof ServerFlags, true>> = {
@@ -70,6 +73,7 @@ export const SERVER_FLAGS: Readonly<Record<keyof ServerFlags, true>> = {
   disableHttp2Serving: true,
   http2MaxStreamsPerConnection: true,
   goawayChance: true,
+  tracingConfigFile: true,
 }
 
 export interface ServerSettings {
@@ -87,6 +91,7 @@ export interface ServerSettings {
   readonly isServed: ResourceChoice | undefined
   readonly strictTransportSecurity?: string
   readonly allowsOrigin?: (origin: string) => boolean
+  readonly tracing?: TracingConfiguration
 }
 
 /** @throws StartError for what kube-apiserver refuses, and for what is not to be had here */
@@ -144,6 +149,7 @@ export async function loadServerSettings(
       ? { strictTransportSecurity: flags.strictTransportSecurityDirectives.join('; ') }
       : {}),
     ...(await originsOf(flags.corsAllowedOrigins)),
+    ...(await tracingOf(flags.tracingConfigFile)),
   }
 }
 
@@ -188,6 +194,17 @@ async function originsOf(expressions: readonly string[] = []): Promise<Pick<Serv
     if (why !== undefined) throw new StartError(`--cors-allowed-origins has an invalid regular expression: ${why}`)
   }
   return { allowsOrigin: (origin) => expressions.some((expression) => patternFound(expression, origin)) }
+}
+
+async function tracingOf(file: string | undefined): Promise<Pick<ServerSettings, 'tracing'>> {
+  if (file === undefined) return {}
+  const words = 'failed to read tracing config: unable to read tracing configuration from'
+  const { parseTracingConfiguration } = await import('../apiserver/tracing/configuration.ts')
+  const tracing = await fromFile(file, parseTracingConfiguration, {
+    unread: (why) => `${words} ${JSON.stringify(file)}: ${why}`,
+    wrong: (why) => why,
+  })
+  return { tracing }
 }
 
 const MOST_GOAWAYS = 0.02

@@ -165,7 +165,7 @@ tls-min-version string used
 tls-private-key-file string used
 tls-sni-cert-key certificate used
 token-auth-file string used
-tracing-config-file string lacking
+tracing-config-file string used
 v uint used
 vmodule vmodule ignored
 watch-cache bool ignored true

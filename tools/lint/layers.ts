@@ -90,6 +90,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'defaults',
   ],
   apiserver: [
+    'tracing',
     'cache',
     'request',
     'reads.ts',

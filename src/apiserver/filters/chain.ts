@@ -3,6 +3,7 @@ import type { Filter } from '../../api/request.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { FaultInjection } from '../faults/which-requests-are-struck.ts'
 import { withRequestInfo } from '../request/info.ts'
+import type { RequestSpans } from '../tracing/request-spans.ts'
 import { cors } from './cors.ts'
 import { errorResponses } from './errors.ts'
 import { faultInjection } from './faults.ts'
@@ -30,6 +31,8 @@ export interface ChainSettings {
   readonly strictTransportSecurity?: string
   /** Whether scripts of an origin may read answers. Default: none of another site may. */
   readonly allowsOrigin?: (origin: string) => boolean
+  /** Makes the spans of requests. Default: there are none. */
+  readonly spans?: RequestSpans
 }
 
 const REQUEST_TIMEOUT_MS = 60_000
@@ -39,9 +42,11 @@ export function filterChain(
   runtime: Runtime,
   identity: IdentityFilters = {},
   faults?: FaultInjection,
-  { requestTimeoutMs = REQUEST_TIMEOUT_MS, strictTransportSecurity, allowsOrigin }: ChainSettings = {},
+  { requestTimeoutMs = REQUEST_TIMEOUT_MS, strictTransportSecurity, allowsOrigin, spans }: ChainSettings = {},
 ): readonly Filter[] {
   const { machineClock, metrics, log } = runtime
+  const named = (name: string, filter: Filter | undefined) =>
+    spans === undefined ? filter : filter && spans.around(name, filter)
   const filters: readonly (Filter | undefined)[] = [
     strictTransportSecurity === undefined ? undefined : withStrictTransportSecurity(strictTransportSecurity),
     allowsOrigin && cors(allowsOrigin),
@@ -49,11 +54,13 @@ export function filterChain(
     withRequestInfo,
     requestLog(runtime),
     metrics && requestMetrics(machineClock, metrics),
-    identity.authentication,
-    identity.audit,
-    identity.impersonation,
-    identity.overload,
-    identity.authorization,
+    named('authentication', identity.authentication),
+    spans?.request,
+    named('audit', identity.audit),
+    named('constrainedimpersonation', identity.impersonation),
+    named('priorityandfairness', identity.overload),
+    named('authorization', identity.authorization),
+    spans?.work,
     faults && faultInjection(runtime, faults),
     requestTimeout(runtime, requestTimeoutMs),
     bodyLimit(MAX_BODY_BYTES),

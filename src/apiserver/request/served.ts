@@ -1,6 +1,7 @@
 /** What is found out about a request while it is answered, for the filters that count, trace and audit requests. */
 import type { Json, KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
+import type { SpanContext } from '../tracing/span.ts'
 
 // Transports and clients know nothing of it: the field is the API server's own.
 declare module '../../api/request.ts' {
@@ -14,6 +15,8 @@ declare module '../../api/request.ts' {
 export interface Served {
   /** What answers it, as it is counted; the same object for the same requests. What nothing answers has none. */
   as: ServedAs | undefined
+  /** Where tracing is on: of the span that all which is done now belongs to. */
+  span: SpanContext | undefined
   /** How long it has waited for webhooks. */
   webhookMs: number
   /** Told by each step when it is done, for the trace of a slow request. */
@@ -28,6 +31,7 @@ export interface Served {
 
 export const servedAnew = (): Served => ({
   as: undefined,
+  span: undefined,
   webhookMs: 0,
   trace: undefined,
   staleBy: 0,
