@@ -7,7 +7,7 @@ import type { RecordedRecord } from '../../src/inspect/timeline/seen.ts'
 import { stepsOf } from '../../src/inspect/timeline/steps.ts'
 import type { TimelineStep } from '../../src/inspect/timeline/timeline-types.ts'
 import { isOfGraph } from '../../test/twin/random-graphs.ts'
-import { type RecordedBatch, type RecordedGraph, replayingTransport } from './recording.ts'
+import { type RecordedBatch, replayingTransport } from './recording.ts'
 
 export interface Judgement {
   readonly seed: number
@@ -57,7 +57,10 @@ export async function judgeBatch(batch: RecordedBatch): Promise<readonly Judgeme
   const records = batch.records.filter(({ uid }) => known.has(uid))
   const steps = withCauses(stepsOf(records))
   return [...Map.groupBy(batch.graphs, ({ seed }) => seed)].map(([seed, copies]) => {
-    const judged = copies.map((graph) => judgeCopy(graph, plan, records, steps))
+    const judged = copies.map(({ namespace }) => {
+      const isOwn: IsOwn = (object) => isOfGraph(object, namespace)
+      return judgeOne({ name: namespace, isOwn, plan, records, steps })
+    })
     return {
       seed,
       differences: [...judged.flatMap(({ differences }) => differences), ...compareApart(judged)],
@@ -70,7 +73,7 @@ export async function judgeBatch(batch: RecordedBatch): Promise<readonly Judgeme
   })
 }
 
-interface Copy {
+export interface JudgedOne {
   readonly differences: readonly string[]
   readonly either: number
   readonly pairs: number
@@ -93,16 +96,24 @@ interface End {
 
 const nameOf = ({ resource, name }: { readonly resource: string; readonly name: string }) => `${resource}/${name}`
 
-function judgeCopy(
-  graph: RecordedGraph,
-  plan: Plan,
-  records: readonly RecordedRecord[],
-  steps: readonly TimelineStep[],
-): Copy {
-  const { namespace } = graph
-  const isOwn = (object: Parameters<typeof isOfGraph>[0]) => isOfGraph(object, namespace)
+/** Whether an object is of what is judged. */
+type IsOwn = (object: Parameters<typeof isOfGraph>[0]) => boolean
+
+export interface ToJudge {
+  /** Differences begin with it. */
+  readonly name: string
+  readonly isOwn: IsOwn
+  readonly plan: Plan
+  /** Of objects that were there when the plan was made. */
+  readonly records: readonly RecordedRecord[]
+  /** Of these records. */
+  readonly steps: readonly TimelineStep[]
+}
+
+/** A plan, or its part that is about some objects, and what came once. */
+export function judgeOne({ name, isOwn, plan, records, steps }: ToJudge): JudgedOne {
   const differences: string[] = []
-  const differ = (text: string) => void differences.push(`${namespace}: ${text}`)
+  const differ = (text: string) => void differences.push(`${name}: ${text}`)
   const last = new Map(records.filter(isOwn).map((record) => [record.uid, record]))
   const gone = new Map([...last].filter(([, { after }]) => after === undefined))
   const held = new Map([...last].filter(([, { after }]) => after?.deletionTimestamp !== undefined))
@@ -148,10 +159,10 @@ function judgeCopy(
     ends: new Map(
       goes.flatMap(({ object: { uid, ...object }, order, certainty, isOrderOpen, cause }) => {
         const record = gone.get(uid)
-        const name = nameOf(object).replace(namespace, '*')
+        const short = nameOf(object).replace(name, '*')
         const openTo = isOrderOpen === true && cause !== undefined ? { openTo: cause } : {}
         const isSure = certainty === 'goes'
-        return record === undefined ? [] : [[name, { uid, time: record.time, order, isSure, ...openTo }] as const]
+        return record === undefined ? [] : [[short, { uid, time: record.time, order, isSure, ...openTo }] as const]
       }),
     ),
   }
@@ -254,7 +265,7 @@ function compareOrder(
 }
 
 /** What went far apart in the same order in every copy goes in that order in the plan. One copy alone shows no order. */
-function compareApart(copies: readonly Copy[]): readonly string[] {
+function compareApart(copies: readonly JudgedOne[]): readonly string[] {
   const [first, ...others] = copies
   if (first === undefined || others.length === 0) return []
   const differences: string[] = []

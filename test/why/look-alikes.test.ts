@@ -5,6 +5,7 @@ import type { Fields } from '../../src/api/object.ts'
 import { formatMicroTime } from '../../src/base/clock.ts'
 import { attachment, claim, ownerOf, type Question, volume } from './cases/case.ts'
 import { furtherLookAlikes } from './cases/further-look-alikes.ts'
+import { waitingLookAlikes } from './cases/waiting-look-alikes.ts'
 import { configMap, define, node, operator, pod, runningPod, type Stage, startStage, warn } from './stage.ts'
 
 let stage: Stage
@@ -393,10 +394,10 @@ function webhook(name: string, group: string, failurePolicy: string): Fields {
 const ALL: Readonly<Record<string, LookAlike>> = {
   ...LOOK_ALIKES,
   ...Object.fromEntries(
-    Object.entries(furtherLookAlikes).map(([title, { setUp }]) => [
+    Object.entries({ ...furtherLookAlikes, ...waitingLookAlikes }).map(([title, { setUp, verdict }]) => [
       title,
       {
-        verdict: furtherLookAlikes[title]?.verdict as LookAlike['verdict'],
+        verdict: verdict as LookAlike['verdict'],
         setUp: (namespace: string) => setUp(stage, namespace),
       },
     ]),

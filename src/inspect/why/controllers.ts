@@ -134,7 +134,7 @@ async function workloadLinks(
       .concat(past.map(({ program }) => program.toLowerCase()))
       .filter((manager) => manager !== '' && !NO_CONTROLLER.test(manager)),
   )
-  const words = isKnownGuest ? [] : wordsOf(finalizer, ref)
+  const words = isKnownGuest ? [] : [...wordsOf(finalizer, ref), ...namesOfOperators(object, finalizer)]
   const setter = setterOf(object, finalizer)?.manager?.toLowerCase() ?? ''
   const users = new Map(past.flatMap(({ user, did }) => [[accountIn(user) ?? '', did] as const]))
   const traits = { ref, patterns, managers, setter, accounts, webhooks, words, users }
@@ -283,6 +283,13 @@ export function wordsOf(finalizer: string, ref: ObjectRef): string[] {
       : finalizer
   const words = [...domains.flatMap((domain) => domain.split('.').slice(0, -1)), rest, ...(isBuiltin ? [] : [kind])]
   return [...new Set(words.map((word) => word.toLowerCase()).filter((word) => word.length >= 3 && !COMMON.test(word)))]
+}
+
+/** An operator that is made with kopf may keep what it knows of an object in annotations of `NAME.kopf.dev`. */
+function namesOfOperators({ metadata }: KubeObject, finalizer: string): string[] {
+  if (!OF_FRAMEWORKS.test(finalizer)) return []
+  const names = Object.keys(metadata.annotations ?? {}).map((key) => /^([a-z0-9-]+)\.kopf\.dev\//.exec(key)?.[1])
+  return [...new Set(names.filter((name) => name !== undefined))]
 }
 
 async function workloadState(

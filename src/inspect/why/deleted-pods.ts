@@ -1,9 +1,11 @@
 /** A pod that is being deleted: its grace period, its node, and what the kubelet says of ending it. */
 import type { Lease, Node, Pod } from '../../api/generated/types.ts'
+import type { KubeObject, SpecAndStatus } from '../../api/object.ts'
+import { asObject, asText } from '../../api/unchecked.ts'
 import { formatTime } from '../../base/clock.ts'
 import { deletionLinks, refusalLinks } from './admission.ts'
 import { componentLink } from './components.ts'
-import { warningsAbout } from './failures.ts'
+import { isKubernetes, warningsAbout } from './failures.ts'
 import { type Cause, type Link, lastLink, type ObjectRef, verdictOf } from './finding.ts'
 import { deletedAt, foundOf, kubectlName, LEASES, type Look, NODES, timeOf } from './look.ts'
 import { controllerUsers, kubeletUsers, updateOf } from './rules.ts'
@@ -129,6 +131,24 @@ export async function silentNode(look: Look, name: string, on: string): Promise<
         ? 'its lease is no longer renewed'
         : `${ready?.reason ?? 'it has never reported'}: ${ready?.message ?? ''}`,
   })
+}
+
+/** Fields by which custom resources tell the node whose agent cares for them. */
+const NODE_FIELDS = ['nodeName', 'nodeID', 'node', 'ownerID'] as const
+
+/** A node that a custom resource is said to be on, and that is silent or gone: an agent there has to take it down. */
+export async function agentLinks(look: Look, ref: ObjectRef, object: KubeObject): Promise<readonly Link[]> {
+  if (isKubernetes(ref.group)) return []
+  const { spec, status } = object as SpecAndStatus
+  const named = NODE_FIELDS.flatMap((field) => [asText(asObject(status)[field]), asText(asObject(spec)[field])])
+  const [name] = named.filter((one) => one !== '')
+  if (name === undefined) return []
+  const read = await look.reader.get(NODES, '', name)
+  if (read.state !== 'found') return []
+  const silent = await silentNode(look, name, kubectlName(ref))
+  return silent !== undefined && 'verdict' in silent && silent.cause.kind === 'silent-node'
+    ? [lastLink(silent.verdict, { ...silent.cause, what: kubectlName(ref) }, true)]
+    : []
 }
 
 /** A node that speaks and says of itself that it is not ready: what it says, a container runtime that is down, keeps it from ending pods. */

@@ -198,6 +198,8 @@ export function namedObjects(
         const isMade = field === 'spec' && key === 'secretName'
         if (kind !== undefined && inner !== '' && !isMade)
           found.push({ field: key, kind, group: '', name: inner, namespace })
+        const kin = kind === undefined && inner !== '' ? kinOfField(look, key, group) : undefined
+        if (kin !== undefined) found.push({ field: key, kind: kin, group, name: inner, namespace })
       } else visit(inner, key, deep + 1)
     }
   }
@@ -242,6 +244,13 @@ function kinNamed({ kinds }: Look, field: string, fields: JsonObject, group: str
   )?.kind
   if (kind === undefined) return undefined
   return { field, kind, group, name, namespace: typeof other === 'string' && other !== '' ? other : namespace }
+}
+
+/** `clusterName` of a MachinePool, where a kind Cluster is of the same group. */
+function kinOfField({ kinds }: Look, field: string, group: string): string | undefined {
+  const word = /^([a-z][A-Za-z]{3,})Name$/.exec(field)?.[1]?.toLowerCase()
+  if (word === undefined || isKubernetes(group)) return undefined
+  return kinds.resources.find((one) => one.group === group && one.kind.toLowerCase() === word)?.kind
 }
 
 /**

@@ -127,7 +127,14 @@ export type Cause =
   | { readonly kind: 'attachment'; readonly attachment: ObjectRef; readonly node: string; readonly driver: string }
   | { readonly kind: 'driver-missing'; readonly driver: string; readonly node: string; readonly part: string }
   | { readonly kind: 'volume-missing'; readonly volume: string }
-  | { readonly kind: 'silent-node'; readonly node: string; readonly since: string; readonly message: string }
+  | {
+      readonly kind: 'silent-node'
+      readonly node: string
+      readonly since: string
+      readonly message: string
+      /** What is on it, where that is no pod: a program on the node has to end it. */
+      readonly what?: string
+    }
   | { readonly kind: 'missing-node'; readonly node: string }
   | {
       readonly kind: 'kubelet-failing'

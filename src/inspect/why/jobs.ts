@@ -2,6 +2,7 @@
 import type { Job, Pod } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { wordsOf } from './controllers.ts'
+import type { Named } from './failures.ts'
 import { type Link, lastLink, type ObjectRef } from './finding.ts'
 import type { KnownFinalizer } from './known-finalizers.ts'
 import { deletedAt, foundOf, itemsOf, kubectlName, type Look, PODS, timeOf } from './look.ts'
@@ -27,21 +28,26 @@ export async function managerOfJob(
   return { ...rest, controller: `${manager}, which Job ${owner.name} is managed by`, runsIn: wordsOf(manager, ref) }
 }
 
-/** A Job that the object's controller made for its end and that fails, or whose pod does not start. */
+/** A Job that the object's controller made for its end and that fails, or whose pod does not start: owned by it, or listed in its status. */
 export async function failingJobs(
   look: Look,
   ref: ObjectRef,
   object: KubeObject,
   namespaces: readonly string[],
+  made: readonly Pick<Named, 'kind' | 'group' | 'name' | 'namespace'>[],
 ): Promise<readonly Link[]> {
   const since = deletedAt(object.metadata)
-  const lists = await Promise.all(namespaces.map((namespace) => look.reader.list<Job>(JOBS, { namespace })))
+  const jobs = made.filter(({ kind, group }) => kind === 'Job' && group === JOBS.group)
+  const isListed = ({ metadata }: Job) =>
+    jobs.some(({ name, namespace }) => name === metadata.name && namespace === metadata.namespace)
+  const spaces = [...new Set([...namespaces, ...jobs.map(({ namespace }) => namespace)])].filter((one) => one !== '')
+  const lists = await Promise.all(spaces.map((namespace) => look.reader.list<Job>(JOBS, { namespace })))
   const newest = lists
     .flatMap(itemsOf)
     .filter(
-      ({ metadata }) =>
-        metadata.ownerReferences?.some(({ uid }) => uid === ref.uid) === true &&
-        timeOf(metadata.creationTimestamp) >= since - 1000,
+      (job) =>
+        (isListed(job) || job.metadata.ownerReferences?.some(({ uid }) => uid === ref.uid) === true) &&
+        timeOf(job.metadata.creationTimestamp) >= since - 1000,
     )
     .toSorted((a, b) => timeOf(a.metadata.creationTimestamp) - timeOf(b.metadata.creationTimestamp))
     .at(-1)

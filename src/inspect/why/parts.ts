@@ -79,7 +79,7 @@ const MOST_MADE = 40
  * What a status says that its controller made: entries with a kind and a name (Argo CD's `resources`, `objects`, `components.refs`), or an
  * id of namespace, name, group and kind with lines between (Flux's `inventory.entries`).
  */
-function madeObjects(status: unknown): readonly Omit<Named, 'field'>[] {
+export function madeObjects(status: unknown): readonly Omit<Named, 'field'>[] {
   const found: Omit<Named, 'field'>[] = []
   const visit = (value: Json | undefined, deep: number): void => {
     if (deep > 5 || found.length >= MOST_MADE || typeof value !== 'object' || value === null) return

@@ -130,6 +130,14 @@ export const SOFTWARE_FINALIZERS: readonly KnownFinalizer[] = [
     leaves: 'nothing; the run is not stored',
   },
   {
+    finalizer: 'strimzi.io/topic-operator',
+    controller: "Strimzi's topic operator",
+    runsIn: ['topic-operator', 'entity-operator'],
+    isGuest: true,
+    does: 'deletes the topic in Kafka',
+    leaves: 'the topic in Kafka, with what is in it',
+  },
+  {
     finalizer: 'workflows.argoproj.io/*',
     controller: 'Argo Workflows',
     runsIn: ['workflow-controller', 'argo-workflows'],

@@ -60,13 +60,21 @@ export async function userLinks(
   for (const resource of kinds) {
     const namespace = resource.namespaced ? ref.namespace : ''
     const users = itemsOf(await look.reader.list(resource, { namespace })).filter(
-      (one) => one.metadata.uid !== ref.uid && names(one, ref),
+      (one) => one.metadata.uid !== ref.uid && isNamedIn(one, ref),
     )
     for (const user of users.slice(0, MOST_ALIKE - links.length))
       links.push(await usedBy(look, resource, user, `it names the ${ref.kind}`, examine))
   }
   return links
 }
+
+/** Kinds of the software that a custom resource is of. */
+export const kindsOfSoftware = ({ kinds }: Look, ref: ObjectRef): readonly NamedResource[] =>
+  isKubernetes(ref.group)
+    ? []
+    : kinds.resources.filter(
+        ({ group, verbs }) => (group === ref.group || isSibling(group, ref.group)) && verbs.includes('list'),
+      )
 
 /** Groups of one software: `karpenter.sh` and `karpenter.k8s.aws`. */
 function isSibling(a: string, b: string): boolean {
@@ -91,7 +99,7 @@ export async function usedBy(
 }
 
 /** Whether a field of it names that object: by its kind (`gatewayClassName`, `providerConfigRef`, `boundSnapshotContentName`, `flavors: [{name}]`). */
-function names(object: KubeObject, ref: ObjectRef): boolean {
+export function isNamedIn(object: KubeObject, ref: ObjectRef): boolean {
   const { metadata: _, apiVersion: _v, ...rest } = asJson(object)
   const kind = ref.kind.toLowerCase()
   const isNamed = (field: string, value: Json | undefined): boolean => {

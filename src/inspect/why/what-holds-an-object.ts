@@ -1,13 +1,13 @@
 /** One object: what holds it, and for each of these what it waits for. */
-import type { Namespace, Pod } from '../../api/generated/types.ts'
+import type { Namespace, Pod, Service } from '../../api/generated/types.ts'
 import type { KubeObject, SpecAndStatus } from '../../api/object.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { quotedRefusal, refusalLinks, removalLinks } from './admission.ts'
 import { componentLink } from './components.ts'
-import { controllerLinks, setterOf } from './controllers.ts'
+import { controllerLinks, setterOf, wordsOf } from './controllers.ts'
 import { instanceLinks } from './definitions.ts'
-import { podLinks } from './deleted-pods.ts'
+import { agentLinks, podLinks } from './deleted-pods.ts'
 import { foregroundLinks, orphanLinks } from './dependents.ts'
 import { liveDrainLinks, machineLinks } from './drains.ts'
 import { failureLinks, isKubernetes, lostOwners, missingNeeds, unnamedController } from './failures.ts'
@@ -15,8 +15,9 @@ import { type Cause, type Link, lastLink, type ObjectRef, verdictOf, waitingLink
 import { failingJobs, managerOfJob } from './jobs.ts'
 import { type KnownFinalizer, knownFinalizer } from './known-finalizers.ts'
 import { deletedAt, kubectlName, type Look, MOST_DEEP, MOST_EXAMINED, refOf, timeOf } from './look.ts'
+import { namedAsWaitedFor, needsNamedMissing } from './named-in-words.ts'
 import { namespaceLinks } from './namespaces.ts'
-import { partLinks } from './parts.ts'
+import { madeObjects, partLinks } from './parts.ts'
 import { pausedByOwner, pausedLink } from './paused.ts'
 import { addressLinks, copyLinks, volumeClassLinks } from './protected.ts'
 import { accountUser, controllerUsers, deletionOf, type WritingUser } from './rules.ts'
@@ -111,7 +112,7 @@ async function specFinalizer(look: Look, ref: ObjectRef, object: KubeObject, fin
 }
 
 async function finalizerLink(look: Look, ref: ObjectRef, object: KubeObject, finalizer: string): Promise<Link> {
-  const known = await managerOfJob(look, ref, object, knownFinalizer(finalizer, ref.resource))
+  const known = ofClass(ref, object, await managerOfJob(look, ref, object, knownFinalizer(finalizer, ref.resource)))
   const setter = setterOf(object, finalizer)
   const cause = {
     kind: 'finalizer',
@@ -134,7 +135,9 @@ async function finalizerLink(look: Look, ref: ObjectRef, object: KubeObject, fin
     isCollector ? [] : missingNeeds(look, ref, object),
   ])
   const jobs =
-    isCollector || isKubernetes(ref.group) ? [] : await failingJobs(look, ref, object, spacesOf(ref, controllers))
+    isCollector || isKubernetes(ref.group)
+      ? []
+      : await failingJobs(look, ref, object, spacesOf(ref, controllers), madeObjects((object as SpecAndStatus).status))
   const failures = [...jobs, ...said]
   const removal = await removalLinks(look, ref, object, finalizer, usersOf(known, controllers))
   // What a controller said while it was there is not why the object stays once it is gone.
@@ -143,22 +146,54 @@ async function finalizerLink(look: Look, ref: ObjectRef, object: KubeObject, fin
   const isPast = (link: Link) => isGone && (!controllers.some(({ inferred }) => inferred) || saidBefore(link, since))
   const unknown = removal.filter((link) => verdictOf(link) === 'slow')
   const quoted = await quotedRefusal(look, unknown, [...failures.filter((link) => !isPast(link)), ...controllers])
-  const told = [
+  const refusals = [
     ...(quoted === undefined ? [] : [quoted.refusal]),
     ...removal.filter((link) => !unknown.includes(link)),
-    ...failures
-      .filter((link) => !isPast(link) && link !== quoted?.complaint)
-      .map((link) => toldByOne(link, ref, controllers)),
-    ...needs,
   ]
+  const complaints = failures
+    .filter((link) => !isPast(link) && link !== quoted?.complaint)
+    .map((link) => toldByOne(link, ref, controllers))
+  const words = isCollector ? '' : wordsIn([...complaints, ...(isGone ? [] : controllers)])
+  if (refusals.length === 0 && words !== '') {
+    const named = await namedAsWaitedFor(look, ref, words, examine)
+    if (named.length > 0) return waitingLink(cause, named, () => lastLink('slow', cause, true))
+  }
+  const lacks =
+    needs.length > 0 || words === ''
+      ? needs
+      : (await needsNamedMissing(look, ref, words)).map((link) => toldByOne(link, ref, controllers))
+  // That what it needs is missing is what it complains of.
+  const isOfLack = (link: Link) => lacks.some((need) => isNamedBy(link, need))
+  const told = [...refusals, ...complaints.filter((link) => !isOfLack(link)), ...lacks]
   // A controller that is there and says nothing waits for something.
   const isAtWork = told.length === 0 && controllers.every((link) => verdictOf(link) === 'slow')
   const waitsFor = isAtWork && !isCollector ? await unsaid(look, ref, object, finalizer) : []
   const overdue = isAtWork && waitsFor.length === 0 ? overdueLink(look, object, known) : undefined
   if (waitsFor.length > 0) return waitingLink(cause, waitsFor, () => lastLink('slow', cause, true))
-  const others = controllers.filter((link) => link !== quoted?.complaint)
+  const others = controllers.filter((link) => link !== quoted?.complaint && !isOfLack(link))
   const next = [...told, ...(overdue === undefined ? [] : [overdue]), ...others, ...unknown]
   return waitingLink(cause, next, () => lastLink('slow', cause, true))
+}
+
+/** What controllers say: of failing, and of what they do. */
+const wordsIn = (links: readonly Link[]): string =>
+  links
+    .flatMap(({ cause }) => ('message' in cause ? cause.message : 'says' in cause ? (cause.says ?? '') : ''))
+    .filter((text) => text !== '')
+    .join('\n')
+
+/** Whether a complaint names what is missing. */
+const isNamedBy = ({ cause }: Link, need: Link): boolean => {
+  const name = need.cause.kind === 'needs-missing' ? /\/(\S+)/.exec(need.cause.what)?.[1] : undefined
+  return name !== undefined && cause.kind === 'controller-failing' && cause.message.includes(name)
+}
+
+/** A Service of a class of load balancers is left to the controller of that class. */
+function ofClass(ref: ObjectRef, object: KubeObject, known: KnownFinalizer | undefined): KnownFinalizer | undefined {
+  if (known?.runsIn !== 'cloud-controller-manager') return known
+  const name = (object as Service).spec?.loadBalancerClass
+  if (name === undefined) return known
+  return { ...known, controller: `the controller of load balancers of class ${name}`, runsIn: wordsOf(name, ref) }
 }
 
 /** Where an object's controller makes what it needs to end it. */
@@ -182,11 +217,17 @@ function usersOf(known: KnownFinalizer | undefined, controllers: readonly Link[]
 /** What tells of a failure names no program, or the one that was found at work here. */
 function toldByOne(link: Link, ref: ObjectRef, controllers: readonly Link[]): Link {
   const { cause } = link
-  if (!('verdict' in link) || !('controller' in cause) || cause.controller !== unnamedController(ref)) return link
+  if (!('verdict' in link) || !('controller' in cause) || typeof cause.controller !== 'string') return link
+  // Many controllers report as the kind that they are for.
+  const isUnnamed = cause.controller === unnamedController(ref) || isOfKind(cause.controller, ref)
+  if (!isUnnamed) return link
   const found = controllers.find((one) => verdictOf(one) === 'slow')?.cause
   if (found === undefined || !('controller' in found) || typeof found.controller !== 'object') return link
   return { ...link, cause: { ...cause, controller: found.controller.name } as Cause }
 }
+
+const isOfKind = (component: string, { kind }: ObjectRef): boolean =>
+  component.toLowerCase().replaceAll(/[-_.]|controller|reconciler/g, '') === kind.toLowerCase()
 
 /** Clocks of seconds: what was said in the second of the delete may be of its end. */
 const saidBefore = ({ cause }: Link, since: number): boolean =>
@@ -195,7 +236,7 @@ const saidBefore = ({ cause }: Link, since: number): boolean =>
 /** What a controller that says nothing may wait for. */
 async function unsaid(look: Look, ref: ObjectRef, object: KubeObject, finalizer: string): Promise<readonly Link[]> {
   const paused = pausedLink(ref, object) ?? (await pausedByOwner(look, object))
-  const parts = await partLinks(look, ref, object, examine)
+  const parts = [...(await agentLinks(look, ref, object)), ...(await partLinks(look, ref, object, examine))]
   const copies = knownFinalizer(finalizer, ref.resource)?.follow === 'copies' ? await copyLinks(look, ref, examine) : []
   const users =
     parts.length + copies.length > 0

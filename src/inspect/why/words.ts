@@ -85,7 +85,7 @@ export function sentenceOf(cause: Cause): string {
     case 'volume-missing':
       return `its volume persistentvolumes/${cause.volume} does not exist any more`
     case 'silent-node':
-      return `node ${cause.node} is silent${cause.since === '' ? '' : ` since ${cause.since}`} (${cause.message}): only its kubelet can say that the containers have ended`
+      return `node ${cause.node} is silent${cause.since === '' ? '' : ` since ${cause.since}`} (${cause.message}): ${cause.what === undefined ? 'only its kubelet can say that the containers have ended' : `${cause.what} is on it, and what has to end that runs there`}`
     case 'missing-node':
       return `node ${cause.node} does not exist any more`
     case 'kubelet-failing':

@@ -258,7 +258,7 @@ export const furtherOperators: Readonly<Record<string, Case>> = {
     responsible: /binding22s/,
   },
   'log says': {
-    title: 'a controller waits, and its log says for what (openchoreo 4008)',
+    title: 'a controller waits, its log says for what kind, and one of that names the object (openchoreo 4008)',
     async setUp(stage, ns) {
       await define(stage, 'choreo27.test', 'Resource27')
       await define(stage, 'choreo27.test', 'ReleaseBinding')
@@ -282,10 +282,9 @@ export const furtherOperators: Readonly<Record<string, Case>> = {
       )
       return { kind: 'resource27', name: 'x' }
     },
-    verdict: 'slow',
-    cause: 'controller-at-work',
-    responsible: /choreo27-operator/,
-    sentence: /Waiting for ReleaseBindings/,
+    verdict: 'will-end',
+    cause: 'in-use',
+    responsible: /releasebindings\.choreo27\.test\/b/,
   },
   'lease lost': {
     title: 'an operator does not lead: its lease was held by a pod that is gone',

@@ -121,6 +121,8 @@ export const furtherSoftware: Readonly<Record<string, Case>> = {
   'kuadrant-operator 169': {
     title: 'a condition says what is missing to the operator',
     async setUp(stage, namespace) {
+      // Another case has it too.
+      await define(stage, 'install.istio.io', 'IstioOperator').catch(() => undefined)
       const { question } = await stuck(stage, {
         group: 'kuadrant.io',
         kind: 'Kuadrant',
@@ -141,8 +143,8 @@ export const furtherSoftware: Readonly<Record<string, Case>> = {
       await operator(stage, 'kuadrant-operator', 'kuadrant.io')
       return question
     },
-    verdict: 'refused',
-    cause: 'controller-failing',
+    verdict: 'nobody',
+    cause: 'needs-missing',
     responsible: /kuadrant/i,
     sentence: /istiocontrolplane" not found/,
   },
@@ -231,7 +233,7 @@ export const furtherSoftware: Readonly<Record<string, Case>> = {
     },
     verdict: 'refused',
     cause: 'controller-failing',
-    responsible: /ingress/,
+    responsible: /deployments\.apps\/aws-load-balancer-controller/,
     sentence: /TooManyUniqueTargetGroups/,
   },
   'csi-driver-host-path 178': {

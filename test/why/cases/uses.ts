@@ -204,9 +204,9 @@ export const uses: Readonly<Record<string, Case>> = {
       await stage.status(object, { conditions: [{ type: 'ClusterAvailable', ...says }] })
       return { kind: 'helmreleaseproxy', name: 'x' }
     },
-    verdict: 'refused',
-    cause: 'controller-failing',
+    verdict: 'nobody',
+    cause: 'needs-missing',
     responsible: /caaph-controller-manager/,
-    sentence: /GetClusterFailed/,
+    sentence: /^secrets\/gone-kubeconfig does not exist: its controller says: failed to get kubeconfig/,
   },
 }

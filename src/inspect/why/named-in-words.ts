@@ -1,0 +1,98 @@
+/** Objects that a controller's words name: what it needs and is not there, and what it waits for and nothing deletes. */
+import type { KubeObject } from '../../api/object.ts'
+import type { NamedResource } from '../../client/aggregated-discovery.ts'
+import { unnamedController } from './failures.ts'
+import { type Link, lastLink, type ObjectRef } from './finding.ts'
+import { itemsOf, type Look, MOST_ALIKE } from './look.ts'
+import { isNamedIn, kindsOfSoftware, usedBy } from './users.ts'
+import type { Examine } from './what-holds-an-object.ts'
+
+/** Requests that are left for what comes after. */
+const KEPT = 30
+/** `Secret "a" not found`, `secrets "a" not found`, `SecretStore.external-secrets.io "a" not found`. */
+const NOT_FOUND =
+  /([A-Za-z][A-Za-z0-9]*)(?:\.([a-z0-9-]+(?:\.[a-z0-9-]+)+))?[ /:]+["'`]([a-z0-9][a-z0-9.-]*)["'`] (?:was )?not found/g
+
+/** What words say was not found, and is in fact nowhere where it could be meant. */
+export async function needsNamedMissing(look: Look, ref: ObjectRef, words: string): Promise<readonly Link[]> {
+  const links: Link[] = []
+  for (const [whole, kind = '', group, name = ''] of [...words.matchAll(NOT_FOUND)].slice(0, MOST_ALIKE)) {
+    const resource = kindNamed(look, ref, kind, group)
+    if (resource === undefined || !resource.verbs.includes('list') || name === ref.name) continue
+    // The words seldom tell the namespace.
+    const read = await look.reader.list(resource, { fieldSelector: `metadata.name=${name}`, metadataOnly: true })
+    if (read.state !== 'found' || read.value.length > 0) continue
+    const said = words.split('\n').find((line) => line.includes(whole)) ?? whole
+    const cause = {
+      kind: 'needs-missing',
+      controller: unnamedController(ref),
+      what: `${resource.resource}/${name}`,
+      named: `its controller says: ${said}`,
+    } as const
+    links.push(lastLink('nobody', cause, true))
+  }
+  return links
+}
+
+function kindNamed(
+  { kinds }: Look,
+  ref: ObjectRef,
+  word: string,
+  group: string | undefined,
+): NamedResource | undefined {
+  const plain = word.toLowerCase()
+  const alike = kinds.resources.filter(
+    (one) =>
+      (one.kind.toLowerCase() === plain || one.resource === plain) && (group === undefined || one.group === group),
+  )
+  return alike.find((one) => one.group === ref.group) ?? alike.find((one) => one.group === '') ?? alike[0]
+}
+
+const WAITS =
+  /wait|block|until|remain|dependen|depend|still|in[- ]use|being used|exist|please delete|(must|to|needs? to|should) be (deleted|removed)|not empty|referenc/i
+/** Words that leave no doubt: what names the object may be meant. */
+const SURELY_WAITS =
+  /wait(ing|s)? (for|on|until) .*(delet|remov|gone|terminat|finaliz)|until .*(delet|remov|gone)|dependen|in[- ]use|being used|still (used|referenced|exists?|has|have|in)|referenced by|please delete|(must|needs? to|should) be (deleted|removed) (first|before)/i
+
+/**
+ * Objects of the same software that words name, or, where they say only of which sort, that name this object: where the words are of
+ * waiting, they are what is waited for.
+ */
+export async function namedAsWaitedFor(
+  look: Look,
+  ref: ObjectRef,
+  words: string,
+  examine: Examine,
+): Promise<readonly Link[]> {
+  if (!WAITS.test(words)) return []
+  const kinds = kindsOfSoftware(look, ref)
+  if (kinds.length + KEPT > look.reader.left) return []
+  const isSure = SURELY_WAITS.test(words)
+  const named: [NamedResource, KubeObject][] = []
+  const naming: [NamedResource, KubeObject][] = []
+  for (const resource of kinds) {
+    const isTold = tellsOf(words, resource)
+    const all = itemsOf(await look.reader.list(resource, { namespace: resource.namespaced ? ref.namespace : '' }))
+    for (const one of all) {
+      const { name = '', uid } = one.metadata
+      if (uid === ref.uid || name === ref.name) continue
+      if (hasWord(words, name) && (isTold || name.length >= LONG_NAME)) named.push([resource, one])
+      else if (isSure && isNamedIn(one, ref)) naming.push([resource, one])
+    }
+  }
+  const told = naming.filter(([resource]) => tellsOf(words, resource))
+  const chosen = named.length > 0 ? named : told.length > 0 ? told : naming
+  const how = named.length > 0 ? 'its controller says that it waits for it' : `it names the ${ref.kind}`
+  return Promise.all(chosen.slice(0, MOST_ALIKE).map(([resource, one]) => usedBy(look, resource, one, how, examine)))
+}
+
+/** A shorter name may be a word of the sentence. */
+const LONG_NAME = 5
+
+const tellsOf = (words: string, { kind, resource }: NamedResource): boolean => {
+  const plain = words.toLowerCase().replaceAll(/[\s_-]+/g, '')
+  return plain.includes(kind.toLowerCase()) || plain.includes(resource)
+}
+
+const hasWord = (words: string, name: string): boolean =>
+  new RegExp(`(?<![A-Za-z0-9-])${name.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?![A-Za-z0-9-])`).test(words)
