@@ -145,7 +145,13 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   const failures = held.add(createStartFailures())
   const allocations = createAllocations()
   const resizes = held.add(
-    createPodResizes(allocations, allocatable, createResizeEvents(events), machine?.managers?.policies),
+    createPodResizes(
+      allocations,
+      allocatable,
+      createResizeEvents(events),
+      machine?.managers?.policies,
+      counts?.resizeRequested,
+    ),
   )
   const references = createReferences(clock, client)
   const sync = (uid: string) => workers.sync(uid)
@@ -207,7 +213,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       for (const uid of uids) sync(uid)
     },
   })
-  const deviceClaims = createDeviceClaims(client, machine?.preparedClaims)
+  const deviceClaims = createDeviceClaims(client, machine?.preparedClaims, counts?.claimsWork)
   const housekeeping = createHousekeeping({
     runtime,
     signal,
@@ -283,6 +289,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     pullSecrets,
     podStarts,
     volumeWork,
+    counts,
     reconcileMirror: (pod) => staticPods.reconcile(pod),
     ...(machine === undefined ? {} : { machine }),
   }

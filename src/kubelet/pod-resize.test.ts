@@ -196,3 +196,35 @@ test('a pod as a whole is held to what it is given; a kubelet that starts anew g
   const told = anew.begin(withOwn('2Mi', { resources: { limits: { memory: '1Mi' } } }))
   assert.deepEqual(anew.resizes.podDue(told), { held: { limits: { memory: '1Mi' } } })
 })
+
+test('what containers are to have otherwise is counted once, whether or not they are given it', () => {
+  const told: string[] = []
+  const resizes = createPodResizes(
+    createAllocations(),
+    { cpu: '2', memory: '1Gi', pods: '10' },
+    undefined,
+    undefined,
+    (...one) => told.push(one.join(' ')),
+  )
+  resizes.accept(podOf('a', cpu('500m')))
+  assert.deepEqual(told, [])
+  const more = podOf('a', { requests: { cpu: '400m' }, limits: { cpu: '9', memory: '1Mi' } })
+  resizes.accept(more)
+  resizes.accept(more)
+  assert.deepEqual(told, ['cpu limits increase', 'memory limits add', 'cpu requests decrease'])
+})
+
+test('an init container that runs is held to what it is given too', () => {
+  const { resizes, begin } = node()
+  const withInit = (amounts: ResourceRequirements): Pod => {
+    const pod = podOf('a', {})
+    return { ...pod, spec: { ...pod.spec!, initContainers: [{ name: 'i', image: 'x', resources: amounts }] } }
+  }
+  begin(withInit(cpu('100m')))
+  const more = resizes.accept(withInit(cpu('200m')))
+  const status = runtimeOf({ ...running('1', cpu('100m')), metadata: { name: 'i', attempt: 0 } })
+  assert.deepEqual(
+    resizes.conditions(more, status).map(({ type }) => type),
+    ['PodResizeInProgress'],
+  )
+})

@@ -7,7 +7,7 @@ import type { PodCondition, ResourceRequirements } from '../api/generated/types.
 import { qosClass } from '../api/objects/qos.ts'
 import { compareQuantities } from '../api/objects/quantity.ts'
 import { sameJson } from '../api/same.ts'
-import { type Container, initContainersOf, isSidecar, isTerminalPhase, type Pod, specOf, uidOf } from './pod.ts'
+import { type Container, initContainersOf, isTerminalPhase, type Pod, specOf, uidOf } from './pod.ts'
 import { type AdmissionRefusal, type Allocations, resizeRefusal } from './pod-admission.ts'
 import { latestContainer, type RuntimePodStatus } from './pod-cache.ts'
 import type { ResizeTold } from './pod-resize-events.ts'
@@ -40,12 +40,21 @@ export interface PodResizes {
   forget(uid: string): void
 }
 
+/** A container is to have another amount than before: `resource` cpu or memory, of its `requirement` limits or requests. */
+export type ResizeRequested = (
+  resource: string,
+  requirement: 'limits' | 'requests',
+  operation: 'add' | 'remove' | 'increase' | 'decrease',
+) => void
+
 interface Given {
   readonly containers: ReadonlyMap<string, ResourceRequirements>
   readonly pod: ResourceRequirements | undefined
 }
 
 interface Entry {
+  /** By the object that was seen last. */
+  asked: Given
   given: Given
   /** What the pod as a whole is held to. */
   heldPod: ResourceRequirements
@@ -65,6 +74,7 @@ export function createPodResizes(
   allocatable: Readonly<Record<string, string>>,
   tell?: ResizeTold,
   policies?: StaticPolicies,
+  requested: ResizeRequested = () => {},
 ): PodResizes {
   const entries = new Map<string, Entry>()
   /** By container id. */
@@ -73,8 +83,10 @@ export function createPodResizes(
   /** What an earlier process had given, where the spec asks for more by now. */
   function begin(pod: Pod): Entry {
     const isWaiting = pod.status?.conditions?.some(({ type }) => type === 'PodResizePending') === true
+    const asked = askedOf(pod)
     const entry: Entry = {
-      given: isWaiting ? toldOf(pod) : askedOf(pod),
+      asked,
+      given: isWaiting ? toldOf(pod) : asked,
       heldPod: toldOfPod(pod),
       refusal: undefined,
       told: false,
@@ -119,6 +131,8 @@ export function createPodResizes(
       const uid = uidOf(pod)
       const entry = entries.get(uid) ?? begin(pod)
       const asked = askedOf(pod)
+      if (!sameGiven(entry.asked, asked)) tellRequested(entry.asked, asked, requested)
+      entry.asked = asked
       if (sameGiven(entry.given, asked)) {
         entry.refusal = undefined
         return pod
@@ -194,16 +208,11 @@ export function createPodResizes(
   }
 }
 
-/** Containers that run as long as the pod. */
-export const resizable = (pod: Pod): readonly Container[] => [
-  ...initContainersOf(pod).filter(isSidecar),
-  ...specOf(pod).containers,
-]
-
-const all = (pod: Pod): readonly Container[] => [...initContainersOf(pod), ...specOf(pod).containers]
+/** Containers whose resources may change while they run. */
+export const resizable = (pod: Pod): readonly Container[] => [...initContainersOf(pod), ...specOf(pod).containers]
 
 const askedOf = (pod: Pod): Given => ({
-  containers: new Map(all(pod).map(({ name, resources }) => [name, resources ?? NOTHING])),
+  containers: new Map(resizable(pod).map(({ name, resources }) => [name, resources ?? NOTHING])),
   pod: specOf(pod).resources,
 })
 
@@ -271,6 +280,22 @@ function sameGiven(one: Given, other: Given): boolean {
     if (known !== resources && !sameJson(known, resources)) return false
   }
   return true
+}
+
+function tellRequested(before: Given, now: Given, tell: ResizeRequested): void {
+  for (const [name, resources] of now.containers)
+    for (const requirement of ['limits', 'requests'] as const)
+      for (const resource of ['cpu', 'memory']) {
+        const had = before.containers.get(name)?.[requirement]?.[resource]
+        const wants = resources[requirement]?.[resource]
+        if (had === undefined && wants === undefined) continue
+        if (had === undefined) tell(resource, requirement, 'add')
+        else if (wants === undefined) tell(resource, requirement, 'remove')
+        else {
+          const difference = compareQuantities(wants, had)
+          if (difference !== 0) tell(resource, requirement, difference > 0 ? 'increase' : 'decrease')
+        }
+      }
 }
 
 const sameAmounts = (one: ResourceRequirements, other: ResourceRequirements, name: string): boolean =>

@@ -129,14 +129,24 @@ test('a pod that is deleted does not tell why its containers could not be starte
   assert.deepEqual(stateOf({ deletionTimestamp: 'now' }), { waiting: { reason: 'ContainerCreating' } })
 })
 
-test('a pod as a whole is told to be limited where all of its containers are', () => {
+test('a pod as a whole is told its containers’ limits together, also where one has none, and a container those of its pod', () => {
   const limited = { ...sources, limitsPods: true }
-  const resourcesOf = (...memory: readonly (string | undefined)[]) => {
-    const of = memory.map((one) => ({ limits: { cpu: '1', ...(one === undefined ? {} : { memory: one }) } }))
-    const containers = of.map((resources, at) => ({ name: `c${at}`, resources }))
-    const runtime = { uid: 'u', ips: [], sandboxes: [], containers: [] }
-    return podStatusOf(podOf({ containers }), runtime, limited, { now: 0, terminal: false, old: {} }).resources
+  const statusOf = (spec: object) => {
+    const containers = [{ ...exited('a'), state: 'running' as const }]
+    return podStatusOf(podOf(spec), { uid: 'u', ips: [], sandboxes: [], containers }, limited, {
+      now: 0,
+      terminal: false,
+      old: {},
+    })
   }
-  assert.deepEqual(resourcesOf('1Mi', '2Mi'), { limits: { cpu: '2', memory: '3Mi' } })
-  assert.deepEqual(resourcesOf('1Mi', undefined), { limits: { cpu: '2' } })
+  const containers = [{ name: 'a', resources: { limits: { memory: '1Mi' } } }, { name: 'b' }]
+  assert.deepEqual(statusOf({ containers }).resources, { limits: { memory: '1Mi' } })
+  const held = { ...limited, resources: () => ({ limits: { memory: '1Mi' } }) }
+  const { containerStatuses: [own] = [] } = podStatusOf(
+    podOf({ containers, resources: { limits: { cpu: '1', memory: '4Mi' } } }),
+    { uid: 'u', ips: [], sandboxes: [], containers: [{ ...exited('a'), state: 'running' }] },
+    held,
+    { now: 0, terminal: false, old: {} },
+  )
+  assert.deepEqual(own?.resources, { limits: { cpu: '1', memory: '1Mi' } })
 })

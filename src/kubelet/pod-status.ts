@@ -3,7 +3,7 @@
  * statuses, phase, conditions. Pure functions; times come in as text.
  */
 import type { ContainerStatus, PodCondition, PodStatus, ResourceRequirements } from '../api/generated/types.ts'
-import { isPodLimited, podLimits, podRequests, type ResourceList } from '../api/objects/pod-requests.ts'
+import { podLimits, podRequests, type ResourceList } from '../api/objects/pod-requests.ts'
 import { qosClass } from '../api/objects/qos.ts'
 import { formatTime } from '../base/clock.ts'
 import {
@@ -193,11 +193,9 @@ function devicesOf(
   return allocatedResourcesStatus === undefined ? {} : { allocatedResourcesStatus }
 }
 
-/** What the pod as a whole is held to, by the resources that it and its containers have. */
+/** What the pod as a whole is held to, by the resources that it and its containers have; told even where one of these has no limit. */
 function podResources(pod: Pod): NonNullable<PodStatus['resources']> {
-  const spec = specOf(pod)
-  const [requests, all] = [podRequests(spec), podLimits(spec)]
-  const limits = Object.fromEntries(Object.entries(all).filter(([name]) => isPodLimited(spec, name)))
+  const [requests, limits] = [podRequests(specOf(pod)), podLimits(specOf(pod))]
   const isSome = (list: ResourceList | undefined): list is ResourceList => Object.keys(list ?? {}).length > 0
   return { ...(isSome(limits) ? { limits } : {}), ...(isSome(requests) ? { requests } : {}) }
 }

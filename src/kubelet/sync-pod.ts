@@ -1,6 +1,6 @@
 /** syncPod: brings one pod nearer to what its spec asks. Called by its pod worker, again and again, until the pod has to end. */
 
-import type { PodStatus } from '../api/generated/types.ts'
+import type { PodStatus, ResourceRequirements } from '../api/generated/types.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { ActiveDeadlines } from './active-deadline.ts'
@@ -23,10 +23,11 @@ import type { ProbeManager } from './probes/probe-manager.ts'
 import { isRestartingAll, removeAllContainers } from './restart-all.ts'
 import type { ContainerRuntime } from './runtimes/runtime.ts'
 import { sandboxConfigOf } from './sandbox-config.ts'
-import { shrinkProblem, shrinks } from './shrinking-memory.ts'
+import { type ShrinkingContainer, shrinkProblem, shrinks } from './shrinking-memory.ts'
 import type { ContainerStarter } from './start-container.ts'
 import type { StatusManager } from './status-manager.ts'
 import { SyncError } from './sync-error.ts'
+import type { WorkMetrics } from './work-metrics.ts'
 
 export interface SyncParts {
   readonly runtime: Runtime
@@ -49,6 +50,7 @@ export interface SyncParts {
   readonly pullSecrets: PullSecrets
   readonly podStarts?: PodStartMetrics | undefined
   readonly volumeWork?: VolumeWorkMetrics | undefined
+  readonly counts?: Pick<WorkMetrics, 'resized'> | undefined
   /** Of a static pod: sees to its mirror pod. */
   readonly reconcileMirror: (pod: Pod) => void
   /** Of a real node. */
@@ -166,7 +168,7 @@ async function perform(
 
 /** Holds the pod, and containers that run on, to what the pod is given now. */
 async function resize(parts: SyncParts, pod: Pod, status: RuntimePodStatus): Promise<void> {
-  const { resizes, containerRuntime, machine, statuses, pleg } = parts
+  const { resizes } = parts
   const whole = resizes.podDue(pod)
   const ofPod = specOf(pod).resources?.limits?.['memory']
   const due = resizable(pod).flatMap((container) => {
@@ -180,8 +182,28 @@ async function resize(parts: SyncParts, pod: Pod, status: RuntimePodStatus): Pro
     return [{ container, id: latest.id, isRunning: latest.state === 'running', limit, wanted }]
   })
   if (due.length === 0 && whole === undefined) return
+  const work = () => resizeNow(parts, pod, status, due, whole?.held)
+  await (parts.counts === undefined ? work() : parts.counts.resized(work))
+}
+
+interface DueContainer extends ShrinkingContainer {
+  readonly container: Container
+  readonly id: string
+  readonly isRunning: boolean
+}
+
+/** `held`: what the pod as a whole is held to until now, where it is to be another. */
+async function resizeNow(
+  parts: SyncParts,
+  pod: Pod,
+  status: RuntimePodStatus,
+  due: readonly DueContainer[],
+  held: ResourceRequirements | undefined,
+): Promise<void> {
+  const { resizes, containerRuntime, machine, statuses, pleg } = parts
   const less = due.filter(shrinks)
-  const podShrinks = whole !== undefined && shrinks({ wanted: ofPod, limit: whole.held.limits?.['memory'] })
+  const wanted = specOf(pod).resources?.limits?.['memory']
+  const podShrinks = held !== undefined && shrinks({ wanted, limit: held.limits?.['memory'] })
   const problem =
     less.length > 0 || podShrinks ? shrinkProblem(pod, less, await containerRuntime.real?.usage()) : undefined
   if (problem !== undefined) {

@@ -44,8 +44,16 @@ test('what a kubelet does is counted under the names of a kubelet', async () => 
   await counts.podRelisted(nothing)
   await counts.relisted(nothing)
   await counts.relisted(nothing)
+  counts.resizeRequested('cpu', 'limits', 'add')
+  await counts.resized(nothing)
+  await assert.rejects(counts.resized(failsOtherwise))
+  await assert.rejects(counts.claimsWork('PrepareResources', failsOtherwise))
   const lines = metrics.text().split('\n')
   for (const line of [
+    'kubelet_container_requested_resizes_total{operation="add",requirement="limits",resource="cpu"} 1',
+    'kubelet_pod_resize_duration_milliseconds_count{success="true"} 1',
+    'kubelet_pod_resize_duration_milliseconds_count{success="false"} 1',
+    'dra_operations_duration_seconds_count{is_error="true",operation_name="PrepareResources"} 1',
     'kubelet_pod_worker_duration_seconds_count{operation_type="create"} 1',
     'kubelet_pod_worker_duration_seconds_count{operation_type="sync"} 2',
     'kubelet_pod_worker_duration_seconds_count{operation_type="terminated"} 1',

@@ -4,6 +4,7 @@ import { qosClass } from '../api/objects/qos.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { containerPath, type Pod, specOf } from './pod.ts'
+import type { ResizeRequested } from './pod-resize.ts'
 import type { PodUpdate } from './pod-workers.ts'
 import { StartContainerError } from './sync-error.ts'
 import type { WorkerPhase } from './worker-phases.ts'
@@ -39,11 +40,23 @@ export interface WorkMetrics {
   restarted(): void
   /** A hook's sleep was cut short. */
   sleepCut(): void
+  readonly resizeRequested: ResizeRequested
+  /** A pod's resources are changed while it runs. */
+  resized(task: () => Promise<void>): Promise<void>
+  /** A pod's resource claims are prepared, or taken back. */
+  readonly claimsWork: ClaimsWork
 }
+
+export type ClaimsWork = (name: 'PrepareResources' | 'UnprepareResources', task: () => Promise<void>) => Promise<void>
 
 /** The code of a failure without a reason of its own: what an error says would be a series for each. */
 const OTHER = 'Unknown'
 export const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const CLAIM_SECONDS = [
+  ...[0.1, 0.1534127404634391, 0.23535468936502524, 0.36106407876409946, 0.5539182980610752, 0.849781240983936],
+  ...[1.303672689737678, 1.9999999999999993, 3.0682548092687805, 4.7070937873005025, 7.221281575281985],
+  ...[11.078365961221499, 16.995624819678714, 26.07345379475354, 39.99999999999997],
+]
 const COUNTS = [1, 2, 4, 8, 16]
 const STATUS_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 20, 30, 45, 60]
 
@@ -106,6 +119,16 @@ export function createWorkMetrics({ clock, metrics }: Runtime & { readonly metri
   const uncleaned = metrics.gauge('kubelet_orphan_pod_cleaned_volumes_errors', 'Of these, failures.')
   const restarts = counter('restarted_pods_total', 'Pods that began again under the same uid.', ['static'])
   const cut = counter('sleep_action_terminated_early_total', 'Hooks that slept and were cut short.').child()
+  const resizes = counter('container_requested_resizes_total', 'Amounts of containers that were to be others.', [
+    ...['operation', 'requirement', 'resource'],
+  ])
+  const resizeMs = histogram('pod_resize_duration_milliseconds', 'Milliseconds that resizes took.', ['success'])
+  const claims = metrics.histogram(
+    'dra_operations_duration_seconds',
+    'Seconds that work on resource claims took.',
+    ['is_error', 'operation_name'],
+    CLAIM_SECONDS,
+  )
   told.child()
   cleaned.child().set(0)
   uncleaned.child().set(0)
@@ -118,6 +141,17 @@ export function createWorkMetrics({ clock, metrics }: Runtime & { readonly metri
       return await task()
     } finally {
       observe((clock.monotonic() - began) / 1000)
+    }
+  }
+
+  async function judged(task: () => Promise<void>, ended: (isDone: boolean, ms: number) => void): Promise<void> {
+    const began = clock.monotonic()
+    let isDone = false
+    try {
+      await task()
+      isDone = true
+    } finally {
+      ended(isDone, clock.monotonic() - began)
     }
   }
 
@@ -178,6 +212,9 @@ export function createWorkMetrics({ clock, metrics }: Runtime & { readonly metri
     },
     restarted: () => restarts.child('true').add(),
     sleepCut: () => cut.add(),
+    resizeRequested: (resource, requirement, operation) => resizes.child(operation, requirement, resource).add(),
+    resized: (task) => judged(task, (isDone, ms) => resizeMs.child(String(isDone)).observe(ms)),
+    claimsWork: (name, task) => judged(task, (isDone, ms) => claims.child(String(!isDone), name).observe(ms / 1000)),
   }
 }
 

@@ -13,6 +13,7 @@ import {
 import { messageOf } from '../../base/errors.ts'
 import type { Client } from '../../client/client.ts'
 import { type Container, nameOf, namespaceOf, type Pod, uidOf } from '../pod.ts'
+import type { ClaimsWork } from '../work-metrics.ts'
 import type { AllocatedClaim, PreparedClaims } from './prepared-claims.ts'
 
 export interface DeviceClaims {
@@ -28,7 +29,11 @@ export interface DeviceClaims {
 }
 
 /** `prepared`: of a real node. */
-export function createDeviceClaims(client: Client, prepared: PreparedClaims | undefined): DeviceClaims {
+export function createDeviceClaims(
+  client: Client,
+  prepared: PreparedClaims | undefined,
+  counted: ClaimsWork = (_, task) => task(),
+): DeviceClaims {
   const extendedName = (pod: Pod) => pod.status?.extendedResourceClaimStatus?.resourceClaimName
   const claimsIn = (pod: Pod) => {
     const extended = extendedName(pod)
@@ -62,23 +67,23 @@ export function createDeviceClaims(client: Client, prepared: PreparedClaims | un
     return { namespace: namespaceOf(pod), name, uid: claim.metadata.uid ?? '', drivers }
   }
 
+  async function prepare(pod: Pod): Promise<void> {
+    const claims: AllocatedClaim[] = []
+    for (const { name, template } of claimsIn(pod)) {
+      // The pod needs none after all.
+      if (name === null) continue
+      if (name === undefined)
+        throw new Error(`pod ${JSON.stringify(`${namespaceOf(pod)}/${nameOf(pod)}`)}: ResourceClaim not created yet`)
+      const claim = await claimOf(pod, { name, template })
+      if (!claims.some(({ uid }) => uid === claim.uid)) claims.push(claim)
+    }
+    await prepared?.prepare(uidOf(pod), claims)
+  }
+
   return {
     has: (pod) => claimsIn(pod).length > 0,
-    async prepare(pod) {
-      const claims: AllocatedClaim[] = []
-      for (const { name, template } of claimsIn(pod)) {
-        // The pod needs none after all.
-        if (name === null) continue
-        if (name === undefined)
-          throw new Error(`pod ${JSON.stringify(`${namespaceOf(pod)}/${nameOf(pod)}`)}: ResourceClaim not created yet`)
-        const claim = await claimOf(pod, { name, template })
-        if (!claims.some(({ uid }) => uid === claim.uid)) claims.push(claim)
-      }
-      await prepared?.prepare(uidOf(pod), claims)
-    },
-    async unprepare(uid) {
-      await prepared?.unprepare(uid)
-    },
+    prepare: (pod) => counted('PrepareResources', () => prepare(pod)),
+    unprepare: (uid) => counted('UnprepareResources', async () => prepared?.unprepare(uid)),
     devices(pod, container) {
       if (prepared === undefined) return []
       const ids: string[] = []

@@ -28,6 +28,7 @@ import { pauseImage } from '../images/pause-image.ts'
 import { notingPulls, pulledImages } from '../images/pulled-images.ts'
 import { type Kubelet, type KubeletOptions, startKubelet } from '../kubelet.ts'
 import { rotateLog, USUAL_ROTATION } from '../logs/rotate-log.ts'
+import { countedCgroups } from '../metrics/cgroup-metrics.ts'
 import { createNodeStartMetrics } from '../metrics/node-start-metrics.ts'
 import { createNodeEvents } from '../node-events.ts'
 import {
@@ -163,7 +164,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   }
   const config = evictionConfig(options.eviction)
   const allocatable = allocatableOf(capacity, config, options.reserved)
-  const cgroups = createCgroups(cluster, found.cgroupDriver, undefined, options.limits)
+  const cgroups = countedCgroups(runtime, createCgroups(cluster, found.cgroupDriver, undefined, options.limits))
   const drivers = createCsiDrivers({ runtime, client, nodeName })
   const draDrivers = createDraDrivers({ runtime, client, nodeName })
   const preparedClaims = createPreparedClaims(join(directory, 'prepared-claims.json'), draDrivers)

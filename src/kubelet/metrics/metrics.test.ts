@@ -3,8 +3,10 @@ import { test } from 'node:test'
 import type { ApiRequest } from '../../api/request.ts'
 import { createMetrics } from '../../base/metrics.ts'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
+import type { Cgroups } from '../machine/cgroups.ts'
 import type { Pod } from '../pod.ts'
 import { NO_HINTS } from '../topology-manager/topology-hints.ts'
+import { countedCgroups } from './cgroup-metrics.ts'
 import { createImageMetrics } from './image-metrics.ts'
 import { countedAdmission, countedProvider } from './manager-metrics.ts'
 import { createPodStartMetrics } from './pod-start-metrics.ts'
@@ -168,4 +170,17 @@ test('pulls are counted by how large the image is', () => {
       (size) => `kubelet_image_pull_duration_seconds_count{image_size_in_bytes="${size}"} 1`,
     ),
   )
+})
+
+test('work on control groups is timed by what it is: the first of a pod, further ones, the last', () => {
+  const metrics = createMetrics()
+  const { clock } = simulatedRuntime(1)
+  const groups = { known: () => ['before'], make() {}, remove() {} } as unknown as Cgroups
+  const counted = countedCgroups({ clock, metrics }, groups)
+  for (const uid of ['before', 'a', 'a']) counted.make(podOf(uid))
+  counted.remove('a')
+  counted.make(podOf('a'))
+  const count = (operation: string, times: number) =>
+    `kubelet_cgroup_manager_duration_seconds_count{operation_type="${operation}"} ${times}`
+  holds(metrics, count('create', 2), count('update', 2), count('destroy', 1))
 })
