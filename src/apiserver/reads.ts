@@ -1,14 +1,14 @@
 /** The API server's view of its own state: what admission, authorization and loops read. */
 
-import type { APIService } from '../api/generated/types.ts'
+import type { APIService, Pod } from '../api/generated/types.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Scheme } from '../api/scheme/resource.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Caches } from './cache/caches.ts'
 import type { CacheEntry } from './cache/entry.ts'
-import { byNodeName } from './cache/indexes.ts'
 import { storageKey, storageRange } from './cache/keys.ts'
 import type { ResourceCache } from './cache/resource-cache.ts'
+import type { FieldsOf } from './cache/selected.ts'
 
 export interface ServerReads extends CacheReads {
   /** Pods bound to a node. */
@@ -26,11 +26,19 @@ export interface ServerReads extends CacheReads {
 
 const NONE: readonly KubeObject[] = Object.freeze([])
 
-/** Objects come in the storage version. A resource that is not served reads as empty. */
-export function createReads(scheme: Scheme, caches: Caches, storage: Storage): ServerReads {
+/**
+ * Objects come in the storage version. A resource that is not served reads as empty. `podFields`: by which pods are selected, the very function that
+ * selectors have, so that values and index are theirs.
+ */
+export function createReads(
+  scheme: Scheme,
+  caches: Caches,
+  storage: Storage,
+  podFields: FieldsOf = nodeNameOf,
+): ServerReads {
   const rowOf = scheme.stored
   const pods = caches.resource('pods')
-  pods.addIndex('nodeName', byNodeName)
+  const nodeName = { field: 'spec.nodeName', fieldsOf: podFields, namespaced: true }
   const apiServices = caches.resource('apiregistration.k8s.io/apiservices')
   apiServices.addIndex('remote', isRemote)
   const readsOf = (isWanted: (entry: CacheEntry) => boolean): CacheReads => ({
@@ -59,7 +67,7 @@ export function createReads(scheme: Scheme, caches: Caches, storage: Storage): S
     ...readsOf(() => true),
     readable: readsOf((entry) => entry.unreadable === undefined),
     *podsOnNode(node) {
-      for (const entry of pods.eachByIndex('nodeName', node)) yield entry.object
+      for (const entry of pods.eachByField(nodeName, node)) yield entry.object
     },
     remoteServices: () => apiServices.byIndex('remote', 'true').map(({ object }) => object),
     generationOf(resources) {
@@ -80,6 +88,8 @@ export function createReads(scheme: Scheme, caches: Caches, storage: Storage): S
     },
   }
 }
+
+const nodeNameOf = ({ spec }: Pod) => ({ 'spec.nodeName': spec?.nodeName ?? '' })
 
 const isRemote = (service: APIService): readonly string[] => (service.spec?.service ? ['true'] : [])
 

@@ -155,7 +155,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const scheme = createScheme(options.scheme.rows())
   const storage = measuredStorage(runtime, options.storage, scheme)
   const caches = await createCaches(runtime, storage, options.entries === undefined ? {} : { shared: options.entries })
-  const reads = createReads(scheme, caches, storage)
+  const reads = createReads(scheme, caches, storage, options.strategies['pods']?.selectableFields)
   const endpointOf = createEndpoints(
     scheme,
     options.strategies,

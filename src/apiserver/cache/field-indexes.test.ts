@@ -152,3 +152,20 @@ test('a value that was too frequent is asked about again once as much has change
   await runtime.settle()
   assert.equal(cache.found(selects('phase=Running'), {})?.items.length, 0)
 })
+
+test('an index that the server asks for itself is there at once, stays, and lists use it too', async () => {
+  const { cache, put, remove } = await fixture(300)
+  const field = { field: 'node', fieldsOf, namespaced: true }
+  const on = (node: string) => told([...cache.eachByField(field, node)]).sort()
+  const wanted = (node: string) => told(cache.list().filter(({ object }) => fieldsOf(object)['node'] === node)).sort()
+  assert.deepEqual(on('node-3'), wanted('node-3'))
+  // Found without a first list that looks at all.
+  assert.deepEqual(told(cache.found(selects('node=node-3'), {})?.items ?? []).sort(), wanted('node-3'))
+  for (let i = 0; i < 100; i++) await put(i)
+  for (let i = 100; i < 150; i++) await remove(i)
+  for (const node of ['node-3', 'node-4', 'none']) assert.deepEqual(on(node), wanted(node))
+  // Fields are read otherwise: lists may not use it, and it is there for the server.
+  const others: FieldsOf = (object) => fieldsOf(object)
+  assert.equal(cache.found({ ...selects('node=node-3'), fieldsOf: others }, {}), undefined)
+  assert.deepEqual(on('node-3'), wanted('node-3'))
+})

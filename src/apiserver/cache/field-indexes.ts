@@ -14,9 +14,18 @@ export interface FieldIndexes {
    * where no index says that they are few: then one is made for the next to ask, where that is worth it.
    */
   find(selection: EntrySelection, selected: SelectedFields): Found | undefined
+  /** Those that have this value, in no particular order: by an index that is made at once where there is none, and stays. */
+  each(field: OwnField, selected: SelectedFields, value: string): Iterable<CacheEntry>
   change(entry: CacheEntry | undefined, previous: CacheEntry | undefined): void
   /** What there is has been replaced, or fields are read otherwise. */
   clear(): void
+}
+
+/** A field that objects of a kind are selected by. */
+export interface OwnField {
+  readonly field: string
+  readonly fieldsOf: FieldsOf | undefined
+  readonly namespaced: boolean
 }
 
 interface Found {
@@ -58,6 +67,8 @@ export function createFieldIndexes(
   const indexes = new Map<string, Index>()
   /** How many objects there were when a value was found to be too frequent. */
   const frequent = new Map<string, { readonly size: number; readonly changes: number }>()
+  /** Names of those that stay. */
+  const standing = new Set<string>()
   let building = false
   let era = 0
   let changes = 0
@@ -88,7 +99,10 @@ export function createFieldIndexes(
 
   function begin(name: string, read: Read, fieldsOf: FieldsOf | undefined): Index {
     const index: Index = { read, fieldsOf, buckets: new Map(), complete: false }
-    if (indexes.size >= MOST_INDEXES) indexes.delete(indexes.keys().next().value as string)
+    if (indexes.size >= MOST_INDEXES + standing.size) {
+      const oldest = indexes.keys().find((known) => !standing.has(known))
+      if (oldest !== undefined) indexes.delete(oldest)
+    }
     indexes.set(name, index)
     return index
   }
@@ -141,6 +155,16 @@ export function createFieldIndexes(
       })
   }
 
+  function standingIndex({ field, fieldsOf, namespaced }: OwnField, selected: SelectedFields): Index {
+    const known = indexes.get(field)
+    standing.add(field)
+    if (known?.complete && known.fieldsOf === fieldsOf) return known
+    const index = begin(field, fieldValue(field, selected, namespaced), fieldsOf)
+    for (const entry of entries()) add(index, entry)
+    index.complete = true
+    return index
+  }
+
   const sizeOf = (bucket: Bucket) => (bucket instanceof Set ? bucket.size : bucket.length)
 
   return {
@@ -152,7 +176,7 @@ export function createFieldIndexes(
         const index = indexes.get(term.field)
         if (index === undefined || !index.complete) continue
         if (index.fieldsOf !== term.fieldsOf) {
-          indexes.delete(term.field)
+          if (!standing.has(term.field)) indexes.delete(term.field)
           continue
         }
         const bucket = index.buckets.get(term.value) ?? NONE
@@ -167,6 +191,7 @@ export function createFieldIndexes(
       indexes.set(term.field, index)
       return { entries: bucket, size: sizeOf(bucket), has: (entry) => term.read(entry) === term.value }
     },
+    each: (field, selected, value) => standingIndex(field, selected).buckets.get(value) ?? NONE,
     change(entry, previous) {
       changes++
       for (const [field, index] of indexes) {

@@ -1,5 +1,4 @@
 /** Lookups by something other than the key. An index is built when first asked for, and kept from then on. */
-import type { Pod } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { CacheEntry } from './entry.ts'
 
@@ -9,8 +8,6 @@ export type IndexValues = (object: KubeObject) => readonly string[]
 export interface Index {
   /** The entries with this value, in key order. */
   get(value: string): readonly CacheEntry[]
-  /** The same in no particular order, for a caller that stops at the first that fits. */
-  each(value: string): Iterable<CacheEntry>
   change(entry: CacheEntry | undefined, previous: CacheEntry | undefined): void
 }
 
@@ -47,15 +44,9 @@ export function createIndex(values: IndexValues, entries: Iterable<CacheEntry>):
       const found = [...(byValue.get(value)?.values() ?? [])]
       return found.sort((a, b) => (a.key < b.key ? -1 : 1))
     },
-    *each(value) {
-      yield* byValue.get(value)?.values() ?? []
-    },
     change(entry, previous) {
       if (previous) remove(previous.key)
       if (entry) add(entry)
     },
   }
 }
-
-/** Pods found by the node they are bound to; '' for those that are not. */
-export const byNodeName: IndexValues = (object: Pod) => [object.spec?.nodeName ?? '']

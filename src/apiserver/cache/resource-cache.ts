@@ -9,7 +9,7 @@ import { prefixEnd } from '../../storage/tables.ts'
 import { eachThen, type KeyRange, lastKeyThen, type Undone, undoneSince } from './at-revision.ts'
 import type { CacheEntry, EntryOptions } from './entry.ts'
 import { type Change, createChange, createEventLog, MAX_AGE_MS } from './event-log.ts'
-import { createFieldIndexes } from './field-indexes.ts'
+import { createFieldIndexes, type OwnField } from './field-indexes.ts'
 import { createIndex, type Index, type IndexValues } from './indexes.ts'
 import { createInterests, interestOf } from './interests.ts'
 import { createSelectedFields, type EntrySelection, type FieldsOf, matcherOf, type SelectedFields } from './selected.ts'
@@ -68,8 +68,8 @@ export interface ResourceCache {
   /** Names an index, to be built at its first use. Naming it again changes nothing. */
   addIndex(name: string, values: IndexValues): void
   byIndex(name: string, value: string): readonly CacheEntry[]
-  /** The same in no particular order, for a caller that stops at the first that fits. */
-  eachByIndex(name: string, value: string): Iterable<CacheEntry>
+  /** Those whose field has the value, in no particular order; none may change while they are gone through. */
+  eachByField(field: OwnField, value: string): Iterable<CacheEntry>
   /** What is there and cannot be read, in key order. It is in lists and pages too, and whatever is asked of it throws. */
   unreadable(prefix?: string): readonly CacheEntry[]
   /** The revision before the last so many changes of this resource, as far as they are remembered; undefined where none is. */
@@ -390,7 +390,7 @@ export function createResourceCache(
       if (!indexes.has(name)) indexes.set(name, { values, index: undefined })
     },
     byIndex: (name, value) => indexNamed(name).get(value),
-    eachByIndex: (name, value) => indexNamed(name).each(value),
+    eachByField: (field, value) => fieldIndexes.each(field, selectedFor(field.fieldsOf), value),
 
     revisionBefore(changes) {
       const at = Math.max(log.first, log.end - changes)
