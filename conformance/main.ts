@@ -20,6 +20,7 @@ import { accessReviews } from './generators/access.ts'
 import { admissionCases } from './generators/admission.ts'
 import { claimCases } from './generators/claims.ts'
 import { conversionCases } from './generators/crd-conversion.ts'
+import { depthCases } from './generators/crd-depth.ts'
 import { lifecycleCases } from './generators/crd-lifecycle.ts'
 import { managerCases } from './generators/crd-managers.ts'
 import { refusalCases } from './generators/crd-refusals.ts'
@@ -205,6 +206,8 @@ async function questions(asker: Asker, set: string, seed: number, count: number)
       return webhookCases()
     case 'crd-lifecycle':
       return [...lifecycleCases(), ...conversionCases(), ...schemaCases(), ...managerCases(), ...refusalCases()]
+    case 'crd-depth':
+      return depthCases()
     case 'escalation':
       return escalationCases()
     case 'evictions':

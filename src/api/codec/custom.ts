@@ -176,7 +176,7 @@ function coerceEmbedded(fields: JsonObject, schema: Structural, strict: StrictPr
       metas.set(metadata, decodeMeta(metadata, `${path}.metadata`, strict) as Json)
     } catch (error) {
       if (error instanceof Refused)
-        throw new Refused(`${path}.metadata: ${invalid('', metadata, error.message).message}`)
+        throw new Refused(`${path}.metadata: ${invalid('', sortedKeys(metadata), error.message).message}`)
       throw error
     }
   })

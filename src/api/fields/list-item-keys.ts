@@ -1,5 +1,5 @@
 /** Which item of a list is which: by the keys of `x-kubernetes-list-map-keys`, their defaults where the item has none, or by its value in a set. */
-import { jsonText } from '../codec/json.ts'
+import { goJson } from '../codec/json.ts'
 import type { Json } from '../object.ts'
 import type { ListKey, Shape } from './shape.ts'
 import { isList, isMap, own } from './values.ts'
@@ -15,12 +15,16 @@ interface Element {
   readonly order: readonly Value[]
 }
 
+/** An exponent has two digits at least. */
+const keyText = (value: Json): string =>
+  typeof value === 'number' ? String(value).replace(/(e[+-])(\d)$/, '$10$2') : goJson(value)
+
 /** @throws NotMergeable with the text that server-side apply reports */
 export function setElement(item: Json): Element {
   if (isMap(item)) throw new NotMergeable("associative list without keys has an element that's a map type")
   if (isList(item)) throw new NotMergeable('not supported: associative list with lists as elements')
   if (item === null) throw new NotMergeable("associative list without keys has an element that's an explicit null")
-  return { element: `v:${jsonText(item)}`, order: [item] }
+  return { element: `v:${keyText(item)}`, order: [item] }
 }
 
 /** @throws NotMergeable with the text that server-side apply reports */
@@ -34,7 +38,7 @@ export function keyedElement(keys: readonly ListKey[], item: Json): Element {
     const given = own(item, key.name)
     const value = given === undefined ? key.default : given
     if (value === undefined) continue
-    text += `${order.length > 0 ? ',' : ''}${key.prefix}${jsonText(value)}`
+    text += `${order.length > 0 ? ',' : ''}${key.prefix}${keyText(value)}`
     order.push(value)
   }
   if (order.length === 0) {

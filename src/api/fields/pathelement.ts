@@ -1,4 +1,5 @@
 /** Path elements: the keys of FieldsV1, their order, their canonical text, and how error messages print them. */
+import { goJson } from '../codec/json.ts'
 import type { Json } from '../object.ts'
 import { isMap } from './values.ts'
 
@@ -73,10 +74,10 @@ export function canonicalPathElement(text: string): string | undefined {
       } catch {
         return undefined
       }
-      if (text.startsWith('v:')) return `v:${JSON.stringify(value)}`
+      if (text.startsWith('v:')) return `v:${goJson(value)}`
       if (!isMap(value)) return undefined
       const fields = Object.entries(value).sort(([a], [b]) => compareText(a, b))
-      return `k:{${fields.map(([name, key]) => `${JSON.stringify(name)}:${JSON.stringify(key)}`).join(',')}}`
+      return `k:{${fields.map(([name, key]) => `${JSON.stringify(name)}:${goJson(key)}`).join(',')}}`
     }
     default:
       return undefined

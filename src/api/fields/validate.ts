@@ -121,11 +121,10 @@ function check(value: Json | undefined, schema: Schema, path: string, misfits: M
     case 'bytes':
       if (typeof value !== 'string') report(`expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`)
       return
-    case 'intOrString':
-      // What else it may be is found when it is converted.
-      return
     default:
-      if (typeof value === 'object') report(`expected any scalar, got &{${goText(value)}}`)
+      // What a built-in number or text may be besides is found when it is converted.
+      if (typeof value === 'object' && (schema.type !== 'intOrString' || schema.goType === 'string'))
+        report(`expected any scalar, got &{${goText(value)}}`)
   }
 }
 

@@ -3,14 +3,13 @@
  * Kubernetes' strategic merge patch. Called by the patch handler, which decodes, defaults and stores what comes out.
  * Knows Schema, not kinds. Server-side apply is in the room fields.
  */
-import { escapedForHtml, jsonText } from '../codec/json.ts'
+import { escapedForHtml } from '../codec/json.ts'
 import { goText, wrongForm } from '../fields/go-text.ts'
 import { isMap } from '../fields/values.ts'
 import { asKubeObject, type Json, type JsonObject, type KubeObject } from '../object.ts'
 import { goQuote } from '../quote.ts'
 import type { StructSchema } from '../schema/schema.ts'
 import type { StrictProblem } from '../schema/strict-problem.ts'
-import { sortedKeys } from '../schema/structural/prune-and-default.ts'
 import { badRequest, StatusError } from '../status.ts'
 import { applyJsonPatch, decodeJsonPatch, jsonPatchPaths } from './json-patch.ts'
 import { applyMergePatch, mergePatchPaths } from './merge-patch.ts'
@@ -28,8 +27,6 @@ export interface ApplyPatchOptions {
   readonly schema: StructSchema
   /** As the request asks; Kubernetes' default is Warn. */
   readonly fieldValidation?: 'Strict' | 'Warn' | 'Ignore'
-  /** Error texts show the object with all its keys in order: custom resources are maps to Kubernetes. */
-  readonly sorted?: boolean
 }
 
 export interface PatchResult {
@@ -57,8 +54,7 @@ export const notJson = (): StatusError => badRequest('invalid JSON patch')
  */
 export function applyPatch(options: ApplyPatchOptions): PatchResult {
   const { type, patch, live, schema } = options
-  const shown = (object: Json, touched: Touched | undefined) =>
-    escapedForHtml(options.sorted === true ? jsonText(sortedKeys(object)) : sortedText(object, touched))
+  const shown = (object: Json, touched: Touched | undefined) => escapedForHtml(sortedText(object, touched))
   if (isDeeperThan(patch, MAX_DEPTH)) throw notJson()
   switch (type) {
     case 'json': {

@@ -42,9 +42,8 @@ function ruleErrors(
     if (one.messageError !== undefined)
       errors.push(invalid(`${at}.messageExpression`, internalRule(one.rule), one.messageError))
     else if (one.message !== undefined)
-      errors.push(
-        ...add(`${at}.messageExpression`, 'estimated messageExpression cost', one.message.maxCost * cardinality),
-      )
+      // Of a message, which is made once, only that counts.
+      errors.push(...add(`${at}.messageExpression`, 'estimated messageExpression cost', one.message.maxCost))
     if (one.transition && place.uncorrelatable !== undefined && one.rule.optionalOldSelf !== true)
       errors.push(
         invalid(

@@ -154,8 +154,11 @@ function wholeSchemaErrors(
   const structure = convertible ? structureErrors(schema, at) : []
   errors.push(...structure)
   const structural = convertible && structure.length === 0
-  if (structural) errors.push(...defaultErrors(structuralOf(schema), at, rulesOf))
-  errors.push(...schemaErrors(schema, at, structural ? checkRulesOf(schema) : undefined))
+  const defaults = structural ? defaultErrors(structuralOf(schema), at, rulesOf) : []
+  errors.push(...defaults)
+  // Rules are looked at once all else is well.
+  const ruled = structural && defaults.length === 0
+  errors.push(...schemaErrors(schema, at, ruled ? checkRulesOf(schema) : undefined))
   return errors
 }
 

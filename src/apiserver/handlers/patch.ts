@@ -17,6 +17,7 @@ import {
   strictError,
   strictWarnings,
 } from '../../api/schema/strict-problem.ts'
+import { sortedKeys } from '../../api/schema/structural/prune-and-default.ts'
 import { notFound, StatusError } from '../../api/status.ts'
 import type { KindReader } from '../registry/endpoint.ts'
 import { checkName, dedupeOwnerReferences, inNamespace, requireName } from '../registry/metadata.ts'
@@ -99,13 +100,14 @@ function patched(
   options: WriteQuery,
 ): KubeObject {
   const { fieldValidation } = options
-  const patching = { type, patch, schema: target.schema, fieldValidation, sorted: !target.isTyped }
+  const patching = { type, patch, schema: target.schema, fieldValidation }
   const result = applyPatch({ ...patching, live })
   // Messages print the object with its fields in their order, which a live one need not have.
   const inOrder = () => {
+    // Custom resources are maps to Kubernetes.
+    if (!target.isTyped) return applyPatch({ ...patching, live: asKubeObject(sortedKeys(asJson(live)) as JsonObject) })
     const { object, error } = decodeFields(live, target.schema)
-    const ordered = error === undefined && target.isTyped ? asKubeObject(object) : live
-    return applyPatch({ ...patching, live: ordered })
+    return applyPatch({ ...patching, live: error === undefined ? asKubeObject(object) : live })
   }
   const invalid = (wrong: string) => inOrder().invalid(wrong)
   const read = asRead(type, live, result.object, target)

@@ -27,12 +27,14 @@ export function isInt64(value: number | bigint): boolean {
   return Number.isInteger(value) && Math.abs(value) < 2 ** 63
 }
 
+/** The format that counts: of integers only those of a width do. */
+export const numberFormat = ({ type, format = '' }: JSONSchemaProps): string =>
+  type === 'integer' && format !== 'int32' && format !== 'int64' ? '' : format
+
 /** Whether it fits the type and format that the schema names. */
 export function isInRange(value: number | bigint, type: string, format: string): boolean {
   if (type === 'integer') {
     if (!isInt64(value)) return false
-    const wide = format === 'uint32' || format === 'uint64'
-    if (wide) return value >= 0 && (format === 'uint64' || value <= 4294967295)
     return format !== 'int32' || (value <= INT32 && value >= -INT32 - 1)
   }
   if (type === 'number' && (format === 'float' || format === 'float32')) return Math.abs(Number(value)) <= FLOAT32
@@ -44,7 +46,8 @@ export function numberProblems(
   schema: JSONSchemaProps,
   path: string,
 ): readonly NumberProblem[] {
-  const { minimum, maximum, multipleOf, exclusiveMinimum, exclusiveMaximum, format = '' } = schema
+  const { minimum, maximum, multipleOf, exclusiveMinimum, exclusiveMaximum } = schema
+  const format = numberFormat(schema)
   // Of an integer or text, the kind of number is not known.
   const type = schema['x-kubernetes-int-or-string'] === true ? '' : (schema.type ?? '')
   const problems: NumberProblem[] = []

@@ -7,7 +7,7 @@ import { getOrInsertComputed } from '../../../base/get-or-insert.ts'
 import type { Json } from '../../object.ts'
 import { sameJson } from '../../same.ts'
 import { formatCheck } from './formats.ts'
-import { isInRange, isInt64, numberProblems } from './numbers.ts'
+import { isInRange, isInt64, numberFormat, numberProblems } from './numbers.ts'
 import { patternFound } from './patterns.ts'
 import { isObject, type JSONSchemaProps } from './structural.ts'
 import { stableText, validateValue } from './validate-value.ts'
@@ -106,7 +106,8 @@ function ofStrings({ maxLength, minLength, pattern, format }: JSONSchemaProps): 
 }
 
 function ofNumbers(schema: JSONSchemaProps): (value: number | bigint) => boolean {
-  const { minimum, maximum, multipleOf, format = '' } = schema
+  const { minimum, maximum, multipleOf } = schema
+  const format = numberFormat(schema)
   const type = schema['x-kubernetes-int-or-string'] === true ? '' : (schema.type ?? '')
   if ((minimum ?? maximum ?? multipleOf) === undefined) return (value) => isInRange(value, type, format)
   return (value) => numberProblems(value, schema, '').length === 0

@@ -43,27 +43,29 @@ function metaFields(): readonly Field[] {
 
 /** The schema of a whole custom resource; without a structural schema anything goes. */
 export function customResourceSchema(schema: Structural | undefined): StructSchema {
-  const own = schema === undefined ? [] : fieldsOf(schema)
+  const preserve = schema === undefined || schema.preserveUnknown
+  const own = schema === undefined ? [] : fieldsOf(schema, preserve)
   const fields = [...metaFields(), ...own.filter(({ name }) => !isMeta(name))]
-  return struct(fields, { preserve: schema === undefined || schema.preserveUnknown, atomic: false })
+  return struct(fields, { preserve, atomic: false })
 }
 
 const isMeta = (name: string) => name === 'kind' || name === 'apiVersion' || name === 'metadata'
 
-function fieldsOf(schema: Structural): readonly Field[] {
+function fieldsOf(schema: Structural, preserve: boolean): readonly Field[] {
   const required = new Set(schema.props.required ?? [])
   return [...schema.properties]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, inner]) => field(name, toSchema(inner), required.has(name), inner.default))
+    .map(([name, inner]) => field(name, toSchema(inner, preserve), required.has(name), inner.default))
 }
 
-export function toSchema(schema: Structural): Schema {
+/** `preserved`: it stands somewhere in what keeps unknown fields, and for field management keeps them too. */
+export function toSchema(schema: Structural, preserved = false): Schema {
   if (schema.intOrString) return untyped
   switch (schema.type) {
     case 'object':
-      return objectSchema(schema)
+      return objectSchema(schema, preserved)
     case 'array':
-      return listSchema(schema)
+      return listSchema(schema, preserved)
     case 'string':
       return [undefined, '', 'byte'].includes(schema.props.format) ? text : formatted
     case 'integer':
@@ -77,10 +79,11 @@ export function toSchema(schema: Structural): Schema {
   }
 }
 
-function objectSchema(schema: Structural): Schema {
+function objectSchema(schema: Structural, preserved: boolean): Schema {
+  const preserve = preserved || schema.preserveUnknown
   const atomic = schema.mapType === 'atomic'
   if (schema.additional !== undefined && schema.additional !== false && schema.properties.size === 0) {
-    const values = typeof schema.additional === 'object' ? toSchema(schema.additional) : untyped
+    const values = typeof schema.additional === 'object' ? toSchema(schema.additional, preserve) : untyped
     const map: MapSchema = {
       type: 'map',
       goType: 'map[string]interface {}',
@@ -89,16 +92,16 @@ function objectSchema(schema: Structural): Schema {
     }
     return map
   }
-  const own = fieldsOf(schema)
+  const own = fieldsOf(schema, preserve)
   const fields = schema.embedded ? [...metaFields(), ...own.filter(({ name }) => !isMeta(name))] : own
-  return struct(fields, { preserve: schema.preserveUnknown, atomic })
+  return struct(fields, { preserve, atomic })
 }
 
-function listSchema(schema: Structural): ListSchema {
+function listSchema(schema: Structural, preserved: boolean): ListSchema {
   return {
     type: 'list',
     goType: '[]interface {}',
-    items: schema.items === undefined ? untyped : toSchema(schema.items),
+    items: schema.items === undefined ? untyped : toSchema(schema.items, preserved || schema.preserveUnknown),
     listType: schema.listType ?? 'atomic',
     listMapKeys: schema.mapKeys,
     patchStrategy: [],

@@ -16,7 +16,7 @@ import {
   typeInvalid,
 } from '../../validation/errors.ts'
 import { formatCheck } from './formats.ts'
-import { isAllowedNumber, isInt64, numberProblems } from './numbers.ts'
+import { isAllowedNumber, isInt64, numberFormat, numberProblems } from './numbers.ts'
 import { patternFound } from './patterns.ts'
 import { isObject, type JSONSchemaProps, ownValue } from './structural.ts'
 
@@ -111,7 +111,7 @@ function kindOf(value: Json): readonly [type: string, format: string] {
 
 function checkType(value: Json, schema: JSONSchemaProps, path: string, run: Run): void {
   const types = typesOf(schema, run)
-  const wanted = schema.format ?? ''
+  const wanted = numberFormat(schema)
   if (types.length === 0 && wanted === '') return
   const [type, format] = kindOf(value)
   const asNumber = type === 'integer' && types.includes('number')
