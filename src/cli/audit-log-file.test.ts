@@ -5,7 +5,7 @@ import { appendFileSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFil
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { followAuditLog, readAuditLogFile } from './audit-log-file.ts'
+import { followAuditLog, followAuditLogs, readAuditLogFile, readAuditLogFiles } from './audit-log-file.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'audit-log-'))
 after(() => rmSync(directory, { recursive: true }))
@@ -52,6 +52,15 @@ test('a log that is cut to nothing is read from its beginning, one that is taken
   appendFileSync(path, 'last\n')
   rmSync(path)
   assert.deepEqual(linesOf(taken()), ['last'])
+})
+
+test('of several servers the logs are read together, also where one ends in the middle of a line', () => {
+  const [one, two] = [logOf('old\n'), logOf('older\n')]
+  const read = followAuditLogs([one, two])
+  appendFileSync(one, 'first\nhalf')
+  appendFileSync(two, 'second\n')
+  assert.deepEqual(linesOf(read()), ['first', 'half', 'second'])
+  assert.deepEqual(linesOf(readAuditLogFiles([one, two])), ['old', 'first', 'half', 'older', 'second'])
 })
 
 test('what is no file, or not there, is refused at once; a pipe is not waited for', () => {

@@ -17,6 +17,15 @@ export function readAuditLogFile(path: string): string {
   }
 }
 
+/** Of each server its own. @throws StartError */
+export const readAuditLogFiles = (paths: readonly string[]): string => paths.map(readAuditLogFile).join('\n')
+
+/** The same of several logs, each of a server of its own. @throws StartError */
+export function followAuditLogs(paths: readonly string[]): () => string {
+  const logs = paths.map(followAuditLog)
+  return () => logs.map((read) => read()).join('\n')
+}
+
 /**
  * Reads, once, what is written from now on: in this file, under whatever name it is by then, and in the one that has taken its place. One that
  * was cut to nothing meanwhile is read whole.

@@ -21,6 +21,8 @@ import { schedulerFlags } from './scheduler-flags.ts'
 import { booleanArgument, integerArgument, securityOptions } from './security-flags.ts'
 import { simulationFlags } from './simulation-flags.ts'
 
+const collect = (value: string, before: readonly string[]) => [...before, value]
+
 /** What commander makes of the flags that a command declares. */
 interface AtDataDir {
   readonly dataDir: string
@@ -291,7 +293,12 @@ function skiffCommand(commandLine: readonly string[]): Command {
     .option('-n, --namespace <name>', "default: the context's")
     .addOption(new Option('-o, --output <form>', 'how to say it').choices(['text', 'json']).default('text'))
     .option('--watch', 'go on until the object is gone')
-    .option('--audit-log <file>', 'of the API server: which users have put finalizers on objects')
+    .option(
+      '--audit-log <file>',
+      'of the API server: which users have put finalizers on objects; may be repeated',
+      collect,
+      [],
+    )
     .option('--no-dry-run', 'send no dry runs: do not try whether finalizers may be removed, and ask nothing of access')
     .allowExcessArguments(false)
     .action(async (kind, name, flags) =>
@@ -315,7 +322,12 @@ function skiffCommand(commandLine: readonly string[]): Command {
       '--record',
       'watch any cluster until the object has gone (without one: until Ctrl-C), and tell what was seen',
     )
-    .option('--audit-log <file>', 'with --record: the audit log of its API server, which names the writers')
+    .option(
+      '--audit-log <file>',
+      'with --record: the audit log of its API server, which names the writers; of several servers each',
+      collect,
+      [],
+    )
     .option('--for <duration>', 'with --record: how long at most, as 30s')
     .addOption(
       new Option('-o, --output <form>', 'how to tell it').choices(['text', 'json', 'otlp', 'svg']).default('text'),

@@ -9,7 +9,7 @@ import { StartError } from '../cluster/errors.ts'
 import { SKIFF_VERSION } from '../cluster/version.ts'
 import { askTimeline, type TimelineForm, tell, timelineAs } from '../inspect/timeline/ask.ts'
 import { type ClusterFlags, chosenCluster, targetOfWords, told } from './any-cluster.ts'
-import { followAuditLog } from './audit-log-file.ts'
+import { followAuditLogs } from './audit-log-file.ts'
 
 export interface TimelineFlags extends ClusterFlags {
   readonly namespace?: string
@@ -17,7 +17,7 @@ export interface TimelineFlags extends ClusterFlags {
   readonly uid?: string
   readonly cascade?: boolean
   readonly record?: boolean
-  readonly auditLog?: string
+  readonly auditLog: readonly string[]
   readonly for?: string
 }
 
@@ -26,10 +26,10 @@ const USER_AGENT = `skiff/${SKIFF_VERSION} timeline`
 export async function timeline(words: readonly string[], flags: TimelineFlags): Promise<void> {
   const runtime = liveRuntime()
   const { uid, cascade = false, output, record = false } = flags
-  if (!record && (flags.auditLog !== undefined || flags.for !== undefined))
+  if (!record && (flags.auditLog.length > 0 || flags.for !== undefined))
     throw new StartError('--audit-log and --for are of --record: a cluster of skiff has a journal')
   const atMostMs = flags.for === undefined ? undefined : durationMs(flags.for)
-  const auditLog = flags.auditLog === undefined ? undefined : followAuditLog(flags.auditLog)
+  const auditLog = flags.auditLog.length === 0 ? undefined : followAuditLogs(flags.auditLog)
   const { transport, namespace } = chosenCluster(runtime, flags)
   const target = targetOfWords('timeline', words, flags.namespace ?? namespace)
   // No timer of ours keeps a process alive, and where nothing may be watched, or the server is away, there is nothing else.

@@ -4,14 +4,14 @@ import { SKIFF_VERSION } from '../cluster/version.ts'
 import { askWhy, type WhyOptions } from '../inspect/why/ask.ts'
 import { followTarget } from '../inspect/why/follow.ts'
 import { type ClusterFlags, chosenCluster, targetOfWords, told } from './any-cluster.ts'
-import { readAuditLogFile } from './audit-log-file.ts'
+import { readAuditLogFiles } from './audit-log-file.ts'
 
 export interface WhyFlags extends ClusterFlags {
   readonly namespace?: string
   readonly output?: 'json' | 'text'
   readonly watch?: boolean
   readonly dryRun: boolean
-  readonly auditLog?: string
+  readonly auditLog: readonly string[]
 }
 
 export async function why(words: readonly string[], flags: WhyFlags): Promise<void> {
@@ -26,7 +26,7 @@ export async function why(words: readonly string[], flags: WhyFlags): Promise<vo
     userAgent,
     dryRun: flags.dryRun,
     output: flags.output ?? 'text',
-    ...(flags.auditLog === undefined ? {} : { auditLog: readAuditLogFile(flags.auditLog) }),
+    ...(flags.auditLog.length === 0 ? {} : { auditLog: readAuditLogFiles(flags.auditLog) }),
   }
   try {
     process.exitCode = await told(transport, async () => {

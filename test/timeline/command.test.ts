@@ -11,6 +11,7 @@ import { type Cluster, startCluster } from '../../src/cluster/index.ts'
 import type { Timeline, TimelineStep } from '../../src/inspect/timeline/timeline-types.ts'
 import { skiff } from '../e2e/cluster.ts'
 import { kubectlFor, withoutKubectl } from '../kubectl.ts'
+import { definition } from '../twin/stage.ts'
 
 const bin = fileURLToPath(new URL('../../bin/skiff.js', import.meta.url))
 const dataDir = mkdtempSync(join(tmpdir(), 'skiff-timeline-'))
@@ -223,8 +224,8 @@ test('--record with an audit log knows the writers', { skip: withoutKubectl }, a
   const seen = await recorded('audited', '--audit-log', auditLog)
   assert.deepEqual(written(seen), CASCADE)
   for (const { by, request } of seen.steps) {
-    // Of a write by which an object goes the log has no revision to know it by: it is told by what it asked for.
-    assert.equal(by.certainty, request.verb === 'patch' ? 'inferred' : 'known')
+    // Of a write by which an object goes the log has no revision to know it by: no other write asked for that.
+    assert.equal(by.certainty, 'known')
     assert.match(request.auditId ?? '', /^[0-9a-f-]{36}$/)
   }
   assert.match(seen.steps[0]?.by.userAgent ?? '', /^kubectl\//)
@@ -250,6 +251,36 @@ test('--record tells the same of what it watches, with writers inferred, and say
   for (const { by } of seen.steps) assert.equal(by.certainty, 'inferred')
   const revisions = ({ steps }: Timeline) => steps.map(({ revision }) => revision)
   assert.deepEqual(revisions(seen), revisions(kept))
+})
+
+test('--record tells of objects of a definition that was made after it began', { skip: withoutKubectl }, async () => {
+  const child = spawn(process.execPath, [bin, 'timeline', '--record', '-o', 'json', '--data-dir', dataDir], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let out = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text
+  })
+  const code = new Promise((resolve) => child.on('close', resolve))
+  await new Promise<void>((resolve) => {
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      if (text.includes('watching')) resolve()
+    })
+  })
+  const kubectl = kubectlFor(cluster.kubeconfigFile)
+  await kubectl.send('create', definition({ strategy: 'None' }, 'late.test'))
+  await kubectl('wait', '--for=condition=Established', 'crd/shops.late.test', '--timeout=60s')
+  await kubectl.send('create', {
+    apiVersion: 'late.test/v1',
+    kind: 'Shop',
+    metadata: { name: 's', namespace: 'default' },
+  })
+  // It asks once a second what is served.
+  await kubectl('wait', '--for=delete', 'shops.late.test/s', '--timeout=3s').catch(() => {})
+  await kubectl('delete', 'shops.late.test', 's')
+  child.kill('SIGINT')
+  assert.equal(await code, 0)
+  assert.match(out, /"resource": ?"shops"/)
 })
 
 test('the journal is the same after a restart, and does not travel with snapshots and forks', async () => {

@@ -28,22 +28,30 @@ export interface AuditedWrite {
 
 const WRITES: ReadonlySet<unknown> = new Set(['delete', 'deletecollection', 'update', 'patch', 'create'])
 
+const ENDS: ReadonlySet<unknown> = new Set(['ResponseComplete', 'Panic'])
+
 export interface ReadAuditLog {
   readonly writes: readonly AuditedWrite[]
   /** Lines that are no audit events: the last one of a log that is being written, or something else. */
   readonly unread: number
+  /** Writes of which no stage tells what became of them: a policy leaves ResponseComplete out. */
+  readonly unanswered: number
 }
 
 /** `creates too`: creates end nothing, but tell by which user an object was made. */
 export function readAuditLog(log: string, which?: 'creates too'): ReadAuditLog {
   const writes: AuditedWrite[] = []
   let unread = 0
+  const begun = new Set<string>()
+  const ended = new Set<string>()
   for (const line of log.split('\n')) {
     if (line.trim() === '') continue
     try {
       const event = asObject(JSON.parse(line))
       if (!asText(event['apiVersion']).startsWith('audit.k8s.io/')) unread++
       else {
+        const { stage, verb, auditID } = event
+        if (WRITES.has(verb) && verb !== 'create') (ENDS.has(stage) ? ended : begun).add(asText(auditID))
         const write = writeOf(event, which !== undefined)
         if (write !== undefined) writes.push(write)
       }
@@ -52,7 +60,7 @@ export function readAuditLog(log: string, which?: 'creates too'): ReadAuditLog {
       unread++
     }
   }
-  return { writes, unread }
+  return { writes, unread, unanswered: begun.difference(ended).size }
 }
 
 /** undefined: it changed nothing that a timeline tells of. */

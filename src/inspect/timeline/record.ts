@@ -41,6 +41,9 @@ const FIRST_LISTS_MS = 3_000
 const QUIET_MS = 3_000
 const LOOK_MS = 100
 const REQUEST_MS = 10_000
+/** How often it is asked what is served, and how much longer than an answer took it waits for the next. */
+const KINDS_MS = 1_000
+const KINDS_SHARE = 20
 
 /** @throws QuestionError; Error when the cluster cannot be asked what it serves */
 export async function recordCluster(recording: Recording): Promise<Recorded> {
@@ -48,7 +51,7 @@ export async function recordCluster(recording: Recording): Promise<Recorded> {
   const { clock } = runtime
   const limits = { budget: 100, requestMs: REQUEST_MS, totalMs: Number.POSITIVE_INFINITY, userAgent }
   const reader = createClusterReader(clock, transport, limits)
-  const kinds = await readKinds(reader)
+  let kinds = await readKinds(reader)
   const wanted = target === undefined ? undefined : servedResource(kinds, target.kind)
   const isSpace = wanted?.group === '' && wanted.resource === 'namespaces'
   const namespace =
@@ -62,9 +65,13 @@ export async function recordCluster(recording: Recording): Promise<Recorded> {
     const unwatched = watched.unwatched()
     const place = namespace === '' ? 'the whole cluster' : `namespace ${namespace}`
     say(`watching ${place}${target === undefined ? '' : untilWords(watched, target, wanted)}; Ctrl-C ends it`)
+    void followKinds(recording, ends, (served) => {
+      kinds = served
+      watched.add(served.resources)
+    })
     await until(runtime, () => isOver(runtime, watched, target, wanted), ends)
     const events = await reader.list({ group: '', version: 'v1', resource: 'events' }, { namespace })
-    const { writes, unread } = readAuditLog(recording.auditLog?.() ?? '')
+    const { writes, unread, unanswered } = readAuditLog(recording.auditLog?.() ?? '')
     return {
       kinds,
       records: recordsOf({
@@ -76,10 +83,33 @@ export async function recordCluster(recording: Recording): Promise<Recorded> {
         ...(unwatched.length === 0 ? [] : [`could not be watched: ${unwatched.join(', ')}`]),
         ...(events.state === 'found' ? [] : [`Events could not be read: ${events.message}`]),
         ...(unread === 0 ? [] : [`${unread} lines of the audit log are no events of audit.k8s.io`]),
+        ...(unanswered === 0
+          ? []
+          : [`of ${unanswered} writes the audit log has no stage ResponseComplete: what became of them is inferred`]),
       ],
     }
   } finally {
     stop.abort()
+  }
+}
+
+/** Kinds may come to be served while it records: those of a definition, of an aggregated API. Asked for less often the longer it takes. */
+async function followKinds(
+  { runtime, transport, userAgent }: Recording,
+  signal: AbortSignal,
+  found: (kinds: Kinds) => void,
+): Promise<void> {
+  const { clock } = runtime
+  let took = 0
+  while (!signal.aborted) {
+    await sleep(clock, Math.max(KINDS_MS, KINDS_SHARE * took), signal).catch(() => {})
+    if (signal.aborted) return
+    const began = clock.monotonic()
+    const limits = { budget: 1000, requestMs: REQUEST_MS, totalMs: REQUEST_MS, userAgent }
+    // A server that does not answer now may do so the next time.
+    const kinds = await readKinds(createClusterReader(clock, transport, limits)).catch(() => undefined)
+    took = clock.monotonic() - began
+    if (kinds !== undefined && !signal.aborted) found(kinds)
   }
 }
 

@@ -110,6 +110,52 @@ test('at other levels it is the one that could have made the change, nearest in 
   )
 })
 
+test('an update is known by the object that it asked for', () => {
+  const states = statesOf([
+    ['ADDED', 'a', { finalizers: ['x', 'y'] }],
+    ['MODIFIED', 'a', { finalizers: ['y'] }],
+    ['MODIFIED', 'a', {}],
+  ])
+  const asked = (finalizers: readonly string[]) => ({ requestObject: { metadata: { name: 'a', finalizers } } })
+  const log = [
+    line(2, 'update', 'a', { ...asked(['x', 'y']), user: { username: 'nosy' } }),
+    line(2, 'patch', 'a', {
+      objectRef: { resource: 'configmaps', subresource: 'status', namespace: 'default', name: 'a' },
+    }),
+    // Seen late: nearest in time is not the one that it was.
+    line(2.5, 'update', 'a', { ...asked([]), auditID: 'second' }),
+    line(4, 'update', 'a', { ...asked(['y']), auditID: 'first' }),
+  ]
+  assert.deepEqual(told(states, log), ['2 update user first known', '3 update user second known'])
+})
+
+test('owners that an update asked for tell it too', () => {
+  const owner = (uid: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', name: uid, uid })
+  const states = statesOf([
+    ['ADDED', 'a', { ownerReferences: [owner('o1'), owner('o2')] }],
+    ['MODIFIED', 'a', { ownerReferences: [owner('o2')] }],
+  ])
+  const asked = (...owners: readonly string[]) => ({
+    requestObject: { metadata: { ownerReferences: owners.map(owner) } },
+  })
+  const log = [
+    line(2, 'update', 'a', { ...asked('o1'), auditID: 'other' }),
+    line(3, 'update', 'a', { ...asked('o2'), auditID: 'own' }),
+  ]
+  assert.deepEqual(told(states, log), ['2 update user own known'])
+})
+
+test('a log without the stage in which requests end says nothing of them, and how many there are is told', () => {
+  const log = [
+    line(1, 'delete', 'a', { stage: 'RequestReceived' }),
+    line(2, 'delete', 'b', { stage: 'RequestReceived' }),
+    line(2, 'delete', 'b'),
+    line(3, 'get', 'c', { stage: 'RequestReceived' }),
+  ].join('\n')
+  const { writes, unanswered } = readAuditLog(log)
+  assert.deepEqual([writes.map(({ name }) => name), unanswered], [['b'], 1])
+})
+
 test('refused requests, other stages and reads made nothing; impersonated users and evictions did', () => {
   const pod = statesOf([
     ['ADDED', 'p', {}, 'pods'],

@@ -4,6 +4,8 @@
  * asked for and when. Without one the writer is inferred from what it did.
  */
 import type { Holds } from '../../api/journal.ts'
+import type { Json } from '../../api/object.ts'
+import { asList, asObject } from '../../api/unchecked.ts'
 import type { AuditedWrite } from './audit-log.ts'
 import { type Guesses, guessWriter, noGuesses } from './guess-writer.ts'
 import type { RecordedRecord, SeenState, TellingEvent } from './seen.ts'
@@ -139,10 +141,13 @@ function createLog(audited: readonly AuditedWrite[]): Log {
         return { write: exact, isSure: true }
       }
       const possible = free.filter((write) => couldMake(write, before, changes) && isNear(write, state))
-      const [first] = possible.sort((a, b) => Math.abs(a.time - state.time) - Math.abs(b.time - state.time))
+      // An update that asked for just what came of it is before those that only could have.
+      const same = possible.filter((write) => asksFor(write, state))
+      const likely = same.length > 0 ? same : possible
+      const [first] = likely.sort((a, b) => Math.abs(a.time - state.time) - Math.abs(b.time - state.time))
       if (first === undefined) return undefined
       taken.add(first)
-      return { write: first, isSure: possible.length === 1 && first.name !== '' }
+      return { write: first, isSure: likely.length === 1 && first.name !== '' }
     },
   }
 }
@@ -155,8 +160,59 @@ function couldMake(write: AuditedWrite, before: Holds, changes: readonly Timelin
   if (isDelete) return couldDelete(write, before, changes)
   if (verb !== 'update' && verb !== 'patch') return false
   if (has(changes, 'marked', 'grace-shortened') || isRemovalAlone(changes)) return false
-  if (asked === undefined || verb === 'update') return true
+  if (asked === undefined) return true
+  if (verb === 'update') return isAskedFor(asked, changes)
   return asked.includes(has(changes, 'finalizer-removed', 'finalizer-added') ? '"finalizers"' : '"ownerReferences"')
+}
+
+/** Whether an update's object is held as the state is. */
+function asksFor({ verb, asked }: AuditedWrite, { type, holds }: SeenState): boolean {
+  if (verb !== 'update' || asked === undefined || type === 'DELETED') return false
+  const { held, owners } = holdsAsked(asked)
+  const { finalizers = [], ownerReferences = [] } = holds
+  return (
+    held.size === finalizers.length &&
+    finalizers.every((finalizer) => held.has(finalizer)) &&
+    owners.size === ownerReferences.length &&
+    ownerReferences.every(({ uid }) => owners.has(uid))
+  )
+}
+
+function holdsAsked(asked: string) {
+  const { metadata, spec } = asObject(parsed(asked))
+  const { finalizers, ownerReferences } = asObject(metadata)
+  return {
+    held: new Set<unknown>([...asList(finalizers), ...asList(asObject(spec)['finalizers'])]),
+    owners: new Set<unknown>(asList(ownerReferences).map((owner) => asObject(owner)['uid'])),
+  }
+}
+
+/** An update has the whole object: whether what was added is in it, and what was taken off is not. */
+function isAskedFor(asked: string, changes: readonly TimelineChange[]): boolean {
+  const { held, owners } = holdsAsked(asked)
+  return changes.every((change) => {
+    switch (change.type) {
+      case 'finalizer-added':
+        return held.has(change.finalizer)
+      case 'finalizer-removed':
+        return !held.has(change.finalizer)
+      case 'owner-added':
+      case 'owner-changed':
+        return owners.has(change.owner.uid)
+      case 'owner-removed':
+        return !owners.has(change.owner.uid)
+      default:
+        return true
+    }
+  })
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return {}
+  }
 }
 
 const isRemovalAlone = (changes: readonly TimelineChange[]) =>

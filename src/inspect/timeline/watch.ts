@@ -12,6 +12,8 @@ import type { SeenState } from './seen.ts'
 export interface Watched {
   /** In the order in which they came. */
   readonly states: readonly SeenState[]
+  /** Watches those of these kinds too that are not watched already. */
+  add(resources: readonly NamedResource[]): void
   /** Kinds whose first list has not come: they may not be watched, or their server does not answer. */
   unwatched(): readonly string[]
   /** Whether an object with the name is there. */
@@ -44,13 +46,12 @@ export function watchCluster(
   const gone = new Set<string>()
   const synced = new Set<NamedResource>()
   let changedAt = clock.monotonic()
-  const chosen = resources.filter(
-    (one) =>
-      one.verbs.includes('list') &&
-      one.verbs.includes('watch') &&
-      !PASSED_OVER.has(named(one)) &&
-      (namespace === '' || one.namespaced || named(one) === 'namespaces'),
-  )
+  const chosen = new Map<string, NamedResource>()
+  const isWanted = (one: NamedResource) =>
+    one.verbs.includes('list') &&
+    one.verbs.includes('watch') &&
+    !PASSED_OVER.has(named(one)) &&
+    (namespace === '' || one.namespaced || named(one) === 'namespaces')
 
   function see(type: SeenState['type'], resource: NamedResource, object: KubeObject): void {
     const state = seenStateOf(type, resource, object, clock.now())
@@ -69,7 +70,15 @@ export function watchCluster(
     if (before !== undefined && isNew) going.add(uid)
   }
 
-  for (const resource of chosen) {
+  function add(served: readonly NamedResource[]): void {
+    for (const resource of served) {
+      if (!isWanted(resource) || chosen.has(named(resource))) continue
+      chosen.set(named(resource), resource)
+      watch(resource)
+    }
+  }
+
+  function watch(resource: NamedResource): void {
     const isNamespace = named(resource) === 'namespaces'
     const options = {
       // The finalizers of a namespace are in its spec.
@@ -108,10 +117,12 @@ export function watchCluster(
     }
   }
 
+  add(resources)
   return {
     states,
     going,
-    unwatched: () => chosen.filter((one) => !synced.has(one)).map(named),
+    add,
+    unwatched: () => [...chosen.values()].filter((one) => !synced.has(one)).map(named),
     isThere: (group, resource, within, name) =>
       latest
         .values()
