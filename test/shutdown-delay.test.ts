@@ -27,6 +27,29 @@ test('a server that was told to stop fails /readyz at once, and serves all the s
   client.close()
 })
 
+test('a server that stops answers what is in flight, tells others to come again, and ends watches first, where that is asked for', async () => {
+  const security = { shutdownSendRetryAfter: true, shutdownWatchTerminationGracePeriod: '10s' }
+  const cluster = await startCluster({ storage: 'memory', components: ['apiserver'], security })
+  const endpoint = endpointFromKubeconfig(cluster.kubeconfig)
+  const [client, waiting, watching] = [
+    createBenchClient(endpoint),
+    createBenchClient(endpoint),
+    createBenchClient(endpoint),
+  ]
+  // It waits three seconds for a version that does not come.
+  const inFlight = waiting.request('GET', '/api/v1/namespaces?resourceVersion=99999999')
+  const watch = watching.request('GET', '/api/v1/namespaces?watch=1')
+  assert.equal((await client.request('GET', '/livez')).code, 200)
+  const stopped = cluster.stop()
+  assert.equal((await watch).code, 200)
+  const refused = await client.request('GET', '/api/v1/namespaces/default')
+  assert.equal(refused.code, 429)
+  assert.equal(Buffer.from(refused.body).toString(), 'The apiserver is shutting down, please try again later.\n')
+  assert.equal((await inFlight).code, 504)
+  await stopped
+  for (const each of [client, waiting, watching]) each.close()
+})
+
 test('a delay that is none is refused', async () => {
   for (const [text, message] of [
     ['soon', /--shutdown-delay-duration: time: invalid duration "soon"/],

@@ -108,6 +108,15 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
   ],
   'Stopping:': [
     [
+      '--shutdown-send-retry-after [bool]',
+      'a server that stops tells new requests to come again, until those there are have been answered (default: false)',
+      booleanArgument,
+    ],
+    [
+      '--shutdown-watch-termination-grace-period <duration>',
+      'a server that stops gives watches so long to end in turn (default: none)',
+    ],
+    [
       '--shutdown-delay-duration <duration>',
       'how long all is served after the signal to stop, while /readyz fails (default: 0s)',
     ],

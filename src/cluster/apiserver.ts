@@ -54,6 +54,7 @@ import { startCompactor } from '../storage/periodic-compaction.ts'
 import { type Storage, StoreError } from '../storage/storage.ts'
 import { transformed } from '../storage/transform.ts'
 import { serverUrl } from './addresses.ts'
+import { chainOf } from './chain.ts'
 import type { Identity } from './identity.ts'
 import { loadKubeletOptions } from './kubelet-options.ts'
 import type { KubeletsHere } from './nodes.ts'
@@ -64,7 +65,6 @@ import { RESOURCE_METRICS_OBJECTS, resourceMetrics } from './resource-metrics/re
 import { loadSecurity, SECURITY_OPTIONS, type Security, type SecurityOptions } from './security.ts'
 import { serverAuth } from './server-auth.ts'
 import type { ServerSettings } from './server-flags.ts'
-import { startTracing } from './tracing.ts'
 import { endpointOfKubeconfig } from './webhook-endpoint.ts'
 import { whenReadable } from './when-readable.ts'
 
@@ -124,10 +124,11 @@ export interface ControlPlane {
     readonly addresses: readonly string[]
   }): Promise<void>
   /**
-   * Before requests are refused: /readyz fails, the `kubernetes` Service does not lead here any more, and all is served
-   * for --shutdown-delay-duration.
+   * Before the server ends: /readyz fails, the `kubernetes` Service does not lead here any more, and all is served
+   * for --shutdown-delay-duration; then clients are left as --shutdown-send-retry-after and --shutdown-watch-termination-grace-period
+   * ask for it. `refuses`: called when each answer is to be the last of its connection.
    */
-  beginStop(): Promise<void>
+  beginStop(refuses: () => void): Promise<void>
   stop(): Promise<void>
 }
 
@@ -210,7 +211,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
     ...(options.etcd === undefined ? {} : { etcd: options.etcd }),
   })
   const isShared = options.storage === 'etcd'
-  const tracing = await startTracing(runtime, settings.tracing)
+  const chain = await chainOf(runtime, settings)
   if ((await disk.get(MIGRATION_KEY)).item !== undefined) {
     await disk.close()
     throw new StoreError('the store is half filled by skiff migrate: run that to its end, or empty the store')
@@ -293,7 +294,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         authentication?.start(forget)
         return serverAuth(runtime, reads, auth, settings)
       },
-      chain: { ...settings, ...(tracing === undefined ? {} : { spans: tracing.spans }) },
+      chain: chain.settings,
       collectsGarbage: settings.collectsGarbage,
       ...(settings.minRequestSeconds === undefined ? {} : { minRequestSeconds: settings.minRequestSeconds }),
       flags: flagsOf(options.security),
@@ -422,15 +423,16 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         startIdentityLease({ runtime, handler, hostname: hostname(), address, signal })
         ready = true
       },
-      beginStop: async () => {
+      beginStop: async (refuses) => {
         server.beginStop()
         await leave()
         if (security.shutdownDelayMs > 0) await sleep(runtime.machineClock, security.shutdownDelayMs)
+        await chain.leave(refuses)
       },
       stop: async () => {
         stopping.abort()
         stopCompacting()
-        await tracing?.close()
+        await chain.close()
         replicas?.stop()
         await leave()
         await replica?.stop().catch(() => {})

@@ -304,7 +304,7 @@ async function start(
   const parent = { options, machineClock: runtime.machineClock, snapshot, isManual, faults }
   const forks = createForks(parent, begin)
   undo.push(forks.stop)
-  undo.push(control.beginStop)
+  undo.push(() => control.beginStop(http.lastAnswers))
   return {
     url,
     kubeconfig: text,

@@ -52,6 +52,10 @@ export interface ServerFlags {
   readonly goawayChance?: number
   /** TracingConfiguration (apiserver.config.k8s.io/v1): where spans of requests go (OTLP over gRPC), and of how many. Default: nowhere. */
   readonly tracingConfigFile?: string
+  /** A server that is to stop tells new requests to come again (429), until those there are have been answered. Default: false. */
+  readonly shutdownSendRetryAfter?: boolean
+  /** How long a server that is to stop gives watches to end in turn: `30s`. Default: it ends them with itself. */
+  readonly shutdownWatchTerminationGracePeriod?: string
 }
 
 export const SERVER_FLAGS: Readonly<Record<keyof ServerFlags, true>> = {
@@ -74,6 +78,8 @@ export const SERVER_FLAGS: Readonly<Record<keyof ServerFlags, true>> = {
   http2MaxStreamsPerConnection: true,
   goawayChance: true,
   tracingConfigFile: true,
+  shutdownSendRetryAfter: true,
+  shutdownWatchTerminationGracePeriod: true,
 }
 
 export interface ServerSettings {
@@ -92,6 +98,8 @@ export interface ServerSettings {
   readonly strictTransportSecurity?: string
   readonly allowsOrigin?: (origin: string) => boolean
   readonly tracing?: TracingConfiguration
+  readonly sendsRetryAfter: boolean
+  readonly watchGraceMs: number
 }
 
 /** @throws StartError for what kube-apiserver refuses, and for what is not to be had here */
@@ -114,6 +122,10 @@ export async function loadServerSettings(
     !(HOUR_MS <= longestTokenMs && longestTokenMs <= LONGEST_MS)
   )
     throw new StartError('the service-account-max-token-expiration must be between 1 hour and 2^32 seconds')
+  const watchGraceMs =
+    durationOf('shutdown-watch-termination-grace-period', flags.shutdownWatchTerminationGracePeriod) ?? 0
+  if (watchGraceMs < 0)
+    throw new StartError('shutdown-watch-termination-grace-period, if provided, can not be a negative value')
   const file = flags.admissionControlConfigFile
   return {
     // Of whole seconds: with less than one, and with less than none, Events stay for ever.
@@ -150,6 +162,8 @@ export async function loadServerSettings(
       : {}),
     ...(await originsOf(flags.corsAllowedOrigins)),
     ...(await tracingOf(flags.tracingConfigFile)),
+    sendsRetryAfter: flags.shutdownSendRetryAfter === true,
+    watchGraceMs,
   }
 }
 

@@ -71,7 +71,7 @@ delete-collection-workers int ignored 1
 disable-admission-plugins strings used
 disable-http2-serving bool used
 disabled-metrics strings ignored
-egress-selector-config-file string lacking
+egress-selector-config-file string used
 emulated-version strings used
 emulation-forward-compatible bool ignored
 enable-admission-plugins strings used
@@ -152,8 +152,8 @@ service-cluster-ip-range string used
 service-node-port-range ports used 30000-32767
 show-hidden-metrics-for-version string ignored
 shutdown-delay-duration duration used
-shutdown-send-retry-after bool ignored
-shutdown-watch-termination-grace-period duration ignored
+shutdown-send-retry-after bool used
+shutdown-watch-termination-grace-period duration used
 storage-backend string lacking etcd3
 storage-initialization-timeout duration ignored 1m0s
 storage-media-type string ignored application/vnd.kubernetes.protobuf

@@ -12,6 +12,7 @@ import { parseGoBool } from '../base/go-bool.ts'
 import { whyUnread } from '../cluster/read-file.ts'
 import { apiVersionsHere, fairnessConflicts, whyNoRuntimeConfig } from '../cluster/runtime-config.ts'
 import { isPinned, NOT_PINNED } from '../cluster/server-flags.ts'
+import { egressSelectorProblem } from './egress-selector.ts'
 import { isGateEnabled, judgeFeatureGates, judgeVersions } from './feature-gates.ts'
 import { asDuration, FlagError, type FlagValues } from './flags.ts'
 import { auditProblems } from './kube-apiserver-audit-rules.ts'
@@ -70,11 +71,21 @@ function laterProblem(asked: FlagsAsked): string | undefined {
   const authorities = asked.text('peer-ca-file')
   const why = authorities === '' ? undefined : whyNotRead(authorities)
   if (why !== undefined) return `failed to create proxy transport: ${why}`
+  const egress = egressProblem(asked.text('egress-selector-config-file'))
+  if (egress !== undefined) return egress
   const reconciler = asked.text('endpoint-reconciler-type')
   return RECONCILERS.includes(reconciler) ? undefined : `Reconciler not implemented: ${reconciler}`
 }
 
 const RECONCILERS = ['', 'lease', 'master-count', 'none']
+
+function egressProblem(file: string): string | undefined {
+  if (file === '') return undefined
+  const why = whyNotRead(file)
+  return why === undefined
+    ? egressSelectorProblem(readFileSync(file, 'utf8'))
+    : `failed to read egress selector config: unable to read egress selector configuration from ${JSON.stringify(file)} [${why}]`
+}
 
 function whyNotRead(file: string): string | undefined {
   try {

@@ -140,7 +140,7 @@ test('what skiff does not do is refused, its default is not', () => {
     '',
   )
   assert.match(
-    why(() => parse('--egress-selector-config-file=f')),
+    why(() => parse('--service-account-signing-endpoint=f')),
     /leave it out/,
   )
   assert.equal(

@@ -67,6 +67,8 @@ export interface HttpServer {
    * still open after `graceMs` is cut.
    */
   stop(graceMs: number): Promise<void>
+  /** From now on each answer is the last of its connection. */
+  lastAnswers(): void
 }
 
 const MAX_HEADER_BYTES = 1024 * 1024
@@ -302,6 +304,9 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     setCertificate: (tls) => {
       contextByName = namedContexts(tls)
       server.setSecureContext(contextOf(tls))
+    },
+    lastAnswers: () => {
+      stopping = true
     },
     stop: (graceMs) => {
       stopping = true

@@ -7,6 +7,7 @@ import type { RequestSpans } from '../tracing/request-spans.ts'
 import { cors } from './cors.ts'
 import { errorResponses } from './errors.ts'
 import { faultInjection } from './faults.ts'
+import type { Leaving } from './leaving.ts'
 import { requestMetrics } from './metrics.ts'
 import { requestLog } from './request-log.ts'
 import { bodyLimit, MAX_BODY_BYTES, requestTimeout } from './request-timeout-and-body-size.ts'
@@ -31,18 +32,20 @@ export interface ChainSettings {
   readonly strictTransportSecurity?: string
   /** Whether scripts of an origin may read answers. Default: none of another site may. */
   readonly allowsOrigin?: (origin: string) => boolean
+  /** How it leaves its clients when it is to stop. Default: at once. */
+  readonly leaving?: Leaving
   /** Makes the spans of requests. Default: there are none. */
   readonly spans?: RequestSpans
 }
 
-const REQUEST_TIMEOUT_MS = 60_000
+export const REQUEST_TIMEOUT_MS = 60_000
 
 /** The first one is the outermost. */
 export function filterChain(
   runtime: Runtime,
   identity: IdentityFilters = {},
   faults?: FaultInjection,
-  { requestTimeoutMs = REQUEST_TIMEOUT_MS, strictTransportSecurity, allowsOrigin, spans }: ChainSettings = {},
+  { requestTimeoutMs = REQUEST_TIMEOUT_MS, strictTransportSecurity, allowsOrigin, leaving, spans }: ChainSettings = {},
 ): readonly Filter[] {
   const { machineClock, metrics, log } = runtime
   const named = (name: string, filter: Filter | undefined) =>
@@ -52,6 +55,7 @@ export function filterChain(
     allowsOrigin && cors(allowsOrigin),
     errorResponses(log.named('apiserver')),
     withRequestInfo,
+    leaving?.filter,
     requestLog(runtime),
     metrics && requestMetrics(machineClock, metrics),
     named('authentication', identity.authentication),
