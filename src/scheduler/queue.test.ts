@@ -222,3 +222,29 @@ test('a change that comes while a pod is on its way does not bring it back', () 
   queue.add(one)
   assert.deepEqual(names(), [])
 })
+
+test('of its own claim a pod is helped by a new status, and of a rule for taints by a new spec', async () => {
+  const { runtime, queue, names } = start()
+  const waits = podInfoOf(pod('a', { resourceClaims: [{ name: 'c', resourceClaimName: 'k' }] }))
+  const claim = (finalizers: readonly string[], status: object) => ({
+    metadata: { name: 'k', namespace: 'default', finalizers },
+    status,
+  })
+  const rule = (taint: string, status: object) => ({ metadata: { name: 'r' }, spec: { taint }, status })
+  const isHelped = async (name: EventName, old: object, now: object) => {
+    queue.add(waits)
+    queue.pop()
+    queue.failed(waits, new Set<Refuser>(['DynamicResources']))
+    await runtime.advance(20_000)
+    queue.happened(event(name, old, now))
+    const helped = names().length === 1
+    queue.remove('default/a')
+    return helped
+  }
+  const claimed: EventName = 'resource.k8s.io/ResourceClaimUpdate'
+  assert.equal(await isHelped(claimed, claim(['f'], {}), claim([], {})), false)
+  assert.equal(await isHelped(claimed, claim(['f'], { reservedFor: [] }), claim(['f'], {})), true)
+  const ruled: EventName = 'resource.k8s.io/DeviceTaintRuleUpdate'
+  assert.equal(await isHelped(ruled, rule('a', {}), rule('a', { conditions: [] })), false)
+  assert.equal(await isHelped(ruled, rule('a', {}), rule('b', {})), true)
+})

@@ -7,6 +7,7 @@ import type {
   CSINode,
   CSIStorageCapacity,
   DeviceClass,
+  DeviceTaintRule,
   Node,
   NodeAffinity,
   PersistentVolume,
@@ -16,6 +17,7 @@ import { selectsNode } from '../api/objects/node-affinity.ts'
 import { nanosOf } from '../api/objects/quantity.ts'
 import type { ResourceClaim } from '../api/objects/resource-claims.ts'
 import { toleratesTaint } from '../api/objects/taints.ts'
+import { sameJson } from '../api/same.ts'
 import { getOrInsertComputed } from '../base/get-or-insert.ts'
 import { objectKey } from '../client/store.ts'
 import type { ClusterEvent, EventName } from './cluster-events.ts'
@@ -164,14 +166,17 @@ export function createHints(view: HintView): Hints {
       NodeUpdateNodeLabel: always,
       TargetPodUpdatePodGeneratedResourceClaim: always,
       'resource.k8s.io/ResourceClaimAdd': isOwnDeviceClaim,
-      'resource.k8s.io/ResourceClaimUpdate': (info, event) => isOwnDeviceClaim(info, event) || isFreed(event),
+      'resource.k8s.io/ResourceClaimUpdate': (info, event) =>
+        (isOwnDeviceClaim(info, event) && hasNewStatus(event)) || isFreed(event),
       'resource.k8s.io/ResourceClaimDelete': (_, event) => isFreed(event),
       'resource.k8s.io/DeviceClassAdd': always,
       'resource.k8s.io/DeviceClassUpdate': always,
       'resource.k8s.io/ResourceSliceAdd': always,
       'resource.k8s.io/ResourceSliceUpdate': always,
       'resource.k8s.io/DeviceTaintRuleAdd': always,
-      'resource.k8s.io/DeviceTaintRuleUpdate': always,
+      // What a rule's status tells of evictions taints no other device.
+      'resource.k8s.io/DeviceTaintRuleUpdate': (_, { old, now }) =>
+        !sameJson((old as DeviceTaintRule).spec, (now as DeviceTaintRule).spec),
       'resource.k8s.io/DeviceTaintRuleDelete': always,
     },
     NodeDeclaredFeatures: {
@@ -224,6 +229,9 @@ const sharesVolume = (info: PodInfo, other: PodInfo): boolean =>
 const objectOf = ({ old, now }: ClusterEvent) => (now ?? old) as NonNullable<ClusterEvent['now']>
 const isOwnClaim: Hint = ({ claims }, event) => claims.includes(objectKey(objectOf(event)))
 const isOwnDeviceClaim: Hint = ({ pod }, event) => deviceClaimKeysOf(pod).includes(objectKey(objectOf(event)))
+/** What else is written of a claim changes nothing for its pods. */
+const hasNewStatus = ({ old, now }: ClusterEvent): boolean =>
+  !sameJson((old as ResourceClaim | undefined)?.status, (now as ResourceClaim | undefined)?.status)
 /** Its devices are there for others. */
 const isFreed = ({ old, now }: ClusterEvent): boolean => isAllocated(old) && !isAllocated(now)
 const isAllocated = (claim: ClusterEvent['now']): boolean =>
