@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../api/object.ts'
 import { parseFieldSelector } from '../../api/objects/field-selector.ts'
-import { everything } from '../../api/objects/label-selector.ts'
+import { everything, parseLabelSelector } from '../../api/objects/label-selector.ts'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { openStorage } from '../../storage/open.ts'
 import { prefixEnd } from '../../storage/tables.ts'
 import { createCaches } from './caches.ts'
+import { encodeStored } from './entry.ts'
 import type { EntrySelection, FieldsOf } from './selected.ts'
 
 const ROOT = '/registry/pods/'
@@ -151,6 +152,31 @@ test('a value that was too frequent is asked about again once as much has change
   cache.found(selects('phase=Running'), {})
   await runtime.settle()
   assert.equal(cache.found(selects('phase=Running'), {})?.items.length, 0)
+})
+
+test('objects are found by a label that few have, also once it changes, and those without it by none', async () => {
+  const { runtime, cache, storage, done } = await fixture(300)
+  const byLabel = (text: string): EntrySelection => ({ ...selects(''), labels: parseLabelSelector(text) })
+  const label = async (i: number, labels: Record<string, string>) => {
+    const entry = cache.list().find(({ key }) => key.endsWith(`/p${i}`))
+    assert.ok(entry)
+    const { object, key, revision: expectRevision } = entry
+    const value = encodeStored({ ...object, metadata: { ...object.metadata, labels } })
+    assert.ok((await done(storage.write({ type: 'put', key, value, expectRevision }))).ok)
+  }
+  const names = (text: string) => cache.found(byLabel(text), {})?.items.map(({ object }) => object.metadata.name)
+  for (let i = 0; i < 200; i++) await label(i, { app: `a${i % 50}`, tier: 'web' })
+  assert.equal(names('app=a7'), undefined)
+  await runtime.settle()
+  assert.deepEqual(names('app=a7')?.sort(), ['p107', 'p157', 'p57', 'p7'])
+  assert.deepEqual(names('tier=web,app in (a8)')?.length, 4)
+  assert.deepEqual(names('app=constructor'), [])
+  await label(7, { app: 'a8' })
+  await label(250, { app: 'a7' })
+  assert.deepEqual(names('app=a7')?.sort(), ['p107', 'p157', 'p250', 'p57'])
+  await label(250, {})
+  assert.deepEqual(names('app=a7')?.sort(), ['p107', 'p157', 'p57'])
+  for (const open of ['app!=a7', 'app', '!app', 'app in (a7,a8)']) assert.equal(names(open), undefined, open)
 })
 
 test('an index that the server asks for itself is there at once, stays, and lists use it too', async () => {

@@ -1,12 +1,13 @@
 /**
- * Objects of one resource found by the value of a field, so that a list whose selector fixes one costs what it returns. An index is made when
+ * Objects of one resource found by the value of a field or a label, so that a list whose selector fixes one costs what it returns. An index is made when
  * lists ask for it and its values are few enough of all there are to be worth it, some milliseconds at a time; from then on each change keeps it.
  * What it takes of an object is a place in a list: the values themselves stand with the entries (selected.ts).
  */
+import type { LabelSelector } from '../../api/objects/label-selector.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { type Steps, stepsInTurns } from '../../base/turns.ts'
 import type { CacheEntry } from './entry.ts'
-import { type EntrySelection, type FieldsOf, fieldValue, type SelectedFields } from './selected.ts'
+import { type EntrySelection, type FieldsOf, fieldValue, readLabel, type SelectedFields } from './selected.ts'
 
 export interface FieldIndexes {
   /**
@@ -46,7 +47,8 @@ const MOST_FREQUENT = 64
 /** More entries than these of one value stand in a set: a list is copied at each change. */
 const MOST_IN_LIST = 16
 
-type Read = (entry: CacheEntry) => string
+/** undefined: an object without that label. */
+type Read = (entry: CacheEntry) => string | undefined
 type Bucket = readonly CacheEntry[] | Set<CacheEntry>
 
 interface Index {
@@ -75,6 +77,7 @@ export function createFieldIndexes(
 
   function add({ read, buckets }: Index, entry: CacheEntry): void {
     const value = read(entry)
+    if (value === undefined) return
     const there = buckets.get(value)
     if (there === undefined) buckets.set(value, [entry])
     else if (there instanceof Set) there.add(entry)
@@ -84,6 +87,7 @@ export function createFieldIndexes(
 
   function remove({ read, buckets }: Index, entry: CacheEntry): void {
     const value = read(entry)
+    if (value === undefined) return
     const there = buckets.get(value)
     if (there instanceof Set) {
       if (there.delete(entry) && there.size === 0) buckets.delete(value)
@@ -223,8 +227,8 @@ interface Term {
 }
 
 /** What the selection fixes, but the namespace, which is a part of the key. */
-function termsOf({ fields, fieldsOf, namespaced }: EntrySelection, selected: SelectedFields): Term[] {
-  return fields
+function termsOf({ fields, labels, fieldsOf, namespaced }: EntrySelection, selected: SelectedFields): Term[] {
+  const ofFields = fields
     .filter(({ field, negated }) => !negated && field !== 'metadata.namespace')
     .map(({ field, value }) => ({
       field,
@@ -232,4 +236,15 @@ function termsOf({ fields, fieldsOf, namespaced }: EntrySelection, selected: Sel
       read: fieldValue(field, selected, namespaced),
       fieldsOf: field === 'metadata.name' ? undefined : fieldsOf,
     }))
+  const ofLabels = labels.requirements.filter(fixesOneValue).map(({ key, values }) => ({
+    // No field begins so.
+    field: `label ${key}`,
+    value: values[0] as string,
+    read: readLabel(key, selected),
+    fieldsOf,
+  }))
+  return [...ofFields, ...ofLabels]
 }
+
+const fixesOneValue = ({ operator, values }: LabelSelector['requirements'][number]): boolean =>
+  ['=', '==', 'in'].includes(operator) && values.length === 1

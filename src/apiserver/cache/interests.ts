@@ -5,7 +5,7 @@
  */
 import type { CacheEntry } from './entry.ts'
 import type { Change } from './event-log.ts'
-import { type EntrySelection, fieldValue, nameInKey, type SelectedFields } from './selected.ts'
+import { type EntrySelection, fieldValue, nameInKey, readLabel, type SelectedFields } from './selected.ts'
 import type { Woken } from './when-watchers-are-told.ts'
 
 export interface Offered extends Woken {
@@ -55,13 +55,8 @@ export function interestOf(
     ({ operator, values }) => ['=', '==', 'in'].includes(operator) && values.length <= MOST_VALUES,
   )
   if (label) {
-    selected.needLabels()
     const { key, values } = label
-    const read = (entry: CacheEntry) => {
-      const { labels } = entry.selected(selected)
-      return labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined
-    }
-    return { prefix, facet: `label ${key}`, read, values }
+    return { prefix, facet: `label ${key}`, read: readLabel(key, selected), values }
   }
   return prefix === root ? undefined : { prefix, facet: 'namespace', read: () => '', values: [''] }
 }

@@ -96,6 +96,14 @@ export function fieldValue(field: string, selected: SelectedFields, namespaced: 
   return (entry) => entry.selected(selected).values[place] as string
 }
 
+export function readLabel(key: string, selected: SelectedFields): (entry: CacheEntry) => string | undefined {
+  selected.needLabels()
+  return (entry) => {
+    const { labels } = entry.selected(selected)
+    return labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined
+  }
+}
+
 /** Whether an entry is selected. */
 export function matcherOf(
   { labels, fields, namespaced }: EntrySelection,
