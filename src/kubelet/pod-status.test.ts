@@ -75,6 +75,20 @@ test('what a container was before it stays told when the runtime has it no longe
   assert.deepEqual(lastOf('r://before'), {})
 })
 
+test('of a container that the runtime has no longer, and that another follows, it stays told how it ended, or what was before it', () => {
+  const pod = podOf({ containers: [{ name: 'c' }] })
+  const lastOf = (state: object) => {
+    const old = { name: 'c', image: 'i', imageID: 'i', ready: false, restartCount: 0, containerID: 'r://b', state }
+    const runtime = { uid: 'u', ips: [], sandboxes: [], containers: [{ ...exited('c'), state: 'running' as const }] }
+    const told = { containerStatuses: [{ ...old, lastState: { terminated: { exitCode: 42 } } }] }
+    const status = podStatusOf(pod, runtime, sources, { now: 0, terminal: false, old: told })
+    return status.containerStatuses?.[0]?.lastState?.terminated?.exitCode
+  }
+  assert.equal(lastOf({ terminated: { exitCode: 7 } }), 7)
+  assert.equal(lastOf({ waiting: {} }), 42)
+  assert.equal(lastOf({ running: {} }), undefined)
+})
+
 test('ephemeral containers are never ready, and nothing is said of their start', () => {
   const ephemeralContainers = [{ name: 'b' }, { name: 'a' }]
   const spec = { containers: [{ name: 'c' }], ephemeralContainers }

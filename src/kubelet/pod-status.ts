@@ -245,7 +245,7 @@ function containerStatusOf(
   const beganAnew =
     old?.lastState?.terminated?.reason === BEGINNING_ANEW.reason && old.restartCount === latest.metadata.attempt
   const isTold = beganAnew || (old !== undefined && runtimeIdOf(old.containerID) === latest.id)
-  const told = isTold ? old?.lastState : undefined
+  const told = isTold ? old?.lastState : lastBefore(old)
   let lastState: ContainerStatus['lastState'] = previous === undefined ? (told ?? {}) : stateOf(previous, sources)
   if (latest.state === 'exited' && !terminal && restarts(pod, container, latest, isInit)) {
     const failure = sources.startFailure(uidOf(pod), container.name)
@@ -274,6 +274,12 @@ function containerStatusOf(
     ...mountsOf(pod, container, sources),
     ...userOf(latest),
   }
+}
+
+/** What was told of another container that was there before: how it ended, or, where it was not begun any more, what was before it. */
+function lastBefore(old: ContainerStatus | undefined): ContainerStatus['lastState'] {
+  if (old?.state?.terminated !== undefined) return { terminated: old.state.terminated }
+  return old?.state?.waiting === undefined ? undefined : old.lastState
 }
 
 /** No container of that name is known to the runtime: it has not been made yet, or the runtime has lost it. */

@@ -7,11 +7,13 @@ import { currentStatus, type SyncParts } from './sync-pod.ts'
 
 /** @throws SyncError when a container still runs, or a driver does not take its devices back */
 export async function syncTerminatingPod(parts: SyncParts, pod: Pod, graceSeconds: number | undefined): Promise<void> {
-  const { pleg, statuses, probes, killer, deviceClaims } = parts
+  const { cache, pleg, statuses, probes, killer, deviceClaims } = parts
   const uid = uidOf(pod)
   statuses.set(pod, currentStatus(parts, pod, false))
   probes.stopLivenessAndStartup(uid)
-  await killer.killPod(pod, await pleg.relistPod(uid), graceSeconds)
+  // A runtime that does not answer is asked to kill what it told of last, and it is told that this failed.
+  const status = await pleg.relistPod(uid).catch(() => cache.get(uid))
+  await killer.killPod(pod, status, graceSeconds)
   probes.forget(uid)
   const { containers } = await pleg.relistPod(uid)
   const running = containers.filter(({ state }) => state === 'running').map(({ metadata }) => metadata.name)

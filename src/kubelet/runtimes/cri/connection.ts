@@ -166,7 +166,23 @@ export class RuntimeCallError extends RuntimeError {
   }
 }
 
-const runtimeError = (error: ServiceError) => new RuntimeCallError(error.details || error.message, error.code)
+const runtimeError = (error: ServiceError) =>
+  new RuntimeCallError(dialFailure(error.details) ?? (error.details || error.message), error.code)
+
+const DIAL_PROBLEMS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ENOENT: 'no such file or directory',
+  EACCES: 'permission denied',
+}
+
+/** That nothing answers at the socket, in the words of a kubelet. */
+export function dialFailure(details: string): string | undefined {
+  const [, code = '', path] =
+    /^No connection established\. Last error: (?:Error: )?connect (E\w+) (.*?)\. Resolution note/s.exec(details) ?? []
+  const problem = DIAL_PROBLEMS[code]
+  if (problem === undefined) return undefined
+  return `connection error: desc = ${JSON.stringify(`transport: Error while dialing: dial unix ${path}: connect: ${problem}`)}`
+}
 
 export const isRpcNotFound = (error: unknown): boolean =>
   error instanceof RuntimeCallError && error.code === status.NOT_FOUND

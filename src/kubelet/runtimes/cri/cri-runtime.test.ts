@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { after, test } from 'node:test'
 import { liveRuntime } from '../../../base/live-runtime.ts'
 import type { ContainerConfig, PodSandboxConfig } from '../runtime.ts'
-import { connect } from './connection.ts'
+import { connect, dialFailure } from './connection.ts'
 import { createCriRuntime } from './cri-runtime.ts'
 import { type Answers, StandInRefusal, startRuntimeStandIn } from './stand-in.ts'
 
@@ -482,4 +482,13 @@ test('a pod’s first address is of the node’s first family, whichever the run
   }
   assert.deepEqual(await ipsOf('IPv4'), ['10.244.0.5', 'fd00::5'])
   assert.deepEqual(await ipsOf('IPv6'), ['fd00::5', '10.244.0.5'])
+})
+
+test('a socket that nothing answers at is told of in the words of a kubelet', () => {
+  const said = (problem: string) =>
+    dialFailure(`No connection established. Last error: Error: connect ${problem} /run/c.sock. Resolution note: `)
+  const dialing = 'connection error: desc = "transport: Error while dialing: dial unix /run/c.sock: connect: '
+  assert.equal(said('ECONNREFUSED'), `${dialing}connection refused"`)
+  assert.equal(said('ENOENT'), `${dialing}no such file or directory"`)
+  assert.equal(dialFailure('container is gone'), undefined)
 })

@@ -121,7 +121,7 @@ export function createCriRuntime(runtime: Runtime, options: CriRuntimeOptions): 
   async function stop(id: string, timeoutSeconds: number): Promise<void> {
     const timeout = Math.ceil(timeoutSeconds)
     const timeoutMs = timeout * 1000 + STOP_MARGIN_MS
-    await call('StopContainer', { container_id: id, timeout }, { timeoutMs }).catch(ignoreNotFound)
+    await call('StopContainer', { container_id: id, timeout }, { timeoutMs }).catch(ignoreNotFound).catch(inGrpcWords)
   }
 
   const runtimeOf = (config: ContainerConfig): NonNullable<ContainerConfig['real']> => {
@@ -154,7 +154,7 @@ export function createCriRuntime(runtime: Runtime, options: CriRuntimeOptions): 
     },
 
     async stopPodSandbox(id) {
-      await call('StopPodSandbox', { pod_sandbox_id: id }).catch(ignoreNotFound)
+      await call('StopPodSandbox', { pod_sandbox_id: id }).catch(ignoreNotFound).catch(inGrpcWords)
     },
 
     async removePodSandbox(id) {
