@@ -12,6 +12,7 @@ import type { Runtime } from '../base/runtime.ts'
 import { turn } from '../base/scheduler.ts'
 import { sweepStep } from './compaction-steps.ts'
 import { createExpirySweeper } from './expiry.ts'
+import { createFlushTurns } from './flush-turns.ts'
 import { imageOf, type StoreImage } from './image.ts'
 import {
   createJournalBounds,
@@ -113,6 +114,7 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
   /** The last one that was made: the next one shares what has not changed. */
   let lastImage: WeakRef<StoreImage> | undefined
 
+  const flushTurns = createFlushTurns(scheduler)
   const journal = createJournalBounds(tables, options.journal ?? JOURNAL_BOUNDS)
   const watches = createWatches(runtime, tables, () => ({ durable, compacted }))
   const recovery = createRecovery(runtime, tables, {
@@ -212,7 +214,7 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
   function startFlush(): void {
     if (flushing || failure !== undefined || recovery.hindrance !== undefined) return
     flushing = true
-    scheduler.handOver('storage group', flush)
+    flushTurns.begin(flush, tables.isInPlace === true)
   }
 
   function takeGroup(): QueuedWrite[] {
@@ -231,6 +233,7 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
 
   function flush(): void {
     const group = takeGroup()
+    flushTurns.wrote(group.length)
     const compacting = compaction
     compaction = undefined
     // Not before the deletes that end them.

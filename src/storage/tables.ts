@@ -83,6 +83,8 @@ export interface Tables {
   expiries(): Iterable<Expiry>
   /** Entries of the journal after a revision, in order. Consume before anything is awaited. */
   journal(after: number): Iterable<JournalEntry>
+  /** Whether a flush is done in place now, so that what comes in one turn had better be one group. Absent: it never is. */
+  readonly isInPlace?: boolean
   /**
    * Resolves when the group is durable. Called again only after that. A rejection means that the state is unknown, and a
    * NoRoomError that it may be found out.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { seededInts } from '../../src/base/random.ts'
 import { answersOf, checkAnswers, rounds } from './answers.ts'
@@ -37,6 +37,9 @@ test('the same of a whole API server: what it has answered is on disk', { skip: 
   })
   assert.ok(answers >= ROUNDS * 45 && between > ROUNDS * 10, `${answers} answers, ${between} moments between`)
 })
+
+/** The tables, and the log before them. */
+const FILES = ['data.mdb', 'log-0', 'log-1'].map((name) => join('store', name))
 
 interface Moments {
   answers: number
@@ -83,19 +86,27 @@ async function everyMomentOf(
     const lines = readFileSync(log, 'latin1').split('\n')
     const main = lines[0]?.split(' ')[0]
     moments.inPlace += lines.filter((line) => line.startsWith(`${main} `) && line.includes(' fdatasync(')).length
-    for (const step of readTrace(lines, join('store', 'data.mdb'))) {
-      disk.apply(step)
+    for (const step of readTrace(lines, ...FILES)) {
+      if (step.type !== 'said') disk.apply(step)
       if (step.type === 'said') {
         said += step.text
         moments.answers++
         // The least that the disk can hold.
-        const image = disk.image(() => false)
-        await checkImage(after, image, said, valid)
+        await checkImages(
+          after,
+          disk.images(() => false),
+          said,
+          valid,
+        )
       } else if (step.type === 'written' && said !== '') {
         // In the midst of a commit: some of it has reached the disk, and no promise says which part.
         moments.between++
-        const image = disk.image(() => random() % 2 === 0)
-        await checkImage(after, image, said, valid)
+        await checkImages(
+          after,
+          disk.images(() => random() % 2 === 0),
+          said,
+          valid,
+        )
       }
     }
   } finally {
@@ -113,15 +124,15 @@ function firstWritable(wanted: string, other: string): string {
   }
 }
 
-async function checkImage(
+async function checkImages(
   root: string,
-  image: Buffer,
+  images: readonly (readonly [file: string, bytes: Buffer])[],
   said: string,
   valid: (key: string, value: string) => boolean,
 ): Promise<void> {
   const dir = join(root, 'after')
   mkdirSync(dir)
-  writeFileSync(join(dir, 'data.mdb'), image)
+  for (const [file, bytes] of images) writeFileSync(join(dir, basename(file)), bytes)
   await checkAnswers(dir, answersOf(said), valid)
   rmSync(dir, { recursive: true })
 }
@@ -140,9 +151,12 @@ test('a store that answers before its sync would be found out', () => {
   ]
   const images: string[] = []
   for (const step of readTrace(trace, 'db')) {
-    disk.apply(step)
-    images.push(`${step.type} ${disk.image(() => false).toString('latin1')}`)
+    if (step.type !== 'said') disk.apply(step)
+    images.push(`${step.type} ${textOf(disk.images(() => false))}`)
   }
   assert.deepEqual(images, ['written ', 'written ', 'synced ab', 'said ab', 'durable ab\0\0ef'])
-  assert.equal(disk.image(() => true).toString('latin1'), 'abcdef')
+  assert.equal(textOf(disk.images(() => true)), 'abcdef')
 })
+
+const textOf = (images: readonly (readonly [string, Buffer])[]) =>
+  images.map(([, bytes]) => bytes.toString('latin1')).join(' ')

@@ -4,6 +4,7 @@
  * with O_DSYNC or O_SYNC. All other bytes may be there or not.
  */
 import { spawnSync } from 'node:child_process'
+import { getOrInsertComputed } from '../../src/base/get-or-insert.ts'
 
 /** The options of strace under which `readTrace` understands its output. */
 export const STRACE_OPTIONS = [
@@ -30,20 +31,24 @@ export interface Chunk {
 }
 
 export type TraceStep =
+  | (FileStep & { readonly file: string })
+  /** Said on standard output. */
+  | { readonly type: 'said'; readonly text: string }
+
+export type FileStep =
   /** The bytes are in the file, but only a sync makes them durable. */
   | { readonly type: 'written'; readonly chunks: readonly Chunk[] }
   /** Everything written before is durable. */
   | { readonly type: 'synced'; readonly upTo: number }
   | { readonly type: 'durable'; readonly chunks: readonly Chunk[] }
-  /** Said on standard output. */
-  | { readonly type: 'said'; readonly text: string }
 
-/** What happened to one file, and what was said, in the order in which calls ended. */
-export function* readTrace(lines: Iterable<string>, file: string): Generator<TraceStep> {
+/** What happened to some files, given by the ends of their paths, and what was said, in the order in which calls ended. */
+export function* readTrace(lines: Iterable<string>, ...files: readonly string[]): Generator<TraceStep> {
   const unfinished = new Map<string, { readonly text: string; readonly written: number }>()
   const syncing = new Set<string>()
   const positions = new Map<string, number>()
-  /** Write calls on the file that have ended. */
+  const fileOf = (path: string) => files.find((file) => plain(path).endsWith(file))
+  /** Write calls on the files that have ended. */
   let written = 0
   for (const line of lines) {
     const match = /^(\d+) +(.*)$/s.exec(line)
@@ -67,23 +72,23 @@ export function* readTrace(lines: Iterable<string>, file: string): Generator<Tra
     const [, name, fd, path = '', args, result] = parts as unknown as [string, string, string, string, string, string]
     if (Number(result) < 0) continue
     if (name === 'openat') {
-      if (/O_D?SYNC/.test(args) && plain(args).includes(file)) syncing.add(result)
+      if (/O_D?SYNC/.test(args) && files.some((file) => plain(args).includes(file))) syncing.add(result)
       else syncing.delete(result)
     } else if (name === 'close') syncing.delete(fd)
     else if (fd === '1' && name === 'write') yield { type: 'said', text: strings(args)[0]?.toString('utf8') ?? '' }
-    else if (!plain(path).endsWith(file)) continue
-    else if (name === 'fdatasync' || name === 'fsync') yield { type: 'synced', upTo: before }
+    else if (fileOf(path) === undefined) continue
+    else if (name === 'fdatasync' || name === 'fsync') yield { type: 'synced', upTo: before, file: fileOf(path) ?? '' }
     else if (name === 'lseek') positions.set(fd, Number(result))
     else if (name === 'pwrite64' || name === 'pwritev' || name === 'write' || name === 'writev') {
       const offset = name.startsWith('p') ? Number(/, (\d+) *$/.exec(args)?.[1]) : (positions.get(fd) ?? 0)
       if (!name.startsWith('p')) positions.set(fd, offset + Number(result))
       const chunks = chunksOf(args, offset, Number(result))
-      if (syncing.has(fd)) yield { type: 'durable', chunks }
+      if (syncing.has(fd)) yield { type: 'durable', chunks, file: fileOf(path) ?? '' }
       else {
         written++
-        yield { type: 'written', chunks }
+        yield { type: 'written', chunks, file: fileOf(path) ?? '' }
       }
-    } else throw new Error(`the trace has ${name} on ${file}, which this reader cannot place`)
+    } else throw new Error(`the trace has ${name} on ${path}, which this reader cannot place`)
   }
 }
 
@@ -110,11 +115,27 @@ function plain(text: string): string {
   return text.replace(/(?:\\x[0-9a-f]{2})+/g, (hex) => Buffer.from(hex.replaceAll('\\x', ''), 'hex').toString('utf8'))
 }
 
-/** A file as the disk holds it. */
+/** Files as the disk holds them, in the order in which they were first written to. */
 export function createDisk() {
+  const files = new Map<string, ReturnType<typeof createFile>>()
+  let written = 0
+  return {
+    apply(step: FileStep & { readonly file: string }): void {
+      const file = getOrInsertComputed(files, step.file, createFile)
+      if (step.type === 'written') written++
+      file.apply(step, written)
+    },
+    /**
+     * The files after a power loss now; `survives` tells which of the bytes that were not yet synced made it. Good until the next
+     * images are asked for.
+     */
+    images: (survives: () => boolean) => [...files].map(([name, file]) => [name, file.image(survives)] as const),
+  }
+}
+
+function createFile() {
   let durable = Buffer.alloc(0)
   let pending: { readonly sequence: number; readonly chunks: readonly Chunk[] }[] = []
-  let sequence = 0
   let scratch = Buffer.alloc(0)
 
   function put(target: Buffer<ArrayBuffer>, { offset, bytes }: Chunk): Buffer<ArrayBuffer> {
@@ -125,8 +146,9 @@ export function createDisk() {
   }
 
   return {
-    apply(step: TraceStep): void {
-      if (step.type === 'written') pending.push({ sequence: ++sequence, chunks: step.chunks })
+    /** @param sequence of the newest write to any file */
+    apply(step: FileStep, sequence: number): void {
+      if (step.type === 'written') pending.push({ sequence, chunks: step.chunks })
       else if (step.type === 'durable') for (const chunk of step.chunks) durable = put(durable, chunk)
       else if (step.type === 'synced') {
         for (const write of pending) {
@@ -135,19 +157,12 @@ export function createDisk() {
         pending = pending.filter((write) => write.sequence > step.upTo)
       }
     },
-    /**
-     * The file after a power loss now; `survives` tells which of the bytes that were not yet synced made it. Good until the next
-     * image is asked for.
-     */
     image(survives: () => boolean): Buffer {
       if (scratch.length < durable.length) scratch = Buffer.allocUnsafe(2 * durable.length)
       durable.copy(scratch)
       let image = scratch.subarray(0, durable.length)
       for (const { chunks } of pending) for (const chunk of chunks) if (survives()) image = put(image, chunk)
       return image
-    },
-    get pending() {
-      return pending.length
     },
   }
 }

@@ -45,11 +45,10 @@ async function writeEach(tables: Tables, from: number, count: number, hasWaited 
 
 function openTables(name: string, clock: Clock = simulatedRuntime(1).clock, mapSize?: number) {
   const dir = join(root, name)
-  const tables = openLmdbTables(
-    { machineClock: clock, log: simulatedRuntime(1).log },
-    dir,
-    mapSize === undefined ? {} : { mapSize },
-  )
+  const tables = openLmdbTables({ machineClock: clock, log: simulatedRuntime(1).log }, dir, {
+    log: 'never',
+    ...(mapSize === undefined ? {} : { mapSize }),
+  })
   const path = join(dir, 'data.mdb')
   return { tables, dir, path, size: () => statSync(path).size }
 }

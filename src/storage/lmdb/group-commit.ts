@@ -9,8 +9,8 @@
 import type { Database, RootDatabase } from 'lmdb'
 import type { Clock } from '../../base/clock.ts'
 import { createPatience } from '../../base/patience.ts'
-import type { Group } from '../tables.ts'
-import { encodeJournalRow } from './journal-rows.ts'
+import type { CompactionStep } from '../tables.ts'
+import type { LoggedGroup } from './log-records.ts'
 import { putChange } from './put-change.ts'
 import { encodeEntry, expiryKey, revisionKey } from './records.ts'
 
@@ -50,9 +50,20 @@ function encodeState({ revision, compactedRevision, sweptRevision }: State): Buf
   return Buffer.concat([revision, compactedRevision, sweptRevision].map(revisionKey))
 }
 
+/** What a group does to the tables. */
+export interface GroupRows extends LoggedGroup {
+  readonly compaction?: CompactionStep | undefined
+}
+
 export interface GroupCommit {
-  /** Resolves once the group is on disk: true when it was a single write, with nothing else waiting. */
-  commit(group: Group): Promise<boolean>
+  /** Of the tables as they are on disk. */
+  readonly revision: number
+  /** Resolves once the groups are on disk, all or none. */
+  commit(groups: readonly GroupRows[]): Promise<void>
+  /** The same for a single write, with nothing else waiting: in place, where that is quick. */
+  commitAlone(groups: readonly GroupRows[]): Promise<void>
+  /** The same at once, whatever it takes. */
+  commitHere(groups: readonly GroupRows[]): void
   /** The state that was read from disk after a failure. */
   reset(read: State): void
 }
@@ -66,70 +77,74 @@ export function createGroupCommit(file: { readonly now: Environment }, clock: Cl
   let calm = 0
   let sinceLook = 0
 
-  /** Gives the state that there is once it is committed. */
-  function putGroup(group: Group): { readonly next: State; readonly committed: Promise<boolean> } {
-    const { meta, changes, keys, expiries, journal } = file.now
-    const { compaction } = group
+  /** Gives the state that there is once they are committed. */
+  function putGroups(groups: readonly GroupRows[]): { readonly next: State; readonly committed: Promise<boolean> } {
     const isPut = settled()
+    let next = state
+    for (const group of groups) next = putRows(group, next, isPut)
+    // Always written, and last: its promise stands for all of them.
+    return { next, committed: isPut(file.now.meta.put(STATE_KEY, encodeState(next))) }
+  }
+
+  function putRows(group: GroupRows, before: State, isPut: (put: Promise<boolean>) => void): State {
+    const { changes, keys, expiries, journal } = file.now
+    const { compaction } = group
     for (const dropped of compaction?.dropChanges ?? []) isPut(changes.remove(revisionKey(dropped)))
     for (const key of compaction?.dropKeys ?? []) isPut(keys.remove(Buffer.from(key)))
     for (const expiry of group.endedExpiries) isPut(expiries.remove(expiryKey(expiry)))
-    for (const change of group.changes) {
-      const { key, createRevision, value } = change
-      isPut(putChange(file.now, change))
-      const entry = { modRevision: change.revision, createRevision, deleted: value === undefined }
+    for (const { change, row } of group.changes) {
+      const { key, revision, createRevision, value } = change
+      isPut(putChange(file.now, revision, row))
+      const entry = { modRevision: revision, createRevision, deleted: value === undefined }
       isPut(keys.put(Buffer.from(key), encodeEntry(entry)))
     }
     for (const expiry of group.newExpiries) isPut(expiries.put(expiryKey(expiry), Buffer.from(expiry.key)))
-    const { added = [], dropped = [] } = group.journal ?? {}
-    const lastDropped = dropped.at(-1)
-    // A row with entries that stay is kept whole until they go.
-    if (lastDropped !== undefined) {
-      const keys = [...journal.getKeys({ end: revisionKey(lastDropped + 1) }).map((key) => Buffer.from(key))]
-      for (const key of keys) isPut(journal.remove(key))
+    const { journal: added } = group
+    if (added !== undefined) {
+      // A row with entries that stay is kept whole until they go.
+      if (added.droppedUpTo > 0) {
+        const dropped = journal.getKeys({ end: revisionKey(added.droppedUpTo + 1) }).map((key) => Buffer.from(key))
+        for (const key of [...dropped]) isPut(journal.remove(key))
+      }
+      isPut(journal.put(revisionKey(added.revision), added.row))
     }
-    const newest = added.at(-1)
-    if (newest !== undefined) isPut(journal.put(revisionKey(newest.revision), encodeJournalRow(added)))
-    const next = {
-      revision: group.changes.at(-1)?.revision ?? state.revision,
-      compactedRevision: compaction?.compactedRevision ?? state.compactedRevision,
-      sweptRevision: compaction?.sweptRevision ?? state.sweptRevision,
+    return {
+      revision: group.changes.at(-1)?.change.revision ?? before.revision,
+      compactedRevision: compaction?.compactedRevision ?? before.compactedRevision,
+      sweptRevision: compaction?.sweptRevision ?? before.sweptRevision,
     }
-    // Always written, and last: its promise stands for the whole group.
-    return { next, committed: isPut(meta.put(STATE_KEY, encodeState(next))) }
   }
 
-  async function commitElsewhere(group: Group): Promise<void> {
-    const { next, committed } = putGroup(group)
+  async function commit(groups: readonly GroupRows[]): Promise<void> {
+    const { next, committed } = putGroups(groups)
     await committed
     state = next
   }
 
-  function commitHere(group: Group): void {
-    state = file.now.root.transactionSync(() => putGroup(group).next)
-  }
-
-  /** Writes that come one by one are written here: what they would otherwise wait for is, above all, another thread. */
-  async function putAlone(group: Group): Promise<void> {
-    const began = clock.monotonic()
-    sinceLook = (sinceLook + 1) % LOOK_EVERY
-    if (calm >= CALM_GROUPS && sinceLook > 0 && patience.isQuick) commitHere(group)
-    else {
-      calm++
-      await commitElsewhere(group)
-    }
-    patience.took(clock.monotonic() - began)
+  function commitHere(groups: readonly GroupRows[]): void {
+    state = file.now.root.transactionSync(() => putGroups(groups).next)
   }
 
   return {
-    async commit(group) {
-      const { hasWaited, changes: writes, endedExpiries, compaction } = group
-      const isAlone = !hasWaited && writes.length <= 1 && endedExpiries.length === 0 && compaction === undefined
-      if (!isAlone) calm = 0
-      if (isAlone) await putAlone(group)
-      else await commitElsewhere(group)
-      return isAlone
+    get revision() {
+      return state.revision
     },
+    async commit(groups) {
+      calm = 0
+      await commit(groups)
+    },
+    // What such a write would otherwise wait for is, above all, another thread.
+    async commitAlone(groups) {
+      const began = clock.monotonic()
+      sinceLook = (sinceLook + 1) % LOOK_EVERY
+      if (calm >= CALM_GROUPS && sinceLook > 0 && patience.isQuick) commitHere(groups)
+      else {
+        calm++
+        await commit(groups)
+      }
+      patience.took(clock.monotonic() - began)
+    },
+    commitHere,
     reset(read) {
       state = read
     },

@@ -15,6 +15,11 @@ after(() => rmSync(root, { recursive: true, force: true }))
 let stores = 0
 
 contractOf('lmdb', (runtime, dir) => openStorage({ runtime, driver: 'lmdb', dir }))
+contractOf('lmdb, with a log from the start', async (runtime, dir) => {
+  const tables = openLmdbTables(runtime, dir, { log: 'start' })
+  while (tables.isInPlace !== true) await new Promise((resolve) => setImmediate(resolve))
+  return createEngine(runtime, tables, {})
+})
 contractOf('lmdb, mapped anew after each write', (runtime, dir) =>
   createEngine(runtime, openLmdbTables(runtime, dir, { mostTouched: 1 }), {}),
 )

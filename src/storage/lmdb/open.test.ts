@@ -90,7 +90,7 @@ test('a store of the format before, in which nothing is compressed, is read, and
   assert.equal(written.ok, true)
   await storage.close()
   const newer = openEnvironment({ path: dir, noSubdir: false, maxDbs: 8 })
-  assert.equal(String(table(newer, 'meta').get(format)), 'skiff store 2')
+  assert.equal(String(table(newer, 'meta').get(format)), 'skiff store 3')
   await newer.close()
   const again = await open(dir)
   assert.equal((await again.range('/registry/', '/registry0')).items.length, 50)

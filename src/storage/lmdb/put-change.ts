@@ -1,9 +1,8 @@
 /** Rows of the table `changes` as they are put. */
 
-import type { KeyChange } from '../tables.ts'
 import { compress, LONGEST_IN_PLACE } from './compress.ts'
 import type { Environment } from './group-commit.ts'
-import { encodeChange, revisionKey } from './records.ts'
+import { revisionKey } from './records.ts'
 
 /**
  * Changes of at least so many bytes are compressed: a pod's, which are over 3,000, take a fifth of their room then, and one page of the file
@@ -11,10 +10,9 @@ import { encodeChange, revisionKey } from './records.ts'
  */
 export const COMPRESSED_BYTES = 1500
 
-/** Gives what lmdb gives. A value says by its first byte whether it is compressed, and no change begins with such a byte. */
-export function putChange({ changes, changesAsGiven }: Environment, change: KeyChange): Promise<boolean> {
-  const key = revisionKey(change.revision)
-  const row = encodeChange(change)
+/** Gives what lmdb gives. A value says by its first byte whether it is compressed, and no row of a change begins with such a byte. */
+export function putChange({ changes, changesAsGiven }: Environment, revision: number, row: Buffer): Promise<boolean> {
+  const key = revisionKey(revision)
   if (row.length > LONGEST_IN_PLACE) return changes.put(key, row)
   return changesAsGiven.put(key, row.length < COMPRESSED_BYTES ? row : (compress(row) ?? row))
 }

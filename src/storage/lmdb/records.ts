@@ -17,17 +17,30 @@ export function revisionKey(revision: number): Buffer {
   return key
 }
 
-export function encodeChange({ key, createRevision, previousRevision, value }: KeyChange): Buffer {
-  const keyLength = Buffer.byteLength(key)
-  const record = Buffer.allocUnsafe(CHANGE_HEADER + keyLength + (value?.length ?? 0))
-  record[0] = value === undefined ? DELETED : 0
-  record.writeUIntBE(createRevision, 1, 6)
-  record.writeUIntBE(previousRevision, 7, 6)
-  record.writeUInt16BE(keyLength, 17)
-  record.write(key, CHANGE_HEADER, 'utf8')
-  if (value) record.set(value, CHANGE_HEADER + keyLength)
-  record.writeUInt32BE(crc32(record.subarray(17)), 13)
+export function encodeChange(change: KeyChange): Buffer {
+  const record = Buffer.allocUnsafe(CHANGE_HEADER + Buffer.byteLength(change.key) + (change.value?.length ?? 0))
+  encodeChangeInto(record, 0, change)
   return record
+}
+
+/** The same from `at` on. Gives the row's length; undefined: it does not fit, and nothing was written. */
+export function encodeChangeInto(
+  target: Buffer,
+  at: number,
+  { key, createRevision, previousRevision, value }: KeyChange,
+): number | undefined {
+  const keyLength = Buffer.byteLength(key)
+  const length = CHANGE_HEADER + keyLength + (value?.length ?? 0)
+  const end = at + length
+  if (end > target.length) return undefined
+  target[at] = value === undefined ? DELETED : 0
+  target.writeUIntBE(createRevision, at + 1, 6)
+  target.writeUIntBE(previousRevision, at + 7, 6)
+  target.writeUInt16BE(keyLength, at + 17)
+  target.write(key, at + CHANGE_HEADER, 'utf8')
+  if (value) target.set(value, at + CHANGE_HEADER + keyLength)
+  target.writeUInt32BE(crc32(target.subarray(at + 17, end)), at + 13)
+  return length
 }
 
 /** The record may be overwritten afterwards: the value is a copy. */

@@ -11,15 +11,25 @@ import { corrupt, NoRoomError, StoreError } from '../storage.ts'
 import type { Group, Tables } from '../tables.ts'
 import { checkFile } from './check.ts'
 import { createRoom } from './file-growth.ts'
-import { createGroupCommit, type Environment, type LmdbTable, STATE_KEY, type State } from './group-commit.ts'
+import {
+  createGroupCommit,
+  type Environment,
+  type GroupCommit,
+  type LmdbTable,
+  STATE_KEY,
+  type State,
+} from './group-commit.ts'
 import { decodeJournalRow } from './journal-rows.ts'
 import { lockDirectory } from './lock.ts'
+import { createLoggedCommit } from './logged-commit.ts'
 import { type MappedFile, mapFile } from './mapped-file.ts'
-import { decodeChange, decodeChangeHead, decodeEntry, decodeExpiry, revisionKey } from './records.ts'
+import { decodeChange, decodeChangeHead, decodeEntry, decodeExpiry, expiryKey, revisionKey } from './records.ts'
+import { compareKeys, createUnapplied } from './unapplied.ts'
+import { createWriteAheadLog, firstRevisionOf, readWriteAheadLog } from './write-ahead-log.ts'
 
-const FORMAT = 'skiff store 2'
-/** Nothing in it is compressed; this version reads it, and goes on in its own format. */
-const FORMAT_BEFORE = 'skiff store 1'
+const FORMAT = 'skiff store 3'
+/** The second has no log, the first nothing that is compressed either. This version reads them, and goes on in its own format. */
+const FORMATS_BEFORE: readonly string[] = ['skiff store 2', 'skiff store 1']
 /** Address space, not disk: the file grows as it is filled. */
 const MAP_SIZE = 2 ** 38
 /** About what stays resident of the map. To map anew takes a millisecond or two. */
@@ -34,6 +44,8 @@ export interface LmdbOptions {
   readonly mapSize?: number
   /** Bytes that are read or written before the file is mapped anew. Default 16 MiB. */
   readonly mostTouched?: number
+  /** When it gets a log: once something was written, at the start, or never. Default: written. */
+  readonly log?: 'written' | 'start' | 'never'
 }
 
 /** @throws StoreError */
@@ -82,9 +94,14 @@ function tablesOf(clock: Clock, log: Logger, dir: string, options: LmdbOptions, 
   reserveLockFile(dir)
   const { mapSize = MAP_SIZE, mostTouched = MOST_TOUCHED } = options
   const file = mapFile(dir, mapSize, mostTouched)
-  const initial = readState(file.now)
-  const commits = createGroupCommit(file, clock, initial)
+  const found = readState(file.now)
+  const commits = createGroupCommit(file, clock, found)
+  applyLog(dir, commits)
+  const initial = { ...found, revision: commits.revision }
   const room = createRoom(log, join(dir, 'data.mdb'), mapSize)
+  const unapplied = createUnapplied()
+  const wal = createWriteAheadLog(dir)
+  const logged = createLoggedCommit({ clock, logger: log, file, room, commits, log: wal, unapplied }, options.log)
 
   /** Whether it was for want of room. */
   async function reasonOf(error: unknown, bytes: number): Promise<unknown> {
@@ -102,51 +119,85 @@ function tablesOf(clock: Clock, log: Logger, dir: string, options: LmdbOptions, 
     await file.now.meta.remove(ROOM_KEY)
   }
 
+  /** The tables may have some of what is unapplied already: it is read once. */
+  const inTables = (revision: number) => Math.min(revision, (unapplied.firstRevision ?? MAX_REVISION + 1) - 1)
+
   return {
     initial,
     entry(key) {
+      const logged = unapplied.entry(key)
+      if (logged !== undefined) return logged
       const record = recordOf(file.now.keys, Buffer.from(key))
       return record && decodeEntry(record)
     },
     change(at) {
+      const logged = unapplied.change(at)
+      if (logged !== undefined) return logged
       const record = recordOf(file.now.changes, revisionKey(at))
       file.touched(PAGE_BYTES)
       return record && decodeChange(at, record)
     },
     *entries(start, end) {
+      const logged = unapplied.entries(start, end)
+      let next = 0
       const range = { start: bound(start), end: bound(end) }
       for (const { key, value } of file.reading(({ keys }) => keys.getRange(range))) {
         file.touched(key.length + value.length)
-        yield [key.toString('utf8'), decodeEntry(value)]
+        const text = key.toString('utf8')
+        for (
+          let before = logged[next];
+          before !== undefined && compareKeys(before[0], text) < 0;
+          before = logged[++next]
+        )
+          yield before
+        const newer = logged[next]
+        if (newer?.[0] === text) {
+          next++
+          yield newer
+        } else yield [text, decodeEntry(value)]
       }
+      yield* logged.slice(next)
     },
     *changes(after, upTo) {
-      for (const [revision, record] of recordsOf(file, after, upTo)) yield decodeChange(revision, record)
+      for (const [revision, record] of recordsOf(file, after, inTables(upTo))) yield decodeChange(revision, record)
+      yield* unapplied.changes(after, upTo)
     },
     *changeHeads(after, upTo) {
-      for (const [revision, record] of recordsOf(file, after, upTo)) yield decodeChangeHead(revision, record)
+      for (const [revision, record] of recordsOf(file, after, inTables(upTo))) yield decodeChangeHead(revision, record)
+      yield* unapplied.heads(after, upTo)
     },
     *expiries() {
-      for (const { key, value } of file.reading(({ expiries }) => expiries.getRange())) yield decodeExpiry(key, value)
+      const { added, ended } = unapplied.expiries()
+      const rows = file.reading(({ expiries }) => expiries.getRange())
+      if (added.length === 0 && ended.length === 0) {
+        for (const { key, value } of rows) yield decodeExpiry(key, value)
+        return
+      }
+      const all = new Map(added.map((expiry) => [expiryKey(expiry).toString('hex'), expiry]))
+      for (const { key, value } of rows) all.set(key.toString('hex'), decodeExpiry(key, value))
+      for (const expiry of ended) all.delete(expiryKey(expiry).toString('hex'))
+      yield* [...all].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, expiry]) => expiry)
     },
     *journal(after) {
-      const range = { start: revisionKey(after + 1) }
+      const logged = unapplied.journal()
+      const gone = Math.max(0, ...logged.map(({ droppedUpTo }) => droppedUpTo))
+      const first = Math.max(after, gone) + 1
+      const range = { start: revisionKey(first), end: revisionKey(inTables(MAX_REVISION - 1) + 1) }
       for (const { key, value } of file.reading(({ journal }) => journal.getRange(range)))
         for (const entry of decodeJournalRow(key.readUIntBE(2, 6), value)) if (entry.revision > after) yield entry
+      for (const { revision, row } of logged)
+        if (revision >= first)
+          for (const entry of decodeJournalRow(revision, row)) if (entry.revision > after) yield entry
+    },
+    get isInPlace() {
+      return logged.isInPlace
     },
     async flush(group) {
-      if (room.making !== undefined) await room.making
-      let isAlone: boolean
       try {
-        isAlone = await commits.commit(group)
+        await logged.commit(group)
       } catch (error) {
-        throw await reasonOf(await commitError(error), bytesOf(group))
+        throw await reasonOf(await commitError(error), bytesOf(group) + logged.unappliedBytes)
       }
-      file.touched(touchedBy(group))
-      // Reads from now on see it.
-      file.now.root.resetReadTxn()
-      await file.renew()
-      if (isAlone) room.make()
     },
     async reload() {
       await room.making
@@ -154,12 +205,13 @@ function tablesOf(clock: Clock, log: Logger, dir: string, options: LmdbOptions, 
       file.now.root.resetReadTxn()
       const state = readState(file.now)
       commits.reset(state)
-      return state.revision
+      return logged.reset(state.revision)
     },
     async makeRoom(bytes, isFreed) {
       try {
-        if (isFreed) await tryRoom(bytes)
-        else await room.ensure(bytes)
+        const all = bytes + logged.unappliedBytes
+        if (isFreed) await tryRoom(all)
+        else await room.ensure(all)
       } catch (error) {
         throw await reasonOf(await commitError(error), bytes)
       }
@@ -170,6 +222,7 @@ function tablesOf(clock: Clock, log: Logger, dir: string, options: LmdbOptions, 
     },
     async close() {
       try {
+        await logged.close()
         await room.close()
       } finally {
         await file.close()
@@ -209,6 +262,8 @@ const NO_ROOM_CODES: ReadonlySet<unknown> = new Set([
 ])
 
 const PAGE_BYTES = 4096
+/** As keys have them. */
+const MAX_REVISION = 2 ** 48 - 1
 
 /** Its values, and a page for each of its rows. */
 const touchedBy = ({ changes }: Group): number =>
@@ -216,6 +271,19 @@ const touchedBy = ({ changes }: Group): number =>
 
 /** About what a group takes, with room to spare for pages that are divided. */
 const bytesOf = (group: Group): number => touchedBy(group) + (64 << 10)
+
+/** Brings what a process left in the log, one that was killed, into the tables. @throws StoreError where something is missing between */
+function applyLog(dir: string, commits: GroupCommit): void {
+  const groups = readWriteAheadLog(dir, commits.revision)
+  const [first] = groups
+  if (first === undefined) return
+  let next = commits.revision + 1
+  for (const group of groups) {
+    if (firstRevisionOf(group) !== next) throw corrupt(`its log has no change of revision ${next}, and newer ones`)
+    next += group.changes.length
+  }
+  commits.commitHere(groups)
+}
 
 /** LMDB maps its lock file: where the disk has no room for it, to touch it would end the process. */
 function reserveLockFile(dir: string): void {
@@ -237,7 +305,7 @@ function readState({ meta, changes, keys }: Environment): State {
     meta.putSync(FORMAT_KEY, Buffer.from(FORMAT))
     return { revision: 1, compactedRevision: 0, sweptRevision: 0 }
   }
-  if (format.toString() === FORMAT_BEFORE) meta.putSync(FORMAT_KEY, Buffer.from(FORMAT))
+  if (FORMATS_BEFORE.includes(format.toString())) meta.putSync(FORMAT_KEY, Buffer.from(FORMAT))
   else if (format.toString() !== FORMAT) {
     throw new StoreError(`the store has the format "${format.toString()}", this version reads "${FORMAT}": use another`)
   }

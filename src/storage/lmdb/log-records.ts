@@ -1,0 +1,141 @@
+/**
+ * Records of the write-ahead log: one for each group of writes, written so that a record that is cut off, or was overwritten in part, is told
+ * from a whole one. All integers are little-endian, but those within a change's row.
+ *
+ *     length (4), checksum of what follows (4), revision of the first change (6), changes (4)
+ *     for each change: length (4), its row as the table `changes` has it
+ *     length (4), what else there is as JSON; nothing where there is nothing
+ */
+import { crc32 } from 'node:zlib'
+import { corrupt } from '../storage.ts'
+import type { Expiry, KeyChange } from '../tables.ts'
+import { decodeChange, encodeChangeInto } from './records.ts'
+
+export interface ChangeRow {
+  readonly change: KeyChange
+  /** As the table `changes` has it, before compression. */
+  readonly row: Buffer
+}
+
+/** A group as it is logged: of the tables' rows. Of the journal there is one row at most. */
+export interface LoggedGroup {
+  readonly changes: readonly ChangeRow[]
+  readonly newExpiries: readonly Expiry[]
+  readonly endedExpiries: readonly Expiry[]
+  readonly journal: JournalRows | undefined
+}
+
+export interface JournalRows {
+  /** Revision of the newest entry of a row. */
+  readonly revision: number
+  readonly row: Buffer
+  /** Older entries up to this revision go. */
+  readonly droppedUpTo: number
+}
+
+const HEADER = 4 + 4 + 6 + 4
+
+interface Rest {
+  readonly newExpiries?: readonly Expiry[]
+  readonly endedExpiries?: readonly Expiry[]
+  readonly journal?: { readonly revision: number; readonly row: string; readonly droppedUpTo: number }
+}
+
+export interface EncodedRecord {
+  readonly end: number
+  readonly group: LoggedGroup
+}
+
+/** What a group would be logged with, beside its changes. */
+export type Beside = Omit<LoggedGroup, 'changes'>
+
+/** Writes a group from `at` on. undefined: it does not fit, and some of it was written. The rows are parts of `target`. */
+export function encodeLogRecord(
+  target: Buffer,
+  at: number,
+  changes: readonly KeyChange[],
+  beside: Beside,
+): EncodedRecord | undefined {
+  const rest = Buffer.from(restOf(beside))
+  const first = changes[0]
+  if (first === undefined || at + HEADER > target.length) return undefined
+  target.writeUIntLE(first.revision, at + 8, 6)
+  target.writeUInt32LE(changes.length, at + 14)
+  let end = at + HEADER
+  const rows: ChangeRow[] = []
+  for (const change of changes) {
+    const length = encodeChangeInto(target, end + 4, change)
+    if (length === undefined) return undefined
+    target.writeUInt32LE(length, end)
+    rows.push({ change, row: target.subarray(end + 4, end + 4 + length) })
+    end += 4 + length
+  }
+  if (end + 4 + rest.length > target.length) return undefined
+  target.writeUInt32LE(rest.length, end)
+  target.set(rest, end + 4)
+  end += 4 + rest.length
+  target.writeUInt32LE(end - at - 8, at)
+  target.writeUInt32LE(crc32(target.subarray(at + 8, end)), at + 4)
+  return { end, group: { ...beside, changes: rows } }
+}
+
+function restOf({ newExpiries, endedExpiries, journal }: Beside): string {
+  if (newExpiries.length === 0 && endedExpiries.length === 0 && journal === undefined) return ''
+  const rest: Rest = {
+    ...(newExpiries.length === 0 ? {} : { newExpiries }),
+    ...(endedExpiries.length === 0 ? {} : { endedExpiries }),
+    ...(journal === undefined ? {} : { journal: { ...journal, row: journal.row.toString('latin1') } }),
+  }
+  return JSON.stringify(rest)
+}
+
+/** Where a record that begins there ends, by its own length; undefined: that cannot be a length. */
+function endOfRecord(log: Buffer, at: number): number | undefined {
+  if (at + HEADER > log.length) return undefined
+  const end = at + 8 + log.readUInt32LE(at)
+  return end < at + HEADER || end > log.length ? undefined : end
+}
+
+const isWhole = (log: Buffer, at: number, end: number) => crc32(log.subarray(at + 8, end)) === log.readUInt32LE(at + 4)
+
+const firstRevision = (log: Buffer, at: number) => log.readUIntLE(at + 8, 6)
+
+/**
+ * The groups that a log begins with, in order, up to a record that is not whole or does not follow the one before it: its write was not
+ * finished, or what follows is older.
+ * @param known revision of what is in the tables
+ * @throws StoreError where a record is not whole that another was written behind
+ */
+export function* decodeLog(log: Buffer, known: number): Generator<LoggedGroup> {
+  let at = 0
+  let next: number | undefined
+  for (let end = endOfRecord(log, at); end !== undefined; end = endOfRecord(log, at)) {
+    if (!isWhole(log, at, end)) {
+      const behind = endOfRecord(log, end)
+      if (behind !== undefined && isWhole(log, end, behind) && firstRevision(log, end) > Math.max(known, next ?? 0))
+        throw corrupt('a record of its log is damaged')
+      return
+    }
+    const first = firstRevision(log, at)
+    const count = log.readUInt32LE(at + 14)
+    if (next !== undefined && first !== next) return
+    const changes: ChangeRow[] = []
+    let place = at + HEADER
+    for (let revision = first; revision < first + count; revision++) {
+      const length = log.readUInt32LE(place)
+      const row = log.subarray(place + 4, place + 4 + length)
+      changes.push({ change: decodeChange(revision, row), row })
+      place += 4 + length
+    }
+    const text = log.toString('utf8', place + 4, end)
+    const { newExpiries = [], endedExpiries = [], journal }: Rest = text === '' ? {} : JSON.parse(text)
+    yield {
+      changes,
+      newExpiries,
+      endedExpiries,
+      journal: journal && { ...journal, row: Buffer.from(journal.row, 'latin1') },
+    }
+    next = first + count
+    at = end
+  }
+}
