@@ -69,6 +69,7 @@ interface KubeconfigExec {
   readonly env?: readonly { readonly name: string; readonly value: string }[] | null
   readonly installHint?: string
   readonly provideClusterInfo?: boolean
+  readonly interactiveMode?: string
 }
 
 /** PEM or where it is. */

@@ -14,6 +14,7 @@ import type { Admit } from '../client/delegated-auth.ts'
 import { createHealth, type HealthCheck } from '../http/health-pages.ts'
 import { startHttpServer } from '../http/server.ts'
 import type { KeyAndCertificate } from './certificate.ts'
+import type { ServingLimits } from './tls-flags.ts'
 
 export interface ComponentServerOptions {
   readonly admit: Admit
@@ -25,6 +26,7 @@ export interface ComponentServerOptions {
   /** 0 takes a free one. */
   readonly port: number
   readonly serving: KeyAndCertificate
+  readonly limits?: ServingLimits
   /** PEM of the authorities whose certificates are looked at. */
   readonly clientCas: readonly string[]
 }
@@ -43,20 +45,22 @@ export async function startComponentServer(
   runtime: Runtime,
   options: ComponentServerOptions,
 ): Promise<ComponentServer> {
-  const { host } = options
+  const { host, serving, limits } = options
+  const named = limits?.named ?? []
   const server = await startHttpServer(
     { ...runtime, clock: runtime.machineClock },
     {
       handler: componentHandler(runtime, options),
       host,
       port: options.port,
-      tls: { ...options.serving, clientCas: options.clientCas },
+      tls: { ...serving, named, clientCas: options.clientCas },
+      ...(limits === undefined ? {} : { limits }),
     },
   )
   return {
     url: `https://${host.includes(':') ? `[${host}]` : host}:${server.port}`,
     port: server.port,
-    setClientCas: (clientCas) => server.setCertificate({ ...options.serving, clientCas }),
+    setClientCas: (clientCas) => server.setCertificate({ ...serving, named, clientCas }),
     stop: () => server.stop(0),
   }
 }

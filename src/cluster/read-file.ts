@@ -1,24 +1,8 @@
 /** Files and flags that an administrator names: read, parsed, and refused in one line that says where the mistake is. */
 import { readFileSync } from 'node:fs'
 import { messageOf } from '../base/errors.ts'
+import { whyUnread } from '../base/unread.ts'
 import { StartError } from './errors.ts'
-
-/** What the system says of files that cannot be read, in the words of Kubernetes' components. */
-const SYSTEM_WORDS: Readonly<Record<string, string>> = {
-  ENOENT: 'no such file or directory',
-  EACCES: 'permission denied',
-  EISDIR: 'is a directory',
-  ENOTDIR: 'not a directory',
-  ELOOP: 'too many levels of symbolic links',
-  ENAMETOOLONG: 'file name too long',
-}
-
-/** `open /nowhere: no such file or directory`. `act`: in place of open. */
-export function whyUnread(file: string, cause: unknown, act = 'open'): string {
-  const { code = '' } = cause as NodeJS.ErrnoException
-  const verb = code === 'EISDIR' ? 'read' : act
-  return `${verb} ${file}: ${Object.hasOwn(SYSTEM_WORDS, code) ? SYSTEM_WORDS[code] : messageOf(cause)}`
-}
 
 /** `words`: what is said of a file that is not to be read, instead of why alone. @throws StartError */
 export function readText(file: string, words: (why: string) => string = (why) => why): string {

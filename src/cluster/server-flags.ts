@@ -1,20 +1,18 @@
 /** What an administrator may say of how the API server serves: kube-apiserver's flags, by their names there. */
-import { getCiphers } from 'node:tls'
 import type { JsonObject } from '../api/object.ts'
 import { chosenResources, type ResourceChoice } from '../api/scheme/runtime-config.ts'
 import type { TolerationSeconds } from '../apiserver/admission/plugins/default-toleration-seconds.ts'
 import type { TracingConfiguration } from '../apiserver/tracing/configuration.ts'
-import { certificateAndNames } from '../base/certificate-and-names.ts'
 import { messageOf } from '../base/errors.ts'
 import { parseGoDurationMs } from '../base/go-duration.ts'
-import type { Http2Limits, HttpLimits, TlsLimits } from '../http/limits.ts'
+import type { Http2Limits, HttpLimits } from '../http/limits.ts'
 import type { NamedCertificate } from '../http/sni.ts'
 import { StartError } from './errors.ts'
-import { keyPair } from './pem-files.ts'
 import { fromFile, fromFlags } from './read-file.ts'
 import { apiVersionsHere, judgeRuntimeConfig } from './runtime-config.ts'
+import { servingOf, type TlsFlags, whyNoHttp2 } from './tls-flags.ts'
 
-export interface ServerFlags {
+export interface ServerFlags extends TlsFlags {
   /** How long Events are kept: `1h`, the default. */
   readonly eventTtl?: string
   /** How long a request may take that is no watch: `1m`, the default. */
@@ -24,10 +22,6 @@ export interface ServerFlags {
   /** How long pods stay on a node that is not ready or not reachable, unless they say otherwise. Default: 300. */
   readonly defaultNotReadyTolerationSeconds?: number
   readonly defaultUnreachableTolerationSeconds?: number
-  /** `VersionTLS10`, `VersionTLS11`, `VersionTLS12` (the default) or `VersionTLS13`. */
-  readonly tlsMinVersion?: string
-  /** Go's names. Default: Node's choice. They say nothing of TLS 1.3. */
-  readonly tlsCipherSuites?: readonly string[]
   /** AdmissionConfiguration (apiserver.config.k8s.io/v1): what admission plugins are to go by. */
   readonly admissionControlConfigFile?: string
   /** The longest that a service account's token is valid, whatever is asked for: `48h`. Default: no limit. */
@@ -40,12 +34,8 @@ export interface ServerFlags {
   readonly runtimeConfig?: readonly string[]
   /** For the header Strict-Transport-Security. Default: it is not sent. */
   readonly strictTransportSecurityDirectives?: readonly string[]
-  /** Certificates for clients that ask for a server of another name: `CERT,KEY`, or `CERT,KEY:a.example,*.b.example`. */
-  readonly tlsSniCertKey?: readonly string[]
   /** Expressions (RE2) for the origins whose scripts may read answers. Default: none. */
   readonly corsAllowedOrigins?: readonly string[]
-  /** HTTP/1.1 alone is spoken. Default: false. */
-  readonly disableHttp2Serving?: boolean
   /** Requests that a connection of HTTP/2 may have at once. Default, and what 0 means: 250. */
   readonly http2MaxStreamsPerConnection?: number
   /** Of the requests over HTTP/2, the share after which a client is told to connect anew: up to 0.02. Default: 0. */
@@ -66,6 +56,7 @@ export const SERVER_FLAGS: Readonly<Record<keyof ServerFlags, true>> = {
   defaultUnreachableTolerationSeconds: true,
   tlsMinVersion: true,
   tlsCipherSuites: true,
+  tlsCurvePreferences: true,
   admissionControlConfigFile: true,
   serviceAccountMaxTokenExpiration: true,
   serviceAccountExtendTokenExpiration: true,
@@ -127,6 +118,9 @@ export async function loadServerSettings(
   if (watchGraceMs < 0)
     throw new StartError('shutdown-watch-termination-grace-period, if provided, can not be a negative value')
   const file = flags.admissionControlConfigFile
+  const noHttp2 = whyNoHttp2(flags)
+  const serving = { ...servingOf(flags), http2: http2Limits(flags) }
+  if (noHttp2 !== undefined) throw new StartError(noHttp2)
   return {
     // Of whole seconds: with less than one, and with less than none, Events stay for ever.
     ...(eventTtlMs === undefined ? {} : { eventTtlSeconds: Math.max(0, Math.floor(eventTtlMs / 1000)) }),
@@ -136,11 +130,7 @@ export async function loadServerSettings(
       notReady: flags.defaultNotReadyTolerationSeconds ?? 300,
       unreachable: flags.defaultUnreachableTolerationSeconds ?? 300,
     },
-    serving: {
-      tls: { ...minVersionOf(flags.tlsMinVersion), ...ciphersOf(flags) },
-      named: namedCertificates(flags.tlsSniCertKey),
-      http2: http2Limits(flags),
-    },
+    serving,
     admissionConfigurations:
       file === undefined
         ? {}
@@ -190,16 +180,6 @@ function http2Limits({ goawayChance = 0, ...flags }: ServerFlags): Http2Limits {
   }
 }
 
-/** @throws StartError */
-function namedCertificates(pairs: readonly string[] = []): readonly NamedCertificate[] {
-  return pairs.map((pair) => {
-    const named = certificateAndNames(pair)
-    if (named === undefined) throw new StartError(`--tls-sni-cert-key=${pair}: CERT,KEY or CERT,KEY:NAME,NAME`)
-    const { certFile, keyFile, names } = named
-    return { ...keyPair(certFile, keyFile, { prefix: 'failed to load SNI cert and key: ' }), names }
-  })
-}
-
 async function originsOf(expressions: readonly string[] = []): Promise<Pick<ServerSettings, 'allowsOrigin'>> {
   if (expressions.length === 0) return {}
   const { patternError, patternFound } = await import('../api/schema/structural/patterns.ts')
@@ -226,58 +206,3 @@ export const NOT_PINNED = 'regular expression does not pin to start/end of host 
 
 /** As kube-apiserver looks for it: an expression for `a.example` is not to allow `a.example.evil` too. */
 export const isPinned = (expression: string): boolean => /\^|\/\//.test(expression) && /[$:]/.test(expression)
-
-const VERSIONS: Readonly<Record<string, TlsLimits['minVersion']>> = {
-  VersionTLS10: 'TLSv1',
-  VersionTLS11: 'TLSv1.1',
-  VersionTLS12: 'TLSv1.2',
-  VersionTLS13: 'TLSv1.3',
-}
-
-function minVersionOf(name: string | undefined): TlsLimits {
-  if (name === undefined) return {}
-  const minVersion = Object.hasOwn(VERSIONS, name) ? VERSIONS[name] : undefined
-  if (minVersion !== undefined) return { minVersion }
-  throw new StartError(`unknown tls version ${JSON.stringify(name)}`)
-}
-
-/** Those of Go that have other words than OpenSSL's in their middle. */
-const EXCHANGES: Readonly<Record<string, string>> = { RSA: '', ECDHE_RSA: 'ECDHE-RSA-', ECDHE_ECDSA: 'ECDHE-ECDSA-' }
-const TLS13 = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256']
-
-/** One of them every client of HTTP/2 has (RFC 9113, section 9.2.2). */
-const OF_HTTP2 = ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256', 'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256']
-
-function ciphersOf(flags: ServerFlags): TlsLimits {
-  const { tlsCipherSuites: names = [], tlsMinVersion: version = '' } = flags
-  // Older versions have ciphers and hashes alone that OpenSSL takes for too weak.
-  const weak = version === 'VersionTLS10' || version === 'VersionTLS11' ? ['@SECLEVEL=0'] : []
-  if (names.length === 0) return weak.length === 0 ? {} : { ciphers: ['DEFAULT', ...weak].join(':') }
-  const ciphers = names.flatMap((name) => {
-    // What is spoken of TLS 1.3 is not for choosing.
-    if (TLS13.includes(name)) return []
-    const cipher = opensslName(name)
-    if (cipher === undefined || !getCiphers().includes(cipher.toLowerCase()))
-      throw new StartError(`Cipher suite ${name} not supported or doesn't exist`)
-    return [cipher]
-  })
-  const needsNone = flags.disableHttp2Serving === true || version === 'VersionTLS13'
-  if (!needsNone && !OF_HTTP2.some((name) => names.includes(name)))
-    throw new StartError(
-      `error configuring http2: http2: TLSConfig.CipherSuites is missing an HTTP/2-required AES_128_GCM_SHA256 cipher (need at least one of ${OF_HTTP2.join(' or ')})`,
-    )
-  return { ciphers: [...TLS13, ...ciphers, ...weak].join(':') }
-}
-
-/** TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 is ECDHE-RSA-AES128-GCM-SHA256, and with CBC_SHA in its end AES128-SHA. */
-function opensslName(name: string): string | undefined {
-  const [, exchange = '', cipher = ''] = /^TLS_(\w+?)_WITH_(\w+)$/.exec(name) ?? []
-  const first = Object.hasOwn(EXCHANGES, exchange) ? EXCHANGES[exchange] : undefined
-  if (first === undefined) return undefined
-  const rest = cipher
-    .replace(/^AES_(\d+)/, 'AES$1')
-    .replace(/^CHACHA20_POLY1305(_SHA256)?$/, 'CHACHA20-POLY1305')
-    .replace('_CBC_', '_')
-    .replaceAll('_', '-')
-  return `${first}${rest}`
-}

@@ -4,9 +4,16 @@ import { sleep } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { limitedTransport, timedTransport } from '../client/held-transports.ts'
-import { inClusterTransport, type KubeconfigTransport, kubeconfigTransport } from '../client/kubeconfig-transport.ts'
+import { connectionIn, kubeconfigProblem, NO_CONFIGURATION } from '../client/kubeconfig-problems.ts'
+import {
+  contextTransport,
+  inClusterTransport,
+  type KubeconfigTransport,
+  kubeconfigTransport,
+} from '../client/kubeconfig-transport.ts'
 import { createClient, type Transport } from '../client/transport.ts'
-import { FlagError, type ReadFlags } from './flags.ts'
+import { rootCertificates } from '../cluster/pem-files.ts'
+import { FlagError } from './flags.ts'
 import type { ComponentProcess } from './process.ts'
 
 /** Longer than any server works at one request that is not a watch. */
@@ -18,12 +25,13 @@ const SAY_AGAIN_MS = 30_000
 
 /** Both transports end a request that is never answered. `master`: in place of the kubeconfig's server. @throws Error in one line */
 export function accessOf(runtime: Runtime, kubeconfig: string | undefined, master?: string): KubeconfigTransport {
-  if (master !== undefined && !URL.canParse(master)) throw new FlagError(`--master ${master} is no URL`)
-  if (master !== undefined && kubeconfig === undefined) throw new FlagError('--master needs --kubeconfig')
+  const server = master === undefined ? undefined : serverOf(master)
   const access =
-    kubeconfig === undefined
-      ? inClusterTransport(runtime, process.env)
-      : kubeconfigTransport(runtime, kubeconfig, master)
+    kubeconfig !== undefined
+      ? kubeconfigTransport(runtime, kubeconfig, server)
+      : server !== undefined
+        ? contextTransport(runtime, { server: { server }, impersonate: {} })
+        : inClusterTransport(runtime, process.env)
   const patient = <T extends Transport>(transport: T): T => ({
     ...transport,
     ...timedTransport(runtime, transport, PATIENCE_MS, false),
@@ -31,11 +39,38 @@ export function accessOf(runtime: Runtime, kubeconfig: string | undefined, maste
   return { ...access, transport: patient(access.transport), anonymous: patient(access.anonymous) }
 }
 
-/** @throws FlagError, Error in one line */
-export function accessOfFlags(flags: ReadFlags, { runtime, onStop }: ComponentProcess): KubeconfigTransport {
-  const access = accessOf(runtime, flags.text('kubeconfig'), flags.text('master'))
-  onStop(() => access.transport.close())
-  return access
+/** A URL, or a host that is asked by plain HTTP. */
+function serverOf(master: string): string {
+  const url = master.includes('://') ? master : `http://${master}`
+  if (!URL.canParse(url)) throw new FlagError(notAServer(master))
+  return url
+}
+
+const notAServer = (server: string) => `host must be a URL or a host:port pair: ${JSON.stringify(server)}`
+
+/** What is wrong with the files that say how the API server is reached. @throws Error in the counterparts' words */
+export function judgeKubeconfig(file: string | undefined, master?: string): void {
+  const isPod = process.env['KUBERNETES_SERVICE_HOST'] && process.env['KUBERNETES_SERVICE_PORT']
+  if (file === undefined && master === undefined && !isPod) throw new Error(NO_CONFIGURATION)
+  const why = file === undefined ? undefined : kubeconfigProblem(file, master !== undefined)
+  if (why !== undefined) throw new Error(why)
+}
+
+/** What is wrong with a client for it: noticed when one is made. @throws Error in the counterparts' words */
+export function judgeConnection(
+  file: string | undefined,
+  master: string | undefined,
+  limits: { readonly qps: number; readonly burst: number },
+): void {
+  if (limits.qps > 0 && limits.burst <= 0)
+    throw new Error(
+      'burst is required to be greater than 0 when RateLimiter is not set and QPS is set to greater than 0',
+    )
+  const { server = '', ca, authProvider } = file === undefined ? {} : connectionIn(file)
+  const asked = master ?? server
+  if (ca !== undefined) rootCertificates(ca)
+  if (asked.includes('://') && !URL.canParse(asked)) throw new Error(notAServer(asked))
+  if (authProvider !== undefined) throw new Error(`no Auth Provider found for name ${JSON.stringify(authProvider)}`)
 }
 
 /** As client-go: a negative rate is none, and nothing waits. */

@@ -1,5 +1,6 @@
 /** --controllers, --enable-garbage-collector and --concurrent-*-syncs of kube-controller-manager. */
 import { CONTROLLER_NAMES } from '../controllers/manager.ts'
+import { refuseAll } from './asked-flags.ts'
 import { FlagError, type ReadFlags } from './flags.ts'
 
 /** Those that kube-controller-manager has besides (v1.37), none of which runs by default: nothing runs for them here. */
@@ -55,23 +56,36 @@ const ALIASES: Readonly<Record<string, string>> = {
   'ttl-after-finished': 'ttl-after-finished-controller',
 }
 
-/** The names of those that run. @throws FlagError in the words of kube-controller-manager for a name that is none */
+/** By any of its names; with a minus before it, it is not to run. */
+function controllerAsked(item: string) {
+  const isOff = item.startsWith('-')
+  const given = isOff ? item.slice(1) : item
+  return { isOff, given, name: Object.hasOwn(ALIASES, given) ? (ALIASES[given] as string) : given }
+}
+
+/** What kube-controller-manager says of names that are none. */
+export function unknownControllers(asked: readonly string[]): readonly string[] {
+  return asked.flatMap((item) => {
+    const { given, name } = controllerAsked(item)
+    return item === '*' || CONTROLLER_NAMES.includes(name) || NOT_HERE.includes(name)
+      ? []
+      : [`"${given}" is not in the list of known controllers`]
+  })
+}
+
+/** The names of those that run. @throws FlagError for one that skiff does not have */
 export function chosenControllers(asked: readonly string[] | undefined, garbageCollector: boolean): readonly string[] {
   const list = asked === undefined || asked.length === 0 ? ['*'] : asked
+  refuseAll(unknownControllers(list))
   const on = new Set<string>()
   const off = new Set<string>()
-  const unknown: string[] = []
   for (const item of list) {
     if (item === '*') continue
-    const isOff = item.startsWith('-')
-    const given = isOff ? item.slice(1) : item
-    const name = Object.hasOwn(ALIASES, given) ? (ALIASES[given] as string) : given
-    const isHere = CONTROLLER_NAMES.includes(name)
-    if (!isHere && !NOT_HERE.includes(name)) unknown.push(`"${given}" is not in the list of known controllers`)
-    else if (!isHere && !isOff) throw new FlagError(`--controllers=${given}: skiff does not have this controller`)
+    const { isOff, given, name } = controllerAsked(item)
+    if (NOT_HERE.includes(name) && !isOff)
+      throw new FlagError(`--controllers=${given}: skiff does not have this controller`)
     ;(isOff ? off : on).add(name)
   }
-  if (unknown.length > 0) throw new FlagError(unknown.length === 1 ? (unknown[0] as string) : `[${unknown.join(', ')}]`)
   const all = list.includes('*')
   return CONTROLLER_NAMES.filter(
     (name) =>
@@ -104,13 +118,7 @@ const SYNCS: Readonly<Record<string, string>> = {
   'mirroring-concurrent-service-endpoint-syncs': 'endpointslice-mirroring-controller',
 }
 
-/** How many objects each controller works on at a time, by its name. @throws FlagError for none at all */
+/** How many objects each controller works on at a time, by its name. With none it does nothing, and with fewer. */
 export function syncsOf(flags: ReadFlags): ReadonlyMap<string, number> {
-  return new Map(
-    Object.entries(SYNCS).map(([flag, controller]) => {
-      const count = flags.number(flag) ?? 1
-      if (count < 1) throw new FlagError(`${flag} must be greater than 0, but got ${count}`)
-      return [controller, count]
-    }),
-  )
+  return new Map(Object.entries(SYNCS).map(([flag, controller]) => [controller, Math.max(0, flags.number(flag) ?? 1)]))
 }

@@ -3,16 +3,16 @@
 const SERVING = `
 bind-address ip used 0.0.0.0
 cert-dir string used
-disable-http2-serving bool lacking
-http2-max-streams-per-connection int ignored
+disable-http2-serving bool used
+http2-max-streams-per-connection int used
 permit-address-sharing bool ignored
 permit-port-sharing bool ignored
 tls-cert-file string used
-tls-cipher-suites strings lacking
-tls-curve-preferences strings lacking
-tls-min-version string lacking VersionTLS12
+tls-cipher-suites strings used
+tls-curve-preferences ints used
+tls-min-version string used
 tls-private-key-file string used
-tls-sni-cert-key array lacking
+tls-sni-cert-key certificate used
 `
 
 const DELEGATED_AUTH = `
@@ -36,7 +36,7 @@ const LEADER_ELECTION = `
 leader-elect bool used true
 leader-elect-lease-duration duration used 15s
 leader-elect-renew-deadline duration used 10s
-leader-elect-resource-lock string lacking leases
+leader-elect-resource-lock string used leases
 leader-elect-resource-name string used
 leader-elect-resource-namespace string used kube-system
 leader-elect-retry-period duration used 2s
@@ -53,23 +53,23 @@ logging-format string ignored text
 `
 
 const LOGS_AND_METRICS = `
-allow-metric-labels strings ignored
+allow-metric-labels labels ignored
 allow-metric-labels-manifest string ignored
 disabled-metrics strings ignored${LOGGING}show-hidden-metrics-for-version string ignored
-v uint used
+v level used
 vmodule vmodule ignored
 `
 
 const GATES = `
-emulated-version strings lacking
+emulated-version strings used
 feature-gates strings used
-min-compatibility-version strings lacking
+min-compatibility-version strings ignored
 `
 
 const CLIENT = `
-kube-api-burst int used
+kube-api-burst int32 used
 kube-api-content-type string ignored application/vnd.kubernetes.protobuf
-kube-api-qps float used
+kube-api-qps float32 used
 kubeconfig string used
 master string used
 `
@@ -86,4 +86,4 @@ export const CONTROL_PLANE_FLAGS = [
 ].join('\n')
 
 /** Of a kubelet. */
-export const LOG_FLAGS = LOGS_AND_METRICS
+export const LOG_FLAGS = `${LOGGING}v level used\nvmodule vmodule ignored`

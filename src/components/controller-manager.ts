@@ -1,39 +1,27 @@
 /** skiff controller-manager: the controllers against any Kubernetes API server, under kube-controller-manager's flags. */
 import { setMaxListeners } from 'node:events'
-import { readFileSync } from 'node:fs'
 import type { SelfSubjectAccessReview } from '../api/generated/types.ts'
-import { parseIPRange } from '../api/objects/ip-range.ts'
 import type { UserInfo } from '../api/request.ts'
-import { jwtKey, signJwt } from '../apiserver/auth/jwt.ts'
-import { certificatesOf } from '../apiserver/auth/x509.ts'
 import { messageOf } from '../base/errors.ts'
+import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { fencedTransport } from '../client/held-transports.ts'
 import { bearerTransport } from '../client/kubeconfig-transport.ts'
 import type { Leadership } from '../client/leader-election.ts'
 import { createServiceAccountTokenSource } from '../client/service-account-tokens.ts'
 import { createClient, type Transport } from '../client/transport.ts'
-import { issueForRequest } from '../cluster/certificate.ts'
-import { readIssuer } from '../cluster/issuer.ts'
-import type { ControllerSettings } from '../controllers/controller.ts'
 import { graphPage } from '../controllers/graph-page.ts'
-import {
-  type ControllerManager,
-  type ControllerManagerOptions,
-  controllerManagerUser,
-  startControllerManager,
-} from '../controllers/manager.ts'
-import type { ClusterRange } from '../controllers/node-ipam/node-ipam-controller.ts'
-import { nodeRanges } from '../controllers/node-ipam/node-ranges.ts'
+import { type ControllerManager, controllerManagerUser, startControllerManager } from '../controllers/manager.ts'
 import type { HealthCheck } from '../http/health-pages.ts'
-import { accessOfFlags, limitedBy, untilAnswered } from './access.ts'
-import { autoscalerOptionsOf } from './autoscaler-options.ts'
-import { chosenControllers, syncsOf } from './chosen-controllers.ts'
-import { FlagError, type ReadFlags } from './flags.ts'
+import { accessOf, judgeConnection, judgeKubeconfig, limitedBy, untilAnswered } from './access.ts'
+import { controllerOptions } from './controller-options.ts'
+import type { ReadFlags } from './flags.ts'
 import { KUBE_CONTROLLER_MANAGER_FLAGS } from './kube-controller-manager-flags.ts'
+import { judgeControllerManagerLine } from './kube-controller-manager-rules.ts'
 import { election, electionOfFlags } from './leading.ts'
 import type { ComponentCommand, ComponentProcess } from './process.ts'
 import { serve } from './serving.ts'
+import { madeCertificate, servingFiles } from './serving-files.ts'
 
 const NAME = 'kube-controller-manager'
 const PORT = 10257
@@ -46,26 +34,35 @@ export const controllerManager: ComponentCommand = {
   counterpart: NAME,
   flags: KUBE_CONTROLLER_MANAGER_FLAGS,
   introduction: `The controllers of skiff against any Kubernetes API server, under the flags of ${NAME}.`,
+  judge: judgeControllerManagerLine,
   start,
+}
+
+/** All that files and flags say, read and refused in kube-controller-manager's order. @throws FlagError, Error in one line */
+export function controllerManagerOfFlags(runtime: Runtime, flags: ReadFlags) {
+  const made = madeCertificate(runtime, flags, NAME)
+  const [kubeconfig, master] = [flags.text('kubeconfig'), flags.text('master')]
+  judgeKubeconfig(kubeconfig, master)
+  const asked = { qps: flags.number('kube-api-qps') ?? QPS, burst: flags.number('kube-api-burst') ?? BURST }
+  judgeConnection(kubeconfig, master, asked)
+  const limits = { qps: asked.qps || QPS, burst: asked.burst || BURST }
+  const files = servingFiles(flags, KUBE_CONTROLLER_MANAGER_FLAGS, made)
+  if (files?.whyNoHttp2 !== undefined) throw new Error(files.whyNoHttp2)
+  return { files, limits, settings: electionOfFlags(flags, NAME), given: controllerOptions(flags, runtime) }
 }
 
 async function start(flags: ReadFlags, process: ComponentProcess): Promise<void> {
   const { runtime, onStop, fail } = process
-  const settings = electionOfFlags(flags, NAME)
-  const given = settingsOf(flags, process)
-  const access = accessOfFlags(flags, process)
-  const limits = { qps: flags.number('kube-api-qps') || QPS, burst: flags.number('kube-api-burst') || BURST }
+  const { settings, given, files, limits } = controllerManagerOfFlags(runtime, flags)
+  const access = accessOf(runtime, flags.text('kubeconfig'), flags.text('master'))
+  onStop(() => access.transport.close())
   let manager: ControllerManager | undefined
   const stopping = new AbortController()
   setMaxListeners(0, stopping.signal)
   const elected = election(settings, process, access.transport, { component: NAME, userAgent: NAME })
   const checks: HealthCheck[] = [elected.check]
-  await serve(flags, process, {
-    port: PORT,
-    name: NAME,
-    checks,
-    pages: [graphPage(() => manager?.garbageCollector)],
-  })
+  const pages = [graphPage(() => manager?.garbageCollector)]
+  if (files !== undefined) await serve(flags, process, files, { port: PORT, name: NAME, checks, pages })
   onStop(() => stopping.abort())
   await untilAnswered(access, process, stopping.signal)
   const leadership = await elected.won()
@@ -123,88 +120,3 @@ async function sayWhatIsForbidden(client: Client, { runtime, say }: ComponentPro
 
 const held = (transport: Transport, leadership: Leadership | undefined): Transport =>
   leadership === undefined ? transport : fencedTransport(transport, leadership)
-
-type Given = Omit<ControllerManagerOptions, 'runtime' | 'clientFor' | 'signal'>
-
-/** @throws FlagError, Error in one line */
-function settingsOf(flags: ReadFlags, { runtime }: ComponentProcess): Given {
-  const rootCa = fileOf(flags, 'root-ca-file', (text) => certificatesOf(text))
-  const signingKey = fileOf(flags, 'service-account-private-key-file', jwtKey)
-  const [cert, key] = [fileOf(flags, 'cluster-signing-cert-file'), fileOf(flags, 'cluster-signing-key-file')]
-  if ((cert === undefined) !== (key === undefined))
-    throw new FlagError('--cluster-signing-cert-file and --cluster-signing-key-file are given together')
-  const authority = cert && key ? { cert: cert.text, key: key.text } : undefined
-  if (authority !== undefined)
-    saying(`--cluster-signing-cert-file ${flags.text('cluster-signing-cert-file')}`, () => readIssuer(authority))
-  const signingSeconds = flags.ms('cluster-signing-duration') / 1000
-  if (signingSeconds <= 0) throw new FlagError('--cluster-signing-duration must be greater than 0')
-  return {
-    controllers: chosenControllers(flags.list('controllers'), flags.bool('enable-garbage-collector')),
-    concurrentSyncs: syncsOf(flags),
-    settings: {
-      certificateSigning: { longestSeconds: signingSeconds },
-      nodeLifecycle: {
-        gracePeriodMs: flags.ms('node-monitor-grace-period'),
-        monitorPeriodMs: flags.ms('node-monitor-period'),
-        startupGracePeriodMs: flags.ms('node-startup-grace-period'),
-      },
-      ...nodeIpamOf(flags),
-      attachDetach: { isForcedDetachOff: flags.bool('disable-force-detach-on-timeout') },
-      legacyTokenCleanUpMs: flags.ms('legacy-service-account-token-clean-up-period'),
-      podAutoscaler: autoscalerOptionsOf(flags),
-      podGarbageCollector: { terminatedPodThreshold: flags.number('terminated-pod-gc-threshold') ?? 0 },
-    },
-    ...(rootCa === undefined ? {} : { rootCa: rootCa.text }),
-    ...(signingKey === undefined ? {} : { signToken: (claims) => signJwt(signingKey.value, claims) }),
-    ...(authority === undefined ? {} : { signCertificate: (request) => issueForRequest(runtime, request, authority) }),
-  }
-}
-
-/** @throws FlagError */
-function nodeIpamOf(flags: ReadFlags): Pick<ControllerSettings, 'nodeIpam'> {
-  if (!flags.bool('allocate-node-cidrs')) return {}
-  const cidrs = flags.text('cluster-cidr')?.split(',') ?? []
-  const families = cidrs.map((cidr) => parseIPRange(cidr)?.family)
-  const [first, second] = families
-  if (cidrs.length === 0)
-    throw new FlagError('--allocate-node-cidrs needs --cluster-cidr: a range, or one of IPv4 and one of IPv6')
-  if (cidrs.length > 2 || (cidrs.length === 2 && (first === second || first === undefined || second === undefined)))
-    throw new FlagError(`--cluster-cidr ${cidrs.join()}: two ranges at most, of different families`)
-  const oneSize = flags.number('node-cidr-mask-size')
-  if (oneSize && cidrs.length > 1)
-    throw new FlagError(
-      '--node-cidr-mask-size is of one family: say --node-cidr-mask-size-ipv4 and --node-cidr-mask-size-ipv6',
-    )
-  const clusterRanges = cidrs.map((cidr, i): ClusterRange => {
-    const [flag, usual] = families[i] === 'IPv6' ? (['ipv6', 64] as const) : (['ipv4', 24] as const)
-    const nodeMaskSize = flags.number(`node-cidr-mask-size-${flag}`) || oneSize || usual
-    try {
-      nodeRanges(cidr, nodeMaskSize)
-    } catch (cause) {
-      throw new FlagError(`--cluster-cidr: ${messageOf(cause)}`)
-    }
-    return { cidr, nodeMaskSize }
-  })
-  return { nodeIpam: { clusterRanges, reserved: flags.text('service-cluster-ip-range')?.split(',') ?? [] } }
-}
-
-function fileOf<T>(
-  flags: ReadFlags,
-  name: string,
-  parse?: (text: string) => T,
-): { readonly text: string; readonly value: T } | undefined {
-  const file = flags.text(name)
-  if (file === undefined) return undefined
-  return saying(`--${name} ${file}`, () => {
-    const text = readFileSync(file, 'utf8')
-    return { text, value: parse?.(text) as T }
-  })
-}
-
-function saying<T>(what: string, act: () => T): T {
-  try {
-    return act()
-  } catch (cause) {
-    throw new Error(`${what}: ${messageOf(cause)}`, { cause })
-  }
-}

@@ -32,15 +32,17 @@ export function judgeFeatureGates(settings: readonly string[]): readonly string[
     const [name = '', value] = rest.split('=', 2)
     if (value === undefined) throw new FlagError(`missing bool value for ${name}`)
     const on = parseGoBool(value.trim())
-    const gate = gates.get(name)
     if (on === undefined)
       throw new FlagError(
         `invalid value of ${name}=${value}, err: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`,
       )
+    wanted.set(name, on)
+  }
+  for (const [name, on] of wanted) {
+    const gate = gates.get(name)
     if (gate === undefined) throw new FlagError(`unrecognized feature gate: ${name}`)
     if (gate.isLocked && on !== gate.usual)
       throw new FlagError(`cannot set feature gate ${name} to ${on}, feature is locked to ${gate.usual}`)
-    wanted.set(name, on)
   }
   const enabled = (name: string): boolean => {
     const gate = gates.get(name) as Gate

@@ -1,5 +1,5 @@
 /** What kube-apiserver refuses of the flags of its audit log and of the webhook for audit events. */
-import type { FlagsAsked } from './kube-apiserver-rules.ts'
+import type { FlagsAsked } from './asked-flags.ts'
 
 const MODES = ['batch', 'blocking', 'blocking-strict']
 const VERSION = 'audit.k8s.io/v1'

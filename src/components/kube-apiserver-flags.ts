@@ -18,7 +18,7 @@ audit-log-batch-max-size int ignored 1
 audit-log-batch-max-wait duration ignored
 audit-log-batch-throttle-burst int ignored
 audit-log-batch-throttle-enable bool ignored
-audit-log-batch-throttle-qps float ignored
+audit-log-batch-throttle-qps float32 ignored
 audit-log-compress bool used
 audit-log-format string lacking json
 audit-log-maxage int used 366
@@ -36,7 +36,7 @@ audit-webhook-batch-max-size int used 400
 audit-webhook-batch-max-wait duration used 30s
 audit-webhook-batch-throttle-burst int used 15
 audit-webhook-batch-throttle-enable bool used true
-audit-webhook-batch-throttle-qps float used 10
+audit-webhook-batch-throttle-qps float32 used 10
 audit-webhook-config-file string used
 audit-webhook-initial-backoff duration used 10s
 audit-webhook-mode string used batch
@@ -160,13 +160,13 @@ storage-media-type string ignored application/vnd.kubernetes.protobuf
 strict-transport-security-directives strings used
 tls-cert-file string used
 tls-cipher-suites strings used
-tls-curve-preferences ints lacking
+tls-curve-preferences ints used
 tls-min-version string used
 tls-private-key-file string used
 tls-sni-cert-key certificate used
 token-auth-file string used
 tracing-config-file string used
-v uint used
+v level used
 vmodule vmodule ignored
 watch-cache bool ignored true
 watch-cache-sizes strings ignored

@@ -1,5 +1,5 @@
 /** What kube-apiserver refuses of the flags that say which users there are, and what they may do. */
-import type { FlagsAsked } from './kube-apiserver-rules.ts'
+import type { FlagsAsked } from './asked-flags.ts'
 
 const OIDC = [
   'issuer-url',

@@ -9,7 +9,8 @@ import type { ClusterOptions } from '../cluster/cluster-options.ts'
 import { apiVersionsHere, judgeRuntimeConfig } from '../cluster/runtime-config.ts'
 import { SECURITY_OPTIONS, type SecurityOptions } from '../cluster/security.ts'
 import { judgeEmulatedVersion, judgeFeatureGates } from './feature-gates.ts'
-import { FlagError, type FlagValues } from './flags.ts'
+import { numberIn } from './flag-values.ts'
+import { FlagError, type FlagValues, NUMBERS } from './flags.ts'
 import { KUBE_APISERVER_FLAGS } from './kube-apiserver-flags.ts'
 import { WITHOUT_PLUGIN } from './kube-apiserver-rules.ts'
 
@@ -30,7 +31,7 @@ export function apiServerOptions(values: FlagValues): KubeApiServerOptions {
   const warnings = [...judgeFeatureGates(all('feature-gates')), ...runtimeConfigWarnings(all('runtime-config'), isFair)]
   judgeEmulatedVersion(all('emulated-version'))
   const certDir = last('cert-dir') ?? DEFAULT_CERT_DIR
-  const port = Number(last('secure-port') ?? 6443)
+  const port = numberIn('int', last('secure-port') ?? '6443')
   return {
     certDir,
     warnings,
@@ -64,12 +65,12 @@ function securityOf(values: FlagValues): SecurityOptions {
     const type = KUBE_APISERVER_FLAGS.get(name)?.type
     if (type === 'strings' || type === 'pairs' || type === 'array' || type === 'certificate') {
       if (found !== undefined) options.push([option, found])
+    } else if (type === 'ints') {
+      if (found !== undefined) options.push([option, found.map((one) => numberIn('int32', one))])
     } else if (text !== undefined && (text !== '' || isWordWithDefault(name))) {
       // Given empty it is as if it were not given, but for one whose default it takes away.
-      options.push([
-        option,
-        type === 'bool' ? parseGoBool(text) : type === 'int' || type === 'float' ? Number(text) : text,
-      ])
+      const isNumber = type !== undefined && NUMBERS.has(type)
+      options.push([option, type === 'bool' ? parseGoBool(text) : isNumber ? numberIn(type, text) : text])
     }
   }
   return Object.fromEntries(options) as SecurityOptions

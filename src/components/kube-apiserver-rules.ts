@@ -8,29 +8,23 @@ import { withoutLeadingZeros } from '../api/objects/ip.ts'
 import { parseIPRange } from '../api/objects/ip-range.ts'
 import { RECOMMENDED_ORDER } from '../apiserver/admission/plugin-order.ts'
 import { LEAST_ADDRESSES } from '../apiserver/registry/allocators/service-network.ts'
-import { parseGoBool } from '../base/go-bool.ts'
-import { whyUnread } from '../cluster/read-file.ts'
+import { whyUnread } from '../base/unread.ts'
 import { apiVersionsHere, fairnessConflicts, whyNoRuntimeConfig } from '../cluster/runtime-config.ts'
 import { isPinned, NOT_PINNED } from '../cluster/server-flags.ts'
+import { type FlagsAsked, flagsAsked, refuseAll } from './asked-flags.ts'
+import {
+  frontProxyProblems,
+  isOwnVersion,
+  judgeBeginning,
+  metricsProblems,
+  portOutOfRange,
+  versionProblems,
+} from './common-rules.ts'
 import { egressSelectorProblem } from './egress-selector.ts'
-import { isGateEnabled, judgeFeatureGates, judgeVersions } from './feature-gates.ts'
-import { asDuration, FlagError, type FlagValues } from './flags.ts'
+import { FlagError, type FlagValues } from './flags.ts'
 import { auditProblems } from './kube-apiserver-audit-rules.ts'
 import { KUBE_APISERVER_FLAGS } from './kube-apiserver-flags.ts'
 import { authenticationProblems, authorizationProblems, tokenRequestProblems } from './kube-apiserver-identity-rules.ts'
-
-/** Values as the flags have them, their defaults where they are not given. */
-export interface FlagsAsked {
-  readonly values: FlagValues
-  /** Where it is given more than once, the last; undefined where it has no default either. */
-  text(name: string): string
-  list(name: string): readonly string[]
-  number(name: string): number
-  /** Nanoseconds. */
-  duration(name: string): bigint
-  isOn(name: string): boolean
-  isGiven(name: string): boolean
-}
 
 export interface RulesOptions {
   /** Whether the store is an etcd that has to be named, and tokens are signed with keys that have to be. */
@@ -41,10 +35,8 @@ export interface RulesOptions {
 
 /** @throws FlagError with everything that is wrong */
 export function judgeCommandLine(values: FlagValues, { needsStoreAndKeys, patternError }: RulesOptions): void {
-  const asked = askedOf(values)
-  judgeVersions(asked.list('emulated-version'), asked.list('min-compatibility-version'))
-  judgeFeatureGates(asked.list('feature-gates'))
-  judgeLogging(asked)
+  const asked = flagsAsked(KUBE_APISERVER_FLAGS, values)
+  judgeBeginning(asked)
   judgeCompletion(asked)
   const problems = [
     ...servingProblems(asked, patternError),
@@ -52,6 +44,7 @@ export function judgeCommandLine(values: FlagValues, { needsStoreAndKeys, patter
     ...(asked.isOn('enable-priority-and-fairness') ? fairnessConflicts(asked.list('runtime-config')) : []),
     ...portProblems(asked),
     ...authenticationProblems(asked, needsStoreAndKeys),
+    ...frontProxyProblems(asked),
     ...authorizationProblems(asked),
     ...auditProblems(asked),
     ...admissionProblems(asked),
@@ -61,9 +54,9 @@ export function judgeCommandLine(values: FlagValues, { needsStoreAndKeys, patter
     ...leadershipProblems(asked),
     ...serviceProblems(asked),
   ]
-  if (problems.length > 1) throw new FlagError(`[${problems.join(', ')}]`)
-  const [problem = laterProblem(asked)] = problems
-  if (problem !== undefined) throw new FlagError(problem)
+  refuseAll(problems)
+  const later = laterProblem(asked)
+  if (later !== undefined) refuseAll([later])
 }
 
 /** What it notices when it has validated them all and makes use of them: the first. */
@@ -93,34 +86,6 @@ function whyNotRead(file: string): string | undefined {
     return undefined
   } catch (cause) {
     return whyUnread(file, cause)
-  }
-}
-
-function askedOf(values: FlagValues): FlagsAsked {
-  const text = (name: string) => values.get(name)?.at(-1) ?? KUBE_APISERVER_FLAGS.get(name)?.usual ?? ''
-  return {
-    values,
-    text,
-    list: (name) => values.get(name) ?? [],
-    number: (name) => Number(text(name) || 0),
-    duration: (name) => asDuration(text(name) || '0') ?? 0n,
-    isOn: (name) => parseGoBool(text(name) || 'false') === true,
-    isGiven: (name) => values.has(name),
-  }
-}
-
-function judgeLogging(asked: FlagsAsked): void {
-  const format = asked.text('logging-format')
-  if (format !== 'text' && format !== 'json')
-    throw new FlagError(`format: Invalid value: ${JSON.stringify(format)}: Unsupported log format`)
-  if (format === 'json' && asked.list('vmodule').length > 0)
-    throw new FlagError('vmodule: Forbidden: Only supported for text log format')
-  if (isGateEnabled('LoggingAlphaOptions', asked.list('feature-gates'))) return
-  for (const kind of ['text', 'json']) {
-    const refused = (field: string) =>
-      new FlagError(`options.${kind}.${field}: Forbidden: Feature LoggingAlphaOptions is disabled`)
-    if (asked.isOn(`log-${kind}-split-stream`)) throw refused('splitStream')
-    if (!/^0*$/.test(asked.text(`log-${kind}-info-buffer-size`))) throw refused('infoBufferSize')
   }
 }
 
@@ -196,29 +161,6 @@ function servingProblems(asked: FlagsAsked, patternError: RulesOptions['patternE
   ]
 }
 
-const minorOf = (setting: string | undefined): number | undefined => {
-  const [, minor] = /^(?:kube=)?v?1\.(\d+)$/.exec(setting?.trim() ?? '') ?? []
-  return minor === undefined ? undefined : Number(minor)
-}
-
-const [OLDEST, OWN] = [34, 37]
-const isOwnVersion = (asked: FlagsAsked) => (minorOf(asked.list('emulated-version')[0]) ?? OWN) === OWN
-
-function versionProblems(asked: FlagsAsked): readonly string[] {
-  const emulated = minorOf(asked.list('emulated-version')[0]) ?? OWN
-  const compatible =
-    minorOf(asked.list('min-compatibility-version')[0]) ?? Math.max(OLDEST, Math.min(emulated, OWN) - 1)
-  const lowest = asked.isGiven('min-compatibility-version') || emulated >= OLDEST ? compatible : OLDEST
-  return [
-    ...(emulated < OLDEST || emulated > OWN
-      ? [`emulation version 1.${emulated} is not between [1.${OLDEST}, 1.${OWN}.0]`]
-      : []),
-    ...(emulated <= OWN && (lowest < OLDEST || lowest > emulated)
-      ? [`minCompatibilityVersion version 1.${lowest} is not between [1.${OLDEST}, 1.${emulated}]`]
-      : []),
-  ]
-}
-
 const MEDIA_TYPES = ['application/json', 'application/vnd.kubernetes.protobuf', 'application/yaml']
 
 function storageProblems(asked: FlagsAsked, needsStore: boolean): readonly string[] {
@@ -247,9 +189,7 @@ function storageProblems(asked: FlagsAsked, needsStore: boolean): readonly strin
 
 function portProblems(asked: FlagsAsked): readonly string[] {
   const port = asked.number('secure-port')
-  return port < 1 || port > 65535
-    ? [`--secure-port ${port} must be between 1 and 65535, inclusive. It cannot be turned off with 0`]
-    : []
+  return port < 1 || port > 65535 ? portOutOfRange(port) : []
 }
 
 /** Names that kube-apiserver knows, whose rules are part of the resources here, or which skiff does not have. */
@@ -278,29 +218,6 @@ function admissionProblems(asked: FlagsAsked): readonly string[] {
 function runtimeConfigProblems(asked: FlagsAsked): readonly string[] {
   const why = whyNoRuntimeConfig(asked.list('runtime-config'), apiVersionsHere())
   return why === undefined ? [] : [why]
-}
-
-function metricsProblems(asked: FlagsAsked): readonly string[] {
-  const manifest = asked.text('allow-metric-labels-manifest')
-  const unread = manifest === '' ? undefined : whyNotRead(manifest)
-  const hidden = asked.text('show-hidden-metrics-for-version')
-  const disabled = asked.list('disabled-metrics').filter((name) => !/^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(name))
-  return [
-    ...(hidden === '' || hidden === `1.${OWN - 1}`
-      ? []
-      : [
-          `metrics.showHiddenMetricsForVersion: Invalid value: ${JSON.stringify(hidden)}: must be omitted or have the value '1.${OWN - 1}'; only the previous minor version is allowed`,
-        ]),
-    ...disabled.map(
-      (name) =>
-        `metrics.disabledMetrics: Invalid value: ${JSON.stringify(asked.list('disabled-metrics'))}: must be fully qualified metric names matching "^[a-zA-Z_:][a-zA-Z0-9_:]*$", got ${JSON.stringify(name)}`,
-    ),
-    ...(unread === undefined
-      ? []
-      : [
-          `metrics.allowListMappingManifest: Invalid value: ${JSON.stringify(manifest)}: failed to read allow list manifest: ${unread}`,
-        ]),
-  ]
 }
 
 function leadershipProblems(asked: FlagsAsked): readonly string[] {

@@ -23,26 +23,26 @@ cluster-signing-kubelet-serving-cert-file string lacking
 cluster-signing-kubelet-serving-key-file string lacking
 cluster-signing-legacy-unknown-cert-file string lacking
 cluster-signing-legacy-unknown-key-file string lacking
-concurrent-cron-job-syncs int used 5
-concurrent-daemonset-syncs int used 2
-concurrent-deployment-syncs int used 5
-concurrent-device-taint-eviction-syncs int used 8
-concurrent-disruption-syncs int used 1
-concurrent-endpoint-syncs int used 5
-concurrent-ephemeralvolume-syncs int used 5
-concurrent-gc-syncs int used 20
-concurrent-horizontal-pod-autoscaler-syncs int used 5
-concurrent-job-syncs int used 5
-concurrent-namespace-syncs int used 10
-concurrent-rc-syncs int used 5
-concurrent-replicaset-syncs int used 5
-concurrent-resource-quota-syncs int used 5
-concurrent-resourceclaim-syncs int used 50
-concurrent-service-endpoint-syncs int used 5
-concurrent-serviceaccount-token-syncs int used 5
-concurrent-statefulset-syncs int used 5
-concurrent-ttl-after-finished-syncs int used 5
-concurrent-validating-admission-policy-status-syncs int used 5
+concurrent-cron-job-syncs int32 used 5
+concurrent-daemonset-syncs int32 used 2
+concurrent-deployment-syncs int32 used 5
+concurrent-device-taint-eviction-syncs int32 used 8
+concurrent-disruption-syncs int32 used 1
+concurrent-endpoint-syncs int32 used 5
+concurrent-ephemeralvolume-syncs int32 used 5
+concurrent-gc-syncs int32 used 20
+concurrent-horizontal-pod-autoscaler-syncs int32 used 5
+concurrent-job-syncs int32 used 5
+concurrent-namespace-syncs int32 used 10
+concurrent-rc-syncs int32 used 5
+concurrent-replicaset-syncs int32 used 5
+concurrent-resource-quota-syncs int32 used 5
+concurrent-resourceclaim-syncs int32 used 50
+concurrent-service-endpoint-syncs int32 used 5
+concurrent-serviceaccount-token-syncs int32 used 5
+concurrent-statefulset-syncs int32 used 5
+concurrent-ttl-after-finished-syncs int32 used 5
+concurrent-validating-admission-policy-status-syncs int32 used 5
 configure-cloud-routes bool ignored true
 controller-shutdown-timeout duration ignored 10s
 controller-start-interval duration ignored
@@ -62,36 +62,36 @@ horizontal-pod-autoscaler-downscale-stabilization duration used 5m0s
 horizontal-pod-autoscaler-initial-readiness-delay duration used 30s
 horizontal-pod-autoscaler-sync-period duration used 15s
 horizontal-pod-autoscaler-tolerance float used 0.1
-large-cluster-size-threshold int lacking 50
+large-cluster-size-threshold int32 lacking 50
 leader-migration-config string ignored
 legacy-service-account-token-clean-up-period duration used 8760h0m0s
-max-endpoints-per-slice int lacking 100
+max-endpoints-per-slice int32 lacking 100
 min-resync-period duration ignored 12h0m0s
-mirroring-concurrent-service-endpoint-syncs int used 5
+mirroring-concurrent-service-endpoint-syncs int32 used 5
 mirroring-endpointslice-updates-batch-period duration lacking 0s
-mirroring-max-endpoints-per-subset int lacking 1000
+mirroring-max-endpoints-per-subset int32 lacking 1000
 namespace-sync-period duration ignored 5m0s
-node-cidr-mask-size int used
-node-cidr-mask-size-ipv4 int used
-node-cidr-mask-size-ipv6 int used
-node-eviction-rate float lacking 0.1
+node-cidr-mask-size int32 used
+node-cidr-mask-size-ipv4 int32 used
+node-cidr-mask-size-ipv6 int32 used
+node-eviction-rate float32 lacking 0.1
 node-monitor-grace-period duration used 50s
 node-monitor-period duration used 5s
 node-startup-grace-period duration used 1m0s
-pv-recycler-increment-timeout-nfs int ignored 30
-pv-recycler-minimum-timeout-hostpath int ignored 60
-pv-recycler-minimum-timeout-nfs int ignored 300
+pv-recycler-increment-timeout-nfs int32 ignored 30
+pv-recycler-minimum-timeout-hostpath int32 ignored 60
+pv-recycler-minimum-timeout-nfs int32 ignored 300
 pv-recycler-pod-template-filepath-hostpath string lacking
 pv-recycler-pod-template-filepath-nfs string lacking
-pv-recycler-timeout-increment-hostpath int ignored 30
+pv-recycler-timeout-increment-hostpath int32 ignored 30
 pvclaimbinder-sync-period duration lacking 15s
 resource-quota-sync-period duration lacking 5m0s
 root-ca-file string used
 route-reconciliation-period duration ignored 10s
-secondary-node-eviction-rate float lacking 0.01
+secondary-node-eviction-rate float32 lacking 0.01
 service-account-private-key-file string used
 service-cluster-ip-range string used
-terminated-pod-gc-threshold int used 12500
-unhealthy-zone-threshold float lacking 0.55
+terminated-pod-gc-threshold int32 used 12500
+unhealthy-zone-threshold float32 lacking 0.55
 use-service-account-credentials bool used
 `)

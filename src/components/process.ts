@@ -11,8 +11,8 @@ import type { Runtime } from '../base/runtime.ts'
 import { buildMetrics } from '../cluster/build-metrics.ts'
 import { stopOnSignals } from '../cluster/signals.ts'
 import { KUBERNETES_VERSION, SKIFF_VERSION } from '../cluster/version.ts'
-import { judgeFeatureGates } from './feature-gates.ts'
-import { type Flag, FlagError, type FlagValues, parseFlags, type ReadFlags, readFlags } from './flags.ts'
+import { judgeEmulatedVersion, judgeFeatureGates } from './feature-gates.ts'
+import { asksFor, type Flag, FlagError, type FlagValues, parseFlags, type ReadFlags, readFlags } from './flags.ts'
 import { helpText } from './help.ts'
 
 export interface ComponentCommand {
@@ -42,28 +42,28 @@ export interface ComponentProcess {
 
 const MOST_VERBOSE = 10
 
-/** Runs until a signal comes: then it stops in order and exits 0. Exits 2 for the command line, 1 for everything else, with one line. */
+/** Runs until a signal comes: then it stops in order and exits 0. Exits 1, as its counterpart, for whatever is wrong, with one line. */
 export async function runComponent(command: ComponentCommand, args: readonly string[]): Promise<void> {
   const say = (line: string) => {
     process.stderr.write(`skiff ${command.name}: ${line}\n`)
   }
-  if (args.some((arg) => arg === '--help' || arg === '-h')) {
-    process.stdout.write(helpText(command.introduction, command.flags))
-    return
-  }
-  if (args.some((arg) => /^--version(=|$)/.test(arg))) {
-    process.stdout.write(`skiff ${SKIFF_VERSION} (Kubernetes ${KUBERNETES_VERSION})\n`)
-    return
-  }
   try {
     const given = parseFlags(command.counterpart, command.flags, args, command.judge)
+    if (asksFor(given, 'help')) {
+      process.stdout.write(helpText(command.introduction, command.flags))
+      return
+    }
+    if (asksFor(given, 'version')) {
+      process.stdout.write(`skiff ${SKIFF_VERSION} (Kubernetes ${KUBERNETES_VERSION})\n`)
+      return
+    }
+    judgeEmulatedVersion(given.get('emulated-version') ?? [])
     const flags = command.settle?.(given, say) ?? readFlags(command.flags, given)
     for (const warning of judgeFeatureGates(flags.list('feature-gates') ?? [])) say(`warning: ${warning}`)
     await run(command, flags, say)
   } catch (error) {
-    const usage = error instanceof FlagError
-    say(usage ? `${error.message}: see skiff ${command.name} --help` : messageOf(error))
-    process.exit(usage ? 2 : 1)
+    say(error instanceof FlagError ? `${error.message}: see skiff ${command.name} --help` : messageOf(error))
+    process.exit(1)
   }
 }
 

@@ -1,18 +1,21 @@
 /** skiff scheduler: the scheduler against any Kubernetes API server, under kube-scheduler's flags. */
 import { setMaxListeners } from 'node:events'
 import { messageOf } from '../base/errors.ts'
+import type { Runtime } from '../base/runtime.ts'
 import { fencedTransport } from '../client/held-transports.ts'
 import { createClient } from '../client/transport.ts'
 import type { HealthCheck } from '../http/health-pages.ts'
 import { DEFAULT_SCHEDULER } from '../scheduler/profile.ts'
 import { startScheduler } from '../scheduler/scheduler.ts'
-import { accessOf, limitedBy, untilAnswered } from './access.ts'
-import type { ReadFlags } from './flags.ts'
+import { accessOf, judgeConnection, judgeKubeconfig, limitedBy, untilAnswered } from './access.ts'
+import { FlagError, type ReadFlags } from './flags.ts'
 import { KUBE_SCHEDULER_FLAGS } from './kube-scheduler-flags.ts'
+import { judgeSchedulerLine, lockProblem } from './kube-scheduler-rules.ts'
 import { election } from './leading.ts'
 import type { ComponentCommand, ComponentProcess } from './process.ts'
-import { schedulerSettings } from './scheduler-configuration/scheduler-settings.ts'
+import { schedulerConfiguration } from './scheduler-configuration/scheduler-settings.ts'
 import { serve } from './serving.ts'
+import { madeCertificate, servingFiles } from './serving-files.ts'
 
 const NAME = 'kube-scheduler'
 const PORT = 10259
@@ -22,12 +25,29 @@ export const scheduler: ComponentCommand = {
   counterpart: NAME,
   flags: KUBE_SCHEDULER_FLAGS,
   introduction: `The scheduler of skiff against any Kubernetes API server, under the flags of ${NAME}.`,
+  judge: judgeSchedulerLine,
   start,
+}
+
+/** All that files and flags say, read and refused in kube-scheduler's order. @throws FlagError, Error in one line */
+export function schedulerOfFlags(runtime: Runtime, flags: ReadFlags) {
+  const made = madeCertificate(runtime, flags, NAME)
+  const configuration = schedulerConfiguration(flags)
+  const master = flags.text('master')
+  judgeKubeconfig(configuration.kubeconfig, master)
+  const files = servingFiles(flags, KUBE_SCHEDULER_FLAGS, made)
+  judgeConnection(configuration.kubeconfig, master, configuration.asked)
+  const lock = flags.values.get('leader-elect-resource-lock')?.at(-1) ?? 'leases'
+  const why = configuration.isFile || !flags.bool('leader-elect') ? undefined : lockProblem(lock)
+  if (why !== undefined) throw new FlagError(why)
+  const settings = configuration.settings()
+  if (files?.whyNoHttp2 !== undefined) throw new Error(`failed to start secure server: ${files.whyNoHttp2}`)
+  return { settings, files }
 }
 
 async function start(flags: ReadFlags, process: ComponentProcess): Promise<void> {
   const { runtime, onStop, fail } = process
-  const settings = schedulerSettings(flags)
+  const { settings, files } = schedulerOfFlags(runtime, flags)
   const access = accessOf(runtime, settings.kubeconfig, flags.text('master'))
   onStop(() => access.transport.close())
   const stopping = new AbortController()
@@ -50,7 +70,7 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
       },
     },
   ]
-  await serve(flags, process, { port: PORT, name: NAME, checks })
+  if (files !== undefined) await serve(flags, process, files, { port: PORT, name: NAME, checks })
   onStop(() => stopping.abort())
   await untilAnswered(access, process, stopping.signal)
   const leadership = await elected.won()

@@ -5,6 +5,8 @@ export interface TlsLimits {
   readonly minVersion?: 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'
   /** OpenSSL's names, between colons. */
   readonly ciphers?: string
+  /** OpenSSL's names of key exchanges, between colons. */
+  readonly ecdhCurve?: string
 }
 
 export interface Http2Limits {

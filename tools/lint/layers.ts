@@ -86,6 +86,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'fields',
     'patch',
     'codec',
+    'configuration',
     'validation',
     'defaults',
   ],

@@ -23,6 +23,8 @@ test('a command line is refused in the words of a kubelet v1.37.1', () => {
     taints('x=y:NoSchedule:z', 'invalid taint spec: x=y:NoSchedule:z'),
     taints('x=y', `invalid taint spec: x=y, ${NAME}`),
     taints('x', 'invalid taint spec: x'),
+    taints('a=b-', `invalid taint spec: a=b, ${NAME}`),
+    taints('a:Nope-', 'invalid taint effect: Nope, unsupported taint effect'),
     taints('a:Nope', 'invalid taint effect: Nope, unsupported taint effect'),
     taints('_a=b:NoSchedule', `invalid taint spec: _a=b:NoSchedule, ${NAME}`),
     taints('a=_b:NoSchedule', `invalid taint spec: a=_b:NoSchedule, ${VALUE}`),
@@ -42,7 +44,15 @@ test('a command line is refused in the words of a kubelet v1.37.1', () => {
   ] as const)
     assert.throws(() => settled(arg), { message })
   settled('--pod-max-pids=99999999999')
+  settled('--max-pods=1_0', '--kube_api_qps=5')
+  settled('--register-with-taints=a-,b:NoSchedule-,a=b:NoSchedule,a:NoSchedule-')
   settled('--node-labels=a=b,')
   settled('--node-labels=a=_b', '--node-labels=a=b, c=d')
   settled('--node-labels=a,node.kubernetes.io/x=y', '--register-with-taints=a=b:NoSchedule,a=b:NoExecute')
+})
+
+test('of taints that are given again the last count, and those that are not to be are none', () => {
+  const given = ['--register-with-taints=a=b:NoSchedule', '--register-with-taints=c-,d=e:NoExecute,f:NoSchedule-']
+  const values = parseFlags('kubelet', KUBELET_FLAGS, given)
+  assert.deepEqual(values.get('register-with-taints'), ['d=e:NoExecute'])
 })

@@ -1,22 +1,7 @@
 /** What a kubelet refuses of its command line before it looks at what its files say, in its words and order. */
 import { labelValue, qualifiedName } from '../../api/validation/names.ts'
-import { FlagError, type FlagValues, type ReadFlags } from '../flags.ts'
+import type { FlagValues, ReadFlags } from '../flags.ts'
 
-/** Whole numbers that a kubelet holds in 32 bits. */
-const SMALL = [
-  ...['max-pods', 'port', 'healthz-port', 'read-only-port', 'kube-api-qps', 'kube-api-burst', 'pods-per-core'],
-  ...[
-    'image-gc-high-threshold',
-    'image-gc-low-threshold',
-    'registry-qps',
-    'registry-burst',
-    'event-qps',
-    'event-burst',
-  ],
-  ...['container-log-max-files', 'node-status-max-images', 'eviction-max-pod-grace-period', 'oom-score-adj'],
-]
-const [LEAST, MOST] = [-(2 ** 31), 2 ** 31 - 1]
-const EFFECTS = new Set(['NoSchedule', 'PreferNoSchedule', 'NoExecute'])
 const PREFIXES = ['kubelet.kubernetes.io', 'node.kubernetes.io']
 const LABELS = [
   ...['beta.kubernetes.io/arch', 'beta.kubernetes.io/instance-type', 'beta.kubernetes.io/os'],
@@ -25,18 +10,8 @@ const LABELS = [
   ...['topology.kubernetes.io/region', 'topology.kubernetes.io/zone'],
 ]
 
-/** `flags`: of the command line alone. @throws FlagError; Error in one line or more for labels */
+/** `flags`: of the command line alone. @throws Error in one line or more for labels */
 export function judgeKubeletLine(flags: ReadFlags, given: FlagValues): void {
-  const refused = (flag: string, value: string, why: string) =>
-    new FlagError(`invalid argument ${JSON.stringify(value)} for "--${flag}" flag: ${why}`)
-  for (const flag of SMALL.filter((name) => given.has(name))) {
-    const number = flags.number(flag) ?? 0
-    const range = `strconv.ParseInt: parsing ${JSON.stringify(String(number))}: value out of range`
-    if (number < LEAST || number > MOST) throw refused(flag, String(number), range)
-  }
-  const taints = given.has('register-with-taints') ? (flags.list('register-with-taints') ?? []) : []
-  const why = taintProblem(taints)
-  if (why !== undefined) throw refused('register-with-taints', taints.join(','), why)
   if (given.has('node-labels')) judgeLabels(nodeLabelsOf(flags) ?? {})
 }
 
@@ -59,26 +34,6 @@ export function judgeSettled(flags: ReadFlags): void {
   const endpoint = flags.text('container-runtime-endpoint') ?? ''
   if (/^[a-z]+:/.test(endpoint) && !endpoint.startsWith('unix:'))
     throw new Error('failed to run Kubelet: only support unix socket endpoint')
-}
-
-function taintProblem(taints: readonly string[]): string | undefined {
-  const seen = new Set<string>()
-  for (const text of taints) {
-    const [rest = '', effect, ...more] = text.split(':')
-    const [key = '', value = '', ...values] = rest.split('=')
-    if (more.length > 0 || values.length > 0) return `invalid taint spec: ${text}`
-    if (effect === undefined) {
-      const [problem] = qualifiedName(rest)
-      return `invalid taint spec: ${text}${problem === undefined ? '' : `, ${problem}`}`
-    }
-    if (!EFFECTS.has(effect)) return `invalid taint effect: ${effect}, unsupported taint effect`
-    const [problem] = [...qualifiedName(key), ...labelValue(value)]
-    if (problem !== undefined) return `invalid taint spec: ${text}, ${problem}`
-    if (seen.has(`${key}:${effect}`))
-      return `duplicated taints with the same key and effect: {${key} ${value} ${effect} <nil>}`
-    seen.add(`${key}:${effect}`)
-  }
-  return undefined
 }
 
 /** The labels of --node-labels: nothing between two commas is passed over, space around is not a part, and the last of one key counts. */

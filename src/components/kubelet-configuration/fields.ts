@@ -1,5 +1,5 @@
 /** The fields of KubeletConfiguration, as the settings and the groups around them name them. */
-import type { Struct, ValueShape } from '../configuration-file/shape.ts'
+import type { Struct, ValueShape } from '../../api/configuration/shape.ts'
 import { KUBELET_SETTINGS, type SettingType } from './settings.ts'
 
 const GROUPS: Readonly<Record<string, string>> = {
@@ -21,7 +21,7 @@ const output = { splitStream: 'bool', infoBufferSize: 'any' } as const
 
 const SHAPES: Readonly<Record<SettingType, ValueShape>> = {
   bool: 'bool',
-  int: 'int32',
+  int32: 'int32',
   int64: 'int64',
   float: 'float64',
   duration: 'duration',

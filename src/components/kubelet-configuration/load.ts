@@ -4,11 +4,12 @@
  */
 import { readdirSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { checkShape, configurationIn, STRICT, UnknownFieldsError } from '../../api/configuration/decode.ts'
 import { asJson, type Json, type JsonObject } from '../../api/object.ts'
 import { applyMergePatch } from '../../api/patch/merge-patch.ts'
 import { messageOf } from '../../base/errors.ts'
-import { checkShape, configurationIn, STRICT, UnknownFieldsError } from '../configuration-file/decode.ts'
-import { fileReason, readSmallFile } from '../configuration-file/small-file.ts'
+import { systemReason } from '../../base/unread.ts'
+import { readSmallFile } from '../small-file.ts'
 import { KUBELET_CONFIGURATION } from './fields.ts'
 
 const VERSION = 'kubelet.config.k8s.io/v1beta1'
@@ -103,7 +104,7 @@ function dropInsBelow(directory: string): readonly string[] {
       })
   } catch (cause) {
     throw new Error(
-      `failed to walk through kubelet dropin directory "${directory}": lstat ${directory}: ${fileReason(cause)}`,
+      `failed to walk through kubelet dropin directory "${directory}": lstat ${directory}: ${systemReason(cause)}`,
       {
         cause,
       },

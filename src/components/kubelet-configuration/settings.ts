@@ -3,11 +3,12 @@
  * (kubelet.config.k8s.io/v1beta1), or both. A file's fields become the values of these settings, below those of the command line.
  */
 import { LOG_FLAGS } from '../common-flags.ts'
-import { type Flag, type FlagType, flagTable, type Handling } from '../flags.ts'
+import type { FlagType } from '../flag-values.ts'
+import { type Flag, flagTable, type Handling } from '../flags.ts'
 
 /** Beside those of flags: maps as `a=b,c=d` and `a<b,c<d`, maps of booleans, maps of lists as `a:b`, taints as `key=value:effect`. */
 export type SettingType =
-  | Exclude<FlagType, 'certificate' | 'uint' | 'ints' | 'pairs' | 'labels' | 'vmodule' | 'quantity' | 'ports'>
+  | Extract<FlagType, 'bool' | 'int32' | 'float' | 'duration' | 'ip' | 'string' | 'strings' | 'array'>
   | 'int64'
   | 'map'
   | 'map<'
@@ -49,7 +50,7 @@ cluster-dns strings used clusterDNS
 cluster-domain string used clusterDomain
 config string used -
 config-dir string used -
-container-log-max-files int used containerLogMaxFiles! 5
+container-log-max-files int32 used containerLogMaxFiles! 5
 container-log-max-size string used containerLogMaxSize 10Mi
 container-runtime-endpoint string used containerRuntimeEndpoint
 contention-profiling bool ignored enableContentionProfiling
@@ -62,10 +63,10 @@ enable-controller-attach-detach bool lacking enableControllerAttachDetach! true
 enable-debugging-handlers bool used enableDebuggingHandlers! true
 enable-server bool used enableServer! true
 enforce-node-allocatable strings ignored enforceNodeAllocatable pods
-event-burst int ignored eventBurst 100
-event-qps int ignored eventRecordQPS! 50
+event-burst int32 ignored eventBurst 100
+event-qps int32 ignored eventRecordQPS! 50
 eviction-hard map< used evictionHard
-eviction-max-pod-grace-period int used evictionMaxPodGracePeriod
+eviction-max-pod-grace-period int32 used evictionMaxPodGracePeriod
 eviction-minimum-reclaim map used evictionMinimumReclaim
 eviction-pressure-transition-period duration used evictionPressureTransitionPeriod
 eviction-soft map< used evictionSoft
@@ -77,19 +78,19 @@ feature-gates gates used featureGates
 file-check-frequency duration used fileCheckFrequency 20s
 hairpin-mode string ignored hairpinMode promiscuous-bridge
 healthz-bind-address ip used healthzBindAddress 127.0.0.1
-healthz-port int used healthzPort! 10248
+healthz-port int32 used healthzPort! 10248
 hostname-override string used -
 housekeeping-interval duration ignored - 10s
 http-check-frequency duration used httpCheckFrequency 20s
 image-credential-provider-bin-dir string lacking -
 image-credential-provider-config string lacking -
-image-gc-high-threshold int used imageGCHighThresholdPercent! 85
-image-gc-low-threshold int used imageGCLowThresholdPercent! 80
+image-gc-high-threshold int32 used imageGCHighThresholdPercent! 85
+image-gc-low-threshold int32 used imageGCLowThresholdPercent! 80
 image-service-endpoint string lacking imageServiceEndpoint
 kernel-memcg-notification bool ignored kernelMemcgNotification
-kube-api-burst int used kubeAPIBurst 100
+kube-api-burst int32 used kubeAPIBurst 100
 kube-api-content-type string ignored contentType application/vnd.kubernetes.protobuf
-kube-api-qps int used kubeAPIQPS! 50
+kube-api-qps int32 used kubeAPIQPS! 50
 kube-reserved map used kubeReserved
 kube-reserved-cgroup string ignored kubeReservedCgroup
 kubeconfig string used -
@@ -100,30 +101,30 @@ make-iptables-util-chains bool ignored makeIPTablesUtilChains! true
 manifest-url string used staticPodURL
 manifest-url-header headers used staticPodURLHeader
 max-open-files int64 ignored maxOpenFiles 1000000
-max-pods int used maxPods
-maximum-dead-containers int ignored - -1
-maximum-dead-containers-per-container int ignored - 1
+max-pods int32 used maxPods
+maximum-dead-containers int32 ignored - -1
+maximum-dead-containers-per-container int32 ignored - 1
 memory-manager-policy string used memoryManagerPolicy None
 minimum-container-ttl-duration duration ignored - 0s
 minimum-image-ttl-duration duration used imageMinimumGCAge 2m0s
 node-ip string used -
 node-labels strings used -
-node-status-max-images int used nodeStatusMaxImages! 50
+node-status-max-images int32 used nodeStatusMaxImages! 50
 node-status-update-frequency duration ignored nodeStatusUpdateFrequency 10s
-oom-score-adj int ignored oomScoreAdj! -999
+oom-score-adj int32 ignored oomScoreAdj! -999
 pod-cidr string used podCIDR
 pod-manifest-path string used staticPodPath
 pod-max-pids int64 used podPidsLimit! -1
-pods-per-core int used podsPerCore
-port int used port 10250
+pods-per-core int32 used podsPerCore
+port int32 used port 10250
 protect-kernel-defaults bool ignored protectKernelDefaults
 provider-id string used providerID
 qos-reserved map lacking qosReserved
-read-only-port int used readOnlyPort 0
+read-only-port int32 used readOnlyPort 0
 register-node bool used registerNode! true
 register-with-taints taints used registerWithTaints
-registry-burst int ignored registryBurst 10
-registry-qps int ignored registryPullQPS! 5
+registry-burst int32 ignored registryBurst 10
+registry-qps int32 ignored registryPullQPS! 5
 reserved-cpus string used reservedSystemCPUs
 reserved-memory string lacking -
 resolv-conf string used resolvConf! /etc/resolv.conf
@@ -157,7 +158,7 @@ volume-stats-agg-period duration ignored volumeStatsAggPeriod 1m0s
 - string used authorization.mode Webhook
 - string ignored configMapAndSecretChangeDetectionStrategy Watch
 - duration ignored containerLogMonitorInterval! 10s
-- int ignored containerLogMaxWorkers! 1
+- int32 ignored containerLogMaxWorkers! 1
 - duration used crashLoopBackOff.maxContainerRestartPeriod! 5m0s
 - map lacking defaultPodSysctls
 - bool ignored enableDebugFlagsHandler! true
@@ -166,15 +167,15 @@ volume-stats-agg-period duration ignored volumeStatsAggPeriod 1m0s
 - bool lacking enableSystemLogQuery! false
 - duration used imageMaximumGCAge 0s
 - string lacking imagePullCredentialsVerificationPolicy NeverVerifyPreloadedImages
-- int ignored iptablesDropBit! 15
-- int ignored iptablesMasqueradeBit! 14
+- int32 ignored iptablesDropBit! 15
+- int32 ignored iptablesMasqueradeBit! 14
 - any ignored logging
-- int ignored maxParallelImagePulls!
+- int32 ignored maxParallelImagePulls!
 - float ignored memoryThrottlingFactor!
 - string lacking memoryReservationPolicy None
 - string used memorySwap.swapBehavior
 - bool used mergeDefaultEvictionSettings! false
-- int used nodeLeaseDurationSeconds 40
+- int32 used nodeLeaseDurationSeconds 40
 - duration used nodeStatusReportFrequency 5m0s
 - string used podLogsDir /var/log/pods
 - strings ignored preloadedImagesVerificationAllowlist
@@ -207,11 +208,9 @@ export const KUBELET_SETTINGS: readonly Setting[] = SETTINGS.trim()
 
 const FLAG_TYPES: Readonly<Partial<Record<SettingType, FlagType>>> = {
   int64: 'int',
-  gates: 'strings',
-  headers: 'strings',
-  taints: 'strings',
-  map: 'strings',
-  'map<': 'strings',
+  gates: 'switches',
+  map: 'pairs',
+  'map<': 'bounds',
   any: 'string',
 }
 

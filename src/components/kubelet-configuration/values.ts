@@ -46,7 +46,7 @@ export function lackingLines(config: JsonObject, given: FlagValues): readonly st
 function isZero(type: SettingType, text: string): boolean {
   if (type === 'duration') return asDuration(text) === 0n
   if (type === 'bool') return text === 'false'
-  return text === '' || ((type === 'int' || type === 'int64') && text === '0')
+  return text === '' || ((type === 'int32' || type === 'int64') && text === '0')
 }
 
 const pairs = (value: Json, sign: string): readonly string[] =>
@@ -107,7 +107,7 @@ function jsonOf({ type }: Setting, texts: readonly string[]): Json {
   switch (type) {
     case 'bool':
       return parseGoBool(last) === true
-    case 'int':
+    case 'int32':
     case 'int64':
     case 'float':
       return Number(last)

@@ -2,10 +2,10 @@
 
 import { topOf } from '../../api/codec/body-source.ts'
 import { jsonNodeOf } from '../../api/codec/json.ts'
+import { checkShape, STRICT, UnknownFieldsError } from '../../api/configuration/decode.ts'
 import type { Fields } from '../../api/object.ts'
 import { messageOf } from '../../base/errors.ts'
 import { DEFAULT_SCHEDULER } from '../../scheduler/profile.ts'
-import { checkShape, STRICT, UnknownFieldsError } from '../configuration-file/decode.ts'
 import { asDuration } from '../flags.ts'
 import { ARGUMENTS } from './fields.ts'
 

@@ -1,6 +1,6 @@
 /** The fields of KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) and of the plugins' arguments. */
 
-import type { Struct, ValueShape } from '../configuration-file/shape.ts'
+import type { Struct, ValueShape } from '../../api/configuration/shape.ts'
 
 const struct = (type: string, fields: Readonly<Record<string, ValueShape>>): Struct => ({ type, fields })
 /** What the components' configurations have in common. */

@@ -3,13 +3,14 @@
  * their plugins and these plugins' arguments. It is refused in kube-scheduler's words; what it asks for that skiff does not have, in ours.
  */
 import { readFileSync } from 'node:fs'
+import { checkShape, configurationIn } from '../../api/configuration/decode.ts'
 import type { Fields } from '../../api/object.ts'
 import { messageOf } from '../../base/errors.ts'
+import { whyUnread } from '../../base/unread.ts'
 import { checkTimes } from '../../client/leader-election.ts'
 import { defaultProfile, type SchedulerProfile } from '../../scheduler/profile.ts'
 import { type QueueTimes, USUAL_TIMES } from '../../scheduler/queue.ts'
-import { checkShape, configurationIn } from '../configuration-file/decode.ts'
-import type { ReadFlags } from '../flags.ts'
+import { FlagError, type ReadFlags } from '../flags.ts'
 import { type ElectionSettings, electionOfFlags } from '../leading.ts'
 import { withDefaults } from './defaults.ts'
 import { CONFIGURATION } from './fields.ts'
@@ -30,45 +31,120 @@ const VERSION = 'kubescheduler.config.k8s.io/v1'
 const QPS = 50
 const BURST = 100
 
-/** A file goes before the flags that it has fields for, as in kube-scheduler. @throws FlagError, Error in one line */
-export function schedulerSettings(flags: ReadFlags): SchedulerSettings {
+/** What is known before a scheduler is made: more is refused only then. */
+export interface SchedulerConfiguration extends Pick<SchedulerSettings, 'kubeconfig' | 'limits'> {
+  /** As they are given: those that are not for a client have not been replaced. */
+  readonly asked: SchedulerSettings['limits']
+  /** Whether a file said so. */
+  readonly isFile: boolean
+  /** @throws FlagError, Error in one line for times, a plugin or an argument that is not to be had */
+  settings(): SchedulerSettings
+}
+
+/**
+ * A file goes before the flags that it has fields for, but those of the election go before it, as in kube-scheduler.
+ *
+ * @throws Error in one line
+ */
+export function schedulerConfiguration(flags: ReadFlags): SchedulerConfiguration {
   const file = flags.text('config')
-  const election = electionOfFlags(flags, NAME)
   const flushMs = flags.ms('pod-max-in-unschedulable-pods-duration')
-  if (file === undefined)
-    return {
-      kubeconfig: flags.text('kubeconfig'),
-      profiles: [defaultProfile()],
-      queueTimes: { ...USUAL_TIMES, flushMs },
-      limits: { qps: flags.number('kube-api-qps') || QPS, burst: flags.number('kube-api-burst') || BURST },
-      election,
-    }
-  try {
-    return fromFile(readFileSync(file, 'utf8'), flushMs)
-  } catch (cause) {
-    throw new Error(`--config ${file}: ${messageOf(cause)}`, { cause })
+  if (file !== undefined) {
+    const config = validated(withElection(withDefaults(fieldsOf(readConfiguration(file))), flags))
+    const { kubeconfig, limits } = connectionOf(config)
+    return { isFile: true, kubeconfig, limits, asked: limits, settings: () => settingsOf(config, flushMs) }
+  }
+  const asked = { qps: flags.number('kube-api-qps') ?? QPS, burst: flags.number('kube-api-burst') ?? BURST }
+  const connection = {
+    kubeconfig: flags.text('kubeconfig'),
+    limits: { qps: asked.qps || QPS, burst: asked.burst || BURST },
+  }
+  return {
+    ...connection,
+    asked,
+    isFile: false,
+    settings: () => {
+      try {
+        return {
+          ...connection,
+          profiles: [defaultProfile()],
+          queueTimes: { ...USUAL_TIMES, flushMs },
+          election: electionOfFlags(flags, NAME),
+        }
+      } catch (cause) {
+        throw new FlagError(`couldn't create leader elector: ${messageOf(cause)}`, { cause })
+      }
+    },
   }
 }
+
+/** @throws FlagError, Error in one line */
+export const schedulerSettings = (flags: ReadFlags): SchedulerSettings => schedulerConfiguration(flags).settings()
 
 /** The profiles of a file whose connection and election are another's. @throws Error in one line */
 export function profilesOfFile(file: string): Pick<SchedulerSettings, 'profiles' | 'queueTimes'> {
   try {
-    return fromFile(readFileSync(file, 'utf8'), USUAL_TIMES.flushMs)
+    return settingsOf(validated(withDefaults(fieldsOf(readFileSync(file, 'utf8')))), USUAL_TIMES.flushMs)
   } catch (cause) {
     throw new Error(`${file}: ${messageOf(cause)}`, { cause })
   }
 }
 
-function fromFile(text: string, flushMs: number): SchedulerSettings {
+function readConfiguration(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new Error(whyUnread(file, cause), { cause })
+  }
+}
+
+function fieldsOf(text: string): Fields {
   const { value, repeated } = configurationIn(text, { apiVersion: VERSION, kind: KIND })
   checkShape(CONFIGURATION, value, repeated)
-  const config = withDefaults(value)
+  return value
+}
+
+/** With what flags say of the election. */
+function withElection(config: Fields, flags: ReadFlags): Fields {
+  const given = <T>(flag: string, field: string, read: (name: string) => T) =>
+    flags.values.has(`leader-elect${flag}`) ? { [field]: read(`leader-elect${flag}`) } : {}
+  return {
+    ...config,
+    leaderElection: {
+      ...config['leaderElection'],
+      ...given('', 'leaderElect', flags.bool),
+      ...given('-lease-duration', 'leaseDuration', flags.ms),
+      ...given('-renew-deadline', 'renewDeadline', flags.ms),
+      ...given('-retry-period', 'retryPeriod', flags.ms),
+      ...given('-resource-lock', 'resourceLock', (name) => flags.text(name) ?? ''),
+      ...given('-resource-name', 'resourceName', (name) => flags.text(name) ?? ''),
+      ...given('-resource-namespace', 'resourceNamespace', (name) => flags.text(name) ?? ''),
+    },
+  }
+}
+
+function validated(config: Fields): Fields {
   const why = aggregate(validateConfiguration(config))
   if (why !== undefined) throw new Error(why)
+  return config
+}
+
+interface Connection {
+  readonly kubeconfig?: string
+  readonly qps?: number
+  readonly burst?: number
+}
+
+function connectionOf(config: Fields) {
+  const { kubeconfig, qps, burst } = config['clientConnection'] as Connection
+  return { kubeconfig: kubeconfig || undefined, limits: { qps: qps || QPS, burst: burst || BURST } }
+}
+
+function settingsOf(config: Fields, flushMs: number): SchedulerSettings {
   if (config['extenders'].length > 0) throw new Error('extenders: skiff asks none; leave them out')
   if (config['delayCacheUntilActive'] === true)
     throw new Error('delayCacheUntilActive: skiff does not do what this asks for; leave it out')
-  const { clientConnection, leaderElection } = config
+  const { leaderElection } = config
   const election: ElectionSettings = {
     enabled: leaderElection.leaderElect,
     namespace: leaderElection.resourceNamespace,
@@ -83,7 +159,7 @@ function fromFile(text: string, flushMs: number): SchedulerSettings {
     throw new Error(`couldn't create leader elector: ${messageOf(cause)}`, { cause })
   }
   return {
-    kubeconfig: clientConnection.kubeconfig || undefined,
+    ...connectionOf(config),
     profiles: (config['profiles'] as readonly Fields[]).map((profile) => {
       try {
         return profileOf(profile, config['percentageOfNodesToScore'])
@@ -97,7 +173,6 @@ function fromFile(text: string, flushMs: number): SchedulerSettings {
       maxBackoffMs: config['podMaxBackoffSeconds'] * 1000,
       flushMs,
     },
-    limits: { qps: clientConnection.qps || QPS, burst: clientConnection.burst || BURST },
     election,
   }
 }

@@ -1,5 +1,6 @@
 /** Files of settings that an administrator names: regular ones, links to them too, and not of any size. */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
+import { systemReason } from '../base/unread.ts'
 
 const LARGEST = 1024 * 1024
 
@@ -9,7 +10,7 @@ export function readSmallFile(path: string): string {
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   } catch (cause) {
-    throw new Error(`open ${path}: ${fileReason(cause)}`, { cause })
+    throw new Error(`open ${path}: ${systemReason(cause)}`, { cause })
   }
   try {
     const found = fstatSync(file)
@@ -20,17 +21,4 @@ export function readSmallFile(path: string): string {
   } finally {
     closeSync(file)
   }
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'no such file or directory',
-  EACCES: 'permission denied',
-  ELOOP: 'too many levels of symbolic links',
-  ENOTDIR: 'not a directory',
-}
-
-/** Of an error of the file system. */
-export function fileReason(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException
-  return REASONS[code ?? ''] ?? message
 }

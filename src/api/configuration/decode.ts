@@ -3,14 +3,14 @@
  * type. What is wrong is told in the components' own words.
  */
 
-import { topOf } from '../../api/codec/body-source.ts'
-import { type JsonNode, ObjectNode, parseJson, plainOf } from '../../api/codec/json.ts'
-import { parseYaml } from '../../api/codec/yaml.ts'
-import type { Fields, Json } from '../../api/object.ts'
-import { goQuote } from '../../api/quote.ts'
-import { type StrictProblem, strictText } from '../../api/schema/strict-problem.ts'
 import { messageOf } from '../../base/errors.ts'
-import { asDuration } from '../flags.ts'
+import { parseGoDuration } from '../../base/go-duration.ts'
+import { topOf } from '../codec/body-source.ts'
+import { type JsonNode, ObjectNode, parseJson, plainOf } from '../codec/json.ts'
+import { parseYaml } from '../codec/yaml.ts'
+import type { Fields, Json } from '../object.ts'
+import { goQuote } from '../quote.ts'
+import { type StrictProblem, strictText } from '../schema/strict-problem.ts'
 import type { Struct, ValueShape } from './shape.ts'
 
 export interface Configuration {
@@ -26,12 +26,20 @@ export interface ConfigurationKind {
 
 /**
  * Of a file as the components read it: JSON where it begins as an object of that, else the first document in YAML.
+ * `told`: whether a text may leave out what it is.
  *
  * @throws what is wrong with the text, or that it is of another kind, in one line
  */
-export function configurationIn(text: string, wanted: ConfigurationKind): Configuration {
+export function configurationIn(
+  text: string,
+  wanted: ConfigurationKind,
+  told: 'always' | 'maybe' = 'always',
+): Configuration {
   const { node, strict } = nodesIn(text)
-  const { apiVersion, kind } = topOf(node, (message) => new Error(message))
+  const found = topOf(node, (message) => new Error(message))
+  const mayLack = told === 'maybe'
+  const apiVersion = found.apiVersion || (mayLack ? wanted.apiVersion : '')
+  const kind = found.kind || (mayLack ? wanted.kind : '')
   if (apiVersion.split('/').length > 2) throw new Error(`unexpected GroupVersion string: ${apiVersion}`)
   for (const [name, given] of Object.entries({ Kind: kind, apiVersion }))
     if (given === '') throw new Error(`Object '${name}' is missing in '${oneLine(text.slice(0, MOST_SHOWN))}'`)
@@ -102,7 +110,7 @@ const pathText = (path: Path): string =>
 function walk(shape: ValueShape, value: Json | undefined, path: Path, type: string, unknown: string[]): void {
   if (value === null || value === undefined || shape === 'any') return
   if (shape === 'duration' && typeof value === 'string') {
-    if (asDuration(value) === undefined) throw new Error(`time: invalid duration ${goQuote(value)}`)
+    parseGoDuration(value)
     return
   }
   if (!isOf(shape, value)) throw new Error(wrongType(shape, value, path, type))
