@@ -17,6 +17,9 @@ const similarIntervalMs = 600_000
 /** Subjects, kinds of Events of one, and Events of one kind that are remembered; the oldest go. */
 const mostSubjects = 4096
 const mostKinds = 64
+/** Namespaces that refused an Event because they end, and for how long that is remembered. */
+const mostEnding = 256
+const endingMs = 60_000
 const mostWritten = 32
 
 /** A core/v1 Event, as it is written: null says that it has no eventTime. */
@@ -62,11 +65,19 @@ export interface CorrelatedEvent {
 export interface Correlation {
   /** undefined: spam, not written. */
   correlate(event: CoreEvent): CorrelatedEvent | undefined
+  /** The namespace has refused an Event now, because it ends. */
+  refused(namespace: string): void
+  /**
+   * Whether that is known of an object's namespace, which goes with all that was created in it before: it would refuse this one too. What was created
+   * later is in another namespace of that name.
+   */
+  endsWith(namespace: string, creationTimestamp: string | undefined): boolean
 }
 
 /** Several recorders may share one: what each tells is its own by its source. */
 export function createCorrelation(clock: Clock, most = mostSubjects): Correlation {
   const subjects = createLruMap<string, Subject>(most)
+  const ending = createLruMap<string, number>(mostEnding)
 
   function subjectOf({ source, involvedObject, type }: CoreEvent, now: number): Subject {
     const { kind, namespace, name, uid, apiVersion } = involvedObject
@@ -80,6 +91,15 @@ export function createCorrelation(clock: Clock, most = mostSubjects): Correlatio
   }
 
   return {
+    refused(namespace) {
+      ending.set(namespace, clock.now())
+    },
+    endsWith(namespace, creationTimestamp) {
+      const at = ending.get(namespace)
+      if (at === undefined || creationTimestamp === undefined || clock.now() - at > endingMs) return false
+      // Timestamps leave out what is less than a second.
+      return Date.parse(creationTimestamp) + 1000 <= at
+    },
     correlate(event) {
       const now = clock.now()
       const subject = subjectOf(event, now)

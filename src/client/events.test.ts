@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { StatusError } from '../api/status.ts'
+import { formatTime } from '../base/clock.ts'
 import { simulatedRuntime } from '../base/simulated-runtime.ts'
+import { createCorrelation } from './event-correlation.ts'
 import { createEventRecorder } from './events.ts'
 import { configMap, createFakeServer } from './fake-server.ts'
 import { createClient, inProcessTransport } from './transport.ts'
@@ -138,4 +141,28 @@ test('of a flood of events a thousand wait, and what comes then is dropped', asy
   recorder.event(subject, 'Normal', 'Later', 'it is done')
   await runtime.advance(1000)
   assert.equal(bodies().length, 1001)
+})
+
+test('of what goes with a namespace nothing more is told once it has refused an Event, and of one of the same name that is made later all', async () => {
+  const { runtime, server, client, bodies } = setup()
+  const correlation = createCorrelation(runtime.clock)
+  const recorder = createEventRecorder(runtime, client, { component: 'c' }, 'v1', undefined, correlation)
+  const tell = async (name: string, creationTimestamp: string | undefined, namespace = 'default') => {
+    const metadata = { name, namespace, uid: name, ...(creationTimestamp === undefined ? {} : { creationTimestamp }) }
+    const before = bodies().length
+    recorder.event({ ...subject, metadata }, 'Normal', 'Killing', 'it ends')
+    await runtime.settle()
+    return bodies().length - before
+  }
+  const early = formatTime(runtime.clock.now())
+  await runtime.advance(5000)
+  const cause = { reason: 'NamespaceTerminating', message: 'it ends', field: 'metadata.namespace' }
+  server.fail('POST', new StatusError(403, 'Forbidden', 'the namespace ends', { causes: [cause] }))
+  assert.equal(await tell('a', early), 1)
+  assert.equal(await tell('b', early), 0)
+  assert.equal(await tell('c', early, 'other'), 1)
+  assert.equal(await tell('d', undefined), 1)
+  assert.equal(await tell('e', formatTime(runtime.clock.now())), 1)
+  await runtime.advance(60_001)
+  assert.equal(await tell('f', early), 1)
 })

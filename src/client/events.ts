@@ -3,7 +3,7 @@
  * combined, and an object that is talked about too much is not heard for a while (the correlation of client-go).
  */
 import type { KubeObject } from '../api/object.ts'
-import { isAlreadyExists, StatusError } from '../api/status.ts'
+import { isAlreadyExists, isNamespaceTerminating, StatusError } from '../api/status.ts'
 import { formatTime, sleep } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from './client.ts'
@@ -33,6 +33,7 @@ export interface EventSubject {
     readonly namespace?: string
     readonly uid?: string
     readonly resourceVersion?: string
+    readonly creationTimestamp?: string | null
   }
   readonly fieldPath?: string
 }
@@ -112,7 +113,9 @@ export function createEventRecorder(
       })
       // Made when its turn comes: the caller does not wait for it.
       let built: CoreEvent | undefined
+      const createdAt = regarding.metadata.creationTimestamp ?? undefined
       write(async () => {
+        if (correlation.endsWith(reference.namespace ?? '', createdAt)) return
         built ??= build()
         const event = built
         const outcome = correlation.correlate(event)
@@ -131,6 +134,7 @@ export function createEventRecorder(
         try {
           outcome.written(await create(metadata))
         } catch (error) {
+          if (isNamespaceTerminating(error)) correlation.refused(event.metadata.namespace ?? '')
           if (!isAlreadyExists(error)) throw error
           // Another component said something about the same object at the same instant.
           outcome.written(await create({ ...metadata, name: eventName(reference.name, clock.now()) }))

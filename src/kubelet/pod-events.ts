@@ -26,12 +26,13 @@ export function createPodEvents(recorder: EventRecorder): PodEvents {
     fieldPath?: string,
     annotations?: Readonly<Record<string, string>>,
   ) => {
-    const { name, namespace, uid, resourceVersion } = pod.metadata
+    const { name, namespace, uid, resourceVersion, creationTimestamp } = pod.metadata
     const metadata = {
       ...(name === undefined ? {} : { name }),
       ...(namespace === undefined ? {} : { namespace }),
       ...(uid === undefined ? {} : { uid }),
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
     }
     const subject = { apiVersion: 'v1', kind: 'Pod', metadata, ...(fieldPath === undefined ? {} : { fieldPath }) }
     recorder.event(subject, type, reason, message, annotations === undefined ? {} : { annotations })
