@@ -84,10 +84,17 @@ test('after work there is a collection also where V8 has collected meanwhile and
   await passes(12)
   assert.ok(process.collections > first)
   assert.equal(process.used, 100 * MIB)
-  // Rest by itself, however long, is no such reason.
+  // Once more when what is kept for a while after work has become garbage.
   const second = process.collections
-  await passes(600)
+  Object.assign(process, { live: 70 * MIB })
+  await passes(80)
   assert.equal(process.collections, second)
+  await passes(20)
+  assert.equal(process.used, 70 * MIB)
+  // Rest by itself, however long, is no reason.
+  const third = process.collections
+  await passes(600)
+  assert.equal(process.collections, third)
 })
 
 test('no more than three collections in a row, and none within half a minute of the last', async () => {

@@ -39,6 +39,11 @@ const GROWTH_SHARE = 0.25
  */
 const LEAST_WORK_SECONDS = 2
 const WORK_TO_COLLECTION = 8
+/**
+ * What a burst of work left for a while (the history of watch caches, 75 seconds) is garbage by then: once more after so many looks at rest, which are
+ * as many seconds.
+ */
+const LATER_LOOKS = 100
 /** A collection frees pages that the one before has emptied; it is repeated while it still frees this share. */
 const WORTH_REPEATING = 0.04
 const MOST_ROUNDS = 3
@@ -57,11 +62,16 @@ export function collectWhenQuiet(clock: Clock, process: CollectedProcess = thisP
   /** Processor seconds of looks that were no rest, since the last collection, and those that it took. */
   let worked = 0
   let cost = 0
+  /** Whether the last collection was one after work. */
+  let onceMore = false
 
   const hasGrown = () => process.used() - left >= Math.max(LEAST_GROWTH, left * GROWTH_SHARE)
   const hasWorked = () => worked >= Math.max(LEAST_WORK_SECONDS, cost * WORK_TO_COLLECTION)
+  const isLater = () => onceMore && restingLooks >= LATER_LOOKS
   const isDue = () =>
-    restingLooks >= RESTING_LOOKS && clock.monotonic() - collectedAt >= LEAST_PAUSE_MS && (hasWorked() || hasGrown())
+    restingLooks >= RESTING_LOOKS &&
+    clock.monotonic() - collectedAt >= LEAST_PAUSE_MS &&
+    (hasWorked() || hasGrown() || isLater())
 
   async function look(): Promise<void> {
     const now = { processor: process.processorSeconds(), active: process.activeSeconds(), ms: clock.monotonic() }
@@ -74,6 +84,7 @@ export function collectWhenQuiet(clock: Clock, process: CollectedProcess = thisP
     active = now.active
     lookedAt = now.ms
     if (isDue()) {
+      onceMore = hasWorked()
       for (let round = 0, before = Number.POSITIVE_INFINITY; round < MOST_ROUNDS; round++) {
         await process.collect()
         left = process.used()
