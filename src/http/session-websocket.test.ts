@@ -8,6 +8,10 @@ test('success and exit codes are told as the kubelet tells them', () => {
   const exited = { metadata: {}, status: 'Failure', reason: 'NonZeroExitCode', details: { causes: [{ message: '3' }] } }
   assert.deepEqual(told(JSON.stringify(exited)), exited)
   assert.deepEqual(told(''), { metadata: {}, status: 'Success' })
+  const causes = [{ reason: 'ExitCode', message: '2' }]
+  const byRuntime = { ...exited, message: 'error executing command [sh -c], exit code 2', details: { causes } }
+  const message = 'command terminated with non-zero exit code: command terminated with exit code 2'
+  assert.deepEqual(told(JSON.stringify(byRuntime)), { ...byRuntime, message })
 })
 
 test('any other failure is an internal error, as kube-apiserver tells it', () => {
@@ -17,7 +21,8 @@ test('any other failure is an internal error, as kube-apiserver tells it', () =>
     message: 'Internal error occurred: no such command',
     code: 500,
   }
-  const { reason, message, code } = told(JSON.stringify(failed))
+  const { reason, message, code, kind } = told(JSON.stringify(failed))
+  assert.equal(kind, undefined)
   assert.deepEqual(
     [reason, message, code],
     ['InternalError', 'Internal error occurred: Internal error occurred: no such command', 500],

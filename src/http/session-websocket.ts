@@ -70,13 +70,16 @@ export async function translate(
     },
   })
   try {
+    // It tells clients that wait for something that the session is there, on the first channel that there is.
+    const first = options.stdout ? CHANNEL.stdout : options.stderr && !options.tty ? CHANNEL.stderr : CHANNEL.error
+    await channels.send(first, new Uint8Array())
     const upstream = await connect()
     if (!('socket' in upstream)) throw new Error(`unable to upgrade connection: ${await refusalOf(upstream)}`)
     await run(upstream, { ...channels, send: heardToo(channels.send, idle) }, options, ready)
   } catch (error) {
     ready.resolve(undefined)
     const status = error instanceof StatusError ? error : internalError(new Error(messageOf(error)))
-    await channels.send(CHANNEL.error, Buffer.from(JSON.stringify(status.toStatus())))
+    await channels.send(CHANNEL.error, saidOf(status))
   } finally {
     idle.cancel()
     channels.close()
@@ -138,22 +141,37 @@ async function flow(stream: SpdyStream | undefined, channel: number, channels: C
 /** At once: the kubelet writes it whenever the command ends. */
 const whole = (stream: SpdyStream): Promise<Uint8Array> => limitedBytes(stream, MAX_STATUS_BYTES)
 
-/** Success and exit codes as the kubelet tells them, any other failure as one of this server; nothing said is success. */
-export function statusText(bytes: Uint8Array): Buffer {
-  if (bytes.length === 0) return Buffer.from(JSON.stringify({ metadata: {}, status: 'Success' }))
-  const text = Buffer.from(bytes)
-  const failure = failureOf(text.toString())
-  return failure === undefined ? text : Buffer.from(JSON.stringify(internalError(new Error(failure)).toStatus()))
+/** A Status without what kind it is. */
+function saidOf(error: StatusError): Buffer {
+  const { kind: _kind, apiVersion: _version, ...said } = error.toStatus()
+  return Buffer.from(JSON.stringify(said))
 }
 
-function failureOf(text: string): string | undefined {
+/** Success and exit codes, any other failure as one of this server; nothing said is success. */
+export function statusText(bytes: Uint8Array): Buffer {
+  if (bytes.length === 0) return Buffer.from(JSON.stringify({ metadata: {}, status: 'Success' }))
+  const text = Buffer.from(bytes).toString()
+  let said: Ended
   try {
-    const { status, reason, message } = JSON.parse(text) as Partial<Record<string, Json>>
-    return status === 'Success' || reason === 'NonZeroExitCode' ? undefined : String(message ?? '')
+    said = JSON.parse(text) as Ended
   } catch {
     // Of a kubelet that speaks an older form.
-    return text
+    return saidOf(internalError(new Error(text)))
   }
+  if (said.status === 'Success') return Buffer.from(bytes)
+  if (said.reason !== 'NonZeroExitCode') return saidOf(internalError(new Error(String(said.message ?? ''))))
+  const code = said.details?.causes?.find(({ reason }) => reason === 'ExitCode')?.message
+  if (code === undefined) return Buffer.from(bytes)
+  const message = `command terminated with non-zero exit code: command terminated with exit code ${code}`
+  return Buffer.from(JSON.stringify({ ...said, message }))
+}
+
+/** How the command ended. */
+interface Ended {
+  readonly status?: Json
+  readonly reason?: Json
+  readonly message?: Json
+  readonly details?: { readonly causes?: readonly { readonly reason?: string; readonly message?: string }[] }
 }
 
 async function refusalOf(answer: HttpsAnswer): Promise<string> {

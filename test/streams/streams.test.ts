@@ -67,14 +67,29 @@ describe('a kubelet behind the API server', { skip: withoutKubectl }, () => {
     await once(child, 'close')
   })
 
-  test('a log comes by WebSocket too, in bytes or as base64', async () => {
+  const webSocket = (path: string, protocols: string[]) => {
     const { clusters, users } = parse(readFileSync(cluster.kubeconfig, 'utf8'))
     const { server } = clusters[0].cluster
     const { 'client-certificate-data': cert, 'client-key-data': key } = users[0].user
     const identity = { cert: Buffer.from(cert, 'base64'), key: Buffer.from(key, 'base64'), rejectUnauthorized: false }
-    const path = '/api/v1/namespaces/default/pods/p/log?container=c'
+    const url = `${server.replace('https', 'wss')}/api/v1/namespaces/default/pods/p/${path}`
+    return new WebSocket(url, protocols, identity)
+  }
+
+  test('a session begins with an empty message on its first channel, and ends with a Status that has no kind', async () => {
+    const socket = webSocket('exec?container=c&command=exit&command=3&stdout=true', ['v5.channel.k8s.io'])
+    const messages: (readonly [channel: number | undefined, text: string])[] = []
+    socket.on('message', (data: Buffer) => messages.push([data[0], data.subarray(1).toString()]))
+    await once(socket, 'close')
+    assert.deepEqual(messages[0], [1, ''])
+    const [channel, text = ''] = messages.at(-1) ?? []
+    const { kind, reason } = JSON.parse(text) as { kind?: string; reason?: string }
+    assert.deepEqual([channel, kind, reason], [3, undefined, 'NonZeroExitCode'])
+  })
+
+  test('a log comes by WebSocket too, in bytes or as base64', async () => {
     const logBy = async (protocols: string[]) => {
-      const socket = new WebSocket(`${server.replace('https', 'wss')}${path}`, protocols, identity)
+      const socket = webSocket('log?container=c', protocols)
       const messages: string[] = []
       socket.on('message', (data: Buffer) => messages.push(data.toString()))
       await once(socket, 'close')
