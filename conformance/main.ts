@@ -18,6 +18,7 @@ import { askAllTimes, writeTimes } from './deletion-times.ts'
 import { withDifferences } from './envtest-report.ts'
 import { accessReviews } from './generators/access.ts'
 import { admissionCases } from './generators/admission.ts'
+import { choiceCases } from './generators/choices.ts'
 import { claimCases } from './generators/claims.ts'
 import { conversionCases } from './generators/crd-conversion.ts'
 import { depthCases } from './generators/crd-depth.ts'
@@ -198,6 +199,8 @@ async function questions(asker: Asker, set: string, seed: number, count: number)
       return policyCases()
     case 'identity':
       return identityCases()
+    case 'choices':
+      return choiceCases()
     case 'patches':
       return patchCases()
     case 'webhook-failures':

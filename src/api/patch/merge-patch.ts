@@ -25,7 +25,7 @@ function mergeField(current: Json | undefined, change: Json): Json {
 }
 
 /** A new value, of which nulls in objects mean nothing. */
-function withoutNulls(value: Json): Json {
+export function withoutNulls(value: Json): Json {
   if (isList(value)) return value.map(withoutNulls)
   if (!isMap(value)) return value
   const kept: { [name: string]: Json | undefined } = {}

@@ -13,8 +13,8 @@ import type { StrictProblem } from '../schema/strict-problem.ts'
 import { badRequest, StatusError } from '../status.ts'
 import { applyJsonPatch, decodeJsonPatch, jsonPatchPaths } from './json-patch.ts'
 import { applyMergePatch, mergePatchPaths } from './merge-patch.ts'
-import { inGoOrder, sortedText, type Touched } from './patched-text.ts'
-import { restoreError } from './restore.ts'
+import { asMerged, inGoOrder, sortedText, type Touched } from './patched-text.ts'
+import { restoreError, withIntegersWrapped } from './restore.ts'
 import { applyStrategicMergePatch } from './strategic-merge-patch.ts'
 
 export type PatchType = 'json' | 'merge' | 'strategic'
@@ -72,10 +72,10 @@ export function applyPatch(options: ApplyPatchOptions): PatchResult {
       if (patch === null) return result(live as Json, [], () => 'map[]')
       if (!isMap(patch)) throw badRequest(wrongForm(patch, 'map[string]interface {}'))
       const object = applyStrategicMergePatch(live as JsonObject, patch, schema)
-      const made = result(object, [], () => goText(patch))
+      const shownPatch = () => goText(asMerged(patch, live as Json, schema))
       const wrong = restoreError(object, schema, live as Json)
-      if (wrong !== undefined) throw made.invalid(wrong)
-      return made
+      if (wrong !== undefined) throw result(object, [], shownPatch).invalid(wrong)
+      return result(withIntegersWrapped(object, schema, live as Json), [], shownPatch)
     }
   }
 }

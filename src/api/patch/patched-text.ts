@@ -4,6 +4,8 @@ import { jsonText } from '../codec/json.ts'
 import { compareText } from '../fields/pathelement.ts'
 import { isList, isMap, setOwn } from '../fields/values.ts'
 import type { Json, JsonObject } from '../object.ts'
+import type { Schema } from '../schema/schema.ts'
+import { withoutNulls } from './merge-patch.ts'
 
 /** The containers a patch went through, by key. */
 export type Touched = Map<string, Touched>
@@ -32,4 +34,31 @@ export function inGoOrder(value: Json, touched: Touched | undefined): Json {
     if (inner !== undefined) setOwn(sorted, name, inGoOrder(inner, touched.get(name)))
   }
   return sorted as JsonObject
+}
+
+/** A patch as messages show it after it was merged, which takes nulls out of what is new. */
+export function asMerged(patch: Json, live: Json | undefined, schema: Schema | undefined): Json {
+  if (isMap(patch) && isMap(live)) {
+    const shown: { [name: string]: Json | undefined } = {}
+    for (const name of Object.keys(patch)) {
+      const below =
+        schema?.type === 'struct' ? schema.byName.get(name)?.schema : schema?.type === 'map' ? schema.values : undefined
+      setOwn(shown, name, asMerged(patch[name] ?? null, live[name], below))
+    }
+    return shown as JsonObject
+  }
+  if (
+    isList(patch) &&
+    isList(live) &&
+    schema?.type === 'list' &&
+    schema.patchMergeKey &&
+    schema.patchStrategy.includes('merge')
+  ) {
+    const key = schema.patchMergeKey
+    return patch.map((item) => {
+      const same = isMap(item) ? live.find((one) => isMap(one) && one[key] === item[key]) : undefined
+      return isMap(item) ? asMerged(item, same ?? {}, schema.items) : item
+    })
+  }
+  return withoutNulls(patch)
 }

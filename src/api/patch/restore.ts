@@ -3,10 +3,10 @@
  * own, without a path. Unknown fields are not looked at here.
  */
 
-import { jsonNodeOf } from '../codec/json.ts'
+import { exactInteger, jsonNodeOf } from '../codec/json.ts'
 import { problemOfValue } from '../decode-problem.ts'
 import { goKindOf } from '../fields/go-types.ts'
-import { isList, isMap } from '../fields/values.ts'
+import { isList, isMap, setOwn } from '../fields/values.ts'
 import type { Json, JsonObject } from '../object.ts'
 import { problemOfDecoding } from '../schema/field-validation.ts'
 import type { Schema, StructSchema } from '../schema/schema.ts'
@@ -80,7 +80,65 @@ function scalarError(value: Json, kind: string, goType: string): string | undefi
   const from = goKindOf(value)
   const numeric = kind !== 'string' && kind !== 'bool'
   if (from === kind || (from === 'int64' && numeric)) return undefined
+  if (numeric && isWhole(value)) return undefined
   // Go converts numbers to numbers, and integers to strings, by type; the API does not want it.
   const convertible = (from === 'float64' && numeric) || (from === 'int64' && kind === 'string')
   return convertible ? `cannot convert ${from} to ${goType}` : `unrecognized type: ${kind}`
+}
+
+function isWhole(value: unknown): boolean {
+  return typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value))
+}
+
+/** Integers as Go's conversions to narrower types leave them: they wrap around, and what no int64 holds is the least there is. */
+export function withIntegersWrapped(value: Json, schema: Schema, live?: Json): Json {
+  if (value === null || value === live) return value
+  switch (schema.type) {
+    case 'struct':
+      return isMap(value) ? wrappedFields(value, schema, live) : value
+    case 'map':
+      return isMap(value) ? mapped(value, (inner) => withIntegersWrapped(inner, schema.values)) : value
+    case 'list': {
+      if (!isList(value)) return value
+      const items = value.map((item) => withIntegersWrapped(item, schema.items))
+      return items.every((item, i) => item === value[i]) ? value : items
+    }
+    case 'int32':
+    case 'int64':
+      return wrapped(value, schema.type === 'int32' ? 32 : 64)
+    default:
+      return value
+  }
+}
+
+function wrappedFields(value: JsonObject, { byName }: StructSchema, live: Json | undefined): Json {
+  const before = isMap(live) ? live : undefined
+  return mapped(value, (inner, name) => {
+    const field = byName.get(name)
+    return field === undefined ? inner : withIntegersWrapped(inner, field.schema, before?.[name])
+  })
+}
+
+function mapped(value: JsonObject, change: (inner: Json, name: string) => Json): JsonObject {
+  let made: { [name: string]: Json | undefined } | undefined
+  for (const name of Object.keys(value)) {
+    const inner = value[name]
+    const other = inner === undefined ? undefined : change(inner, name)
+    if (other === inner) continue
+    made ??= { ...value }
+    setOwn(made, name, other)
+  }
+  return made === undefined ? value : (made as JsonObject)
+}
+
+const LEAST = -(2n ** 63n)
+
+function wrapped(value: Json, bits: 32 | 64): Json {
+  const given: unknown = value
+  if ((typeof given !== 'number' && typeof given !== 'bigint') || !isWhole(given)) return value
+  if (bits === 32 && typeof given === 'number' && (given | 0) === given) return value
+  if (bits === 64 && Number.isSafeInteger(given)) return value
+  const whole = BigInt(given)
+  const held = BigInt.asIntN(64, whole) === whole ? whole : LEAST
+  return exactInteger(BigInt.asIntN(bits, held).toString()) as number
 }

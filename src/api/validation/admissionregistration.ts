@@ -128,8 +128,8 @@ function fullyQualifiedName(name: string, path: string, errors: FieldError[]): v
     return
   }
   const messages = dns1123Subdomain(name)
-  for (const message of messages) errors.push(invalid(path, name, message))
-  if (messages.length === 0 && name.split('.').length < 3)
+  if (messages.length > 0) errors.push(invalid(path, name, messages.join(',')))
+  else if (name.split('.').length < 3)
     errors.push(invalid(path, name, 'should be a domain with at least three segments separated by dots'))
 }
 

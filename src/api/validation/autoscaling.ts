@@ -8,7 +8,7 @@ import type {
 import type { Fields } from '../object.ts'
 import { compareQuantities } from '../objects/quantity.ts'
 import { entries } from './common.ts'
-import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
+import { type FieldError, forbiddenField, invalid, invalidChoice, notSupported, required } from './errors.ts'
 import { dns1123Label, pathSegmentName } from './names.ts'
 import { containerResourceName } from './resource-names.ts'
 
@@ -154,7 +154,7 @@ function target(value: Fields, path: string, errors: FieldError[]): void {
   const { type = '', averageUtilization, averageValue } = value
   if (type === '') errors.push(required(`${path}.type`, 'must specify a metric target type'))
   if (!TARGETS.includes(type))
-    errors.push(invalid(`${path}.type`, type, 'must be either Utilization, Value, or AverageValue'))
+    errors.push(invalidChoice(`${path}.type`, type, 'must be either Utilization, Value, or AverageValue'))
   if (averageUtilization !== undefined && averageUtilization < 1)
     errors.push(invalid(`${path}.averageUtilization`, averageUtilization, 'must be greater than 0'))
   for (const [field, quantity] of [

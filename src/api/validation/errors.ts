@@ -58,11 +58,28 @@ export const typeInvalid = (field: string, value: Json | undefined, detail: stri
   field,
   message: `Invalid value: ${printValue(value)}${detail === '' ? '' : `: ${detail}`}`,
 })
-/** `supported` in the order to print (Kubernetes mostly sorts; the caller decides). */
-export const notSupported = (field: string, value: Json | undefined, supported: readonly string[]): FieldError => ({
+/**
+ * Of a text with a Go type of its own, which is printed as JSON, as most values are that have names to choose from. `supported` in
+ * the order to print (Kubernetes mostly sorts; the caller decides).
+ */
+export const notSupported = (field: string, value: Json | undefined, supported: readonly string[]): FieldError =>
+  unsupported(field, ofOwnType(value), supported)
+/** The same of a plain text. */
+export const notSupportedText = (field: string, value: Json | undefined, supported: readonly string[]): FieldError =>
+  unsupported(field, printValue(value), supported)
+
+const ofOwnType = (value: Json | undefined): string => (typeof value === 'string' ? goJson(value) : printValue(value))
+
+const unsupported = (field: string, shown: string, supported: readonly string[]): FieldError => ({
   type: 'FieldValueNotSupported',
   field,
-  message: `Unsupported value: ${printValue(value)}${supported.length ? `: supported values: ${supported.map((s) => JSON.stringify(s)).join(', ')}` : ''}`,
+  message: `Unsupported value: ${shown}${supported.length ? `: supported values: ${supported.map((s) => JSON.stringify(s)).join(', ')}` : ''}`,
+})
+/** An invalid text with a Go type of its own. */
+export const invalidChoice = (field: string, value: string, detail: string): FieldError => ({
+  type: 'FieldValueInvalid',
+  field,
+  message: `Invalid value: ${goJson(value)}: ${detail}`,
 })
 export const duplicate = (field: string, value: Json | undefined): FieldError => ({
   type: 'FieldValueDuplicate',

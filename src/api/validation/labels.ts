@@ -1,6 +1,6 @@
 /** Labels and label selectors: the rules of metav1.LabelSelector and of label maps, and the selector's meaning. */
 import type { Fields, Json } from '../object.ts'
-import { type FieldError, forbiddenField, invalid, required } from './errors.ts'
+import { type FieldError, forbiddenField, invalid, invalidChoice, required } from './errors.ts'
 import { labelValue, qualifiedName } from './names.ts'
 import { joinPath, type Rule } from './rules.ts'
 
@@ -73,7 +73,7 @@ export function validateLabelRequirement(
   const values: readonly string[] = requirement['values'] ?? []
   const operator: string = requirement['operator'] ?? ''
   if (!validateSetOperator(operator, values, path, errors) && options.allowUnknownOperators !== true)
-    errors.push(invalid(`${path}.operator`, operator, 'not a valid selector operator'))
+    errors.push(invalidChoice(`${path}.operator`, operator, 'not a valid selector operator'))
   for (const message of qualifiedName(requirement['key'] ?? ''))
     errors.push(invalid(`${path}.key`, requirement['key'] ?? '', message))
   values.forEach((value, i) => {

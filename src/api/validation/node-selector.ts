@@ -1,6 +1,6 @@
 /** core/v1 NodeSelector: terms of requirements on a node's labels and name. */
 import type { Fields } from '../object.ts'
-import { type FieldError, invalid, required } from './errors.ts'
+import { type FieldError, invalid, invalidChoice, required } from './errors.ts'
 import { validateSetOperator } from './labels.ts'
 import { dns1123Subdomain, labelValue, qualifiedName } from './names.ts'
 
@@ -33,7 +33,7 @@ function labelRequirement(requirement: Fields, path: string, errors: FieldError[
     if (values.length !== 1)
       errors.push(required(`${path}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'"))
   } else if (!validateSetOperator(operator, values, path, errors))
-    errors.push(invalid(`${path}.operator`, operator, 'not a valid selector operator'))
+    errors.push(invalidChoice(`${path}.operator`, operator, 'not a valid selector operator'))
   for (const message of qualifiedName(key)) errors.push(invalid(`${path}.key`, key, message))
   if (!withValues) return
   values.forEach((value, i) => {
@@ -49,7 +49,7 @@ function fieldRequirement(requirement: Fields, path: string, errors: FieldError[
       errors.push(
         required(`${path}.values`, "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"),
       )
-  } else errors.push(invalid(`${path}.operator`, operator, 'not a valid selector operator'))
+  } else errors.push(invalidChoice(`${path}.operator`, operator, 'not a valid selector operator'))
   if (key !== 'metadata.name') {
     errors.push(invalid(`${path}.key`, key, 'not a valid field selector key'))
     return

@@ -91,12 +91,12 @@ export function validateNodeUpdate(node: Node, old: Node): readonly FieldError[]
       errors.push(duplicate(`status.addresses[${i}]`, internalForm('io.k8s.api.core.v1.NodeAddress', address)))
     seen.add(key)
   })
+  taints(node.spec?.taints ?? [], errors)
   const now: readonly string[] = node.spec?.podCIDRs ?? []
   const before: readonly string[] = old.spec?.podCIDRs ?? []
   errors.push(...validateNode({ ...node, spec: { podCIDRs: now }, status: {} }))
   if (before.length > 0 && (now.length !== before.length || now.some((text, i) => text !== before[i])))
     errors.push(forbiddenField('spec.podCIDRs', ONLY_ONCE('podCIDR')))
-  taints(node.spec?.taints ?? [], errors)
   if ((node.spec?.externalID ?? '') !== (old.spec?.externalID ?? ''))
     errors.push(forbiddenField('spec.externalID', 'may not be updated'))
   const provider: string = old.spec?.providerID ?? ''

@@ -1,7 +1,8 @@
 /** What is wrong with PEM texts that hold certificates or requests for them, in the words a Go parser has for it. */
 import { X509Certificate } from 'node:crypto'
 
-const BEGIN = /-----BEGIN ([^-\n]+)-----\r?\n/g
+/** Only at the beginning of a line. */
+const BEGIN = /(?<=^|\n)-----BEGIN ([^-\n]+)-----[ \t]*\r?\n/g
 const END = /-----END ([^-\n]+)-----/g
 /** Lines of `name: value`, ended by an empty one, before the body. */
 const HEADERS = /^[^\n:]+:[^\n]*\n([^\n]+\n)*\s*\n/

@@ -11,7 +11,7 @@ import type { Fields } from '../object.ts'
 import { compareQuantities, quantityMilliValue, quantityValue } from '../objects/quantity.ts'
 import { asGiven } from '../schema/canonical.ts'
 import { entries, same } from './common.ts'
-import { duplicate, type FieldError, forbiddenField, invalid, required } from './errors.ts'
+import { duplicate, type FieldError, forbiddenField, invalid, invalidChoice, required } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { qualifiedName } from './names.ts'
 import {
@@ -191,7 +191,7 @@ function scopeSelector(spec: Partial<ResourceQuotaSpec>, errors: FieldError[]): 
   const all: readonly ScopedResourceSelectorRequirement[] = spec.scopeSelector?.matchExpressions ?? []
   for (const requirement of all) {
     const { scopeName = '', operator = '', values = [] } = requirement
-    if (!SCOPES.includes(scopeName)) errors.push(invalid(`${at}.scopeName`, scopeName, 'unsupported scope'))
+    if (!SCOPES.includes(scopeName)) errors.push(invalidChoice(`${at}.scopeName`, scopeName, 'unsupported scope'))
     if (!told && standard.some((name) => !scopeFits(scopeName, name))) {
       // Says the whole list.
       told = true
@@ -222,7 +222,7 @@ function scopeSelector(spec: Partial<ResourceQuotaSpec>, errors: FieldError[]): 
             "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector",
           ),
         )
-    } else errors.push(invalid(`${at}.operator`, operator, 'not a valid selector operator'))
+    } else errors.push(invalidChoice(`${at}.operator`, operator, 'not a valid selector operator'))
     seen.add(scopeName)
   }
   for (const pair of [

@@ -11,7 +11,7 @@ import type {
 } from '../generated/types.ts'
 import type { Fields, Given, KubeObject } from '../object.ts'
 import { IMMUTABLE, same } from './common.ts'
-import { type FieldError, invalid, notSupported, required } from './errors.ts'
+import { type FieldError, invalid, notSupportedText, required } from './errors.ts'
 import { isUsableSelector, validateLabelSelector } from './labels.ts'
 import { dns1123Subdomain, pathSegmentName } from './names.ts'
 
@@ -81,8 +81,8 @@ export function validateClusterRoleBinding(object: Given<ClusterRoleBinding>): r
 function binding(object: Given<Binding>, kinds: readonly string[], namespaced: boolean): readonly FieldError[] {
   const errors: FieldError[] = []
   const { apiGroup = '', kind = '', name = '' } = (object['roleRef'] ?? {}) as Fields
-  if (apiGroup !== GROUP) errors.push(notSupported('roleRef.apiGroup', apiGroup, [GROUP]))
-  if (!kinds.includes(kind)) errors.push(notSupported('roleRef.kind', kind, kinds))
+  if (apiGroup !== GROUP) errors.push(notSupportedText('roleRef.apiGroup', apiGroup, [GROUP]))
+  if (!kinds.includes(kind)) errors.push(notSupportedText('roleRef.kind', kind, kinds))
   if (name !== '') for (const message of pathSegmentName(name)) errors.push(invalid('roleRef.name', name, message))
   object['subjects']?.forEach((subject: Fields, i: number) => {
     roleSubject(subject, namespaced, `subjects[${i}]`, errors)
@@ -94,11 +94,11 @@ function roleSubject(subject: Fields, namespaced: boolean, path: string, errors:
   const { apiGroup = '', kind = '', name = '', namespace = '' } = subject
   if (kind === 'ServiceAccount') {
     if (name !== '') for (const message of dns1123Subdomain(name)) errors.push(invalid(`${path}.name`, name, message))
-    if (apiGroup !== '') errors.push(notSupported(`${path}.apiGroup`, apiGroup, ['']))
+    if (apiGroup !== '') errors.push(notSupportedText(`${path}.apiGroup`, apiGroup, ['']))
     if (!namespaced && namespace === '') errors.push(required(`${path}.namespace`))
   } else if (kind === 'User' || kind === 'Group') {
-    if (apiGroup !== GROUP) errors.push(notSupported(`${path}.apiGroup`, apiGroup, [GROUP]))
-  } else errors.push(notSupported(`${path}.kind`, kind, SUBJECT_KINDS))
+    if (apiGroup !== GROUP) errors.push(notSupportedText(`${path}.apiGroup`, apiGroup, [GROUP]))
+  } else errors.push(notSupportedText(`${path}.kind`, kind, SUBJECT_KINDS))
 }
 
 export function validateBindingUpdate(

@@ -4,7 +4,15 @@ import type { Fields } from '../object.ts'
 import { addressBits, familyOf } from '../objects/ip.ts'
 import { address, maskedNetwork, nonSpecialIP } from './address.ts'
 import { same, sorted } from './common.ts'
-import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
+import {
+  duplicate,
+  type FieldError,
+  forbiddenField,
+  invalid,
+  notSupported,
+  notSupportedText,
+  required,
+} from './errors.ts'
 import { internalForm } from './internal.ts'
 import { validateLabels } from './labels.ts'
 import { cidr, dns1123Label, dns1123Subdomain, portName, portNumber, qualifiedName } from './names.ts'
@@ -326,7 +334,7 @@ function trafficPolicies(service: Service, spec: Fields, errors: FieldError[]): 
   const distribution: string | undefined = spec['trafficDistribution']
   const distributions = ['PreferClose', 'PreferSameZone', 'PreferSameNode']
   if (distribution !== undefined && !distributions.includes(distribution))
-    errors.push(notSupported('spec.trafficDistribution', distribution, distributions))
+    errors.push(notSupportedText('spec.trafficDistribution', distribution, distributions))
 }
 
 const ONCE_SET = 'may not change once set'

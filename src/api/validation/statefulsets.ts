@@ -11,7 +11,7 @@ import type {
 import type { Fields } from '../object.ts'
 import { asGiven } from '../schema/canonical.ts'
 import { IMMUTABLE, same } from './common.ts'
-import { type FieldError, invalid, notSupported, required } from './errors.ts'
+import { type FieldError, invalid, invalidChoice, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { dns1123Label } from './names.ts'
 import { persistentVolumeClaimSpec } from './persistent-volume-claim.ts'
@@ -35,7 +35,7 @@ export function validateStatefulSet(object: StatefulSet, old?: StatefulSet): Fie
   const policy: string = spec.podManagementPolicy ?? ''
   if (policy === '') errors.push(required('spec.podManagementPolicy'))
   else if (policy !== 'OrderedReady' && policy !== 'Parallel')
-    errors.push(invalid('spec.podManagementPolicy', policy, "must be 'OrderedReady' or 'Parallel'"))
+    errors.push(invalidChoice('spec.podManagementPolicy', policy, "must be 'OrderedReady' or 'Parallel'"))
   validateUpdateStrategy(spec.updateStrategy ?? {}, errors)
   validateRetention(spec.persistentVolumeClaimRetentionPolicy, errors)
   nonNegativeField(spec.replicas, 'spec.replicas', errors)

@@ -9,9 +9,8 @@ export function validateStorageVersionMigration(object: StorageVersionMigration)
   const errors: FieldError[] = []
   const { group, resource } = migratedBy(object)
   if (resource === '') errors.push(required('spec.resource.resource', 'resource is required to be set'))
-  else for (const message of dns1035Label(resource)) errors.push(invalid('spec.resource.resource', resource, message))
-  if (group !== '')
-    for (const message of dns1123Subdomain(group)) errors.push(invalid('spec.resource.group', group, message))
+  else joined('spec.resource.resource', resource, dns1035Label(resource), errors)
+  if (group !== '') joined('spec.resource.group', group, dns1123Subdomain(group), errors)
   return errors
 }
 
@@ -79,4 +78,9 @@ function printedCondition(condition: Fields): Fields {
   const { type, status, observedGeneration, lastTransitionTime = null, reason, message = '' } = condition
   const generation = observedGeneration === undefined ? {} : { observedGeneration }
   return { type, status, ...generation, lastTransitionTime, reason, message }
+}
+
+/** All that is wrong with a name in one error. */
+function joined(path: string, value: string, messages: readonly string[], errors: FieldError[]): void {
+  if (messages.length > 0) errors.push(invalid(path, value, messages.join(',')))
 }

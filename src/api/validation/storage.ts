@@ -174,7 +174,6 @@ export function validateCSIDriverUpdate(object: Given<CSIDriver>, old: Given<CSI
   const now: CSIDriverSpec = object.spec ?? {}
   const before: CSIDriverSpec = old.spec ?? {}
   immutable('spec.attachedRequired', now.attachRequired, before.attachRequired, errors)
-  immutable('spec.fsGroupPolicy', now.fsGroupPolicy, before.fsGroupPolicy, errors)
   immutable('spec.volumeLifecycleModes', now.volumeLifecycleModes, before.volumeLifecycleModes, errors)
   return errors
 }

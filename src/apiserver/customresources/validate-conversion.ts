@@ -5,7 +5,7 @@ import type {
   CustomResourceConversion,
 } from '../../api/generated/types.ts'
 import { webhookService, webhookURL } from '../../api/validation/admissionregistration.ts'
-import { type FieldError, forbiddenField, invalid, notSupported, required } from '../../api/validation/errors.ts'
+import { type FieldError, forbiddenField, invalid, notSupportedText, required } from '../../api/validation/errors.ts'
 import { dns1035Label } from '../../api/validation/names.ts'
 
 export function conversionErrors(conversion: CustomResourceConversion | undefined, errors: FieldError[]): void {
@@ -17,7 +17,7 @@ export function conversionErrors(conversion: CustomResourceConversion | undefine
   const at = `${path}.webhookClientConfig`
   if (strategy === '') errors.push(required(`${path}.strategy`))
   else if (strategy !== 'None' && strategy !== 'Webhook')
-    errors.push(notSupported(`${path}.strategy`, strategy, ['None', 'Webhook']))
+    errors.push(notSupportedText(`${path}.strategy`, strategy, ['None', 'Webhook']))
   if (strategy !== 'Webhook') {
     const not = 'should not be set when strategy is not set to Webhook'
     if (client !== undefined) errors.push(forbiddenField(at, not))

@@ -10,7 +10,7 @@ import type {
 import type { Given, Json, KubeObject } from '../../api/object.ts'
 import { asObject } from '../../api/unchecked.ts'
 import { immutable } from '../../api/validation/common.ts'
-import { type FieldError, invalid, notSupported, required } from '../../api/validation/errors.ts'
+import { type FieldError, invalid, notSupportedText, required } from '../../api/validation/errors.ts'
 import { definitionNames } from '../../api/validation/extension.ts'
 import { dns1035Label, dns1123Subdomain } from '../../api/validation/names.ts'
 import { internalVersions } from './internal.ts'
@@ -113,7 +113,7 @@ function specErrors(
   }
   if (scope === '') errors.push(required('spec.scope'))
   else if (scope !== 'Cluster' && scope !== 'Namespaced')
-    errors.push(notSupported('spec.scope', scope, ['Cluster', 'Namespaced']))
+    errors.push(notSupportedText('spec.scope', scope, ['Cluster', 'Namespaced']))
   if (spec.preserveUnknownFields === true && versions.some(({ schema }) => hasDefault(schema?.openAPIV3Schema)))
     errors.push(invalid('spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema'))
   versions.forEach((version, i) => {

@@ -2,7 +2,7 @@
  * What a definition's schema may say beyond its structure: what OpenAPI allows and Kubernetes does not, list and map types,
  * patterns, and rules in CEL, which are judged by `RuleChecks` where everything below them is well.
  */
-import { type FieldError, forbiddenField, invalid, notSupported, required } from '../../validation/errors.ts'
+import { type FieldError, forbiddenField, invalid, notSupportedText, required } from '../../validation/errors.ts'
 import { internalItems } from './internal-schema.ts'
 import { patternError } from './patterns.ts'
 import type { JSONSchemaProps, ValidationRule } from './structural.ts'
@@ -88,7 +88,7 @@ function times(place: SchemaPlace, most: number | undefined): SchemaPlace {
 
 function own(schema: JSONSchemaProps, path: string, errors: FieldError[]): void {
   const { type = '', properties, additionalProperties: additional } = schema
-  if (type !== '' && !TYPES.includes(type)) errors.push(notSupported(`${path}.type`, type, TYPES))
+  if (type !== '' && !TYPES.includes(type)) errors.push(notSupportedText(`${path}.type`, type, TYPES))
   if ((schema.id ?? '') !== '') errors.push(forbiddenField(`${path}.id`, 'id is not supported'))
   if (schema.additionalItems !== undefined && schema.additionalItems !== null)
     errors.push(forbiddenField(`${path}.additionalItems`, 'additionalItems is not supported'))
@@ -129,11 +129,11 @@ function listTypes(schema: JSONSchemaProps, path: string, errors: FieldError[]):
     errors.push(type === '' ? required(`${path}.type`, text) : invalid(`${path}.type`, type, text))
   }
   if (mapType !== undefined && mapType !== 'atomic' && mapType !== 'granular')
-    errors.push(notSupported(`${path}.x-kubernetes-map-type`, mapType, ['atomic', 'granular']))
+    errors.push(notSupportedText(`${path}.x-kubernetes-map-type`, mapType, ['atomic', 'granular']))
   if (mapType !== undefined) mustBe('object', 'x-kubernetes-map-type')
   if (listType !== undefined) mustBe('array', 'x-kubernetes-list-type')
   if (listType !== undefined && !['atomic', 'set', 'map'].includes(listType))
-    errors.push(notSupported(`${path}.x-kubernetes-list-type`, listType, ['atomic', 'set', 'map']))
+    errors.push(notSupportedText(`${path}.x-kubernetes-list-type`, listType, ['atomic', 'set', 'map']))
   if (keys.length > 0 && listType === undefined)
     errors.push(required(`${path}.x-kubernetes-list-type`, 'must be map if x-kubernetes-list-map-keys is non-empty'))
   else if (keys.length > 0 && listType !== 'map')
@@ -225,7 +225,7 @@ function ruleErrors(schema: JSONSchemaProps, rule: ValidationRule, path: string,
   if ((rule.rule ?? '').trim() === '') errors.push(required(`${path}.rule`, 'rule is not specified'))
   const { message, messageExpression, reason, fieldPath } = rule
   if (reason !== undefined && !RULE_REASONS.includes(reason))
-    errors.push(notSupported(`${path}.reason`, reason, RULE_REASONS))
+    errors.push(notSupportedText(`${path}.reason`, reason, RULE_REASONS))
   if (message !== undefined && message !== '') {
     if (message.trim() === '') errors.push(invalid(`${path}.message`, message, 'must be non-empty if specified'))
     else if (/[\r\n]/.test(message)) errors.push(invalid(`${path}.message`, message, 'must not contain line breaks'))

@@ -9,7 +9,7 @@ import { sameJson } from '../../same.ts'
 import {
   type FieldError,
   invalid,
-  notSupported,
+  notSupportedText,
   required,
   tooLong,
   tooMany,
@@ -205,7 +205,7 @@ function checkEnum(value: Json, schema: JSONSchemaProps, path: string, run: Run)
   if (allowed === undefined || allowed.length === 0) return
   if (allowed.some((one) => isAllowed(one, value))) return
   const supported = allowed.map((one) => (typeof one === 'string' ? one : jsonText(one)))
-  run.result.errors.push(notSupported(at(run, path), value, supported))
+  run.result.errors.push(notSupportedText(at(run, path), value, supported))
 }
 
 export function isAllowed(allowed: Json, value: Json): boolean {
