@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { folderOf } from '../software/modules.ts'
+import { folderOf, type PinnedModule } from '../software/modules.ts'
 import { command } from '../software/programs.ts'
 import type { Suite } from './suites.ts'
 
@@ -38,9 +38,12 @@ export async function unpacked(
   }
   if (edits.length > 0) await command('go', ['-C', root, 'mod', 'edit', ...edits])
   for (const [path, [required, from]] of Object.entries(copied))
-    cpSync(join(await folderOfRequired(root, required), from), join(root, path), { recursive: true })
+    cpSync(join(await folderOfNamed(root, required), from), join(root, path), { recursive: true })
   return root
 }
+
+const folderOfNamed = (root: string, module: string | PinnedModule) =>
+  typeof module === 'string' ? folderOfRequired(root, module) : folderOf(module)
 
 async function folderOfRequired(root: string, module: string): Promise<string> {
   const args = ['-C', root, 'list', '-m', '-f', '{{.Dir}}', module]

@@ -5,8 +5,8 @@ export interface Suite {
   readonly module: PinnedModule
   /** Modules of the same repository that its go.mod looks for in folders of its own. */
   readonly inside?: Readonly<Record<string, PinnedModule>>
-  /** Files of modules that it requires, which its Makefile copies to where its tests look: by the folder here, the module and its folder. */
-  readonly copied?: Readonly<Record<string, readonly [module: string, folder: string]>>
+  /** Files of modules, required or others, which its Makefile copies to where its tests look: by the folder here, the module and its folder. */
+  readonly copied?: Readonly<Record<string, readonly [module: string | PinnedModule, folder: string]>>
   /** Folders of modules that it requires, which its tests find by the environment: by the variable's name, the module and its folder. */
   readonly environment?: Readonly<Record<string, readonly [module: string, folder: string]>>
   /** What `go mod edit` is asked to change before, so that what is compiled is shared with others. */
@@ -20,6 +20,13 @@ const pinned = (path: string, version: string, sum: string): PinnedModule => ({ 
 const fluxApi = (name: string, version: string, sum: string) => ({
   [`../apis/${name}`]: pinned(`github.com/fluxcd/pkg/apis/${name}`, version, sum),
 })
+
+/** Its definitions are wanted by other suites; its own does not build from what the module proxy serves. */
+const SOURCE_CONTROLLER = pinned(
+  'github.com/fluxcd/source-controller',
+  'v1.9.6',
+  'h1:nG534/bI6nVpyHra7ONAk6xDB3xPsVT+EOLHZHXPrrc=',
+)
 
 /** Packages of Karpenter, all of which start a control plane. */
 const KARPENTER = [
@@ -211,5 +218,44 @@ export const suites: Readonly<Record<string, Suite>> = {
   'frr-k8s 0.0.21': {
     module: pinned('github.com/metallb/frr-k8s', 'v0.0.21', 'h1:JLlCeXVlW5BLVdPy2u5sS9UCVlnK9x2vzWbIkxb8Atk='),
     packages: ['frr-tools/status/controller', 'internal/controller'],
+  },
+  'Flux kustomize-controller 1.9.6': {
+    module: pinned(
+      'github.com/fluxcd/kustomize-controller',
+      'v1.9.6',
+      'h1:XB+G3A0mky0j5uVHZWv4oSlS2RvZBoNIUhstIvY0JKE=',
+    ),
+    inside: {
+      api: pinned(
+        'github.com/fluxcd/kustomize-controller/api',
+        'v1.9.6',
+        'h1:7XiuW+l3YYXWeIwLJ8w34zHlJyMUEKosBIxLIki9J3I=',
+      ),
+    },
+    copied: { 'config/crd/bases': [SOURCE_CONTROLLER, 'config/crd/bases'] },
+    packages: ['internal/controller'],
+  },
+  'external-secrets 0.16.2': {
+    module: pinned(
+      'github.com/external-secrets/external-secrets',
+      'v0.16.2',
+      'h1:iNY+gIgSyL5higXTfnz+hdPCaiB/43UiHLqE7HBpj68=',
+    ),
+    packages: [
+      ...['clusterexternalsecret', 'clusterpushsecret', 'crds', 'externalsecret', 'pushsecret', 'secretstore'],
+      'webhookconfig',
+    ].map((name) => `pkg/controllers/${name}`),
+  },
+  'Cluster API operator 0.28.0': {
+    module: pinned('sigs.k8s.io/cluster-api-operator', 'v0.28.0', 'h1:pmqIRWQIta/Lcj7t6AmSVXm3jPoFhg4EFGfnNTJnRAw='),
+    packages: ['cmd/plugin/cmd', 'internal/controller', 'internal/controller/healthcheck'],
+  },
+  'Velero 1.18.3': {
+    module: pinned('github.com/vmware-tanzu/velero', 'v1.18.3', 'h1:9uwN5yxTWQl9PsF5ljX4xiG+7VIq3I9mxOQ0DyyZ31A='),
+    packages: ['pkg/controller'],
+  },
+  'controller-runtime 0.24.1': {
+    module: pinned('sigs.k8s.io/controller-runtime', 'v0.24.1', 'h1:miPEwrmirImAvgME1L9qebGHrOnGJoVmVdtOU9fRfo4='),
+    packages: ALL_OF_CONTROLLER_RUNTIME,
   },
 }
