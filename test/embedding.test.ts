@@ -233,7 +233,7 @@ const wrong: Readonly<Record<string, readonly [SecurityOptions, RegExp]>> = {
   'a policy that is not there': [{ auditPolicyFile: path('none') }, /none/],
   'a policy without rules': [
     { auditPolicyFile: file('empty.yaml', 'apiVersion: audit.k8s.io/v1\nkind: Policy\n') },
-    /no rules.*empty\.yaml/s,
+    /illegal policy with 0 rules.*empty\.yaml/s,
   ],
   'a log that cannot be written': [{ auditPolicyFile: audited, auditLogPath: path('no/such/audit.log') }, /audit\.log/],
   'a token file that is none': [{ tokenAuthFile: file('bad.csv', 'abc\n') }, /bad\.csv/],

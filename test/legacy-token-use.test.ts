@@ -56,7 +56,7 @@ async function audited(path: string) {
 before(async () => {
   const auditPolicyFile = join(folder, 'policy.yaml')
   const rules = '[{level: Metadata, omitStages: [RequestReceived]}]'
-  writeFileSync(auditPolicyFile, `{apiVersion: audit.k8s.io/v1, kind: Policy, rules: ${rules}}`)
+  writeFileSync(auditPolicyFile, `apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: ${rules}`)
   cluster = await startCluster({
     storage: 'memory',
     clock: 'manual',

@@ -1,7 +1,7 @@
 /** What a client of Kubernetes (client-go's clientcmd) refuses of a kubeconfig, in its words and in its order. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { checkShape, configurationIn, UnknownFieldsError } from '../api/configuration/decode.ts'
+import { configurationIn, unknownIn } from '../api/configuration/decode.ts'
 import type { Struct, ValueShape } from '../api/configuration/shape.ts'
 import { messageOf } from '../base/errors.ts'
 import { whyUnread } from '../base/unread.ts'
@@ -90,11 +90,7 @@ export function kubeconfigProblem(file: string, hasServer = false): string | und
 function configurationOf(text: string): KubeconfigFile {
   if (text.trim() === '') return {}
   const { value } = configurationIn(text, { apiVersion: 'v1', kind: 'Config' }, 'maybe')
-  try {
-    checkShape(CONFIG, value)
-  } catch (error) {
-    if (!(error instanceof UnknownFieldsError)) throw error
-  }
+  unknownIn(CONFIG, value)
   return value as KubeconfigFile
 }
 

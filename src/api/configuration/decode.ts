@@ -97,9 +97,15 @@ export class UnknownFieldsError extends Error {
  * @throws UnknownFieldsError for all of that together, or an error for the first value of another type
  */
 export function checkShape(shape: Struct, value: Fields, repeated: readonly string[] = []): void {
+  const unknown = unknownIn(shape, value)
+  if (unknown.length + repeated.length > 0) throw new UnknownFieldsError(unknown, repeated)
+}
+
+/** The paths of fields that are not known. @throws Error for the first value of another type */
+export function unknownIn(shape: Struct, value: Fields): readonly string[] {
   const unknown: string[] = []
   walk(shape, value as Json, [], shape.type, unknown)
-  if (unknown.length + repeated.length > 0) throw new UnknownFieldsError(unknown.sort(), repeated)
+  return unknown.sort()
 }
 
 type Path = readonly (string | number)[]

@@ -33,7 +33,7 @@ const policyText = (rules: string) =>
 
 test('misspelt fields of a policy are named', () => {
   const text = policyText('- {level: None, user: [a], resources: [{group: "", resource: [pods]}]}\n- {level: Metadata}')
-  assert.deepEqual(unknownFields(`${text}\nomit: []`), ['omit', 'rules[0].user', 'rules[0].resources[0].resource'])
+  assert.deepEqual(unknownFields(`${text}\nomit: []`), ['omit', 'rules[0].resources[0].resource', 'rules[0].user'])
   assert.deepEqual(unknownFields(policyText('- {level: None, users: [a]}')), [])
 })
 
@@ -42,7 +42,7 @@ test('the first rule that matches decides, and a request that none matches is no
     policyText(`
 - {level: None, users: [system:kube-proxy]}
 - {level: Metadata, resources: [{group: "", resources: [secrets]}]}
-- {level: Request, verbs: [create], namespaces: [n]}
+- {level: Request, verbs: [create], namespaces: ['n']}
 - {level: RequestResponse, nonResourceURLs: [/healthz*]}
 `),
   )
@@ -56,21 +56,61 @@ test('the first rule that matches decides, and a request that none matches is no
 })
 
 for (const [what, text, message] of [
-  ['of another kind', 'kind: Pod', /kind Policy/],
-  ['without rules', 'apiVersion: audit.k8s.io/v1\nkind: Policy', /no rules/],
-  ['with an unknown level', policyText('- {level: Everything}'), /rules\[0\].level: Everything/],
-  ['that is not YAML', '{', /not YAML/],
+  ['of another kind', 'kind: Pod', /unknown group version field audit.k8s.io\/__internal, Kind=Policy in policy$/],
+  ['without rules', 'apiVersion: audit.k8s.io/v1\nkind: Policy', /loaded illegal policy with 0 rules$/],
+  [
+    'with an unknown level',
+    policyText('- {level: Everything}'),
+    /rules\[0\].level: Unsupported value: "Everything": supported values: "None", "Metadata"/,
+  ],
+  [
+    'that is not YAML',
+    '{',
+    /failed decoding: couldn't get version\/kind; json parse error: unexpected end of JSON input$/,
+  ],
   ['with a path that is none', policyText('- {level: None, nonResourceURLs: [x]}'), /must begin with a '\/'/],
   ['with a star within a path', policyText('- {level: None, nonResourceURLs: [/a*b]}'), /final character/],
-  ['with a group that is none', policyText('- {level: None, resources: [{group: a/b}]}'), /a\/b is no API group/],
+  [
+    'with a group that is none',
+    policyText('- {level: None, resources: [{group: a/b}]}'),
+    /rules\[0\].resources.group: Invalid value: "a\/b": a lowercase RFC 1123 subdomain/,
+  ],
   ['with names of nothing', policyText('- {level: None, resources: [{resourceNames: [a]}]}'), /resourceNames/],
-  ['with resources that are no list', policyText('- {level: None, resources: pods}'), /resources must be a list/],
-  ['with a resource that is no name', policyText('- {level: None, resources: [{resources: pods}]}'), /list of strings/],
-  ['that mixes resources and URLs', policyText('- {level: None, nonResourceURLs: [/x], namespaces: [a]}'), /not both/],
+  [
+    'with resources that are no list',
+    policyText('- {level: None, resources: pods}'),
+    /cannot unmarshal string into Go struct field PolicyRule.rules.resources of type \[\]v1.GroupResources$/,
+  ],
+  [
+    'with a resource that is no name',
+    policyText('- {level: None, resources: [{resources: pods}]}'),
+    /Go struct field GroupResources.rules.resources.resources of type \[\]string$/,
+  ],
+  [
+    'that mixes resources and URLs',
+    policyText('- {level: None, nonResourceURLs: [/x], namespaces: [a]}'),
+    /rules\[0\].nonResourceURLs: Invalid value: \["\/x"\]: rules cannot apply to both/,
+  ],
 ] as const)
   test(`a policy ${what} is refused with the reason`, () => {
     assert.throws(() => parsePolicy(text), message)
   })
+
+test('all that is wrong with a policy is told at once, in the order of a kube-apiserver v1.37.1', () => {
+  const rule = '- {level: X, nonResourceURLs: [a], resources: [{resourceNames: [x]}], omitStages: [Z]}\n- {}'
+  const stages = 'allowed stages are RequestReceived,ResponseStarted,ResponseComplete,Panic'
+  assert.throws(() => parsePolicy(policyText(rule).replace('[RequestReceived]', '[Q]')), {
+    message: `[${[
+      `omitStages[0]: Invalid value: "Q": ${stages}`,
+      'rules[0].level: Unsupported value: "X": supported values: "None", "Metadata", "Request", "RequestResponse"',
+      `rules[0].nonResourceURLs[0]: Invalid value: "a": non-resource URL rules must begin with a '/' character`,
+      'rules[0].resources.resourceNames: Invalid value: ["x"]: using resourceNames requires at least one resource',
+      `rules[0].omitStages[0]: Invalid value: "Z": ${stages}`,
+      'rules[0].nonResourceURLs: Invalid value: ["a"]: rules cannot apply to both regular resources and non-resource URLs',
+      'rules[1].level: Required value',
+    ].join(', ')}]`,
+  })
+})
 
 function memoryLog(): AuditLog & { readonly events: () => { [field: string]: unknown }[] } {
   const lines: string[] = []

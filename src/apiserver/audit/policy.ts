@@ -2,11 +2,11 @@
  * audit: which user did what (API concept: auditing; audit.k8s.io/v1). A policy says how much is told of which request, a log takes
  * the events. Called by the audit filter; knows no handlers.
  */
-import { parse } from 'yaml'
-import type { Json, JsonObject } from '../../api/object.ts'
+import { configurationIn, unknownIn } from '../../api/configuration/decode.ts'
+import type { Struct } from '../../api/configuration/shape.ts'
 import type { RequestInfo, UserInfo } from '../../api/request.ts'
-import { asList, asObject } from '../../api/unchecked.ts'
 import { dns1123Subdomain } from '../../api/validation/names.ts'
+import { messageOf } from '../../base/errors.ts'
 
 export const LEVELS = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
 export type AuditLevel = (typeof LEVELS)[number]
@@ -34,56 +34,124 @@ interface Rule {
 
 const silent: AuditVerdict = { level: 'None', omitStages: new Set(), omitManagedFields: false }
 
-/** A policy file's text (YAML or JSON). @throws PolicyError in one line, saying which rule is wrong */
-export function parsePolicy(text: string): AuditPolicy {
-  let document: unknown
+const GROUP_RESOURCES: Struct = {
+  type: 'GroupResources',
+  fields: { group: 'string', resources: ['string'], resourceNames: ['string'] },
+}
+const POLICY_RULE: Struct = {
+  type: 'PolicyRule',
+  fields: {
+    level: 'string',
+    users: ['string'],
+    userGroups: ['string'],
+    verbs: ['string'],
+    resources: [GROUP_RESOURCES],
+    namespaces: ['string'],
+    nonResourceURLs: ['string'],
+    omitStages: ['string'],
+    omitManagedFields: 'bool',
+  },
+}
+const POLICY: Struct = {
+  type: 'Policy',
+  fields: {
+    apiVersion: 'string',
+    kind: 'string',
+    metadata: 'any',
+    rules: [POLICY_RULE],
+    omitStages: ['string'],
+    omitManagedFields: 'bool',
+  },
+}
+
+interface GivenRule {
+  readonly level?: string | null
+  readonly users?: readonly string[] | null
+  readonly userGroups?: readonly string[] | null
+  readonly verbs?: readonly string[] | null
+  readonly resources?: readonly (Partial<GroupResources> | null)[] | null
+  readonly namespaces?: readonly string[] | null
+  readonly nonResourceURLs?: readonly string[] | null
+  readonly omitStages?: readonly string[] | null
+  readonly omitManagedFields?: boolean | null
+}
+
+interface GivenPolicy {
+  readonly rules?: readonly (GivenRule | null)[] | null
+  readonly omitStages?: readonly string[] | null
+  readonly omitManagedFields?: boolean | null
+}
+
+/** `unknown`: fields of it that mean nothing, by their paths. @throws PolicyError in kube-apiserver's words */
+function policyIn(text: string): { readonly policy: GivenPolicy; readonly unknown: readonly string[] } {
   try {
-    document = parse(text, { maxAliasCount: 100 })
-  } catch (error) {
-    throw new PolicyError(`the audit policy is not YAML: ${(error as Error).message.split('\n')[0]}`)
+    const { value } = configurationIn(text, { apiVersion: 'audit.k8s.io/v1', kind: 'Policy' })
+    return { policy: value as GivenPolicy, unknown: unknownIn(POLICY, value) }
+  } catch (cause) {
+    // Without a kind it is taken for one of no version.
+    if (/^Object '(Kind|apiVersion)' is missing/.test(messageOf(cause)))
+      throw new PolicyError('unknown group version field audit.k8s.io/__internal, Kind=Policy in policy', { cause })
+    throw new PolicyError(`failed decoding: ${messageOf(cause)}`, { cause })
   }
-  const policy = asObject(document)
-  if (policy['kind'] !== 'Policy' || policy['apiVersion'] !== 'audit.k8s.io/v1')
-    throw new PolicyError('the audit policy must be of kind Policy, apiVersion audit.k8s.io/v1')
-  const given = asList(policy['rules'])
-  if (given.length === 0) throw new PolicyError('the audit policy has no rules: it must have at least one')
-  const everywhere = stagesOf(policy['omitStages'], 'omitStages')
-  const rules = given.map((rule, i) =>
-    ruleOf(asObject(rule), `rules[${i}]`, everywhere, policy['omitManagedFields'] === true),
-  )
+}
+
+/** A policy file's text (YAML or JSON). @throws PolicyError with all that is wrong, in kube-apiserver's words */
+export function parsePolicy(text: string): AuditPolicy {
+  const { policy } = policyIn(text)
+  const given = (policy.rules ?? []).map((rule) => rule ?? {})
+  const problems = [
+    ...stageProblems(policy.omitStages, 'omitStages'),
+    ...given.flatMap((rule, i) => ruleProblems(rule, `rules[${i}]`)),
+  ]
+  if (problems.length > 0) throw new PolicyError(problems.length === 1 ? problems[0] : `[${problems.join(', ')}]`)
+  if (given.length === 0) throw new PolicyError('loaded illegal policy with 0 rules')
+  const rules = given.map((rule) => ruleOf(rule, policy))
   return {
     verdict: (user, info) => rules.find((rule) => rule.matches(user, info))?.verdict ?? silent,
   }
 }
 
-function stagesOf(value: Json | undefined, where: string): readonly AuditStage[] {
-  const stages = (value ?? []) as readonly AuditStage[]
-  if (!Array.isArray(stages)) throw new PolicyError(`${where} must be a list of stages`)
-  for (const stage of stages)
-    if (!STAGES.includes(stage)) throw new PolicyError(`${where}: ${stage} is no stage: use ${STAGES.join(', ')}`)
-  return stages
+const invalid = (path: string, value: unknown, why: string) =>
+  `${path}: Invalid value: ${JSON.stringify(value)}: ${why}`
+
+function stageProblems(stages: readonly string[] | null | undefined, path: string): readonly string[] {
+  return (stages ?? []).flatMap((stage, i) =>
+    (STAGES as readonly string[]).includes(stage)
+      ? []
+      : [invalid(`${path}[${i}]`, stage, `allowed stages are ${STAGES.join(',')}`)],
+  )
 }
 
-/** @throws PolicyError when it is anything else */
-function stringsIn(from: JsonObject, field: string, where: string): readonly string[] {
-  const value = from[field] ?? []
-  if (!Array.isArray(value) || value.some((item) => typeof item !== 'string'))
-    throw new PolicyError(`${where}.${field} must be a list of strings`)
-  return value
+function ruleProblems(rule: GivenRule, path: string): readonly string[] {
+  const { level, nonResourceURLs, resources, namespaces, omitStages } = rule
+  const urls = nonResourceURLs ?? []
+  const isBoth = urls.length > 0 && ((resources ?? []).length > 0 || (namespaces ?? []).length > 0)
+  return [
+    ...(level ? [] : [`${path}.level: Required value`]),
+    ...(level && !(LEVELS as readonly string[]).includes(level)
+      ? [
+          `${path}.level: Unsupported value: ${JSON.stringify(level)}: supported values: ${LEVELS.map((one) => JSON.stringify(one)).join(', ')}`,
+        ]
+      : []),
+    ...urls.flatMap((url, i) => urlProblems(url, `${path}.nonResourceURLs[${i}]`)),
+    ...(resources ?? []).flatMap((wanted) => resourceProblems(wanted ?? {}, `${path}.resources`)),
+    ...stageProblems(omitStages, `${path}.omitStages`),
+    ...(isBoth
+      ? [invalid(`${path}.nonResourceURLs`, urls, 'rules cannot apply to both regular resources and non-resource URLs')]
+      : []),
+  ]
 }
 
-function ruleOf(rule: JsonObject, where: string, everywhere: readonly AuditStage[], omitManagedFields: boolean): Rule {
-  const level = rule['level'] as AuditLevel
-  if (!LEVELS.includes(level)) throw new PolicyError(`${where}.level: ${level} is no level: use ${LEVELS.join(', ')}`)
-  const strings = (field: string): readonly string[] => stringsIn(rule, field, where)
-  const [users, groups, verbs] = [strings('users'), strings('userGroups'), strings('verbs')]
-  const [namespaces, urls] = [strings('namespaces'), strings('nonResourceURLs')]
-  const named = rule['resources'] ?? []
-  if (!Array.isArray(named)) throw new PolicyError(`${where}.resources must be a list`)
-  const resources = named.map((wanted, i) => groupResourcesOf(asObject(wanted), `${where}.resources[${i}]`))
-  for (const [i, url] of urls.entries()) checkUrl(url, `${where}.nonResourceURLs[${i}]`)
-  if (urls.length > 0 && (resources.length > 0 || namespaces.length > 0))
-    throw new PolicyError(`${where}: rules are about resources or about nonResourceURLs, not both`)
+function ruleOf(rule: GivenRule, everywhere: GivenPolicy): Rule {
+  const [users, groups, verbs] = [rule.users ?? [], rule.userGroups ?? [], rule.verbs ?? []]
+  const [namespaces, urls] = [rule.namespaces ?? [], rule.nonResourceURLs ?? []]
+  const resources = (rule.resources ?? []).map(
+    (wanted): GroupResources => ({
+      group: wanted?.group ?? '',
+      resources: wanted?.resources ?? [],
+      resourceNames: wanted?.resourceNames ?? [],
+    }),
+  )
   const any = (list: readonly string[], value: string) => list.length === 0 || list.includes(value)
   return {
     matches: (user, info) => {
@@ -99,18 +167,20 @@ function ruleOf(rule: JsonObject, where: string, everywhere: readonly AuditStage
       return urls.length === 0 || urls.some((url) => urlMatches(url, info.path))
     },
     verdict: {
-      level,
-      omitStages: new Set([...everywhere, ...stagesOf(rule['omitStages'], `${where}.omitStages`)]),
-      omitManagedFields: (rule['omitManagedFields'] ?? omitManagedFields) === true,
+      level: rule.level as AuditLevel,
+      omitStages: new Set([...(everywhere.omitStages ?? []), ...(rule.omitStages ?? [])] as readonly AuditStage[]),
+      omitManagedFields: (rule.omitManagedFields ?? everywhere.omitManagedFields) === true,
     },
   }
 }
 
 /** A pattern that could never match is a mistake. */
-function checkUrl(url: string, where: string): void {
-  if (url === '*') return
-  if (!url.startsWith('/')) throw new PolicyError(`${where}: ${url}: non-resource URLs must begin with a '/'`)
-  if (url.slice(0, -1).includes('*')) throw new PolicyError(`${where}: ${url}: a '*' must be the final character`)
+function urlProblems(url: string, path: string): readonly string[] {
+  if (url === '*') return []
+  if (!url.startsWith('/')) return [invalid(path, url, "non-resource URL rules must begin with a '/' character")]
+  return url.slice(0, -1).includes('*')
+    ? [invalid(path, url, "non-resource URL wildcards '*' must be the final character of the rule")]
+    : []
 }
 
 /** audit.k8s.io's GroupResources: none of its resources means all of its group. */
@@ -120,40 +190,19 @@ interface GroupResources {
   readonly resourceNames: readonly string[]
 }
 
-function groupResourcesOf(given: JsonObject, where: string): GroupResources {
-  const group = String(given['group'] ?? '')
-  const resources = stringsIn(given, 'resources', where)
-  const resourceNames = stringsIn(given, 'resourceNames', where)
-  if (group !== '' && dns1123Subdomain(group).length > 0)
-    throw new PolicyError(`${where}.group: ${group} is no API group`)
-  if (resourceNames.length > 0 && resources.length === 0)
-    throw new PolicyError(`${where}.resourceNames: names need at least one resource whose names they are`)
-  return { group, resources, resourceNames }
-}
-
-const POLICY_FIELDS = ['apiVersion', 'kind', 'metadata', 'rules', 'omitStages', 'omitManagedFields']
-const RULE_FIELDS = [
-  ...['level', 'users', 'userGroups', 'verbs', 'resources', 'namespaces', 'nonResourceURLs', 'omitStages'],
-  'omitManagedFields',
-]
-const RESOURCE_FIELDS = ['group', 'resources', 'resourceNames']
-
-/** Fields of a policy file that mean nothing, by their paths: mostly misspelt ones, whose rule is then wider than was meant. */
-export function unknownFields(text: string): readonly string[] {
-  const others = (value: JsonObject, known: readonly string[], where: string) =>
-    Object.keys(value).flatMap((name) => (known.includes(name) ? [] : [`${where}${name}`]))
-  const policy = asObject(parse(text, { maxAliasCount: 100 }))
-  const rules = asList(policy['rules']).map(asObject)
+function resourceProblems(given: Partial<GroupResources>, path: string): readonly string[] {
+  const { group, resources, resourceNames } = given
+  const [why] = group ? dns1123Subdomain(group) : []
   return [
-    ...others(policy, POLICY_FIELDS, ''),
-    ...rules.flatMap((rule, i) => [
-      ...others(rule, RULE_FIELDS, `rules[${i}].`),
-      ...asList(rule['resources'])
-        .map(asObject)
-        .flatMap((wanted, j) => others(wanted, RESOURCE_FIELDS, `rules[${i}].resources[${j}].`)),
-    ]),
+    ...(why === undefined ? [] : [invalid(`${path}.group`, group, why)]),
+    ...((resourceNames ?? []).length > 0 && (resources ?? []).length === 0
+      ? [invalid(`${path}.resourceNames`, resourceNames, 'using resourceNames requires at least one resource')]
+      : []),
   ]
 }
+
+/** Fields of a policy file that mean nothing, by their paths: mostly misspelt ones, whose rule is then wider than was meant. */
+export const unknownFields = (text: string): readonly string[] => policyIn(text).unknown
 
 function resourceMatches({ group, resources, resourceNames }: GroupResources, info: RequestInfo): boolean {
   if (group !== info.group) return false

@@ -124,7 +124,7 @@ test('a strict backend refuses a request before anything is done; another does n
     note: (event) => event.lost(new Error('full')),
     close: async () => {},
   }
-  const policy = parsePolicy('{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: Metadata}]}')
+  const policy = parsePolicy('apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Metadata}]')
   const path = '/api/v1/namespaces/a/configmaps'
   const query = new URLSearchParams('dryRun=All')
   const request: ApiRequest = {
