@@ -26,6 +26,8 @@ export async function why(words: readonly string[], flags: WhyFlags): Promise<vo
     userAgent,
     dryRun: flags.dryRun,
     output: flags.output ?? 'text',
+    place:
+      flags.namespace === undefined ? { namespace, isGiven: false } : { namespace: flags.namespace, isGiven: true },
     ...(flags.auditLog.length === 0 ? {} : { auditLog: readAuditLogFiles(flags.auditLog) }),
   }
   try {

@@ -212,12 +212,17 @@ export function createClusterReader(clock: Clock, transport: Transport, options:
       const path = pathOf(gvr, namespace)
       const key = `list ${path}?${query} ${metadataOnly}`
       const everywhere = metadataOnly && query.size === 0 ? asked.get(`list ${pathOf(gvr, '')}? true`) : undefined
-      if (everywhere !== undefined && namespace !== '') return fromEverywhere(everywhere as never, namespace)
-      return once(key, `${named(gvr)}${within(namespace)}`, () =>
-        send(
-          { method: 'GET', path, query, ...(metadataOnly ? { accept: METADATA_LIST } : {}) },
-          (response) => responseList(response).then(({ items }) => items.map((item) => shown(gvr, item))) as never,
-        ),
+      const own = () =>
+        once(key, `${named(gvr)}${within(namespace)}`, () =>
+          send(
+            { method: 'GET', path, query, ...(metadataOnly ? { accept: METADATA_LIST } : {}) },
+            (response) => responseList(response).then(({ items }) => items.map((item) => shown(gvr, item))) as never,
+          ),
+        )
+      if (everywhere === undefined || namespace === '') return own()
+      // What may not be listed in all namespaces may yet be in this one.
+      return (everywhere as Promise<Read<never>>).then((read) =>
+        read.state === 'forbidden' ? own() : fromEverywhere(everywhere as never, namespace),
       )
     },
     rows(gvr, fieldSelector, columns) {

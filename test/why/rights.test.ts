@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Fields } from '../../src/api/object.ts'
 import { CASES } from './cases.ts'
-import { configMap, type Stage, startStage } from './stage.ts'
+import { type Asked, configMap, type Stage, startStage } from './stage.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'why-audit-'))
 const path = (name: string) => join(directory, name)
@@ -176,4 +176,29 @@ test('what is missing is told apart from what may not be seen', async () => {
 
 test('a kind that is not served, and one without a cluster to ask, are errors of one line', async () => {
   await assert.rejects(stage.why('nonsense', 'x'), /serves no kind "nonsense"/)
+})
+
+test('without a name, who may read one namespace is told what is going there; with -n nothing else is', async () => {
+  const namespace = await stage.namespace('own-team')
+  const going = ['own-team', 'default'].map((one) => configMap(one, 'going-on', { finalizers: ['acme.test/f'] }))
+  await stage.make(...going)
+  for (const object of going) await stage.remove(object)
+  const token = await account('single', 'reads-nothing', [])
+  await stage.make({
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'RoleBinding',
+    metadata: { name: 'view', namespace },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
+    subjects: [{ kind: 'ServiceAccount', name: 'single', namespace: 'default' }],
+  })
+  const placesOf = ({ said }: Asked) =>
+    said['items']
+      .filter(({ object }: Fields) => object.name === 'going-on')
+      .map(({ object }: Fields) => object.namespace)
+  const own = await stage.survey({ token, place: { namespace, isGiven: false } })
+  assert.deepEqual(placesOf(own), ['own-team'])
+  assert.ok(own.said['unseen'].length > 0)
+  const given = await stage.survey({ token: reader, place: { namespace, isGiven: true } })
+  assert.deepEqual(placesOf(given), ['own-team'])
+  assert.deepEqual(placesOf(await stage.survey({ token: reader })).toSorted(), ['default', 'own-team'])
 })

@@ -10,6 +10,7 @@ import { httpsTransport } from '../../src/client/https-transport.ts'
 import { endpointFromKubeconfig } from '../../src/client/read-kubeconfig.ts'
 import { createClient, type Transport } from '../../src/client/transport.ts'
 import { askWhy } from '../../src/inspect/why/ask.ts'
+import type { SurveyedPlace } from '../../src/inspect/why/survey-of-deletions.ts'
 
 export interface Asked {
   /** An Explanation as JSON. */
@@ -21,6 +22,8 @@ export interface AskOptions {
   readonly dryRun?: boolean
   /** So much later, in milliseconds; less than a minute. */
   readonly later?: number
+  /** Where a question without a name looks. */
+  readonly place?: SurveyedPlace
   /** Another user's bearer token. */
   readonly token?: string
   /** What the server says instead, of what is asked at a path. */
@@ -128,7 +131,7 @@ function stageOn(cluster: StartedCluster, endpoint: Parameters<typeof httpsTrans
   }
   const ask = async (
     target: { kind: string; name: string; namespace: string } | undefined,
-    { dryRun = true, later = 0, token, instead, through = (server) => server }: AskOptions = {},
+    { dryRun = true, later = 0, token, instead, place, through = (server) => server }: AskOptions = {},
   ): Promise<Asked> => {
     const { server, ca = '' } = endpoint
     const asking = token === undefined ? transport : httpsTransport({ server, ca, token })
@@ -143,7 +146,14 @@ function stageOn(cluster: StartedCluster, endpoint: Parameters<typeof httpsTrans
     const clock = { ...runtime.clock, now: () => runtime.clock.now() + later }
     try {
       const { text, exitCode } = await askWhy(
-        { clock, transport: altered, userAgent: 'skiff why', dryRun, output: 'json' },
+        {
+          clock,
+          transport: altered,
+          userAgent: 'skiff why',
+          dryRun,
+          output: 'json',
+          ...(place === undefined ? {} : { place }),
+        },
         target,
       )
       return { said: JSON.parse(text), exitCode }

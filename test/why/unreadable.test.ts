@@ -39,6 +39,7 @@ test('and the namespace it is in', async () => {
   await stage.remove({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'vault' } })
   const { said } = await stage.why('ns', 'vault', '', { instead })
   assert.deepEqual([said['verdict'], said['cause'].kind, said['cause'].object], ['refused', 'unreadable', 'secrets'])
+  assert.equal(said['cause'].isDecryption, true)
 })
 
 test('what a caller may not list of a namespace is told as the namespace’s own conditions tell it', async () => {

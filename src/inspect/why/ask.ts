@@ -7,7 +7,7 @@ import type { QuestionTarget } from '../question.ts'
 import { readAuditLog } from '../timeline/audit-log.ts'
 import type { Look } from './look.ts'
 import { exitCodeOf, explanationJson, explanationText, surveyExitCode, surveyJson, surveyText } from './report.ts'
-import { survey } from './survey-of-deletions.ts'
+import { type SurveyedPlace, survey } from './survey-of-deletions.ts'
 import { explain, startLook } from './why.ts'
 
 export interface WhyOptions {
@@ -17,6 +17,8 @@ export interface WhyOptions {
   /** Whether the removal of finalizers of what is being deleted already is tried, by dry runs. */
   readonly dryRun: boolean
   readonly output: 'json' | 'text'
+  /** Where is looked, of a question without a name; default: everywhere, and what may not be listed there in `default`. */
+  readonly place?: SurveyedPlace
   /** Lines of an audit log: which users have written the objects. */
   readonly auditLog?: string
 }
@@ -58,7 +60,7 @@ export async function askWhy(options: WhyOptions, target: QuestionTarget | undef
   const look = await beginLook(options)
   const { reader } = look
   if (target === undefined) {
-    const found = await survey(look)
+    const found = await survey(look, options.place)
     const text = output === 'json' ? surveyJson(found, reader) : surveyText(found, reader)
     return { text, exitCode: surveyExitCode(found), gist: text }
   }

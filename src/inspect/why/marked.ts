@@ -15,14 +15,20 @@ const IS_NOT_ENDED = 'status.phase!=Succeeded,status.phase!=Failed'
 /** So many are looked for by name, one request each; where there are more of them all are listed. */
 const MOST_NAMED = 20
 
-export async function markedOf(look: Look, resource: NamedResource): Promise<Read<readonly KubeObject[]>> {
+/** `namespace`: in that one alone; '': in all. */
+export async function markedOf(
+  look: Look,
+  resource: NamedResource,
+  namespace = '',
+): Promise<Read<readonly KubeObject[]>> {
   const isPods = resource.group === PODS.group && resource.resource === PODS.resource
-  const read = (isPods ? await somePods(look, resource) : undefined) ?? (await allOf(look, resource))
+  const isWide = isPods && namespace === ''
+  const read =
+    (isWide ? await somePods(look, resource) : undefined) ??
+    (await look.reader.list(resource, { metadataOnly: true, ...(namespace === '' ? {} : { namespace }) }))
   if (read.state !== 'found') return read
   return { state: 'found', value: read.value.filter(({ metadata }) => metadata.deletionTimestamp !== undefined) }
 }
-
-const allOf = (look: Look, resource: NamedResource) => look.reader.list(resource, { metadataOnly: true })
 
 /** Among which are all that are being deleted; undefined: the columns do not tell. */
 async function somePods(look: Look, resource: NamedResource): Promise<Read<readonly KubeObject[]> | undefined> {

@@ -54,6 +54,9 @@ const WAITS =
 const SURELY_WAITS =
   /wait(ing|s)? (for|on|until) .*(delet|remov|gone|terminat|finaliz)|until .*(delet|remov|gone)|dependen|in[- ]use|being used|still (used|referenced|exists?|has|have|in)|referenced by|please delete|(must|needs? to|should) be (deleted|removed) (first|before)/i
 
+/** Words that something else uses the object, whatever it is. */
+const IN_USE = /dependen|in[- ]use|being used|still (used|referenced)|referenced by/i
+
 /**
  * Objects of the same software that words name, or, where they say only of which sort, that name this object: where the words are of
  * waiting, they are what is waited for.
@@ -81,7 +84,7 @@ export async function namedAsWaitedFor(
     }
   }
   const told = naming.filter(([resource]) => tellsOf(words, resource))
-  const chosen = named.length > 0 ? named : told.length > 0 ? told : naming
+  const chosen = named.length > 0 ? named : told.length > 0 ? told : IN_USE.test(words) ? naming : []
   const how = named.length > 0 ? 'its controller says that it waits for it' : `it names the ${ref.kind}`
   return Promise.all(chosen.slice(0, MOST_ALIKE).map(([resource, one]) => usedBy(look, resource, one, how, examine)))
 }

@@ -74,7 +74,7 @@ function unseenLines({ unseen }: ClusterReader): string[] {
 export function surveyText({ found, alike }: Survey, reader: ClusterReader): string {
   const lines =
     found.length === 0
-      ? ['nothing is being deleted, and no drain waits']
+      ? [`nothing ${reader.unseen.length === 0 ? '' : 'that may be seen '}is being deleted, and no drain waits`]
       : found.flatMap((explanation) => [
           plainLine(
             `${objectWords(explanation.object)}: ${verdictText(explanation)}${explanation.since === '' ? '' : `, deleted at ${explanation.since}`}`,

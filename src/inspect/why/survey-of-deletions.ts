@@ -20,18 +20,33 @@ const EXPLAINED = 2
 /** Requests that are kept for explaining. */
 const GROUPS = 40
 
-export async function survey(look: Look): Promise<Survey> {
+export interface SurveyedPlace {
+  readonly namespace: string
+  /** It was asked about that namespace; else what may not be listed in all is listed there. */
+  readonly isGiven: boolean
+}
+
+const EVERYWHERE: SurveyedPlace = { namespace: 'default', isGiven: false }
+
+export async function survey(look: Look, { namespace, isGiven } = EVERYWHERE): Promise<Survey> {
   const resources = look.kinds.resources.filter(
     // Events are the same objects in both of their groups.
     ({ group, verbs }) => verbs.includes('list') && verbs.includes('delete') && group !== 'events.k8s.io',
   )
+  const marksOf = async (resource: NamedResource) => {
+    if (isGiven) return markedOf(look, resource, namespace)
+    const read = await markedOf(look, resource)
+    return read.state === 'forbidden' && resource.namespaced ? markedOf(look, resource, namespace) : read
+  }
   const unreadable: Explanation[] = []
   const lists = await Promise.all(
-    resources.map(async (resource) => {
-      const read = await markedOf(look, resource)
-      if (read.state === 'failed') unreadable.push(...(await unlisted(look, resource, read)))
-      return itemsOf(read).map((object) => ({ resource, object }))
-    }),
+    resources
+      .filter(({ namespaced }) => namespaced || !isGiven)
+      .map(async (resource) => {
+        const read = await marksOf(resource)
+        if (read.state === 'failed') unreadable.push(...(await unlisted(look, resource, read)))
+        return itemsOf(read).map((object) => ({ resource, object }))
+      }),
   )
   const marked = lists.flat().toSorted((a, b) => deletedAt(a.object.metadata) - deletedAt(b.object.metadata))
   const groups = Map.groupBy(marked, ({ resource, object: { metadata } }) =>
@@ -39,7 +54,7 @@ export async function survey(look: Look): Promise<Survey> {
   )
   const chosen = [...groups.values()].slice(0, GROUPS).flatMap((alike) => alike.slice(0, EXPLAINED))
   const explained = await Promise.all(chosen.map(({ resource, object }) => explainObject(look, resource, object)))
-  const found = [...explained, ...unreadable, ...(await blockedDrains(look))].toSorted(
+  const found = [...explained, ...unreadable, ...(isGiven ? [] : await blockedDrains(look))].toSorted(
     (a, b) => compareVerdicts(b.verdict, a.verdict) || a.since.localeCompare(b.since),
   )
   return { found, alike: marked.length - chosen.length }

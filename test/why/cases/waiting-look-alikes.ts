@@ -43,6 +43,9 @@ export const waitingLookAlikes: Readonly<Record<string, Case>> = {
     ...slow(/l3-operator/),
     async setUp(stage, namespace) {
       const group = 'l3.waits.test'
+      await define(stage, group, 'Duck')
+      const spec = { pondRef: { name: 'x' } }
+      await stage.make({ apiVersion: `${group}/v1`, kind: 'Duck', metadata: { name: 'd', namespace }, spec })
       await operator(stage, 'l3-operator', group)
       const status = says('Progressing', 'True', 'Deleting', 'waiting until the instance is gone at the provider')
       return (await stuck(stage, { group, kind: 'Pond', namespace, finalizer: `${group}/cleanup`, status })).question
