@@ -278,11 +278,27 @@ const driver = {
   spec: { fsGroupPolicy: 'File' },
 }
 
+const bound = (roleRef: Any) => ({ roleRef, subjects: [] })
+const GROUP = 'rbac.authorization.k8s.io'
+const binding = {
+  apiVersion: `${GROUP}/v1`,
+  kind: 'RoleBinding',
+  metadata: { name: 'b' },
+  ...bound({ apiGroup: GROUP, kind: 'Role', name: 'x' }),
+}
+const runtimeClass = { apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass', metadata: { name: 'q-$NS' }, handler: 'k' }
+
 export const choiceCases = (): readonly Case[] => [
   { name: 'choices of pods', steps: pods },
   { name: 'choices of other kinds', steps: others },
   tooLarge,
   nulls,
+  changes(`/apis/${GROUP}/v1/namespaces/$NS/rolebindings`, binding, [
+    { roleRef: { name: '' } },
+    { roleRef: { apiGroup: 'x', kind: 'X', name: '' } },
+    { roleRef: { name: 'y' } },
+  ]),
+  changes('/apis/node.k8s.io/v1/runtimeclasses', runtimeClass, [{ handler: '' }, { handler: null }]),
   changes('/api/v1/nodes', node, [
     {
       metadata: { labels: { 'a b': '!' } },

@@ -107,8 +107,10 @@ export function validateBindingUpdate(
   validate: (object: KubeObject) => readonly FieldError[],
 ): readonly FieldError[] {
   const errors = [...validate(object)]
-  if (!same(object['roleRef'], old['roleRef']))
-    errors.push(invalid('roleRef', printedReference(object['roleRef'] ?? {}), IMMUTABLE))
+  const { roleRef } = object as { readonly roleRef?: Partial<RoleBinding['roleRef']> }
+  // The declared rules tell it again, after that of the reference.
+  if ((roleRef?.name ?? '') === '') errors.push(required('roleRef.name'))
+  if (!same(roleRef, old['roleRef'])) errors.push(invalid('roleRef', printedReference(roleRef ?? {}), IMMUTABLE))
   return errors
 }
 

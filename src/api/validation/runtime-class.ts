@@ -2,8 +2,8 @@
 import type { RuntimeClass, Toleration } from '../generated/types.ts'
 import type { Fields, Given } from '../object.ts'
 import { validateTolerations } from './affinity.ts'
-import { entries, same } from './common.ts'
-import { duplicate, type FieldError, invalid } from './errors.ts'
+import { entries, IMMUTABLE, same } from './common.ts'
+import { duplicate, type FieldError, invalid, required } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { validateLabels } from './labels.ts'
 import { dns1123Label } from './names.ts'
@@ -30,5 +30,7 @@ export function validateRuntimeClass(object: Given<RuntimeClass>): readonly Fiel
 export function validateRuntimeClassUpdate(object: Given<RuntimeClass>): readonly FieldError[] {
   const handler = object.handler ?? ''
   const form = handler === '' ? [] : dns1123Label(handler).map((message) => invalid('handler', handler, message))
-  return [...form, ...validateRuntimeClass(object)]
+  // Without one this order is told; the declared rules tell the same again.
+  const none = handler === '' ? [invalid('handler', null, IMMUTABLE), required('handler')] : []
+  return [...form, ...validateRuntimeClass(object), ...none]
 }
