@@ -19,6 +19,12 @@ const ASK_KUBELET = `
   })
   ask({}).then(async (nobody) => console.log(nobody, await ask({ authorization: 'Bearer ' + token })))`
 
+/** A machine whose disk is nearly full runs it too. */
+const FLAGS = [
+  ...['--runtime', 'cri', '--nodes', '2', '--port', '0', '--detach'],
+  ...['--eviction-hard', 'memory.available<100Mi'],
+]
+
 describe('an attacker on real nodes', { skip: withoutContainers }, () => {
   let machine: ContainerMachine
   const field = (name: string, path: string) => machine.kubectl('get', 'pod', name, '-o', `jsonpath=${path}`).stdout
@@ -28,7 +34,7 @@ describe('an attacker on real nodes', { skip: withoutContainers }, () => {
 
   before(async () => {
     machine = await startContainerMachine()
-    const { status, stderr } = machine.skiff('up', '--runtime', 'cri', '--nodes', '2', '--port', '0', '--detach')
+    const { status, stderr } = machine.skiff('up', ...FLAGS)
     assert.equal(status, 0, stderr)
     assert.equal(machine.skiff('image', 'load', busyboxArchive(machine.directory, IMAGE)).status, 0)
     writeFileSync(join(machine.directory, 'secret-of-the-host'), 'host')
