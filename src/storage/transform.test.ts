@@ -47,9 +47,12 @@ test('events that cannot be read yet wait, those behind them too, and so does wh
   const isReady = new Promise<void>((resolve) => {
     ready = resolve
   })
+  let prepare: Transformer['prepare'] = (items) => (items.some(({ value }) => value[0] === 9) ? isReady : undefined)
   const storage = transformed(store, {
     ...transformer,
-    prepare: (items) => (items.some(({ value }) => value[0] === 9) ? isReady : undefined),
+    get prepare() {
+      return prepare
+    },
   })
   const seen: number[] = []
   storage.subscribe('/', 1, { events: (events) => seen.push(...events.map(({ revision }) => revision)) })
@@ -57,6 +60,8 @@ test('events that cannot be read yet wait, those behind them too, and so does wh
   assert.deepEqual(seen, [2])
   told(3, 9)
   told(4, 1)
+  // As a configuration without plugins, which is used from now on.
+  prepare = undefined
   let isFresh = false
   const fresh = storage.fresh()?.then(() => {
     isFresh = true

@@ -92,7 +92,7 @@ export function transformed(storage: Storage, transformer: Transformer): Storage
     },
     fresh(signal) {
       const fresh = storage.fresh(signal)
-      if (transformer.prepare === undefined) return fresh
+      // Deliveries wait on when what was prepared for is no longer: another configuration may have none.
       return fresh === undefined ? deliveries.all() : fresh.then(() => deliveries.all())
     },
     async history(prefix, afterRevision) {
