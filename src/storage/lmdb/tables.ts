@@ -23,7 +23,7 @@ import { decodeJournalRow } from './journal-rows.ts'
 import { lockDirectory } from './lock.ts'
 import { createLoggedCommit } from './logged-commit.ts'
 import { type MappedFile, mapFile } from './mapped-file.ts'
-import { decodeChange, decodeChangeHead, decodeEntry, decodeExpiry, expiryKey, revisionKey } from './records.ts'
+import { decodeChange, decodeChangeHead, decodeEntry, revisionKey } from './records.ts'
 import { compareKeys, createUnapplied } from './unapplied.ts'
 import { createWriteAheadLog, firstRevisionOf, readWriteAheadLog } from './write-ahead-log.ts'
 
@@ -167,16 +167,7 @@ function tablesOf(clock: Clock, log: Logger, dir: string, options: LmdbOptions, 
       yield* unapplied.heads(after, upTo)
     },
     *expiries() {
-      const { added, ended } = unapplied.expiries()
-      const rows = file.reading(({ expiries }) => expiries.getRange())
-      if (added.length === 0 && ended.length === 0) {
-        for (const { key, value } of rows) yield decodeExpiry(key, value)
-        return
-      }
-      const all = new Map(added.map((expiry) => [expiryKey(expiry).toString('hex'), expiry]))
-      for (const { key, value } of rows) all.set(key.toString('hex'), decodeExpiry(key, value))
-      for (const expiry of ended) all.delete(expiryKey(expiry).toString('hex'))
-      yield* [...all].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, expiry]) => expiry)
+      yield* unapplied.expiries(file.reading(({ expiries }) => expiries.getRange()))
     },
     *journal(after) {
       const logged = unapplied.journal()

@@ -4,6 +4,7 @@
  */
 import type { ChangeHead, Expiry, KeyChange, KeyEntry } from '../tables.ts'
 import type { JournalRows, LoggedGroup } from './log-records.ts'
+import { decodeExpiry, expiryKey } from './records.ts'
 
 /** Reads of these groups alone. */
 export interface UnappliedReads {
@@ -15,9 +16,14 @@ export interface UnappliedReads {
   entries(start: string, end: string): (readonly [key: string, entry: KeyEntry])[]
   changes(after: number, upTo: number): KeyChange[]
   heads(after: number, upTo: number): ChangeHead[]
-  /** Those that these groups add, and those that they end. */
-  expiries(): { readonly added: readonly Expiry[]; readonly ended: readonly Expiry[] }
+  /** Those of the tables' rows and of these groups, in the order of their time. No more rows are read than are asked for. */
+  expiries(rows: Iterable<ExpiryRow>): Iterable<Expiry>
   journal(): JournalRows[]
+}
+
+export interface ExpiryRow {
+  readonly key: Buffer
+  readonly value: Buffer
 }
 
 /** In batches, each of which goes into the tables as one. */
@@ -115,13 +121,30 @@ export function createUnapplied(): Unapplied {
         previousRevision,
         isDelete: value === undefined,
       })),
-    expiries: () => ({
-      added: groups().flatMap(({ newExpiries }) => newExpiries),
-      ended: groups().flatMap(({ endedExpiries }) => endedExpiries),
-    }),
+    *expiries(rows) {
+      const all = groups()
+      const ended = new Set(all.flatMap(({ endedExpiries }) => endedExpiries).map(placeOf))
+      const added = all
+        .flatMap(({ newExpiries }) => newExpiries)
+        .map((expiry) => ({ place: placeOf(expiry), expiry }))
+        .filter(({ place }) => !ended.has(place))
+        .sort((a, b) => (a.place < b.place ? -1 : 1))
+      let next = 0
+      for (const { key, value } of rows) {
+        const place = key.toString('latin1')
+        for (let before = added[next]; before !== undefined && before.place < place; before = added[++next])
+          yield before.expiry
+        if (added[next]?.place === place) yield added[next++]!.expiry
+        else if (!ended.has(place)) yield decodeExpiry(key, value)
+      }
+      for (const { expiry } of added.slice(next)) yield expiry
+    },
     journal: () => groups().flatMap(({ journal }) => (journal === undefined ? [] : [journal])),
   }
 }
+
+/** Its row's key, as a string with the same order. */
+const placeOf = (expiry: Expiry) => expiryKey(expiry).toString('latin1')
 
 /** As their bytes are ordered, which is not the order of strings where there are surrogates. */
 export function compareKeys(a: string, b: string): number {
