@@ -1,7 +1,7 @@
 /** Stores that are damaged in every way are refused in one line, or read as they were: none ends the process, and none is changed. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -126,14 +126,34 @@ test('the two pages that say where everything is: damage of either is told, and 
   }
 })
 
-test('a list of free pages that names others is refused', () => {
-  const newest = [0, pageSize].toSorted((a, b) =>
-    Number(good.readBigUInt64LE(b + 152) - good.readBigUInt64LE(a + 152)),
+const newestMeta = () =>
+  [0, 1].toSorted((a, b) =>
+    Number(good.readBigUInt64LE(b * pageSize + 152) - good.readBigUInt64LE(a * pageSize + 152)),
   )[0]!
-  const list = Number(good.readBigUInt64LE(newest + 88))
-  const offset = 24 + good.readUInt16LE(list * pageSize + 24)
-  const message = refusal(list, (bytes) => bytes.writeBigInt64LE(1n << 40n, offset + 8 + 8 + 8))
-  assert.match(message ?? '', /the list of free pages is damaged/)
+
+test('a list of free pages that names others, or some that are used, is refused', () => {
+  const meta = newestMeta() * pageSize
+  const list = Number(good.readBigUInt64LE(meta + 88))
+  const top = good.readBigUInt64LE(meta + 136)
+  const numbers = 24 + good.readUInt16LE(list * pageSize + 24) + 8 + 8
+  const refused = (...entries: readonly bigint[]) =>
+    refusal(list, (bytes) => {
+      for (const [i, entry] of entries.entries()) bytes.writeBigInt64LE(entry, numbers + 8 + 8 * i)
+    })
+  assert.ok(good.readBigInt64LE(list * pageSize + numbers) >= 2n)
+  assert.match(refused(1n << 40n) ?? '', /the list of free pages is damaged/)
+  assert.match(refused(-5n, BigInt(pages - 4)) ?? '', /the list of free pages is damaged/)
+  assert.match(refused(top) ?? '', new RegExp(`page ${top} is used, and in the list of free pages`))
+  assert.match(refused(-1n, top) ?? '', new RegExp(`page ${top} is used, and in the list of free pages`))
+  assert.match(refused(-2n, top - 1n) ?? '', /page \d+ is used, and in the list of free pages/)
+})
+
+test('a file that is told to be much longer than what is known of it is refused, and not made longer', () => {
+  for (const more of [1n << 22n, 1n << 50n]) {
+    const message = refusal(newestMeta(), (bytes) => bytes.writeBigUInt64LE(bytes.readBigUInt64LE(144) + more, 144))
+    assert.match(message ?? '', /it is told to have \d+ pages, and has \d+/)
+    assert.equal(statSync(join(root, 'damaged', 'data.mdb')).size, good.length)
+  }
 })
 
 test('bits that turn anywhere are told, or were of no use: nothing is read that was not written', async () => {

@@ -54,6 +54,9 @@ const INTEGER_KEYS = 8
 /** Several values to a key: no table of a store has them. */
 const DUPLICATES = 0x76
 
+/** Of pages that were taken and given back, and are not written. */
+const UNWRITTEN_BYTES = 64 << 20
+
 /** Pages that are read at a time where the next ones are wanted too. */
 const PAGES_AT_ONCE = 16
 
@@ -100,16 +103,18 @@ class Damage extends Error {}
 export function lookAtPages(file: number, { pageSize, lastPage, free, main }: Meta): PagesFound {
   const { size } = fstatSync(file)
   let end = 2 * pageSize
-  const used = new Uint8Array(Math.ceil((lastPage + 1) / 8))
+  const used = new Uint8Array(Math.ceil(Math.min(lastPage + 1, size / pageSize) / 8))
+  const isUsed = (page: number) => ((used[page >> 3] ?? 0) & (1 << (page & 7))) !== 0
+  /** Where each run of them begins, and how many they are. */
+  const freePages: (readonly [first: number, count: number])[] = []
   const window = Buffer.alloc(pageSize * PAGES_AT_ONCE)
   let windowAt = 0
   let windowBytes = 0
 
   function use(page: number, what: string): void {
     if (!(page >= 2 && page <= lastPage)) throw new Damage(`${what} is told to be page ${page} of ${lastPage + 1}`)
-    const bit = 1 << (page & 7)
-    if (((used[page >> 3] as number) & bit) !== 0) throw new Damage(`page ${page} is used twice`)
-    used[page >> 3] = (used[page >> 3] as number) | bit
+    if (isUsed(page)) throw new Damage(`page ${page} is used twice`)
+    used[page >> 3] = (used[page >> 3] as number) | (1 << (page & 7))
     end = Math.max(end, (page + 1) * pageSize)
   }
 
@@ -197,12 +202,29 @@ export function lookAtPages(file: number, { pageSize, lastPage, free, main }: Me
     if (rows !== tree.entries) throw new Damage(`${name} has ${rows} rows of ${tree.entries}`)
   }
 
-  /** How many numbers, then those of pages, and lengths of runs of pages below zero: LMDB writes to these pages next. */
+  /** How many numbers, then those of pages, before which there may be their count below zero where they are a run: LMDB writes to them next. */
   function lookAtFreePages(list: Buffer): void {
     const count = list.length < 8 ? -1 : Number(list.readBigInt64LE(0))
     let isWhole = count >= 0 && 8 + 8 * count <= list.length
-    for (let i = 1; isWhole && i <= count; i++) isWhole = Math.abs(Number(list.readBigInt64LE(8 * i))) <= lastPage
+    for (let i = 1, run = 1; isWhole && i <= count; i++) {
+      const page = Number(list.readBigInt64LE(8 * i))
+      isWhole = Math.abs(page) + run - 1 <= lastPage
+      if (page > 0) freePages.push([page, run])
+      run = page < 0 ? -page : 1
+    }
     if (!isWhole) throw new Damage('the list of free pages is damaged')
+  }
+
+  /** LMDB would write over pages that are in use, and makes the file as long as it is told to be. */
+  function compareWithFreePages(): void {
+    let known = Math.max(size, end)
+    for (const [first, count] of freePages) {
+      for (let page = first; page < first + count; page++)
+        if (isUsed(page)) throw new Damage(`page ${page} is used, and in the list of free pages`)
+      known = Math.max(known, (first + count) * pageSize)
+    }
+    if ((lastPage + 1) * pageSize > known + UNWRITTEN_BYTES)
+      throw new Damage(`it is told to have ${lastPage + 1} pages, and has ${Math.ceil(known / pageSize)}`)
   }
 
   /** Where the nodes of a page begin, in the order of their keys. */
@@ -237,6 +259,7 @@ export function lookAtPages(file: number, { pageSize, lastPage, free, main }: Me
     lookAtTree(free, 'the list of free pages', { value: lookAtFreePages })
     lookAtTree(main, 'the list of tables', { tree: (tree, name) => tables.push([tree, name]) })
     for (const [tree, name] of tables) lookAtTree(tree, name)
+    compareWithFreePages()
     return { end }
   } catch (error) {
     if (error instanceof Damage) return { damage: error.message, end }
