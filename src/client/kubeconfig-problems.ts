@@ -136,6 +136,11 @@ const unreadOf = (what: string, file: string | undefined, of: string, folder: st
 }
 
 const INTERACTIVE = ['Never', 'IfAvailable', 'Always']
+const EXEC_GROUP = 'client.authentication.k8s.io'
+/** Where a plugin of these does not say it, it is IfAvailable. */
+const INTERACTIVE_BY_DEFAULT = [`${EXEC_GROUP}/v1beta1`, `${EXEC_GROUP}/v1alpha1`]
+/** What plugins are spoken to in. */
+const EXEC_VERSIONS = [`${EXEC_GROUP}/v1`, `${EXEC_GROUP}/v1beta1`]
 
 function userProblems(user: Users | undefined, folder: string): readonly string[] {
   if (user?.user === undefined || user.user === null) return []
@@ -155,7 +160,7 @@ function userProblems(user: Users | undefined, folder: string): readonly string[
     ...(given['client-key-data'] ? [] : unreadOf('client-key', key, user.name, folder)),
     ...(exec ? (exec.command ? [] : [lacks('command')]) : []),
     ...(exec ? (exec.apiVersion ? [] : [lacks('apiVersion')]) : []),
-    ...(exec && !mode ? [lacks('interactiveMode')] : []),
+    ...(exec && !mode && !INTERACTIVE_BY_DEFAULT.includes(exec.apiVersion ?? '') ? [lacks('interactiveMode')] : []),
     ...(exec && mode && !INTERACTIVE.includes(mode)
       ? [`invalid interactiveMode for ${user.name}: ${JSON.stringify(mode)}`]
       : []),
@@ -191,6 +196,8 @@ export function connectionIn(file: string): {
   readonly server?: string
   readonly ca?: string
   readonly authProvider?: string
+  /** What is wrong with the plugin that is asked for credentials. */
+  readonly execProblem?: string
 } {
   const { cluster, user } = currentOf(configurationOf(readFileSync(file, 'utf8')))
   const { server, 'certificate-authority': caFile, 'certificate-authority-data': data } = cluster?.cluster ?? {}
@@ -199,10 +206,14 @@ export function connectionIn(file: string): {
     : caFile
       ? readFileSync(resolve(dirname(file), caFile), 'utf8')
       : undefined
+  const version = user?.user?.exec?.apiVersion
   const provider = user?.user?.['auth-provider'] as { readonly name?: string } | null | undefined
   return {
     ...(server === undefined ? {} : { server }),
     ...(ca === undefined ? {} : { ca }),
+    ...(version === undefined || EXEC_VERSIONS.includes(version)
+      ? {}
+      : { execProblem: `exec plugin: invalid apiVersion ${JSON.stringify(version)}` }),
     ...(provider ? { authProvider: provider.name ?? '' } : {}),
   }
 }

@@ -66,10 +66,11 @@ export function judgeConnection(
     throw new Error(
       'burst is required to be greater than 0 when RateLimiter is not set and QPS is set to greater than 0',
     )
-  const { server = '', ca, authProvider } = file === undefined ? {} : connectionIn(file)
+  const { server = '', ca, authProvider, execProblem } = file === undefined ? {} : connectionIn(file)
   const asked = master ?? server
-  if (ca !== undefined) rootCertificates(ca)
   if (asked.includes('://') && !URL.canParse(asked)) throw new Error(notAServer(asked))
+  if (execProblem !== undefined) throw new Error(execProblem)
+  if (ca !== undefined) rootCertificates(ca)
   if (authProvider !== undefined) throw new Error(`no Auth Provider found for name ${JSON.stringify(authProvider)}`)
 }
 
