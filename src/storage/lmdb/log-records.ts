@@ -100,6 +100,28 @@ const isWhole = (log: Buffer, at: number, end: number) => crc32(log.subarray(at 
 
 const firstRevision = (log: Buffer, at: number) => log.readUIntLE(at + 8, 6)
 
+/** More than the groups that are not in the tables can have together. */
+const MOST_AHEAD = 512
+
+function isPlausible(log: Buffer, at: number, newest: number): boolean {
+  const count = log.readUInt32LE(at + 14)
+  return count > 0 && count <= MOST_AHEAD && firstRevision(log, at) <= newest
+}
+
+/**
+ * Whether behind `from` a whole record begins that is newer than `than`. Where a length is damaged nothing else tells where the next
+ * record is. Old whole ones are passed over, so that what a value holds is not taken for a record.
+ */
+function hasNewer(log: Buffer, from: number, than: number): boolean {
+  for (let at = from; at + HEADER <= log.length; ) {
+    const end = endOfRecord(log, at)
+    if (end === undefined || !isPlausible(log, at, than + MOST_AHEAD) || !isWhole(log, at, end)) at++
+    else if (firstRevision(log, at) > than) return true
+    else at = end
+  }
+  return false
+}
+
 /**
  * The groups that a log begins with, in order, up to a record that is not whole or does not follow the one before it: its write was not
  * finished, or what follows is older.
@@ -109,11 +131,10 @@ const firstRevision = (log: Buffer, at: number) => log.readUIntLE(at + 8, 6)
 export function* decodeLog(log: Buffer, known: number): Generator<LoggedGroup> {
   let at = 0
   let next: number | undefined
-  for (let end = endOfRecord(log, at); end !== undefined; end = endOfRecord(log, at)) {
-    if (!isWhole(log, at, end)) {
-      const behind = endOfRecord(log, end)
-      if (behind !== undefined && isWhole(log, end, behind) && firstRevision(log, end) > Math.max(known, next ?? 0))
-        throw corrupt('a record of its log is damaged')
+  while (at + HEADER <= log.length) {
+    const end = endOfRecord(log, at)
+    if (end === undefined || !isWhole(log, at, end)) {
+      if (hasNewer(log, at + 1, Math.max(known, next ?? 0))) throw corrupt('a record of its log is damaged')
       return
     }
     const first = firstRevision(log, at)

@@ -178,6 +178,16 @@ test('a record whose write was not finished is none; one that is damaged, or mis
   await torn.close()
   const damaged = spoilt((bytes) => bytes.fill(0, (places(bytes)[2] ?? 0) + 30, (places(bytes)[2] ?? 0) + 40))
   assert.throws(() => reopened(damaged), /the store is corrupt: a record of its log is damaged/)
+  for (const [record, bit] of [
+    [0, 6],
+    [2, 4],
+    [2, 31],
+    [4, 9],
+  ] as const) {
+    const place = (bytes: Buffer) => (places(bytes)[record] ?? 0) + (bit >> 3)
+    const flipped = spoilt((bytes) => bytes.writeUInt8(bytes.readUInt8(place(bytes)) ^ (1 << (bit & 7)), place(bytes)))
+    assert.throws(() => reopened(flipped), /the store is corrupt: a record of its log is damaged/, `${record} ${bit}`)
+  }
   const missing = spoilt((bytes) => bytes.copy(bytes, 0, places(bytes)[1]))
   assert.throws(() => reopened(missing), /the store is corrupt: its log has no change of revision 2, and newer ones/)
   await tables.close()
