@@ -9,7 +9,7 @@
 import type { Clock, Timer } from '../../base/clock.ts'
 import type { Logger } from '../../base/log.ts'
 import { createPatience } from '../../base/patience.ts'
-import type { Group } from '../tables.ts'
+import type { Group, KeyChange } from '../tables.ts'
 import type { Room } from './file-growth.ts'
 import type { GroupCommit, GroupRows } from './group-commit.ts'
 import { encodeJournalRow } from './journal-rows.ts'
@@ -155,11 +155,17 @@ export function createLoggedCommit(
     })
   }
 
+  /** As records of the log have to be: a store that is filled out of another leaves revisions out. */
+  function isNext(changes: readonly KeyChange[]): boolean {
+    const before = unapplied.lastRevision ?? commits.revision
+    return changes[0]?.revision === before + 1 && changes.at(-1)?.revision === before + changes.length
+  }
+
   async function logged(group: Group, beside: Beside): Promise<LoggedGroup | undefined> {
     const { changes } = group
     if (log.isReady && !hasRoom && atWork !== undefined) await atWork
     if (!isUsable() || changes.length === 0 || changes.length > BATCH_CHANGES) return undefined
-    if (group.compaction !== undefined) return undefined
+    if (group.compaction !== undefined || !isNext(changes)) return undefined
     if (unapplied.batchChanges + changes.length > BATCH_CHANGES) await turn()
     if (!isUsable()) return undefined
     let made = log.encode(changes, beside)

@@ -154,6 +154,18 @@ test('a group that is too large for the log, or came while it is not there, is i
   }
 })
 
+test('a group that leaves revisions out, as of another store, is not logged: what was written until a kill is there', async () => {
+  const { tables, dir } = await openLogged('gaps')
+  await tables.flush(group([change(2)]))
+  await tables.flush(group([change(5), change(9)], { hasWaited: true }))
+  await tables.flush(group([change(20)]))
+  await tables.flush(group([change(21)]))
+  const other = reopened(killed(dir))
+  assert.deepEqual(contents(other).changes, ['2 v2', '5 v5', '9 v9', '20 v20', '21 v21'])
+  await other.close()
+  await tables.close()
+})
+
 test('a record whose write was not finished is none; one that is damaged, or missing, is told', async () => {
   const { tables, dir } = await openLogged('torn')
   for (let revision = 2; revision < 8; revision++) await tables.flush(group([change(revision)]))
