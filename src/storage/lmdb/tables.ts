@@ -94,14 +94,25 @@ function tablesOf(clock: Clock, log: Logger, dir: string, options: LmdbOptions, 
   reserveLockFile(dir)
   const { mapSize = MAP_SIZE, mostTouched = MOST_TOUCHED } = options
   const file = mapFile(dir, mapSize, mostTouched)
-  const found = readState(file.now)
-  const commits = createGroupCommit(file, clock, found)
-  applyLog(dir, commits)
+  const { found, commits } = stateOf()
   const initial = { ...found, revision: commits.revision }
   const room = createRoom(log, join(dir, 'data.mdb'), mapSize)
   const unapplied = createUnapplied()
   const wal = createWriteAheadLog(dir)
   const logged = createLoggedCommit({ clock, logger: log, file, room, commits, log: wal, unapplied }, options.log)
+
+  /** With what the log has. @throws what a store throws that cannot be opened, and leaves nothing open */
+  function stateOf() {
+    try {
+      const found = readState(file.now)
+      const commits = createGroupCommit(file, clock, found)
+      applyLog(log, dir, commits)
+      return { found, commits }
+    } catch (error) {
+      file.close().catch(() => {})
+      throw error
+    }
+  }
 
   /** Whether it was for want of room. */
   async function reasonOf(error: unknown, bytes: number): Promise<unknown> {
@@ -264,10 +275,13 @@ const touchedBy = ({ changes }: Group): number =>
 const bytesOf = (group: Group): number => touchedBy(group) + (64 << 10)
 
 /** Brings what a process left in the log, one that was killed, into the tables. @throws StoreError where something is missing between */
-function applyLog(dir: string, commits: GroupCommit): void {
-  const groups = readWriteAheadLog(dir, commits.revision)
-  const [first] = groups
-  if (first === undefined) return
+function applyLog(log: Logger, dir: string, commits: GroupCommit): void {
+  const found = readWriteAheadLog(dir, commits.revision)
+  // It came into the log, but its write was refused, and others were given its revisions since.
+  const groups = found.filter((group) => firstRevisionOf(group) > commits.revision)
+  if (groups.length < found.length)
+    log.info(0, 'a write that the store refused is left in its log', { revision: commits.revision })
+  if (groups.length === 0) return
   let next = commits.revision + 1
   for (const group of groups) {
     if (firstRevisionOf(group) !== next) throw corrupt(`its log has no change of revision ${next}, and newer ones`)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -44,6 +44,14 @@ function killed(dir: string): string {
   return copy
 }
 let copies = 0
+
+function readlinkIfThere(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return undefined
+  }
+}
 
 const reopened = (dir: string) => openLmdbTables(simulatedRuntime(1), dir)
 
@@ -166,6 +174,21 @@ test('a group that leaves revisions out, as of another store, is not logged: wha
   await tables.close()
 })
 
+test('a group that was refused once it was logged is none where others have its revisions', async () => {
+  const { tables, dir } = await openLogged('refused')
+  await tables.flush(group([change(2), change(3), change(4)]))
+  const copy = killed(dir)
+  await tables.close()
+  const since = join(root, 'since')
+  const other = openLmdbTables(simulatedRuntime(1), since, { log: 'never' })
+  await other.flush(group([change(2, '/other'), change(3, '/other')]))
+  await other.close()
+  cpSync(join(copy, 'log-0'), join(since, 'log-0'))
+  const again = reopened(since)
+  assert.deepEqual(contents(again).entries, ['/other 3 false'])
+  await again.close()
+})
+
 test('a record whose write was not finished is none; one that is damaged, or missing, is told', async () => {
   const { tables, dir } = await openLogged('torn')
   for (let revision = 2; revision < 8; revision++) await tables.flush(group([change(revision)]))
@@ -199,6 +222,12 @@ test('a record whose write was not finished is none; one that is damaged, or mis
     const place = (bytes: Buffer) => (places(bytes)[record] ?? 0) + (bit >> 3)
     const flipped = spoilt((bytes) => bytes.writeUInt8(bytes.readUInt8(place(bytes)) ^ (1 << (bit & 7)), place(bytes)))
     assert.throws(() => reopened(flipped), /the store is corrupt: a record of its log is damaged/, `${record} ${bit}`)
+  }
+  if (process.platform === 'linux') {
+    const held = () =>
+      readdirSync('/proc/self/fd').filter((fd) => readlinkIfThere(`/proc/self/fd/${fd}`)?.startsWith(damaged))
+    for (let turns = 0; held().length > 0 && turns < 1000; turns++) await aTurn()
+    assert.deepEqual(held(), [], 'what could not be opened is closed')
   }
   const missing = spoilt((bytes) => bytes.copy(bytes, 0, places(bytes)[1]))
   assert.throws(() => reopened(missing), /the store is corrupt: its log has no change of revision 2, and newer ones/)
