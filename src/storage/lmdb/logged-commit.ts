@@ -41,6 +41,8 @@ export interface LoggedCommit {
   reset(revision: number): number
   /** Bytes that groups which are not in the tables yet may need there. */
   readonly unappliedBytes: number
+  /** Resolves when nothing is written in the background, and nothing is about to be. */
+  idle(): Promise<void>
   /** Brings everything into the tables, and closes the log. */
   close(): Promise<void>
 }
@@ -213,6 +215,13 @@ export function createLoggedCommit(
     prepare()
   }
 
+  async function idle(): Promise<void> {
+    while (preparing !== undefined || atWork !== undefined) {
+      await preparing
+      await atWork
+    }
+  }
+
   if (begin === 'start') prepare()
 
   return {
@@ -244,11 +253,11 @@ export function createLoggedCommit(
     get unappliedBytes() {
       return bytesOfRows(unapplied.groups('all'))
     },
+    idle,
     async close() {
       isClosed = true
       timer?.cancel()
-      await preparing
-      await atWork
+      await idle()
       try {
         const groups = unapplied.groups('all')
         await room.making

@@ -202,6 +202,7 @@ function tablesOf(clock: Clock, log: Logger, dir: string, options: LmdbOptions, 
       }
     },
     async reload() {
+      await logged.idle()
       await room.making
       // What LMDB cannot undo in memory it refuses to go on with: then the next write says so, and the store stops.
       file.now.root.resetReadTxn()
@@ -210,6 +211,7 @@ function tablesOf(clock: Clock, log: Logger, dir: string, options: LmdbOptions, 
       return logged.reset(state.revision)
     },
     async makeRoom(bytes, isFreed) {
+      await logged.idle()
       try {
         const all = bytes + logged.unappliedBytes
         if (isFreed) await tryRoom(all)

@@ -189,6 +189,18 @@ test('a group that was refused once it was logged is none where others have its 
   await again.close()
 })
 
+test('room is made, and the tables are read anew, once nothing writes to their file beside', async () => {
+  for (const [name, task] of [
+    ['room', (tables: Tables) => tables.makeRoom?.(1, false)],
+    ['anew', (tables: Tables) => tables.reload?.()],
+  ] as const) {
+    const tables = openLmdbTables(simulatedRuntime(1), join(root, name), { log: 'start' })
+    await task(tables)
+    assert.equal(tables.isInPlace, true, name)
+    await tables.close()
+  }
+})
+
 test('a record whose write was not finished is none; one that is damaged, or missing, is told', async () => {
   const { tables, dir } = await openLogged('torn')
   for (let revision = 2; revision < 8; revision++) await tables.flush(group([change(revision)]))
