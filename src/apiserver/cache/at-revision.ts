@@ -24,6 +24,13 @@ export interface KeyRange {
 
 type Ordered = sortedBTree.default<string, CacheEntry>
 
+/** How many of the range there are now, but no more than `most`. */
+export function countNow(ordered: Ordered, { start, end }: KeyRange, most: number): number {
+  let count = 0
+  ordered.forRange(start, end, false, () => (++count >= most ? { break: true } : undefined))
+  return count
+}
+
 /** The last key of the range that was there; undefined: none was. */
 export function lastKeyThen(ordered: Ordered, undone: Undone, { start, end }: KeyRange): string | undefined {
   let last: string | undefined

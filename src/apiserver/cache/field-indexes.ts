@@ -1,6 +1,7 @@
 /**
  * Objects of one resource found by the value of a field or a label, so that a list whose selector fixes one costs what it returns. An index is made when
- * lists ask for it and its values are few enough of all there are to be worth it, some milliseconds at a time; from then on each change keeps it.
+ * lists without it have looked at as much as making it takes, and its values are few enough of all there are to be worth it, some milliseconds at a time;
+ * from then on each change keeps it, until another one is paid for that has no place and no list has used this one for long.
  * What it takes of an object is a place in a list: the values themselves stand with the entries (selected.ts).
  */
 import type { LabelSelector } from '../../api/objects/label-selector.ts'
@@ -12,9 +13,10 @@ import { type EntrySelection, type FieldsOf, fieldValue, readLabel, type Selecte
 export interface FieldIndexes {
   /**
    * The entries that have the rarest of the values that the selection fixes, in no particular order; they may fail its other terms. undefined
-   * where no index says that they are few: then one is made for the next to ask, where that is worth it.
+   * where no index says that they are few: then one is made for others to ask, where that is worth it. `countTo`: how many there are in the
+   * range that is asked about, counted no further than it is told; where it holds no more than an index would find, it is gone through.
    */
-  find(selection: EntrySelection, selected: SelectedFields): Found | undefined
+  find(selection: EntrySelection, selected: SelectedFields, countTo: (most: number) => number): Found | undefined
   /** Those that have this value, in no particular order: by an index that is made at once where there is none, and stays. */
   each(field: OwnField, selected: SelectedFields, value: string): Iterable<CacheEntry>
   change(entry: CacheEntry | undefined, previous: CacheEntry | undefined): void
@@ -40,8 +42,12 @@ interface Found {
 const WORTH_INDEXING = 256
 /** An index is worth its place where a value leaves no more than this part of all. */
 const WORTH_FINDING = 8
-/** Of one resource; the one that was asked longest ago goes. */
+/** Of the fields of one resource, and as many of its labels; the one that was asked longest ago goes. */
 const MOST_INDEXES = 4
+/** One that was asked by one of the last so many lists stays. */
+const LISTS_KEPT_FOR = 256
+/** Fields and labels without an index of which it is known what lists by them have looked at. */
+const MOST_UNPAID = 64
 /** Values that were found to be too frequent to ask again. */
 const MOST_FREQUENT = 64
 /** More entries than these of one value stand in a set: a list is copied at each change. */
@@ -57,6 +63,8 @@ interface Index {
   readonly buckets: Map<string, Bucket>
   /** Lists may ask it: all that was there when it was begun is in. */
   complete: boolean
+  /** The number of the last list that did. */
+  asked: number
 }
 
 /** `entries`: those that can be read, as they are when the iteration comes to them. */
@@ -65,13 +73,15 @@ export function createFieldIndexes(
   size: () => number,
   entries: () => Iterable<CacheEntry>,
 ): FieldIndexes {
-  /** In the order in which they were asked, the last at the end. */
   const indexes = new Map<string, Index>()
   /** How many objects there were when a value was found to be too frequent. */
   const frequent = new Map<string, { readonly size: number; readonly changes: number }>()
   /** Names of those that stay. */
   const standing = new Set<string>()
+  /** How many objects lists have looked at for want of this index. */
+  const paid = new Map<string, number>()
   let building = false
+  let lists = 0
   let era = 0
   let changes = 0
 
@@ -102,13 +112,25 @@ export function createFieldIndexes(
   }
 
   function begin(name: string, read: Read, fieldsOf: FieldsOf | undefined): Index {
-    const index: Index = { read, fieldsOf, buckets: new Map(), complete: false }
-    if (indexes.size >= MOST_INDEXES + standing.size) {
-      const oldest = indexes.keys().find((known) => !standing.has(known))
-      if (oldest !== undefined) indexes.delete(oldest)
-    }
+    const index: Index = { read, fieldsOf, buckets: new Map(), complete: false, asked: lists }
     indexes.set(name, index)
     return index
+  }
+
+  /** What has to go for another one; undefined: nothing may. */
+  function inTheWay(wanted: string): readonly string[] | undefined {
+    const alike = [...indexes].filter(([name]) => !standing.has(name) && isLabel(name) === isLabel(wanted))
+    if (alike.length < MOST_INDEXES) return []
+    const [name, { asked }] = alike.reduce((a, b) => (b[1].asked < a[1].asked ? b : a))
+    return lists - asked > LISTS_KEPT_FOR ? [name] : undefined
+  }
+
+  function pay({ field }: Term, looked: number): number {
+    const sum = (paid.get(field) ?? 0) + looked
+    paid.delete(field)
+    if (paid.size >= MOST_UNPAID) paid.delete(paid.keys().next().value as string)
+    paid.set(field, sum)
+    return sum
   }
 
   /** What is told of a change meanwhile and what is come to later are the same entries: each is in once. */
@@ -136,6 +158,9 @@ export function createFieldIndexes(
       return
     }
     const { field, read, fieldsOf } = terms[counts.indexOf(fewest)] as Term
+    const going = inTheWay(field)
+    if (going === undefined) return
+    for (const name of going) indexes.delete(name)
     yield* fill(begin(field, read, fieldsOf))
   }
 
@@ -145,10 +170,16 @@ export function createFieldIndexes(
     return then !== undefined && size() < 2 * then.size && changes < then.changes + then.size
   }
 
-  function ask(terms: readonly Term[]): void {
-    const wanted = terms.filter((term) => !isFrequent(term) && !indexes.has(term.field))
+  /** `looked`: at so many objects, as there is no index. To count each value and to fill one index takes as much again for each. */
+  function ask(terms: readonly Term[], looked: number): void {
+    const missing = terms.filter((term) => !isFrequent(term) && !indexes.has(term.field))
+    const price = (1 + missing.length) * size()
+    const wanted = missing
+      .filter((term) => pay(term, looked) >= price)
+      .filter(({ field }) => inTheWay(field) !== undefined)
     if (building || wanted.length === 0) return
     building = true
+    for (const { field } of wanted) paid.delete(field)
     stepsInTurns(runtime, 'field index', build(wanted))
       .catch((error: unknown) => {
         for (const { field } of wanted) if (indexes.get(field)?.complete === false) indexes.delete(field)
@@ -172,7 +203,7 @@ export function createFieldIndexes(
   const sizeOf = (bucket: Bucket) => (bucket instanceof Set ? bucket.size : bucket.length)
 
   return {
-    find(selection, selected) {
+    find(selection, selected, countTo) {
       const terms = termsOf(selection, selected)
       if (terms.length === 0) return undefined
       let best: { readonly index: Index; readonly term: Term; readonly bucket: Bucket } | undefined
@@ -186,13 +217,18 @@ export function createFieldIndexes(
         const bucket = index.buckets.get(term.value) ?? NONE
         if (best === undefined || sizeOf(bucket) < sizeOf(best.bucket)) best = { index, term, bucket }
       }
-      if (best === undefined || sizeOf(best.bucket) * WORTH_FINDING > size()) {
-        if (size() >= WORTH_INDEXING) ask(terms)
+      const fewest = best === undefined ? size() : sizeOf(best.bucket)
+      const isFew = fewest * WORTH_FINDING <= size()
+      const most = isFew ? fewest : Math.floor(size() / WORTH_FINDING)
+      const inRange = countTo(most + 1)
+      if (inRange <= most) return undefined
+      lists++
+      if (best === undefined || !isFew) {
+        if (size() >= WORTH_INDEXING) ask(terms, inRange)
         return undefined
       }
       const { index, term, bucket } = best
-      indexes.delete(term.field)
-      indexes.set(term.field, index)
+      index.asked = lists
       return { entries: bucket, size: sizeOf(bucket), has: (entry) => term.read(entry) === term.value }
     },
     each: (field, selected, value) => standingIndex(field, selected).buckets.get(value) ?? NONE,
@@ -213,11 +249,15 @@ export function createFieldIndexes(
       era++
       indexes.clear()
       frequent.clear()
+      paid.clear()
     },
   }
 }
 
 const NONE: readonly CacheEntry[] = Object.freeze([])
+/** No field begins so. */
+const LABEL = 'label '
+const isLabel = (name: string): boolean => name.startsWith(LABEL)
 
 interface Term {
   readonly field: string
@@ -237,8 +277,7 @@ function termsOf({ fields, labels, fieldsOf, namespaced }: EntrySelection, selec
       fieldsOf: field === 'metadata.name' ? undefined : fieldsOf,
     }))
   const ofLabels = labels.requirements.filter(fixesOneValue).map(({ key, values }) => ({
-    // No field begins so.
-    field: `label ${key}`,
+    field: `${LABEL}${key}`,
     value: values[0] as string,
     read: readLabel(key, selected),
     fieldsOf,

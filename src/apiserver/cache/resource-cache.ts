@@ -6,7 +6,7 @@ import type { StreamReader } from '../../base/stream.ts'
 import { type Steps, stepsInTurns } from '../../base/turns.ts'
 import type { KeyValue, Storage, StorageEvent } from '../../storage/storage.ts'
 import { prefixEnd } from '../../storage/tables.ts'
-import { eachThen, type KeyRange, lastKeyThen, type Undone, undoneSince } from './at-revision.ts'
+import { countNow, eachThen, type KeyRange, lastKeyThen, type Undone, undoneSince } from './at-revision.ts'
 import type { CacheEntry, EntryOptions } from './entry.ts'
 import { type Change, createChange, createEventLog, MAX_AGE_MS } from './event-log.ts'
 import { createFieldIndexes, type OwnField } from './field-indexes.ts'
@@ -187,9 +187,10 @@ export function createResourceCache(
   ): FoundByFields | undefined {
     const undone = undoneAt(revision)
     if (undone === undefined) return undefined
-    const now = fieldIndexes.find(selection, selectedFor(selection.fieldsOf))
-    if (now === undefined) return undefined
     const range = { start: laterKey(start, wanted), end: prefixEnd(wanted) }
+    const countTo = (most: number) => (wanted === prefix ? byKey.size : countNow(ordered, range, most))
+    const now = fieldIndexes.find(selection, selectedFor(selection.fieldsOf), countTo)
+    if (now === undefined) return undefined
     const isIn = ({ key }: CacheEntry) => key >= range.start && key < range.end
     const items: CacheEntry[] = []
     for (const entry of now.entries) if (isIn(entry) && !undone.has(entry.key)) items.push(entry)
