@@ -175,6 +175,37 @@ test('a key that cannot be unwrapped is told to the reader, and tried again unti
   provider.decrypt(SECRET, stored)
 })
 
+test('while a plugin is away what needs its keys is not waited for again, and keys that are not needed any more are forgotten', async () => {
+  const { runtime, plugin, begin } = fixture()
+  const { provider, readable } = await begin()
+  const [one, other] = await Promise.all(
+    [await begin(), await begin()].map(async ({ provider: foreign }) => foreign.encrypt(SECRET, plain)),
+  )
+  const asked = () => plugin.asked.filter((method) => method === 'Decrypt').length
+  plugin.failing = { Decrypt: 'away' }
+  await runtime.complete(provider.prepare([one!]) as Promise<void>)
+  assert.equal(provider.prepare([one!]), undefined)
+  await runtime.complete(provider.prepare([one!, other!]) as Promise<void>)
+  assert.equal(asked(), 2)
+  assert.equal(provider.prepare([one!, other!]), undefined)
+  assert.throws(() => provider.decrypt(SECRET, one!), /Unknown desc = away$/)
+  await runtime.advance(10_000)
+  assert.throws(() => provider.decrypt(SECRET, other!), /Unknown desc = away$/)
+  const before = readable()
+  plugin.failing = {}
+  await runtime.advance(10_000)
+  assert.ok(readable() > before)
+  for (const stored of [one!, other!]) provider.decrypt(SECRET, stored)
+  // A key that stays lost is asked for until nothing that was told to read anew has asked for it.
+  plugin.failing = { Decrypt: 'lost' }
+  const lost = (await begin()).provider.encrypt(SECRET, plain)
+  await runtime.complete(provider.prepare([lost]) as Promise<void>)
+  await runtime.advance(3_700_000)
+  const soFar = asked()
+  await runtime.advance(600_000)
+  assert.equal(asked(), soFar)
+})
+
 // What a kube-apiserver v1.37.1 said at /healthz/kms-providers of such plugins (2026-11-27), behind "kms-provider-0: ".
 for (const [what, change, words] of [
   [

@@ -54,6 +54,12 @@ interface Unwrapped {
   readonly since: number
 }
 
+interface Failure {
+  readonly error: Error
+  readonly key: WrappedKey
+  readonly since: number
+}
+
 /** `server`: what this server is called in metrics. */
 export function kmsProvider(
   runtime: Runtime,
@@ -66,7 +72,8 @@ export function kmsProvider(
   const prefix = `k8s:enc:kms:v2:${name}:`
   const head = Buffer.from(prefix)
   const unwrapped = new Map<string, Unwrapped>()
-  const failures = new Map<string, { readonly error: Error; readonly key: WrappedKey }>()
+  /** Not asked for again by reading: a plugin that is away would hold up each read. Those tried longest ago come first. */
+  const failures = new Map<string, Failure>()
   const unwrapping = new Map<string, Promise<void>>()
   const counted = kmsMetrics(runtime, named, () => unwrapped.size)
   let writing: Writing | undefined
@@ -167,7 +174,7 @@ export function kmsProvider(
         throw error
       }
       last = { at: clock.now() }
-      if (!wasWell && !isClosed) onReadable()
+      if (!wasWell && !isClosed) askAnew()
     } catch (cause) {
       const error = cause as Error
       if (last?.error === error) throw error
@@ -216,6 +223,14 @@ export function kmsProvider(
     const own = writing === undefined ? undefined : identityOf(writing.key)
     const before = clock.now() - UNWRAPPED_MS
     for (const [identity, { since }] of unwrapped) if (since < before && identity !== own) unwrapped.delete(identity)
+    // What they were for may be gone.
+    if ([...failures.values()].some(({ since }) => since < before)) askAnew()
+  }
+
+  /** What is still to be read asks for its keys. */
+  function askAnew(): void {
+    failures.clear()
+    onReadable()
   }
 
   /** Never rejects: why it failed is told to the reader. */
@@ -230,7 +245,10 @@ export function kmsProvider(
       })
       .catch((cause: unknown) => {
         const error = new Error(`failed to decrypt DEK, error: ${messageOf(cause)}`, { cause })
-        failures.set(identity, { error, key })
+        const since = failures.get(identity)?.since ?? clock.now()
+        // Behind the others.
+        failures.delete(identity)
+        failures.set(identity, { error, key, since })
         tryAgainLater()
       })
       .finally(() => unwrapping.delete(identity))
@@ -246,22 +264,18 @@ export function kmsProvider(
     await Promise.all(Array.from({ length: Math.min(AT_ONCE, left.length) }, worker))
   }
 
-  /** What could not be unwrapped is tried by one of them, until there is none. */
+  /** What could not be unwrapped is tried by some of them, in turn, until one is unwrapped: the others are then asked for anew. */
   function tryAgainLater(): void {
     if (isClosed || retry !== undefined) return
     retry = clock.setTimer(retryMs, 'KMS unwrapping', () => {
       retry = undefined
-      const [first] = failures
-      if (first === undefined || isClosed) return
+      const some = [...failures].slice(0, AT_ONCE)
+      if (some.length === 0 || isClosed) return
       retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS)
-      const [identity, { key }] = first
-      // The next time another one, should only some of them fail.
-      failures.delete(identity)
-      void unwrap(identity, key).then(() => {
-        if (failures.has(identity)) return
+      void unwrapAll(new Map(some.map(([identity, { key }]) => [identity, key]))).then(() => {
+        if (isClosed || !some.some(([identity]) => unwrapped.has(identity))) return
         retryMs = RETRY_MS
-        onReadable()
-        if (failures.size > 0) tryAgainLater()
+        askAnew()
       })
     })
   }
@@ -296,7 +310,7 @@ export function kmsProvider(
         const key = startsWith(value, prefix) ? keyOf(value.subarray(head.length)) : undefined
         if (key === undefined) continue
         const identity = identityOf(key)
-        if (!unwrapped.has(identity)) missing.set(identity, key)
+        if (!unwrapped.has(identity) && !failures.has(identity)) missing.set(identity, key)
       }
       return missing.size === 0 ? undefined : unwrapAll(missing)
     },
