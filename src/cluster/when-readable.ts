@@ -7,6 +7,8 @@ import { StoreError } from '../storage/storage.ts'
 
 /** Between two looks whether the plugin has come. */
 const PATIENCE_MS = 1000
+/** So long after all plugins are well what they hold keys of may take to be read anew. */
+const READ_ANEW_MS = 30_000
 
 /** `checkPlugins`: rejects while one is not well; undefined: there are none. @throws StoreError for what nothing here can decipher */
 export async function whenReadable(
@@ -15,26 +17,27 @@ export async function whenReadable(
   signal: AbortSignal,
   act: () => Promise<void>,
 ): Promise<void> {
-  for (let isLast = checkPlugins === undefined; ; ) {
+  let wellSince: number | undefined
+  for (;;) {
     try {
       return await act()
     } catch (cause) {
       if (!isUnreadable(cause) || signal.aborted) throw cause
-      if (isLast)
+      const isOver = wellSince !== undefined && machineClock.monotonic() - wellSince >= READ_ANEW_MS
+      if (checkPlugins === undefined || isOver)
         throw new StoreError(`${messageOf(cause)}; start with the encryption configuration it was written with`, {
           cause,
         })
       log.error('the start waits for what is encrypted', cause)
     }
-    // Once a plugin is well what it holds keys of is read anew, which takes a moment.
-    isLast = await isWell(checkPlugins)
+    wellSince = (await isWell(checkPlugins)) ? (wellSince ?? machineClock.monotonic()) : undefined
     await sleep(machineClock, PATIENCE_MS, signal)
   }
 }
 
-async function isWell(check?: () => Promise<void>): Promise<boolean> {
+async function isWell(check: () => Promise<void>): Promise<boolean> {
   try {
-    await check?.()
+    await check()
     return true
   } catch {
     return false
