@@ -484,6 +484,13 @@ export function storageContract(driver: DriverUnderTest): void {
     assert.deepEqual((await f.list(`${long}/`)).items, [])
   })
 
+  it('keys that are the same bytes are one key, whatever their strings are', async (f) => {
+    const revision = await f.must('/registry/\ud800', '1')
+    for (const other of ['/registry/\udc00', '/registry/\ufffd']) assert.equal((await f.put(other, '2')).ok, false)
+    assert.equal((await f.list('/registry/')).items.length, 1)
+    assert.equal((await f.get('/registry/\ufffd'))?.mod, revision)
+  })
+
   it('close waits for the queue, then everything is refused', async (f) => {
     const write = f.storage.write({ type: 'put', key: '/registry/a', value: bytes('1'), expectRevision: 0 })
     await f.done(Promise.all([write, f.storage.close()]))

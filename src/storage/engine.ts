@@ -154,7 +154,9 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
     return new Promise((resolve, reject) => {
       const refusal = refused()
       if (refusal !== undefined) return reject(refusal)
-      const { key, expectRevision } = request
+      const { expectRevision } = request
+      // What a key is, its bytes say.
+      const key = request.key.toWellFormed()
       if (isTooLong(key)) return reject(new RangeError(`the key is longer than ${MAX_KEY_BYTES} bytes`))
       const head = heads.get(key)
       const entry = head ?? tables.entry(key)
@@ -371,8 +373,9 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
 
   /** The key's state at a flushed revision. */
   function readAt(key: string, revision: number): KeyValue | undefined {
-    const entry = isTooLong(key) ? undefined : tables.entry(key)
-    return entry && valueAt(tables, key, entry, revision)
+    const whole = key.toWellFormed()
+    const entry = isTooLong(whole) ? undefined : tables.entry(whole)
+    return entry && valueAt(tables, whole, entry, revision)
   }
 
   /** The revision to read at. */
