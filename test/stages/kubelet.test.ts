@@ -50,7 +50,7 @@ test('stages of other kinds than a node may see are refused', { skip: withoutKub
   write(at.file('stages.yaml'), claimIsServed)
   const kubeconfig = await at.kubeconfigOf('system:node:n1', 'system:nodes')
   const kubelet = at.start('kubelet', '--kubeconfig', kubeconfig, '--stages', at.file('stages.yaml'))
-  assert.equal(await kubelet.ended, 2)
+  assert.equal(await kubelet.ended, 1)
   assert.match(
     kubelet.said,
     /--stages: claim-is-served is for ConfigMap: a kubelet plays stages of pods and of its Node/,

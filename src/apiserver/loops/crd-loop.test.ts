@@ -136,6 +136,16 @@ test('a deleted definition takes its objects along, and their watches end a seco
     for (const seen of events) assert.deepEqual(seen, ['ADDED a', 'DELETED a', 'end'])
   }))
 
+test('one write says that the objects of a definition are gone and lets it go, as kube-apiserver was seen to do', () =>
+  withApi(async ({ ask, watch }) => {
+    await ask('POST', DEFINITIONS, definition('as'))
+    await ask('POST', '/apis/t.org/v1/as', thing('as'))
+    const events = await watch(`${DEFINITIONS}?watch=1`)
+    await ask('DELETE', `${DEFINITIONS}/as.t.org`)
+    // The mark of the deletion, and that the deletion of the objects has begun.
+    assert.deepEqual(events.slice(1), ['MODIFIED as.t.org', 'MODIFIED as.t.org', 'DELETED as.t.org'])
+  }))
+
 test('its objects go as kube-apiserver was seen to delete them: admission is not asked', () => {
   const asked: string[] = []
   const guard = () => ({

@@ -210,10 +210,10 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
       watchInstances(row, current.metadata.name ?? '')
       return
     }
+    // One write tells that they are gone and lets the definition go.
     const done = terminating('False', 'InstanceDeletionCompleted', 'removed all instances')
-    if (done !== current) current = await put(done, '/status')
-    const finalizers = (current.metadata.finalizers ?? []).filter((finalizer) => finalizer !== CLEANUP_FINALIZER)
-    await put({ ...current, metadata: { ...current.metadata, finalizers } }, '')
+    const finalizers = (done.metadata.finalizers ?? []).filter((finalizer) => finalizer !== CLEANUP_FINALIZER)
+    await put({ ...done, metadata: { ...done.metadata, finalizers } }, '/status')
   }
 
   const waiting = new Map<string, () => void>()
