@@ -45,6 +45,16 @@ test('a server that stops answers what is in flight, tells others to come again,
   const refused = await client.request('GET', '/api/v1/namespaces/default')
   assert.equal(refused.code, 429)
   assert.equal(Buffer.from(refused.body).toString(), 'The apiserver is shutting down, please try again later.\n')
+  // By a connection of its own each, as probes come.
+  for (const [path, code] of [
+    ['/api/v1/namespaces/default', 429],
+    ['/readyz', 500],
+    ['/livez', 200],
+  ] as const) {
+    const fresh = createBenchClient(endpoint)
+    assert.equal((await fresh.request('GET', path)).code, code)
+    fresh.close()
+  }
   assert.equal((await inFlight).code, 504)
   await stopped
   for (const each of [client, waiting, watching]) each.close()

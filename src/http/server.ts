@@ -67,7 +67,7 @@ export interface HttpServer {
    * still open after `graceMs` is cut.
    */
   stop(graceMs: number): Promise<void>
-  /** From now on each answer is the last of its connection. */
+  /** From now on each answer is the last of its connection; new connections are taken all the same. */
   lastAnswers(): void
 }
 
@@ -125,6 +125,8 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
   const { tls: tlsLimits, http2 } = options.limits ?? {}
   const goawayChance = http2?.goawayChance ?? 0
   let stopping = false
+  /** New connections still come, unlike when it is stopping. */
+  let answersAreLast = false
   const contextOf = (tls: ServingTls) => ({
     minVersion: 'TLSv1.2' as const,
     ...tlsLimits,
@@ -229,7 +231,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     // What is under way is answered; what follows comes by a new connection, perhaps to another server.
     if (goawayChance > 0 && 'goaway' in peer && runtime.random.float() < goawayChance) peer.close()
     outgoing.on('close', () => {
-      connections.ended(peer, stopping)
+      connections.ended(peer, answersAreLast)
       // HTTP/2's counts as finished too when the client has given it up.
       if (!outgoing.writableEnded || !outgoing.writableFinished) controller.abort()
     })
@@ -263,7 +265,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     error: unknown,
     { incoming, outgoing }: Pick<Exchange, 'incoming' | 'outgoing'>,
   ): void {
-    if (stopping) responder.closeAfter(outgoing)
+    if (answersAreLast) responder.closeAfter(outgoing)
     responder.fail(request, error, outgoing)
     if (!incoming.readableEnded) incoming.resume()
   }
@@ -275,7 +277,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
       request = requestOf(incoming, exchange.target, controller.signal, connection, newId, exchange.body)
       const answered = options.handler(request)
       const response = answered instanceof Promise ? await answered : answered
-      if (stopping) responder.closeAfter(outgoing)
+      if (answersAreLast) responder.closeAfter(outgoing)
       if (response.kind === 'upgrade') {
         if (upgrade === undefined) throw new Error('the handler upgrades a request that asked for no upgrade')
         handOver(upgrade, controller)
@@ -306,10 +308,11 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
       server.setSecureContext(contextOf(tls))
     },
     lastAnswers: () => {
-      stopping = true
+      answersAreLast = true
     },
     stop: (graceMs) => {
       stopping = true
+      answersAreLast = true
       return new Promise((resolve) => {
         const timer = runtime.clock.setTimer(graceMs, 'http stop', () => connections.destroyAll())
         void listening.close().then(() => {

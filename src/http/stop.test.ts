@@ -137,3 +137,19 @@ test('over HTTP/1.1 the last answer says that the connection ends, and nothing i
   agent.destroy()
   it.client.close()
 })
+
+test('where answers are the last of their connections, new connections are taken all the same', async () => {
+  const it = await started(async (request) => json(request, {}))
+  it.server.lastAnswers()
+  for (let i = 0; i < 2; i++) {
+    const answer = await it.client.send({ method: 'GET', path: '/' })
+    assert.deepEqual([answer.status, answer.headers['connection']], [200, 'close'])
+    await answer.bytes()
+    const session = connectHttp2(it.url, { ca: ca.cert })
+    const [head] = await once(session.request({ ':path': '/' }).resume(), 'response')
+    assert.equal(head[':status'], 200)
+    session.close()
+  }
+  await it.server.stop(1000)
+  it.client.close()
+})
