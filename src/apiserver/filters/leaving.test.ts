@@ -44,6 +44,7 @@ test('while requests are in flight new ones are told to come again, but those ab
   const { runtime, leaving, ask } = fixture({ sendsRetryAfter: true })
   const slow = Promise.withResolvers<ApiResponse>()
   ask('/api/v1/pods', slow.promise)
+  ask('/readyz', new Promise(() => {}))
   let isOver = false
   const left = leaving.leave().then(() => {
     isOver = true
@@ -51,8 +52,9 @@ test('while requests are in flight new ones are told to come again, but those ab
   const refused = await ask('/api/v1/pods')
   assert.equal(refused.status, 429)
   assert.equal(refused.headers?.['retry-after'], '5')
-  for (const path of ['/healthz', '/livez', '/readyz/ping']) assert.equal((await ask(path)).status, 200)
+  for (const path of ['/healthz', '/livez', '/readyz/ping', '/metrics']) assert.equal((await ask(path)).status, 200)
   assert.equal((await ask('/api/v1/pods', OK, {}, false)).status, 200)
+  assert.equal((await ask('/api/v1/pods', OK, { headers: { 'user-agent': 'kube-apiserver/v1.37.1' } })).status, 200)
   await runtime.advance(59_000)
   assert.equal(isOver, false)
   slow.resolve(OK)

@@ -86,7 +86,8 @@ export function createLeaving(clock: Pick<Clock, 'setTimer'>, options: LeavingOp
     filter: (next) => (request) => {
       // Components in this process are stopped by themselves.
       if (request.connection === undefined) return next(request)
-      if (isLeaving && sendsRetryAfter && !isHealth(request.path)) return RETRY_AFTER
+      if (isExempt(request)) return next(request)
+      if (isLeaving && (sendsRetryAfter || request.info?.verb === 'watch')) return RETRY_AFTER
       const isCounted = !isLongRunning(request.info)
       if (isCounted) inFlight++
       const answered = () => {
@@ -118,4 +119,6 @@ export function createLeaving(clock: Pick<Clock, 'setTimer'>, options: LeavingOp
   }
 }
 
-const isHealth = (path: string): boolean => /^\/(healthz|livez|readyz)(\/|$)/.test(path)
+/** Those that look after the server, and servers among themselves: neither refused nor waited for. */
+const isExempt = ({ path, headers }: ApiRequest): boolean =>
+  /^\/(healthz|livez|readyz|metrics)(\/|$)/.test(path) || headers['user-agent']?.startsWith('kube-apiserver/') === true
