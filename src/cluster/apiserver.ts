@@ -447,7 +447,6 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
   }
 }
 
-/** A server cannot do without what every cluster contains. */
 /** As they are on a command line; what they name are files, never secrets. */
 const flagsOf = (security: SecurityOptions): Readonly<Record<string, string>> =>
   Object.fromEntries(
