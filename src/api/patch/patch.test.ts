@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json, KubeObject } from '../object.ts'
+import type { Json, JsonObject, KubeObject } from '../object.ts'
 import { schemaOf } from '../schema/builtin.ts'
 import { StatusError } from '../status.ts'
 import { applyPatch, type PatchType } from './patch.ts'
@@ -302,4 +302,20 @@ test('a strategic merge patch is refused in the words of Kubernetes', () => {
       refusal(() => smp(patch)),
       [code, message],
     )
+})
+
+test('long lists are merged in time that grows with their length', () => {
+  const [container] = (deployment as never as { spec: { template: { spec: { containers: JsonObject[] } } } }).spec
+    .template.spec.containers
+  const many = (value: string) => ({
+    spec: {
+      template: {
+        spec: {
+          containers: [{ ...container, env: Array.from({ length: 20_000 }, (_, i) => ({ name: `E${i}`, value })) }],
+        },
+      },
+    },
+  })
+  const after = patched('strategic', many('2') as never, { ...deployment, ...many('1') } as never)
+  assert.match(JSON.stringify(after), /"E19999","value":"2"/)
 })

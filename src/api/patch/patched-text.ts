@@ -55,10 +55,9 @@ export function asMerged(patch: Json, live: Json | undefined, schema: Schema | u
     schema.patchStrategy.includes('merge')
   ) {
     const key = schema.patchMergeKey
-    return patch.map((item) => {
-      const same = isMap(item) ? live.find((one) => isMap(one) && one[key] === item[key]) : undefined
-      return isMap(item) ? asMerged(item, same ?? {}, schema.items) : item
-    })
+    const liveByKey = new Map<Json | undefined, JsonObject>()
+    for (const one of live) if (isMap(one) && !liveByKey.has(one[key])) liveByKey.set(one[key], one)
+    return patch.map((item) => (isMap(item) ? asMerged(item, liveByKey.get(item[key]) ?? {}, schema.items) : item))
   }
   return withoutNulls(patch)
 }

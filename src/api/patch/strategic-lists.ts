@@ -78,11 +78,17 @@ function applyItemDirectives(original: readonly Json[], patch: readonly JsonObje
 
 function mergeItems(original: readonly Json[], changes: readonly JsonObject[], rules: ListRules): Json[] {
   const merged = [...original]
+  const places = new Map<Json | undefined, number>()
+  for (const [at, item] of merged.entries()) {
+    if (!isMap(item)) continue
+    const key = own(item, rules.mergeKey)
+    if (!places.has(key)) places.set(key, at)
+  }
   for (const change of changes) {
     const key = own(change, rules.mergeKey)
     if (key === undefined) throw noMergeKey(change, rules.mergeKey)
-    const at = merged.findIndex((item) => isMap(item) && own(item, rules.mergeKey) === key)
-    if (at < 0) merged.push(change)
+    const at = places.get(key)
+    if (at === undefined) places.set(key, merged.push(change) - 1)
     else merged[at] = mergeMaps(merged[at] as JsonObject, change, rules.items)
   }
   return merged

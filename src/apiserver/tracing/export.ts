@@ -17,7 +17,7 @@ const PROTO = new URL('./protos/otlp-traces.proto', import.meta.url)
 
 export interface SpanExporter {
   tell(span: FinishedSpan): void
-  /** What waits is sent. */
+  /** What waits is sent, as far as the collector takes it within two seconds; spans told of later are dropped. */
   close(): Promise<void>
 }
 
@@ -26,6 +26,10 @@ const EVERY_MS = 5000
 const MOST_AT_ONCE = 512
 const MOST_WAITING = 2048
 const TIMEOUT_MS = 10_000
+/** A server that stops does not wait longer for its collector. */
+const CLOSING_MS = 2000
+/** A longer text, such as a header of a client, is told without its end. */
+const MOST_TEXT = 1024
 const KINDS = { internal: 1, server: 2 }
 const FAILED = 2
 /** That the parent is known to be in another process, or not. */
@@ -50,6 +54,8 @@ export function exportSpans(
   let waiting: FinishedSpan[] = []
   let timer: Timer | undefined
   let sending: Promise<void> = Promise.resolve()
+  /** When the exporter is closed at the latest, once it is being closed. */
+  let closing: number | undefined
 
   const send = (spans: readonly FinishedSpan[]) =>
     new Promise<void>((resolve) => {
@@ -64,7 +70,8 @@ export function exportSpans(
       }
       const asked: unknown = client['Export']
       if (typeof asked !== 'function') throw new Error('a collector has no method Export')
-      asked.call(client, request, new Metadata(), { deadline: clock.now() + TIMEOUT_MS }, (error: Error | null) => {
+      const deadline = Math.min(clock.now() + TIMEOUT_MS, closing ?? Number.POSITIVE_INFINITY)
+      asked.call(client, request, new Metadata(), { deadline }, (error: Error | null) => {
         if (error !== null) log.info(2, 'spans were not taken', { err: error.message, endpoint })
         resolve()
       })
@@ -73,26 +80,43 @@ export function exportSpans(
   async function flush(): Promise<void> {
     timer?.cancel()
     timer = undefined
-    while (waiting.length > 0) await send(waiting.splice(0, MOST_AT_ONCE))
+    while (waiting.length > 0 && (closing === undefined || clock.now() < closing))
+      await send(waiting.splice(0, MOST_AT_ONCE))
   }
   const begin = () => {
-    sending = sending.then(flush)
+    sending = sending.then(flush).catch((error) => log.error('spans could not be sent', error))
   }
 
   return {
     tell(span) {
-      if (waiting.length >= MOST_WAITING) return
-      waiting.push(span)
+      if (closing !== undefined || waiting.length >= MOST_WAITING) return
+      waiting.push(bounded(span))
       if (waiting.length >= MOST_AT_ONCE) begin()
       else timer ??= clock.setTimer(EVERY_MS, 'send spans', begin)
     },
     async close() {
+      closing = clock.now() + CLOSING_MS
       begin()
-      await sending
+      // A batch that was on its way before has a later deadline.
+      const late = Promise.withResolvers<void>()
+      const timer = clock.setTimer(CLOSING_MS, 'close the exporter of spans', late.resolve)
+      await Promise.race([sending, late.promise])
+      timer.cancel()
       waiting = []
       client.close()
     },
   }
+}
+
+/** A span with texts of 1,024 characters at most, copied, as a part of a text keeps the whole of it. */
+export function bounded(span: FinishedSpan): FinishedSpan {
+  const isLong = (value: unknown) => typeof value === 'string' && value.length > MOST_TEXT
+  const attributes = Object.entries(span.attributes)
+  if (!attributes.some(([, value]) => isLong(value))) return span
+  const cut = attributes.map(([key, value]) =>
+    isLong(value) ? [key, Buffer.from(String(value).slice(0, MOST_TEXT)).toString()] : [key, value],
+  )
+  return { ...span, attributes: Object.fromEntries(cut) }
 }
 
 function messageOf({ context, parent, name, kind, start, end, attributes, hasFailed }: FinishedSpan) {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import {
@@ -16,7 +18,7 @@ import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { filterChain } from '../filters/chain.ts'
 import { statusCodeOf } from '../filters/errors.ts'
 import { parseTracingConfiguration } from './configuration.ts'
-import { exportSpans } from './export.ts'
+import { bounded, exportSpans } from './export.ts'
 import { requestSpans } from './request-spans.ts'
 import { type FinishedSpan, rootContext } from './span.ts'
 
@@ -150,6 +152,38 @@ test('spans reach a collector by OTLP, in batches, and the rest at the end', asy
   assert.match(text, /"name":"GET \/api\/v1\/namespaces\/\{:namespace\}\/pods\/\{:name\}\/log","kind":2,/)
   assert.match(text, /"flags":769/)
   assert.match(text, /"key":"http.response.status_code","value":\{"int_value":"200"\}/)
+})
+
+test('a collector that takes the connection and stays silent holds a stop no longer than two seconds; later spans are dropped', async (t) => {
+  const silent = createServer().listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  t.after(() => silent.close())
+  const timers: [ms: number, label: string, task: () => void][] = []
+  const { machineClock: clock, log } = liveRuntime()
+  const setTimer = (ms: number, label: string, task: () => void) => {
+    timers.push([ms, label, task])
+    return { cancel() {} }
+  }
+  const { port } = silent.address() as AddressInfo
+  const exporter = exportSpans({ machineClock: { ...clock, setTimer }, log }, `127.0.0.1:${port}`, 'apiserver-x')
+  const [span] = await spansOf({}, ['system:masters'])
+  assert.ok(span)
+  exporter.tell(span)
+  const closed = exporter.close()
+  const last = timers.find(([, label]) => label === 'close the exporter of spans')
+  assert.equal(last?.[0], 2000)
+  last[2]()
+  await closed
+  const before = timers.length
+  exporter.tell(span)
+  assert.equal(timers.length, before)
+})
+
+test('of a client’s long headers a span keeps the beginning', async () => {
+  const headers = { host: '127.0.0.1', 'user-agent': 'x'.repeat(1 << 20) }
+  const [span] = await spansOf({ headers }, ['system:masters'])
+  assert.ok(span)
+  assert.equal(JSON.stringify(bounded(span)).length < 10_000, true)
 })
 
 const HEAD = 'apiVersion: apiserver.config.k8s.io/v1\nkind: TracingConfiguration\n'
