@@ -94,3 +94,10 @@ test('whole numbers of 64 bits are kept by every way to read and to write', () =
   assert.equal(prettyJson({ a: [9007199254740993n, 1] }), '{\n  "a": [\n    9007199254740993,\n    1\n  ]\n}')
   assert.equal(jsonText({ a: 9007199254740993n }), '{"a":9007199254740993}')
 })
+
+test('half a character is the one for what is unknown, in keys and values, however deep; whole ones and what only looks so stay', () => {
+  const text = String.raw`{"a\ud83d":["\ud83d\ude00","\ude00x","\\ud83d","\\\ud83d\n","\ud83d\ud83d\uDE00"]}`
+  assert.deepEqual(parseExactly(text), { 'a\ufffd': ['😀', '\ufffdx', '\\ud83d', '\\\ufffd\n', '\ufffd😀'] })
+  const deep = parseExactly(`${'['.repeat(100_000)}"\\ud800"${']'.repeat(100_000)}`)
+  assert.ok(Array.isArray(deep))
+})

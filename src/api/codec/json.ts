@@ -276,16 +276,13 @@ function quoteByte(text: string, at: number): string {
 /** JSON.parse, with integers that a double cannot hold as bigints. @throws SyntaxError */
 export function parseExactly(text: string): unknown {
   // Half a character becomes the one that stands for what is unknown, as in Go.
-  if (/\\u[dD][89a-fA-F]/.test(text)) return wellFormed(exactly(text))
-  return exactly(text)
+  return exactly(/\\u[dD][89a-fA-F]/.test(text) ? text.replace(ESCAPE, wellFormed) : text)
 }
 
-function wellFormed(value: unknown): unknown {
-  if (typeof value === 'string') return value.toWellFormed()
-  if (Array.isArray(value)) return value.map(wellFormed)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key.toWellFormed(), wellFormed(inner)]))
-}
+/** Any escape of a JSON text: of a whole character of two parts, of half of one, or another. */
+const ESCAPE = /\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)/gs
+
+const wellFormed = (found: string, half: string | undefined) => (half === undefined ? found : '\\ufffd')
 
 function exactly(text: string): unknown {
   if (!/[:,[\s]-?\d{16}/.test(text)) return JSON.parse(text)
