@@ -15,8 +15,9 @@ test('kill -9 during writes, deletes and compactions, 50 times: every answered o
   let revision = 0
   try {
     for (let round = 0; round < ROUNDS; round++) {
-      // Killed after a few answers or many, so that it dies in every part of a commit.
-      const answers = await killAfter(spawnWriter(dir), 1 + ((round * 37) % 150))
+      // Killed after a few answers or many, so that it dies in every part of a commit, and in each second round amid several files of the log.
+      const isWhole = round % 2 === 1
+      const answers = await killAfter(spawnWriter(dir, isWhole), 1 + ((round * 37) % (isWhole ? 600 : 150)))
       const now = await checkAnswers(dir, answers)
       assert.ok(now >= revision, `round ${round}: the revision went back from ${revision} to ${now}`)
       revision = now
@@ -29,8 +30,9 @@ test('kill -9 during writes, deletes and compactions, 50 times: every answered o
   }
 })
 
-function spawnWriter(dir: string): ChildProcess {
-  return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', WRITER, dir, '8'], {
+function spawnWriter(dir: string, isWhole: boolean): ChildProcess {
+  const args = [WRITER, dir, '8', '0', 'real', isWhole ? 'whole' : 'compacted']
+  return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
 }

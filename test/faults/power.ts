@@ -138,6 +138,17 @@ function createFile() {
   let pending: { readonly sequence: number; readonly chunks: readonly Chunk[] }[] = []
   let scratch = Buffer.alloc(0)
 
+  /** What a disk writes whole or not at all. */
+  const SECTOR = 512
+
+  function* sectorsOf({ offset, bytes }: Chunk): Generator<Chunk> {
+    for (let at = 0; at < bytes.length; ) {
+      const length = SECTOR - ((offset + at) % SECTOR)
+      yield { offset: offset + at, bytes: bytes.subarray(at, at + length) }
+      at += length
+    }
+  }
+
   function put(target: Buffer<ArrayBuffer>, { offset, bytes }: Chunk): Buffer<ArrayBuffer> {
     const end = offset + bytes.length
     const grown = end > target.length ? Buffer.concat([target, Buffer.alloc(end - target.length)]) : target
@@ -161,7 +172,8 @@ function createFile() {
       if (scratch.length < durable.length) scratch = Buffer.allocUnsafe(2 * durable.length)
       durable.copy(scratch)
       let image = scratch.subarray(0, durable.length)
-      for (const { chunks } of pending) for (const chunk of chunks) if (survives()) image = put(image, chunk)
+      for (const { chunks } of pending)
+        for (const chunk of chunks) for (const sector of sectorsOf(chunk)) if (survives()) image = put(image, sector)
       return image
     },
   }

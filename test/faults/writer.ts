@@ -1,7 +1,8 @@
 /**
  * The process that the fault tests kill: creates, changes and deletes in a store in DIR without end, compacts it meanwhile, and
- * says what was answered, one line each: `KEY REVISION`, with a minus before the revision of a delete. Arguments: DIR, how many writes at once, how many in all (0: until killed), and `quick` where the disk is to
- * be taken for a quick one.
+ * says what was answered, one line each: `KEY REVISION`, with a minus before the revision of a delete. Arguments: DIR, how many writes at once, how many in all (0: until killed), `quick` where the disk is to
+ * be taken for a quick one (`real` where not), and `whole` where nothing is compacted: each compaction brings all that is logged into the tables, so
+ * only without it the files of the log are filled, written in turn and written again.
  */
 import { writeSync } from 'node:fs'
 import { liveRuntime } from '../../src/base/live-runtime.ts'
@@ -9,7 +10,7 @@ import { openStorage } from '../../src/storage/open.ts'
 import { CompactedError, type Write } from '../../src/storage/storage.ts'
 import { noiseOf } from './noise.ts'
 
-const [dir = '', atOnce = '4', total = '0', disk = ''] = process.argv.slice(2)
+const [dir = '', atOnce = '4', total = '0', disk = 'real', history = ''] = process.argv.slice(2)
 const live = liveRuntime()
 const runtime = disk === 'quick' ? { ...live, machineClock: { ...live.clock, monotonic: () => 0 } } : live
 const storage = await openStorage({ runtime, driver: 'lmdb', dir })
@@ -46,7 +47,7 @@ async function writeOn(writer: number): Promise<void> {
         journal: () => ({ shared: '/', own: key.slice(1) }),
       })
     }
-    if (count % COMPACT_EVERY === 0) await compact()
+    if (history !== 'whole' && count % COMPACT_EVERY === 0) await compact()
   }
 }
 
