@@ -24,7 +24,10 @@ export function answersOf(output: string): Map<string, number> {
 /** Keys that their writer deletes: one may be gone without its answer being heard. */
 const isPassing = (key: string) => key.includes('/gone')
 
-/** Opens the store and looks for every answered write, whose value is `valid`. Gives its revision. */
+/** Keys of writer.ts, which has nothing else in its store. */
+const WRITERS = /^\/registry\/(?:things|counters|gone)\//
+
+/** Opens the store and looks for every answered write, whose value is `valid`; what writer.ts was not answered is there whole or not at all. Gives its revision. */
 export async function checkAnswers(
   dir: string,
   answers: ReadonlyMap<string, number>,
@@ -47,6 +50,10 @@ export async function checkAnswers(
       assert.ok(item.modRevision >= revision, `${key} is at ${item.modRevision}, but ${revision} was answered`)
       assert.ok(valid(key, Buffer.from(item.value).toString('utf8')), `${key} has another value`)
     }
+    const { items } = await storage.range('/registry/', '/registry0')
+    for (const { key, value } of items)
+      if (WRITERS.test(key) && !answers.has(key))
+        assert.ok(valid(key, Buffer.from(value).toString('utf8')), `${key}, which was not answered, is there in part`)
     assert.ok(storage.revision >= newest, `the revision went back from ${newest} to ${storage.revision}`)
     await checkJournal(storage, answers)
     await checkHistory(storage)
