@@ -18,7 +18,7 @@ export interface Everyday {
   readonly acts?: readonly string[]
   /** Files name namespaces of their own: none is given. */
   readonly isWide?: true
-  /** It keeps those who end all definitions busy: it is done after the others. */
+  /** It keeps the workers that end definitions busy: it is done after the others. */
   readonly isLast?: true
   /** Further arguments, and the exit code that comes of them. */
   readonly gates?: readonly (readonly [number, ...string[]])[]
