@@ -176,7 +176,7 @@ interface Planned {
 const within = ({ story, ns }: Staged): readonly string[] => (story.isWide === true ? [] : ['-n', ns])
 
 async function askPlan(kubeconfig: string, one: Staged): Promise<Planned> {
-  const { story, ns, directory, fill } = one
+  const { story, directory, fill } = one
   writeFiles(one)
   const problems: string[] = []
   const ask = (more: readonly string[]) =>
@@ -199,7 +199,7 @@ function writeFiles({ story, directory, fill }: Staged): void {
 
 /** What kubectl was refused. */
 async function doIt(kubectl: Kubectl, one: Staged): Promise<string> {
-  const { story, ns, directory, fill } = one
+  const { story, directory, fill } = one
   const [verb, ...words] = story.asked.map(fill)
   const inFolder = (word: string) => (word.endsWith('.yaml') ? join(directory, word) : word)
   const commands =

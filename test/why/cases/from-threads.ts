@@ -1,7 +1,7 @@
 /** Deletions that hang as threads of other projects tell them, in a fourth blind round: expectations were written down first. */
 import type { Fields } from '../../../src/api/object.ts'
 import { formatTime } from '../../../src/base/clock.ts'
-import { define, node, operator, pod, runningPod, type Stage, warn } from '../stage.ts'
+import { define, node, operator, pod, runningPod, warn } from '../stage.ts'
 import { type Case, claim, failingHook, ownerOf, volume } from './case.ts'
 import { operatorWithLog, stuck } from './other-software.ts'
 
