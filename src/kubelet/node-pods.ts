@@ -248,7 +248,8 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       runtime,
       client,
       pod: (uid) => (staticPods.isStatic(uid) ? staticPods.mirrorOf(uid) : pods.get(uid)),
-      couldHaveRunningContainers: phases.couldHaveRunningContainers,
+      // What became of a static pod is told at once: a kubelet looks for its mirror pod among its workers, where that never is.
+      couldHaveRunningContainers: (uid) => !staticPods.isStatic(uid) && phases.couldHaveRunningContainers(uid),
       changed: (uid) => views.changed(uid),
       counts,
     }),

@@ -127,6 +127,31 @@ test('a status that somebody overwrote is put right', async () => {
   assert.equal(bodies()[1]?.['status'].phase, 'Running')
 })
 
+test('a mirror pod that was just made is told the next status of its pod at once, else what it was after ten seconds', async () => {
+  const mirror = { ...podOf({ uid: 'mirror', resourceVersion: '1' }), status: { phase: 'Pending' } } as Pod
+  const statusOf = (phase: string): PodStatus => ({ phase, startTime: '2026-01-01T00:00:00Z' })
+  for (const next of [statusOf('Running'), undefined]) {
+    const { runtime, manager, requests, bodies, state } = setup(undefined)
+    const pod = podOf({ resourceVersion: undefined })
+    manager.set(pod, statusOf('Pending'))
+    await runtime.settle()
+    state.pod = mirror
+    manager.observed(mirror, 'u')
+    await runtime.advance(9000)
+    assert.equal(requests.length, 0)
+    if (next !== undefined) manager.set(pod, next)
+    await runtime.settle()
+    assert.deepEqual(
+      bodies().map((body) => body?.['status'].phase),
+      next === undefined ? [] : ['Running'],
+    )
+    await runtime.advance(1000)
+    await runtime.settle()
+    assert.equal(requests.length, 1)
+    assert.deepEqual(bodies()[0]?.['metadata'], { uid: 'mirror' })
+  }
+})
+
 test('a pod that ended is deleted with its uid as precondition, once', async () => {
   const { runtime, manager, requests, bodies, state } = setup(podOf({ deletionTimestamp: '2026-01-01T00:00:00Z' }))
   manager.terminate(state.pod!)

@@ -173,6 +173,14 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
     return entry.removal !== 'overdue'
   }
 
+  /** A mirror pod that was just made is told the next status of its pod, and after a while the one that was there before it. */
+  function tellNewMirror(entry: Entry): void {
+    const version = entry.baseVersion
+    clock.setTimer(RETRY_MS, 'status of a new mirror pod', () => {
+      if (entries.get(entry.uid) === entry && entry.baseVersion === version) enqueue(entry)
+    })
+  }
+
   function mayDelete(entry: Entry): boolean {
     const pod = options.pod(entry.uid)
     return (
@@ -259,7 +267,8 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
       else if (entry.base.startTime !== undefined) entry.status = { ...entry.status, startTime: entry.base.startTime }
       options.changed?.(uid)
       if (awaitsRemoval(entry, pod)) return
-      if (mayDelete(entry) || statusPatch(entry.uid, entry.base, entry.status) !== undefined) enqueue(entry)
+      if (uid !== uidOf(pod) && entry.base.startTime === undefined) tellNewMirror(entry)
+      else if (mayDelete(entry) || statusPatch(entry.uid, entry.base, entry.status) !== undefined) enqueue(entry)
       else share(entry, entry.base)
     },
     forget(uid) {

@@ -1,6 +1,7 @@
 /**
  * Manifests as files: one, or those of a folder (API concept: --pod-manifest-path). They are read again when the folder tells of a
- * change, and every so often in any case. Files whose names begin with a dot are none.
+ * change, and every so often in any case: a file that cannot be read any more counts as removed only then, so that one may be written in
+ * several steps. Files whose names begin with a dot are none. Of several files with one pod the last by its name counts.
  */
 import { type FSWatcher, readdirSync, readFileSync, type Stats, statSync, watch } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -8,7 +9,7 @@ import type { Timer } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Pod } from '../pod.ts'
-import { staticPodOf } from './static-pod.ts'
+import { fullNameOf, staticPodOf } from './static-pod.ts'
 import type { StaticPodSource } from './static-pods.ts'
 
 export interface ManifestFilesOptions {
@@ -35,6 +36,8 @@ export function manifestFiles({
   const root = resolve(path)
   /** What was last said against each file, so that it is said once. */
   const complaints = new Map<string, string>()
+  /** By file of the folder: what it said when it could be read. */
+  const readable = new Map<string, Pod>()
 
   function complain(file: string, error: unknown): void {
     const text = messageOf(error)
@@ -51,8 +54,8 @@ export function manifestFiles({
     return pod
   }
 
-  /** Undefined: what was there before stays. */
-  function podsNow(): readonly Pod[] | undefined {
+  /** Undefined: what was there before stays. `patient`: a file that cannot be read may just be written. */
+  function podsNow(patient: boolean): readonly Pod[] | undefined {
     let stat: Stats
     try {
       stat = statSync(root)
@@ -64,18 +67,25 @@ export function manifestFiles({
       if (!stat.isDirectory()) return [podOf(root)]
       complaints.delete(root)
       const names = readdirSync(root).filter((name) => !name.startsWith('.'))
-      return names.sort().flatMap((name) => podIn(join(root, name)))
+      const pods = names.sort().flatMap((name) => podIn(join(root, name), patient))
+      return [...new Map(pods.map((pod) => [fullNameOf(pod), pod])).values()]
     } catch (error) {
       complain(root, error)
       return undefined
     }
   }
 
-  function podIn(file: string): readonly Pod[] {
+  function podIn(file: string, patient: boolean): readonly Pod[] {
     try {
-      return statSync(file).isFile() ? [podOf(file)] : []
+      const pod = statSync(file).isFile() ? podOf(file) : undefined
+      if (pod !== undefined) readable.set(file, pod)
+      return pod === undefined ? [] : [pod]
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') complain(file, error)
+      const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT'
+      if (!isGone) complain(file, error)
+      const before = readable.get(file)
+      if (patient && !isGone && before !== undefined) return [before]
+      readable.delete(file)
       return []
     }
   }
@@ -97,21 +107,24 @@ export function manifestFiles({
           watcher = watch(root, { persistent: false }, (type) => {
             // A file that is replaced is another one.
             if (type === 'rename') unwatch()
-            soon ??= machineClock.setTimer(SETTLE_MS, 'manifests have changed', look)
+            soon ??= machineClock.setTimer(SETTLE_MS, 'manifests have changed', () => read(true))
           })
           watcher.on('error', unwatch)
         } catch {
           // It is not there, or is not told of: the next look finds it.
         }
       }
-      const look = () => {
+      const read = (patient: boolean) => {
         soon?.cancel()
         soon = undefined
-        timer?.cancel()
         if (signal.aborted) return
         follow()
-        const pods = podsNow()
+        const pods = podsNow(patient)
         if (pods !== undefined) tell(pods)
+      }
+      const look = () => {
+        read(false)
+        if (signal.aborted) return
         timer = machineClock.setTimer(everyMs, 'manifests are looked at', look, { everyMs, goesOn: true })
       }
       signal.addEventListener(

@@ -104,6 +104,41 @@ test('a folder is read at once and every twenty seconds; what is no manifest is 
   stop()
 })
 
+test('of several files with one pod the last counts', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'skiff-manifests-'))
+  const stopping = new AbortController()
+  const labels: unknown[] = []
+  for (const file of ['b', 'a']) writeFileSync(join(folder, `${file}.yaml`), manifest(`w, labels: {of: ${file}}`))
+  manifestFiles({ runtime: simulatedRuntime(1), path: folder, nodeName: 'n' }).start(
+    (pods) => void labels.push(...pods.map(({ metadata }) => metadata.labels)),
+    stopping.signal,
+  )
+  stopping.abort()
+  rmSync(folder, { recursive: true })
+  assert.deepEqual(labels, [{ of: 'b' }])
+})
+
+test('a file that a change made unreadable keeps its pod until the next regular look', async () => {
+  const { told, runtime, start, write, stop } = files()
+  const changed = async (name: string, text: string) => {
+    const times = told.length
+    write(name, text)
+    // The folder tells of it in its own time; the clock that settles it is simulated.
+    while (told.length === times) {
+      await new Promise((resolve) => setImmediate(resolve))
+      await runtime.advance(1)
+    }
+    return told.at(-1)
+  }
+  write('a.yaml', manifest('a'))
+  start()
+  assert.deepEqual(await changed('b.yaml', manifest('b')), ['a-n', 'b-n'])
+  assert.deepEqual(await changed('a.yaml', 'nonsense'), ['a-n', 'b-n'])
+  await runtime.advance(20_000)
+  assert.deepEqual(told.at(-1), ['b-n'])
+  stop()
+})
+
 test('a single file that cannot be used leaves what was there, one that is gone leaves nothing', async () => {
   const { told, runtime, start, write, stop, folder } = files((at) => join(at, 'p.yaml'))
   write('p.yaml', manifest('a'))
