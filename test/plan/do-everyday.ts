@@ -273,8 +273,6 @@ function compareTimes(plan: Plan, records: readonly RecordedRecord[]): readonly 
   if (plan.stages.some(({ ended }) => ended === undefined)) return []
   const began = Math.min(...records.map(({ time }) => time))
   const found: string[] = []
-  // Kubernetes looks every five seconds whether a definition's objects have gone; skiff sees the last one go.
-  const late = plan.goes.some(({ object }) => object.kind === 'CustomResourceDefinition') ? TURN_MS : 0
   const isEmptied = plan.goes.some(({ object }) => object.kind === 'Namespace')
   for (const { object, removed, certainty } of plan.goes) {
     const end = records.find(({ uid, after }) => uid === object.uid && after === undefined)
@@ -282,7 +280,7 @@ function compareTimes(plan: Plan, records: readonly RecordedRecord[]): readonly 
     const took = end.time - began
     // Pods of KWOK may be gone before the namespace controller looks for them a first time: it needs a turn less then.
     const early = isEmptied ? TURN_MS : 0
-    if (took < removed.least - LOOSE_MS - early || took > removed.most + LOOSE_MS + late)
+    if (took < removed.least - LOOSE_MS - early || took > removed.most + LOOSE_MS)
       found.push(`${object.resource}/${object.name} took ${took} ms, planned ${removed.least} to ${removed.most}`)
   }
   return found

@@ -1,93 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startTestApi, type TestAnswer, type TestApi } from '../../../test/harness.ts'
-import { type SimulatedRuntime, simulatedRuntime } from '../../base/simulated-runtime.ts'
+import { DEFINITIONS, definition, MERGE, thing, version, withApi } from '../../../test/definitions-in-simulated-time.ts'
+import type { TestAnswer } from '../../../test/harness.ts'
+import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { openStorage } from '../../storage/open.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { AdmissionAttributes } from '../admission/plugin.ts'
-import type { ApiServerOptions } from '../server.ts'
-
-const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
-const MERGE = { 'content-type': 'application/merge-patch+json' }
-
-interface It {
-  readonly runtime: SimulatedRuntime
-  readonly api: TestApi
-  /** Asks, and lets everything happen that needs no time. */
-  ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>
-  /** Events of a watch as they come, `end` behind the last. */
-  watch(path: string): Promise<string[]>
-  conditions(name: string): Promise<Record<string, string>>
-}
-
-async function withApi(
-  act: (it: It) => Promise<void>,
-  runtime = simulatedRuntime(1),
-  options: Partial<ApiServerOptions> = {},
-): Promise<void> {
-  const api = await runtime.complete(startTestApi(runtime, options))
-  const stopping = new AbortController()
-  const ask: It['ask'] = async (...args) => {
-    const answer = await runtime.complete(api.request(...args))
-    await runtime.settle()
-    return answer
-  }
-  try {
-    await act({
-      runtime,
-      api,
-      ask,
-      async watch(path) {
-        const events: string[] = []
-        const stream = await runtime.complete(api.watch(path, stopping.signal))
-        const read = async () => {
-          for await (const { type, object } of stream)
-            events.push(`${type} ${type === 'ERROR' ? object['message'] : object.metadata.name}`)
-          events.push('end')
-        }
-        void read()
-        await runtime.settle()
-        return events
-      },
-      async conditions(name) {
-        const { status } = (await ask('GET', `${DEFINITIONS}/${name}`)).body
-        return Object.fromEntries(
-          (status?.conditions ?? []).map((one: Record<string, string>) => [
-            one['type'],
-            `${one['status']} ${one['reason']}`,
-          ]),
-        )
-      },
-    })
-  } finally {
-    stopping.abort()
-    await runtime.complete(api.stop())
-  }
-}
-
-const version = (name: string, more: object = {}) => ({
-  name,
-  served: true,
-  storage: name === 'v1',
-  schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-  ...more,
-})
-const definition = (plural: string, names: object = {}) => ({
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `${plural}.t.org` },
-  spec: {
-    group: 't.org',
-    scope: 'Cluster',
-    names: { plural, kind: `Kind${plural}`, ...names },
-    versions: [version('v1'), version('v2')],
-  },
-})
-const thing = (plural: string, more: object = {}) => ({
-  apiVersion: 't.org/v1',
-  kind: `Kind${plural}`,
-  metadata: { name: 'a', ...more },
-})
 
 test('A DELETE sent right behind the create finds the definition established, as both of its status writes were begun before', () =>
   withApi(async ({ runtime, api }) => {
@@ -182,7 +100,7 @@ test('while an object keeps a definition, its watches go on', () =>
     assert.deepEqual(await watch(`/apis/t.org/v1/as?watch=1&resourceVersion=${from}`), ['MODIFIED a'])
     assert.equal((await conditions('as.t.org'))['Terminating'], 'True InstanceDeletionInProgress')
     await ask('PATCH', '/apis/t.org/v1/as/a', { metadata: { finalizers: null } }, MERGE)
-    await runtime.advance(2000)
+    await runtime.advance(7000)
     assert.deepEqual(events, ['ADDED a', 'MODIFIED a', 'DELETED a', 'end'])
     assert.equal((await ask('GET', `${DEFINITIONS}/as.t.org`)).code, 404)
   }))

@@ -1,6 +1,6 @@
 /**
- * What an API server does by itself about definitions: it accepts their names, establishes them, serves their rows at once,
- * and removes the instances of one that is deleted before it lets it go. Writes of definitions go through the server's own handler as
+ * What an API server does by itself about definitions: it accepts their names, establishes them, and serves their rows at once; what
+ * ends one that is deleted is told of each change (definition-finalizer.ts). Writes of definitions go through the server's own handler as
  * `system:apiserver`, so that they are conditional, audited and seen by watchers like every client's.
  */
 
@@ -15,17 +15,13 @@ import { formatTime, type Timer } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Caches } from '../cache/caches.ts'
 import type { CacheEntry } from '../cache/entry.ts'
-import {
-  CLEANUP_FINALIZER,
-  withDefinitionCondition,
-  withEstablished,
-  withNames,
-} from '../customresources/name-conflicts.ts'
+import { withEstablished, withNames } from '../customresources/name-conflicts.ts'
 import { createNameTable } from '../customresources/names-in-use.ts'
 import { rowsOf } from '../customresources/rows.ts'
 import type { ServerContext } from '../handlers/context.ts'
 import { type Loopback, loopbackOf } from '../loopback.ts'
-import { type DeleteInstances, instanceDeleter } from './delete-instances.ts'
+import { createDefinitionFinalizer, type DefinitionFinalizer } from './definition-finalizer.ts'
+import { instanceDeleter } from './delete-instances.ts'
 
 const PREFIX = 'apiextensions.k8s.io/customresourcedefinitions'
 const PATH = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
@@ -64,11 +60,9 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
   const ending = new Set<Timer>()
   const stopping = new AbortController()
   let send: Loopback = () => Promise.reject(new Error('the loop has not been started'))
-  let remove: DeleteInstances = () => Promise.reject(new Error('the loop has not been started'))
+  let finalizer: DefinitionFinalizer | undefined
   let started = false
   let running = false
-  /** Whether instances are being deleted, which may take as long as webhooks take. */
-  let cleaning = false
   let writing: string | undefined
   /** DELETEs that wait, by the name of the definition. */
   const held = new Map<string, PromiseWithResolvers<void>>()
@@ -114,9 +108,14 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
   }
 
   const nameOf = (key: string) => key.slice(cache.prefix.length)
+  function definitionOf(name: string): Given<CustomResourceDefinition> | undefined {
+    const entry = cache.get(`${cache.prefix}${name}`)
+    return entry?.unreadable === undefined ? entry?.object : undefined
+  }
   for (const entry of cache.list()) if (entry.unreadable === undefined) take(nameOf(entry.key), entry)
   const unsubscribe = cache.onChange(({ key, entry }) => {
     take(nameOf(key), entry)
+    finalizer?.add(nameOf(key))
     kick()
   })
 
@@ -145,7 +144,7 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
       const [name] = held.size > 0 ? held.keys() : dirty
       if (name === undefined || stopping.signal.aborted) return
       dirty.delete(name)
-      const definition = cache.get(`${cache.prefix}${name}`)?.object
+      const definition = definitionOf(name)
       writing = name
       try {
         if (definition !== undefined) await sync(definition)
@@ -170,25 +169,15 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
 
   /** When the loop has written what it knows to be due of a definition. */
   async function written(name: string): Promise<void> {
-    if (!running || cleaning || (writing !== name && !dirty.has(name))) return
+    if (!running || (writing !== name && !dirty.has(name))) return
     const wait = held.get(name) ?? Promise.withResolvers<void>()
     held.set(name, wait)
     await wait.promise
   }
 
   async function sync(definition: Given<CustomResourceDefinition>): Promise<void> {
+    if (definition.metadata.deletionTimestamp !== undefined) return
     const now = formatTime(runtime.clock.now())
-    if (definition.metadata.deletionTimestamp !== undefined) {
-      if (!definition.metadata.finalizers?.includes(CLEANUP_FINALIZER)) return
-      cleaning = true
-      releaseAll()
-      try {
-        await cleanUp(definition, now)
-      } finally {
-        cleaning = false
-      }
-      return
-    }
     let current = definition
     const named = withNames(current, names, now)
     if (named !== current) current = await put(named, '/status')
@@ -196,46 +185,10 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
     if (established !== current) await put(established, '/status')
   }
 
-  async function cleanUp(definition: Given<CustomResourceDefinition>, now: string): Promise<void> {
-    let current = definition
-    const terminating = (status: 'True' | 'False', reason: string, message: string) =>
-      withDefinitionCondition(current, { type: 'Terminating', status, reason, message }, now)
-    const began = terminating('True', 'InstanceDeletionInProgress', 'CustomResource deletion is in progress')
-    if (began !== current) current = await put(began, '/status')
-    const rows = served.get(current.metadata.name ?? '')?.rows ?? []
-    // In the version they are stored in, no webhook need convert them.
-    const row = rows.find(({ version, storageVersion }) => version === storageVersion) ?? rows[0]
-    if (row !== undefined && (await deleteInstances(row)) > 0) {
-      // Those with finalizers go in their own time; the last one's going is seen here.
-      watchInstances(row, current.metadata.name ?? '')
-      return
-    }
-    // One write tells that they are gone and lets the definition go.
-    const done = terminating('False', 'InstanceDeletionCompleted', 'removed all instances')
-    const finalizers = (done.metadata.finalizers ?? []).filter((finalizer) => finalizer !== CLEANUP_FINALIZER)
-    await put({ ...done, metadata: { ...done.metadata, finalizers } }, '/status')
-  }
-
-  const waiting = new Map<string, () => void>()
-
-  function watchInstances(row: ResourceRow, name: string): void {
-    if (waiting.has(name)) return
-    const instances = caches.resource(row.storagePrefix)
-    const off = instances.onChange(() => {
-      if (instances.size > 0) return
-      off()
-      waiting.delete(name)
-      dirty.add(name)
-      kick()
-    })
-    waiting.set(name, off)
-  }
-
-  /** Deletes every instance; gives how many are still there. */
-  async function deleteInstances(row: ResourceRow): Promise<number> {
-    const instances = caches.resource(row.storagePrefix)
-    await remove(row, instances.list())
-    return instances.size
+  /** In the version they are stored in, no webhook need convert them. */
+  function storedRow(name: string): ResourceRow | undefined {
+    const rows = served.get(name)?.rows ?? []
+    return rows.find(({ version, storageVersion }) => version === storageVersion) ?? rows[0]
   }
 
   async function put(definition: Given<CustomResourceDefinition>, subresource: string): Promise<KubeObject> {
@@ -246,8 +199,17 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
   return {
     start(handler, context) {
       send = loopbackOf(handler, stopping.signal)
-      remove = instanceDeleter(context, stopping.signal)
       started = true
+      finalizer = createDefinitionFinalizer({
+        runtime,
+        get: definitionOf,
+        rowOf: storedRow,
+        instancesOf: (row) => caches.resource(row.storagePrefix),
+        remove: instanceDeleter(context, stopping.signal),
+        putStatus: (definition) => put(definition, '/status'),
+        signal: stopping.signal,
+      })
+      for (const { key } of cache.list()) finalizer.add(nameOf(key))
       kick()
     },
     before: (next) => (request) => {
@@ -258,7 +220,6 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
       stopping.abort()
       releaseAll()
       unsubscribe()
-      for (const off of waiting.values()) off()
       retry?.cancel()
       for (const timer of ending) timer.cancel()
     },
