@@ -2,6 +2,8 @@
  * Equality of JSON values. The order of an object's fields does not count, a field that is undefined is absent, and parts of one
  * identity are equal at no cost. (Kubernetes' semantic equality, for which empty and absent are one, is validation/common.ts.)
  */
+import { namedField } from '../base/named-field.ts'
+
 interface Fields {
   readonly [field: string]: unknown
 }
@@ -16,12 +18,12 @@ export function sameJson(a: unknown, b: unknown): boolean {
   }
   let fields = 0
   for (const key in a) {
-    const value = (a as Fields)[key]
+    const value = namedField(a as Fields, key)
     if (value === undefined) continue
     fields++
     // Never one of Object.prototype.
-    if (!Object.hasOwn(b, key) || !sameJson(value, (b as Fields)[key])) return false
+    if (!Object.hasOwn(b, key) || !sameJson(value, namedField(b as Fields, key))) return false
   }
-  for (const key in b) if ((b as Fields)[key] !== undefined) fields--
+  for (const key in b) if (namedField(b as Fields, key) !== undefined) fields--
   return fields === 0
 }

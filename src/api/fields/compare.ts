@@ -1,5 +1,6 @@
 /** Which fields differ between two objects, as structured merge sees it. Shared subtrees (===) are equal at no cost. */
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
+import { namedField } from '../../base/named-field.ts'
 import type { Json, JsonObject } from '../object.ts'
 import { noParts, type Parts } from '../parts.ts'
 import { sameJson } from '../same.ts'
@@ -65,7 +66,7 @@ export function isBare(value: Value): boolean {
   if (value === undefined || value === null) return true
   if (typeof value !== 'object') return false
   if (isList(value)) return value.length === 0
-  for (const name in value as JsonObject) if ((value as JsonObject)[name] !== undefined) return false
+  for (const name in value as JsonObject) if (namedField(value as JsonObject, name) !== undefined) return false
   return true
 }
 
@@ -87,11 +88,11 @@ function structFields(
   const found: FieldShape[] = []
   const sets: FieldSet[] = []
   for (const name in to) {
-    const value = to[name]
+    const value = namedField(to, name)
     if (value === undefined) continue
     const field = shape.byName.get(name)
     // `before` is read by declared names only, or as its own.
-    const old = field !== undefined ? before[name] : own(before, name)
+    const old = field !== undefined ? namedField(before, name) : own(before, name)
     if (old === value) continue
     if (field === undefined && shape.others === undefined) throw new NotMergeable('a field is not declared')
     const below =

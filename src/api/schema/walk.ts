@@ -7,6 +7,7 @@
  * most of what clients send back is, stays as it is. Of a tree that is shared what has to change is copied; the rest is given
  * back as it is, so that a comparison with what it was made from finds the same parts.
  */
+import { namedField } from '../../base/named-field.ts'
 import type { Json } from '../object.ts'
 import { noParts, type Parts } from '../parts.ts'
 import {
@@ -88,7 +89,7 @@ export function countKeys(value: unknown, depth = 0): number {
     return count
   }
   for (const key in value) {
-    const inner = (value as Writable)[key]
+    const inner = namedField(value as Writable, key)
     if (inner === undefined) continue
     count++
     if (typeof inner === 'object') count += countKeys(inner, depth + 1)
@@ -208,7 +209,7 @@ function structInPlace(source: Writable, plan: StructPlan, walk: Walk): Writable
     walk.keys++
     if (entry.index < last) canonical = false
     last = entry.index
-    const inner = source[key]
+    const inner = namedField(source, key)
     const made = fieldValue(inner, entry, walk)
     if (!written(entry, made)) {
       if (isEmpty(inner)) empties = [...(empties ?? []), key]
@@ -240,7 +241,7 @@ function structShared(source: Writable, plan: StructPlan, walk: Walk): Writable 
   let changed: Map<string, Json | undefined> | undefined
   let empties: string[] | undefined
   for (const key in source) {
-    const inner = source[key]
+    const inner = namedField(source, key)
     if (inner === undefined) {
       canonical = false
       continue
@@ -422,7 +423,7 @@ function anyItems(value: Json[], walk: Walk): Json {
 function anyFields(source: Writable, walk: Walk): Json {
   let changed: Map<string, Json | undefined> | undefined
   for (const key in source) {
-    const inner = source[key]
+    const inner = namedField(source, key)
     let made: Json | undefined
     if (inner !== undefined) {
       walk.keys++
