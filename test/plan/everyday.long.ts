@@ -1,6 +1,7 @@
 /**
  * What people do every day, planned and then done with kubectl: on skiff, or with PLAN_KUBECONFIG=FILE on another cluster, which needs some
- * two dozen nodes without taints, of KWOK or skiff.
+ * two dozen nodes without taints, of KWOK or skiff. PLAN_SHARE=2/8 does the second eighth; PLAN_ONLY=TEXT those with it in their names. What is
+ * left of one share may hold up another: each wants a cluster of its own.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -10,6 +11,9 @@ import { type Done, doEveryday } from './do-everyday.ts'
 import { everyday } from './everyday.ts'
 
 const OTHER = process.env['PLAN_KUBECONFIG']
+const ONLY = process.env['PLAN_ONLY'] ?? ''
+const [share = 1, shares = 1] = (process.env['PLAN_SHARE'] ?? '1/1').split('/').map(Number)
+const chosen = everyday.filter(({ name }, at) => name.includes(ONLY) && at % shares === share - 1)
 
 let cluster: StartedCluster | undefined
 const done = new Map<string, Done>()
@@ -18,11 +22,12 @@ before(async () => {
   cluster = OTHER === undefined ? await startSkiff(['--nodes', '24']) : undefined
   const kubeconfig = OTHER ?? cluster?.kubeconfig ?? ''
   for (const isLast of [false, true]) {
-    const stories = everyday.filter((story) => (story.isLast === true) === isLast)
+    const stories = chosen.filter((story) => (story.isLast === true) === isLast)
+    if (stories.length === 0) continue
     for (const one of await doEveryday(kubeconfig, stories)) done.set(one.story.name, one)
   }
 })
 after(() => cluster?.stop())
 
-for (const { name } of everyday)
+for (const { name } of chosen)
   test(name, { skip: withoutKubectl }, () => assert.deepEqual(done.get(name)?.differences, []))

@@ -75,6 +75,11 @@ test('other hosts and other pages are refused with a session too', async () => {
   assert.equal(await statusOf('/api/session', { cookie, host, 'sec-fetch-site': 'cross-site' }), 403)
 })
 
+test('it listens at 127.0.0.1 alone: at no other address of this machine is there anything', async () => {
+  const { port } = new URL(stage.origin)
+  await assert.rejects(fetch(`http://127.0.0.2:${port}/`), TypeError)
+})
+
 test('a question without the session token is refused: no page but its own asks, and none deletes', async () => {
   const { uid = '' } = (await configMap('kept')).metadata
   const question = { ...CONFIG_MAPS, namespace: 'default', name: 'kept', uid, cascade: 'background' }
@@ -104,6 +109,7 @@ test('every answer keeps a browser to this server: no other script, no frame, no
     assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self'/, path)
     assert.match(policy, /frame-ancestors 'none'/)
     assert.doesNotMatch(policy, /unsafe|\*|https?:|data:/)
+    assert.equal(headers.get('x-frame-options'), 'DENY')
     assert.equal(headers.get('x-content-type-options'), 'nosniff')
     assert.equal(headers.get('cache-control'), 'no-store')
     assert.equal(headers.get('access-control-allow-origin'), null)
@@ -282,6 +288,9 @@ test('text that a terminal or a reader would take for something else is told by 
   )
   const { state } = one(objects, 'hostile')
   assert.equal(state, '<img src=x onerror=alert(1)>\\u001b[2J\\u202eevil\\u0007 0/1')
+  const { status, text } = await visitor.ask(`/api/why?version=v1&name=x&resource=${encodeURIComponent('a\u202eb')}`)
+  assert.equal(status, 422)
+  assert.ok(!text.includes('\u202e') && text.includes('a\\\\u202eb'), text)
 })
 
 test('it has the rights of its kubeconfig: what may not be read is named, what may not be done is refused, what was seen to end is told', async () => {
