@@ -6,7 +6,6 @@ import type { Pod } from '../api/generated/types.ts'
 import { isNotFound } from '../api/status.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Counted, Family } from '../base/metrics.ts'
-import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import type { EventRecorder } from '../client/events.ts'
 import { type ClusterEvent, podEvent } from './cluster-events.ts'
@@ -23,12 +22,11 @@ import type { VolumePlan } from './volume-binding-and-first-consumer.ts'
 const PODS = { group: '', version: 'v1', resource: 'pods' }
 
 export interface PodBinderOptions {
-  readonly runtime: Runtime
   readonly client: Client
   readonly signal: AbortSignal
   readonly podNow: (key: string) => Pod | undefined
   readonly cluster: Pick<ClusterNodes, 'removePod'>
-  readonly queue: Pick<SchedulingQueue, 'failed' | 'remove'>
+  readonly queue: Pick<SchedulingQueue, 'remove'>
   readonly nominations: Pick<Nominations, 'remove'>
   readonly volumes: VolumeBinder
   readonly devices: DeviceBinder
@@ -50,7 +48,7 @@ export interface PodBinder {
 }
 
 export function createPodBinder(options: PodBinderOptions): PodBinder {
-  const { runtime, client, signal, podNow, cluster, queue, nominations, volumes, devices, podStatus } = options
+  const { client, signal, podNow, cluster, queue, nominations, volumes, devices, podStatus } = options
   const { attempts, profileOf, recorderOf, happened, refused, place } = options
   const onTheirWay = new Set<string>()
 
@@ -83,9 +81,9 @@ export function createPodBinder(options: PodBinderOptions): PodBinder {
         queue.remove(info.key)
         return
       }
-      attempts?.child(profileOf(info).schedulerName, 'error').add()
-      runtime.log.info(2, 'binding failed', { pod: info.key, node: node.name, err: String(error) })
-      queue.failed(info, new Set())
+      nominations.remove(info.key)
+      const message = `running Bind plugin "DefaultBinder": ${messageOf(error)}`
+      refused(info, { reason: 'SchedulerError', message, nominatedNode: null })
       // Others may have what it had taken.
       happened(podEvent('AssignedPodDelete', info.pod, undefined))
     }
@@ -113,7 +111,10 @@ export function createPodBinder(options: PodBinderOptions): PodBinder {
       await podStatus.nominate(info, node.name)
       if (hasVolumes) await volumes.bind(plan, node.name, isWanted, profileOf(info).args.bindTimeoutMs)
       where = 'running PreBind plugin "DynamicResources"'
-      if (given !== undefined) await devices.bind(info.pod, given, node.name, recorderOf(info), isWanted)
+      if (given !== undefined) {
+        const { deviceBindingTimeoutMs: longestMs } = profileOf(info).args
+        await devices.bind(info.pod, given, { node: node.name, recorder: recorderOf(info), isWanted, longestMs })
+      }
       release()
       return 'done'
     } catch (error) {

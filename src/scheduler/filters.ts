@@ -16,7 +16,7 @@ import { hard, type Refusal, soft } from './refusal.ts'
 import { taintToleration, tolerations } from './taint-toleration.ts'
 import { countByTopology } from './topology-counts.ts'
 import { countsForSpread, defaultSpread, hasTopologyOf, matchesSpread, topologySpread } from './topology-spread.ts'
-import { NO_ZONE, type VolumePlan } from './volume-binding-and-first-consumer.ts'
+import type { VolumePlan } from './volume-binding-and-first-consumer.ts'
 import { isDiskTaken } from './volume-restrictions.ts'
 
 /** What filters need beyond the node: worked out once per pod by `prefilter`. */
@@ -37,6 +37,8 @@ export interface FilterState {
   readonly spreadCounts: readonly Map<string, number>[]
   /** For a pod with volume claims: what is to be done for them on the node, or why that is impossible. */
   readonly volumesOn?: (node: NodeInfo) => VolumePlan | readonly string[]
+  /** For a pod with volumes: none of them is elsewhere than the node. */
+  readonly zonesOn?: (node: NodeInfo) => boolean
   /** The pod's claims of access mode ReadWriteOncePod. */
   readonly exclusiveClaims?: readonly string[]
   /** For a pod with CSI volumes: why the node cannot have more of them. */
@@ -103,6 +105,9 @@ const volumeBinding: NodeFilter = (_, node, state) => {
   return plan !== undefined && 'length' in plan ? hard(...plan) : undefined
 }
 
+const volumeZone: NodeFilter = (_, node, { zonesOn }) =>
+  zonesOn?.(node) === false ? hard('node(s) had no available volume zone') : undefined
+
 const dynamicResources: NodeFilter = (_, node, state) => {
   const plan = state.devicesOn?.(node)
   return typeof plan === 'string' ? hard(plan) : undefined
@@ -111,8 +116,7 @@ const dynamicResources: NodeFilter = (_, node, state) => {
 const nodeDeclaredFeatures: NodeFilter = ({ features }, node) =>
   declaresAll(node, features) ? undefined : hard("node(s) didn't match Pod's required features")
 
-/** VolumeZone has its say in the plan of volumes. */
-const filters: Readonly<Record<Exclude<FilterPlugin, 'VolumeZone'>, NodeFilter>> = {
+const filters: Readonly<Record<FilterPlugin, NodeFilter>> = {
   NodeUnschedulable: nodeUnschedulable,
   NodeName: nodeName,
   TaintToleration: taintToleration,
@@ -122,6 +126,7 @@ const filters: Readonly<Record<Exclude<FilterPlugin, 'VolumeZone'>, NodeFilter>>
   VolumeRestrictions: volumeRestrictions,
   NodeVolumeLimits: nodeVolumeLimits,
   VolumeBinding: volumeBinding,
+  VolumeZone: volumeZone,
   PodTopologySpread: topologySpread,
   InterPodAffinity: interPodAffinity,
   DynamicResources: dynamicResources,
@@ -195,8 +200,8 @@ export function recount(info: PodInfo, other: PodInfo, node: NodeInfo, state: Fi
 /** The first filter that refuses decides, as in Kubernetes. */
 export function refusalOf(info: PodInfo, node: NodeInfo, state: FilterState): NodeRefusal | undefined {
   for (const plugin of state.profile.filters) {
-    const refusal = plugin === 'VolumeZone' ? undefined : filters[plugin](info, node, state)
-    if (refusal) return { ...refusal, plugin: isOfZone(refusal) ? 'VolumeZone' : plugin }
+    const refusal = filters[plugin](info, node, state)
+    if (refusal) return { ...refusal, plugin }
   }
   return undefined
 }
@@ -204,6 +209,3 @@ export function refusalOf(info: PodInfo, node: NodeInfo, state: FilterState): No
 export interface NodeRefusal extends Refusal {
   readonly plugin: FilterPlugin
 }
-
-/** Volumes that reach the node but for their zone. */
-const isOfZone = ({ reasons }: Refusal): boolean => reasons.length === 1 && reasons[0] === NO_ZONE

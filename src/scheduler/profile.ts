@@ -72,6 +72,8 @@ export interface PluginArgs {
   readonly areSystemDefaults: boolean
   /** VolumeBinding. */
   readonly bindTimeoutMs: number
+  /** DynamicResources: how long devices may take to be made ready. */
+  readonly deviceBindingTimeoutMs: number
   /** DefaultPreemption: the least number of nodes on which victims are looked for, as a share of all nodes and in itself. */
   readonly minCandidateNodesPercentage: number
   readonly minCandidateNodesAbsolute: number
@@ -88,6 +90,8 @@ export interface SchedulerProfile {
   readonly preempts: boolean
   /** SchedulingGates. */
   readonly heedsGates: boolean
+  /** DynamicResources: a pod is not tried before its claims for devices are there. */
+  readonly awaitsClaims: boolean
   readonly args: PluginArgs
 }
 
@@ -123,6 +127,7 @@ export const DEFAULT_ARGS: PluginArgs = {
   ],
   areSystemDefaults: true,
   bindTimeoutMs: 600_000,
+  deviceBindingTimeoutMs: 600_000,
   minCandidateNodesPercentage: 10,
   minCandidateNodesAbsolute: 100,
 }
@@ -134,5 +139,6 @@ export const defaultProfile = (schedulerName = DEFAULT_SCHEDULER): SchedulerProf
   weights: DEFAULT_WEIGHTS,
   preempts: true,
   heedsGates: true,
+  awaitsClaims: true,
   args: DEFAULT_ARGS,
 })

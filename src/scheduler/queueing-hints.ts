@@ -11,6 +11,7 @@ import type {
   Node,
   NodeAffinity,
   PersistentVolume,
+  StorageClass,
 } from '../api/generated/types.ts'
 import type { Fields } from '../api/object.ts'
 import { selectsNode } from '../api/objects/node-affinity.ts'
@@ -80,8 +81,9 @@ export function createHints(view: HintView): Hints {
     },
     NodeAffinity: {
       NodeAdd: (info, event) => isSelected(info, nodeOf(event), view),
+      // What the profile asks besides is not held against the node as it was.
       NodeUpdateNodeLabel: (info, event) =>
-        isSelected(info, nodeOf(event), view) && !isSelected(info, oldNodeOf(event), view),
+        isSelected(info, nodeOf(event), view) && !selectsNode(info.pod.spec ?? {}, oldNodeOf(event)),
     },
     NodePorts: {
       NodeAdd: always,
@@ -133,7 +135,8 @@ export function createHints(view: HintView): Hints {
     VolumeZone: {
       NodeAdd: always,
       NodeUpdateNodeLabel: always,
-      'storage.k8s.io/StorageClassAdd': always,
+      'storage.k8s.io/StorageClassAdd': (_, { now }) =>
+        (now as StorageClass).volumeBindingMode === 'WaitForFirstConsumer',
       PersistentVolumeClaimAdd: isOwnClaim,
       PersistentVolumeClaimUpdate: isOwnClaim,
       PersistentVolumeAdd: always,

@@ -33,7 +33,7 @@ import { createSchedulingQueue, type QueueTimes, USUAL_TIMES } from './queue.ts'
 import { createHints, type Refuser } from './queueing-hints.ts'
 import { createGates } from './scheduling-gates.ts'
 import { createVolumeBinder } from './volume-binder.ts'
-import { exclusiveClaims, nothingToDo, planFor, volumesOf } from './volume-binding-and-first-consumer.ts'
+import { exclusiveClaims, isInZones, nothingToDo, planFor, volumesOf } from './volume-binding-and-first-consumer.ts'
 import { createVolumeLimits } from './volume-limits.ts'
 
 const PODS = { group: '', version: 'v1', resource: 'pods' }
@@ -125,7 +125,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   })
   const gateOf = createGates(
     (pod) => profileNamed(pod)?.heedsGates === true,
-    (pod) => devices.isGated(pod),
+    (pod) => profileNamed(pod)?.awaitsClaims === true && devices.isGated(pod),
   )
   const queue = createSchedulingQueue(runtime, { wake, hints, gateOf, times: options.queueTimes ?? USUAL_TIMES })
   const happened = (event: ClusterEvent) => queue.happened(event)
@@ -142,7 +142,6 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   })
 
   const binder = createPodBinder({
-    runtime,
     client,
     signal,
     podNow: (key) => pods.store.get(key),
@@ -272,28 +271,32 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       refused(info, unschedulable(message), new Set(['NodeAffinity']))
       return
     }
-    const claims = volumesOf(info.pod, volumes.view)
+    const claims = volumesOf(info.pod, volumes.view, profile.filters)
     if (claims !== undefined && 'reason' in claims) {
       refused(info, unschedulable(foundOnNone(all.length, claims.reason)), new Set([claims.plugin]))
       return
     }
-    const looksAtZones = profile.filters.includes('VolumeZone')
-    const volumesOn = claims && ((node: NodeInfo) => planFor(claims, node.node as Node, volumes.view, looksAtZones))
+    const volumesOn =
+      claims &&
+      profile.filters.includes('VolumeBinding') &&
+      ((node: NodeInfo) => planFor(claims, node.node as Node, volumes.view))
+    const zonesOn = claims && ((node: NodeInfo) => isInZones(claims, node.node as Node, volumes.view))
     const volumeLimitOn = claims && volumeLimits.limitOf(info)
-    const wanted = devices.devicesOf(current)
+    const wanted = profile.filters.includes('DynamicResources') ? devices.devicesOf(current) : undefined
     if (typeof wanted === 'string') {
       const message = `${noneOf(all.length, wanted)} ${preemptionHelpsNone(all.length)}`
       refused(info, unschedulable(message), new Set(['DynamicResources']))
       return
     }
-    const planDevices = wanted && devices.planner(current, wanted)
+    const planDevices = wanted && devices.planner(current, wanted, profile.args.deviceBindingTimeoutMs)
     const devicesOn = planDevices && ((node: NodeInfo) => planDevices(node.node as Node))
     const belonging = info.spread.length === 0 ? together.selectorOf(info) : undefined
     const imageScore = (pod: Pod) => images.scorer(pod, all.length)
     const stateNow = () => ({
       ...prefilter(info, cluster, namespaceLabels, profile, () => belonging),
       imageScore,
-      ...(volumesOn && { volumesOn, exclusiveClaims: exclusiveClaims(claims) }),
+      ...(claims && zonesOn && { zonesOn, exclusiveClaims: exclusiveClaims(claims) }),
+      ...(volumesOn && { volumesOn }),
       ...(volumeLimitOn && { volumeLimitOn }),
       ...(devicesOn && { devicesOn, backed: new Set(wanted.extended.map(({ resource }) => resource)) }),
     })
@@ -301,7 +304,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     if (node === undefined) return
     nominations.remove(info.key)
     cluster.setPod(info, node.name)
-    const plan = volumesOn?.(node) ?? nothingToDo
+    const plan = volumesOn ? volumesOn(node) : nothingToDo
     const given = devicesOn?.(node)
     void binder.bind(info, node, 'length' in plan ? nothingToDo : plan, typeof given === 'string' ? undefined : given)
   }

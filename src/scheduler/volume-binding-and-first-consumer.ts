@@ -32,9 +32,6 @@ export interface VolumePlan {
 
 export const nothingToDo: VolumePlan = { bindings: [], provisions: [] }
 
-/** Why plugin VolumeZone refuses a node. */
-export const NO_ZONE = 'node(s) had no available volume zone'
-
 const quoted = (text: string) => JSON.stringify(text)
 
 export const isFullyBound = (claim: PersistentVolumeClaim): boolean =>
@@ -42,12 +39,21 @@ export const isFullyBound = (claim: PersistentVolumeClaim): boolean =>
 
 /** Why the pod can have its claims on no node, and the plugin that says so. */
 export interface ClaimRefusal {
-  readonly plugin: 'VolumeRestrictions' | 'VolumeBinding'
+  readonly plugin: ClaimPlugin
   readonly reason: string
 }
 
-/** The claims that the pod needs; undefined for none. */
-export function volumesOf(pod: Pod, view: VolumeView): PodVolumes | ClaimRefusal | undefined {
+/** Plugins that look at a pod's claims before any node. */
+const CLAIM_PLUGINS = ['VolumeRestrictions', 'VolumeBinding', 'VolumeZone'] as const
+type ClaimPlugin = (typeof CLAIM_PLUGINS)[number]
+
+/** The claims that the pod needs; undefined for none. `plugins`: those that have a say. */
+export function volumesOf(
+  pod: Pod,
+  view: VolumeView,
+  plugins: readonly string[] = CLAIM_PLUGINS,
+): PodVolumes | ClaimRefusal | undefined {
+  const has = (plugin: ClaimPlugin) => plugins.includes(plugin)
   const bound: PersistentVolumeClaim[] = []
   const waiting: PersistentVolumeClaim[] = []
   for (const volume of pod.spec?.volumes ?? []) {
@@ -55,22 +61,39 @@ export function volumesOf(pod: Pod, view: VolumeView): PodVolumes | ClaimRefusal
     const name = ephemeral ? `${pod.metadata.name}-${volume.name}` : volume.persistentVolumeClaim?.claimName
     if (name === undefined) continue
     const claim = view.claim(`${pod.metadata.namespace}/${name}`)
-    const refusal = refusalOf(pod, name, claim, ephemeral)
-    // A claim that is not there is missed first by the plugin that looks at its access modes.
-    if (refusal !== undefined) return { plugin: claim ? 'VolumeBinding' : 'VolumeRestrictions', reason: refusal }
-    if (claim === undefined) continue
+    if (claim === undefined) {
+      // It is missed first by the plugin that looks at its access modes.
+      const plugin = CLAIM_PLUGINS.find(has)
+      if (plugin !== undefined) return { plugin, reason: whyMissing(name, ephemeral) }
+      continue
+    }
+    const refusal = has('VolumeBinding') ? refusalOf(pod, name, claim, ephemeral) : undefined
+    if (refusal !== undefined) return { plugin: 'VolumeBinding', reason: refusal }
     if (isFullyBound(claim)) bound.push(claim)
     else if (waitsForConsumer(claim, view)) waiting.push(claim)
-    else return { plugin: 'VolumeBinding', reason: 'pod has unbound immediate PersistentVolumeClaims' }
+    else if (has('VolumeBinding'))
+      return { plugin: 'VolumeBinding', reason: 'pod has unbound immediate PersistentVolumeClaims' }
+    else if (has('VolumeZone') && !claim.spec?.volumeName)
+      return { plugin: 'VolumeZone', reason: whyZoneless(claim, view) }
   }
   return bound.length === 0 && waiting.length === 0 ? undefined : { bound, waiting: waiting.sort(byRequest) }
 }
 
-function refusalOf(pod: Pod, name: string, claim: PersistentVolumeClaim | undefined, ephemeral: boolean) {
-  if (claim === undefined)
-    return ephemeral
-      ? `waiting for ephemeral volume controller to create the persistentvolumeclaim ${quoted(name)}`
-      : `persistentvolumeclaim ${quoted(name)} not found`
+const whyMissing = (name: string, ephemeral: boolean): string =>
+  ephemeral
+    ? `waiting for ephemeral volume controller to create the persistentvolumeclaim ${quoted(name)}`
+    : `persistentvolumeclaim ${quoted(name)} not found`
+
+/** Its volume is not known, so neither is where that is. */
+function whyZoneless(claim: PersistentVolumeClaim, view: VolumeView): string {
+  const storageClass = classOf(claim)
+  if (storageClass === '') return 'PersistentVolumeClaim had no pv name and storageClass name'
+  return view.storageClass(storageClass) === undefined
+    ? `storageclass.storage.k8s.io ${quoted(storageClass)} not found`
+    : 'PersistentVolume had no name'
+}
+
+function refusalOf(pod: Pod, name: string, claim: PersistentVolumeClaim, ephemeral: boolean) {
   if (claim.status?.phase === 'Lost')
     return `persistentvolumeclaim ${quoted(name)} bound to non-existent persistentvolume ${quoted(claim.spec?.volumeName ?? '')}`
   if (claim.metadata.deletionTimestamp !== undefined) return `persistentvolumeclaim ${quoted(name)} is being deleted`
@@ -90,18 +113,12 @@ function waitsForConsumer(claim: PersistentVolumeClaim, view: VolumeView): boole
 }
 
 /** What is to be done for the pod to have its volumes on this node; the reasons why that is impossible. */
-export function planFor(
-  { bound, waiting }: PodVolumes,
-  node: Node,
-  view: VolumeView,
-  looksAtZones = true,
-): VolumePlan | readonly string[] {
+export function planFor({ bound, waiting }: PodVolumes, node: Node, view: VolumeView): VolumePlan | readonly string[] {
   const reasons = new Set<string>()
   for (const claim of bound) {
     const volume = view.volume(claim.spec?.volumeName ?? '')
     if (volume === undefined) reasons.add('node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)')
     else if (!reachesNode(volume, node)) reasons.add("node(s) didn't match PersistentVolume's node affinity")
-    else if (looksAtZones && !isInZone(volume, node)) reasons.add(NO_ZONE)
   }
   const bindings: { volume: PersistentVolume; claim: PersistentVolumeClaim }[] = []
   const provisions: PersistentVolumeClaim[] = []
@@ -118,6 +135,13 @@ export function planFor(
   }
   return reasons.size > 0 ? [...reasons] : { bindings, provisions }
 }
+
+/** No volume of the pod's is known to be in another zone or region than the node (plugin VolumeZone). */
+export const isInZones = ({ bound }: PodVolumes, node: Node, view: VolumeView): boolean =>
+  bound.every((claim) => {
+    const volume = view.volume(claim.spec?.volumeName ?? '')
+    return volume === undefined || isInZone(volume, node)
+  })
 
 /** Volumes say by labels in which zone and region they are; several are joined by `__`. */
 function isInZone(volume: PersistentVolume, node: Node): boolean {

@@ -36,6 +36,7 @@ const RESOURCES: Readonly<Record<string, GroupVersionResource & { readonly kind:
   },
   resourceslices: { group: V1, version: 'v1', resource: 'resourceslices', kind: 'ResourceSlice', cluster: true },
   deviceclasses: { group: V1, version: 'v1', resource: 'deviceclasses', kind: 'DeviceClass', cluster: true },
+  services: { group: '', version: 'v1', resource: 'services', kind: 'Service' },
   persistentvolumeclaims: {
     group: '',
     version: 'v1',

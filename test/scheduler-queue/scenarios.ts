@@ -2,152 +2,36 @@
  * A pod that each plugin refuses, then changes that help it and changes that do not; backoff, gates, preemption, the flush. Played to a
  * real scheduler and to ours.
  */
-import type { Fields } from '../../src/api/object.ts'
 import { claim, device, deviceClass, devices, slice } from '../devices/forms.ts'
 import { change, make, remove, type Scenario, step, wait } from '../devices/scenario.ts'
-
-const node = (name: string, labels: Fields = {}, { spec, allocatable = {} }: Record<string, Fields> = {}): Fields => ({
-  apiVersion: 'v1',
-  kind: 'Node',
-  metadata: { name, labels: { 'kubernetes.io/hostname': name, ...labels } },
-  ...(spec && { spec }),
-  status: {
-    allocatable: { cpu: '2', memory: '1Gi', pods: '10', ...allocatable },
-    capacity: { cpu: '2', memory: '1Gi', pods: '10', ...allocatable },
-    conditions: [{ type: 'Ready', status: 'True' }],
-  },
-})
-
-const pod = (
-  name: string,
-  spec: Fields = {},
-  { requests, limits, labels, ports }: Record<string, unknown> = {},
-): Fields => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { name, ...(labels ? { labels } : {}) },
-  spec: {
-    containers: [
-      {
-        name: 'c',
-        image: 'i',
-        ...(requests ? { resources: { requests, ...(limits ? { limits } : {}) } } : {}),
-        ...(ports ? { ports } : {}),
-      },
-    ],
-    ...spec,
-  },
-})
-/** It has that node from the beginning. */
-const present = (name: string, nodeName: string, given: Record<string, unknown> = {}, spec: Fields = {}): Fields =>
-  pod(name, { nodeName, ...spec }, given)
-
-const RESTARTS_ALL = 'RestartAllContainersOnContainerExits'
-/** A pod that asks for what only some nodes declare. */
-const restartsAll: Fields = {
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { name: 'a' },
-  spec: {
-    restartPolicy: 'Never',
-    containers: [
-      {
-        name: 'c',
-        image: 'i',
-        restartPolicy: 'Never',
-        restartPolicyRules: [{ action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [1] } }],
-      },
-    ],
-  },
-}
-
-const urgent: Fields = {
-  apiVersion: 'scheduling.k8s.io/v1',
-  kind: 'PriorityClass',
-  metadata: { name: 'queue-high' },
-  value: 100,
-}
-
-const quick = (scenario: Scenario): Scenario => scenario.map(({ acts, ms = 1000 }) => ({ acts, ms }))
-const label = (name: string, labels: Fields) => step(change('nodes', name, { metadata: { labels } }))
-const allocatable = (name: string, amounts: Fields) =>
-  step(change('nodes', name, { status: { allocatable: amounts } }, 'status'))
-const podLabel = (name: string, labels: Fields) => step(change('pods', name, { metadata: { labels } }))
-const gone = (...names: readonly string[]) => step(...names.map((name) => remove('pods', name)))
-const cpu = (amount: string) => ({ requests: { cpu: amount } })
-const noEffect = label('n', { irrelevant: 'yes' })
-const hostPort = (port: number) => ({ ports: [{ containerPort: 80, hostPort: port }] })
-const taint = (key: string, effect = 'NoSchedule') => ({ key, effect })
-const zones = 'topology.kubernetes.io/zone'
-
-const storageClass = (name: string, more: Fields = {}): Fields => ({
-  apiVersion: 'storage.k8s.io/v1',
-  kind: 'StorageClass',
-  metadata: { name },
-  provisioner: 'kubernetes.io/no-provisioner',
-  volumeBindingMode: 'WaitForFirstConsumer',
-  ...more,
-})
-const pvc = (name: string, spec: Fields = {}, status?: Fields): Fields => ({
-  apiVersion: 'v1',
-  kind: 'PersistentVolumeClaim',
-  metadata: {
-    name,
-    ...(spec['volumeName'] ? { annotations: { 'pv.kubernetes.io/bind-completed': 'yes' } } : {}),
-  },
-  spec: {
-    accessModes: ['ReadWriteOnce'],
-    storageClassName: '',
-    resources: { requests: { storage: '1Gi' } },
-    ...spec,
-  },
-  ...(status && { status }),
-})
-const bound = (name: string, volumeName: string, spec: Fields = {}) =>
-  pvc(name, { volumeName, ...spec }, { phase: 'Bound' })
-const volume = (name: string, spec: Fields = {}, labels: Fields = {}): Fields => ({
-  apiVersion: 'v1',
-  kind: 'PersistentVolume',
-  metadata: { name, labels },
-  spec: {
-    accessModes: ['ReadWriteOnce'],
-    capacity: { storage: '1Gi' },
-    csi: { driver: 'd.example.com', volumeHandle: name },
-    ...spec,
-  },
-})
-const withClaims = (...names: readonly string[]) => ({
-  volumes: names.map((name) => ({ name, persistentVolumeClaim: { claimName: name } })),
-})
-const csiNode = (name: string, count: number): Fields => ({
-  apiVersion: 'storage.k8s.io/v1',
-  kind: 'CSINode',
-  metadata: { name },
-  spec: { drivers: [{ name: 'd.example.com', nodeID: name, allocatable: { count } }] },
-})
-const affinityTo = (labels: Fields, kind = 'podAffinity', more: Fields = {}): Fields => ({
-  affinity: {
-    [kind]: {
-      requiredDuringSchedulingIgnoredDuringExecution: [
-        { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: labels }, ...more },
-      ],
-    },
-  },
-})
-const spread = (topologyKey: string): Fields => ({
-  topologySpreadConstraints: [
-    {
-      maxSkew: 1,
-      topologyKey,
-      whenUnsatisfiable: 'DoNotSchedule',
-      labelSelector: { matchLabels: { app: 'a' } },
-    },
-  ],
-})
-const app = { labels: { app: 'a' } }
-const usesClaim = (name: string) => ({
-  resourceClaims: [{ name: 'c', resourceClaimName: name }],
-})
+import {
+  affinityTo,
+  allocatable,
+  app,
+  bound,
+  cpu,
+  csiNode,
+  gone,
+  hostPort,
+  label,
+  node,
+  noEffect,
+  pod,
+  podLabel,
+  present,
+  pvc,
+  quick,
+  RESTARTS_ALL,
+  restartsAll,
+  spread,
+  storageClass,
+  taint,
+  urgent,
+  usesClaim,
+  volume,
+  withClaims,
+  zones,
+} from './forms.ts'
 
 const all: Readonly<Record<string, Scenario>> = {
   'no-nodes': [wait(500, make(pod('a'))), wait(1700, make(storageClass('s1'))), wait(6000, make(node('n')))],

@@ -9,6 +9,7 @@ import {
   type SchedulerProfile,
   type ScorePlugin,
 } from '../../scheduler/profile.ts'
+import { asDuration } from '../flags.ts'
 import { type EnabledPlugins, type ExtensionPoint, enabledPlugins, pluginsAt } from './plugins.ts'
 import { aggregate, validateResourcesFit } from './validate.ts'
 
@@ -33,6 +34,7 @@ export function profileOf(profile: Fields, percentageOfNodesToScore: number): Sc
     ),
     preempts: plugins.postFilter.has('DefaultPreemption'),
     heedsGates: plugins.preEnqueue.has('SchedulingGates'),
+    awaitsClaims: plugins.preEnqueue.has('DynamicResources'),
     args: argsOf(new Map(((profile['pluginConfig'] ?? []) as readonly Fields[]).map(({ name, args }) => [name, args]))),
   }
 }
@@ -62,6 +64,7 @@ function argsOf(given: ReadonlyMap<string, Fields>): PluginArgs {
   const spread = of('PodTopologySpread')
   const preemption = of('DefaultPreemption')
   const { bindTimeoutSeconds } = of('VolumeBinding')
+  const { bindingTimeout } = of('DynamicResources')
   const strategy: Fields | undefined = fit['scoringStrategy'] ?? undefined
   const usual = DEFAULT_ARGS
   return {
@@ -94,6 +97,8 @@ function argsOf(given: ReadonlyMap<string, Fields>): PluginArgs {
         : usual.defaultConstraints,
     areSystemDefaults: spread['defaultingType'] !== 'List',
     bindTimeoutMs: bindTimeoutSeconds === undefined ? usual.bindTimeoutMs : bindTimeoutSeconds * 1000,
+    deviceBindingTimeoutMs:
+      bindingTimeout === undefined ? usual.deviceBindingTimeoutMs : Number(asDuration(bindingTimeout)) / 1e6,
     minCandidateNodesPercentage: preemption['minCandidateNodesPercentage'] ?? usual.minCandidateNodesPercentage,
     minCandidateNodesAbsolute: preemption['minCandidateNodesAbsolute'] ?? usual.minCandidateNodesAbsolute,
   }

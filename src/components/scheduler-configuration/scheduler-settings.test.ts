@@ -110,6 +110,7 @@ test('arguments of plugins, and what they are where nothing is said', () => {
   )
   assert.deepEqual(spread.defaultConstraints, [{ topologyKey: 'rack', maxSkew: 2, minDomains: 1, isHard: true }])
   assert.equal(spread.areSystemDefaults, false)
+  assert.equal(args('DynamicResources', '{bindingTimeout: 90s}').deviceBindingTimeoutMs, 90_000)
   assert.equal(args('DefaultPreemption', '{minCandidateNodesAbsolute: 3}').minCandidateNodesAbsolute, 3)
 })
 
@@ -120,7 +121,6 @@ test('a plugin that skiff cannot have at one point without another is refused, a
       /skiff cannot have it at filter without preFilter/,
     ],
     ['extenders: [{urlPrefix: "http://x", filterVerb: f}]', /^extenders: skiff asks none/],
-    ['delayCacheUntilActive: true', /^delayCacheUntilActive: skiff does not do/],
     ['a: &a [*a, *a]', /./],
   ] as const) {
     const told = refusal(text)
@@ -144,7 +144,6 @@ const OTHERWISE = new Set([
   'tab',
   'anchor',
   'args kind as file',
-  'delayCache',
   'profiling text',
 ])
 

@@ -142,8 +142,6 @@ function connectionOf(config: Fields) {
 
 function settingsOf(config: Fields, flushMs: number): SchedulerSettings {
   if (config['extenders'].length > 0) throw new Error('extenders: skiff asks none; leave them out')
-  if (config['delayCacheUntilActive'] === true)
-    throw new Error('delayCacheUntilActive: skiff does not do what this asks for; leave it out')
   const { leaderElection } = config
   const election: ElectionSettings = {
     enabled: leaderElection.leaderElect,

@@ -7,6 +7,12 @@ export interface BindingFailure {
   readonly message: string
 }
 
+/** They were given longer ago than they may take to be made ready: others are to be found. Times in milliseconds. */
+export function isOverdue(claim: ResourceClaim, now: number, longest: number): boolean {
+  const since = Date.parse(claim.status?.allocation?.allocationTimestamp ?? '')
+  return bindingState(claim) === 'waiting' && since + longest <= now
+}
+
 export function bindingState(claim: ResourceClaim | undefined): 'ready' | 'waiting' | BindingFailure {
   let isReady = true
   const told = claim?.status?.devices ?? []

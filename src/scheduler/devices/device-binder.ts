@@ -34,7 +34,7 @@ import type { InformerFactory } from '../../client/informer.ts'
 import { objectKey, splitKey } from '../../client/store.ts'
 import { type ClusterEvent, tellOf } from '../cluster-events.ts'
 import { allocateDevices, NotNow } from './allocator.ts'
-import { bindingState } from './binding-conditions.ts'
+import { bindingState, isOverdue } from './binding-conditions.ts'
 import { createClaimsInUse } from './claims-in-use.ts'
 import {
   backedResources,
@@ -50,8 +50,6 @@ import { taintsBy } from './taints.ts'
 
 const PODS = { group: '', version: 'v1', resource: 'pods' }
 const GROUP = { group: 'resource.k8s.io', version: 'v1' }
-/** How long devices may take to be made ready. */
-const longestMs = 600_000
 const POLL_MS = 5000
 
 export { ClaimError } from './selectors.ts'
@@ -74,6 +72,13 @@ export interface DevicePlan {
   }
 }
 
+export interface DeviceBinding {
+  readonly node: string
+  readonly recorder: EventRecorder
+  readonly isWanted: () => boolean
+  readonly longestMs: number
+}
+
 export interface DeviceBinder {
   /** Its claims have to come first: nothing is tried, and nothing told, before. */
   isGated(pod: Pod): boolean
@@ -81,12 +86,12 @@ export interface DeviceBinder {
   devicesOf(pod: Pod): PodDevices | string | undefined
   /** Devices stand for this resource where a node has none of it by a plugin. */
   isBacked(resource: string): boolean
-  /** For nodes in turn, over what there is at this moment. */
-  planner(pod: Pod, devices: PodDevices): (node: Node) => DevicePlan | string
+  /** For nodes in turn, over what there is at this moment; `longestMs`: how long devices may take to be made ready. */
+  planner(pod: Pod, devices: PodDevices, longestMs: number): (node: Node) => DevicePlan | string
   reserve(pod: Pod, plan: DevicePlan): void
   release(pod: Pod, plan: DevicePlan): void
-  /** @throws what a user can be told */
-  bind(pod: Pod, plan: DevicePlan, node: string, recorder: EventRecorder, isWanted: () => boolean): Promise<void>
+  /** @throws what a user can be told, and after `longestMs` */
+  bind(pod: Pod, plan: DevicePlan, on: DeviceBinding): Promise<void>
   /** The pod did not get to its node after all. */
   takeBack(pod: Pod, plan: DevicePlan): Promise<void>
   /** Claims that keep the pod from its nodes, though no other pod uses them, are freed. Whether there were any. */
@@ -236,7 +241,7 @@ export function createDeviceBinder(
   }
 
   /** Resolves when all devices are ready for the pod: their drivers say so in the claims, which are looked at now and then. */
-  async function ready(keys: readonly string[], isWanted: () => boolean): Promise<void> {
+  async function ready(keys: readonly string[], { isWanted, longestMs }: DeviceBinding): Promise<void> {
     const deadline = runtime.clock.now() + longestMs
     for (;;) {
       if (!isWanted()) throw new Error('pod does not exist any more')
@@ -247,8 +252,9 @@ export function createDeviceBinder(
           `device binding failed: claim=${failed.claim}, reason=${failed.reason}, message=${JSON.stringify(failed.message)}`,
         )
       if (states.every((state) => state === 'ready')) return
-      if (runtime.clock.now() >= deadline) throw new Error('device binding timeout')
-      await sleep(runtime.clock, POLL_MS, signal)
+      const left = deadline - runtime.clock.now()
+      if (left <= 0) throw new Error('device binding timeout: context deadline exceeded')
+      await sleep(runtime.clock, Math.min(POLL_MS, left), signal)
     }
   }
 
@@ -271,7 +277,7 @@ export function createDeviceBinder(
       }
       return { claims: found, extended }
     },
-    planner(pod, devices) {
+    planner(pod, devices, longestMs) {
       const open = devices.claims.filter((claim) => claim.status?.allocation === undefined)
       pools ??= poolsOf(slices.store.list())
       const all = pools
@@ -285,7 +291,8 @@ export function createDeviceBinder(
       const answers = new Map<Node, DevicePlan | string>()
       const plan = (node: Node): DevicePlan | string => {
         for (const claim of devices.claims) {
-          if (typeof bindingState(claim) !== 'string') return 'resourceclaim not available on the node'
+          if (typeof bindingState(claim) !== 'string' || isOverdue(claim, runtime.clock.now(), longestMs))
+            return 'resourceclaim not available on the node'
           const terms = claim.status?.allocation?.nodeSelector?.nodeSelectorTerms
           if (terms !== undefined && !terms.some((term) => nodeTermMatches(term, node)))
             return 'resourceclaim not available on the node'
@@ -330,7 +337,7 @@ export function createDeviceBinder(
       if (inUse.nameOf(uid) === undefined) inUse.settleUnnamed(uid)
       for (const { claim, allocation } of entries) if (allocation !== undefined) inUse.settle(objectKey(claim))
     },
-    async bind(pod, { entries, extended }, node, recorder, isWanted) {
+    async bind(pod, { entries, extended }, binding) {
       const keys: string[] = []
       for (const { claim, allocation } of entries) {
         if (isReservedFor(claim, pod)) continue
@@ -340,10 +347,10 @@ export function createDeviceBinder(
       for (const { claim } of entries) keys.push(objectKey(claim))
       if (extended !== undefined) keys.push(objectKey(await bindExtended(pod, extended)))
       if (keys.some((key) => bindingState(claimAt(key)) !== 'ready')) {
-        const note = `waiting for binding conditions for device on node ${node}`
-        recorder.event(pod, 'Normal', 'BindingConditionsPending', note, { action: 'Scheduling' })
+        const note = `waiting for binding conditions for device on node ${binding.node}`
+        binding.recorder.event(pod, 'Normal', 'BindingConditionsPending', note, { action: 'Scheduling' })
       }
-      await ready(keys, isWanted)
+      await ready(keys, binding)
     },
     async takeBack(pod, { entries }) {
       await removeExtended(pod)
