@@ -1,8 +1,8 @@
 /**
  * CrashLoopBackOff (API concept: container restart policy): a container that has ended is started again after ten seconds, and each time
- * after twice as long, up to five minutes.
+ * after twice as long, up to five minutes, and up to half as much more by chance.
  */
-import type { Clock } from '../base/clock.ts'
+import type { Runtime } from '../base/runtime.ts'
 import { createBackOff } from './doubling-back-off.ts'
 import { type Container, containerPath, formatPod, type Pod, uidOf } from './pod.ts'
 import type { RuntimePodStatus } from './pod-cache.ts'
@@ -13,12 +13,16 @@ const FIRST_MS = 10_000
 const LONGEST_MS = 300_000
 
 export interface CrashLoopBackOff {
-  /** Before a start. @throws StartContainerError while it is too soon, with how long that is */
+  /** Before a start. @throws StartContainerError while it is too soon, with how long to wait */
   check(pod: Pod, container: Container, status: RuntimePodStatus): void
   forget(uid: string): void
 }
 
-export function createCrashLoopBackOff(clock: Clock, events: PodEvents, longestMs = LONGEST_MS): CrashLoopBackOff {
+export function createCrashLoopBackOff(
+  { clock, random }: Pick<Runtime, 'clock' | 'random'>,
+  events: PodEvents,
+  longestMs = LONGEST_MS,
+): CrashLoopBackOff {
   const backOff = createBackOff(clock, Math.min(FIRST_MS, longestMs), longestMs)
   return {
     check(pod, container, status) {
@@ -33,7 +37,7 @@ export function createCrashLoopBackOff(clock: Clock, events: PodEvents, longestM
         events.warning(pod, 'BackOff', told, containerPath(pod, name))
         const wait = formatWait(backOff.current(key))
         const message = `back-off ${wait} restarting failed container=${name} pod=${formatPod(pod)}`
-        throw new StartContainerError('CrashLoopBackOff', message, left)
+        throw new StartContainerError('CrashLoopBackOff', message, left * (1 + random.float() / 2))
       }
       backOff.next(key, last.finishedAt)
     },

@@ -26,7 +26,8 @@ export interface HousekeepingOptions {
   readonly isKnown: (uid: string) => boolean
   /** Claims of devices that were prepared for pods which are gone. */
   readonly unprepareUnknown: (isKnown: (uid: string) => boolean) => Promise<void>
-  readonly sync: (uid: string) => void
+  /** Looks at the pod again, if it does not wait for its next try. */
+  readonly look: (uid: string) => void
   readonly counts?: Pick<WorkMetrics, 'orphanEnded' | 'orphansCleaned'> | undefined
 }
 
@@ -41,7 +42,7 @@ export interface Housekeeping {
 }
 
 export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
-  const { runtime, signal, containerRuntime, machine, pods, cache, isKnown, unprepareUnknown, sync } = options
+  const { runtime, signal, containerRuntime, machine, pods, cache, isKnown, unprepareUnknown, look } = options
   const { clock, log } = runtime
 
   const endOrphans = () =>
@@ -70,7 +71,7 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
   const begin = () => {
     const timer = clock.setTimer(FRESH_PERIOD_MS, 'pods are looked at again', () => {
       if (signal.aborted) return
-      for (const pod of pods.list()) if (!isTerminalPhase(pod.status?.phase)) sync(uidOf(pod))
+      for (const pod of pods.list()) if (!isTerminalPhase(pod.status?.phase)) look(uidOf(pod))
       endOrphans()
       void removeDead().catch((error) => log.error('Removing containers that have ended failed', error))
       begin()

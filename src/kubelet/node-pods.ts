@@ -161,9 +161,12 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       containerRuntime,
       cache,
       (changes) => {
+        // That a container which had ended is removed is no reason to try sooner what failed.
+        const reasons = new Set(changes.filter(({ type }) => type !== 'ContainerRemoved').map(({ uid }) => uid))
         for (const uid of new Set(changes.map((change) => change.uid))) {
-          if (isKnown(uid)) sync(uid)
-          else housekeeping.endOrphans()
+          if (!isKnown(uid)) housekeeping.endOrphans()
+          else if (reasons.has(uid)) sync(uid)
+          else workers.look(uid)
         }
       },
       counts,
@@ -223,7 +226,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     cache,
     isKnown,
     unprepareUnknown: deviceClaims.unprepareUnknown,
-    sync,
+    look: (uid) => workers.look(uid),
     counts,
   })
   const starter = held.add(

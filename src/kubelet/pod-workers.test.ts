@@ -179,3 +179,28 @@ test('a pod whose object is gone is forgotten only after its last step has succe
   await runtime.advance(15_000)
   assert.deepEqual(steps, ['sync ', 'terminating undefined', 'terminated', 'terminated', 'forget'])
 })
+
+test('a look by the way comes at once, but for a pod whose last sync failed: that waits for its next try', async () => {
+  const steps: string[] = []
+  let fails = false
+  const { runtime, workers } = setup({
+    async syncPod() {
+      steps.push('sync')
+      if (fails) throw new SyncError('back-off', 5000)
+      return false
+    },
+  })
+  workers.update({ pod: pod(), type: 'create' })
+  await runtime.settle()
+  workers.look('u')
+  await runtime.settle()
+  assert.equal(steps.length, 2)
+  fails = true
+  workers.look('u')
+  await runtime.settle()
+  workers.look('u')
+  await runtime.advance(4900)
+  assert.equal(steps.length, 3)
+  await runtime.advance(100)
+  assert.equal(steps.length, 4)
+})

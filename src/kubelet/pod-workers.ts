@@ -23,6 +23,8 @@ export interface PodWorkers {
   update(update: PodUpdate): void
   /** Looks at the pod again, as it is known. */
   sync(uid: string): void
+  /** The same by the way: not while a pod whose last sync failed waits for the next one. */
+  look(uid: string): void
   /** The object is gone: the pod ends if it has not, then its worker is forgotten. */
   remove(pod: Pod): void
   knows(uid: string): boolean
@@ -210,6 +212,9 @@ export function createPodWorkers(options: PodWorkerOptions): PodWorkers {
   return {
     update,
     sync,
+    look(uid) {
+      if (workers.get(uid)?.retry === undefined) sync(uid)
+    },
     remove(pod) {
       const worker = workers.get(uidOf(pod))
       if (worker === undefined) return options.forget(uidOf(pod))

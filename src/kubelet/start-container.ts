@@ -112,7 +112,7 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
     counts,
   } = options
   const { clock } = runtime
-  const backOff = createCrashLoopBackOff(clock, events, options.longestBackOffMs)
+  const backOff = createCrashLoopBackOff(runtime, events, options.longestBackOffMs)
 
   async function run(
     { pod, container, sandboxId, status, told = pod.status, imageVolumes = NO_IMAGE_VOLUMES }: StartRequest,
