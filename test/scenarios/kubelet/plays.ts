@@ -69,8 +69,8 @@ export const plays: Readonly<Record<string, Play>> = {
     annotations: { 'i1.sim.skiff.dev/exit-after': '100ms', 'i1.sim.skiff.dev/exit-code': '2' },
     seconds: 6,
   },
-  'pod-on-failure': { annotations: sim({ 'exit-after': '1s', 'exit-code': '3' }), seconds: 15 },
-  'pod-crash-loop': { annotations: sim({ 'exit-after': '100ms', 'exit-code': '1' }), seconds: 34 },
+  'pod-on-failure': { annotations: sim({ 'exit-after': '1s', 'exit-code': '3' }), seconds: 20 },
+  'pod-crash-loop': { annotations: sim({ 'exit-after': '100ms', 'exit-code': '1' }), seconds: 49 },
   'pod-two-containers-one-ends': {
     annotations: { 'd.sim.skiff.dev/exit-after': '2s' },
     async act(stage) {

@@ -208,6 +208,8 @@ test('a static pod that has ended keeps its mirror, and a deleted one does not c
 
 test('a static pod that the node does not take is shown as failed', async () => {
   const { stage, files } = await start(manifest('web', { nodeSelector: { a: 'b' } }))
+  // Nothing follows that status, so that the new mirror pod is told it after a while.
+  await stage.runtime.advance(10_000)
   const { phase, reason, message } = stage.pod(`web-${NODE}`)?.['status'] ?? {}
   assert.deepEqual([phase, reason], ['Failed', 'NodeAffinity'])
   assert.match(message, /^Pod was rejected: /)
