@@ -1,10 +1,11 @@
 /** What a client of Kubernetes (client-go's clientcmd) refuses of a kubeconfig, in its words and in its order. */
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { configurationIn, unknownIn } from '../api/configuration/decode.ts'
 import type { Struct, ValueShape } from '../api/configuration/shape.ts'
 import { messageOf } from '../base/errors.ts'
 import { whyUnread } from '../base/unread.ts'
+import { type KubeconfigText, unloaded } from './kubeconfig-text.ts'
 import type { KubeconfigFile } from './read-kubeconfig.ts'
 
 const struct = (type: string, fields: Readonly<Record<string, ValueShape>>): Struct => ({ type, fields })
@@ -64,20 +65,12 @@ const NOTHING = 'no configuration has been provided, try setting KUBERNETES_MAST
 export const NO_CONFIGURATION = `invalid configuration: ${NOTHING}`
 
 /** `hasServer`: another server is named in place of the kubeconfig's. Undefined: nothing is wrong. */
-export function kubeconfigProblem(file: string, hasServer = false): string | undefined {
-  if (!existsSync(file)) return `stat ${file}: no such file or directory`
-  const unloaded = (why: string) => `error loading config file ${JSON.stringify(file)}: ${why}`
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (cause) {
-    return unloaded(whyUnread(file, cause))
-  }
+export function kubeconfigProblem({ file, text }: KubeconfigText, hasServer = false): string | undefined {
   let config: KubeconfigFile
   try {
     config = configurationOf(text)
   } catch (cause) {
-    return unloaded(messageOf(cause))
+    return unloaded(file, messageOf(cause))
   }
   const problems = problemsOf(config, dirname(file), hasServer)
   if (problems.length > 0)
@@ -191,15 +184,15 @@ function clusterProblems({ name, cluster }: Clusters, folder: string, hasServer:
   ]
 }
 
-/** Of a file that is right so far: what a client is made with. */
-export function connectionIn(file: string): {
+/** Of one that is right so far: what a client is made with. */
+export function connectionIn({ file, text }: KubeconfigText): {
   readonly server?: string
   readonly ca?: string
   readonly authProvider?: string
   /** What is wrong with the plugin that is asked for credentials. */
   readonly execProblem?: string
 } {
-  const { cluster, user } = currentOf(configurationOf(readFileSync(file, 'utf8')))
+  const { cluster, user } = currentOf(configurationOf(text))
   const { server, 'certificate-authority': caFile, 'certificate-authority-data': data } = cluster?.cluster ?? {}
   const ca = data
     ? Buffer.from(data, 'base64').toString()

@@ -164,7 +164,7 @@ test('what is wrong with a kubeconfig is told in one line with its file', async 
     writeFileSync(join(folder, 'raw'), text)
     return why(join(folder, 'raw'))?.replace(folder, '')
   }
-  assert.match(why(join(folder, 'none')) ?? '', /^cannot read .*none: .*ENOENT/)
+  assert.match(why(join(folder, 'none')) ?? '', /^stat .*none: no such file or directory/)
   assert.equal(raw(''), '/raw: kubeconfig is empty, or no mapping')
   assert.equal(raw('[]'), '/raw: kubeconfig is empty, or no mapping')
   assert.match(raw('a: [') ?? '', /^\/raw: kubeconfig is no YAML: /)

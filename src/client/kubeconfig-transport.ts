@@ -7,6 +7,7 @@ import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { type Credentials, createExecCredentials } from './exec-credentials.ts'
 import { type HttpsTransport, httpsTransport } from './https-transport.ts'
+import { type KubeconfigText, kubeconfigText } from './kubeconfig-text.ts'
 import { type KubeconfigContext, type PemSource, readKubeconfig } from './read-kubeconfig.ts'
 import { clientSizeMetrics } from './request-metrics.ts'
 import { statusOf } from './response.ts'
@@ -24,9 +25,13 @@ export interface KubeconfigTransport {
 const FRESH_MS = 60_000
 const IN_CLUSTER = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-/** `server`: in place of the kubeconfig's. @throws Error in one line that names the file and what is wrong with it */
-export function kubeconfigTransport(runtime: Runtime, file: string, server?: string): KubeconfigTransport {
-  const text = readText(file)
+/** `kubeconfig`: a file's name, or what was read of it. `server`: in place of the kubeconfig's. @throws Error in one line that names the file and what is wrong with it */
+export function kubeconfigTransport(
+  runtime: Runtime,
+  kubeconfig: string | KubeconfigText,
+  server?: string,
+): KubeconfigTransport {
+  const { file, text } = typeof kubeconfig === 'string' ? kubeconfigText(kubeconfig) : kubeconfig
   try {
     const context = readKubeconfig(text, file)
     return contextTransport(

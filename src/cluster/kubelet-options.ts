@@ -30,14 +30,12 @@ export async function loadKubeletOptions(
   if (wrong !== undefined)
     throw new StartError(`--kubelet-preferred-address-types: there is no "${wrong}"; use ${ADDRESS_TYPES.join(', ')}`)
   const read = (file: string) => readText(file, (why) => `${PREFIX}${why}`)
+  const named = [kubeletClientCertificate, kubeletClientKey].filter((file) => file !== undefined)
+  const [cert, key] = named
   // Of one without the other nothing is made, but what is named must be there.
-  for (const file of [kubeletClientCertificate, kubeletClientKey]) if (file !== undefined) read(file)
-  const client =
-    kubeletClientCertificate === undefined || kubeletClientKey === undefined
-      ? pki.kubeletClient
-      : keyPair(kubeletClientCertificate, kubeletClientKey, { prefix: PREFIX })
+  if (key === undefined) named.forEach(read)
   return {
-    client,
+    client: cert === undefined || key === undefined ? pki.kubeletClient : keyPair(cert, key, { prefix: PREFIX }),
     ...(kubeletCertificateAuthority === undefined
       ? {}
       : { ca: rootCertificates(read(kubeletCertificateAuthority), PREFIX) }),

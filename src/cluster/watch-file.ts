@@ -1,4 +1,7 @@
-/** A file that may be changed while the cluster runs: looked at every second, told of when what is in it is something else. */
+/**
+ * A file that may be changed while the cluster runs: looked at every second, told of when what is in it is something else. A pipe is
+ * never read again: that would wait for another writer.
+ */
 import { readFileSync, statSync } from 'node:fs'
 import type { Runtime } from '../base/runtime.ts'
 
@@ -29,8 +32,9 @@ export function watchFile(runtime: Runtime, file: string, text: string, onChange
 
 function stampOf(file: string): string | undefined {
   try {
-    const { ino, size, mtimeMs } = statSync(file)
-    return `${ino} ${size} ${mtimeMs}`
+    const stats = statSync(file)
+    const { ino, size, mtimeMs } = stats
+    return stats.isFile() ? `${ino} ${size} ${mtimeMs}` : undefined
   } catch {
     return undefined
   }

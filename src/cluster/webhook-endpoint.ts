@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { messageOf } from '../base/errors.ts'
 import { connectionIn, kubeconfigProblem } from '../client/kubeconfig-problems.ts'
+import { type KubeconfigText, kubeconfigText, unloaded } from '../client/kubeconfig-text.ts'
 import { endpointFromKubeconfig } from '../client/read-kubeconfig.ts'
 import type { HttpsEndpoint } from '../http/client.ts'
 import { StartError } from './errors.ts'
@@ -14,20 +15,30 @@ const POD_FILES = '/var/run/secrets/kubernetes.io/serviceaccount'
 /** `prefix`: of what is said of the file. @throws StartError naming it */
 export function endpointOfKubeconfig(file: string | undefined, prefix = ''): HttpsEndpoint {
   if (file === undefined) return inCluster()
-  const problem = kubeconfigProblem(file)
+  const kubeconfig = read(file, prefix)
+  const problem = kubeconfigProblem(kubeconfig)
   if (problem !== undefined) throw new StartError(`${prefix}${problem}`)
-  const { ca } = connectionIn(file)
+  const { ca } = connectionIn(kubeconfig)
   if (ca !== undefined) rootCertificates(ca, prefix)
-  const text = readText(file)
   try {
     // Files that a kubeconfig names are beside it.
-    const endpoint = endpointFromKubeconfig(text, (path) => readFileSync(resolve(dirname(file), path), 'utf8'))
+    const endpoint = endpointFromKubeconfig(kubeconfig.text, (path) =>
+      readFileSync(resolve(dirname(file), path), 'utf8'),
+    )
     if (typeof endpoint.server !== 'string' || !/^https?:\/\//.test(endpoint.server) || !URL.canParse(endpoint.server))
       throw new Error('the cluster names no server')
     return endpoint
   } catch (cause) {
     const why = cause instanceof TypeError ? 'it is no kubeconfig with a current context' : messageOf(cause)
-    throw new StartError(`${prefix}error loading config file ${JSON.stringify(file)}: ${why}`, { cause })
+    throw new StartError(`${prefix}${unloaded(file, why)}`, { cause })
+  }
+}
+
+function read(file: string, prefix: string): KubeconfigText {
+  try {
+    return kubeconfigText(file)
+  } catch (cause) {
+    throw new StartError(`${prefix}${messageOf(cause)}`, { cause })
   }
 }
 

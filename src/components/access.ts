@@ -5,6 +5,7 @@ import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { limitedTransport, timedTransport } from '../client/held-transports.ts'
 import { connectionIn, kubeconfigProblem, NO_CONFIGURATION } from '../client/kubeconfig-problems.ts'
+import { type KubeconfigText, kubeconfigText } from '../client/kubeconfig-text.ts'
 import {
   contextTransport,
   inClusterTransport,
@@ -24,7 +25,11 @@ const ASK_MS = 5000
 const SAY_AGAIN_MS = 30_000
 
 /** Both transports end a request that is never answered. `master`: in place of the kubeconfig's server. @throws Error in one line */
-export function accessOf(runtime: Runtime, kubeconfig: string | undefined, master?: string): KubeconfigTransport {
+export function accessOf(
+  runtime: Runtime,
+  kubeconfig: KubeconfigText | undefined,
+  master?: string,
+): KubeconfigTransport {
   const server = master === undefined ? undefined : serverOf(master)
   const access =
     kubeconfig !== undefined
@@ -48,17 +53,20 @@ function serverOf(master: string): string {
 
 const notAServer = (server: string) => `host must be a URL or a host:port pair: ${JSON.stringify(server)}`
 
-/** What is wrong with the files that say how the API server is reached. @throws Error in the counterparts' words */
-export function judgeKubeconfig(file: string | undefined, master?: string): void {
+/** The kubeconfig that says how the API server is reached. @throws Error in the counterparts' words for a wrong one */
+export function judgedKubeconfig(file: string | undefined, master?: string): KubeconfigText | undefined {
   const isPod = process.env['KUBERNETES_SERVICE_HOST'] && process.env['KUBERNETES_SERVICE_PORT']
   if (file === undefined && master === undefined && !isPod) throw new Error(NO_CONFIGURATION)
-  const why = file === undefined ? undefined : kubeconfigProblem(file, master !== undefined)
+  if (file === undefined) return undefined
+  const kubeconfig = kubeconfigText(file)
+  const why = kubeconfigProblem(kubeconfig, master !== undefined)
   if (why !== undefined) throw new Error(why)
+  return kubeconfig
 }
 
 /** What is wrong with a client for it: noticed when one is made. @throws Error in the counterparts' words */
 export function judgeConnection(
-  file: string | undefined,
+  kubeconfig: KubeconfigText | undefined,
   master: string | undefined,
   limits: { readonly qps: number; readonly burst: number },
 ): void {
@@ -66,7 +74,7 @@ export function judgeConnection(
     throw new Error(
       'burst is required to be greater than 0 when RateLimiter is not set and QPS is set to greater than 0',
     )
-  const { server = '', ca, authProvider, execProblem } = file === undefined ? {} : connectionIn(file)
+  const { server = '', ca, authProvider, execProblem } = kubeconfig === undefined ? {} : connectionIn(kubeconfig)
   const asked = master ?? server
   if (asked.includes('://') && !URL.canParse(asked)) throw new Error(notAServer(asked))
   if (execProblem !== undefined) throw new Error(execProblem)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { simulatedRuntime } from '../base/simulated-runtime.ts'
+import { kubeconfigText } from '../client/kubeconfig-text.ts'
 import { CONTROLLER_NAMES } from '../controllers/manager.ts'
 import { USUAL_OPTIONS } from '../controllers/podautoscaler/settings.ts'
 import { accessOf } from './access.ts'
@@ -157,7 +158,7 @@ test('--master stands in for the server of a kubeconfig, or for a kubeconfig', (
     'clusters: [{name: c, cluster: {server: "https://a:1"}}]\ncontexts: [{name: x, context: {cluster: c}}]\ncurrent-context: x\n',
   )
   const serverOf = (master?: string) => {
-    const access = accessOf(runtime, file, master)
+    const access = accessOf(runtime, kubeconfigText(file), master)
     access.transport.close()
     return access.server
   }

@@ -13,7 +13,7 @@ import { createClient, type Transport } from '../client/transport.ts'
 import { graphPage } from '../controllers/graph-page.ts'
 import { type ControllerManager, controllerManagerUser, startControllerManager } from '../controllers/manager.ts'
 import type { HealthCheck } from '../http/health-pages.ts'
-import { accessOf, judgeConnection, judgeKubeconfig, limitedBy, untilAnswered } from './access.ts'
+import { accessOf, judgeConnection, judgedKubeconfig, limitedBy, untilAnswered } from './access.ts'
 import { controllerOptions } from './controller-options.ts'
 import type { ReadFlags } from './flags.ts'
 import { KUBE_CONTROLLER_MANAGER_FLAGS } from './kube-controller-manager-flags.ts'
@@ -41,20 +41,20 @@ export const controllerManager: ComponentCommand = {
 /** All that files and flags say, read and refused in kube-controller-manager's order. @throws FlagError, Error in one line */
 export function controllerManagerOfFlags(runtime: Runtime, flags: ReadFlags) {
   const made = madeCertificate(runtime, flags, NAME)
-  const [kubeconfig, master] = [flags.text('kubeconfig'), flags.text('master')]
-  judgeKubeconfig(kubeconfig, master)
+  const master = flags.text('master')
+  const kubeconfig = judgedKubeconfig(flags.text('kubeconfig'), master)
   const asked = { qps: flags.number('kube-api-qps') ?? QPS, burst: flags.number('kube-api-burst') ?? BURST }
   judgeConnection(kubeconfig, master, asked)
   const limits = { qps: asked.qps || QPS, burst: asked.burst || BURST }
   const files = servingFiles(flags, KUBE_CONTROLLER_MANAGER_FLAGS, made)
   if (files?.whyNoHttp2 !== undefined) throw new Error(files.whyNoHttp2)
-  return { files, limits, settings: electionOfFlags(flags, NAME), given: controllerOptions(flags, runtime) }
+  return { files, kubeconfig, limits, settings: electionOfFlags(flags, NAME), given: controllerOptions(flags, runtime) }
 }
 
 async function start(flags: ReadFlags, process: ComponentProcess): Promise<void> {
   const { runtime, onStop, fail } = process
-  const { settings, given, files, limits } = controllerManagerOfFlags(runtime, flags)
-  const access = accessOf(runtime, flags.text('kubeconfig'), flags.text('master'))
+  const { settings, given, files, kubeconfig, limits } = controllerManagerOfFlags(runtime, flags)
+  const access = accessOf(runtime, kubeconfig, flags.text('master'))
   onStop(() => access.transport.close())
   let manager: ControllerManager | undefined
   const stopping = new AbortController()

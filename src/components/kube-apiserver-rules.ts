@@ -74,10 +74,13 @@ const RECONCILERS = ['', 'lease', 'master-count', 'none']
 
 function egressProblem(file: string): string | undefined {
   if (file === '') return undefined
-  const why = whyNotRead(file)
-  return why === undefined
-    ? egressSelectorProblem(readFileSync(file, 'utf8'))
-    : `failed to read egress selector config: unable to read egress selector configuration from ${JSON.stringify(file)} [${why}]`
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (cause) {
+    return `failed to read egress selector config: unable to read egress selector configuration from ${JSON.stringify(file)} [${whyUnread(file, cause)}]`
+  }
+  return egressSelectorProblem(text)
 }
 
 function whyNotRead(file: string): string | undefined {

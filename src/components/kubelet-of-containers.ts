@@ -6,6 +6,7 @@ import { cpus } from 'node:os'
 import { resolve } from 'node:path'
 import { messageOf } from '../base/errors.ts'
 import type { Client } from '../client/client.ts'
+import type { KubeconfigText } from '../client/kubeconfig-text.ts'
 import { realPath } from '../cluster/real-node.ts'
 import { type EvictionFlags, evictionConfig, withDefaultHard } from '../kubelet/eviction/thresholds.ts'
 import { DEFAULT_IMAGE_GC, type ImageGcPolicy } from '../kubelet/images/image-gc.ts'
@@ -33,6 +34,7 @@ export interface NodeToStart {
   readonly nodeName: string
   /** Of the API server. */
   readonly server: string
+  readonly kubeconfig: KubeconfigText | undefined
   readonly signal: AbortSignal
   readonly settings: NodeSettings
   readonly manifestPeriods: ManifestPeriods
@@ -46,11 +48,11 @@ const MOST_PODS = 110
 export async function startKubeletOfContainers(
   flags: ReadFlags,
   process: ComponentProcess,
-  { client, nodeName, server, signal, settings, manifestPeriods }: NodeToStart,
+  { client, nodeName, kubeconfig, server, signal, settings, manifestPeriods }: NodeToStart,
 ): Promise<void> {
   const eviction = evictionOf(flags)
   const runtime = { ...process.runtime, log: process.runtime.log.named('kubelet') }
-  const clientCa = clientAuthority(flags)
+  const clientCa = clientAuthority(flags, kubeconfig)
   if (clientCa === undefined)
     throw new FlagError('--client-ca-file is not given, and the kubeconfig names no authority of the cluster')
   const { runtime: found, problems } = await checkMachine(runtime.clock, flags.text('container-runtime-endpoint'), {

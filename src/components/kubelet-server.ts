@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
+import type { KubeconfigText } from '../client/kubeconfig-text.ts'
 import { readKubeconfig } from '../client/read-kubeconfig.ts'
 import { issue } from '../cluster/certificate.ts'
 import { write } from '../cluster/pki.ts'
@@ -43,6 +44,7 @@ export interface ServeOptions {
   readonly nodeName: string
   /** Of the API server. */
   readonly server: string
+  readonly kubeconfig?: KubeconfigText | undefined
   /** The node's address where none leads to the API server. */
   readonly otherwise: string
   readonly kubelet: () => Kubelet | undefined
@@ -55,7 +57,7 @@ export async function serveKubelet(flags: ReadFlags, options: ServeOptions): Pro
   const { runtime, client, nodeName, say, signal } = options
   const towards = flags.text('node-ip') ?? (await addressTowards(options.server, runtime))
   const address = towards ?? options.otherwise
-  const clientCa = clientAuthority(flags)
+  const clientCa = clientAuthority(flags, options.kubeconfig)
   const unserved = (why: string): ServedKubelet => {
     say(`logs, exec and port-forward of node ${nodeName} are not answered: ${why}`)
     return { address, server: undefined }
@@ -123,12 +125,11 @@ export function addressTowards(server: string, { clock }: Runtime): Promise<stri
 }
 
 /** The authorities of clients' certificates: those of the flag, or the cluster's own as the kubeconfig has it. */
-export function clientAuthority(flags: ReadFlags): string | undefined {
+export function clientAuthority(flags: ReadFlags, kubeconfig: KubeconfigText | undefined): string | undefined {
   const file = flags.text('client-ca-file')
   if (file !== undefined) return textOf('client-ca-file', file)
-  const kubeconfig = flags.text('kubeconfig')
   if (kubeconfig === undefined) return undefined
-  const { ca } = readKubeconfig(textOf('kubeconfig', kubeconfig), kubeconfig)
+  const { ca } = readKubeconfig(kubeconfig.text, kubeconfig.file)
   if (ca === undefined) return undefined
   return 'file' in ca ? textOf('kubeconfig', ca.file) : ca.text
 }

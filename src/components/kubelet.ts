@@ -1,10 +1,11 @@
 /** skiff kubelet: a node of any cluster, under kubelet's flags: of real containers with --container-runtime-endpoint, else a simulated one. */
 import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { messageOf } from '../base/errors.ts'
+import { type KubeconfigText, kubeconfigText } from '../client/kubeconfig-text.ts'
 import { readKubeconfig } from '../client/read-kubeconfig.ts'
 import { createClient } from '../client/transport.ts'
 import { write } from '../cluster/pki.ts'
@@ -57,7 +58,9 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
   const certificates = flags.text('cert-dir') ?? CERTIFICATES
   if (flags.text('bootstrap-kubeconfig') !== undefined)
     await bootstrap(flags, process, nodeName, certificates, stopping.signal)
-  const access = accessOf(runtime, flags.text('kubeconfig'))
+  const file = flags.text('kubeconfig')
+  const kubeconfig = file === undefined ? undefined : kubeconfigText(file)
+  const access = accessOf(runtime, kubeconfig)
   onStop(() => access.transport.close())
   const manifests = flags.text('pod-manifest-path')
   // Static pods run whether or not it answers.
@@ -71,7 +74,10 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
     fileMs: flags.ms('file-check-frequency') || FILE_CHECK_MS,
     urlMs: flags.ms('http-check-frequency') || URL_CHECK_MS,
   }
-  const node = { client, nodeName, server: access.server, settings, manifestPeriods, signal: stopping.signal }
+  const node: NodeToStart = {
+    ...{ client, nodeName, kubeconfig, server: access.server, settings, manifestPeriods },
+    signal: stopping.signal,
+  }
   if (flags.text('container-runtime-endpoint') === undefined) await startSimulated(flags, process, node)
   else await startKubeletOfContainers(flags, process, node)
   if (flags.bool('rotate-certificates') && existsSync(certificateFile(certificates)))
@@ -90,7 +96,7 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
 async function startSimulated(
   flags: ReadFlags,
   { runtime, onStop, say }: ComponentProcess,
-  { client, nodeName, server: apiServer, settings, manifestPeriods, signal }: NodeToStart,
+  { client, nodeName, kubeconfig, server: apiServer, settings, manifestPeriods, signal }: NodeToStart,
 ): Promise<void> {
   const index = numberOf(nodeName)
   const maxPods = flags.number('max-pods') ?? MOST_PODS
@@ -100,7 +106,7 @@ async function startSimulated(
   onStop(serveHealthz(runtime, healthzOf(flags), signal))
   let running: Kubelet | undefined
   const { address, server } = await serveKubelet(flags, {
-    ...{ runtime, client, nodeName, say, signal, server: apiServer, otherwise: nodeIPOf(index) },
+    ...{ runtime, client, nodeName, kubeconfig, say, signal, server: apiServer, otherwise: nodeIPOf(index) },
     kubelet: () => running,
   })
   if (server !== undefined) onStop(() => server.stop(STOP_MS))
@@ -184,7 +190,8 @@ async function bootstrap(
   if (kubeconfig === undefined) throw new FlagError('--bootstrap-kubeconfig needs --kubeconfig: where to write it')
   const certificate = certificateFile(directory)
   if (usableUntil(certificate, nodeName, runtime.clock) !== undefined && existsSync(kubeconfig)) return
-  const access = accessOf(runtime, file)
+  const credentials = kubeconfigText(file)
+  const access = accessOf(runtime, credentials)
   try {
     await untilAnswered(access, process, signal)
     say(`asking for a certificate of node ${nodeName}`)
@@ -194,11 +201,11 @@ async function bootstrap(
   } finally {
     access.transport.close()
   }
-  write(kubeconfig, nodeKubeconfig(readFileSync(file, 'utf8'), file, certificate), 0o600)
+  write(kubeconfig, nodeKubeconfig(credentials, certificate), 0o600)
 }
 
 /** The cluster of the bootstrap kubeconfig, and the certificate's file as the user. JSON is YAML. */
-function nodeKubeconfig(text: string, file: string, certificate: string): string {
+function nodeKubeconfig({ text, file }: KubeconfigText, certificate: string): string {
   const { server, ca } = readKubeconfig(text, file)
   const authority =
     ca === undefined

@@ -7,7 +7,7 @@ import { createClient } from '../client/transport.ts'
 import type { HealthCheck } from '../http/health-pages.ts'
 import { DEFAULT_SCHEDULER } from '../scheduler/profile.ts'
 import { startScheduler } from '../scheduler/scheduler.ts'
-import { accessOf, judgeConnection, judgeKubeconfig, limitedBy, untilAnswered } from './access.ts'
+import { accessOf, judgeConnection, judgedKubeconfig, limitedBy, untilAnswered } from './access.ts'
 import { FlagError, type ReadFlags } from './flags.ts'
 import { KUBE_SCHEDULER_FLAGS } from './kube-scheduler-flags.ts'
 import { judgeSchedulerLine, lockProblem } from './kube-scheduler-rules.ts'
@@ -34,21 +34,21 @@ export function schedulerOfFlags(runtime: Runtime, flags: ReadFlags) {
   const made = madeCertificate(runtime, flags, NAME)
   const configuration = schedulerConfiguration(flags)
   const master = flags.text('master')
-  judgeKubeconfig(configuration.kubeconfig, master)
+  const kubeconfig = judgedKubeconfig(configuration.kubeconfig, master)
   const files = servingFiles(flags, KUBE_SCHEDULER_FLAGS, made)
-  judgeConnection(configuration.kubeconfig, master, configuration.asked)
+  judgeConnection(kubeconfig, master, configuration.asked)
   const lock = flags.values.get('leader-elect-resource-lock')?.at(-1) ?? 'leases'
   const why = configuration.isFile || !flags.bool('leader-elect') ? undefined : lockProblem(lock)
   if (why !== undefined) throw new FlagError(why)
   const settings = configuration.settings()
   if (files?.whyNoHttp2 !== undefined) throw new Error(`failed to start secure server: ${files.whyNoHttp2}`)
-  return { settings, files }
+  return { settings, files, kubeconfig }
 }
 
 async function start(flags: ReadFlags, process: ComponentProcess): Promise<void> {
   const { runtime, onStop, fail } = process
-  const { settings, files } = schedulerOfFlags(runtime, flags)
-  const access = accessOf(runtime, settings.kubeconfig, flags.text('master'))
+  const { settings, files, kubeconfig } = schedulerOfFlags(runtime, flags)
+  const access = accessOf(runtime, kubeconfig, flags.text('master'))
   onStop(() => access.transport.close())
   const stopping = new AbortController()
   setMaxListeners(0, stopping.signal)

@@ -9,11 +9,12 @@ import type { FrontProxies } from '../apiserver/auth/front-proxies.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { whyUnread } from '../base/unread.ts'
+import type { KubeconfigText } from '../client/kubeconfig-text.ts'
 import { issue, type KeyAndCertificate } from '../cluster/certificate.ts'
 import { authorities, keyPair } from '../cluster/pem-files.ts'
 import { write } from '../cluster/pki.ts'
 import { type ServingLimits, servingOf, type TlsFlags, whyNoHttp2 } from '../cluster/tls-flags.ts'
-import { judgeConnection, judgeKubeconfig } from './access.ts'
+import { judgeConnection, judgedKubeconfig } from './access.ts'
 import { flagsAsked } from './asked-flags.ts'
 import { openPathProblem } from './common-rules.ts'
 import type { Flag, ReadFlags } from './flags.ts'
@@ -22,6 +23,8 @@ export interface ServingFiles {
   readonly serving: KeyAndCertificate
   readonly limits: ServingLimits
   readonly given: Trust
+  /** API servers that are asked about clients. */
+  readonly reviewers: { readonly authentication?: KubeconfigText; readonly authorization?: KubeconfigText }
   /** Noticed last of all. */
   readonly whyNoHttp2?: string
 }
@@ -93,22 +96,21 @@ export function servingFiles(
     },
   }
   const of = (what: string) => `failed to get delegated ${what} kubeconfig`
-  const authentication = flags.text('authentication-kubeconfig')
-  if (authentication !== undefined)
-    saying(of('authentication'), () => {
-      saying(of('authentication'), () => judgeKubeconfig(authentication))
-      judgeConnection(authentication, undefined, NO_LIMITS)
-    })
-  const given = givenTrust(flags)
-  const authorization = flags.text('authorization-kubeconfig')
-  if (authorization !== undefined) {
-    saying(of('authorization'), () => judgeKubeconfig(authorization))
-    judgeConnection(authorization, undefined, NO_LIMITS)
+  const reviewer = (what: 'authentication' | 'authorization') => {
+    const file = flags.text(`${what}-kubeconfig`)
+    if (file === undefined) return undefined
+    const kubeconfig = saying(of(what), () => judgedKubeconfig(file))
+    judgeConnection(kubeconfig, undefined, NO_LIMITS)
+    return kubeconfig
   }
+  const authentication = saying(of('authentication'), () => reviewer('authentication'))
+  const given = givenTrust(flags)
+  const authorization = reviewer('authorization')
+  const reviewers = { ...defined('authentication', authentication), ...defined('authorization', authorization) }
   const path = openPathProblem(flagsAsked(table, flags.values))
   if (path !== undefined) throw new Error(path)
   const noHttp2 = whyNoHttp2(tls)
-  return { serving, limits, given, ...(noHttp2 === undefined ? {} : { whyNoHttp2: noHttp2 }) }
+  return { serving, limits, given, reviewers, ...(noHttp2 === undefined ? {} : { whyNoHttp2: noHttp2 }) }
 }
 
 /** A number of 32 bits without a sign. */

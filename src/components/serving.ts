@@ -10,6 +10,7 @@ import type { Runtime } from '../base/runtime.ts'
 import { systemReason } from '../base/unread.ts'
 import type { Client } from '../client/client.ts'
 import { createDelegatedAuth } from '../client/delegated-auth.ts'
+import type { KubeconfigText } from '../client/kubeconfig-text.ts'
 import { statusOf } from '../client/response.ts'
 import { createClient } from '../client/transport.ts'
 import { certificateUsers, startComponentServer } from '../cluster/component-server.ts'
@@ -50,16 +51,15 @@ export async function serve(
   const port = flags.number('secure-port') ?? options.port
   if (port === 0) return
   const host = flags.text('bind-address') ?? '0.0.0.0'
-  const { given } = files
-  const reviewerOf = (name: string): Client | undefined => {
-    const file = flags.text(name)
-    if (file === undefined) return undefined
-    const access = accessOf(runtime, file)
+  const { given, reviewers } = files
+  const reviewerOf = (kubeconfig: KubeconfigText | undefined): Client | undefined => {
+    if (kubeconfig === undefined) return undefined
+    const access = accessOf(runtime, kubeconfig)
     onStop(() => access.transport.close())
     return createClient(runtime, access.transport, { userAgent: options.name })
   }
-  const authentication = reviewerOf('authentication-kubeconfig')
-  const authorization = reviewerOf('authorization-kubeconfig')
+  const authentication = reviewerOf(reviewers.authentication)
+  const authorization = reviewerOf(reviewers.authorization)
   let trust = given
   let users = usersOf(runtime, trust)
   const server = await startComponentServer(runtime, {
