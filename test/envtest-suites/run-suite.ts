@@ -1,7 +1,8 @@
 /** One package of a suite: built once, run over a folder of executables, with what each of its tests came to. */
 import { spawn } from 'node:child_process'
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { folderOf, type PinnedModule } from '../software/modules.ts'
 import { command } from '../software/programs.ts'
 import type { Suite } from './suites.ts'
@@ -19,6 +20,7 @@ export interface Run {
 const PATIENCE_MS = 1_800_000
 const BUILD_MS = 1_800_000
 const SAMPLE_MS = 250
+const kubectl = fileURLToPath(new URL('../../interop/bin/kubectl', import.meta.url))
 /** In a program whose tests are Ginkgo's: such a one knows its flags, no other does. */
 const GINKGO = 'github.com/onsi/ginkgo/v2'
 /** Names of the processes whose memory counts. */
@@ -26,7 +28,7 @@ const PLANE = /kube-apiserver|etcd/
 
 /** The module's files, which may be written to, in a folder below `folder`. @throws when they cannot be had */
 export async function unpacked(
-  { module, inside = {}, copied = {}, edits = [] }: Suite,
+  { module, inside = {}, copied = {}, edits = [], kustomized = {} }: Suite,
   folder: string,
 ): Promise<string> {
   const root = join(folder, `${module.path.replaceAll('/', '-')}-${module.version}`)
@@ -39,6 +41,10 @@ export async function unpacked(
   if (edits.length > 0) await command('go', ['-C', root, 'mod', 'edit', ...edits])
   for (const [path, [required, from]] of Object.entries(copied))
     cpSync(join(await folderOfNamed(root, required), from), join(root, path), { recursive: true })
+  for (const [path, from] of Object.entries(kustomized)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), await command(kubectl, ['kustomize', join(root, from)]))
+  }
   return root
 }
 
@@ -67,9 +73,9 @@ function makeWritable(path: string): void {
 }
 
 /** The package's tests as a program; the module's own versions of everything. */
-export async function built(root: string, name: string): Promise<string> {
+export async function built({ tags = [] }: Suite, root: string, name: string): Promise<string> {
   const program = join(root, `${name.replaceAll('/', '.')}.test`)
-  await command('go', ['-C', root, 'test', '-c', '-vet=off', '-o', program, `./${name}`], {
+  await command('go', ['-C', root, 'test', '-c', '-vet=off', `-tags=${tags.join()}`, '-o', program, `./${name}`], {
     env: { GOFLAGS: '-mod=mod', GOWORK: 'off' },
     patienceMs: BUILD_MS,
   })
@@ -82,13 +88,14 @@ export async function run(
   assets: string,
   kept: string,
   environment: Readonly<Record<string, string>> = {},
+  flags: readonly string[] = [],
 ): Promise<Run> {
   mkdirSync(kept, { recursive: true })
   const report = join(kept, 'report.json')
   rmSync(report, { force: true })
   const began = performance.now()
   const reporting = readFileSync(program).includes(GINKGO) ? [`-ginkgo.json-report=${report}`] : []
-  const child = spawn(program, [...reporting, '-test.v', '-test.timeout=30m'], {
+  const child = spawn(program, [...reporting, '-test.v', '-test.timeout=30m', ...flags], {
     cwd: directory,
     env: {
       ...process.env,

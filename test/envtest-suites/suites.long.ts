@@ -29,9 +29,10 @@ for (const [name, suite] of Object.entries(suites))
         try {
           const own = execFileSync(process.execPath, [skiff, 'envtest', 'path'], { encoding: 'utf8' }).trim()
           const root = await unpacked(suite, folder)
-          const program = await built(root, path)
+          const program = await built(suite, root, path)
           const environment = await environmentOf(suite, root)
-          const on = (assets: string) => run(program, join(root, path), assets, join(folder, 'kept'), environment)
+          const on = (assets: string) =>
+            run(program, join(root, path), assets, join(folder, 'kept'), environment, suite.flags)
           const both = async () => ({ ours: await on(own), theirs: await on(reference as string) })
           let { ours, theirs } = await both()
           t.diagnostic(`skiff ${figures(ours)}; Kubernetes ${figures(theirs)}`)

@@ -1,5 +1,5 @@
 /** Suites of others that start their control plane by controller-runtime's envtest: modules at pinned versions, and packages of each. */
-import type { PinnedModule } from '../software/modules.ts'
+import { type PinnedModule, modules as software } from '../software/modules.ts'
 
 export interface Suite {
   readonly module: PinnedModule
@@ -11,6 +11,12 @@ export interface Suite {
   readonly environment?: Readonly<Record<string, readonly [module: string, folder: string]>>
   /** What `go mod edit` is asked to change before, so that what is compiled is shared with others. */
   readonly edits?: readonly string[]
+  /** Files that its Makefile makes with kustomize: by the file the folder that is built. */
+  readonly kustomized?: Readonly<Record<string, string>>
+  /** Of Go's build, as its Makefile gives them. */
+  readonly tags?: readonly string[]
+  /** Flags of its own tests, as its Makefile gives them. */
+  readonly flags?: readonly string[]
   readonly packages: readonly string[]
 }
 
@@ -39,6 +45,27 @@ const KARPENTER = [
     ...['counter', 'hash', 'readiness', 'registrationhealth', 'validation'].map((name) => `nodepool/${name}`),
     ...['metrics/node', 'metrics/nodepool', 'metrics/pod'],
   ].map((name) => `controllers/${name}`),
+]
+
+/** Of kueue every suite with one plane. */
+const KUEUE = [
+  ...[
+    'admissionchecks/provisioning',
+    'concurrentadmission',
+    'core',
+    'dra',
+    'failurerecovery',
+    'jobframework/setup',
+  ].map((name) => `controller/${name}`),
+  ...[
+    ...['appwrapper', 'jaxjob', 'job', 'jobset', 'mpijob', 'paddlejob', 'pod', 'pytorchjob', 'raycluster', 'rayjob'],
+    ...['sparkapplication', 'statefulset', 'tfjob', 'trainjob', 'xgboostjob'],
+  ].map((name) => `controller/jobs/${name}`),
+  ...['conversion', 'importer', 'kueuectl', 'scheduler', 'tas', 'webhook/core', 'webhook/jobs'],
+  ...['delayedadmission', 'excluderesources', 'fairsharing', 'inadmissible', 'podsready', 'quotacheckstrategy'].map(
+    (name) => `scheduler/${name}`,
+  ),
+  'scheduler/resourcetransformations',
 ]
 
 /** Of controller-runtime every package whose tests use envtest. */
@@ -248,7 +275,9 @@ export const suites: Readonly<Record<string, Suite>> = {
   },
   'Cluster API operator 0.28.0': {
     module: pinned('sigs.k8s.io/cluster-api-operator', 'v0.28.0', 'h1:pmqIRWQIta/Lcj7t6AmSVXm3jPoFhg4EFGfnNTJnRAw='),
-    packages: ['cmd/plugin/cmd', 'internal/controller', 'internal/controller/healthcheck'],
+    // A module of its own in its repository, with cert-manager's definitions.
+    copied: { 'test/testdata': [software.certManager, 'deploy/crds'] },
+    packages: ['internal/controller', 'internal/controller/healthcheck'],
   },
   'Velero 1.18.3': {
     module: pinned('github.com/vmware-tanzu/velero', 'v1.18.3', 'h1:9uwN5yxTWQl9PsF5ljX4xiG+7VIq3I9mxOQ0DyyZ31A='),
@@ -257,5 +286,84 @@ export const suites: Readonly<Record<string, Suite>> = {
   'controller-runtime 0.24.1': {
     module: pinned('sigs.k8s.io/controller-runtime', 'v0.24.1', 'h1:miPEwrmirImAvgME1L9qebGHrOnGJoVmVdtOU9fRfo4='),
     packages: ALL_OF_CONTROLLER_RUNTIME,
+  },
+  'Kyverno 1.19.1': {
+    module: pinned('github.com/kyverno/kyverno', 'v1.19.1', 'h1:/MkgFii3/VlQfKR1JpC9tVwNNVNQTt2S4U6qCsafsTU='),
+    packages: ['dpol', 'gpol', 'ivpol', 'mpol', 'multi', 'reports', 'vpol'].map((name) => `test/integration/${name}`),
+  },
+  'kueue 0.19.0': {
+    module: software.kueue,
+    kustomized: { 'config/components/crd/_output/crds-with-webhooks.yaml': 'config/components/crd' },
+    copied: {
+      'dep-crds/appwrapper-crds': ['github.com/project-codeflare/appwrapper', 'config/crd/bases'],
+      'dep-crds/cluster-autoscaler': ['k8s.io/autoscaler/cluster-autoscaler/apis', 'config/crd'],
+      'dep-crds/clusterprofile': ['sigs.k8s.io/cluster-inventory-api', 'config/crd/bases'],
+      'dep-crds/jobset-operator': ['sigs.k8s.io/jobset', 'config/components/crd/bases'],
+      'dep-crds/kf-trainer-crds': ['github.com/kubeflow/trainer/v2', 'manifests/base/crds'],
+      'dep-crds/mpi-operator': ['github.com/kubeflow/mpi-operator', 'manifests/base'],
+      'dep-crds/ray-operator-crds': ['github.com/ray-project/kuberay/ray-operator', 'config/crd/bases'],
+      'dep-crds/spark-operator-crds': ['github.com/kubeflow/spark-operator/v2', 'config/crd/bases'],
+      // Without MPIJobs, which are those of mpi-operator.
+      ...Object.fromEntries(
+        ['jaxjobs', 'paddlejobs', 'pytorchjobs', 'tfjobs', 'xgboostjobs'].map((name) => [
+          `dep-crds/training-operator-crds/kubeflow.org_${name}.yaml`,
+          ['github.com/kubeflow/training-operator', `manifests/base/crds/kubeflow.org_${name}.yaml`] as const,
+        ]),
+      ),
+    },
+    packages: KUEUE.map((name) => `test/integration/singlecluster/${name}`),
+  },
+  'scheduler-plugins 0.31.8': {
+    module: pinned('sigs.k8s.io/scheduler-plugins', 'v0.31.8', 'h1:Ie2EFRnkE9T2tBjxwypww7hJJyPRIwrXJNZeNxjP6QY='),
+    packages: ['cmd/scheduler', 'test/integration'],
+  },
+  'OpenShift control plane machine sets, October 2025': {
+    module: pinned(
+      'github.com/openshift/cluster-control-plane-machine-set-operator',
+      'v0.0.0-20251029084908-344babe6a957',
+      'h1:eVnkMTFnirnoUOlAUT3Hy8WriIi1JoSrilWym3Dl8Q4=',
+    ),
+    copied: {
+      'vendor/github.com/openshift/api': ['github.com/openshift/api', '.'],
+    },
+    packages: [
+      ...['controllers/controlplanemachineset', 'controllers/controlplanemachinesetgenerator'],
+      ...['machineproviders/providers', 'machineproviders/providers/openshift/machine/v1beta1'],
+      ...['test', 'util', 'webhooks/controlplanemachineset'],
+    ].map((name) => `pkg/${name}`),
+  },
+  "sigstore's signed manifests, December 2025": {
+    module: pinned(
+      'github.com/sigstore/k8s-manifest-sigstore',
+      'v0.5.5-0.20251214123302-4152ec03ed3d',
+      'h1:zzgj/jNYd89951kqoXZGidFATwYE8g04CsgO65RMi9w=',
+    ),
+    packages: ['cmd/kubectl-sigstore/cli', 'pkg/util/kubeutil', 'test/e2e'],
+  },
+  'Cluster API provider AWS 2.13.0': {
+    module: pinned(
+      'sigs.k8s.io/cluster-api-provider-aws/v2',
+      'v2.13.0',
+      'h1:yQz7GBrIkPLuEJ5MXNuZ/6eUssTJK8reUnZ6t5QIPnU=',
+    ),
+    packages: [
+      ...['bootstrap/eks/controllers', 'controllers', 'controlplane/eks/controllers', 'controlplane/eks/webhooks'],
+      ...['controlplane/rosa/controllers', 'exp/controlleridentitycreator', 'exp/controllers', 'exp/instancestate'],
+      ...['pkg/cloud/services/iamauth', 'webhooks'],
+    ],
+  },
+  'Virtual Kubelet 1.14.1': {
+    module: pinned(
+      'github.com/virtual-kubelet/virtual-kubelet',
+      'v1.14.1',
+      'h1:irXb8zqmt3u1/M9jLmVtZQADrHy56N6SiFWah1ANz7g=',
+    ),
+    flags: ['-envtest=true'],
+    packages: ['node'],
+  },
+  'Envoy Gateway 1.9.1': {
+    module: pinned('github.com/envoyproxy/gateway', 'v1.9.1', 'h1:vAVp6/AlBXJ1aOhp1mxL7fNEzVEfjADUguUhm2wzxQY='),
+    tags: ['integration'],
+    packages: ['internal/provider/kubernetes'],
   },
 }
