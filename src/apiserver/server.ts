@@ -53,8 +53,8 @@ import { createReads, type ServerReads } from './reads.ts'
 import { type ServiceNetwork, serviceNetwork } from './registry/allocators/service-network.ts'
 import { randomNames, seededNames } from './registry/generate-name.ts'
 import type { Registry } from './registry/registry.ts'
-import type { Strategies } from './registry/strategies/index.ts'
 import { stateMetrics } from './state-metrics.ts'
+import type { Strategies } from './strategies/index.ts'
 import type { Isolation } from './webhooks/unasked.ts'
 
 /** Authentication, authorization, and answers to reviews of both. */

@@ -5,7 +5,6 @@
  */
 
 import { decodeFields } from '../api/codec/decode.ts'
-import { parseExactly } from '../api/codec/json.ts'
 import { decodeProtobuf, openProtobuf } from '../api/codec/protobuf.ts'
 import { problemText } from '../api/decode-problem.ts'
 import { applyDefaults } from '../api/defaults/defaults.ts'
@@ -20,6 +19,7 @@ import {
 } from '../api/object.ts'
 import type { ResourceRow, Scheme } from '../api/scheme/resource.ts'
 import { asList, asObject } from '../api/unchecked.ts'
+import { parseExactly } from '../api/values/json.ts'
 import { messageOf } from '../base/errors.ts'
 import { NotDecodable, type Transformer } from '../storage/transform.ts'
 import { encodeStored } from './cache/entry.ts'

@@ -1,6 +1,6 @@
 /** The transport over HTTPS: to this cluster's API server from another process, or to any other Kubernetes API server. */
-import { jsonText, parseExactly } from '../api/codec/json.ts'
 import type { ApiRequest, ApiResponse, WatchEvent } from '../api/request.ts'
+import { jsonText, parseExactly } from '../api/values/json.ts'
 import type { StreamReader } from '../base/stream.ts'
 import { createHttpsClient, type HttpsAnswer, type HttpsEndpoint } from '../http/client.ts'
 import { responseObject } from './response.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { jsonText } from '../api/codec/json.ts'
+import { jsonText } from '../api/values/json.ts'
 import { responseObject, responseText, wholeText } from './response.ts'
 
 test('integers beyond the digits of a double come out of an answer as they are', () => {

@@ -1,10 +1,10 @@
 /** Answers of an API server, from either transport, as what a caller wants: an object, a list, a text, or a StatusError. */
-import { jsonText, parseExactly } from '../api/codec/json.ts'
 import type { Status } from '../api/generated/types.ts'
 import { withoutManagedFields } from '../api/metadata.ts'
 import type { Given, KubeObject } from '../api/object.ts'
 import type { ApiResponse, StoredObject } from '../api/request.ts'
 import { StatusError } from '../api/status.ts'
+import { jsonText, parseExactly } from '../api/values/json.ts'
 import type { KubeList, ListOptions } from './client.ts'
 import type { Requester } from './transport.ts'
 

@@ -2,9 +2,9 @@
  * How requests reach an API server: straight into a Handler of this process (no serialization), or over HTTPS
  * (https-transport.ts). The holder of a Client does not know which one it is.
  */
-import { encodeJson } from '../api/codec/json.ts'
 import type { ApiRequest, ApiResponse, Handler, UserInfo } from '../api/request.ts'
 import { StatusError } from '../api/status.ts'
+import { encodeJson } from '../api/values/json.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { turn } from '../base/scheduler.ts'
 import { inTurns } from '../base/turns.ts'

@@ -2,7 +2,7 @@
 
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { familyOf, type IPFamily } from '../api/objects/ip.ts'
+import { familyOf, type IPFamily } from '../api/values/ip.ts'
 import { isLoopback } from '../base/loopback.ts'
 import { StartError } from './errors.ts'
 

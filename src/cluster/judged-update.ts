@@ -2,14 +2,14 @@
  * An update of a built-in kind, judged by the rules of this API server without one: what the same rules of another server would say against
  * it, as far as they are those of its version. Nothing is asked of any server, and nothing is written.
  */
+import { invalidError } from '../api/errors/field-errors.ts'
 import { type KubeObject, parseApiVersion } from '../api/object.ts'
 import { builtinScheme } from '../api/scheme/scheme.ts'
 import type { StatusError } from '../api/status.ts'
-import { invalidError } from '../api/validation/errors.ts'
 import { validateObjectMetaUpdate } from '../api/validation/meta.ts'
 import { createEndpoints } from '../apiserver/endpoints/endpoints.ts'
-import { builtinStrategies } from '../apiserver/registry/strategies/builtin.ts'
 import type { StrategyContext } from '../apiserver/registry/strategy.ts'
+import { builtinStrategies } from '../apiserver/strategies/builtin.ts'
 import { formatTime } from '../base/clock.ts'
 
 /** Only custom resources are converted by webhooks. */

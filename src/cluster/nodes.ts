@@ -1,7 +1,7 @@
 /** The cluster's simulated nodes: one kubelet each, skiff-1 and up, under its own user. */
 import type { Node } from '../api/generated/types.ts'
-import type { IPFamily } from '../api/objects/ip.ts'
 import type { Handler, UserInfo } from '../api/request.ts'
+import type { IPFamily } from '../api/values/ip.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { NodeSettings } from '../kubelet/node-settings.ts'
 import type { ContainerManner } from '../kubelet/runtimes/simulated/manner.ts'

@@ -1,8 +1,8 @@
 /** What an administrator may say about audit, encryption and tokens, read from the files named and refused with a reason. */
 
-import { quantityValue } from '../api/objects/quantity.ts'
 import type { Filter, UserInfo } from '../api/request.ts'
 import type { Scheme } from '../api/scheme/resource.ts'
+import { quantityValue } from '../api/values/quantity.ts'
 import type { ServiceAccountKeys } from '../apiserver/auth/service-account-tokens.ts'
 import { messageOf } from '../base/errors.ts'
 import { parseGoDurationMs } from '../base/go-duration.ts'

@@ -1,5 +1,5 @@
 /** Taints as kubelet's flag has them: `key=value:effect` or `key:effect`, and `key:effect-` or `key-` for one that is not to be. */
-import { labelValue, qualifiedName } from '../api/validation/names.ts'
+import { labelValue, qualifiedName } from '../api/names/name-formats.ts'
 
 const EFFECTS = new Set(['NoSchedule', 'PreferNoSchedule', 'NoExecute'])
 

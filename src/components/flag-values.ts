@@ -1,6 +1,6 @@
 /** What values a flag of each type may have, and what pflag says of another. */
 import { isIP } from 'node:net'
-import { quantityValue } from '../api/objects/quantity.ts'
+import { quantityValue } from '../api/values/quantity.ts'
 import { certificateAndNames } from '../base/certificate-and-names.ts'
 import { messageOf } from '../base/errors.ts'
 import { parseGoBool } from '../base/go-bool.ts'

@@ -4,8 +4,8 @@
  */
 
 import { readFileSync } from 'node:fs'
-import { withoutLeadingZeros } from '../api/objects/ip.ts'
 import { parseIPRange } from '../api/objects/ip-range.ts'
+import { withoutLeadingZeros } from '../api/values/ip.ts'
 import { RECOMMENDED_ORDER } from '../apiserver/admission/plugin-order.ts'
 import { LEAST_ADDRESSES } from '../apiserver/registry/allocators/service-network.ts'
 import { whyUnread } from '../base/unread.ts'

@@ -4,9 +4,9 @@
  */
 import type { EndpointSlice, Service } from '../api/generated/types.ts'
 import type { KubeObject } from '../api/object.ts'
-import { familyOf, type IPFamily } from '../api/objects/ip.ts'
 import { sameJson } from '../api/same.ts'
 import { isNotFound } from '../api/status.ts'
+import { familyOf, type IPFamily } from '../api/values/ip.ts'
 import type { Client, ResourceClient } from '../client/client.ts'
 
 export interface DnsObjects {

@@ -3,7 +3,7 @@
  * question and of what is known of Services, slices and namespaces.
  */
 import type { EndpointSlice, Service } from '../api/generated/types.ts'
-import { canonicalIP, parseIPv4, parseIPv6 } from '../api/objects/ip.ts'
+import { canonicalIP, parseIPv4, parseIPv6 } from '../api/values/ip.ts'
 import { type Answer, type Data, type DnsRecord, RCODE, TYPE } from './read-message.ts'
 
 export interface Names {

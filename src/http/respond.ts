@@ -1,9 +1,9 @@
 /** An ApiResponse as bytes on a node:http or node:http2 response: back-pressure, list slices, compression, errors. */
 import type { OutgoingHttpHeaders } from 'node:http'
 import { constants as http2 } from 'node:http2'
-import { encodeJson } from '../api/codec/json.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../api/request.ts'
 import { internalError, StatusError } from '../api/status.ts'
+import { encodeJson } from '../api/values/json.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { drained, isGone } from './drained.ts'
 import { createGathering } from './gather.ts'

@@ -1,5 +1,5 @@
 /** The downward API: fields of a pod and resources of its containers as text, for variables and files (API concept: downward API). */
-import { nanosOf } from '../api/objects/quantity.ts'
+import { nanosOf } from '../api/values/quantity.ts'
 import { type Container, containerNamed, type Pod, specOf } from './pod.ts'
 
 export interface PodPlace {

@@ -1,6 +1,6 @@
 /** The Node object this kubelet keeps: what it registers, and the status it reports (API concept: node status). */
 import type { Node, NodeCondition, NodeSpec, NodeStatus, Taint } from '../api/generated/types.ts'
-import { isExtendedResource } from '../api/validation/resource-names.ts'
+import { isExtendedResource } from '../api/names/resource-names.ts'
 import { formatTime } from '../base/clock.ts'
 import type { Pressure } from './eviction/observations.ts'
 import type { RuntimeFeatures } from './runtimes/runtime.ts'

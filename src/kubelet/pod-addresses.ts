@@ -1,6 +1,6 @@
 /** Addresses of simulated nodes and their pods: the lowest free one of each of a node's ranges, given back when the sandbox ends. */
-import { addressBits, type IPFamily } from '../api/objects/ip.ts'
 import { addressAt, type IPRange, parseIPRange, pieceAround, prefixLength, rangeText } from '../api/objects/ip-range.ts'
+import { addressBits, type IPFamily } from '../api/values/ip.ts'
 
 export interface PodAddresses {
   /** One of each range, in the order of the ranges. @throws Error when none is free in one of them */

@@ -3,11 +3,11 @@
  * with a node already chosen, or the scheduler's picture was old.
  */
 import type { Node } from '../api/generated/types.ts'
+import { isExtendedResource } from '../api/names/resource-names.ts'
 import { selectsNode } from '../api/objects/node-affinity.ts'
 import { podRequests } from '../api/objects/pod-requests.ts'
-import { nanosOf } from '../api/objects/quantity.ts'
 import { toleratesTaint } from '../api/objects/taints.ts'
-import { isExtendedResource } from '../api/validation/resource-names.ts'
+import { nanosOf } from '../api/values/quantity.ts'
 import { type Pod, specOf, uidOf } from './pod.ts'
 
 export interface AdmissionRefusal {

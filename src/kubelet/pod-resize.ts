@@ -5,8 +5,8 @@
  */
 import type { PodCondition, ResourceRequirements } from '../api/generated/types.ts'
 import { qosClass } from '../api/objects/qos.ts'
-import { compareQuantities } from '../api/objects/quantity.ts'
 import { sameJson } from '../api/same.ts'
+import { compareQuantities } from '../api/values/quantity.ts'
 import { type Container, initContainersOf, isTerminalPhase, type Pod, specOf, uidOf } from './pod.ts'
 import { type AdmissionRefusal, type Allocations, resizeRefusal } from './pod-admission.ts'
 import { latestContainer, type RuntimePodStatus } from './pod-cache.ts'

@@ -4,7 +4,7 @@
  */
 import { podRequests } from '../api/objects/pod-requests.ts'
 import { type QosClass, qosClass } from '../api/objects/qos.ts'
-import { nanosOf } from '../api/objects/quantity.ts'
+import { nanosOf } from '../api/values/quantity.ts'
 import { type Clock, sleep } from '../base/clock.ts'
 import { isCritical } from './eviction/ranking.ts'
 import { type Pod, specOf, uidOf } from './pod.ts'

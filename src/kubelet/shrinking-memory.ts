@@ -2,7 +2,7 @@
  * A memory limit that becomes less than what is used would have the kernel end the container: such a resize is not done while that is so (KEP-1287).
  * What is used may have grown before the limit is there.
  */
-import { quantityValue } from '../api/objects/quantity.ts'
+import { quantityValue } from '../api/values/quantity.ts'
 import { podResources } from './machine/cpu-shares-and-memory-limits.ts'
 import { type Container, type Pod, uidOf } from './pod.ts'
 import type { ContainerUsage } from './runtimes/runtime.ts'

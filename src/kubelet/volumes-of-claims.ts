@@ -1,7 +1,7 @@
 /** Volumes of claims: what a claim is bound to, and how a volume grows on the node once its claim asks for more (NodeExpandVolume). */
 
 import type { PersistentVolume, PersistentVolumeClaim, Volume } from '../api/generated/types.ts'
-import { compareQuantities } from '../api/objects/quantity.ts'
+import { compareQuantities } from '../api/values/quantity.ts'
 import type { Clock } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Client } from '../client/client.ts'

@@ -1,6 +1,6 @@
 /** Families of addresses in the words of nft, and addresses in the one form that its scripts take: nothing unsound passes. */
-import { canonicalIP, familyOf, type IPFamily, isIPv4Mapped } from '../api/objects/ip.ts'
 import { parseIPRange, rangeText } from '../api/objects/ip-range.ts'
+import { canonicalIP, familyOf, type IPFamily, isIPv4Mapped } from '../api/values/ip.ts'
 
 export interface FamilyWords {
   /** Of tables, and of what a rule asks of a packet. */

@@ -5,8 +5,8 @@
  */
 import type { NetworkPolicy, Pod } from '../api/generated/types.ts'
 import type { KubeObject } from '../api/object.ts'
-import type { IPFamily } from '../api/objects/ip.ts'
 import { sameJson } from '../api/same.ts'
+import type { IPFamily } from '../api/values/ip.ts'
 import { command } from '../base/command.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'

@@ -3,7 +3,7 @@
  * made whole again. A table that others have taken away, as a firewall does that is started again, is found missing and made anew.
  */
 
-import type { IPFamily } from '../api/objects/ip.ts'
+import type { IPFamily } from '../api/values/ip.ts'
 import type { Timer } from '../base/clock.ts'
 import type { command } from '../base/command.ts'
 import { messageOf } from '../base/errors.ts'

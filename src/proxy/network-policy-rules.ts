@@ -10,8 +10,8 @@ import type {
   NetworkPolicyPort,
   LabelSelector as SelectorSpec,
 } from '../api/generated/types.ts'
-import type { IPFamily } from '../api/objects/ip.ts'
 import { type LabelSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
+import type { IPFamily } from '../api/values/ip.ts'
 import { addressOf, rangeOf, WORDS } from './families.ts'
 import { createTable, type Element, type Rules, type Table } from './table.ts'
 

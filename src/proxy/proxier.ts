@@ -3,7 +3,7 @@
  * node ports at the node's address of the family. proxy.ts says what has changed.
  */
 import type { EndpointSlice, Service } from '../api/generated/types.ts'
-import type { IPFamily } from '../api/objects/ip.ts'
+import type { IPFamily } from '../api/values/ip.ts'
 import type { command } from '../base/command.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'

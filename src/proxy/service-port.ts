@@ -3,7 +3,7 @@
  * passes.
  */
 import type { EndpointSlice, Service } from '../api/generated/types.ts'
-import { type IPFamily, otherFamily } from '../api/objects/ip.ts'
+import { type IPFamily, otherFamily } from '../api/values/ip.ts'
 import { addressOf, firstOf, rangeOf, withPort } from './families.ts'
 import { affinitySeconds } from './session-affinity.ts'
 

@@ -3,7 +3,7 @@
  * function; names of chains are hashes, everything else is an address or a number that was checked.
  */
 
-import type { IPFamily } from '../api/objects/ip.ts'
+import type { IPFamily } from '../api/values/ip.ts'
 import { hash } from './chain-names.ts'
 import { type Chosen, chooseEndpoints, type NodePlace } from './choose-endpoints.ts'
 import { WORDS, withPort } from './families.ts'

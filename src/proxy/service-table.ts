@@ -4,7 +4,7 @@
  * No packet mark is used, so that nothing of others is in the way: whether the source must be replaced follows from where a connection
  * was sent at first (`ct original`), which other tables do not change.
  */
-import type { IPFamily } from '../api/objects/ip.ts'
+import type { IPFamily } from '../api/values/ip.ts'
 import { WORDS } from './families.ts'
 import type { Protocol } from './service-port.ts'
 import { createTable, elementsOf, type Table } from './table.ts'

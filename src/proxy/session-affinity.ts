@@ -3,7 +3,7 @@
  * the Service says. Each endpoint has a chain of its own then, and a set of the clients that it keeps.
  */
 import type { ServiceSpec } from '../api/generated/types.ts'
-import type { IPFamily } from '../api/objects/ip.ts'
+import type { IPFamily } from '../api/values/ip.ts'
 import { hash } from './chain-names.ts'
 import { WORDS, withPort } from './families.ts'
 import type { Endpoint } from './service-port.ts'

@@ -2,7 +2,7 @@
  * Flows of UDP that the kernel goes on sending where no endpoint is any more: it remembers where a flow went, and asks no rule again while
  * packets come. Which of them must be forgotten is a pure function of what it lists.
  */
-import { canonicalIP, type IPFamily } from '../api/objects/ip.ts'
+import { canonicalIP, type IPFamily } from '../api/values/ip.ts'
 import { withPort } from './families.ts'
 import type { ServicePort } from './service-port.ts'
 

@@ -3,7 +3,7 @@
  * differs. What the table holds comes in parts, each of an owner (a Service's port, a policy, a pod).
  */
 
-import type { IPFamily } from '../api/objects/ip.ts'
+import type { IPFamily } from '../api/values/ip.ts'
 import { WORDS } from './families.ts'
 
 /** What one owner needs. */

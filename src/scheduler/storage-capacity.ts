@@ -11,7 +11,7 @@ import type {
 } from '../api/generated/types.ts'
 import type { Fields } from '../api/object.ts'
 import { type LabelSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
-import { nanosOf } from '../api/objects/quantity.ts'
+import { nanosOf } from '../api/values/quantity.ts'
 import { getOrInsertComputed } from '../base/get-or-insert.ts'
 import type { InformerFactory } from '../client/informer.ts'
 import { type ClusterEvent, tellOf } from './cluster-events.ts'

@@ -10,7 +10,6 @@ import { type Chance, chance } from '../../conformance/generators/random.ts'
 import { readRecording } from '../../conformance/recording.ts'
 import { recordingFile } from '../../conformance/sets.ts'
 import { decodeBody } from '../../src/api/codec/decode.ts'
-import { encodeJson } from '../../src/api/codec/json.ts'
 import { decodeProtobuf, encodeProtobuf, hasMessage } from '../../src/api/codec/protobuf.ts'
 import type { Json, JsonObject, KubeObject } from '../../src/api/object.ts'
 import { parseApiVersion } from '../../src/api/object.ts'
@@ -18,6 +17,7 @@ import { applyPatch, type PatchType } from '../../src/api/patch/patch.ts'
 import type { ResourceRow } from '../../src/api/scheme/resource.ts'
 import { builtinScheme } from '../../src/api/scheme/scheme.ts'
 import { StatusError } from '../../src/api/status.ts'
+import { encodeJson } from '../../src/api/values/json.ts'
 
 const ROUNDS = 3000
 

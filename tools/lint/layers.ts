@@ -52,8 +52,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Within a room each folder may import itself and those before it. A file that stands lower than the rest of its folder is
- * named with its place; the longest name that fits counts.
+ * Within a room each folder, and each file beside the folders, may import itself and those before it. Only names directly below
+ * the room stand here: a file that others of its folder's height need belongs into a lower folder.
  */
 const order: Readonly<Record<string, readonly string[]>> = {
   api: [
@@ -70,15 +70,9 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'decode-problem.ts',
     'status.ts',
     'request.ts',
-    'codec/json.ts',
-    'objects/ip.ts',
-    'objects/quantity.ts',
-    'validation/errors.ts',
-    'validation/names.ts',
-    'validation/resource-names.ts',
-    'fields/values.ts',
-    'fields/not-json.ts',
-    'fields/go-types.ts',
+    'values',
+    'errors',
+    'names',
     'objects',
     'schema',
     'cel',
@@ -101,7 +95,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'auth',
     'registry',
     'customresources',
-    'registry/strategies',
+    'strategies',
     'loopback.ts',
     'admission',
     'audit',
@@ -126,15 +120,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
 
 /** The place of a room's file in its order; -1 for one that has none. */
 function placeOf(room: string, path: string): number {
-  let found = -1
-  let longest = 0
-  for (const [place, name] of (order[room] ?? []).entries()) {
-    if ((path === name || path.startsWith(`${name}/`)) && name.length > longest) {
-      found = place
-      longest = name.length
-    }
-  }
-  return found
+  return order[room]?.indexOf(path.split('/')[0] ?? '') ?? -1
 }
 
 /** api may use base's types and Stream, and nothing that knows sockets, files or time. */

@@ -1,7 +1,7 @@
 /** IP addresses and CIDRs for CEL (KEP-2876's libraries). */
 import { addressProblem, prefixProblem } from '../objects/address-problems.ts'
-import { parseIPv4, parseIPv6 } from '../objects/ip.ts'
 import { goQuote } from '../quote.ts'
+import { parseIPv4, parseIPv6 } from '../values/ip.ts'
 import { fn, method, type Overload } from './functions.ts'
 import { BOOL, INT, STRING, type Type } from './types.ts'
 import { CelError, Opaque } from './values.ts'

@@ -2,7 +2,7 @@
  * The authorizer library of Kubernetes' CEL: `authorizer.group('apps').resource('deployments').namespace('x').check('get')`.
  * A value carries the question as it is put together; what answers comes with the first of them.
  */
-import { dns1123Label, dns1123Subdomain } from '../validation/names.ts'
+import { dns1123Label, dns1123Subdomain } from '../names/name-formats.ts'
 import { define, method } from './functions.ts'
 import { BOOL, STRING, type Type } from './types.ts'
 import { CelError, Opaque, type Value } from './values.ts'

@@ -1,8 +1,8 @@
 /** Kubernetes' functions for CEL: strings, lists, regular expressions, URLs, quantities, addresses, sets, formats, semver. */
-import { nanosOf } from '../objects/quantity.ts'
+import { dns1035Label, dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from '../names/name-formats.ts'
 import { formatCheck } from '../schema/structural/formats.ts'
 import { compilePattern, patternError } from '../schema/structural/patterns.ts'
-import { dns1035Label, dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from '../validation/names.ts'
+import { nanosOf } from '../values/quantity.ts'
 import { addressLibrary } from './addresses.ts'
 import { format } from './format.ts'
 import { compare, define, type Functions, fn, method, standard, typeName } from './functions.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ForeignValue } from '../fields/not-json.ts'
+import { ForeignValue } from '../values/not-json.ts'
 import { typeCheck } from './check.ts'
 import { wrongPreparation } from './constants.ts'
 import { evaluateExpression } from './eval-within-cost-limit.ts'

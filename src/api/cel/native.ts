@@ -3,9 +3,9 @@
  * given, where a value may be of a type that it does not know.
  */
 import { goDurationText } from '../../base/go-duration.ts'
-import { ForeignValue } from '../fields/not-json.ts'
-import { setOwn } from '../fields/values.ts'
 import type { Json, JsonObject } from '../object.ts'
+import { setOwn } from '../values/maps-and-lists.ts'
+import { ForeignValue } from '../values/not-json.ts'
 import { durationText, show, timestampText } from './functions.ts'
 import {
   CelDuration,

@@ -2,9 +2,9 @@
 
 import { GoDurationError, parseGoDuration } from '../../base/go-duration.ts'
 import { parseRfc3339 } from '../../base/rfc3339.ts'
-import { goTypeOf } from '../fields/go-types.ts'
 import type { Json, JsonObject } from '../object.ts'
 import { dateTimeProblem, nanosOfDateTime, nanosOfDuration } from '../schema/structural/times-of-formats.ts'
+import { goTypeOf } from '../values/go-types.ts'
 import { base64Problem } from './base64.ts'
 import { DYN, fieldNamed, type Type } from './types.ts'
 

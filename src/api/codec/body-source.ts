@@ -21,7 +21,7 @@ import {
   plainOf,
   type Span,
   scanJson,
-} from './json.ts'
+} from '../values/json.ts'
 import type { Kind } from './kinds.ts'
 import { mediaTypeOf, unsupportedBody } from './media-type.ts'
 import { ProtobufError } from './protobuf-wire.ts'

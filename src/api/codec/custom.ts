@@ -3,6 +3,7 @@
  * not know is taken away and what it defaults is filled in.
  */
 import { type DecodeProblem, problemText } from '../decode-problem.ts'
+import { invalid } from '../errors/field-errors.ts'
 import { apiVersionOf, type Json, type JsonObject, type KubeObject } from '../object.ts'
 import type { RequestBody } from '../request.ts'
 import { schemaOf } from '../schema/builtin.ts'
@@ -20,11 +21,10 @@ import {
 import { isObject, type Structural } from '../schema/structural/structural.ts'
 import { countKeys, walkQuickly } from '../schema/walk.ts'
 import { badRequest } from '../status.ts'
-import { invalid } from '../validation/errors.ts'
+import { exactInteger, type JsonNode, jsonNodeOf, jsonText, NumberNode, ObjectNode } from '../values/json.ts'
 import type { BodySource, ExpectedKind } from './body-source.ts'
 import { kindOf, openOfKind, wordFor } from './body-source.ts'
 import type { Decoded, DecodeOptions } from './decode.ts'
-import { exactInteger, type JsonNode, jsonNodeOf, jsonText, NumberNode, ObjectNode } from './json.ts'
 import { cannotBeHandled } from './refusals.ts'
 
 const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'

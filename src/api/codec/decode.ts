@@ -1,5 +1,5 @@
 /**
- * A request's body becomes an object: the one way in for every body, whatever its encoding, and for objects from components
+ * codec: bytes to objects and back. A request's body becomes an object: the one way in for every body, whatever its encoding, and for objects from components
  * in this process. Handlers call `decodeBody` with the kind that the path expects (the row's, or its subresource's), and
  * `decodeOptions` for the DeleteOptions of a DELETE. Knows schemas and the scheme's kinds; knows no handlers.
  */
@@ -16,6 +16,7 @@ import type { StructSchema } from '../schema/schema.ts'
 import { type StrictProblem, strictError } from '../schema/strict-problem.ts'
 import { countKeys, walkQuickly } from '../schema/walk.ts'
 import { badRequest, type StatusError } from '../status.ts'
+import { jsonNodeOf, ObjectNode } from '../values/json.ts'
 import {
   type BodySource,
   type ExpectedKind,
@@ -26,7 +27,6 @@ import {
   type ProtobufDecoder,
   type Quick,
 } from './body-source.ts'
-import { jsonNodeOf, ObjectNode } from './json.ts'
 import { conversionProblem, type Kind, kindIn } from './kinds.ts'
 import { cannotBeHandled } from './refusals.ts'
 

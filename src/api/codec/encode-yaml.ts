@@ -1,7 +1,7 @@
 /** YAML answers: keys sorted, as the JSON-through-a-map way of Kubernetes gives them. */
 import { stringify } from 'yaml'
 import type { Json } from '../object.ts'
-import { jsonText, parseExactly } from './json.ts'
+import { jsonText, parseExactly } from '../values/json.ts'
 
 export function encodeYaml(value: Json): string {
   const plain = parseExactly(jsonText(value))

@@ -3,7 +3,7 @@
  * was written: of many objects that are kept no more is ever asked for.
  */
 import type { ObjectMeta } from '../object.ts'
-import { parseExactly } from './json.ts'
+import { parseExactly } from '../values/json.ts'
 import {
   afterString,
   afterValue,

@@ -2,7 +2,7 @@
 import { parseGoDuration } from '../../base/go-duration.ts'
 import type { Json, JsonObject } from '../object.ts'
 import type { Schema, StructSchema } from '../schema/schema.ts'
-import { jsonText } from './json.ts'
+import { jsonText } from '../values/json.ts'
 import { type MessageField, messageFields, unionOf } from './protobuf-forms.ts'
 import type { Writer } from './protobuf-wire.ts'
 

@@ -15,7 +15,7 @@ import {
 } from 'yaml'
 import { goQuote } from '../quote.ts'
 import type { RepeatedKeys } from '../schema/strict-problem.ts'
-import { type JsonNode, NumberNode, ObjectNode } from './json.ts'
+import { type JsonNode, NumberNode, ObjectNode } from '../values/json.ts'
 import { yamlProblem } from './yaml-errors.ts'
 
 /** The text that a real API server gives, as far as the parsers agree on what is wrong. */

@@ -6,11 +6,11 @@
 import { messageOf } from '../../base/errors.ts'
 import { parseGoDuration } from '../../base/go-duration.ts'
 import { topOf } from '../codec/body-source.ts'
-import { type JsonNode, ObjectNode, parseJson, plainOf } from '../codec/json.ts'
 import { parseYaml } from '../codec/yaml.ts'
 import type { Fields, Json } from '../object.ts'
 import { goQuote } from '../quote.ts'
 import { type StrictProblem, strictText } from '../schema/strict-problem.ts'
+import { type JsonNode, ObjectNode, parseJson, plainOf } from '../values/json.ts'
 import type { Struct, ValueShape } from './shape.ts'
 
 export interface Configuration {

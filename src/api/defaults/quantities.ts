@@ -1,6 +1,6 @@
 /** Defaults of resource lists: quantities are kept in thousandths at the finest. */
 import type { Fields } from '../object.ts'
-import { formatQuantity, parseQuantity } from '../objects/quantity.ts'
+import { formatQuantity, parseQuantity } from '../values/quantity.ts'
 import type { Defaulter } from './rule.ts'
 
 const MILLI = 1_000_000n

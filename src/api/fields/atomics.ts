@@ -1,7 +1,7 @@
 /** The atomic parts that a configuration sets: a manager that sets one sets all of it, known or not. */
 import type { Json } from '../object.ts'
 import type { Schema } from '../schema/schema.ts'
-import { isList, isMap } from './values.ts'
+import { isList, isMap } from '../values/maps-and-lists.ts'
 
 /** Paths of atomic lists, maps and structs in a value that fits the schema, in order of names (`.spec.containers[0].args`). */
 export function atomicPaths(value: Json, schema: Schema): readonly string[] {

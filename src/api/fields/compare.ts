@@ -4,11 +4,11 @@ import { namedField } from '../../base/named-field.ts'
 import type { Json, JsonObject } from '../object.ts'
 import { noParts, type Parts } from '../parts.ts'
 import { sameJson } from '../same.ts'
+import { isList, isMap, own } from '../values/maps-and-lists.ts'
 import { type FieldSet, MEMBER, type MutableFieldSet } from './fieldset.ts'
 import { keyedElement, NotMergeable, setElement } from './list-item-keys.ts'
 import { compareText, compareValues } from './pathelement.ts'
 import { deduced, type FieldShape, isOfEmptyObject, type Shape } from './shape.ts'
-import { isList, isMap, own } from './values.ts'
 
 type Value = Json | undefined
 

@@ -2,10 +2,10 @@
 
 import { goFloat } from '../../base/go-float.ts'
 import type { Json, JsonObject } from '../object.ts'
-import { fitsInt64 } from './go-types.ts'
-import { ForeignValue } from './not-json.ts'
+import { fitsInt64 } from '../values/go-types.ts'
+import { isList } from '../values/maps-and-lists.ts'
+import { ForeignValue } from '../values/not-json.ts'
 import { compareText } from './pathelement.ts'
-import { isList } from './values.ts'
 
 /** `%v`: `map[a:1 b:[x y] c:<nil>]`. */
 export function goText(value: Json | undefined): string {

@@ -1,13 +1,13 @@
 /** The annotation of client-side `kubectl apply`, and the way from it to server-side apply. */
 import type { Json, JsonObject, KubeObject } from '../object.ts'
 import type { StructSchema } from '../schema/schema.ts'
+import { isList, isMap } from '../values/maps-and-lists.ts'
 import { changedFields, removedFields } from './compare.ts'
 import { difference, type FieldSet } from './fieldset.ts'
 import { NotMergeable } from './list-item-keys.ts'
 import { fieldSetOf } from './merge-applied-configuration.ts'
 import { compareText } from './pathelement.ts'
 import { shapeOf } from './shape.ts'
-import { isList, isMap } from './values.ts'
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 /** Kubernetes' limit for all annotations of an object together, in bytes. */

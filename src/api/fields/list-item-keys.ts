@@ -1,8 +1,8 @@
 /** Which item of a list is which: by the keys of `x-kubernetes-list-map-keys`, their defaults where the item has none, or by its value in a set. */
-import { goJson } from '../codec/json.ts'
 import type { Json } from '../object.ts'
+import { goJson } from '../values/json.ts'
+import { isList, isMap, own } from '../values/maps-and-lists.ts'
 import type { ListKey, Shape } from './shape.ts'
-import { isList, isMap, own } from './values.ts'
 
 /** A value that cannot be divided into fields: Kubernetes then leaves managedFields as they are. */
 export class NotMergeable extends Error {}

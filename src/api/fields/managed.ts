@@ -1,8 +1,8 @@
 /** metadata.managedFields as a list of entries: read, written, identified, sorted and capped. */
 import type { JsonObject, ManagedFieldsEntry } from '../object.ts'
+import { isMap } from '../values/maps-and-lists.ts'
 import { type FieldSet, MEMBER, type MutableFieldSet, sortedElements, union } from './fieldset.ts'
 import { canonicalPathElement, compareText } from './pathelement.ts'
-import { isMap } from './values.ts'
 
 /** One manager's entry; `fields` is undefined when it owns nothing (it is then left out when written). */
 export interface Managed {

@@ -1,11 +1,11 @@
 /** Merging an applied configuration into an object, and taking fields out of one. What does not change keeps its identity. */
 import type { Json, JsonObject } from '../object.ts'
 import { sameJson } from '../same.ts'
+import { isList, isMap, own, setOwn } from '../values/maps-and-lists.ts'
 import { isBare } from './compare.ts'
 import { type FieldSet, isMember, MEMBER, type MutableFieldSet, sortedElements, union } from './fieldset.ts'
 import { elementOf } from './list-item-keys.ts'
 import { deduced, type Shape } from './shape.ts'
-import { isList, isMap, own, setOwn } from './values.ts'
 
 type Value = Json | undefined
 type ListShape = Shape & { kind: 'set' | 'keyed' }

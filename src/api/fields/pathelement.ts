@@ -1,7 +1,7 @@
 /** Path elements: the keys of FieldsV1, their order, their canonical text, and how error messages print them. */
-import { goJson } from '../codec/json.ts'
 import type { Json } from '../object.ts'
-import { isMap } from './values.ts'
+import { goJson } from '../values/json.ts'
+import { isMap } from '../values/maps-and-lists.ts'
 
 /** Kubernetes' order of the kinds of path elements: field, key, value, index. */
 const rank: Readonly<Record<string, number>> = { f: 0, k: 1, v: 2, i: 3 }

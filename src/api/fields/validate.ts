@@ -2,12 +2,12 @@
 
 import type { Json } from '../object.ts'
 import type { ListSchema, Schema, StructSchema } from '../schema/schema.ts'
+import { isList, isMap, own } from '../values/maps-and-lists.ts'
+import { ForeignValue } from '../values/not-json.ts'
 import { goText } from './go-text.ts'
 import { elementOf, NotMergeable } from './list-item-keys.ts'
-import { ForeignValue } from './not-json.ts'
 import { printPathElement } from './pathelement.ts'
 import { type Shape, shapeOf } from './shape.ts'
-import { isList, isMap, own } from './values.ts'
 
 /** What keeps a value from being what its schema says. */
 export interface Misfit {

@@ -7,9 +7,9 @@ import type {
   PersistentVolume,
   PersistentVolumeClaim,
 } from '../generated/types.ts'
+import { compareQuantities } from '../values/quantity.ts'
 import { labelSelectorOf } from './label-selector.ts'
 import { nodeTermMatches } from './node-affinity.ts'
-import { compareQuantities } from './quantity.ts'
 
 const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
 

@@ -1,5 +1,5 @@
 /** Ranges of addresses of either family, as texts and as numbers. */
-import { type AddressBits, addressBits, bitsIn, type IPFamily, ipText } from './ip.ts'
+import { type AddressBits, addressBits, bitsIn, type IPFamily, ipText } from '../values/ip.ts'
 
 export interface IPRange {
   readonly family: IPFamily

@@ -7,7 +7,7 @@
  * and metav1.LabelSelector objects (spec.selector), which mean the same.
  */
 import type { LabelSelectorRequirement } from '../generated/types.ts'
-import { labelValue, qualifiedName } from '../validation/names.ts'
+import { labelValue, qualifiedName } from '../names/name-formats.ts'
 
 type Operator = 'in' | 'notin' | '=' | '==' | '!=' | 'exists' | '!' | 'gt' | 'lt'
 

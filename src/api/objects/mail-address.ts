@@ -1,5 +1,5 @@
 /** One mail address (RFC 5322), read as Kubernetes reads it (Go's net/mail): with or without a name, comments and a group of one. */
-import { isIPv4, isIPv6 } from './ip.ts'
+import { isIPv4, isIPv6 } from '../values/ip.ts'
 
 /** Thrown where the text goes on as no address does. */
 class NoAddress extends Error {}

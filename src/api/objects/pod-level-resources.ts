@@ -1,8 +1,8 @@
 /** Requests and limits of a pod as a whole (KEP-2837). */
 import type { Container, PodSpec } from '../generated/types.ts'
+import { isHugePageResource } from '../names/resource-names.ts'
+import { compareQuantities } from '../values/quantity.ts'
 import { podLimits, podRequests, type ResourceList } from './pod-requests.ts'
-import { compareQuantities } from './quantity.ts'
-import { isHugePageResource } from './resource-names.ts'
 
 const isOfPods = (name: string): boolean => name === 'cpu' || name === 'memory' || isHugePageResource(name)
 

@@ -1,7 +1,7 @@
 /** What a pod as a whole asks for and is limited to: init containers before, sidecars beside, overhead on top. */
 import type { Container, PodSpec } from '../generated/types.ts'
-import { addQuantities, compareQuantities } from './quantity.ts'
-import { isHugePageResource } from './resource-names.ts'
+import { isHugePageResource } from '../names/resource-names.ts'
+import { addQuantities, compareQuantities } from '../values/quantity.ts'
 
 export type ResourceList = Readonly<Record<string, string>>
 

@@ -1,6 +1,6 @@
 /** Quality of service: which pods go first when a node runs short. */
 import type { PodSpec, ResourceRequirements } from '../generated/types.ts'
-import { compareQuantities, nanosOf } from './quantity.ts'
+import { compareQuantities, nanosOf } from '../values/quantity.ts'
 
 export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort'
 

@@ -16,9 +16,9 @@ import type {
   ServicePort,
   ServiceSpec,
 } from '../generated/types.ts'
+import { isExtendedResource } from '../names/resource-names.ts'
 import type { Given, KubeObject } from '../object.ts'
 import { type GroupResource, qualified } from '../status.ts'
-import { isExtendedResource } from '../validation/resource-names.ts'
 import { podLimits, podRequests } from './pod-requests.ts'
 
 export type QuotaUsage = Readonly<Record<string, string>>

@@ -1,7 +1,7 @@
 /** URLs, read as Kubernetes reads them (Go's net/url). */
 import { goQuote } from '../quote.ts'
+import { parseIPv6 } from '../values/ip.ts'
 import { addressProblem } from './address-problems.ts'
-import { parseIPv6 } from './ip.ts'
 
 export interface Url {
   readonly scheme: string

@@ -1,12 +1,12 @@
 /** JSON patch (RFC 6902), with the leniencies of the library Kubernetes uses. Rebuilds only what lies on an operation's path. */
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
-import { jsonText } from '../codec/json.ts'
 import { wrongForm } from '../fields/go-text.ts'
-import { isList, isMap, own, setOwn } from '../fields/values.ts'
 import type { Json, JsonObject } from '../object.ts'
 import { sameJson } from '../same.ts'
 import type { StrictProblem } from '../schema/strict-problem.ts'
 import { badRequest, StatusError } from '../status.ts'
+import { jsonText } from '../values/json.ts'
+import { isList, isMap, own, setOwn } from '../values/maps-and-lists.ts'
 import type { Touched } from './patched-text.ts'
 
 export interface JsonPatchOperation {

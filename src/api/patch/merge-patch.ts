@@ -1,6 +1,6 @@
 /** Merge patch (RFC 7386). What the patch does not name keeps its identity. */
-import { isList, isMap, own, setOwn } from '../fields/values.ts'
 import type { Json, JsonObject } from '../object.ts'
+import { isList, isMap, own, setOwn } from '../values/maps-and-lists.ts'
 import type { Touched } from './patched-text.ts'
 
 export function applyMergePatch(document: Json, patch: JsonObject): Json {

@@ -3,14 +3,14 @@
  * Kubernetes' strategic merge patch. Called by the patch handler, which decodes, defaults and stores what comes out.
  * Knows Schema, not kinds. Server-side apply is in the room fields.
  */
-import { escapedForHtml } from '../codec/json.ts'
 import { goText, wrongForm } from '../fields/go-text.ts'
-import { isMap } from '../fields/values.ts'
 import { asKubeObject, type Json, type JsonObject, type KubeObject } from '../object.ts'
 import { goQuote } from '../quote.ts'
 import type { StructSchema } from '../schema/schema.ts'
 import type { StrictProblem } from '../schema/strict-problem.ts'
 import { badRequest, StatusError } from '../status.ts'
+import { escapedForHtml } from '../values/json.ts'
+import { isMap } from '../values/maps-and-lists.ts'
 import { applyJsonPatch, decodeJsonPatch, jsonPatchPaths } from './json-patch.ts'
 import { applyMergePatch, mergePatchPaths } from './merge-patch.ts'
 import { asMerged, inGoOrder, sortedText, type Touched } from './patched-text.ts'

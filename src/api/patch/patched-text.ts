@@ -1,10 +1,10 @@
 /** A patched object as error messages show it. */
 
-import { jsonText } from '../codec/json.ts'
 import { compareText } from '../fields/pathelement.ts'
-import { isList, isMap, setOwn } from '../fields/values.ts'
 import type { Json, JsonObject } from '../object.ts'
 import type { Schema } from '../schema/schema.ts'
+import { jsonText } from '../values/json.ts'
+import { isList, isMap, setOwn } from '../values/maps-and-lists.ts'
 import { withoutNulls } from './merge-patch.ts'
 
 /** The containers a patch went through, by key. */

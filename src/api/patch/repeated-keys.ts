@@ -1,7 +1,7 @@
 /** Keys that the JSON text of a patch has twice in one object. */
-import { type JsonNode, JsonSyntaxError, ObjectNode, parseJson, scanJson } from '../codec/json.ts'
 import type { Json } from '../object.ts'
 import { countKeys } from '../schema/walk.ts'
+import { type JsonNode, JsonSyntaxError, ObjectNode, parseJson, scanJson } from '../values/json.ts'
 import { notJson } from './patch.ts'
 
 /**

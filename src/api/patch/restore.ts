@@ -3,13 +3,13 @@
  * own, without a path. Unknown fields are not looked at here.
  */
 
-import { exactInteger, jsonNodeOf } from '../codec/json.ts'
 import { problemOfValue } from '../decode-problem.ts'
-import { goKindOf } from '../fields/go-types.ts'
-import { isList, isMap, setOwn } from '../fields/values.ts'
 import type { Json, JsonObject } from '../object.ts'
 import { problemOfDecoding } from '../schema/field-validation.ts'
 import type { Schema, StructSchema } from '../schema/schema.ts'
+import { goKindOf } from '../values/go-types.ts'
+import { exactInteger, jsonNodeOf } from '../values/json.ts'
+import { isList, isMap, setOwn } from '../values/maps-and-lists.ts'
 
 /**
  * The first value, in the order of the Go types, that does not fit; undefined when all do. `live` is what was patched: what it shares with the

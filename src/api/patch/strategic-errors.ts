@@ -1,9 +1,9 @@
 /** What a strategic merge patch may be refused with, beside malformed directives. */
 
 import { goText } from '../fields/go-text.ts'
-import { goTypeOf } from '../fields/go-types.ts'
 import type { Json, JsonObject } from '../object.ts'
 import { StatusError } from '../status.ts'
+import { goTypeOf } from '../values/go-types.ts'
 
 /** Kubernetes answers a patch that contradicts its schema with 500 and no reason. */
 export const contradiction = (message: string) => new StatusError(500, '', message)

@@ -1,11 +1,11 @@
 /** How a strategic merge patch merges lists: of objects by merge key, of scalars as sets; and in which order they end up. */
 
 import { goText } from '../fields/go-text.ts'
-import { goKindOf } from '../fields/go-types.ts'
-import { isList, isMap, own, setOwn } from '../fields/values.ts'
 import type { Json, JsonObject } from '../object.ts'
 import type { Schema } from '../schema/schema.ts'
 import { badRequest } from '../status.ts'
+import { goKindOf } from '../values/go-types.ts'
+import { isList, isMap, own, setOwn } from '../values/maps-and-lists.ts'
 import { badArgument, contradiction, unknownDirective } from './strategic-errors.ts'
 import { mergeMaps } from './strategic-merge-patch.ts'
 

@@ -1,8 +1,8 @@
 /** Strategic merge patch: a merge patch that knows lists by their merge keys, and directives ($patch, $retainKeys, …). */
-import { isList, isMap, own, setOwn } from '../fields/values.ts'
 import type { Json, JsonObject } from '../object.ts'
 import type { Schema, StructSchema } from '../schema/schema.ts'
 import { badRequest } from '../status.ts'
+import { isList, isMap, own, setOwn } from '../values/maps-and-lists.ts'
 import { badArgument, contradiction, unknownDirective } from './strategic-errors.ts'
 import { type ListRules, mergeList, orderMerged, validateOrderList, withoutDirectives } from './strategic-lists.ts'
 

@@ -5,7 +5,7 @@
  */
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { Json } from '../object.ts'
-import { canonicalQuantity } from '../objects/quantity.ts'
+import { canonicalQuantity } from '../values/quantity.ts'
 import type { Field, Schema, StructSchema } from './schema.ts'
 
 /** While it is being made, and only then, an object may be written. Values may be bigints, which Json does not name. */

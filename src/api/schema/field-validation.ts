@@ -4,9 +4,9 @@
  * decoder, and makes the same canonical form as the quick half.
  */
 import { messageOf } from '../../base/errors.ts'
-import { exactInteger, type JsonNode, NumberNode, ObjectNode } from '../codec/json.ts'
 import { type DecodeProblem, type Mismatch, otherProblem } from '../decode-problem.ts'
 import type { Json } from '../object.ts'
+import { exactInteger, type JsonNode, NumberNode, ObjectNode } from '../values/json.ts'
 import {
   isWritten,
   keepsEmpty,

@@ -1,7 +1,7 @@
 /** Rules of IP addresses and networks as fields: what may be an endpoint, how families are counted. */
-import { addressBits, type IPFamily, isIPv4Mapped, withoutLeadingZeros } from '../objects/ip.ts'
-import { invalid } from './errors.ts'
-import { cidr, ipAddress } from './names.ts'
+import { invalid } from '../errors/field-errors.ts'
+import { cidr, ipAddress } from '../names/name-formats.ts'
+import { addressBits, type IPFamily, isIPv4Mapped, withoutLeadingZeros } from '../values/ip.ts'
 import type { Rule } from './rules.ts'
 
 /** Addresses that no endpoint may have: unspecified, loopback, link-local. */

@@ -1,6 +1,7 @@
 /** Rules of admission policies and their bindings (KEP-3488, KEP-3962). */
 
 import { isReserved } from '../cel/words.ts'
+import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from '../errors/field-errors.ts'
 import type {
   ExpressionWarning,
   MatchResources,
@@ -15,6 +16,7 @@ import type {
   Validation,
   Variable,
 } from '../generated/types.ts'
+import { dns1035Label, dns1123Subdomain, pathSegmentName, qualifiedName } from '../names/name-formats.ts'
 import type { Fields } from '../object.ts'
 import {
   exactlyOneOf,
@@ -24,10 +26,8 @@ import {
   operationsRule,
 } from './admissionregistration.ts'
 import { validateConditions } from './conditions.ts'
-import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { jsonPathProblem } from './json-path.ts'
 import { validateLabelSelector } from './labels.ts'
-import { dns1035Label, dns1123Subdomain, pathSegmentName, qualifiedName } from './names.ts'
 import { conditionCompiler, type PolicyExpressions, policyExpressions } from './policy-expressions.ts'
 
 function matchResources(value: Fields, path: string, errors: FieldError[]): void {

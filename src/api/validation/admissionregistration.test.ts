@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { FieldError } from '../errors/field-errors.ts'
 import { operationsRule, webhookURL } from './admissionregistration.ts'
-import type { FieldError } from './errors.ts'
 
 const rule = { operations: ['CREATE'], apiGroups: ['x'], apiVersions: ['v1'] }
 

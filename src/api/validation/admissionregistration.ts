@@ -1,12 +1,12 @@
 /** Rules of webhook configurations, and what admission policies have in common with them. */
 
+import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from '../errors/field-errors.ts'
 import type { AdmissionregistrationV1ServiceReference } from '../generated/types.ts'
+import { dns1035Label, dns1123Subdomain, qualifiedName } from '../names/name-formats.ts'
 import type { Fields, KubeObject } from '../object.ts'
 import { parseUrl, UrlError } from '../objects/url.ts'
 import { goQuote } from '../quote.ts'
-import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from './errors.ts'
 import { validateLabelSelector } from './labels.ts'
-import { dns1035Label, dns1123Subdomain, qualifiedName } from './names.ts'
 import { validateWebhookCondition } from './policy-expressions.ts'
 
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']

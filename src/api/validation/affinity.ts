@@ -1,8 +1,8 @@
 /** Where a pod may run: node and pod affinity, tolerations, topology spread. Called by the rules of PodSpec. */
+import { type FieldError, forbiddenField, invalid, notSupported, required } from '../errors/field-errors.ts'
+import { dns1123Label, labelValue, qualifiedName } from '../names/name-formats.ts'
 import type { Fields } from '../object.ts'
-import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { validateLabelSelector } from './labels.ts'
-import { dns1123Label, labelValue, qualifiedName } from './names.ts'
 import { validateNodeSelector, validateNodeSelectorTerm } from './node-selector.ts'
 import { sameSpread } from './spread.ts'
 

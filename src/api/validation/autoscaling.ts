@@ -1,16 +1,23 @@
 /** Rules of HorizontalPodAutoscaler in its stored version (autoscaling/v2). */
+import {
+  type FieldError,
+  forbiddenField,
+  invalid,
+  invalidChoice,
+  notSupported,
+  required,
+} from '../errors/field-errors.ts'
 import type {
   HorizontalPodAutoscaler,
   HorizontalPodAutoscalerBehavior,
   HorizontalPodAutoscalerSpec,
   MetricSpec,
 } from '../generated/types.ts'
+import { dns1123Label, pathSegmentName } from '../names/name-formats.ts'
+import { containerResourceName } from '../names/resource-names.ts'
 import type { Fields } from '../object.ts'
-import { compareQuantities } from '../objects/quantity.ts'
+import { compareQuantities } from '../values/quantity.ts'
 import { entries } from './common.ts'
-import { type FieldError, forbiddenField, invalid, invalidChoice, notSupported, required } from './errors.ts'
-import { dns1123Label, pathSegmentName } from './names.ts'
-import { containerResourceName } from './resource-names.ts'
 
 const SOURCES = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource']
 /** In the order in which Kubernetes looks for them: only the first that is there is judged. */

@@ -1,14 +1,4 @@
 /** Rules of certificates.k8s.io. */
-import type {
-  CertificateSigningRequest,
-  CertificateSigningRequestCondition,
-  CertificateSigningRequestSpec,
-  ClusterTrustBundle,
-  ClusterTrustBundleSpec,
-  PodCertificateRequest,
-} from '../generated/types.ts'
-import type { Fields, Given, KubeObject } from '../object.ts'
-import { immutable, same } from './common.ts'
 import {
   duplicate,
   type FieldError,
@@ -18,8 +8,18 @@ import {
   notSupported,
   required,
   tooLong,
-} from './errors.ts'
-import { dns1123Label, dns1123Subdomain, qualifiedName } from './names.ts'
+} from '../errors/field-errors.ts'
+import type {
+  CertificateSigningRequest,
+  CertificateSigningRequestCondition,
+  CertificateSigningRequestSpec,
+  ClusterTrustBundle,
+  ClusterTrustBundleSpec,
+  PodCertificateRequest,
+} from '../generated/types.ts'
+import { dns1123Label, dns1123Subdomain, qualifiedName } from '../names/name-formats.ts'
+import type { Fields, Given, KubeObject } from '../object.ts'
+import { immutable, same } from './common.ts'
 import { isCertificate, pemBlocks, problemOfCertificates, problemOfRequest } from './pem.ts'
 import { problemOfStub } from './pkcs10.ts'
 

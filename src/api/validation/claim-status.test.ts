@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { FieldError } from '../errors/field-errors.ts'
 import type { Fields, KubeObject } from '../object.ts'
 import { validateGrantedAccess, validateRequestedAccess, validateResourceClaimStatus } from './claim-status.ts'
-import type { FieldError } from './errors.ts'
 
 const spec = { devices: { requests: [{ name: 'gpu', exactly: { deviceClassName: 'c' } }] } }
 const result = { request: 'gpu', driver: 'd.example.com', pool: 'p', device: 'one' }

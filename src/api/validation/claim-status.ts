@@ -2,6 +2,7 @@
  * Rules of a ResourceClaim's status (API concept: Dynamic Resource Allocation): what a scheduler allocated, for which consumers it
  * is reserved, and what drivers tell of each device; and where administrative access may be asked for. The types declare the rest.
  */
+import { type FieldError, forbiddenField, invalid, required, tooLong, tooMany } from '../errors/field-errors.ts'
 import type {
   AllocatedDeviceStatus,
   AllocationResult,
@@ -13,8 +14,9 @@ import type {
   ResourceClaimStatus,
   ResourceV1ResourceClaim,
 } from '../generated/types.ts'
+import { cidr, dns1123Label } from '../names/name-formats.ts'
 import type { Fields, Given, Json } from '../object.ts'
-import { canonicalIP, isIPv4 } from '../objects/ip.ts'
+import { canonicalIP, isIPv4 } from '../values/ip.ts'
 import { same } from './common.ts'
 import { validateConditions } from './conditions.ts'
 import {
@@ -28,8 +30,6 @@ import {
   upTo,
 } from './devices.ts'
 import { driverName } from './driver-name.ts'
-import { type FieldError, forbiddenField, invalid, required, tooLong, tooMany } from './errors.ts'
-import { cidr, dns1123Label } from './names.ts'
 import { validateNodeSelector } from './node-selector.ts'
 import { bindingConditions } from './resource-slices.ts'
 

@@ -2,8 +2,8 @@
  * Small rules that many types share, beside those of rules.ts: a name format said by every one of its messages, one-of
  * unions, immutability. Called by the rule tables of this folder.
  */
+import { type FieldError, invalid } from '../errors/field-errors.ts'
 import type { Json } from '../object.ts'
-import { type FieldError, invalid } from './errors.ts'
 import type { Rule } from './rules.ts'
 
 /** A format check as names.ts gives it: what is wrong with the text, empty when nothing is. */

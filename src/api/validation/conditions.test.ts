@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { FieldError } from '../errors/field-errors.ts'
 import { validateConditions } from './conditions.ts'
-import type { FieldError } from './errors.ts'
 
 const whole = { type: 'Ready', status: 'True', reason: 'Because', lastTransitionTime: '2026-01-01T00:00:00Z' }
 

@@ -1,7 +1,7 @@
 /** Rules of a list of meta/v1 Conditions, as a status may hold one. */
+import { duplicate, type FieldError, invalid, notSupported, required, tooLong } from '../errors/field-errors.ts'
+import { qualifiedName } from '../names/name-formats.ts'
 import type { Fields } from '../object.ts'
-import { duplicate, type FieldError, invalid, notSupported, required, tooLong } from './errors.ts'
-import { qualifiedName } from './names.ts'
 
 const STATUSES = ['False', 'True', 'Unknown']
 const MAX_REASON = 1024

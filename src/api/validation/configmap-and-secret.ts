@@ -1,10 +1,10 @@
 /** Rules of ConfigMap and Secret. */
-import { JsonSyntaxError, ObjectNode, parseJson } from '../codec/json.ts'
+import { type FieldError, forbiddenField, invalid, required, tooLong } from '../errors/field-errors.ts'
 import type { ConfigMap, Secret } from '../generated/types.ts'
+import { configMapKey } from '../names/name-formats.ts'
 import type { Fields, KubeObject } from '../object.ts'
+import { JsonSyntaxError, ObjectNode, parseJson } from '../values/json.ts'
 import { same } from './common.ts'
-import { type FieldError, forbiddenField, invalid, required, tooLong } from './errors.ts'
-import { configMapKey } from './names.ts'
 
 const MAX_BYTES = 1024 * 1024
 const WHEN_IMMUTABLE = 'field is immutable when `immutable` is set'

@@ -1,8 +1,16 @@
 /** Security contexts of containers and pods. */
+import {
+  duplicate,
+  type FieldError,
+  forbiddenField,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+} from '../errors/field-errors.ts'
+import { dns1123Subdomain, userId } from '../names/name-formats.ts'
 import type { Fields } from '../object.ts'
-import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required, tooLong } from './errors.ts'
 import { internalForm } from './internal.ts'
-import { dns1123Subdomain, userId } from './names.ts'
 import { relativePath } from './paths.ts'
 
 const unprivileged = (path: string, detail: string): FieldError => ({

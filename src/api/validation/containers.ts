@@ -1,9 +1,4 @@
 /** Containers of every sort: regular, init (sidecars too) and ephemeral. Called by the rules of PodSpec. */
-import type { Container, ContainerResizePolicy } from '../generated/types.ts'
-import type { Fields } from '../object.ts'
-import { isEmpty } from './common.ts'
-import { validateContainerSecurityContext } from './container-security.ts'
-import { validateEnv, validateEnvFiles, validateEnvFrom } from './environment.ts'
 import {
   duplicate,
   type FieldError,
@@ -13,8 +8,13 @@ import {
   notSupported,
   required,
   tooLong,
-} from './errors.ts'
-import { dns1123Label, portName, portNumber } from './names.ts'
+} from '../errors/field-errors.ts'
+import type { Container, ContainerResizePolicy } from '../generated/types.ts'
+import { dns1123Label, portName, portNumber } from '../names/name-formats.ts'
+import type { Fields } from '../object.ts'
+import { isEmpty } from './common.ts'
+import { validateContainerSecurityContext } from './container-security.ts'
+import { validateEnv, validateEnvFiles, validateEnvFrom } from './environment.ts'
 import { validateLifecycle, validateProbe } from './probes.ts'
 import { validateContainerResources } from './resources.ts'
 import { type VolumeTable, validateVolumeDevices, validateVolumeMounts } from './volume-mounts.ts'

@@ -1,8 +1,8 @@
 /** CronJob. */
+import { type FieldError, invalid, notSupported, required } from '../errors/field-errors.ts'
 import type { CronJob, CronJobSpec, JobSpec } from '../generated/types.ts'
 import type { Fields } from '../object.ts'
 import { isTimeZone, scheduleError } from './cron-schedule.ts'
-import { type FieldError, invalid, notSupported, required } from './errors.ts'
 import { validateJobSpec } from './jobs.ts'
 import { printableSelector } from './labels.ts'
 import { nonNegativeField } from './templates.ts'

@@ -1,11 +1,11 @@
 /** What a definition's schema says against a custom resource: values, embedded resources, list types and rules in CEL. */
+import { type FieldError, invalid } from '../errors/field-errors.ts'
 import { asJson, type KubeObject } from '../object.ts'
 import { validateListTypes } from '../schema/structural/list-types.ts'
 import { isSurelyValid } from '../schema/structural/quick-validate.ts'
 import type { Structural } from '../schema/structural/structural.ts'
 import { validateValue } from '../schema/structural/validate-value.ts'
 import { validateEmbedded } from './embedded.ts'
-import { type FieldError, invalid } from './errors.ts'
 import { type RuleErrors, rulesBelow, validateRules } from './x-kubernetes-validations.ts'
 
 /** Values against the schema; of an update only what it changes (KEP-4008, ratcheting). */

@@ -1,4 +1,5 @@
 /** DaemonSet. */
+import { type FieldError, invalid, notSupported, required } from '../errors/field-errors.ts'
 import type {
   DaemonSet,
   DaemonSetSpec,
@@ -9,7 +10,6 @@ import type {
 import type { Fields } from '../object.ts'
 import { TEMPLATE_GENERATION } from '../objects/annotated-fields.ts'
 import { parseInt64 } from '../objects/integers.ts'
-import { type FieldError, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { isEmptySelector, isUsableSelector, validateLabelSelector } from './labels.ts'
 import {

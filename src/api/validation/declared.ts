@@ -5,12 +5,20 @@
  */
 
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
+import {
+  duplicate,
+  type FieldError,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+  tooMany,
+} from '../errors/field-errors.ts'
 import { tagTable } from '../generated/tags.ts'
 import type { Fields, Json } from '../object.ts'
 import { noParts, type Parts } from '../parts.ts'
 import type { Field, ListSchema, Schema, StructSchema } from '../schema/schema.ts'
 import { IMMUTABLE, same } from './common.ts'
-import { duplicate, type FieldError, invalid, notSupported, required, tooLong, tooMany } from './errors.ts'
 import { FORMATS } from './formats.ts'
 
 /** One thing to ask of a value that is there. `old` is undefined on a create. */

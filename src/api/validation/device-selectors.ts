@@ -2,8 +2,8 @@
 import { DEVICE_VARIABLES } from '../cel/devices.ts'
 import { compileExpression } from '../cel/program.ts'
 import { printType } from '../cel/types.ts'
+import { type FieldError, invalid, required, tooLong } from '../errors/field-errors.ts'
 import type { Fields } from '../object.ts'
-import { type FieldError, invalid, required, tooLong } from './errors.ts'
 
 const LONGEST_EXPRESSION = 10 * 1024
 

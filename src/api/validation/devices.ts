@@ -2,6 +2,7 @@
  * Rules of resource.k8s.io (dynamic resource allocation) for what asks for devices: classes, claims, their templates, and
  * taint rules. Much of it the types declare themselves (declared.ts); here is the rest.
  */
+import { type FieldError, invalid, notSupported, required, tooLong } from '../errors/field-errors.ts'
 import type {
   DeviceClaim,
   DeviceClass,
@@ -13,15 +14,14 @@ import type {
   ResourceClaimTemplate,
   ResourceV1ResourceClaim,
 } from '../generated/types.ts'
+import { dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from '../names/name-formats.ts'
 import type { Fields, Given } from '../object.ts'
 import { same } from './common.ts'
 import { deviceSelectors } from './device-selectors.ts'
 import { driverName } from './driver-name.ts'
-import { type FieldError, invalid, notSupported, required, tooLong } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { validateLabels } from './labels.ts'
 import { validateAnnotations, validateMetadataToCome } from './meta.ts'
-import { dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from './names.ts'
 
 export const MAX_LIST = 32
 const MAX_SUBREQUESTS = 8

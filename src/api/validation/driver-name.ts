@@ -1,6 +1,6 @@
 /** A driver's name, of CSI or DRA: a DNS subdomain in any case. */
-import { type FieldError, invalid, required, tooLong } from './errors.ts'
-import { dns1123Subdomain } from './names.ts'
+import { type FieldError, invalid, required, tooLong } from '../errors/field-errors.ts'
+import { dns1123Subdomain } from '../names/name-formats.ts'
 
 const MAX_DRIVER_NAME = 63
 

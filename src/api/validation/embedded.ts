@@ -1,10 +1,10 @@
 /** Validation of embedded resources (x-kubernetes-embedded-resource): their type, and metadata as of any object. */
+import { type FieldError, invalid, required } from '../errors/field-errors.ts'
+import { dns1035Label, pathName } from '../names/name-formats.ts'
 import type { JsonObject, ObjectMeta } from '../object.ts'
 import { eachEmbedded } from '../schema/structural/embedded.ts'
 import { isObject, type Structural } from '../schema/structural/structural.ts'
-import { type FieldError, invalid, required } from './errors.ts'
 import { validateObjectMeta } from './meta.ts'
-import { dns1035Label, pathName } from './names.ts'
 
 export function validateEmbedded(object: JsonObject, schema: Structural): readonly FieldError[] {
   const errors: FieldError[] = []

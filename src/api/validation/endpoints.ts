@@ -1,11 +1,18 @@
 /** Rules of Endpoints (core) and EndpointSlice (discovery.k8s.io). */
+import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from '../errors/field-errors.ts'
 import type { DiscoveryV1EndpointPort, Endpoint, EndpointSlice, Endpoints } from '../generated/types.ts'
+import {
+  dns1123Label,
+  dns1123Subdomain,
+  ipAddress,
+  labelValue,
+  portNumber,
+  qualifiedName,
+} from '../names/name-formats.ts'
 import type { Fields, Given } from '../object.ts'
-import { canonicalIP, isIPv4, isIPv6 } from '../objects/ip.ts'
+import { canonicalIP, isIPv4, isIPv6 } from '../values/ip.ts'
 import { address, nonSpecialIP } from './address.ts'
 import { ifSet, same, says } from './common.ts'
-import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from './errors.ts'
-import { dns1123Label, dns1123Subdomain, ipAddress, labelValue, portNumber, qualifiedName } from './names.ts'
 import { check, each, ifPresent, type Rule, rows } from './rules.ts'
 import { PROTOCOLS } from './service.ts'
 

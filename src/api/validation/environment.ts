@@ -1,11 +1,11 @@
 /** Environment variables: values, and what they are taken from. */
+import { type FieldError, invalid, notFoundField, notSupported, required } from '../errors/field-errors.ts'
+import { configMapKey, dns1123Label, dns1123Subdomain, envVarName, qualifiedName } from '../names/name-formats.ts'
+import { isStandardContainerResource } from '../names/resource-names.ts'
 import type { Fields } from '../object.ts'
-import { nanosOf } from '../objects/quantity.ts'
+import { nanosOf } from '../values/quantity.ts'
 import type { PodFacts } from './containers.ts'
-import { type FieldError, invalid, notFoundField, notSupported, required } from './errors.ts'
-import { configMapKey, dns1123Label, dns1123Subdomain, envVarName, qualifiedName } from './names.ts'
 import { noDotDot } from './paths.ts'
-import { isStandardContainerResource } from './resource-names.ts'
 
 const SOURCES = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef', 'fileKeyRef'] as const
 

@@ -2,12 +2,12 @@
  * Rules of Event, of both groups. The older API (core/v1) is held to less than events.k8s.io, so the rules ask by which
  * group and version the request came.
  */
+import { type FieldError, invalid, required } from '../errors/field-errors.ts'
 import type { Event } from '../generated/types.ts'
+import { dns1123Subdomain, qualifiedName } from '../names/name-formats.ts'
 import type { Given, Json, KubeObject } from '../object.ts'
 import { IMMUTABLE, same } from './common.ts'
-import { type FieldError, invalid, required } from './errors.ts'
 import { internalForm } from './internal.ts'
-import { dns1123Subdomain, qualifiedName } from './names.ts'
 
 const MAX_NAME = 128
 const MAX_NOTE = 1024

@@ -1,9 +1,9 @@
 /** Rules of what extends the API: APIService, and the names in a CustomResourceDefinition. */
 
+import { type FieldError, invalid, notSupported, required } from '../errors/field-errors.ts'
 import type { APIService, APIServiceSpec, CustomResourceDefinitionNames } from '../generated/types.ts'
+import { dns1035Label, dns1123Subdomain, pathSegmentName } from '../names/name-formats.ts'
 import type { Fields } from '../object.ts'
-import { type FieldError, invalid, notSupported, required } from './errors.ts'
-import { dns1035Label, dns1123Subdomain, pathSegmentName } from './names.ts'
 
 const MAX_GROUP_PRIORITY = 20000
 const MAX_VERSION_PRIORITY = 1000

@@ -1,4 +1,5 @@
 /** Rules of flowcontrol.apiserver.k8s.io. */
+import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from '../errors/field-errors.ts'
 import type {
   FlowcontrolV1Subject,
   FlowDistinguisherMethod,
@@ -16,12 +17,11 @@ import type {
   ResourcePolicyRule,
   ServiceAccountSubject,
 } from '../generated/types.ts'
+import { dns1123Label, dns1123Subdomain } from '../names/name-formats.ts'
 import type { Fields } from '../object.ts'
 import { mandatoryFlowSchemas, mandatoryPriorityLevels } from '../objects/mandatory-flows.ts'
 import { same } from './common.ts'
-import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
-import { dns1123Label, dns1123Subdomain } from './names.ts'
 
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch']
 const MAX_PRECEDENCE = 10000

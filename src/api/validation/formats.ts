@@ -1,6 +1,5 @@
 /** The formats that a type may declare for a text (`+k8s:format=…`), by name. */
-import type { Format } from './common.ts'
-import { type FieldError, invalid, tooLong } from './errors.ts'
+import { type FieldError, invalid, tooLong } from '../errors/field-errors.ts'
 import {
   cIdentifier,
   dns1123Subdomain,
@@ -10,7 +9,8 @@ import {
   qualifiedName,
   qualifiedNameByPattern,
   shortName,
-} from './names.ts'
+} from '../names/name-formats.ts'
+import type { Format } from './common.ts'
 
 export type FormatRule = (text: string, path: string, errors: FieldError[]) => void
 

@@ -1,4 +1,5 @@
 /** Rules of networking.k8s.io: Ingress, IngressClass, NetworkPolicy, IPAddress, ServiceCIDR. */
+import { type FieldError, forbiddenField, invalid, notSupported, required, tooLong } from '../errors/field-errors.ts'
 import type {
   HTTPIngressPath,
   Ingress,
@@ -13,13 +14,6 @@ import type {
   ServiceCIDR,
   TypedLocalObjectReference,
 } from '../generated/types.ts'
-import type { Fields } from '../object.ts'
-import { addressBits } from '../objects/ip.ts'
-import { asGiven } from '../schema/canonical.ts'
-import { familyOfNetwork, maskedNetwork, networkContains, parseNetwork } from './address.ts'
-import { IMMUTABLE } from './common.ts'
-import { type FieldError, forbiddenField, invalid, notSupported, required, tooLong } from './errors.ts'
-import { validateLabelSelector } from './labels.ts'
 import {
   dns1123Label,
   dns1123Subdomain,
@@ -28,7 +22,13 @@ import {
   portName,
   portNumber,
   wildcardDns1123Subdomain,
-} from './names.ts'
+} from '../names/name-formats.ts'
+import type { Fields } from '../object.ts'
+import { asGiven } from '../schema/canonical.ts'
+import { addressBits } from '../values/ip.ts'
+import { familyOfNetwork, maskedNetwork, networkContains, parseNetwork } from './address.ts'
+import { IMMUTABLE } from './common.ts'
+import { validateLabelSelector } from './labels.ts'
 
 type Format = (text: string) => readonly string[]
 

@@ -1,4 +1,13 @@
 /** When a Job fails or succeeds early: podFailurePolicy (KEP-3329) and successPolicy (KEP-3998). */
+import {
+  duplicate,
+  type FieldError,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+  tooMany,
+} from '../errors/field-errors.ts'
 import type {
   JobSpec,
   PodFailurePolicyOnExitCodesRequirement,
@@ -6,9 +15,8 @@ import type {
   PodFailurePolicyRule,
   SuccessPolicyRule,
 } from '../generated/types.ts'
-import { duplicate, type FieldError, invalid, notSupported, required, tooLong, tooMany } from './errors.ts'
+import { qualifiedName } from '../names/name-formats.ts'
 import { internalForm } from './internal.ts'
-import { qualifiedName } from './names.ts'
 
 const MAX_RULES = 20
 const MAX_PATTERNS = 20

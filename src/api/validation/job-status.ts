@@ -2,10 +2,10 @@
  * What a Job's status may become (KEP-3998, KEP-4368): counters that only grow, conditions that stay, an end that is told whole. What was
  * written before a rule was made does not keep a Job's status from being written: most rules look at what changes alone.
  */
+import { duplicate, type FieldError, invalid, required } from '../errors/field-errors.ts'
 import type { Job, JobSpec, JobStatus, UncountedTerminatedPods } from '../generated/types.ts'
 import type { Fields, Json } from '../object.ts'
 import { same } from './common.ts'
-import { duplicate, type FieldError, invalid, required } from './errors.ts'
 import { indexOverlap, parsedIndexes } from './job-indexes.ts'
 import { nonNegativeField } from './templates.ts'
 

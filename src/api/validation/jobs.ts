@@ -1,13 +1,13 @@
 /** Job: its spec (which CronJob's template shares), what may change of it, and its status. */
+import { type FieldError, invalid, notSupported, required, tooLong } from '../errors/field-errors.ts'
 import type { Container, Job, JobSpec, JobStatus, NodeAffinity, PodSpec, PodTemplateSpec } from '../generated/types.ts'
+import { dns1123Label } from '../names/name-formats.ts'
 import type { Fields, Json } from '../object.ts'
 import { same } from './common.ts'
-import { type FieldError, invalid, notSupported, required, tooLong } from './errors.ts'
 import { domainPrefixedPath } from './ingress-and-network-policy.ts'
 import { internalForm } from './internal.ts'
 import { validatePodFailurePolicy, validateSuccessPolicy } from './job-policies.ts'
 import { isUsableSelector, printableMap, printableSelector, validateLabelSelector } from './labels.ts'
-import { dns1123Label } from './names.ts'
 import {
   immutableSelector,
   labelsMismatch,

@@ -1,7 +1,7 @@
 /** Labels and label selectors: the rules of metav1.LabelSelector and of label maps, and the selector's meaning. */
+import { type FieldError, forbiddenField, invalid, invalidChoice, required } from '../errors/field-errors.ts'
+import { labelValue, qualifiedName } from '../names/name-formats.ts'
 import type { Fields, Json } from '../object.ts'
-import { type FieldError, forbiddenField, invalid, invalidChoice, required } from './errors.ts'
-import { labelValue, qualifiedName } from './names.ts'
 import { joinPath, type Rule } from './rules.ts'
 
 /** A map of labels: errors stand at the map's own path, sorted by key. */

@@ -1,7 +1,7 @@
 /** Rules of Lease. */
+import { type FieldError, forbiddenField, invalid, notSupported } from '../errors/field-errors.ts'
 import type { Lease, LeaseSpec } from '../generated/types.ts'
-import { type FieldError, forbiddenField, invalid, notSupported } from './errors.ts'
-import { qualifiedName } from './names.ts'
+import { qualifiedName } from '../names/name-formats.ts'
 
 export function validateLease(object: Lease): readonly FieldError[] {
   const errors: FieldError[] = []

@@ -2,12 +2,12 @@
  * Object-meta: the rules that hold for the metadata of every kind, and of the pod templates within them. Called by the
  * generic store for whole objects and by the rules of kinds that embed metadata.
  */
+import { type FieldError, forbiddenField, invalid, required, tooLong } from '../errors/field-errors.ts'
+import { dns1123Label, qualifiedName, subdomainName } from '../names/name-formats.ts'
 import type { Fields, Json, ObjectMeta, OwnerReference } from '../object.ts'
 import { goQuote } from '../quote.ts'
 import { IMMUTABLE } from './common.ts'
-import { type FieldError, forbiddenField, invalid, required, tooLong } from './errors.ts'
 import { validateLabels } from './labels.ts'
-import { dns1123Label, qualifiedName, subdomainName } from './names.ts'
 import { joinPath } from './rules.ts'
 
 export interface ObjectMetaOptions {

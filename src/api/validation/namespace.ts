@@ -1,7 +1,7 @@
 /** Rules of Namespace. */
+import { type FieldError, invalid } from '../errors/field-errors.ts'
 import type { Namespace } from '../generated/types.ts'
-import { type FieldError, invalid } from './errors.ts'
-import { qualifiedName } from './names.ts'
+import { qualifiedName } from '../names/name-formats.ts'
 
 const STANDARD_FINALIZERS = ['kubernetes', 'orphan', 'foregroundDeletion']
 

@@ -1,8 +1,8 @@
 /** core/v1 NodeSelector: terms of requirements on a node's labels and name. */
+import { type FieldError, invalid, invalidChoice, required } from '../errors/field-errors.ts'
+import { dns1123Subdomain, labelValue, qualifiedName } from '../names/name-formats.ts'
 import type { Fields } from '../object.ts'
-import { type FieldError, invalid, invalidChoice, required } from './errors.ts'
 import { validateSetOperator } from './labels.ts'
-import { dns1123Subdomain, labelValue, qualifiedName } from './names.ts'
 
 export function validateNodeSelector(selector: Fields, path: string, errors: FieldError[]): void {
   const terms: readonly Fields[] = selector['nodeSelectorTerms'] ?? []

@@ -1,12 +1,20 @@
 /** Rules of Node. */
+import {
+  duplicate,
+  type FieldError,
+  forbiddenField,
+  internal,
+  invalid,
+  notSupported,
+  required,
+} from '../errors/field-errors.ts'
 import type { Node, Taint } from '../generated/types.ts'
+import { labelValue, qualifiedName } from '../names/name-formats.ts'
+import { resourceQuantity } from '../names/resource-names.ts'
 import { goQuote } from '../quote.ts'
 import { maskedNetwork, parseNetwork } from './address.ts'
 import { entries } from './common.ts'
-import { duplicate, type FieldError, forbiddenField, internal, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
-import { labelValue, qualifiedName } from './names.ts'
-import { resourceQuantity } from './resource-names.ts'
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
 const ONLY_ONCE = (field: string) => `node updates may not change ${field} except from "" to valid`

@@ -1,5 +1,5 @@
 /** Rules of file paths that stand in pods: relative ones, and such that may not leave their directory. */
-import { type FieldError, invalid } from './errors.ts'
+import { type FieldError, invalid } from '../errors/field-errors.ts'
 
 /** A path that may not climb: no `..` between slashes. */
 export function noDotDot(text: string, path: string, errors: FieldError[]): void {

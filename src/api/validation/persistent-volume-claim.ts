@@ -1,14 +1,14 @@
 /** Rules of PersistentVolumeClaim, and of its spec wherever it stands (claim templates). */
+import { type FieldError, forbiddenField, invalid, notSupported, required } from '../errors/field-errors.ts'
 import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from '../generated/types.ts'
+import { dns1123Subdomain } from '../names/name-formats.ts'
+import { positiveQuantity } from '../names/resource-names.ts'
 import type { Json } from '../object.ts'
-import { compareQuantities, quantityValue } from '../objects/quantity.ts'
+import { compareQuantities, quantityValue } from '../values/quantity.ts'
 import { entries, IMMUTABLE, ifSet, same, says } from './common.ts'
 import { printedDifference } from './difference.ts'
-import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { labelSelector } from './labels.ts'
-import { dns1123Subdomain } from './names.ts'
-import { positiveQuantity } from './resource-names.ts'
 import { check, ifPresent, type Rule, rows } from './rules.ts'
 
 export const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']

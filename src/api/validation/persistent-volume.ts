@@ -1,4 +1,5 @@
 /** Rules of PersistentVolume and of the sources that only it has. */
+import { type FieldError, forbiddenField, invalid, notSupported, required } from '../errors/field-errors.ts'
 import type {
   CSIPersistentVolumeSource,
   NodeSelectorTerm,
@@ -6,19 +7,18 @@ import type {
   PersistentVolumeSpec,
   VolumeNodeAffinity,
 } from '../generated/types.ts'
+import { dns1123Label, dns1123Subdomain } from '../names/name-formats.ts'
+import { positiveQuantity } from '../names/resource-names.ts'
 import type { Fields, Json } from '../object.ts'
-import { quantityValue } from '../objects/quantity.ts'
 import { asGiven } from '../schema/canonical.ts'
+import { quantityValue } from '../values/quantity.ts'
 import { entries, IMMUTABLE, same } from './common.ts'
 import { printedDifference } from './difference.ts'
 import { driverName } from './driver-name.ts'
-import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
-import { dns1123Label, dns1123Subdomain } from './names.ts'
 import { validateNodeSelector } from './node-selector.ts'
 import { noDotDot } from './paths.ts'
 import { accessModes, className, volumeMode } from './persistent-volume-claim.ts'
-import { positiveQuantity } from './resource-names.ts'
 import {
   awsElasticBlockStore,
   fitsWithPortal,

@@ -1,7 +1,7 @@
 /** Names and addresses of a pod: DNS policy and configuration, host aliases. */
+import { type FieldError, invalid, notSupported, required } from '../errors/field-errors.ts'
+import { dns1123Subdomain, ipAddress } from '../names/name-formats.ts'
 import type { Fields } from '../object.ts'
-import { type FieldError, invalid, notSupported, required } from './errors.ts'
-import { dns1123Subdomain, ipAddress } from './names.ts'
 
 const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None']
 

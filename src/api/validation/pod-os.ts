@@ -1,6 +1,6 @@
 /** spec.os: fields of the other operating system are refused. */
+import { type FieldError, forbiddenField, notSupported, required } from '../errors/field-errors.ts'
 import type { Fields } from '../object.ts'
-import { type FieldError, forbiddenField, notSupported, required } from './errors.ts'
 
 const POD_CONTEXT = [
   'appArmorProfile',

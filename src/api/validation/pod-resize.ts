@@ -1,8 +1,8 @@
 /** What a pod's resize may change (KEP-1287): processors and memory of containers that are there, and of the pod. */
+import { type FieldError, forbiddenField, invalid } from '../errors/field-errors.ts'
 import type { Container, Pod, PodSpec, ResourceRequirements } from '../generated/types.ts'
 import { qosClass } from '../objects/qos.ts'
 import { same } from './common.ts'
-import { type FieldError, forbiddenField, invalid } from './errors.ts'
 import { validatePodMetadataAndSpec } from './pods.ts'
 
 const RESIZED: readonly string[] = ['cpu', 'memory']

@@ -1,4 +1,5 @@
 /** What may change of a pod: by a plain update, and through status and ephemeralcontainers. */
+import { type FieldError, forbiddenField, invalid, notSupported, required } from '../errors/field-errors.ts'
 import type {
   Container,
   HostIP,
@@ -12,17 +13,16 @@ import type {
   PodStatus,
   Toleration,
 } from '../generated/types.ts'
+import { dns1123Subdomain, qualifiedName } from '../names/name-formats.ts'
 import type { Fields } from '../object.ts'
-import { familyOf } from '../objects/ip.ts'
 import { noParts, type Parts } from '../parts.ts'
 import { asGiven } from '../schema/canonical.ts'
+import { familyOf } from '../values/ip.ts'
 import { address } from './address.ts'
 import { same } from './common.ts'
 import { validateEphemeralContainers } from './containers.ts'
 import { printedDifference } from './difference.ts'
-import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
-import { dns1123Subdomain, qualifiedName } from './names.ts'
 import { validatePodAnnotations, validatePodMetadataAndSpec } from './pods.ts'
 import { validateVolumes } from './volumes.ts'
 

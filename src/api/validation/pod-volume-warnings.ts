@@ -1,7 +1,7 @@
 /** What is told of a pod's volumes: kinds that are going, and files that hide each other. */
 import type { Volume, VolumeProjection } from '../generated/types.ts'
 import type { Fields } from '../object.ts'
-import { isWholeInThousandths } from '../objects/quantity.ts'
+import { isWholeInThousandths } from '../values/quantity.ts'
 import { fractional, isBytes, OLD_VOLUMES } from './warnings.ts'
 
 /** A path in a volume, and which source puts it there; '' where there is but one. */

@@ -10,11 +10,11 @@ import type {
   ReplicationController,
   StatefulSet,
 } from '../generated/types.ts'
+import { dns1123Label } from '../names/name-formats.ts'
 import type { Fields, Given, KubeObject } from '../object.ts'
-import { isWholeInThousandths } from '../objects/quantity.ts'
 import { noParts, type Parts } from '../parts.ts'
+import { isWholeInThousandths } from '../values/quantity.ts'
 import { same } from './common.ts'
-import { dns1123Label } from './names.ts'
 import { volumeWarnings } from './pod-volume-warnings.ts'
 import { addressWarnings, fractional, isBytes, NODE_LABELS, termWarnings } from './warnings.ts'
 

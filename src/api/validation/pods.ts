@@ -2,20 +2,20 @@
  * Pod and PodSpec: the rules that hold wherever pods are made, and those of pods themselves. Called by the strategies of
  * pods and of everything with a pod template.
  */
+import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from '../errors/field-errors.ts'
 import type { Pod, PodSpec } from '../generated/types.ts'
+import { dns1123Label, dns1123Subdomain, qualifiedName } from '../names/name-formats.ts'
+import { containerResourceName, resourceQuantity } from '../names/resource-names.ts'
 import type { Fields, ObjectMeta } from '../object.ts'
 import { podLimits, podRequests } from '../objects/pod-requests.ts'
 import { noParts, type Parts } from '../parts.ts'
 import { validateAffinity, validateTolerations, validateTopologySpread } from './affinity.ts'
 import { validateHostProcess, validatePodSecurityContext } from './container-security.ts'
 import { type PodFacts, validateContainers, validateEphemeralContainers, validateInitContainers } from './containers.ts'
-import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { validateLabels } from './labels.ts'
-import { dns1123Label, dns1123Subdomain, qualifiedName } from './names.ts'
 import { validateDnsConfig, validateDnsPolicy, validateHostAliases } from './pod-network.ts'
 import { validateOs } from './pod-os.ts'
-import { containerResourceName, resourceQuantity } from './resource-names.ts'
 import { validatePodResources } from './resources.ts'
 import { validateVolumes } from './volumes.ts'
 

@@ -20,8 +20,8 @@ import {
   TIMESTAMP,
   type Type,
 } from '../cel/types.ts'
+import { type FieldError, invalid } from '../errors/field-errors.ts'
 import type { Fields } from '../object.ts'
-import { type FieldError, invalid } from './errors.ts'
 
 const object = (name: string, fields: Readonly<Record<string, Type>>): Type => ({
   kind: 'object',

@@ -1,8 +1,8 @@
 /** Rules of PodDisruptionBudget. */
+import { type FieldError, invalid, notSupported, required } from '../errors/field-errors.ts'
 import type { PodDisruptionBudget, PodDisruptionBudgetSpec } from '../generated/types.ts'
-import { type FieldError, invalid, notSupported, required } from './errors.ts'
+import { percentText } from '../names/name-formats.ts'
 import { validateLabelSelector } from './labels.ts'
-import { percentText } from './names.ts'
 
 const POLICIES = ['AlwaysAllow', 'IfHealthyBudget']
 

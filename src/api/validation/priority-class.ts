@@ -1,8 +1,8 @@
 /** Rules of PriorityClass. */
+import { type FieldError, forbiddenField, notSupported, required } from '../errors/field-errors.ts'
 import type { PriorityClass } from '../generated/types.ts'
 import type { Given } from '../object.ts'
 import { immutable } from './common.ts'
-import { type FieldError, forbiddenField, notSupported, required } from './errors.ts'
 
 const HIGHEST_USER_PRIORITY = 1_000_000_000
 const SYSTEM_PRIORITIES: ReadonlyMap<string, number> = new Map([

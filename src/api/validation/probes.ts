@@ -1,8 +1,8 @@
 /** Probes and lifecycle hooks, and the handlers they share. */
+import { type FieldError, forbiddenField, invalid, notSupported, required } from '../errors/field-errors.ts'
+import { httpHeaderName, portName, portNumber } from '../names/name-formats.ts'
 import type { Fields } from '../object.ts'
 import type { PodFacts } from './containers.ts'
-import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
-import { httpHeaderName, portName, portNumber } from './names.ts'
 
 const NON_NEGATIVE = 'must be greater than or equal to 0'
 const TIMES = [

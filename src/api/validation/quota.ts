@@ -1,5 +1,6 @@
 /** Rules of LimitRange and ResourceQuota. */
 
+import { duplicate, type FieldError, forbiddenField, invalid, invalidChoice, required } from '../errors/field-errors.ts'
 import type {
   LimitRange,
   LimitRangeItem,
@@ -7,13 +8,7 @@ import type {
   ResourceQuotaSpec,
   ScopedResourceSelectorRequirement,
 } from '../generated/types.ts'
-import type { Fields } from '../object.ts'
-import { compareQuantities, quantityMilliValue, quantityValue } from '../objects/quantity.ts'
-import { asGiven } from '../schema/canonical.ts'
-import { entries, same } from './common.ts'
-import { duplicate, type FieldError, forbiddenField, invalid, invalidChoice, required } from './errors.ts'
-import { internalForm } from './internal.ts'
-import { qualifiedName } from './names.ts'
+import { qualifiedName } from '../names/name-formats.ts'
 import {
   containerResourceName,
   isOvercommitAllowed,
@@ -21,7 +16,12 @@ import {
   quotaResourceName,
   resourceName,
   resourceQuantity,
-} from './resource-names.ts'
+} from '../names/resource-names.ts'
+import type { Fields } from '../object.ts'
+import { asGiven } from '../schema/canonical.ts'
+import { compareQuantities, quantityMilliValue, quantityValue } from '../values/quantity.ts'
+import { entries, same } from './common.ts'
+import { internalForm } from './internal.ts'
 
 const LIMIT_TYPES = ['Pod', 'Container', 'PersistentVolumeClaim']
 const POD_SCOPES = ['Terminating', 'NotTerminating', 'NotBestEffort', 'PriorityClass', 'CrossNamespacePodAffinity']

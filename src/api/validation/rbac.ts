@@ -1,4 +1,5 @@
 /** Rules of rbac.authorization.k8s.io. */
+import { type FieldError, invalid, notSupportedText, required } from '../errors/field-errors.ts'
 import type {
   AggregationRule,
   Binding,
@@ -9,11 +10,10 @@ import type {
   Role,
   RoleBinding,
 } from '../generated/types.ts'
+import { dns1123Subdomain, pathSegmentName } from '../names/name-formats.ts'
 import type { Fields, Given, KubeObject } from '../object.ts'
 import { IMMUTABLE, same } from './common.ts'
-import { type FieldError, invalid, notSupportedText, required } from './errors.ts'
 import { isUsableSelector, validateLabelSelector } from './labels.ts'
-import { dns1123Subdomain, pathSegmentName } from './names.ts'
 
 const GROUP = 'rbac.authorization.k8s.io'
 const SUBJECT_KINDS = ['ServiceAccount', 'User', 'Group']

@@ -1,4 +1,13 @@
 /** Rules of ResourceSlice (resource.k8s.io), by which drivers publish their devices, beside what its types declare. */
+import {
+  duplicate,
+  type FieldError,
+  forbiddenField,
+  invalid,
+  required,
+  tooLong,
+  tooMany,
+} from '../errors/field-errors.ts'
 import type {
   CounterSet,
   Device,
@@ -7,15 +16,14 @@ import type {
   ResourceSlice,
   ResourceSliceSpec,
 } from '../generated/types.ts'
+import { cIdentifier, dns1123Label, dns1123Subdomain, qualifiedName } from '../names/name-formats.ts'
 import type { Fields, Given, Json } from '../object.ts'
-import { addQuantities, compareQuantities, nanosOf } from '../objects/quantity.ts'
 import { asGiven } from '../schema/canonical.ts'
+import { addQuantities, compareQuantities, nanosOf } from '../values/quantity.ts'
 import { entries, IMMUTABLE, same } from './common.ts'
 import { deviceTaint, poolName, say } from './devices.ts'
 import { driverName } from './driver-name.ts'
-import { duplicate, type FieldError, forbiddenField, invalid, required, tooLong, tooMany } from './errors.ts'
 import { internalForm } from './internal.ts'
-import { cIdentifier, dns1123Label, dns1123Subdomain, qualifiedName } from './names.ts'
 import { validateNodeSelector } from './node-selector.ts'
 
 const MAX_DEVICES = 128

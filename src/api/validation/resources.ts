@@ -1,15 +1,23 @@
 /** Requests, limits and claims of containers and pods. */
-import type { Fields } from '../object.ts'
-import { compareQuantities, quantityValue } from '../objects/quantity.ts'
-import { duplicate, type FieldError, forbiddenField, invalid, notFoundField, notSupported, required } from './errors.ts'
-import { dns1123Label } from './names.ts'
+import {
+  duplicate,
+  type FieldError,
+  forbiddenField,
+  invalid,
+  notFoundField,
+  notSupported,
+  required,
+} from '../errors/field-errors.ts'
+import { dns1123Label } from '../names/name-formats.ts'
 import {
   containerResourceName,
   isExtendedResource,
   isOvercommitAllowed,
   resourceName,
   resourceQuantity,
-} from './resource-names.ts'
+} from '../names/resource-names.ts'
+import type { Fields } from '../object.ts'
+import { compareQuantities, quantityValue } from '../values/quantity.ts'
 
 type List = Readonly<Record<string, string>>
 

@@ -7,7 +7,7 @@
  *     ['preStop', lifecycleHandler],
  *   )
  */
-import { type FieldError, invalid, notSupported, required } from './errors.ts'
+import { type FieldError, invalid, notSupported, required } from '../errors/field-errors.ts'
 
 /** What rules may ask beside the value: the object's root, and the old object on update. */
 export interface RuleContext {

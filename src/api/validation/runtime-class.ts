@@ -1,13 +1,13 @@
 /** Rules of RuntimeClass. */
+import { duplicate, type FieldError, invalid, required } from '../errors/field-errors.ts'
 import type { RuntimeClass, Toleration } from '../generated/types.ts'
+import { dns1123Label } from '../names/name-formats.ts'
+import { containerResourceName, resourceQuantity } from '../names/resource-names.ts'
 import type { Fields, Given } from '../object.ts'
 import { validateTolerations } from './affinity.ts'
 import { entries, IMMUTABLE, same } from './common.ts'
-import { duplicate, type FieldError, invalid, required } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { validateLabels } from './labels.ts'
-import { dns1123Label } from './names.ts'
-import { containerResourceName, resourceQuantity } from './resource-names.ts'
 
 export function validateRuntimeClass(object: Given<RuntimeClass>): readonly FieldError[] {
   const errors: FieldError[] = []

@@ -1,9 +1,4 @@
 /** Rules of Service. Called by its strategy, and the cluster IP rules by the allocators before anything is taken. */
-import type { LoadBalancerIngress, Service } from '../generated/types.ts'
-import type { Fields } from '../object.ts'
-import { addressBits, familyOf } from '../objects/ip.ts'
-import { address, maskedNetwork, nonSpecialIP } from './address.ts'
-import { same, sorted } from './common.ts'
 import {
   duplicate,
   type FieldError,
@@ -12,10 +7,15 @@ import {
   notSupported,
   notSupportedText,
   required,
-} from './errors.ts'
+} from '../errors/field-errors.ts'
+import type { LoadBalancerIngress, Service } from '../generated/types.ts'
+import { cidr, dns1123Label, dns1123Subdomain, portName, portNumber, qualifiedName } from '../names/name-formats.ts'
+import type { Fields } from '../object.ts'
+import { addressBits, familyOf } from '../values/ip.ts'
+import { address, maskedNetwork, nonSpecialIP } from './address.ts'
+import { same, sorted } from './common.ts'
 import { internalForm } from './internal.ts'
 import { validateLabels } from './labels.ts'
-import { cidr, dns1123Label, dns1123Subdomain, portName, portNumber, qualifiedName } from './names.ts'
 import { check, oneOf, type Rule } from './rules.ts'
 
 const KUBELET_PORT = 10250

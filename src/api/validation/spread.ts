@@ -1,6 +1,6 @@
 /** Two topology spread constraints may not stand for the same key and the same consequence. */
+import { duplicate, type FieldError } from '../errors/field-errors.ts'
 import type { Fields } from '../object.ts'
-import { duplicate, type FieldError } from './errors.ts'
 
 const kindOf = ({ topologyKey, whenUnsatisfiable }: Fields): string => JSON.stringify([topologyKey, whenUnsatisfiable])
 

@@ -1,4 +1,5 @@
 /** StatefulSet. */
+import { type FieldError, invalid, invalidChoice, notSupported, required } from '../errors/field-errors.ts'
 import type {
   PersistentVolumeClaim,
   PodTemplateSpec,
@@ -8,12 +9,11 @@ import type {
   StatefulSetStatus,
   StatefulSetUpdateStrategy,
 } from '../generated/types.ts'
+import { dns1123Label } from '../names/name-formats.ts'
 import type { Fields } from '../object.ts'
 import { asGiven } from '../schema/canonical.ts'
 import { IMMUTABLE, same } from './common.ts'
-import { type FieldError, invalid, invalidChoice, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
-import { dns1123Label } from './names.ts'
 import { persistentVolumeClaimSpec } from './persistent-volume-claim.ts'
 import {
   amountOfIntOrPercent,

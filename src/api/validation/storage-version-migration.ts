@@ -1,9 +1,9 @@
 /** Rules of StorageVersionMigration. */
+import { type FieldError, invalid, required } from '../errors/field-errors.ts'
 import type { StorageVersionMigration } from '../generated/types.ts'
+import { dns1035Label, dns1123Subdomain } from '../names/name-formats.ts'
 import type { Fields, KubeObject } from '../object.ts'
 import { validateConditions } from './conditions.ts'
-import { type FieldError, invalid, required } from './errors.ts'
-import { dns1035Label, dns1123Subdomain } from './names.ts'
 
 export function validateStorageVersionMigration(object: StorageVersionMigration): readonly FieldError[] {
   const errors: FieldError[] = []

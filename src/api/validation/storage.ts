@@ -1,4 +1,13 @@
 /** Rules of storage.k8s.io. */
+import {
+  duplicate,
+  type FieldError,
+  forbiddenField,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+} from '../errors/field-errors.ts'
 import type {
   CSIDriver,
   CSIDriverSpec,
@@ -13,15 +22,14 @@ import type {
   VolumeAttachmentStatus,
   VolumeAttributesClass,
 } from '../generated/types.ts'
+import { dns1123Subdomain, qualifiedName } from '../names/name-formats.ts'
+import { nonNegativeQuantity } from '../names/resource-names.ts'
 import type { Fields, Given } from '../object.ts'
 import { entries, IMMUTABLE, immutable, same } from './common.ts'
 import { driverName } from './driver-name.ts'
-import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required, tooLong } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { validateLabelSelector } from './labels.ts'
-import { dns1123Subdomain, qualifiedName } from './names.ts'
 import { validateInlineVolume } from './persistent-volume.ts'
-import { nonNegativeQuantity } from './resource-names.ts'
 
 const MAX_PARAMETERS = 512
 const MAX_PARAMETER_BYTES = 256 * 1024

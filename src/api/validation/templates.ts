@@ -1,12 +1,13 @@
 /** Pod templates, and what every controller of pods asks of its own: a selector that fits, pods that restart. */
 
+import { type FieldError, forbiddenField, invalid, notSupported, required } from '../errors/field-errors.ts'
 import type { DaemonSet, Deployment, PodSpec, PodTemplateSpec, StatefulSet } from '../generated/types.ts'
+import { percentText } from '../names/name-formats.ts'
 import type { Fields } from '../object.ts'
 import type { Int64 } from '../objects/integers.ts'
 import { labelSelectorOf } from '../objects/label-selector.ts'
 import { asGiven } from '../schema/canonical.ts'
 import { isEmpty } from './common.ts'
-import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import {
   isEmptySelector,
   isUsableSelector,
@@ -16,7 +17,6 @@ import {
   validateLabels,
 } from './labels.ts'
 import { validateAnnotations } from './meta.ts'
-import { percentText } from './names.ts'
 import { validatePodSpec } from './pods.ts'
 
 /** PodTemplateSpec: its labels and annotations stand beside its spec in messages. */

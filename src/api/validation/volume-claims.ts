@@ -1,7 +1,7 @@
 /** PersistentVolumeClaimTemplate of an ephemeral volume: labels, annotations and a claim's spec. */
+import type { FieldError } from '../errors/field-errors.ts'
 import type { PersistentVolumeClaimTemplate } from '../generated/types.ts'
 import type { Fields } from '../object.ts'
-import type { FieldError } from './errors.ts'
 import { validateLabels } from './labels.ts'
 import { validateAnnotations, validateMetadataToCome } from './meta.ts'
 import { persistentVolumeClaimSpec } from './persistent-volume-claim.ts'

@@ -1,7 +1,7 @@
 /** Files that volumes bring into a container: their paths, modes, and what they are made of. */
+import { type FieldError, invalid, required } from '../errors/field-errors.ts'
 import type { Fields } from '../object.ts'
 import { validateFieldRef, validateResourceFieldRef } from './environment.ts'
-import { type FieldError, invalid, required } from './errors.ts'
 import { localNonReservedPath } from './paths.ts'
 
 const MODE = 'must be a number between 0 and 0777 (octal), both inclusive'

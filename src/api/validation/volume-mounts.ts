@@ -1,6 +1,13 @@
 /** Where containers see volumes: mounts in their file system, and raw devices. */
+import {
+  type FieldError,
+  forbiddenField,
+  invalid,
+  notFoundField,
+  notSupported,
+  required,
+} from '../errors/field-errors.ts'
 import type { Fields } from '../object.ts'
-import { type FieldError, forbiddenField, invalid, notFoundField, notSupported, required } from './errors.ts'
 import { relativePath } from './paths.ts'
 
 /** A pod's valid volumes by name. */

@@ -1,10 +1,10 @@
 /** The sources of a projected volume: files that several objects put into one directory. */
+import { type FieldError, forbiddenField, invalid, notSupported, required } from '../errors/field-errors.ts'
+import { dns1123Subdomain } from '../names/name-formats.ts'
 import type { Fields } from '../object.ts'
 import { signerName } from './certificates.ts'
 import { entries } from './common.ts'
-import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { isUsableSelector, validateLabelSelector } from './labels.ts'
-import { dns1123Subdomain } from './names.ts'
 import { localNonReservedPath } from './paths.ts'
 import { downwardFile, fileMode, keyToPath } from './volume-files.ts'
 

@@ -1,7 +1,7 @@
 /** Rules of sources that pods' volumes and PersistentVolumes share. Called by volumes.ts and persistent-volume.ts. */
+import { type FieldError, invalid, notSupported, required } from '../errors/field-errors.ts'
+import { dns1123Label } from '../names/name-formats.ts'
 import type { Fields } from '../object.ts'
-import { type FieldError, invalid, notSupported, required } from './errors.ts'
-import { dns1123Label } from './names.ts'
 import { noDotDot } from './paths.ts'
 
 type SharedRule = (source: Fields, path: string, errors: FieldError[]) => void

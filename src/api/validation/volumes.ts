@@ -1,10 +1,10 @@
 /** Volumes: one source each, and the rules of every source. Called by the rules of PodSpec and by PersistentVolume's. */
+import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from '../errors/field-errors.ts'
 import type { Volume } from '../generated/types.ts'
+import { dns1123Label, dns1123Subdomain } from '../names/name-formats.ts'
 import type { Fields } from '../object.ts'
-import { nanosOf } from '../objects/quantity.ts'
+import { nanosOf } from '../values/quantity.ts'
 import { driverName } from './driver-name.ts'
-import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
-import { dns1123Label, dns1123Subdomain } from './names.ts'
 import { relativePath } from './paths.ts'
 import { validateClaimTemplate } from './volume-claims.ts'
 import { downwardFile, fileMode, keyToPath } from './volume-files.ts'

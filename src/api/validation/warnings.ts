@@ -15,8 +15,8 @@ import type {
   VolumeResourceRequirements,
 } from '../generated/types.ts'
 import type { Fields, Given, KubeObject } from '../object.ts'
-import { canonicalIP, withoutLeadingZeros } from '../objects/ip.ts'
-import { isWholeInThousandths } from '../objects/quantity.ts'
+import { canonicalIP, withoutLeadingZeros } from '../values/ip.ts'
+import { isWholeInThousandths } from '../values/quantity.ts'
 import { entries } from './common.ts'
 
 /** Labels of nodes that have newer names. */

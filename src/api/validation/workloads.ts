@@ -1,6 +1,6 @@
 /** Deployment, ReplicaSet, ReplicationController, PodTemplate and ControllerRevision. `old` is given at an update. */
 
-import { jsonText } from '../codec/json.ts'
+import { type FieldError, forbiddenField, invalid, notSupported, required } from '../errors/field-errors.ts'
 import type {
   ControllerRevision,
   Deployment,
@@ -15,8 +15,8 @@ import type { Fields, Given, KubeObject } from '../object.ts'
 import { ROLLBACK_TO } from '../objects/annotated-fields.ts'
 import { parseInt64 } from '../objects/integers.ts'
 import { labelSelectorOf } from '../objects/label-selector.ts'
+import { jsonText } from '../values/json.ts'
 import { IMMUTABLE, isEmpty } from './common.ts'
-import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
 import {
   amountOfIntOrPercent,

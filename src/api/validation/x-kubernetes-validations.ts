@@ -7,6 +7,7 @@ import { compileExpression, type Program } from '../cel/program.ts'
 import { typeOfSchema } from '../cel/schema-types.ts'
 import { optionalOf, type Type } from '../cel/types.ts'
 import { CelError, Optional, type Value, wrap } from '../cel/values.ts'
+import { type FieldError, forbiddenField, invalid, required } from '../errors/field-errors.ts'
 import { asJson, type Json, type KubeObject } from '../object.ts'
 import { sameJson } from '../same.ts'
 import { rulePathNames } from '../schema/structural/check-schema.ts'
@@ -18,7 +19,6 @@ import {
   type ValidationRule,
 } from '../schema/structural/structural.ts'
 import { stableText } from '../schema/structural/validate-value.ts'
-import { type FieldError, forbiddenField, invalid, required } from './errors.ts'
 
 /** A message is no longer. */
 const LONGEST_MESSAGE = 5 * 1024

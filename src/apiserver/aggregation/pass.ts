@@ -3,8 +3,8 @@
  * however much the other server says. A server that cannot be reached is answered for with 503.
  */
 
-import { jsonText } from '../../api/codec/json.ts'
 import type { ApiRequest, ApiResponse, Headers, UserInfo } from '../../api/request.ts'
+import { jsonText } from '../../api/values/json.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { HttpsAnswer, HttpsClient } from '../../http/client.ts'

@@ -2,9 +2,9 @@
  * Where audit events go, and whether a request waits for that (API concept: audit backends): the log (log.ts) and a webhook
  * (webhook.ts), each in the mode of its own.
  */
-import { parseExactly } from '../../api/codec/json.ts'
 import type { Json, JsonObject } from '../../api/object.ts'
 import { asObject } from '../../api/unchecked.ts'
+import { parseExactly } from '../../api/values/json.ts'
 import type { AuditLog, Noted } from './log.ts'
 
 /**

@@ -1,11 +1,11 @@
 /** One event of the audit log (audit.k8s.io/v1 Event): the user, the request, the answer, and as much of both as the level says. */
 
-import { jsonText, parseExactly } from '../../api/codec/json.ts'
+import { ipAddress } from '../../api/names/name-formats.ts'
 import { asJson, type Fields, type Json, type JsonObject, type ObjectMeta } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, RequestInfo, UserInfo } from '../../api/request.ts'
 import type { StatusError } from '../../api/status.ts'
 import { asObject } from '../../api/unchecked.ts'
-import { ipAddress } from '../../api/validation/names.ts'
+import { jsonText, parseExactly } from '../../api/values/json.ts'
 import { formatMicroTime } from '../../base/clock.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { userInfoOf } from '../auth/user-info.ts'

@@ -4,8 +4,8 @@
  */
 import { configurationIn, unknownIn } from '../../api/configuration/decode.ts'
 import type { Struct } from '../../api/configuration/shape.ts'
+import { dns1123Subdomain } from '../../api/names/name-formats.ts'
 import type { RequestInfo, UserInfo } from '../../api/request.ts'
-import { dns1123Subdomain } from '../../api/validation/names.ts'
 import { messageOf } from '../../base/errors.ts'
 
 export const LEVELS = ['None', 'Metadata', 'Request', 'RequestResponse'] as const

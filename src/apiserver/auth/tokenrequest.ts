@@ -3,6 +3,7 @@
  * decoded and defaulted the object and set its managedFields; nothing is stored.
  */
 
+import { type FieldError, invalid, invalidError } from '../../api/errors/field-errors.ts'
 import type {
   BoundObjectReference,
   Node,
@@ -10,10 +11,9 @@ import type {
   AuthenticationV1TokenRequest as TokenRequest,
   TokenRequestSpec,
 } from '../../api/generated/types.ts'
+import { pathSegmentName } from '../../api/names/name-formats.ts'
 import { type Given, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import { badRequest, conflict, notFound } from '../../api/status.ts'
-import { type FieldError, invalid, invalidError } from '../../api/validation/errors.ts'
-import { pathSegmentName } from '../../api/validation/names.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { CacheReads } from '../reads.ts'

@@ -6,9 +6,9 @@
  * Guarantees: a commit of this process is here before its writer is answered, and one of another process that shares the
  * storage when `fresh` resolves, so a read sees everything answered before it; watchers are told in a later turn.
  */
-import { jsonText } from '../../api/codec/json.ts'
 import type { KubeObject, SpecAndStatus } from '../../api/object.ts'
 import type { Parts } from '../../api/parts.ts'
+import { jsonText } from '../../api/values/json.ts'
 import type { Timer } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { KeyValue, Storage, StorageEvent } from '../../storage/storage.ts'

@@ -5,12 +5,12 @@
  * same bytes have the resourceVersion as the first field of metadata. A `full` object is built once; a list takes its
  * items out of the same bytes (`tail`), behind kind and apiVersion.
  */
-import { jsonText, parseExactly } from '../../api/codec/json.ts'
 import { deepFreeze } from '../../api/freeze.ts'
 import { withoutManagedFields } from '../../api/metadata.ts'
 import { asKubeObject, type KubeObject } from '../../api/object.ts'
 import { noParts, type Parts, type WrittenPart } from '../../api/parts.ts'
 import type { StoredObject } from '../../api/request.ts'
+import { jsonText, parseExactly } from '../../api/values/json.ts'
 import type { EntryMemory } from './entry-memory.ts'
 import type { Holder, Recent } from './recent.ts'
 import type { SelectedFields, SelectedValues } from './selected.ts'

@@ -1,7 +1,7 @@
 /** Where objects are stored: the keys of Kubernetes' own layout. */
+import { pathSegmentName } from '../../api/names/name-formats.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { badRequest } from '../../api/status.ts'
-import { pathSegmentName } from '../../api/validation/names.ts'
 
 /** /registry/<prefix>/[namespace/]name, the very layout of Kubernetes. */
 export function storageKey(row: ResourceRow, namespace: string, name: string): string {

@@ -1,6 +1,6 @@
 /** Entries of what storage gives, which may be no object. */
-import { parseExactly, parseJson } from '../../api/codec/json.ts'
 import { asObject, asText } from '../../api/unchecked.ts'
+import { parseExactly, parseJson } from '../../api/values/json.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { KeyValue } from '../../storage/storage.ts'
 import { NotDecodable } from '../../storage/transform.ts'

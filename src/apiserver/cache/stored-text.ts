@@ -1,7 +1,7 @@
 /** The JSON of what is about to be stored, in which a part that recurs (api/parts.ts) is written as it was written before. */
-import { jsonText } from '../../api/codec/json.ts'
 import type { Fields, ManagedFieldsEntry, SpecAndStatus } from '../../api/object.ts'
 import type { Parts } from '../../api/parts.ts'
+import { jsonText } from '../../api/values/json.ts'
 
 /** As jsonText, of an object whose metadata ends with its managedFields. */
 export function storedText(object: SpecAndStatus, parts: Parts): string {

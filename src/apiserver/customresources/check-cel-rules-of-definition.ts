@@ -4,10 +4,10 @@
  */
 
 import { maxCardinality, typeOfSchema } from '../../api/cel/schema-types.ts'
+import { type FieldError, internal, invalid } from '../../api/errors/field-errors.ts'
 import type { RuleChecks, SchemaPlace } from '../../api/schema/structural/check-schema.ts'
 import { internalRule } from '../../api/schema/structural/internal-schema.ts'
 import { type JSONSchemaProps, structuralOf } from '../../api/schema/structural/structural.ts'
-import { type FieldError, internal, invalid } from '../../api/validation/errors.ts'
 import { compiledRules } from '../../api/validation/x-kubernetes-validations.ts'
 import { createRuleCosts, type RuleCosts } from './rule-cost-limits.ts'
 

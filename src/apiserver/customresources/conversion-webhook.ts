@@ -3,8 +3,7 @@
  * ConversionReview and comes back in the version wanted. What the webhook may not touch is held to what it was.
  */
 
-import { goTypeOf } from '../../api/fields/go-types.ts'
-import { isMap } from '../../api/fields/values.ts'
+import type { FieldError } from '../../api/errors/field-errors.ts'
 import type { WebhookConversion as ConversionSpec, CustomResourceDefinition } from '../../api/generated/types.ts'
 import {
   apiVersionOf,
@@ -18,9 +17,10 @@ import {
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { StatusError } from '../../api/status.ts'
 import { asList, asObject, asText } from '../../api/unchecked.ts'
-import type { FieldError } from '../../api/validation/errors.ts'
 import { validateLabels } from '../../api/validation/labels.ts'
 import { validateAnnotations } from '../../api/validation/meta.ts'
+import { goTypeOf } from '../../api/values/go-types.ts'
+import { isMap } from '../../api/values/maps-and-lists.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { CacheReads } from '../reads.ts'
 import { createWebhookClient } from '../webhooks/client.ts'

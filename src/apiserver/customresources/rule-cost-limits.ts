@@ -3,7 +3,7 @@
  * definition with rules beyond that is refused when it is written.
  */
 import { RULE_ESTIMATE_LIMIT, SCHEMA_ESTIMATE_LIMIT } from '../../api/cel/cost-limits.ts'
-import { type FieldError, forbiddenField } from '../../api/validation/errors.ts'
+import { type FieldError, forbiddenField } from '../../api/errors/field-errors.ts'
 
 /** Of those that are told as costly: of one rule, as a part of what all may cost. */
 const WORTH_TELLING = SCHEMA_ESTIMATE_LIMIT / 100

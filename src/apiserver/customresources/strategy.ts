@@ -1,3 +1,4 @@
+import { type FieldError, invalid } from '../../api/errors/field-errors.ts'
 import { withMetadata } from '../../api/metadata.ts'
 import {
   asJson,
@@ -15,7 +16,6 @@ import { validateValue } from '../../api/schema/structural/validate-value.ts'
 import type { CustomVersion, ResourceRow, ScalePaths } from '../../api/scheme/resource.ts'
 import { forbidden } from '../../api/status.ts'
 import { invariantProblems, valueProblems } from '../../api/validation/custom-values.ts'
-import { type FieldError, invalid } from '../../api/validation/errors.ts'
 import { finalizerWarnings } from '../../api/validation/meta.ts'
 import type { Strategy, StrategyContext } from '../registry/strategy.ts'
 

@@ -1,12 +1,12 @@
 /** How a definition's versions are converted into each other: not at all, or by a webhook. */
+import { type FieldError, forbiddenField, invalid, notSupportedText, required } from '../../api/errors/field-errors.ts'
 import type {
   ApiextensionsV1ServiceReference,
   ApiextensionsV1WebhookClientConfig,
   CustomResourceConversion,
 } from '../../api/generated/types.ts'
+import { dns1035Label } from '../../api/names/name-formats.ts'
 import { webhookService, webhookURL } from '../../api/validation/admissionregistration.ts'
-import { type FieldError, forbiddenField, invalid, notSupportedText, required } from '../../api/validation/errors.ts'
-import { dns1035Label } from '../../api/validation/names.ts'
 
 export function conversionErrors(conversion: CustomResourceConversion | undefined, errors: FieldError[]): void {
   if (conversion === undefined) return

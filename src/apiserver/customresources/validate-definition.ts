@@ -2,17 +2,17 @@
  * The rules of a CustomResourceDefinition. What all versions say alike (schema, subresources, columns, selectable fields)
  * Kubernetes keeps once for the definition, so errors in it are told once and name that place (`spec.validation`).
  */
+import { type FieldError, invalid, notSupportedText, required } from '../../api/errors/field-errors.ts'
 import type {
   CustomResourceDefinition,
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from '../../api/generated/types.ts'
+import { dns1035Label, dns1123Subdomain } from '../../api/names/name-formats.ts'
 import type { Given, Json, KubeObject } from '../../api/object.ts'
 import { asObject } from '../../api/unchecked.ts'
 import { immutable } from '../../api/validation/common.ts'
-import { type FieldError, invalid, notSupportedText, required } from '../../api/validation/errors.ts'
 import { definitionNames } from '../../api/validation/extension.ts'
-import { dns1035Label, dns1123Subdomain } from '../../api/validation/names.ts'
 import { internalVersions } from './internal.ts'
 import { approvalOf, isProtectedGroup } from './name-conflicts.ts'
 import { isConditionTrue } from './rows.ts'

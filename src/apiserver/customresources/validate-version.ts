@@ -1,10 +1,12 @@
 /** What a version of a definition says: its schema, subresources, columns and selectable fields. */
+import { duplicate, type FieldError, invalid, required, tooMany } from '../../api/errors/field-errors.ts'
 import type {
   CustomResourceColumnDefinition,
   CustomResourceDefinitionVersion,
   CustomResourceSubresources,
   SelectableField,
 } from '../../api/generated/types.ts'
+import { dns1035Label } from '../../api/names/name-formats.ts'
 import type { Json } from '../../api/object.ts'
 import { sameJson } from '../../api/same.ts'
 import { defaultErrors } from '../../api/schema/structural/check-defaults.ts'
@@ -12,8 +14,6 @@ import { schemaErrors } from '../../api/schema/structural/check-schema.ts'
 import { isConvertible, structureErrors } from '../../api/schema/structural/check-structure.ts'
 import { internalSchema } from '../../api/schema/structural/internal-schema.ts'
 import { type JSONSchemaProps, structuralOf } from '../../api/schema/structural/structural.ts'
-import { duplicate, type FieldError, invalid, required, tooMany } from '../../api/validation/errors.ts'
-import { dns1035Label } from '../../api/validation/names.ts'
 import { rulesOf } from '../../api/validation/x-kubernetes-validations.ts'
 import { checkRulesOf } from './check-cel-rules-of-definition.ts'
 

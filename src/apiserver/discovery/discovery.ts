@@ -4,12 +4,12 @@
  */
 import { createHash, type Hash } from 'node:crypto'
 import { encodeYaml } from '../../api/codec/encode-yaml.ts'
-import { encodeJson, prettyJson } from '../../api/codec/json.ts'
 import { asKubeObject, type Json, type JsonObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import type { Scheme } from '../../api/scheme/resource.ts'
 import { isBuiltinGroup } from '../../api/scheme/scheme.ts'
 import { noSuchResource, notAllowed } from '../../api/status.ts'
+import { encodeJson, prettyJson } from '../../api/values/json.ts'
 import type { Aggregator, RemoteGroupVersion } from '../aggregation/aggregator.ts'
 import { CONTENT_TYPES, type Encoding, encodingOfKind, negotiate, wantsPretty } from '../handlers/negotiate.ts'
 import { objectBytes } from '../handlers/protobuf.ts'

@@ -1,11 +1,11 @@
 /** A built-in workload seen as autoscaling/v1 Scale: `spec.replicas` of the workload itself. */
 
+import { type FieldError, invalid, invalidError } from '../../api/errors/field-errors.ts'
 import { builtinReplicas } from '../../api/fields/scale.ts'
 import type { Deployment, ReplicationController, Scale } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { formatLabelSelector, labelSelectorOf, type SelectorFields } from '../../api/objects/label-selector.ts'
 import { scaleWith } from '../../api/objects/scale.ts'
-import { type FieldError, invalid, invalidError } from '../../api/validation/errors.ts'
 import type { ScaledResource } from '../registry/endpoint.ts'
 
 export const builtinScale: ScaledResource = {

@@ -4,12 +4,12 @@
  * same bytes; what only the definition's webhook can convert is asked of it.
  */
 import { structured } from '../../api/codec/custom.ts'
-import { jsonText } from '../../api/codec/json.ts'
 import { isDivisible, misfitsOf } from '../../api/fields/validate.ts'
 import { apiVersionOf, asJson, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import type { StoredObject } from '../../api/request.ts'
 import { prune, prunesAlike, sortedKeys } from '../../api/schema/structural/prune-and-default.ts'
 import type { CustomVersion, ResourceRow } from '../../api/scheme/resource.ts'
+import { jsonText } from '../../api/values/json.ts'
 import { type CacheEntry, encodedObject, type ServedForm } from '../cache/entry.ts'
 import { type UnreadableValue, undecodable, unreadableList, unreadableObject } from '../cache/unreadable.ts'
 import type { WebhookConversion } from '../customresources/conversion-webhook.ts'

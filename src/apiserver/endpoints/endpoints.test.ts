@@ -7,7 +7,7 @@ import { builtinScheme } from '../../api/scheme/scheme.ts'
 import { createEntry, encodeStored } from '../cache/entry.ts'
 import { createEntryMemory } from '../cache/entry-memory.ts'
 import { rowsOf } from '../customresources/rows.ts'
-import { builtinStrategies } from '../registry/strategies/builtin.ts'
+import { builtinStrategies } from '../strategies/builtin.ts'
 import { createEndpoints } from './endpoints.ts'
 
 const asked: string[] = []

@@ -4,10 +4,10 @@
  */
 
 import { encodeYaml } from '../../api/codec/encode-yaml.ts'
-import { encodeJson } from '../../api/codec/json.ts'
 import { asKubeObject, type Json, type JsonObject } from '../../api/object.ts'
 import { type ApiRequest, type ApiResponse, ConnectionCut, type Filter, whenAnswered } from '../../api/request.ts'
 import { internalError, StatusError } from '../../api/status.ts'
+import { encodeJson } from '../../api/values/json.ts'
 import type { Logger } from '../../base/log.ts'
 import { CONTENT_TYPES, type Encoding, errorEncoding, wantsPretty } from '../handlers/negotiate.ts'
 import { objectBytes } from '../handlers/protobuf.ts'

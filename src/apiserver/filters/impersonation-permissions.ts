@@ -5,9 +5,9 @@
  * and userextras.
  */
 
+import { dns1123Label, dns1123Subdomain } from '../../api/names/name-formats.ts'
 import type { ApiRequest, RequestInfo, UserInfo } from '../../api/request.ts'
 import type { StatusError } from '../../api/status.ts'
-import { dns1123Label, dns1123Subdomain } from '../../api/validation/names.ts'
 import { createLruMap } from '../../base/lru.ts'
 import { type Attributes, type Authorizer, attributesOf } from '../auth/authorizer.ts'
 import { refusal } from './authorization.ts'

@@ -1,6 +1,5 @@
 /** PATCH with application/apply-patch+yaml: server-side apply (KEP-555), over the pure functions of api/fields. */
 
-import { exactInteger, type JsonNode, NumberNode, ObjectNode } from '../../api/codec/json.ts'
 import { parseYaml } from '../../api/codec/yaml.ts'
 import { applyServerSide, nameOfApplied } from '../../api/fields/apply.ts'
 import type { Scale } from '../../api/generated/types.ts'
@@ -9,6 +8,7 @@ import { ConversionError } from '../../api/objects/annotated-fields.ts'
 import { restoreError, withIntegersWrapped } from '../../api/patch/restore.ts'
 import { strictText, strictWarnings } from '../../api/schema/strict-problem.ts'
 import { badRequest, conflict, StatusError } from '../../api/status.ts'
+import { exactInteger, type JsonNode, NumberNode, ObjectNode } from '../../api/values/json.ts'
 import { formatTime } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { KindReader } from '../registry/endpoint.ts'

@@ -3,11 +3,11 @@
  * is there, else from the store at a revision, by pages (API concept: resource versions; KEP-2523).
  */
 
+import { dns1123Label } from '../../api/names/name-formats.ts'
 import { everything } from '../../api/objects/label-selector.ts'
 import type { StoredObject } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { badRequest, StatusError } from '../../api/status.ts'
-import { dns1123Label } from '../../api/validation/names.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { createTurns } from '../../base/turns.ts'
 import { CompactedError, FutureRevisionError } from '../../storage/storage.ts'

@@ -3,7 +3,6 @@
  * GetOptions, with the validation and the error texts of apimachinery's meta/v1.
  */
 
-import { badRequest } from '../../api/status.ts'
 import {
   type FieldError,
   forbiddenField,
@@ -12,7 +11,8 @@ import {
   notSupported,
   required,
   tooLong,
-} from '../../api/validation/errors.ts'
+} from '../../api/errors/field-errors.ts'
+import { badRequest } from '../../api/status.ts'
 import type { DeleteOptions } from '../registry/strategy.ts'
 import { isQueryTrue } from '../request/info.ts'
 

@@ -2,11 +2,11 @@
  * managedFields entries of several versions: each is compared in its own. What only a definition's webhook can convert is
  * asked for when the comparison, a pure function, turns out to need it; then the comparison begins again.
  */
-import { jsonText } from '../../api/codec/json.ts'
 import { NotMergeable } from '../../api/fields/list-item-keys.ts'
 import type { VersionedObject } from '../../api/fields/update.ts'
 import { misfitText } from '../../api/fields/validate.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { jsonText } from '../../api/values/json.ts'
 import type { ResourceRequest } from './context.ts'
 
 export interface OtherVersions {

@@ -1,7 +1,6 @@
 /** PATCH: JSON patch, merge patch, strategic merge patch, and apply (KEP-555). */
 
 import { type Decoded, decodeFields } from '../../api/codec/decode.ts'
-import { parseExactly } from '../../api/codec/json.ts'
 import { decoderProblem } from '../../api/codec/refusals.ts'
 import { type DecodeProblem, problemText } from '../../api/decode-problem.ts'
 import type { Scale } from '../../api/generated/types.ts'
@@ -19,6 +18,7 @@ import {
 } from '../../api/schema/strict-problem.ts'
 import { sortedKeys } from '../../api/schema/structural/prune-and-default.ts'
 import { notFound, StatusError } from '../../api/status.ts'
+import { parseExactly } from '../../api/values/json.ts'
 import type { KindReader } from '../registry/endpoint.ts'
 import { checkName, dedupeOwnerReferences, inNamespace, requireName } from '../registry/metadata.ts'
 import { groupResource, type WriteContext } from '../registry/registry.ts'

@@ -1,12 +1,12 @@
 /** From an object of the storage version to the answer that was asked for. */
 
 import { encodeYaml } from '../../api/codec/encode-yaml.ts'
-import { encodeJson, prettyJson } from '../../api/codec/json.ts'
+import { invalid } from '../../api/errors/field-errors.ts'
 import { apiVersionOf, asJson, type KubeObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, Headers, StoredObject } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { badRequest, StatusError } from '../../api/status.ts'
-import { invalid } from '../../api/validation/errors.ts'
+import { encodeJson, prettyJson } from '../../api/values/json.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { ServedForm } from '../cache/entry.ts'
 import { storageKey } from '../cache/keys.ts'

@@ -4,6 +4,7 @@
  * agreed its namespace; a review fills in the status.
  */
 
+import { type FieldError, invalid, invalidError, required } from '../../api/errors/field-errors.ts'
 import type {
   FieldSelectorRequirement,
   LocalSubjectAccessReview,
@@ -15,7 +16,6 @@ import type {
 } from '../../api/generated/types.ts'
 import { asJson, type Given, type KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
-import { type FieldError, invalid, invalidError, required } from '../../api/validation/errors.ts'
 import { validateLabelRequirement, validateSetOperator } from '../../api/validation/labels.ts'
 import type { AuthorizationMode, Authorizer } from '../auth/authorizer.ts'
 import type { RoleReads } from '../auth/rbac.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { encodeYaml } from '../../api/codec/encode-yaml.ts'
-import { jsonText, prettyJson } from '../../api/codec/json.ts'
 import { asJson, type KubeObject } from '../../api/object.ts'
+import { jsonText, prettyJson } from '../../api/values/json.ts'
 import { encodedPieces, type PiecedList } from './send-large-list-in-pieces.ts'
 
 const rows = Array.from({ length: 21 }, (_, index) => ({

@@ -4,8 +4,8 @@
  */
 
 import { encodeYaml } from '../../api/codec/encode-yaml.ts'
-import { jsonText, prettyJson } from '../../api/codec/json.ts'
 import { asJson, type KubeObject } from '../../api/object.ts'
+import { jsonText, prettyJson } from '../../api/values/json.ts'
 import type { Representation } from './negotiate.ts'
 
 export interface PiecedList {

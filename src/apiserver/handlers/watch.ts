@@ -1,10 +1,10 @@
 /** Watches: from a version, from what there is, with or without bookmarks (KEP-956, KEP-3157). */
 
-import { jsonText } from '../../api/codec/json.ts'
 import { PROTOBUF_WATCH } from '../../api/codec/protobuf.ts'
 import { apiVersionOf, asKubeObject } from '../../api/object.ts'
 import type { ApiResponse, WatchEvent } from '../../api/request.ts'
 import { badRequest, StatusError } from '../../api/status.ts'
+import { jsonText } from '../../api/values/json.ts'
 import type { Clock, Timer } from '../../base/clock.ts'
 import { Stream, type StreamReader } from '../../base/stream.ts'
 import type { ServedForm } from '../cache/entry.ts'

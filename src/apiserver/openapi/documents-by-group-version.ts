@@ -8,7 +8,7 @@ import { apiVersionOf, type JsonObject, parseApiVersion } from '../../api/object
 import type { ResourceRow, Scheme, SchemeGroup } from '../../api/scheme/resource.ts'
 import { builtinKind, isBuiltinGroup, knownApiVersions } from '../../api/scheme/scheme.ts'
 import type { Steps } from '../../base/turns.ts'
-import { returnDeletedObjects } from '../registry/strategies/answers.ts'
+import { returnDeletedObjects } from '../strategies/answers.ts'
 import { type CustomSchema, customDefinition, customSchemas, isCustom } from './custom.ts'
 import { jsonInSteps } from './json-in-steps.ts'
 import {

@@ -1,6 +1,6 @@
 /** The JSON of a document in small steps: its parts by their names, and of a large part what it has by name, one after another. */
-import { jsonText } from '../../api/codec/json.ts'
 import type { Json, JsonObject } from '../../api/object.ts'
+import { jsonText } from '../../api/values/json.ts'
 import type { Steps } from '../../base/turns.ts'
 
 /** Of `components` too each schema is a step. */

@@ -1,11 +1,11 @@
 /** Create, step by step as in Kubernetes. */
 
+import { type FieldError, invalid, invalidError } from '../../api/errors/field-errors.ts'
 import { withMetadata } from '../../api/metadata.ts'
+import { longName } from '../../api/names/name-formats.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { alreadyExists, StatusError } from '../../api/status.ts'
-import { type FieldError, invalid, invalidError } from '../../api/validation/errors.ts'
 import { validateObjectMeta } from '../../api/validation/meta.ts'
-import { longName } from '../../api/validation/names.ts'
 import type { Guard } from '../../storage/storage.ts'
 import { storageKey } from '../cache/keys.ts'
 import { canonicalObject, inNamespace } from './metadata.ts'

@@ -9,6 +9,7 @@
 
 import type { ExpectedKind } from '../../api/codec/body-source.ts'
 import type { Decoded, DecodeOptions } from '../../api/codec/decode.ts'
+import type { FaultyKind, FieldError } from '../../api/errors/field-errors.ts'
 import type { ReplicasOf } from '../../api/fields/scale.ts'
 import type { Misfit } from '../../api/fields/validate.ts'
 import type { Scale } from '../../api/generated/types.ts'
@@ -19,7 +20,6 @@ import type { RequestBody, StoredObject } from '../../api/request.ts'
 import type { StructSchema } from '../../api/schema/schema.ts'
 import type { ResourceRow, SubresourceRow } from '../../api/scheme/resource.ts'
 import type { StatusError } from '../../api/status.ts'
-import type { FaultyKind, FieldError } from '../../api/validation/errors.ts'
 import type { ServedForm } from '../cache/entry.ts'
 import type { Strategy } from './strategy.ts'
 

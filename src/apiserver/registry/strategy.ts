@@ -2,11 +2,11 @@
  * What a resource's author writes; the generic store does the rest. Objects are of the storage
  * version, of the kind's type; every function is pure: it returns a new object (or the same one) and never mutates.
  */
+import type { FieldError } from '../../api/errors/field-errors.ts'
 import type { ServiceCIDR } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { Parts } from '../../api/parts.ts'
 import type { UserInfo } from '../../api/request.ts'
-import type { FieldError } from '../../api/validation/errors.ts'
 import type { Random } from '../../base/random.ts'
 import type { ServiceNetwork } from './allocators/service-network.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { encodeJson } from '../../api/codec/json.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { noParts } from '../../api/parts.ts'
+import { encodeJson } from '../../api/values/json.ts'
 import { fitting } from './too-large-for-etcd.ts'
 
 const registry = { encode: (object: KubeObject) => encodeJson(object) }

@@ -3,10 +3,10 @@
  * is made from the present one.
  */
 
+import { type FieldError, invalid, invalidError } from '../../api/errors/field-errors.ts'
 import { withMetadata } from '../../api/metadata.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { alreadyExists, conflict, notFound, StatusError } from '../../api/status.ts'
-import { type FieldError, invalid, invalidError } from '../../api/validation/errors.ts'
 import { validateFinalizerNames, validateGenerateName, validateObjectMetaUpdate } from '../../api/validation/meta.ts'
 import type { Guard, KeyValue } from '../../storage/storage.ts'
 import { namedKey } from '../cache/keys.ts'

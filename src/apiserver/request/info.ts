@@ -3,11 +3,11 @@
  * authentication. Pure: whether the resource exists is routing's business (handlers/route.ts).
  */
 
+import { pathSegmentName } from '../../api/names/name-formats.ts'
 import { type FieldTerm, parseFieldSelector } from '../../api/objects/field-selector.ts'
 import { SelectorError } from '../../api/objects/label-selector.ts'
 import type { ApiRequest, Filter, RequestInfo } from '../../api/request.ts'
 import { badRequest } from '../../api/status.ts'
-import { pathSegmentName } from '../../api/validation/names.ts'
 import { plainTextError } from './plain-text-error.ts'
 import { servedAnew } from './served.ts'
 

@@ -4,9 +4,9 @@
  * conversion; knows nothing of either's reviews but their kind.
  */
 
-import { jsonText, parseExactly } from '../../api/codec/json.ts'
 import type { JsonObject } from '../../api/object.ts'
 import { rejected } from '../../api/objects/rejected.ts'
+import { jsonText, parseExactly } from '../../api/values/json.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { HttpsAnswer, HttpsClient } from '../../http/client.ts'
 import { createClientPool } from '../../http/client-pool.ts'

@@ -1,6 +1,6 @@
 /** What the containers of a simulated pod use: what its annotations say, else a share of what they request (docs/simulation.md). Pure. */
 import type { Node, Pod } from '../../api/generated/types.ts'
-import { parseQuantity, QuantityError } from '../../api/objects/quantity.ts'
+import { parseQuantity, QuantityError } from '../../api/values/quantity.ts'
 import { simulationOf, withImage } from '../../kubelet/runtimes/simulated/simulation-annotations.ts'
 import { type ContainerUsages, NO_USAGE, plus, type Usage } from './usage.ts'
 

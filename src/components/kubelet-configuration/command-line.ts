@@ -1,5 +1,5 @@
 /** What a kubelet refuses of its command line before it looks at what its files say, in its words and order. */
-import { labelValue, qualifiedName } from '../../api/validation/names.ts'
+import { labelValue, qualifiedName } from '../../api/names/name-formats.ts'
 import type { FlagValues, ReadFlags } from '../flags.ts'
 
 const PREFIXES = ['kubelet.kubernetes.io', 'node.kubernetes.io']

@@ -1,6 +1,6 @@
 /** What the settings say of the managers of what containers share on a real node. */
 
-import { quantityMilliValue, quantityValue } from '../../api/objects/quantity.ts'
+import { quantityMilliValue, quantityValue } from '../../api/values/quantity.ts'
 import { messageOf } from '../../base/errors.ts'
 import { parseGoBool } from '../../base/go-bool.ts'
 import { parseCpuSet } from '../../kubelet/cpu-manager/cpu-set.ts'

@@ -1,5 +1,5 @@
 /** What the settings say of the kubelet itself: what its Node is registered with, its pace, its bounds. */
-import { nanosOf, quantityValue } from '../../api/objects/quantity.ts'
+import { nanosOf, quantityValue } from '../../api/values/quantity.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { KubeletServerSettings, KubeletSettings, RealKubeletSettings } from '../../kubelet/node-settings.ts'
 import { groupsOfPeriods, type ShutdownGroup } from '../../kubelet/shutdown/shutdown-groups.ts'

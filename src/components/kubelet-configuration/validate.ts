@@ -1,6 +1,6 @@
 /** What kubelet refuses of a configuration, file and flags together, in its words and its order. */
 import { posix } from 'node:path'
-import { labelValue, qualifiedName } from '../../api/validation/names.ts'
+import { labelValue, qualifiedName } from '../../api/names/name-formats.ts'
 import { messageOf } from '../../base/errors.ts'
 import { goDurationText } from '../../base/go-duration.ts'
 import { parseCpuSet } from '../../kubelet/cpu-manager/cpu-set.ts'

@@ -1,9 +1,9 @@
 /** A configuration with what kube-scheduler puts in where nothing is said. */
 
 import { topOf } from '../../api/codec/body-source.ts'
-import { jsonNodeOf } from '../../api/codec/json.ts'
 import { checkShape, STRICT, UnknownFieldsError } from '../../api/configuration/decode.ts'
 import type { Fields } from '../../api/object.ts'
+import { jsonNodeOf } from '../../api/values/json.ts'
 import { messageOf } from '../../base/errors.ts'
 import { DEFAULT_SCHEDULER } from '../../scheduler/profile.ts'
 import { asDuration } from '../flags.ts'

@@ -1,5 +1,4 @@
 /** What kube-scheduler refuses of a configuration, in its words, all of it together. */
-import type { Fields } from '../../api/object.ts'
 import {
   duplicate,
   type FieldError,
@@ -7,8 +6,9 @@ import {
   invalid,
   notSupported,
   required,
-} from '../../api/validation/errors.ts'
-import { qualifiedName } from '../../api/validation/names.ts'
+} from '../../api/errors/field-errors.ts'
+import { qualifiedName } from '../../api/names/name-formats.ts'
+import type { Fields } from '../../api/object.ts'
 import { goDurationText, goDurationTextMs } from '../../base/go-duration.ts'
 import { asDuration } from '../flags.ts'
 

@@ -1,6 +1,6 @@
 /** How much of the cluster's processors each zone has, which is how much of a Service's traffic is expected to begin there. */
 import type { Node } from '../../api/generated/types.ts'
-import { quantityMilliValue } from '../../api/objects/quantity.ts'
+import { quantityMilliValue } from '../../api/values/quantity.ts'
 import { nodeCondition } from '../node-lifecycle/missed-heartbeats.ts'
 
 export type ZoneShares = ReadonlyMap<string, number>

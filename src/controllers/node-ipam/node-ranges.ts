@@ -1,5 +1,4 @@
 /** A range of addresses, cut into pieces of one size: which piece is which node's. */
-import { bitsIn } from '../../api/objects/ip.ts'
 import {
   type IPRange,
   overlap,
@@ -8,6 +7,7 @@ import {
   prefixLength,
   rangeText,
 } from '../../api/objects/ip-range.ts'
+import { bitsIn } from '../../api/values/ip.ts'
 
 export interface NodeRanges {
   /** The piece is the holder's, or whatever of the range the given network covers. What lies elsewhere is nothing to it. */

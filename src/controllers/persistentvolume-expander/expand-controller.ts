@@ -4,7 +4,7 @@
  * controller manager starts it.
  */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts'
-import { compareQuantities } from '../../api/objects/quantity.ts'
+import { compareQuantities } from '../../api/values/quantity.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { objectKey } from '../../client/store.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'

@@ -5,8 +5,8 @@
  */
 import type { HorizontalPodAutoscaler, MetricStatus, Pod } from '../../api/generated/types.ts'
 import { formatLabelSelector, type LabelSelector } from '../../api/objects/label-selector.ts'
-import { quantityMilliValue } from '../../api/objects/quantity.ts'
 import { sameJson } from '../../api/same.ts'
+import { quantityMilliValue } from '../../api/values/quantity.ts'
 import { formatTime } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
 import { createEventRecorder } from '../../client/events.ts'

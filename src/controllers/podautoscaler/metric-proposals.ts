@@ -7,7 +7,7 @@ import type {
   MetricValueStatus,
 } from '../../api/generated/types.ts'
 import { goSelector } from '../../api/objects/label-selector.ts'
-import { formatQuantity, type QuantityFormat } from '../../api/objects/quantity.ts'
+import { formatQuantity, type QuantityFormat } from '../../api/values/quantity.ts'
 import { messageOf } from '../../base/errors.ts'
 import { boundedMilli, type MetricsClient, selectorText } from './metrics-client.ts'
 import {

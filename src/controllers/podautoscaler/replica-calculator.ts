@@ -1,6 +1,6 @@
 /** How many replicas a metric asks for. Pure: metrics and pods are given. Amounts are in thousandths. */
 import type { Pod } from '../../api/generated/types.ts'
-import { quantityMilliValue } from '../../api/objects/quantity.ts'
+import { quantityMilliValue } from '../../api/values/quantity.ts'
 import { isReady } from '../pods/pod.ts'
 import type { PodMetric, PodMetrics } from './metrics-client.ts'
 import { groupPods } from './pod-groups.ts'

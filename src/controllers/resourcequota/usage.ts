@@ -7,11 +7,11 @@ import type {
   ResourceQuota,
 } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { addQuantities, compareQuantities } from '../../api/objects/quantity.ts'
 import { inScope } from '../../api/objects/quota-scopes.ts'
 import { evaluatorOf, type QuotaUsage } from '../../api/objects/quota-usage.ts'
 import { sameJson } from '../../api/same.ts'
 import type { GroupResource } from '../../api/status.ts'
+import { addQuantities, compareQuantities } from '../../api/values/quantity.ts'
 
 export interface CountedObjects {
   readonly resource: GroupResource

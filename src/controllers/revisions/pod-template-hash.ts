@@ -1,8 +1,8 @@
 /** The hashes in the names of revisions: FNV-1a over a template's text, FNV-1 over a ControllerRevision's data. */
 
-import { jsonText } from '../../api/codec/json.ts'
 import type { PodTemplateSpec } from '../../api/generated/types.ts'
 import type { Fields } from '../../api/object.ts'
+import { jsonText } from '../../api/values/json.ts'
 import { templateText } from './template-text.ts'
 
 /** Without vowels. */

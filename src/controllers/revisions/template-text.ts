@@ -5,9 +5,9 @@
 
 import type { PodTemplateSpec } from '../../api/generated/types.ts'
 import type { Fields } from '../../api/object.ts'
-import { binaryExponents, decimalExponents } from '../../api/objects/quantity.ts'
 import { schemaOf } from '../../api/schema/builtin.ts'
 import type { Field, Schema, StructSchema } from '../../api/schema/schema.ts'
+import { binaryExponents, decimalExponents } from '../../api/values/quantity.ts'
 
 /** Structs that are embedded in another: the first of its fields belong to them. The field table has them flat. */
 const embedded: Readonly<Record<string, string>> = {

@@ -2,10 +2,10 @@
  * Whether an update would pass the rules of its kind as they are now, by which it is judged anew where it changes something: a custom
  * resource's by the schema of its definition, a built-in kind's by those of skiff's own API server.
  */
+import { invalidError } from '../../api/errors/field-errors.ts'
 import type { CustomResourceDefinition } from '../../api/generated/types.ts'
 import { type JSONSchemaProps, structuralOf } from '../../api/schema/structural/structural.ts'
 import { customProblems } from '../../api/validation/custom-values.ts'
-import { invalidError } from '../../api/validation/errors.ts'
 import { isWhole } from './expressions.ts'
 import { isKubernetes } from './failures.ts'
 import { type Link, lastLink } from './finding.ts'

@@ -1,6 +1,6 @@
 /** How many CPUs a container is given for itself: whole ones, of a pod that is Guaranteed by what its containers ask for. */
 import { qosClass } from '../../api/objects/qos.ts'
-import { quantityMilliValue } from '../../api/objects/quantity.ts'
+import { quantityMilliValue } from '../../api/values/quantity.ts'
 import { type Container, initContainersOf, isSidecar, type Pod, specOf } from '../pod.ts'
 
 /** What a pod asks for as a whole is not given to its containers one by one. */

@@ -5,7 +5,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { PersistentVolume, Volume } from '../../api/generated/types.ts'
-import { quantityValue } from '../../api/objects/quantity.ts'
+import { quantityValue } from '../../api/values/quantity.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Client } from '../../client/client.ts'
 import { mountedBelow } from '../machine/mounts.ts'

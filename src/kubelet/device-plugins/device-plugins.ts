@@ -4,8 +4,8 @@
  * has ended.
  */
 import type { ContainerStatus } from '../../api/generated/types.ts'
-import { quantityValue } from '../../api/objects/quantity.ts'
-import { isExtendedResource } from '../../api/validation/resource-names.ts'
+import { isExtendedResource } from '../../api/names/resource-names.ts'
+import { quantityValue } from '../../api/values/quantity.ts'
 import type { Timer } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'

@@ -5,7 +5,7 @@
 import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type sendUnaryData, status } from '@grpc/grpc-js'
-import { isExtendedResource } from '../../api/validation/resource-names.ts'
+import { isExtendedResource } from '../../api/names/resource-names.ts'
 import { messageOf } from '../../base/errors.ts'
 import { serveAt } from '../server/local-socket.ts'
 

@@ -3,7 +3,7 @@
  * A pod that uses more is evicted, whether or not the node is short of anything.
  */
 import { podLimits } from '../../api/objects/pod-requests.ts'
-import { quantityValue } from '../../api/objects/quantity.ts'
+import { quantityValue } from '../../api/values/quantity.ts'
 import { type Pod, specOf } from '../pod.ts'
 import type { PodUse } from './observations.ts'
 

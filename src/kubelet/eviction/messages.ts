@@ -1,5 +1,5 @@
 /** What an evicted pod's status and Event say. */
-import { formatQuantity, quantityValue } from '../../api/objects/quantity.ts'
+import { formatQuantity, quantityValue } from '../../api/values/quantity.ts'
 import { initContainersOf, type Pod, specOf } from '../pod.ts'
 import type { PodUse, SignalObservation, Starved } from './observations.ts'
 import { type Threshold, thresholdValue } from './thresholds.ts'

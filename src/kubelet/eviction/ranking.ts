@@ -3,7 +3,7 @@
  * then the lower priority, then the larger use beyond what was asked for.
  */
 import { podRequests } from '../../api/objects/pod-requests.ts'
-import { quantityValue } from '../../api/objects/quantity.ts'
+import { quantityValue } from '../../api/values/quantity.ts'
 import { type Pod, specOf, uidOf } from '../pod.ts'
 import type { PodUse, Starved } from './observations.ts'
 

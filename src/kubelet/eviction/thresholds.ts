@@ -1,5 +1,5 @@
 /** Eviction thresholds (API concept: node-pressure eviction): below how much of what pods are evicted, read from the kubelet's flags. */
-import { parseQuantity, quantityValue } from '../../api/objects/quantity.ts'
+import { parseQuantity, quantityValue } from '../../api/values/quantity.ts'
 import { parseGoDuration } from '../../base/go-duration.ts'
 
 export const SIGNALS = [

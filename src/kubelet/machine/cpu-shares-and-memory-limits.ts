@@ -2,7 +2,7 @@
 import { isMirrorPod } from '../../api/objects/mirror-pods.ts'
 import { isPodLimited, podLimits, podRequests } from '../../api/objects/pod-requests.ts'
 import { qosClass } from '../../api/objects/qos.ts'
-import { quantityMilliValue, quantityValue } from '../../api/objects/quantity.ts'
+import { quantityMilliValue, quantityValue } from '../../api/values/quantity.ts'
 import { type Container, isSidecar, type Pod, specOf } from '../pod.ts'
 import type { LinuxContainerResources } from '../runtimes/cri/messages.ts'
 

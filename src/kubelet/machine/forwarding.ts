@@ -1,7 +1,7 @@
 /** Whether the kernel passes packets on between its interfaces: set while the node runs, and put back as it was. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { IPFamily } from '../../api/objects/ip.ts'
+import type { IPFamily } from '../../api/values/ip.ts'
 
 const IPV6 = '/proc/sys/net/ipv6/conf'
 const FILES: Readonly<Record<IPFamily, string>> = {

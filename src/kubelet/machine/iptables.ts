@@ -1,5 +1,5 @@
 /** What is done among rules that others keep by iptables and ip6tables: a way through for the cluster's range, and host ports' chains that are left. */
-import type { IPFamily } from '../../api/objects/ip.ts'
+import type { IPFamily } from '../../api/values/ip.ts'
 import { isCommand } from './machine-requirements.ts'
 import { system } from './system.ts'
 

@@ -1,7 +1,6 @@
 /** Of which addresses pods and nodes have theirs: ranges of an earlier life of the node, ranges given to it, or others that nothing of the machine has. */
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
-import type { IPFamily } from '../../api/objects/ip.ts'
 import {
   addressAt,
   type IPRange,
@@ -11,6 +10,7 @@ import {
   prefixLength,
   rangeText,
 } from '../../api/objects/ip-range.ts'
+import type { IPFamily } from '../../api/values/ip.ts'
 import { isUnrouted, LENGTHS, machineNetwork, unroutedRange } from './routes.ts'
 
 /** Ranges that were chosen elsewhere. */

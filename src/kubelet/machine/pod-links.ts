@@ -5,7 +5,7 @@
  */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { parseIPv6 } from '../../api/objects/ip.ts'
+import { parseIPv6 } from '../../api/values/ip.ts'
 import { command } from '../../base/command.ts'
 import { messageOf } from '../../base/errors.ts'
 import { oneByOne } from '../../base/one-by-one.ts'

@@ -1,5 +1,5 @@
 /** What a node of real containers has of its machine before it starts: its record and its network. */
-import { familyOf } from '../../api/objects/ip.ts'
+import { familyOf } from '../../api/values/ip.ts'
 import type { GivenRanges } from './network-ranges.ts'
 import { type RecordedOptions, recordOf } from './node-record.ts'
 import { type PodNetwork, setUpNetwork } from './pod-network.ts'

@@ -1,8 +1,8 @@
 /** What this machine routes where, read from the texts of /proc/net/route and /proc/net/ipv6_route. A default route has all addresses of its family. */
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
-import { bitsIn, type IPFamily } from '../../api/objects/ip.ts'
 import { type IPRange, isWithin, overlap, parseIPRange, rangeOfAddress } from '../../api/objects/ip-range.ts'
+import { bitsIn, type IPFamily } from '../../api/values/ip.ts'
 
 export interface NetworkRoute extends IPRange {
   readonly name: string

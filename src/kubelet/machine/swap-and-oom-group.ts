@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { qosClass } from '../../api/objects/qos.ts'
-import { quantityValue } from '../../api/objects/quantity.ts'
+import { quantityValue } from '../../api/values/quantity.ts'
 import { type Container, type Pod, specOf } from '../pod.ts'
 import type { LinuxContainerResources } from '../runtimes/cri/messages.ts'
 

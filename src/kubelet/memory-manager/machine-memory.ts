@@ -1,6 +1,6 @@
 /** What of each NUMA node's memory is free, given out or kept for the system, and how that changes when a container is given some. */
-import { quantityValue } from '../../api/objects/quantity.ts'
 import { sameJson } from '../../api/same.ts'
+import { quantityValue } from '../../api/values/quantity.ts'
 import type { NumaNode } from '../machine/machine-topology.ts'
 import type { MachineMemory, MemoryBlock, MemoryTable, NumaNodeState } from './memory-state.ts'
 

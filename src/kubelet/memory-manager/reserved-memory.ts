@@ -1,5 +1,5 @@
 /** Whether what reservedMemory keeps on the NUMA nodes is what the node's allocatable leaves out of its capacity. */
-import { formatQuantity, nanosOf, parseQuantity, quantityValue } from '../../api/objects/quantity.ts'
+import { formatQuantity, nanosOf, parseQuantity, quantityValue } from '../../api/values/quantity.ts'
 import type { NumaNode } from '../machine/machine-topology.ts'
 import type { ReservedMemory } from './machine-memory.ts'
 

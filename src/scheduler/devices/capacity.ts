@@ -5,7 +5,7 @@ import type {
   ExactDeviceRequest,
   Device as SliceDevice,
 } from '../../api/generated/types.ts'
-import { formatQuantity, nanosOf, parseQuantity } from '../../api/objects/quantity.ts'
+import { formatQuantity, nanosOf, parseQuantity } from '../../api/values/quantity.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { Device, Pool } from './pools.ts'
 

@@ -1,7 +1,7 @@
 /** Defaults must be what the schema would accept, with nothing that pruning takes away. */
+import { type FieldError, invalid, required } from '../../errors/field-errors.ts'
 import type { Json, JsonObject } from '../../object.ts'
 import { sameJson } from '../../same.ts'
-import { type FieldError, invalid, required } from '../../validation/errors.ts'
 import { prune } from './prune-and-default.ts'
 import { additionalSchema, isObject, type Structural } from './structural.ts'
 import { validateDefault } from './validate-value.ts'

@@ -2,7 +2,7 @@
  * What a definition's schema may say beyond its structure: what OpenAPI allows and Kubernetes does not, list and map types,
  * patterns, and rules in CEL, which are judged by `RuleChecks` where everything below them is well.
  */
-import { type FieldError, forbiddenField, invalid, notSupportedText, required } from '../../validation/errors.ts'
+import { type FieldError, forbiddenField, invalid, notSupportedText, required } from '../../errors/field-errors.ts'
 import { internalItems } from './internal-schema.ts'
 import { patternError } from './patterns.ts'
 import type { JSONSchemaProps, ValidationRule } from './structural.ts'

@@ -3,8 +3,8 @@
  * allOf, anyOf, oneOf and not judges values without describing them. Errors come sorted, as Kubernetes gives them.
  */
 
+import { type FieldError, forbiddenField, invalid, required } from '../../errors/field-errors.ts'
 import { sameJson } from '../../same.ts'
-import { type FieldError, forbiddenField, invalid, required } from '../../validation/errors.ts'
 import type { JSONSchemaProps } from './structural.ts'
 
 /** Whether the schema can be looked at as a structural one at all; what hinders it, its other checks say. */

@@ -1,8 +1,8 @@
 /** The formats of strings that Kubernetes checks in custom resources; any other format says nothing. */
-import { bitsIn, familyOf, isIPv6, withoutLeadingZeros } from '../../objects/ip.ts'
+import { dns1123Label, dns1123Subdomain } from '../../names/name-formats.ts'
 import { isMailAddress } from '../../objects/mail-address.ts'
 import { parseUrl, UrlError } from '../../objects/url.ts'
-import { dns1123Label, dns1123Subdomain } from '../../validation/names.ts'
+import { bitsIn, familyOf, isIPv6, withoutLeadingZeros } from '../../values/ip.ts'
 import { nanosOfDuration } from './times-of-formats.ts'
 
 type Check = (text: string) => boolean

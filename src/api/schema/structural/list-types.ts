@@ -1,6 +1,6 @@
 /** What x-kubernetes-list-type promises: sets and keyed lists hold no item twice. */
+import { duplicate, type FieldError, invalid } from '../../errors/field-errors.ts'
 import type { Json } from '../../object.ts'
-import { duplicate, type FieldError, invalid } from '../../validation/errors.ts'
 import { sortedKeys } from './prune-and-default.ts'
 import { additionalSchema, isObject, ownValue, type Structural } from './structural.ts'
 import { stableText } from './validate-value.ts'

@@ -2,10 +2,6 @@
  * Value validation of custom resources: a value against the OpenAPI schema of its definition, in the words of Kubernetes'
  * validators. With an old value, parts that an update does not change are not judged (KEP-4008, ratcheting).
  */
-import { jsonText } from '../../codec/json.ts'
-import type { Json } from '../../object.ts'
-import { goQuote } from '../../quote.ts'
-import { sameJson } from '../../same.ts'
 import {
   type FieldError,
   invalid,
@@ -14,7 +10,11 @@ import {
   tooLong,
   tooMany,
   typeInvalid,
-} from '../../validation/errors.ts'
+} from '../../errors/field-errors.ts'
+import type { Json } from '../../object.ts'
+import { goQuote } from '../../quote.ts'
+import { sameJson } from '../../same.ts'
+import { jsonText } from '../../values/json.ts'
 import { formatCheck } from './formats.ts'
 import { isAllowedNumber, isInt64, numberFormat, numberProblems } from './numbers.ts'
 import { patternFound } from './patterns.ts'

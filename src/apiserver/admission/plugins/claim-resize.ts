@@ -1,6 +1,6 @@
 /** PersistentVolumeClaimResize: only a bound claim of a class that allows it may ask for more. */
 import type { PersistentVolumeClaim, StorageClass } from '../../../api/generated/types.ts'
-import { compareQuantities } from '../../../api/objects/quantity.ts'
+import { compareQuantities } from '../../../api/values/quantity.ts'
 import type { AdmissionPluginFactory } from '../plugin.ts'
 import { refused } from './pods.ts'
 

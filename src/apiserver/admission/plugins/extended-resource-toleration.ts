@@ -1,6 +1,6 @@
 /** ExtendedResourceToleration: nodes with special devices are tainted with their names; a pod that asks for one tolerates it. */
 import type { Pod, PodSpec } from '../../../api/generated/types.ts'
-import { isExtendedResource } from '../../../api/validation/resource-names.ts'
+import { isExtendedResource } from '../../../api/names/resource-names.ts'
 import type { AdmissionPluginFactory } from '../plugin.ts'
 import { isPod, withSpec } from './pods.ts'
 

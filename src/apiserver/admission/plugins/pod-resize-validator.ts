@@ -1,9 +1,9 @@
 /** PodResizeValidator: a pod may not ask for more CPU or memory than its node has for pods at all. */
 import type { Node, Pod } from '../../../api/generated/types.ts'
 import { podRequests } from '../../../api/objects/pod-requests.ts'
-import { quantityMilliValue, quantityValue } from '../../../api/objects/quantity.ts'
 import { sameJson } from '../../../api/same.ts'
 import { StatusError } from '../../../api/status.ts'
+import { quantityMilliValue, quantityValue } from '../../../api/values/quantity.ts'
 import type { AdmissionPluginFactory } from '../plugin.ts'
 import { refused } from './pods.ts'
 

@@ -1,12 +1,12 @@
 /** PodTolerationRestriction: a namespace, or the cluster for those that say nothing, gives its pods tolerations and says which they may have. */
 
-import { parseJson } from '../../../api/codec/json.ts'
 import type { Namespace, Pod, Toleration } from '../../../api/generated/types.ts'
 import type { JsonObject } from '../../../api/object.ts'
 import { qosClass } from '../../../api/objects/qos.ts'
 import { areAllWithin, mergedTolerations } from '../../../api/objects/tolerations.ts'
 import { StatusError } from '../../../api/status.ts'
 import { asList, asObject, asText } from '../../../api/unchecked.ts'
+import { parseJson } from '../../../api/values/json.ts'
 import { messageOf } from '../../../base/errors.ts'
 import type { AdmissionPluginFactory } from '../plugin.ts'
 import { isPod, withSpec } from './pods.ts'

@@ -1,7 +1,7 @@
 /** RuntimeClass: the class exists, and its overhead and scheduling rules become the pod's (KEP-688). */
 import type { Pod, RuntimeClass, Toleration } from '../../../api/generated/types.ts'
 import type { KubeObject } from '../../../api/object.ts'
-import { compareQuantities } from '../../../api/objects/quantity.ts'
+import { compareQuantities } from '../../../api/values/quantity.ts'
 import type { AdmissionAttributes, AdmissionPluginFactory } from '../plugin.ts'
 import { isPod, refused, withSpec } from './pods.ts'
 

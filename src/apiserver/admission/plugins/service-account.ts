@@ -3,11 +3,11 @@
  * and, unless opted out, a projected volume with a token, the cluster's CA and its namespace (KEP-1205).
  */
 
-import { jsonText } from '../../../api/codec/json.ts'
 import type { Container, Pod, PodSpec, ServiceAccount, Volume, VolumeMount } from '../../../api/generated/types.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { isMirrorPod } from '../../../api/objects/mirror-pods.ts'
 import type { Naming, Parts } from '../../../api/parts.ts'
+import { jsonText } from '../../../api/values/json.ts'
 import type { Random } from '../../../base/random.ts'
 import type { CacheReads } from '../../reads.ts'
 import type { AdmissionAttributes, AdmissionPlugin, AdmissionPluginFactory } from '../plugin.ts'

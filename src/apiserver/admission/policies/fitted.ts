@@ -1,8 +1,8 @@
 /** Numbers of an apply configuration as Kubernetes' conversion to its own types takes them. */
-import { isList, isMap, setOwn } from '../../../api/fields/values.ts'
 import type { Json, JsonObject } from '../../../api/object.ts'
 import type { Schema } from '../../../api/schema/schema.ts'
 import type { ResourceRow, SubresourceRow } from '../../../api/scheme/resource.ts'
+import { isList, isMap, setOwn } from '../../../api/values/maps-and-lists.ts'
 import { MutationError, printKind } from './mutation-error.ts'
 import type { MutationTarget } from './mutations.ts'
 

@@ -1,12 +1,12 @@
 /** One call of a webhook: the AdmissionReview that is sent, and what may be made of the answer (admission.k8s.io/v1). */
 
-import { parseExactly } from '../../../api/codec/json.ts'
 import type { MutatingWebhook, ValidatingWebhook } from '../../../api/generated/types.ts'
 import type { Json, JsonObject, KubeObject } from '../../../api/object.ts'
 import type { UserInfo } from '../../../api/request.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { internalError, type StatusDetails, StatusError } from '../../../api/status.ts'
 import { asList, asObject, asText } from '../../../api/unchecked.ts'
+import { parseExactly } from '../../../api/values/json.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import type { CacheReads } from '../../reads.ts'
 import { createWebhookClient } from '../../webhooks/client.ts'

@@ -1,6 +1,6 @@
 /** AuthenticationConfiguration: trusted token issuers, how their claims become users, and where requests may be anonymous. */
 import { X509Certificate } from 'node:crypto'
-import { duplicate, type FieldError, invalid, required, tooMany } from '../../../api/validation/errors.ts'
+import { duplicate, type FieldError, invalid, required, tooMany } from '../../../api/errors/field-errors.ts'
 import { ALGORITHMS, type Algorithm } from '../jws.ts'
 import type { JwtIssuer } from '../oidc/authenticator.ts'
 import { claimMappingsOf, MAPPING_SHAPES } from './claim-mappings.ts'

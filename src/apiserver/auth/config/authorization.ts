@@ -1,6 +1,13 @@
 /** AuthorizationConfiguration: the authorizers, in order (API concept: authorization configuration file). */
-import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from '../../../api/validation/errors.ts'
-import { dns1123Subdomain } from '../../../api/validation/names.ts'
+import {
+  duplicate,
+  type FieldError,
+  invalid,
+  notSupported,
+  required,
+  tooMany,
+} from '../../../api/errors/field-errors.ts'
+import { dns1123Subdomain } from '../../../api/names/name-formats.ts'
 import type { AuthorizationMode } from '../authorizer.ts'
 import type { WebhookMatchCondition } from '../webhook/conditions.ts'
 import { compileCondition } from '../webhook/conditions.ts'

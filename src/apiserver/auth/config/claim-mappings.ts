@@ -1,7 +1,7 @@
 /** The part of an issuer's configuration that makes a user of claims: mappings and rules, their expressions compiled. */
 import { parse } from '../../../api/cel/parse.ts'
-import { duplicate, type FieldError, invalid, required } from '../../../api/validation/errors.ts'
-import { dns1123Subdomain } from '../../../api/validation/names.ts'
+import { duplicate, type FieldError, invalid, required } from '../../../api/errors/field-errors.ts'
+import { dns1123Subdomain } from '../../../api/names/name-formats.ts'
 import type { ClaimMappings, ClaimRule, Mapping } from '../oidc/claims.ts'
 import { type ClaimExpression, type Compiled, overClaims, overUser, readsClaim } from '../oidc/expressions.ts'
 import type { DocumentOf, DocumentShape } from './document.ts'

@@ -4,8 +4,8 @@
  */
 
 import { parse } from 'yaml'
+import type { FieldError } from '../../../api/errors/field-errors.ts'
 import type { JsonObject } from '../../../api/object.ts'
-import type { FieldError } from '../../../api/validation/errors.ts'
 import { messageOf } from '../../../base/errors.ts'
 import { parseGoDurationMs } from '../../../base/go-duration.ts'
 import { oneLine } from '../../../base/plain-text.ts'

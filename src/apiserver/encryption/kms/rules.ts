@@ -1,5 +1,5 @@
 /** What a plugin's answers must be like (KEP-3299), in the words of kube-apiserver. */
-import { dns1123Subdomain } from '../../../api/validation/names.ts'
+import { dns1123Subdomain } from '../../../api/names/name-formats.ts'
 import type { WrappedKey } from './encrypted-object.ts'
 
 const MOST_KEY_ID_BYTES = 1024

@@ -1,8 +1,8 @@
 /** Printer columns of custom resources: cells by JSON path. */
-import { jsonText } from '../../../api/codec/json.ts'
 import { asJson, type Json, type KubeObject } from '../../../api/object.ts'
 import { findAll, type JsonPath, parseJsonPath } from '../../../api/objects/json-path.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
+import { jsonText } from '../../../api/values/json.ts'
 import { age } from './format.ts'
 import type { Printer } from './printer.ts'
 

@@ -1,9 +1,9 @@
 /** pods/binding and bindings: the scheduler's answer, written into the pod. */
 import type { Binding, ObjectReference, Pod, PodSpec, PodStatus } from '../../../api/generated/types.ts'
+import { dns1123Subdomain } from '../../../api/names/name-formats.ts'
 import type { Given, KubeObject } from '../../../api/object.ts'
 import type { ApiResponse } from '../../../api/request.ts'
 import { badRequest, conflict, notFound, StatusError } from '../../../api/status.ts'
-import { dns1123Subdomain } from '../../../api/validation/names.ts'
 import { inNamespace } from '../../registry/metadata.ts'
 import { groupResource } from '../../registry/registry.ts'
 import { updateObject } from '../../registry/update-and-retry-on-conflict.ts'

@@ -1,10 +1,10 @@
 /** GET pods/NAME/log: the kubelet of the pod's node is asked, and what it sends passed on as it comes (API concept: PodLogOptions). */
 
 import type { Duplex } from 'node:stream'
+import { type FieldError, forbiddenField, invalid, invalidError } from '../../../api/errors/field-errors.ts'
 import type { Pod } from '../../../api/generated/types.ts'
 import type { ApiRequest, ApiResponse } from '../../../api/request.ts'
 import { badRequest, internalError, notFound, StatusError } from '../../../api/status.ts'
-import { type FieldError, forbiddenField, invalid, invalidError } from '../../../api/validation/errors.ts'
 import { acceptMessages, type MessagePeer, subprotocolsOf } from '../../../http/channels.ts'
 import type { HttpsAnswer } from '../../../http/client.ts'
 import { limitedBytes } from '../../../http/fetch.ts'

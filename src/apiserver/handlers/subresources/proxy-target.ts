@@ -15,8 +15,8 @@ import type {
   ServicePort,
 } from '../../../api/generated/types.ts'
 import type { KubeObject } from '../../../api/object.ts'
-import { parseIPv4, parseIPv6 } from '../../../api/objects/ip.ts'
 import { badRequest, notFound, serviceUnavailable } from '../../../api/status.ts'
+import { parseIPv4, parseIPv6 } from '../../../api/values/ip.ts'
 import { kubeletPort } from '../../nodes/kubelets.ts'
 import type { CacheReads } from '../../reads.ts'
 import type { ResourceRequest } from '../context.ts'

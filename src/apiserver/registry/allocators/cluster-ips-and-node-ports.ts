@@ -3,13 +3,12 @@
  * strategy before validation. What is taken is what the stored Services hold and what requests under way have reserved, so
  * there is nothing else to persist or to repair; a reservation ends when its write is visible or has failed.
  */
+import { type FieldError, invalid, invalidError } from '../../../api/errors/field-errors.ts'
 import type { Service, ServicePort, ServiceSpec } from '../../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
-import { canonicalIP, familyOf, type IPFamily, otherFamily } from '../../../api/objects/ip.ts'
 import { addressAt } from '../../../api/objects/ip-range.ts'
 import { internalError, StatusError } from '../../../api/status.ts'
 import { same } from '../../../api/validation/common.ts'
-import { type FieldError, invalid, invalidError } from '../../../api/validation/errors.ts'
 import {
   allocatesNodePorts,
   isExternalName,
@@ -19,6 +18,7 @@ import {
   needsHealthCheckNodePort,
   validateClusterIPs,
 } from '../../../api/validation/service.ts'
+import { canonicalIP, familyOf, type IPFamily, otherFamily } from '../../../api/values/ip.ts'
 import type { Begun, Pools } from '../strategy.ts'
 import { holds, lastOffset, rangeOfFamily, rangesInUse, type ServiceRange } from './service-network.ts'
 

@@ -3,8 +3,8 @@
  * part of each is handed out last, so that people may choose addresses there (KEP-3070, KEP-3668).
  */
 import type { ServiceCIDR } from '../../../api/generated/types.ts'
-import { addressBits, type IPFamily, withoutLeadingZeros } from '../../../api/objects/ip.ts'
 import { addressAt, type IPRange, parseIPRange, rangeText } from '../../../api/objects/ip-range.ts'
+import { addressBits, type IPFamily, withoutLeadingZeros } from '../../../api/values/ip.ts'
 
 export interface ServiceNetwork {
   /** One, or one of each family: Services that ask for none have addresses of the first. */

@@ -3,7 +3,7 @@
  * Interface (v1). Only sandboxes and containers with this node's own labels are seen or touched. The statuses of containers are read when
  * their state has changed, and kept.
  */
-import { familyOf, type IPFamily, otherFamily } from '../../../api/objects/ip.ts'
+import { familyOf, type IPFamily, otherFamily } from '../../../api/values/ip.ts'
 import { messageOf } from '../../../base/errors.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { taggedName } from '../image-names.ts'

@@ -4,7 +4,7 @@
  */
 import { lookup } from 'node:dns/promises'
 import type { Duplex } from 'node:stream'
-import { canonicalIP } from '../../../api/objects/ip.ts'
+import { canonicalIP } from '../../../api/values/ip.ts'
 import type { Clock } from '../../../base/clock.ts'
 import { messageOf } from '../../../base/errors.ts'
 import { connectTo } from '../../../http/dial.ts'

@@ -3,6 +3,7 @@
  * one breaking it is only told to the client (warn) or to the audit log (audit). Templates are never refused.
  */
 
+import { invalidError } from '../../../../api/errors/field-errors.ts'
 import type {
   CronJob,
   DaemonSet,
@@ -21,7 +22,6 @@ import type { Fields, JsonObject, KubeObject } from '../../../../api/object.ts'
 import { forbidden } from '../../../../api/status.ts'
 import { asObject, asTexts } from '../../../../api/unchecked.ts'
 import { same } from '../../../../api/validation/common.ts'
-import { invalidError } from '../../../../api/validation/errors.ts'
 import type { CacheReads } from '../../../reads.ts'
 import type { AdmissionAttributes, AdmissionPluginFactory } from '../../plugin.ts'
 import {

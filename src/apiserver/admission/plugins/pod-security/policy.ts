@@ -1,8 +1,8 @@
 /** A namespace's pod security policy, as its labels say, and what a pod does against a level. */
+import { type FieldError, invalid } from '../../../../api/errors/field-errors.ts'
 import type { Pod, PodTemplateSpec } from '../../../../api/generated/types.ts'
 import type { JsonObject } from '../../../../api/object.ts'
 import { asText } from '../../../../api/unchecked.ts'
-import { type FieldError, invalid } from '../../../../api/validation/errors.ts'
 import { baselineChecks } from './baseline.ts'
 import type { Check, CheckedPod, CheckPod, Violation } from './check.ts'
 import { restrictedChecks } from './restricted.ts'

@@ -1,9 +1,9 @@
 /** One write against the quotas of its namespace: what they would hold after it, or why it may not be. Pure. */
 import type { ResourceQuota } from '../../../../api/generated/types.ts'
 import type { KubeObject } from '../../../../api/object.ts'
-import { addQuantities, compareQuantities, formatQuantity, parseQuantity } from '../../../../api/objects/quantity.ts'
 import { inScope } from '../../../../api/objects/quota-scopes.ts'
 import { type Evaluator, evaluatorOf, type QuotaUsage } from '../../../../api/objects/quota-usage.ts'
+import { addQuantities, compareQuantities, formatQuantity, parseQuantity } from '../../../../api/values/quantity.ts'
 import type { AdmissionAttributes } from '../../plugin.ts'
 import { refused } from '../pods.ts'
 

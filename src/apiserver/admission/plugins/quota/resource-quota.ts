@@ -6,9 +6,9 @@
 
 import type { ResourceQuota } from '../../../../api/generated/types.ts'
 import type { KubeObject } from '../../../../api/object.ts'
-import { addQuantities } from '../../../../api/objects/quantity.ts'
 import type { QuotaUsage } from '../../../../api/objects/quota-usage.ts'
 import { isConflict, isNotFound } from '../../../../api/status.ts'
+import { addQuantities } from '../../../../api/values/quantity.ts'
 import { type Loopback, loopbackOf } from '../../../loopback.ts'
 import type { CacheReads } from '../../../reads.ts'
 import type { AdmissionAttributes, AdmissionPluginFactory } from '../../plugin.ts'
