@@ -4,6 +4,7 @@
  * after their own.
  */
 import type { KubeObject } from '../../api/object.ts'
+import { sameJson } from '../../api/same.ts'
 
 /** What one request has seen so far; written by the plugins that change objects, read by the chain. */
 export interface Reinvocation {
@@ -34,7 +35,7 @@ export const noReinvocation = (): Reinvocation => ({
 
 /**
  * The runs of a plugin that is about to run with the object. What other plugins changed in their second run concerns it
- * too.
+ * too: a change is a value that differs, however often equal objects were made.
  */
 export function runsOf(
   state: Reinvocation | undefined,
@@ -43,7 +44,7 @@ export function runsOf(
 ): Runs | undefined {
   if (state === undefined) return undefined
   state[who] ??= { ran: undefined, due: undefined, last: undefined }
-  if (state.isSecond && state[who].last !== object) requireAll(state[who])
+  if (state.isSecond && !sameJson(state[who].last, object)) requireAll(state[who])
   return state[who]
 }
 

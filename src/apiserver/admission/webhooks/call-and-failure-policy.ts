@@ -6,6 +6,7 @@
 import { REQUEST_COST_LIMIT } from '../../../api/cel/cost-limits.ts'
 import type { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from '../../../api/generated/types.ts'
 import { asJson, asKubeObject, type Json, type KubeObject } from '../../../api/object.ts'
+import { sameJson } from '../../../api/same.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { badRequest, forbidden, internalError, StatusError } from '../../../api/status.ts'
 import type { Runtime } from '../../../base/runtime.ts'
@@ -217,6 +218,7 @@ async function mutateAll(
   const again = attributes.reinvocation
   const runs = runsOf(again, 'webhooks', attributes.object)
   let current = attributes
+  let hasKind = again?.isSecond === true
   for (const hook of hooks) {
     const [matched] = await matching([hook], current, reads, asker)
     if (matched === undefined) continue
@@ -228,10 +230,13 @@ async function mutateAll(
       if (!answer.allowed) throw denial(hook.name, answer.status)
       if (answer.patch !== undefined && object !== undefined) {
         const next = await patched(asker, answer, object, matched, attributes)
-        if (next !== object) {
-          current = { ...current, object: await asker.host.endpointOf(attributes.row).worked.admitted(next) }
-          noteChange(again, runs)
-        }
+        const isChanged = !sameJson(next, object)
+        const endpoint = asker.host.endpointOf(attributes.row)
+        if (isChanged) current = { ...current, object: await endpoint.worked.admitted(next) }
+        // In Kubernetes an object of a built-in type has its apiVersion and kind only once a patch was applied, which counts as a change.
+        const gainsKind: boolean = !hasKind && !isEmptyPatch(answer.patch) && endpoint.readerOf(attributes.row).isTyped
+        hasKind ||= gainsKind
+        if (isChanged || gainsKind) noteChange(again, runs)
       }
     }
     if (ifNeeded) ranReinvocable(runs, hook.id)
@@ -239,6 +244,8 @@ async function mutateAll(
   if (runs !== undefined) runs.last = current.object
   return current.object as KubeObject
 }
+
+const isEmptyPatch = (patch: Json): boolean => Array.isArray(patch) && patch.length === 0
 
 /** @throws StatusError 500: a patch that does not apply is the webhook's mistake, whatever its failure policy says */
 async function patched(

@@ -1,0 +1,162 @@
+/**
+ * Which mutating webhooks are called again (API concept: reinvocation policy), against real calls. What is expected is what a
+ * Kubernetes v1.37.1 did: the webhooks in the order in which it called them for one create.
+ */
+import assert from 'node:assert/strict'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { after, before, test } from 'node:test'
+import type { Json, JsonObject, KubeObject } from '../src/api/object.ts'
+import { liveRuntime } from '../src/base/live-runtime.ts'
+import { issue } from '../src/cluster/certificate.ts'
+import { type Cluster, startCluster } from '../src/cluster/index.ts'
+
+type Patch = readonly JsonObject[] | undefined
+interface Hook {
+  readonly policy: 'IfNeeded' | 'Never'
+  readonly patch: (object: KubeObject) => Patch
+}
+
+const runtime = liveRuntime({ log: { write: () => {} } })
+const ca = issue(runtime, { commonName: 'reinvocation', usage: 'ca', validDays: 1 })
+const serving = issue(runtime, { commonName: 'x', usage: 'server', hosts: ['127.0.0.1'], validDays: 1 }, ca)
+
+let hooks: Readonly<Record<string, Hook>> = {}
+let calls = ''
+const server = createServer({ cert: serving.cert, key: serving.key }, async (request, response) => {
+  const parts: Buffer[] = []
+  for await (const part of request) parts.push(part as Buffer)
+  const review = JSON.parse(Buffer.concat(parts).toString()) as { request: { uid: string; object: KubeObject } }
+  const name = new URL(request.url ?? '', 'https://x').pathname.slice(1)
+  calls += name
+  const patch = hooks[name]?.patch(review.request.object)
+  const encoded = patch && { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') }
+  response.setHeader('content-type', 'application/json')
+  response.end(
+    JSON.stringify({
+      apiVersion: 'admission.k8s.io/v1',
+      kind: 'AdmissionReview',
+      response: { uid: review.request.uid, allowed: true, ...encoded },
+    }),
+  )
+})
+
+let cluster: Cluster
+async function ask(method: string, path: string, object?: Json): Promise<number> {
+  return (await cluster.client.raw(method, path, object as JsonObject)).status
+}
+
+before(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const widgets = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'widgets.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'widgets', kind: 'Widget' },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+        },
+      ],
+    },
+  }
+  cluster = await startCluster({ storage: 'memory', components: ['apiserver'], crds: [widgets as never] })
+  const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } }
+  await ask('POST', '/api/v1/namespaces/default/serviceaccounts', account)
+})
+after(async () => {
+  await cluster?.stop()
+  server.closeAllConnections()
+  server.close()
+})
+
+const metadata = (name: string) => ({ name, labels: { x: '1' } })
+const container = { name: 'c', image: 'i' }
+const kinds: Readonly<Record<string, { path: string; make: (name: string) => Json }>> = {
+  pod: {
+    path: '/api/v1/namespaces/default/pods',
+    make: (name) => ({ apiVersion: 'v1', kind: 'Pod', metadata: metadata(name), spec: { containers: [container] } }),
+  },
+  'config map': {
+    path: '/api/v1/namespaces/default/configmaps',
+    make: (name) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata(name) }),
+  },
+  widget: {
+    path: '/apis/example.com/v1/namespaces/default/widgets',
+    make: (name) => ({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: metadata(name) }),
+  },
+}
+
+const label = (name: string) => (): Patch => [{ op: 'add', path: `/metadata/labels/${name}`, value: '1' }]
+const nothing = (): Patch => undefined
+const emptyPatch = (): Patch => []
+const equal = (): Patch => [{ op: 'replace', path: '/metadata/labels/x', value: '1' }]
+const onlyTest = (): Patch => [{ op: 'test', path: '/metadata/labels/x', value: '1' }]
+const sidecar = ({ spec }: KubeObject): Patch =>
+  spec.containers.length > 1
+    ? undefined
+    : [{ op: 'add', path: '/spec/containers/-', value: { ...container, name: 'd' } }]
+const ifNeeded = (patch: Hook['patch']): Hook => ({ policy: 'IfNeeded', patch })
+const never = (patch: Hook['patch']): Hook => ({ policy: 'Never', patch })
+
+const cases: readonly (readonly [kind: string, hooks: Readonly<Record<string, Hook>>, called: string])[] = [
+  ['pod', { a: ifNeeded(label('a')) }, 'a'],
+  ['pod', { a: ifNeeded(label('a')), b: never(label('b')) }, 'aba'],
+  ['pod', { a: ifNeeded(nothing), b: never(label('b')) }, 'aba'],
+  ['pod', { a: ifNeeded(nothing), b: never(equal) }, 'aba'],
+  ['pod', { a: ifNeeded(label('a')), b: ifNeeded(equal) }, 'ab'],
+  ['pod', { a: ifNeeded(label('a')), b: ifNeeded(label('b')) }, 'aba'],
+  // The ServiceAccount plugin mounts its token into the container that came, a change that both are told of.
+  ['pod', { a: ifNeeded(sidecar) }, 'aa'],
+  ['pod', { a: ifNeeded(sidecar), b: ifNeeded(sidecar) }, 'abab'],
+  ['pod', { a: ifNeeded(label('a')), b: never(sidecar) }, 'aba'],
+  ['pod', { a: never(label('a')), b: ifNeeded(nothing) }, 'ab'],
+  ['pod', { a: ifNeeded(nothing), b: never(emptyPatch) }, 'ab'],
+  ['config map', { a: ifNeeded(label('a')) }, 'a'],
+  ['config map', { a: ifNeeded(label('a')), b: never(label('b')) }, 'aba'],
+  ['config map', { a: ifNeeded(nothing), b: never(equal) }, 'aba'],
+  ['config map', { a: ifNeeded(nothing), b: never(onlyTest) }, 'aba'],
+  ['config map', { a: ifNeeded(equal), b: ifNeeded(equal) }, 'ab'],
+  ['config map', { a: ifNeeded(nothing), b: ifNeeded(equal), c: never(equal) }, 'abca'],
+  ['widget', { a: ifNeeded(nothing), b: never(equal) }, 'ab'],
+  ['widget', { a: ifNeeded(nothing), b: never(onlyTest) }, 'ab'],
+  ['widget', { a: ifNeeded(nothing), b: never(label('b')) }, 'aba'],
+]
+
+for (const [at, [kind, of, called]] of cases.entries()) {
+  const told = Object.entries(of).map(([name, { policy, patch }]) => `${name} ${policy} ${patch.name || 'label'}`)
+  test(`${kind}: ${told.join(', ')}: called ${called}`, async () => {
+    hooks = of
+    calls = ''
+    const { port } = server.address() as AddressInfo
+    const rule = { apiGroups: ['', 'example.com'], apiVersions: ['v1'], operations: ['CREATE'] }
+    const configuration = {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'MutatingWebhookConfiguration',
+      metadata: { name: 'm' },
+      webhooks: Object.entries(of).map(([name, { policy }]) => ({
+        name: `${name}.example.com`,
+        clientConfig: {
+          url: `https://127.0.0.1:${port}/${name}`,
+          caBundle: Buffer.from(ca.cert).toString('base64'),
+        },
+        rules: [{ ...rule, resources: ['pods', 'configmaps', 'widgets'] }],
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+        reinvocationPolicy: policy,
+      })),
+    }
+    const path = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations'
+    assert.equal(await ask('POST', path, configuration), 201)
+    const { path: collection, make } = kinds[kind] as (typeof kinds)[string]
+    assert.equal(await ask('POST', collection, make(`o${at}`)), 201)
+    assert.equal(await ask('DELETE', `${path}/m`), 200)
+    assert.equal(calls, called)
+  })
+}
