@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
-import type { ApiRequest, UserInfo } from '../../api/request.ts'
+import type { ApiRequest } from '../../api/request.ts'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { issue, type KeyAndCertificate } from '../../cluster/certificate.ts'
-import { createAuthenticator } from './authenticator.ts'
+import { createAuthenticator, type ProvenUser } from './authenticator.ts'
 import { DEFAULT_FRONT_PROXIES } from './front-proxies.ts'
 
 const runtime = simulatedRuntime(1)
@@ -37,7 +37,7 @@ test('whom a certificate proves no token is asked of; whom it does not prove, a 
     serviceAccounts,
     otherToken: (token) => (token === 'good' ? { name: 'bob', groups: [] } : undefined),
   })
-  const nameOf = async (asked: ApiRequest) => (await authenticate(asked))?.name
+  const nameOf = async (asked: ApiRequest) => (await authenticate(asked))?.user.name
   assert.equal(await nameOf(request(brokenToken, { peerCertificate })), 'alice')
   const unverified = { certificateError: 'x509: not ours' }
   assert.equal(await nameOf(request({ authorization: 'Bearer good' }, unverified)), 'bob')
@@ -51,7 +51,7 @@ test('a certificate is read once for all connections that bring it, and still ha
   const { authenticate } = createAuthenticator(runtime, { serviceAccounts })
   const bob = new X509Certificate(issue(runtime, { commonName: 'bob', usage: 'client', validDays: 2 }, ca).cert).raw
   const brings = (certificate: Uint8Array) =>
-    authenticate(request({}, { peerCertificate: Buffer.from(certificate) })) as { readonly name: string }
+    (authenticate(request({}, { peerCertificate: Buffer.from(certificate) })) as ProvenUser).user
   const first = brings(peerCertificate)
   assert.equal(first.name, 'alice')
   assert.equal(brings(peerCertificate), first)
@@ -85,7 +85,8 @@ test('a certificate is what the authority at the end of its chain makes it: a us
     const { authenticate } = createAuthenticator(runtime, { serviceAccounts, frontProxies, clientCas })
     const peerIssuers = () => [bytes(between)]
     try {
-      return (authenticate(request(headers, { peerCertificate: bytes(certificate), peerIssuers })) as UserInfo).name
+      return (authenticate(request(headers, { peerCertificate: bytes(certificate), peerIssuers })) as ProvenUser).user
+        .name
     } catch (error) {
       return (error as Error).message
     }

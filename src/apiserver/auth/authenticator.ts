@@ -14,14 +14,19 @@ import { TokenError, UnknownTokenError } from './token-error.ts'
 import { webSocketToken } from './websocket-token.ts'
 import { type CertificateIdentity, certificateIdentity, certifiedBy } from './x509.ts'
 
+/** What the credentials of a request proved. */
+export interface ProvenUser {
+  readonly user: UserInfo
+  /** What is told of the token's use to each request that brings it. */
+  readonly use?: TokenUse | undefined
+}
+
 export interface Authenticator {
   /**
    * undefined: the request carries no credentials.
    * @throws when it carries something, and nothing of it is to be believed
    */
-  authenticate(request: ApiRequest): UserInfo | undefined | Promise<UserInfo | undefined>
-  /** What requests of a user that `authenticate` gave have besides: of the token that proved it. */
-  useOf(user: UserInfo): TokenUse | undefined
+  authenticate(request: ApiRequest): ProvenUser | undefined | Promise<ProvenUser>
   /** The user of `token`, for these audiences. @throws TokenError */
   authenticateToken(token: string, audiences?: readonly string[]): Promise<VerifiedToken>
   /** Forgets what tokens have proved: what is believed has changed. */
@@ -74,7 +79,7 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
   const { frontProxies } = options
   const isFrontProxy = frontProxies === undefined ? () => false : certifiedBy(frontProxies.ca)
   const isClient = options.clientCas === undefined ? () => true : certifiedBy(options.clientCas)
-  const tokens = createLruMap<string, { readonly user: UserInfo; readonly until: number }>(TOKENS)
+  const tokens = createLruMap<string, ProvenUser & { readonly until: number }>(TOKENS)
   /** Rises when what is believed changes: what was looked at before is not kept. */
   let generation = 0
   const requests = runtime.metrics?.counter(
@@ -91,16 +96,14 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
     )
     .child()
   const looked = { hit: requests?.child('hit'), miss: requests?.child('miss') }
-  const inFlight = new Map<string, Promise<UserInfo>>()
-  /** By the very object: another proof of the same user is another one. */
-  const uses = new WeakMap<UserInfo, TokenUse>()
+  const inFlight = new Map<string, Promise<ProvenUser>>()
   const vouchers: readonly TokenAuthenticator[] = [
     { authenticate: (token, audiences) => options.serviceAccounts.verify(token, audiences) },
     ...(options.others ?? []),
   ]
 
   /** @throws when the certificate proves no user */
-  function ofCertificate(connection: ConnectionInfo, request: ApiRequest): UserInfo | undefined {
+  function ofCertificate(connection: ConnectionInfo, request: ApiRequest): ProvenUser | undefined {
     if (connection.certificateError !== undefined) throw new Error(connection.certificateError)
     const { peerCertificate } = connection
     if (peerCertificate === undefined) return undefined
@@ -111,14 +114,14 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
     remaining?.observe((found.validTo - now) / 1000)
     if (found.isProxy && frontProxies !== undefined) {
       try {
-        return authenticated(namedBy(frontProxies, found.user, request))
+        return { user: authenticated(namedBy(frontProxies, found.user, request)) }
       } catch (error) {
         // An authority may be both: then the certificate still names a user.
         if (!found.isUser) throw error
       }
     }
     if (!found.isUser) throw new Error('the client certificate is of no authority that certifies users')
-    return found.user
+    return found
   }
 
   /** null: it names no user. */
@@ -165,17 +168,16 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
     return { ...found, user, audiences }
   }
 
-  async function ofNewToken(token: string): Promise<UserInfo> {
+  async function ofNewToken(token: string): Promise<ProvenUser> {
     const before = generation
     const { user, expiresAt, use } = await authenticateToken(token)
-    if (use !== undefined) uses.set(user, use)
-    if (generation !== before || token.length > LONGEST_KEPT) return user
-    tokens.set(token, { user, until: Math.min(expiresAt, clock.now() + TOKEN_MS) })
-    return user
+    const proven = { user, use, until: Math.min(expiresAt, clock.now() + TOKEN_MS) }
+    if (generation === before && token.length <= LONGEST_KEPT) tokens.set(token, proven)
+    return proven
   }
 
   /** A token that many requests bring at once is looked at once: looking may mean to ask a webhook. */
-  function ofUnknownToken(token: string): Promise<UserInfo> {
+  function ofUnknownToken(token: string): Promise<ProvenUser> {
     let looking = inFlight.get(token)
     if (looking === undefined) {
       const mine = ofNewToken(token).finally(() => {
@@ -189,13 +191,12 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
 
   return {
     authenticateToken,
-    useOf: (user) => uses.get(user),
     authenticate: (request) => {
       const { connection } = request
       let unproved: unknown
       try {
-        const user = connection === undefined ? undefined : ofCertificate(connection, request)
-        if (user !== undefined) return user
+        const proven = connection === undefined ? undefined : ofCertificate(connection, request)
+        if (proven !== undefined) return proven
       } catch (error) {
         // What one credential does not prove another may: only a request without any that holds is refused.
         unproved = error
@@ -209,7 +210,7 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
       if (known !== undefined) {
         if (clock.now() < known.until) {
           looked.hit?.add()
-          return known.user
+          return known
         }
         tokens.delete(token)
       }
@@ -224,7 +225,7 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
   }
 }
 
-interface Peer extends CertificateIdentity {
+interface Peer extends CertificateIdentity, ProvenUser {
   readonly isProxy: boolean
   readonly isUser: boolean
 }

@@ -179,7 +179,7 @@ test('a certificate is its CN and O, as long as it is valid', async () => {
   const peerCertificate = Buffer.from(cert.replace(/-----.*-----|\n/g, ''), 'base64')
   const request = (connection: object) =>
     ({ headers: {}, connection: { remoteAddress: '', ...connection } }) as unknown as ApiRequest
-  const user = await authenticator.authenticate(request({ peerCertificate }))
+  const user = (await authenticator.authenticate(request({ peerCertificate })))?.user
   assert.equal(user?.name, 'alice')
   assert.deepEqual(user?.groups, ['dev', 'ops', 'system:authenticated'])
   assert.match(user?.extra?.['authentication.kubernetes.io/credential-id']?.[0] ?? '', /^X509SHA256=[0-9a-f]{64}$/)

@@ -13,7 +13,7 @@ import {
 import { StatusError, unauthorized } from '../../api/status.ts'
 import type { Counted } from '../../base/metrics.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import type { Authenticator } from '../auth/authenticator.ts'
+import type { Authenticator, ProvenUser } from '../auth/authenticator.ts'
 import type { TokenUse } from '../auth/service-account-tokens.ts'
 import { warningHeaders } from '../handlers/respond.ts'
 
@@ -46,13 +46,12 @@ export function authentication(
       count('error', clock.monotonic() - started)
       return whenRefused(request)
     }
-    const pass = (request: ApiRequest, user: UserInfo | undefined, started: number) => {
-      const known = user ?? (anonymous(request.path) ? ANONYMOUS : undefined)
+    const pass = (request: ApiRequest, proven: ProvenUser | undefined, started: number) => {
+      const known = proven?.user ?? (anonymous(request.path) ? ANONYMOUS : undefined)
       count(known === undefined ? 'failure' : 'success', clock.monotonic() - started, known)
       if (known === undefined) return whenRefused(request)
-      const use = authenticator.useOf(known)
       const asked = { ...request, user: known }
-      return use === undefined ? next(asked) : withUse(next, asked, use)
+      return proven?.use === undefined ? next(asked) : withUse(next, asked, proven.use)
     }
     return (request) => {
       // Only the HTTP room sets `connection`, and it never sets `user`.
@@ -69,7 +68,7 @@ export function authentication(
       }
       if (!(found instanceof Promise)) return pass(request, found, started)
       return found.then(
-        (user) => pass(request, user, started),
+        (proven) => pass(request, proven, started),
         (error: unknown) => refused(request, error, started),
       )
     }

@@ -127,16 +127,16 @@ function tokenVolumeOf({ volumes = [] }: PodSpec): Volume | undefined {
 /** The spec in which every container has a token, from the volume that is there or a new one; the same spec where each has one. */
 function tokenMounted(spec: PodSpec, newName: () => string): PodSpec {
   const existing = tokenVolumeOf(spec)
-  const name = existing?.name ?? newName()
-  let mounted = false
+  // Drawn only where it is used, as it is for specs that recur.
+  let mounted: string | undefined
   const lists = containersWith(spec, (container) => {
     const mounts = container.volumeMounts ?? []
     if (mounts.some((present) => present.mountPath === MOUNT_PATH)) return container
-    mounted = true
-    return { ...container, volumeMounts: mounts.concat([{ name, readOnly: true, mountPath: MOUNT_PATH }]) }
+    mounted ??= existing?.name ?? newName()
+    return { ...container, volumeMounts: mounts.concat([{ name: mounted, readOnly: true, mountPath: MOUNT_PATH }]) }
   })
-  if (!mounted) return spec
-  return { ...spec, ...(existing ? {} : { volumes: (spec.volumes ?? []).concat([tokenVolume(name)]) }), ...lists }
+  if (mounted === undefined) return spec
+  return { ...spec, ...(existing ? {} : { volumes: (spec.volumes ?? []).concat([tokenVolume(mounted)]) }), ...lists }
 }
 
 function tokenVolume(name: string): Volume {
