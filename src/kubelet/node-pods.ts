@@ -294,6 +294,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     podStarts,
     volumeWork,
     counts,
+    isStatic: (uid) => staticPods.isStatic(uid),
     reconcileMirror: (pod) => staticPods.reconcile(pod),
     ...(machine === undefined ? {} : { machine }),
   }

@@ -51,6 +51,7 @@ export interface SyncParts {
   readonly podStarts?: PodStartMetrics | undefined
   readonly volumeWork?: VolumeWorkMetrics | undefined
   readonly counts?: Pick<WorkMetrics, 'resized'> | undefined
+  readonly isStatic: (uid: string) => boolean
   /** Of a static pod: sees to its mirror pod. */
   readonly reconcileMirror: (pod: Pod) => void
   /** Of a real node. */
@@ -62,8 +63,8 @@ export function currentStatus(parts: SyncParts, pod: Pod, terminal: boolean): Po
   const { runtime, cache, statuses, sources, deadlines, evicted } = parts
   const uid = uidOf(pod)
   const old = statuses.get(uid) ?? pod.status ?? {}
-  // That it was evicted is told when it has ended.
-  const failure = deadlines.failure(uid) ?? (terminal ? evicted.failure(uid) : undefined)
+  // That it was evicted is told when it has ended; of a static pod at once, as what becomes of it.
+  const failure = deadlines.failure(uid) ?? (terminal || parts.isStatic(uid) ? evicted.failure(uid) : undefined)
   const situation = { now: runtime.clock.now(), terminal, old, failure }
   return podStatusOf(pod, cache.get(uid), sources, situation)
 }

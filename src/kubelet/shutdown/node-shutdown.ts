@@ -95,8 +95,6 @@ export function createNodeShutdown(options: NodeShutdownOptions): NodeShutdown {
   function tell(underWay: boolean): void {
     isUnderWay = underWay
     events.normal('Shutdown', `Shutdown manager detected shutdown ${underWay ? 'event' : 'cancellation'}`)
-    const state = underWay ? 'NodeNotReady' : 'NodeReady'
-    events.normal(state, `Node ${options.nodeName} status is now: ${state}`)
     options.changed()
   }
 

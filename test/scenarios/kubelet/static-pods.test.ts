@@ -200,6 +200,11 @@ test('a static pod that has ended keeps its mirror, and a deleted one does not c
   const { stage } = await start(manifest('once', { restartPolicy: 'Never' }, { 'sim.skiff.dev/exit-after': '2s' }))
   await stage.runtime.advance(5000)
   assert.equal(stage.pod(`once-${NODE}`)?.['status'].phase, 'Succeeded')
+  // Unlike a pod of the API's it is told to have ended before its sandbox has, as a kubelet v1.37.1 does.
+  const ended = stage.states
+    .map(({ object }) => object['status'])
+    .filter(({ containerStatuses: all }) => all?.[0]?.state.terminated)
+  assert.deepEqual(new Set(ended.map(({ phase }) => phase)), new Set(['Succeeded']))
   await stage.ask('DELETE', path(`once-${NODE}`))
   await stage.runtime.advance(5000)
   assert.equal(stage.pod(`once-${NODE}`), undefined)
