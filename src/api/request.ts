@@ -25,7 +25,7 @@ export type Verb =
   | 'connect'
   | (string & {})
 
-/** What the path names. Made by request info (the first filter). */
+/** What the path names (Kubernetes' RequestInfo); the filter of that name makes it. */
 export interface RequestInfo {
   readonly isResource: boolean
   readonly verb: Verb

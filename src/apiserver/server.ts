@@ -268,8 +268,9 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     (request) => pathsResponse(request, scheme, checks),
     ...(options.paths?.({ scheme, reads }) ?? []),
   ])
-  const chain = filterChain(runtime, auth?.filters, options.faults, options.chain)
-  const answer = chain.reduceRight((next, filter) => filter(next), definitions.before(dispatch))
+  const settings = { ...options.chain, settledDefinitions: definitions.settled }
+  const chain = filterChain(runtime, auth?.filters, options.faults, settings)
+  const answer = chain.reduceRight((next, filter) => filter(next), dispatch)
   const handler: Handler = async (request) => answer(request)
   definitions.start(handler, context)
   const stopping = new AbortController()

@@ -36,6 +36,8 @@ export interface ChainSettings {
   readonly leaving?: Leaving
   /** Makes the spans of requests. Default: there are none. */
   readonly spans?: RequestSpans
+  /** Lets the deletion of a definition wait for what has begun to be written of it. Default: none waits. */
+  readonly settledDefinitions?: Filter
 }
 
 export const REQUEST_TIMEOUT_MS = 60_000
@@ -45,9 +47,10 @@ export function filterChain(
   runtime: Runtime,
   identity: IdentityFilters = {},
   faults?: FaultInjection,
-  { requestTimeoutMs = REQUEST_TIMEOUT_MS, strictTransportSecurity, allowsOrigin, leaving, spans }: ChainSettings = {},
+  settings: ChainSettings = {},
 ): readonly Filter[] {
   const { machineClock, metrics, log } = runtime
+  const { requestTimeoutMs = REQUEST_TIMEOUT_MS, strictTransportSecurity, allowsOrigin, leaving, spans } = settings
   const named = (name: string, filter: Filter | undefined) =>
     spans === undefined ? filter : filter && spans.around(name, filter)
   const filters: readonly (Filter | undefined)[] = [
@@ -68,6 +71,7 @@ export function filterChain(
     faults && faultInjection(runtime, faults),
     requestTimeout(runtime, requestTimeoutMs),
     bodyLimit(MAX_BODY_BYTES),
+    settings.settledDefinitions,
   ]
   return filters.filter((filter) => filter !== undefined)
 }

@@ -1,5 +1,5 @@
 /**
- * The outermost filter: whatever is thrown becomes a Status. To a client in this process it is thrown on, as a StatusError;
+ * Whatever a later filter or the handler throws becomes a Status. To a client in this process it is thrown on, as a StatusError;
  * over a wire it leaves in the encoding that was asked for, with the warnings given before it.
  */
 

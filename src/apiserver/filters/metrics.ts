@@ -1,7 +1,7 @@
 /**
- * Counts requests, by what answered them and how they ended, under the names kube-apiserver uses. Outermost of the filters;
- * what answers is known when the request comes back (`served`): what nothing answers, what is turned away before, and the
- * paths of discovery are not counted, as there.
+ * Counts requests, by what answered them and how they ended, under the names kube-apiserver uses. What answers is known
+ * when the request comes back (`served`): what nothing answers, what is turned away before, and the paths of discovery are
+ * not counted, as there.
  */
 
 import { type ApiRequest, type ApiResponse, type Filter, whenAnswered } from '../../api/request.ts'

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import type { CustomResourceDefinition } from '../../api/generated/types.ts'
 import type { Given, KubeObject } from '../../api/object.ts'
-import type { EagerHandler, Handler } from '../../api/request.ts'
+import type { Filter, Handler } from '../../api/request.ts'
 import type { MutableScheme } from '../../api/scheme/mutable.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { isConflict, isNotFound } from '../../api/status.ts'
@@ -43,11 +43,11 @@ export interface DefinitionLoop {
   /** Begins to write; rows are served before. */
   start(handler: Handler, context: ServerContext): void
   /**
-   * Answers requests as `next` does, but the DELETE of a definition only when what the loop has begun to write about it is
+   * Passes requests on at once, but the DELETE of a definition only when what the loop has begun to write about it is
    * written: of two writes in a row (names accepted, established) nothing comes between. It does not wait for the instances of
    * another definition to go, nor for a write that fails to be tried again.
    */
-  before(next: EagerHandler): EagerHandler
+  readonly settled: Filter
   stop(): void
 }
 
@@ -212,7 +212,7 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
       for (const { key } of cache.list()) finalizer.add(nameOf(key))
       kick()
     },
-    before: (next) => (request) => {
+    settled: (next) => (request) => {
       if (request.method !== 'DELETE' || !request.path.startsWith(`${PATH}/`)) return next(request)
       return written(request.path.slice(PATH.length + 1)).then(() => next(request))
     },

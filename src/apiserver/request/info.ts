@@ -1,6 +1,5 @@
 /**
- * What a path names, by Kubernetes' RequestInfo rules: the first thing every request passes, before its
- * authentication. Pure: whether the resource exists is routing's business (handlers/route.ts).
+ * What a path names, by Kubernetes' RequestInfo rules. Pure: whether the resource exists is routing's business (handlers/route.ts).
  */
 
 import { pathSegmentName } from '../../api/names/name-formats.ts'
