@@ -102,6 +102,8 @@ export interface StoredObject {
   line?(): Uint8Array
   /** What follows an item's first brace, as a view of the full bytes: a list need not copy it. */
   tail?(): Uint8Array
+  /** The JSON of its metadata, taken out of its bytes without parsing them. */
+  metadataJson?(): string
   /** Its protobuf message, made by `encode` at first use and kept; `encode` is the same for every call. */
   message?(encode: (object: KubeObject) => Uint8Array): Uint8Array
 }

@@ -97,6 +97,28 @@ test('bytes of different kinds, one after the other, are each cut at their own m
   }
 })
 
+test('metadata is taken out of the bytes as it stands there, and what is behind it is not looked at', () => {
+  const deep: KubeObject['metadata'] = {
+    name: 'a',
+    annotations: { '{"metadata":{': 'a \\"}] ü {"spec":' },
+    ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: ']', uid: '}' }],
+  }
+  for (const metadata of [deep, { name: 'b' }, {}] as KubeObject['metadata'][]) {
+    const object: KubeObject = { kind: 'Pod', apiVersion: 'v1', metadata }
+    const shown = jsonText({ resourceVersion: '7', ...metadata })
+    const own = Buffer.concat([encodeStored(object).subarray(0, -1), Buffer.from(',"spec":no JSON}')])
+    const turned = Buffer.from(jsonText({ metadata, kind: 'Pod', apiVersion: 'v1' }))
+    for (const value of [encodeStored(object), own]) {
+      const entry = createEntry('/registry/pods/x/a', 7, value, { freeze: false, memory: createEntryMemory() })
+      assert.equal(entry.metadataJson(), shown)
+      entry.json('full')
+      assert.equal(entry.metadataJson(), shown)
+    }
+    const others = createEntry('/registry/pods/x/a', 7, turned, { freeze: false, memory: createEntryMemory() })
+    assert.deepEqual(JSON.parse(others.metadataJson()), JSON.parse(shown))
+  }
+})
+
 test('a spec that recurs is written as it was before, and is not parsed again', () => {
   const { parts, known } = partsForTest()
   const spec = known({ containers: [{ name: 'c', image: 'a "quoted" one' }], big: 2n ** 60n })

@@ -5,6 +5,7 @@
  * same bytes have the resourceVersion as the first field of metadata. A `full` object is built once; a list takes its
  * items out of the same bytes (`tail`), behind kind and apiVersion.
  */
+import { afterValue } from '../../api/codec/json-text.ts'
 import { deepFreeze } from '../../api/freeze.ts'
 import { withoutManagedFields } from '../../api/metadata.ts'
 import { asKubeObject, type KubeObject } from '../../api/object.ts'
@@ -24,6 +25,7 @@ export interface CacheEntry extends StoredObject {
    * copy.
    */
   tail(): Uint8Array
+  metadataJson(): string
   message(encode: (object: KubeObject) => Uint8Array): Uint8Array
   /** Bytes held; for bounding what holds entries. */
   readonly size: number
@@ -287,6 +289,18 @@ class Entry implements CacheEntry, Holder {
     return this.#lineBytes().subarray(this.#tailStart, -1)
   }
 
+  metadataJson(): string {
+    const { memory } = this.#options
+    const line = this.#line
+    const stored = line ?? Buffer.from(this.#stored!.buffer, this.#stored!.byteOffset, this.#stored!.byteLength)
+    const start = line === undefined ? metadataStart(stored, memory) : this.#tailStart
+    // Bytes that another API server wrote, in another order.
+    if (start < 0) return jsonText(this.object.metadata)
+    const at = start + METADATA.length
+    const fields = stored.toString('utf8', at, afterValue(stored, at, 1))
+    return line === undefined ? `{${revisionField(this.revision, fields === '}')}${fields}` : `{${fields}`
+  }
+
   message(encode: (object: KubeObject) => Uint8Array): Uint8Array {
     // The object is not kept for it: a list of thousands would hold them all.
     this.#message ??= encode(this.#object === undefined ? this.#parsed() : this.object)
@@ -419,11 +433,14 @@ function metadataStart(bytes: Buffer, memory: EntryMemory): number {
   return start
 }
 
+/** As it stands first in metadata; nothing may follow. */
+const revisionField = (revision: number, isLast: boolean) => `"resourceVersion":"${revision}"${isLast ? '' : ','}`
+
 /** The stored bytes with their revision, and the end of a line. */
 function servedLine(bytes: Buffer, start: number, revision: number, allocate: (size: number) => Buffer): Buffer {
   const at = start + METADATA.length
   const isEmpty = bytes[at] === 0x7d
-  const inserted = `"resourceVersion":"${revision}"${isEmpty ? '' : ','}`
+  const inserted = revisionField(revision, isEmpty)
   const out = allocate(bytes.length + inserted.length + 1)
   bytes.copy(out, 0, 0, at)
   out.write(inserted, at, 'latin1')

@@ -80,6 +80,7 @@ function unreadableEntry(key: string, revision: number, unreadable: UnreadableVa
     json: refuse,
     line: refuse,
     tail: refuse,
+    metadataJson: refuse,
     message: refuse,
     as: refuse,
     begins: refuse,

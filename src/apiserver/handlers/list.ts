@@ -10,8 +10,17 @@ import type { ResourceRequest } from './context.ts'
 import { type Listed, list } from './list-limit-continue-and-resource-version.ts'
 import { CONTENT_TYPES, negotiate, type Representation, requireMetadataForm } from './negotiate.ts'
 import { listOptions } from './options.ts'
+import { hidesAnnotations } from './own-metadata.ts'
 import { listBytes, type MessageForm, messageForm } from './protobuf.ts'
-import { encoded, META_V1, metadataForm, partialMetadata, tableOf, warningHeaders } from './respond.ts'
+import {
+  encoded,
+  META_V1,
+  metadataForm,
+  partialMetadata,
+  partialMetadataJson,
+  tableOf,
+  warningHeaders,
+} from './respond.ts'
 import { encodedPieces, type PiecedList } from './send-large-list-in-pieces.ts'
 
 export async function handleList(resource: ResourceRequest): Promise<ApiResponse> {
@@ -126,6 +135,9 @@ function piecedList(
       field: 'items',
       count,
       part: (from, to) => objects(from, to).map((object) => partialMetadata(object, apiVersion)),
+      texts: hidesAnnotations(row.kind)
+        ? undefined
+        : (from, to) => served.slice(from, to).map((stored) => partialMetadataJson(stored, apiVersion)),
     }
   }
   return {

@@ -4,9 +4,12 @@ import { ROLLBACK_TO, TEMPLATE_GENERATION } from '../../api/objects/annotated-fi
 
 const FIELDS: Readonly<Record<string, string>> = { DaemonSet: TEMPLATE_GENERATION, Deployment: ROLLBACK_TO }
 
+/** Whether objects of the kind may have an annotation that is not shown without them. */
+export const hidesAnnotations = (kind: string): boolean => Object.hasOwn(FIELDS, kind)
+
 /** What is a field inside Kubernetes is an annotation only in whole objects. */
 export function ownMetadata({ kind, metadata }: KubeObject): KubeObject['metadata'] {
-  const field = Object.hasOwn(FIELDS, kind) ? FIELDS[kind] : undefined
+  const field = hidesAnnotations(kind) ? FIELDS[kind] : undefined
   if (field === undefined || metadata.annotations?.[field] === undefined) return metadata
   const { [field]: _, ...annotations } = metadata.annotations
   const { annotations: __, ...rest } = metadata

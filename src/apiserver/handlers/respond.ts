@@ -6,7 +6,7 @@ import { apiVersionOf, asJson, type KubeObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, Headers, StoredObject } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { badRequest, StatusError } from '../../api/status.ts'
-import { encodeJson, prettyJson } from '../../api/values/json.ts'
+import { encodeJson, jsonText, prettyJson } from '../../api/values/json.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { ServedForm } from '../cache/entry.ts'
 import { storageKey } from '../cache/keys.ts'
@@ -164,6 +164,12 @@ export function respondWritten(
 
 export function partialMetadata(object: KubeObject, apiVersion: string = META_V1): KubeObject {
   return { kind: 'PartialObjectMetadata', apiVersion, metadata: ownMetadata(object) }
+}
+
+/** The same as JSON, of a kind that hides no annotations: what is not asked for is not parsed where the bytes are there. */
+export function partialMetadataJson(stored: StoredObject, apiVersion: string): string {
+  const metadata = stored.metadataJson?.() ?? jsonText(stored.object.metadata)
+  return `{"kind":"PartialObjectMetadata","apiVersion":${JSON.stringify(apiVersion)},"metadata":${metadata}}`
 }
 
 const metadataForms = new Map<string, ServedForm>()

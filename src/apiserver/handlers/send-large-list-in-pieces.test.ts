@@ -26,6 +26,12 @@ test('a list made piece by piece has the bytes of the whole one, in each encodin
   assert.equal(text('yaml', false), encodeYaml(asJson(whole)))
 })
 
+test('texts that are there already stand for what would be made', () => {
+  const refuse = (): never => assert.fail('made')
+  const texts = (from: number, to: number) => rows.slice(from, to).map((row) => jsonText(row))
+  assert.equal(text('json', false, { ...list, part: refuse, texts }), `${jsonText(whole)}\n`)
+})
+
 test('so has one whose field stands before others when they are sorted', () => {
   const items = rows.map(({ object }) => object)
   const pods = { kind: 'PodList', apiVersion: 'v1', metadata: { resourceVersion: '7' } }

@@ -15,6 +15,8 @@ export interface PiecedList {
   readonly count: number
   /** What the field holds from one place to before another. */
   readonly part: (from: number, to: number) => readonly unknown[]
+  /** The compact JSON of each of them, where that takes less than to make them. */
+  readonly texts?: ((from: number, to: number) => readonly string[]) | undefined
 }
 
 /** Objects in one piece. */
@@ -29,7 +31,7 @@ export function* encodedPieces(
     encoding === 'yaml' ? asYaml(list) : pretty ? asPretty(list) : asCompact(list)
   yield Buffer.from(before)
   for (let from = 0; from < list.count; from += TOGETHER) {
-    const text = textOf(list.part(from, Math.min(from + TOGETHER, list.count)))
+    const text = textOf(from, Math.min(from + TOGETHER, list.count))
     yield Buffer.from(from === 0 ? text : between + text)
   }
   yield Buffer.from(after)
@@ -39,20 +41,20 @@ interface Around {
   readonly before: string
   readonly between: string
   readonly after: string
-  readonly textOf: (part: readonly unknown[]) => string
+  readonly textOf: (from: number, to: number) => string
 }
 
-function asCompact({ envelope, field }: PiecedList): Around {
+function asCompact({ envelope, field, part, texts }: PiecedList): Around {
   const whole = jsonText({ ...envelope, [field]: [] })
   return {
     before: whole.slice(0, -']}'.length),
     between: ',',
     after: ']}\n',
-    textOf: (part) => jsonText(part).slice(1, -1),
+    textOf: (from, to) => texts?.(from, to).join() ?? jsonText(part(from, to)).slice(1, -1),
   }
 }
 
-function asPretty({ envelope, field }: PiecedList): Around {
+function asPretty({ envelope, field, part }: PiecedList): Around {
   const whole = prettyJson({ ...envelope, [field]: [] })
   const begin = `{\n  ${JSON.stringify(field)}: [\n`
   const end = '\n  ]\n}'
@@ -60,14 +62,14 @@ function asPretty({ envelope, field }: PiecedList): Around {
     before: `${whole.slice(0, -']\n}'.length)}\n`,
     between: ',\n',
     after: end,
-    textOf: (part) => prettyJson({ [field]: part }).slice(begin.length, -end.length),
+    textOf: (from, to) => prettyJson({ [field]: part(from, to) }).slice(begin.length, -end.length),
   }
 }
 
 /** No field of an envelope is a list of texts: so this line can be nothing else. */
 const PLACE = 'PLACE'
 
-function asYaml({ envelope, field }: PiecedList): Around {
+function asYaml({ envelope, field, part }: PiecedList): Around {
   const whole = encodeYaml(asJson({ ...envelope, [field]: [PLACE] }))
   const line = `\n- ${PLACE}\n`
   const at = whole.lastIndexOf(line)
@@ -76,6 +78,6 @@ function asYaml({ envelope, field }: PiecedList): Around {
     before: whole.slice(0, at + 1),
     between: '',
     after: whole.slice(at + line.length),
-    textOf: (part) => encodeYaml(asJson({ [field]: part })).slice(begin.length),
+    textOf: (from, to) => encodeYaml(asJson({ [field]: part(from, to) })).slice(begin.length),
   }
 }
