@@ -1,7 +1,8 @@
 /**
- * codec: bytes to objects and back. A request's body becomes an object: the one way in for every body, whatever its encoding, and for objects from components
- * in this process. Handlers call `decodeBody` with the kind that the path expects (the row's, or its subresource's), and
- * `decodeOptions` for the DeleteOptions of a DELETE. Knows schemas and the scheme's kinds; knows no handlers.
+ * codec: bytes to objects and back. A request's body becomes an object: the one way in for every body, whatever its encoding,
+ * and for objects from components in this process. Handlers call `decodeBody` with the kind that the path expects (the row's,
+ * or its subresource's), and `decodeOptions` for the DeleteOptions of a DELETE. Knows schemas and the scheme's kinds; knows no
+ * handlers.
  */
 
 import { type DecodeProblem, otherProblem, problemText } from '../decode-problem.ts'

@@ -14,15 +14,10 @@ export interface PrinterColumn {
 export interface CustomVersion {
   /** undefined when the definition gives no schema. */
   readonly structural: Structural | undefined
-  /** The definition's uid and generation: rows of one definition belong together. */
-  readonly definition: string
-  readonly definitionGeneration: number
   /** What the definition says of how its objects are served, as a hash: documents made of rows with the same one are the same. */
   readonly digest: string
   /** The definition is being deleted: nothing new comes in. */
   readonly terminating: boolean
-  /** Versions that the definition names, the stored one first. */
-  readonly versions: readonly string[]
   /** A version that the definition names, served or not; undefined for any other. */
   schemasOf(version: string): VersionSchemas | undefined
   readonly status: boolean

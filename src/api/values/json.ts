@@ -1,6 +1,7 @@
 /**
  * values: the values that fields have, as texts and as what they mean: JSON, quantities, addresses, Go's names of types. Knows
- * no schema and no kind. This file is JSON itself, exact where JSON.parse is not: 64-bit integers, duplicate keys, the order of keys, and the words in which Go reports a syntax error.
+ * no schema and no kind. This file is JSON itself, exact where JSON.parse is not: 64-bit integers, duplicate keys, the order
+ * of keys, and the words in which Go reports a syntax error.
  *
  * Two ways lead through it. `scanJson` tells cheaply whether JSON.parse loses nothing; if it does (or an error must be
  * reported), `parseJson` reads the text into nodes that keep everything.

@@ -135,7 +135,6 @@ function rowOf(
   const names: CustomResourceDefinitionNames = { ...spec.names, ...definition.status?.acceptedNames }
   const schemas = schemasOf(version.name) as VersionSchemas
   const columns = version.additionalPrinterColumns ?? [AGE_COLUMN]
-  const served = spec.versions
   const base = {
     group,
     version: version.name,
@@ -157,11 +156,8 @@ function rowOf(
         return schemas.structural
       },
       schemasOf,
-      definition: definition.metadata.uid ?? '',
-      definitionGeneration: definition.metadata.generation ?? 0,
       digest,
       terminating: definition.metadata.deletionTimestamp !== undefined,
-      versions: [storage.name, ...served.map((one) => one.name).filter((name) => name !== storage.name)],
       status: version.subresources?.status !== undefined,
       scale: schemas.scale,
       columnPaths: columns.map((column) => column.jsonPath),
