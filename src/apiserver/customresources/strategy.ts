@@ -17,6 +17,7 @@ import type { CustomVersion, ResourceRow, ScalePaths } from '../../api/scheme/re
 import { forbidden } from '../../api/status.ts'
 import { invariantProblems, valueProblems } from '../../api/validation/custom-values.ts'
 import { finalizerWarnings } from '../../api/validation/meta.ts'
+import { statusWritten } from '../registry/status-subresource.ts'
 import type { Strategy, StrategyContext } from '../registry/strategy.ts'
 
 /** Of the row's version, in which its requests are worked on. */
@@ -70,16 +71,7 @@ function statusStrategy(row: ResourceRow, custom: CustomVersion): Omit<Strategy,
   return {
     standardFinalizersOnly: false,
     allowUnconditionalUpdate: false,
-    prepareForUpdate(object: SpecAndStatus, old: SpecAndStatus) {
-      const { managedFields, resourceVersion, uid } = object.metadata
-      const { status: _, ...rest } = old
-      const kept = withMetadata({ ...rest, apiVersion: object.apiVersion } as KubeObject, {
-        managedFields,
-        resourceVersion,
-        uid,
-      })
-      return object.status === undefined ? kept : { ...kept, status: object.status }
-    },
+    prepareForUpdate: statusWritten,
     validateUpdate(object: SpecAndStatus, old: SpecAndStatus, context) {
       const wrongType = typeErrors(object, row)
       if (wrongType.length > 0) return wrongType

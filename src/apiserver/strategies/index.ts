@@ -8,6 +8,7 @@ import { addInt64 } from '../../api/objects/integers.ts'
 import { sameJson } from '../../api/same.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { qualified } from '../../api/status.ts'
+import { statusWritten } from '../registry/status-subresource.ts'
 import type { Strategy } from '../registry/strategy.ts'
 import { metaOnUpdate, returnDeletedObjects } from './answers.ts'
 
@@ -32,12 +33,7 @@ export const withStatus: Strategy = {
 }
 
 const statusOnly: Omit<Strategy, 'status'> = {
-  prepareForUpdate(object: SpecAndStatus, old) {
-    const { managedFields, resourceVersion, uid } = object.metadata
-    const { status: _, ...rest } = old
-    const kept = withMetadata(rest as KubeObject, { managedFields, resourceVersion, uid })
-    return object.status === undefined ? kept : { ...kept, status: object.status }
-  },
+  prepareForUpdate: statusWritten,
   resetFields: [['f:spec']],
 }
 
