@@ -35,7 +35,6 @@ export interface MetSignal {
 
 export interface EvictionManagerOptions extends EvictionOptions {
   readonly runtime: Runtime
-  readonly nodeName: string
   /** Those that run, or may come to. */
   readonly pods: () => readonly Pod[]
   readonly isStatic: (uid: string) => boolean
@@ -78,14 +77,9 @@ export function createEvictionManager(options: EvictionManagerOptions): Eviction
       const at = pressedAt.get(pressure)
       if (at !== undefined && (now === at || now - at < config.transitionMs)) next.add(pressure)
     }
-    const different = PRESSURES.filter((one) => next.has(one) !== pressures.has(one))
+    const isDifferent = PRESSURES.some((one) => next.has(one) !== pressures.has(one))
     pressures = next
-    if (different.length === 0) return
-    for (const one of different) {
-      const reason = next.has(one) ? REASONS[one].under : REASONS[one].relieved
-      events.normal(reason, `Node ${options.nodeName} status is now: ${reason}`)
-    }
-    options.changed()
+    if (isDifferent) options.changed()
   }
 
   /** Pods that use more of the node's disk than they may end, whatever there is left. */
@@ -189,13 +183,6 @@ export function createEvictionManager(options: EvictionManagerOptions): Eviction
 }
 
 const PRESSURES = ['MemoryPressure', 'DiskPressure', 'PIDPressure'] as const
-
-/** Of the node's Events. */
-const REASONS: Readonly<Record<Pressure, { readonly under: string; readonly relieved: string }>> = {
-  MemoryPressure: { under: 'NodeHasInsufficientMemory', relieved: 'NodeHasSufficientMemory' },
-  DiskPressure: { under: 'NodeHasDiskPressure', relieved: 'NodeHasNoDiskPressure' },
-  PIDPressure: { under: 'NodeHasInsufficientPID', relieved: 'NodeHasSufficientPID' },
-}
 
 /** `more`: what is to be there beyond the threshold counts too. */
 function isMet({ signal, amount, minReclaim }: Threshold, observed: Observations, more: boolean): boolean {
