@@ -121,26 +121,29 @@ export function totalScores(
   ]
   const found = nodes.map((node) => recall?.(node, findAll) ?? findAll(node))
   const totals = found.map((values) => values[0]!)
-  for (const [i, score] of amongOthers.entries()) {
-    const values = found.map((raws) => raws[i + 1]!)
-    addScore(totals, values, score.normalize, weightOf(score))
+  for (const [i, score] of amongOthers.entries())
+    addScore(totals, (node) => found[node]![i + 1]!, score.normalize, weightOf(score))
+  for (const score of scores) {
+    if (score.isOfShape) continue
+    const values = nodes.map(score.raw)
+    addScore(totals, (node) => values[node]!, score.normalize, weightOf(score))
   }
-  for (const score of scores)
-    if (!score.isOfShape) addScore(totals, nodes.map(score.raw), score.normalize, weightOf(score))
   return totals
 }
 
-function addScore(totals: number[], values: readonly number[], how: Score['normalize'], weight: number): void {
+/** `rawOf` gives the raw value of the node at a place. */
+function addScore(totals: number[], rawOf: (place: number) => number, how: Score['normalize'], weight: number): void {
   let low = Number.POSITIVE_INFINITY
   let high = Number.NEGATIVE_INFINITY
-  for (const value of values) {
+  for (let i = 0; i < totals.length; i++) {
+    const value = rawOf(i)
     if (value < low) low = value
     if (value > high) high = value
   }
   // Most say the same of all nodes. With 'spread' some may say nothing (NaN), which is neither low nor high.
   const alike = low === high && how !== 'spread' ? normalized(low, low, high, how) : undefined
   if (alike === 0) return
-  for (let i = 0; i < values.length; i++) totals[i]! += weight * (alike ?? normalized(values[i]!, low, high, how))
+  for (let i = 0; i < totals.length; i++) totals[i]! += weight * (alike ?? normalized(rawOf(i), low, high, how))
 }
 
 function normalized(value: number, low: number, high: number, how: Score['normalize']): number {

@@ -90,6 +90,14 @@ test('a write is in the cache when its writer is answered, as the very object wr
   await runtime.complete(answered)
 })
 
+test('so it is when thousands are on their way, and of the first that comes', async () => {
+  const { storage, caches, maps, done } = await fixture()
+  const objects = Array.from({ length: 5000 }, (_, index) => configMap(`a-${index}`, { x: '1' }))
+  const values = objects.map((object) => caches.encode(object))
+  assert.ok((await done(storage.write({ type: 'put', key: keyOf('a-0'), value: values[0]!, expectRevision: 0 }))).ok)
+  assert.equal(maps.get(keyOf('a-0'))?.object['data'], objects[0]!['data'])
+})
+
 test('bytes: stored without resourceVersion, served with it, items without kind and apiVersion', async () => {
   const { write, maps, caches } = await fixture()
   const object = { ...configMap('ü', { x: '1' }), metadata: { name: 'ü', resourceVersion: '99' } }

@@ -48,9 +48,8 @@ export interface CachesOptions extends Partial<EntryOptions> {
   readonly root?: string
 }
 
-/** Objects kept beside their bytes, and writes in flight whose objects are known: more are parsed again. */
+/** Objects kept beside their bytes: more are parsed again. */
 const RECENT_OBJECTS = 1024
-const MOST_WRITTEN = 1024
 
 /** Loads everything from storage (parsing nothing) and follows it. */
 export async function createCaches(runtime: Runtime, storage: Storage, options: CachesOptions = {}): Promise<Caches> {
@@ -67,8 +66,8 @@ export async function createCaches(runtime: Runtime, storage: Storage, options: 
   const resources = new Map<string, OwnedResourceCache>()
   /** Those the commit at hand has changed. */
   const touched = new Set<OwnedResourceCache>()
-  /** Objects whose bytes are on their way through storage. */
-  const written = new Map<Uint8Array, Encoded>()
+  /** Objects whose bytes are on their way through storage. Of a write that failed nothing else holds the bytes. */
+  const written = new WeakMap<Uint8Array, Encoded>()
   const waiting = new Set<{ readonly revision: number; resolve(reached: boolean): void }>()
 
   const loaded = await storage.range(root, prefixEnd(root))
@@ -158,8 +157,6 @@ export async function createCaches(runtime: Runtime, storage: Storage, options: 
     resource,
     encode(object: SpecAndStatus, parts) {
       const value = encodeStored(object, parts, writtenMemory(object.kind ?? ''))
-      // A write that failed leaves its own behind: the oldest goes.
-      if (written.size >= MOST_WRITTEN) written.delete(written.keys().next().value as Uint8Array)
       written.set(value, { object, spec: parts?.written(object.spec, jsonText) })
       return value
     },

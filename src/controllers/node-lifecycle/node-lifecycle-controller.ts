@@ -6,6 +6,7 @@
 import type { Lease, Node, Pod, Taint } from '../../api/generated/types.ts'
 import { isConflict, isNotFound } from '../../api/status.ts'
 import { formatTime, heartOf, sleep } from '../../base/clock.ts'
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
@@ -108,7 +109,7 @@ export function createNodeLifecycleController(
       nodes.store.list().map(async (node) => {
         const status = await checkNode(node)
         const zone = zoneOf(node)
-        ready.set(zone, [...(ready.get(zone) ?? []), status === 'True'])
+        getOrInsertComputed(ready, zone, () => []).push(status === 'True')
         if (status !== 'True') down.push([node, status])
       }),
     )
