@@ -1,7 +1,7 @@
 /** skiff status: what runs in a directory, and whether it is well. Exit code 1 when nothing runs or it is not ready. */
 
 import { existsSync } from 'node:fs'
-import type { Lease } from '../api/generated/types.ts'
+import type { Lease, Node } from '../api/generated/types.ts'
 import { messageOf } from '../base/errors.ts'
 import { liveClock } from '../base/live-clock.ts'
 import { plainLine } from '../base/plain-text.ts'
@@ -9,6 +9,7 @@ import { adminClient } from '../cluster/admin-client.ts'
 import type { StoreStatus } from '../cluster/apiserver.ts'
 import { clusterDirectory, holder, readState } from '../cluster/directory.ts'
 import type { HttpsClient } from '../http/client.ts'
+import { readyLine, unwellLines } from './status-of-nodes.ts'
 
 export async function status(dataDir: string): Promise<void> {
   const directory = clusterDirectory(dataDir)
@@ -44,7 +45,7 @@ export async function status(dataDir: string): Promise<void> {
     say('since', state.since)
     if (state.clock === 'manual') say('clock', 'manual: skiff clock status tells where it stands')
     say('components', state.components.join(', '))
-    if (nodes !== undefined) say('nodes', nodesLine(nodes, state.containerRuntime))
+    if (nodes !== undefined) for (const [name, value] of nodeLines(nodes, state.containerRuntime)) say(name, value)
     const told = store.status === 200 ? (JSON.parse(store.body) as StoreStatus) : undefined
     for (const leader of leaderLines(leases, told?.replicas ?? [])) say('leader', leader)
     if (told === undefined) say('store', `unknown: ${reasonIn(store)}`)
@@ -94,14 +95,10 @@ async function whyNot(client: HttpsClient, page: string): Promise<string> {
   return [...new Set(reasons.map((reason) => reason.replace(/^internal server error: /, '')))].join('; ')
 }
 
-function nodesLine(got: Got, containerRuntime: string | undefined): string {
-  if (got.status !== 200) return `unknown: ${reasonIn(got)}`
-  const { items } = JSON.parse(got.body) as {
-    items: { status?: { conditions?: { type: string; status: string }[] } }[]
-  }
-  const isReady = (node: (typeof items)[number]) =>
-    node.status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true
-  return `${items.filter(isReady).length} of ${items.length} ready, ${containerRuntime ?? 'simulated'}`
+function nodeLines(got: Got, containerRuntime = 'simulated'): readonly (readonly ['nodes' | 'node', string])[] {
+  if (got.status !== 200) return [['nodes', `unknown: ${reasonIn(got)}`]]
+  const { items } = JSON.parse(got.body) as { readonly items: readonly Node[] }
+  return [['nodes', readyLine(items, containerRuntime)], ...unwellLines(items).map((line) => ['node', line] as const)]
 }
 
 /** Where the objects are, and of a store that several API servers share a line for each of them. */

@@ -4,7 +4,7 @@
  * (made by interop/containerd/build, where it is not there yet) than those of the machine.
  */
 import { type ChildProcess, type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -54,12 +54,21 @@ export interface ContainerMachine {
   stop(): Promise<void>
 }
 
+/** Nodes without `--eviction-hard` take no pods then (DiskPressure). */
+function shortOfDisk(): string {
+  const { bavail, blocks } = statfsSync(tmpdir())
+  const percent = Math.floor((bavail / blocks) * 100)
+  return percent >= 15
+    ? ''
+    : `; the machine's disk has ${percent} % left: below 15 % nodes take no pods (DiskPressure), make room`
+}
+
 /** Looks again and again: what is waited for happens in other processes. @throws Error with what was seen last */
 export async function until<T>(what: string, look: () => T | undefined | false, ms = PATIENCE_MS): Promise<T> {
   for (const from = performance.now(); ; await wait(100)) {
     const seen = look()
     if (seen !== undefined && seen !== false) return seen
-    if (performance.now() - from > ms) throw new Error(`waited in vain: ${what}`)
+    if (performance.now() - from > ms) throw new Error(`waited in vain: ${what}${shortOfDisk()}`)
   }
 }
 

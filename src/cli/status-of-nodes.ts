@@ -1,0 +1,39 @@
+/** What `skiff status` says of nodes: how many are ready, and of each that takes no pods why, and what helps. */
+import type { Node } from '../api/generated/types.ts'
+
+/** More of them are counted. */
+const MOST_LINES = 5
+
+/** By condition: what the node is short of, in words that lead on. */
+const PRESSURES: Readonly<Record<string, string>> = {
+  DiskPressure:
+    'no pod starts there but critical ones until more of its disk is free, by default 15 % where the images lie and 10 % where its own directory does (skiff up --eviction-hard sets other thresholds)',
+  MemoryPressure: 'pods without requests do not start there until more of its memory is free',
+  PIDPressure: 'no pod starts there but critical ones until fewer processes run',
+}
+
+type Conditions = NonNullable<NonNullable<Node['status']>['conditions']>
+
+const conditionsOf = (node: Node): Conditions => node.status?.conditions ?? []
+
+const isReady = (node: Node): boolean =>
+  conditionsOf(node).some(({ type, status }) => type === 'Ready' && status === 'True')
+
+export const readyLine = (nodes: readonly Node[], runtime: string): string =>
+  `${nodes.filter(isReady).length} of ${nodes.length} ready, ${runtime}`
+
+/** A line for each node that is not well. */
+export function unwellLines(nodes: readonly Node[]): readonly string[] {
+  const lines = nodes.flatMap((node) => {
+    const { name } = node.metadata
+    const short = conditionsOf(node).flatMap(({ type, status }) => {
+      const means = status === 'True' ? PRESSURES[type] : undefined
+      return means === undefined ? [] : [`${name} has ${type}: ${means}`]
+    })
+    const ready = conditionsOf(node).find(({ type }) => type === 'Ready')
+    const why = ready?.message || ready?.reason || 'its kubelet has not said how it is'
+    return isReady(node) ? short : [`${name} is not ready: ${why}`, ...short]
+  })
+  const more = lines.length - MOST_LINES
+  return more > 0 ? [...lines.slice(0, MOST_LINES), `and ${more} more: kubectl describe nodes`] : lines
+}
