@@ -11,7 +11,7 @@ import { type KnownFinalizer, meantFor } from './known-finalizers.ts'
 import { wordInLog } from './logs.ts'
 import { DEFINITIONS, deletedAt, foundOf, itemsOf, kubectlName, LEASES, type Look, SERVICES, timeOf } from './look.ts'
 import { accountIn, type PastUser, pastUsers } from './past-users.ts'
-import { type Account, accountsOfGroup, isGranted, servesOtherGroups } from './roles.ts'
+import { type Account, accountsOfDomain, accountsOfGroup, isGranted, servesOtherGroups } from './roles.ts'
 import { webhooksOfGroup } from './webhooks.ts'
 import { controllerInWorkload, readOtherPods, readWorkloads, type Workload, whyNotRunning } from './workloads.ts'
 
@@ -123,9 +123,15 @@ async function workloadLinks(
 ): Promise<readonly Link[]> {
   // What may write the object says nothing of a finalizer that other software has put there.
   const isGuest = isKnownGuest || (patterns.length === 0 && isOfOthers(finalizer, ref))
+  // Of a finalizer of other software, and on objects of Kubernetes, the group that its name begins with tells whose it is.
+  const [domain = ''] = finalizer.split('/')
+  const accountsFor = (everywhere: boolean) =>
+    isGuest || isKubernetes(ref.group)
+      ? accountsOfDomain(look.reader, isKnownGuest ? '' : domain, ref.namespace, everywhere)
+      : accountsOfGroup(look.reader, ref, everywhere)
   const [{ all }, accounts, webhooks] = await Promise.all([
     readWorkloads(look),
-    isGuest ? new Map<string, string>() : accountsOfGroup(look.reader, ref),
+    accountsFor(false),
     isGuest ? new Set<string>() : workloadsOfWebhooks(look, ref),
   ])
   const managers = new Set(
@@ -146,7 +152,7 @@ async function workloadLinks(
   let likely = among(all, traits)
   if (likely.length === 0) {
     // One that serves other namespaces alone, or runs in pods of its own.
-    const wide = isGuest ? accounts : await accountsOfGroup(look.reader, ref, true)
+    const wide = await accountsFor(true)
     const spaces = new Set([...wide.keys(), ...users.keys()].map((account) => account.split('/')[0] ?? ''))
     if (patterns.length > 0 || managers.size > 0) spaces.add('kube-system')
     spaces.delete('')

@@ -253,15 +253,27 @@ function kinOfField({ kinds }: Look, field: string, group: string): string | und
   return kinds.resources.find((one) => one.group === group && one.kind.toLowerCase() === word)?.kind
 }
 
+/** `serviceoperator.azure.com/credential-from: NAME`, `acme.test/secret-name: NAME`. */
+const NAMES_SECRET = /[./-](credentials?|secret)(-from|-name|-ref)?$/
+
+function annotatedSecrets({ metadata }: KubeObject, { namespace }: ObjectRef): readonly Named[] {
+  return Object.entries(metadata.annotations ?? {}).flatMap(([key, name]) =>
+    NAMES_SECRET.test(key) && /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name)
+      ? [{ field: `annotation ${key}`, kind: 'Secret', group: '', name, namespace }]
+      : [],
+  )
+}
+
 /**
- * What the spec of a custom resource names and is not there: what its controller needs to do its work. Only metadata is read, a
+ * What the spec or an annotation of a custom resource names and is not there: what its controller needs to do its work. Only metadata is read, a
  * Secret's too.
  */
 export async function missingNeeds(look: Look, ref: ObjectRef, object: SpecAndStatus): Promise<readonly Link[]> {
   // Kinds of Kubernetes live without what they name.
   if (isKubernetes(ref.group)) return []
   const links: Link[] = []
-  for (const { field, kind, group, name, namespace } of namedObjects(look, object.spec, ref)) {
+  const named = [...namedObjects(look, object.spec, ref), ...annotatedSecrets(object, ref)]
+  for (const { field, kind, group, name, namespace } of named) {
     const resource = look.kinds.ofKind(group, kind) ?? (group === '' ? look.kinds.ofKind(ref.group, kind) : undefined)
     if (resource === undefined || !resource.verbs.includes('get')) continue
     if (resource.namespaced && namespace === '') continue

@@ -5,7 +5,7 @@ import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { dependentsOf } from './dependents.ts'
 import { isKubernetes, type Named, namedObjects } from './failures.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
-import { type Look, MOST_ALIKE, refOf } from './look.ts'
+import { type Look, MOST_ALIKE, NAMESPACES, refOf } from './look.ts'
 import type { Examine } from './what-holds-an-object.ts'
 
 /** Requests that are left for what comes after. */
@@ -27,7 +27,11 @@ export async function partLinks(
   if (isKubernetes(ref.group)) return []
   const { spec, status } = object as SpecAndStatus
   const named = [...namedObjects(look, spec, ref), ...madeObjects(status)]
-  const parts = [...(await ownedParts(look, ref)), ...(await namedParts(look, ref, named))].filter(
+  const parts = [
+    ...(await ownedParts(look, ref)),
+    ...(await namedParts(look, ref, named)),
+    ...(await namesake(look, ref)),
+  ].filter(
     ({ object: { metadata } }) =>
       metadata.deletionTimestamp !== undefined && look.path.every(({ uid }) => uid !== metadata.uid),
   )
@@ -70,6 +74,17 @@ async function namedParts(look: Look, { group: own }: ObjectRef, named: readonly
     if (read.state === 'found') parts.push({ resource, object: read.value, how: 'named' })
   }
   return parts
+}
+
+/** The namespace of the same name that its software has marked as its own: of an anchor, a tenant, a member cluster. */
+async function namesake(look: Look, { group, name }: ObjectRef): Promise<readonly Part[]> {
+  const resource = look.kinds.ofResource('', NAMESPACES.resource)
+  if (resource === undefined || look.reader.left < KEPT) return []
+  const read = await look.reader.get(resource, '', name)
+  if (read.state !== 'found') return []
+  const { annotations = {}, labels = {} } = read.value.metadata
+  const isOwn = Object.keys({ ...annotations, ...labels }).some((key) => key.split('/')[0]?.endsWith(group))
+  return isOwn ? [{ resource, object: read.value, how: 'named' }] : []
 }
 
 /** So many of a status are looked at. */

@@ -57,20 +57,46 @@ export async function accountsOfGroup(
   ref: ObjectRef,
   everywhere = false,
 ): Promise<ReadonlyMap<string, string>> {
-  const accounts = new Map<string, string>()
   const { group, resource, namespace } = ref
-  if (isKubernetes(group)) return accounts
+  if (isKubernetes(group)) return new Map()
+  return accountsBy(reader, namespace, everywhere, (role) => writes(role, ref, true), `${resource}.${group}`)
+}
+
+/** The same of any resource of the group that a finalizer's name begins with: what serves that group has put it there. */
+export async function accountsOfDomain(
+  reader: ClusterReader,
+  domain: string,
+  namespace: string,
+  everywhere = false,
+): Promise<ReadonlyMap<string, string>> {
+  if (isKubernetes(domain)) return new Map()
+  const serves = ({ rules }: ClusterRole) =>
+    (rules ?? []).some(
+      ({ apiGroups = [], verbs = [] }) =>
+        apiGroups.includes(domain) && verbs.some((verb) => verb === '*' || verb === 'update' || verb === 'patch'),
+    )
+  return accountsBy(reader, namespace, everywhere, serves, `objects of ${domain}`)
+}
+
+async function accountsBy(
+  reader: ClusterReader,
+  namespace: string,
+  everywhere: boolean,
+  isMeant: (role: ClusterRole) => boolean,
+  what: string,
+): Promise<ReadonlyMap<string, string>> {
+  const accounts = new Map<string, string>()
   const grants = await readGrants(reader, everywhere ? '' : namespace)
   for (const binding of grants.bindings) {
     const role = roleOf(grants, binding)
-    if (role === undefined || !writes(role, ref, true)) continue
+    if (role === undefined || !isMeant(role)) continue
     for (const subject of binding.subjects ?? []) {
       if (subject.kind !== 'ServiceAccount') continue
       const account = `${subject.namespace ?? binding.metadata.namespace ?? ''}/${subject.name}`
       const { kind, name } = binding.roleRef
       const { namespace: within = '' } = binding.metadata
       const where = everywhere && within !== '' ? ` in namespace ${within}` : ''
-      accounts.set(account, `its account ${account} may write ${resource}.${group}${where} by ${kind} ${name}`)
+      accounts.set(account, `its account ${account} may write ${what}${where} by ${kind} ${name}`)
     }
   }
   return accounts
