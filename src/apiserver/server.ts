@@ -257,6 +257,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       scheme,
       runtime,
       customSchema: (row) => definitionSchema(reads.readable, row),
+      returnsDeleted: (row) => endpointOf(row).strategy.returnDeletedObject === true,
     }),
     createZPages(runtime.clock, {
       component: 'apiserver',

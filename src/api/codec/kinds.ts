@@ -3,7 +3,7 @@
  * is served, and whether it could make the one of the other. Its words name the Go types of both.
  */
 import type { DecodeProblem } from '../decode-problem.ts'
-import { builtinKind } from '../scheme/scheme.ts'
+import { builtinKind, GROUPS_WITH_OWN_SERVERS } from '../scheme/scheme.ts'
 
 export interface Kind {
   readonly group: string
@@ -16,16 +16,13 @@ export interface KnownKind extends Kind {
   readonly definition: string | undefined
 }
 
-/** These groups are served by API servers of their own inside Kubernetes', which know no other group's kinds. */
-const ownServers = ['apiextensions.k8s.io', 'apiregistration.k8s.io']
-
 /** The kind as known to the server of `servedGroup`; undefined when it is not registered there. */
 export function kindIn(servedGroup: string, actual: Kind): KnownKind | undefined {
   const found = builtinKind(actual.group, actual.version, actual.kind)
   if (found === undefined) return undefined
   const definition = found === 'unserved' ? undefined : found.definition
   const isMeta = definition?.startsWith('io.k8s.apimachinery.') === true
-  const server = (group: string) => (ownServers.includes(group) ? group : '')
+  const server = (group: string) => (GROUPS_WITH_OWN_SERVERS.has(group) ? group : '')
   if (!isMeta && server(actual.group) !== server(servedGroup)) return undefined
   return { ...actual, definition }
 }

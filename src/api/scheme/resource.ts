@@ -72,6 +72,12 @@ export interface ResourceRow {
   readonly storageGroup: string
   /** The version written to storage; the hub of conversion, and what strategies and built-in admission see. */
   readonly storageVersion: string
+  /** Kubernetes keeps its objects as JSON, where empty lists and maps last; all others as protobuf. */
+  readonly storedAsJson: boolean
+  /** A request for one of its objects is a request in the namespace of that name (namespaces). */
+  readonly isOwnNamespace: boolean
+  /** Whether ResourceQuotas may count its objects: those in namespaces, but for events. */
+  readonly chargesQuota: boolean
   readonly columns: readonly PrinterColumn[]
   readonly subresources: readonly SubresourceRow[]
   /** Custom resources only: their bodies, defaults and values are judged by it. */

@@ -65,6 +65,9 @@ export function isBuiltinGroup(name: string): boolean {
 
 let builtinNames: ReadonlySet<string> | undefined
 
+/** Groups that API servers of their own serve inside Kubernetes': those know no other group's kinds, and keep theirs as JSON. */
+export const GROUPS_WITH_OWN_SERVERS: ReadonlySet<string> = new Set(['apiextensions.k8s.io', 'apiregistration.k8s.io'])
+
 /** Every apiVersion of the built-in API, served or not. */
 export function knownApiVersions(): readonly string[] {
   const { kinds, unserved, optional } = table()
@@ -160,6 +163,9 @@ function rowOf(entry: TableRow): ResourceRow {
       storagePrefix: entry.storagePrefix ?? '',
       storageGroup: entry.storageGroup ?? group,
       storageVersion: entry.storageVersion ?? version,
+      storedAsJson: GROUPS_WITH_OWN_SERVERS.has(group),
+      isOwnNamespace: group === '' && entry.resource === 'namespaces',
+      chargesQuota: entry.namespaced && entry.resource !== 'events',
       columns,
       subresources: (entry.subresources ?? []).map((sub) =>
         lazily({ ...sub }, () => builtinSchema(sub.group, sub.version, sub.kind)),

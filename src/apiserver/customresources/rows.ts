@@ -150,6 +150,9 @@ function rowOf(
     storagePrefix: `${group}/${names.plural}`,
     storageGroup: group,
     storageVersion: storage.name,
+    storedAsJson: true,
+    isOwnNamespace: false,
+    chargesQuota: spec.scope === 'Namespaced',
     columns: [NAME_COLUMN, ...columns.map(columnOf)],
     custom: {
       get structural() {

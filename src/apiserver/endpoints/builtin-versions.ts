@@ -43,9 +43,6 @@ function convert(object: KubeObject, apiVersion: string): KubeObject {
   return converter(object, apiVersion)
 }
 
-/** Groups whose objects Kubernetes stores as JSON, like custom resources: there empty lists and maps last. */
-const storedAsJson = new Set(['apiextensions.k8s.io', 'apiregistration.k8s.io'])
-
 const isPrerelease = ({ version }: ResourceRow): boolean => /\d(?:alpha|beta)\d/.test(version)
 
 const itself = <T>(value: T): T => value
@@ -100,7 +97,7 @@ export function builtinVersions(
       }),
       // The row's own schema has to be that of what is stored.
       settled:
-        !isHub || storedAsJson.has(row.group)
+        !isHub || row.storedAsJson
           ? itself
           : (object) => storedForm(withCanonicalSpec(object, row, parts), row.schema, parts),
       asStored: itself,

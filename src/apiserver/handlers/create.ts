@@ -17,7 +17,7 @@ export async function handleCreate(resource: ResourceRequest): Promise<ApiRespon
   const decoded = decodeObject(resource, row, options.fieldValidation)
   const fresh = askedOnce(context)
   // Quotas will want to know: the store is asked while the object is worked on.
-  if (row.namespaced && row.resource !== 'events') fresh()?.catch(() => {})
+  if (row.chargesQuota) fresh()?.catch(() => {})
   const placed = inNamespace(wipeSystemFields(decoded), row.namespaced, info.namespace)
   const single = dedupeOwnerReferences(placed, false, write.warn)
   const tracked = await endpoint.worked.ofRequest(await trackManager(resource, write, options, undefined, single))

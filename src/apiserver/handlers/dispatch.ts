@@ -42,7 +42,7 @@ export function createDispatch(context: ServerContext, paths: readonly PathHandl
     const route = routeOf(context, request, info)
     if (route === undefined) return undefined
     const { row } = route
-    const isPlaced = info.namespace !== '' && !row.namespaced && info.resource !== 'namespaces'
+    const isPlaced = info.namespace !== '' && !row.namespaced && !row.isOwnNamespace
     const endpoint = context.endpointOf(row)
     const as = servedAs(route, info)
     const plan: Plan = {

@@ -4,6 +4,7 @@ import type { RequestInfo } from '../../api/request.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { ServedAs } from '../request/served.ts'
 import type { Route } from './route.ts'
+import { isCountedAsConnect } from './subresources/index.ts'
 
 const SCOPED = new Set<Route['action']>(['list', 'watch', 'deletecollection'])
 const VERBS: Readonly<Record<Route['action'], string>> = {
@@ -18,15 +19,15 @@ const VERBS: Readonly<Record<Route['action'], string>> = {
   connect: 'CONNECT',
 }
 
-export function servedAs({ row, subresource, action }: Route, info: RequestInfo): ServedAs {
-  const isSession = action === 'connect' || (row.resource === 'pods' && subresource?.name === 'log')
+export function servedAs(route: Route, info: RequestInfo): ServedAs {
+  const { row, subresource, action } = route
   return {
     component: 'apiserver',
     group: row.group,
     resource: row.resource,
     scope: !SCOPED.has(action) ? 'resource' : info.namespace === '' ? 'cluster' : 'namespace',
     subresource: subresource?.name ?? '',
-    verb: isSession ? 'CONNECT' : VERBS[action],
+    verb: isCountedAsConnect(route) ? 'CONNECT' : VERBS[action],
     version: row.version,
   }
 }

@@ -81,7 +81,7 @@ export function admissionAttributes(
     operation,
     row,
     subresource: info.subresource,
-    namespace: row.namespaced || row.resource === 'namespaces' ? info.namespace : '',
+    namespace: row.namespaced || row.isOwnNamespace ? info.namespace : '',
     name: info.name !== '' ? info.name : (object?.metadata.name ?? ''),
     object,
     oldObject,

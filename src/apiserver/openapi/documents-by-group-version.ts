@@ -6,9 +6,8 @@
 import { createHash } from 'node:crypto'
 import { apiVersionOf, type JsonObject, parseApiVersion } from '../../api/object.ts'
 import type { ResourceRow, Scheme, SchemeGroup } from '../../api/scheme/resource.ts'
-import { builtinKind, isBuiltinGroup, knownApiVersions } from '../../api/scheme/scheme.ts'
+import { builtinKind, GROUPS_WITH_OWN_SERVERS, isBuiltinGroup, knownApiVersions } from '../../api/scheme/scheme.ts'
 import type { Steps } from '../../base/turns.ts'
-import { returnDeletedObjects } from '../strategies/answers.ts'
 import { type CustomSchema, customDefinition, customSchemas, isCustom } from './custom.ts'
 import { jsonInSteps } from './json-in-steps.ts'
 import {
@@ -50,7 +49,14 @@ export function hashOf(...pieces: readonly (string | Uint8Array)[]): string {
   return hash.digest('hex').toUpperCase()
 }
 
-export function createDocuments(scheme: Scheme, customSchema: CustomSchema): Documents {
+/** Whether a delete that removes an object of the resource is answered with it. */
+export type ReturnsDeleted = (row: ResourceRow) => boolean
+
+export function createDocuments(
+  scheme: Scheme,
+  customSchema: CustomSchema,
+  returnsDeleted: ReturnsDeleted = () => false,
+): Documents {
   let index: { readonly generation: number; readonly byName: ReadonlyMap<string, string> } | undefined
   /** By name, each with the generation of its group. */
   const hashes = new Map<string, { readonly generation: number; readonly hash: string }>()
@@ -96,7 +102,7 @@ export function createDocuments(scheme: Scheme, customSchema: CustomSchema): Doc
     const schemaOf = schemasNow(rows)
     const custom = rows.every(isCustom)
     return (function* () {
-      const items = yield* pathsOf(rows)
+      const items = yield* pathsOf(rows, returnsDeleted)
       if (!custom) items.push(versionPathItem(group, version))
       const { schemas: builtin, descriptions } = yield* published()
       const own = yield* customSchemas(rows, schemaOf, descriptions)
@@ -118,7 +124,7 @@ export function createDocuments(scheme: Scheme, customSchema: CustomSchema): Doc
     for (const group of groups) if (group !== '') items.push(groupPathItem(group))
     for (const { group, version } of versionsOf(rows.filter((row) => !isCustom(row))))
       items.push(versionPathItem(group, version))
-    items.push(...(yield* pathsOf(rows)))
+    items.push(...(yield* pathsOf(rows, returnsDeleted)))
     const { schemas, descriptions } = yield* published()
     const own = yield* customSchemas(rows, schemaOf, descriptions)
     const all = yield* closure(definitionsOf(items), own, schemas)
@@ -146,24 +152,23 @@ export function createDocuments(scheme: Scheme, customSchema: CustomSchema): Doc
   return documents
 }
 
-function* pathsOf(rows: readonly ResourceRow[]): Steps<PathItem[]> {
+function* pathsOf(rows: readonly ResourceRow[], returnsDeleted: ReturnsDeleted): Steps<PathItem[]> {
   const items: PathItem[] = []
   for (const row of rows) {
     yield
-    items.push(...pathItemsOf(row, factsOf(row)))
+    items.push(...pathItemsOf(row, factsOf(row, returnsDeleted)))
   }
   return items
 }
 
-function factsOf(row: ResourceRow): RowFacts {
+function factsOf(row: ResourceRow, returnsDeleted: ReturnsDeleted): RowFacts {
   const builtin = builtinKind(row.group, row.version, row.kind)
-  const name = row.group === '' ? row.resource : `${row.resource}.${row.group}`
   return typeof builtin === 'object'
     ? {
         definition: builtin.definition,
         forms: BUILTIN_FORMS,
         // Namespaces are answered whole while they end, and documented otherwise.
-        returnsDeleted: returnDeletedObjects.has(name) && name !== 'namespaces',
+        returnsDeleted: returnsDeleted(row) && !row.isOwnNamespace,
       }
     : { definition: customDefinition(row), forms: CUSTOM_FORMS, returnsDeleted: false }
 }
@@ -216,7 +221,7 @@ const MACHINERY = [
 
 const CORE = { group: '', version: 'v1' }
 /** What the server of custom resources does not know. */
-const NOT_CUSTOM = new Set(['admission.k8s.io', 'apiextensions.k8s.io', 'apiregistration.k8s.io', 'imagepolicy.k8s.io'])
+const NOT_CUSTOM = new Set([...GROUPS_WITH_OWN_SERVERS, 'admission.k8s.io', 'imagepolicy.k8s.io'])
 const customVersions = () => everyVersion().filter(({ group }) => !NOT_CUSTOM.has(group))
 
 function everyVersion(): readonly { readonly group: string; readonly version: string }[] {

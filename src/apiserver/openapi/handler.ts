@@ -9,7 +9,7 @@ import type { Runtime } from '../../base/runtime.ts'
 import { type Steps, stepsInTurns } from '../../base/turns.ts'
 import { parseAccept } from '../../http/media-range.ts'
 import type { CustomSchema } from './custom.ts'
-import { createDocuments } from './documents-by-group-version.ts'
+import { createDocuments, type ReturnsDeleted } from './documents-by-group-version.ts'
 import { jsonInSteps } from './json-in-steps.ts'
 import { encodeV2, V2_PROTOBUF } from './protobuf-v2.ts'
 import { encodeV3, V3_PROTOBUF } from './protobuf-v3.ts'
@@ -19,6 +19,7 @@ export interface OpenApiOptions {
   readonly scheme: Scheme
   readonly runtime: Runtime
   readonly customSchema?: CustomSchema
+  readonly returnsDeleted?: ReturnsDeleted
 }
 
 type Form = 'json' | 'protobuf'
@@ -39,7 +40,7 @@ const LATER = { 'cache-control': 'no-cache, private' }
 export function createOpenApi(options: OpenApiOptions): (request: ApiRequest) => Promise<ApiResponse> | undefined {
   const { runtime } = options
   const { clock } = runtime
-  const documents = createDocuments(options.scheme, options.customSchema ?? (() => undefined))
+  const documents = createDocuments(options.scheme, options.customSchema ?? (() => undefined), options.returnsDeleted)
   /** Since when a document is as it is, by its hash. */
   const since = new Map<string, number>()
   const modified = (hash: string): number => {

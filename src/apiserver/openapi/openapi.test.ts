@@ -9,6 +9,8 @@ import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { createScheme } from '../../api/scheme/scheme.ts'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { stepsAtOnce } from '../../base/turns.ts'
+import { builtinStrategies } from '../strategies/builtin.ts'
+import { builtinStrategy } from '../strategies/index.ts'
 import { CUSTOM_FORM, createDocuments, type Documents } from './documents-by-group-version.ts'
 import { createOpenApi } from './handler.ts'
 import { jsonInSteps } from './json-in-steps.ts'
@@ -57,7 +59,9 @@ const indexOf = (documents: Documents) => stepsAtOnce(documents.index())
 const v2HashOf = (documents: Documents) => documents.v2Hash(indexOf(documents))
 
 test('every document equals the one of Kubernetes but for descriptions', () => {
-  const documents = createDocuments(createScheme(), () => undefined)
+  const strategies = builtinStrategies()
+  const returnsDeleted = (row: ResourceRow) => builtinStrategy(row, strategies).returnDeletedObject === true
+  const documents = createDocuments(createScheme(), () => undefined, returnsDeleted)
   const names = [...indexOf(documents).keys()]
   const ours = Object.fromEntries(names.map((name) => [name, v3Of(documents, name)]))
   const v2 = stepsAtOnce(documents.v2())

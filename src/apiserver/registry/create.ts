@@ -112,7 +112,7 @@ async function createBegun(
     // What never reaches the store keeps the version that the client gave it.
     return resourceVersion ? canonicalObject(canonical, resourceVersion) : canonical
   }
-  const { object: written, value } = fitting(registry, key, canonical, context.parts, 0)
+  const { object: written, value } = fitting(registry, key, canonical, context.endpoint, 0)
   const result = await registry.storage.write({
     type: 'put',
     key,

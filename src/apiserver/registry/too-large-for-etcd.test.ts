@@ -6,6 +6,8 @@ import { encodeJson } from '../../api/values/json.ts'
 import { fitting } from './too-large-for-etcd.ts'
 
 const registry = { encode: (object: KubeObject) => encodeJson(object) }
+const endpoint = { row: { storedAsJson: false }, parts: noParts }
+const keptAsJson = { row: { storedAsJson: true }, parts: noParts }
 const key = '/registry/controllerrevisions/default/big'
 const managedFields = [
   {
@@ -32,7 +34,7 @@ const revision = (letters: number): KubeObject => ({
   data: { a: ` ${'x'.repeat(letters)}` },
   revision: 1,
 })
-const created = (letters: number) => fitting(registry, key, revision(letters), noParts, 0)
+const created = (letters: number) => fitting(registry, key, revision(letters), endpoint, 0)
 
 test('the largest ControllerRevision that a v1.37.1 creates is created, without managedFields; the next is refused', () => {
   assert.deepEqual(created(1_500_000).object.metadata.managedFields, managedFields)
@@ -54,12 +56,12 @@ test('custom resources count as JSON', () => {
     metadata: {},
     a: 'x'.repeat(letters),
   })
-  assert.ok(fitting(registry, key, custom(1_572_500), noParts, 0))
-  assert.throws(() => fitting(registry, key, custom(1_572_800), noParts, 7), { code: 500 })
+  assert.ok(fitting(registry, key, custom(1_572_500), keptAsJson, 0))
+  assert.throws(() => fitting(registry, key, custom(1_572_800), keptAsJson, 7), { code: 500 })
 })
 
 test('an applied object keeps its managedFields, or is refused', () => {
-  const applied = (letters: number) => fitting(registry, key, revision(letters), noParts, 0, true)
+  const applied = (letters: number) => fitting(registry, key, revision(letters), endpoint, 0, true)
   assert.ok(applied(1_572_400).object.metadata.managedFields)
   assert.throws(() => applied(1_572_609), { code: 500, message: 'etcdserver: request is too large' })
 })
@@ -73,6 +75,6 @@ test('definitions count as JSON, which is less than their protobuf', () => {
     spec: { versions: [{ name: 'v1', schema: { openAPIV3Schema: { type: 'object', properties } } }] },
   }
   assert.ok(
-    fitting(registry, '/registry/apiextensions.k8s.io/customresourcedefinitions/ws.e.com', definition, noParts, 0),
+    fitting(registry, '/registry/apiextensions.k8s.io/customresourcedefinitions/ws.e.com', definition, keptAsJson, 0),
   )
 })

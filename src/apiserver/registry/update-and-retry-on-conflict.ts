@@ -183,7 +183,7 @@ async function updateBegun(
     registry,
     key,
     canonicalObject(stored, ''),
-    context.parts,
+    endpoint,
     revision,
     input.isApply,
   )
@@ -240,7 +240,7 @@ async function createByUpdate(
     const shown = resourceVersion ? canonicalObject(canonical, resourceVersion) : canonical
     return { object: shown, created: true, unwritten: true }
   }
-  const { object: written, value } = fitting(registry, key, canonical, context.parts, 0, input.isApply)
+  const { object: written, value } = fitting(registry, key, canonical, context.endpoint, 0, input.isApply)
   const result = await registry.storage.write({
     type: 'put',
     key,

@@ -39,7 +39,15 @@ import { validateDefinition, validateDefinitionUpdate } from '../customresources
 import { definitionWarnings } from '../customresources/warnings.ts'
 import type { Strategy } from '../registry/strategy.ts'
 import { withAvailability } from './apiservices.ts'
-import { nextGeneration, withFieldOf } from './common.ts'
+import {
+  JUDGES_FINALIZERS_FIRST,
+  JUDGES_GENERATE_NAME_ALONE,
+  JUDGES_GENERATE_NAME_FIRST,
+  JUDGES_NO_NEW_NAMES,
+  nextGeneration,
+  RETURNED_WHEN_DELETED,
+  withFieldOf,
+} from './common.ts'
 import type { Strategies } from './index.ts'
 import { CONDITIONAL, kind, type Validate, warned } from './kind.ts'
 import { resourceClaims, resourceClaimTemplates } from './resource-claims.ts'
@@ -53,7 +61,11 @@ const ROLES: Partial<Strategy> = {
 const bindingOf = (validate: Validate): Strategy =>
   kind({ validate, validateUpdate: (object, old) => rbac.validateBindingUpdate(object, old, validate), more: ROLES })
 
-const webhooks = kind({ validate: validateWebhookConfiguration, counts: ['webhooks'], more: CONDITIONAL })
+const webhooks = kind({
+  validate: validateWebhookConfiguration,
+  counts: ['webhooks'],
+  more: { ...CONDITIONAL, ...JUDGES_GENERATE_NAME_ALONE },
+})
 
 /** A device taint's time is when it was first asked for. */
 const timedTaint = (taint: DeviceTaint, now: string): DeviceTaint =>
@@ -160,6 +172,7 @@ const csiDrivers: Strategy<CSIDriver> = {
     validateUpdate: storage.validateCSIDriverUpdate,
     more: {
       ...CONDITIONAL,
+      ...RETURNED_WHEN_DELETED,
       warningsOnCreate: warnings.csiDriverWarnings,
       warningsOnUpdate: (object, old) =>
         same(object.spec?.tokenRequests, old.spec?.tokenRequests) ? [] : warnings.csiDriverWarnings(object),
@@ -212,7 +225,7 @@ const judgedPolicies: Strategy = kind({
   status: {},
   statusAlone: true,
   validateStatus: policies.validatePolicyStatus,
-  more: CONDITIONAL,
+  more: { ...CONDITIONAL, ...JUDGES_GENERATE_NAME_ALONE },
 })
 /** As in Kubernetes, an applied status makes the policy. */
 const validatingAdmissionPolicies: Strategy = {
@@ -223,7 +236,7 @@ const validatingAdmissionPolicies: Strategy = {
 export const clusterStrategies: Strategies = {
   'leases.coordination.k8s.io': kind({
     validate: leases.validateLease,
-    more: { ...CONDITIONAL, allowCreateOnUpdate: true },
+    more: { ...CONDITIONAL, allowCreateOnUpdate: true, ...JUDGES_NO_NEW_NAMES },
   }),
   'priorityclasses.scheduling.k8s.io': kind({
     validate: priorities.validatePriorityClass,
@@ -234,11 +247,16 @@ export const clusterStrategies: Strategies = {
   'runtimeclasses.node.k8s.io': kind({
     validate: validateRuntimeClass,
     validateUpdate: validateRuntimeClassUpdate,
-    more: { ...CONDITIONAL, allowCreateOnUpdate: true, ...warned(warnings.runtimeClassWarnings) },
+    more: {
+      ...CONDITIONAL,
+      allowCreateOnUpdate: true,
+      ...warned(warnings.runtimeClassWarnings),
+      ...JUDGES_GENERATE_NAME_ALONE,
+    },
   }),
   'storageclasses.storage.k8s.io': kind({
     validate: storage.validateStorageClass,
-    more: warned(warnings.storageClassWarnings),
+    more: { ...warned(warnings.storageClassWarnings), ...JUDGES_GENERATE_NAME_FIRST, ...RETURNED_WHEN_DELETED },
   }),
   'volumeattachments.storage.k8s.io': kind({
     validate: storage.validateVolumeAttachment,
@@ -246,23 +264,24 @@ export const clusterStrategies: Strategies = {
     validateStatus: (object) => storage.validateVolumeAttachment(object),
     status: { attached: false },
     statusAlone: true,
-    more: CONDITIONAL,
+    more: { ...CONDITIONAL, ...JUDGES_GENERATE_NAME_FIRST, ...RETURNED_WHEN_DELETED },
   }),
   'csidrivers.storage.k8s.io': csiDrivers,
   'csinodes.storage.k8s.io': kind({
     validate: storage.validateCSINode,
     validateUpdate: storage.validateCSINodeUpdate,
     status: {},
-    more: CONDITIONAL,
+    more: { ...CONDITIONAL, ...JUDGES_GENERATE_NAME_FIRST, ...RETURNED_WHEN_DELETED },
   }),
   'csistoragecapacities.storage.k8s.io': kind({
     validate: storage.validateCSIStorageCapacity,
     validateUpdate: storage.validateCSIStorageCapacityUpdate,
-    more: { ...CONDITIONAL, ...warned(warnings.storageCapacityWarnings) },
+    more: { ...CONDITIONAL, ...warned(warnings.storageCapacityWarnings), ...JUDGES_GENERATE_NAME_FIRST },
   }),
   'volumeattributesclasses.storage.k8s.io': kind({
     validate: storage.validateVolumeAttributesClass,
     validateUpdate: storage.validateVolumeAttributesClassUpdate,
+    more: { ...JUDGES_FINALIZERS_FIRST, ...RETURNED_WHEN_DELETED },
   }),
   'ingresses.networking.k8s.io': kind({
     validate: networking.validateIngressCreate,
@@ -270,12 +289,13 @@ export const clusterStrategies: Strategies = {
     counts: SPEC,
     status: { loadBalancer: {} },
     validateStatus: (object) => networking.validateIngressStatus(object),
-    more: { warningsOnCreate: warnings.ingressWarnings },
+    more: { warningsOnCreate: warnings.ingressWarnings, ...JUDGES_FINALIZERS_FIRST },
   }),
   'ingressclasses.networking.k8s.io': kind({
     validate: networking.validateIngressClass,
     validateUpdate: networking.validateIngressClassUpdate,
     counts: SPEC,
+    more: { ...JUDGES_FINALIZERS_FIRST },
   }),
   'networkpolicies.networking.k8s.io': kind({
     validate: networking.validateNetworkPolicy,
@@ -284,7 +304,7 @@ export const clusterStrategies: Strategies = {
   }),
   'ipaddresses.networking.k8s.io': kind({
     validate: networking.validateIPAddress,
-    more: { validateName: (name) => ipAddress(name) },
+    more: { validateName: (name) => ipAddress(name), ...JUDGES_GENERATE_NAME_FIRST },
   }),
   'servicecidrs.networking.k8s.io': kind({
     validate: networking.validateServiceCIDR,
@@ -297,7 +317,7 @@ export const clusterStrategies: Strategies = {
     counts: SPEC,
     status: { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 },
     validateStatus: (object) => policy.validatePodDisruptionBudgetStatus(object),
-    more: { ...CONDITIONAL, validateName: pathName, metadataLast: true },
+    more: { ...CONDITIONAL, validateName: pathName, metadataLast: true, ...JUDGES_NO_NEW_NAMES },
   }),
   'horizontalpodautoscalers.autoscaling': kind({
     validate: autoscaling.validateHorizontalPodAutoscaler,
@@ -327,17 +347,17 @@ export const clusterStrategies: Strategies = {
   'mutatingadmissionpolicies.admissionregistration.k8s.io': kind({
     validate: policies.validateMutatingAdmissionPolicy,
     counts: SPEC,
-    more: CONDITIONAL,
+    more: { ...CONDITIONAL, ...JUDGES_GENERATE_NAME_ALONE },
   }),
   'validatingadmissionpolicybindings.admissionregistration.k8s.io': kind({
     validate: policies.validatePolicyBinding,
     counts: SPEC,
-    more: CONDITIONAL,
+    more: { ...CONDITIONAL, ...JUDGES_GENERATE_NAME_ALONE },
   }),
   'mutatingadmissionpolicybindings.admissionregistration.k8s.io': kind({
     validate: policies.validatePolicyBinding,
     counts: SPEC,
-    more: CONDITIONAL,
+    more: { ...CONDITIONAL, ...JUDGES_GENERATE_NAME_ALONE },
   }),
   'flowschemas.flowcontrol.apiserver.k8s.io': kind({
     validate: flowcontrol.validateFlowSchema,
@@ -345,6 +365,7 @@ export const clusterStrategies: Strategies = {
     status: {},
     validateStatus: flowcontrol.validateFlowStatus,
     statusAlone: true,
+    more: { ...JUDGES_GENERATE_NAME_FIRST },
   }),
   'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io': kind({
     validate: flowcontrol.validatePriorityLevelConfiguration,
@@ -352,6 +373,7 @@ export const clusterStrategies: Strategies = {
     status: {},
     validateStatus: flowcontrol.validateFlowStatus,
     statusAlone: true,
+    more: { ...JUDGES_GENERATE_NAME_FIRST },
   }),
   'customresourcedefinitions.apiextensions.k8s.io': customResourceDefinitions,
   'apiservices.apiregistration.k8s.io': kind({
@@ -368,7 +390,7 @@ export const clusterStrategies: Strategies = {
   'deviceclasses.resource.k8s.io': kind({
     validate: devices.validateDeviceClass,
     counts: SPEC,
-    more: { nameDeclared: true },
+    more: { nameDeclared: true, ...RETURNED_WHEN_DELETED },
   }),
   'resourceclaims.resource.k8s.io': resourceClaims,
   'resourceclaimtemplates.resource.k8s.io': resourceClaimTemplates,
@@ -377,6 +399,7 @@ export const clusterStrategies: Strategies = {
     validateUpdate: slices.validateResourceSlice,
     counts: SPEC,
     more: {
+      ...RETURNED_WHEN_DELETED,
       ...specSelectable('driver', 'nodeName'),
       indexedFields: ['spec.nodeName'],
       timedDefaults: withTimedTaints,
@@ -392,6 +415,6 @@ export const clusterStrategies: Strategies = {
     validateStatus: migrations.validateStorageVersionMigrationStatus,
     status: {},
     statusAlone: true,
-    more: CONDITIONAL,
+    more: { ...CONDITIONAL, ...JUDGES_GENERATE_NAME_FIRST },
   }),
 }

@@ -37,5 +37,18 @@ export function specAndStatus(emptyStatus: Fields): Required<Pick<Strategy, 'pre
   }
 }
 
+/** The rules of new names that updates are held to as well, where they are more or fewer than those of finalizers. */
+export const JUDGES_FINALIZERS_FIRST = {
+  metaOnUpdate: ['finalizers', 'generateName'],
+} as const satisfies Partial<Strategy>
+export const JUDGES_GENERATE_NAME_FIRST = {
+  metaOnUpdate: ['generateName', 'finalizers'],
+} as const satisfies Partial<Strategy>
+export const JUDGES_GENERATE_NAME_ALONE = { metaOnUpdate: ['generateName'] } as const satisfies Partial<Strategy>
+export const JUDGES_NO_NEW_NAMES = { metaOnUpdate: [] } as const satisfies Partial<Strategy>
+
+/** A delete is answered with the object that went. */
+export const RETURNED_WHEN_DELETED = { returnDeletedObject: true } as const satisfies Partial<Strategy>
+
 export const RESETS_STATUS: NonNullable<Strategy['resetFields']> = [['f:status']]
 export const RESETS_SPEC: NonNullable<Strategy['resetFields']> = [['f:spec']]

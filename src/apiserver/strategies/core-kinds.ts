@@ -29,9 +29,18 @@ import {
 import { tlsPairWarning } from '../../api/validation/tls-pair.ts'
 import { endpointSliceWarnings, nodeWarnings } from '../../api/validation/warnings.ts'
 import type { Strategy } from '../registry/strategy.ts'
-import { nextGeneration, RESETS_SPEC, RESETS_STATUS, withFieldOf } from './common.ts'
+import {
+  JUDGES_FINALIZERS_FIRST,
+  JUDGES_GENERATE_NAME_FIRST,
+  JUDGES_NO_NEW_NAMES,
+  nextGeneration,
+  RESETS_SPEC,
+  RESETS_STATUS,
+  withFieldOf,
+} from './common.ts'
 
 export const nodes: Strategy = {
+  ...JUDGES_GENERATE_NAME_FIRST,
   validate: (object) => validateNode(object),
   warningsOnCreate: nodeWarnings,
   warningsOnUpdate: nodeWarnings,
@@ -48,6 +57,7 @@ export const nodes: Strategy = {
 }
 
 export const configMaps: Strategy = {
+  ...JUDGES_FINALIZERS_FIRST,
   validate: (object) => validateConfigMap(object),
   validateUpdate: (object, old) => validateConfigMapUpdate(object, old),
 }
@@ -59,6 +69,7 @@ function secretWarnings(object: Secret): readonly string[] {
 }
 
 export const secrets: Strategy<Secret> = {
+  ...JUDGES_FINALIZERS_FIRST,
   validate: (object) => validateSecret(object),
   /** A write without a type keeps the one there is. */
   prepareForUpdate: (object, old) => (object.type ? object : withFieldOf(object, old, 'type')),
@@ -70,6 +81,7 @@ export const secrets: Strategy<Secret> = {
 }
 
 export const serviceAccounts: Strategy<ServiceAccount> = {
+  ...JUDGES_FINALIZERS_FIRST,
   prepareForCreate: (object) => withBareSecrets(object),
   prepareForUpdate: (object) => withBareSecrets(object),
   returnDeletedObject: true,
@@ -83,6 +95,7 @@ function withBareSecrets(object: ServiceAccount): ServiceAccount {
 }
 
 export const endpoints: Strategy<Endpoints> = {
+  ...JUDGES_FINALIZERS_FIRST,
   validate: (object) => validateEndpoints(object),
   validateUpdate: (object, old) => (same(object.subsets, old.subsets) ? [] : validateEndpoints(object)),
   allowCreateOnUpdate: true,
@@ -96,6 +109,7 @@ function withoutTopology(slice: EndpointSlice): EndpointSlice {
 }
 
 export const endpointSlices: Strategy<EndpointSlice> = {
+  ...JUDGES_GENERATE_NAME_FIRST,
   prepareForCreate: (object) => withMetadata(withoutTopology(object), { generation: 1 }),
   prepareForUpdate(given, old) {
     const object = withoutTopology(given)
@@ -116,6 +130,7 @@ const EVENT_FIELDS = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourc
 /** Names of events are made of the names of what they are about: whatever can stand in a path. */
 /** As stored: in the first version of the core group. */
 export const events: Strategy<Event> = {
+  ...JUDGES_NO_NEW_NAMES,
   validateName: pathName,
   metadataLast: true,
   validate: (object, context) => validateEvent(object, context.requestApiVersion ?? 'v1'),
@@ -147,6 +162,7 @@ export const events: Strategy<Event> = {
 }
 
 export const limitRanges: Strategy = {
+  ...JUDGES_GENERATE_NAME_FIRST,
   /** One without a name gets one that looks like a uid. */
   beginCreate: (object, _context, { random }) => ({
     object: object.metadata.name ? object : withMetadata(object, { name: random.uuid() }),

@@ -10,7 +10,6 @@ import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { qualified } from '../../api/status.ts'
 import { statusWritten } from '../registry/status-subresource.ts'
 import type { Strategy } from '../registry/strategy.ts'
-import { metaOnUpdate, returnDeletedObjects } from './answers.ts'
 
 /** By `resource.group` (`pods`, `deployments.apps`). */
 export type Strategies = Readonly<Record<string, Strategy>>
@@ -46,8 +45,6 @@ export function builtinStrategy(row: ResourceRow, strategies: Strategies): Strat
   const own = Object.hasOwn(strategies, name) ? strategies[name] : undefined
   const base = own ?? (hasStatus ? withStatus : plain)
   return {
-    returnDeletedObject: returnDeletedObjects.has(name),
-    ...(Object.hasOwn(metaOnUpdate, name) ? { metaOnUpdate: metaOnUpdate[name]! } : {}),
     ...base,
     ...(hasStatus && base.status === undefined ? { status: statusOnly } : {}),
   }

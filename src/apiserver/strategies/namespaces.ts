@@ -13,13 +13,14 @@ import {
 } from '../../api/validation/namespace.ts'
 import { deletionFinalizersForGarbageCollection } from '../registry/finalizers-grace-period-and-propagation.ts'
 import type { Strategy } from '../registry/strategy.ts'
-import { RESETS_STATUS, withFieldOf } from './common.ts'
+import { JUDGES_GENERATE_NAME_FIRST, RESETS_STATUS, withFieldOf } from './common.ts'
 
 const NAME_LABEL = 'kubernetes.io/metadata.name'
 
 const specFinalizers = (object: Namespace): readonly string[] => object.spec?.finalizers ?? []
 
 export const namespaces: Strategy<Namespace> = {
+  ...JUDGES_GENERATE_NAME_FIRST,
   validateName: (name, prefix) => labelName(name, prefix),
   prepareForCreate(object) {
     const finalizers: readonly string[] = object.spec?.finalizers ?? []

@@ -14,7 +14,7 @@ import {
 import { appArmorWarnings, podWarnings } from '../../api/validation/pod-warnings.ts'
 import { validatePod } from '../../api/validation/pods.ts'
 import type { DeleteOptions, Strategy, StrategyContext } from '../registry/strategy.ts'
-import { createdWith, nextGeneration, withFieldOf } from './common.ts'
+import { createdWith, JUDGES_FINALIZERS_FIRST, nextGeneration, withFieldOf } from './common.ts'
 import { withAppArmorField, withMatchLabelKeys } from './pod-preparation.ts'
 
 function prepareForCreate(pod: Pod, context: StrategyContext): Pod {
@@ -140,6 +140,7 @@ function sized(wanted: Container, all: readonly Container[] | undefined): Contai
 }
 
 export const pods: Strategy<Pod> = {
+  ...JUDGES_FINALIZERS_FIRST,
   prepareForCreate,
   validate: (pod, { parts }) => validatePod(pod, parts),
   warningsOnCreate: (pod, { parts }) => podWarnings(pod, undefined, parts),

@@ -3,6 +3,7 @@ import type { ResourceClaimTemplate, ResourceV1ResourceClaim } from '../../api/g
 import * as status from '../../api/validation/claim-status.ts'
 import * as devices from '../../api/validation/devices.ts'
 import type { Strategy } from '../registry/strategy.ts'
+import { JUDGES_GENERATE_NAME_FIRST } from './common.ts'
 import { kind } from './kind.ts'
 
 const claims = kind<ResourceV1ResourceClaim>({
@@ -20,6 +21,8 @@ function withoutFreedDevices(claim: ResourceV1ResourceClaim, old: ResourceV1Reso
 }
 
 export const resourceClaims: Strategy<ResourceV1ResourceClaim> = {
+  ...JUDGES_GENERATE_NAME_FIRST,
+  returnDeletedObject: true,
   ...claims,
   validateAccess: (claim, { namespaceLabels }) => status.validateRequestedAccess(claim.spec ?? {}, namespaceLabels),
   status: {
@@ -36,6 +39,8 @@ export const resourceClaims: Strategy<ResourceV1ResourceClaim> = {
 }
 
 export const resourceClaimTemplates: Strategy<ResourceClaimTemplate> = {
+  ...JUDGES_GENERATE_NAME_FIRST,
+  returnDeletedObject: true,
   ...kind<ResourceClaimTemplate>({
     validate: devices.validateResourceClaimTemplate,
     validateUpdate: devices.validateResourceClaimTemplateUpdate,

@@ -9,7 +9,13 @@ import {
 } from '../../api/validation/persistent-volume-claim.ts'
 import { claimWarnings, persistentVolumeWarnings } from '../../api/validation/warnings.ts'
 import type { Strategy } from '../registry/strategy.ts'
-import { RESETS_SPEC, RESETS_STATUS, withFieldOf } from './common.ts'
+import {
+  JUDGES_FINALIZERS_FIRST,
+  JUDGES_GENERATE_NAME_FIRST,
+  RESETS_SPEC,
+  RESETS_STATUS,
+  withFieldOf,
+} from './common.ts'
 
 /** dataSource and dataSourceRef name the same thing; one given fills the other, but across namespaces only the second can. */
 function withBothSources(object: PersistentVolumeClaim): KubeObject {
@@ -39,6 +45,7 @@ function withoutForeignSource(object: PersistentVolumeClaim, old?: PersistentVol
 }
 
 export const persistentVolumeClaims: Strategy = {
+  ...JUDGES_FINALIZERS_FIRST,
   prepareForCreate: (object) => ({
     ...withBothSources(withoutForeignSource(withKnownSource(object))),
     status: { phase: 'Pending' },
@@ -58,6 +65,7 @@ export const persistentVolumeClaims: Strategy = {
 }
 
 export const persistentVolumes: Strategy = {
+  ...JUDGES_GENERATE_NAME_FIRST,
   prepareForCreate: (object, context) => ({
     ...object,
     status: { phase: 'Pending', lastPhaseTransitionTime: context.now },

@@ -19,7 +19,7 @@ export const namespaceLifecycle: AdmissionPluginFactory = (reads) => ({
     return answer instanceof Promise ? answer.then(() => object) : object
 
     function check({ operation, row, namespace, name }: AdmissionAttributes): void | Promise<void> {
-      const isNamespace = row.group === '' && row.resource === 'namespaces'
+      const isNamespace = row.isOwnNamespace
       if (operation === 'DELETE') {
         if (isNamespace && immortal.has(name)) throw refused(attributes, 'this namespace may not be deleted')
         return

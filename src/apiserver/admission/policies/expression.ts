@@ -83,7 +83,7 @@ export function requestVariables(
   authorizer: DecidedAuthorizer,
 ): Map<string, Value> {
   const { namespace, row } = attributes
-  const own = row.group === '' && row.resource === 'namespaces'
+  const own = row.isOwnNamespace
   const found = own
     ? (attributes.object ?? attributes.oldObject)
     : namespace === ''

@@ -202,8 +202,7 @@ function paramsOf(
 }
 
 /** A Namespace is in itself. */
-const namespaceOf = ({ row, namespace, name }: AdmissionAttributes): string =>
-  row.group === '' && row.resource === 'namespaces' ? name : namespace
+const namespaceOf = ({ row, namespace, name }: AdmissionAttributes): string => (row.isOwnNamespace ? name : namespace)
 
 /** A request as a policy sees it: in the version that its rules name. */
 export interface Shown {

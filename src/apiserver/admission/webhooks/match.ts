@@ -77,7 +77,7 @@ export function namespaceLabels(
   { row, namespace, object, oldObject, operation, subresource }: AdmissionAttributes,
   reads: CacheReads,
 ): Readonly<Record<string, string>> | undefined {
-  if (row.group === '' && row.resource === 'namespaces') {
+  if (row.isOwnNamespace) {
     if (operation === 'CREATE' || operation === 'UPDATE' || subresource !== '') return object?.metadata?.labels ?? {}
     return oldObject?.metadata.labels ?? {}
   }

@@ -16,6 +16,8 @@ import { createReview } from './reviews.ts'
 import { getScale, patchScale, updateScale } from './scale.ts'
 import { createToken } from './token.ts'
 
+const LOGS = 'get pods/log'
+
 const HANDLERS: Readonly<Record<string, ResourceHandler>> = {
   'get componentstatuses': getComponentStatus,
   'list componentstatuses': listComponentStatuses,
@@ -23,7 +25,7 @@ const HANDLERS: Readonly<Record<string, ResourceHandler>> = {
   'create pods/binding': createBinding,
   'create pods/eviction': createEviction,
   'create serviceaccounts/token': createToken,
-  'get pods/log': getLog,
+  [LOGS]: getLog,
 }
 
 const SCALE: Readonly<Record<string, ResourceHandler>> = { get: getScale, update: updateScale, patch: patchScale }
@@ -31,13 +33,21 @@ const SCALE: Readonly<Record<string, ResourceHandler>> = { get: getScale, update
 /** undefined: the verb's own handler does it. */
 export function subresourceHandler(route: Route): ResourceHandler | undefined {
   const { row, subresource, action } = route
-  const name = qualified({ group: row.group, resource: row.resource })
+  const name = nameOf(route)
   if (subresource === undefined) {
-    const own = HANDLERS[`${action} ${name}`]
+    const own = HANDLERS[name]
     if (own !== undefined) return own
     return row.storagePrefix === '' && action === 'create' ? createReview : undefined
   }
   if (subresource.name === 'scale') return SCALE[action]
   if (action === 'connect') return subresource.name === 'proxy' ? proxy : connectSession
-  return HANDLERS[`${action} ${name}/${subresource.name}`]
+  return HANDLERS[name]
+}
+
+/** Whether it is counted with the connections: sessions, proxies, and logs, which are read for as long as they are followed. */
+export const isCountedAsConnect = (route: Route): boolean => route.action === 'connect' || nameOf(route) === LOGS
+
+function nameOf({ row, subresource, action }: Route): string {
+  const name = `${action} ${qualified({ group: row.group, resource: row.resource })}`
+  return subresource === undefined ? name : `${name}/${subresource.name}`
 }

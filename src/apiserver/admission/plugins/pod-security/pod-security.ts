@@ -60,7 +60,7 @@ export const podSecurity: AdmissionPluginFactory = (reads, _host, configuration 
       const { row, subresource } = attributes
       if (row.group === '' && row.resource === 'pods') return validatePod(attributes, rules)
       if (subresource !== '') return
-      if (row.group === '' && row.resource === 'namespaces') return validateNamespace(attributes, rules)
+      if (row.isOwnNamespace) return validateNamespace(attributes, rules)
       const template = TEMPLATES[`${row.group}/${row.resource}`]
       if (template !== undefined) validateTemplate(attributes, template, rules)
     },

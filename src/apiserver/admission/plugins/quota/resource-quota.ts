@@ -55,7 +55,7 @@ export const resourceQuota: AdmissionPluginFactory = (reads, { loopback, fresh }
     validate(attributes) {
       const { namespace, row } = attributes
       if (namespace === '' || !row.namespaced || !isQuotaCounted(attributes)) return
-      if (row.resource === 'events') return
+      if (!row.chargesQuota) return
       const waiting = (attributes.fresh ?? fresh)()
       return waiting === undefined ? inTurn(attributes) : waiting.then(() => inTurn(attributes))
     },
