@@ -389,9 +389,9 @@ const OF_FAIRNESS: ReadonlySet<string> = new Set([
   'poststarthook/priority-and-fairness-config-consumer',
   'poststarthook/priority-and-fairness-filter',
 ])
-/** That which is there when the encryption configuration is read again. */
+/** Exists when the encryption configuration is read again while the server runs. */
 const ENCRYPTION_RELOAD = 'poststarthook/start-encryption-provider-config-automatic-reload'
-/** That which is there when it may name plugins. */
+/** Exists when the encryption configuration may name KMS plugins. */
 const KMS_PLUGINS = 'kms-providers'
 /** The health checks that depend on the store alone. */
 const ASKS_STORAGE: ReadonlySet<string> = new Set(['etcd', 'etcd-readiness'])

@@ -28,6 +28,6 @@ export function taintProblem(taints: readonly string[]): string | undefined {
   return undefined
 }
 
-/** Those that are to be. */
+/** The taints to set; a taint given as `key:effect-` is to be removed and not among them. */
 export const taintsIn = (value: string): readonly string[] =>
   value.split(',').filter((taint) => taint !== '' && !taint.endsWith('-'))

@@ -2,7 +2,7 @@
  * A kubelet's certificates (API concept: TLS bootstrapping), each asked for by a CertificateSigningRequest, kept in --cert-dir, and
  * renewed before it expires: the client certificate, first with the bootstrap kubeconfig's credentials, of the signer
  * kubernetes.io/kube-apiserver-client-kubelet, which the controllers approve; the one that its server shows, of
- * kubernetes.io/kubelet-serving, which only an administrator approves, or what does so for him.
+ * kubernetes.io/kubelet-serving, which only an administrator approves, or a controller that an administrator runs for it.
  */
 import { createHash, createPrivateKey, X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'

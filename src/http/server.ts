@@ -91,7 +91,7 @@ const HTTP1_ALONE = Buffer.from('\x08http/1.1')
 
 /**
  * node:http stops reading from a client that sends request after request and takes no answers once answers wait for it; so some must be
- * there before all that he sent is read.
+ * there before all that this client sent is read.
  */
 const REQUESTS_TOGETHER = 64
 

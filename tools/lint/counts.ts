@@ -14,7 +14,7 @@ export const MEANING: Readonly<Record<Kind, string>> = {
   shared:
     'state that all servers of a process share: let its owner (a server, a resource, an endpoint) have it, unless it is a cache of a pure function',
   riddle:
-    'a person without a name in a comment (who, whom, whoever, nobody, anyone, a sentence that begins with Whose): name what is meant',
+    'a person without a name in a comment (who, whom, whoever, nobody, anyone, he, his, a sentence that begins with Whose): name what is meant',
 }
 
 const COMMENT = /^\s*(?:\/\*\*?|\*|\/\/)(.*)$|\s\/\/ (.*)$/
@@ -30,7 +30,7 @@ const patterns: Readonly<Record<TextKind, { readonly in: 'code' | 'comments'; re
   riddle: {
     in: 'comments',
     pattern:
-      /\b(?:[Ww]ho(?:m|ever)?|Whose|(?:[Nn]o|[Ss]ome|[Aa]ny|[Ee]very)body|(?:[Ss]ome|[Aa]ny|[Ee]very|[Nn]o )one)\b(?!-)/g,
+      /\b(?:[Ww]ho(?:m|ever)?|Whose|(?:[Nn]o|[Ss]ome|[Aa]ny|[Ee]very)body|(?:[Ss]ome|[Aa]ny|[Ee]very|[Nn]o )one|[Hh](?:e|im|is|imself)|[Ss]he)\b(?!-)/g,
   },
 }
 

@@ -133,7 +133,7 @@ async function settled<T>(timing: Timing | undefined, began = 0, answer: Promise
   }
 }
 
-/** Of a validating plugin nothing. */
+/** undefined from a validating plugin. */
 type Answer = KubeObject | undefined
 type Ask = (plugin: AdmissionPlugin, attributes: AdmissionAttributes) => Answer | Promise<Answer>
 

@@ -156,7 +156,7 @@ export interface GrantedRule {
   readonly describe: () => string
 }
 
-/** What a user has been given, and which of the roles he was given are not there, each in a sentence. */
+/** The rules that a user is granted, and a sentence for each granted role that does not exist. */
 export interface Granted {
   readonly rules: readonly GrantedRule[]
   readonly missing: readonly string[]

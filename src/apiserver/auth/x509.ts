@@ -9,7 +9,7 @@ export interface CertificateIdentity {
   readonly validTo: number
 }
 
-/** The object identifier of a user's uid in a subject (KEP-4633's neighbour, AllowParsingUserUIDFromCertAuth). */
+/** The object identifier of a user's uid in a subject (feature gate AllowParsingUserUIDFromCertAuth). */
 const UID = '1.3.6.1.4.1.57683.2'
 
 /** undefined when the certificate names no user. */

@@ -5,7 +5,7 @@
 
 /** Something that can let go of what is costly to keep. */
 export interface Holder {
-  /** Lets go; false when it was used since it was last asked, and wants to stay. */
+  /** Lets go of what it keeps; false, and keeps it, when it was used since the last call. */
   release(): boolean
 }
 

@@ -13,7 +13,7 @@ interface Stored {
 
 /** Why what is stored is not read. */
 export class UnreadableValue extends Error {
-  /** It is what was written, and no object. */
+  /** The bytes are as they were written (decrypted, checked), and still no object. */
   readonly isDecoded: boolean
   constructor(message: string, isDecoded: boolean, cause: unknown) {
     super(message, { cause })

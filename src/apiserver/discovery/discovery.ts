@@ -94,7 +94,7 @@ export function createDiscovery(options: DiscoveryOptions): (request: ApiRequest
     if (asked === undefined) return undefined
     // Put together from what several servers serve: lists of groups, and what is no built-in group.
     const isShared = root === 'apis' && (parts.length < 2 || !isBuiltinGroup(parts[0] as string))
-    // Of those Kubernetes looks at no method.
+    // kube-apiserver answers these whatever the method.
     if (request.method !== 'GET' && !isShared) throw notAllowed()
     const connection = request.connection ?? { remoteAddress: '' }
     const negotiated =

@@ -12,7 +12,7 @@ certificates.k8s.io/v1beta1 37 ClusterTrustBundle PodCertificateRequest
 storagemigration.k8s.io/v1beta1 37 StorageVersionMigration
 `
 
-/** Those of v1.37 name the version that has come with it. */
+/** API versions deprecated since v1.37 name the version that replaces them. */
 function deprecatedVersions(): Readonly<Record<string, string>> {
   const entries = DEPRECATED_VERSIONS.trim()
     .split('\n')

@@ -29,12 +29,12 @@ export interface ImpersonationAsked {
 }
 
 export interface ImpersonationMode {
-  /** Of the right, where it is a constrained one. */
+  /** The name of the constrained permission; absent for the older `impersonate`. */
   readonly constraint?: string
   readonly fits: (wanted: Wanted, sender: UserInfo) => boolean
-  /** undefined: he may. */
+  /** undefined: the impersonation is allowed. */
   readonly refusal: (asked: ImpersonationAsked) => Promise<StatusError | undefined>
-  /** Groups that come with being the other one. */
+  /** Groups that the impersonated user has by its kind, such as system:serviceaccounts. */
   readonly groups: readonly string[]
 }
 

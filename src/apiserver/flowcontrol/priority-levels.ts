@@ -274,7 +274,7 @@ function handOf(flow: string, { queues, handSize }: Queuing): readonly number[] 
     const left = BigInt(queues - hand.length)
     let card = Number(rest % left)
     rest /= left
-    // It counts among those that are left: there is no deck of what may be millions.
+    // `card` counts among the queues not dealt yet; they are not listed, as there may be millions.
     for (const dealt of hand.toSorted((a, b) => a - b)) if (card >= dealt) card++
     hand.push(card)
   }

@@ -47,7 +47,7 @@ export function routeOf(
   const parts = partsOf(request.path, info)
   const row = scheme.find(info.group, info.version, info.resource)
   if (row === undefined) {
-    // Of a group that custom resources made, nothing but they is known.
+    // A group that only custom resources have serves no other paths: the request is not found.
     if (info.group !== '' && !builtinGroups().some(({ name }) => name === info.group)) return undefined
     throw noSuchResource()
   }

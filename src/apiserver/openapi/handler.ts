@@ -161,7 +161,7 @@ const nothing = (status: number, headers: Headers = {}) => ({
 /** `Sun, 21 Nov 2027 11:26:01 UTC`: kube-apiserver's way to write it. */
 const httpDate = (ms: number) => new Date(ms).toUTCString().replace('GMT', 'UTC')
 
-/** The form that the client likes best of those there are; undefined when it likes none. */
+/** The form for this Accept header, by its q-values; undefined when it admits none of the forms that are served. */
 function formOf(accept: string | undefined, protobuf: string): Form | undefined {
   if (accept === undefined || accept === '') return 'json'
   // An older spelling of the same type.

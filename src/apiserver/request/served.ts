@@ -55,7 +55,7 @@ export interface AuditRecord {
   /** As its events have it. */
   readonly id?: string
   impersonatedUser?: UserInfo
-  /** The right by which he is impersonated, where it is a constrained one. */
+  /** The constrained permission by which the user is impersonated; undefined without one. */
   impersonationConstraint?: string
   requestObject?: KubeObject
   /** What is no object and was asked all the same: a patch, options of a delete. */

@@ -55,7 +55,7 @@ export interface DevicePluginStandIn {
 const requestsIn = (request: JsonObject) => asList(request['container_requests']).map((one) => asObject(one))
 const idsIn = (list: Json | undefined) => asList(list).map((id) => asText(id))
 
-/** Those it likes best are the last by name. */
+/** It prefers the last devices by name. */
 function preferred(request: JsonObject): unknown {
   return {
     container_responses: requestsIn(request).map((one) => {

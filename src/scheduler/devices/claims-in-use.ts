@@ -18,7 +18,7 @@ export interface ClaimsInUse {
   /** Given away and not written yet. */
   promise(key: string, allocation: AllocationResult): void
   isPromised(key: string): boolean
-  /** It is written, or not to be any more. */
+  /** The allocation was written, or its write was given up. */
   settle(key: string): void
   /** The same for a claim that is to be made for a pod: by the pod's uid, as it has no name yet. */
   promiseUnnamed(uid: string, allocation: AllocationResult): void
