@@ -25,12 +25,12 @@ export function inScope(quota: ResourceQuota, object: Pod | PersistentVolumeClai
 }
 
 function podMatches(requirement: Requirement, spec: Partial<PodSpec>): boolean {
-  const isTerminating = typeof spec.activeDeadlineSeconds === 'number' && spec.activeDeadlineSeconds >= 0
+  const hasDeadline = typeof spec.activeDeadlineSeconds === 'number' && spec.activeDeadlineSeconds >= 0
   switch (requirement.scopeName) {
     case 'Terminating':
-      return isTerminating
+      return hasDeadline
     case 'NotTerminating':
-      return !isTerminating
+      return !hasDeadline
     case 'BestEffort':
       return qosClass(spec) === 'BestEffort'
     case 'NotBestEffort':

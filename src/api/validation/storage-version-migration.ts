@@ -42,17 +42,17 @@ export function validateStorageVersionMigrationStatus(
     errors.push(invalid(path, version, `resource version is not well formed: ${version}`))
   validateConditions(conditions, 'status.conditions', errors)
   if (oldVersion !== '' && version !== oldVersion) errors.push(invalid(path, version, IMMUTABLE))
-  const isTrue = (list: readonly Fields[], type: string) =>
+  const hasTrueCondition = (list: readonly Fields[], type: string) =>
     list.some((condition) => condition['type'] === type && condition['status'] === 'True')
   const wrong = (message: string) =>
     errors.push(
       invalid('status.conditions', conditions.length === 0 ? null : conditions.map(printedCondition), message),
     )
-  if (isTrue(conditions, 'Succeeded') && isTrue(conditions, 'Failed'))
+  if (hasTrueCondition(conditions, 'Succeeded') && hasTrueCondition(conditions, 'Failed'))
     wrong('Both success and failed conditions cannot be true at the same time')
-  if (isTrue(before, 'Succeeded') && !isTrue(conditions, 'Succeeded'))
+  if (hasTrueCondition(before, 'Succeeded') && !hasTrueCondition(conditions, 'Succeeded'))
     wrong('Success condition cannot be set to false once it is true')
-  if (isTrue(before, 'Failed') && !isTrue(conditions, 'Failed'))
+  if (hasTrueCondition(before, 'Failed') && !hasTrueCondition(conditions, 'Failed'))
     wrong('Failed condition cannot be set to false once it is true')
   return errors
 }

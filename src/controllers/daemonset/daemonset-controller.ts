@@ -19,7 +19,7 @@ import { watchSetsOfPods } from '../pods/set-handlers.ts'
 import { revisionsResource } from '../revisions/controller-revision.ts'
 import { createOwnedRevisions } from '../revisions/owned-revisions.ts'
 import { placementOn, podFor, revisionHashLabel } from './eligible-nodes-and-tolerations.ts'
-import { createBackoff } from './failed-pod-backoff.ts'
+import { createFailedPodBackoff } from './failed-pod-backoff.ts'
 import { type DaemonSetPlan, type DaemonSetPlanInput, planManage } from './pods-per-node.ts'
 import { currentRevision, HashCollision, surplusRevisions } from './revision-history.ts'
 import { planRoll } from './rolling-update.ts'
@@ -43,7 +43,7 @@ export function createDaemonSetController(context: ControllerContext): Controlle
   const ownWrites = createOwnWrites()
   const recorder = createEventRecorder(runtime, client, { component: 'daemonset-controller' })
   const control = createPodControl(client, recorder, expectations)
-  const backoff = createBackoff(runtime.clock)
+  const backoff = createFailedPodBackoff(runtime.clock)
   const resourceOf = ({ metadata }: KubeObject) =>
     client.resource<DaemonSet>(setsResource).namespace(metadata.namespace ?? '')
   const selects = (set: DaemonSet, pod: Pod): boolean =>

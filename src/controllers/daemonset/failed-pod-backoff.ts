@@ -4,13 +4,13 @@ import type { Clock } from '../../base/clock.ts'
 const firstMs = 1000
 const longestMs = 900_000
 
-export interface Backoff {
+export interface FailedPodBackoff {
   /** Milliseconds until it may be tried again. */
   remaining(key: string): number
   next(key: string): void
 }
 
-export function createBackoff(clock: Clock): Backoff {
+export function createFailedPodBackoff(clock: Clock): FailedPodBackoff {
   const known = new Map<string, { waitMs: number; at: number }>()
   return {
     remaining(key) {

@@ -49,9 +49,9 @@ interface Replica {
   readonly pod: Pod | undefined
 }
 
-const isTerminating = (pod: Pod): boolean => pod.metadata.deletionTimestamp !== undefined
+const isMarked = (pod: Pod): boolean => pod.metadata.deletionTimestamp !== undefined
 export const isRunningAndReady = (pod: Pod): boolean => pod.status?.phase === 'Running' && isReady(pod)
-const isHealthy = (pod: Pod | undefined): boolean => pod !== undefined && isRunningAndReady(pod) && !isTerminating(pod)
+const isHealthy = (pod: Pod | undefined): boolean => pod !== undefined && isRunningAndReady(pod) && !isMarked(pod)
 export const isParallel = (set: StatefulSet): boolean => set.spec?.podManagementPolicy === 'Parallel'
 
 export function planSync(input: StatefulSetPlanInput): StatefulSetPlan {
@@ -94,11 +94,11 @@ function stepsFor(
   }
   if (isTerminated(pod)) {
     // It is made again when it has gone.
-    return { steps: isTerminating(pod) ? [] : [{ type: 'delete', pod }], done: false }
+    return { steps: isMarked(pod) ? [] : [{ type: 'delete', pod }], done: false }
   }
   const pending = pod.status?.phase === 'Pending'
   const available = isAvailable(pod, minReadySecondsOf(set), input.nowMs)
-  const done = !isTerminating(pod) && isRunningAndReady(pod) && available
+  const done = !isMarked(pod) && isRunningAndReady(pod) && available
   const settled = done || isParallel(set)
   const steps: Step[] = []
   const hasWrongClaims = (pending || settled) && input.hasWrongClaims(pod)
@@ -115,10 +115,9 @@ function revisionFor(set: StatefulSet, ordinal: number): 'current' | 'update' {
 
 /** From the highest ordinal down. An unhealthy pod is waited for, but for the lowest of them. */
 function scaleDown(input: StatefulSetPlanInput, replicas: readonly Replica[], condemned: readonly Pod[]): Step[] {
-  if (isParallel(input.set))
-    return condemned.filter((pod) => !isTerminating(pod)).map((pod) => ({ type: 'delete', pod }))
+  if (isParallel(input.set)) return condemned.filter((pod) => !isMarked(pod)).map((pod) => ({ type: 'delete', pod }))
   const [last] = condemned
-  if (last === undefined || isTerminating(last)) return []
+  if (last === undefined || isMarked(last)) return []
   const firstUnhealthy =
     replicas.find(({ pod }) => !isHealthy(pod))?.pod ?? condemned.findLast((pod) => !isHealthy(pod))
   const ready = isRunningAndReady(last) && isAvailable(last, minReadySecondsOf(input.set), input.nowMs)
@@ -139,7 +138,7 @@ function update({ set, updateRevision, nowMs }: StatefulSetPlanInput, replicas: 
   const steps: Step[] = []
   for (const replica of replicas.slice(rollingUpdate?.partition ?? 0).reverse()) {
     const { pod } = replica
-    if (pod === undefined || isTerminating(pod) || revisionOfPod(pod) === updateRevision) continue
+    if (pod === undefined || isMarked(pod) || revisionOfPod(pod) === updateRevision) continue
     if (isUp(replica) && left-- <= 0) continue
     steps.push({ type: 'delete', pod, outdated: true })
   }

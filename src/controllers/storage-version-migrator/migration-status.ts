@@ -11,20 +11,21 @@ interface Condition {
 
 export type MigrationState = 'waiting' | 'running' | 'ended' | 'over'
 
-const isTrue = ({ status }: StorageVersionMigration, type: string): boolean =>
+const hasTrueCondition = ({ status }: StorageVersionMigration, type: string): boolean =>
   status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false
 
 /** `ended`: it succeeded or failed, and Running does not say so yet. */
 export function migrationStateOf(migration: StorageVersionMigration): MigrationState {
-  const isRunning = isTrue(migration, 'Running')
+  const isRunning = hasTrueCondition(migration, 'Running')
   if (hasEnded(migration)) return isRunning ? 'ended' : 'over'
   return isRunning ? 'running' : 'waiting'
 }
 
 export const hasEnded = (migration: StorageVersionMigration): boolean =>
-  isTrue(migration, 'Succeeded') || isTrue(migration, 'Failed')
+  hasTrueCondition(migration, 'Succeeded') || hasTrueCondition(migration, 'Failed')
 
-export const migrationSucceeded = (migration: StorageVersionMigration): boolean => isTrue(migration, 'Succeeded')
+export const migrationSucceeded = (migration: StorageVersionMigration): boolean =>
+  hasTrueCondition(migration, 'Succeeded')
 
 const RUNNING = 'The migration is running'
 

@@ -11,7 +11,7 @@ import type { EventRecorder } from '../../client/events.ts'
 import type { Pod } from '../pod.ts'
 import type { PlayedAddresses } from './played-addresses.ts'
 import type { Stage, StageStep } from './stage-file.ts'
-import { isTrue, type Template, type TemplateFunctions, templateValueText } from './template/render.ts'
+import { isTrueInTemplate, type Template, type TemplateFunctions, templateValueText } from './template/render.ts'
 import { TemplateError } from './template/tokens.ts'
 
 export interface StepperOptions {
@@ -53,7 +53,11 @@ export function createStepper({ runtime, client, clientAs, events, addresses, ra
     const pod = object as Pod
     const nodeName = object.kind === 'Node' ? (object.metadata.name ?? '') : (pod.spec?.nodeName ?? '')
     const podIP = (node: unknown, hostNetwork: unknown, uid: unknown): string =>
-      addresses.podIP({ nodeName: String(node ?? ''), hostNetwork: isTrue(hostNetwork), uid: String(uid ?? '') })
+      addresses.podIP({
+        nodeName: String(node ?? ''),
+        hostNetwork: isTrueInTemplate(hostNetwork),
+        uid: String(uid ?? ''),
+      })
     const own = { uid: object.metadata.uid ?? '', hostNetwork: pod.spec?.hostNetwork === true }
     const characters = (length: unknown, alphabet: string) =>
       Array.from(

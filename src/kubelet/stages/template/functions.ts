@@ -8,7 +8,7 @@ import { stringify } from 'yaml'
 import {
   fieldOf,
   isTemplateMap,
-  isTrue,
+  isTrueInTemplate,
   type TemplateFunctions,
   type TemplateValue,
   templateValueText,
@@ -140,7 +140,7 @@ function verbText(verb: string, arg: TemplateValue, precision: number | undefine
     case 'q':
       return JSON.stringify(text(arg))
     case 't':
-      return String(isTrue(arg))
+      return String(isTrueInTemplate(arg))
     case 'd':
       return typeof arg === 'number' ? String(int(arg)) : `%!d(${typeof arg}=${templateValueText(arg)})`
     case 'f':
@@ -160,7 +160,7 @@ const sprint = (values: readonly TemplateValue[]): string =>
   }, '')
 
 const GO: TemplateFunctions = {
-  not: (value) => !isTrue(value),
+  not: (value) => !isTrueInTemplate(value),
   eq: (one, ...others) =>
     others.length === 0 ? refuse('missing argument for comparison') : others.some((other) => equal(one, other)),
   ne: (one, other) => !equal(one, other),
@@ -318,13 +318,13 @@ const NUMBERS: TemplateFunctions = {
 }
 
 const COLLECTIONS: TemplateFunctions = {
-  default: (otherwise, value) => (isTrue(value) ? value : otherwise),
-  empty: (value) => !isTrue(value),
-  coalesce: (...values) => values.find(isTrue),
-  ternary: (yes, no, which) => (isTrue(which) ? yes : no),
+  default: (otherwise, value) => (isTrueInTemplate(value) ? value : otherwise),
+  empty: (value) => !isTrueInTemplate(value),
+  coalesce: (...values) => values.find(isTrueInTemplate),
+  ternary: (yes, no, which) => (isTrueInTemplate(which) ? yes : no),
   fail: (message) => refuse(text(message)),
-  all: (...values) => values.every(isTrue),
-  any: (...values) => values.some(isTrue),
+  all: (...values) => values.every(isTrueInTemplate),
+  any: (...values) => values.some(isTrueInTemplate),
   kindOf,
   kindIs: (kind, value) => kindOf(value) === text(kind),
   dict,
@@ -359,7 +359,7 @@ const COLLECTIONS: TemplateFunctions = {
     return list(values).filter((value) => !gone.has(json(value)))
   },
   uniq: (values) => unique(list(values)),
-  compact: (values) => list(values).filter(isTrue),
+  compact: (values) => list(values).filter(isTrueInTemplate),
   reverse: (values) => list(values).toReversed(),
   sortAlpha: (values) => list(values).map(text).sort(),
 }

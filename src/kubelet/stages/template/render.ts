@@ -122,7 +122,7 @@ function run(
       throw new TemplateError(`wrong number of args for ${name}: want at least 1 got 0`)
     for (const arg of args) {
       value = evaluate(arg, dot, scope)
-      if (isTrue(value) === (name === 'or')) return value
+      if (isTrueInTemplate(value) === (name === 'or')) return value
     }
     return last.length === 0 ? value : last[0]
   }
@@ -167,7 +167,7 @@ function run(
       return undefined
     }
     for (const name of assignment?.names ?? []) set(inner, name, value, assignment?.declares === true)
-    if (isTrue(value)) return walk(node.body, node.kind === 'with' ? value : dot, inner)
+    if (isTrueInTemplate(value)) return walk(node.body, node.kind === 'with' ? value : dot, inner)
     return walk(node.otherwise, dot, inner)
   }
 
@@ -221,7 +221,7 @@ export function fieldOf(of: TemplateValue, name: string): TemplateValue {
 }
 
 /** As Go has it: nothing that is empty. */
-export function isTrue(value: TemplateValue): boolean {
+export function isTrueInTemplate(value: TemplateValue): boolean {
   if (Array.isArray(value)) return value.length > 0
   if (isTemplateMap(value)) return Object.keys(value).length > 0
   return Boolean(value)
