@@ -52,8 +52,9 @@ const folderOfNamed = (root: string, module: string | PinnedModule) =>
   typeof module === 'string' ? folderOfRequired(root, module) : folderOf(module)
 
 async function folderOfRequired(root: string, module: string): Promise<string> {
-  const args = ['-C', root, 'list', '-m', '-f', '{{.Dir}}', module]
-  return (await command('go', args, { env: { GOFLAGS: '-mod=mod', GOWORK: 'off' } })).trim()
+  const args = ['-C', root, 'mod', 'download', '-json', module]
+  const said = await command('go', args, { env: { GOFLAGS: '-mod=mod', GOWORK: 'off' } })
+  return (JSON.parse(said) as { readonly Dir: string }).Dir
 }
 
 /** The variables that the suite's tests look for. */

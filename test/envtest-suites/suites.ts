@@ -27,13 +27,6 @@ const fluxApi = (name: string, version: string, sum: string) => ({
   [`../apis/${name}`]: pinned(`github.com/fluxcd/pkg/apis/${name}`, version, sum),
 })
 
-/** Its definitions are wanted by other suites; its own does not build from what the module proxy serves. */
-const SOURCE_CONTROLLER = pinned(
-  'github.com/fluxcd/source-controller',
-  'v1.9.6',
-  'h1:nG534/bI6nVpyHra7ONAk6xDB3xPsVT+EOLHZHXPrrc=',
-)
-
 /** Packages of Karpenter, all of which start a control plane. */
 const KARPENTER = [
   ...['apis/v1', 'apis/v1alpha1', 'utils/nodepool', 'utils/pdb'],
@@ -246,22 +239,6 @@ export const suites: Readonly<Record<string, Suite>> = {
     module: pinned('github.com/metallb/frr-k8s', 'v0.0.21', 'h1:JLlCeXVlW5BLVdPy2u5sS9UCVlnK9x2vzWbIkxb8Atk='),
     packages: ['frr-tools/status/controller', 'internal/controller'],
   },
-  'Flux kustomize-controller 1.9.6': {
-    module: pinned(
-      'github.com/fluxcd/kustomize-controller',
-      'v1.9.6',
-      'h1:XB+G3A0mky0j5uVHZWv4oSlS2RvZBoNIUhstIvY0JKE=',
-    ),
-    inside: {
-      api: pinned(
-        'github.com/fluxcd/kustomize-controller/api',
-        'v1.9.6',
-        'h1:7XiuW+l3YYXWeIwLJ8w34zHlJyMUEKosBIxLIki9J3I=',
-      ),
-    },
-    copied: { 'config/crd/bases': [SOURCE_CONTROLLER, 'config/crd/bases'] },
-    packages: ['internal/controller'],
-  },
   'external-secrets 0.16.2': {
     module: pinned(
       'github.com/external-secrets/external-secrets',
@@ -313,10 +290,6 @@ export const suites: Readonly<Record<string, Suite>> = {
     },
     packages: KUEUE.map((name) => `test/integration/singlecluster/${name}`),
   },
-  'scheduler-plugins 0.31.8': {
-    module: pinned('sigs.k8s.io/scheduler-plugins', 'v0.31.8', 'h1:Ie2EFRnkE9T2tBjxwypww7hJJyPRIwrXJNZeNxjP6QY='),
-    packages: ['cmd/scheduler', 'test/integration'],
-  },
   'OpenShift control plane machine sets, October 2025': {
     module: pinned(
       'github.com/openshift/cluster-control-plane-machine-set-operator',
@@ -331,14 +304,6 @@ export const suites: Readonly<Record<string, Suite>> = {
       ...['machineproviders/providers', 'machineproviders/providers/openshift/machine/v1beta1'],
       ...['test', 'util', 'webhooks/controlplanemachineset'],
     ].map((name) => `pkg/${name}`),
-  },
-  "sigstore's signed manifests, December 2025": {
-    module: pinned(
-      'github.com/sigstore/k8s-manifest-sigstore',
-      'v0.5.5-0.20251214123302-4152ec03ed3d',
-      'h1:zzgj/jNYd89951kqoXZGidFATwYE8g04CsgO65RMi9w=',
-    ),
-    packages: ['cmd/kubectl-sigstore/cli', 'pkg/util/kubeutil', 'test/e2e'],
   },
   'Cluster API provider AWS 2.13.0': {
     module: pinned(
