@@ -25,8 +25,8 @@ export async function schedulerOf(flags: SchedulerFlags): Promise<Pick<ClusterOp
     throw new StartError('--scheduler-config needs the scheduler among --components')
   const { profilesOfFile } = await import('../components/scheduler-configuration/scheduler-settings.ts')
   try {
-    const { profiles, queueTimes } = profilesOfFile(file)
-    return { scheduler: { profiles, queueTimes } }
+    const { profiles, queueTimes, extenders } = profilesOfFile(file)
+    return { scheduler: { profiles, queueTimes, ...(extenders.length > 0 ? { extenders } : {}) } }
   } catch (cause) {
     throw new StartError(`--scheduler-config ${messageOf(cause)}`, { cause })
   }

@@ -18,6 +18,11 @@ export function keyPair(
   const [cert, key] = [certFile, keyFile].map((file) => readText(file, (why) => `${prefix}${why}`)) as [string, string]
   if (named !== undefined && (cert === '' || key === ''))
     throw new StartError(`missing content for serving cert "${named}::${certFile}::${keyFile}"`)
+  return keyPairOf({ cert, key }, prefix)
+}
+
+/** The same of their texts. @throws StartError for texts that are none, or of different keys */
+export function keyPairOf({ cert, key }: KeyAndCertificate, prefix = ''): KeyAndCertificate {
   const refuse = (why: string, cause?: unknown) => new StartError(`${prefix}tls: ${why}`, { cause })
   const [first] = blocks(cert).some((kind) => kind === 'CERTIFICATE') ? certificatesOf(cert) : []
   if (first === undefined) throw refuse(whyNoBlock('certificate', cert, /PRIVATE KEY$/, 'a private key'))

@@ -52,7 +52,7 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
   onStop(() => access.transport.close())
   const stopping = new AbortController()
   setMaxListeners(0, stopping.signal)
-  const { profiles, queueTimes } = settings
+  const { profiles, queueTimes, extenders } = settings
   const elected = election(settings.election, process, access.transport, {
     component: profiles[0]?.schedulerName ?? DEFAULT_SCHEDULER,
     userAgent: NAME,
@@ -86,6 +86,7 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
       client,
       profiles,
       queueTimes,
+      extenders,
       signal: stopping.signal,
     })
   } catch (error) {

@@ -10,6 +10,7 @@ import type { Client } from '../client/client.ts'
 import type { EventRecorder } from '../client/events.ts'
 import { type ClusterEvent, podEvent } from './cluster-events.ts'
 import type { DeviceBinder, DevicePlan } from './devices/device-binder.ts'
+import { binderAmong, boundBy, type Extender, ExtenderError, extendersFor } from './extenders/extender.ts'
 import type { ClusterNodes, NodeInfo } from './node-info.ts'
 import type { Nominations } from './nominations.ts'
 import type { PodInfo } from './pod-info.ts'
@@ -31,6 +32,7 @@ export interface PodBinderOptions {
   readonly volumes: VolumeBinder
   readonly devices: DeviceBinder
   readonly podStatus: PodStatusWriter
+  readonly extenders: readonly Extender[]
   readonly attempts: Family<Counted> | undefined
   readonly profileOf: (info: PodInfo) => SchedulerProfile
   readonly recorderOf: (info: PodInfo) => EventRecorder
@@ -49,25 +51,27 @@ export interface PodBinder {
 
 export function createPodBinder(options: PodBinderOptions): PodBinder {
   const { client, signal, podNow, cluster, queue, nominations, volumes, devices, podStatus } = options
-  const { attempts, profileOf, recorderOf, happened, refused, place } = options
+  const { attempts, extenders, profileOf, recorderOf, happened, refused, place } = options
   const onTheirWay = new Set<string>()
 
   async function bind(info: PodInfo, node: NodeInfo, plan: VolumePlan, given: DevicePlan | undefined): Promise<void> {
     const { namespace = '', name: podName = '' } = info.pod.metadata
     try {
       if ((await bindVolumes(info, node, plan, given)) === 'failed') return
-      await client
-        .resource(PODS)
-        .namespace(namespace)
-        .create(
-          {
-            apiVersion: 'v1',
-            kind: 'Binding',
-            metadata: { name: podName, namespace, uid: info.uid },
-            target: { kind: 'Node', name: node.name },
-          },
-          { subresource: 'binding', name: podName },
-        )
+      const extender = binderAmong(extendersFor(extenders, info.pod))
+      if (extender === undefined || !(await boundBy(extender, info, node.name)))
+        await client
+          .resource(PODS)
+          .namespace(namespace)
+          .create(
+            {
+              apiVersion: 'v1',
+              kind: 'Binding',
+              metadata: { name: podName, namespace, uid: info.uid },
+              target: { kind: 'Node', name: node.name },
+            },
+            { subresource: 'binding', name: podName },
+          )
       const message = `Successfully assigned ${namespace}/${podName} to ${node.name}`
       attempts?.child(profileOf(info).schedulerName, 'scheduled').add()
       recorderOf(info).event(info.pod, 'Normal', 'Scheduled', message, { action: 'Binding' })
@@ -82,7 +86,8 @@ export function createPodBinder(options: PodBinderOptions): PodBinder {
         return
       }
       nominations.remove(info.key)
-      const message = `running Bind plugin "DefaultBinder": ${messageOf(error)}`
+      const where = error instanceof ExtenderError ? '' : 'running Bind plugin "DefaultBinder": '
+      const message = `${where}${messageOf(error)}`
       refused(info, { reason: 'SchedulerError', message, nominatedNode: null })
       // Others may have what it had taken.
       happened(podEvent('AssignedPodDelete', info.pod, undefined))

@@ -34,6 +34,8 @@ export interface FilterState {
   readonly spreadOn: (constraint: SpreadConstraint, node: NodeInfo) => number
   /** By the images that nodes have; undefined where none has told of any. */
   readonly imageScore?: (pod: PodInfo['pod']) => ((node: NodeInfo) => number) | undefined
+  /** What extenders add to a node's score. */
+  readonly extenderScore?: (node: NodeInfo) => number
   readonly spreadCounts: readonly Map<string, number>[]
   /** For a pod with volume claims: what is to be done for them on the node, or why that is impossible. */
   readonly volumesOn?: (node: NodeInfo) => VolumePlan | readonly string[]
@@ -207,5 +209,5 @@ export function refusalOf(info: PodInfo, node: NodeInfo, state: FilterState): No
 }
 
 export interface NodeRefusal extends Refusal {
-  readonly plugin: FilterPlugin
+  readonly plugin: FilterPlugin | 'Extender'
 }

@@ -2,8 +2,9 @@
 import type { Hopeless } from './preemption.ts'
 import type { Refusal } from './refusal.ts'
 
-/** None fits, for a reason of the pod's own. */
-export const noneOf = (count: number, reason: string): string => `0/${count} nodes are available: ${reason}.`
+/** None fits, for a reason of the pod's own; extenders give none. */
+export const noneOf = (count: number, reason: string): string =>
+  `0/${count} nodes are available:${reason === '' ? '' : ` ${reason}.`}`
 
 /** None fits, for the reasons that nodes have. */
 export const noneFits = (count: number, refusals: Iterable<Refusal>): string => noneOf(count, summary(refusals))

@@ -16,6 +16,8 @@ export interface Unscheduled {
   readonly nominatedNode?: string | null
 }
 
+export const unschedulable = (message: string): Unscheduled => ({ reason: 'Unschedulable', message })
+
 export interface PodStatusWriter {
   unscheduled(info: PodInfo, why: Unscheduled): Promise<void>
   /** Rejects when it cannot be written. */

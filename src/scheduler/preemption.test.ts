@@ -4,7 +4,7 @@ import type { Fields, KubeObject } from '../api/object.ts'
 import { prefilter, refusalOf } from './filters.ts'
 import { createCluster } from './node-info.ts'
 import { podInfoOf } from './pod-info.ts'
-import { choosePreemption } from './preemption.ts'
+import { leastHarm, preemptionCandidates } from './preemption.ts'
 import { node, pod } from './test-objects.ts'
 
 interface Present {
@@ -49,7 +49,7 @@ function preempt(
   const info = podInfoOf(pod('high', { priority: 10, ...spec }, { requests: { cpu: String(cpu) } }))
   const state = prefilter(info, cluster, () => ({}))
   const refusing = cluster.ready().filter((one) => refusalOf(info, one, state) !== undefined)
-  const chosen = choosePreemption(info, refusing, state, budgets)
+  const chosen = leastHarm(preemptionCandidates(info, refusing, state, budgets))
   const after = [...cluster.nodes.values()].map((one) => [
     one.name,
     [...one.pods.keys()].sort(),
@@ -83,7 +83,7 @@ test('of each node where no end would help it is told why: nothing is there that
   const info = podInfoOf(pod('high', { priority: 10 }, { requests: { cpu: '2' } }))
   const state = prefilter(info, cluster, () => ({}))
   const why: string[] = []
-  choosePreemption(
+  preemptionCandidates(
     info,
     cluster.ready(),
     state,
@@ -92,10 +92,6 @@ test('of each node where no end would help it is told why: nothing is there that
     ({ reasons }) => void why.push(...reasons),
   )
   assert.deepEqual(why, ['No preemption victims found for incoming pod', 'Insufficient cpu'])
-})
-
-test('one that never preempts takes no place', () => {
-  assert.equal(preempt({ a: { node: 'n', priority: 9, cpu: 2 } }, { spec: { preemptionPolicy: 'Never' } }), undefined)
 })
 
 test('the fewest go, of the lowest priority, and of equal ones those that started last', () => {
@@ -188,7 +184,7 @@ function inZones(high: KubeObject, ...present: readonly KubeObject[]): readonly 
   const counted = () => JSON.stringify([...state.spreadCounts, ...state.affinityCounts].map((counts) => [...counts]))
   const before = counted()
   const refusing = cluster.ready().filter((one) => refusalOf(info, one, state)?.hard === false)
-  const chosen = choosePreemption(info, refusing, state, [])
+  const chosen = leastHarm(preemptionCandidates(info, refusing, state, []))
   assert.equal(counted(), before, 'trying changes nothing')
   return chosen?.victims.map(({ pod: { metadata } }) => metadata.name ?? '').sort()
 }

@@ -10,12 +10,10 @@ import { type FilterState, recount, refusalOf } from './filters.ts'
 import { type NodeInfo, putOn, takeOff } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
 
-interface Preemption {
+/** A node, and the pods there whose end makes room. */
+export interface Candidate {
   readonly node: NodeInfo
   readonly victims: readonly PodInfo[]
-}
-
-interface Candidate extends Preemption {
   /** Victims whose end breaks a budget. */
   readonly violations: number
 }
@@ -23,6 +21,8 @@ interface Candidate extends Preemption {
 /** Why no pod's end would help on a node. */
 export interface Hopeless {
   readonly reasons: readonly string[]
+  /** The pod fits there as it is: what refused it is none of the filters. */
+  readonly isNeedless?: string
 }
 
 const NO_VICTIMS: Hopeless = { reasons: ['No preemption victims found for incoming pod'] }
@@ -117,33 +117,37 @@ function compare(a: Candidate, b: Candidate): number {
 }
 
 /**
- * `budgets`: all PodDisruptionBudgets there are. Undefined when no pod's end would help; `hopeless` is told why of each node. Of many nodes as many are looked at as the profile
- * says, from one by `chance` (0 to 1).
+ * Nodes where the end of pods would make room; `budgets`: all PodDisruptionBudgets there are, `hopeless` is told why there is none on a node. Of many
+ * nodes as many are looked at as the profile says, from one by `chance` (0 to 1).
  */
-export function choosePreemption(
+export function preemptionCandidates(
   info: PodInfo,
-  candidates: readonly NodeInfo[],
+  nodes: readonly NodeInfo[],
   state: FilterState,
   budgets: readonly PodDisruptionBudget[],
   chance: () => number = () => 0,
   hopeless: (why: Hopeless) => void = () => {},
-): Preemption | undefined {
-  if (info.pod.spec?.preemptionPolicy === 'Never') return undefined
-  let best: Candidate | undefined
+): readonly Candidate[] {
   const { minCandidateNodesPercentage: percentage, minCandidateNodesAbsolute: least } = state.profile.args
-  const count = candidates.length
+  const count = nodes.length
   const enough = Math.max(Math.floor((count * percentage) / 100), least)
   const start = enough < count ? Math.floor(chance() * count) : 0
-  let found = 0
+  const found: Candidate[] = []
   for (let i = 0; i < count; i++) {
-    const node = candidates[(start + i) % count] as NodeInfo
+    const node = nodes[(start + i) % count] as NodeInfo
     const candidate = victimsOn(info, node, state, budgets)
     if ('reasons' in candidate) hopeless(candidate)
-    if ('reasons' in candidate || candidate.victims.length === 0) continue
-    found++
-    if (best === undefined || compare(candidate, best) < 0) best = candidate
+    else if (candidate.victims.length > 0) found.push(candidate)
+    else hopeless({ reasons: [], isNeedless: node.name })
     // One that breaks no budget is among them.
-    if (found >= enough && best.violations === 0) break
+    if (found.length >= enough && found.some(({ violations }) => violations === 0)) break
   }
-  return best
+  return found
 }
+
+/** The one whose victims matter least: of those that are alike the first. */
+export const leastHarm = (candidates: readonly Candidate[]): Candidate | undefined =>
+  candidates.reduce<Candidate | undefined>(
+    (best, one) => (best === undefined || compare(one, best) < 0 ? one : best),
+    undefined,
+  )

@@ -11,7 +11,7 @@ import type { Timer } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { type ClusterEvent, targetPodUpdates } from './cluster-events.ts'
 import type { PodInfo } from './pod-info.ts'
-import type { Hints, Refuser } from './queueing-hints.ts'
+import { HELPED_BY_ANY, type Hints, type Refuser } from './queueing-hints.ts'
 
 export interface QueueTimes {
   readonly initialBackoffMs: number
@@ -39,6 +39,8 @@ interface Waiting {
   retryAt: number
   /** The plugins that refused it, or that hold it back. */
   refusedBy: ReadonlySet<Refuser>
+  /** While it is being decided over more than one turn: what happened meanwhile. */
+  missed: ClusterEvent[] | undefined
 }
 
 export interface SchedulingQueue {
@@ -47,6 +49,10 @@ export interface SchedulingQueue {
   remove(key: string): void
   /** The pod whose turn it is, or undefined. */
   pop(): PodInfo | undefined
+  /** One that was taken is not decided in this turn: what happens until it has failed may help it. */
+  hold(key: string): void
+  /** Something else of a waiting pod has changed than what makes it another one. */
+  touched(key: string): void
   /** It did not fit now; refused by no plugin: an error kept it back. */
   failed(info: PodInfo, refusedBy: ReadonlySet<Refuser>): void
   /** One that was refused waits for its backoff alone, as one that an error kept back. */
@@ -141,6 +147,11 @@ export function createSchedulingQueue(runtime: Runtime, options: QueueOptions): 
     } else if (waiting.retryAt > clock.now()) backOff(waiting, event)
     else activate(waiting, event)
   }
+  /** The one that is being decided over more than one turn, or was last. */
+  let held: Waiting | undefined
+  const mayHelp = (waiting: Waiting, info: PodInfo, event: ClusterEvent) =>
+    waiting.refusedBy.has(HELPED_BY_ANY) ||
+    (hints.get(event.name) ?? []).some(([plugin, hint]) => waiting.refusedBy.has(plugin) && hint(info, event))
   const helped = (waiting: Waiting, event: string) => {
     const gate = waiting.place === 'gated' ? gateOf(waiting.info) : undefined
     if (gate !== undefined && waiting.refusedBy.has(gate)) {
@@ -169,6 +180,7 @@ export function createSchedulingQueue(runtime: Runtime, options: QueueOptions): 
           errors: 0,
           retryAt: 0,
           refusedBy: new Set(),
+          missed: undefined,
         }
         known.set(info.key, fresh)
         resume(fresh, 'UnscheduledPodAdd')
@@ -179,13 +191,20 @@ export function createSchedulingQueue(runtime: Runtime, options: QueueOptions): 
       const isOrdered = ordered?.delete(waiting)
       waiting.info = info
       if (isOrdered) ordered?.set(waiting, 0)
+      const events = targetPodUpdates(old.pod, info.pod)
+      waiting.missed?.push(...events)
       if (waiting.place !== 'unschedulable' && waiting.place !== 'gated') return
-      for (const event of targetPodUpdates(old.pod, info.pod))
-        for (const [plugin, hint] of hints.get(event.name) ?? [])
-          if (waiting.refusedBy.has(plugin) && hint(old, event)) {
-            helped(waiting, event.name)
-            return
-          }
+      const help = events.find((event) => mayHelp(waiting, old, event))
+      if (help !== undefined) helped(waiting, help.name)
+      else if (waiting.refusedBy.has(HELPED_BY_ANY)) helped(waiting, 'TargetPodUpdate')
+    },
+    touched(key) {
+      const waiting = known.get(key)
+      if (waiting?.place === 'unschedulable' && waiting.refusedBy.has(HELPED_BY_ANY)) helped(waiting, 'TargetPodUpdate')
+    },
+    hold(key) {
+      held = known.get(key)
+      if (held !== undefined) held.missed = []
     },
     remove(key) {
       const waiting = known.get(key)
@@ -211,7 +230,10 @@ export function createSchedulingQueue(runtime: Runtime, options: QueueOptions): 
         waiting.refusals++
       }
       waitAfterFailure(waiting)
-      if (refusedBy.size === 0) {
+      const missed = waiting.missed ?? []
+      waiting.missed = undefined
+      waiting.refusedBy = refusedBy
+      if (refusedBy.size === 0 || missed.some((event) => mayHelp(waiting, info, event))) {
         backOff(waiting, 'ScheduleAttemptFailure')
         return
       }
@@ -228,10 +250,12 @@ export function createSchedulingQueue(runtime: Runtime, options: QueueOptions): 
       backOff(waiting, 'PreemptionFailed')
     },
     happened(event) {
+      held?.missed?.push(event)
+      for (const waiting of refused.get(HELPED_BY_ANY) ?? []) helped(waiting, event.name)
       for (const [plugin, hint] of hints.get(event.name) ?? [])
         for (const waiting of refused.get(plugin) ?? []) {
-          const mayHelp = waiting.info.priority <= (event.upToPriority ?? waiting.info.priority)
-          if (mayHelp && hint(waiting.info, event)) helped(waiting, event.name)
+          const isHeeded = waiting.info.priority <= (event.upToPriority ?? waiting.info.priority)
+          if (isHeeded && hint(waiting.info, event)) helped(waiting, event.name)
         }
     },
   }

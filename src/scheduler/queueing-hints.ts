@@ -31,8 +31,11 @@ import { largestVolume } from './storage-capacity.ts'
 import { zoneLabels } from './volume-binding-and-first-consumer.ts'
 import { isDiskTaken } from './volume-restrictions.ts'
 
-/** The plugins that refuse pods: filters, and those that hold one back before it is tried. */
-export type Refuser = FilterPlugin | 'SchedulingGates'
+/** What refuses pods: filters, extenders, and plugins that hold one back before it is tried. */
+export type Refuser = FilterPlugin | 'SchedulingGates' | 'Extender'
+
+/** What an extender refused any change may help: nothing is known of its reasons. */
+export const HELPED_BY_ANY: Refuser = 'Extender'
 
 /** Whether the change may help the pod, which the plugin refused. */
 type Hint = (info: PodInfo, event: ClusterEvent) => boolean
@@ -64,7 +67,7 @@ const toleratesAll = (info: PodInfo, node: Node) =>
 export function createHints(view: HintView): Hints {
   const amounts = new WeakMap<Node, Amounts>()
   const allocatable = (node: Node) => getOrInsertComputed(amounts, node, () => amountsOf(node.status?.allocatable))
-  const byPlugin: Readonly<Record<Refuser, Partial<Record<EventName, Hint>>>> = {
+  const byPlugin: Readonly<Record<Exclude<Refuser, 'Extender'>, Partial<Record<EventName, Hint>>>> = {
     SchedulingGates: { TargetPodUpdatePodSchedulingGatesEliminated: always },
     // A pod that names its node is not scheduled.
     NodeName: {},

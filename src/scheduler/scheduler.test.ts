@@ -466,3 +466,71 @@ test('a pod that may preempt no other says so, as does one whose affinity contra
     'FailedScheduling: 0/1 nodes are available: pod affinity terms conflict. not found',
   ])
 })
+
+test('while an extender thinks nothing else is decided; what has changed then is looked at anew', async () => {
+  const questions: string[][] = []
+  const answers: (() => void)[] = []
+  const it = await startedAs(
+    {
+      extenders: [EXTENDER],
+      extenderOf: (settings) => ({
+        settings,
+        post: (_, body) =>
+          new Promise((resolve) => {
+            const { NodeNames } = JSON.parse(body) as { readonly NodeNames: string[] }
+            questions.push([...NodeNames].sort())
+            const left = NodeNames.includes('large') ? ['large'] : NodeNames
+            answers.push(() => resolve({ status: 200, text: JSON.stringify({ NodeNames: left }) }))
+          }),
+      }),
+    },
+    node('small', { allocatable: { cpu: '2' } }),
+    node('large', { allocatable: { cpu: '9' } }),
+  )
+  const answer = async () => {
+    answers.shift()?.()
+    await it.runtime.settle()
+  }
+  await it.add(ours('a', {}, full), ours('b', {}, full))
+  it.put('nodes', node('large', { spec: { unschedulable: true } }))
+  await it.runtime.settle()
+  await answer()
+  assert.deepEqual([it.nodeOf('a'), it.nodeOf('b')], [undefined, undefined])
+  await answer()
+  assert.deepEqual([it.nodeOf('a'), it.nodeOf('b')], ['small', undefined])
+  assert.deepEqual(questions, [['large', 'small'], ['small']], 'b fits nowhere, and no extender is asked')
+})
+
+test('what happened while an extender thought helps a pod that was refused', async () => {
+  const answers: (() => void)[] = []
+  const it = await startedAs(
+    {
+      extenders: [{ ...EXTENDER, nodeCacheCapable: true }],
+      extenderOf: (settings) => ({
+        settings,
+        post: () => new Promise((resolve) => answers.push(() => resolve({ status: 200, text: '{"NodeNames":[]}' }))),
+      }),
+    },
+    node('n'),
+  )
+  await it.add(ours('a'))
+  it.put('nodes', node('m'))
+  await it.runtime.settle()
+  answers.shift()?.()
+  await it.runtime.settle()
+  assert.equal(answers.length, 1, 'it is asked again at once')
+})
+
+const EXTENDER = {
+  urlPrefix: 'http://extender.example',
+  filterVerb: 'filter',
+  prioritizeVerb: '',
+  preemptVerb: '',
+  bindVerb: '',
+  weight: 0,
+  timeoutMs: 1000,
+  nodeCacheCapable: true,
+  managedResources: new Set<string>(),
+  ignorable: false,
+  tls: { insecure: false },
+}

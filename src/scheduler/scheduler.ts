@@ -17,17 +17,25 @@ import { assignedPodUpdates, type ClusterEvent, nodeUpdates, podEvent } from './
 import { createBelongsTogether } from './default-spread.ts'
 import { ClaimError, createDeviceBinder, type PodDevices } from './devices/device-binder.ts'
 import { createEvictor } from './evict-victim.ts'
+import {
+  type Extender,
+  type ExtenderSettings,
+  extendersFor,
+  extendersOf,
+  filteredBy,
+  prioritizedBy,
+} from './extenders/extender.ts'
 import { type FilterState, type NodeRefusal, prefilter, refusalOf } from './filters.ts'
 import { createNodeSearch } from './find-nodes.ts'
 import { createImageIndex } from './image-locality.ts'
+import { createRoomMaker } from './make-room.ts'
 import { namedNodes } from './node-affinity.ts'
 import { createCluster, type NodeInfo, sameNode } from './node-info.ts'
-import { foundOnNone, noneFits, noneOf, noVictims, preemptionHelpsNone } from './nodes-are-available-message.ts'
+import { foundOnNone, noneFits, noneOf, preemptionHelpsNone } from './nodes-are-available-message.ts'
 import { createNominations } from './nominations.ts'
 import { isDeleting, sameForScheduling } from './pod-changes.ts'
 import { type PodInfo, podInfoOf, rememberedNeeds } from './pod-info.ts'
-import { createPodStatusWriter, type Unscheduled } from './pod-status.ts'
-import { choosePreemption, type Hopeless } from './preemption.ts'
+import { createPodStatusWriter, type Unscheduled, unschedulable } from './pod-status.ts'
 import { DEFAULT_SCHEDULER, defaultProfile, type SchedulerProfile } from './profile.ts'
 import { createSchedulingQueue, type QueueTimes, USUAL_TIMES } from './queue.ts'
 import { createHints, type Refuser } from './queueing-hints.ts'
@@ -48,6 +56,7 @@ export interface SchedulerChoice {
   /** Pods with another spec.schedulerName belong to another scheduler. Default: the default one. */
   readonly profiles?: readonly SchedulerProfile[]
   readonly queueTimes?: QueueTimes
+  readonly extenders?: readonly ExtenderSettings[]
 }
 
 export interface SchedulerOptions extends SchedulerChoice {
@@ -55,8 +64,27 @@ export interface SchedulerOptions extends SchedulerChoice {
   /** Speaks as system:kube-scheduler. */
   readonly client: Client
   readonly signal: AbortSignal
+  /** How an extender is asked. Default: over HTTP. */
+  readonly extenderOf?: (settings: ExtenderSettings) => Extender
   /** Shared with other components of the process; its own when left out. */
   readonly informers?: InformerFactory
+}
+
+/** A pod that is to get a node. */
+interface Look {
+  /** Of all nodes. */
+  readonly count: number
+  readonly wanted: PodDevices | undefined
+  readonly stateNow: () => FilterState
+  readonly put: (node: NodeInfo) => void
+}
+
+interface Found {
+  readonly fitting: readonly NodeInfo[]
+  readonly refusals: ReadonlyMap<NodeInfo, NodeRefusal>
+  readonly state: FilterState
+  /** Resolves when the pod has been told, where that takes longer than this turn. */
+  readonly told: Promise<void> | undefined
 }
 
 /** Resolves once the scheduler has seen the cluster and schedules. */
@@ -64,6 +92,8 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   const { runtime, client, signal } = options
   const profiles = new Map((options.profiles ?? [defaultProfile()]).map((profile) => [profile.schedulerName, profile]))
   const informers = options.informers ?? createInformerFactory(runtime, client, signal)
+  const extenders =
+    options.extenders === undefined ? [] : await extendersOf(runtime, options.extenders, options.extenderOf)
   const recorders = new Map(
     [...profiles.keys()].map((component) => [
       component,
@@ -92,28 +122,28 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   )
   let running = false
   let scheduled = false
+  /** A pod waits for what extenders say. */
+  let deciding = false
 
   const wake = () => {
-    if (scheduled || !running) return
+    if (scheduled || !running || deciding) return
     scheduled = true
     runtime.scheduler.handOver('schedule', scheduleSome)
   }
   const scheduleSome = () => {
     scheduled = false
-    if (!running) return
+    if (!running || deciding) return
     const began = runtime.clock.monotonic()
-    for (let i = 0; i < BATCH && runtime.clock.monotonic() - began < TURN_MS; i++) {
+    for (let i = 0; i < BATCH && !deciding && runtime.clock.monotonic() - began < TURN_MS; i++) {
       const info = queue.pop()
       if (info === undefined) return
       try {
         scheduleOne(info)
       } catch (error) {
-        // It is tried again, and keeps no other pod back.
-        runtime.log.error('a pod could not be scheduled', error, { pod: info.key })
-        refused(info, { reason: 'SchedulerError', message: messageOf(error) }, NO_PLUGIN)
+        failed(info, error)
       }
     }
-    if (queue.ready === 0) return
+    if (deciding || queue.ready === 0) return
     // In a turn of its own: what was bound goes on its way before the next ones are looked at.
     scheduled = true
     runtime.scheduler.later('schedule', scheduleSome)
@@ -151,6 +181,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     volumes,
     devices,
     podStatus,
+    extenders,
     attempts,
     profileOf,
     recorderOf,
@@ -165,6 +196,17 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     queue,
     schedulerNameOf: (info) => profileOf(info).schedulerName,
     recorderOf,
+  })
+
+  const makeRoom = createRoomMaker({
+    random: runtime.random,
+    cluster,
+    nominations,
+    podStatus,
+    podNow: (key) => pods.store.get(key),
+    budgets: () => budgets.store.list(),
+    evict,
+    refused: (info, why, plugins) => refused(info, why, plugins),
   })
 
   /** Pods of higher priority did not see it there. */
@@ -213,7 +255,10 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       const isAsOver = isOver(old) === isOver(pod) && isDeleting(old) === isDeleting(pod)
       if (bound && old.spec?.nodeName === bound && isAsOver && sameForScheduling(old, pod)) return
       // Its own failure's condition is no reason to try again.
-      if (!bound && sameForScheduling(old, pod) && !isOver(pod) && isDeleting(old) === isDeleting(pod)) return
+      if (!bound && sameForScheduling(old, pod) && !isOver(pod) && isDeleting(old) === isDeleting(pod)) {
+        queue.touched(objectKey(pod))
+        return
+      }
       place(pod)
       tellOfPod(old, pod)
     },
@@ -255,26 +300,46 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   wake()
 
   function scheduleOne(info: PodInfo): void {
+    const look = lookAt(info)
+    if (look === undefined) return
+    const asked = extendersFor(extenders, info.pod)
+    if (asked.length === 0) {
+      const { fitting, state } = findFitting(info, look, asked)
+      if (fitting.length > 0) look.put(anyOfBest(info, fitting, state))
+      return
+    }
+    deciding = true
+    queue.hold(info.key)
+    decideWith(asked, info, look)
+      .catch((error) => failed(info, error))
+      .finally(() => {
+        deciding = false
+        wake()
+      })
+  }
+
+  /** What it takes to find the pod a node, as everything is at this moment; undefined where no node is to be found, which has been told. */
+  function lookAt(info: PodInfo): Look | undefined {
     const current = pods.store.get(info.key)
     if (current === undefined || current.metadata.uid !== info.uid || current.spec?.nodeName) {
       queue.remove(info.key)
-      return
+      return undefined
     }
     const all = cluster.ready()
     if (all.length === 0) {
       refused(info, unschedulable('no nodes available to schedule pods'), NO_PLUGIN)
-      return
+      return undefined
     }
     const profile = profileOf(info)
     if (profile.filters.includes('NodeAffinity') && namedNodes(info)?.size === 0) {
       const message = foundOnNone(all.length, 'pod affinity terms conflict')
       refused(info, unschedulable(message), new Set(['NodeAffinity']))
-      return
+      return undefined
     }
     const claims = volumesOf(info.pod, volumes.view, profile.filters)
     if (claims !== undefined && 'reason' in claims) {
       refused(info, unschedulable(foundOnNone(all.length, claims.reason)), new Set([claims.plugin]))
-      return
+      return undefined
     }
     const volumesOn =
       claims &&
@@ -286,7 +351,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     if (typeof wanted === 'string') {
       const message = `${noneOf(all.length, wanted)} ${preemptionHelpsNone(all.length)}`
       refused(info, unschedulable(message), new Set(['DynamicResources']))
-      return
+      return undefined
     }
     const planDevices = wanted && devices.planner(current, wanted, profile.args.deviceBindingTimeoutMs)
     const devicesOn = planDevices && ((node: NodeInfo) => planDevices(node.node as Node))
@@ -300,112 +365,83 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       ...(volumeLimitOn && { volumeLimitOn }),
       ...(devicesOn && { devicesOn, backed: new Set(wanted.extended.map(({ resource }) => resource)) }),
     })
-    const node = nodeFor(info, stateNow, all.length, wanted)
-    if (node === undefined) return
-    nominations.remove(info.key)
-    cluster.setPod(info, node.name)
-    const plan = volumesOn ? volumesOn(node) : nothingToDo
-    const given = devicesOn?.(node)
-    void binder.bind(info, node, 'length' in plan ? nothingToDo : plan, typeof given === 'string' ? undefined : given)
-  }
-
-  /** Undefined when there is none; then it has been told. */
-  function nodeFor(
-    info: PodInfo,
-    stateNow: () => FilterState,
-    count: number,
-    wanted: PodDevices | undefined,
-  ): NodeInfo | undefined {
-    try {
-      const found = nominations.seenBy(info, (touched) => {
-        const state = stateNow()
-        const { fitting, refusals } = search.find(info, state)
-        if (fitting.length === 0) {
-          const isFreed = wanted !== undefined && devices.freeUnused(info.pod, wanted)
-          preempt(info, state, count, refusals, isFreed ? 'deallocation of ResourceClaim completed' : undefined)
-        }
-        return { fitting, touched, state }
-      })
-      if (found.fitting.length === 0) return undefined
-      // A pod may not lean on others that are not there yet.
-      const state = found.touched.size === 0 ? found.state : stateNow()
-      const alone: NodeRefusal[] = []
-      const fitsAlone = (node: NodeInfo) => {
-        const refusal = found.touched.has(node) ? refusalOf(info, node, state) : undefined
-        if (refusal !== undefined) alone.push(refusal)
-        return refusal === undefined
-      }
-      const fitting = found.touched.size === 0 ? found.fitting : found.fitting.filter(fitsAlone)
-      if (fitting.length === 0) {
-        refused(info, unschedulable(noneFits(count, alone)), pluginsOf(alone))
-        return undefined
-      }
-      const best = search.best(info, fitting, state)
-      return best[best.length > 1 ? Math.floor(runtime.random.float() * best.length) : 0]
-    } catch (error) {
-      if (!(error instanceof ClaimError)) throw error
-      const message = `running "DynamicResources" filter plugin: ${error.message}`
-      refused(info, { reason: 'SchedulerError', message }, NO_PLUGIN)
-      return undefined
-    }
-  }
-
-  /** `done`: what else has been done for the pod. */
-  function preempt(
-    info: PodInfo,
-    state: FilterState,
-    count: number,
-    refusals: ReadonlyMap<NodeInfo, NodeRefusal>,
-    done: string | undefined,
-  ): void {
-    const atNodes = noneFits(count, refusals.values())
-    const plugins = pluginsOf(refusals.values())
-    const reasons = done === undefined ? atNodes : `${atNodes} ${done},`
-    if (!state.profile.preempts) {
-      refused(info, unschedulable(reasons), plugins)
-      return
-    }
-    if (waitsForRoom(info)) {
-      const why = 'not eligible due to a terminating pod on the nominated node.'
-      refused(info, unschedulable(`${reasons} preemption: ${why}`), plugins)
-      return
-    }
-    if (info.pod.spec?.preemptionPolicy === 'Never') {
-      const why = 'not eligible due to preemptionPolicy=Never.'
-      refused(info, unschedulable(`${reasons} preemption: ${why}`), plugins)
-      return
-    }
-    const candidates = [...refusals].filter(([, refusal]) => !refusal.hard).map(([node]) => node)
-    const hopeless: Hopeless[] = []
-    const tell = (why: Hopeless) => void hopeless.push(why)
-    const chosen = choosePreemption(info, candidates, state, budgets.store.list(), runtime.random.float, tell)
-    if (chosen === undefined) {
-      const message = `${reasons} preemption: ${noVictims(count, hopeless)}`
+    const put = (node: NodeInfo) => {
       nominations.remove(info.key)
-      refused(info, { ...unschedulable(message), nominatedNode: null }, plugins)
-      return
+      cluster.setPod(info, node.name)
+      const plan = volumesOn ? volumesOn(node) : nothingToDo
+      const given = devicesOn?.(node)
+      void binder.bind(info, node, 'length' in plan ? nothingToDo : plan, typeof given === 'string' ? undefined : given)
     }
-    const staying = chosen.victims.filter(({ key }) => !isGoing(key))
-    for (const victim of staying) void evict(victim, info, chosen.node)
-    // There may be no room for them any more.
-    const hopeful = staying.length > 0 ? nominations.below(info, chosen.node.name) : []
-    for (const other of hopeful) {
-      nominations.remove(other.key)
-      void podStatus.withdraw(other)
-    }
-    nominations.set(info, chosen.node.name)
-    const placement = `found a potential placement for pod on node ${chosen.node.name}, preempting ${chosen.victims.length} victims`
-    const message = `${reasons} preemption: ${placement}`
-    refused(info, { ...unschedulable(message), nominatedNode: chosen.node.name }, plugins)
+    return { count: all.length, wanted, stateNow, put }
   }
 
-  /** Pods of lower priority are going already where this one was nominated. */
-  function waitsForRoom(info: PodInfo): boolean {
-    const node = cluster.nodes.get(nominations.nodeOf(info.key) ?? '')
-    return [...(node?.pods.values() ?? [])].some(({ key, priority }) => priority < info.priority && isGoing(key))
+  /** Where it found none the pod has been told, or will be by `asked`. */
+  function findFitting(info: PodInfo, { count, wanted, stateNow }: Look, asked: readonly Extender[]): Found {
+    const found = nominations.seenBy(info, (touched) => {
+      const state = stateNow()
+      const { fitting, refusals } = search.find(info, state)
+      if (fitting.length > 0) return { fitting, refusals, touched, state, told: undefined }
+      const isFreed = wanted !== undefined && devices.freeUnused(info.pod, wanted)
+      const done = isFreed ? 'deallocation of ResourceClaim completed' : undefined
+      const plugins = pluginsOf(refusals.values())
+      return {
+        fitting,
+        refusals,
+        touched,
+        state,
+        told: makeRoom(info, { state, count, refusals, plugins, done }, asked),
+      }
+    })
+    if (found.fitting.length === 0 || found.touched.size === 0) return found
+    // A pod may not lean on others that are not there yet.
+    const state = stateNow()
+    const alone: NodeRefusal[] = []
+    const fitting = found.fitting.filter((node) => {
+      const refusal = found.touched.has(node) ? refusalOf(info, node, state) : undefined
+      if (refusal !== undefined) alone.push(refusal)
+      return refusal === undefined
+    })
+    if (fitting.length === 0) refused(info, unschedulable(noneFits(count, alone)), pluginsOf(alone))
+    return { fitting, refusals: found.refusals, state, told: undefined }
   }
-  function isGoing(key: string): boolean {
-    return pods.store.get(key)?.metadata.deletionTimestamp !== undefined
+
+  function anyOfBest(info: PodInfo, fitting: readonly NodeInfo[], state: FilterState): NodeInfo {
+    const best = search.best(info, fitting, state)
+    return best[best.length > 1 ? Math.floor(runtime.random.float() * best.length) : 0] as NodeInfo
+  }
+
+  /** As a pod without extenders, but in their time. Nothing else is decided meanwhile; what has changed then is looked at anew. */
+  async function decideWith(asked: readonly Extender[], info: PodInfo, look: Look): Promise<void> {
+    const found = findFitting(info, look, asked)
+    await found.told
+    if (found.fitting.length === 0) return
+    const isThere = (node: NodeInfo) => cluster.nodes.get(node.name) === node && node.node !== undefined
+    const left = await filteredBy(asked, info, found.fitting)
+    const scores = left.fitting.length > 1 ? await prioritizedBy(asked, info, left.fitting) : undefined
+    const now = running ? lookAt(info) : undefined
+    if (now === undefined) return
+    if (left.fitting.length === 0) {
+      const refusals = new Map([...found.refusals, ...left.refusals])
+      const plugins = new Set<Refuser>([...pluginsOf(found.refusals.values()), 'Extender'])
+      const room = () => makeRoom(info, { state: now.stateNow(), count: now.count, refusals, plugins }, asked)
+      await nominations.seenBy(info, room)
+      return
+    }
+    const fitting = left.fitting.filter(isThere)
+    const extenderScore = (node: NodeInfo) => scores?.get(node.name) ?? 0
+    const state = now.stateNow()
+    const node = fitting.length === 0 ? undefined : anyOfBest(info, fitting, { ...state, extenderScore })
+    if (node === undefined || refusalOf(info, node, state) !== undefined) await decideWith(asked, info, now)
+    else now.put(node)
+  }
+
+  /** It is tried again, and keeps no other pod back. */
+  function failed(info: PodInfo, error: unknown): void {
+    if (signal.aborted) return
+    const isOfClaim = error instanceof ClaimError
+    if (!isOfClaim) runtime.log.info(1, 'a pod could not be scheduled', { pod: info.key, err: String(error) })
+    const where = isOfClaim ? 'running "DynamicResources" filter plugin: ' : ''
+    refused(info, { reason: 'SchedulerError', message: `${where}${messageOf(error)}` }, NO_PLUGIN)
   }
 
   function refused(info: PodInfo, why: Unscheduled, plugins: ReadonlySet<Refuser>): void {
@@ -422,8 +458,6 @@ const WAITING = ['active', 'backoff', 'gated', 'unschedulable'] as const
 
 /** An error kept the pod back, or there was no node to ask about. */
 const NO_PLUGIN: ReadonlySet<Refuser> = new Set()
-
-const unschedulable = (message: string): Unscheduled => ({ reason: 'Unschedulable', message })
 
 const pluginsOf = (refusals: Iterable<NodeRefusal>): ReadonlySet<Refuser> =>
   new Set([...refusals].map(({ plugin }) => plugin))

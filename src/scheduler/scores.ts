@@ -128,7 +128,8 @@ export function totalScores(
     const values = nodes.map(score.raw)
     addScore(totals, (node) => values[node]!, score.normalize, weightOf(score))
   }
-  return totals
+  const { extenderScore } = state
+  return extenderScore === undefined ? totals : totals.map((total, i) => total + extenderScore(nodes[i]!))
 }
 
 /** `rawOf` gives the raw value of the node at a place. */

@@ -4,7 +4,7 @@ import type { Fields } from '../api/object.ts'
 import { prefilter, refusalOf } from './filters.ts'
 import { createCluster } from './node-info.ts'
 import { podInfoOf } from './pod-info.ts'
-import { choosePreemption } from './preemption.ts'
+import { leastHarm, preemptionCandidates } from './preemption.ts'
 import { node, pod } from './test-objects.ts'
 
 const having = (name: string, volume: Fields) => pod(name, { volumes: [{ name: 'v', ...volume }] })
@@ -60,7 +60,7 @@ test('a claim of ReadWriteOncePod that a pod uses refuses all nodes, until that 
     'node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod',
   ]
   assert.deepEqual(refusals(), [why, why])
-  const chosen = choosePreemption(info, cluster.ready(), state, [])
+  const chosen = leastHarm(preemptionCandidates(info, cluster.ready(), state, []))
   assert.deepEqual([chosen?.node.name, chosen?.victims.map(({ key }) => key)], ['b', ['default/there']])
   assert.deepEqual(refusals(), [why, why], 'trying changes nothing')
   // One that is there twice over is counted once.

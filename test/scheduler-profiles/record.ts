@@ -5,6 +5,7 @@
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import { request } from 'node:https'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -17,11 +18,12 @@ import { httpsTransport } from '../../src/client/https-transport.ts'
 import { endpointFromKubeconfig } from '../../src/client/read-kubeconfig.ts'
 import { createClient } from '../../src/client/transport.ts'
 import { sizeOf, writesIn } from '../devices/audit-log.ts'
-import { createNeutral, stepOf } from '../devices/recording.ts'
+import { createNeutral, type SeenWrite, stepOf } from '../devices/recording.ts'
 import { play } from '../devices/scenario.ts'
-import { countsOf, countsSince, NAMED, type QueueStep, recordingText } from '../scheduler-queue/recording.ts'
-import { fileOf, recordingFile } from './recording.ts'
+import { countsOf, countsSince, NAMED } from '../scheduler-queue/recording.ts'
+import { askedIn, fileOf, type ProfileStep, recordingFile, recordingText } from './recording.ts'
 import { scenarios } from './scenarios.ts'
+import { createStub, STUB } from './stub-extender.ts'
 
 const [kubeconfig = '', auditLog = '', executable = '', schedulerKubeconfig = '', ...chosen] = process.argv.slice(2)
 const runtime = liveRuntime()
@@ -62,7 +64,20 @@ async function record(name: string): Promise<void> {
   const port = await freePort()
   const file = join(folder, 'config.json')
   const clientConnection = { kubeconfig: schedulerKubeconfig, qps: 5000, burst: 5000 }
-  writeFileSync(file, fileOf({ ...scenario.config, clientConnection, leaderElection: { leaderElect: false } }))
+  const stub = createStub(scenario.rules ?? {})
+  const server = createHttpServer(async (asked, answer) => {
+    let body = ''
+    for await (const chunk of asked) body += chunk
+    const { status, text } = stub.answer(asked.url ?? '', body)
+    answer.writeHead(status, { 'content-type': 'application/json' }).end(text)
+  })
+  const stubPort = await freePort()
+  server.listen(stubPort, '127.0.0.1')
+  const stubUrl = `http://127.0.0.1:${stubPort}`
+  const config = fileOf({ ...scenario.config, clientConnection, leaderElection: { leaderElect: false } })
+  writeFileSync(file, config.replaceAll(STUB, stubUrl))
+  const unstubbed = (writes: readonly SeenWrite[]): readonly SeenWrite[] =>
+    JSON.parse(JSON.stringify(writes).replaceAll(stubUrl, STUB))
   const access = ['authentication', 'authorization'].map((what) => `--${what}-kubeconfig=${schedulerKubeconfig}`)
   const log = openSync(join(folder, 'log'), 'w')
   const flags = [
@@ -91,6 +106,8 @@ async function record(name: string): Promise<void> {
     console.log(name)
   } finally {
     scheduler.kill('SIGKILL')
+    server.close()
+    server.closeAllConnections()
     // No controller is there that would free the devices of claims.
     const claims = client.resource(claimsResource).namespace(namespace)
     for (const { metadata } of (await claims.list()).items)
@@ -98,10 +115,10 @@ async function record(name: string): Promise<void> {
     await of('namespaces').delete(namespace)
   }
 
-  async function played(): Promise<readonly QueueStep[]> {
+  async function played(): Promise<readonly ProfileStep[]> {
     const neutral = createNeutral(namespace)
     const told = new Set<string>()
-    const steps: QueueStep[] = []
+    const steps: ProfileStep[] = []
     let from = sizeOf(auditLog)
     let before = countsOf(await page(port))
     await play(scenario!.steps, {
@@ -115,8 +132,8 @@ async function record(name: string): Promise<void> {
         }
         const now = countsOf(await page(port))
         const until = sizeOf(auditLog)
-        const wrote = stepOf(writesIn(auditLog, [namespace], from, until), neutral, told)
-        steps.push({ ...countsSince(before, now), wrote })
+        const wrote = stepOf(unstubbed(writesIn(auditLog, [namespace], from, until)), neutral, told)
+        steps.push({ ...countsSince(before, now), wrote, ...askedIn(stub.taken(), neutral.text) })
         from = until
         before = now
       },

@@ -5,19 +5,29 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { profilesOfFile } from '../../src/components/scheduler-configuration/scheduler-settings.ts'
-import { comparable, type QueueStep } from '../scheduler-queue/recording.ts'
+import { comparable } from '../scheduler-queue/recording.ts'
 import { replay } from '../scheduler-queue/replay.ts'
-import { fileOf, readRecording } from './recording.ts'
+import { askedIn, fileOf, type ProfileStep, readRecording } from './recording.ts'
 import { scenarios } from './scenarios.ts'
+import { createStub } from './stub-extender.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'skiff-profiles-'))
 after(() => rmSync(folder, { recursive: true }))
 const timed = new Set(['backoffs', 'backoffs-without-nodes'])
 
-for (const [name, { config, steps }] of Object.entries(scenarios))
+for (const [name, { config, steps, rules = {} }] of Object.entries(scenarios))
   test(`${name}: as recorded`, async () => {
     const file = join(folder, 'config.json')
     writeFileSync(file, fileOf(config))
-    const form = (step: QueueStep) => comparable(step, timed.has(name))
-    assert.deepEqual((await replay(steps, profilesOfFile(file))).map(form), readRecording(name).map(form))
+    const stub = createStub(rules)
+    const played = await replay(steps, {
+      ...profilesOfFile(file),
+      extenderOf: (settings) => ({
+        settings,
+        post: async (url, body) => stub.answer(new URL(url).pathname, body),
+      }),
+      ended: (neutral) => askedIn(stub.taken(), neutral),
+    })
+    const form = (step: ProfileStep) => comparable(step, timed.has(name))
+    assert.deepEqual(played.map(form), readRecording(name).map(form))
   })

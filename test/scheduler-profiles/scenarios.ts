@@ -27,12 +27,16 @@ import {
   volume,
   withClaims,
   zones,
-} from './../scheduler-queue/forms.ts'
+} from '../scheduler-queue/forms.ts'
+import { extenderScenarios } from './extender-scenarios.ts'
+import type { StubRules } from './stub-extender.ts'
 
 export interface ProfileScenario {
   /** The fields of the file. */
   readonly config: Fields
   readonly steps: Scenario
+  /** How its extenders answer. */
+  readonly rules?: StubRules
 }
 
 const GPU = 'example.com/gpu'
@@ -624,4 +628,9 @@ const switches = Object.fromEntries(
   ]),
 )
 
-export const scenarios: Readonly<Record<string, ProfileScenario>> = { ...points, ...scoring, ...switches }
+export const scenarios: Readonly<Record<string, ProfileScenario>> = {
+  ...points,
+  ...scoring,
+  ...switches,
+  ...extenderScenarios,
+}

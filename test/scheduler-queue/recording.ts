@@ -28,8 +28,11 @@ const folder = new URL('./recordings/', import.meta.url)
 export const recordingFile = (name: string): URL => new URL(`${name}.json`, folder)
 export const readRecording = (name: string): readonly QueueStep[] =>
   JSON.parse(readFileSync(recordingFile(name), 'utf8'))
-export const recordingText = (steps: readonly QueueStep[]): string =>
-  `[\n${steps.map((step) => `  ${stepText(step)}`).join(',\n')}\n]\n`
+/** `askedIn`: what others were asked in a step. */
+export const recordingText = <T extends QueueStep>(
+  steps: readonly T[],
+  askedIn: (step: T) => readonly Json[] = () => [],
+): string => `[\n${steps.map((step) => `  ${stepText(step, askedIn(step))}`).join(',\n')}\n]\n`
 
 /**
  * As far as it is no chance: of several attempts within a step the Events are one or more (a pod is told of again in a new Event when its
@@ -56,10 +59,12 @@ function withoutBackoffs(incoming: QueueStep['incoming']): QueueStep['incoming']
 
 const isDelete = (write: Json): boolean => typeof write === 'object' && write !== null && 'delete' in write
 
-function stepText({ attempts, incoming, pending, wrote }: QueueStep): string {
+function stepText({ attempts, incoming, pending, wrote }: QueueStep, asked: readonly Json[]): string {
   const writes = Object.entries(wrote).map(([on, all]) => `\n    ${JSON.stringify(on)}: ${JSON.stringify(all)}`)
   const counts = `"attempts": ${JSON.stringify(attempts)}, "incoming": ${JSON.stringify(incoming)}, "pending": ${JSON.stringify(pending)}`
-  return `{${counts}, "wrote": {${writes.join(',')}${writes.length === 0 ? '' : '\n  '}}}`
+  const questions = asked.map((question) => `\n    ${JSON.stringify(question)}`)
+  const more = asked.length === 0 ? '' : `, "asked": [${questions.join(',')}]`
+  return `{${counts}, "wrote": {${writes.join(',')}${writes.length === 0 ? '' : '\n  '}}${more}}`
 }
 
 /** What a page of metrics says; all of it since the scheduler began. */

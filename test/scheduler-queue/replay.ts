@@ -5,7 +5,7 @@ import { sleep } from '../../src/base/clock.ts'
 import { createMetrics } from '../../src/base/metrics.ts'
 import { simulatedRuntime } from '../../src/base/simulated-runtime.ts'
 import { createClient, inProcessTransport } from '../../src/client/transport.ts'
-import { type SchedulerChoice, startScheduler } from '../../src/scheduler/scheduler.ts'
+import { type SchedulerChoice, type SchedulerOptions, startScheduler } from '../../src/scheduler/scheduler.ts'
 import { createNeutral, type SeenWrite, stepOf } from '../devices/recording.ts'
 import { play, type Scenario } from '../devices/scenario.ts'
 import { seeingHandler } from '../devices/seen-writes.ts'
@@ -15,11 +15,12 @@ import { countsOf, countsSince, NAMED, type QueueStep } from './recording.ts'
 const namespace = 'played'
 const SCHEDULER: UserInfo = { name: 'system:kube-scheduler', groups: ['system:authenticated'] }
 
-export async function replay(
-  scenario: Scenario,
-  choice: SchedulerChoice = {},
-  seed = 1,
-): Promise<readonly QueueStep[]> {
+export interface ReplayChoice extends SchedulerChoice, Pick<SchedulerOptions, 'extenderOf'> {
+  /** A step is over: what else is to be told of it, uids by what they are. */
+  readonly ended?: (neutral: (text: string) => string) => object
+}
+
+export async function replay(scenario: Scenario, choice: ReplayChoice = {}, seed = 1): Promise<readonly QueueStep[]> {
   const metrics = createMetrics()
   const runtime = { ...simulatedRuntime(seed), metrics }
   const api = await runtime.complete(startTestApi(runtime))
@@ -47,7 +48,8 @@ export async function replay(
         neutral.know(items.map((item) => ({ ...item, kind })))
       }
       const now = countsOf(metrics.text())
-      steps.push({ ...countsSince(before, now), wrote: stepOf(writes, neutral, told) })
+      const more = choice.ended?.(neutral.text) ?? {}
+      steps.push({ ...countsSince(before, now), wrote: stepOf(writes, neutral, told), ...more })
       before = now
       writes = []
     },

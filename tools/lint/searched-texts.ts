@@ -29,7 +29,7 @@ export function searchedTexts(source: string): readonly number[] {
 const OF_OTHERS: Readonly<Record<string, string>> = {
   'src/storage/etcd/errors.ts': 'etcd tells by the text alone which of its errors it is',
   'src/api/codec/yaml-errors.ts': 'the YAML parser’s errors, of which Go’s words are made',
-  'src/apiserver/webhooks/network-error.ts': 'where a write fails in a handshake, OpenSSL tells why in the text alone',
+  'src/http/network-error.ts': 'where a write fails in a handshake, OpenSSL tells why in the text alone',
   'src/api/schema/structural/check-schema.ts': 'what a rule is to say, which its author must not break into lines',
   'src/inspect/': 'answers of any cluster, as its API server and its webhooks worded them',
 }

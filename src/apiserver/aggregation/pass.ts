@@ -10,8 +10,8 @@ import type { Runtime } from '../../base/runtime.ts'
 import type { HttpsAnswer, HttpsClient } from '../../http/client.ts'
 import { limitedBytes } from '../../http/fetch.ts'
 import { hopByHop } from '../../http/hop-by-hop.ts'
+import { networkError } from '../../http/network-error.ts'
 import { isLongRunning } from '../request/long-running.ts'
-import { networkError } from '../webhooks/network-error.ts'
 import { ServiceUnresolved } from './service.ts'
 
 export interface Remote {

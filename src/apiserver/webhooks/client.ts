@@ -1,6 +1,6 @@
 /**
  * webhooks: how the API server calls servers of the cluster's own: where they are (endpoint.ts), one POST of a review and its
- * answer (here), and why that failed (network-error.ts), all in the words a Go client has for it. Used by admission and by
+ * answer (here), and why that failed (http/network-error.ts), all in the words a Go client has for it. Used by admission and by
  * conversion; knows nothing of either's reviews but their kind.
  */
 
@@ -11,9 +11,9 @@ import type { Runtime } from '../../base/runtime.ts'
 import type { HttpsAnswer, HttpsClient } from '../../http/client.ts'
 import { createClientPool } from '../../http/client-pool.ts'
 import { AnswerTooLarge, limitedText } from '../../http/fetch.ts'
+import { networkError } from '../../http/network-error.ts'
 import type { CacheReads } from '../reads.ts'
 import { type ClientConfig, urlOf, type WebhookEndpoint, webhookEndpoint } from './endpoint.ts'
-import { networkError } from './network-error.ts'
 
 export interface WebhookCall {
   readonly clientConfig: ClientConfig

@@ -13,8 +13,12 @@ import { asDuration } from '../flags.ts'
 import { type EnabledPlugins, type ExtensionPoint, enabledPlugins, pluginsAt } from './plugins.ts'
 import { aggregate, validateResourcesFit } from './validate.ts'
 
-/** `profile`: validated, with its defaults. @throws what is wrong, in the words of kube-scheduler */
-export function profileOf(profile: Fields, percentageOfNodesToScore: number): SchedulerProfile {
+/** `profile`: validated, with its defaults; `ignored`: resources that extenders look after. @throws what is wrong, in the words of kube-scheduler */
+export function profileOf(
+  profile: Fields,
+  percentageOfNodesToScore: number,
+  ignored: readonly string[] = [],
+): SchedulerProfile {
   const schedulerName: string = profile['schedulerName']
   const plugins = enabledPlugins(schedulerName, profile['plugins'] ?? {})
   refuseParts(plugins)
@@ -35,7 +39,10 @@ export function profileOf(profile: Fields, percentageOfNodesToScore: number): Sc
     preempts: plugins.postFilter.has('DefaultPreemption'),
     heedsGates: plugins.preEnqueue.has('SchedulingGates'),
     awaitsClaims: plugins.preEnqueue.has('DynamicResources'),
-    args: argsOf(new Map(((profile['pluginConfig'] ?? []) as readonly Fields[]).map(({ name, args }) => [name, args]))),
+    args: argsOf(
+      new Map(((profile['pluginConfig'] ?? []) as readonly Fields[]).map(({ name, args }) => [name, args])),
+      ignored,
+    ),
   }
 }
 
@@ -56,7 +63,7 @@ function refuseParts(plugins: EnabledPlugins): void {
         throw new Error(`plugin "${name}": skiff cannot have it at ${point} without ${needed}; switch off both`)
 }
 
-function argsOf(given: ReadonlyMap<string, Fields>): PluginArgs {
+function argsOf(given: ReadonlyMap<string, Fields>, ignored: readonly string[]): PluginArgs {
   const of = (plugin: string): Fields => given.get(plugin) ?? {}
   const fit = of('NodeResourcesFit')
   const balanced = of('NodeResourcesBalancedAllocation')
@@ -68,7 +75,7 @@ function argsOf(given: ReadonlyMap<string, Fields>): PluginArgs {
   const strategy: Fields | undefined = fit['scoringStrategy'] ?? undefined
   const usual = DEFAULT_ARGS
   return {
-    ignoredResources: new Set(fit['ignoredResources'] ?? []),
+    ignoredResources: new Set([...(fit['ignoredResources'] ?? []), ...ignored]),
     ignoredResourceGroups: new Set(fit['ignoredResourceGroups'] ?? []),
     scoringStrategy:
       strategy === undefined

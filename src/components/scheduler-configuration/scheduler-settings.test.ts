@@ -114,13 +114,30 @@ test('arguments of plugins, and what they are where nothing is said', () => {
   assert.equal(args('DefaultPreemption', '{minCandidateNodesAbsolute: 3}').minCandidateNodesAbsolute, 3)
 })
 
+test('extenders: those that may fail are asked last; resources that they look after are let pass; their files are looked at', () => {
+  const { extenders, profiles } = read(
+    'extenders: [{urlPrefix: "http://x", filterVerb: f, ignorable: true, managedResources: [{name: example.com/a, ignoredByScheduler: true}, {name: example.com/b}]}, {urlPrefix: "https://y", enableHTTPS: true, httpTimeout: 2s}]',
+  )
+  const [y, x] = extenders
+  assert.deepEqual([y?.urlPrefix, y?.timeoutMs, y?.tls], ['https://y', 2000, { insecure: true }])
+  assert.deepEqual([x?.filterVerb, x?.timeoutMs, x?.tls], ['f', 5000, { insecure: false }])
+  assert.deepEqual([...(x?.managedResources ?? [])], ['example.com/a', 'example.com/b'])
+  assert.deepEqual([...(profiles[0]?.args.ignoredResources ?? [])], ['example.com/a'])
+  const tls = (given: string) => refusal(`extenders: [{urlPrefix: "https://x", filterVerb: f, tlsConfig: ${given}}]`)
+  const built = "couldn't build extenders: "
+  assert.equal(tls('{caFile: /nope}'), `${built}open /nope: no such file or directory`)
+  assert.equal(tls('{certFile: /nope, keyFile: /no}'), `${built}open /nope: no such file or directory`)
+  assert.equal(tls('{caData: bm8=}'), `${built}unable to load root certificates: unable to parse bytes as PEM block`)
+  assert.equal(tls('{certData: bm8=, keyData: bm8=}'), `${built}tls: failed to find any PEM data in certificate input`)
+  assert.equal(tls('{nope: 1}'), 'strict decoding error: unknown field "extenders[0].tlsConfig.nope"')
+})
+
 test('a plugin that skiff cannot have at one point without another is refused, and what skiff does not do', () => {
   for (const [text, why] of [
     [
       'profiles: [{plugins: {preFilter: {disabled: [{name: NodeResourcesFit}]}}}]',
       /skiff cannot have it at filter without preFilter/,
     ],
-    ['extenders: [{urlPrefix: "http://x", filterVerb: f}]', /^extenders: skiff asks none/],
     ['a: &a [*a, *a]', /./],
   ] as const) {
     const told = refusal(text)
@@ -136,8 +153,6 @@ const OTHERWISE = new Set([
   'disabled all reserve',
   'disabled all preBind',
   'prefilter off',
-  'extender no url',
-  'extender good',
   'weight huge',
   'weights that overflow',
   // Another parser.

@@ -8,11 +8,13 @@ import type { Fields } from '../../api/object.ts'
 import { messageOf } from '../../base/errors.ts'
 import { whyUnread } from '../../base/unread.ts'
 import { checkTimes } from '../../client/leader-election.ts'
+import type { ExtenderSettings } from '../../scheduler/extenders/extender.ts'
 import { defaultProfile, type SchedulerProfile } from '../../scheduler/profile.ts'
 import { type QueueTimes, USUAL_TIMES } from '../../scheduler/queue.ts'
 import { FlagError, type ReadFlags } from '../flags.ts'
 import { type ElectionSettings, electionOfFlags } from '../leading.ts'
 import { withDefaults } from './defaults.ts'
+import { extenderSettings, type GivenExtender, ignoredResources } from './extenders.ts'
 import { CONFIGURATION } from './fields.ts'
 import { profileOf } from './profiles.ts'
 import { aggregate, validateConfiguration } from './validate.ts'
@@ -21,6 +23,7 @@ export interface SchedulerSettings {
   readonly kubeconfig: string | undefined
   readonly profiles: readonly SchedulerProfile[]
   readonly queueTimes: QueueTimes
+  readonly extenders: readonly ExtenderSettings[]
   readonly limits: { readonly qps: number; readonly burst: number }
   readonly election: ElectionSettings
 }
@@ -69,6 +72,7 @@ export function schedulerConfiguration(flags: ReadFlags): SchedulerConfiguration
           ...connection,
           profiles: [defaultProfile()],
           queueTimes: { ...USUAL_TIMES, flushMs },
+          extenders: [],
           election: electionOfFlags(flags, NAME),
         }
       } catch (cause) {
@@ -82,7 +86,7 @@ export function schedulerConfiguration(flags: ReadFlags): SchedulerConfiguration
 export const schedulerSettings = (flags: ReadFlags): SchedulerSettings => schedulerConfiguration(flags).settings()
 
 /** The profiles of a file whose connection and election are another's. @throws Error in one line */
-export function profilesOfFile(file: string): Pick<SchedulerSettings, 'profiles' | 'queueTimes'> {
+export function profilesOfFile(file: string): Pick<SchedulerSettings, 'profiles' | 'queueTimes' | 'extenders'> {
   try {
     return settingsOf(validated(withDefaults(fieldsOf(readFileSync(file, 'utf8')))), USUAL_TIMES.flushMs)
   } catch (cause) {
@@ -140,8 +144,17 @@ function connectionOf(config: Fields) {
   return { kubeconfig: kubeconfig || undefined, limits: { qps: qps || QPS, burst: burst || BURST } }
 }
 
+function extendersIn(config: Fields): readonly ExtenderSettings[] {
+  try {
+    const all = (config['extenders'] as readonly GivenExtender[]).map(extenderSettings)
+    // What the others leave is all that may be lost with these.
+    return [...all.filter(({ ignorable }) => !ignorable), ...all.filter(({ ignorable }) => ignorable)]
+  } catch (cause) {
+    throw new Error(`couldn't build extenders: ${messageOf(cause)}`, { cause })
+  }
+}
+
 function settingsOf(config: Fields, flushMs: number): SchedulerSettings {
-  if (config['extenders'].length > 0) throw new Error('extenders: skiff asks none; leave them out')
   const { leaderElection } = config
   const election: ElectionSettings = {
     enabled: leaderElection.leaderElect,
@@ -156,11 +169,14 @@ function settingsOf(config: Fields, flushMs: number): SchedulerSettings {
   } catch (cause) {
     throw new Error(`couldn't create leader elector: ${messageOf(cause)}`, { cause })
   }
+  const extenders = extendersIn(config)
+  const ignored = ignoredResources(config['extenders'])
   return {
     ...connectionOf(config),
+    extenders,
     profiles: (config['profiles'] as readonly Fields[]).map((profile) => {
       try {
-        return profileOf(profile, config['percentageOfNodesToScore'])
+        return profileOf(profile, config['percentageOfNodesToScore'], ignored)
       } catch (cause) {
         const about = `initializing profiles: creating profile for scheduler name ${profile['schedulerName']}`
         throw new Error(`${about}: ${messageOf(cause)}`, { cause })

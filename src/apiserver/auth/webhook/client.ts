@@ -10,8 +10,8 @@ import { goDurationTextMs } from '../../../base/go-duration.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { createHttpsClient, type HttpsEndpoint } from '../../../http/client.ts'
 import { limitedText } from '../../../http/fetch.ts'
+import { networkError } from '../../../http/network-error.ts'
 import { parsedReview, type TypeMeta } from '../../webhooks/client.ts'
-import { networkError } from '../../webhooks/network-error.ts'
 import { withRetries } from '../../webhooks/retries.ts'
 
 export interface ReviewClient {

@@ -11,6 +11,7 @@ import { badRequest, internalError, notFound, serviceUnavailable } from '../../.
 import { subprotocolsOf } from '../../../http/channels.ts'
 import type { HttpsAnswer, Upgraded } from '../../../http/client.ts'
 import { passUpgrade } from '../../../http/join.ts'
+import { networkError } from '../../../http/network-error.ts'
 import {
   COMMAND_PROTOCOLS,
   FORWARD_PROTOCOL,
@@ -21,7 +22,6 @@ import {
 import { asksForWebSocket } from '../../../http/websocket.ts'
 import { type KubeletLocation, unanswered } from '../../nodes/kubelets.ts'
 import { asksForUpgrade, passedHeaders } from '../../nodes/passed-headers.ts'
-import { networkError } from '../../webhooks/network-error.ts'
 import type { ResourceHandler, ResourceRequest } from '../context.ts'
 import { containerOf, nodeOfPod } from './pod-location.ts'
 import {

@@ -1,9 +1,8 @@
 /** Why a server could not be asked, in the words a Go client has for it: clients of the API look for them. */
 import { getServers } from 'node:dns'
-import { formatTime } from '../../base/clock.ts'
-import { certificateProblem } from '../../http/certificate-problem.ts'
-import { firstWords, peerCertificate } from '../../http/diagnose.ts'
-import type { WebhookEndpoint } from './endpoint.ts'
+import { formatTime } from '../base/clock.ts'
+import { certificateProblem } from './certificate-problem.ts'
+import { firstWords, peerCertificate } from './diagnose.ts'
 
 interface NetworkError {
   readonly code?: string
@@ -35,9 +34,16 @@ const CERTIFICATE_CODES = new Set([
   'UNSPECIFIED',
 ])
 
+/** The server that was to be asked: its URL, the name that its certificate is held against, and the authorities for it, in PEM. */
+export interface AskedServer {
+  readonly server: string
+  readonly serverName: string
+  readonly ca: string | undefined
+}
+
 export interface Attempt {
   /** undefined: no address was found to connect to. */
-  readonly endpoint: Pick<WebhookEndpoint, 'server' | 'serverName' | 'ca'> | undefined
+  readonly endpoint: AskedServer | undefined
   readonly nowMs: number
   readonly timeout: AbortSignal
   /** A proxy passes requests on without Go's HTTP client, which alone looks whether the other side spoke plain HTTP. */
@@ -97,12 +103,12 @@ function resolver(): string {
   return ` on ${/\]?:\d+$/.test(server) ? server : `${address}:53`}`
 }
 
-function reset({ local }: NetworkError, { server }: Pick<WebhookEndpoint, 'server'>): string {
+function reset({ local }: NetworkError, { server }: Pick<AskedServer, 'server'>): string {
   const ends = local === undefined ? new URL(server).host : `${local}->${new URL(server).host}`
   return `read tcp ${ends}: read: connection reset by peer`
 }
 
-async function speaksHttp({ server }: Pick<WebhookEndpoint, 'server'>, signal: AbortSignal): Promise<boolean> {
+async function speaksHttp({ server }: Pick<AskedServer, 'server'>, signal: AbortSignal): Promise<boolean> {
   return (await firstWords({ server, signal })).startsWith('HTTP/')
 }
 
