@@ -247,7 +247,7 @@ const wrong: Readonly<Record<string, readonly [SecurityOptions, RegExp]>> = {
   ],
   'an authorization configuration that is none': [
     { authorizationConfig: file('authz.yaml', 'kind: Nothing\n') },
-    /AuthorizationConfiguration from file: no kind "Nothing"/,
+    /AuthorizationConfiguration from file: Object 'apiVersion' is missing in 'kind: Nothing/,
   ],
   'an issuer without https': [{ oidcIssuerUrl: 'http://example.com', oidcClientId: 'x' }, /https/],
   'a webhook without its mode': [

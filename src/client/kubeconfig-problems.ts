@@ -82,7 +82,7 @@ export function kubeconfigProblem({ file, text }: KubeconfigText, hasServer = fa
 /** Fields that are not known are passed over. */
 function configurationOf(text: string): KubeconfigFile {
   if (text.trim() === '') return {}
-  const { value } = configurationIn(text, { apiVersion: 'v1', kind: 'Config' }, 'maybe')
+  const { value } = configurationIn(text, { apiVersion: 'v1', kind: 'Config' }, 'maybe', 'yaml')
   unknownIn(CONFIG, value)
   return value as KubeconfigFile
 }

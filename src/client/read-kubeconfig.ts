@@ -1,6 +1,7 @@
 /** A kubeconfig's current context: where the API server is, and the user's credentials. Nothing is read but the text. */
 import { dirname, isAbsolute, join } from 'node:path'
-import { parse } from 'yaml'
+import { parseYaml } from '../api/codec/yaml.ts'
+import { plainOf } from '../api/values/json.ts'
 import type { HttpsEndpoint } from '../http/client.ts'
 
 /** A program that is asked for credentials (client.authentication.k8s.io). */
@@ -115,7 +116,8 @@ export function contextOf(config: KubeconfigFile, name: string | undefined, file
   }
   const context = find(config.contexts, name, 'context').context ?? {}
   const cluster: KubeconfigCluster = find(config.clusters, context.cluster, 'cluster').cluster ?? {}
-  const user: KubeconfigUser = context.user === undefined ? {} : (find(config.users, context.user, 'user').user ?? {})
+  // A user that is not there has no credentials.
+  const user: KubeconfigUser = (config.users ?? []).find((one) => one?.name === context.user)?.user ?? {}
   for (const field of LACKING.cluster) if (cluster[field]) throw new Error(`kubeconfig's ${field} is not supported`)
   for (const field of LACKING.user) if (user[field]) throw new Error(`kubeconfig's ${field} is not supported`)
   const { server } = cluster
@@ -154,7 +156,7 @@ export function contextOf(config: KubeconfigFile, name: string | undefined, file
 export function kubeconfigDocument(text: string): KubeconfigFile {
   let config: unknown
   try {
-    config = parse(text)
+    config = plainOf(parseYaml(text).node)
   } catch (cause) {
     const why = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : ''
     throw new Error(`kubeconfig is no YAML: ${why}`, { cause })

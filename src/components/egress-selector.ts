@@ -1,11 +1,24 @@
 /** EgressSelectorConfiguration (apiserver.k8s.io): by which ways an API server reaches nodes, webhooks and its store. Here that is directly. */
-import { parse } from 'yaml'
+import { kindInVersions, strictConfiguration } from '../api/configuration/decode.ts'
+import { struct } from '../api/configuration/shape.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { asList, asObject, asText } from '../api/unchecked.ts'
 import { messageOf } from '../base/errors.ts'
 
-const KIND = 'EgressSelectorConfiguration'
-const VERSIONS = ['apiserver.k8s.io/v1beta1', 'apiserver.k8s.io/v1alpha1']
+const TLS = struct('TLSConfig', { caBundle: 'string', clientKey: 'string', clientCert: 'string' })
+const TRANSPORT = struct('Transport', {
+  tcp: struct('TCPTransport', { url: 'string', tlsConfig: TLS }),
+  uds: struct('UDSTransport', { udsName: 'string' }),
+})
+const SHAPE = struct('EgressSelectorConfiguration', {
+  egressSelections: [
+    struct('EgressSelection', {
+      name: 'string',
+      connection: struct('Connection', { proxyProtocol: { named: 'ProtocolType' }, transport: TRANSPORT }),
+    }),
+  ],
+})
+const KINDS = kindInVersions(SHAPE.type, 'apiserver.k8s.io', 'v1beta1', 'v1alpha1')
 const NAMES = ['cluster', 'controlplane', 'etcd']
 /** As controlplane was called. */
 const FORMER_NAME = 'master'
@@ -13,25 +26,12 @@ const PROTOCOLS = ['Direct', 'HTTPConnect', 'GRPC']
 
 /** What is wrong with a file's text, in the words of kube-apiserver, or that it asks for a proxy; undefined: nothing. */
 export function egressSelectorProblem(text: string): string | undefined {
-  const unread = (why: string) => `failed to read egress selector config: ${why}`
   let document: JsonObject
   try {
-    document = asObject(parse(text, { maxAliasCount: 100 }))
-  } catch (error) {
-    return unread(`couldn't get version/kind; yaml: ${messageOf(error).split('\n')[0]}`)
+    document = strictConfiguration(text, KINDS, SHAPE) as JsonObject
+  } catch (cause) {
+    return `failed to read egress selector config: ${messageOf(cause)}`
   }
-  const [kind, version] = [asText(document['kind']), asText(document['apiVersion'])]
-  if (kind === '') return unread(`Object 'Kind' is missing in '${text === '' ? '' : JSON.stringify(document)}'`)
-  if (version === '') return unread(`Object 'apiVersion' is missing in '${JSON.stringify(document)}'`)
-  if (kind !== KIND || !VERSIONS.includes(version))
-    return unread(
-      `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(version)} in scheme "pkg/runtime/scheme.go:111"`,
-    )
-  const unknown = Object.keys(document).filter((field) => !['kind', 'apiVersion', 'egressSelections'].includes(field))
-  if (unknown.length > 0)
-    return unread(
-      `strict decoding error: ${unknown.map((field) => `unknown field ${JSON.stringify(field)}`).join(', ')}`,
-    )
   const selections = asList(document['egressSelections']).map(asObject)
   const problems = selections.flatMap((selection, i) => problemsOf(selection, i, selections))
   if (problems.length > 0)
@@ -45,12 +45,13 @@ export function egressSelectorProblem(text: string): string | undefined {
 const protocolOf = (selection: JsonObject): string => asText(asObject(selection['connection'])['proxyProtocol'])
 
 function problemsOf(selection: JsonObject, i: number, all: readonly JsonObject[]): readonly string[] {
-  const name = asText(selection['name'])
+  // In any case.
+  const name = asText(selection['name']).toLowerCase()
   const isKnown = NAMES.includes(name) || name === FORMER_NAME
   return [
     ...connectionProblems(asObject(selection['connection'])),
-    ...(isKnown ? [] : [`service.connection: ${unsupported(name, NAMES)}`]),
-    ...(isKnown && all.findIndex((other) => asText(other['name']) === name) < i
+    ...(isKnown ? [] : [`service.connection: ${unsupported(asText(selection['name']), NAMES)}`]),
+    ...(isKnown && all.findIndex((other) => asText(other['name']).toLowerCase() === name) < i
       ? [`service.connection[${i}]: Duplicate value: ${JSON.stringify(name)}`]
       : []),
   ]

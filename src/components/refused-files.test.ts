@@ -4,18 +4,10 @@ import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { builtinScheme } from '../api/scheme/scheme.ts'
 import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { issue } from '../cluster/certificate.ts'
-import { loadIdentity } from '../cluster/identity.ts'
-import { loadKubeletOptions } from '../cluster/kubelet-options.ts'
 import { loadPki } from '../cluster/pki.ts'
-import { loadSecurity } from '../cluster/security.ts'
-import { loadServerSettings } from '../cluster/server-flags.ts'
-import { parseFlags } from './flags.ts'
-import { KUBE_APISERVER_FLAGS } from './kube-apiserver-flags.ts'
-import { apiServerOptions } from './kube-apiserver-options.ts'
-import { judgeCommandLine } from './kube-apiserver-rules.ts'
+import { refusalOfFlags } from './refusal.ts'
 
 // Each with what a kube-apiserver v1.37.1 said to it on 2026-11-27; nothing where it served.
 const ANSWERS: readonly [args: string, refusal: string][] = JSON.parse(
@@ -82,23 +74,8 @@ async function refusal(changes: string): Promise<string> {
   const args = [...rest, ...given.filter((arg) => !arg.startsWith('!'))].map((arg) =>
     arg.replaceAll('DIR', folder.path),
   )
-  try {
-    const values = parseFlags('kube-apiserver', KUBE_APISERVER_FLAGS, args, (asked) =>
-      judgeCommandLine(asked, { needsStoreAndKeys: true }),
-    )
-    const { security = {} } = apiServerOptions(values).cluster
-    await loadServerSettings(security)
-    const { serviceAccounts } = await loadIdentity(security, pki)
-    const loaded = await loadSecurity(runtime, builtinScheme(), security, {
-      auditLog: join(folder.path, 'audit.log'),
-      serviceAccounts,
-    })
-    await loaded.close()
-    await loadKubeletOptions(security, pki)
-    return ''
-  } catch (error) {
-    return (error as Error).message.replaceAll(folder.path, 'DIR')
-  }
+  const refused = await refusalOfFlags(runtime, args, { pki, auditLog: join(folder.path, 'audit.log') })
+  return refused.replaceAll(folder.path, 'DIR')
 }
 
 test('files that are missing, empty or wrong are refused in the words that kube-apiserver has for each flag', async () => {

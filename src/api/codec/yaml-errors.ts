@@ -15,6 +15,8 @@ const UNCLOSED_QUOTE = 'found unexpected end of stream'
 
 /** The message for a document that has errors, or undefined when they lie behind the part that counts. */
 export function yamlProblem(document: Document, text: string): string | undefined {
+  if (document.directives?.yaml.explicit === true && document.directives.yaml.version !== '1.1')
+    return 'yaml: found incompatible YAML document'
   const directive = document.warnings.find(({ code }) => code === 'BAD_DIRECTIVE')
   if (directive !== undefined && /version/i.test(directive.message)) return 'yaml: found incompatible YAML document'
   if (directive !== undefined)

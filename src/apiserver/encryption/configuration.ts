@@ -1,7 +1,8 @@
 /** What an EncryptionConfiguration (apiserver.config.k8s.io/v1) asks for, judged in the words of kube-apiserver. */
 
-import { parse } from 'yaml'
-import type { Json, JsonObject } from '../../api/object.ts'
+import { strictConfiguration } from '../../api/configuration/decode.ts'
+import { struct } from '../../api/configuration/shape.ts'
+import type { JsonObject } from '../../api/object.ts'
 import { parseUrl, type Url } from '../../api/objects/url.ts'
 import { asList, asObject, asText, asTexts } from '../../api/unchecked.ts'
 import { messageOf } from '../../base/errors.ts'
@@ -57,87 +58,44 @@ export function parseEncryptionConfiguration(text: string, file: string): readon
 
 const wrong = (why: string) => new EncryptionConfigError(`error while parsing file: ${why}`)
 
-const KEYS: Form = { keys: [{ name: 'string', secret: 'string' }] }
-const FORM: Form = {
-  kind: 'string',
-  apiVersion: 'string',
+const KEYS = { keys: [struct('Key', { name: 'string', secret: 'string' })] } as const
+const SHAPE = struct('EncryptionConfiguration', {
   resources: [
-    {
+    struct('ResourceConfiguration', {
       resources: ['string'],
       providers: [
-        {
-          aesgcm: KEYS,
-          aescbc: KEYS,
-          secretbox: KEYS,
-          identity: {},
-          kms: { apiVersion: 'string', name: 'string', cachesize: 'number', endpoint: 'string', timeout: 'duration' },
-        },
+        struct('ProviderConfiguration', {
+          aesgcm: struct('AESConfiguration', KEYS),
+          aescbc: struct('AESConfiguration', KEYS),
+          secretbox: struct('SecretboxConfiguration', KEYS),
+          identity: struct('IdentityConfiguration', {}),
+          kms: struct('KMSConfiguration', {
+            apiVersion: 'string',
+            name: 'string',
+            cachesize: 'int32',
+            endpoint: 'string',
+            timeout: 'duration or null',
+          }),
+        }),
       ],
-    },
+    }),
   ],
-}
+})
 
 /** The older kind is taken still. */
-const KINDS = ['EncryptionConfiguration of apiserver.config.k8s.io/v1', 'EncryptionConfig of v1']
+const KINDS = [
+  { kind: 'EncryptionConfiguration', apiVersion: 'apiserver.config.k8s.io/v1' },
+  { kind: 'EncryptionConfig', apiVersion: 'v1' },
+]
 
 /** @throws EncryptionConfigError for what is no such document */
 function decode(text: string, file: string): JsonObject {
   const name = JSON.stringify(file)
   if (text === '') throw wrong(`error while loading file: encryption provider configuration file ${name} is empty`)
-  const fail = (why: string) => wrong(`error decoding encryption provider configuration file ${name}: ${why}`)
-  let document: JsonObject
   try {
-    document = asObject(parse(text, { maxAliasCount: 100 }))
-  } catch (error) {
-    throw fail(`the encryption configuration is not YAML: ${messageOf(error).split('\n')[0]}`)
-  }
-  const [kind, apiVersion] = [asText(document['kind']), asText(document['apiVersion'])]
-  const [field, missing] = kind === '' ? ['Kind', true] : ['apiVersion', apiVersion === '']
-  if (missing) throw fail(`Object '${field}' is missing in '${JSON.stringify(document)}'`)
-  if (!KINDS.includes(`${kind} of ${apiVersion}`))
-    throw fail(
-      `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
-    )
-  const unknown: string[] = []
-  check(document, FORM, '', unknown, fail)
-  if (unknown.length > 0) throw fail(`strict decoding error: ${unknown.join(', ')}`)
-  return document
-}
-
-type Form = 'string' | 'duration' | 'number' | readonly [Form] | { readonly [field: string]: Form }
-
-/** Unknown fields are told all, of wrong types the first. */
-function check(
-  value: Json | undefined,
-  form: Form,
-  path: string,
-  unknown: string[],
-  fail: (why: string) => Error,
-): void {
-  if (value === undefined || value === null) return
-  const found = Array.isArray(value) ? 'array' : typeof value
-  const of = (wanted: string) => {
-    if (found !== wanted) throw fail(`json: cannot unmarshal ${found === 'boolean' ? 'bool' : found} into ${path}`)
-  }
-  if (form === 'duration') {
-    of('string')
-    try {
-      parseGoDuration(asText(value))
-    } catch (error) {
-      throw fail(messageOf(error))
-    }
-  } else if (typeof form === 'string') of(form)
-  else if (Array.isArray(form)) {
-    of('array')
-    for (const [i, one] of asList(value).entries()) check(one, form[0], `${path}[${i}]`, unknown, fail)
-  } else {
-    of('object')
-    for (const [field, inner] of Object.entries(asObject(value))) {
-      const below = path === '' ? field : `${path}.${field}`
-      const known = Object.hasOwn(form, field) ? (form as { readonly [field: string]: Form })[field] : undefined
-      if (known === undefined) unknown.push(`unknown field ${JSON.stringify(below)}`)
-      else check(inner, known, below, unknown, fail)
-    }
+    return strictConfiguration(text, KINDS, SHAPE) as JsonObject
+  } catch (cause) {
+    throw wrong(`error decoding encryption provider configuration file ${name}: ${messageOf(cause)}`)
   }
 }
 

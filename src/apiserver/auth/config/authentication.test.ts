@@ -29,7 +29,7 @@ const parsed = (value: unknown) =>
 // As kube-apiserver v1.37 says of the same files, as far as it does not name Go's types.
 const refused: Readonly<Record<string, readonly [file: unknown, why: string | RegExp]>> = {
   'an empty file': ['', 'empty config data'],
-  'what is no YAML': ['a: [', /^it is not YAML: /],
+  'what is no YAML': ['a: [', /^yaml: line 1: did not find expected node content/],
   'another kind': [
     { ...document([]), kind: 'Foo' },
     /^no kind "Foo" is registered for version "apiserver.config.k8s.io\/v1"/,
@@ -38,14 +38,20 @@ const refused: Readonly<Record<string, readonly [file: unknown, why: string | Re
     { ...document([]), apiVersion: 'apiserver.config.k8s.io/v9' },
     /^no kind "AuthenticationConfiguration"/,
   ],
-  'no kind': [{ jwt: [] }, "Object 'Kind' is missing"],
+  'no kind': [{ jwt: [] }, `Object 'Kind' is missing in '{"jwt":[]}'`],
   'an unknown field': [document([entry({ foo: 1 })]), 'strict decoding error: unknown field "jwt[0].foo"'],
   'a prototype as a field': [
     `{"__proto__":{},"kind":"AuthenticationConfiguration","apiVersion":"apiserver.config.k8s.io/v1"}`,
     /unknown field "__proto__"/,
   ],
-  'a field that is there twice': ['kind: a\nkind: b\n', /^it is not YAML: Map keys must be unique/],
-  'text for a list': [ofIssuer({ audiences: 'x' }), 'jwt[0].issuer.audiences must be a list'],
+  'a field that is there twice': [
+    'apiVersion: apiserver.config.k8s.io/v1\nkind: a\nkind: AuthenticationConfiguration\n',
+    /^strict decoding error: yaml: unmarshal errors: line 3: key "kind" already set in map$/,
+  ],
+  'text for a list': [
+    ofIssuer({ audiences: 'x' }),
+    'json: cannot unmarshal string into Go struct field Issuer.jwt.issuer.audiences of type []string',
+  ],
   'no URL': [ofIssuer({ url: '' }), 'jwt[0].issuer.url: Required value'],
   'plain text': [
     ofIssuer({ url: 'http://a' }),

@@ -1,10 +1,13 @@
 /** AuthenticationConfiguration: trusted token issuers, how their claims become users, and where requests may be anonymous. */
 import { X509Certificate } from 'node:crypto'
+import { struct } from '../../../api/configuration/shape.ts'
 import { duplicate, type FieldError, invalid, required, tooMany } from '../../../api/errors/field-errors.ts'
+import { parseUrl } from '../../../api/objects/url.ts'
+import { messageOf } from '../../../base/errors.ts'
 import { ALGORITHMS, type Algorithm } from '../jws.ts'
 import type { JwtIssuer } from '../oidc/authenticator.ts'
 import { claimMappingsOf, MAPPING_SHAPES } from './claim-mappings.ts'
-import { type DocumentOf, type DocumentShape, readDocument, refuse } from './document.ts'
+import { DocumentError, type DocumentOf, readDocument, refuse } from './document.ts'
 
 export interface AuthenticationConfiguration {
   readonly issuers: readonly JwtIssuer[]
@@ -12,30 +15,24 @@ export interface AuthenticationConfiguration {
   readonly anonymous?: { readonly enabled: boolean; readonly paths?: readonly string[] }
 }
 
-const STRINGS = { list: 'string' } as const
-const SHAPE = {
-  jwt: {
-    list: {
-      fields: {
-        issuer: {
-          fields: {
-            url: 'string',
-            discoveryURL: 'string',
-            certificateAuthority: 'string',
-            audiences: STRINGS,
-            audienceMatchPolicy: 'string',
-            egressSelectorType: 'string',
-          },
-        },
-        ...MAPPING_SHAPES,
-      },
-    },
-  },
-  anonymous: { fields: { enabled: 'boolean', conditions: { list: { fields: { path: 'string' } } } } },
-} as const satisfies Readonly<Record<string, DocumentShape>>
+const ISSUER = struct('Issuer', {
+  url: 'string',
+  discoveryURL: 'string',
+  certificateAuthority: 'string',
+  audiences: ['string'],
+  audienceMatchPolicy: { named: 'AudienceMatchPolicyType' },
+  egressSelectorType: { named: 'EgressSelectorType' },
+})
+const SHAPE = struct('AuthenticationConfiguration', {
+  jwt: [struct('JWTAuthenticator', { issuer: ISSUER, ...MAPPING_SHAPES })],
+  anonymous: struct('AnonymousAuthConfig', {
+    enabled: 'bool',
+    conditions: [struct('AnonymousAuthCondition', { path: 'string' })],
+  }),
+})
 
-export type AuthenticationDocument = DocumentOf<{ readonly fields: typeof SHAPE }>
-type Issuer = DocumentOf<typeof SHAPE.jwt.list.fields.issuer>
+export type AuthenticationDocument = DocumentOf<typeof SHAPE>
+type Issuer = DocumentOf<typeof ISSUER>
 
 const MAX_ISSUERS = 64
 
@@ -49,7 +46,8 @@ export function parseAuthenticationConfiguration(
   text: string,
   options: AuthenticationParseOptions,
 ): AuthenticationConfiguration {
-  return authenticationConfigurationOf(readDocument(text, 'AuthenticationConfiguration', SHAPE), options)
+  if (text === '') throw new DocumentError('empty config data')
+  return authenticationConfigurationOf(readDocument(text, SHAPE), options)
 }
 
 /** The same of what was decoded. `algorithms`: those that tokens may be signed with. @throws ConfigurationError */
@@ -117,9 +115,15 @@ function checkIssuer(
 }
 
 function urlProblems(text: string, at: string): readonly FieldError[] {
+  let scheme: string
+  try {
+    scheme = parseUrl(text.replace(/#.*/s, ''), false).scheme
+  } catch (cause) {
+    return [invalid(at, text, `parse ${JSON.stringify(text)}: ${messageOf(cause)}`)]
+  }
+  if (scheme !== 'https') return [invalid(at, text, 'URL scheme must be https')]
   if (!URL.canParse(text)) return [invalid(at, text, `parse ${JSON.stringify(text)}: it is no URL`)]
   const url = new URL(text)
-  if (url.protocol !== 'https:') return [invalid(at, text, 'URL scheme must be https')]
   const errors: FieldError[] = []
   if (url.username !== '' || url.password !== '')
     errors.push(invalid(at, text, 'URL must not contain a username or password'))

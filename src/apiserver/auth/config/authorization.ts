@@ -1,4 +1,5 @@
 /** AuthorizationConfiguration: the authorizers, in order (API concept: authorization configuration file). */
+import { struct } from '../../../api/configuration/shape.ts'
 import {
   duplicate,
   type FieldError,
@@ -8,11 +9,12 @@ import {
   tooMany,
 } from '../../../api/errors/field-errors.ts'
 import { dns1123Subdomain } from '../../../api/names/name-formats.ts'
+import { goDurationTextMs } from '../../../base/go-duration.ts'
 import type { AuthorizationMode } from '../authorizer.ts'
 import type { WebhookMatchCondition } from '../webhook/conditions.ts'
 import { compileCondition } from '../webhook/conditions.ts'
 import type { ReviewVersion } from '../webhook/review.ts'
-import { ConfigurationError, type DocumentOf, type DocumentShape, readDocument, refuse } from './document.ts'
+import { ConfigurationError, type DocumentOf, readDocument, refuse } from './document.ts'
 
 export type ModeConfiguration =
   | { readonly type: Exclude<AuthorizationMode['type'], 'Webhook'>; readonly name: string }
@@ -33,33 +35,23 @@ export interface WebhookConfiguration {
 /** What is wrong with a kubeconfig's path; undefined when nothing is. */
 export type FileCheck = (path: string) => string | undefined
 
-const SHAPE = {
-  authorizers: {
-    list: {
-      fields: {
-        type: 'string',
-        name: 'string',
-        webhook: {
-          fields: {
-            authorizedTTL: 'duration',
-            cacheAuthorizedRequests: 'boolean',
-            unauthorizedTTL: 'duration',
-            cacheUnauthorizedRequests: 'boolean',
-            timeout: 'duration',
-            subjectAccessReviewVersion: 'string',
-            matchConditionSubjectAccessReviewVersion: 'string',
-            failurePolicy: 'string',
-            connectionInfo: { fields: { type: 'string', kubeConfigFile: 'string' } },
-            matchConditions: { list: { fields: { expression: 'string' } } },
-          },
-        },
-      },
-    },
-  },
-} as const satisfies Readonly<Record<string, DocumentShape>>
+const WEBHOOK = struct('WebhookConfiguration', {
+  authorizedTTL: 'duration',
+  cacheAuthorizedRequests: 'bool',
+  unauthorizedTTL: 'duration',
+  cacheUnauthorizedRequests: 'bool',
+  timeout: 'duration',
+  subjectAccessReviewVersion: 'string',
+  matchConditionSubjectAccessReviewVersion: 'string',
+  failurePolicy: 'string',
+  connectionInfo: struct('WebhookConnectionInfo', { type: 'string', kubeConfigFile: 'string' }),
+  matchConditions: [struct('WebhookMatchCondition', { expression: 'string' })],
+})
+const AUTHORIZER = struct('AuthorizerConfiguration', { type: 'string', name: 'string', webhook: WEBHOOK })
+const SHAPE = struct('AuthorizationConfiguration', { authorizers: [AUTHORIZER] })
 
-type AuthorizerDocument = DocumentOf<typeof SHAPE.authorizers.list>
-type WebhookDocument = NonNullable<AuthorizerDocument['webhook']>
+type AuthorizerDocument = DocumentOf<typeof AUTHORIZER>
+type WebhookDocument = DocumentOf<typeof WEBHOOK>
 
 const TYPES = ['ABAC', 'AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC', 'Webhook']
 const MOST_CONDITIONS = 64
@@ -70,7 +62,7 @@ export const UNAUTHORIZED_MS = 30_000
 
 /** A configuration file's text. @throws ConfigurationError in one line, saying what is wrong */
 export function parseAuthorizationConfiguration(text: string, checkFile: FileCheck): readonly ModeConfiguration[] {
-  const document = readDocument(text, 'AuthorizationConfiguration', SHAPE)
+  const document = text === '' ? {} : readDocument(text, SHAPE)
   const authorizers = document.authorizers ?? []
   if (authorizers.length === 0) refuse([required('authorizers', 'at least one authorization mode must be defined')])
   const errors: FieldError[] = []
@@ -78,7 +70,7 @@ export function parseAuthorizationConfiguration(text: string, checkFile: FileChe
   const modes = authorizers.map((authorizer, i) => modeOf(authorizer, `authorizers[${i}]`, seen, checkFile, errors))
   refuse(errors)
   for (const { type, name } of modes)
-    if ((type === 'AlwaysAllow' || type === 'AlwaysDeny') && name !== type.toLowerCase())
+    if (type !== 'Webhook' && name !== type.toLowerCase())
       throw new ConfigurationError(`expected name ${type.toLowerCase()} for authorizer ${type} instead of ${name}`)
   return modes
 }
@@ -90,12 +82,12 @@ function modeOf(
   checkFile: FileCheck,
   errors: FieldError[],
 ): ModeConfiguration {
-  if (type === '') errors.push(required(`${at}.type`))
-  else if (!TYPES.includes(type)) errors.push(notSupported(`${at}.type`, type, TYPES))
-  else if (type === 'ABAC')
-    errors.push(invalid(`${at}.type`, type, 'this server has no attribute-based access control'))
-  else if (type !== 'Webhook' && seen.types.has(type)) errors.push(duplicate(`${at}.type`, type))
+  const problem = typeProblem(type, `${at}.type`, seen.types)
   seen.types.add(type)
+  if (problem !== undefined) {
+    errors.push(problem)
+    return { type: 'AlwaysDeny', name }
+  }
   if (name === '') errors.push(required(`${at}.name`))
   else if (seen.names.has(name)) errors.push(duplicate(`${at}.name`, name))
   else
@@ -112,6 +104,14 @@ function modeOf(
   return { type: type as Exclude<AuthorizationMode['type'], 'Webhook'>, name }
 }
 
+/** Of one of no type nothing else is told. */
+function typeProblem(type: string, at: string, seen: ReadonlySet<string>): FieldError | undefined {
+  if (type === '') return required(at)
+  if (!TYPES.includes(type)) return notSupported(at, type, TYPES)
+  if (type === 'ABAC') return invalid(at, type, 'this server has no attribute-based access control')
+  return type !== 'Webhook' && seen.has(type) ? duplicate(at, type) : undefined
+}
+
 function webhookOf(
   webhook: WebhookDocument,
   at: string,
@@ -121,14 +121,14 @@ function webhookOf(
   const { timeout: timeoutMs = 0, subjectAccessReviewVersion: version = '', failurePolicy = '' } = webhook
   if (timeoutMs === 0) errors.push(required(`${at}.timeout`))
   else if (timeoutMs < 0 || timeoutMs > LONGEST_TIMEOUT_MS)
-    errors.push(invalid(`${at}.timeout`, seconds(timeoutMs), 'must be > 0s and <= 30s'))
+    errors.push(invalid(`${at}.timeout`, goDurationTextMs(timeoutMs), 'must be > 0s and <= 30s'))
   const kept = (
     field: 'authorizedTTL' | 'unauthorizedTTL',
     flag: 'cacheAuthorizedRequests' | 'cacheUnauthorizedRequests',
     fallback: number,
   ): number => {
     const ms = webhook[field] ?? 0
-    if (ms < 0) errors.push(invalid(`${at}.${field}`, seconds(ms), 'must be > 0s'))
+    if (ms < 0) errors.push(invalid(`${at}.${field}`, goDurationTextMs(ms), 'must be > 0s'))
     return webhook[flag] === false ? 0 : ms || fallback
   }
   const authorizedMs = kept('authorizedTTL', 'cacheAuthorizedRequests', AUTHORIZED_MS)
@@ -152,8 +152,6 @@ function webhookOf(
     conditions: conditionsOf(conditions, `${at}.matchConditions`, errors),
   }
 }
-
-const seconds = (ms: number) => `${ms / 1000}s`
 
 function oneOf(value: string, supported: readonly string[], at: string, errors: FieldError[]): void {
   if (value === '') errors.push(required(at))
@@ -183,7 +181,9 @@ function connectionOf(
       errors.push(required(`${at}.type`))
       return undefined
     default:
-      errors.push(notSupported(`${at}.type`, type, ['InClusterConfig', 'KubeConfigFile']))
+      errors.push(
+        notSupported(`${at}.type`, { Type: type, KubeConfigFile: file || null }, ['InClusterConfig', 'KubeConfigFile']),
+      )
       return undefined
   }
 }

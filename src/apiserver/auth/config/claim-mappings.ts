@@ -1,31 +1,36 @@
 /** The part of an issuer's configuration that makes a user of claims: mappings and rules, their expressions compiled. */
 import { parse } from '../../../api/cel/parse.ts'
+import { struct } from '../../../api/configuration/shape.ts'
 import { duplicate, type FieldError, invalid, required } from '../../../api/errors/field-errors.ts'
 import { dns1123Subdomain } from '../../../api/names/name-formats.ts'
 import type { ClaimMappings, ClaimRule, Mapping } from '../oidc/claims.ts'
 import { type ClaimExpression, type Compiled, overClaims, overUser, readsClaim } from '../oidc/expressions.ts'
-import type { DocumentOf, DocumentShape } from './document.ts'
+import type { DocumentOf } from './document.ts'
 
-const PREFIXED = { fields: { claim: 'string', prefix: 'string', expression: 'string' } } as const
+const PREFIXED = struct('PrefixedClaimOrExpression', { claim: 'string', prefix: 'string', expression: 'string' })
+const EXTRA = struct('ExtraMapping', { key: 'string', valueExpression: 'string' })
 /** Fields of a jwt entry besides its issuer. */
 export const MAPPING_SHAPES = {
-  claimMappings: {
-    fields: {
-      username: PREFIXED,
-      groups: PREFIXED,
-      uid: { fields: { claim: 'string', expression: 'string' } },
-      extra: { list: { fields: { key: 'string', valueExpression: 'string' } } },
-    },
-  },
-  claimValidationRules: {
-    list: { fields: { claim: 'string', requiredValue: 'string', expression: 'string', message: 'string' } },
-  },
-  userValidationRules: { list: { fields: { expression: 'string', message: 'string' } } },
-} as const satisfies Readonly<Record<string, DocumentShape>>
+  claimMappings: struct('ClaimMappings', {
+    username: PREFIXED,
+    groups: PREFIXED,
+    uid: struct('ClaimOrExpression', { claim: 'string', expression: 'string' }),
+    extra: [EXTRA],
+  }),
+  claimValidationRules: [
+    struct('ClaimValidationRule', {
+      claim: 'string',
+      requiredValue: 'string',
+      expression: 'string',
+      message: 'string',
+    }),
+  ],
+  userValidationRules: [struct('UserValidationRule', { expression: 'string', message: 'string' })],
+} as const
 
 type MappingsDocument = DocumentOf<{ readonly fields: typeof MAPPING_SHAPES }>
 type MappingDocument = DocumentOf<typeof PREFIXED>
-type ExtraDocument = DocumentOf<typeof MAPPING_SHAPES.claimMappings.fields.extra>
+type ExtraDocument = DocumentOf<readonly [typeof EXTRA]>
 type ClaimRulesDocument = DocumentOf<typeof MAPPING_SHAPES.claimValidationRules>
 type UserRulesDocument = DocumentOf<typeof MAPPING_SHAPES.userValidationRules>
 
