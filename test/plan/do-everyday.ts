@@ -262,7 +262,8 @@ function compare(
   if (pods !== there.size) found.push(`${there.size} pods appeared, ${pods} were to`)
   found.push(...compareTimes(plan, own))
   // The words for what a drain would not take are the plan's own, as is what a drain that waits in vain is told.
-  const isRefused = /rror from server|cannot delete|does not match the namespace|evict/.test(errors)
+  const last = errors.replaceAll(/^.*will retry after.*\n/gm, '')
+  const isRefused = /rror from server|cannot delete|does not match the namespace|evict/.test(last)
   if (plan.refused.length > 0 !== isRefused && one.story.asked[0] !== 'uninstall')
     found.push(`refused: ${JSON.stringify(plan.refused)}, kubectl: ${errors}`)
   return found

@@ -236,6 +236,31 @@ test('which of a budget’s pods a drain takes is chance', async () => {
   assert.ok(goes.some(({ certainty }) => certainty === 'either'))
 })
 
+test('of pods that a budget lets go one by one each may be the first: its time spans both turns', async () => {
+  const here = { matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: ['skiff-1'] }] }
+  const nodeAffinity = { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, preference: here }] }
+  await stage.make(DEPLOYMENTS, deployment('turns', 2, { affinity: { nodeAffinity } }))
+  await stage.make(
+    { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' },
+    {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name: 'turns', namespace: 'default' },
+      spec: { minAvailable: 1, selector: { matchLabels: { app: 'turns' } } },
+    },
+  )
+  await stage.cluster.clock.advance('10s')
+  const model = await readModel(stage.source)
+  const drain = { nodes: ['skiff-1'], podSelector: 'app=turns' }
+  const { goes } = await planIn(stage.source, model, drainDeed(model.read, drain), { orders: 1 })
+  const pods = goes.filter(({ object }) => object.resource === 'pods')
+  assert.equal(pods.length, 2)
+  for (const { removed, certainty } of pods) {
+    assert.equal(certainty, 'goes')
+    assert.ok(removed.least < 1000 && removed.most >= 5000, JSON.stringify(removed))
+  }
+})
+
 test('after a stage that writes nothing the next one takes as long as without it', async () => {
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'extra' } }
   await stage.make(core('namespaces'), namespace)
