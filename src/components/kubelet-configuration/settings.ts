@@ -62,7 +62,7 @@ cpu-manager-reconcile-period duration used cpuManagerReconcilePeriod 10s
 enable-controller-attach-detach bool lacking enableControllerAttachDetach! true
 enable-debugging-handlers bool used enableDebuggingHandlers! true
 enable-server bool used enableServer! true
-enforce-node-allocatable strings ignored enforceNodeAllocatable pods
+enforce-node-allocatable strings used enforceNodeAllocatable pods
 event-burst int32 ignored eventBurst 100
 event-qps int32 ignored eventRecordQPS! 50
 eviction-hard map< used evictionHard

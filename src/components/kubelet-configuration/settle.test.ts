@@ -209,7 +209,7 @@ test("the Node's labels and taints, its Lease, reservations, logs and bounds are
     mostImages: -1,
     reserved: [{}, { cpu: '100m' }],
     managers: { ...OWN_MANAGERS, cpu: { ...OWN_MANAGERS.cpu, reservedMilli: 100 } },
-    limits: { periodUs: 50_000, pids: 777 },
+    limits: { periodUs: 50_000, pids: 777, holdsAllPods: true },
     swap: { behavior: 'NoSwap', killsSingleProcess: false },
     seccompDefault: true,
     podLogsDir: join(folder, 'logs'),
@@ -219,8 +219,8 @@ test("the Node's labels and taints, its Lease, reservations, logs and bounds are
     debugging: true,
     readOnlyPort: 0,
   })
-  const without = describedRealKubelet(read(`${HEAD}cpuCFSQuota: false\n`).flags)
-  assert.deepEqual([without.limits, without.seccompDefault], [{ periodUs: undefined }, false])
+  const without = describedRealKubelet(read(`${HEAD}cpuCFSQuota: false\nenforceNodeAllocatable: [none]\n`).flags)
+  assert.deepEqual([without.limits, without.seccompDefault], [{ periodUs: undefined, holdsAllPods: false }, false])
   assert.equal(without.podLogsDir, '/var/log/pods')
   for (const [path, why] of [
     ['/var//log/x/', 'must be normalized'],

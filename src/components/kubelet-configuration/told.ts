@@ -48,6 +48,7 @@ export function describedRealKubelet(flags: ReadFlags): RealKubeletSettings {
     limits: {
       periodUs: flags.bool('cpu-cfs-quota') ? flags.ms('cpu-cfs-quota-period') * 1000 : undefined,
       ...((flags.number('pod-max-pids') ?? -1) > 0 ? { pids: flags.number('pod-max-pids') ?? 0 } : {}),
+      holdsAllPods: (flags.list('enforce-node-allocatable') ?? ['pods']).includes('pods'),
     },
     swap: {
       behavior: flags.text('memorySwap.swapBehavior') === 'LimitedSwap' ? 'LimitedSwap' : 'NoSwap',

@@ -16,6 +16,8 @@ export interface Cgroups {
   parentOf(pod: Pod): string
   /** Makes the pod's group, or holds it to what the pod is given now. `hasOwnCpus`: CPU time is no limit for it. */
   make(pod: Pod, hasOwnCpus?: boolean): void
+  /** Holds all pods together to this. @returns whether that can be: slices of systemd have no such limit */
+  holdAll(given: PodResources): boolean
   /** Where the pod's group is, from the top of the hierarchy. */
   groupOf(pod: Pod): string
   /** How many processes the pod has; 0 where its group is not to be seen. */
@@ -77,6 +79,17 @@ export function createCgroups(
         for (const [file, value] of settings(controller, resources, limits.pids)) writeIfThere(join(own, file), value)
         weigh(tree, qosOf(pod))
       }
+    },
+    holdAll(given) {
+      if (driver === 'systemd') return false
+      for (const tree of trees()) {
+        const controller = version === 2 ? 'all' : tree.slice(mount.length + 1)
+        if (version === 2) delegate(mount, top)
+        if (!LIMITED.has(controller)) continue
+        mkdirSync(join(tree, top), { recursive: true })
+        for (const [file, value] of settings(controller, given)) writeIfThere(join(tree, top, file), value)
+      }
+      return true
     },
     processesOf(pod) {
       for (const tree of trees()) {

@@ -16,6 +16,8 @@ export interface LimitSettings {
   readonly periodUs: number | undefined
   /** How many processes a pod may have; undefined: as many as the node. */
   readonly pids?: number
+  /** All pods together are held to what the node's system and its own processes leave (enforceNodeAllocatable). Default: true. */
+  readonly holdsAllPods?: boolean
 }
 
 export const OWN_LIMITS: LimitSettings = { periodUs: 100_000 }
@@ -49,6 +51,16 @@ export function podResources(pod: Pod, { periodUs }: LimitSettings = OWN_LIMITS,
     shares: sharesOf(milliOf(requests['cpu'])),
     quota: cpu === undefined || periodUs === undefined ? undefined : quotaOf(milliOf(cpu), periodUs),
     period: periodUs,
+    memory: memory === undefined ? undefined : quantityValue(memory),
+  }
+}
+
+/** What all pods together are held to, of quantities such as a node's capacity. */
+export function resourcesOfAllPods({ cpu, memory }: Readonly<Record<string, string>>): PodResources {
+  return {
+    shares: sharesOf(milliOf(cpu)),
+    quota: undefined,
+    period: undefined,
     memory: memory === undefined ? undefined : quantityValue(memory),
   }
 }

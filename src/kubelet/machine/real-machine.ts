@@ -9,7 +9,10 @@ import type { Runtime } from '../../base/runtime.ts'
 import type { Client } from '../../client/client.ts'
 import { type EvictionConfig, thresholdValue } from '../eviction/thresholds.ts'
 import { hugePagesName } from '../memory-manager/machine-memory.ts'
+import type { NodeEvents } from '../node-events.ts'
 import { type NodeDescription, nodeObject, runtimeVersionOf } from '../node-status.ts'
+import type { Cgroups } from './cgroups.ts'
+import { resourcesOfAllPods } from './cpu-shares-and-memory-limits.ts'
 import type { MachineIds } from './machine.ts'
 import type { FoundRuntime } from './machine-requirements.ts'
 import { hugePagesOf, type MachineTopology } from './machine-topology.ts'
@@ -37,7 +40,7 @@ function hugePages(): Readonly<Record<string, string>> {
 /** What pods may be given: not what is kept free by evicting them. */
 export function allocatableOf(
   capacity: Readonly<Record<string, string>>,
-  { thresholds }: EvictionConfig,
+  { thresholds }: Pick<EvictionConfig, 'thresholds'>,
   reserved: readonly Readonly<Record<string, string>>[] = [],
 ): Readonly<Record<string, string>> {
   const kept = { memory: 'memory.available', 'ephemeral-storage': 'nodefs.available' } as const
@@ -55,6 +58,20 @@ export function allocatableOf(
     allocatable[name] = less(allocatable[name] ?? '0', BigInt(thresholdValue(threshold.amount, whole)) * ONE)
   }
   return allocatable
+}
+
+/**
+ * Holds all pods together to what is not reserved (API concept: node allocatable). What evictions keep free is theirs all the same: before it
+ * is used up pods are evicted, not killed.
+ */
+export function holdAllPods(
+  cgroups: Pick<Cgroups, 'holdAll'>,
+  capacity: Readonly<Record<string, string>>,
+  reserved: readonly Readonly<Record<string, string>>[] | undefined,
+  events: NodeEvents,
+): void {
+  const given = resourcesOfAllPods(allocatableOf(capacity, { thresholds: [] }, reserved))
+  if (cgroups.holdAll(given)) events.normal('NodeAllocatableEnforced', 'Updated Node Allocatable limit across pods')
 }
 
 /** What pods are not given of the node's capacity. */

@@ -72,6 +72,7 @@ import type { PreparedNode } from './prepare-node.ts'
 import {
   allocatableOf,
   capacityOf,
+  holdAllPods,
   measuredMachine,
   type RuntimeCondition,
   realMachine,
@@ -346,6 +347,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     ...(containerRuntime.real === undefined ? {} : { eviction: evictionBy(containerRuntime.real) }),
     staticPods: manifestSources(runtime, nodeName, options, options.manifestPeriods),
   })
+  if (options.limits?.holdsAllPods !== false) holdAllPods(cgroups, capacity, options.reserved, events)
   watchRuntime()
   if (managerSettings.cpu.policy !== 'none')
     reconcileCpus({
