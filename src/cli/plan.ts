@@ -1,7 +1,7 @@
 /** skiff plan: what would come of a delete, a drain, an uninstall or an apply, in any cluster; nothing is done there (docs/plan.md). */
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type LabelSelector, parseLabelSelector } from '../api/objects/label-selector.ts'
+import { type CompiledSelector, parseLabelSelector } from '../api/objects/label-selector.ts'
 import { messageOf } from '../base/errors.ts'
 import { liveRuntime } from '../base/live-runtime.ts'
 import { plainLine } from '../base/plain-text.ts'
@@ -154,7 +154,7 @@ function targetsOfFiles(
 }
 
 /** @throws StartError */
-function labelsOf(selector: string): LabelSelector {
+function labelsOf(selector: string): CompiledSelector {
   try {
     return parseLabelSelector(selector)
   } catch (error) {

@@ -5,7 +5,7 @@
 
 import type { ClusterTrustBundle, ConfigMap, Secret } from '../api/generated/types.ts'
 import type { KubeObject } from '../api/object.ts'
-import type { LabelSelector } from '../api/objects/label-selector.ts'
+import type { CompiledSelector } from '../api/objects/label-selector.ts'
 import { isNotFound } from '../api/status.ts'
 import type { Clock } from '../base/clock.ts'
 import { createExpiringMap } from '../base/expiring-map.ts'
@@ -21,7 +21,7 @@ export interface References {
 
 export interface TrustBundlesOfSigner {
   readonly signerName: string
-  readonly selector: LabelSelector
+  readonly selector: CompiledSelector
 }
 
 const TRUST_BUNDLES = { group: 'certificates.k8s.io', version: 'v1', resource: 'clustertrustbundles' }

@@ -2,7 +2,7 @@
  * Which of a port's endpoints take its traffic on this node (API concepts: Service's traffic policies, EndpointSlice conditions,
  * topology-aware routing and traffic distribution).
  */
-import type { Endpoint, ServicePort } from './service-port.ts'
+import type { ServedEndpoint, ServedPort } from './service-port.ts'
 
 export interface NodePlace {
   readonly nodeName: string
@@ -11,18 +11,18 @@ export interface NodePlace {
 
 export interface Chosen {
   /** For traffic of policy Cluster. */
-  readonly cluster: readonly Endpoint[]
+  readonly cluster: readonly ServedEndpoint[]
   /** For traffic of policy Local. */
-  readonly local: readonly Endpoint[]
+  readonly local: readonly ServedEndpoint[]
 }
 
 /** Those that are ready; where none is, those that end but still serve. */
-const usable = (endpoints: readonly Endpoint[]): readonly Endpoint[] => {
+const usable = (endpoints: readonly ServedEndpoint[]): readonly ServedEndpoint[] => {
   const ready = endpoints.filter((one) => one.ready)
   return ready.length > 0 ? ready : endpoints.filter(({ serving, terminating }) => serving && terminating)
 }
 
-export function chooseEndpoints({ endpoints }: Pick<ServicePort, 'endpoints'>, place: NodePlace): Chosen {
+export function chooseEndpoints({ endpoints }: Pick<ServedPort, 'endpoints'>, place: NodePlace): Chosen {
   const ready = endpoints.filter((one) => one.ready)
   const near = nearest(ready, place)
   return {
@@ -32,7 +32,7 @@ export function chooseEndpoints({ endpoints }: Pick<ServicePort, 'endpoints'>, p
 }
 
 /** By hints for nodes, then for zones: each counts only where every endpoint has one, and at least one names this node or its zone. */
-function nearest(ready: readonly Endpoint[], { nodeName, zone }: NodePlace): readonly Endpoint[] {
+function nearest(ready: readonly ServedEndpoint[], { nodeName, zone }: NodePlace): readonly ServedEndpoint[] {
   if (ready.every(({ forNodes }) => forNodes.length > 0)) {
     const here = ready.filter(({ forNodes }) => forNodes.includes(nodeName))
     if (here.length > 0) return here

@@ -8,7 +8,7 @@ import type { Timer } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { smallServer } from '../http/small-server.ts'
-import type { ServicePort } from './service-port.ts'
+import type { ServedPort } from './service-port.ts'
 
 export interface HealthChecksOptions {
   readonly runtime: Runtime
@@ -43,7 +43,7 @@ const RETRY_MS = 5000
 /** Undefined where the Service has no such port. `ports`: what the proxy has read of it. */
 export function healthCheckOf(
   { metadata, spec }: Service,
-  ports: readonly ServicePort[],
+  ports: readonly ServedPort[],
   nodeName: string,
 ): HealthCheck | undefined {
   const { healthCheckNodePort: port = 0, type, externalTrafficPolicy } = spec ?? {}

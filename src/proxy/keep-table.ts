@@ -9,11 +9,11 @@ import type { command } from '../base/command.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { WORDS } from './families.ts'
-import type { Table } from './table.ts'
+import type { NftTable } from './table.ts'
 
 export interface KeepOptions {
   readonly runtime: Runtime
-  readonly table: Table
+  readonly table: NftTable
   readonly tableName: string
   readonly family: IPFamily
   /** For the log: `Services`. */

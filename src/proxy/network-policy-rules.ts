@@ -5,15 +5,15 @@
 import { createHash } from 'node:crypto'
 import type {
   IPBlock,
+  LabelSelector,
   NetworkPolicy,
   NetworkPolicyPeer,
   NetworkPolicyPort,
-  LabelSelector as SelectorSpec,
 } from '../api/generated/types.ts'
-import { type LabelSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
+import { type CompiledSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
 import type { IPFamily } from '../api/values/ip.ts'
 import { addressOf, rangeOf, WORDS } from './families.ts'
-import { createTable, type Element, type Rules, type Table } from './table.ts'
+import { createTable, type Element, type NftTable, type Rules } from './table.ts'
 
 /** A pod as policies see it; one of a host's network is none. */
 export interface PolicyPod {
@@ -30,8 +30,8 @@ export type Direction = 'ingress' | 'egress'
 
 interface PodPeer {
   /** Undefined: the policy's own namespace. */
-  readonly namespaces: LabelSelector | undefined
-  readonly pods: LabelSelector
+  readonly namespaces: CompiledSelector | undefined
+  readonly pods: CompiledSelector
 }
 
 interface Allowed {
@@ -47,7 +47,7 @@ interface Allowed {
 export interface ReadPolicy {
   readonly key: string
   readonly namespace: string
-  readonly selector: LabelSelector
+  readonly selector: CompiledSelector
   readonly directions: readonly Direction[]
   readonly allowed: readonly Allowed[]
 }
@@ -83,7 +83,7 @@ export function readPolicy({ metadata, spec }: NetworkPolicy): ReadPolicy {
   }
 }
 
-const selectorOf = (selector: SelectorSpec | undefined): LabelSelector => labelSelectorOf(selector ?? {})
+const selectorOf = (selector: LabelSelector | undefined): CompiledSelector => labelSelectorOf(selector ?? {})
 
 const podPeer = ({ podSelector, namespaceSelector }: NetworkPolicyPeer): PodPeer => ({
   namespaces: namespaceSelector === undefined ? undefined : selectorOf(namespaceSelector),
@@ -233,7 +233,7 @@ const LEADS = 'nd-router-advert, nd-redirect'
  * What goes to and from the machine itself is always allowed, and passes none of this. A pod is known by its address: what comes
  * out of its interface under an address that does not lead back there is dropped, whether a policy selects it or not.
  */
-export function createPolicyTable(name: string, family: IPFamily, servers: readonly ClusterServer[] = []): Table {
+export function createPolicyTable(name: string, family: IPFamily, servers: readonly ClusterServer[] = []): NftTable {
   const { ip, type } = WORDS[family]
   const own = servers.flatMap(({ address, port }) => ({ address: addressOf(address, family), port }))
   const neighbours = `    icmpv6 type { ${NEIGHBOURS} } accept\n`

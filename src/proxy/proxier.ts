@@ -10,7 +10,7 @@ import type { Runtime } from '../base/runtime.ts'
 import { rangeOf } from './families.ts'
 import { createHealthChecks, healthCheckOf } from './health-checks.ts'
 import { keepTable, type TableState } from './keep-table.ts'
-import { type ServicePort, servicePorts } from './service-port.ts'
+import { type ServedPort, servicePorts } from './service-port.ts'
 import { rulesOfService } from './service-rules.ts'
 import { createServiceTable, SERVICE_RANGES } from './service-table.ts'
 import { type Asked, askedOf, forgetArguments, listArguments, parseFlows, staleFlows } from './stale-flows.ts'
@@ -61,14 +61,14 @@ export function createProxier(options: ProxierOptions): Proxier {
   const due = new Set<string>()
   let rangesDue = true
   /** The ports that each Service has now. */
-  const ports = new Map<string, readonly ServicePort[]>()
+  const ports = new Map<string, readonly ServedPort[]>()
   const isDue = () => due.size > 0 || rangesDue
   const kept = keepTable({ runtime, table, tableName, family, what: 'Services', run, signal, work, isDue })
   const isHealthy = () => kept.state().behindMs < MOST_BEHIND_MS
   const checks = createHealthChecks({ runtime, addresses: nodePortAddresses, isHealthy })
 
   /** TCP notices by itself. */
-  const askedByUdp = (all: readonly ServicePort[]): Asked =>
+  const askedByUdp = (all: readonly ServedPort[]): Asked =>
     new Map(all.filter(({ protocol }) => protocol === 'udp').flatMap((port) => [...askedOf(port, nodePortAddresses)]))
 
   async function work(tell: () => Promise<void>): Promise<void> {
@@ -133,7 +133,7 @@ export function createProxier(options: ProxierOptions): Proxier {
   }
 }
 
-const idOf = ({ key, protocol }: ServicePort) => `${key}/${protocol}`
+const idOf = ({ key, protocol }: ServedPort) => `${key}/${protocol}`
 
 /** What is gone is answered by nothing; what is there, by what serves. */
 function differences(before: Asked, now: Asked): Asked {

@@ -9,7 +9,7 @@ import { affinitySeconds } from './session-affinity.ts'
 
 export type Protocol = 'tcp' | 'udp' | 'sctp'
 
-export interface ServicePort {
+export interface ServedPort {
   /** `namespace/name:port name`: unique in the cluster. */
   readonly key: string
   readonly protocol: Protocol
@@ -24,10 +24,10 @@ export interface ServicePort {
   readonly affinity: number | undefined
   readonly internalLocal: boolean
   readonly externalLocal: boolean
-  readonly endpoints: readonly Endpoint[]
+  readonly endpoints: readonly ServedEndpoint[]
 }
 
-export interface Endpoint {
+export interface ServedEndpoint {
   readonly address: string
   readonly port: number
   readonly ready: boolean
@@ -47,7 +47,7 @@ export function servicePorts(
   service: Service,
   slices: readonly EndpointSlice[],
   family: IPFamily,
-): readonly ServicePort[] {
+): readonly ServedPort[] {
   const { metadata, spec = {}, status } = service
   const { type = 'ClusterIP' } = spec
   const clusterIP = firstOf(spec.clusterIPs ?? [spec.clusterIP ?? ''], family)
@@ -99,8 +99,8 @@ function endpointsOf(
   name: string,
   protocol: string,
   family: IPFamily,
-): readonly Endpoint[] {
-  const found = new Map<string, Endpoint>()
+): readonly ServedEndpoint[] {
+  const found = new Map<string, ServedEndpoint>()
   for (const { addressType, ports, endpoints } of slices) {
     if (addressType !== family) continue
     for (const { port = 0 } of (ports ?? []).filter((one) => (one.name ?? '') === name && of(one) === protocol)) {

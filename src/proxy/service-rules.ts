@@ -7,7 +7,7 @@ import type { IPFamily } from '../api/values/ip.ts'
 import { hash } from './chain-names.ts'
 import { type Chosen, chooseEndpoints, type NodePlace } from './choose-endpoints.ts'
 import { WORDS, withPort } from './families.ts'
-import type { Endpoint, Protocol, ServicePort } from './service-port.ts'
+import type { Protocol, ServedEndpoint, ServedPort } from './service-port.ts'
 import type { SharedSet } from './service-table.ts'
 import { clientsOf, endpointChain } from './session-affinity.ts'
 import type { Element, Rules } from './table.ts'
@@ -23,7 +23,7 @@ export interface NodeNetwork extends NodePlace {
 const OWN = 0
 const EXTERNAL = 1
 
-export function rulesOfService(service: ServicePort, node: NodeNetwork): Rules {
+export function rulesOfService(service: ServedPort, node: NodeNetwork): Rules {
   const { protocol, port, clusterIP } = service
   const { ip: words } = WORDS[node.family]
   const chosen = chooseEndpoints(service, node)
@@ -80,7 +80,7 @@ export function rulesOfService(service: ServicePort, node: NodeNetwork): Rules {
     ])
   }
 
-  const leadsTo = new Map<string, Endpoint>()
+  const leadsTo = new Map<string, ServedEndpoint>()
   for (const policy of used) {
     for (const endpoint of chosen[policy]) leadsTo.set(endpointChain(id, endpoint), endpoint)
     chains.set(names[policy], balance(service, id, chosen[policy], node.family))
@@ -96,14 +96,14 @@ export function rulesOfService(service: ServicePort, node: NodeNetwork): Rules {
   return { chains, sets, elements }
 }
 
-const toOne = (protocol: Protocol, { address, port }: Endpoint) =>
+const toOne = (protocol: Protocol, { address, port }: ServedEndpoint) =>
   `meta l4proto ${protocol} dnat to ${withPort(address, port)}`
 
 /** By chance, one as often as another; but a client with an endpoint of its own goes there. */
 function balance(
-  service: ServicePort,
+  service: ServedPort,
   id: string,
-  endpoints: readonly Endpoint[],
+  endpoints: readonly ServedEndpoint[],
   family: IPFamily,
 ): readonly string[] {
   const { protocol, affinity } = service

@@ -7,7 +7,7 @@
 import type { IPFamily } from '../api/values/ip.ts'
 import { WORDS } from './families.ts'
 import type { Protocol } from './service-port.ts'
-import { createTable, elementsOf, type Table } from './table.ts'
+import { createTable, elementsOf, type NftTable } from './table.ts'
 
 export type SharedSet = 'cluster-ips' | 'hairpins' | 'services' | 'refused' | 'firewall' | `masquerade-${Protocol}`
 
@@ -26,7 +26,7 @@ const shared = (type: string): Readonly<Record<SharedSet, string>> => ({
 })
 
 /** `podRanges`: where packets of pods come from. */
-export function createServiceTable(name: string, family: IPFamily, podRanges: readonly string[]): Table {
+export function createServiceTable(name: string, family: IPFamily, podRanges: readonly string[]): NftTable {
   const { ip, type } = WORDS[family]
   return createTable({
     name,

@@ -6,7 +6,7 @@ import type { ServiceSpec } from '../api/generated/types.ts'
 import type { IPFamily } from '../api/values/ip.ts'
 import { hash } from './chain-names.ts'
 import { WORDS, withPort } from './families.ts'
-import type { Endpoint } from './service-port.ts'
+import type { ServedEndpoint } from './service-port.ts'
 
 const DEFAULT_SECONDS = 10_800
 const MOST_SECONDS = 86_400
@@ -19,7 +19,7 @@ export function affinitySeconds({ sessionAffinity, sessionAffinityConfig }: Part
 }
 
 /** The chain of an endpoint whose clients stay with it; id is the Service port's. */
-export const endpointChain = (id: string, { address, port }: Endpoint): string =>
+export const endpointChain = (id: string, { address, port }: ServedEndpoint): string =>
   `ep-${hash(`${id}/${withPort(address, port)}`)}`
 
 /** The set of the clients that an endpoint keeps, by its chain, and the rules that fill and ask it. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Endpoint, ServicePort } from './service-port.ts'
+import type { ServedEndpoint, ServedPort } from './service-port.ts'
 import { askedOf, forgetArguments, listArguments, parseFlows, staleFlows } from './stale-flows.ts'
 
 const LINES = `udp      17 27 src=10.244.0.2 dst=10.96.0.10 sport=4444 dport=53 src=10.244.0.5 dst=10.244.0.2 sport=53 dport=4444 [ASSURED] mark=0 use=1
@@ -9,7 +9,7 @@ udp      17 20 src=10.0.0.9 dst=10.244.0.1 sport=6666 dport=30053 [UNREPLIED] sr
 udp      17 20 src=10.244.0.3 dst=8.8.8.8 sport=5555 dport=53 src=8.8.8.8 dst=10.244.0.3 sport=53 dport=5555 mark=0 use=1
 conntrack v1.4.7 (conntrack-tools): 4 flow entries have been shown.
 `
-const endpoint = (address: string, serving: boolean): Endpoint => ({
+const endpoint = (address: string, serving: boolean): ServedEndpoint => ({
   ...{
     address,
     port: 53,
@@ -21,7 +21,7 @@ const endpoint = (address: string, serving: boolean): Endpoint => ({
     forNodes: [],
   },
 })
-const dns: ServicePort = {
+const dns: ServedPort = {
   ...{ key: 'kube-system/kube-dns:dns', protocol: 'udp', port: 53, clusterIP: '10.96.0.10', nodePort: 30053 },
   ...{ externalIPs: [], loadBalancerIPs: [], sourceRanges: undefined, affinity: undefined },
   ...{ internalLocal: false, externalLocal: false },

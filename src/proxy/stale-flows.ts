@@ -4,7 +4,7 @@
  */
 import { canonicalIP, type IPFamily } from '../api/values/ip.ts'
 import { withPort } from './families.ts'
-import type { ServicePort } from './service-port.ts'
+import type { ServedPort } from './service-port.ts'
 
 /** Where a client sent to, and what answers it. */
 interface Flow {
@@ -43,7 +43,7 @@ export type Asked = ReadonlyMap<string, ReadonlySet<string>>
 export const askedAt = (address: string, port: number): string => withPort(address, port)
 
 /** Of a port as it is now. `nodePortAddresses`: where NodePorts are open. */
-export function askedOf(service: ServicePort, nodePortAddresses: readonly string[]): Asked {
+export function askedOf(service: ServedPort, nodePortAddresses: readonly string[]): Asked {
   const { port, nodePort, clusterIP, externalIPs, loadBalancerIPs, endpoints } = service
   const serving = new Set(endpoints.filter((one) => one.serving).map((one) => askedAt(one.address, one.port)))
   const asked = new Map([clusterIP, ...externalIPs, ...loadBalancerIPs].map((ip) => [askedAt(ip, port), serving]))

@@ -24,7 +24,7 @@ export interface Element {
   readonly rank: number
 }
 
-export interface TableOptions {
+export interface NftTableOptions {
   /** Its name: the cluster's own, hexadecimal digits. */
   readonly name: string
   /** Default: IPv4. */
@@ -33,7 +33,7 @@ export interface TableOptions {
   readonly body: (filled: (set: string) => string) => string
 }
 
-export interface Table {
+export interface NftTable {
   /** What an owner needs from now on; undefined: nothing any more. */
   set(owner: string, rules: Rules | undefined): void
   /** Everything that is in a set. */
@@ -53,7 +53,7 @@ interface Claim {
   readonly element: Element
 }
 
-export function createTable({ name, family = 'IPv4', body }: TableOptions): Table {
+export function createTable({ name, family = 'IPv4', body }: NftTableOptions): NftTable {
   const called = `${WORDS[family].ip} ${name}`
   const wanted = new Map<string, Rules>()
   /** The claims on an element, in the order in which they came: the first of the least rank has it. */

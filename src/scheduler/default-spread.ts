@@ -3,14 +3,14 @@
  * pods of its Services and its workload (KEP-1258).
  */
 import type {
-  LabelSelector as LabelSelectorFields,
+  LabelSelector,
   LabelSelectorRequirement,
   ReplicaSet,
   ReplicationController,
   Service,
   StatefulSet,
 } from '../api/generated/types.ts'
-import { type LabelSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
+import { type CompiledSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
 import { getOrInsertComputed } from '../base/get-or-insert.ts'
 import { createLruMap } from '../base/lru.ts'
 import type { InformerFactory } from '../client/informer.ts'
@@ -21,7 +21,7 @@ import type { PodInfo } from './pod-info.ts'
 
 /** The pods that a pod belongs to. */
 export interface SpreadSelector {
-  readonly selector: LabelSelector
+  readonly selector: CompiledSelector
   countOn(node: NodeInfo): number
 }
 
@@ -46,7 +46,7 @@ export function createBelongsTogether(informers: InformerFactory): BelongsTogeth
   services.addIndex(namespaceIndex, indexNamespace)
 
   /** The selector of the workload that owns the pod. */
-  function ownSelector({ pod }: PodInfo): LabelSelectorFields | undefined {
+  function ownSelector({ pod }: PodInfo): LabelSelector | undefined {
     const owner = pod.metadata.ownerReferences?.find((reference) => reference.controller)
     if (owner === undefined) return undefined
     const key = `${pod.metadata.namespace}/${owner.name}`
@@ -86,7 +86,7 @@ export function createBelongsTogether(informers: InformerFactory): BelongsTogeth
 }
 
 /** Counts the pods of a node once for each change of it. */
-export function countedSelector(selector: LabelSelector, namespace: string): SpreadSelector {
+export function countedSelector(selector: CompiledSelector, namespace: string): SpreadSelector {
   const counts = createNodeMemory<number>()
   return {
     selector,

@@ -1,7 +1,7 @@
 /** What scheduling needs to know of a pod, worked out once per revision. */
 import type {
   Container,
-  LabelSelector as LabelSelectorFields,
+  LabelSelector,
   Pod,
   PodAffinityTerm,
   PodSpec,
@@ -9,7 +9,7 @@ import type {
 } from '../api/generated/types.ts'
 import type { Fields } from '../api/object.ts'
 import { type Int64, toInt64 } from '../api/objects/integers.ts'
-import { type LabelSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
+import { type CompiledSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
 import { podRequests } from '../api/objects/pod-requests.ts'
 import { quantityMilliValue, quantityValue } from '../api/values/quantity.ts'
 import { getOrInsertComputed } from '../base/get-or-insert.ts'
@@ -30,16 +30,16 @@ export interface HostPort {
 /** One term of required or preferred pod (anti-)affinity, or of a spread constraint. */
 export interface PodTerm {
   readonly topologyKey: string
-  readonly selector: LabelSelector
+  readonly selector: CompiledSelector
   /** Namespaces it speaks of; undefined: those whose labels `namespaceSelector` matches too. */
   readonly namespaces: ReadonlySet<string>
-  readonly namespaceSelector: LabelSelector | undefined
+  readonly namespaceSelector: CompiledSelector | undefined
   readonly weight: number
 }
 
 export interface SpreadConstraint {
   readonly topologyKey: string
-  readonly selector: LabelSelector
+  readonly selector: CompiledSelector
   readonly maxSkew: number
   readonly minDomains: number
   readonly hard: boolean
@@ -210,11 +210,11 @@ function podTerm(term: PodAffinityTerm, pod: Pod, weight: number): PodTerm {
 
 /** matchLabelKeys and mismatchLabelKeys (KEP-3633): the pod's own values of these keys join the selector. */
 function withLabelKeys(
-  selector: LabelSelectorFields | undefined,
+  selector: LabelSelector | undefined,
   match: readonly string[] | undefined,
   mismatch: readonly string[] | undefined,
   pod: Pod,
-): LabelSelector {
+): CompiledSelector {
   if (!match?.length && !mismatch?.length) return labelSelectorOf(selector)
   const labels = pod.metadata.labels ?? {}
   const expressions = (keys: readonly string[] | undefined, operator: 'In' | 'NotIn') =>

@@ -4,7 +4,7 @@
  */
 
 import type { PodDisruptionBudget } from '../api/generated/types.ts'
-import { type LabelSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
+import { type CompiledSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
 import { getOrInsertComputed } from '../base/get-or-insert.ts'
 import { type FilterState, recount, refusalOf } from './filters.ts'
 import { type NodeInfo, putOn, takeOff } from './node-info.ts'
@@ -90,9 +90,9 @@ function guardedOf(pods: readonly PodInfo[], budgets: readonly PodDisruptionBudg
   return new Set(pods.filter((one) => guarded.has(one)))
 }
 
-const selectors = new WeakMap<PodDisruptionBudget, LabelSelector>()
+const selectors = new WeakMap<PodDisruptionBudget, CompiledSelector>()
 
-function selectorOf(budget: PodDisruptionBudget): LabelSelector {
+function selectorOf(budget: PodDisruptionBudget): CompiledSelector {
   return getOrInsertComputed(selectors, budget, () => labelSelectorOf(budget.spec?.selector))
 }
 

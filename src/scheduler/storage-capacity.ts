@@ -10,7 +10,7 @@ import type {
   StorageClass,
 } from '../api/generated/types.ts'
 import type { Fields } from '../api/object.ts'
-import { type LabelSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
+import { type CompiledSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
 import { nanosOf } from '../api/values/quantity.ts'
 import { getOrInsertComputed } from '../base/get-or-insert.ts'
 import type { InformerFactory } from '../client/informer.ts'
@@ -31,7 +31,7 @@ export interface StorageCapacity {
 interface Room {
   /** Nanos of the largest volume; undefined where that is not known. */
   readonly largest: bigint | undefined
-  readonly nodes: LabelSelector
+  readonly nodes: CompiledSelector
   /** The one value that a node's label must have, by the label, in the order of the labels. */
   readonly place: Fields
 }

@@ -19,14 +19,14 @@ interface Requirement {
 
 export type Labels = Readonly<Record<string, string>> | undefined
 
-export interface LabelSelector {
+export interface CompiledSelector {
   readonly requirements: readonly Requirement[]
   matches(labels: Labels): boolean
 }
 
 export class SelectorError extends Error {}
 
-export const everything: LabelSelector = { requirements: [], matches: () => true }
+export const everything: CompiledSelector = { requirements: [], matches: () => true }
 
 type Token = { readonly kind: 'symbol' | 'word' | 'end'; readonly text: string }
 
@@ -69,7 +69,7 @@ const isWord = (token: Token, ...texts: string[]) =>
 const isSymbol = (token: Token, text: string) => token.kind === 'symbol' && token.text === text
 
 /** @throws SelectorError in Kubernetes' words */
-export function parseLabelSelector(text: string): LabelSelector {
+export function parseLabelSelector(text: string): CompiledSelector {
   const tokens = tokenize(text)
   let at = 0
   const peek = () => tokens[Math.min(at, tokens.length - 1)] as Token
@@ -229,7 +229,7 @@ function satisfies({ key, operator, values }: Requirement, labels: Labels): bool
   }
 }
 
-function selectorOf(requirements: readonly Requirement[]): LabelSelector {
+function selectorOf(requirements: readonly Requirement[]): CompiledSelector {
   if (requirements.length === 0) return everything
   return { requirements, matches: (labels) => requirements.every((requirement) => satisfies(requirement, labels)) }
 }
@@ -244,7 +244,7 @@ export interface SelectorFields {
  * A metav1.LabelSelector object. Absent selects nothing, empty selects everything (as the API convention says).
  * The object must be valid: an unknown operator selects nothing.
  */
-export function labelSelectorOf(selector: SelectorFields | undefined | null): LabelSelector {
+export function labelSelectorOf(selector: SelectorFields | undefined | null): CompiledSelector {
   if (selector === undefined || selector === null) return { requirements: [], matches: () => false }
   const requirements: Requirement[] = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => ({
     key,
@@ -266,7 +266,7 @@ export function labelSelectorOf(selector: SelectorFields | undefined | null): La
 }
 
 /** The same of a selector that nothing has checked. @throws SelectorError in Kubernetes' words for what is invalid in it */
-export function checkedLabelSelectorOf(selector: SelectorFields): LabelSelector {
+export function checkedLabelSelectorOf(selector: SelectorFields): CompiledSelector {
   for (const { operator } of selector.matchExpressions ?? [])
     if (!['In', 'NotIn', 'Exists', 'DoesNotExist'].includes(operator))
       throw new SelectorError(`${JSON.stringify(operator)} is not a valid label selector operator`)
@@ -293,7 +293,7 @@ const invalidAt = (path: string, value: string | readonly string[], errors: read
   errors.length === 0 ? [] : [`${path}: Invalid value: ${JSON.stringify(value)}: ${errors.join('; ')}`]
 
 /** `a=b,c in (d,e)`: the text of a selector with its requirements sorted by key, as scale subresources print it. */
-export function formatLabelSelector(selector: LabelSelector): string {
+export function formatLabelSelector(selector: CompiledSelector): string {
   return [...selector.requirements]
     .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
     .map(({ key, operator, values }) => {

@@ -4,7 +4,7 @@
  * from then on each change keeps it, until another one is paid for that has no place and no list has used this one for long.
  * What it takes of an object is a place in a list: the values themselves stand with the entries (selected.ts).
  */
-import type { LabelSelector } from '../../api/objects/label-selector.ts'
+import type { CompiledSelector } from '../../api/objects/label-selector.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { type Steps, stepsInTurns } from '../../base/turns.ts'
 import type { CacheEntry } from './entry.ts'
@@ -285,5 +285,5 @@ function termsOf({ fields, labels, fieldsOf, namespaced }: EntrySelection, selec
   return [...ofFields, ...ofLabels]
 }
 
-const fixesOneValue = ({ operator, values }: LabelSelector['requirements'][number]): boolean =>
+const fixesOneValue = ({ operator, values }: CompiledSelector['requirements'][number]): boolean =>
   ['=', '==', 'in'].includes(operator) && values.length === 1

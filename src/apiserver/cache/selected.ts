@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from '../../api/object.ts'
 import type { FieldTerm } from '../../api/objects/field-selector.ts'
-import { everything, type LabelSelector, type Labels } from '../../api/objects/label-selector.ts'
+import { type CompiledSelector, everything, type Labels } from '../../api/objects/label-selector.ts'
 import type { CacheEntry } from './entry.ts'
 
 /** The values of a kind's own selectable fields; those of metadata are found in the key. The same function each time. */
@@ -12,7 +12,7 @@ export type FieldsOf = (object: KubeObject) => Readonly<Record<string, string>>
 
 /** Label and field selectors of a list or a watch. */
 export interface EntrySelection {
-  readonly labels: LabelSelector
+  readonly labels: CompiledSelector
   readonly fields: readonly FieldTerm[]
   readonly fieldsOf?: FieldsOf | undefined
   /** Objects of cluster-scoped kinds have no metadata.namespace to select by. */

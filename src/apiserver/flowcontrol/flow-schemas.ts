@@ -6,7 +6,7 @@
  * Here: which FlowSchema a request matches.
  */
 import type {
-  FlowSchema as FlowSchemaObject,
+  FlowSchema,
   FlowSchemaSpec,
   PolicyRulesWithSubjects,
   ResourcePolicyRule,
@@ -15,7 +15,7 @@ import type {
 import type { KubeObject } from '../../api/object.ts'
 import type { RequestInfo, UserInfo } from '../../api/request.ts'
 
-export interface FlowSchema {
+export interface CompiledFlowSchema {
   readonly name: string
   readonly uid: string
   /** Name of its PriorityLevelConfiguration. */
@@ -26,12 +26,12 @@ export interface FlowSchema {
 }
 
 /** In the order in which they are asked. */
-export function flowSchemasOf(objects: readonly KubeObject[]): readonly FlowSchema[] {
-  const precedence = ({ spec }: FlowSchemaObject): number => spec?.matchingPrecedence ?? 0
+export function flowSchemasOf(objects: readonly KubeObject[]): readonly CompiledFlowSchema[] {
+  const precedence = ({ spec }: FlowSchema): number => spec?.matchingPrecedence ?? 0
   return [...objects]
     .sort((a, b) => precedence(a) - precedence(b) || (nameOf(a) < nameOf(b) ? -1 : 1))
     .map((object) => {
-      const spec: Partial<FlowSchemaSpec> = (object as FlowSchemaObject).spec ?? {}
+      const spec: Partial<FlowSchemaSpec> = (object as FlowSchema).spec ?? {}
       const rules = spec.rules ?? []
       return {
         name: nameOf(object),

@@ -3,12 +3,12 @@ import type { Fields, KubeObject } from '../../api/object.ts'
 import { mandatoryFlowSchemas, mandatoryPriorityLevels } from '../../api/objects/mandatory-flows.ts'
 import type { Headers, RequestInfo, UserInfo } from '../../api/request.ts'
 import type { ServerReads } from '../reads.ts'
-import { type FlowSchema, flowSchemasOf } from './flow-schemas.ts'
+import { type CompiledFlowSchema, flowSchemasOf } from './flow-schemas.ts'
 import type { FlowCounts, FlowMetrics } from './metrics.ts'
 import type { PriorityLevel, PriorityLevels } from './priority-levels.ts'
 
 export interface Flow {
-  readonly schema: FlowSchema
+  readonly schema: CompiledFlowSchema
   readonly level: PriorityLevel
   readonly counts: FlowCounts
   /** Tell the client which flow schema and level its request fell under. */

@@ -2,7 +2,12 @@
 
 import type { KubeObject } from '../../api/object.ts'
 import { type FieldTerm, fieldsMatch, parseFieldSelector } from '../../api/objects/field-selector.ts'
-import { everything, type LabelSelector, parseLabelSelector, SelectorError } from '../../api/objects/label-selector.ts'
+import {
+  type CompiledSelector,
+  everything,
+  parseLabelSelector,
+  SelectorError,
+} from '../../api/objects/label-selector.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { badRequest } from '../../api/status.ts'
 import type { FieldsOf } from '../cache/selected.ts'
@@ -13,7 +18,7 @@ export interface Selection {
   readonly all: boolean
   /** The one name that can match, when the selector says so. */
   readonly name: string | undefined
-  readonly labels: LabelSelector
+  readonly labels: CompiledSelector
   readonly fields: readonly FieldTerm[]
   /** The kind's own selectable fields, where the selector asks for one of them. */
   readonly fieldsOf?: FieldsOf | undefined

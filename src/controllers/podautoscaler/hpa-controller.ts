@@ -4,7 +4,7 @@
  * (scaling-limits.ts), scales the target and tells of it. The controller manager starts it.
  */
 import type { HorizontalPodAutoscaler, MetricStatus, Pod } from '../../api/generated/types.ts'
-import { formatLabelSelector, type LabelSelector } from '../../api/objects/label-selector.ts'
+import { type CompiledSelector, formatLabelSelector } from '../../api/objects/label-selector.ts'
 import { sameJson } from '../../api/same.ts'
 import { quantityMilliValue } from '../../api/values/quantity.ts'
 import { formatTime } from '../../base/clock.ts'
@@ -245,7 +245,7 @@ export function createHpaController(
   }
 
   /** The target's pods. @throws PodsNotKnown */
-  function podsUnder(key: string, selector: LabelSelector | undefined): readonly Pod[] {
+  function podsUnder(key: string, selector: CompiledSelector | undefined): readonly Pod[] {
     if (selector === undefined)
       throw new PodsNotKnown(
         'SelectorRequired',

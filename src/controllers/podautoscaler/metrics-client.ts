@@ -2,11 +2,7 @@
  * Reads the metrics APIs: metrics.k8s.io, custom.metrics.k8s.io and external.metrics.k8s.io, whichever server answers for them.
  * Values are in thousandths. Errors are in the words of Kubernetes.
  */
-import type {
-  APIGroup,
-  CrossVersionObjectReference,
-  LabelSelector as LabelSelectorFields,
-} from '../../api/generated/types.ts'
+import type { APIGroup, CrossVersionObjectReference, LabelSelector } from '../../api/generated/types.ts'
 import { parseApiVersion } from '../../api/object.ts'
 import { checkedLabelSelectorOf, formatLabelSelector } from '../../api/objects/label-selector.ts'
 import { rejected } from '../../api/objects/rejected.ts'
@@ -172,7 +168,7 @@ export function createMetricsClient(
 }
 
 /** The selector as a query has it; nothing has checked it before. @throws SelectorError */
-export const selectorText = (selector: LabelSelectorFields | undefined): string =>
+export const selectorText = (selector: LabelSelector | undefined): string =>
   selector === undefined ? '' : formatLabelSelector(checkedLabelSelectorOf(selector))
 
 const MOST_MILLI = 2n ** 63n - 1n

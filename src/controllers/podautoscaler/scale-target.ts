@@ -1,7 +1,7 @@
 /** What an autoscaler scales: found by kind, read and written through its scale subresource. */
 import type { CrossVersionObjectReference, Scale } from '../../api/generated/types.ts'
 import { parseApiVersion } from '../../api/object.ts'
-import { type LabelSelector, parseLabelSelector } from '../../api/objects/label-selector.ts'
+import { type CompiledSelector, parseLabelSelector } from '../../api/objects/label-selector.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Client, DiscoveredResource, Discovery } from '../../client/client.ts'
@@ -12,7 +12,7 @@ export interface ScaleTarget {
   readonly resource: DiscoveredResource
   readonly scale: Scale
   /** Undefined: it has none. */
-  readonly selector: LabelSelector | undefined
+  readonly selector: CompiledSelector | undefined
 }
 
 export interface ScaleTargets {
@@ -62,7 +62,7 @@ export function createScaleTargets(runtime: Runtime, client: Client): ScaleTarge
   }
 }
 
-function selectorOf({ status }: Scale): LabelSelector | undefined {
+function selectorOf({ status }: Scale): CompiledSelector | undefined {
   const text = status?.selector ?? ''
   if (text === '') return undefined
   try {

@@ -1,6 +1,6 @@
 /** The two kinds that keep N pods running. All their rules are the same but for names and the form of the selector. */
 import type { ReplicaSet, ReplicationController } from '../../api/generated/types.ts'
-import { everything, type LabelSelector, labelSelectorOf } from '../../api/objects/label-selector.ts'
+import { type CompiledSelector, everything, labelSelectorOf } from '../../api/objects/label-selector.ts'
 import type { GroupVersionResource } from '../../client/client.ts'
 
 export type ReplicaOwner = ReplicaSet | ReplicationController
@@ -13,7 +13,7 @@ export interface ReplicaFlavor {
   readonly kind: string
   readonly apiVersion: string
   readonly resource: GroupVersionResource
-  selectorOf(object: ReplicaOwner): LabelSelector
+  selectorOf(object: ReplicaOwner): CompiledSelector
   /** Whether its status tells how many of its pods are terminating. */
   readonly countsTerminating: boolean
 }

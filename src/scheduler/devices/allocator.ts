@@ -17,7 +17,7 @@ import { sameJson } from '../../api/same.ts'
 import { objectKey as objectKeyOf } from '../../client/store.ts'
 import { type Consumed, consumedOf, type DeviceUsage, fits } from './capacity.ts'
 import { createConstraints } from './constraints.ts'
-import type { Device, Pool } from './pools.ts'
+import type { Pool, PoolDevice } from './pools.ts'
 import { ClaimError, type Selectors } from './selectors.ts'
 import { isTolerated, type TaintsOf } from './taints.ts'
 
@@ -41,7 +41,7 @@ export interface AllocationState {
 
 /** One that a request gets. */
 interface Chosen {
-  readonly device: Device
+  readonly device: PoolDevice
   /** `request` or `request/subrequest`. */
   readonly request: string
   readonly asked: ExactDeviceRequest
@@ -54,7 +54,7 @@ interface Alternative {
   readonly asked: ExactDeviceRequest
   /** How many devices; those themselves where all are asked for. */
   readonly count: number
-  readonly all: readonly Device[] | undefined
+  readonly all: readonly PoolDevice[] | undefined
 }
 
 interface Wanted {
@@ -76,7 +76,11 @@ export function allocateDevices(
   const matches = new Map<string, boolean>()
   let tries = 0
 
-  function matchesRequest(claim: ResourceClaim, { name, asked }: Pick<Alternative, 'name' | 'asked'>, device: Device) {
+  function matchesRequest(
+    claim: ResourceClaim,
+    { name, asked }: Pick<Alternative, 'name' | 'asked'>,
+    device: PoolDevice,
+  ) {
     const key = `${objectKeyOf(claim)} ${name} ${device.id}`
     let known = matches.get(key)
     if (known === undefined) {
@@ -91,7 +95,7 @@ export function allocateDevices(
 
   function alternativeOf(claim: ResourceClaim, name: string, asked: ExactDeviceRequest): Alternative | undefined {
     if (asked.allocationMode !== 'All') return { name, asked, count: asked.count ?? 1, all: undefined }
-    const all: Device[] = []
+    const all: PoolDevice[] = []
     const whole = pools.find(({ isIncomplete }) => isIncomplete)
     if (whole !== undefined)
       throw new ClaimError(
@@ -145,9 +149,9 @@ export function allocateDevices(
   function take(index: number, next: Wanted, alternative: Alternative, count: number, from: number): boolean {
     if (count === alternative.count) return satisfy(index + 1)
     const { all } = alternative
-    if (all !== undefined) return tryDevice(index, next, alternative, count, all[count] as Device, 0)
+    if (all !== undefined) return tryDevice(index, next, alternative, count, all[count] as PoolDevice, 0)
     for (let at = from; at < offered.length; at++)
-      if (tryDevice(index, next, alternative, count, offered[at] as Device, at)) return true
+      if (tryDevice(index, next, alternative, count, offered[at] as PoolDevice, at)) return true
     return false
   }
 
@@ -156,7 +160,7 @@ export function allocateDevices(
     next: Wanted,
     alternative: Alternative,
     count: number,
-    device: Device,
+    device: PoolDevice,
     from: number,
   ): boolean {
     if (++tries > MOST_TRIES) throw new NotNow('too many devices to try')

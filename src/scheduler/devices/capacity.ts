@@ -1,13 +1,13 @@
 /** What is taken of devices: whole ones, shares of their capacity (KEP-5075), and counters that several share (KEP-4815). */
 import type {
   CapacityRequestPolicy,
+  Device,
   DeviceRequestAllocationResult,
   ExactDeviceRequest,
-  Device as SliceDevice,
 } from '../../api/generated/types.ts'
 import { formatQuantity, nanosOf, parseQuantity } from '../../api/values/quantity.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
-import type { Device, Pool } from './pools.ts'
+import type { Pool, PoolDevice } from './pools.ts'
 
 export interface Consumed {
   /** Of a device that several may have at once. */
@@ -19,11 +19,7 @@ export interface Consumed {
 const WHOLE: Consumed = { share: undefined, amounts: new Map(), texts: {} }
 
 /** What a request takes of the device; undefined when the device cannot give that, however free it is. */
-export function consumedOf(
-  device: SliceDevice,
-  asked: ExactDeviceRequest,
-  newShare: () => string,
-): Consumed | undefined {
+export function consumedOf(device: Device, asked: ExactDeviceRequest, newShare: () => string): Consumed | undefined {
   const requests: Readonly<Record<string, string>> = asked.capacity?.requests ?? {}
   const capacity = device.capacity ?? {}
   if (Object.keys(requests).some((name) => capacity[name] === undefined)) return undefined
@@ -73,12 +69,12 @@ export interface DeviceUsage {
 
 export interface Trial {
   /** A whole device that no claim has, or one that several may have. */
-  isFree(device: Device): boolean
+  isFree(device: PoolDevice): boolean
   /** What is taken of its capacity already. */
-  consumed(device: Device, name: string): bigint
+  consumed(device: PoolDevice, name: string): bigint
   isTaken(id: string): boolean
-  take(device: Device, consumed: Consumed): void
-  giveBack(device: Device, consumed: Consumed): void
+  take(device: PoolDevice, consumed: Consumed): void
+  giveBack(device: PoolDevice, consumed: Consumed): void
 }
 
 /** Of claims, by their keys. */
@@ -114,7 +110,7 @@ export function createUsage(): DeviceUsage {
       const more = new Map<string, number>()
       const moreOf = new Map<string, bigint>()
       const isTaken = (id: string) => (whole.get(id) ?? 0) + (more.get(id) ?? 0) > 0
-      const count = (device: Device, consumed: Consumed, sign: 1 | -1) => {
+      const count = (device: PoolDevice, consumed: Consumed, sign: 1 | -1) => {
         more.set(device.id, (more.get(device.id) ?? 0) + sign)
         for (const [name, amount] of consumed.amounts) {
           const key = `${device.id} ${name}`
@@ -133,7 +129,7 @@ export function createUsage(): DeviceUsage {
 }
 
 /** There is room for it, in the device's capacity and in the counters that it shares with others of its pool. */
-export function fits(trial: Trial, device: Device, consumed: Consumed, pool: Pool): boolean {
+export function fits(trial: Trial, device: PoolDevice, consumed: Consumed, pool: Pool): boolean {
   for (const [name, amount] of consumed.amounts) {
     const whole = device.device.capacity?.[name]
     if (whole === undefined || trial.consumed(device, name) + amount > nanosOf(whole.value)) return false
@@ -152,7 +148,7 @@ export function fits(trial: Trial, device: Device, consumed: Consumed, pool: Poo
   )
 }
 
-function countOf({ device }: Device, set: string, name: string): bigint {
+function countOf({ device }: PoolDevice, set: string, name: string): bigint {
   let sum = 0n
   for (const { counterSet, counters } of device.consumesCounters ?? []) {
     const value = counterSet === set ? counters?.[name]?.value : undefined

@@ -1,11 +1,11 @@
 /** What a claim demands of its devices together: one value of an attribute for all, or another for each. */
 import type { ResourceClaim } from '../../api/objects/resource-claims.ts'
-import type { Device } from './pools.ts'
+import type { PoolDevice } from './pools.ts'
 
 export interface Constraints {
   /** Whether the device may join what has been chosen so far for these requests; then it has. */
-  add(request: string, device: Device): boolean
-  remove(request: string, device: Device): void
+  add(request: string, device: PoolDevice): boolean
+  remove(request: string, device: PoolDevice): void
 }
 
 export function createConstraints(claim: ResourceClaim): Constraints {
@@ -36,7 +36,7 @@ export function createConstraints(claim: ResourceClaim): Constraints {
 }
 
 /** With its type, as text; a name without a domain is in the driver's. */
-function attributeOf({ driver, device }: Device, name: string): string | undefined {
+function attributeOf({ driver, device }: PoolDevice, name: string): string | undefined {
   const attributes = device.attributes ?? {}
   const [domain, bare = ''] = name.split('/')
   const attribute = attributes[name] ?? (domain === driver ? attributes[bare] : undefined)

@@ -1,23 +1,17 @@
 /** Which devices there are for a node: the newest generation of each pool's slices, in the order in which they are offered. */
-import type {
-  Counter,
-  Node,
-  ResourceSlice,
-  ResourceSliceSpec,
-  Device as SliceDevice,
-} from '../../api/generated/types.ts'
+import type { Counter, Device, Node, ResourceSlice, ResourceSliceSpec } from '../../api/generated/types.ts'
 import { nodeTermMatches } from '../../api/objects/node-affinity.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 
-type Where = Pick<SliceDevice, 'nodeName' | 'nodeSelector' | 'allNodes'>
+type Where = Pick<Device, 'nodeName' | 'nodeSelector' | 'allNodes'>
 
-export interface Device {
+export interface PoolDevice {
   /** `driver/pool/name`. */
   readonly id: string
   readonly driver: string
   readonly pool: string
   readonly name: string
-  readonly device: SliceDevice
+  readonly device: Device
   /** Where it can be used: the nodeName, nodeSelector or allNodes of the device or its slice. */
   readonly where: Where
 }
@@ -31,9 +25,9 @@ export interface Pool {
   /** Two devices have one name. */
   readonly isInvalid: boolean
   /** Those that the node can use. */
-  readonly devices: readonly Device[]
+  readonly devices: readonly PoolDevice[]
   /** Those that share something with these, by name, whichever nodes can use them. */
-  readonly all: ReadonlyMap<string, Device>
+  readonly all: ReadonlyMap<string, PoolDevice>
   /** What devices of the pool share, by counter set. */
   readonly counters: ReadonlyMap<string, Readonly<Record<string, Counter>>>
 }
@@ -98,8 +92,8 @@ const bindsLater = ({ devices }: Pool): boolean =>
   devices.some(({ device }) => (device.bindingConditions ?? []).length > 0)
 
 function wholeOf({ id, name, wanted, slices }: Collected): WholePool {
-  const all = new Map<string, Device>()
-  const devices: Device[] = []
+  const all = new Map<string, PoolDevice>()
+  const devices: PoolDevice[] = []
   const counters = new Map<string, Readonly<Record<string, Counter>>>()
   let isInvalid = false
   const inOrder = slices.toSorted((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
@@ -107,7 +101,7 @@ function wholeOf({ id, name, wanted, slices }: Collected): WholePool {
     const spec: ResourceSliceSpec = slice.spec
     for (const set of spec.sharedCounters ?? []) counters.set(set.name, set.counters ?? {})
     for (const device of spec.devices ?? []) {
-      const one: Device = {
+      const one: PoolDevice = {
         id: `${id}/${device.name}`,
         driver: spec.driver,
         pool: name,

@@ -5,17 +5,17 @@ import { DEVICE_VARIABLES, deviceValue } from '../../api/cel/devices.ts'
 import { BudgetExceeded } from '../../api/cel/eval-within-cost-limit.ts'
 import { compileExpression, type Program } from '../../api/cel/program.ts'
 import { CelError, NoSuchKey, type Value } from '../../api/cel/values.ts'
-import type { DeviceSelector, Device as SliceDevice } from '../../api/generated/types.ts'
+import type { Device, DeviceSelector } from '../../api/generated/types.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { createLruMap } from '../../base/lru.ts'
-import type { Device } from './pools.ts'
+import type { PoolDevice } from './pools.ts'
 
 /** What a claim asks cannot be answered: its author is to be told. */
 export class ClaimError extends Error {}
 
 export interface Selectors {
   /** `of` is told with what fails: `claim ns/c`. @throws ClaimError */
-  match(list: readonly DeviceSelector[] | undefined, device: Device, of: string): boolean
+  match(list: readonly DeviceSelector[] | undefined, device: PoolDevice, of: string): boolean
 }
 
 const KNOWN_EXPRESSIONS = 100
@@ -25,7 +25,7 @@ const HINT =
 /** What expressions compile to is remembered by its owner. */
 export function createSelectors(): Selectors {
   const programs = createLruMap<string, Program | string>(KNOWN_EXPRESSIONS)
-  const values = new WeakMap<SliceDevice, Value>()
+  const values = new WeakMap<Device, Value>()
 
   const programOf = (source: string): Program | string =>
     getOrInsertComputed(programs, source, () => {

@@ -1,9 +1,9 @@
 /** Taints of devices, by their slices and by DeviceTaintRules (KEP-5055). */
 import type { DeviceTaint, DeviceTaintRule, DeviceToleration } from '../../api/generated/types.ts'
 import { ruleSelects, toleratesDeviceTaint } from '../../api/objects/device-taints.ts'
-import type { Device } from './pools.ts'
+import type { PoolDevice } from './pools.ts'
 
-export type TaintsOf = (device: Device) => readonly DeviceTaint[]
+export type TaintsOf = (device: PoolDevice) => readonly DeviceTaint[]
 
 export const taintsBy =
   (rules: readonly DeviceTaintRule[]): TaintsOf =>

@@ -5,7 +5,7 @@
 
 import type { MatchResources, NamedRuleWithOperations, Namespace } from '../../../api/generated/types.ts'
 import type { KubeObject } from '../../../api/object.ts'
-import { type LabelSelector, labelSelectorOf } from '../../../api/objects/label-selector.ts'
+import { type CompiledSelector, labelSelectorOf } from '../../../api/objects/label-selector.ts'
 import type { ResourceRow, Scheme } from '../../../api/scheme/resource.ts'
 import type { CacheReads } from '../../reads.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
@@ -14,8 +14,8 @@ export interface Matcher {
   readonly rules: readonly NamedRuleWithOperations[]
   readonly excluded: readonly NamedRuleWithOperations[]
   readonly equivalent: boolean
-  readonly namespaceSelector: LabelSelector
-  readonly objectSelector: LabelSelector
+  readonly namespaceSelector: CompiledSelector
+  readonly objectSelector: CompiledSelector
 }
 
 /** Takes what a webhook or a policy's matchConstraints say. An absent selector selects everything. */

@@ -8,7 +8,7 @@ import { type AddressRange, connectForward, readForwards } from './forwards.ts'
 import { createServing, readServed } from './serving.ts'
 import { runCommand } from './simulated-command.ts'
 import { printsNextAt, type Told, toldLog } from './simulated-log.ts'
-import type { Container, Sandbox } from './simulated-runtime.ts'
+import type { Sandbox, SimulatedContainer } from './simulated-runtime.ts'
 import { simulatedDelay, simulationOf } from './simulation-annotations.ts'
 import { readBelow } from './simulation-directory.ts'
 import { simulationProblems } from './simulation-problems.ts'
@@ -23,7 +23,7 @@ export interface SimulationResources {
 }
 
 export interface AnswersOptions {
-  readonly container: (id: string) => Container | undefined
+  readonly container: (id: string) => SimulatedContainer | undefined
   readonly sandbox: (id: string) => Sandbox | undefined
   readonly resources: SimulationResources
 }
@@ -52,7 +52,7 @@ export async function execAnswers({ annotations, metadata }: Pick<ContainerConfi
 }
 
 /** The container that runs and serves the port, by its annotation or its image. @throws RuntimeError for an annotation that cannot be read */
-function serverAt({ containers }: Sandbox, port: number): Container | undefined {
+function serverAt({ containers }: Sandbox, port: number): SimulatedContainer | undefined {
   for (const container of containers) {
     const { config, status } = container
     const text = simulationOf(config.annotations, 'serve', config.metadata.name)
@@ -79,14 +79,14 @@ export function createAnswers(
   const { clock, machineClock } = runtime
 
   /** The text of its annotation, else of its file, else what its command prints. */
-  const logOf = ({ config: { annotations, metadata } }: Container) => {
+  const logOf = ({ config: { annotations, metadata } }: SimulatedContainer) => {
     const text = simulationOf(annotations, 'log', metadata.name)
     const file = text === undefined ? simulationOf(annotations, 'log-file', metadata.name) : undefined
     return { text, file, everyMs: simulatedDelay(annotations, 'log-every', metadata.name) }
   }
 
   const serving = createServing()
-  const connectionTo = ({ sandbox, ended }: Container) => {
+  const connectionTo = ({ sandbox, ended }: SimulatedContainer) => {
     const connection = serving(sandbox.config.hostname)
     const cut = () => void connection.destroy()
     ended.add(cut)

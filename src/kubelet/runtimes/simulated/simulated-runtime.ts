@@ -50,10 +50,10 @@ export interface Sandbox {
   readonly createdAt: number
   ips: readonly string[]
   /** A new list with each change: there are as many as pods, and most have one, for which a Set has room for four. */
-  containers: readonly Container[]
+  containers: readonly SimulatedContainer[]
 }
 
-export interface Container {
+export interface SimulatedContainer {
   readonly sandbox: Sandbox
   readonly config: ContainerConfig
   /** What its command says; annotations say it better. */
@@ -88,7 +88,7 @@ export function createSimulatedRuntime(
 ): SimulatedContainerRuntime {
   const { clock, scheduler } = runtime
   const sandboxes = new Map<string, Sandbox>()
-  const containers = new Map<string, Container>()
+  const containers = new Map<string, SimulatedContainer>()
   const byPod = new Map<string, readonly Sandbox[]>()
   const listeners = new Set<(event: ContainerEvent) => void>()
 
@@ -96,15 +96,15 @@ export function createSimulatedRuntime(
   const tell = (type: ContainerEvent['type'], podUid: string, containerId: string) => {
     for (const listener of listeners) listener({ type, podUid, containerId })
   }
-  const change = (container: Container, status: Partial<RuntimeContainerStatus>) => {
+  const change = (container: SimulatedContainer, status: Partial<RuntimeContainerStatus>) => {
     container.status = { ...container.status, ...status }
   }
-  const uidOf = (container: Container) => container.sandbox.config.metadata.uid
+  const uidOf = (container: SimulatedContainer) => container.sandbox.config.metadata.uid
   const wait = async (ms: number, signal?: AbortSignal) => {
     if (ms > 0) await sleep(clock, ms, signal)
   }
 
-  function end(container: Container, exitCode: number, reason = exitCode === 0 ? 'Completed' : 'Error'): void {
+  function end(container: SimulatedContainer, exitCode: number, reason = exitCode === 0 ? 'Completed' : 'Error'): void {
     const { status, config } = container
     if (status.state === 'exited') return
     container.exit?.cancel()
@@ -127,13 +127,13 @@ export function createSimulatedRuntime(
     return uid === undefined ? sandboxes.values() : (byPod.get(uid) ?? [])
   }
 
-  function find(id: string): Container {
+  function find(id: string): SimulatedContainer {
     const container = containers.get(id)
     if (container === undefined) throw new RuntimeError(`container ${id} does not exist`)
     return container
   }
 
-  function forget(container: Container): void {
+  function forget(container: SimulatedContainer): void {
     container.exit?.cancel()
     container.kill?.cancel()
     containers.delete(container.status.id)
@@ -152,7 +152,7 @@ export function createSimulatedRuntime(
   }
 
   /** What the container does with SIGTERM. */
-  function terminate(container: Container): void {
+  function terminate(container: SimulatedContainer): void {
     const { annotations, metadata } = container.config
     if (manner !== undefined) {
       if (manner.onSigterm === 'ends') end(container, 0)
@@ -175,11 +175,11 @@ export function createSimulatedRuntime(
     sandbox: Sandbox,
     asked: ContainerConfig,
     status: Omit<RuntimeContainerStatus, 'podSandboxId'>,
-  ): Container {
+  ): SimulatedContainer {
     const { name } = asked.metadata
     const config = { ...asked, annotations: withImage(asked.annotations, asked.image, name) }
     const neverReady = simulatedFlag(config.annotations, 'never-ready', name)
-    const container: Container = {
+    const container: SimulatedContainer = {
       sandbox,
       config,
       plain: plainCommand(config.command, config.args),
@@ -192,7 +192,7 @@ export function createSimulatedRuntime(
   }
 
   /** If it ends by itself, it does so as long after its start as it would have. */
-  function runToItsEnd(container: Container): void {
+  function runToItsEnd(container: SimulatedContainer): void {
     const ending = manner === undefined ? endingOf(container) : endingInManner(container)
     if (ending === undefined) return
     const left = Math.max(0, container.status.startedAt + ending.ms - clock.now())
@@ -404,14 +404,14 @@ export function createSimulatedRuntime(
 /** The command of a probe or hook that runs one. */
 const commandOf = ({ exec }: ProbeAction['handler']): readonly string[] | undefined => exec?.command
 
-function endedNow({ ended }: Container): void {
+function endedNow({ ended }: SimulatedContainer): void {
   const waiting = [...ended]
   ended.clear()
   for (const resolve of waiting) resolve()
 }
 
 /** An init container that is to end does so at once; how long others would run nothing tells. */
-function endingInManner({ config }: Container): { readonly ms: number; readonly code: number } | undefined {
+function endingInManner({ config }: SimulatedContainer): { readonly ms: number; readonly code: number } | undefined {
   return config.isInit === true && config.runsToCompletion ? { ms: 0, code: 0 } : undefined
 }
 
@@ -419,7 +419,7 @@ function endingInManner({ config }: Container): { readonly ms: number; readonly 
  * How long after its start the container ends by itself, and with which code: as annotations ask, else as its command says,
  * else at once when its pod waits for that; undefined: it runs on.
  */
-function endingOf({ config, plain }: Container): { readonly ms: number; readonly code: number } | undefined {
+function endingOf({ config, plain }: SimulatedContainer): { readonly ms: number; readonly code: number } | undefined {
   const { annotations, metadata, runsToCompletion } = config
   const { name, attempt } = metadata
   if (attempt >= (simulatedNumber(annotations, 'exit-times', name) ?? Number.POSITIVE_INFINITY)) return undefined
