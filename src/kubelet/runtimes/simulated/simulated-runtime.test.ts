@@ -36,6 +36,20 @@ test('a container runs until it is stopped, and ends at SIGTERM', async () => {
   assert.deepEqual([state, exitCode, reason], ['exited', 0, 'Completed'])
 })
 
+test('changes are told until the signal is aborted, to which nothing listens', async () => {
+  const { runtime, cri, id } = await setup()
+  const kubelets = new AbortController()
+  kubelets.signal.addEventListener = () => assert.fail('a signal of thousands of nodes has a listener for each')
+  const told: string[] = []
+  cri.containerEvents!(({ type }) => told.push(`one ${type}`), kubelets.signal)
+  cri.containerEvents!(({ type }) => told.push(`other ${type}`), new AbortController().signal)
+  await runtime.complete(cri.stopContainer(id, 30))
+  assert.deepEqual(told, ['one stopped', 'other stopped'])
+  kubelets.abort()
+  await runtime.complete(cri.removeContainer(id))
+  assert.deepEqual(told.slice(2), ['other deleted'])
+})
+
 test('one that ignores SIGTERM is killed when the time is over, sooner when asked again', async () => {
   const { runtime, cri, id, status } = await setup({ 'sim.skiff.dev/ignore-sigterm': 'true' })
   const stopped = cri.stopContainer(id, 30)

@@ -90,11 +90,14 @@ export function createSimulatedRuntime(
   const sandboxes = new Map<string, Sandbox>()
   const containers = new Map<string, SimulatedContainer>()
   const byPod = new Map<string, readonly Sandbox[]>()
-  const listeners = new Set<(event: ContainerEvent) => void>()
+  /** Each until its signal is aborted, which is one for thousands of nodes: to listen to it takes as long as it has listeners. */
+  const listeners = new Map<(event: ContainerEvent) => void, AbortSignal>()
 
   const newId = () => Buffer.from(runtime.random.bytes(32)).toString('hex')
   const tell = (type: ContainerEvent['type'], podUid: string, containerId: string) => {
-    for (const listener of listeners) listener({ type, podUid, containerId })
+    for (const [listener, signal] of listeners)
+      if (signal.aborted) listeners.delete(listener)
+      else listener({ type, podUid, containerId })
   }
   const change = (container: SimulatedContainer, status: Partial<RuntimeContainerStatus>) => {
     container.status = { ...container.status, ...status }
@@ -372,8 +375,7 @@ export function createSimulatedRuntime(
     },
 
     containerEvents(listener, signal) {
-      listeners.add(listener)
-      signal.addEventListener('abort', () => listeners.delete(listener), { once: true })
+      listeners.set(listener, signal)
     },
 
     async imageStatus(image, annotations) {
