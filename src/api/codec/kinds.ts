@@ -3,6 +3,7 @@
  * is served, and whether it could make the one of the other. Its words name the Go types of both.
  */
 import type { DecodeProblem } from '../decode-problem.ts'
+import { internalPackage } from '../scheme/go-packages.ts'
 import { builtinKind, GROUPS_WITH_OWN_SERVERS } from '../scheme/scheme.ts'
 
 export interface Kind {
@@ -25,27 +26,6 @@ export function kindIn(servedGroup: string, actual: Kind): KnownKind | undefined
   const server = (group: string) => (GROUPS_WITH_OWN_SERVERS.has(group) ? group : '')
   if (!isMeta && server(actual.group) !== server(servedGroup)) return undefined
   return { ...actual, definition }
-}
-
-/** Groups whose kinds are, inside Kubernetes, those of another. */
-const internalPackages: Readonly<Record<string, string>> = {
-  '': 'core',
-  'events.k8s.io': 'core',
-  'meta.k8s.io': 'meta',
-}
-const extensionsKinds: Readonly<Record<string, string>> = {
-  Deployment: 'apps',
-  DaemonSet: 'apps',
-  ReplicaSet: 'apps',
-  Ingress: 'networking',
-  NetworkPolicy: 'networking',
-  Scale: 'autoscaling',
-}
-
-/** The name of the Go package that has the kind's own type, as messages name it. */
-export function internalPackage({ group, kind }: Kind): string {
-  if (group === 'extensions' && Object.hasOwn(extensionsKinds, kind)) return extensionsKinds[kind]!
-  return Object.hasOwn(internalPackages, group) ? internalPackages[group]! : group.split('.')[0]!
 }
 
 /** Why a known kind cannot become the expected one, or undefined when only its version differs. */

@@ -8,22 +8,20 @@ export interface PrinterColumn {
   readonly format: string
   readonly description?: string
   readonly priority: number
+  /** Where its cells are found; undefined where the kind has a printer of its own. */
+  readonly jsonPath?: string
 }
 
 /** What a version of a custom resource's definition adds to its row. */
 export interface CustomVersion {
   /** undefined when the definition gives no schema. */
   readonly structural: Structural | undefined
-  /** What the definition says of how its objects are served, as a hash: documents made of rows with the same one are the same. */
-  readonly digest: string
   /** The definition is being deleted: nothing new comes in. */
   readonly terminating: boolean
   /** A version that the definition names, served or not; undefined for any other. */
   schemasOf(version: string): VersionSchemas | undefined
   readonly status: boolean
   readonly scale: ScalePaths | undefined
-  /** JSON paths of the columns behind Name, in order. */
-  readonly columnPaths: readonly string[]
   /** What field selectors may name, besides the name and namespace (`.spec.mode`). */
   readonly selectableFields: readonly string[]
   /** Given with every answer of this version. */
@@ -79,9 +77,29 @@ export interface ResourceRow {
   /** Whether ResourceQuotas may count its objects: those in namespaces, but for events. */
   readonly chargesQuota: boolean
   readonly columns: readonly PrinterColumn[]
+  /** The Go type of its objects, as messages name it. */
+  readonly goType: string
+  readonly openApi: OpenApiIdentity
+  /** Discovery leaves the group and version of a kind to be understood where they are the resource's own. */
+  readonly impliesKind: boolean
+  /** In the order in which discovery tells of them. */
+  readonly discoveredSubresources: readonly SubresourceRow[]
   readonly subresources: readonly SubresourceRow[]
   /** Custom resources only: their bodies, defaults and values are judged by it. */
   readonly custom?: CustomVersion
+}
+
+/** What OpenAPI calls its kind, and where it has it from. */
+export interface OpenApiIdentity {
+  /** `io.k8s.api.core.v1.Pod` */
+  readonly definition: string
+  /** Of a kind that no published schema tells of, but its CustomResourceDefinition. */
+  readonly byDefinition?: {
+    /** What the definition says of how its objects are served, as a hash: documents made of rows with the same one are the same. */
+    readonly digest: string
+    /** What field selectors may name, as JSON paths. */
+    readonly selectableFields: readonly string[]
+  }
 }
 
 export interface SubresourceRow {

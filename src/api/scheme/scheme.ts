@@ -6,6 +6,7 @@ import { resourceTable } from '../generated/resources.ts'
 import { apiVersionOf } from '../object.ts'
 import { schemaOf } from '../schema/builtin.ts'
 import type { StructSchema } from '../schema/schema.ts'
+import { goTypeOfKind } from './go-packages.ts'
 import { createMutableScheme, type MutableScheme } from './mutable.ts'
 import type { PrinterColumn, ResourceRow, Scheme, SubresourceRow } from './resource.ts'
 import type { ResourceChoice } from './runtime-config.ts'
@@ -92,14 +93,18 @@ export function builtinKind(
   version: string,
   kind: string,
 ): { readonly definition: string; readonly schema: StructSchema } | 'unserved' | undefined {
-  const { kinds, unserved, optional } = table()
   const apiVersion = apiVersionOf(group, version)
+  const definition = definitionOf(apiVersion, kind)
+  if (definition !== undefined) return { definition, schema: schemaOf(definition) }
+  return own(table().unserved, apiVersion)?.includes(kind) ? 'unserved' : undefined
+}
+
+function definitionOf(apiVersion: string, kind: string): string | undefined {
+  const { kinds, unserved, optional } = table()
   const byKind = own(kinds, apiVersion) ?? own(optional.kinds, apiVersion)
   const known = byKind !== undefined || own(unserved, apiVersion) !== undefined
   const everywhere = known && (everyVersionKinds.has(kind) || (apiVersion === 'v1' && coreVersionKinds.has(kind)))
-  const definition = (byKind && own(byKind, kind)) ?? (everywhere ? own(own(kinds, META)!, kind) : undefined)
-  if (definition !== undefined) return { definition, schema: schemaOf(definition) }
-  return own(unserved, apiVersion)?.includes(kind) ? 'unserved' : undefined
+  return (byKind && own(byKind, kind)) ?? (everywhere ? own(own(kinds, META)!, kind) : undefined)
 }
 
 const META = 'meta.k8s.io/v1'
@@ -147,6 +152,9 @@ function rowOf(entry: TableRow): ResourceRow {
     format,
     priority,
   }))
+  const subresources: readonly SubresourceRow[] = (entry.subresources ?? []).map((sub) =>
+    lazily({ ...sub }, () => builtinSchema(sub.group, sub.version, sub.kind)),
+  )
   return lazily(
     {
       group,
@@ -167,9 +175,11 @@ function rowOf(entry: TableRow): ResourceRow {
       isOwnNamespace: group === '' && entry.resource === 'namespaces',
       chargesQuota: entry.namespaced && entry.resource !== 'events',
       columns,
-      subresources: (entry.subresources ?? []).map((sub) =>
-        lazily({ ...sub }, () => builtinSchema(sub.group, sub.version, sub.kind)),
-      ),
+      goType: goTypeOfKind(entry),
+      openApi: { definition: definitionOf(apiVersionOf(group, version), kind) ?? '' },
+      impliesKind: true,
+      discoveredSubresources: [...subresources].sort((a, b) => (a.name < b.name ? -1 : 1)),
+      subresources,
     },
     () => builtinSchema(group, version, kind),
   )

@@ -16,6 +16,7 @@ import type {
 import type { Given, KubeObject } from '../../api/object.ts'
 import { type JSONSchemaProps, structuralOf } from '../../api/schema/structural/structural.ts'
 import { customResourceSchema } from '../../api/schema/structural/to-schema.ts'
+import { UNSTRUCTURED } from '../../api/scheme/go-packages.ts'
 import type {
   CustomVersion,
   PrinterColumn,
@@ -37,6 +38,7 @@ const NAME_COLUMN: PrinterColumn = {
   description:
     'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names',
   priority: 0,
+  jsonPath: '.metadata.name',
 }
 const AGE_PATH = '.metadata.creationTimestamp'
 const AGE_COLUMN: CustomResourceColumnDefinition = {
@@ -135,6 +137,7 @@ function rowOf(
   const names: CustomResourceDefinitionNames = { ...spec.names, ...definition.status?.acceptedNames }
   const schemas = schemasOf(version.name) as VersionSchemas
   const columns = version.additionalPrinterColumns ?? [AGE_COLUMN]
+  const selectableFields = (version.selectableFields ?? []).map((one) => one.jsonPath)
   const base = {
     group,
     version: version.name,
@@ -154,29 +157,35 @@ function rowOf(
     isOwnNamespace: false,
     chargesQuota: spec.scope === 'Namespaced',
     columns: [NAME_COLUMN, ...columns.map(columnOf)],
+    goType: UNSTRUCTURED,
+    openApi: {
+      definition: [...group.split('.').reverse(), version.name, names.kind].join('.'),
+      byDefinition: { digest, selectableFields },
+    },
+    impliesKind: false,
     custom: {
       get structural() {
         return schemas.structural
       },
       schemasOf,
-      digest,
       terminating: definition.metadata.deletionTimestamp !== undefined,
       status: version.subresources?.status !== undefined,
       scale: schemas.scale,
-      columnPaths: columns.map((column) => column.jsonPath),
-      selectableFields: (version.selectableFields ?? []).map((one) => one.jsonPath),
+      selectableFields,
       deprecationWarning: deprecationWarning(version, spec, names),
       conversion: spec.conversion?.strategy === 'Webhook' ? ('Webhook' as const) : ('None' as const),
       replaced,
     },
   }
+  const subresources = subresourcesOf(base, schemas)
   return {
     ...base,
     // Compiled at its first use: most of the rows of a large cluster are never asked for.
     get schema() {
       return schemas.schema
     },
-    subresources: subresourcesOf(base, schemas),
+    subresources,
+    discoveredSubresources: subresources,
   }
 }
 
@@ -221,6 +230,7 @@ function columnOf(column: CustomResourceColumnDefinition): PrinterColumn {
     description:
       described === '' ? `Custom resource definition column (in JSONPath format): ${column.jsonPath}` : described,
     priority: column.priority ?? 0,
+    jsonPath: column.jsonPath,
   }
 }
 

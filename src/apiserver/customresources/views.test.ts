@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, Json, KubeObject } from '../../api/object.ts'
-import { customPrinter } from '../handlers/printers/custom-resource-columns.ts'
+import { printerByPaths } from '../handlers/printers/custom-resource-columns.ts'
 import { rowsOf } from './rows.ts'
 import { customScaleOf, withCustomReplicas } from './scale.ts'
 
@@ -31,7 +31,7 @@ const printed = (type: string, jsonPath: string, spec: Fields): Json => {
   } as KubeObject
   const [row] = rowsOf(definition, { replaced: new AbortController().signal, digest: '' })
   assert.ok(row)
-  const [name, cell] = customPrinter(row)(object(spec), NOW)
+  const [name, cell] = printerByPaths(row.columns)(object(spec), NOW)
   assert.equal(name, 'a')
   return cell as Json
 }

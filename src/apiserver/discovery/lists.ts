@@ -1,7 +1,7 @@
 /** What discovery tells of groups and their resources, in the old form and in the aggregated one. */
 import type { APIResource } from '../../api/generated/types.ts'
 import { apiVersionOf, type JsonObject } from '../../api/object.ts'
-import type { ResourceRow, Scheme, SubresourceRow } from '../../api/scheme/resource.ts'
+import type { ResourceRow, Scheme } from '../../api/scheme/resource.ts'
 import type { RemoteGroupVersion } from '../aggregation/aggregator.ts'
 import type { DiscoveryGroup } from './groups.ts'
 
@@ -28,7 +28,7 @@ export function resourceList(scheme: Scheme, group: string, version: string): Js
       ...(row.categories.length ? { categories: row.categories } : {}),
       ...(row.storageVersionHash ? { storageVersionHash: row.storageVersionHash } : {}),
     },
-    ...subresourcesOf(row).map((sub) => ({
+    ...row.discoveredSubresources.map((sub) => ({
       name: `${row.resource}/${sub.name}`,
       singularName: '',
       namespaced: row.namespaced,
@@ -98,16 +98,10 @@ function remoteVersion({ version, resources }: RemoteGroupVersion): JsonObject {
   }
 }
 
-/** By name; of custom resources as their definition has them. */
-function subresourcesOf(row: ResourceRow): readonly SubresourceRow[] {
-  const byName = [...row.subresources].sort((a, b) => (a.name < b.name ? -1 : 1))
-  return row.custom === undefined ? byName : byName.reverse()
-}
-
-/** A response kind of the resource's own group and version leaves both empty, but for custom resources. */
+/** A response kind leaves empty what is implied. */
 function aggregatedResource(row: ResourceRow): JsonObject {
   const responseKind = ({ group, version, kind }: Pick<ResourceRow, 'group' | 'version' | 'kind'>) => {
-    const implied = row.custom === undefined && group === row.group && version === row.version
+    const implied = row.impliesKind && group === row.group && version === row.version
     return implied ? { group: '', version: '', kind } : { group, version, kind }
   }
   return {
@@ -120,7 +114,7 @@ function aggregatedResource(row: ResourceRow): JsonObject {
     ...(row.categories.length ? { categories: row.categories } : {}),
     ...(row.subresources.length
       ? {
-          subresources: subresourcesOf(row).map((sub) => ({
+          subresources: row.discoveredSubresources.map((sub) => ({
             subresource: sub.name,
             responseKind: responseKind(sub),
             verbs: sub.verbs,

@@ -12,7 +12,11 @@ const METADATA = 'as=PartialObjectMetadata;v=v1;g=meta.k8s.io'
 
 const row = builtinScheme().find('', 'v1', 'configmaps') as ResourceRow
 /** As a custom resource: no message, and any range of types. */
-const custom = { ...row, schema: { type: 'struct', fields: [] }, custom: {} } as unknown as ResourceRow
+const custom = {
+  ...row,
+  schema: { type: 'struct', fields: [] },
+  goType: 'unstructured.Unstructured',
+} as unknown as ResourceRow
 
 function asked(accept: string, offer: Offer = { row }): string {
   const request = { headers: { accept }, query: new URLSearchParams(), connection: { remoteAddress: '' } }

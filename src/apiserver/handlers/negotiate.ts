@@ -2,9 +2,9 @@
  * Content negotiation, in one place: which encoding an answer has, and whether it is the object itself, its metadata
  * alone or a Table. Requests from components in this process have no Accept header and get objects by reference.
  */
-import { internalPackage } from '../../api/codec/kinds.ts'
 import { hasMessage } from '../../api/codec/protobuf.ts'
 import type { ApiRequest } from '../../api/request.ts'
+import { UNSTRUCTURED } from '../../api/scheme/go-packages.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { StatusError } from '../../api/status.ts'
 import { type MediaRange, namesType, parseAccept } from '../../http/media-range.ts'
@@ -99,11 +99,14 @@ export function negotiate(request: ApiRequest, offer: Offer): Representation {
  */
 export function requireMetadataForm({ asList }: Representation, row: ResourceRow, isList: boolean): void {
   if (asList === isList) return
-  const custom = row.custom !== undefined
-  if (custom && asList) throw new StatusError(500, '', 'content is not a list')
-  const kind = custom ? 'unstructured.Unstructured' : `${internalPackage(row)}.${row.kind}`
+  const { goType } = row
+  if (goType === UNSTRUCTURED && asList) throw new StatusError(500, '', 'content is not a list')
   const wanted = `you requested PartialObjectMetadata${asList ? 'List' : ''}, but the requested object is`
-  throw new StatusError(406, 'NotAcceptable', `${wanted} ${isList ? `a list (*${kind}List)` : `not a list (*${kind})`}`)
+  throw new StatusError(
+    406,
+    'NotAcceptable',
+    `${wanted} ${isList ? `a list (*${goType}List)` : `not a list (*${goType})`}`,
+  )
 }
 
 /** For endpoints that speak one type alone. @throws StatusError 406 */

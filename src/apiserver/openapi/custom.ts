@@ -3,7 +3,6 @@
 import type { CustomResourceDefinition } from '../../api/generated/types.ts'
 import type { Json, JsonObject } from '../../api/object.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
-import { builtinKind } from '../../api/scheme/scheme.ts'
 import type { Steps } from '../../base/turns.ts'
 import type { CacheReads } from '../reads.ts'
 import { commonDescriptions, type Descriptions, type TypeDescription } from './descriptions.ts'
@@ -24,12 +23,8 @@ export function definitionSchema(reads: CacheReads, row: ResourceRow): JsonObjec
   return versions.find(({ name }) => name === row.version)?.schema?.openAPIV3Schema as JsonObject | undefined
 }
 
-export const isCustom = (row: ResourceRow): boolean => typeof builtinKind(row.group, row.version, row.kind) !== 'object'
-
-/** `com.example.stable.v1.CronTab` for a CronTab of stable.example.com/v1. */
-export function customDefinition({ group, version, kind }: ResourceRow): string {
-  return [...group.split('.').reverse(), version, kind].join('.')
-}
+/** Whether its schema is its CustomResourceDefinition's, not a published one. */
+export const isByDefinition = ({ openApi }: ResourceRow): boolean => openApi.byDefinition !== undefined
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 const LIST_META = `${META}.ListMeta`
@@ -56,10 +51,10 @@ export function* customSchemas(
 ): Steps<Schemas> {
   const out = new Map<string, JsonObject>()
   for (const row of rows) {
-    if (!isCustom(row)) continue
+    const { definition, byDefinition } = row.openApi
+    if (byDefinition === undefined) continue
     yield
-    const definition = customDefinition(row)
-    const fields = (row.custom?.selectableFields ?? []).map((path) => ({ fieldPath: path.replace(/^\./, '') }))
+    const fields = byDefinition.selectableFields.map((path) => ({ fieldPath: path.replace(/^\./, '') }))
     const marks = (kind: string): JsonObject => ({
       'x-kubernetes-group-version-kind': [{ group: row.group, kind, version: row.version }],
       ...(fields.length === 0 ? {} : { 'x-kubernetes-selectable-fields': fields }),

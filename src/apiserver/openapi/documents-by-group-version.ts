@@ -6,9 +6,9 @@
 import { createHash } from 'node:crypto'
 import { apiVersionOf, type JsonObject, parseApiVersion } from '../../api/object.ts'
 import type { ResourceRow, Scheme, SchemeGroup } from '../../api/scheme/resource.ts'
-import { builtinKind, GROUPS_WITH_OWN_SERVERS, isBuiltinGroup, knownApiVersions } from '../../api/scheme/scheme.ts'
+import { GROUPS_WITH_OWN_SERVERS, isBuiltinGroup, knownApiVersions } from '../../api/scheme/scheme.ts'
 import type { Steps } from '../../base/turns.ts'
-import { type CustomSchema, customDefinition, customSchemas, isCustom } from './custom.ts'
+import { type CustomSchema, customSchemas, isByDefinition } from './custom.ts'
 import { jsonInSteps } from './json-in-steps.ts'
 import {
   BUILTIN_FORMS,
@@ -64,7 +64,7 @@ export function createDocuments(
   function* hashOfDocument(name: string): Steps<string> {
     const [, group = '', version = ''] = name.split('/')
     const rows = scheme.groups().get(group)?.rows(version) ?? []
-    const digests = rows.map(({ custom }) => custom?.digest)
+    const digests = rows.map(({ openApi }) => openApi.byDefinition?.digest)
     if (digests.length > 0 && !digests.includes(undefined))
       return hashOf(JSON.stringify([CUSTOM_FORM, name, ...digests.sort()]))
     const document = documents.v3(name)
@@ -92,7 +92,7 @@ export function createDocuments(
 
   /** What the definitions say now: they may change while a document is made. */
   function schemasNow(rows: readonly ResourceRow[]): CustomSchema {
-    const schemas = new Map(rows.filter(isCustom).map((row) => [row, customSchema(row)]))
+    const schemas = new Map(rows.filter(isByDefinition).map((row) => [row, customSchema(row)]))
     return (row) => schemas.get(row)
   }
 
@@ -100,7 +100,7 @@ export function createDocuments(
     const rows = scheme.groups().get(group)?.rows(version) ?? []
     if (rows.length === 0) return undefined
     const schemaOf = schemasNow(rows)
-    const custom = rows.every(isCustom)
+    const custom = rows.every(isByDefinition)
     return (function* () {
       const items = yield* pathsOf(rows, returnsDeleted)
       if (!custom) items.push(versionPathItem(group, version))
@@ -122,7 +122,7 @@ export function createDocuments(
   function* wholeDocument(rows: readonly ResourceRow[], groups: Iterable<string>, schemaOf: CustomSchema) {
     const items: PathItem[] = [...Object.values(SERVICE_PATHS)]
     for (const group of groups) if (group !== '') items.push(groupPathItem(group))
-    for (const { group, version } of versionsOf(rows.filter((row) => !isCustom(row))))
+    for (const { group, version } of versionsOf(rows.filter((row) => !isByDefinition(row))))
       items.push(versionPathItem(group, version))
     items.push(...(yield* pathsOf(rows, returnsDeleted)))
     const { schemas, descriptions } = yield* published()
@@ -162,15 +162,12 @@ function* pathsOf(rows: readonly ResourceRow[], returnsDeleted: ReturnsDeleted):
 }
 
 function factsOf(row: ResourceRow, returnsDeleted: ReturnsDeleted): RowFacts {
-  const builtin = builtinKind(row.group, row.version, row.kind)
-  return typeof builtin === 'object'
-    ? {
-        definition: builtin.definition,
-        forms: BUILTIN_FORMS,
-        // Namespaces are answered whole while they end, and documented otherwise.
-        returnsDeleted: returnsDeleted(row) && !row.isOwnNamespace,
-      }
-    : { definition: customDefinition(row), forms: CUSTOM_FORMS, returnsDeleted: false }
+  return {
+    definition: row.openApi.definition,
+    forms: isByDefinition(row) ? CUSTOM_FORMS : BUILTIN_FORMS,
+    // Namespaces are answered whole while they end, and documented otherwise.
+    returnsDeleted: returnsDeleted(row) && !row.isOwnNamespace,
+  }
 }
 
 function definitionsOf(items: readonly PathItem[]): ReadonlySet<string> {

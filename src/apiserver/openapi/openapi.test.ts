@@ -118,9 +118,12 @@ test('documents that are not there, and forms that are not spoken, have no body'
 test('a custom resource has a document of its own and stands in OpenAPI v2', () => {
   const scheme = createScheme()
   const configMap = scheme.find('', 'v1', 'configmaps') as ResourceRow
-  const custom = { selectableFields: ['.spec.mode'] } as unknown as NonNullable<ResourceRow['custom']>
+  const openApi = {
+    definition: 'com.example.stable.v1.Gizmo',
+    byDefinition: { digest: '', selectableFields: ['.spec.mode'] },
+  }
   const names = { resource: 'gizmos', kind: 'Gizmo', listKind: 'GizmoList' }
-  const row = { ...configMap, group: 'stable.example.com', ...names, custom }
+  const row = { ...configMap, group: 'stable.example.com', ...names, openApi }
   scheme.addRows([row])
   const spec = { type: 'object', properties: { spec: { type: 'string' } } }
   const documents = createDocuments(scheme, () => spec)
@@ -153,8 +156,10 @@ test('a custom resource has a document of its own and stands in OpenAPI v2', () 
 
 function customRow(group: string, resource: string, digest: string): ResourceRow {
   const configMap = createScheme().find('', 'v1', 'configmaps') as ResourceRow
-  const custom = { selectableFields: [], digest } as unknown as NonNullable<ResourceRow['custom']>
-  return { ...configMap, group, resource, kind: `Kind-${resource}`, listKind: `Kind-${resource}List`, custom }
+  const kind = `Kind-${resource}`
+  const definition = [...group.split('.').reverse(), 'v1', kind].join('.')
+  const openApi = { definition, byDefinition: { digest, selectableFields: [] } }
+  return { ...configMap, group, resource, kind, listKind: `${kind}List`, openApi }
 }
 
 test("a definition's change changes the hashes of its group and of v2, and no document is made for it", () => {

@@ -1,22 +1,15 @@
 /** Printer columns of custom resources: cells by JSON path. */
 import { asJson, type Json, type KubeObject } from '../../../api/object.ts'
 import { findAll, type JsonPath, parseJsonPath } from '../../../api/objects/json-path.ts'
-import type { ResourceRow } from '../../../api/scheme/resource.ts'
+import type { PrinterColumn } from '../../../api/scheme/resource.ts'
 import { jsonText } from '../../../api/values/json.ts'
 import { age } from './format.ts'
 import type { Printer } from './printer.ts'
 
-const made = new WeakMap<ResourceRow, Printer>()
-
-/** The printer of a custom resource: its name, then a cell per column of its definition. */
-export function customPrinter(row: ResourceRow): Printer {
-  let printer = made.get(row)
-  if (printer === undefined) {
-    const columns = row.columns.slice(1).map(({ type }, i) => cellOf(type, row.custom?.columnPaths[i] ?? ''))
-    printer = (object, nowMs) => [object.metadata.name ?? '', ...columns.map((cell) => cell(object, nowMs))]
-    made.set(row, printer)
-  }
-  return printer
+/** The printer of a row whose columns say where their cells are found. */
+export function printerByPaths(columns: readonly PrinterColumn[]): Printer {
+  const cells = columns.map(({ type, jsonPath = '' }) => cellOf(type, jsonPath))
+  return (object, nowMs) => cells.map((cell) => cell(object, nowMs))
 }
 
 function cellOf(type: string, text: string): (object: KubeObject, nowMs: number) => Json {

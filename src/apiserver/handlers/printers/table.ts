@@ -8,15 +8,16 @@ import type { Json, KubeObject } from '../../../api/object.ts'
 import { defaultStorageClassOf } from '../../../api/objects/default-class.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import type { Clock } from '../../../base/clock.ts'
+import { getOrInsertComputed } from '../../../base/get-or-insert.ts'
 import type { PrintTable } from '../context.ts'
 import { ownMetadata } from '../own-metadata.ts'
 import { clusterPrinters } from './cluster.ts'
 import columnData from './columns.json' with { type: 'json' }
 import { corePrinters } from './core.ts'
-import { customPrinter } from './custom-resource-columns.ts'
+import { printerByPaths } from './custom-resource-columns.ts'
 import { age } from './format.ts'
 import { podRowConditions, printPod } from './pod-row.ts'
-import type { Printer } from './printer.ts'
+import type { Printer, RowConditions } from './printer.ts'
 import { workloadPrinters } from './workload-rows.ts'
 
 type Column = readonly [name: string, type: string, format: string, priority: number, description: number]
@@ -33,8 +34,25 @@ const printers: Readonly<Record<string, Printer>> = {
   ...clusterPrinters,
 }
 
-/** In a list of them the one that claims are given is marked; alone none is. */
-const STORAGE_CLASSES = 'storage.k8s.io/storageclasses'
+interface RowPrinter {
+  readonly print: Printer
+  readonly conditions?: RowConditions
+  /** The one in a list that is marked; alone none is. */
+  readonly markedOf?: (objects: readonly KubeObject[]) => KubeObject | undefined
+}
+
+/** What the rows of a kind have beside their cells. */
+const extras: Readonly<Record<string, Omit<RowPrinter, 'print'>>> = {
+  '/pods': { conditions: podRowConditions },
+  // The one that claims are given.
+  'storage.k8s.io/storageclasses': { markedOf: (objects) => defaultStorageClassOf(objects as StorageClass[]) },
+}
+
+function rowPrinterOf({ group, resource, columns }: ResourceRow): RowPrinter {
+  if (columns.some(({ jsonPath }) => jsonPath !== undefined)) return { print: printerByPaths(columns) }
+  const key = `${group}/${resource}`
+  return { print: printers[key] ?? nameAndAge, ...extras[key] }
+}
 
 const nameAndAge: Printer = (object, nowMs) => [
   object.metadata.name ?? '',
@@ -77,12 +95,11 @@ function columnsOf(row: ResourceRow): readonly Json[] {
 
 /** `clock` gives the ages. */
 export function createTablePrinter(clock: Clock): PrintTable {
+  const made = new WeakMap<ResourceRow, RowPrinter>()
   return ({ row, objects, metadata, apiVersion, includeObject, withColumns, isList }) => {
-    const key = `${row.group}/${row.resource}`
-    const print = row.custom === undefined ? (printers[key] ?? nameAndAge) : customPrinter(row)
-    const conditions = key === '/pods' ? podRowConditions : undefined
+    const { print, conditions, markedOf } = getOrInsertComputed(made, row, rowPrinterOf)
     const now = clock.now()
-    const marked = isList && key === STORAGE_CLASSES ? defaultStorageClassOf(objects as StorageClass[]) : undefined
+    const marked = isList ? markedOf?.(objects) : undefined
     const rows = objects.map((object) => {
       const cells = print(object, now)
       const rowConditions = conditions?.(object)

@@ -1,6 +1,7 @@
 /** A Scale in the form that was asked for: itself, its metadata, or a Table of one row. */
 import type { Scale } from '../../../api/generated/types.ts'
 import type { ApiResponse } from '../../../api/request.ts'
+import { goTypeOfKind } from '../../../api/scheme/go-packages.ts'
 import type { ResourceRow, SubresourceRow } from '../../../api/scheme/resource.ts'
 import type { ResourceRequest } from '../context.ts'
 import type { Representation } from '../negotiate.ts'
@@ -19,9 +20,8 @@ function scaleRow({ row, subresource }: ResourceRequest): ResourceRow {
   const scale = subresource as SubresourceRow
   let made = rows.get(scale)
   if (made === undefined) {
-    const { custom: _, ...rest } = row
     const { group, version, kind } = scale
-    made = { ...rest, group, version, kind, resource: 'scales' }
+    made = { ...row, group, version, kind, resource: 'scales', goType: goTypeOfKind(scale), columns: [] }
     rows.set(scale, made)
   }
   return made
