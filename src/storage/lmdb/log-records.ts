@@ -4,7 +4,7 @@
  *
  *     length (4), checksum of what follows (4), revision of the first change (6), changes (4)
  *     for each change: length (4), its row as the table `changes` has it
- *     length (4), what else there is as JSON; nothing where there is nothing
+ *     length (4), what else there is as JSON, and in a line behind it the journal's row as it is; nothing where there is nothing
  */
 import { crc32 } from 'node:zlib'
 import { corrupt } from '../storage.ts'
@@ -38,7 +38,8 @@ const HEADER = 4 + 4 + 6 + 4
 interface Rest {
   readonly newExpiries?: readonly Expiry[]
   readonly endedExpiries?: readonly Expiry[]
-  readonly journal?: { readonly revision: number; readonly row: string; readonly droppedUpTo: number }
+  /** With its row in Latin-1 in records that were written before rows had a line of their own. */
+  readonly journal?: { readonly revision: number; readonly row?: string; readonly droppedUpTo: number }
 }
 
 export interface EncodedRecord {
@@ -56,7 +57,7 @@ export function encodeLogRecord(
   changes: readonly KeyChange[],
   beside: Beside,
 ): EncodedRecord | undefined {
-  const rest = Buffer.from(restOf(beside))
+  const rest = restOf(beside)
   const first = changes[0]
   if (first === undefined || at + HEADER > target.length) return undefined
   target.writeUIntLE(first.revision, at + 8, 6)
@@ -79,14 +80,28 @@ export function encodeLogRecord(
   return { end, group: { ...beside, changes: rows } }
 }
 
-function restOf({ newExpiries, endedExpiries, journal }: Beside): string {
-  if (newExpiries.length === 0 && endedExpiries.length === 0 && journal === undefined) return ''
+/** JSON is one line. */
+const LINE_END = 10
+
+function restOf({ newExpiries, endedExpiries, journal }: Beside): Buffer {
+  if (newExpiries.length === 0 && endedExpiries.length === 0 && journal === undefined) return NOTHING
   const rest: Rest = {
     ...(newExpiries.length === 0 ? {} : { newExpiries }),
     ...(endedExpiries.length === 0 ? {} : { endedExpiries }),
-    ...(journal === undefined ? {} : { journal: { ...journal, row: journal.row.toString('latin1') } }),
+    ...(journal === undefined ? {} : { journal: { revision: journal.revision, droppedUpTo: journal.droppedUpTo } }),
   }
-  return JSON.stringify(rest)
+  const text = JSON.stringify(rest)
+  return journal === undefined ? Buffer.from(text) : Buffer.concat([Buffer.from(`${text}\n`), journal.row])
+}
+
+const NOTHING = Buffer.alloc(0)
+
+function decodeRest(bytes: Buffer): Beside {
+  const textEnd = bytes.indexOf(LINE_END)
+  const text = bytes.toString('utf8', 0, textEnd < 0 ? bytes.length : textEnd)
+  const { newExpiries = [], endedExpiries = [], journal }: Rest = text === '' ? {} : JSON.parse(text)
+  const row = textEnd < 0 ? Buffer.from(journal?.row ?? '', 'latin1') : bytes.subarray(textEnd + 1)
+  return { newExpiries, endedExpiries, journal: journal && { ...journal, row } }
 }
 
 /** Where a record that begins there ends, by its own length; undefined: that cannot be a length. */
@@ -148,14 +163,7 @@ export function* decodeLog(log: Buffer, known: number): Generator<LoggedGroup> {
       changes.push({ change: decodeChange(revision, row), row })
       place += 4 + length
     }
-    const text = log.toString('utf8', place + 4, end)
-    const { newExpiries = [], endedExpiries = [], journal }: Rest = text === '' ? {} : JSON.parse(text)
-    yield {
-      changes,
-      newExpiries,
-      endedExpiries,
-      journal: journal && { ...journal, row: Buffer.from(journal.row, 'latin1') },
-    }
+    yield { changes, ...decodeRest(log.subarray(place + 4, end)) }
     next = first + count
     at = end
   }
