@@ -1,12 +1,13 @@
 /** Storage whose requests are counted and timed, under the names that kube-apiserver has for its own. */
+
 import type { Scheme } from '../api/scheme/resource.ts'
 import type { Counted, Observed } from '../base/metrics.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Storage } from '../storage/storage.ts'
+import { DURATION_BUCKETS } from './duration-buckets.ts'
 
 const LABELS = ['operation', 'group', 'resource']
 /** Seconds. */
-const DURATIONS = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60]
 const ROOT = '/registry/'
 
 type Operation = 'get' | 'list' | 'create' | 'update' | 'delete'
@@ -26,7 +27,7 @@ export function measuredStorage({ machineClock: clock, metrics }: Runtime, stora
     'etcd_request_duration_seconds',
     'Time of a request to the store, in seconds.',
     LABELS,
-    DURATIONS,
+    DURATION_BUCKETS,
   )
   const nameOf = prefixNames(scheme)
   const known = new Map<string, Series>()

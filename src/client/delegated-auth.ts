@@ -2,10 +2,12 @@
  * Delegated authentication and authorization: what a component that is no API server answers on its own port, it answers to users
  * that the API server knows (TokenReview) and lets (SubjectAccessReview). Answers are kept for a moment.
  */
+
 import { createHash } from 'node:crypto'
 import type { SubjectAccessReview, TokenReview } from '../api/generated/types.ts'
 import type { ApiRequest, UserInfo } from '../api/request.ts'
 import { StatusError, unauthorized } from '../api/status.ts'
+import { ANONYMOUS_USER } from '../api/users.ts'
 import type { Clock } from '../base/clock.ts'
 import { createExpiringMap } from '../base/expiring-map.ts'
 import type { Client } from './client.ts'
@@ -14,7 +16,6 @@ const tokenReviews = { group: 'authentication.k8s.io', version: 'v1', resource: 
 const accessReviews = { group: 'authorization.k8s.io', version: 'v1', resource: 'subjectaccessreviews' }
 const KEPT_MS = 10_000
 const MOST_KEPT = 1000
-const ANONYMOUS: UserInfo = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
 
 export interface DelegatedAuthOptions {
   readonly clock: Clock
@@ -86,7 +87,7 @@ export function createDelegatedAuth(options: DelegatedAuthOptions): Admit {
 
   return async (request) => {
     if (isOpen(request.path)) return
-    const user = options.certificateUser?.(request) ?? (await tokenUser(request)) ?? ANONYMOUS
+    const user = options.certificateUser?.(request) ?? (await tokenUser(request)) ?? ANONYMOUS_USER
     const verb = request.method.toLowerCase()
     if (await isAllowed(user, request.path, verb)) return
     throw new StatusError(403, 'Forbidden', `forbidden: User "${user.name}" cannot ${verb} path "${request.path}"`)

@@ -1,10 +1,11 @@
 /** What an administrator may say of audit: which requests, and where their events go; refused in kube-apiserver's words. */
+
 import type { Filter } from '../api/request.ts'
 import type { AuditBackend, AuditMode, LongestEvent } from '../apiserver/audit/backend.ts'
 import type { BatchOptions } from '../apiserver/audit/webhook.ts'
 import { messageOf } from '../base/errors.ts'
-import { parseGoDurationMs } from '../base/go-duration.ts'
 import type { Runtime } from '../base/runtime.ts'
+import { durationFlagMs } from './duration-flag.ts'
 import { StartError } from './errors.ts'
 import { fromFile } from './read-file.ts'
 import { endpointOfKubeconfig } from './webhook-endpoint.ts'
@@ -213,7 +214,7 @@ function webhookOf(options: AuditOptions): WebhookSettings | undefined {
   return {
     file,
     mode,
-    initialBackoffMs: durationOf('audit-webhook-initial-backoff', options.auditWebhookInitialBackoff ?? '10s'),
+    initialBackoffMs: durationFlagMs('audit-webhook-initial-backoff', options.auditWebhookInitialBackoff ?? '10s'),
     // What is said of batches is judged where there are any.
     batch: batchOf(mode === 'batch' ? options : {}),
     longest: longestOf(
@@ -230,7 +231,7 @@ function batchOf(options: AuditOptions): BatchOptions {
   return {
     bufferSize: positive(`${of} buffer size`, options.auditWebhookBatchBufferSize ?? 10_000),
     maxSize: positive(`${of} max batch size`, options.auditWebhookBatchMaxSize ?? 400),
-    maxWaitMs: durationOf('audit-webhook-batch-max-wait', options.auditWebhookBatchMaxWait ?? '30s'),
+    maxWaitMs: durationFlagMs('audit-webhook-batch-max-wait', options.auditWebhookBatchMaxWait ?? '30s'),
     ...(options.auditWebhookBatchThrottleEnable === false
       ? {}
       : {
@@ -239,13 +240,5 @@ function batchOf(options: AuditOptions): BatchOptions {
             burst: positive(`${of} throttle burst`, options.auditWebhookBatchThrottleBurst ?? 15),
           },
         }),
-  }
-}
-
-function durationOf(flag: string, text: string): number {
-  try {
-    return parseGoDurationMs(text)
-  } catch (error) {
-    throw new StartError(`--${flag}: ${messageOf(error)}`)
   }
 }

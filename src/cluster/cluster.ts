@@ -8,6 +8,7 @@ import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EagerHandler, Handler, UserInfo } from '../api/request.ts'
+import { ADMINISTRATOR } from '../api/users.ts'
 import { createFaults } from '../apiserver/faults/which-requests-are-struck.ts'
 import { firstAddress, serviceNetwork } from '../apiserver/registry/allocators/service-network.ts'
 import { formatTime } from '../base/clock.ts'
@@ -47,7 +48,6 @@ import { testReport } from './test-report.ts'
 import { typedClient } from './typed-client.ts'
 import { KUBERNETES_VERSION } from './version.ts'
 
-const ADMIN: UserInfo = { name: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] }
 /** How long requests may take to finish when the cluster stops: it is gone within two seconds, whatever is going on. */
 const GRACE_MS = 1000
 
@@ -241,7 +241,7 @@ async function start(
   const transport = inProcessTransport(moved === undefined ? control.handler : inside)
   const clientOf = createClients(runtime, transport)
   const clientFor = (user: UserInfo, userAgent = 'skiff') => clientOf({ userAgent, user })
-  const client = clientFor(ADMIN)
+  const client = clientFor(ADMINISTRATOR)
   const passing = <T>(work: Promise<T>) => (moved === undefined ? work : whileTimePasses(moved.runtime.manual, work))
   // A fork has the static pods of what it is a fork of as objects, and runs none of its own.
   const forNodes = forked === undefined ? { ...nodeSettings(options), ...staticPodManifests(options, directory) } : {}

@@ -2,6 +2,7 @@
 
 import { setMaxListeners } from 'node:events'
 import type { UserInfo } from '../api/request.ts'
+import { ADMINISTRATOR } from '../api/users.ts'
 import { signJwt } from '../apiserver/auth/jwt.ts'
 import type { ServiceNetwork } from '../apiserver/registry/allocators/service-network.ts'
 import type { Runtime } from '../base/runtime.ts'
@@ -74,7 +75,6 @@ export interface RunningComponents {
   stop(): Promise<void>
 }
 
-const ADMIN: UserInfo = { name: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] }
 const SCHEDULER: UserInfo = { name: 'system:kube-scheduler', groups: ['system:authenticated'] }
 
 /** Resolves when everything runs, or what does while there are objects that cannot be read: the rest begins when they can. What had started is stopped when something does not start. */
@@ -216,7 +216,7 @@ async function startReal(
   const podCIDRs = prepared.network.flatMap(({ podCIDR }) => podCIDR ?? [])
   const clusterRanges = prepared.network.flatMap(({ clusterRange }) => clusterRange ?? [])
   if (podCIDRs.length > 0) {
-    const admin = options.clientFor(ADMIN, 'skiff')
+    const admin = options.clientFor(ADMINISTRATOR, 'skiff')
     for (const [i, { name }] of options.nodes.entries())
       await fitRanges(admin, name, clusterRanges, i === 0 ? podCIDRs : undefined)
   }
@@ -259,7 +259,7 @@ async function nodeIpamOf(options: ComponentsOptions): Promise<Pick<ControllerSe
 async function localPathOf(options: ComponentsOptions): Promise<Pick<ControllerSettings, 'localPath'>> {
   if (!options.components.includes('storage')) return {}
   const { ensureLocalPathStorage, localPathOptions } = await import('./local-path-storage.ts')
-  if (options.isTwin !== true) await ensureLocalPathStorage(options.clientFor(ADMIN, 'skiff'))
+  if (options.isTwin !== true) await ensureLocalPathStorage(options.clientFor(ADMINISTRATOR, 'skiff'))
   return { localPath: localPathOptions(options.real === undefined ? undefined : options.volumes) }
 }
 

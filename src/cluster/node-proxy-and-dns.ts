@@ -2,6 +2,7 @@
 
 import { addressAt } from '../api/objects/ip-range.ts'
 import type { UserInfo } from '../api/request.ts'
+import { ADMINISTRATOR } from '../api/users.ts'
 import type { ServiceNetwork, ServiceRange } from '../apiserver/registry/allocators/service-network.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
@@ -24,7 +25,6 @@ export interface NodeServices {
 
 /** The role system:node-proxier is bound to it. */
 export const PROXY: UserInfo = { name: 'system:kube-proxy', groups: ['system:authenticated'] }
-const ADMIN: UserInfo = { name: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] }
 
 /** The tenth address of each range, as kubeadm has it; of the smallest ranges the second. */
 const dnsAddresses = ({ ranges: [first, ...more] }: ServiceNetwork) => {
@@ -41,7 +41,7 @@ export function nodeServices(
   const { network } = node
   const serviceAddresses = dnsAddresses(serviceNetwork)
   const addresses = network.map(({ address }) => address)
-  const admin = clientFor(ADMIN, 'skiff')
+  const admin = clientFor(ADMINISTRATOR, 'skiff')
   let traffic: { stopped(): Promise<void> } | undefined
   let dns: DnsServer | undefined
 

@@ -1,12 +1,12 @@
 /** What an administrator may say of how the API server serves: kube-apiserver's flags, by their names there. */
+
 import type { JsonObject } from '../api/object.ts'
 import { chosenResources, type ResourceChoice } from '../api/scheme/runtime-config.ts'
 import type { TolerationSeconds } from '../apiserver/admission/plugins/default-toleration-seconds.ts'
 import type { TracingConfiguration } from '../apiserver/tracing/configuration.ts'
-import { messageOf } from '../base/errors.ts'
-import { parseGoDurationMs } from '../base/go-duration.ts'
 import type { Http2Limits, HttpLimits } from '../http/limits.ts'
 import type { NamedCertificate } from '../http/sni.ts'
+import { durationFlagMs } from './duration-flag.ts'
 import { StartError } from './errors.ts'
 import { fromFile, fromFlags } from './read-file.ts'
 import { apiVersionsHere, judgeRuntimeConfig } from './runtime-config.ts'
@@ -97,16 +97,16 @@ export interface ServerSettings {
 export async function loadServerSettings(
   flags: ServerFlags & { readonly enablePriorityAndFairness?: boolean },
 ): Promise<ServerSettings> {
-  const eventTtlMs = durationOf('event-ttl', flags.eventTtl)
+  const eventTtlMs = durationFlagMs('event-ttl', flags.eventTtl)
   const { runtimeConfig = [] } = flags
   fromFlags(() => judgeRuntimeConfig(runtimeConfig, apiVersionsHere(), flags.enablePriorityAndFairness))
-  const requestTimeoutMs = durationOf('request-timeout', flags.requestTimeout)
+  const requestTimeoutMs = durationFlagMs('request-timeout', flags.requestTimeout)
   if (requestTimeoutMs !== undefined && requestTimeoutMs < 0)
     throw new StartError('--request-timeout can not be negative value')
   const { minRequestTimeout } = flags
   if (minRequestTimeout !== undefined && minRequestTimeout < 0)
     throw new StartError('--min-request-timeout can not be negative value')
-  const longestTokenMs = durationOf('service-account-max-token-expiration', flags.serviceAccountMaxTokenExpiration)
+  const longestTokenMs = durationFlagMs('service-account-max-token-expiration', flags.serviceAccountMaxTokenExpiration)
   if (
     longestTokenMs !== undefined &&
     longestTokenMs !== 0 &&
@@ -114,7 +114,7 @@ export async function loadServerSettings(
   )
     throw new StartError('the service-account-max-token-expiration must be between 1 hour and 2^32 seconds')
   const watchGraceMs =
-    durationOf('shutdown-watch-termination-grace-period', flags.shutdownWatchTerminationGracePeriod) ?? 0
+    durationFlagMs('shutdown-watch-termination-grace-period', flags.shutdownWatchTerminationGracePeriod) ?? 0
   if (watchGraceMs < 0)
     throw new StartError('shutdown-watch-termination-grace-period, if provided, can not be a negative value')
   const file = flags.admissionControlConfigFile
@@ -159,15 +159,6 @@ export async function loadServerSettings(
 
 const HOUR_MS = 3_600_000
 const LONGEST_MS = 2 ** 32 * 1000
-
-function durationOf(flag: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  try {
-    return parseGoDurationMs(text)
-  } catch (error) {
-    throw new StartError(`--${flag}: ${messageOf(error)}`)
-  }
-}
 
 function http2Limits({ goawayChance = 0, ...flags }: ServerFlags): Http2Limits {
   if (!(0 <= goawayChance && goawayChance <= MOST_GOAWAYS))

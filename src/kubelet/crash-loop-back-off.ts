@@ -2,6 +2,7 @@
  * CrashLoopBackOff (API concept: container restart policy): a container that has ended is started again after ten seconds, and each time
  * after twice as long, up to five minutes, and up to half as much more by chance.
  */
+import { goDurationTextMs } from '../base/go-duration.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { createBackOff } from './doubling-back-off.ts'
 import { type Container, containerPath, formatPod, type Pod, uidOf } from './pod.ts'
@@ -35,7 +36,7 @@ export function createCrashLoopBackOff(
       if (left > 0) {
         const told = `Back-off restarting failed container ${name} in pod ${formatPod(pod)}`
         events.warning(pod, 'BackOff', told, containerPath(pod, name))
-        const wait = formatWait(backOff.current(key))
+        const wait = goDurationTextMs(1000 * Math.round(backOff.current(key) / 1000))
         const message = `back-off ${wait} restarting failed container=${name} pod=${formatPod(pod)}`
         throw new StartContainerError('CrashLoopBackOff', message, left * (1 + random.float() / 2))
       }
@@ -43,10 +44,4 @@ export function createCrashLoopBackOff(
     },
     forget: (uid) => backOff.delete(`${uid}_`),
   }
-}
-
-/** `10s`, `1m20s`, `5m0s`. */
-function formatWait(ms: number): string {
-  const seconds = Math.round(ms / 1000)
-  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`
 }

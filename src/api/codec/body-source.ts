@@ -2,6 +2,7 @@
  * A request's body before its schema is known: JSON, YAML, protobuf or an object of this process, opened as far as to tell which kind
  * it says that it is.
  */
+
 import { messageOf } from '../../base/errors.ts'
 import type { JsonObject, KubeObject } from '../object.ts'
 import { noParts, type Parts, type ReadPart } from '../parts.ts'
@@ -15,7 +16,7 @@ import {
   type JsonScan,
   jsonNodeOf,
   jsonText,
-  NumberNode,
+  jsonWordFor,
   ObjectNode,
   parseJson,
   plainOf,
@@ -247,7 +248,7 @@ const GO_TYPE_META =
 export function topOf(node: JsonNode, refuse: (message: string) => Error): { apiVersion: string; kind: string } {
   if (node === null) return { apiVersion: '', kind: '' }
   const mismatch = (value: JsonNode, where: string) =>
-    refuse(`couldn't get version/kind; json parse error: json: cannot unmarshal ${wordFor(value)} into Go ${where}`)
+    refuse(`couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonWordFor(value)} into Go ${where}`)
   if (!(node instanceof ObjectNode)) throw mismatch(node, `value of type ${GO_TYPE_META}`)
   const top = { apiVersion: '', kind: '' }
   let first: Error | undefined
@@ -260,13 +261,6 @@ export function topOf(node: JsonNode, refuse: (message: string) => Error): { api
   }
   if (first !== undefined) throw first
   return top
-}
-
-export function wordFor(node: JsonNode): string {
-  if (typeof node === 'string') return 'string'
-  if (typeof node === 'boolean') return 'bool'
-  if (node instanceof NumberNode) return 'number'
-  return Array.isArray(node) ? 'array' : 'object'
 }
 
 /** Group, version and kind of the body, what is absent taken from the kind expected. */

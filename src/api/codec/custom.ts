@@ -2,6 +2,7 @@
  * Bodies of custom resources: any JSON with a kind, of which metadata is decoded like every object's, what the schema does
  * not know is taken away and what it defaults is filled in.
  */
+
 import { type DecodeProblem, problemText } from '../decode-problem.ts'
 import { invalid } from '../errors/field-errors.ts'
 import { apiVersionOf, type Json, type JsonObject, type KubeObject } from '../object.ts'
@@ -21,9 +22,17 @@ import {
 import { isObject, type Structural } from '../schema/structural/structural.ts'
 import { countKeys, walkQuickly } from '../schema/walk.ts'
 import { badRequest } from '../status.ts'
-import { exactInteger, type JsonNode, jsonNodeOf, jsonText, NumberNode, ObjectNode } from '../values/json.ts'
+import {
+  exactInteger,
+  type JsonNode,
+  jsonNodeOf,
+  jsonText,
+  jsonWordFor,
+  NumberNode,
+  ObjectNode,
+} from '../values/json.ts'
 import type { BodySource, ExpectedKind } from './body-source.ts'
-import { kindOf, openOfKind, wordFor } from './body-source.ts'
+import { kindOf, openOfKind } from './body-source.ts'
 import type { Decoded, DecodeOptions } from './decode.ts'
 import { cannotBeHandled } from './refusals.ts'
 
@@ -49,7 +58,7 @@ export function decodeCustomBody(
   for (const [name, value] of Object.entries(source.top))
     if (value !== undefined && value !== null && typeof value !== 'string')
       throw source.refuse(
-        `couldn't get version/kind; json parse error: json: cannot unmarshal ${wordFor(jsonNodeOf(value))} into Go struct field .${name} of type string`,
+        `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonWordFor(jsonNodeOf(value))} into Go struct field .${name} of type string`,
       )
   const known = kindOf(source, expected)
   const strict = [...source.strict]

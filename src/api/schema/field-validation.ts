@@ -3,10 +3,11 @@
  * decoder would find — the first value of a wrong type, unknown and duplicate fields by path — in the words of Go's JSON
  * decoder, and makes the same canonical form as the quick half.
  */
+
 import { messageOf } from '../../base/errors.ts'
 import { type DecodeProblem, type Mismatch, otherProblem } from '../decode-problem.ts'
 import type { Json } from '../object.ts'
-import { exactInteger, type JsonNode, NumberNode, ObjectNode } from '../values/json.ts'
+import { exactInteger, type JsonNode, jsonWordFor, NumberNode, ObjectNode } from '../values/json.ts'
 import {
   isWritten,
   keepsEmpty,
@@ -101,14 +102,7 @@ const mismatchOf = (found: string, goType: string, { struct, stack }: Context): 
 })
 
 function mismatch(node: JsonNode, schema: Schema, context: Context): void {
-  context.firstError ??= mismatchOf(kindOf(node), schema.goType, context)
-}
-
-function kindOf(node: JsonNode): string {
-  if (typeof node === 'string') return 'string'
-  if (typeof node === 'boolean') return 'bool'
-  if (node instanceof NumberNode) return 'number'
-  return Array.isArray(node) ? 'array' : 'object'
+  context.firstError ??= mismatchOf(jsonWordFor(node), schema.goType, context)
 }
 
 function noteStrict(kind: FieldProblem['kind'], key: string, context: Context): void {
@@ -263,7 +257,7 @@ const INT32_MAX = 2n ** 31n - 1n
 const isInteger = /^-?\d+$/
 
 function integer(node: JsonNode, max: bigint, goType: string, context: Context): number | bigint | Mismatch {
-  if (!(node instanceof NumberNode)) return mismatchOf(kindOf(node), goType, context)
+  if (!(node instanceof NumberNode)) return mismatchOf(jsonWordFor(node), goType, context)
   if (isInteger.test(node.text) && node.text.length <= 20) {
     const value = BigInt(node.text)
     if (value <= max && value >= -max - 1n) return exactInteger(node.text)
@@ -318,7 +312,7 @@ function selfDecoded(node: JsonNode, schema: ScalarSchema, context: Context): Js
     return value as number
   }
   if (node === null) return orStop(() => canonicalDuration(''))
-  if (typeof node !== 'string') throw new Stop(mismatchOf(kindOf(node), 'string', context))
+  if (typeof node !== 'string') throw new Stop(mismatchOf(jsonWordFor(node), 'string', context))
   return orStop(() =>
     schema.type === 'duration' ? canonicalDuration(node) : canonicalTime(node, schema.type as 'time' | 'microTime'),
   )
@@ -350,7 +344,7 @@ function bytesValue(node: JsonNode, schema: ScalarSchema, context: Context): Jso
       )
         bytes.push(Number(item.text))
       else {
-        const what = item instanceof NumberNode ? `number ${item.text}` : kindOf(item)
+        const what = item instanceof NumberNode ? `number ${item.text}` : jsonWordFor(item)
         context.firstError ??= mismatchOf(what, 'uint8', context)
       }
     }
@@ -421,7 +415,7 @@ function unionValue(node: JsonNode, schema: ScalarSchema, context: Context): Jso
   if (other === 'list') return node.map(inside)
   return node.map((item) => {
     if (typeof item === 'string') return item
-    throw new Stop(mismatchOf(kindOf(item), 'string', context))
+    throw new Stop(mismatchOf(jsonWordFor(item), 'string', context))
   })
 }
 

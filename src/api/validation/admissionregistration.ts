@@ -6,6 +6,7 @@ import { dns1035Label, dns1123Subdomain, qualifiedName } from '../names/name-for
 import type { Fields, KubeObject } from '../object.ts'
 import { parseUrl, UrlError } from '../objects/url.ts'
 import { goQuote } from '../quote.ts'
+import { starAlone } from './common.ts'
 import { validateLabelSelector } from './labels.ts'
 import { validateWebhookCondition } from './policy-expressions.ts'
 
@@ -28,11 +29,6 @@ export function exactlyOneOf(
 function nonEmpty(list: readonly string[], path: string, errors: FieldError[]): boolean {
   if (list.length === 0) errors.push(required(path))
   return list.length > 0
-}
-
-function starAlone(list: readonly string[], path: string, what: string, errors: FieldError[]): void {
-  if (list.length > 1 && list.includes('*'))
-    errors.push(invalid(path, list, `if '*' is present, must not specify other ${what}`))
 }
 
 export function operationsRule(rule: Fields, path: string, errors: FieldError[]): void {

@@ -25,6 +25,12 @@ export function ifSet(...rules: readonly Rule[]): Rule {
   }
 }
 
+/** `*` stands for everything, so nothing may stand beside it. */
+export function starAlone(list: readonly string[], path: string, what: string, errors: FieldError[]): void {
+  if (list.length > 1 && list.includes('*'))
+    errors.push(invalid(path, list, `if '*' is present, must not specify other ${what}`))
+}
+
 export function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null || value === '' || value === 0 || value === false) return true
   if (Array.isArray(value)) return value.length === 0

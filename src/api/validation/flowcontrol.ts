@@ -1,4 +1,5 @@
 /** Rules of flowcontrol.apiserver.k8s.io. */
+
 import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from '../errors/field-errors.ts'
 import type {
   FlowcontrolV1Subject,
@@ -20,7 +21,7 @@ import type {
 import { dns1123Label, dns1123Subdomain } from '../names/name-formats.ts'
 import type { Fields } from '../object.ts'
 import { mandatoryFlowSchemas, mandatoryPriorityLevels } from '../objects/mandatory-flows.ts'
-import { same } from './common.ts'
+import { same, starAlone } from './common.ts'
 import { internalForm } from './internal.ts'
 
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch']
@@ -125,11 +126,6 @@ function verbs(list: readonly string[], path: string, errors: FieldError[]): voi
   else if (list.length > 1 && list.includes('*'))
     errors.push(invalid(path, list, "if '*' is present, must not specify other verbs"))
   else if (list.some((verb) => verb !== '*' && !VERBS.includes(verb))) errors.push(notSupported(path, list, VERBS))
-}
-
-function starAlone(list: readonly string[], path: string, what: string, errors: FieldError[]): void {
-  if (list.length > 1 && list.includes('*'))
-    errors.push(invalid(path, list, `if '*' is present, must not specify other ${what}`))
 }
 
 function resourceRule(rule: ResourcePolicyRule, path: string, errors: FieldError[]): void {

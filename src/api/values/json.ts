@@ -7,6 +7,7 @@
  * reported), `parseJson` reads the text into nodes that keep everything.
  */
 
+import { messageOf } from '../../base/errors.ts'
 import type { Json } from '../object.ts'
 
 /** A number as it is written. */
@@ -351,4 +352,22 @@ export function plainOf(node: JsonNode): Json {
   if (Array.isArray(node)) return node.map(plainOf)
   if (node instanceof ObjectNode) return Object.fromEntries(node.entries.map(([key, value]) => [key, plainOf(value)]))
   return node
+}
+
+/** The kind of a value as Go's JSON decoder names it in errors. */
+export function jsonWordFor(node: JsonNode): string {
+  if (typeof node === 'string') return 'string'
+  if (typeof node === 'boolean') return 'bool'
+  if (node instanceof NumberNode) return 'number'
+  return Array.isArray(node) ? 'array' : 'object'
+}
+
+/** Why a text is no JSON in the words of Go's decoder; those of `error` where the text can be parsed. */
+export function jsonSyntaxWords(text: string, error: unknown): string {
+  try {
+    parseJson(text)
+    return messageOf(error)
+  } catch (syntaxError) {
+    return messageOf(syntaxError)
+  }
 }

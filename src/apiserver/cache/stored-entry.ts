@@ -1,7 +1,7 @@
 /** Entries of what storage gives, which may be no object. */
+
 import { asObject, asText } from '../../api/unchecked.ts'
-import { parseExactly, parseJson } from '../../api/values/json.ts'
-import { messageOf } from '../../base/errors.ts'
+import { jsonSyntaxWords, parseExactly } from '../../api/values/json.ts'
 import type { KeyValue } from '../../storage/storage.ts'
 import { NotDecodable } from '../../storage/transform.ts'
 import { type CacheEntry, createEntry, type Encoded, type EntryOptions } from './entry.ts'
@@ -47,17 +47,7 @@ function problemOf(value: Uint8Array): string | undefined {
       return `Object 'metadata' is missing in '${text}'`
     return undefined
   } catch (error) {
-    return `couldn't get version/kind; json parse error: ${wordsFor(text, error)}`
-  }
-}
-
-/** As Go would say it. */
-function wordsFor(text: string, error: unknown): string {
-  try {
-    parseJson(text)
-    return messageOf(error)
-  } catch (syntaxError) {
-    return messageOf(syntaxError)
+    return `couldn't get version/kind; json parse error: ${jsonSyntaxWords(text, error)}`
   }
 }
 

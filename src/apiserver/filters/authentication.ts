@@ -2,6 +2,7 @@
  * Finds the user of a request, or refuses with 401. A request without credentials is `system:anonymous` (API concept: anonymous
  * requests), and RBAC's to refuse. A component of this process arrives with its identity and is believed.
  */
+
 import {
   type ApiRequest,
   type ApiResponse,
@@ -11,13 +12,12 @@ import {
   whenAnswered,
 } from '../../api/request.ts'
 import { StatusError, unauthorized } from '../../api/status.ts'
+import { ANONYMOUS_USER } from '../../api/users.ts'
 import type { Counted } from '../../base/metrics.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Authenticator, ProvenUser } from '../auth/authenticator.ts'
 import type { TokenUse } from '../auth/service-account-tokens.ts'
 import { warningHeaders } from '../handlers/respond.ts'
-
-const ANONYMOUS: UserInfo = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
 
 /** `--anonymous-auth`'s default. */
 export const everywhere = (_path: string): boolean => true
@@ -47,7 +47,7 @@ export function authentication(
       return whenRefused(request)
     }
     const pass = (request: ApiRequest, proven: ProvenUser | undefined, started: number) => {
-      const known = proven?.user ?? (anonymous(request.path) ? ANONYMOUS : undefined)
+      const known = proven?.user ?? (anonymous(request.path) ? ANONYMOUS_USER : undefined)
       count(known === undefined ? 'failure' : 'success', clock.monotonic() - started, known)
       if (known === undefined) return whenRefused(request)
       const asked = { ...request, user: known }

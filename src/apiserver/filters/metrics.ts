@@ -8,6 +8,7 @@ import { type ApiRequest, type ApiResponse, type Filter, whenAnswered } from '..
 import type { Clock } from '../../base/clock.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { Counted, Metrics, Observed } from '../../base/metrics.ts'
+import { DURATION_BUCKETS } from '../duration-buckets.ts'
 import { isMutating } from '../request/info.ts'
 import { isLongRunning } from '../request/long-running.ts'
 import type { ServedAs } from '../request/served.ts'
@@ -16,8 +17,7 @@ import { statusCodeOf } from './errors.ts'
 const LABELS = ['component', 'dry_run', 'group', 'resource', 'scope', 'subresource', 'verb', 'version']
 const PLAIN_LABELS = LABELS.filter((label) => label !== 'dry_run')
 /** Seconds: those of kube-apiserver. */
-const DURATIONS = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60]
-const SLI_DURATIONS = DURATIONS.slice(2)
+const SLI_DURATIONS = DURATION_BUCKETS.slice(2)
 /** Bytes. */
 const RESPONSE_SIZES = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 const BODY_SIZES = Array.from({ length: 31 }, (_, i) => 50_000 + i * 100_000)
@@ -53,7 +53,7 @@ export function requestMetrics(clock: Clock, metrics: Metrics): Filter {
     'apiserver_request_duration_seconds',
     'Time to answer, in seconds, by verb, dry run, resource, scope and component.',
     LABELS,
-    DURATIONS,
+    DURATION_BUCKETS,
   )
   const ownDurations = metrics.histogram(
     'apiserver_request_sli_duration_seconds',

@@ -1,5 +1,5 @@
 /** Options of the static policy of the CPU manager (cpuManagerPolicyOptions), and the feature gates that show or hide groups of them. */
-import { parseGoBool } from '../../base/go-bool.ts'
+import { policyOptionBool } from '../policy-option-bool.ts'
 
 export interface CpuPolicyOptions {
   readonly fullPhysicalCpusOnly: boolean
@@ -48,15 +48,7 @@ export function cpuPolicyOptions(given: Readonly<Record<string, string>>, gate: 
       throw new Error(
         `CPU Manager Policy ${group === 'alpha' ? 'Alpha' : 'Beta'}-level Options not enabled, but option ${JSON.stringify(name)} provided`,
       )
-    options[field] = booleanOf(name, value)
+    options[field] = policyOptionBool(name, value)
   }
   return options
-}
-
-function booleanOf(name: string, value: string): boolean {
-  const parsed = parseGoBool(value)
-  if (parsed !== undefined) return parsed
-  throw new Error(
-    `bad value for option ${JSON.stringify(name)}: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`,
-  )
 }

@@ -1,4 +1,5 @@
 /** Volumes as directories of this machine (API concept: volumes). What a pod has made of them goes with the pod, hostPath aside. */
+
 import { chmodSync, existsSync, mkdirSync, type Stats, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { PersistentVolume, Volume } from '../../api/generated/types.ts'
@@ -10,6 +11,7 @@ import type { CsiVolumes, VolumeStats } from '../csi/csi-volumes.ts'
 import { UnprocessedVolumeError } from '../mount-step-error.ts'
 import type { VolumeWriter } from '../mount-volumes.ts'
 import { type Pod, specOf, uidOf } from '../pod.ts'
+import { FIELDS_WITHOUT_SOURCE } from '../volume-source-fields.ts'
 import { writeAtomically } from './atomic-writer.ts'
 import { podResources } from './cpu-shares-and-memory-limits.ts'
 import { mountedBelow, mountMemory } from './mounts.ts'
@@ -91,7 +93,9 @@ export function createMachineVolumes(
       throw new Error(
         'git-repo volume plugin has been disabled; if necessary, it may be re-enabled by enabling the feature-gate `GitRepoVolumeDriver`',
       )
-    const kind = Object.keys(source).find((key) => typeof source[key as never] === 'object' && !NO_SOURCE.has(key))
+    const kind = Object.keys(source).find(
+      (key) => typeof source[key as never] === 'object' && !FIELDS_WITHOUT_SOURCE.has(key),
+    )
     throw new Error(`volumes of type ${kind ?? 'unknown'} are not supported by this node`)
   }
 
@@ -175,9 +179,6 @@ function checkMode(pod: Pod, { name }: Volume, bound: PersistentVolume | undefin
   if (!isBlock && all.some(({ volumeDevices = [] }) => volumeDevices.some((device) => device.name === name)))
     throw new Error(`volume ${name} has volumeMode Filesystem, but is specified in volumeDevices`)
 }
-
-/** Fields of a PersistentVolume that are objects and no source. */
-const NO_SOURCE = new Set(['capacity', 'claimRef', 'nodeAffinity', 'accessModes', 'mountOptions'])
 
 /** @throws Error in the words of the API concept when the path is not what its type says */
 export function checkHostPath(path: string, type: string): void {

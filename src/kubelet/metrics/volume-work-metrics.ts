@@ -1,8 +1,10 @@
 /** What a kubelet counts of volumes: how long it takes to set them up and take them down, by the plugin that each is of, and how many there are. */
+
 import type { PersistentVolume, Volume } from '../../api/generated/types.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Metrics } from '../../base/metrics.ts'
 import { type Pod, uidOf } from '../pod.ts'
+import { FIELDS_WITHOUT_SOURCE } from '../volume-source-fields.ts'
 
 export interface VolumeWorkMetrics {
   /** The volume is set up, for the first time or again. `bound`: what its claim is bound to, where that is known. */
@@ -29,12 +31,11 @@ function pluginOf(volume: Volume, bound: PersistentVolume | undefined): string |
   const source = isClaim ? (bound?.spec ?? {}) : sources
   const driver = 'csi' in source ? source.csi?.driver : undefined
   if (driver !== undefined) return `kubernetes.io/csi:${driver}`
-  const [kind] = Object.keys(source).filter((key) => typeof source[key as never] === 'object' && !NO_SOURCE.has(key))
+  const [kind] = Object.keys(source).filter(
+    (key) => typeof source[key as never] === 'object' && !FIELDS_WITHOUT_SOURCE.has(key),
+  )
   return kind === undefined ? undefined : `kubernetes.io/${PLUGINS[kind] ?? kind.toLowerCase()}`
 }
-
-/** Fields of a PersistentVolume that are objects and no source. */
-const NO_SOURCE = new Set(['capacity', 'claimRef', 'nodeAffinity', 'accessModes', 'mountOptions'])
 
 export function createVolumeWorkMetrics(clock: Clock, metrics: Metrics): VolumeWorkMetrics {
   const seconds = metrics.histogram(

@@ -7,6 +7,7 @@
 import { createHash, X509Certificate } from 'node:crypto'
 import type { SubjectAccessReview, TokenReview } from '../../api/generated/types.ts'
 import type { ApiRequest, UserInfo } from '../../api/request.ts'
+import { ANONYMOUS_USER } from '../../api/users.ts'
 import type { Clock } from '../../base/clock.ts'
 import { createExpiringMap } from '../../base/expiring-map.ts'
 import type { Client } from '../../client/client.ts'
@@ -36,7 +37,6 @@ export interface AccessRules {
 }
 
 const USUAL_RULES: AccessRules = { anonymous: false, tokens: true, allowsAll: false }
-const ANONYMOUS: UserInfo = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
 
 /** kubelet's defaults. */
 const USUAL_TIMES: AccessTimes = { tokenMs: 120_000, allowedMs: 300_000, deniedMs: 30_000 }
@@ -103,7 +103,7 @@ export function createAccess(
       if (peerCertificate !== undefined) return userOfCertificate(peerCertificate)
       const token = tokens ? /^bearer (\S+)$/i.exec(headers['authorization'] ?? '')?.[1] : undefined
       // What a certificate does not prove a token may; but a client that shows one is never anonymous.
-      if (token === undefined) return anonymous && certificateError === undefined ? ANONYMOUS : undefined
+      if (token === undefined) return anonymous && certificateError === undefined ? ANONYMOUS_USER : undefined
       const key = createHash('sha256').update(token).digest('hex')
       const known = users.get(key)
       if (known !== undefined) return known.value

@@ -1,5 +1,5 @@
 /** Options of the topology manager (topologyManagerPolicyOptions), and the feature gates that show or hide groups of them. */
-import { parseGoBool } from '../../base/go-bool.ts'
+import { policyOptionBool } from '../policy-option-bool.ts'
 
 export interface TopologyPolicyOptions {
   readonly prefersClosestNodes: boolean
@@ -18,7 +18,7 @@ export function topologyPolicyOptions(given: Readonly<Record<string, string>>): 
   for (const [name, value] of Object.entries(given))
     switch (name) {
       case 'prefer-closest-numa-nodes':
-        options = { ...options, prefersClosestNodes: booleanOf(name, value) }
+        options = { ...options, prefersClosestNodes: policyOptionBool(name, value) }
         break
       case 'max-allowable-numa-nodes':
         options = { ...options, mostNodes: Math.min(MOST_NODES, countOf(name, value)) }
@@ -27,14 +27,6 @@ export function topologyPolicyOptions(given: Readonly<Record<string, string>>): 
         throw new Error(`unknown Topology Manager Policy option: ${JSON.stringify(name)}`)
     }
   return options
-}
-
-function booleanOf(name: string, value: string): boolean {
-  const parsed = parseGoBool(value)
-  if (parsed !== undefined) return parsed
-  throw new Error(
-    `bad value for option ${JSON.stringify(name)}: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`,
-  )
 }
 
 function countOf(name: string, value: string): number {

@@ -6,8 +6,7 @@ import { qosClass } from '../../../api/objects/qos.ts'
 import { areAllWithin, mergedTolerations } from '../../../api/objects/tolerations.ts'
 import { StatusError } from '../../../api/status.ts'
 import { asList, asObject, asText } from '../../../api/unchecked.ts'
-import { parseJson } from '../../../api/values/json.ts'
-import { messageOf } from '../../../base/errors.ts'
+import { jsonSyntaxWords } from '../../../api/values/json.ts'
 import type { AdmissionPluginFactory } from '../plugin.ts'
 import { isPod, withSpec } from './pods.ts'
 
@@ -79,15 +78,6 @@ function parsed(text: string): readonly Toleration[] {
   try {
     return readTolerations(JSON.parse(text))
   } catch (error) {
-    throw new StatusError(500, '', goWords(text, error))
-  }
-}
-
-function goWords(text: string, error: unknown): string {
-  try {
-    parseJson(text)
-    return messageOf(error)
-  } catch (syntaxError) {
-    return messageOf(syntaxError)
+    throw new StatusError(500, '', jsonSyntaxWords(text, error))
   }
 }
