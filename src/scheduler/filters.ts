@@ -39,6 +39,8 @@ export interface FilterState {
   readonly spreadCounts: readonly Map<string, number>[]
   /** For a pod with volume claims: what is to be done for them on the node, or why that is impossible. */
   readonly volumesOn?: (node: NodeInfo) => VolumePlan | readonly string[]
+  /** For a pod with claims that wait for it: the score of the node by the volumes that it would get there. */
+  readonly volumeScoreOn?: (node: NodeInfo) => number
   /** For a pod with volumes: none of them is elsewhere than the node. */
   readonly zonesOn?: (node: NodeInfo) => boolean
   /** The pod's claims of access mode ReadWriteOncePod. */

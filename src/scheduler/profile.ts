@@ -31,6 +31,7 @@ export type ScorePlugin =
   | 'InterPodAffinity'
   | 'DynamicResources'
   | 'ImageLocality'
+  | 'VolumeBinding'
 
 export interface ResourceWeight {
   readonly name: string
@@ -72,6 +73,7 @@ export interface PluginArgs {
   readonly areSystemDefaults: boolean
   /** VolumeBinding. */
   readonly bindTimeoutMs: number
+  readonly volumeShape: UtilizationShape
   /** DynamicResources: how long devices may take to be made ready. */
   readonly deviceBindingTimeoutMs: number
   /** DefaultPreemption: the least number of nodes on which victims are looked for, as a share of all nodes and in itself. */
@@ -106,6 +108,7 @@ export const DEFAULT_WEIGHTS: ReadonlyMap<ScorePlugin, number> = new Map([
   ['DynamicResources', 2],
   ['NodeResourcesBalancedAllocation', 1],
   ['ImageLocality', 1],
+  ['VolumeBinding', 1],
 ])
 
 const CPU_AND_MEMORY: readonly ResourceWeight[] = [
@@ -127,6 +130,10 @@ export const DEFAULT_ARGS: PluginArgs = {
   ],
   areSystemDefaults: true,
   bindTimeoutMs: 600_000,
+  volumeShape: [
+    { utilization: 0, score: 10 },
+    { utilization: 100, score: 0 },
+  ],
   deviceBindingTimeoutMs: 600_000,
   minCandidateNodesPercentage: 10,
   minCandidateNodesAbsolute: 100,

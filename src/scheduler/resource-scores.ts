@@ -43,7 +43,8 @@ function scoreOf(type: ScoringStrategy['type'], used: number, capacity: number, 
   }
 }
 
-function onShape(shape: UtilizationShape, utilization: number): number {
+/** Of a shape at this many percent, 0 to 100. */
+export function onShape(shape: UtilizationShape, utilization: number): number {
   const at = shape.findIndex((point) => utilization <= point.utilization)
   const scoreAt = (i: number) => (shape[i]?.score ?? 0) * SHAPE_SCALE
   if (at <= 0) return scoreAt(at < 0 ? shape.length - 1 : 0)

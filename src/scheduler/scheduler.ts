@@ -43,6 +43,7 @@ import { createGates } from './scheduling-gates.ts'
 import { createVolumeBinder } from './volume-binder.ts'
 import { exclusiveClaims, isInZones, nothingToDo, planFor, volumesOf } from './volume-binding-and-first-consumer.ts'
 import { createVolumeLimits } from './volume-limits.ts'
+import { scoreOfVolumes } from './volume-scores.ts'
 
 const PODS = { group: '', version: 'v1', resource: 'pods' }
 const NODES = { group: '', version: 'v1', resource: 'nodes' }
@@ -362,6 +363,8 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       imageScore,
       ...(claims && zonesOn && { zonesOn, exclusiveClaims: exclusiveClaims(claims) }),
       ...(volumesOn && { volumesOn }),
+      ...(volumesOn &&
+        claims.waiting.length > 0 && { volumeScoreOn: scoreOfVolumes(volumesOn, profile.args.volumeShape) }),
       ...(volumeLimitOn && { volumeLimitOn }),
       ...(devicesOn && { devicesOn, backed: new Set(wanted.extended.map(({ resource }) => resource)) }),
     })

@@ -80,7 +80,7 @@ export function bestNodes(
 }
 
 function scoresFor(info: PodInfo, nodes: readonly NodeInfo[], state: FilterState): readonly Score[] {
-  const { profile, cluster, devicesOn } = state
+  const { profile, cluster, devicesOn, volumeScoreOn } = state
   const { args, weights } = profile
   const others = info.preferred.length || (cluster.withAffinity.size && !args.ignorePreferredTermsOfExistingPods)
   const image = state.imageScore?.(info.pod)
@@ -92,6 +92,9 @@ function scoresFor(info: PodInfo, nodes: readonly NodeInfo[], state: FilterState
     preferredNodes(info, args),
     ...(others ? [preferredPods(info, state)] : []),
     ...(devicesOn === undefined ? [] : [preferredDevices(devicesOn)]),
+    ...(volumeScoreOn === undefined
+      ? []
+      : [{ plugin: 'VolumeBinding', normalize: 'none', isOfShape: false, raw: volumeScoreOn } as const]),
     ...(image === undefined
       ? []
       : [{ plugin: 'ImageLocality', normalize: 'none', isOfShape: false, raw: image } as const]),

@@ -33,7 +33,7 @@ async function started(capacities: readonly Fields[]) {
   it.informers.start()
   await it.runtime.complete(capacity.whenSynced(it.options.signal))
   return {
-    hasRoom: (one: KubeObject) => capacity.hasRoom(claim, late, one as Node),
+    hasRoom: (one: KubeObject) => capacity.roomFor(claim, late, one as Node) !== undefined,
     async change(at: number, given: Fields) {
       put(given, at)
       await it.runtime.settle()

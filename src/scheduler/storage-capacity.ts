@@ -21,9 +21,14 @@ const storage = (resource: string) => ({ group: 'storage.k8s.io', version: 'v1',
 /** Why plugin VolumeBinding refuses a node. */
 export const NO_ROOM = 'node(s) did not have enough free storage'
 
+/** `capacity`: as its driver tells, where it does. */
+export interface VolumeRoom {
+  readonly capacity?: string | undefined
+}
+
 export interface StorageCapacity {
-  /** Of a driver that tells of no capacity it is held to have room everywhere. */
-  hasRoom(claim: PersistentVolumeClaim, storageClass: StorageClass, node: Node): boolean
+  /** Where a volume can be made; undefined: nowhere. Of a driver that tells of no capacity it is held to have room everywhere. */
+  roomFor(claim: PersistentVolumeClaim, storageClass: StorageClass, node: Node): VolumeRoom | undefined
   whenSynced(signal: AbortSignal): Promise<void>
 }
 
@@ -59,18 +64,18 @@ export function createStorageCapacity(
   })
   capacities.addHandlers(tellOf('storage.k8s.io/CSIStorageCapacity', happened))
   return {
-    hasRoom(claim, { provisioner, metadata: { name = '' } }, { metadata: { labels = {} } }) {
-      if (drivers.store.get(provisioner)?.spec.storageCapacity !== true) return true
+    roomFor(claim, { provisioner, metadata: { name = '' } }, { metadata: { labels = {} } }) {
+      if (drivers.store.get(provisioner)?.spec.storageCapacity !== true) return {}
       const asked = nanosOf(claim.spec?.resources?.requests?.['storage'] ?? '0')
       for (const set of labelSets.values()) {
         if (!set.every((label) => Object.hasOwn(labels, label))) continue
         const place = placeKey(name, set, labels)
         for (const capacity of capacities.store.byIndex(placeIndex, place)) {
           const { largest, nodes } = roomOf(capacity)
-          if (largest !== undefined && largest >= asked && nodes.matches(labels)) return true
+          if (largest !== undefined && largest >= asked && nodes.matches(labels)) return { capacity: capacity.capacity }
         }
       }
-      return false
+      return undefined
     },
     async whenSynced(signal) {
       await Promise.all([drivers.whenSynced(signal), capacities.whenSynced(signal)])

@@ -107,7 +107,7 @@ export function createVolumeBinder(
           ? volumes.store.list()
           : volumes.store.list().map((volume) => promisedVolumes.get(volume.metadata.name ?? '') ?? volume),
       storageClass: (name) => classes.store.get(name),
-      hasRoom: capacity.hasRoom,
+      roomFor: capacity.roomFor,
     },
     reserve({ bindings, provisions }, node) {
       for (const { volume, claim } of bindings)

@@ -6,7 +6,7 @@ import type { Node, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass }
 import type { KubeObject } from '../api/object.ts'
 import { bestMatch, byRequest, classOf, reachesNode } from '../api/objects/best-volume-for-claim.ts'
 import { isBindCompleted, selectedNode } from '../api/objects/volume-binding.ts'
-import { NO_ROOM } from './storage-capacity.ts'
+import { NO_ROOM, type VolumeRoom } from './storage-capacity.ts'
 
 /** What is known of claims and volumes, with what was promised to pods that are about to be bound. */
 export interface VolumeView {
@@ -14,8 +14,8 @@ export interface VolumeView {
   volume(name: string): PersistentVolume | undefined
   volumes(): readonly PersistentVolume[]
   storageClass(name: string): StorageClass | undefined
-  /** A volume of the class can be made for the node. */
-  hasRoom(claim: PersistentVolumeClaim, storageClass: StorageClass, node: Node): boolean
+  /** Where a volume of the class can be made for the node. */
+  roomFor(claim: PersistentVolumeClaim, storageClass: StorageClass, node: Node): VolumeRoom | undefined
 }
 
 /** A pod's claims. */
@@ -28,6 +28,8 @@ export interface PodVolumes {
 export interface VolumePlan {
   readonly bindings: readonly { readonly volume: PersistentVolume; readonly claim: PersistentVolumeClaim }[]
   readonly provisions: readonly PersistentVolumeClaim[]
+  /** What there is of the classes of `provisions` at the node, where that is told. */
+  readonly capacities?: ReadonlyMap<string, string>
 }
 
 export const nothingToDo: VolumePlan = { bindings: [], provisions: [] }
@@ -122,6 +124,7 @@ export function planFor({ bound, waiting }: PodVolumes, node: Node, view: Volume
   }
   const bindings: { volume: PersistentVolume; claim: PersistentVolumeClaim }[] = []
   const provisions: PersistentVolumeClaim[] = []
+  const capacities = new Map<string, string>()
   for (const claim of waiting) {
     const chosen: string | undefined = claim.metadata.annotations?.[selectedNode]
     const free = view.volumes().filter((volume) => bindings.every((binding) => binding.volume !== volume))
@@ -129,11 +132,14 @@ export function planFor({ bound, waiting }: PodVolumes, node: Node, view: Volume
     if (volume !== undefined) bindings.push({ volume, claim })
     else if ((chosen === undefined || chosen === node.metadata.name) && isProvidedOn(claim, node, view)) {
       const storageClass = view.storageClass(classOf(claim))
-      if (storageClass !== undefined && view.hasRoom(claim, storageClass, node)) provisions.push(claim)
-      else reasons.add(NO_ROOM)
+      const room = storageClass && view.roomFor(claim, storageClass, node)
+      if (room === undefined) reasons.add(NO_ROOM)
+      else provisions.push(claim)
+      if (room?.capacity !== undefined) capacities.set(classOf(claim), room.capacity)
     } else reasons.add("node(s) didn't find available persistent volumes to bind")
   }
-  return reasons.size > 0 ? [...reasons] : { bindings, provisions }
+  if (reasons.size > 0) return [...reasons]
+  return { bindings, provisions, ...(capacities.size > 0 ? { capacities } : {}) }
 }
 
 /** No volume of the pod's is known to be in another zone or region than the node (plugin VolumeZone). */

@@ -52,6 +52,7 @@ const RESOURCES: Readonly<Record<string, GroupVersionResource & { readonly kind:
   },
   storageclasses: { ...STORAGE, resource: 'storageclasses', kind: 'StorageClass', cluster: true },
   csinodes: { ...STORAGE, resource: 'csinodes', kind: 'CSINode', cluster: true },
+  csistoragecapacities: { ...STORAGE, resource: 'csistoragecapacities', kind: 'CSIStorageCapacity' },
   csidrivers: { ...STORAGE, resource: 'csidrivers', kind: 'CSIDriver', cluster: true },
   volumeattachments: { ...STORAGE, resource: 'volumeattachments', kind: 'VolumeAttachment', cluster: true },
   priorityclasses: {

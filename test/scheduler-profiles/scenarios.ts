@@ -189,7 +189,80 @@ const switchedOff: Readonly<Record<string, Scenario>> = {
   ),
 }
 
+/** A volume that is there for one node alone. */
+const local = (name: string, nodeName: string, storage: string): Fields => {
+  const expression = { key: 'kubernetes.io/hostname', operator: 'In', values: [nodeName] }
+  const nodeAffinity = { required: { nodeSelectorTerms: [{ matchExpressions: [expression] }] } }
+  const made = volume(name, { storageClassName: 'wait', capacity: { storage }, nodeAffinity })
+  return { ...made, status: { phase: 'Available' } }
+}
+const capacityOf = (name: string, zone: string, capacity: string): Fields => ({
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'CSIStorageCapacity',
+  metadata: { name },
+  storageClassName: 'made',
+  nodeTopology: { matchLabels: { [zones]: zone } },
+  capacity,
+})
+const asksFor = (name: string, storageClassName: string, storage: string) =>
+  pvc(name, { storageClassName, resources: { requests: { storage } } })
+const scoredByVolumes = scoredBy(['VolumeBinding', 1])
+const localVolumes = steps(
+  make(...['a', 'b', 'c'].map((name) => node(name)), storageClass('wait')),
+  make(
+    local('on-a', 'a', '10Gi'),
+    local('on-b', 'b', '20Gi'),
+    local('on-c', 'c', '6Gi'),
+    asksFor('claim', 'wait', '5Gi'),
+  ),
+  make(pod('p', withClaims('claim'))),
+)
+const madeVolumes = steps(
+  make(
+    inZone('a', 'a'),
+    inZone('b', 'b'),
+    inZone('c', 'c'),
+    storageClass('made', { provisioner: 'd.example.com' }),
+    {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'CSIDriver',
+      metadata: { name: 'd.example.com' },
+      spec: { storageCapacity: true },
+    },
+    capacityOf('at-a', 'a', '10Gi'),
+    capacityOf('at-b', 'b', '20Gi'),
+    capacityOf('at-c', 'c', '6Gi'),
+  ),
+  make(asksFor('claim', 'made', '5Gi'), asksFor('other', 'made', '1Gi')),
+  make(pod('p', withClaims('claim'))),
+  make(pod('q', withClaims('other'))),
+)
+const volumeShape = (...shape: readonly (readonly [utilization: number, score: number])[]) =>
+  args('VolumeBinding', { shape: shape.map(([utilization, score]) => ({ utilization, score })) }, scoredByVolumes)
+
 const scoring: Readonly<Record<string, ProfileScenario>> = {
+  'volumes-there': { config: only(scoredByVolumes), steps: localVolumes },
+  'volumes-to-be-made': { config: only(scoredByVolumes), steps: madeVolumes },
+  'volumes-there-by-shape': { config: volumeShape([0, 0], [100, 10]), steps: localVolumes },
+  'volumes-to-be-made-by-shape': { config: volumeShape([0, 0], [60, 10], [100, 0]), steps: madeVolumes },
+  'volumes-and-weights': {
+    config: {
+      profiles: [
+        { schedulerName: 'volumes', ...scoredBy(['VolumeBinding', 9], ['NodeResourcesFit', 1]) },
+        { schedulerName: 'room', ...scoredBy(['VolumeBinding', 1], ['NodeResourcesFit', 9]) },
+      ],
+    },
+    steps: steps(
+      make(sized('a', '2', '2Gi'), sized('b', '3', '1Gi'), sized('c', '16', '16Gi'), storageClass('wait')),
+      make(
+        ...['a', 'b', 'c'].map((name) => local(`on-${name}`, name, { a: '10Gi', b: '20Gi', c: '6Gi' }[name] ?? '')),
+        asksFor('first', 'wait', '5Gi'),
+        asksFor('second', 'wait', '5Gi'),
+      ),
+      make(on('volumes', 'p', withClaims('first'), cpu('1'))),
+      make(on('room', 'q', withClaims('second'), cpu('1'))),
+    ),
+  },
   'fit-least-allocated': { config: fit(strategy('LeastAllocated', ['cpu', 1])), steps: steps(threeUsed, make(small)) },
   'fit-least-allocated-weights': {
     config: fit(strategy('LeastAllocated', ['cpu', 1], ['memory', 5])),

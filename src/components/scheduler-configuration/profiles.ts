@@ -8,6 +8,8 @@ import {
   type PluginArgs,
   type SchedulerProfile,
   type ScorePlugin,
+  type ScoringStrategy,
+  type UtilizationShape,
 } from '../../scheduler/profile.ts'
 import { asDuration } from '../flags.ts'
 import { type EnabledPlugins, type ExtensionPoint, enabledPlugins, pluginsAt } from './plugins.ts'
@@ -63,6 +65,20 @@ function refuseParts(plugins: EnabledPlugins): void {
         throw new Error(`plugin "${name}": skiff cannot have it at ${point} without ${needed}; switch off both`)
 }
 
+interface GivenPoint {
+  readonly utilization?: number
+  readonly score?: number
+}
+
+interface GivenStrategy {
+  readonly type: ScoringStrategy['type']
+  readonly resources: ScoringStrategy['resources']
+  readonly requestedToCapacityRatio?: { readonly shape?: readonly GivenPoint[] } | null
+}
+
+const shapeOf = (shape: readonly GivenPoint[] = []): UtilizationShape =>
+  shape.map(({ utilization = 0, score = 0 }) => ({ utilization, score }))
+
 function argsOf(given: ReadonlyMap<string, Fields>, ignored: readonly string[]): PluginArgs {
   const of = (plugin: string): Fields => given.get(plugin) ?? {}
   const fit = of('NodeResourcesFit')
@@ -70,22 +86,23 @@ function argsOf(given: ReadonlyMap<string, Fields>, ignored: readonly string[]):
   const pods = of('InterPodAffinity')
   const spread = of('PodTopologySpread')
   const preemption = of('DefaultPreemption')
-  const { bindTimeoutSeconds } = of('VolumeBinding')
+  const {
+    bindTimeoutSeconds,
+    shape,
+  }: { readonly bindTimeoutSeconds?: number; readonly shape?: readonly GivenPoint[] } = of('VolumeBinding')
   const { bindingTimeout } = of('DynamicResources')
-  const strategy: Fields | undefined = fit['scoringStrategy'] ?? undefined
+  const { scoringStrategy: strategy }: { readonly scoringStrategy?: GivenStrategy | null } = fit
   const usual = DEFAULT_ARGS
   return {
     ignoredResources: new Set([...(fit['ignoredResources'] ?? []), ...ignored]),
     ignoredResourceGroups: new Set(fit['ignoredResourceGroups'] ?? []),
     scoringStrategy:
-      strategy === undefined
+      strategy === undefined || strategy === null
         ? usual.scoringStrategy
         : {
-            type: strategy['type'],
-            resources: strategy['resources'],
-            shape: ((strategy['requestedToCapacityRatio']?.shape ?? []) as readonly Fields[]).map(
-              ({ utilization = 0, score = 0 }) => ({ utilization, score }),
-            ),
+            type: strategy.type,
+            resources: strategy.resources,
+            shape: shapeOf(strategy.requestedToCapacityRatio?.shape),
           },
     balancedResources:
       (balanced['resources'] as readonly Fields[] | undefined)?.map(({ name }) => name as string) ??
@@ -104,6 +121,7 @@ function argsOf(given: ReadonlyMap<string, Fields>, ignored: readonly string[]):
         : usual.defaultConstraints,
     areSystemDefaults: spread['defaultingType'] !== 'List',
     bindTimeoutMs: bindTimeoutSeconds === undefined ? usual.bindTimeoutMs : bindTimeoutSeconds * 1000,
+    volumeShape: shape === undefined ? usual.volumeShape : shapeOf(shape),
     deviceBindingTimeoutMs:
       bindingTimeout === undefined ? usual.deviceBindingTimeoutMs : Number(asDuration(bindingTimeout)) / 1e6,
     minCandidateNodesPercentage: preemption['minCandidateNodesPercentage'] ?? usual.minCandidateNodesPercentage,
