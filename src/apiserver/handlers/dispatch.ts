@@ -36,7 +36,8 @@ export function createDispatch(context: ServerContext, paths: readonly PathHandl
 
   /** undefined when not even the group is known. @throws StatusError 404, 405 */
   function planOf(request: ApiRequest, info: RequestInfo): Plan | undefined {
-    const { generation } = context.scheme
+    const generation = context.scheme.groups().get(info.group)?.generation
+    if (generation === undefined) return undefined
     const known = plans.get(info)
     if (known?.generation === generation) return known
     const route = routeOf(context, request, info)
@@ -99,8 +100,9 @@ export function createDispatch(context: ServerContext, paths: readonly PathHandl
   }
 }
 
-/** All that follows from what a request is about, while the scheme stays as it is. */
+/** All that follows from what a request is about, while the rows of its group stay as they are. */
 interface Plan {
+  /** Of the group. */
   readonly generation: number
   readonly route: Route
   readonly endpoint: ResourceEndpoint
