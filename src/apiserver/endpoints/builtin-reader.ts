@@ -1,9 +1,12 @@
 /** Built-in kinds are read by the schema of their Go types. */
-import { decodeBody } from '../../api/codec/decode.ts'
+import { decodeBody, decodeFields } from '../../api/codec/decode.ts'
 import { applyDefaults } from '../../api/defaults/defaults.ts'
+import { asJson, asKubeObject, type JsonObject } from '../../api/object.ts'
 import { noParts, type Parts } from '../../api/parts.ts'
+import { restoreError, withIntegersWrapped } from '../../api/patch/restore.ts'
 import type { ResourceRow, SubresourceRow } from '../../api/scheme/resource.ts'
 import { StatusError } from '../../api/status.ts'
+import { fitted } from '../admission/policies/fitted.ts'
 import type { KindReader } from '../registry/endpoint.ts'
 
 /** `parts` are those of the kind. */
@@ -19,7 +22,32 @@ export function builtinReader(kind: ResourceRow | SubresourceRow, parts: Parts =
     decode: (body, options) => decodeBody(body, kind, { ...options, parts }),
     defaulted: (object) => applyDefaults(object, kind.schema, parts),
     taken: (object) => object,
-    isTyped: true,
+    converted(object) {
+      const misfit = restoreError(asJson(object), kind.schema)
+      if (misfit !== undefined) return { misfit }
+      // Integers that are too large for their fields are what made it fail.
+      const wrapped = asKubeObject(withIntegersWrapped(asJson(object), kind.schema) as JsonObject)
+      return decodeBody({ kind: 'object', object: wrapped }, kind, { fieldValidation: 'Ignore', applied: true, parts })
+        .object
+    },
+    inFieldOrder(object) {
+      const { object: decoded, error } = decodeFields(object, kind.schema)
+      return error === undefined ? asKubeObject(decoded) : object
+    },
+    asPatched(patched) {
+      const { apiVersion } = patched
+      if (apiVersion !== undefined && apiVersion !== null && apiVersion !== '') return { object: patched, unknown: [] }
+      // One that says no version is read as Kubernetes' internal form, which JSON has no names for: none of its fields is known,
+      // its metadata neither.
+      const { apiVersion: _, kind: named, ...fields } = asJson(patched)
+      return {
+        object: asKubeObject({ ...(named === undefined ? {} : { kind: named }), metadata: {} }),
+        unknown: Object.keys(fields).map((path) => ({ kind: 'unknown', path })),
+      }
+    },
+    fitted: (configuration) => fitted(configuration, kind),
+    undeclared: 'Strict',
+    gainsKind: true,
     mergesStrategically: true,
     unsupportedPatch: () => new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {}),
   }

@@ -2,6 +2,8 @@
 import { decodeCustomBody } from '../../api/codec/custom.ts'
 import { unsupportedBody } from '../../api/codec/media-type.ts'
 import { withMetadata } from '../../api/metadata.ts'
+import { asJson, asKubeObject, type JsonObject } from '../../api/object.ts'
+import { sortedKeys } from '../../api/schema/structural/prune-and-default.ts'
 import type { CustomVersion, ResourceRow } from '../../api/scheme/resource.ts'
 import type { KindReader } from '../registry/endpoint.ts'
 
@@ -25,7 +27,15 @@ export function customReader(row: ResourceRow, custom: CustomVersion): KindReade
       row.namespaced || object.metadata.namespace === undefined
         ? object
         : withMetadata(object, { namespace: undefined }),
-    isTyped: false,
+    // Kubernetes has no Go type for it, but maps.
+    converted(_, error) {
+      throw error
+    },
+    inFieldOrder: (object) => asKubeObject(sortedKeys(asJson(object)) as JsonObject),
+    asPatched: (object) => ({ object, unknown: [] }),
+    fitted: (configuration) => configuration,
+    undeclared: 'Ignore',
+    gainsKind: false,
     mergesStrategically: false,
     unsupportedPatch: () => unsupportedBody(PATCHES),
   }

@@ -3,9 +3,8 @@
 import { parseYaml } from '../../api/codec/yaml.ts'
 import { applyServerSide, nameOfApplied } from '../../api/fields/apply.ts'
 import type { Scale } from '../../api/generated/types.ts'
-import { apiVersionOf, asJson, asKubeObject, type Json, type JsonObject, type KubeObject } from '../../api/object.ts'
+import { apiVersionOf, asJson, type Json, type JsonObject, type KubeObject } from '../../api/object.ts'
 import { ConversionError } from '../../api/objects/annotated-fields.ts'
-import { restoreError, withIntegersWrapped } from '../../api/patch/restore.ts'
 import { strictText, strictWarnings } from '../../api/schema/strict-problem.ts'
 import { badRequest, conflict, StatusError } from '../../api/status.ts'
 import { exactInteger, type JsonNode, NumberNode, ObjectNode } from '../../api/values/json.ts'
@@ -67,19 +66,12 @@ function decodeApplied(object: KubeObject, applied: JsonObject, reader: KindRead
     const name = nameOfApplied(applied)
     if (error instanceof StatusError && error.cause instanceof ConversionError)
       throw unconverted(`failed to convert to unversioned (${name}): ${error.cause.message}`, error.cause)
-    if (!reader.isTyped) throw error
-    const wrong = restoreError(asJson(object), reader.schema)
-    if (wrong === undefined) return decodeWrapped(object, reader)
+    const converted = reader.converted(object, error)
+    if (!('misfit' in converted)) return converted
     const kind = name.slice(name.indexOf('; ') + 2)
-    const why = `unable to convert unstructured object to ${kind}: ${wrong}`
+    const why = `unable to convert unstructured object to ${kind}: ${converted.misfit}`
     throw unconverted(`failed to convert new object (${name}) to proper version: ${why}`, error)
   }
-}
-
-/** Integers that are too large for their fields are what made it fail. */
-function decodeWrapped(object: KubeObject, reader: KindReader): KubeObject {
-  const wrapped = asKubeObject(withIntegersWrapped(asJson(object), reader.schema) as JsonObject)
-  return reader.decode({ kind: 'object', object: wrapped }, { fieldValidation: 'Ignore', applied: true }).object
 }
 
 const unconverted = (message: string, cause: unknown) => new StatusError(500, '', message, undefined, { cause })

@@ -1,25 +1,18 @@
 /** PATCH: JSON patch, merge patch, strategic merge patch, and apply (KEP-555). */
 
-import { type Decoded, decodeFields } from '../../api/codec/decode.ts'
+import type { Decoded } from '../../api/codec/decode.ts'
 import { decoderProblem } from '../../api/codec/refusals.ts'
 import { type DecodeProblem, problemText } from '../../api/decode-problem.ts'
 import type { Scale } from '../../api/generated/types.ts'
-import { asJson, asKubeObject, type Json, type JsonObject, type KubeObject } from '../../api/object.ts'
+import { asJson, type Json, type KubeObject } from '../../api/object.ts'
 import { ConversionError } from '../../api/objects/annotated-fields.ts'
 import { applyPatch, notJson, type PatchType } from '../../api/patch/patch.ts'
 import { repeatedKeys } from '../../api/patch/repeated-keys.ts'
 import type { ApiResponse } from '../../api/request.ts'
-import {
-  asRestored,
-  type FieldProblem,
-  type StrictProblem,
-  strictError,
-  strictWarnings,
-} from '../../api/schema/strict-problem.ts'
-import { sortedKeys } from '../../api/schema/structural/prune-and-default.ts'
+import { asRestored, type StrictProblem, strictError, strictWarnings } from '../../api/schema/strict-problem.ts'
 import { notFound, StatusError } from '../../api/status.ts'
 import { parseExactly } from '../../api/values/json.ts'
-import type { KindReader } from '../registry/endpoint.ts'
+import type { KindReader, PatchedRead } from '../registry/endpoint.ts'
 import { checkName, dedupeOwnerReferences, inNamespace, requireName } from '../registry/metadata.ts'
 import { groupResource, type WriteContext } from '../registry/registry.ts'
 import { updateObject } from '../registry/update-and-retry-on-conflict.ts'
@@ -103,12 +96,7 @@ function patched(
   const patching = { type, patch, schema: target.schema, fieldValidation }
   const result = applyPatch({ ...patching, live })
   // Messages print the object with its fields in their order, which a live one need not have.
-  const inOrder = () => {
-    // Custom resources are maps to Kubernetes.
-    if (!target.isTyped) return applyPatch({ ...patching, live: asKubeObject(sortedKeys(asJson(live)) as JsonObject) })
-    const { object, error } = decodeFields(live, target.schema)
-    return applyPatch({ ...patching, live: error === undefined ? asKubeObject(object) : live })
-  }
+  const inOrder = () => applyPatch({ ...patching, live: target.inFieldOrder(live) })
   const invalid = (wrong: string) => inOrder().invalid(wrong)
   const read = asRead(type, live, result.object, target)
   const decode = (object: KubeObject) =>
@@ -161,22 +149,9 @@ function problemOf(decode: () => unknown): DecodeProblem | undefined {
   }
 }
 
-/**
- * What a decoder takes for the patched object. One of a built-in kind that says no version is read as Kubernetes' internal form,
- * which JSON has no names for: none of its fields is known, its metadata neither.
- */
-function asRead(
-  type: PatchType,
-  live: KubeObject,
-  patched: KubeObject,
-  { isTyped }: KindReader,
-): { readonly object: KubeObject; readonly unknown: readonly FieldProblem[] } {
-  if (type === 'strategic') return { object: withKindOf(live, patched), unknown: [] }
-  const { apiVersion, kind, ...fields } = asJson(patched) as JsonObject
-  if (!isTyped || (apiVersion !== undefined && apiVersion !== null && apiVersion !== ''))
-    return { object: patched, unknown: [] }
-  const unknown = Object.keys(fields).map((path) => ({ kind: 'unknown', path }) as const)
-  return { object: asKubeObject({ ...(kind === undefined ? {} : { kind }), metadata: {} }), unknown }
+/** What a decoder takes for the patched object. */
+function asRead(type: PatchType, live: KubeObject, patched: KubeObject, target: KindReader): PatchedRead {
+  return type === 'strategic' ? { object: withKindOf(live, patched), unknown: [] } : target.asPatched(patched)
 }
 
 /** A strategic merge is of decoded objects, whose kind is known: another one that the patch names, in whichever version, counts for nothing. */

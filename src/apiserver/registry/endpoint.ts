@@ -14,10 +14,11 @@ import type { ReplicasOf } from '../../api/fields/scale.ts'
 import type { Misfit } from '../../api/fields/validate.ts'
 import type { Scale } from '../../api/generated/types.ts'
 import type { JournalTexts } from '../../api/journal-texts.ts'
-import type { KubeObject } from '../../api/object.ts'
+import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import type { Parts } from '../../api/parts.ts'
 import type { RequestBody, StoredObject } from '../../api/request.ts'
 import type { StructSchema } from '../../api/schema/schema.ts'
+import type { FieldProblem } from '../../api/schema/strict-problem.ts'
 import type { ResourceRow, SubresourceRow } from '../../api/scheme/resource.ts'
 import type { StatusError } from '../../api/status.ts'
 import type { ServedForm } from '../cache/entry.ts'
@@ -49,6 +50,11 @@ export interface ResourceEndpoint {
   readonly deprecated: string | undefined
 }
 
+export interface PatchedRead {
+  readonly object: KubeObject
+  readonly unknown: readonly FieldProblem[]
+}
+
 /** How what clients send of a kind is read. */
 export interface KindReader extends ExpectedKind {
   /** Canonical, without defaults that only built-in kinds have. @throws StatusError 400, 415 */
@@ -57,8 +63,24 @@ export interface KindReader extends ExpectedKind {
   defaulted(object: KubeObject): KubeObject
   /** What a create or an update takes of an object that was sent. */
   taken(object: KubeObject): KubeObject
-  /** Kubernetes has a Go type for it. Of others, maps to it, messages show fields in order and what is not declared is left out. */
-  readonly isTyped: boolean
+  /**
+   * An applied object that `decode` refused with this error, as Kubernetes' conversion to a Go type takes it; or why it takes none.
+   * @throws the error of a kind that is not converted
+   */
+  converted(object: KubeObject, error: unknown): KubeObject | { readonly misfit: string }
+  /** With its fields in the order in which messages print them. */
+  inFieldOrder(object: KubeObject): KubeObject
+  /** What a decoder takes for an object that a patch made, and the fields that it does not know in it. */
+  asPatched(object: KubeObject): PatchedRead
+  /**
+   * An apply configuration of a policy that fits the schema, as the conversion to Kubernetes' own types takes its numbers.
+   * @throws MutationError for a fraction where a whole number belongs
+   */
+  fitted(configuration: JsonObject): Json
+  /** What becomes of fields that a policy's patch makes and the kind does not declare: refused, or left out. */
+  readonly undeclared: 'Strict' | 'Ignore'
+  /** In Kubernetes its objects have an apiVersion and kind only once a patch was applied, which counts as a change. */
+  readonly gainsKind: boolean
   /** Its schema has merge keys: there are strategic merges. */
   readonly mergesStrategically: boolean
   /** The refusal of a patch of a type that it does not take. */

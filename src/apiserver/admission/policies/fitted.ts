@@ -4,16 +4,13 @@ import type { Schema } from '../../../api/schema/schema.ts'
 import type { ResourceRow, SubresourceRow } from '../../../api/scheme/resource.ts'
 import { isList, isMap, setOwn } from '../../../api/values/maps-and-lists.ts'
 import { MutationError, printKind } from './mutation-error.ts'
-import type { MutationTarget } from './mutations.ts'
 
 /**
- * A configuration that fits its schema, with numbers as big as their fields: what does not fit 32 bits loses the rest. That
- * of a custom resource stays as it is.
+ * A configuration that fits its schema, with numbers as big as their fields: what does not fit 32 bits loses the rest.
  *
  * @throws MutationError for a fraction where a whole number belongs
  */
-export function fitted(configuration: JsonObject, { kind, reader }: Pick<MutationTarget, 'kind' | 'reader'>): Json {
-  if (!reader.isTyped) return configuration as Json
+export function fitted(configuration: JsonObject, kind: ResourceRow | SubresourceRow): Json {
   return fit(configuration as Json, kind.schema, kind)
 }
 

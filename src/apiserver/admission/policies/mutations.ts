@@ -18,7 +18,6 @@ import type { ResourceRow, SubresourceRow } from '../../../api/scheme/resource.t
 import { StatusError } from '../../../api/status.ts'
 import type { KindReader, ResourceEndpoint } from '../../registry/endpoint.ts'
 import { compile, ExpressionError, type PolicyExpression } from './expression.ts'
-import { fitted } from './fitted.ts'
 import { MutationError, printKind } from './mutation-error.ts'
 import { applyPolicyPatch } from './policy-patch.ts'
 
@@ -103,7 +102,7 @@ function applyConfiguration(made: Value, object: KubeObject, target: MutationTar
     throw new MutationError(
       `${APPLYING}: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomics.join(', ')}`,
     )
-  const merged = asKubeObject(merge(shapeOf(schema), asJson(object), fitted(applied, target)) as Json)
+  const merged = asKubeObject(merge(shapeOf(schema), asJson(object), target.reader.fitted(applied)) as Json)
   if (merged === object) return object
   return readBack(merged, target)
 }

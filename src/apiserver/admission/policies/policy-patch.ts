@@ -29,12 +29,10 @@ export function applyPolicyPatch(made: Value, object: KubeObject, reader: KindRe
   }
   if (patched === asJson(object)) return object
   try {
-    // What a custom resource does not declare is left out of it instead.
-    const fieldValidation = reader.isTyped ? 'Strict' : 'Ignore'
     const decoded = reader.decode(
       { kind: 'object', object: asKubeObject(patched) },
       {
-        fieldValidation,
+        fieldValidation: reader.undeclared,
         patched: true,
       },
     ).object

@@ -233,8 +233,8 @@ async function mutateAll(
         const isChanged = !sameJson(next, object)
         const endpoint = asker.host.endpointOf(attributes.row)
         if (isChanged) current = { ...current, object: await endpoint.worked.admitted(next) }
-        // In Kubernetes an object of a built-in type has its apiVersion and kind only once a patch was applied, which counts as a change.
-        const gainsKind: boolean = !hasKind && !isEmptyPatch(answer.patch) && endpoint.readerOf(attributes.row).isTyped
+        const gainsKind: boolean =
+          !hasKind && !isEmptyPatch(answer.patch) && endpoint.readerOf(attributes.row).gainsKind
         hasKind ||= gainsKind
         if (isChanged || gainsKind) noteChange(again, runs)
       }
