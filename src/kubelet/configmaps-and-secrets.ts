@@ -1,15 +1,17 @@
 /**
  * ConfigMaps, Secrets and trust bundles that pods refer to, read with the node's own rights; the first two are kept for a
- * moment, since many pods of one node ask for the same ones.
+ * moment, since many pods of one node ask for the same ones, and where they are immutable for as long as pods of the node refer to them.
  */
 
 import type { ClusterTrustBundle, ConfigMap, Secret } from '../api/generated/types.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { CompiledSelector } from '../api/objects/label-selector.ts'
+import { refersToConfigMap, refersToSecret } from '../api/objects/pod-references.ts'
 import { isNotFound } from '../api/status.ts'
 import type { Clock } from '../base/clock.ts'
 import { createExpiringMap } from '../base/expiring-map.ts'
 import type { Client } from '../client/client.ts'
+import { namespaceOf, type Pod, uidOf } from './pod.ts'
 
 export interface References {
   /** Undefined when there is none. @throws StatusError when it may not be read */
@@ -17,6 +19,8 @@ export interface References {
   secret(namespace: string, name: string): Promise<Secret | undefined>
   /** Those named so, or those of a signer that a selector matches. @throws StatusError when they may not be read */
   trustBundles(which: { readonly name: string } | TrustBundlesOfSigner): Promise<readonly ClusterTrustBundle[]>
+  /** The pod is gone, and with the last that refers to an immutable object that. */
+  forget(uid: string): void
 }
 
 export interface TrustBundlesOfSigner {
@@ -27,11 +31,32 @@ export interface TrustBundlesOfSigner {
 const TRUST_BUNDLES = { group: 'certificates.k8s.io', version: 'v1', resource: 'clustertrustbundles' }
 const KEPT_MS = 60_000
 const MOST_KEPT = 500
+const REFERS = { configmaps: refersToConfigMap, secrets: refersToSecret }
 
-export function createReferences(clock: Clock, client: Client): References {
+interface Immutable {
+  readonly object: KubeObject
+  isOf(pod: Pod): boolean
+}
+
+export function createReferences(clock: Clock, client: Client, pods: () => Iterable<Pod>): References {
   const kept = createExpiringMap<Promise<KubeObject>>(clock, MOST_KEPT)
+  const immutables = new Map<string, Immutable>()
 
-  async function find<T extends KubeObject>(resource: string, namespace: string, name: string): Promise<T | undefined> {
+  async function find<T extends ConfigMap | Secret>(
+    resource: keyof typeof REFERS,
+    namespace: string,
+    name: string,
+  ): Promise<T | undefined> {
+    const key = `${resource}/${namespace}/${name}`
+    const immutable = immutables.get(key)
+    if (immutable !== undefined) return immutable.object as T
+    const object = await read<T>(resource, namespace, name)
+    const isOf = (pod: Pod) => namespaceOf(pod) === namespace && REFERS[resource](pod, name)
+    if (object?.immutable === true && some(pods(), isOf)) immutables.set(key, { object, isOf })
+    return object
+  }
+
+  async function read<T extends KubeObject>(resource: string, namespace: string, name: string): Promise<T | undefined> {
     const key = `${resource}/${namespace}/${name}`
     const known = kept.get(key)
     try {
@@ -61,5 +86,17 @@ export function createReferences(clock: Clock, client: Client): References {
     trustBundles,
     configMap: (namespace, name) => find('configmaps', namespace, name),
     secret: (namespace, name) => find('secrets', namespace, name),
+    forget(uid) {
+      for (const [key, { isOf }] of immutables) {
+        if (some(pods(), (pod) => uidOf(pod) !== uid && isOf(pod))) continue
+        immutables.delete(key)
+        kept.delete(key)
+      }
+    },
   }
+}
+
+function some(pods: Iterable<Pod>, fits: (pod: Pod) => boolean): boolean {
+  for (const pod of pods) if (fits(pod)) return true
+  return false
 }

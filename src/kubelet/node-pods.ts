@@ -153,7 +153,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       counts?.resizeRequested,
     ),
   )
-  const references = createReferences(clock, client)
+  const references = held.add(createReferences(clock, client, () => pods.list()))
   const sync = (uid: string) => workers.sync(uid)
   const pleg = held.add(
     createPleg(

@@ -6,17 +6,15 @@
 
 import type {
   ClusterRole,
-  Container,
-  EphemeralContainer,
   PersistentVolumeClaim,
   Pod,
   PodCertificateRequest,
-  PodSpec,
   ResourceSlice,
   Volume,
   VolumeAttachment,
 } from '../../api/generated/types.ts'
 import type { Given, KubeObject } from '../../api/object.ts'
+import { refersToConfigMap, refersToSecret } from '../../api/objects/pod-references.ts'
 import type { CacheReads } from '../reads.ts'
 import { type Attributes, type Authorizer, type Decision, noOpinion } from './authorizer.ts'
 import { ruleAllows } from './rbac.ts'
@@ -106,43 +104,8 @@ function byPod(matches: (pod: Pod, name: string, reads: NodeReads) => boolean): 
 
 const volumes = (pod: Pod): readonly Volume[] => pod.spec?.volumes ?? []
 
-function containers(pod: Pod): readonly (Container | EphemeralContainer)[] {
-  const spec: Partial<PodSpec> = pod.spec ?? {}
-  return [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])]
-}
-
-const usesSecret = byPod(
-  (pod, name) =>
-    (pod.spec?.imagePullSecrets ?? []).some((ref) => ref.name === name) ||
-    volumes(pod).some(
-      (volume) =>
-        volume.secret?.secretName === name ||
-        volume.projected?.sources?.some((source) => source.secret?.name === name) ||
-        [volume.cephfs, volume.flexVolume, volume.iscsi, volume.rbd, volume.scaleIO, volume.storageos].some(
-          (source) => source?.secretRef?.name === name,
-        ) ||
-        volume.azureFile?.secretName === name ||
-        volume.csi?.nodePublishSecretRef?.name === name,
-    ) ||
-    containers(pod).some(
-      (container) =>
-        container.envFrom?.some((from) => from.secretRef?.name === name) ||
-        container.env?.some((env) => env.valueFrom?.secretKeyRef?.name === name),
-    ),
-)
-
-const usesConfigMap = byPod(
-  (pod, name) =>
-    volumes(pod).some(
-      (volume) =>
-        volume.configMap?.name === name || volume.projected?.sources?.some((source) => source.configMap?.name === name),
-    ) ||
-    containers(pod).some(
-      (container) =>
-        container.envFrom?.some((from) => from.configMapRef?.name === name) ||
-        container.env?.some((env) => env.valueFrom?.configMapKeyRef?.name === name),
-    ),
-)
+const usesSecret = byPod(refersToSecret)
+const usesConfigMap = byPod(refersToConfigMap)
 
 const claimNames = (pod: Pod): readonly string[] =>
   volumes(pod).flatMap((volume) =>
