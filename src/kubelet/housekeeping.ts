@@ -45,13 +45,24 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
   const { runtime, signal, containerRuntime, machine, pods, cache, isKnown, unprepareUnknown, look } = options
   const { clock, log } = runtime
 
-  const endOrphans = () =>
+  let isEnding = false
+  let isAgain = false
+  /** Once at a time: what has begun to end while one is under way is seen by the next, and not asked for by each. */
+  const endOrphans = () => {
+    isAgain = isEnding
+    if (isEnding) return
+    isEnding = true
     void removeOrphans(containerRuntime, isKnown, machine, options.counts)
       .then(() => unprepareUnknown(isKnown))
       .catch((error) => {
         log.error('Removing pods that are gone failed', error)
         endOrphansLater()
       })
+      .finally(() => {
+        isEnding = false
+        if (isAgain && !signal.aborted) endOrphans()
+      })
+  }
   let due: Timer | undefined
   const endOrphansLater = () => {
     if (due !== undefined || signal.aborted) return
