@@ -98,10 +98,17 @@ test('a failed probe kills the container, and starts it again where the policy l
     kill: ['Container a failed liveness probe, will be restarted'],
     start: ['a'],
   })
-  assert.deepEqual(actions(pod('Never', ['a']), runtime({ a: 'running' }), failing), {
+  const oneFails = { ...fine, livenessFailed: (id: string) => id === 'a' }
+  assert.deepEqual(actions(pod('Never', ['a', 'b']), runtime({ a: 'running', b: 'running' }), oneFails), {
     ...nothing,
     kill: ['Container a failed liveness probe'],
   })
+  // The last one that runs ends with its pod, in the pod's time: a kubelet v1.37.1 says `Stopping container a` of it.
+  for (const containers of [{ a: 'running' }, { a: 'running', b: 0 }] as const)
+    assert.deepEqual(actions(pod('Never', Object.keys(containers)), runtime(containers), failing), {
+      ...nothing,
+      killPod: true,
+    })
 })
 
 test('a lost sandbox is made anew, but not for a pod that has run and is not restarted', () => {

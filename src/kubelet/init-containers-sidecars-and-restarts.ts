@@ -94,8 +94,8 @@ export function computePodActions(
       starting++
     }
   }
-  // Nothing of the pod's own runs or will run: sidecars and the sandbox go too.
-  if (kept === 0 && starting === 0 && kill.length === inits.kill.length) return { ...nothing, killPod: true }
+  // Nothing of the pod's own runs or will run: sidecars and the sandbox go too, and what a probe ends for good has the pod's own time for it.
+  if (kept === 0 && starting === 0) return { ...nothing, killPod: true }
   return { ...nothing, kill, start }
 }
 
