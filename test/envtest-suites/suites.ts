@@ -266,6 +266,7 @@ export const suites: Readonly<Record<string, Suite>> = {
   },
   'Kyverno 1.19.1': {
     module: pinned('github.com/kyverno/kyverno', 'v1.19.1', 'h1:/MkgFii3/VlQfKR1JpC9tVwNNVNQTt2S4U6qCsafsTU='),
+    tags: ['integration'],
     packages: ['dpol', 'gpol', 'ivpol', 'mpol', 'multi', 'reports', 'vpol'].map((name) => `test/integration/${name}`),
   },
   'kueue 0.19.0': {
