@@ -264,7 +264,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
           settings.tolerationSeconds,
           isolated ? undefined : endpointOfKubeconfig,
         ),
-        configurations: settings.admissionConfigurations,
+        configurationOf: settings.admissionConfigurationOf,
         enabled: options.enableAdmissionPlugins,
         disabled: options.disableAdmissionPlugins,
       },

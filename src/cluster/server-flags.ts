@@ -1,7 +1,7 @@
 /** What an administrator may say of how the API server serves: kube-apiserver's flags, by their names there. */
 
-import type { JsonObject } from '../api/object.ts'
 import { chosenResources, type ResourceChoice } from '../api/scheme/runtime-config.ts'
+import type { ConfigurationOf } from '../apiserver/admission/configuration.ts'
 import type { TolerationSeconds } from '../apiserver/admission/plugins/default-toleration-seconds.ts'
 import type { TracingConfiguration } from '../apiserver/tracing/configuration.ts'
 import type { Http2Limits, HttpLimits } from '../http/limits.ts'
@@ -79,8 +79,7 @@ export interface ServerSettings {
   readonly minRequestSeconds?: number
   readonly tolerationSeconds: TolerationSeconds
   readonly serving: HttpLimits & { readonly named: readonly NamedCertificate[] }
-  /** By the names of admission plugins. */
-  readonly admissionConfigurations: Readonly<Record<string, JsonObject>>
+  readonly admissionConfigurationOf: ConfigurationOf
   readonly longestTokenSeconds?: number
   readonly extendsTokens: boolean
   readonly collectsGarbage: boolean
@@ -131,14 +130,15 @@ export async function loadServerSettings(
       unreachable: flags.defaultUnreachableTolerationSeconds ?? 300,
     },
     serving,
-    admissionConfigurations:
+    admissionConfigurationOf:
       file === undefined
-        ? {}
+        ? () => undefined
         : await fromFile(
             file,
             async (text) =>
               (await import('../apiserver/admission/configuration.ts')).admissionConfigurations(text, file),
             {
+              wrong: (why) => why,
               unread: (why) =>
                 `failed to apply admission: failed to read plugin config: unable to read admission control configuration from ${JSON.stringify(file)} [${why}]`,
             },

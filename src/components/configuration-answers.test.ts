@@ -29,6 +29,8 @@ const server = 'clusters: [{name: a, cluster: {server: "https://127.0.0.1:9"}}]'
 const context = 'contexts: [{name: c, context: {cluster: a, user: u}}]\ncurrent-context: c'
 file('hook.yaml', `apiVersion: v1\nkind: Config\n${server}\nusers: [{name: u, user: {}}]\n${context}\n`)
 file('policy.yaml', 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Metadata}]\n')
+const limits = 'limits: [{type: Server, qps: 1, burst: 2}]'
+file('erl.yaml', `apiVersion: eventratelimit.admission.k8s.io/v1alpha1\nkind: Configuration\n${limits}\n`)
 const key = file('key', serving.key)
 const USUAL = [
   '--etcd-servers=http://127.0.0.1:2379',

@@ -76,9 +76,26 @@ export function strictConfiguration(
 ): Fields {
   const { value, repeated, apiVersion } = configurationIn(text, wanted, told)
   const known: Struct = { ...shape, fields: { apiVersion: 'string', kind: 'string', ...shape.fields } }
-  checkShape(known, value, repeated, apiVersion.replace(/^.*\//, ''))
+  checkShape(known, value, repeated, versionIn(apiVersion))
   return value
 }
+
+/** The same, but fields that are not known, or there twice, are passed over. @throws Error in one line */
+export function lenientConfiguration(
+  text: string,
+  wanted: ConfigurationKind | readonly ConfigurationKind[],
+  shape: Struct,
+): Fields {
+  const { value, apiVersion } = configurationIn(text, wanted)
+  unknownIn(
+    { ...shape, fields: { apiVersion: 'string', kind: 'string', ...shape.fields } },
+    value,
+    versionIn(apiVersion),
+  )
+  return value
+}
+
+const versionIn = (apiVersion: string): string => apiVersion.replace(/^.*\//, '')
 
 /** A kind of a group, in each of these versions. */
 export const kindInVersions = (

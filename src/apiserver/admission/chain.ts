@@ -3,11 +3,18 @@
  * once, by the lists of enabled and disabled names; the chain knows no plugin by name but for its place.
  */
 
-import type { JsonObject, KubeObject } from '../../api/object.ts'
+import type { KubeObject } from '../../api/object.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { CacheReads } from '../reads.ts'
+import type { ConfigurationOf } from './configuration.ts'
 import type { AdmissionStep, AdmissionTimings, Timing } from './metrics.ts'
-import type { AdmissionAttributes, AdmissionHost, AdmissionPlugin, AdmissionPluginFactory } from './plugin.ts'
+import {
+  type AdmissionAttributes,
+  type AdmissionHost,
+  type AdmissionPlugin,
+  type AdmissionPluginFactory,
+  PluginInitializationError,
+} from './plugin.ts'
 import { OFF_BY_DEFAULT, RECOMMENDED_ORDER } from './plugin-order.ts'
 
 export interface AdmissionOptions {
@@ -17,7 +24,7 @@ export interface AdmissionOptions {
   readonly enabled?: readonly string[]
   readonly disabled?: readonly string[]
   /** What plugins are to go by, by their names. */
-  readonly configurations?: Readonly<Record<string, JsonObject>>
+  readonly configurationOf?: ConfigurationOf
   /** Behind all the others, whatever is enabled. */
   readonly guards?: readonly AdmissionPlugin[]
   readonly timings?: AdmissionTimings
@@ -58,9 +65,10 @@ export function createAdmissionChain(
     .sort((a, b) => place(a) - place(b))
   const created = (name: string, create: AdmissionPluginFactory): AdmissionPlugin => {
     try {
-      return create(reads, host, options.configurations?.[name])
+      return create(reads, host, options.configurationOf?.(name))
     } catch (cause) {
-      throw new Error(`couldn't init admission plugin "${name}": ${messageOf(cause)}`, { cause })
+      const what = cause instanceof PluginInitializationError ? 'failed to initialize' : "couldn't init"
+      throw new Error(`failed to apply admission: ${what} admission plugin "${name}": ${messageOf(cause)}`, { cause })
     }
   }
   const plugins = [

@@ -1,135 +1,169 @@
 /** AdmissionConfiguration (apiserver.config.k8s.io/v1): what each plugin is to go by, written in it or in a file that it names. */
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { parse } from 'yaml'
-import type { Json, JsonObject } from '../../api/object.ts'
-import { asList, asObject, asText } from '../../api/unchecked.ts'
+import { parseYaml } from '../../api/codec/yaml.ts'
+import {
+  type ConfigurationKind,
+  kindInVersions,
+  lenientConfiguration,
+  strictConfiguration,
+  unknownIn,
+} from '../../api/configuration/decode.ts'
+import { type Struct, struct, type ValueOf } from '../../api/configuration/shape.ts'
+import type { JsonObject } from '../../api/object.ts'
+import { plainOf } from '../../api/values/json.ts'
 import { messageOf } from '../../base/errors.ts'
+import { whyUnread } from '../../base/unread.ts'
 
-/** What a document may say: the fields of an object, a list of such, or a value. */
-type Form = 'text' | 'integer' | 'boolean' | 'any' | readonly [Form] | { readonly [field: string]: Form }
+const FILE = struct('AdmissionConfiguration', {
+  plugins: [struct('AdmissionPluginConfiguration', { name: 'string', path: 'string', configuration: 'any' })],
+})
 
+/** What a plugin may be told. */
 interface Configured {
-  readonly apiVersions: readonly string[]
-  /** None where the configuration is of no kind. */
-  readonly kind?: string
-  readonly fields: { readonly [field: string]: Form }
+  readonly kinds: readonly ConfigurationKind[]
+  readonly shape: Struct
+  /** What another configuration than an empty one asks for is not done here. */
+  readonly isIgnored?: true
+  /** Fields that are not known are passed over. */
+  readonly isLenient?: true
 }
 
-const TOLERATION: Form = { key: 'text', operator: 'text', value: 'text', effect: 'text', tolerationSeconds: 'integer' }
+const TOLERATION: Struct = {
+  ...struct('Toleration', {
+    ...{ key: 'string', value: 'string', tolerationSeconds: 'int64' },
+    operator: { named: 'TolerationOperator' },
+    effect: { named: 'TaintEffect' },
+  }),
+  goPackage: 'v1',
+}
 const LEVELS = ['enforce', 'audit', 'warn'].flatMap((mode) => [mode, `${mode}-version`])
+const CONFIG = 'apiserver.config.k8s.io'
+const WEBHOOKS: Configured = {
+  kinds: kindInVersions('WebhookAdmissionConfiguration', CONFIG, 'v1'),
+  shape: struct('WebhookAdmission', { kubeConfigFile: 'string' }),
+  isIgnored: true,
+}
 
-/** Those that go by one. */
 const CONFIGURED: Readonly<Record<string, Configured>> = {
   EventRateLimit: {
-    apiVersions: ['eventratelimit.admission.k8s.io/v1alpha1'],
-    kind: 'Configuration',
-    fields: { limits: [{ type: 'text', qps: 'integer', burst: 'integer', cacheSize: 'integer' }] },
-  },
-  ImagePolicyWebhook: {
-    apiVersions: [],
-    fields: {
-      imagePolicy: {
-        kubeConfigFile: 'text',
-        allowTTL: 'integer',
-        denyTTL: 'integer',
-        retryBackoff: 'integer',
-        defaultAllow: 'boolean',
-      },
-    },
+    kinds: kindInVersions('Configuration', 'eventratelimit.admission.k8s.io', 'v1alpha1'),
+    isLenient: true,
+    shape: struct('Configuration', {
+      limits: [struct('Limit', { type: { named: 'LimitType' }, qps: 'int32', burst: 'int32', cacheSize: 'int32' })],
+    }),
   },
   PodSecurity: {
-    apiVersions: ['v1', 'v1beta1', 'v1alpha1'].map((version) => `pod-security.admission.config.k8s.io/${version}`),
-    kind: 'PodSecurityConfiguration',
-    fields: {
-      defaults: Object.fromEntries(LEVELS.map((field): [string, Form] => [field, 'text'])),
-      exemptions: { usernames: ['text'], namespaces: ['text'], runtimeClasses: ['text'] },
-    },
+    kinds: kindInVersions(
+      'PodSecurityConfiguration',
+      'pod-security.admission.config.k8s.io',
+      ...['v1', 'v1beta1', 'v1alpha1'],
+    ),
+    shape: struct('PodSecurityConfiguration', {
+      defaults: struct('PodSecurityDefaults', Object.fromEntries(LEVELS.map((field) => [field, 'string']))),
+      exemptions: struct('PodSecurityExemptions', {
+        usernames: ['string'],
+        namespaces: ['string'],
+        runtimeClasses: ['string'],
+      }),
+    }),
   },
   PodTolerationRestriction: {
-    apiVersions: ['podtolerationrestriction.admission.k8s.io/v1alpha1'],
-    kind: 'Configuration',
-    fields: { default: [TOLERATION], whitelist: [TOLERATION] },
+    kinds: kindInVersions('Configuration', 'podtolerationrestriction.admission.k8s.io', 'v1alpha1'),
+    isLenient: true,
+    shape: struct('Configuration', { default: [TOLERATION], whitelist: [TOLERATION] }),
+  },
+  MutatingAdmissionPolicy: WEBHOOKS,
+  MutatingAdmissionWebhook: WEBHOOKS,
+  ValidatingAdmissionPolicy: WEBHOOKS,
+  ValidatingAdmissionWebhook: WEBHOOKS,
+  ResourceQuota: {
+    kinds: kindInVersions('ResourceQuotaConfiguration', CONFIG, 'v1'),
+    shape: struct('Configuration', {
+      limitedResources: [
+        struct('LimitedResource', {
+          ...{ apiGroup: 'string', resource: 'string', matchContains: ['string'] },
+          matchScopes: [
+            struct('ScopedResourceSelectorRequirement', {
+              scopeName: { named: 'ResourceQuotaScope' },
+              operator: { named: 'ScopeSelectorOperator' },
+              values: ['string'],
+            }),
+          ],
+        }),
+      ],
+    }),
+    isIgnored: true,
   },
 }
 
-const PLUGINS: Form = {
-  apiVersion: 'text',
-  kind: 'text',
-  plugins: [{ name: 'text', path: 'text', configuration: 'any' }],
+/** Of no kind, and read otherwise than the others: what is not known is passed over. */
+const IMAGE_POLICY: Struct = {
+  ...struct('AdmissionConfig', {
+    imagePolicy: {
+      ...struct('imagePolicyWebhookConfig', {
+        ...{ kubeConfigFile: 'string', allowTTL: 'int64', denyTTL: 'int64', retryBackoff: 'int64' },
+        defaultAllow: 'bool',
+      }),
+      goPackage: 'imagepolicy',
+    },
+  }),
 }
 
-/** By the names of plugins. `file`: where the text is from. @throws Error in one line, saying what is wrong */
-export function admissionConfigurations(text: string, file: string): Readonly<Record<string, JsonObject>> {
-  const document = read(text)
-  if (
-    document['kind'] !== 'AdmissionConfiguration' ||
-    !/^apiserver\.(config\.)?k8s\.io\/v1/.test(asText(document['apiVersion']))
-  )
-    throw new Error('must be an AdmissionConfiguration of apiserver.config.k8s.io/v1')
-  check(document, PLUGINS, '')
-  const found: Record<string, JsonObject> = {}
-  for (const [i, plugin] of asList(document['plugins']).map(asObject).entries()) {
-    const name = asText(plugin['name'])
-    if (name === '') throw new Error(`plugins[${i}].name is missing`)
-    const configured = Object.hasOwn(CONFIGURED, name) ? CONFIGURED[name] : undefined
-    if (configured === undefined)
-      throw new Error(`plugins[${i}]: admission plugin ${name} goes by no configuration here`)
-    const path = asText(plugin['path'])
-    const configuration =
-      path === '' ? plugin['configuration'] : read(readFileSync(resolve(dirname(file), path), 'utf8'))
-    if (configuration === undefined || configuration === null) continue
-    try {
-      checkConfiguration(configuration, configured)
-    } catch (error) {
-      throw new Error(`couldn't init admission plugin ${JSON.stringify(name)}: ${messageOf(error)}`, { cause: error })
-    }
-    found[name] = asObject(configuration)
-  }
-  return found
-}
+/** By a plugin's name, what it is to go by; undefined: nothing is said. Throws an Error in one line for what is wrong in it. */
+export type ConfigurationOf = (plugin: string) => JsonObject | undefined
 
-function checkConfiguration(configuration: Json, { apiVersions, kind, fields }: Configured): void {
-  const given = asObject(configuration)
-  if (kind === undefined) {
-    check(configuration, fields, '')
-    return
+/** `file`: where the text is from. @throws Error in one line, saying what is wrong with the file itself */
+export function admissionConfigurations(text: string, file: string): ConfigurationOf {
+  let given: ValueOf<typeof FILE>
+  try {
+    given = strictConfiguration(text, kindInVersions(FILE.type, CONFIG, 'v1'), FILE)
+  } catch (cause) {
+    throw new Error(`failed to apply admission: failed to read plugin config: ${messageOf(cause)}`, { cause })
   }
-  const [apiVersion, ofKind] = [asText(given['apiVersion']), asText(given['kind'])]
-  if (ofKind === '') throw new Error(`Object 'Kind' is missing in '${JSON.stringify(configuration)}'`)
-  if (apiVersion === '') throw new Error(`Object 'apiVersion' is missing in '${JSON.stringify(configuration)}'`)
-  if (ofKind !== kind || !apiVersions.includes(apiVersion))
-    throw new Error(`no kind ${JSON.stringify(ofKind)} is registered for version ${JSON.stringify(apiVersion)}`)
-  check(given, { apiVersion: 'text', kind: 'text', ...fields }, '')
-}
-
-/** Nothing is passed over: what is misspelt would let by what it was to refuse. @throws Error with the path */
-function check(value: Json | undefined, form: Form, path: string): void {
-  if (value === undefined || value === null || form === 'any') return
-  const fits = (isOne: boolean, what: string) => {
-    if (!isOne) throw new Error(`${path}: must be ${what}`)
-  }
-  if (form === 'text') fits(typeof value === 'string', 'a string')
-  else if (form === 'boolean') fits(typeof value === 'boolean', 'true or false')
-  else if (form === 'integer') fits(Number.isInteger(value), 'an integer')
-  else if (isList(form)) {
-    fits(Array.isArray(value), 'a list')
-    for (const [i, one] of asList(value).entries()) check(one, form[0], `${path}[${i}]`)
-  } else {
-    fits(typeof value === 'object' && !Array.isArray(value), 'an object')
-    checkFields(asObject(value), form, path)
+  return (plugin) => {
+    const found = given.plugins?.find((one) => one?.name === plugin)
+    if (found === undefined || found === null) return undefined
+    const own = found.path
+      ? read(resolve(dirname(file), found.path))
+      : found.configuration === undefined || found.configuration === null
+        ? undefined
+        : JSON.stringify(found.configuration)
+    return own === undefined ? undefined : decoded(plugin, own)
   }
 }
 
-function checkFields(value: JsonObject, form: { readonly [field: string]: Form }, path: string): void {
-  for (const [field, inner] of Object.entries(value)) {
-    const below = path === '' ? field : `${path}.${field}`
-    const known = Object.hasOwn(form, field) ? form[field] : undefined
-    if (known === undefined) throw new Error(`strict decoding error: unknown field ${JSON.stringify(below)}`)
-    check(inner, known, below)
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw new Error(`its configuration is not to be read: ${whyUnread(path, cause)}`, { cause })
   }
 }
 
-const isList = (form: Form): form is readonly [Form] => Array.isArray(form)
+function decoded(plugin: string, text: string): JsonObject | undefined {
+  if (plugin === 'ImagePolicyWebhook') return imagePolicy(text)
+  const configured = Object.hasOwn(CONFIGURED, plugin) ? CONFIGURED[plugin] : undefined
+  // Another plugin looks at none.
+  if (configured === undefined) return undefined
+  const { kinds, shape, isIgnored, isLenient } = configured
+  const value = (isLenient ? lenientConfiguration : strictConfiguration)(text, kinds, shape) as JsonObject
+  const { kind: _kind, apiVersion: _version, ...rest } = value
+  const says = Object.entries(rest).find(([, value]) => value !== null && value !== '' && !isEmptyList(value))
+  if (isIgnored === true && says !== undefined) throw new Error(`skiff does not go by ${says[0]}: leave it out`)
+  return value
+}
 
-const read = (text: string): JsonObject => asObject(parse(text, { maxAliasCount: 100 }))
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
+
+function imagePolicy(text: string): JsonObject {
+  const given = plainOf(parseYaml(text).node)
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    const found = Array.isArray(given) ? 'array' : typeof given === 'boolean' ? 'bool' : typeof given
+    throw new Error(
+      `error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${found} into Go value of type imagepolicy.AdmissionConfig`,
+    )
+  }
+  unknownIn(IMAGE_POLICY, given)
+  return given as JsonObject
+}

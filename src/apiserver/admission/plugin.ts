@@ -3,6 +3,7 @@
  * and read the cluster's state from the API server's own caches, never through a client.
  */
 
+import type { FieldError } from '../../api/errors/field-errors.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
 import type { QuotaUsage } from '../../api/objects/quota-usage.ts'
 import type { Parts } from '../../api/parts.ts'
@@ -70,6 +71,18 @@ export interface AdmissionHost {
   /** The versions of a resource: the one its row shows, and the one in which requests for it are worked on. */
   endpointOf(row: ResourceRow): ResourceEndpoint
 }
+
+/** @throws Error when there are problems: all of them in a line. `make`: default: of it as it is */
+export function refuseConfiguration(
+  errors: readonly FieldError[],
+  make = (why: string): Error => new Error(why),
+): void {
+  const texts = errors.map(({ field, message }) => `${field}: ${message}`)
+  if (texts.length > 0) throw make(texts.length === 1 ? (texts[0] as string) : `[${texts.join(', ')}]`)
+}
+
+/** What a plugin says once it has read its configuration, which is right as such. */
+export class PluginInitializationError extends Error {}
 
 /** `configuration`: what an AdmissionConfiguration says for it. @throws Error in one line for what it cannot go by */
 export type AdmissionPluginFactory = (

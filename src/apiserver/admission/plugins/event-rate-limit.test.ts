@@ -23,7 +23,6 @@ test('a limit that cannot be is refused', () => {
   assert.throws(() => limiting({ ...limit, cacheSize: -1 }), {
     message: 'limits[0].cacheSize: Invalid value: -1: must not be negative',
   })
-  assert.throws(() => limiting({ ...limit, cacheSize: 'many' }), /cacheSize must be an integer/)
-  assert.throws(() => limiting({ ...limit, type: 'constructor' }), /limits: Unsupported value: "constructor"/)
+  assert.throws(() => limiting({ ...limit, type: 'constructor' }), /limits\[0\].type: Unsupported value: "constructor"/)
   limiting({ ...limit, type: 'Server', cacheSize: -1 })
 })

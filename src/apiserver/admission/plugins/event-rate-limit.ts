@@ -1,12 +1,14 @@
 /** EventRateLimit: so many Events of the core group a second, in all, of a namespace, by a user, or about one object from one source. */
+
+import { type FieldError, invalid, notSupported } from '../../../api/errors/field-errors.ts'
 import type { Event } from '../../../api/generated/types.ts'
-import type { JsonObject } from '../../../api/object.ts'
+import type { Json, JsonObject } from '../../../api/object.ts'
 import { StatusError } from '../../../api/status.ts'
-import { asList, asObject } from '../../../api/unchecked.ts'
+import { asList, asObject, asText } from '../../../api/unchecked.ts'
 import type { Clock } from '../../../base/clock.ts'
 import { createLruMap } from '../../../base/lru.ts'
 import { tokenBucket } from '../../../base/token-bucket.ts'
-import type { AdmissionAttributes, AdmissionPluginFactory } from '../plugin.ts'
+import { type AdmissionAttributes, type AdmissionPluginFactory, refuseConfiguration } from '../plugin.ts'
 
 const DEFAULT_CACHE_SIZE = 4096
 
@@ -31,8 +33,9 @@ const KEYS: Readonly<Record<string, (attributes: AdmissionAttributes) => string>
 export const eventRateLimit =
   (clock: Clock): AdmissionPluginFactory =>
   (_reads, _host, configuration) => {
-    const limits = asList(configuration?.['limits']).map((limit, i) => limitOf(clock, asObject(limit), `limits[${i}]`))
-    if (limits.length === 0) throw new Error('limits: Invalid value: []: must not be empty')
+    const given = configuration?.['limits'] ?? null
+    refuseConfiguration(problemsOf(given))
+    const limits = asList(given).map((limit) => limitOf(clock, asObject(limit)))
     return {
       name: 'EventRateLimit',
       handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
@@ -48,26 +51,33 @@ export const eventRateLimit =
     }
   }
 
+function problemsOf(given: Json): readonly FieldError[] {
+  const limits = asList(given)
+  if (limits.length === 0) return [invalid('limits', given, 'must not be empty')]
+  return limits.flatMap((item, i) => {
+    const limit = asObject(item)
+    const at = `limits[${i}]`
+    const [type, burst, qps, cacheSize] = [
+      asText(limit['type']),
+      ...['burst', 'qps', 'cacheSize'].map((field) => Number(limit[field] ?? 0)),
+    ] as [string, number, number, number]
+    return [
+      ...(Object.hasOwn(KEYS, type) ? [] : [notSupported(`${at}.type`, type, Object.keys(KEYS))]),
+      ...(burst > 0 ? [] : [invalid(`${at}.burst`, burst, 'must be positive')]),
+      ...(qps > 0 ? [] : [invalid(`${at}.qps`, qps, 'must be positive')]),
+      // The server has one bucket.
+      ...(type !== 'Server' && cacheSize < 0 ? [invalid(`${at}.cacheSize`, cacheSize, 'must not be negative')] : []),
+    ]
+  })
+}
+
 /** What it says of an Event that is too many. */
-function limitOf(
-  clock: Clock,
-  limit: JsonObject,
-  path: string,
-): (attributes: AdmissionAttributes) => string | undefined {
+function limitOf(clock: Clock, limit: JsonObject): (attributes: AdmissionAttributes) => string | undefined {
   const type = String(limit['type'] ?? '')
-  const keyOf = Object.hasOwn(KEYS, type) ? KEYS[type] : undefined
+  const keyOf = KEYS[type] as (attributes: AdmissionAttributes) => string
   const qps = Number(limit['qps'] ?? 0)
   const burst = Number(limit['burst'] ?? 0)
-  if (keyOf === undefined)
-    throw new Error(
-      `limits: Unsupported value: ${JSON.stringify(type)}: supported values: ${Object.keys(KEYS).join(', ')}`,
-    )
-  if (!(qps > 0) || !(burst > 0)) throw new Error('limits: qps and burst must be positive')
   const cacheSize = Number(limit['cacheSize'] ?? 0)
-  if (!Number.isInteger(cacheSize)) throw new Error(`${path}.cacheSize must be an integer`)
-  // The server has one bucket.
-  if (type !== 'Server' && cacheSize < 0)
-    throw new Error(`${path}.cacheSize: Invalid value: ${cacheSize}: must not be negative`)
   const buckets = createLruMap<string, () => boolean>(cacheSize > 0 ? cacheSize : DEFAULT_CACHE_SIZE)
   return (attributes) => {
     const key = keyOf(attributes)

@@ -1,11 +1,13 @@
 /** PodTolerationRestriction: a namespace, or the cluster for those that say nothing, gives its pods tolerations and says which they may have. */
 
+import type { FieldError } from '../../../api/errors/field-errors.ts'
 import type { Namespace, Pod, Toleration } from '../../../api/generated/types.ts'
 import type { JsonObject } from '../../../api/object.ts'
 import { qosClass } from '../../../api/objects/qos.ts'
 import { areAllWithin, mergedTolerations } from '../../../api/objects/tolerations.ts'
 import { StatusError } from '../../../api/status.ts'
 import { asList, asObject, asText } from '../../../api/unchecked.ts'
+import { validateTolerations } from '../../../api/validation/affinity.ts'
 import { jsonSyntaxWords } from '../../../api/values/json.ts'
 import type { AdmissionPluginFactory } from '../plugin.ts'
 import { isPod, withSpec } from './pods.ts'
@@ -20,6 +22,11 @@ const MEMORY_PRESSURE: Toleration = {
 
 export const podTolerationRestriction: AdmissionPluginFactory = (reads, _host, configuration = {}) => {
   const ofCluster = tolerationsOf(configuration)
+  const errors: FieldError[] = []
+  validateTolerations(ofCluster.usual, 'podtolerationrestriction.default', errors)
+  validateTolerations(ofCluster.allowed, 'podtolerationrestriction.whitelist', errors)
+  if (errors.length > 0)
+    throw new Error(`invalid config: [${errors.map(({ field, message }) => `${field}: ${message}`).join(', ')}]`)
   const said = (namespace: string, annotation: string): readonly Toleration[] | undefined => {
     const text = reads.get<Namespace>('', 'namespaces', '', namespace)?.metadata.annotations?.[annotation]
     return text === undefined ? undefined : parsed(text)

@@ -3,7 +3,7 @@
  * one breaking it is only told to the client (warn) or to the audit log (audit). Templates are never refused.
  */
 
-import { invalidError } from '../../../../api/errors/field-errors.ts'
+import { duplicate, invalid, invalidError } from '../../../../api/errors/field-errors.ts'
 import type {
   CronJob,
   DaemonSet,
@@ -18,12 +18,18 @@ import type {
   ReplicationController,
   StatefulSet,
 } from '../../../../api/generated/types.ts'
-import type { Fields, JsonObject, KubeObject } from '../../../../api/object.ts'
+import { dns1123Label, dns1123Subdomain } from '../../../../api/names/name-formats.ts'
+import type { Fields, Json, JsonObject, KubeObject } from '../../../../api/object.ts'
 import { forbidden } from '../../../../api/status.ts'
-import { asObject, asTexts } from '../../../../api/unchecked.ts'
+import { asList, asObject, asText, asTexts } from '../../../../api/unchecked.ts'
 import { same } from '../../../../api/validation/common.ts'
 import type { CacheReads } from '../../../reads.ts'
-import type { AdmissionAttributes, AdmissionPluginFactory } from '../../plugin.ts'
+import {
+  type AdmissionAttributes,
+  type AdmissionPluginFactory,
+  PluginInitializationError,
+  refuseConfiguration,
+} from '../../plugin.ts'
 import {
   checkedPod,
   defaultLevels,
@@ -78,9 +84,26 @@ interface Rules {
 function rulesOf(reads: CacheReads, { defaults, exemptions }: JsonObject): Rules {
   const { usernames, namespaces, runtimeClasses } = asObject(exemptions)
   const [users, spaces, classes] = [usernames, namespaces, runtimeClasses].map((list) => new Set(asTexts(list)))
+  const levels = defaultLevels(asObject(defaults))
+  const judged = (field: string, list: Json | undefined, problems: (text: string) => readonly string[]) => {
+    const texts = asList(list).map(asText)
+    return texts.flatMap((text, i) => {
+      const at = `exemptions.${field}[${i}]`
+      const wrong = problems(text).map((why) => invalid(at, text, why))
+      return wrong.length === 0 && texts.indexOf(text) < i ? [duplicate(at, text)] : wrong
+    })
+  }
+  refuseConfiguration(
+    [
+      ...judged('namespaces', namespaces, dns1123Label),
+      ...judged('runtimeClasses', runtimeClasses, dns1123Subdomain),
+      ...judged('usernames', usernames, (text) => (text === '' ? ['username must not be empty'] : [])),
+    ],
+    (why) => new PluginInitializationError(`PodSecurity invalid: ${why}`),
+  )
   return {
     reads,
-    defaults: defaultLevels(asObject(defaults)),
+    defaults: levels,
     exemption({ user, namespace }, spec) {
       if (spaces?.has(namespace)) return 'namespace'
       if (users?.has(user.name)) return 'user'

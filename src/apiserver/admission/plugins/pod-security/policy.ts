@@ -1,8 +1,10 @@
 /** A namespace's pod security policy, as its labels say, and what a pod does against a level. */
+
 import { type FieldError, invalid } from '../../../../api/errors/field-errors.ts'
 import type { Pod, PodTemplateSpec } from '../../../../api/generated/types.ts'
 import type { JsonObject } from '../../../../api/object.ts'
 import { asText } from '../../../../api/unchecked.ts'
+import { PluginInitializationError } from '../../plugin.ts'
 import { baselineChecks } from './baseline.ts'
 import type { Check, CheckedPod, CheckPod, Violation } from './check.ts'
 import { restrictedChecks } from './restricted.ts'
@@ -42,17 +44,21 @@ export const PRIVILEGED: PodSecurityLevels = { enforce: privileged, audit: privi
 
 /** Levels and versions by the names of modes: `enforce`, `enforce-version`. @throws Error in one line for what is none */
 export function defaultLevels(given: JsonObject): PodSecurityLevels {
+  const problems: string[] = []
   const read = (mode: PodSecurityMode): LevelVersion => {
     const level = asText(given[mode]) || 'privileged'
-    if (!LEVELS.includes(level))
-      throw new Error(`defaults.${mode}: Invalid value: "${level}": must be one of privileged, baseline, restricted`)
-    const text = asText(given[`${mode}-version`]) || 'latest'
-    const minor = parseVersion(text)
-    if (minor === undefined)
-      throw new Error(`defaults.${mode}-version: Invalid value: "${text}": must be "latest" or "v1.x"`)
-    return { level: level as PodSecurityLevel, minor }
+    if (!LEVELS.includes(level)) problems.push(`${mode}: must be one of privileged, baseline, restricted`)
+    const minor = parseVersion(asText(given[`${mode}-version`]) || 'latest')
+    if (minor === undefined) problems.push(`${mode}-version: must be "latest" or "v1.x"`)
+    return { level: level as PodSecurityLevel, minor: minor ?? 0 }
   }
-  return { enforce: read('enforce'), audit: read('audit'), warn: read('warn') }
+  const levels = { enforce: read('enforce'), audit: read('audit'), warn: read('warn') }
+  const [only] = problems
+  if (only !== undefined)
+    throw new PluginInitializationError(
+      `PodSecurity configuration error: ${problems.length === 1 ? only : `[${problems.join(', ')}]`}`,
+    )
+  return levels
 }
 
 /**
