@@ -60,8 +60,6 @@ export interface ApiRequest {
    */
   readonly headerValues?: ReadonlyMap<string, readonly string[]>
   readonly body?: RequestBody
-  /** Names it in its answer's Audit-ID header and in the audit log: the client's own, or made where it came in. */
-  readonly auditId?: string
   /** Set by authentication; in-process requests arrive with their component's identity. */
   readonly user?: UserInfo
   readonly info?: RequestInfo
@@ -208,20 +206,3 @@ export type Handler = (request: ApiRequest) => Promise<ApiResponse>
  * and what a transport asks. Failure is a thrown StatusError, or a rejection with one.
  */
 export type EagerHandler = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>
-export type Filter = (next: EagerHandler) => EagerHandler
-
-/** What `done` or `failed` makes of the answer to `request`: now if it is there now, else when it comes. */
-export function whenAnswered<T>(
-  next: EagerHandler,
-  request: ApiRequest,
-  done: (response: ApiResponse) => T | Promise<T>,
-  failed: (error: unknown) => T | Promise<T>,
-): T | Promise<T> {
-  let response: ApiResponse | Promise<ApiResponse>
-  try {
-    response = next(request)
-  } catch (error) {
-    return failed(error)
-  }
-  return response instanceof Promise ? response.then(done, failed) : done(response)
-}

@@ -1,6 +1,6 @@
 /** Authentication and authorization as one API server has them, put together from the caches. */
 
-import type { Filter, UserInfo } from '../api/request.ts'
+import type { UserInfo } from '../api/request.ts'
 import type { Counted } from '../base/metrics.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { createEscalationGuard } from './admission/escalation.ts'
@@ -22,6 +22,7 @@ import { authorization } from './filters/authorization.ts'
 import type { IdentityFilters } from './filters/chain.ts'
 import { impersonation } from './filters/impersonation-headers.ts'
 import type { CacheReads } from './reads.ts'
+import type { Filter } from './request/server-request.ts'
 
 export interface AuthOptions {
   readonly reads: CacheReads

@@ -1,8 +1,8 @@
 /** What an administrator may say of audit: which requests, and where their events go; refused in kube-apiserver's words. */
 
-import type { Filter } from '../api/request.ts'
 import type { AuditBackend, AuditMode, LongestEvent } from '../apiserver/audit/backend.ts'
 import type { BatchOptions } from '../apiserver/audit/webhook.ts'
+import type { Filter } from '../apiserver/request/server-request.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { durationFlagMs } from './duration-flag.ts'

@@ -40,7 +40,7 @@ export async function chainOf(runtime: Runtime, settings: ServerSettings): Promi
 async function startTracing(runtime: Runtime, { endpoint, samplingRatePerMillion }: TracingConfiguration) {
   const [{ exportSpans }, { requestSpans }] = await Promise.all([
     import('../apiserver/tracing/export.ts'),
-    import('../apiserver/tracing/request-spans.ts'),
+    import('../apiserver/filters/request-spans.ts'),
   ])
   const exporter = exportSpans(runtime, endpoint, identityName(hostname()))
   return { spans: requestSpans(runtime, samplingRatePerMillion, exporter.tell, statusCodeOf), close: exporter.close }

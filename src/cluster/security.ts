@@ -1,9 +1,10 @@
 /** What an administrator may say about audit, encryption and tokens, read from the files named and refused with a reason. */
 
-import type { Filter, UserInfo } from '../api/request.ts'
+import type { UserInfo } from '../api/request.ts'
 import type { Scheme } from '../api/scheme/resource.ts'
 import { quantityValue } from '../api/values/quantity.ts'
 import type { ServiceAccountKeys } from '../apiserver/auth/service-account-tokens.ts'
+import type { Filter } from '../apiserver/request/server-request.ts'
 import { messageOf } from '../base/errors.ts'
 import { parseGoDurationMs } from '../base/go-duration.ts'
 import type { Runtime } from '../base/runtime.ts'

@@ -28,7 +28,7 @@ async function abandoned(t: TestContext, response: ApiResponse, headers: ApiRequ
   const server = createServer((_, outgoing) => {
     // Never aborts: the answer itself has to see that its client has gone.
     const { signal } = new AbortController()
-    const request = { method: 'GET', path: '/', headers, query: new URLSearchParams(), signal }
+    const request = { method: 'GET', path: '/', headers, query: new URLSearchParams(), auditId: 'id', signal }
     began.resolve({ sent: responder.send(request, response, outgoing), outgoing })
   }).listen(0, '127.0.0.1')
   t.after(() => server.close())

@@ -5,12 +5,12 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { ApiRequest, EagerHandler } from '../api/request.ts'
+import type { EagerHandler } from '../api/request.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { createBodies } from './bodies.ts'
 import { refusedHead, refuseMalformed } from './malformed.ts'
 import { createServer } from './node-http.ts'
-import { hasBody, originForm, readBody, requestOf } from './receive.ts'
+import { hasBody, originForm, type ReceivedRequest, readBody, requestOf } from './receive.ts'
 import { createResponder } from './respond.ts'
 
 export interface PlainServerOptions {
@@ -44,7 +44,7 @@ export async function startPlainServer(runtime: Runtime, options: PlainServerOpt
     signal: AbortSignal,
     body: Uint8Array | undefined,
   ): Promise<void> {
-    let request: ApiRequest | undefined
+    let request: ReceivedRequest | undefined
     try {
       const connection = { remoteAddress: incoming.socket.remoteAddress ?? '' }
       request = requestOf(incoming, originForm(incoming.url), signal, connection, newId, body)

@@ -10,6 +10,12 @@ const NO_QUERY = new URLSearchParams()
 
 type Incoming = IncomingMessage | Http2ServerRequest
 
+/** A request that came over a wire. */
+export interface ReceivedRequest extends ApiRequest {
+  /** Names it in its answer's Audit-ID header: the client's own, or made where it came in. */
+  readonly auditId: string
+}
+
 /** @param target what originForm() gave */
 export function requestOf(
   incoming: Incoming,
@@ -18,7 +24,7 @@ export function requestOf(
   connection: ConnectionInfo,
   newId: () => string,
   bytes: Uint8Array | undefined,
-): ApiRequest {
+): ReceivedRequest {
   const mark = target.indexOf('?')
   const headers = incoming.headers as ApiRequest['headers']
   const method = incoming.method ?? 'GET'

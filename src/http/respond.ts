@@ -1,13 +1,14 @@
 /** An ApiResponse as bytes on a node:http or node:http2 response: back-pressure, list slices, compression, errors. */
 import type { OutgoingHttpHeaders } from 'node:http'
 import { constants as http2 } from 'node:http2'
-import type { ApiRequest, ApiResponse, Headers } from '../api/request.ts'
+import type { ApiResponse, Headers } from '../api/request.ts'
 import { internalError, StatusError } from '../api/status.ts'
 import { encodeJson } from '../api/values/json.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { drained, isGone } from './drained.ts'
 import { createGathering } from './gather.ts'
 import { acceptsGzip, GZIP_FROM_BYTES, sendGzip } from './gzip.ts'
+import type { ReceivedRequest } from './receive.ts'
 import { listPieces, type Slices, sliced } from './slices.ts'
 import { createWatchWriter, type WatchTraffic, type WatchWriter } from './watch-back-pressure.ts'
 
@@ -40,11 +41,11 @@ export interface Outgoing {
 
 export interface Responder {
   /** undefined when everything was handed to the socket at once. */
-  send(request: ApiRequest, response: ApiResponse, outgoing: Outgoing): Promise<void> | undefined
+  send(request: ReceivedRequest, response: ApiResponse, outgoing: Outgoing): Promise<void> | undefined
   /** A watch whose client asks for a WebSocket; resolves with its end. */
   watchOverWebSocket: WatchWriter['overWebSocket']
   /** Answers with the Status of `error` (500 for what is no StatusError); cuts the connection if an answer had begun. */
-  fail(request: ApiRequest | undefined, error: unknown, outgoing: Outgoing): void
+  fail(request: ReceivedRequest | undefined, error: unknown, outgoing: Outgoing): void
   closeAfter(outgoing: Outgoing): void
   /** Writes the answers that are ready. */
   flush(): void
@@ -95,7 +96,7 @@ export function createResponder(runtime: Runtime): Responder {
   })
 
   function headersOf(
-    request: ApiRequest | undefined,
+    request: ReceivedRequest | undefined,
     contentType: string,
     extra: Headers | undefined,
   ): OutgoingHttpHeaders {
@@ -109,7 +110,7 @@ export function createResponder(runtime: Runtime): Responder {
   }
 
   function sendBytes(
-    request: ApiRequest | undefined,
+    request: ReceivedRequest | undefined,
     outgoing: Outgoing,
     status: number,
     headers: OutgoingHttpHeaders,
@@ -119,7 +120,7 @@ export function createResponder(runtime: Runtime): Responder {
     for (const piece of pieces) size += piece.length
     // A part's place is told in bytes as they are.
     if (size > GZIP_FROM_BYTES && status !== 206 && acceptsGzip(request)) {
-      return sendGzip(request as ApiRequest, outgoing, status, headers, sliced(pieces, SLICE_BYTES))
+      return sendGzip(request as ReceivedRequest, outgoing, status, headers, sliced(pieces, SLICE_BYTES))
     }
     headers['content-length'] = size
     outgoing.writeHead(status, headers)

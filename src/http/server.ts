@@ -8,7 +8,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from 'node:http2'
 import { createSecureServer } from 'node:http2'
 import { createSecureContext, type TLSSocket } from 'node:tls'
-import type { ApiRequest, ConnectionInfo, EagerHandler } from '../api/request.ts'
+import type { ConnectionInfo, EagerHandler } from '../api/request.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { createBodies } from './bodies.ts'
 import { createConnectionTable } from './connections.ts'
@@ -17,7 +17,7 @@ import type { HttpLimits } from './limits.ts'
 import { listen } from './listen.ts'
 import { refusedHead, refuseHandshake, refuseMalformed } from './malformed.ts'
 import { answerOn, ServerResponse as PlainResponse } from './node-http.ts'
-import { hasBody, originForm, readBody, requestOf } from './receive.ts'
+import { hasBody, originForm, type ReceivedRequest, readBody, requestOf } from './receive.ts'
 import { createResponder, type Outgoing } from './respond.ts'
 import { byServerName, type NamedCertificate } from './sni.ts'
 import type { WatchTraffic } from './watch-back-pressure.ts'
@@ -260,7 +260,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
   }
 
   function refuse(
-    request: ApiRequest | undefined,
+    request: ReceivedRequest | undefined,
     error: unknown,
     { incoming, outgoing }: Pick<Exchange, 'incoming' | 'outgoing'>,
   ): void {
@@ -271,7 +271,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
 
   async function answer(exchange: Exchange): Promise<void> {
     const { incoming, outgoing, connection, controller, upgrade } = exchange
-    let request: ApiRequest | undefined
+    let request: ReceivedRequest | undefined
     try {
       request = requestOf(incoming, exchange.target, controller.signal, connection, newId, exchange.body)
       const answered = options.handler(request)

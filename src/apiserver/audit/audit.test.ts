@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ApiRequest, ApiResponse, RequestInfo, UserInfo } from '../../api/request.ts'
+import type { ApiResponse, RequestInfo, UserInfo } from '../../api/request.ts'
 import { notFound } from '../../api/status.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { audit } from '../filters/audit.ts'
 import { turnedAway } from '../filters/authentication.ts'
 import { servedAnew } from '../request/served.ts'
+import type { ServerRequest } from '../request/server-request.ts'
 import { type AuditEvent, logBackend } from './backend.ts'
 import type { AuditLog } from './log.ts'
 import { type AuditPolicy, parsePolicy, unknownFields } from './policy.ts'
@@ -127,7 +128,7 @@ function memoryLog(): AuditLog & { readonly events: () => { [field: string]: unk
   }
 }
 
-function request(): ApiRequest {
+function request(): ServerRequest {
   return {
     method: 'GET',
     path: info().path,
@@ -232,7 +233,7 @@ test('requests for the same thing are told as each of them was, whoever asked be
   const same = info()
   const bob: UserInfo = { name: 'bob', groups: [] }
   const from = (remoteAddress: string) => ({ connection: { remoteAddress } })
-  const asked: readonly (readonly [Partial<ApiRequest>, Record<string, unknown>])[] = [
+  const asked: readonly (readonly [Partial<ServerRequest>, Record<string, unknown>])[] = [
     [{}, {}],
     [{ user: bob }, { user: { username: 'bob' } }],
     [{}, {}],

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ApiRequest } from '../../api/request.ts'
 import { createMetrics } from '../../base/metrics.ts'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { audit } from '../filters/audit.ts'
 import { requestInfoOf } from '../request/info.ts'
 import { servedAnew } from '../request/served.ts'
+import type { ServerRequest } from '../request/server-request.ts'
 import { logBackend } from './backend.ts'
 import type { AuditPolicy } from './policy.ts'
 
@@ -38,7 +38,7 @@ test('events are counted, requests by their level, and what could not be written
   }))
   const query = new URLSearchParams()
   const path = '/api/v1/namespaces/a/configmaps'
-  const request: ApiRequest = {
+  const request: ServerRequest = {
     method: 'POST',
     path,
     query,

@@ -6,7 +6,7 @@
  * the request is answered all the same, unless a backend is strict and nothing of the request was done yet.
  */
 
-import { type ApiResponse, type Filter, type RequestInfo, whenAnswered } from '../../api/request.ts'
+import type { ApiResponse, RequestInfo } from '../../api/request.ts'
 import { internalError, StatusError } from '../../api/status.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { AuditBackend, AuditEvent } from '../audit/backend.ts'
@@ -26,6 +26,7 @@ import type { AuditPolicy, AuditStage } from '../audit/policy.ts'
 import { isLongRunning } from '../request/long-running.ts'
 import { plainTextError } from '../request/plain-text-error.ts'
 import type { AuditRecord } from '../request/served.ts'
+import { type Filter, whenAnswered } from '../request/server-request.ts'
 
 const READS = new Set(['get', 'list', 'watch', 'head'])
 

@@ -3,14 +3,7 @@
  * requests), and RBAC's to refuse. A component of this process arrives with its identity and is believed.
  */
 
-import {
-  type ApiRequest,
-  type ApiResponse,
-  type EagerHandler,
-  type Filter,
-  type UserInfo,
-  whenAnswered,
-} from '../../api/request.ts'
+import type { ApiResponse, UserInfo } from '../../api/request.ts'
 import { StatusError, unauthorized } from '../../api/status.ts'
 import { ANONYMOUS_USER } from '../../api/users.ts'
 import type { Counted } from '../../base/metrics.ts'
@@ -18,12 +11,13 @@ import type { Runtime } from '../../base/runtime.ts'
 import type { Authenticator, ProvenUser } from '../auth/authenticator.ts'
 import type { TokenUse } from '../auth/service-account-tokens.ts'
 import { warningHeaders } from '../handlers/respond.ts'
+import { type Filter, type ServerHandler, type ServerRequest, whenAnswered } from '../request/server-request.ts'
 
 /** `--anonymous-auth`'s default. */
 export const everywhere = (_path: string): boolean => true
 
 /** The answer to a request that no authenticator knows. */
-export const turnedAway: EagerHandler = () => {
+export const turnedAway: ServerHandler = () => {
   throw unauthorized()
 }
 
@@ -35,18 +29,18 @@ export function authentication(
   runtime: Runtime,
   authenticator: Authenticator,
   anonymous: (path: string) => boolean = everywhere,
-  whenRefused: EagerHandler = turnedAway,
+  whenRefused: ServerHandler = turnedAway,
 ): Filter {
   const log = runtime.log.named('authentication')
   const { machineClock: clock } = runtime
   const count = authenticationMetrics(runtime)
   return (next) => {
-    const refused = (request: ApiRequest, error: unknown, started: number) => {
+    const refused = (request: ServerRequest, error: unknown, started: number) => {
       log.info(2, 'unable to authenticate the request', { reason: String(error) })
       count('error', clock.monotonic() - started)
       return whenRefused(request)
     }
-    const pass = (request: ApiRequest, proven: ProvenUser | undefined, started: number) => {
+    const pass = (request: ServerRequest, proven: ProvenUser | undefined, started: number) => {
       const known = proven?.user ?? (anonymous(request.path) ? ANONYMOUS_USER : undefined)
       count(known === undefined ? 'failure' : 'success', clock.monotonic() - started, known)
       if (known === undefined) return whenRefused(request)
@@ -76,7 +70,7 @@ export function authentication(
 }
 
 /** Warnings stand before those of what is done. */
-function withUse(next: EagerHandler, request: ApiRequest, { annotations, warnings }: TokenUse) {
+function withUse(next: ServerHandler, request: ServerRequest, { annotations, warnings }: TokenUse) {
   if (request.served !== undefined) request.served.proof = annotations
   if (warnings.length === 0) return next(request)
   const { headers } = warningHeaders(warnings)

@@ -1,10 +1,11 @@
 /** Asks whether the user may do this, or refuses with 403 and Kubernetes' sentence about it. */
 
-import type { ApiRequest, ApiResponse, Filter, RequestInfo, UserInfo } from '../../api/request.ts'
+import type { ApiResponse, RequestInfo, UserInfo } from '../../api/request.ts'
 import { forbidden, internalError, StatusError } from '../../api/status.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { type Authorizer, attributesOf, type Decision } from '../auth/authorizer.ts'
 import type { AuditRecord } from '../request/served.ts'
+import type { Filter, ServerRequest } from '../request/server-request.ts'
 
 const DECISION = 'authorization.k8s.io/decision'
 const REASON = 'authorization.k8s.io/reason'
@@ -66,7 +67,7 @@ function annotate(audit: AuditRecord | undefined, { verdict, reason, error }: De
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
 /** No authorizer could say whether it is allowed: a 500, over a wire in kube-apiserver's plain text. */
-function undecided(request: ApiRequest, why: string): ApiResponse {
+function undecided(request: ServerRequest, why: string): ApiResponse {
   const text = `Internal Server Error: ${JSON.stringify(request.path)}: ${why}`
   if (request.connection === undefined) throw internalError(new Error(why))
   return {

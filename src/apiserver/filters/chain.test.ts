@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { EagerHandler, Filter } from '../../api/request.ts'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
+import type { Filter, ServerHandler } from '../request/server-request.ts'
 import { filterChain, type IdentityFilters } from './chain.ts'
 
 test('a request is known, then audited, then acts as another user, waits, and is asked about, whatever the server has of these', async () => {
@@ -22,7 +22,7 @@ test('a request is known, then audited, then acts as another user, waits, and is
       headers: {},
       signal: new AbortController().signal,
     }
-    const handled: EagerHandler = ({ info }) => {
+    const handled: ServerHandler = ({ info }) => {
       passed.push(`${info?.verb} ${info?.resource}`)
       return { kind: 'bytes', status: 200, contentType: '', bytes: [] }
     }
@@ -49,7 +49,7 @@ test('a request is known, then audited, then acts as another user, waits, and is
 
 test('a request ends after the time that the server gives it', async () => {
   const runtime = simulatedRuntime(1)
-  const never: EagerHandler = () => new Promise(() => {})
+  const never: ServerHandler = () => new Promise(() => {})
   const chain = filterChain(runtime, {}, undefined, { requestTimeoutMs: 2000, strictTransportSecurity: 'max-age=1' })
   const answer = chain.reduceRight(
     (next, filter) => filter(next),

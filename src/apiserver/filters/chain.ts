@@ -1,15 +1,16 @@
 /** The API server's filters, in the one order in which every request passes them. */
-import type { Filter } from '../../api/request.ts'
+
 import type { Runtime } from '../../base/runtime.ts'
 import type { FaultInjection } from '../faults/which-requests-are-struck.ts'
 import { withRequestInfo } from '../request/info.ts'
-import type { RequestSpans } from '../tracing/request-spans.ts'
+import type { Filter } from '../request/server-request.ts'
 import { cors } from './cors.ts'
 import { errorResponses } from './errors.ts'
 import { faultInjection } from './faults.ts'
 import type { Leaving } from './leaving.ts'
 import { requestMetrics } from './metrics.ts'
 import { requestLog } from './request-log.ts'
+import type { RequestSpans } from './request-spans.ts'
 import { bodyLimit, MAX_BODY_BYTES, requestTimeout } from './request-timeout-and-body-size.ts'
 import { withStrictTransportSecurity } from './strict-transport-security.ts'
 

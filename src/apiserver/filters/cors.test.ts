@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ApiResponse, EagerHandler } from '../../api/request.ts'
+import type { ApiResponse } from '../../api/request.ts'
 import { unauthorized } from '../../api/status.ts'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
+import type { ServerHandler } from '../request/server-request.ts'
 import { filterChain } from './chain.ts'
 
-const refusing: EagerHandler = () => {
+const refusing: ServerHandler = () => {
   throw unauthorized()
 }
 const chain = filterChain(simulatedRuntime(1), { authentication: () => refusing }, undefined, {

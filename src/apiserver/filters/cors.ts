@@ -2,7 +2,8 @@
  * Scripts of other sites (the Fetch standard's CORS protocol), where an administrator allows their origins. Stands before authentication:
  * a browser asks first, by OPTIONS and without credentials, whether it may ask at all.
  */
-import type { ApiRequest, ApiResponse, Filter } from '../../api/request.ts'
+import type { ApiRequest, ApiResponse } from '../../api/request.ts'
+import type { Filter } from '../request/server-request.ts'
 
 /** `allows`: whether scripts of an origin (`https://a.example:8443`) may read answers. */
 export function cors(allows: (origin: string) => boolean): Filter {

@@ -5,13 +5,14 @@
 
 import { encodeYaml } from '../../api/codec/encode-yaml.ts'
 import { asKubeObject, type Json, type JsonObject } from '../../api/object.ts'
-import { type ApiRequest, type ApiResponse, ConnectionCut, type Filter, whenAnswered } from '../../api/request.ts'
+import { type ApiRequest, type ApiResponse, ConnectionCut } from '../../api/request.ts'
 import { internalError, StatusError } from '../../api/status.ts'
 import { encodeJson } from '../../api/values/json.ts'
 import type { Logger } from '../../base/log.ts'
 import { CONTENT_TYPES, type Encoding, errorEncoding, wantsPretty } from '../handlers/negotiate.ts'
 import { objectBytes } from '../handlers/protobuf.ts'
 import { warningHeaders } from '../handlers/respond.ts'
+import { type Filter, whenAnswered } from '../request/server-request.ts'
 
 const NEWLINE = Buffer.from('\n')
 

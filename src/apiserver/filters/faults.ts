@@ -3,13 +3,14 @@
  * allowed is refused as always. What was struck is in the audit log, as an annotation of the request. Controls of the cluster and
  * paths that name no resource are never struck, nor are logs, sessions and proxies.
  */
-import type { ApiRequest, ApiResponse, EagerHandler, Filter } from '../../api/request.ts'
+import type { ApiResponse } from '../../api/request.ts'
 import { conflict, StatusError, tooManyRequests } from '../../api/status.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { clientName, type FaultRule, type RefusalCode } from '../faults/grammar.ts'
 import { createFaultyWatches } from '../faults/watch.ts'
 import type { AskedRequest, FaultInjection } from '../faults/which-requests-are-struck.ts'
 import { isLongRunning } from '../request/long-running.ts'
+import type { Filter, ServerHandler, ServerRequest } from '../request/server-request.ts'
 import { TOO_MANY_REQUESTS } from './priority-and-fairness.ts'
 
 /** Of the audit event: what struck the request, or its watch. */
@@ -37,7 +38,7 @@ export function faultInjection(runtime: Runtime, faults: FaultInjection): Filter
   }
 
   /** Whatever is asked for now: an open watch meets faults that come later. */
-  function watched(request: ApiRequest, next: EagerHandler): ApiResponse | Promise<ApiResponse> {
+  function watched(request: ServerRequest, next: ServerHandler): ApiResponse | Promise<ApiResponse> {
     const asked = askedOf(request)
     const struck = faults.isQuiet ? undefined : faults.strike('requests', asked)
     if (struck !== undefined) return done(struck, request, next)
@@ -53,16 +54,16 @@ export function faultInjection(runtime: Runtime, faults: FaultInjection): Filter
   }
 }
 
-function askedOf(request: ApiRequest): AskedRequest {
+function askedOf(request: ServerRequest): AskedRequest {
   const { headers, connection, info } = request
   const userAgent = headers['user-agent'] ?? ''
   const isOwn = connection === undefined || COMPONENTS.has(clientName(userAgent))
   return { info: info as NonNullable<typeof info>, userAgent, isOwn }
 }
 
-const versionOf = ({ query }: ApiRequest): number => Number(query.get('resourceVersion')) || 0
+const versionOf = ({ query }: ServerRequest): number => Number(query.get('resourceVersion')) || 0
 
-function annotate({ served }: ApiRequest, { text }: FaultRule): void {
+function annotate({ served }: ServerRequest, { text }: FaultRule): void {
   if (served?.audit === undefined) return
   const { annotations } = served.audit
   const before = annotations[ANNOTATION]
@@ -70,7 +71,7 @@ function annotate({ served }: ApiRequest, { text }: FaultRule): void {
   else if (!before.split('; ').includes(text)) annotations[ANNOTATION] = `${before}; ${text}`
 }
 
-function done(rule: FaultRule, request: ApiRequest, next: EagerHandler): ApiResponse | Promise<ApiResponse> {
+function done(rule: FaultRule, request: ServerRequest, next: ServerHandler): ApiResponse | Promise<ApiResponse> {
   annotate(request, rule)
   const { action } = rule
   switch (action.type) {
@@ -91,7 +92,7 @@ function done(rule: FaultRule, request: ApiRequest, next: EagerHandler): ApiResp
 }
 
 /** What a server answers that is overtaken, overloaded, or whose store does not answer. @throws StatusError */
-function refused(code: RefusalCode, { info, connection }: ApiRequest): ApiResponse {
+function refused(code: RefusalCode, { info, connection }: ServerRequest): ApiResponse {
   switch (code) {
     case '409': {
       const { group = '', resource = '', name = '' } = info ?? {}

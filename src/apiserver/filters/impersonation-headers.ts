@@ -2,15 +2,16 @@
  * Impersonation (API concept: user impersonation): a request that carries Impersonate-* headers goes on as another user, if
  * its sender may (impersonation-permissions.ts). Stands between authentication and authorization.
  */
-import type { ApiRequest, Filter, UserInfo } from '../../api/request.ts'
+import type { UserInfo } from '../../api/request.ts'
 import { badRequest, internalError } from '../../api/status.ts'
 import type { Authorizer } from '../auth/authorizer.ts'
+import type { Filter, ServerRequest } from '../request/server-request.ts'
 import { createModeFinder, type ImpersonationMode, serviceAccountOf, type Wanted } from './impersonation-permissions.ts'
 
 const EXTRA = 'impersonate-extra-'
 
 /** The user that the headers ask for; undefined when there are none. @throws StatusError 400 when groups or extras are named without a user */
-function wantedUser(request: Pick<ApiRequest, 'headers' | 'headerValues'>): Wanted | undefined {
+function wantedUser(request: Pick<ServerRequest, 'headers' | 'headerValues'>): Wanted | undefined {
   const { headers } = request
   const [name = ''] = valuesOf(request, 'impersonate-user')
   const [uid = ''] = valuesOf(request, 'impersonate-uid')
@@ -28,7 +29,7 @@ function wantedUser(request: Pick<ApiRequest, 'headers' | 'headerValues'>): Want
 }
 
 /** Within this process repeated headers are joined by `, `. */
-function valuesOf({ headers, headerValues }: Pick<ApiRequest, 'headers' | 'headerValues'>, name: string) {
+function valuesOf({ headers, headerValues }: Pick<ServerRequest, 'headers' | 'headerValues'>, name: string) {
   const header = headers[name]
   if (header === undefined) return []
   return headerValues?.get(name) ?? header.split(', ')
@@ -67,7 +68,7 @@ export function impersonation(authorizer: Authorizer): Filter {
 }
 
 /** The request as the other user's. */
-function goingOn(request: ApiRequest, wanted: Wanted, mode: ImpersonationMode): ApiRequest {
+function goingOn(request: ServerRequest, wanted: Wanted, mode: ImpersonationMode): ServerRequest {
   const remaining = Object.fromEntries(
     Object.entries(request.headers).filter(([name]) => !name.startsWith('impersonate-')),
   )
@@ -81,7 +82,7 @@ function goingOn(request: ApiRequest, wanted: Wanted, mode: ImpersonationMode): 
   return { ...passed, headers: remaining, user: impersonated }
 }
 
-function hasOtherHeaders(headers: ApiRequest['headers']): boolean {
+function hasOtherHeaders(headers: ServerRequest['headers']): boolean {
   for (const name in headers) if (name.startsWith('impersonate-')) return true
   return false
 }

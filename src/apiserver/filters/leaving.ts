@@ -3,10 +3,11 @@
  * (--shutdown-send-retry-after) while those there are get their answers, and watches are ended in turn
  * (--shutdown-watch-termination-grace-period).
  */
-import { type ApiRequest, type ApiResponse, type Filter, type WatchEvent, whenAnswered } from '../../api/request.ts'
+import type { ApiRequest, ApiResponse, WatchEvent } from '../../api/request.ts'
 import { type Clock, sleep } from '../../base/clock.ts'
 import type { StreamReader } from '../../base/stream.ts'
 import { isLongRunning } from '../request/long-running.ts'
+import { type Filter, whenAnswered } from '../request/server-request.ts'
 
 export interface LeavingOptions {
   readonly sendsRetryAfter: boolean

@@ -3,10 +3,11 @@
  * once, and a further one is answered with 429 and Retry-After at once. system:masters are never refused, what runs long does not
  * count, and components of this process are not asked.
  */
-import { type ApiRequest, type Filter, whenAnswered } from '../../api/request.ts'
+import type { ApiRequest } from '../../api/request.ts'
 import type { MemoryLimit } from '../flowcontrol/memory-limit.ts'
 import { isMutating } from '../request/info.ts'
 import { isLongRunning } from '../request/long-running.ts'
+import { type Filter, whenAnswered } from '../request/server-request.ts'
 import { overloaded, TOO_MANY_REQUESTS } from './priority-and-fairness.ts'
 
 export interface MaxInFlight {

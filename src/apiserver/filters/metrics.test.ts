@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ApiRequest, ApiResponse, StoredObject } from '../../api/request.ts'
+import type { ApiResponse, StoredObject } from '../../api/request.ts'
 import { notFound } from '../../api/status.ts'
 import { createMetrics } from '../../base/metrics.ts'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { Stream } from '../../base/stream.ts'
 import { requestInfoOf } from '../request/info.ts'
 import { type ServedAs, servedAnew } from '../request/served.ts'
+import type { ServerRequest } from '../request/server-request.ts'
 import { requestMetrics } from './metrics.ts'
 
 function counted() {
@@ -33,7 +34,16 @@ function requestFor(path: string, query = '', signal = new AbortController().sig
   const info = requestInfoOf('GET', path, parameters)
   const served = { ...servedAnew(), as }
   const connection = { remoteAddress: '' }
-  return { method: 'GET', path, query: parameters, headers: {}, signal, info, served, connection } satisfies ApiRequest
+  return {
+    method: 'GET',
+    path,
+    query: parameters,
+    headers: {},
+    signal,
+    info,
+    served,
+    connection,
+  } satisfies ServerRequest
 }
 
 const bytes: ApiResponse = { kind: 'bytes', status: 200, contentType: '', bytes: [] }

@@ -4,7 +4,7 @@
  * not counted, as there.
  */
 
-import { type ApiRequest, type ApiResponse, type Filter, whenAnswered } from '../../api/request.ts'
+import type { ApiResponse } from '../../api/request.ts'
 import type { Clock } from '../../base/clock.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { Counted, Metrics, Observed } from '../../base/metrics.ts'
@@ -12,6 +12,7 @@ import { DURATION_BUCKETS } from '../duration-buckets.ts'
 import { isMutating } from '../request/info.ts'
 import { isLongRunning } from '../request/long-running.ts'
 import type { ServedAs } from '../request/served.ts'
+import { type Filter, type ServerRequest, whenAnswered } from '../request/server-request.ts'
 import { statusCodeOf } from './errors.ts'
 
 const LABELS = ['component', 'dry_run', 'group', 'resource', 'scope', 'subresource', 'verb', 'version']
@@ -80,7 +81,7 @@ export function requestMetrics(clock: Clock, metrics: Metrics): Filter {
   /** Requests for the same thing are served as the same. */
   const seriesOfServed = new WeakMap<ServedAs, Series>()
 
-  const seriesOf = (request: ApiRequest, as: ServedAs): Series => {
+  const seriesOf = (request: ServerRequest, as: ServedAs): Series => {
     const dryRun = dryRunOf(request.query)
     if (dryRun !== '') return namedSeries(as, dryRun)
     return getOrInsertComputed(seriesOfServed, as, () => namedSeries(as, ''))

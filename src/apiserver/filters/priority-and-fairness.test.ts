@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../api/object.ts'
-import type { ApiRequest, ApiResponse, EagerHandler, RequestInfo } from '../../api/request.ts'
+import type { ApiResponse, RequestInfo } from '../../api/request.ts'
 import { notFound, type StatusError } from '../../api/status.ts'
 import { createMetrics } from '../../base/metrics.ts'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { requestInfoOf } from '../request/info.ts'
+import type { ServerHandler, ServerRequest } from '../request/server-request.ts'
 import { fairness } from './priority-and-fairness.ts'
 
 const answer: ApiResponse = { kind: 'bytes', status: 200, contentType: 'text/plain', bytes: [] }
 
-function request(user: string, more: Partial<ApiRequest> & { readonly info?: RequestInfo } = {}): ApiRequest {
+function request(user: string, more: Partial<ServerRequest> & { readonly info?: RequestInfo } = {}): ServerRequest {
   const path = more.path ?? '/version'
   const query = new URLSearchParams()
   return {
@@ -56,7 +57,7 @@ const queued = (more: Fields = {}): Fields => ({
 /** A server with these levels and schemas: whose requests began, in their order, and the way to end the oldest. */
 function workshop(
   objects: readonly KubeObject[],
-  options: { inFlight?: number; handler?: EagerHandler; monotonic?: () => number } = {},
+  options: { inFlight?: number; handler?: ServerHandler; monotonic?: () => number } = {},
 ) {
   const begun: string[] = []
   const ends: (() => void)[] = []
@@ -71,7 +72,7 @@ function workshop(
       current.filter(({ kind }) => (kind === 'FlowSchema') === (resource === 'flowschemas')) as never,
     generationOf: () => () => generation,
   }
-  const working: EagerHandler = (r) => {
+  const working: ServerHandler = (r) => {
     begun.push(r.user?.name ?? '')
     return new Promise((resolve) => ends.push(() => resolve(answer)))
   }

@@ -5,15 +5,7 @@
  * components of this process are not asked.
  */
 
-import {
-  type ApiRequest,
-  type ApiResponse,
-  type ConnectionInfo,
-  type Filter,
-  type RequestInfo,
-  type UserInfo,
-  whenAnswered,
-} from '../../api/request.ts'
+import type { ApiRequest, ApiResponse, ConnectionInfo, RequestInfo, UserInfo } from '../../api/request.ts'
 import { StatusError } from '../../api/status.ts'
 import { createDeadlines } from '../../base/deadlines.ts'
 import type { Runtime } from '../../base/runtime.ts'
@@ -24,6 +16,7 @@ import { createPriorityLevels } from '../flowcontrol/priority-levels.ts'
 import type { ServerReads } from '../reads.ts'
 import { isMutating } from '../request/info.ts'
 import { isLongRunning } from '../request/long-running.ts'
+import { type Filter, whenAnswered } from '../request/server-request.ts'
 
 export interface FairnessOptions {
   /** Requests worked on at once (`--max-requests-inflight` and `--max-mutating-requests-inflight` together). */

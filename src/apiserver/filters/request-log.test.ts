@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ApiRequest, ApiResponse } from '../../api/request.ts'
+import type { ApiResponse } from '../../api/request.ts'
 import type { Logger } from '../../base/log.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { servedAnew } from '../request/served.ts'
+import type { ServerRequest } from '../request/server-request.ts'
 import { requestLog } from './request-log.ts'
 
 function logged(level: number) {
@@ -20,7 +21,7 @@ function logged(level: number) {
 }
 
 const answer: ApiResponse = { kind: 'bytes', status: 200, contentType: '', bytes: [] }
-const request: ApiRequest = {
+const request: ServerRequest = {
   method: 'GET',
   path: '/api/v1/pods',
   query: new URLSearchParams('limit=1'),

@@ -3,10 +3,10 @@
  * took more than half a second, a trace of the steps it took and what each of them cost.
  */
 
-import { type ApiRequest, type Filter, whenAnswered } from '../../api/request.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { isLongRunning } from '../request/long-running.ts'
+import { type Filter, type ServerRequest, whenAnswered } from '../request/server-request.ts'
 import { statusCodeOf } from './errors.ts'
 
 const LOG_LEVEL = 3
@@ -38,7 +38,7 @@ class Steps implements Trace {
 export function requestLog(runtime: Runtime): Filter {
   const { machineClock: clock } = runtime
   const log = runtime.log.named('http')
-  const answered = (request: ApiRequest, start: number, steps: Steps, status: number) => {
+  const answered = (request: ServerRequest, start: number, steps: Steps, status: number) => {
     const ms = clock.monotonic() - start
     const isSlow = ms > SLOW_MS && !isLongRunning(request.info)
     if (!isSlow && log.level < LOG_LEVEL) return

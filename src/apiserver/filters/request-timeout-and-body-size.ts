@@ -1,12 +1,13 @@
 /** Limits on one request: how long it may take and how large its body may be. */
 
-import type { ApiResponse, Filter } from '../../api/request.ts'
+import type { ApiResponse } from '../../api/request.ts'
 import { badRequest, StatusError } from '../../api/status.ts'
 import { createDeadlines } from '../../base/deadlines.ts'
 import { messageOf } from '../../base/errors.ts'
 import { parseGoDurationMs } from '../../base/go-duration.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { isLongRunning } from '../request/long-running.ts'
+import type { Filter } from '../request/server-request.ts'
 
 export const MAX_BODY_BYTES = 3 * 1024 * 1024
 

@@ -1,5 +1,6 @@
 /** The header Strict-Transport-Security of every answer over a wire: browsers are to come by HTTPS alone (RFC 6797). */
-import type { ApiResponse, Filter } from '../../api/request.ts'
+import type { ApiResponse } from '../../api/request.ts'
+import type { Filter } from '../request/server-request.ts'
 
 export function withStrictTransportSecurity(directives: string): Filter {
   const added = (response: ApiResponse): ApiResponse => ({

@@ -4,10 +4,11 @@ import type { ProtobufDecoder } from '../../api/codec/body-source.ts'
 import { decodeOptions } from '../../api/codec/decode.ts'
 import type { DeleteOptions as SentDeleteOptions } from '../../api/generated/types.ts'
 import { asJson, type Given, type KubeObject } from '../../api/object.ts'
-import type { ApiRequest, RequestBody } from '../../api/request.ts'
+import type { RequestBody } from '../../api/request.ts'
 import { strictWarnings } from '../../api/schema/strict-problem.ts'
 import type { ResourceRow, SubresourceRow } from '../../api/scheme/resource.ts'
 import type { DeleteOptions } from '../registry/strategy.ts'
+import type { ServerRequest } from '../request/server-request.ts'
 import type { ResourceRequest } from './context.ts'
 import { deleteOptionsOfQuery, type WriteQuery } from './options.ts'
 
@@ -31,7 +32,7 @@ function decodeWith(decodeProtobuf: ProtobufDecoder | undefined, fieldValidation
 }
 
 /** A request without a body still has a content type. */
-function bodyOf(request: ApiRequest): RequestBody | undefined {
+function bodyOf(request: ServerRequest): RequestBody | undefined {
   if (request.body !== undefined) return request.body
   return { kind: 'bytes', bytes: new Uint8Array(), contentType: request.headers['content-type'] ?? '' }
 }

@@ -5,7 +5,7 @@
 
 import type { ProtobufDecoder } from '../../api/codec/body-source.ts'
 import type { KubeObject } from '../../api/object.ts'
-import type { ApiRequest, ApiResponse, RequestInfo, UserInfo } from '../../api/request.ts'
+import type { ApiResponse, RequestInfo, UserInfo } from '../../api/request.ts'
 import type { ResourceRow, Scheme, SubresourceRow } from '../../api/scheme/resource.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { AdmissionChain } from '../admission/chain.ts'
@@ -15,6 +15,7 @@ import type { Kubelets } from '../nodes/kubelets.ts'
 import type { CacheReads } from '../reads.ts'
 import type { ListMetadata, ResourceEndpoint } from '../registry/endpoint.ts'
 import type { Registry } from '../registry/registry.ts'
+import type { ServerRequest } from '../request/server-request.ts'
 import type { ComponentHealth } from './component-status.ts'
 import type { Review } from './reviews.ts'
 
@@ -52,7 +53,7 @@ export interface ServerContext {
   endpointOf(row: ResourceRow): ResourceEndpoint
   readonly printTable?: PrintTable
   /** Answers for group versions that other servers serve. */
-  readonly forward?: (request: ApiRequest) => Promise<ApiResponse> | undefined
+  readonly forward?: (request: ServerRequest) => Promise<ApiResponse> | undefined
   /** The way to the nodes' kubelets, and to what is proxied. */
   readonly kubelets: Kubelets
   readonly decodeProtobuf?: ProtobufDecoder
@@ -71,7 +72,7 @@ export interface ServerContext {
 /** A request that has found its resource. */
 export interface ResourceRequest {
   readonly context: ServerContext
-  readonly request: ApiRequest
+  readonly request: ServerRequest
   readonly info: RequestInfo
   readonly user: UserInfo
   readonly row: ResourceRow

@@ -1,9 +1,10 @@
 /** The end of the filter chain: a request that may be served finds its handler. */
 
-import type { ApiRequest, ApiResponse, EagerHandler, RequestInfo } from '../../api/request.ts'
+import type { ApiResponse, RequestInfo } from '../../api/request.ts'
 import { internalError, StatusError } from '../../api/status.ts'
 import type { ResourceEndpoint } from '../registry/endpoint.ts'
 import type { ServedAs } from '../request/served.ts'
+import type { ServerHandler, ServerRequest } from '../request/server-request.ts'
 import type { ResourceHandler, ResourceRequest, ServerContext } from './context.ts'
 import { handleCreate } from './create.ts'
 import { handleDelete } from './delete.ts'
@@ -18,7 +19,7 @@ import { handleUpdate } from './update.ts'
 import { handleWatch } from './watch.ts'
 
 /** Answers paths that name no resource; undefined when the path is not its own. */
-export type PathHandler = (request: ApiRequest) => ApiResponse | undefined | Promise<ApiResponse | undefined>
+export type PathHandler = (request: ServerRequest) => ApiResponse | undefined | Promise<ApiResponse | undefined>
 
 const HANDLERS: Readonly<Record<string, ResourceHandler>> = {
   get: handleGet,
@@ -31,11 +32,11 @@ const HANDLERS: Readonly<Record<string, ResourceHandler>> = {
   deletecollection: handleDeleteCollection,
 }
 
-export function createDispatch(context: ServerContext, paths: readonly PathHandler[]): EagerHandler {
+export function createDispatch(context: ServerContext, paths: readonly PathHandler[]): ServerHandler {
   const plans = new WeakMap<RequestInfo, Plan>()
 
   /** undefined when not even the group is known. @throws StatusError 404, 405 */
-  function planOf(request: ApiRequest, info: RequestInfo): Plan | undefined {
+  function planOf(request: ServerRequest, info: RequestInfo): Plan | undefined {
     const generation = context.scheme.groups().get(info.group)?.generation
     if (generation === undefined) return undefined
     const known = plans.get(info)
@@ -60,7 +61,7 @@ export function createDispatch(context: ServerContext, paths: readonly PathHandl
     return plan
   }
 
-  async function answerPath(request: ApiRequest): Promise<ApiResponse> {
+  async function answerPath(request: ServerRequest): Promise<ApiResponse> {
     const as = pathServedAs(request.method, request.path)
     if (as !== undefined && request.served !== undefined) request.served.as = as
     for (const path of paths) {
@@ -114,7 +115,7 @@ interface Plan {
   readonly deprecated: string | undefined
 }
 
-const isApply = ({ method, body }: ApiRequest): boolean =>
+const isApply = ({ method, body }: ServerRequest): boolean =>
   method === 'PATCH' && body?.contentType?.startsWith('application/apply-patch') === true
 
 function handlerOf(route: Route): ResourceHandler {

@@ -3,12 +3,13 @@
 import { updateManagedFields, withManagedFields } from '../../api/fields/update.ts'
 import type { Namespace } from '../../api/generated/types.ts'
 import { apiVersionOf, type JsonObject, type KubeObject } from '../../api/object.ts'
-import type { ApiRequest, RequestInfo } from '../../api/request.ts'
+import type { RequestInfo } from '../../api/request.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { AdmissionAttributes } from '../admission/plugin.ts'
 import { noReinvocation } from '../admission/reinvocation.ts'
 import type { WriteContext, WriteOrigin } from '../registry/registry.ts'
 import type { Strategy } from '../registry/strategy.ts'
+import type { ServerRequest } from '../request/server-request.ts'
 import type { ResourceRequest, ServerContext } from './context.ts'
 import type { WriteQuery } from './options.ts'
 import { comparingVersions } from './other-versions.ts'
@@ -22,7 +23,7 @@ function endpointStrategy(strategy: Strategy, subresource: string): WriteContext
 
 const DELETES: ReadonlySet<string> = new Set(['delete', 'deletecollection'])
 
-function originOf(request: ApiRequest, { verb, subresource }: RequestInfo): WriteOrigin {
+function originOf(request: ServerRequest, { verb, subresource }: RequestInfo): WriteOrigin {
   const { headers, query, served } = request
   return {
     verb,
@@ -103,7 +104,7 @@ export function admissionAttributes(
 }
 
 /** The manager named in the options, or the first word of the user agent. */
-export function managerOf(request: ApiRequest, { fieldManager }: Pick<WriteQuery, 'fieldManager'>): string {
+export function managerOf(request: ServerRequest, { fieldManager }: Pick<WriteQuery, 'fieldManager'>): string {
   if (fieldManager !== '') return fieldManager
   const agent = (request.headers['user-agent'] ?? '').split('/')[0] as string
   let manager = ''

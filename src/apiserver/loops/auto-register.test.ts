@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startTestApi, type TestAnswer } from '../../../test/harness.ts'
-import type { Filter } from '../../api/request.ts'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
+import type { Filter } from '../request/server-request.ts'
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices'

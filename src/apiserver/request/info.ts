@@ -5,10 +5,11 @@
 import { pathSegmentName } from '../../api/names/name-formats.ts'
 import { type FieldTerm, parseFieldSelector } from '../../api/objects/field-selector.ts'
 import { SelectorError } from '../../api/objects/label-selector.ts'
-import type { ApiRequest, Filter, RequestInfo } from '../../api/request.ts'
+import type { RequestInfo } from '../../api/request.ts'
 import { badRequest } from '../../api/status.ts'
 import { plainTextError } from './plain-text-error.ts'
 import { servedAnew } from './served.ts'
+import type { Filter, ServerRequest } from './server-request.ts'
 
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize'])
 
@@ -121,7 +122,7 @@ function termsOf(selector: string): readonly FieldTerm[] {
  */
 export const withRequestInfo: Filter = (next) => {
   const known = new Map<string, Map<string, RequestInfo>>()
-  const infoOf = ({ method, path, query }: ApiRequest): RequestInfo => {
+  const infoOf = ({ method, path, query }: ServerRequest): RequestInfo => {
     if (path.length > LONGEST_KNOWN || !Object.hasOwn(VERBS, method) || (query.size > 0 && query.has('fieldSelector')))
       return requestInfoOf(method, path, query)
     const key = query.size > 0 && isQueryTrue(query.get('watch')) ? `${path}?watch` : path

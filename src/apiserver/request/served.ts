@@ -3,14 +3,6 @@ import type { Json, KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
 import type { SpanContext } from '../tracing/span.ts'
 
-// Transports and clients know nothing of it: the field is the API server's own.
-declare module '../../api/request.ts' {
-  interface ApiRequest {
-    /** Set by request info, the same object until the request is answered. */
-    readonly served?: Served
-  }
-}
-
 /** Filled in on the way, read when the request has been answered. */
 export interface Served {
   /** What answers it, as it is counted; the same object for the same requests. What nothing answers has none. */

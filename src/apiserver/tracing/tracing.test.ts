@@ -12,14 +12,15 @@ import {
   type sendUnaryData,
 } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
-import type { ApiRequest, ApiResponse, EagerHandler, Filter } from '../../api/request.ts'
+import type { ApiResponse } from '../../api/request.ts'
 import { liveRuntime } from '../../base/live-runtime.ts'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { filterChain } from '../filters/chain.ts'
 import { statusCodeOf } from '../filters/errors.ts'
+import { requestSpans } from '../filters/request-spans.ts'
+import type { Filter, ServerHandler, ServerRequest } from '../request/server-request.ts'
 import { parseTracingConfiguration } from './configuration.ts'
 import { bounded, exportSpans } from './export.ts'
-import { requestSpans } from './request-spans.ts'
 import { type FinishedSpan, rootContext } from './span.ts'
 
 const MILLION = 1_000_000
@@ -28,7 +29,7 @@ const passing: Filter = (next) => (request) => next(request)
 const OK: ApiResponse = { kind: 'bytes', status: 200, contentType: '', bytes: [Buffer.from('ok')] }
 
 async function spansOf(
-  given: Partial<ApiRequest>,
+  given: Partial<ServerRequest>,
   groups: readonly string[],
   perMillion = MILLION,
   answer = OK,
@@ -39,7 +40,7 @@ async function spansOf(
   const spans = requestSpans(runtime, perMillion, (span) => told.push(span), statusCodeOf)
   const authentication: Filter = (next) => (request) => next({ ...request, user: { name: 'x', groups } })
   const filters = { authentication, audit: passing, impersonation: passing, overload: passing, authorization: passing }
-  const chain = filterChain(runtime, filters, undefined, { spans }).reduceRight<EagerHandler>(
+  const chain = filterChain(runtime, filters, undefined, { spans }).reduceRight<ServerHandler>(
     (next, filter) => filter(next),
     () => answer,
   )

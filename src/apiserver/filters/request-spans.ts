@@ -2,8 +2,9 @@
  * The spans of a request, named and nested as kube-apiserver's: authentication, then the request itself, and in it each filter and the work on the
  * resource. What privileged users send as trace context is followed; for others a trace begins here.
  */
-import { type ApiRequest, type ApiResponse, type Filter, type RequestInfo, whenAnswered } from '../../api/request.ts'
+import type { ApiResponse, RequestInfo } from '../../api/request.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import { type Filter, type ServerRequest, whenAnswered } from '../request/server-request.ts'
 import {
   childContext,
   type FinishedSpan,
@@ -12,7 +13,7 @@ import {
   type SpanAttributes,
   type SpanContext,
   type SpanKind,
-} from './span.ts'
+} from '../tracing/span.ts'
 
 export interface RequestSpans {
   /** Around a filter: its span is that of all within it. */
@@ -34,7 +35,7 @@ export function requestSpans(
   { machineClock: clock, random }: Pick<Runtime, 'machineClock' | 'random'>,
   perMillion: number,
   told: (span: FinishedSpan) => void,
-  statusOf: (thrown: unknown, request: ApiRequest) => number,
+  statusOf: (thrown: unknown, request: ServerRequest) => number,
 ): RequestSpans {
   interface Begun {
     readonly kind: SpanKind
@@ -46,7 +47,7 @@ export function requestSpans(
   }
 
   /** Passes the request on within the span. */
-  function within(begun: Begun, request: ApiRequest, next: Parameters<Filter>[0]) {
+  function within(begun: Begun, request: ServerRequest, next: Parameters<Filter>[0]) {
     const { served } = request
     if (served === undefined) return next(request)
     const before = served.span
@@ -78,7 +79,7 @@ export function requestSpans(
     )
   }
 
-  const isTraced = ({ connection }: ApiRequest) => connection !== undefined
+  const isTraced = ({ connection }: ServerRequest) => connection !== undefined
 
   return {
     around: (name, filter) => (next) => {
@@ -118,7 +119,7 @@ const goesOn = (response: ApiResponse | undefined): boolean =>
   response?.kind === 'watch' || response?.kind === 'stream' || response?.kind === 'upgrade'
 
 /** `/api/v1/namespaces/{:namespace}/pods/{:name}/log`; of paths that are no resource's, nothing. */
-function routeOf({ info }: ApiRequest): readonly string[] {
+function routeOf({ info }: ServerRequest): readonly string[] {
   if (info === undefined || !info.isResource) return []
   const { group, version, namespace, resource, name, subresource } = info
   return [
@@ -134,7 +135,7 @@ function routeOf({ info }: ApiRequest): readonly string[] {
 }
 
 function requestAttributes(
-  { method, path, target, headers, connection, auditId, body }: ApiRequest,
+  { method, path, target, headers, connection, auditId, body }: ServerRequest,
   response: ApiResponse | undefined,
   status: number,
 ): SpanAttributes {
@@ -172,7 +173,7 @@ const WORKS: Readonly<Record<string, string>> = {
 const workOf = (info: RequestInfo | undefined): string | undefined =>
   info?.isResource === true && Object.hasOwn(WORKS, info.verb) ? WORKS[info.verb] : undefined
 
-function workAttributes({ method, target, path, headers, connection, auditId, info }: ApiRequest): SpanAttributes {
+function workAttributes({ method, target, path, headers, connection, auditId, info }: ServerRequest): SpanAttributes {
   const { group = '', version = '', name = '', subresource = '', namespace = '', resource = '', verb } = info ?? {}
   const isOfMany = verb === 'list' || verb === 'deletecollection'
   return {
