@@ -140,7 +140,7 @@ test('a KubeSchedulerConfiguration goes before the flags, and what it asks for b
   assert.deepEqual(settings.limits, { qps: 7, burst: 100 })
   assert.equal(settings.election.enabled, false)
   const refused = (text: string) => why(() => of(text)).replace(`--config ${file}: `, '')
-  assert.match(refused('extenders: [{urlPrefix: x}]'), /^extenders: /)
+  assert.match(refused('percentageOfNodesToScore: 101'), /^percentageOfNodesToScore: /)
   assert.match(refused('nonsense: 1'), /unknown field "nonsense"/)
   assert.match(refused('leaderElection: {renewDeadline: soon}'), /invalid duration "soon"/)
   writeFileSync(file, 'kind: Pod')

@@ -27,6 +27,8 @@ const BATCH_ROOM = 1 << 20
 const APPLY_AFTER_MS = 5000
 /** A disk on which a sync takes longer, on the average, is waited for by another thread. */
 const QUICK_MS = 2
+/** So is the disk by a group of more changes: while it syncs, the main thread handles the requests that come. */
+const MOST_IN_PLACE = 8
 /** After a failure the log is tried again after so many commits without it. */
 const TRY_AGAIN_AFTER = 1024
 
@@ -179,7 +181,7 @@ export function createLoggedCommit(
     if (made === undefined) return undefined
     const began = clock.monotonic()
     try {
-      if (patience.isQuick) log.writeHere()
+      if (patience.isQuick && changes.length <= MOST_IN_PLACE) log.writeHere()
       else await log.write()
     } catch (error) {
       logger.error('the log of the store could not be written', error)
