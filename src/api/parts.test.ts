@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields } from './object.ts'
-import { createParts, createPartTexts, noParts } from './parts.ts'
+import { createParts, createPartTexts, noParts, type Parts } from './parts.ts'
 import { partsForTest } from './parts-fixture.test.ts'
+
+/** Whether anything is remembered of the part. */
+const recurs = (parts: Parts, part: object) => parts.holds(part, () => true)
 
 const WORDS = '{"a":1}'.padStart(64)
 
@@ -12,11 +15,11 @@ test('what is read twice in the same words is one value the third time; by anoth
   const first = { a: 1 }
   one.remember(WORDS, first, 1)
   assert.equal(one.recall(WORDS), undefined, 'what was read once may never come again')
-  assert.ok(!one.recurs(first))
+  assert.ok(!recurs(one, first))
   const second = { a: 1 }
   one.remember(WORDS, second, 1)
   assert.deepEqual([one.recall(WORDS)?.part, one.recall(WORDS)?.keys], [second, 1])
-  assert.ok(one.recurs(second) && !other.recurs(second))
+  assert.ok(recurs(one, second) && !recurs(other, second))
   assert.equal(other.recall(WORDS), undefined, 'the same words may mean something else there')
 })
 
@@ -41,6 +44,30 @@ test('what is said of a known part is found out once, and of any other every tim
   assert.deepEqual([parts.once(own, size), parts.once(own, size), noParts.once(part, size), asked], [2, 2, 1, 4])
 })
 
+test('what does not recur passes no test, and nothing is made of it where only what is known is asked for', () => {
+  const { parts, known } = partsForTest()
+  const never = (): never => assert.fail('asked of what does not recur')
+  for (const part of [{ a: 1 }, 'text', undefined, null]) {
+    assert.equal(parts.holds(part, never), false)
+    assert.equal(parts.fromKnown(part, never), undefined)
+  }
+  const part = known({ a: 1 })
+  assert.equal(noParts.holds(part, never), false)
+  assert.equal(noParts.fromKnown(part, never), undefined)
+  const marked = (one: object) => ({ ...one, mark: true })
+  assert.deepEqual(parts.fromKnown(part, marked), { a: 1, mark: true })
+  assert.equal(parts.fromKnown(part, marked), parts.from<object>(part, marked))
+  assert.deepEqual([parts.holds(part, (one: Fields) => one['a'] === 1), parts.holds(part, () => false)], [true, false])
+})
+
+test('a part that is known stays as it is when it is read again', () => {
+  const { parts } = partsForTest()
+  for (let turn = 0; turn < 2; turn++) parts.remember(WORDS, { turn }, 1)
+  const first = parts.recall(WORDS)
+  parts.remember(WORDS, first?.part as Fields, 2)
+  assert.equal(parts.recall(WORDS), first)
+})
+
 test('undefined is an answer, and an error is none', () => {
   const { parts, known } = partsForTest()
   let asked = 0
@@ -59,10 +86,10 @@ test('what is made of a known part is known, and nothing else is', () => {
   const marked = (part: Fields): Fields => ({ ...part, mark: true })
   const part = known({ a: 1 })
   assert.equal(parts.from(part, marked), parts.from(part, marked))
-  assert.ok(parts.recurs(parts.from(part, marked)))
+  assert.ok(recurs(parts, parts.from(part, marked)))
   const own = { a: 1 }
   assert.notEqual(parts.from(own, marked), parts.from(own, marked))
-  assert.ok(!parts.recurs(parts.from(own, marked)))
+  assert.ok(!recurs(parts, parts.from(own, marked)))
 })
 
 test('equal changes of a known part are one part; different ones, also of a field to undefined, are not', () => {
@@ -81,7 +108,7 @@ test('equal changes of a known part are one part; different ones, also of a fiel
     assert.deepEqual(parts.changed(part, changes), { ...part, ...changes })
   for (let i = 0; i < 100; i++) assert.deepEqual(parts.changed(part, { i }), { a: 1, b: 2, i })
   assert.equal(parts.changed(part, { b: 3, c: 'x' }), made, 'however many others there were')
-  assert.ok(!parts.recurs(parts.changed(part, { list: [1] })), 'a value that is not compared')
+  assert.ok(!recurs(parts, parts.changed(part, { list: [1] })), 'a value that is not compared')
 })
 
 const name = (standIn: Fields, text: string): Fields => ({ ...standIn, name: text })
@@ -107,7 +134,7 @@ test('of a part that differs by its name alone all is known but what depends on 
   assert.deepEqual([parts.once(b, size), parts.once(c, size), asked], [2, 2, 1])
   assert.deepEqual(parts.from(b, sized), { name: 'b', a: 1, size: 7 })
   assert.deepEqual(parts.changed(parts.from(b, sized), { a: 2 }), { name: 'b', a: 2, size: 7 })
-  assert.ok(parts.recurs(parts.changed(parts.from(b, sized), { a: 2 })))
+  assert.ok(recurs(parts, parts.changed(parts.from(b, sized), { a: 2 })))
   assert.equal(
     parts.from(b, (part) => part),
     b,

@@ -31,14 +31,16 @@ export type Naming<P extends object> = (standIn: P, name: string) => P
 export interface Parts {
   /** The part that was read in these words. */
   recall(text: string): ReadPart | undefined
-  /** `part`, with which nothing is wrong, was read in these words. */
+  /** `part`, with which nothing is wrong, was read in these words. One of which something is remembered already stays as it is. */
   remember(text: string, part: Fields, keys: number): void
-  /** Whether anything is remembered of this very part, or of one that differs by its name alone (`named`). */
-  recurs(part: unknown): part is object
   /** What `find` says of the part, asked once. `find` is pure, always the same function, and does not look at the name. */
   once<P extends object, T>(part: P, find: (part: P) => T): T
+  /** Whether the part is known to pass the test, which is as `find`, and is not asked about what does not recur: that passes none. */
+  holds<P extends object>(part: unknown, test: (part: P) => boolean): boolean
   /** What `make` makes of the part: recurs as the part does. `make` is as `find`, and keeps the name. */
   from<P extends object>(part: P, make: (part: P) => P): P
+  /** The same of a part that recurs; undefined, and nothing is made, of any other. */
+  fromKnown(part: unknown, make: (part: object) => object): object | undefined
   /** What `make` makes of this very part, its name included, which recurs too. Remembered of no part that was named. */
   ofThisVery<P extends object, T extends object | undefined>(part: P, make: (part: P) => T): T
   /** `{ ...part, ...changes }`: recurs where the part does and the changes are plain values. */
@@ -55,9 +57,10 @@ const forgets = <P extends object, T>(part: P, find: (part: P) => T): T => find(
 export const noParts: Parts = {
   recall: () => undefined,
   remember: () => {},
-  recurs: (_): _ is object => false,
   once: forgets,
+  holds: () => false,
   from: forgets,
+  fromKnown: () => undefined,
   ofThisVery: forgets,
   changed: (part, changes) => ({ ...part, ...changes }),
   named: (standIn, name, give) => give(standIn, name),
@@ -132,6 +135,10 @@ export function createParts(texts: PartTexts): Parts {
     return named?.of === parts ? named : undefined
   }
 
+  /** Whether anything is remembered of this very part, or of one that differs by its name alone (`named`). */
+  const recurs = (part: unknown): part is object =>
+    typeof part === 'object' && part !== null && (known.has(part) || namedOf(part) !== undefined)
+
   function recurring<P extends object>(part: P): P {
     if (known.has(part)) return part
     known.set(part, { answers: new Map(), changes: [] })
@@ -155,18 +162,18 @@ export function createParts(texts: PartTexts): Parts {
       return found?.of === parts ? found.read : undefined
     },
     remember(text, part, keys) {
-      if (!isWorthIt(text)) return
+      if (!isWorthIt(text) || recurs(part)) return
       const isSecond = texts.get(text)?.of === parts
       texts.set(ownCopy(text), { of: parts, read: isSecond ? { part: recurring(part), keys } : undefined })
     },
-    recurs: (part): part is object =>
-      typeof part === 'object' && part !== null && (known.has(part) || namedOf(part) !== undefined),
     once(part, find) {
       const about = known.get(part)
       if (about !== undefined) return answer(about, find, () => find(part))
       const named = namedOf(part)
       return named === undefined ? find(part) : parts.once(named.standIn as typeof part, find)
     },
+    holds: <P extends object>(part: unknown, test: (part: P) => boolean) => recurs(part) && parts.once(part as P, test),
+    fromKnown: (part, make) => (recurs(part) ? parts.from(part, make) : undefined),
     from(part, make) {
       const named = namedOf(part)
       if (named === undefined) return ofThisVery(part, make)

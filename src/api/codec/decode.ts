@@ -197,7 +197,7 @@ function withFieldsRead(
 
 /** A spec with which nothing is wrong is known when it comes again. */
 function rememberSpec({ recurring }: Quick, { metadata, spec }: Writable, parts: Parts): void {
-  if (recurring === undefined || typeof spec !== 'object' || spec === null || parts.recurs(spec)) return
+  if (recurring === undefined || typeof spec !== 'object' || spec === null) return
   // What is stored has a name. Reviews and requests for tokens have none: theirs may be secret.
   const { name, generateName } = (metadata ?? {}) as { name?: string; generateName?: string }
   if (name || generateName) parts.remember(recurring.text, spec as JsonObject, recurring.keys)

@@ -6,7 +6,6 @@
  * A rule (Defaulter) is pure: it looks at a value and answers with the fields to set, or undefined. It runs before the
  * rules of the types within. Per schema the paths that lead to rules are compiled once, so a ConfigMap costs nothing.
  */
-import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { Fields, KubeObject } from '../object.ts'
 import { noParts, type Parts } from '../parts.ts'
 import type { Field, ListSchema, MapSchema, Schema, StructSchema } from '../schema/schema.ts'
@@ -103,7 +102,7 @@ function compileStruct(schema: StructSchema): Visit {
     for (const [name, visit] of children) {
       const inner = result[name]
       if (inner === undefined || inner === null || typeof inner !== 'object') continue
-      const visited = parts.recurs(inner) ? parts.from(inner, visitPart(visit)) : visit(inner)
+      const visited = parts.from<Fields>(inner, visit)
       if (visited === inner) continue
       if (result === value) result = { ...value }
       ;(result as Record<string, unknown>)[name] = visited
@@ -111,10 +110,6 @@ function compileStruct(schema: StructSchema): Visit {
     return result
   }
 }
-
-const partVisits = new WeakMap<Visit, (part: Fields) => Fields>()
-
-const visitPart = (visit: Visit) => getOrInsertComputed(partVisits, visit, () => (part) => visit(part))
 
 function compileList(schema: ListSchema): Visit {
   const visit = visitorOf(schema.items)!

@@ -1,5 +1,4 @@
 /** Which fields differ between two objects, as structured merge sees it. Shared subtrees (===) are equal at no cost. */
-import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { namedField } from '../../base/named-field.ts'
 import type { Json, JsonObject } from '../object.ts'
 import { noParts, type Parts } from '../parts.ts'
@@ -96,7 +95,7 @@ function structFields(
     if (old === value) continue
     if (field === undefined && shape.others === undefined) throw new NotMergeable('a field is not declared')
     const below =
-      field !== undefined && parts?.recurs(value) && isOfEmptyObject(old)
+      field !== undefined && parts !== undefined && typeof value === 'object' && value !== null && isOfEmptyObject(old)
         ? parts.ofThisVery(value, newFields(field.shape, old))
         : fieldsOf(field?.shape ?? shape.others!, old, value, modified)
     if (below === undefined) continue
@@ -118,11 +117,23 @@ function structFields(
   return set
 }
 
-const fieldsOfNew = new WeakMap<Shape, (part: object) => FieldSet | undefined>()
+/** By the empty value; by NOTHING where there is none. */
+const fieldsOfNew = new WeakMap<Shape, WeakMap<object, (part: object) => FieldSet | undefined>>()
 
-/** New objects are compared with one and the same empty one, whose value for such a field is `empty`. */
+/** New objects of a kind are compared with one and the same empty one, whose value for such a field is `empty`. */
 function newFields(shape: Shape, empty: Value): (part: object) => FieldSet | undefined {
-  return getOrInsertComputed(fieldsOfNew, shape, () => (part) => fieldsOf(shape, empty, part as JsonObject, true))
+  let byEmpty = fieldsOfNew.get(shape)
+  if (byEmpty === undefined) {
+    byEmpty = new WeakMap()
+    fieldsOfNew.set(shape, byEmpty)
+  }
+  const key = typeof empty === 'object' && empty !== null ? empty : NOTHING
+  let find = byEmpty.get(key)
+  if (find === undefined) {
+    find = (part) => fieldsOf(shape, empty, part as JsonObject, true)
+    byEmpty.set(key, find)
+  }
+  return find
 }
 
 function comesBefore(a: FieldShape, b: FieldShape): boolean {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject, ManagedFieldsEntry } from '../object.ts'
+import { partsForTest } from '../parts-fixture.test.ts'
 import { schemaOf } from '../schema/builtin.ts'
 import { structuralOf } from '../schema/structural/structural.ts'
 import { customResourceSchema } from '../schema/structural/to-schema.ts'
 import { changedFields, removedFields } from './compare.ts'
-import { shapeOf } from './shape.ts'
+import { emptyObject, shapeOf } from './shape.ts'
 import { type UpdateManagedFieldsOptions, updateManagedFields } from './update.ts'
 
 const schema = schemaOf('io.k8s.api.core.v1.ConfigMap')
@@ -192,4 +193,14 @@ test('a key and an item of a set may be whole numbers that no double holds', () 
     },
     'f:s': { '.': {}, 'v:1': {}, 'v:9007199254740993': {} },
   })
+})
+
+test('the fields of a spec that recurs are those of one that does not, with whatever it is compared', () => {
+  const { parts, known } = partsForTest()
+  const schema = schemaOf('io.k8s.api.apps.v1.Deployment')
+  const shape = shapeOf(schema)
+  const next = { spec: known({ replicas: 1, strategy: {} }) }
+  for (const live of [emptyObject(schema), {}, emptyObject(schema)])
+    assert.deepEqual(changedFields(shape, live, next, parts), changedFields(shape, live, next))
+  assert.notDeepEqual(changedFields(shape, emptyObject(schema), next), changedFields(shape, {}, next))
 })

@@ -32,8 +32,7 @@ function struct(value: Writable, schema: StructSchema, parts?: Parts): Writable 
     if (before === undefined || before === null) continue
     let after: Json
     if (keeps && isEmpty(before)) after = null
-    else if (parts?.recurs(before)) after = parts.from(before, storedPart) as Json
-    else after = stored(before, inner)
+    else after = (parts?.fromKnown(before, storedPart) as Json | undefined) ?? stored(before, inner)
     if (after === before) continue
     changed ??= { ...value }
     changed[name] = after

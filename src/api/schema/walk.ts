@@ -177,17 +177,20 @@ function struct(value: unknown, plan: StructPlan, walk: Walk): Writable {
     walk.keys += walk.known.keys
     return value as Writable
   }
-  if (walk.depth === 1 && walk.parts.recurs(value)) return walk.parts.from(value, plan.canonical) as Writable
+  if (walk.depth === 1) {
+    const made = walk.parts.fromKnown(value, plan.canonical)
+    if (made !== undefined) return made as Writable
+  }
   if (++walk.depth > MAX_DEPTH) throw doubt
   const made = walk.owned ? structInPlace(value as Writable, plan, walk) : structShared(value as Writable, plan, walk)
   walk.depth--
   return made
 }
 
-/** The canonical form of a part that recurs, which recurs too; the part itself when something in it may be wrong. */
-export function canonicalPart<P extends object>(part: P, schema: StructSchema, parts: Parts): P {
+/** The canonical form of a part that recurs, which recurs too; any other, and one in which something may be wrong, stays as it is. */
+export function canonicalPart<P>(part: P, schema: StructSchema, parts: Parts): P {
   try {
-    return parts.from<object>(part, planOf(schema).canonical) as P
+    return (parts.fromKnown(part, planOf(schema).canonical) as P | undefined) ?? part
   } catch (error) {
     if (error === doubt) return part
     throw error

@@ -4,7 +4,6 @@
  * update judges only what has changed. Tags marked alpha are not enforced; rules behind a feature that is off are not either.
  */
 
-import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import {
   duplicate,
   type FieldError,
@@ -34,7 +33,11 @@ interface DeclaredField {
   /** A struct's mode decides what this field must be: the discriminator, and the mode in which it is required. */
   readonly mode: Mode | undefined
   readonly checks: readonly Check[]
+  /** Whether a new object's value for the field breaks no rule: asked of parts that recur. */
+  readonly isFaultless: (part: object) => boolean
 }
+
+type DeclaredRules = Omit<DeclaredField, 'isFaultless'>
 
 interface Mode {
   readonly by: string
@@ -92,7 +95,7 @@ function struct(
     const before: Json | undefined = old?.[name]
     if (old !== undefined && same(inner, before) && isThere(inner, declared.field) === isThere(before, declared.field))
       continue
-    if (old === undefined && parts?.recurs(inner) && parts.once(inner, faultlessOf(declared))) continue
+    if (old === undefined && parts?.holds(inner, declared.isFaultless)) continue
     field(declared, inner, before, old !== undefined, at, errors)
   }
 }
@@ -114,7 +117,7 @@ function ofMode(
 }
 
 function field(
-  declared: DeclaredField,
+  declared: DeclaredRules,
   value: Json | undefined,
   old: Json | undefined,
   isUpdate: boolean,
@@ -155,15 +158,11 @@ function descend(value: Json, old: Json | undefined, schema: Schema, path: strin
       struct(inner, (old as Fields | undefined)?.[key], schema.values, `${path}[${key}]`, errors)
 }
 
-const faultless = new WeakMap<DeclaredField, (part: object) => boolean>()
-
-/** Whether a new object's value for the field breaks no rule. */
-const faultlessOf = (declared: DeclaredField) =>
-  getOrInsertComputed(faultless, declared, () => (part) => {
-    const errors: FieldError[] = []
-    field(declared, part as Json, undefined, false, '', errors)
-    return errors.length === 0
-  })
+const isFaultless = (rules: DeclaredRules, part: object): boolean => {
+  const errors: FieldError[] = []
+  field(rules, part as Json, undefined, false, '', errors)
+  return errors.length === 0
+}
 
 /** The item of the old list that this one was: by its keys, or an equal one. */
 function counterpart(item: Fields, old: readonly Fields[] | undefined, keys: readonly string[]): Fields | undefined {
@@ -184,15 +183,16 @@ function planOf(schema: StructSchema): Plan {
   const known = plans.get(schema.definition)
   if (known !== undefined) return known
   const tags = tagsOf(schema.definition)
-  const plan = schema.fields.flatMap((one): Plan => {
+  const rules = schema.fields.flatMap((one): readonly DeclaredRules[] => {
     const made = compile(one, schema, tags?.[one.goName] ?? [])
     return made !== undefined ? [made] : leadsToRules(one.schema, new Set([schema.definition])) ? [bare(one)] : []
   })
+  const plan: Plan = rules.map((one) => ({ ...one, isFaultless: (part) => isFaultless(one, part) }))
   plans.set(schema.definition, plan)
   return plan
 }
 
-const bare = (one: Field): DeclaredField => ({
+const bare = (one: Field): DeclaredRules => ({
   field: one,
   required: false,
   immutable: false,
@@ -224,7 +224,7 @@ function inForce(tag: string): string | undefined {
   return ENABLED.has(feature[2]!) === (feature[1] === 'Enabled') ? feature[3] : undefined
 }
 
-function compile(one: Field, schema: StructSchema, tags: readonly string[]): DeclaredField | undefined {
+function compile(one: Field, schema: StructSchema, tags: readonly string[]): DeclaredRules | undefined {
   const rules = tags.map(inForce).filter((rule) => rule !== undefined)
   const find = (pattern: RegExp) => rules.map((rule) => pattern.exec(rule)).find((match) => match !== null)
   const keys = rules.flatMap((rule) => /^listMapKey=(\w+)$/.exec(rule)?.[1] ?? [])

@@ -35,7 +35,7 @@ export function validatePodMetadataAndSpec(pod: Pod, isUpdate = false, parts: Pa
   const errors: FieldError[] = []
   const spec: Partial<PodSpec> = pod.spec ?? {}
   validatePodAnnotations(pod.metadata, 'metadata.annotations', errors)
-  if (!parts.recurs(spec) || !parts.once(spec, isFaultless)) errors.push(...specErrors(spec, pod.metadata, isUpdate))
+  if (!parts.holds(spec, isFaultless)) errors.push(...specErrors(spec, pod.metadata, isUpdate))
   return errors
 }
 

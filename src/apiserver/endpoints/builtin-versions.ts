@@ -118,7 +118,7 @@ export function builtinVersions(
 function withCanonicalSpec(object: SpecAndStatus, { schema }: ResourceRow, parts: Parts): KubeObject {
   const { spec } = object
   const declared = schema.byName.get('spec')?.schema
-  if (!parts.recurs(spec) || declared?.type !== 'struct') return object
+  if (declared?.type !== 'struct') return object
   const canonical = canonicalPart(spec, declared, parts)
   return canonical === spec ? object : { ...object, spec: canonical }
 }

@@ -98,7 +98,12 @@ const byDefinition = Map.groupBy(DISABLED_FIELDS, ({ definition }) => definition
 /** What a type has of disabled fields: its own, and the fields below which there are some. */
 interface Plan {
   readonly own: readonly DisabledField[]
-  readonly below: readonly (readonly [field: string, schema: Schema])[]
+  readonly below: readonly {
+    readonly field: string
+    readonly schema: Schema
+    /** Whether a new object's value for it uses no feature that is off, whatever its kind: asked of parts that recur. */
+    readonly isPlain: (part: object) => boolean
+  }[]
 }
 
 const plans = new Map<string, Plan>()
@@ -107,7 +112,7 @@ function planOf(schema: StructSchema): Plan {
   return getOrInsertComputed(plans, schema.definition, (definition) => ({
     own: byDefinition.get(definition) ?? [],
     below: schema.fields.flatMap(({ name, schema: inner }) =>
-      leadsToDisabled(inner, new Set([definition])) ? [[name, inner] as const] : [],
+      leadsToDisabled(inner, new Set([definition])) ? [{ field: name, schema: inner, isPlain: isPlain(inner) }] : [],
     ),
   }))
 }
@@ -139,15 +144,11 @@ export function withoutDisabledFields(
   return dropped.size === 0 ? object : (without(object, schema, object.kind, dropped) as KubeObject)
 }
 
-/** Whether a value of a new object uses no feature that is off, whatever its kind: asked of parts that recur. */
-const plainOf = new WeakMap<Schema, (part: object) => boolean>()
-
-const isPlain = (schema: Schema) =>
-  getOrInsertComputed(plainOf, schema, () => (part) => {
-    const found = new Set<string>()
-    collect(part as Json, undefined, schema, undefined, found)
-    return found.size === 0
-  })
+const isPlain = (schema: Schema) => (part: object) => {
+  const found = new Set<string>()
+  collect(part as Json, undefined, schema, undefined, found)
+  return found.size === 0
+}
 
 /**
  * Adds the features that `value` uses and the same value of the old object is not known to use. `kind` is undefined for any; `parts`
@@ -170,10 +171,10 @@ function collect(
     const fields = value as Fields
     const plan = planOf(schema)
     for (const one of plan.own) if (fields[one.field] !== undefined && isOf(one, kind)) found.add(useOf(one))
-    for (const [name, inner] of plan.below) {
-      const field: Json | undefined = fields[name]
-      if (field === undefined || (parts?.recurs(field) && parts.once(field, isPlain(inner)))) continue
-      collect(field, (old as Fields | undefined)?.[name], inner, kind, found)
+    for (const { field, schema: inner, isPlain } of plan.below) {
+      const value: Json | undefined = fields[field]
+      if (value === undefined || parts?.holds(value, isPlain)) continue
+      collect(value, (old as Fields | undefined)?.[field], inner, kind, found)
     }
   }
 }
@@ -193,7 +194,7 @@ function without(value: Json, schema: Schema, kind: string, dropped: ReadonlySet
   if (schema.type !== 'struct') return value
   const { own, below } = planOf(schema)
   const gone = own.filter((one) => dropped.has(useOf(one)) && isOf(one, kind)).map(({ field }) => field)
-  const schemas = new Map(below)
+  const schemas = new Map(below.map(({ field, schema }) => [field, schema]))
   return withFields(value as Fields, [...gone, ...schemas.keys()], (name, inner) => {
     if (gone.includes(name)) return undefined
     const next = without(inner, schemas.get(name)!, kind, dropped)

@@ -81,7 +81,7 @@ function withToken(pod: Pod, account: ServiceAccount, { parts }: AdmissionAttrib
 
 /** Each pod's volume has a name of its own; of a spec that recurs all but the name is made once. */
 function withTokenMounted(spec: PodSpec, parts: Parts, newName: () => string): PodSpec {
-  if (!parts.recurs(spec) || !parts.once(spec, lacksStandIn)) return tokenMounted(spec, newName)
+  if (!parts.holds(spec, lacksStandIn)) return tokenMounted(spec, newName)
   const standIn = parts.from(spec, withStandIn)
   return standIn === spec || parts.once(spec, hasTokenVolume) ? standIn : parts.named(standIn, newName(), renamed)
 }
