@@ -12,7 +12,7 @@ const pod = (uid: string, configMap: string) =>
     spec: { containers: [], volumes: [{ name: 'v', configMap: { name: configMap } }] },
   }) as unknown as Pod
 
-test('an immutable ConfigMap is read once while pods of the node refer to it, another after a minute', async () => {
+test('an immutable ConfigMap is read once until the last pod that refers to it has ended, another after a minute', async () => {
   const runtime = simulatedRuntime(1)
   let reads = 0
   const handler: Handler = async ({ path }) => {
@@ -25,8 +25,13 @@ test('an immutable ConfigMap is read once while pods of the node refer to it, an
     }
   }
   const client = createClient(runtime, inProcessTransport(handler), { userAgent: 'kubelet' })
-  let pods = [pod('a', 'fixed'), pod('b', 'fixed'), pod('c', 'other')]
-  const references = createReferences(runtime.clock, client, () => pods)
+  const [a, b, c] = [pod('a', 'fixed'), pod('b', 'fixed'), pod('c', 'other')]
+  let active = [a, b, c]
+  let looks = 0
+  const references = createReferences(runtime.clock, client, () => {
+    looks++
+    return active
+  })
   const read = async (name: string) => {
     const found = references.configMap('n', name)
     await runtime.settle()
@@ -35,10 +40,13 @@ test('an immutable ConfigMap is read once while pods of the node refer to it, an
   assert.deepEqual([await read('fixed'), await read('other')], ['1', '2'])
   await runtime.advance(120_000)
   assert.deepEqual([await read('fixed'), await read('other')], ['1', '3'])
-  pods = pods.slice(1)
-  references.forget('a')
+  looks = 0
+  references.ended(c)
+  assert.equal(looks, 0, 'what the pod does not refer to is not looked up')
+  active = [b, c]
+  references.ended(a)
   assert.equal(await read('fixed'), '1')
-  // The object of a pod that goes may be known a moment longer than the pod.
-  references.forget('b')
+  // A pod that ends may be known a moment longer.
+  references.ended(b)
   assert.equal(await read('fixed'), '4')
 })

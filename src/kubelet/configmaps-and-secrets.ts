@@ -1,6 +1,6 @@
 /**
  * ConfigMaps, Secrets and trust bundles that pods refer to, read with the node's own rights; the first two are kept for a
- * moment, since many pods of one node ask for the same ones, and where they are immutable for as long as pods of the node refer to them.
+ * moment, since many pods of one node ask for the same ones, and where they are immutable until the last pod has ended that refers to them.
  */
 
 import type { ClusterTrustBundle, ConfigMap, Secret } from '../api/generated/types.ts'
@@ -19,8 +19,8 @@ export interface References {
   secret(namespace: string, name: string): Promise<Secret | undefined>
   /** Those named so, or those of a signer that a selector matches. @throws StatusError when they may not be read */
   trustBundles(which: { readonly name: string } | TrustBundlesOfSigner): Promise<readonly ClusterTrustBundle[]>
-  /** The pod is gone, and with the last that refers to an immutable object that. */
-  forget(uid: string): void
+  /** The pod has ended: immutable objects that no other one refers to are kept no longer. */
+  ended(pod: Pod): void
 }
 
 export interface TrustBundlesOfSigner {
@@ -38,7 +38,8 @@ interface Immutable {
   isOf(pod: Pod): boolean
 }
 
-export function createReferences(clock: Clock, client: Client, pods: () => Iterable<Pod>): References {
+/** `activePods`: those that have not ended. */
+export function createReferences(clock: Clock, client: Client, activePods: () => Iterable<Pod>): References {
   const kept = createExpiringMap<Promise<KubeObject>>(clock, MOST_KEPT)
   const immutables = new Map<string, Immutable>()
 
@@ -52,7 +53,7 @@ export function createReferences(clock: Clock, client: Client, pods: () => Itera
     if (immutable !== undefined) return immutable.object as T
     const object = await read<T>(resource, namespace, name)
     const isOf = (pod: Pod) => namespaceOf(pod) === namespace && REFERS[resource](pod, name)
-    if (object?.immutable === true && some(pods(), isOf)) immutables.set(key, { object, isOf })
+    if (object?.immutable === true && some(activePods(), isOf)) immutables.set(key, { object, isOf })
     return object
   }
 
@@ -86,9 +87,9 @@ export function createReferences(clock: Clock, client: Client, pods: () => Itera
     trustBundles,
     configMap: (namespace, name) => find('configmaps', namespace, name),
     secret: (namespace, name) => find('secrets', namespace, name),
-    forget(uid) {
+    ended(pod) {
       for (const [key, { isOf }] of immutables) {
-        if (some(pods(), (pod) => uidOf(pod) !== uid && isOf(pod))) continue
+        if (!isOf(pod) || some(activePods(), (other) => uidOf(other) !== uidOf(pod) && isOf(other))) continue
         immutables.delete(key)
         kept.delete(key)
       }

@@ -12,7 +12,7 @@ const references: References = {
   configMap: async (_, name) => (name === 'map' ? map : undefined),
   secret: async (_, name) => (name === 'secret' ? secret : undefined),
   trustBundles: async () => [],
-  forget() {},
+  ended() {},
 }
 const pod = {
   kind: 'Pod',

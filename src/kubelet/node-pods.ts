@@ -153,7 +153,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       counts?.resizeRequested,
     ),
   )
-  const references = held.add(createReferences(clock, client, () => pods.list()))
+  const references = createReferences(clock, client, () => activePods())
   const sync = (uid: string) => workers.sync(uid)
   const pleg = held.add(
     createPleg(
@@ -288,6 +288,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     starter,
     deadlines,
     evicted,
+    references,
     resizes,
     beginningAnew,
     pullSecrets,

@@ -4,6 +4,7 @@ import type { PodStatus, ResourceRequirements } from '../api/generated/types.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { ActiveDeadlines } from './active-deadline.ts'
+import type { References } from './configmaps-and-secrets.ts'
 import type { DeviceClaims } from './dra/device-claims.ts'
 import type { EvictedPods } from './eviction/evicted-pods.ts'
 import type { PullSecrets } from './images/pull-secrets.ts'
@@ -44,6 +45,7 @@ export interface SyncParts {
   readonly starter: ContainerStarter
   readonly deadlines: ActiveDeadlines
   readonly evicted: EvictedPods
+  readonly references: Pick<References, 'ended'>
   readonly resizes: PodResizes
   /** Pods whose containers were just taken away to begin anew. */
   readonly beginningAnew: Set<string>

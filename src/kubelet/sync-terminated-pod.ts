@@ -3,9 +3,10 @@ import { type Pod, uidOf } from './pod.ts'
 import { currentStatus, type SyncParts } from './sync-pod.ts'
 
 export async function syncTerminatedPod(parts: SyncParts, pod: Pod): Promise<void> {
-  const { statuses, volumes, machine, volumeWork } = parts
+  const { statuses, volumes, references, machine, volumeWork } = parts
   statuses.set(pod, currentStatus(parts, pod, true))
   volumes.forget(uidOf(pod))
+  references.ended(pod)
   const release = async () => machine?.release(uidOf(pod))
   await (volumeWork === undefined ? release() : volumeWork.unmounting(uidOf(pod), release))
   statuses.terminate(pod)

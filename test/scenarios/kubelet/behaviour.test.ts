@@ -135,6 +135,30 @@ test('a pod whose mounted volume refers to what is missing waits, and runs once 
   await stage.stop()
 })
 
+test('an immutable ConfigMap is made anew for the next pod, though pods that have ended refer to it', async () => {
+  const stage = await start()
+  const maps = `/api/v1/namespaces/${namespace}/configmaps`
+  const give = (key: string) =>
+    stage.ask('POST', maps, { metadata: { name: 'm' }, data: { [key]: 'x' }, immutable: true })
+  const reader = (name: string, key: string, annotations: Annotations = {}) =>
+    pod(name, annotations, {
+      restartPolicy: 'Never',
+      containers: [{ name: 'c', image: 'i', volumeMounts: [{ name: 'v', mountPath: '/v' }] }],
+      volumes: [{ name: 'v', configMap: { name: 'm', items: [{ key, path: 'p' }] } }],
+    })
+  await give('before')
+  const ended = ['ends', 'ends-too']
+  for (const name of ended) await stage.run(reader(name, 'before', { 'sim.skiff.dev/exit-after': '1s' }))
+  await stage.runtime.advance(3000)
+  for (const name of ended) assert.equal(stage.pod(name)?.['status'].phase, 'Succeeded')
+  await stage.ask('DELETE', `${maps}/m`)
+  await give('after')
+  await stage.run(reader('next', 'after'))
+  await stage.runtime.advance(3000)
+  assert.equal(stage.pod('next')?.['status'].phase, 'Running')
+  await stage.stop()
+})
+
 test('a pod whose trust bundles are missing waits, and runs once they are there', async () => {
   const stage = await start()
   const trustBundle = issue(stage.runtime, { commonName: 'root', usage: 'ca', validDays: 1 }).cert
