@@ -295,7 +295,7 @@ class Entry implements CacheEntry, Holder {
     const stored = line ?? Buffer.from(this.#stored!.buffer, this.#stored!.byteOffset, this.#stored!.byteLength)
     const start = line === undefined ? metadataStart(stored, memory) : this.#tailStart
     // Bytes that another API server wrote, in another order.
-    if (start < 0) return jsonText(this.object.metadata)
+    if (start < 0) return jsonText((this.#object ?? this.#parsed()).metadata)
     const at = start + METADATA.length
     const fields = stored.toString('utf8', at, afterValue(stored, at, 1))
     return line === undefined ? `{${revisionField(this.revision, fields === '}')}${fields}` : `{${fields}`

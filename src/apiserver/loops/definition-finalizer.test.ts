@@ -229,3 +229,47 @@ test('a delete that fails is tried again, and a server that stops leaves no time
   await runtime.settle()
   assert.deepEqual([...timers], [])
 })
+
+test('an object that comes between the last one and the next look is waited for like those before it', async () => {
+  const runtime = simulatedRuntime(1)
+  const metadata = { name: 'as.t.org', deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [CLEANUP_FINALIZER] }
+  let size = 1
+  let changed = () => {}
+  const now = (held: number) => {
+    size = held
+    changed()
+  }
+  const puts: Given<CustomResourceDefinition>[] = []
+  const finalizer = createDefinitionFinalizer({
+    runtime,
+    get: () => ({ ...definition('as'), metadata }) as Given<CustomResourceDefinition>,
+    rowOf: () => ({}) as ResourceRow,
+    instancesOf: () => ({
+      get size() {
+        return size
+      },
+      list: () => [],
+      onChange(listener) {
+        changed = () => listener({} as never)
+        return () => {}
+      },
+    }),
+    remove: async () => {},
+    async putStatus(put) {
+      puts.push(put)
+      return put
+    },
+    signal: new AbortController().signal,
+  })
+  const isDone = () => puts.at(-1)?.metadata.finalizers?.length === 0
+  finalizer.add('as.t.org')
+  await runtime.advance(1000)
+  now(0)
+  await runtime.advance(1000)
+  now(1)
+  await runtime.advance(10_000)
+  assert.equal(isDone(), false)
+  now(0)
+  await runtime.advance(5000)
+  assert.equal(isDone(), true)
+})

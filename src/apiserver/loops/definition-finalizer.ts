@@ -151,7 +151,11 @@ export function createDefinitionFinalizer(options: DefinitionFinalizerOptions): 
       const off = instances.onChange(() => {
         if (instances.size > 0 || look !== undefined) return
         const wait = LOOK_MS - ((clock.monotonic() - began) % LOOK_MS)
-        look = clock.setTimer(wait, 'a look for objects of a definition', () => settle(true))
+        look = clock.setTimer(wait, 'a look for objects of a definition', () => {
+          look = undefined
+          // One may have come since whose creation was admitted before the definition was deleted.
+          if (instances.size === 0) settle(true)
+        })
       })
       // Nothing comes of it but conditions, where no other definition waits for its place.
       const recurrence = { everyMs: ROUND_MS, nothingBefore: () => (isAnyDue() ? 0 : Number.POSITIVE_INFINITY) }

@@ -165,8 +165,8 @@ function factsOf(row: ResourceRow, returnsDeleted: ReturnsDeleted): RowFacts {
   return {
     definition: row.openApi.definition,
     forms: isByDefinition(row) ? CUSTOM_FORMS : BUILTIN_FORMS,
-    // Namespaces are answered whole while they end, and documented otherwise.
-    returnsDeleted: returnsDeleted(row) && !row.isOwnNamespace,
+    // Namespaces are answered whole while they end, and documented otherwise. Custom resources never are, and to ask would compile them.
+    returnsDeleted: !isByDefinition(row) && !row.isOwnNamespace && returnsDeleted(row),
   }
 }
 
