@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Fields } from '../../src/api/object.ts'
-import { formatTime } from '../../src/base/clock.ts'
+import { formatMicroTime, formatTime } from '../../src/base/clock.ts'
 import { attachment, claim, volume } from './cases/case.ts'
 import { configMap, define, node, pod, runningPod, type Stage, startStage, warn } from './stage.ts'
 
@@ -110,8 +110,9 @@ test('a container that is said to run long after the grace period is told of, th
   await node(stage, 'long', true)
   const object = await runningPod(stage, 'default', 'long', 'long', { spec: { terminationGracePeriodSeconds: 1 } })
   await stage.remove(object, { gracePeriodSeconds: 1 })
-  const soon = await stage.why('pod', 'long', 'default', { later: 10_000 })
-  assert.deepEqual(told(soon), ['slow', 'kubelet-at-work'])
+  const late = await stage.why('pod', 'long', 'default', { later: 45_000 })
+  assert.deepEqual(told(late), ['slow', 'kubelet-at-work'])
+  assert.match(late.said['sentence'], /passed \d+ s ago, and .* is still said to run; no Event says why/)
 })
 
 test('a Secret that a field or an annotation names and that is not there is what its controller needs', async () => {
@@ -134,6 +135,50 @@ test('a Secret that a field or an annotation names and that is not there is what
     const { said } = await stage.why(`needs.${group}`, one['metadata'].name)
     assert.match(JSON.stringify(said), new RegExp(`secrets/gone-${at + 1} in namespace default does not exist`))
   }
+})
+
+test('annotations that tell what is done with secrets name none, and of very many names some are looked at', async () => {
+  const group = 'habits.acme.test'
+  await define(stage, group, 'Habit')
+  const named = async (name: string, annotations: Fields) => {
+    const metadata = { name, namespace: 'default', finalizers: [`${group}/f`], annotations }
+    const object = { apiVersion: `${group}/v1`, kind: 'Habit', metadata }
+    await stage.make(object)
+    await stage.remove(object)
+    const asked: string[] = []
+    const instead = (path: string) => void asked.push(path)
+    const { said } = await stage.why(`habits.${group}`, name, 'default', { instead })
+    return { told: JSON.stringify(said), asked: asked.filter((path) => /\/secrets\b/.test(path)).length }
+  }
+  const words = { 'generate-secret': 'weekly', 'rotate-credentials': '2026-01-01', secret: 'true', 'secret-from': '3' }
+  const keyed = Object.entries(words).map(([key, word]) => [`${group}/${key}`, word])
+  assert.doesNotMatch((await named('habits', Object.fromEntries(keyed))).told, /secrets\/|needs-missing/)
+  const many = Array.from({ length: 60 }, (_, at) => [`${group}/n${at}-secret-name`, `gone-${at}`])
+  const { told, asked } = await named('many', Object.fromEntries(many))
+  assert.match(told, /needs-missing/)
+  assert.ok(asked > 0 && asked <= 20, `${asked} requests`)
+})
+
+test('a namespace of the same name is a part where software of the group marked it, unless the object is in it', async () => {
+  await define(stage, 'twin.acme.test', 'Twin')
+  // Its controller is there, by a lease.
+  const spec = { holderIdentity: 'twin-operator', leaseDurationSeconds: 15, renewTime: formatMicroTime(Date.now()) }
+  const metadata = { name: 'twin-operator', namespace: 'default' }
+  await stage.make({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec })
+  const twin = async (name: string, namespace: string, annotated: string) => {
+    const space = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, annotations: { [annotated]: 'x' } } }
+    const metadata = { name, namespace, finalizers: ['twin.acme.test/f'] }
+    const object = { apiVersion: 'twin.acme.test/v1', kind: 'Twin', metadata }
+    await stage.make(space)
+    await stage.make(object)
+    await stage.remove(object)
+    await stage.remove(space)
+    return JSON.stringify((await stage.why('twins.twin.acme.test', name, namespace)).said)
+  }
+  const isPart = /"kind":"part"/
+  assert.match(await twin('apart', 'default', 'cd.twin.acme.test/of'), isPart)
+  assert.doesNotMatch(await twin('within', 'within', 'cd.twin.acme.test/of'), isPart)
+  assert.doesNotMatch(await twin('stranger', 'default', 'nottwin.acme.test/of'), isPart)
 })
 
 test('of what is missing it is told whether its namespace is', async () => {

@@ -5,7 +5,7 @@ import type { Fields, JsonObject, KubeObject, SpecAndStatus } from '../../api/ob
 import { builtinScheme } from '../../api/scheme/scheme.ts'
 import { asList, asObject, asText } from '../../api/unchecked.ts'
 import { type Cause, type Link, lastLink, type ObjectRef } from './finding.ts'
-import { deletedAt, EVENTS, itemsOf, type Look, refOf, timeOf } from './look.ts'
+import { deletedAt, EVENTS, itemsOf, KEPT, type Look, refOf, timeOf } from './look.ts'
 
 export interface Warning {
   readonly source: 'Event' | 'condition' | 'log' | 'status'
@@ -183,7 +183,7 @@ export function namedObjects(
 ): readonly Named[] {
   const found: Named[] = []
   const visit = (value: unknown, field: string, deep: number): void => {
-    if (deep > 6 || found.length >= 20 || typeof value !== 'object' || value === null) return
+    if (deep > 6 || found.length >= MOST_NAMED || typeof value !== 'object' || value === null) return
     if (Array.isArray(value)) {
       for (const one of value.slice(0, 20)) visit(one, field, deep + 1)
       return
@@ -253,16 +253,25 @@ function kinOfField({ kinds }: Look, field: string, group: string): string | und
   return kinds.resources.find((one) => one.group === group && one.kind.toLowerCase() === word)?.kind
 }
 
-/** `serviceoperator.azure.com/credential-from: NAME`, `acme.test/secret-name: NAME`. */
-const NAMES_SECRET = /[./-](credentials?|secret)(-from|-name|-ref)?$/
+/**
+ * `serviceoperator.azure.com/credential-from: NAME`, `acme.test/secret-name: NAME`, `acme.test/secret: NAME`; what other words stand before
+ * a secret says more often what is done with it (`generate-secret`).
+ */
+const NAMES_SECRET = /([./-](credentials?|secret)(-from|-name|-ref)|\/(credentials?|secret))$/
+const IS_NAME = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/
+/** Switches, numbers and dates, which would do as names. */
+const IS_VALUE = /^(true|false|yes|no|on|off|none|[\d.-]+)$/
 
 function annotatedSecrets({ metadata }: KubeObject, { namespace }: ObjectRef): readonly Named[] {
   return Object.entries(metadata.annotations ?? {}).flatMap(([key, name]) =>
-    NAMES_SECRET.test(key) && /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name)
+    NAMES_SECRET.test(key) && IS_NAME.test(name) && !IS_VALUE.test(name)
       ? [{ field: `annotation ${key}`, kind: 'Secret', group: '', name, namespace }]
       : [],
   )
 }
+
+/** So many of an object's names are looked at. */
+const MOST_NAMED = 20
 
 /**
  * What the spec or an annotation of a custom resource names and is not there: what its controller needs to do its work. Only metadata is read, a
@@ -273,7 +282,8 @@ export async function missingNeeds(look: Look, ref: ObjectRef, object: SpecAndSt
   if (isKubernetes(ref.group)) return []
   const links: Link[] = []
   const named = [...namedObjects(look, object.spec, ref), ...annotatedSecrets(object, ref)]
-  for (const { field, kind, group, name, namespace } of named) {
+  for (const { field, kind, group, name, namespace } of named.slice(0, MOST_NAMED)) {
+    if (look.reader.left < KEPT) break
     const resource = look.kinds.ofKind(group, kind) ?? (group === '' ? look.kinds.ofKind(ref.group, kind) : undefined)
     if (resource === undefined || !resource.verbs.includes('get')) continue
     if (resource.namespaced && namespace === '') continue

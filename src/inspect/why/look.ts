@@ -25,6 +25,8 @@ export interface Look {
 export const MOST_DEEP = 12
 /** So many objects are looked at in all. */
 export const MOST_EXAMINED = 300
+/** Requests that are left for what comes after: what would need more looks no further. */
+export const KEPT = 30
 /** Of many alike, so many are looked at. */
 export const MOST_ALIKE = 3
 

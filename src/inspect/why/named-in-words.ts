@@ -3,12 +3,10 @@ import type { KubeObject } from '../../api/object.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { unnamedController } from './failures.ts'
 import { type Link, lastLink, type ObjectRef } from './finding.ts'
-import { itemsOf, type Look, MOST_ALIKE } from './look.ts'
+import { itemsOf, KEPT, type Look, MOST_ALIKE } from './look.ts'
 import { isNamedIn, kindsOfSoftware, usedBy } from './users.ts'
 import type { Examine } from './what-holds-an-object.ts'
 
-/** Requests that are left for what comes after. */
-const KEPT = 30
 /** `Secret "a" not found`, `secrets "a" not found`, `SecretStore.external-secrets.io "a" not found`. */
 const NOT_FOUND =
   /([A-Za-z][A-Za-z0-9]*)(?:\.([a-z0-9-]+(?:\.[a-z0-9-]+)+))?[ /:]+["'`]([a-z0-9][a-z0-9.-]*)["'`] (?:was )?not found/g

@@ -5,11 +5,8 @@ import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { dependentsOf } from './dependents.ts'
 import { isKubernetes, type Named, namedObjects } from './failures.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
-import { type Look, MOST_ALIKE, NAMESPACES, refOf } from './look.ts'
+import { KEPT, type Look, MOST_ALIKE, NAMESPACES, refOf } from './look.ts'
 import type { Examine } from './what-holds-an-object.ts'
-
-/** Requests that are left for what comes after. */
-const KEPT = 30
 
 interface Part {
   readonly resource: NamedResource
@@ -77,13 +74,15 @@ async function namedParts(look: Look, { group: own }: ObjectRef, named: readonly
 }
 
 /** The namespace of the same name that its software has marked as its own: of an anchor, a tenant, a member cluster. */
-async function namesake(look: Look, { group, name }: ObjectRef): Promise<readonly Part[]> {
+async function namesake(look: Look, { group, namespace, name }: ObjectRef): Promise<readonly Part[]> {
+  // Its own namespace waits for it.
+  if (namespace === name) return []
   const resource = look.kinds.ofResource('', NAMESPACES.resource)
   if (resource === undefined || look.reader.left < KEPT) return []
   const read = await look.reader.get(resource, '', name)
   if (read.state !== 'found') return []
   const { annotations = {}, labels = {} } = read.value.metadata
-  const isOwn = Object.keys({ ...annotations, ...labels }).some((key) => key.split('/')[0]?.endsWith(group))
+  const isOwn = Object.keys({ ...annotations, ...labels }).some((key) => `.${key.split('/')[0]}`.endsWith(`.${group}`))
   return isOwn ? [{ resource, object: read.value, how: 'named' }] : []
 }
 

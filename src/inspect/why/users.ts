@@ -7,7 +7,7 @@ import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { isTerminated } from '../../controllers/pods/pod.ts'
 import { isKubernetes } from './failures.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
-import { itemsOf, type Look, MOST_ALIKE, refOf } from './look.ts'
+import { itemsOf, KEPT, type Look, MOST_ALIKE, refOf } from './look.ts'
 import type { Examine } from './what-holds-an-object.ts'
 
 /** Of a ResourceClaim (API concept: dynamic resource allocation): those that it is reserved for and that are still there. */
@@ -33,8 +33,6 @@ export async function reservationLinks(
 
 /** Finalizers whose names say that they protect what is in use. */
 const PROTECTS = /in-?use|used|protect|exists|referenc|depend|guard/i
-/** Requests that are left for what comes after. */
-const KEPT = 30
 
 /**
  * Objects of the same group, or of the finalizer's, that name this one, where its finalizer protects it as long as there are any. `always`:
