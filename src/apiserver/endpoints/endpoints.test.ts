@@ -66,6 +66,16 @@ test('a built-in kind in its storage version is the entry itself; in another it 
   assert.equal(endpointOf(row('', 'v1', 'events')), core)
 })
 
+test('columns of a Table are read once, at the first Table', () => {
+  const [v1] = rows({}).map(endpointOf)
+  assert.ok(v1)
+  assert.equal(v1.printer(), v1.printer())
+  assert.deepEqual(
+    v1.printer().columns.map((column) => (column as Fields)['name']),
+    ['Name', 'Age'],
+  )
+})
+
 test('a custom resource is served from its own bytes, in a version with the same fields with another beginning', () => {
   const [v1, v2, v3] = rows().map(endpointOf)
   const entry = entryOf({ a: 'x', b: 'y' })

@@ -13,7 +13,8 @@ import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { WebhookConversion } from '../customresources/conversion-webhook.ts'
 import { customScale } from '../customresources/scale.ts'
 import { customStrategy } from '../customresources/strategy.ts'
-import type { ResourceEndpoint } from '../registry/endpoint.ts'
+import { tablePrinterOf } from '../handlers/printers/table.ts'
+import type { ResourceEndpoint, TablePrinter, VerbRouting } from '../registry/endpoint.ts'
 import { groupResource } from '../registry/registry.ts'
 import { builtinStrategy, type Strategies } from '../strategies/index.ts'
 import { builtinReader } from './builtin-reader.ts'
@@ -28,6 +29,11 @@ function warnedOf({ deprecationWarning }: CustomVersion, refusal: StatusError): 
   if (deprecationWarning !== undefined) refusal.warnings = [deprecationWarning]
   return refusal
 }
+
+const customRouting = (row: ResourceRow, custom: CustomVersion): VerbRouting => ({
+  noSubresource: (name) => warnedOf(custom, notFound(groupResource(row), name)),
+  notAllowed: (verb) => warnedOf(custom, methodNotSupported(groupResource(row), verb)),
+})
 
 /** Made at the first request for the row, kept as long as the row. */
 export function createEndpoints(
@@ -48,33 +54,34 @@ export function createEndpoints(
     const parts = custom === undefined ? createParts(texts) : noParts
     const reader = custom === undefined ? builtinReader(row, parts) : customReader(row, custom)
     const readerOf: ResourceEndpoint['readerOf'] = (kind) => (kind === row ? reader : builtinReader(kind))
-    if (custom !== undefined)
-      return {
-        row,
-        strategy: customStrategy(row, custom),
-        ...customVersions(row, custom, webhook, formsOf(custom)),
-        reader,
-        parts,
-        journalTexts: createJournalTexts(row),
-        readerOf,
-        scale: customScale(row, custom),
-        routing: {
-          noSubresource: (name) => warnedOf(custom, notFound(groupResource(row), name)),
-          notAllowed: (verb) => warnedOf(custom, methodNotSupported(groupResource(row), verb)),
-        },
-        deprecated: custom.deprecationWarning,
-      }
+    const own =
+      custom === undefined
+        ? {
+            strategy: builtinStrategy(row, strategies),
+            ...builtinVersions(row, scheme, parts),
+            scale: builtinScale,
+            routing: undefined,
+            deprecated: DEPRECATED[`${apiVersionOf(row.group, row.version)} ${row.kind}`],
+          }
+        : {
+            strategy: customStrategy(row, custom),
+            ...customVersions(row, custom, webhook, formsOf(custom)),
+            scale: customScale(row, custom),
+            routing: customRouting(row, custom),
+            deprecated: custom.deprecationWarning,
+          }
+    let printer: TablePrinter | undefined
     return {
       row,
-      strategy: builtinStrategy(row, strategies),
-      ...builtinVersions(row, scheme, parts),
+      ...own,
       reader,
       parts,
       journalTexts: createJournalTexts(row),
       readerOf,
-      scale: builtinScale,
-      routing: undefined,
-      deprecated: DEPRECATED[`${apiVersionOf(row.group, row.version)} ${row.kind}`],
+      printer() {
+        printer ??= tablePrinterOf(row)
+        return printer
+      },
     }
   }
 

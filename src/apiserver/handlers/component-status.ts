@@ -18,11 +18,11 @@ export interface ComponentHealth {
 }
 
 export const getComponentStatus: ResourceHandler = (resource) => {
-  const { context, request, row, info, warnings } = resource
+  const { context, request, row, endpoint, info, warnings } = resource
   const representation = negotiate(request, { row })
   const found = statuses(resource).find(({ metadata }) => metadata.name === info.name)
   if (found === undefined) throw notFound({ group: '', resource: row.singular }, info.name)
-  return encoded(200, shaped(context, request, row, found, representation), representation, warnings)
+  return encoded(200, shaped(context, request, endpoint, found, representation), representation, warnings)
 }
 
 export const listComponentStatuses: ResourceHandler = (resource) => {
@@ -38,12 +38,12 @@ export const listComponentStatuses: ResourceHandler = (resource) => {
 }
 
 function respondAll(
-  { context, request, row, warnings }: ResourceRequest,
+  { context, request, row, endpoint, warnings }: ResourceRequest,
   objects: readonly KubeObject[],
   representation: Representation,
 ): ApiResponse {
   const answer = (list: KubeObject) => encoded(200, list, representation, warnings)
-  if (representation.shape === 'table') return answer(tableOf(context, request, row, objects, {}, representation))
+  if (representation.shape === 'table') return answer(tableOf(context, request, endpoint, objects, {}, representation))
   if (representation.shape === 'metadata') {
     requireMetadataForm(representation, row, true)
     const apiVersion = representation.shapeVersion

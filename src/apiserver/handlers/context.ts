@@ -13,7 +13,7 @@ import type { Authorizer } from '../auth/authorizer.ts'
 import type { Caches } from '../cache/caches.ts'
 import type { Kubelets } from '../nodes/kubelets.ts'
 import type { CacheReads } from '../reads.ts'
-import type { ListMetadata, ResourceEndpoint } from '../registry/endpoint.ts'
+import type { ListMetadata, ResourceEndpoint, TablePrinter } from '../registry/endpoint.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServerRequest } from '../request/server-request.ts'
 import type { ComponentHealth } from './component-status.ts'
@@ -21,7 +21,7 @@ import type { Review } from './reviews.ts'
 
 /** Prints rows as `kubectl get` shows them. `objects` are of the row's own version. */
 export type PrintTable = (input: {
-  readonly row: ResourceRow
+  readonly printer: TablePrinter
   readonly objects: readonly KubeObject[]
   readonly metadata: ListMetadata
   readonly apiVersion: string

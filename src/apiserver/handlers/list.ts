@@ -47,7 +47,7 @@ export async function respondList(
       tableOf(
         context,
         request,
-        row,
+        endpoint,
         served.map((item) => item.object),
         metadata,
         representation,
@@ -118,7 +118,7 @@ function piecedList(
   const objects = (from: number, to: number) => served.slice(from, to).map(({ object }) => object)
   if (representation.shape === 'table') {
     const table = (of: readonly KubeObject[], withColumns: boolean) =>
-      tableOf(context, request, row, of, metadata, representation, { withColumns, isList: true })
+      tableOf(context, request, endpoint, of, metadata, representation, { withColumns, isList: true })
     const { rows: _, ...envelope } = table([], true)
     return {
       envelope: asKubeObject(envelope),

@@ -4,13 +4,12 @@ import { encodeYaml } from '../../api/codec/encode-yaml.ts'
 import { invalid } from '../../api/errors/field-errors.ts'
 import { apiVersionOf, asJson, type KubeObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, Headers, StoredObject } from '../../api/request.ts'
-import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { badRequest, StatusError } from '../../api/status.ts'
 import { encodeJson, jsonText, prettyJson } from '../../api/values/json.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { ServedForm } from '../cache/entry.ts'
 import { storageKey } from '../cache/keys.ts'
-import type { ListMetadata } from '../registry/endpoint.ts'
+import type { ListMetadata, ShownKind } from '../registry/endpoint.ts'
 import type { PrintedTable, ResourceRequest, ServerContext } from './context.ts'
 import { CONTENT_TYPES, type Representation, requireMetadataForm } from './negotiate.ts'
 import { ownMetadata } from './own-metadata.ts'
@@ -75,25 +74,25 @@ function bodyOf(object: KubeObject, representation: Representation): { contentTy
 
 /** One object: as itself, as its metadata, or as a Table of one row. */
 export async function respondObject(
-  { context, request, row, endpoint, warnings }: ResourceRequest,
+  { context, request, endpoint, warnings }: ResourceRequest,
   object: KubeObject,
   representation: Representation,
   status: number,
 ): Promise<ApiResponse> {
   if (object.kind === 'Status' && object.apiVersion === 'v1') return encoded(status, object, representation, warnings)
   const shown = await endpoint.served.object(object)
-  return encoded(status, shaped(context, request, row, shown, representation), representation, warnings)
+  return encoded(status, shaped(context, request, endpoint, shown, representation), representation, warnings)
 }
 
 export function shaped(
   context: ServerContext,
   request: ApiRequest,
-  row: ResourceRow,
+  kind: ShownKind,
   object: KubeObject,
   representation: Representation,
 ): KubeObject {
   if (representation.shape === 'metadata') {
-    requireMetadataForm(representation, row, false)
+    requireMetadataForm(representation, kind.row, false)
     return partialMetadata(object, representation.shapeVersion)
   }
   if (representation.shape === 'table') {
@@ -101,7 +100,7 @@ export function shaped(
     return tableOf(
       context,
       request,
-      row,
+      kind,
       [object],
       resourceVersion === undefined ? {} : { resourceVersion },
       representation,
@@ -127,14 +126,14 @@ export function respondStored(
 }
 
 function respondShown(
-  { context, request, row, warnings }: ResourceRequest,
+  { context, request, row, endpoint, warnings }: ResourceRequest,
   shown: StoredObject,
   representation: Representation,
   status: number,
 ): ApiResponse {
   const { native, shape, encoding, pretty } = representation
   if (native || shape !== 'object' || encoding === 'yaml' || (encoding === 'json' && pretty))
-    return encoded(status, shaped(context, request, row, shown.object, representation), representation, warnings)
+    return encoded(status, shaped(context, request, endpoint, shown.object, representation), representation, warnings)
   const contentType = CONTENT_TYPES[encoding]
   const extra = warningHeaders(warnings)
   if (encoding === 'json') return { kind: 'bytes', status, ...extra, contentType, bytes: lineOf(shown) }
@@ -186,7 +185,7 @@ export function metadataForm(apiVersion: string): ServedForm {
 export function tableOf(
   context: ServerContext,
   request: ApiRequest,
-  row: ResourceRow,
+  kind: Pick<ShownKind, 'printer'>,
   objects: readonly KubeObject[],
   metadata: ListMetadata,
   representation: Representation,
@@ -199,7 +198,7 @@ export function tableOf(
   }
   if (context.printTable === undefined) throw new StatusError(406, 'NotAcceptable', 'tables are not served here')
   return context.printTable({
-    row,
+    printer: kind.printer(),
     objects,
     metadata,
     apiVersion: representation.shapeVersion,

@@ -167,7 +167,7 @@ function formOf({ endpoint: { served } }: ResourceRequest, representation: Repre
 }
 
 function encoderOf(resource: ResourceRequest, representation: Representation): (event: WatchEvent) => Uint8Array {
-  const { context, request, row } = resource
+  const { context, request, row, endpoint } = resource
   if (representation.encoding === 'protobuf')
     return frameEncoder(
       representation.shape === 'metadata'
@@ -180,7 +180,7 @@ function encoderOf(resource: ResourceRequest, representation: Representation): (
     if (event.type === 'ERROR') return lineOf(event)
     const { resourceVersion } = event.object.metadata
     const metadata = resourceVersion === undefined ? {} : { resourceVersion }
-    const table = tableOf(context, request, row, [event.object], metadata, representation, { withColumns })
+    const table = tableOf(context, request, endpoint, [event.object], metadata, representation, { withColumns })
     withColumns = false
     return lineOf({ type: event.type, object: table })
   }

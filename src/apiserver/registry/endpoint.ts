@@ -45,10 +45,27 @@ export interface ResourceEndpoint {
   /** Of the row, or of the kind of one of its subresources (`Scale`, `Binding`), which is a built-in one. */
   readerOf(kind: ResourceRow | SubresourceRow): KindReader
   readonly scale: ScaledResource
+  /** Made when it is first asked for, the same every time. */
+  printer(): TablePrinter
   readonly routing: VerbRouting | undefined
   /** Given as a warning with every answer. */
   readonly deprecated: string | undefined
 }
+
+/** How a kind is shown in Tables (API concept: receiving resources as Tables). */
+export interface TablePrinter {
+  /** As a Table's columnDefinitions. */
+  readonly columns: readonly Json[]
+  /** In the order of the columns; `nowMs` gives the ages. */
+  readonly print: (object: KubeObject, nowMs: number) => readonly Json[]
+  /** What a row has beside its cells. */
+  readonly conditions?: (object: KubeObject) => readonly Json[] | undefined
+  /** The one in a list that is marked; alone none is. */
+  readonly markedOf?: (objects: Objects) => KubeObject | undefined
+}
+
+/** A kind that objects are shown as. */
+export type ShownKind = Pick<ResourceEndpoint, 'row' | 'printer'>
 
 export interface PatchedRead {
   readonly object: KubeObject

@@ -4,14 +4,14 @@ import type { KubeObject } from '../../../api/object.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { createScheme } from '../../../api/scheme/scheme.ts'
 import type { Clock } from '../../../base/clock.ts'
-import { createTablePrinter } from './table.ts'
+import { createTablePrinter, tablePrinterOf } from './table.ts'
 
 const print = createTablePrinter({ now: () => 0 } as unknown as Clock)
 
 function firstCells(group: string, resource: string, objects: readonly object[], isList: boolean, cell = 0) {
   const row = createScheme().find(group, 'v1', resource) as ResourceRow
   const table = print({
-    row,
+    printer: tablePrinterOf(row),
     objects: objects as readonly KubeObject[],
     metadata: { resourceVersion: '1' },
     apiVersion: 'meta.k8s.io/v1',

@@ -8,7 +8,7 @@ import type { Json, KubeObject } from '../../../api/object.ts'
 import { defaultStorageClassOf } from '../../../api/objects/default-class.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import type { Clock } from '../../../base/clock.ts'
-import { getOrInsertComputed } from '../../../base/get-or-insert.ts'
+import type { TablePrinter } from '../../registry/endpoint.ts'
 import type { PrintTable } from '../context.ts'
 import { ownMetadata } from '../own-metadata.ts'
 import { clusterPrinters } from './cluster.ts'
@@ -17,7 +17,7 @@ import { corePrinters } from './core.ts'
 import { printerByPaths } from './custom-resource-columns.ts'
 import { age } from './format.ts'
 import { podRowConditions, printPod } from './pod-row.ts'
-import type { Printer, RowConditions } from './printer.ts'
+import type { Printer } from './printer.ts'
 import { workloadPrinters } from './workload-rows.ts'
 
 type Column = readonly [name: string, type: string, format: string, priority: number, description: number]
@@ -34,24 +34,18 @@ const printers: Readonly<Record<string, Printer>> = {
   ...clusterPrinters,
 }
 
-interface RowPrinter {
-  readonly print: Printer
-  readonly conditions?: RowConditions
-  /** The one in a list that is marked; alone none is. */
-  readonly markedOf?: (objects: readonly KubeObject[]) => KubeObject | undefined
-}
-
 /** What the rows of a kind have beside their cells. */
-const extras: Readonly<Record<string, Omit<RowPrinter, 'print'>>> = {
+const extras: Readonly<Record<string, Pick<TablePrinter, 'conditions' | 'markedOf'>>> = {
   '/pods': { conditions: podRowConditions },
   // The one that claims are given.
   'storage.k8s.io/storageclasses': { markedOf: (objects) => defaultStorageClassOf(objects as StorageClass[]) },
 }
 
-function rowPrinterOf({ group, resource, columns }: ResourceRow): RowPrinter {
-  if (columns.some(({ jsonPath }) => jsonPath !== undefined)) return { print: printerByPaths(columns) }
-  const key = `${group}/${resource}`
-  return { print: printers[key] ?? nameAndAge, ...extras[key] }
+export function tablePrinterOf(row: ResourceRow): TablePrinter {
+  const columns = columnsOf(row)
+  if (row.columns.some(({ jsonPath }) => jsonPath !== undefined)) return { columns, print: printerByPaths(row.columns) }
+  const key = `${row.group}/${row.resource}`
+  return { columns, print: printers[key] ?? nameAndAge, ...extras[key] }
 }
 
 const nameAndAge: Printer = (object, nowMs) => [
@@ -95,9 +89,8 @@ function columnsOf(row: ResourceRow): readonly Json[] {
 
 /** `clock` gives the ages. */
 export function createTablePrinter(clock: Clock): PrintTable {
-  const made = new WeakMap<ResourceRow, RowPrinter>()
-  return ({ row, objects, metadata, apiVersion, includeObject, withColumns, isList }) => {
-    const { print, conditions, markedOf } = getOrInsertComputed(made, row, rowPrinterOf)
+  return ({ printer, objects, metadata, apiVersion, includeObject, withColumns, isList }) => {
+    const { columns, print, conditions, markedOf } = printer
     const now = clock.now()
     const marked = isList ? markedOf?.(objects) : undefined
     const rows = objects.map((object) => {
@@ -114,7 +107,7 @@ export function createTablePrinter(clock: Clock): PrintTable {
       apiVersion,
       metadata: metadata as KubeObject['metadata'],
       // Later events of a watch: the columns went out with the first.
-      columnDefinitions: withColumns ? columnsOf(row) : null,
+      columnDefinitions: withColumns ? columns : null,
       rows,
     }
   }

@@ -29,7 +29,7 @@ export async function createReview(resource: ResourceRequest): Promise<ApiRespon
   )
   await context.admission.validate(admissionAttributes(resource, 'CREATE', attributes, admitted, undefined))
   const answer = await review(admitted, { user, namespace: info.namespace, now: write.now })
-  return encoded(201, shaped(context, request, row, answer, representation), representation, warnings)
+  return encoded(201, shaped(context, request, resource.endpoint, answer, representation), representation, warnings)
 }
 
 /** A kind without a spec is an answer alone: what a client writes into it is passed over, metadata and all. */

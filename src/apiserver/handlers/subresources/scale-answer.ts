@@ -3,26 +3,31 @@ import type { Scale } from '../../../api/generated/types.ts'
 import type { ApiResponse } from '../../../api/request.ts'
 import { goTypeOfKind } from '../../../api/scheme/go-packages.ts'
 import type { ResourceRow, SubresourceRow } from '../../../api/scheme/resource.ts'
+import type { ShownKind } from '../../registry/endpoint.ts'
 import type { ResourceRequest } from '../context.ts'
 import type { Representation } from '../negotiate.ts'
+import { tablePrinterOf } from '../printers/table.ts'
 import { encoded, shaped } from '../respond.ts'
 
 export function respondScale(resource: ResourceRequest, scale: Scale, representation: Representation): ApiResponse {
   const { context, request, warnings } = resource
-  const answer = shaped(context, request, scaleRow(resource), scale, representation)
+  const answer = shaped(context, request, scaleOf(resource), scale, representation)
   return encoded(200, answer, representation, warnings)
 }
 
-const rows = new WeakMap<SubresourceRow, ResourceRow>()
+const kinds = new WeakMap<SubresourceRow, ShownKind>()
 
 /** The Scale as a kind of its own, for printing and for messages. */
-function scaleRow({ row, subresource }: ResourceRequest): ResourceRow {
+function scaleOf({ row, subresource }: ResourceRequest): ShownKind {
   const scale = subresource as SubresourceRow
-  let made = rows.get(scale)
+  let made = kinds.get(scale)
   if (made === undefined) {
     const { group, version, kind } = scale
-    made = { ...row, group, version, kind, resource: 'scales', goType: goTypeOfKind(scale), columns: [] }
-    rows.set(scale, made)
+    const goType = goTypeOfKind(scale)
+    const scales: ResourceRow = { ...row, group, version, kind, resource: 'scales', goType, columns: [] }
+    const printer = tablePrinterOf(scales)
+    made = { row: scales, printer: () => printer }
+    kinds.set(scale, made)
   }
   return made
 }

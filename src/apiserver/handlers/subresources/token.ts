@@ -42,5 +42,5 @@ export async function createToken(resource: ResourceRequest): Promise<ApiRespons
     const id = parseJws((answer as TokenRequest).status?.token ?? '')?.claims['jti']
     request.served.audit.annotations['authentication.kubernetes.io/issued-credential-id'] = `JTI=${id}`
   }
-  return encoded(201, shaped(context, request, row, answer, representation), representation, warnings)
+  return encoded(201, shaped(context, request, resource.endpoint, answer, representation), representation, warnings)
 }
