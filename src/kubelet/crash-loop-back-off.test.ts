@@ -21,10 +21,11 @@ test('a container that ends again waits ten seconds, and up to half as much more
     const ended = { metadata: { name: 'c', attempt: 0 }, state: 'exited', finishedAt: runtime.clock.now() }
     const status = { uid: pod, ips: [], sandboxes: [], containers: [ended] } as unknown as RuntimePodStatus
     try {
-      for (;;) backOff.check(own, container, status)
+      for (let times = 0; times < 10; times++) backOff.check(own, container, status)
     } catch (error) {
       return (error as StartContainerError).retryMs ?? 0
     }
+    throw new Error('a container that ended ten times did not wait')
   }
   const many = Array.from({ length: 50 }, (_, index) => waitOf(`p${index}`))
   assert.ok(Math.min(...many) >= 10_000 && Math.max(...many) <= 15_000)

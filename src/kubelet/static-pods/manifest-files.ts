@@ -3,7 +3,7 @@
  * change, and every so often in any case: a file that cannot be read any more counts as removed only then, so that one may be written in
  * several steps. Files whose names begin with a dot are none. Of several files with one pod the last by its name counts.
  */
-import { type FSWatcher, readdirSync, readFileSync, type Stats, statSync, watch } from 'node:fs'
+import { type FSWatcher, readdirSync, readFileSync, statSync, watch } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Timer } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
@@ -26,6 +26,13 @@ export const FILE_CHECK_MS = 20_000
 const SETTLE_MS = 100
 const MOST_BYTES = 10 * 1024 * 1024
 
+interface Look {
+  /** What is said against each file: it is logged when it is new. */
+  readonly complaints: Map<string, string>
+  /** By file of the folder, in the order of names: what it says, or said when it could be read. */
+  readonly readable: Map<string, Pod>
+}
+
 export function manifestFiles({
   runtime,
   path,
@@ -34,60 +41,45 @@ export function manifestFiles({
 }: ManifestFilesOptions): StaticPodSource {
   const { clock, machineClock, log } = runtime
   const root = resolve(path)
-  /** What was last said against each file, so that it is said once. */
-  const complaints = new Map<string, string>()
-  /** By file of the folder: what it said when it could be read. */
-  const readable = new Map<string, Pod>()
+  let last: Look = { complaints: new Map(), readable: new Map() }
 
-  function complain(file: string, error: unknown): void {
-    const text = messageOf(error)
-    if (complaints.get(file) === text) return
-    complaints.set(file, text)
-    log.error('A manifest of a static pod cannot be used', error, { path: file })
+  /** Undefined: what was there before stays. `patient`: a file that cannot be read may just be written. */
+  function podsNow(patient: boolean): readonly Pod[] | undefined {
+    const before = last
+    const look: Look = { complaints: new Map(), readable: new Map() }
+    const complain = (file: string, error: unknown): void => {
+      const text = messageOf(error)
+      look.complaints.set(file, text)
+      if (before.complaints.get(file) !== text)
+        log.error('A manifest of a static pod cannot be used', error, { path: file })
+    }
+    last = look
+    try {
+      if (!statSync(root).isDirectory()) return [podOf(root)]
+      const names = readdirSync(root).filter((name) => !name.startsWith('.'))
+      for (const file of names.sort().map((name) => join(root, name))) {
+        try {
+          if (statSync(file).isFile()) look.readable.set(file, podOf(file))
+        } catch (error) {
+          if (isMissing(error)) continue
+          complain(file, error)
+          const pod = before.readable.get(file)
+          if (patient && pod !== undefined) look.readable.set(file, pod)
+        }
+      }
+    } catch (error) {
+      complain(root, error)
+      if (isMissing(error)) return []
+      last = { ...look, readable: before.readable }
+      return undefined
+    }
+    return oneOfEach(look.readable, complain)
   }
 
   function podOf(file: string): Pod {
     const { size } = statSync(file)
     if (size > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES} bytes`)
-    const pod = staticPodOf(readFileSync(file), { source: 'file', place: file, nodeName, seenAt: clock.now() })
-    complaints.delete(file)
-    return pod
-  }
-
-  /** Undefined: what was there before stays. `patient`: a file that cannot be read may just be written. */
-  function podsNow(patient: boolean): readonly Pod[] | undefined {
-    let stat: Stats
-    try {
-      stat = statSync(root)
-    } catch (error) {
-      complain(root, error)
-      return (error as NodeJS.ErrnoException).code === 'ENOENT' ? [] : undefined
-    }
-    try {
-      if (!stat.isDirectory()) return [podOf(root)]
-      complaints.delete(root)
-      const names = readdirSync(root).filter((name) => !name.startsWith('.'))
-      const pods = names.sort().flatMap((name) => podIn(join(root, name), patient))
-      return [...new Map(pods.map((pod) => [fullNameOf(pod), pod])).values()]
-    } catch (error) {
-      complain(root, error)
-      return undefined
-    }
-  }
-
-  function podIn(file: string, patient: boolean): readonly Pod[] {
-    try {
-      const pod = statSync(file).isFile() ? podOf(file) : undefined
-      if (pod !== undefined) readable.set(file, pod)
-      return pod === undefined ? [] : [pod]
-    } catch (error) {
-      const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT'
-      if (!isGone) complain(file, error)
-      const before = readable.get(file)
-      if (patient && !isGone && before !== undefined) return [before]
-      readable.delete(file)
-      return []
-    }
+    return staticPodOf(readFileSync(file), { source: 'file', place: file, nodeName, seenAt: clock.now() })
   }
 
   return {
@@ -140,3 +132,18 @@ export function manifestFiles({
     },
   }
 }
+
+/** Of several files with one pod the last. */
+function oneOfEach(files: Look['readable'], complain: (file: string, error: Error) => void): readonly Pod[] {
+  const chosen = new Map<string, readonly [string, Pod]>()
+  for (const [file, pod] of files) {
+    const fullName = fullNameOf(pod)
+    const other = chosen.get(fullName)?.[0]
+    if (other !== undefined)
+      complain(other, new Error(`it is passed over, since ${file} has the same pod: give one of them another name`))
+    chosen.set(fullName, [file, pod])
+  }
+  return [...chosen.values()].map(([, pod]) => pod)
+}
+
+const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT'

@@ -68,8 +68,24 @@ function files(path: (folder: string) => string = (folder) => folder) {
     folder,
     told,
     runtime,
-    start: () => manifestFiles({ runtime, path: path(folder), nodeName: 'n' }).start(tell, stopping.signal),
+    start: (everyMs?: number) =>
+      manifestFiles({
+        runtime,
+        path: path(folder),
+        nodeName: 'n',
+        ...(everyMs === undefined ? {} : { everyMs }),
+      }).start(tell, stopping.signal),
     write: (name: string, text: string) => writeFileSync(join(folder, name), text),
+    /** What is told after the change. The folder tells of it in its own time; the clock that settles it is simulated. */
+    async after(change: () => void) {
+      const times = told.length
+      change()
+      for (const until = performance.now() + 20_000; told.length === times; await runtime.advance(1)) {
+        assert.ok(performance.now() < until, 'the folder told nothing of a change within 20 seconds')
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      return told.at(-1)
+    },
     stop() {
       stopping.abort()
       rmSync(folder, { recursive: true, force: true })
@@ -104,38 +120,45 @@ test('a folder is read at once and every twenty seconds; what is no manifest is 
   stop()
 })
 
-test('of several files with one pod the last counts', () => {
+test('of several files with one pod the last counts, and the others are complained of, once', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'skiff-manifests-'))
   const stopping = new AbortController()
   const labels: unknown[] = []
+  const lines: string[] = []
+  const runtime = simulatedRuntime(1, { log: { level: 0, write: (line) => void lines.push(line) } })
   for (const file of ['b', 'a']) writeFileSync(join(folder, `${file}.yaml`), manifest(`w, labels: {of: ${file}}`))
-  manifestFiles({ runtime: simulatedRuntime(1), path: folder, nodeName: 'n' }).start(
+  manifestFiles({ runtime, path: folder, nodeName: 'n' }).start(
     (pods) => void labels.push(...pods.map(({ metadata }) => metadata.labels)),
     stopping.signal,
   )
+  await runtime.advance(20_000)
   stopping.abort()
   rmSync(folder, { recursive: true })
-  assert.deepEqual(labels, [{ of: 'b' }])
+  assert.deepEqual(labels, [{ of: 'b' }, { of: 'b' }])
+  assert.equal(lines.length, 1)
+  assert.match(lines[0] ?? '', /passed over, since \S+b\.yaml has the same pod.*\/a\.yaml/s)
 })
 
+/** Longer than any test's patience makes simulated time. */
+const HOURLY = 3_600_000
+
 test('a file that a change made unreadable keeps its pod until the next regular look', async () => {
-  const { told, runtime, start, write, stop } = files()
-  const changed = async (name: string, text: string) => {
-    const times = told.length
-    write(name, text)
-    // The folder tells of it in its own time; the clock that settles it is simulated.
-    while (told.length === times) {
-      await new Promise((resolve) => setImmediate(resolve))
-      await runtime.advance(1)
-    }
-    return told.at(-1)
-  }
+  const { told, runtime, start, write, after, stop } = files()
   write('a.yaml', manifest('a'))
-  start()
-  assert.deepEqual(await changed('b.yaml', manifest('b')), ['a-n', 'b-n'])
-  assert.deepEqual(await changed('a.yaml', 'nonsense'), ['a-n', 'b-n'])
-  await runtime.advance(20_000)
+  start(HOURLY)
+  assert.deepEqual(await after(() => write('b.yaml', manifest('b'))), ['a-n', 'b-n'])
+  assert.deepEqual(await after(() => write('a.yaml', 'nonsense')), ['a-n', 'b-n'])
+  await runtime.advance(HOURLY)
   assert.deepEqual(told.at(-1), ['b-n'])
+  stop()
+})
+
+test('a file that was removed has no pod when it comes back unreadable', async () => {
+  const { start, write, after, stop, folder } = files()
+  write('a.yaml', manifest('a'))
+  start(HOURLY)
+  assert.deepEqual(await after(() => rmSync(join(folder, 'a.yaml'))), [])
+  assert.deepEqual(await after(() => write('a.yaml', 'nonsense')), [])
   stop()
 })
 
