@@ -7,7 +7,7 @@ import type { FilterState, NodeRefusal } from './filters.ts'
 import type { ClusterNodes, NodeInfo } from './node-info.ts'
 import { noneFits, noVictims } from './nodes-are-available-message.ts'
 import type { Nominations } from './nominations.ts'
-import { isDeleting } from './pod-changes.ts'
+import { awaitsNode, isDeleting } from './pod-changes.ts'
 import type { PodInfo } from './pod-info.ts'
 import { type PodStatusWriter, type Unscheduled, unschedulable } from './pod-status.ts'
 import { type Candidate, type Hopeless, leastHarm, preemptionCandidates } from './preemption.ts'
@@ -78,15 +78,19 @@ export function createRoomMaker(options: RoomMakerOptions) {
         conclude(candidates, () => needless(hopeless) ?? noVictims(count, hopeless))
         return undefined
       }
-      return candidatesLeftBy(extenders, info, candidates).then(
-        (left) => conclude(left, () => 'no candidate node for preemption'),
-        (error) => giveUp(messageOf(error)),
+      const asked = candidatesLeftBy(extenders, info, candidates).then(
+        (left) => () => conclude(left, () => 'no candidate node for preemption'),
+        (error) => () => giveUp(messageOf(error)),
       )
+      return asked.then((end) => {
+        // Others make no room for one that went meanwhile.
+        if (awaitsNode(podNow(info.key), info.uid)) end()
+      })
     }
     return undefined
   }
 
-  /** In words. */
+  /** What is said of it. */
   function takePlace(info: PodInfo, { node, victims }: Candidate): string {
     const staying = victims.filter(({ key }) => !isGoing(key))
     for (const victim of staying) void evict(victim, info, node)

@@ -5,6 +5,10 @@ import { sameJson } from '../api/same.ts'
 
 export const isDeleting = (object: KubeObject) => object.metadata.deletionTimestamp !== undefined
 
+/** It is the pod of that uid, without a node, and stays. */
+export const awaitsNode = (pod: Pod | undefined, uid: string): pod is Pod =>
+  pod !== undefined && pod.metadata.uid === uid && !pod.spec?.nodeName && !isDeleting(pod)
+
 export function sameForScheduling(a: Pod, b: Pod): boolean {
   return (
     a.metadata.uid === b.metadata.uid &&

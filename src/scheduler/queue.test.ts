@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import type { ClusterEvent, EventName } from './cluster-events.ts'
 import { type PodInfo, podInfoOf } from './pod-info.ts'
@@ -221,6 +224,51 @@ test('a change that comes while a pod is on its way does not bring it back', () 
   queue.happened(larger)
   queue.add(one)
   assert.deepEqual(names(), [])
+})
+
+test('what happens while a pod is decided is kept until that has ended, and no longer', async () => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void
+  const ends: Record<string, (queue: ReturnType<typeof start>['queue'], held: PodInfo) => void> = {
+    removed: (queue, { key }) => queue.remove(key),
+    replaced: (queue, held) => queue.add({ ...held, uid: 'another' }),
+    failed: (queue, held) => queue.failed(held, BY_RESOURCES),
+    released: (queue) => queue.release(),
+  }
+  const isKept = async (queue: ReturnType<typeof start>['queue']) => {
+    const told = (() => {
+      const one = event('NodeAdd', undefined, node('small', { allocatable: { pods: '0' } }))
+      queue.happened(one)
+      return new WeakRef(one)
+    })()
+    await setImmediate()
+    collectGarbage()
+    return told.deref() !== undefined
+  }
+  for (const [how, end] of Object.entries(ends)) {
+    const { queue } = start()
+    const held = info('a')
+    queue.add(held)
+    queue.pop()
+    queue.hold(held.key)
+    assert.equal(await isKept(queue), true, how)
+    end(queue, held)
+    assert.equal(await isKept(queue), false, how)
+  }
+})
+
+test('what helps pods up to a priority alone helps none above it that was being decided meanwhile', () => {
+  const helpedAt = (priority: number) => {
+    const { queue, names } = start()
+    const held = info('a', priority)
+    queue.add(held)
+    queue.pop()
+    queue.hold(held.key)
+    queue.happened({ ...larger, upToPriority: 5 })
+    queue.failed(held, BY_RESOURCES)
+    return names().length === 1
+  }
+  assert.deepEqual([helpedAt(5), helpedAt(6)], [true, false])
 })
 
 test('of its own claim a pod is helped by a new status, and of a rule for taints by a new spec', async () => {

@@ -11,7 +11,7 @@ import type { Timer } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { type ClusterEvent, targetPodUpdates } from './cluster-events.ts'
 import type { PodInfo } from './pod-info.ts'
-import { HELPED_BY_ANY, type Hints, type Refuser } from './queueing-hints.ts'
+import { HELPED_BY_ANY, type Hint, type Hints, type Refuser } from './queueing-hints.ts'
 
 export interface QueueTimes {
   readonly initialBackoffMs: number
@@ -39,18 +39,25 @@ interface Waiting {
   retryAt: number
   /** The plugins that refused it, or that hold it back. */
   refusedBy: ReadonlySet<Refuser>
-  /** While it is being decided over more than one turn: what happened meanwhile. */
-  missed: ClusterEvent[] | undefined
+}
+
+/** One that is being decided over more than one turn, and what happened meanwhile. */
+interface Held {
+  readonly waiting: Waiting
+  readonly missed: ClusterEvent[]
 }
 
 export interface SchedulingQueue {
   /** A pod to schedule, new or changed. A change of one that waits may help it. */
   add(info: PodInfo): void
-  remove(key: string): void
+  /** `uid`: no other pod of the name. */
+  remove(key: string, uid?: string): void
   /** The pod whose turn it is, or undefined. */
   pop(): PodInfo | undefined
-  /** One that was taken is not decided in this turn: what happens until it has failed may help it. */
+  /** One that was taken is not decided in this turn: what happens until it has failed, or is released, may help it. */
   hold(key: string): void
+  /** The held one is decided: what happens from now on is not kept for it. */
+  release(): void
   /** Something else of a waiting pod has changed than what makes it another one. */
   touched(key: string): void
   /** It did not fit now; refused by no plugin: an error kept it back. */
@@ -91,8 +98,10 @@ export function createSchedulingQueue(runtime: Runtime, options: QueueOptions): 
     ['event', 'queue'],
   )
 
-  /** Out of where it waits. */
+  let held: Held | undefined
+  /** Out of where it waits, or out of the decision. */
   const leave = (waiting: Waiting) => {
+    if (held?.waiting === waiting) held = undefined
     const { key } = waiting.info
     timers.get(key)?.cancel()
     timers.delete(key)
@@ -147,11 +156,11 @@ export function createSchedulingQueue(runtime: Runtime, options: QueueOptions): 
     } else if (waiting.retryAt > clock.now()) backOff(waiting, event)
     else activate(waiting, event)
   }
-  /** The one that is being decided over more than one turn, or was last. */
-  let held: Waiting | undefined
+  const isHelp = (hint: Hint, info: PodInfo, event: ClusterEvent) =>
+    info.priority <= (event.upToPriority ?? info.priority) && hint(info, event)
   const mayHelp = (waiting: Waiting, info: PodInfo, event: ClusterEvent) =>
     waiting.refusedBy.has(HELPED_BY_ANY) ||
-    (hints.get(event.name) ?? []).some(([plugin, hint]) => waiting.refusedBy.has(plugin) && hint(info, event))
+    (hints.get(event.name) ?? []).some(([plugin, hint]) => waiting.refusedBy.has(plugin) && isHelp(hint, info, event))
   const helped = (waiting: Waiting, event: string) => {
     const gate = waiting.place === 'gated' ? gateOf(waiting.info) : undefined
     if (gate !== undefined && waiting.refusedBy.has(gate)) {
@@ -180,7 +189,6 @@ export function createSchedulingQueue(runtime: Runtime, options: QueueOptions): 
           errors: 0,
           retryAt: 0,
           refusedBy: new Set(),
-          missed: undefined,
         }
         known.set(info.key, fresh)
         resume(fresh, 'UnscheduledPodAdd')
@@ -192,7 +200,7 @@ export function createSchedulingQueue(runtime: Runtime, options: QueueOptions): 
       waiting.info = info
       if (isOrdered) ordered?.set(waiting, 0)
       const events = targetPodUpdates(old.pod, info.pod)
-      waiting.missed?.push(...events)
+      if (held?.waiting === waiting) held.missed.push(...events)
       if (waiting.place !== 'unschedulable' && waiting.place !== 'gated') return
       const help = events.find((event) => mayHelp(waiting, old, event))
       if (help !== undefined) helped(waiting, help.name)
@@ -203,12 +211,15 @@ export function createSchedulingQueue(runtime: Runtime, options: QueueOptions): 
       if (waiting?.place === 'unschedulable' && waiting.refusedBy.has(HELPED_BY_ANY)) helped(waiting, 'TargetPodUpdate')
     },
     hold(key) {
-      held = known.get(key)
-      if (held !== undefined) held.missed = []
-    },
-    remove(key) {
       const waiting = known.get(key)
-      if (waiting === undefined) return
+      held = waiting && { waiting, missed: [] }
+    },
+    release() {
+      held = undefined
+    },
+    remove(key, uid) {
+      const waiting = known.get(key)
+      if (waiting === undefined || (uid !== undefined && waiting.info.uid !== uid)) return
       leave(waiting)
       known.delete(key)
     },
@@ -223,6 +234,7 @@ export function createSchedulingQueue(runtime: Runtime, options: QueueOptions): 
     failed(info, refusedBy) {
       const waiting = known.get(info.key)
       if (waiting?.place !== 'taken' || waiting.info.uid !== info.uid) return
+      const missed = held?.waiting === waiting ? held.missed : []
       leave(waiting)
       if (refusedBy.size === 0) waiting.errors++
       else {
@@ -230,8 +242,6 @@ export function createSchedulingQueue(runtime: Runtime, options: QueueOptions): 
         waiting.refusals++
       }
       waitAfterFailure(waiting)
-      const missed = waiting.missed ?? []
-      waiting.missed = undefined
       waiting.refusedBy = refusedBy
       if (refusedBy.size === 0 || missed.some((event) => mayHelp(waiting, info, event))) {
         backOff(waiting, 'ScheduleAttemptFailure')
@@ -250,13 +260,11 @@ export function createSchedulingQueue(runtime: Runtime, options: QueueOptions): 
       backOff(waiting, 'PreemptionFailed')
     },
     happened(event) {
-      held?.missed?.push(event)
+      held?.missed.push(event)
       for (const waiting of refused.get(HELPED_BY_ANY) ?? []) helped(waiting, event.name)
       for (const [plugin, hint] of hints.get(event.name) ?? [])
-        for (const waiting of refused.get(plugin) ?? []) {
-          const isHeeded = waiting.info.priority <= (event.upToPriority ?? waiting.info.priority)
-          if (isHeeded && hint(waiting.info, event)) helped(waiting, event.name)
-        }
+        for (const waiting of refused.get(plugin) ?? [])
+          if (isHelp(hint, waiting.info, event)) helped(waiting, event.name)
     },
   }
 }

@@ -38,7 +38,7 @@ export type Refuser = FilterPlugin | 'SchedulingGates' | 'Extender'
 export const HELPED_BY_ANY: Refuser = 'Extender'
 
 /** Whether the change may help the pod, which the plugin refused. */
-type Hint = (info: PodInfo, event: ClusterEvent) => boolean
+export type Hint = (info: PodInfo, event: ClusterEvent) => boolean
 
 /** What hints look up of the cluster. */
 export interface HintView {

@@ -521,6 +521,63 @@ test('what happened while an extender thought helps a pod that was refused', asy
   assert.equal(answers.length, 1, 'it is asked again at once')
 })
 
+test('no pod makes room for one that went, or was replaced, while an extender thought of it', async () => {
+  const answers: (() => void)[] = []
+  const text = '{"NodeNameToMetaVictims":{"n":{"Pods":[{"UID":"low"}]}}}'
+  const it = await startedAs(
+    {
+      extenders: [{ ...EXTENDER, filterVerb: '', preemptVerb: 'preempt' }],
+      extenderOf: (settings) => ({
+        settings,
+        post: () => new Promise((resolve) => answers.push(() => resolve({ status: 200, text }))),
+      }),
+    },
+    node('n'),
+  )
+  await it.add(ours('low', { priority: 1 }, full), ours('high', { priority: 9 }, full))
+  it.of('pods').remove('default/high')
+  await it.add({
+    ...ours('high', { priority: 1 }, full),
+    metadata: { name: 'high', namespace: 'default', uid: 'second' },
+  })
+  answers.shift()?.()
+  await it.runtime.settle()
+  assert.equal(answers.length, 0, 'the second one may preempt nothing')
+  assert.ok(it.of('pods').get('default/low'), 'it was not driven out')
+  it.of('pods').remove('default/low')
+  await it.runtime.settle()
+  assert.equal(it.nodeOf('high'), 'n', 'no room is kept for the first one')
+})
+
+test('a pod that took the name of one while an extender thought of that has its turn, and one that goes gets no node', async () => {
+  const answers: (() => void)[] = []
+  const it = await startedAs(
+    {
+      extenders: [EXTENDER],
+      extenderOf: (settings) => ({
+        settings,
+        post: () => new Promise((resolve) => answers.push(() => resolve({ status: 200, text: '{"NodeNames":["n"]}' }))),
+      }),
+    },
+    node('n'),
+  )
+  const answer = () => {
+    answers.shift()?.()
+    return it.runtime.settle()
+  }
+  const second = { ...ours('a'), metadata: { name: 'a', namespace: 'default', uid: 'second' } }
+  await it.add(ours('a'))
+  it.of('pods').remove('default/a')
+  await it.add(second)
+  await answer()
+  await answer()
+  assert.equal(it.nodeOf('a'), 'n')
+  await it.add(ours('b'))
+  await it.change('b', (pod) => ({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }))
+  await answer()
+  assert.equal(it.nodeOf('b'), undefined)
+})
+
 const EXTENDER = {
   urlPrefix: 'http://extender.example',
   filterVerb: 'filter',

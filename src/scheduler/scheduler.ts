@@ -33,7 +33,7 @@ import { namedNodes } from './node-affinity.ts'
 import { createCluster, type NodeInfo, sameNode } from './node-info.ts'
 import { foundOnNone, noneFits, noneOf, preemptionHelpsNone } from './nodes-are-available-message.ts'
 import { createNominations } from './nominations.ts'
-import { isDeleting, sameForScheduling } from './pod-changes.ts'
+import { awaitsNode, isDeleting, sameForScheduling } from './pod-changes.ts'
 import { type PodInfo, podInfoOf, rememberedNeeds } from './pod-info.ts'
 import { createPodStatusWriter, type Unscheduled, unschedulable } from './pod-status.ts'
 import { DEFAULT_SCHEDULER, defaultProfile, type SchedulerProfile } from './profile.ts'
@@ -314,6 +314,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     decideWith(asked, info, look)
       .catch((error) => failed(info, error))
       .finally(() => {
+        queue.release()
         deciding = false
         wake()
       })
@@ -322,8 +323,8 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   /** What it takes to find the pod a node, as everything is at this moment; undefined where no node is to be found, which has been told. */
   function lookAt(info: PodInfo): Look | undefined {
     const current = pods.store.get(info.key)
-    if (current === undefined || current.metadata.uid !== info.uid || current.spec?.nodeName) {
-      queue.remove(info.key)
+    if (!awaitsNode(current, info.uid)) {
+      queue.remove(info.key, info.uid)
       return undefined
     }
     const all = cluster.ready()
