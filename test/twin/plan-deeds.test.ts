@@ -236,10 +236,12 @@ test('which of a budget’s pods a drain takes is chance', async () => {
   assert.ok(goes.some(({ certainty }) => certainty === 'either'))
 })
 
-test('of pods that a budget lets go one by one each may be the first: its time spans both turns', async () => {
+test('of pods that a budget lets go one by one each may be the first: its times span both turns, and so do those of its claims', async () => {
   const here = { matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: ['skiff-1'] }] }
   const nodeAffinity = { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, preference: here }] }
-  await stage.make(DEPLOYMENTS, deployment('turns', 2, { affinity: { nodeAffinity } }))
+  const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
+  const volumes = [{ name: 'scratch', ephemeral: { volumeClaimTemplate: { spec } } }]
+  await stage.make(DEPLOYMENTS, deployment('turns', 2, { affinity: { nodeAffinity }, volumes }))
   await stage.make(
     { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' },
     {
@@ -254,10 +256,13 @@ test('of pods that a budget lets go one by one each may be the first: its time s
   const drain = { nodes: ['skiff-1'], podSelector: 'app=turns' }
   const { goes } = await planIn(stage.source, model, drainDeed(model.read, drain), { orders: 1 })
   const pods = goes.filter(({ object }) => object.resource === 'pods')
-  assert.equal(pods.length, 2)
-  for (const { removed, certainty } of pods) {
+  const claims = goes.filter(({ object }) => object.resource === 'persistentvolumeclaims')
+  assert.deepEqual([pods.length, claims.length], [2, 2])
+  for (const { object, marked, removed, certainty } of [...pods, ...claims]) {
     assert.equal(certainty, 'goes')
-    assert.ok(removed.least < 1000 && removed.most >= 5000, JSON.stringify(removed))
+    const told = `${object.resource} ${JSON.stringify([marked, removed])}`
+    assert.ok(removed.least < 1000 && removed.most >= 5000, told)
+    assert.ok(marked && marked.least <= removed.least && marked.most >= 5000, told)
   }
 })
 

@@ -10,6 +10,7 @@ import type { ReadCluster, TwinSource } from '../twin/read-cluster.ts'
 import { listedItems, type NodeNature, natureOf, type TwinModel } from '../twin/twin.ts'
 import { objectWords } from '../why/words.ts'
 import type { Deed } from './deed.ts'
+import { turnsBetween, withDeedTurns } from './deed-turns.ts'
 import { furtherOrders, openIn, ordersFor } from './further-orders.ts'
 import { withKwokTurns } from './kwok-turns.ts'
 import { keptPerhaps, openPolicies, sparedPerhaps, withOpenPolicies } from './open-policies.ts'
@@ -158,19 +159,16 @@ function goingOf(
     const [one, other] = [fast.get(uid), late === undefined ? fast.get(uid) : late.get(uid)]
     const shown = (one ?? other ?? extra.get(uid)) as Removal
     const cause = (one === undefined ? slowById : byId).get(shown.first.cause.step ?? '')?.object.uid
-    const turns = others.flatMap((order) => turnsBetween(shown, order.get(uid)))
     const isEither = one === undefined || other === undefined || one.isLate !== other.isLate
     return {
       place: shown.place,
       removedMs: shown.removedMs,
+      turns: others.flatMap((order) => turnsBetween(shown, order.get(uid))),
       going: {
         object: shown.object,
         order: 0,
         marked: spanOf(one?.markedMs ?? other?.markedMs, other?.markedMs ?? one?.markedMs),
-        removed: withTurns(
-          spanOf(one?.removedMs ?? shown.removedMs, other?.removedMs ?? shown.removedMs) as TimeSpan,
-          turns,
-        ),
+        removed: spanOf(one?.removedMs ?? shown.removedMs, other?.removedMs ?? shown.removedMs) as TimeSpan,
         by: shown.first.by.component,
         why: `${writerWords(shown.first.by)}: ${shown.first.cause.why}`,
         ...(cause === undefined || cause === uid ? {} : { cause }),
@@ -178,25 +176,11 @@ function goingOf(
       } satisfies Going,
     }
   })
-  return all
+  const goes = all
     .toSorted((a, b) => a.removedMs - b.removedMs || a.place - b.place)
     .map(({ going }, order) => ({ ...going, order }))
+  return withDeedTurns(goes, new Map(all.map(({ going, turns }) => [going.object.uid, turns])))
 }
-
-/** A deed that asks again waits at least so long; requests that take their time make less of a difference. */
-const TURN_MS = 4000
-
-/** How much sooner or later the deed itself comes to an object in another order of what is asked for at once: a drain takes what a budget spares later. */
-function turnsBetween(shown: Removal, other: Removal | undefined): readonly number[] {
-  if (other === undefined || shown.first.cause.step !== undefined || other.first.cause.step !== undefined) return []
-  const later = (other.markedMs ?? other.removedMs) - (shown.markedMs ?? shown.removedMs)
-  return Math.abs(later) < TURN_MS ? [] : [later]
-}
-
-const withTurns = ({ least, most }: TimeSpan, turns: readonly number[]): TimeSpan => ({
-  least: Math.max(0, least + Math.min(0, ...turns)),
-  most: most + Math.max(0, ...turns),
-})
 
 function spanOf(a: number | undefined, b: number | undefined): TimeSpan | undefined {
   return a === undefined || b === undefined ? undefined : { least: Math.min(a, b), most: Math.max(a, b) }
