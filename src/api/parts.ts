@@ -108,7 +108,8 @@ const Itself: new (part: object) => object = function itself(part: object) {
 
 /**
  * A part made of a stand-in bears what it was made of in a field that nothing else sees, copies or writes. There are several of them in
- * every write, and to enter one in a WeakMap takes twenty times as long (0.5 µs).
+ * every write, and to enter one in a WeakMap takes twenty times as long (0.5 µs). The object is new and not frozen yet: what `give` makes is
+ * its own, and of two memories that were given one object the last counts.
  */
 class Made extends Itself {
   #named: Named

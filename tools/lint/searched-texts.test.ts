@@ -10,13 +10,14 @@ test("a search in an error's text is found, by whatever name the text goes", () 
       "errors.every((error) => error.includes(': duplicate entries'))",
       "if (reason.ok || message.startsWith('converting ')) return",
       'UNKNOWN.exec(warning)',
+      '/^unknown/.test(messageOf(error))',
       '/^unknown/.test((error as Error).message)',
       'messageOf(error)',
       "  .replace(/a/, 'b')",
       "if (message === `Forbidden: ` || message !== 'invalid') return",
       'messages.some((message) => message !== maxLengthMessage(253))',
     ),
-    [1, 2, 3, 4, 5, 7, 7, 8],
+    [1, 2, 3, 4, 5, 6, 8, 8, 9],
   )
 })
 

@@ -15,6 +15,8 @@ const PATTERNS: readonly RegExp[] = [
   ),
   // /…/.test(error.message), PATTERN.exec(message)
   new RegExp(String.raw`\.(?:test|exec)\((?:\(\w+ as \w+\)\.|\w+[?!]?\.|String\()*${MESSAGE}[^.\w(]`, 'g'),
+  // /…/.test(messageOf(error))
+  /\.(?:test|exec)\((?:messageOf|reasonOf|problemText|strictText|misfitText)\(/g,
   // message === 'x', message !== CONSTANT, message === madeMessage(…)
   new RegExp(String.raw`(?<!typeof )${MESSAGE} [!=]== (?:'[^']|"[^"]|${'`'}|[A-Z][A-Z_]+\b|\w+Message\()`, 'g'),
 ]
@@ -31,6 +33,7 @@ const OF_OTHERS: Readonly<Record<string, string>> = {
   'src/api/codec/yaml-errors.ts': 'the YAML parser’s errors, of which Go’s words are made',
   'src/http/network-error.ts': 'where a write fails in a handshake, OpenSSL tells why in the text alone',
   'src/api/schema/structural/check-schema.ts': 'what a rule is to say, which its author must not break into lines',
+  'src/kubelet/machine/pod-links.ts': 'the command ip tells by its text alone that a link is gone',
   'src/inspect/': 'answers of any cluster, as its API server and its webhooks worded them',
 }
 

@@ -45,7 +45,7 @@ export function configurationIn(
   const apiVersion = versionOf(found.apiVersion) || (usual?.apiVersion ?? '')
   const kind = found.kind || (usual?.kind ?? '')
   for (const [name, given] of Object.entries({ Kind: kind, apiVersion }))
-    if (given === '') throw new Error(`Object '${name}' is missing in '${oneLine(text.slice(0, MOST_SHOWN))}'`)
+    if (given === '') throw new MissingKindError(name, oneLine(text.slice(0, MOST_SHOWN)))
   if (!kinds.some((one) => one.kind === kind && one.apiVersion === apiVersion))
     throw new Error(
       `no kind ${goQuote(kind)} is registered for version ${goQuote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
@@ -54,6 +54,13 @@ export function configurationIn(
     apiVersion,
     value: (plainOf(node) ?? {}) as Fields,
     repeated: strict.map((problem) => oneLine(strictText(problem))),
+  }
+}
+
+/** A text that does not say of which kind it is, or of which version. */
+export class MissingKindError extends Error {
+  constructor(field: string, text: string) {
+    super(`Object '${field}' is missing in '${text}'`)
   }
 }
 

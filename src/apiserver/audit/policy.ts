@@ -2,7 +2,7 @@
  * audit: which user did what (API concept: auditing; audit.k8s.io/v1). A policy says how much is told of which request, a log takes
  * the events. Called by the audit filter; knows no handlers.
  */
-import { configurationIn, unknownIn } from '../../api/configuration/decode.ts'
+import { configurationIn, MissingKindError, unknownIn } from '../../api/configuration/decode.ts'
 import type { Struct } from '../../api/configuration/shape.ts'
 import { dns1123Subdomain } from '../../api/names/name-formats.ts'
 import type { RequestInfo, UserInfo } from '../../api/request.ts'
@@ -89,7 +89,7 @@ function policyIn(text: string): { readonly policy: GivenPolicy; readonly unknow
     return { policy: value as GivenPolicy, unknown: unknownIn(POLICY, value) }
   } catch (cause) {
     // Without a kind it is taken for one of no version.
-    if (/^Object '(Kind|apiVersion)' is missing/.test(messageOf(cause)))
+    if (cause instanceof MissingKindError)
       throw new PolicyError('unknown group version field audit.k8s.io/__internal, Kind=Policy in policy', { cause })
     throw new PolicyError(`failed decoding: ${messageOf(cause)}`, { cause })
   }
