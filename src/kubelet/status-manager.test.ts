@@ -152,6 +152,31 @@ test('a mirror pod that was just made is told the next status of its pod at once
   }
 })
 
+test('a new mirror pod that others change meanwhile is told of its pod all the same, one made after it in its own time', async () => {
+  const mirror = (uid: string, version: string) =>
+    podOf({ uid, resourceVersion: version, labels: { version } }, { phase: 'Pending' })
+  const { runtime, manager, bodies, state } = setup(undefined)
+  manager.set(podOf({ resourceVersion: undefined }), { phase: 'Failed', startTime: '2026-01-01T00:00:00Z' })
+  await runtime.settle()
+  const observed = (pod: Pod) => {
+    state.pod = pod
+    manager.observed(pod, 'u')
+  }
+  observed(mirror('first', '1'))
+  await runtime.advance(9000)
+  observed(mirror('second', '3'))
+  await runtime.advance(9000)
+  observed(mirror('second', '5'))
+  await runtime.settle()
+  assert.deepEqual(bodies(), [])
+  await runtime.advance(1000)
+  await runtime.settle()
+  assert.deepEqual(
+    bodies().map((body) => [body?.['metadata'], body?.['status'].phase]),
+    [[{ uid: 'second' }, 'Failed']],
+  )
+})
+
 test('a pod that ended is deleted with its uid as precondition, once', async () => {
   const { runtime, manager, requests, bodies, state } = setup(podOf({ deletionTimestamp: '2026-01-01T00:00:00Z' }))
   manager.terminate(state.pod!)

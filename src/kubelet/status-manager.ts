@@ -68,6 +68,8 @@ interface Entry {
   untoldSince: number | undefined
   /** Of a pod whose removal is under way: runs until it has taken too long. */
   removal: Timer | 'overdue' | undefined
+  /** Of a static pod whose mirror pod was just made: runs until that is told what was there before it. */
+  newMirror: { readonly uid: string; readonly timer: Timer } | undefined
 }
 
 export function createStatusManager(options: StatusManagerOptions): StatusManager {
@@ -174,11 +176,14 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
   }
 
   /** A mirror pod that was just made is told the next status of its pod, and after a while the one that was there before it. */
-  function tellNewMirror(entry: Entry): void {
-    const version = entry.baseVersion
-    clock.setTimer(RETRY_MS, 'status of a new mirror pod', () => {
-      if (entries.get(entry.uid) === entry && entry.baseVersion === version) enqueue(entry)
+  function tellNewMirror(entry: Entry, uid: string): void {
+    if (entry.newMirror?.uid === uid) return
+    entry.newMirror?.timer.cancel()
+    const timer = clock.setTimer(RETRY_MS, 'status of a new mirror pod', () => {
+      entry.newMirror = undefined
+      enqueue(entry)
     })
+    entry.newMirror = { uid, timer }
   }
 
   function mayDelete(entry: Entry): boolean {
@@ -212,6 +217,7 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
         answered: false,
         untoldSince: undefined,
         removal: undefined,
+        newMirror: undefined,
       }
       entries.set(uid, entry)
     }
@@ -267,13 +273,14 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
       else if (entry.base.startTime !== undefined) entry.status = { ...entry.status, startTime: entry.base.startTime }
       options.changed?.(uid)
       if (awaitsRemoval(entry, pod)) return
-      if (uid !== uidOf(pod) && entry.base.startTime === undefined) tellNewMirror(entry)
+      if (uid !== uidOf(pod) && entry.base.startTime === undefined) tellNewMirror(entry, uidOf(pod))
       else if (mayDelete(entry) || statusPatch(entry.uid, entry.base, entry.status) !== undefined) enqueue(entry)
       else share(entry, entry.base)
     },
     forget(uid) {
-      const removal = entries.get(uid)?.removal
+      const { removal, newMirror } = entries.get(uid) ?? {}
       if (typeof removal === 'object') removal.cancel()
+      newMirror?.timer.cancel()
       entries.delete(uid)
     },
     get idle() {
