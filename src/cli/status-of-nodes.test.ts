@@ -21,6 +21,22 @@ test('a node that is short of disk is told of with what that means and what help
   assert.match(lines[0]!, /^a has DiskPressure: no pod starts there .*15 %.*--eviction-hard/)
 })
 
+test('a node has one line, whatever it is short of, and a cordoned one tells how it takes pods again', () => {
+  const many = node('a', ['Ready', 'False', 'runtime is down'], ['DiskPressure', 'True'], ['PIDPressure', 'True'])
+  const lines = unwellLines([{ ...many, spec: { unschedulable: true } }])
+  assert.equal(lines.length, 1)
+  assert.match(
+    lines[0]!,
+    /^a is not ready: runtime is down; it has DiskPressure: .*; it has PIDPressure: .*; it is cordoned: /,
+  )
+  assert.deepEqual(unwellLines([{ ...node('b', ['Ready', 'True']), spec: { unschedulable: true } }]), [
+    'b is cordoned: only pods that tolerate that are scheduled there until kubectl uncordon b',
+  ])
+  assert.deepEqual(unwellLines([node('c', ['Ready', 'True'])]), [])
+  const all = Array.from({ length: 7 }, (_, index) => ({ ...many, metadata: { name: `n${index}` } }))
+  assert.equal(unwellLines(all)[5], 'and 2 more: kubectl describe nodes')
+})
+
 test('nodes that are not ready are told of with why, five of them', () => {
   assert.deepEqual(unwellLines([node('a', ['Ready', 'Unknown', 'Kubelet stopped posting node status.']), node('b')]), [
     'a is not ready: Kubelet stopped posting node status.',

@@ -1,8 +1,8 @@
-/** What `skiff status` says of nodes: how many are ready, and of each that takes no pods why, and what helps. */
+/** What `skiff status` says of nodes: how many are ready, and of each that is not, is short of something or is cordoned, what that means and what helps. */
 import type { Node } from '../api/generated/types.ts'
 
 /** More of them are counted. */
-const MOST_LINES = 5
+const MOST_NODES = 5
 
 /** By condition: what the node is short of, in words that lead on. */
 const PRESSURES: Readonly<Record<string, string>> = {
@@ -22,18 +22,30 @@ const isReady = (node: Node): boolean =>
 export const readyLine = (nodes: readonly Node[], runtime: string): string =>
   `${nodes.filter(isReady).length} of ${nodes.length} ready, ${runtime}`
 
-/** A line for each node that is not well. */
+/** A line for each node that is not ready, short of something or cordoned. */
 export function unwellLines(nodes: readonly Node[]): readonly string[] {
   const lines = nodes.flatMap((node) => {
     const { name } = node.metadata
-    const short = conditionsOf(node).flatMap(({ type, status }) => {
-      const means = status === 'True' ? PRESSURES[type] : undefined
-      return means === undefined ? [] : [`${name} has ${type}: ${means}`]
-    })
-    const ready = conditionsOf(node).find(({ type }) => type === 'Ready')
-    const why = ready?.message || ready?.reason || 'its kubelet has not said how it is'
-    return isReady(node) ? short : [`${name} is not ready: ${why}`, ...short]
+    const told = [...readyWords(node), ...pressureWords(node), ...cordonWords(node)]
+    return told.length === 0 ? [] : [`${name} ${told.join('; it ')}`]
   })
-  const more = lines.length - MOST_LINES
-  return more > 0 ? [...lines.slice(0, MOST_LINES), `and ${more} more: kubectl describe nodes`] : lines
+  const more = lines.length - MOST_NODES
+  return more > 0 ? [...lines.slice(0, MOST_NODES), `and ${more} more: kubectl describe nodes`] : lines
 }
+
+function readyWords(node: Node): readonly string[] {
+  const ready = conditionsOf(node).find(({ type }) => type === 'Ready')
+  const why = ready?.message || ready?.reason || 'its kubelet has not said how it is'
+  return isReady(node) ? [] : [`is not ready: ${why}`]
+}
+
+const pressureWords = (node: Node): readonly string[] =>
+  conditionsOf(node).flatMap(({ type, status }) => {
+    const means = status === 'True' ? PRESSURES[type] : undefined
+    return means === undefined ? [] : [`has ${type}: ${means}`]
+  })
+
+const cordonWords = ({ metadata, spec }: Node): readonly string[] =>
+  spec?.unschedulable === true
+    ? [`is cordoned: only pods that tolerate that are scheduled there until kubectl uncordon ${metadata.name}`]
+    : []
