@@ -3,7 +3,8 @@
  * empty, and refused.
  */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,10 +30,15 @@ const kubeconfig = configuration(
 
 function folderOf(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'skiff-pipes-'))
-  t.after(() => rmSync(folder, { recursive: true }))
+  const children: ChildProcess[] = []
+  // They write into the folder until they have ended.
+  t.after(async () => {
+    await Promise.all(children.map(ended))
+    rmSync(folder, { recursive: true })
+  })
   return {
     path: folder,
-    /** The folder has no name that a shell would take apart. */
+    children,
     file(name: string, text: string) {
       writeFileSync(join(folder, name), text)
       return join(folder, name)
@@ -40,16 +46,23 @@ function folderOf(t: TestContext) {
   }
 }
 
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exit = once(child, 'exit')
+  child.kill('SIGKILL')
+  await exit
+}
+
 /** Files by the flags that name them. */
 type Pipes = Readonly<Record<string, string>>
 
 /** Runs it until it has said what is waited for. @throws with all that was said, if it ends before */
-async function untilSaid(t: TestContext, args: readonly string[], pipes: Pipes, what: RegExp): Promise<void> {
-  const substituted = Object.entries(pipes).map(([flag, file]) => `--${flag}=<(cat ${file})`)
+async function untilSaid(children: ChildProcess[], args: readonly string[], pipes: Pipes, what: RegExp): Promise<void> {
+  const substituted = Object.entries(pipes).map(([flag, file]) => `--${flag}=<(cat '${file}')`)
   const script = ['exec "$0" "$@"', ...substituted].join(' ')
   const stdio = ['ignore', 'ignore', 'pipe'] as const
   const child = spawn('bash', ['-c', script, process.execPath, skiff, ...args], { stdio: [...stdio] })
-  t.after(() => child.kill('SIGKILL'))
+  children.push(child)
   let said = ''
   for await (const chunk of child.stderr) {
     said += chunk
@@ -61,7 +74,7 @@ async function untilSaid(t: TestContext, args: readonly string[], pipes: Pipes, 
 const OPTIONS = { timeout: 60_000 }
 
 test('an API server whose files are all given as pipes serves', OPTIONS, async (t) => {
-  const { path, file } = folderOf(t)
+  const { path, children, file } = folderOf(t)
   const { cert, key } = issue(liveRuntime({ log: { write: () => {} } }), {
     ...{ commonName: 'localhost', usage: 'ca', hosts: ['localhost'], validDays: 1 },
   })
@@ -96,7 +109,7 @@ test('an API server whose files are all given as pipes serves', OPTIONS, async (
     '--authorization-mode=RBAC,Webhook',
   ]
   await untilSaid(
-    t,
+    children,
     ['apiserver', `--data-dir=${path}/data`, `--secure-port=${await freePort()}`, ...others],
     pipes,
     / serves on /,
@@ -104,9 +117,9 @@ test('an API server whose files are all given as pipes serves', OPTIONS, async (
 })
 
 test('a scheduler whose kubeconfigs are pipes asks the server that they name', OPTIONS, async (t) => {
-  const { path, file } = folderOf(t)
+  const { path, children, file } = folderOf(t)
   const name = file('config', kubeconfig)
   const pipes = { kubeconfig: name, 'authentication-kubeconfig': name, 'authorization-kubeconfig': name }
   const args = ['scheduler', `--cert-dir=${path}/certs`, '--bind-address=127.0.0.1', '--secure-port=0']
-  await untilSaid(t, args, pipes, /the API server https:\/\/127\.0\.0\.1:1 does not answer/)
+  await untilSaid(children, args, pipes, /the API server https:\/\/127\.0\.0\.1:1 does not answer/)
 })
