@@ -24,7 +24,8 @@ export function applier(
   options: WriteQuery,
   write: WriteContext,
 ): (live: KubeObject | undefined) => Promise<KubeObject> {
-  const { request, row, info } = resource
+  const { request, endpoint, info } = resource
+  const { row } = endpoint
   const { applied, refuseDuplicates } = applyBody(resource, options)
   return async (live) => {
     const uid = applied['metadata'] instanceof Object ? (applied['metadata'] as JsonObject)['uid'] : undefined

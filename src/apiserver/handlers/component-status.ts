@@ -18,7 +18,8 @@ export interface ComponentHealth {
 }
 
 export const getComponentStatus: ResourceHandler = (resource) => {
-  const { context, request, row, endpoint, info, warnings } = resource
+  const { context, request, endpoint, info, warnings } = resource
+  const { row } = endpoint
   const representation = negotiate(request, { row })
   const found = statuses(resource).find(({ metadata }) => metadata.name === info.name)
   if (found === undefined) throw notFound({ group: '', resource: row.singular }, info.name)
@@ -26,7 +27,8 @@ export const getComponentStatus: ResourceHandler = (resource) => {
 }
 
 export const listComponentStatuses: ResourceHandler = (resource) => {
-  const { request, row, endpoint } = resource
+  const { request, endpoint } = resource
+  const { row } = endpoint
   const representation = negotiate(request, { streams: true, row })
   const { labelSelector, fieldSelector } = listOptions(request.query)
   const selection = selectionOf(row, endpoint.strategy, labelSelector, fieldSelector)
@@ -38,10 +40,11 @@ export const listComponentStatuses: ResourceHandler = (resource) => {
 }
 
 function respondAll(
-  { context, request, row, endpoint, warnings }: ResourceRequest,
+  { context, request, endpoint, warnings }: ResourceRequest,
   objects: readonly KubeObject[],
   representation: Representation,
 ): ApiResponse {
+  const { row } = endpoint
   const answer = (list: KubeObject) => encoded(200, list, representation, warnings)
   if (representation.shape === 'table') return answer(tableOf(context, request, endpoint, objects, {}, representation))
   if (representation.shape === 'metadata') {

@@ -75,8 +75,6 @@ export interface ResourceRequest {
   readonly request: ServerRequest
   readonly info: RequestInfo
   readonly user: UserInfo
-  readonly row: ResourceRow
-  /** Of the row. */
   readonly endpoint: ResourceEndpoint
   /** undefined for the resource itself. */
   readonly subresource: SubresourceRow | undefined

@@ -10,7 +10,8 @@ import { respondWritten } from './respond.ts'
 import { admissionAttributes, askedOnce, optionsObject, trackManager, writeContext } from './write.ts'
 
 export async function handleCreate(resource: ResourceRequest): Promise<ApiResponse> {
-  const { context, request, row, endpoint, info } = resource
+  const { context, request, endpoint, info } = resource
+  const { row } = endpoint
   const representation = negotiate(request, { row })
   const options = writeOptions('CreateOptions', request.query)
   const write = writeContext(resource, { dryRun: options.dryRun })

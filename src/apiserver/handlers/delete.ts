@@ -14,7 +14,8 @@ import { respondObject } from './respond.ts'
 import { admissionAttributes, writeContext } from './write.ts'
 
 export async function handleDelete(resource: ResourceRequest): Promise<ApiResponse> {
-  const { context, request, row } = resource
+  const { context, request, endpoint } = resource
+  const { row } = endpoint
   const representation = negotiate(request, { row })
   const options = decodeDeleteOptions(resource)
   validateDeleteOptions(options)
@@ -36,7 +37,8 @@ export async function handleDelete(resource: ResourceRequest): Promise<ApiRespon
 const UNSAFE_DELETE = 'unsafe-delete-ignore-read-errors'
 
 /** @throws StatusError 403 where the user may delete the object, but not one that cannot be read (KEP-3926) */
-async function authorizeUnsafeDelete({ context, info, user, row, request }: ResourceRequest): Promise<void> {
+async function authorizeUnsafeDelete({ context, info, user, endpoint, request }: ResourceRequest): Promise<void> {
+  const { row } = endpoint
   const refused = (message: string) => forbidden(groupResource(row), info.name, message)
   if (info.subresource !== '')
     throw refused(

@@ -54,8 +54,11 @@ test('one that cannot be read fails the whole, and those behind it do not wait f
     },
     request: { headers: {}, query: new URLSearchParams() },
     info: { verb: 'deletecollection', subresource: '' },
-    row: builtinScheme().find('', 'v1', 'configmaps'),
-    endpoint: { strategy: {}, worked: { ofStored: (stored: KubeObject) => stored } },
+    endpoint: {
+      row: builtinScheme().find('', 'v1', 'configmaps'),
+      strategy: {},
+      worked: { ofStored: (stored: KubeObject) => stored },
+    },
   } as Partial<Record<keyof ResourceRequest, unknown>> as ResourceRequest
   const unreadable = {
     get object(): KubeObject {

@@ -18,7 +18,8 @@ const WORKERS = 64
 
 /** Answers with the objects as they were listed. */
 export async function handleDeleteCollection(resource: ResourceRequest): Promise<ApiResponse> {
-  const { request, info, row, endpoint } = resource
+  const { request, info, endpoint } = resource
+  const { row } = endpoint
   const representation = negotiate(request, { row })
   const selector = listOptions(request.query)
   const options = decodeDeleteOptions(resource)

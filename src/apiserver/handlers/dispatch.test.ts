@@ -14,9 +14,9 @@ test('what follows from a path is found out once, until a row of its own group c
   let asked = 0
   const context = {
     scheme,
-    endpointOf() {
+    endpointOf(row: ResourceRow) {
       asked++
-      return {}
+      return { row }
     },
     caches: { revision: 1, fresh: () => undefined },
     registry: { current: () => undefined },

@@ -84,10 +84,10 @@ export function createDispatch(context: ServerContext, paths: readonly PathHandl
     const plan = planOf(request, info)
     if (plan === undefined) return pageNotFound
     const { endpoint } = plan
-    const { row, subresource } = plan.route
+    const { subresource } = plan.route
     if (request.served !== undefined) request.served.as = isApply(request) ? plan.appliedAs : plan.servedAs
     const warnings: string[] = plan.deprecated === undefined ? [] : [plan.deprecated]
-    const resource: ResourceRequest = { context, request, info: plan.info, user, row, endpoint, subresource, warnings }
+    const resource: ResourceRequest = { context, request, info: plan.info, user, endpoint, subresource, warnings }
     const failed = (error: unknown): never => {
       if (error instanceof StatusError && warnings.length > 0) error.warnings = [...warnings]
       throw error

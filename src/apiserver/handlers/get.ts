@@ -11,7 +11,8 @@ import { respondStored } from './respond.ts'
 import { checkResourceVersion, staleRevision, untilReached } from './wait-for-resource-version.ts'
 
 export function handleGet(resource: ResourceRequest): ApiResponse | Promise<ApiResponse> {
-  const { context, request, row } = resource
+  const { context, request, endpoint } = resource
+  const { row } = endpoint
   const representation = negotiate(request, { row })
   if (request.query.size > 0) refuseExport(request.query)
   const asked = request.query.size > 0 ? request.query.get('resourceVersion') : null
@@ -32,7 +33,8 @@ function refuseExport(query: URLSearchParams): void {
 }
 
 function current(resource: ResourceRequest, representation: Representation): ApiResponse | Promise<ApiResponse> {
-  const { context, row, info } = resource
+  const { context, endpoint, info } = resource
+  const { row } = endpoint
   const stored = context.registry.current(row, namedKey(row, info.namespace, info.name))
   if (stored === undefined) throw notFound(groupResource(row), info.name)
   return respondStored(resource, stored, representation, 200)
@@ -40,7 +42,8 @@ function current(resource: ResourceRequest, representation: Representation): Api
 
 /** As it was, where the read is to show an older version (docs/faults.md). */
 async function stale(resource: ResourceRequest, representation: Representation, version: number): Promise<ApiResponse> {
-  const { context, row, info } = resource
+  const { context, endpoint, info } = resource
+  const { row } = endpoint
   await untilReached(resource, version)
   const cache = context.caches.resource(row.storagePrefix)
   const revision = staleRevision(resource, cache, version)

@@ -32,7 +32,8 @@ export interface Listed {
 
 /** @throws StatusError 400, 410, 422, 500 for what cannot be read, 504 */
 export async function list(resource: ResourceRequest, options: ListQuery): Promise<Listed> {
-  const { context, row, endpoint, info } = resource
+  const { context, endpoint, info } = resource
+  const { row } = endpoint
   const { runtime } = context
   const selection = selectionOf(row, endpoint.strategy, options.labelSelector, options.fieldSelector)
   const namespace = row.namespaced ? info.namespace || (namespaceOf(selection) ?? '') : ''

@@ -24,7 +24,8 @@ import {
 import { encodedPieces, type PiecedList } from './send-large-list-in-pieces.ts'
 
 export async function handleList(resource: ResourceRequest): Promise<ApiResponse> {
-  const { request, row } = resource
+  const { request, endpoint } = resource
+  const { row } = endpoint
   const representation = negotiate(request, { streams: true, row })
   const listed = await list(resource, listOptions(request.query))
   return respondList(resource, listed, representation)
@@ -36,7 +37,8 @@ export async function respondList(
   { items, served: converted, metadata }: Listed,
   representation: Representation,
 ): Promise<ApiResponse> {
-  const { context, request, row, endpoint, warnings } = resource
+  const { context, request, endpoint, warnings } = resource
+  const { row } = endpoint
   const headers = warningHeaders(warnings)
   const served = converted ?? (await endpoint.served.entries(items))
   if (served.length > MOST_AT_ONCE && isMadeForOne(representation))
@@ -109,11 +111,12 @@ function respondInPieces(
 }
 
 function piecedList(
-  { context, request, row, endpoint }: ResourceRequest,
+  { context, request, endpoint }: ResourceRequest,
   served: readonly StoredObject[],
   metadata: ListMetadata,
   representation: Representation,
 ): PiecedList {
+  const { row } = endpoint
   const count = served.length
   const objects = (from: number, to: number) => served.slice(from, to).map(({ object }) => object)
   if (representation.shape === 'table') {

@@ -42,7 +42,8 @@ function patchTypeOf({ request, endpoint }: ResourceRequest): PatchType | 'apply
 }
 
 export async function handlePatch(resource: ResourceRequest): Promise<ApiResponse> {
-  const { context, request, row, endpoint, info } = resource
+  const { context, request, endpoint, info } = resource
+  const { row } = endpoint
   const type = patchTypeOf(resource)
   requireName(info)
   const representation = negotiate(request, { row })
@@ -72,7 +73,8 @@ export async function handlePatch(resource: ResourceRequest): Promise<ApiRespons
 }
 
 function patcher(resource: ResourceRequest, type: PatchType, options: WriteQuery, write: WriteContext) {
-  const { row, endpoint, info } = resource
+  const { endpoint, info } = resource
+  const { row } = endpoint
   const patch = patchBody(resource)
   return (live: KubeObject | undefined): KubeObject | Promise<KubeObject> => {
     const { reader } = endpoint
@@ -192,7 +194,8 @@ export function patchedScale(resource: ResourceRequest): {
   readonly type: PatchType | 'apply'
   next(scale: Scale): KubeObject
 } {
-  const { request, row, endpoint, subresource, info } = resource
+  const { request, endpoint, subresource, info } = resource
+  const { row } = endpoint
   const type = patchTypeOf(resource)
   const options = writeOptions('PatchOptions', request.query, type === 'apply')
   const target = endpoint.readerOf(subresource ?? row)

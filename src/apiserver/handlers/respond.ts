@@ -126,11 +126,12 @@ export function respondStored(
 }
 
 function respondShown(
-  { context, request, row, endpoint, warnings }: ResourceRequest,
+  { context, request, endpoint, warnings }: ResourceRequest,
   shown: StoredObject,
   representation: Representation,
   status: number,
 ): ApiResponse {
+  const { row } = endpoint
   const { native, shape, encoding, pretty } = representation
   if (native || shape !== 'object' || encoding === 'yaml' || (encoding === 'json' && pretty))
     return encoded(status, shaped(context, request, endpoint, shown.object, representation), representation, warnings)
@@ -151,7 +152,8 @@ export function respondWritten(
   representation: Representation,
   { status, dryRun }: { readonly status: number; readonly dryRun: boolean },
 ): ApiResponse | Promise<ApiResponse> {
-  const { context, row } = resource
+  const { context, endpoint } = resource
+  const { row } = endpoint
   const { name = '', namespace = '', resourceVersion } = object.metadata
   if (!dryRun && !representation.native && row.storagePrefix !== '') {
     const entry = context.caches.resource(row.storagePrefix).get(storageKey(row, namespace, name))

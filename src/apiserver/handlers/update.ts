@@ -11,7 +11,8 @@ import { respondWritten } from './respond.ts'
 import { admissionAttributes, askedOnce, optionsObject, trackManager, writeContext } from './write.ts'
 
 export async function handleUpdate(resource: ResourceRequest): Promise<ApiResponse> {
-  const { context, request, row, endpoint, info } = resource
+  const { context, request, endpoint, info } = resource
+  const { row } = endpoint
   requireName(info)
   const representation = negotiate(request, { row })
   const options = writeOptions('UpdateOptions', request.query)

@@ -16,7 +16,7 @@ test('one object is not read from before the version that was asked for', async 
   const reached = async (revision: number) => waited.push(revision) === 0
   const caches = { revision: 5, reached, fresh: () => undefined }
   const request = { headers: {}, query: new URLSearchParams('resourceVersion=9'), signal }
-  const resource = { context: { caches }, request, info: {}, row: {}, warnings: [] }
+  const resource = { context: { caches }, request, info: {}, endpoint: { row: {} }, warnings: [] }
   await assert.rejects(async () => handleGet(resource as unknown as ResourceRequest), {
     code: 504,
     message: 'Timeout: Too large resource version: 9, current: 5',

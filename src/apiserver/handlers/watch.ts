@@ -29,7 +29,8 @@ function endTimer(clock: Clock, seconds: number | undefined, end: () => void): T
 }
 
 export async function handleWatch(resource: ResourceRequest): Promise<ApiResponse> {
-  const { context, request, row, endpoint, info } = resource
+  const { context, request, endpoint, info } = resource
+  const { row } = endpoint
   const { runtime } = context
   const representation = negotiate(request, { streams: true, watch: true, row })
   const options = listOptions(request.query, true)
@@ -120,9 +121,10 @@ const SIZES = [1024, 2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072]
 
 /** Counts events, and their sizes, as they are sent. */
 function counted(
-  { context: { runtime }, row }: ResourceRequest,
+  { context: { runtime }, endpoint }: ResourceRequest,
   encode: (event: WatchEvent) => Uint8Array,
 ): (event: WatchEvent) => Uint8Array {
+  const { row } = endpoint
   const { metrics } = runtime
   if (metrics === undefined) return encode
   const labels = ['group', 'version', 'resource']
@@ -167,7 +169,8 @@ function formOf({ endpoint: { served } }: ResourceRequest, representation: Repre
 }
 
 function encoderOf(resource: ResourceRequest, representation: Representation): (event: WatchEvent) => Uint8Array {
-  const { context, request, row, endpoint } = resource
+  const { context, request, endpoint } = resource
+  const { row } = endpoint
   if (representation.encoding === 'protobuf')
     return frameEncoder(
       representation.shape === 'metadata'

@@ -8,8 +8,7 @@ import { admissionAttributes } from './write.ts'
 const asked = (audit: { annotations: Record<string, string> } | undefined) =>
   admissionAttributes(
     {
-      row: { resource: 'pods', namespaced: true },
-      endpoint: { parts: noParts },
+      endpoint: { row: { resource: 'pods', namespaced: true }, parts: noParts },
       info: { namespace: 'n', name: 'p', subresource: '' },
       user: { name: 'alice', groups: [] },
       warnings: [],

@@ -35,9 +35,10 @@ function originOf(request: ServerRequest, { verb, subresource }: RequestInfo): W
 }
 
 export function writeContext(
-  { context, request, user, row, endpoint, info, warnings }: ResourceRequest,
+  { context, request, user, endpoint, info, warnings }: ResourceRequest,
   options: { readonly dryRun: boolean; readonly subresource?: string },
 ): WriteContext {
+  const { row } = endpoint
   const nowMs = context.runtime.clock.now()
   const kindStrategy = endpoint.strategy
   const subresource = options.subresource ?? info.subresource
@@ -72,12 +73,13 @@ export function askedOnce({ caches }: ServerContext): () => Promise<void> | unde
 }
 
 export function admissionAttributes(
-  { row, endpoint, info, user, warnings, request: { served } }: ResourceRequest,
+  { endpoint, info, user, warnings, request: { served } }: ResourceRequest,
   operation: AdmissionAttributes['operation'],
   options: Pick<AdmissionAttributes, 'dryRun' | 'options' | 'charges' | 'fresh'>,
   object: KubeObject | undefined,
   oldObject: KubeObject | undefined,
 ): AdmissionAttributes {
+  const { row } = endpoint
   return {
     operation,
     row,
@@ -128,7 +130,8 @@ export function trackManager(
   live: KubeObject | undefined,
   next: KubeObject,
 ): KubeObject | Promise<KubeObject> {
-  const { row, endpoint, request } = resource
+  const { endpoint, request } = resource
+  const { row } = endpoint
   const { isDivisible } = endpoint.worked
   if (!isDivisible(next) || !(live === undefined || isDivisible(live)))
     return withManagedFields(next, live?.metadata.managedFields)

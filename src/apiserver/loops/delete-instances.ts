@@ -29,7 +29,6 @@ export const instanceDeleter =
       },
       info: { isResource: true, verb: 'deletecollection', path, group, version, resource, ...named },
       user: API_SERVER,
-      row,
       endpoint: context.endpointOf(row),
       subresource: undefined,
       warnings: [],

@@ -20,7 +20,8 @@ export const created: KubeObject = { kind: 'Status', apiVersion: 'v1', metadata:
 
 /** POST of a Binding to a pod. */
 export async function createBinding(resource: ResourceRequest): Promise<ApiResponse> {
-  const { context, request, row, subresource, info } = resource
+  const { context, request, endpoint, subresource, info } = resource
+  const { row } = endpoint
   const representation = negotiate(request, {})
   const options = writeOptions('CreateOptions', request.query)
   const sent = decodeObject(resource, subresource ?? row, options.fieldValidation)
@@ -64,7 +65,7 @@ async function assign(
   const name = binding.metadata.name ?? ''
   const write = {
     ...writeContext(
-      { ...resource, row: pods, endpoint: context.endpointOf(pods), info: { ...resource.info, name } },
+      { ...resource, endpoint: context.endpointOf(pods), info: { ...resource.info, name } },
       { dryRun, subresource: 'binding' },
     ),
   }

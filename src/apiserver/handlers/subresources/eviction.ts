@@ -38,7 +38,8 @@ const BY_SERVER = writeOptions('UpdateOptions', new URLSearchParams({ fieldManag
 const MAX_DISRUPTED = 2000
 
 export async function createEviction(resource: ResourceRequest): Promise<ApiResponse> {
-  const { context, request, row, subresource, info, warnings } = resource
+  const { context, request, endpoint, subresource, info, warnings } = resource
+  const { row } = endpoint
   const representation = negotiate(request, {})
   const options = writeOptions('CreateOptions', request.query)
   const sent = decodeObject(resource, subresource ?? row, options.fieldValidation)
@@ -87,7 +88,8 @@ async function markDisrupted(
   write: WriteContext,
   options: DeleteOptions,
 ): Promise<DeleteOptions> {
-  const { context, row, info } = resource
+  const { context, endpoint, info } = resource
+  const { row } = endpoint
   const { preconditions } = options
   const { object } = await updateObject(
     context.registry,
@@ -166,7 +168,12 @@ async function spendBudget(resource: ResourceRequest, pod: Pod, write: WriteCont
   const row = context.scheme.find('policy', 'v1', 'poddisruptionbudgets')
   if (row === undefined) return
   const name = budget.metadata.name ?? ''
-  const single = { ...resource, row, info: { ...info, name, group: 'policy', subresource: 'status' } }
+  const endpoint = context.endpointOf(row)
+  const single: ResourceRequest = {
+    ...resource,
+    endpoint,
+    info: { ...info, name, group: 'policy', subresource: 'status' },
+  }
   const budgetWrite = { ...writeContext(single, { dryRun: write.dryRun, subresource: 'status' }) }
   await updateObject(context.registry, budgetWrite, {
     next(current) {

@@ -17,7 +17,8 @@ import { PROXIED, type ProxyTarget } from './proxy-target.ts'
 import { admitConnect } from './session-options.ts'
 
 export const proxy: ResourceHandler = async (resource) => {
-  const { request, row } = resource
+  const { request, endpoint } = resource
+  const { row } = endpoint
   const rest = restOf(request.path)
   await admitConnect(resource, rest === '' ? {} : { path: rest })
   const target = await (PROXIED[row.resource] as (typeof PROXIED)[string])(resource)

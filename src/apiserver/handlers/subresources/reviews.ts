@@ -12,7 +12,8 @@ import { encoded, shaped } from '../respond.ts'
 import { admissionAttributes, optionsObject, trackManager, writeContext } from '../write.ts'
 
 export async function createReview(resource: ResourceRequest): Promise<ApiResponse> {
-  const { context, request, row, info, user, warnings } = resource
+  const { context, request, endpoint, info, user, warnings } = resource
+  const { row } = endpoint
   const review = context.reviews?.[`${row.group}/${row.kind}`]
   if (review === undefined) throw notAllowed()
   const representation = negotiate(request, { row, tables: false })
@@ -29,7 +30,7 @@ export async function createReview(resource: ResourceRequest): Promise<ApiRespon
   )
   await context.admission.validate(admissionAttributes(resource, 'CREATE', attributes, admitted, undefined))
   const answer = await review(admitted, { user, namespace: info.namespace, now: write.now })
-  return encoded(201, shaped(context, request, resource.endpoint, answer, representation), representation, warnings)
+  return encoded(201, shaped(context, request, endpoint, answer, representation), representation, warnings)
 }
 
 /** A kind without a spec is an answer alone: what a client writes into it is passed over, metadata and all. */

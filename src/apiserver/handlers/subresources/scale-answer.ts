@@ -18,7 +18,8 @@ export function respondScale(resource: ResourceRequest, scale: Scale, representa
 const kinds = new WeakMap<SubresourceRow, ShownKind>()
 
 /** The Scale as a kind of its own, for printing and for messages. */
-function scaleOf({ row, subresource }: ResourceRequest): ShownKind {
+function scaleOf({ endpoint, subresource }: ResourceRequest): ShownKind {
+  const { row } = endpoint
   const scale = subresource as SubresourceRow
   let made = kinds.get(scale)
   if (made === undefined) {

@@ -27,7 +27,8 @@ import { admissionAttributes, managerOf, optionsObject, writeContext } from '../
 import { respondScale } from './scale-answer.ts'
 
 export async function getScale(resource: ResourceRequest): Promise<ApiResponse> {
-  const { context, request, row, endpoint, info } = resource
+  const { context, request, endpoint, info } = resource
+  const { row } = endpoint
   const representation = negotiate(request, { row })
   const waiting = context.caches.fresh(request.signal)
   if (waiting !== undefined) await waiting
@@ -49,7 +50,8 @@ async function readObject(
 }
 
 export async function updateScale(resource: ResourceRequest): Promise<ApiResponse> {
-  const { request, info, row, subresource } = resource
+  const { request, info, endpoint, subresource } = resource
+  const { row } = endpoint
   const options = writeOptions('UpdateOptions', request.query)
   const decoded = decodedScale(resource, () => decodeObject(resource, subresource ?? row, options.fieldValidation))
   const sent = inNamespace(decoded, true, info.namespace)
@@ -68,7 +70,7 @@ function decodedScale({ endpoint }: ResourceRequest, decode: () => KubeObject): 
 
 export async function patchScale(resource: ResourceRequest): Promise<ApiResponse> {
   const { options, type, next } = patchedScale(resource)
-  const { group, resource: name } = groupResource(resource.row)
+  const { group, resource: name } = groupResource(resource.endpoint.row)
   const sameObject = (scale: Scale) => {
     const made = next(scale)
     const { uid } = made.metadata
@@ -91,7 +93,8 @@ async function writeScale(
   resource: ResourceRequest,
   { options, next, applies, uid }: ScaleWrite,
 ): Promise<ApiResponse> {
-  const { context, request, row, endpoint, info, subresource } = resource
+  const { context, request, endpoint, info, subresource } = resource
+  const { row } = endpoint
   const representation = negotiate(request, { row })
   const attributes = { dryRun: options.dryRun, options: optionsObject(options) }
   // The workload's own rules, not those of a subresource: a change of replicas is a new generation.

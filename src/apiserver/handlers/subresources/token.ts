@@ -15,7 +15,8 @@ import { encoded, shaped } from '../respond.ts'
 import { admissionAttributes, managerOf, optionsObject, writeContext } from '../write.ts'
 
 export async function createToken(resource: ResourceRequest): Promise<ApiResponse> {
-  const { context, request, row, subresource, info, warnings } = resource
+  const { context, request, endpoint, subresource, info, warnings } = resource
+  const { row } = endpoint
   if (context.answerTokenRequest === undefined || subresource === undefined) throw notAllowed()
   const representation = negotiate(request, { row, tables: false })
   const options = writeOptions('CreateOptions', request.query)
@@ -42,5 +43,5 @@ export async function createToken(resource: ResourceRequest): Promise<ApiRespons
     const id = parseJws((answer as TokenRequest).status?.token ?? '')?.claims['jti']
     request.served.audit.annotations['authentication.kubernetes.io/issued-credential-id'] = `JTI=${id}`
   }
-  return encoded(201, shaped(context, request, resource.endpoint, answer, representation), representation, warnings)
+  return encoded(201, shaped(context, request, endpoint, answer, representation), representation, warnings)
 }
