@@ -34,3 +34,30 @@ test('what is left of pods that are gone is removed once at a time, however many
   await runtime.settle()
   assert.equal(lists, 2)
 })
+
+test('what hangs while the remains of one pod are removed holds no other up', async () => {
+  const runtime = simulatedRuntime(1)
+  const removed: string[] = []
+  let left = ['hangs']
+  const housekeeping = createHousekeeping({
+    runtime,
+    signal: new AbortController().signal,
+    containerRuntime: { listPodSandboxes: async () => [], listContainers: async () => [] },
+    machine: {
+      known: () => left,
+      remove(uid: string) {
+        removed.push(uid)
+        return uid === 'hangs' ? new Promise<void>(() => {}) : Promise.resolve()
+      },
+    },
+    pods: { list: () => [] },
+    isKnown: () => false,
+    unprepareUnknown: async () => {},
+  } as unknown as HousekeepingOptions)
+  housekeeping.endOrphans()
+  await runtime.settle()
+  left = ['hangs', 'goes']
+  housekeeping.endOrphans()
+  await runtime.settle()
+  assert.deepEqual(removed, ['hangs', 'goes'])
+})

@@ -3,7 +3,7 @@ import type { Timer } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { collectContainers } from './container-gc.ts'
 import type { Machine } from './machine/machine.ts'
-import { removeOrphans } from './orphaned-pods.ts'
+import { createRemains, endOrphanedPods } from './orphaned-pods.ts'
 import { isTerminalPhase, uidOf } from './pod.ts'
 import type { PodCache } from './pod-cache.ts'
 import type { PodManager } from './pod-manager.ts'
@@ -45,19 +45,25 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
   const { runtime, signal, containerRuntime, machine, pods, cache, isKnown, unprepareUnknown, look } = options
   const { clock, log } = runtime
 
+  const remains = createRemains(machine, options.counts)
   let isEnding = false
   let isAgain = false
+  const failed = (error: unknown) => {
+    log.error('Removing pods that are gone failed', error)
+    endOrphansLater()
+  }
   /** Once at a time: what has begun to end while one is under way is seen by the next, and not asked for by each. */
   const endOrphans = () => {
     isAgain = isEnding
     if (isEnding) return
     isEnding = true
-    void removeOrphans(containerRuntime, isKnown, machine, options.counts)
-      .then(() => unprepareUnknown(isKnown))
-      .catch((error) => {
-        log.error('Removing pods that are gone failed', error)
-        endOrphansLater()
+    void endOrphanedPods(containerRuntime, isKnown, options.counts)
+      .then(() => {
+        // Not waited for: removals from the machine have no end in time.
+        void remains.remove(isKnown).catch(failed)
+        return unprepareUnknown(isKnown)
       })
+      .catch(failed)
       .finally(() => {
         isEnding = false
         if (isAgain && !signal.aborted) endOrphans()

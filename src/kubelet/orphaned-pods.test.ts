@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { simulatedRuntime } from '../base/simulated-runtime.ts'
-import { removeOrphans } from './orphaned-pods.ts'
+import { createRemains, endOrphanedPods } from './orphaned-pods.ts'
 import { createPodAddresses, podCIDROf } from './pod-addresses.ts'
 import { POD_UID_LABEL } from './runtimes/runtime.ts'
 import { createSimulatedRuntime } from './runtimes/simulated/simulated-runtime.ts'
@@ -32,7 +32,7 @@ test('containers of a pod that nobody knows get SIGTERM and two seconds; others 
   const { runtime, containers, run, running } = setup()
   await runtime.complete(Promise.all([run('known'), run('orphan')]))
 
-  const removed = removeOrphans(containers, isKnown)
+  const removed = endOrphanedPods(containers, isKnown)
   await runtime.advance(1999)
   assert.deepEqual(await running(), ['known', 'orphan'])
   await runtime.complete(removed)
@@ -50,25 +50,33 @@ test('a container that has lost its sandbox goes with its pod', async () => {
   // A containerd that was killed may read a container again, but not the sandbox it is in.
   const restarted = { ...containers, listPodSandboxes: async () => [] }
 
-  await runtime.complete(removeOrphans(restarted, isKnown))
+  await runtime.complete(endOrphanedPods(restarted, isKnown))
   assert.deepEqual(await running(), ['known'])
   assert.equal((await containers.listContainers({})).length, 1)
 })
 
-test('what is left of pods that nobody knows goes, though one of them cannot', async () => {
-  const runtime = simulatedRuntime(1)
-  const containers = createSimulatedRuntime(runtime, createPodAddresses(podCIDROf(0)))
+test('what is left of pods that are gone goes, though one of them cannot go and another hangs', async () => {
   const removed: string[] = []
+  const hanging = Promise.withResolvers<void>()
+  let all = ['busy', 'known', 'gone', 'hangs']
   const machine = {
-    known: () => ['busy', 'known', 'gone'],
+    known: () => all,
     async remove(uid: string) {
-      if (uid === 'busy') throw new Error('busy')
       removed.push(uid)
+      if (uid === 'busy') throw new Error('busy')
+      if (uid === 'hangs') await hanging.promise
     },
   }
-  await assert.rejects(
-    removeOrphans(containers, (uid) => uid === 'known', machine),
-    { message: 'busy' },
-  )
-  assert.deepEqual(removed, ['gone'])
+  const remains = createRemains(machine)
+  await assert.rejects(remains.remove(isKnown), { message: 'busy' })
+  assert.deepEqual(removed, ['busy', 'gone', 'hangs'])
+  all = ['busy', 'known', 'hangs', 'later']
+  removed.length = 0
+  await assert.rejects(remains.remove(isKnown), { message: 'busy' })
+  assert.deepEqual(removed, ['busy', 'later'], 'what hangs is not begun again')
+  all = ['hangs']
+  hanging.resolve()
+  await new Promise((resolve) => setImmediate(resolve))
+  await remains.remove(isKnown)
+  assert.equal(removed.at(-1), 'hangs', 'what has come to an end may be removed again')
 })

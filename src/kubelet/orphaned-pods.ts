@@ -9,26 +9,11 @@ import type { WorkMetrics } from './work-metrics.ts'
 
 const GRACE_SECONDS = 2
 
-/** Ends and removes every sandbox and container whose pod is not `known`. What fails keeps no other back. @throws the first failure */
-export async function removeOrphans(
-  runtime: ContainerRuntime,
-  known: (uid: string) => boolean,
-  machine?: Pick<Machine, 'known' | 'remove'>,
-  counts?: Pick<WorkMetrics, 'orphanEnded' | 'orphansCleaned'>,
-): Promise<void> {
-  await removePods(runtime, known, counts)
-  const left = (machine?.known() ?? []).filter((uid) => !known(uid))
-  const cleaned = await Promise.allSettled(left.map((uid) => machine?.remove(uid)))
-  counts?.orphansCleaned(left.length, cleaned.filter(({ status }) => status === 'rejected').length)
-  failAfterAll(cleaned)
-}
-
-function failAfterAll(results: readonly PromiseSettledResult<unknown>[]): void {
-  for (const result of results) if (result.status === 'rejected') throw result.reason
-}
-
-/** A container may have lost its sandbox: a runtime that restarts and cannot read it shows the others of its pod without it. */
-async function removePods(
+/**
+ * Ends and removes every sandbox and container whose pod is not `known`. A container may have lost its sandbox: a runtime that restarts and
+ * cannot read it shows the others of its pod without it. What fails keeps no other back. @throws the first failure
+ */
+export async function endOrphanedPods(
   runtime: ContainerRuntime,
   known: (uid: string) => boolean,
   counts?: Pick<WorkMetrics, 'orphanEnded'>,
@@ -53,5 +38,37 @@ async function removePods(
         await runtime.removeContainer(container.id)
       }),
   ])
-  failAfterAll(ended)
+  for (const result of ended) if (result.status === 'rejected') throw result.reason
+}
+
+export interface Remains {
+  /**
+   * Removes what pods that are not `known` have left on the machine, each once at a time: of one that does not come to an end (a file system
+   * that no longer answers) the others are removed all the same, now and by later calls. @throws the first failure, at once
+   */
+  remove(known: (uid: string) => boolean): Promise<void>
+}
+
+export function createRemains(
+  machine: Pick<Machine, 'known' | 'remove'> | undefined,
+  counts?: Pick<WorkMetrics, 'orphansCleaned'>,
+): Remains {
+  const underWay = new Set<string>()
+  return {
+    async remove(known) {
+      const left = (machine?.known() ?? []).filter((uid) => !known(uid) && !underWay.has(uid))
+      const removals = left.map(async (uid) => {
+        underWay.add(uid)
+        try {
+          await machine?.remove(uid)
+        } finally {
+          underWay.delete(uid)
+        }
+      })
+      void Promise.allSettled(removals).then((ended) =>
+        counts?.orphansCleaned(left.length, ended.filter(({ status }) => status === 'rejected').length),
+      )
+      await Promise.all(removals)
+    },
+  }
 }
