@@ -1,15 +1,15 @@
-/** kubectl follows the objects of a definition while it changes, goes and comes back. */
+/** kubectl follows the objects of a definition while it changes, goes and comes back; a definition goes when its last object is let go. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { withoutKubectl } from '../kubectl.ts'
 import { type E2eCluster, startE2eCluster } from './cluster.ts'
 
-const definition = (shortNames: readonly string[] = []) => ({
+const definition = (shortNames: readonly string[] = [], group = 't.org') => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
-  metadata: { name: 'things.t.org' },
+  metadata: { name: `things.${group}` },
   spec: {
-    group: 't.org',
+    group,
     scope: 'Cluster',
     names: { plural: 'things', kind: 'Thing', shortNames },
     versions: [
@@ -24,14 +24,14 @@ const definition = (shortNames: readonly string[] = []) => ({
 })
 const thing = (name: string) => ({ apiVersion: 't.org/v1', kind: 'Thing', metadata: { name } })
 
-describe('kubectl get -w of a custom resource', { skip: withoutKubectl }, () => {
+describe('definitions with kubectl', { skip: withoutKubectl, concurrency: true }, () => {
   let cluster: E2eCluster
   before(async () => {
     cluster = await startE2eCluster('--components', 'apiserver')
   })
   after(() => cluster?.stop())
 
-  test('ends when the definition changes or goes, without an error, and begins anew with what is there', async () => {
+  test('get -w of a custom resource ends when the definition changes or goes, without an error, and begins anew with what is there', async () => {
     const { kubectl } = cluster
     const served = () => kubectl('wait', '--for=condition=Established', 'crd/things.t.org')
     await kubectl.send('create', definition())
@@ -64,5 +64,17 @@ describe('kubectl get -w of a custom resource', { skip: withoutKubectl }, () => 
       again.seen.map(({ type, object }) => `${type} ${object.metadata.name}`),
       ['ADDED b'],
     )
+  })
+
+  test('a definition that is deleted stays for an object that is held, and goes within seconds when it is let go', async () => {
+    const { kubectl } = cluster
+    await kubectl.send('create', definition([], 'held.org'))
+    await kubectl('wait', '--for=condition=Established', 'crd/things.held.org')
+    const metadata = { name: 'held', finalizers: ['held.org/f'] }
+    await kubectl.send('create', { apiVersion: 'held.org/v1', kind: 'Thing', metadata })
+    await kubectl('delete', 'crd', 'things.held.org', '--wait=false')
+    await kubectl('wait', '--for=jsonpath={.metadata.deletionTimestamp}', 'things.held.org/held')
+    await kubectl('patch', 'things.held.org', 'held', '--type=merge', '-p', '{"metadata":{"finalizers":null}}')
+    await kubectl('wait', '--for=delete', 'crd/things.held.org', '--timeout=10s')
   })
 })
