@@ -189,7 +189,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       reserved: new Set(),
       serviceCidrs: () => reads.list<ServiceCIDR>('networking.k8s.io', 'servicecidrs'),
     },
-    current: (row, key) => caches.resource(row.storagePrefix).get(key),
+    current: ({ row }, key) => caches.resource(row.storagePrefix).get(key),
     fresh: () => caches.fresh(),
     shares: options.storage.isShared,
     encode: caches.encode,

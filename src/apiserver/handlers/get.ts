@@ -35,7 +35,7 @@ function refuseExport(query: URLSearchParams): void {
 function current(resource: ResourceRequest, representation: Representation): ApiResponse | Promise<ApiResponse> {
   const { context, endpoint, info } = resource
   const { row } = endpoint
-  const stored = context.registry.current(row, namedKey(row, info.namespace, info.name))
+  const stored = context.registry.current(endpoint, namedKey(row, info.namespace, info.name))
   if (stored === undefined) throw notFound(groupResource(row), info.name)
   return respondStored(resource, stored, representation, 200)
 }

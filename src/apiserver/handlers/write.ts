@@ -43,7 +43,6 @@ export function writeContext(
   const kindStrategy = endpoint.strategy
   const subresource = options.subresource ?? info.subresource
   return {
-    row,
     endpoint,
     kindStrategy,
     strategy: endpointStrategy(kindStrategy, subresource),

@@ -58,12 +58,13 @@ const NAMES_PASSED_OVER = 10_000
 
 function freeName(
   { newName, current }: Registry,
-  { row }: WriteContext,
+  { endpoint }: WriteContext,
   namespace: string | undefined,
   generateName: string,
 ): string {
+  const { row } = endpoint
   let name = newName(generateName)
-  for (let i = 0; i < NAMES_PASSED_OVER && current(row, storageKey(row, namespace ?? '', name)) !== undefined; i++)
+  for (let i = 0; i < NAMES_PASSED_OVER && current(endpoint, storageKey(row, namespace ?? '', name)) !== undefined; i++)
     name = newName(generateName)
   return name
 }
@@ -95,7 +96,8 @@ async function createBegun(
   validate: ValidateCreate,
   guard: Guard | undefined,
 ): Promise<KubeObject | undefined> {
-  const { row } = context
+  const { endpoint } = context
+  const { row } = endpoint
   const object = beforeCreate(registry, context, begun)
   await validate(object)
   const name = object.metadata.name as string
@@ -107,7 +109,7 @@ async function createBegun(
   const canonical = await storedObject(context.endpoint, canonicalObject(object, ''))
   if (context.dryRun) {
     await registry.fresh()
-    const existing = registry.current(row, key)
+    const existing = registry.current(endpoint, key)
     if (existing !== undefined) throw exists(context, object.metadata, existing)
     // What never reaches the store keeps the version that the client gave it.
     return resourceVersion ? canonicalObject(canonical, resourceVersion) : canonical
@@ -121,7 +123,7 @@ async function createBegun(
     ...leaseOf(context, canonical),
     ...(guard === undefined ? {} : { guard }),
   })
-  if (result.ok) return writtenObject(registry, row, key, written, result.revision)
+  if (result.ok) return writtenObject(registry, endpoint, key, written, result.revision)
   if (result.guardMoved === true) return undefined
   const current = result.current
   throw exists(context, object.metadata, current && registry.entryOf(current))
@@ -129,7 +131,8 @@ async function createBegun(
 
 /** Fills, validates and canonicalizes what a create (or a create by update) is about to store. */
 export function beforeCreate(registry: Registry, context: WriteContext, object: KubeObject): KubeObject {
-  const { row, endpoint, strategy } = context
+  const { endpoint, strategy } = context
+  const { row } = endpoint
   // Admission may have moved it.
   const filled = withMetadata(inNamespace(object, row.namespaced, context.namespace), {
     uid: registry.runtime.random.uuid(),
@@ -159,7 +162,8 @@ function declaredName({ nameDeclared }: Strategy, { metadata: { name = '' } }: K
   return nameDeclared && name !== '' ? longName(name).map((message) => invalid('metadata.name', name, message)) : []
 }
 
-export function metaOptions({ row, kindStrategy }: WriteContext) {
+export function metaOptions({ endpoint, kindStrategy }: WriteContext) {
+  const { row } = endpoint
   return {
     namespaced: row.namespaced,
     ...(kindStrategy.validateName === undefined ? {} : { nameRule: kindStrategy.validateName }),
@@ -176,10 +180,11 @@ export function leaseOf({ kindStrategy }: WriteContext, object: KubeObject): { r
 }
 
 function exists(
-  { row }: WriteContext,
+  { endpoint }: WriteContext,
   { name = '', generateName = '' }: KubeObject['metadata'],
   existing: CurrentObject | undefined,
 ): StatusError {
+  const { row } = endpoint
   const error = generateName === '' ? alreadyExists(groupResource(row), name) : notUnique(groupResource(row), name)
   const isBeingDeleted = existing?.unreadable === undefined && existing?.object.metadata.deletionTimestamp !== undefined
   if (!isBeingDeleted) return error

@@ -40,9 +40,10 @@ export async function deleteObject(
   options: DeleteOptions,
   validate: ValidateDelete,
 ): Promise<Deleted> {
-  const { row, name } = context
+  const { endpoint, name } = context
+  const { row } = endpoint
   const key = namedKey(row, context.namespace, name)
-  let found: CurrentObject | undefined = registry.current(row, key)
+  let found: CurrentObject | undefined = registry.current(endpoint, key)
   for (;;) {
     const revision = found?.revision ?? 0
     try {
@@ -51,12 +52,12 @@ export async function deleteObject(
         found = outcome.retry
         continue
       }
-      if (!('unwritten' in outcome) || !(await isOutdated(registry, row, key, revision))) return outcome
+      if (!('unwritten' in outcome) || !(await isOutdated(registry, endpoint, key, revision))) return outcome
     } catch (error) {
       // What a write failed with is no decision: it may have been done.
-      if (!(error instanceof StatusError) || !(await isOutdated(registry, row, key, revision))) throw error
+      if (!(error instanceof StatusError) || !(await isOutdated(registry, endpoint, key, revision))) throw error
     }
-    found = registry.current(row, key)
+    found = registry.current(endpoint, key)
   }
 }
 
@@ -73,7 +74,8 @@ async function attempt(
   key: string,
   found: CurrentObject | undefined,
 ): Promise<Deleted | Unwritten | { readonly retry: CurrentObject | undefined }> {
-  const { row, endpoint, kindStrategy, name } = context
+  const { endpoint, kindStrategy, name } = context
+  const { row } = endpoint
   const { preconditions } = options
   if (found === undefined) throw notFound(groupResource(row), name)
   if (options.ignoreStoreReadErrorWithClusterBreakingPotential === true) {
@@ -126,7 +128,8 @@ async function removeUnreadable(
   validate: ValidateDelete,
   { key, revision }: CurrentObject,
 ): Promise<Deleted | { readonly retry: CurrentObject | undefined }> {
-  const { row, name } = context
+  const { endpoint, name } = context
+  const { row } = endpoint
   await validate(undefined)
   const answer = { ...success({ name, kind: row.kind }), code: 200 }
   if (context.dryRun) return { object: answer, removed: true, answer }
@@ -157,7 +160,8 @@ async function readable({ worked }: ResourceEndpoint, key: string, found: Curren
 
 const kept = (object: KubeObject): Deleted => ({ object, removed: false, answer: object })
 
-function gone({ row, kindStrategy }: WriteContext, object: KubeObject): Deleted {
+function gone({ endpoint, kindStrategy }: WriteContext, object: KubeObject): Deleted {
+  const { row } = endpoint
   if (kindStrategy.returnDeletedObject === true) return { object, removed: true, answer: object }
   const details: JsonObject = {
     name: object.metadata.name ?? '',

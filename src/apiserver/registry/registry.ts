@@ -24,7 +24,7 @@ export interface Registry {
   /** For objects that have a generateName. */
   readonly newName: NameMaker
   /** The newest state of a key that this server knows, or undefined: the newest there is once `fresh` has resolved. */
-  current(row: ResourceRow, key: string): CurrentObject | undefined
+  current(endpoint: ResourceEndpoint, key: string): CurrentObject | undefined
   /** See Caches. */
   fresh(): Promise<void> | undefined
   /** Whether other servers write to the storage. */
@@ -50,8 +50,6 @@ export interface CurrentObject extends StoredObject {
 
 /** One write request, as the store and the strategies see it. */
 export interface WriteContext extends StrategyContext {
-  readonly row: ResourceRow
-  /** Of the row. */
   readonly endpoint: ResourceEndpoint
   /** The strategy of the endpoint: the kind's own, or that of its subresource. */
   readonly strategy: Omit<Strategy, 'status' | 'subresources'>
@@ -80,12 +78,12 @@ export interface WriteOrigin {
  */
 export function writtenObject(
   registry: Registry,
-  row: ResourceRow,
+  endpoint: ResourceEndpoint,
   key: string,
   written: KubeObject,
   revision: number,
 ): KubeObject {
-  const entry = registry.current(row, key)
+  const entry = registry.current(endpoint, key)
   return entry?.revision === revision
     ? entry.asWritten(written)
     : withMetadata(written, { resourceVersion: String(revision) })
@@ -97,14 +95,14 @@ export function writtenObject(
  */
 export async function isOutdated(
   registry: Registry,
-  row: ResourceRow,
+  endpoint: ResourceEndpoint,
   key: string,
   revision: number,
 ): Promise<boolean> {
   const waiting = registry.fresh()
   if (waiting === undefined) return false
   await waiting
-  return (registry.current(row, key)?.revision ?? 0) !== revision
+  return (registry.current(endpoint, key)?.revision ?? 0) !== revision
 }
 
 /** Moved by every write that takes something from a pool. */

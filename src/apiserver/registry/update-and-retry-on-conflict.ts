@@ -76,9 +76,10 @@ interface Existing {
  * @throws StatusError 404, 409, 422, or what `next` and validation throw
  */
 export async function updateObject(registry: Registry, context: WriteContext, input: UpdateInput): Promise<Updated> {
-  const { row, name } = context
+  const { endpoint, name } = context
+  const { row } = endpoint
   const key = namedKey(row, context.namespace, name)
-  let state = stateOf(registry.current(row, key))
+  let state = stateOf(registry.current(endpoint, key))
   for (;;) {
     try {
       const outcome = await attempt(registry, context, input, key, state)
@@ -86,12 +87,12 @@ export async function updateObject(registry: Registry, context: WriteContext, in
         state = outcome.retry
         continue
       }
-      if (!('unwritten' in outcome) || !(await isOutdated(registry, row, key, state.revision))) return outcome
+      if (!('unwritten' in outcome) || !(await isOutdated(registry, endpoint, key, state.revision))) return outcome
     } catch (error) {
       // What a write failed with is no decision: it may have been done.
-      if (!(error instanceof StatusError) || !(await isOutdated(registry, row, key, state.revision))) throw error
+      if (!(error instanceof StatusError) || !(await isOutdated(registry, endpoint, key, state.revision))) throw error
     }
-    state = stateOf(registry.current(row, key))
+    state = stateOf(registry.current(endpoint, key))
   }
 }
 
@@ -102,7 +103,8 @@ async function attempt(
   key: string,
   state: State,
 ): Promise<Updated | Unwritten | { readonly retry: State }> {
-  const { row, endpoint, strategy, name } = context
+  const { endpoint, strategy, name } = context
+  const { row } = endpoint
   const gr = groupResource(row)
   const existing = await workingObject(endpoint, state)
   if (existing === undefined && strategy.allowCreateOnUpdate !== true && input.forceCreate !== true)
@@ -158,7 +160,7 @@ async function updateBegun(
   { object: existing, state }: Existing,
   guard: Guard | undefined,
 ): Promise<Updated | Unwritten | { readonly retry: State }> {
-  const { kindStrategy, row, endpoint } = context
+  const { kindStrategy, endpoint } = context
   const { revision } = state
   const updated = beforeUpdate(context, versioned, existing)
   await input.validateUpdate(updated, existing)
@@ -196,7 +198,7 @@ async function updateBegun(
     ...(guard === undefined ? {} : { guard }),
     ...journalOfUpdate(context, existing, canonical),
   })
-  if (result.ok) return { object: writtenObject(registry, row, key, canonical, result.revision), created: false }
+  if (result.ok) return { object: writtenObject(registry, endpoint, key, canonical, result.revision), created: false }
   return { retry: stateNow(registry, result.current) }
 }
 
@@ -249,10 +251,11 @@ async function createByUpdate(
     ...leaseOf(context, canonical),
     ...(guard === undefined ? {} : { guard }),
   })
-  if (result.ok) return { object: writtenObject(registry, context.row, key, written, result.revision), created: true }
+  if (result.ok)
+    return { object: writtenObject(registry, context.endpoint, key, written, result.revision), created: true }
   if (result.guardMoved === true) return { retry: { object: undefined, revision: 0 } }
   // Another request made it meanwhile: now it is an update.
-  if (result.current === undefined) throw alreadyExists(groupResource(context.row), context.name)
+  if (result.current === undefined) throw alreadyExists(groupResource(context.endpoint.row), context.name)
   return { retry: stateNow(registry, result.current) }
 }
 

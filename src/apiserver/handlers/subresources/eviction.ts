@@ -56,7 +56,7 @@ export async function createEviction(resource: ResourceRequest): Promise<ApiResp
 
   const waiting = context.caches.fresh(request.signal)
   if (waiting !== undefined) await waiting
-  const pod = context.registry.current(row, storageKey(row, info.namespace, info.name))?.object
+  const pod = context.registry.current(endpoint, storageKey(row, info.namespace, info.name))?.object
   if (pod === undefined) throw notFound(groupResource(row), info.name)
   const write = writeContext(resource, { dryRun, subresource: '' })
   if (!isDone(pod)) await spendBudget(resource, pod, write)

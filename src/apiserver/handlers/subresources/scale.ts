@@ -32,7 +32,7 @@ export async function getScale(resource: ResourceRequest): Promise<ApiResponse> 
   const representation = negotiate(request, { row })
   const waiting = context.caches.fresh(request.signal)
   if (waiting !== undefined) await waiting
-  const stored = context.registry.current(row, namedKey(row, info.namespace, info.name))
+  const stored = context.registry.current(endpoint, namedKey(row, info.namespace, info.name))
   if (stored === undefined) throw notFound(groupResource(row), info.name)
   return respondScale(resource, endpoint.scale.of(await readObject(resource, stored)), representation)
 }
