@@ -2,7 +2,7 @@
 import type { Pod, PodDisruptionBudget } from '../api/generated/types.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Random } from '../base/random.ts'
-import { candidatesLeftBy, type Extender } from './extenders/extender.ts'
+import { candidatesLeftBy, type Extender, ExtenderError } from './extenders/extender.ts'
 import type { FilterState, NodeRefusal } from './filters.ts'
 import type { ClusterNodes, NodeInfo } from './node-info.ts'
 import { noneFits, noVictims } from './nodes-are-available-message.ts'
@@ -80,7 +80,10 @@ export function createRoomMaker(options: RoomMakerOptions) {
       }
       const asked = candidatesLeftBy(extenders, info, candidates).then(
         (left) => () => conclude(left, () => 'no candidate node for preemption'),
-        (error) => () => giveUp(messageOf(error)),
+        (error) => {
+          if (!(error instanceof ExtenderError)) throw error
+          return () => giveUp(messageOf(error))
+        },
       )
       return asked.then((end) => {
         // Others make no room for one that went meanwhile.

@@ -578,6 +578,32 @@ test('a pod that took the name of one while an extender thought of that has its 
   assert.equal(it.nodeOf('b'), undefined)
 })
 
+test('a node that went while an extender thought counts no more among those that were refused', async () => {
+  const answers: (() => void)[] = []
+  const it = await startedAs(
+    {
+      extenders: [EXTENDER],
+      extenderOf: (settings) => ({
+        settings,
+        post: (_, body) =>
+          new Promise((resolve) => {
+            const { NodeNames } = JSON.parse(body) as { readonly NodeNames: readonly string[] }
+            const FailedNodes = Object.fromEntries(NodeNames.map((name) => [name, 'no']))
+            answers.push(() => resolve({ status: 200, text: JSON.stringify({ FailedNodes }) }))
+          }),
+      }),
+    },
+    ...['n', 'm', 'small'].map((name) => node(name, { allocatable: { cpu: name === 'small' ? '1' : '2' } })),
+  )
+  await it.add(ours('a', { preemptionPolicy: 'Never' }, full))
+  it.of('nodes').remove('/m')
+  it.of('nodes').remove('/small')
+  await it.runtime.settle()
+  answers.shift()?.()
+  await it.runtime.settle()
+  assert.match(it.events().join(), /^FailedScheduling: 0\/1 nodes are available: 1 no\. preemption/)
+})
+
 const EXTENDER = {
   urlPrefix: 'http://extender.example',
   filterVerb: 'filter',

@@ -19,6 +19,8 @@ import { ClaimError, createDeviceBinder, type PodDevices } from './devices/devic
 import { createEvictor } from './evict-victim.ts'
 import {
   type Extender,
+  ExtenderError,
+  type ExtenderServer,
   type ExtenderSettings,
   extendersFor,
   extendersOf,
@@ -66,7 +68,7 @@ export interface SchedulerOptions extends SchedulerChoice {
   readonly client: Client
   readonly signal: AbortSignal
   /** How an extender is asked. Default: over HTTP. */
-  readonly extenderOf?: (settings: ExtenderSettings) => Extender
+  readonly extenderOf?: (settings: ExtenderSettings) => ExtenderServer
   /** Shared with other components of the process; its own when left out. */
   readonly informers?: InformerFactory
 }
@@ -425,7 +427,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     const now = running ? lookAt(info) : undefined
     if (now === undefined) return
     if (left.fitting.length === 0) {
-      const refusals = new Map([...found.refusals, ...left.refusals])
+      const refusals = new Map([...found.refusals, ...left.refusals].filter(([node]) => isThere(node)))
       const plugins = new Set<Refuser>([...pluginsOf(found.refusals.values()), 'Extender'])
       const room = () => makeRoom(info, { state: now.stateNow(), count: now.count, refusals, plugins }, asked)
       await nominations.seenBy(info, room)
@@ -439,11 +441,13 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     else now.put(node)
   }
 
-  /** It is tried again, and keeps no other pod back. */
+  /** No decision was reached about the pod: it is tried again, and keeps no other back. */
   function failed(info: PodInfo, error: unknown): void {
     if (signal.aborted) return
     const isOfClaim = error instanceof ClaimError
-    if (!isOfClaim) runtime.log.info(1, 'a pod could not be scheduled', { pod: info.key, err: String(error) })
+    // A fault of the scheduler itself.
+    if (!isOfClaim && !(error instanceof ExtenderError))
+      runtime.log.error('A pod could not be scheduled', error, { pod: info.key })
     const where = isOfClaim ? 'running "DynamicResources" filter plugin: ' : ''
     refused(info, { reason: 'SchedulerError', message: `${where}${messageOf(error)}` }, NO_PLUGIN)
   }

@@ -5,14 +5,23 @@
  */
 
 import type { Node, Pod } from '../../api/generated/types.ts'
-import type { Fields } from '../../api/object.ts'
-import { goJson, parseJson, plainOf } from '../../api/values/json.ts'
+import { goJson } from '../../api/values/json.ts'
 import { messageOf } from '../../base/errors.ts'
+import type { Logger } from '../../base/log.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { NodeRefusal } from '../filters.ts'
 import type { NodeInfo } from '../node-info.ts'
 import type { PodInfo } from '../pod-info.ts'
 import type { Candidate } from '../preemption.ts'
+import {
+  type AnswerForm,
+  type AnswerOf,
+  BINDING_RESULT,
+  FILTER_RESULT,
+  HOST_PRIORITIES,
+  PREEMPTION_RESULT,
+  readAnswer,
+} from './answers.ts'
 
 export interface ExtenderSettings {
   readonly urlPrefix: string
@@ -41,30 +50,61 @@ export interface ExtenderTls {
   readonly key?: string
 }
 
-export interface Extender {
+/** How one is asked. */
+export interface ExtenderServer {
   readonly settings: ExtenderSettings
   /** POSTs the JSON there. @throws what a user can be told */
   post(url: string, body: string): Promise<{ readonly status: number; readonly text: string }>
 }
 
-/** The answer, parsed. @throws what a user can be told */
-async function ask({ settings, post }: Extender, verb: string, args: object): Promise<unknown> {
-  const url = `${settings.urlPrefix.replace(/\/+$/, '')}/${verb}`
-  const { status, text } = await post(url, goJson(args))
-  if (status !== 200) throw new Error(`failed ${verb} with extender at URL ${url}, code ${status}`)
-  if (text.trim() === '') throw new Error('EOF')
-  return plainOf(parseJson(text))
+export interface Extender extends ExtenderServer {
+  readonly log: Logger
 }
 
-/** `extenderOf`: default over HTTP. */
+/** An extender's failure is told as it is, without the plugin in whose place it stood. */
+export class ExtenderError extends Error {}
+
+/** @throws ExtenderError */
+async function ask<T>({ settings, post }: Extender, verb: string, args: object, answer: AnswerForm<T>): Promise<T> {
+  const url = `${settings.urlPrefix.replace(/\/+$/, '')}/${verb}`
+  const body = goJson(args)
+  try {
+    const { status, text } = await post(url, body)
+    if (status !== 200) throw new Error(`failed ${verb} with extender at URL ${url}, code ${status}`)
+    return readAnswer(answer, text)
+  } catch (cause) {
+    throw new ExtenderError(messageOf(cause), { cause })
+  }
+}
+
+/** `otherwise`: what comes of an extender's failure where that is no reason to give up; it is logged then. */
+async function orElse<T>(extender: Extender, otherwise: T, consulted: () => Promise<T>): Promise<T> {
+  try {
+    return await consulted()
+  } catch (error) {
+    if (!(error instanceof ExtenderError)) throw error
+    const { log, settings } = extender
+    log.info(0, 'An extender failed and is passed over', { extender: settings.urlPrefix, err: error.message })
+    return otherwise
+  }
+}
+
+/** @throws ExtenderError what one that is not ignorable fails with */
+const unlessIgnorable = <T>(extender: Extender, otherwise: T, consulted: () => Promise<T>): Promise<T> =>
+  extender.settings.ignorable ? orElse(extender, otherwise, consulted) : consulted()
+
+/** `serverOf`: default over HTTP. */
 export async function extendersOf(
   runtime: Runtime,
   settings: readonly ExtenderSettings[],
-  extenderOf?: (settings: ExtenderSettings) => Extender,
+  serverOf?: (settings: ExtenderSettings) => ExtenderServer,
 ): Promise<readonly Extender[]> {
-  if (settings.length === 0 || extenderOf !== undefined) return settings.flatMap((one) => extenderOf?.(one) ?? [])
-  const { httpExtender } = await import('./http-extender.ts')
-  return settings.map((one) => httpExtender(runtime, one))
+  if (settings.length === 0) return []
+  const overHttp = serverOf === undefined ? (await import('./http-extender.ts')).httpExtender : undefined
+  return settings.flatMap((one) => {
+    const server = serverOf?.(one) ?? overHttp?.(runtime, one)
+    return server === undefined ? [] : [{ ...server, log: runtime.log }]
+  })
 }
 
 /** Nodes that the extenders leave, and why they refuse others. */
@@ -89,7 +129,7 @@ export function extendersFor(extenders: readonly Extender[], pod: Pod): readonly
   )
 }
 
-/** Each looks at what those before it have left. @throws what one that is not ignorable fails with */
+/** Each looks at what those before it have left. @throws ExtenderError what one that is not ignorable fails with */
 export async function filteredBy(
   extenders: readonly Extender[],
   { pod }: PodInfo,
@@ -98,41 +138,42 @@ export async function filteredBy(
   let fitting = nodes
   const refusals = new Map<NodeInfo, NodeRefusal>()
   for (const extender of extenders) {
-    const { filterVerb, ignorable } = extender.settings
+    const { filterVerb } = extender.settings
     if (filterVerb === '' || fitting.length === 0) continue
-    try {
-      const answer = await ask(extender, filterVerb, nodeArguments(extender, pod, fitting))
-      const error = field(answer, 'Error')
-      if (typeof error === 'string' && error !== '') throw new Error(error)
-      const kept = nodesIn(extender, answer, fitting)
-      const byName = new Map(fitting.map((node) => [node.name, node]))
-      const refuse = (hard: boolean, reasons: unknown) => {
-        for (const [name, why] of Object.entries((reasons ?? {}) as Readonly<Record<string, unknown>>)) {
+    const asked = fitting
+    fitting = await unlessIgnorable(extender, asked, async () => {
+      const answer = await ask(extender, filterVerb, nodeArguments(extender, pod, asked), FILTER_RESULT)
+      if (answer.Error !== '') throw new ExtenderError(answer.Error)
+      const kept = nodesIn(extender, answer, asked)
+      const byName = new Map(asked.map((node) => [node.name, node]))
+      const refuse = (hard: boolean, reasons: ReadonlyMap<string, string>) => {
+        for (const [name, why] of reasons) {
           const node = byName.get(name)
           const before = node && refusals.get(node)
           if (node === undefined || before?.hard === true) continue
-          refusals.set(node, { reasons: [...(before?.reasons ?? []), String(why)], hard, plugin: 'Extender' })
+          refusals.set(node, { reasons: [...(before?.reasons ?? []), why], hard, plugin: 'Extender' })
         }
       }
-      refuse(true, field(answer, 'FailedAndUnresolvableNodes'))
-      refuse(false, field(answer, 'FailedNodes'))
-      fitting = kept
-    } catch (error) {
-      if (!ignorable) throw error
-    }
+      refuse(true, answer.FailedAndUnresolvableNodes)
+      refuse(false, answer.FailedNodes)
+      return kept
+    })
   }
   return { fitting, refusals }
 }
 
-function nodesIn({ settings }: Extender, answer: unknown, asked: readonly NodeInfo[]): readonly NodeInfo[] {
-  const names = settings.nodeCacheCapable ? field(answer, 'NodeNames') : undefined
+function nodesIn(
+  { settings }: Extender,
+  { NodeNames, Nodes }: AnswerOf<typeof FILTER_RESULT>,
+  asked: readonly NodeInfo[],
+): readonly NodeInfo[] {
   const listed =
-    names ?? listOf(field(field(answer, 'Nodes'), 'items')).map((node) => field(field(node, 'metadata'), 'name'))
+    (settings.nodeCacheCapable ? NodeNames : undefined) ?? (Nodes?.items ?? []).map(({ metadata }) => metadata.name)
   const byName = new Map(asked.map((node) => [node.name, node]))
-  return listOf(listed).map((name) => {
-    const node = byName.get(String(name))
+  return listed.map((name) => {
+    const node = byName.get(name)
     if (node === undefined)
-      throw new Error(
+      throw new ExtenderError(
         `extender "${settings.urlPrefix}" claims a filtered node "${name}" which is not found in the input node list`,
       )
     return node
@@ -151,20 +192,19 @@ export async function prioritizedBy(
   const asked = extenders.filter(({ settings }) => settings.prioritizeVerb !== '')
   const answers = await Promise.all(
     asked.map((extender) =>
-      ask(extender, extender.settings.prioritizeVerb, nodeArguments(extender, pod, nodes)).catch(() => []),
+      orElse(extender, [], () =>
+        ask(extender, extender.settings.prioritizeVerb, nodeArguments(extender, pod, nodes), HOST_PRIORITIES),
+      ),
     ),
   )
   const scores = new Map<string, number>()
   for (const [i, answer] of answers.entries())
-    for (const entry of listOf(answer)) {
-      const host = String(field(entry, 'Host'))
-      const score = Number(field(entry, 'Score') ?? 0) * (asked[i]?.settings.weight ?? 0) * SCALE
-      scores.set(host, (scores.get(host) ?? 0) + score)
-    }
+    for (const { Host, Score } of answer)
+      scores.set(Host, (scores.get(Host) ?? 0) + Score * (asked[i]?.settings.weight ?? 0) * SCALE)
   return scores
 }
 
-/** The nodes, and the pods on them, that the extenders let make room. @throws what one that is not ignorable fails with */
+/** The nodes, and the pods on them, that the extenders let make room. @throws ExtenderError what one that is not ignorable fails with */
 export async function candidatesLeftBy(
   extenders: readonly Extender[],
   { pod }: PodInfo,
@@ -172,14 +212,13 @@ export async function candidatesLeftBy(
 ): Promise<readonly Candidate[]> {
   let left = candidates
   for (const extender of extenders) {
-    const { preemptVerb, ignorable } = extender.settings
+    const { preemptVerb } = extender.settings
     if (preemptVerb === '' || left.length === 0) continue
-    try {
-      const answer = await ask(extender, preemptVerb, preemptionArguments(extender, pod, left))
-      left = victimsIn(extender, answer, candidates)
-    } catch (error) {
-      if (!ignorable) throw error
-    }
+    const asked = left
+    left = await unlessIgnorable(extender, asked, async () => {
+      const answer = await ask(extender, preemptVerb, preemptionArguments(extender, pod, asked), PREEMPTION_RESULT)
+      return victimsIn(extender, answer, candidates)
+    })
   }
   return left
 }
@@ -199,24 +238,27 @@ function preemptionArguments({ settings }: Extender, pod: Pod, candidates: reado
   }
 }
 
-function victimsIn({ settings }: Extender, answer: unknown, candidates: readonly Candidate[]): readonly Candidate[] {
-  const told = Object.entries((field(answer, 'NodeNameToMetaVictims') ?? {}) as Readonly<Record<string, unknown>>)
-  return told.flatMap(([name, chosen]) => {
+function victimsIn(
+  { settings }: Extender,
+  { NodeNameToMetaVictims }: AnswerOf<typeof PREEMPTION_RESULT>,
+  candidates: readonly Candidate[],
+): readonly Candidate[] {
+  return [...NodeNameToMetaVictims].flatMap(([name, chosen]) => {
     const candidate = candidates.find(({ node }) => node.name === name)
-    if (candidate === undefined) throw new Error(`nodeinfo not found for node name "${name}"`)
+    if (candidate === undefined) throw new ExtenderError(`nodeinfo not found for node name "${name}"`)
     const { node } = candidate
-    const victims = listOf(field(chosen, 'Pods')).map((one) => {
-      const uid = String(field(one, 'UID'))
+    const victims = (chosen?.Pods ?? []).map((one) => {
+      const uid = one?.UID ?? ''
       const victim = [...node.pods.values()].find((present) => present.uid === uid)
       if (victim === undefined)
-        throw new Error(
+        throw new ExtenderError(
           `extender: ${settings.urlPrefix} claims to preempt pod (UID: &{${uid}}) on node: ${name}, but the pod is not found on that node`,
         )
       return victim
     })
-    if (victims.length > 0) return { node, victims, violations: Number(field(chosen, 'NumPDBViolations') ?? 0) }
+    if (victims.length > 0) return { node, victims, violations: chosen?.NumPDBViolations ?? 0 }
     if (settings.ignorable) return []
-    throw new Error(`expected at least one victim pod on node "${name}"`)
+    throw new ExtenderError(`expected at least one victim pod on node "${name}"`)
   })
 }
 
@@ -224,23 +266,16 @@ function victimsIn({ settings }: Extender, answer: unknown, candidates: readonly
 export const binderAmong = (extenders: readonly Extender[]): Extender | undefined =>
   extenders.find(({ settings }) => settings.bindVerb !== '')
 
-/** Whether it did: undefined, or why not. @throws what one that is not ignorable fails with */
-export async function boundBy(extender: Extender, { pod, uid }: PodInfo, node: string): Promise<boolean> {
+/** Whether it did: false where an ignorable one failed. @throws ExtenderError what another one fails with */
+export function boundBy(extender: Extender, { pod, uid }: PodInfo, node: string): Promise<boolean> {
   const { namespace = '', name = '' } = pod.metadata
-  const { bindVerb, ignorable } = extender.settings
-  try {
-    const answer = await ask(extender, bindVerb, { PodName: name, PodNamespace: namespace, PodUID: uid, Node: node })
-    const error = field(answer, 'Error')
-    if (typeof error === 'string' && error !== '') throw new Error(error)
+  return unlessIgnorable(extender, false, async () => {
+    const args = { PodName: name, PodNamespace: namespace, PodUID: uid, Node: node }
+    const answer = await ask(extender, extender.settings.bindVerb, args, BINDING_RESULT)
+    if (answer.Error !== '') throw new ExtenderError(answer.Error)
     return true
-  } catch (error) {
-    if (ignorable) return false
-    throw new ExtenderError(messageOf(error), { cause: error })
-  }
+  })
 }
-
-/** An extender's failure is told as it is, without the plugin in whose place it stood. */
-export class ExtenderError extends Error {}
 
 function nodeArguments({ settings }: Extender, pod: Pod, nodes: readonly NodeInfo[]): object {
   return {
@@ -257,14 +292,3 @@ function wirePod({ apiVersion: _, kind: __, metadata, ...pod }: Pod): object {
 }
 
 const wireNode = ({ apiVersion: _, kind: __, ...node }: Node): object => node
-
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
-
-/** Names of fields are read as Go reads them: in any case. */
-function field(of: unknown, name: string): unknown {
-  if (typeof of !== 'object' || of === null) return undefined
-  const own = of as Fields
-  if (Object.hasOwn(own, name)) return own[name] ?? undefined
-  const key = Object.keys(own).find((other) => other.toLowerCase() === name.toLowerCase())
-  return key === undefined ? undefined : (own[key] ?? undefined)
-}

@@ -1,14 +1,14 @@
-/** An extender that is asked over HTTP or HTTPS; that it cannot be is told in the words of a Go client. */
+/** Asks an extender over HTTP or HTTPS. Why it cannot be asked is told in the words of a Go client. */
 import type { Runtime } from '../../base/runtime.ts'
 import { createHttpsClient, type HttpsClient } from '../../http/client.ts'
 import { networkError } from '../../http/network-error.ts'
-import type { Extender, ExtenderSettings } from './extender.ts'
+import type { ExtenderServer, ExtenderSettings } from './extender.ts'
 
 const HEADERS = { 'content-type': 'application/json' }
 const LATE = 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)'
 
 /** Its connection is kept for the next question. */
-export function httpExtender(runtime: Runtime, settings: ExtenderSettings): Extender {
+export function httpExtender(runtime: Runtime, settings: ExtenderSettings): ExtenderServer {
   const { ca, cert, key, serverName, insecure } = settings.tls
   let client: HttpsClient | undefined
   const connected = (server: string) =>
