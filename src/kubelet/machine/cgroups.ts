@@ -16,7 +16,10 @@ export interface Cgroups {
   parentOf(pod: Pod): string
   /** Makes the pod's group, or holds it to what the pod is given now. `hasOwnCpus`: CPU time is no limit for it. */
   make(pod: Pod, hasOwnCpus?: boolean): void
-  /** Holds all pods together to this. @returns whether that can be: slices of systemd have no such limit */
+  /**
+   * Holds all pods together to this. @returns false where that cannot be: slices of systemd have no such limit
+   * @throws Error that names the group and what could not be written
+   */
   holdAll(given: PodResources): boolean
   /** Where the pod's group is, from the top of the hierarchy. */
   groupOf(pod: Pod): string
@@ -82,13 +85,20 @@ export function createCgroups(
     },
     holdAll(given) {
       if (driver === 'systemd') return false
+      const problems: string[] = []
       for (const tree of trees()) {
         const controller = version === 2 ? 'all' : tree.slice(mount.length + 1)
         if (version === 2) delegate(mount, top)
         if (!LIMITED.has(controller)) continue
         mkdirSync(join(tree, top), { recursive: true })
-        for (const [file, value] of settings(controller, given)) writeIfThere(join(tree, top, file), value)
+        for (const [file, value] of settings(controller, given)) {
+          const error = writeIfThere(join(tree, top, file), value)
+          // Where nothing is limited there need be no such limit.
+          if (error !== undefined && !UNLIMITED.has(value))
+            problems.push(`unable to set ${file} to ${value}: ${error.code}`)
+        }
       }
+      if (problems.length > 0) throw new Error(`["${top}"]: ${problems.join(', ')}`)
       return true
     },
     processesOf(pod) {
@@ -223,21 +233,19 @@ export function settings(controller: string, pod: PodResources, pids?: number): 
   }
 }
 
-function writeIfThere(file: string, value: string): void {
+const UNLIMITED = new Set(['max', '-1'])
+/** Of a controller that this kernel lacks, or that is not given to this group. */
+const REFUSALS = new Set(['ENOENT', 'EINVAL', 'EACCES', 'EBUSY', 'EROFS', 'EOPNOTSUPP'])
+
+/** @returns why it could not be. @throws what has nothing to do with the group */
+function writeIfThere(file: string, value: string): NodeJS.ErrnoException | undefined {
   try {
     writeFileSync(file, value, { flag: 'r+' })
+    return undefined
   } catch (error) {
-    // A controller that this kernel lacks, or that is not given to this group.
-    const { code } = error as NodeJS.ErrnoException
-    if (
-      code !== 'ENOENT' &&
-      code !== 'EINVAL' &&
-      code !== 'EACCES' &&
-      code !== 'EBUSY' &&
-      code !== 'EROFS' &&
-      code !== 'EOPNOTSUPP'
-    )
-      throw error
+    const refusal = error as NodeJS.ErrnoException
+    if (REFUSALS.has(refusal.code ?? '')) return refusal
+    throw error
   }
 }
 

@@ -16,7 +16,7 @@ export interface LimitSettings {
   readonly periodUs: number | undefined
   /** How many processes a pod may have; undefined: as many as the node. */
   readonly pids?: number
-  /** All pods together are held to what the node's system and its own processes leave (enforceNodeAllocatable). Default: true. */
+  /** All pods together are held to what the node's system and its own processes leave (enforceNodeAllocatable), else to its capacity. Default: true. */
   readonly holdsAllPods?: boolean
 }
 
@@ -55,13 +55,14 @@ export function podResources(pod: Pod, { periodUs }: LimitSettings = OWN_LIMITS,
   }
 }
 
-/** What all pods together are held to, of quantities such as a node's capacity. */
-export function resourcesOfAllPods({ cpu, memory }: Readonly<Record<string, string>>): PodResources {
+/** What all pods together are held to, of quantities such as a node's capacity. No memory at all is no limit: every pod would be killed at once. */
+export function resourcesOfAllPods({ cpu, memory = '0' }: Readonly<Record<string, string>>): PodResources {
+  const bytes = quantityValue(memory)
   return {
     shares: sharesOf(milliOf(cpu)),
     quota: undefined,
     period: undefined,
-    memory: memory === undefined ? undefined : quantityValue(memory),
+    memory: bytes === 0n ? undefined : bytes,
   }
 }
 

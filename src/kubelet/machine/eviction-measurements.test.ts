@@ -8,8 +8,8 @@ import type { Pod } from '../pod.ts'
 import type { ContainerUsage } from '../runtimes/runtime.ts'
 import { createCgroups } from './cgroups.ts'
 import { machineMeasurements } from './eviction-measurements.ts'
+import { allocatableOf } from './node-allocatable.ts'
 import { podDirectories } from './pod-directories.ts'
-import { allocatableOf } from './real-machine.ts'
 import { createVolumeSizes } from './volume-sizes.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'skiff-measured-'))

@@ -24,7 +24,7 @@ import { hostsFile, parseResolver, resolverOf, sandboxHostname } from './hosts-a
 import { credentialsFor } from './image-pull-secrets.ts'
 import { ownTree } from './own-tree.ts'
 import { podDirectories, writeForContainers } from './pod-directories.ts'
-import { holdAllPods, unready } from './real-machine.ts'
+import { unready } from './real-machine.ts'
 import { containerSecurity, namespacesOf, sandboxSecurity } from './security-context.ts'
 import { serviceVariables } from './service-environment-variables.ts'
 import { checkHostPath, createMachineVolumes } from './volume-writer.ts'
@@ -78,27 +78,6 @@ test('a class of pods is given CPU time as all of its pods asked for, those that
   rmSync(join(mount, 'cpu/skiff-k/burstable/podv/cpu.shares'))
   cgroups.remove('v')
   assert.equal(shares('burstable'), '256')
-})
-
-test('all pods together are held to what the node does not reserve, which an Event tells of; systemd has no such limit', () => {
-  const mount = folder()
-  const file = (name: string) => join(mount, name)
-  for (const [tree, name] of [
-    ['cpu', 'cpu.shares'],
-    ['memory', 'memory.limit_in_bytes'],
-  ] as const) {
-    mkdirSync(file(`${tree}/skiff-k`), { recursive: true })
-    writeFileSync(file(`${tree}/skiff-k/${name}`), '')
-  }
-  const told: string[] = []
-  const events = { normal: (reason: string) => void told.push(reason), warning() {} }
-  const capacity = { cpu: '2', memory: '8Gi', 'ephemeral-storage': '100Gi', pods: '110' }
-  const reserved = [{ cpu: '500m', memory: '1Gi' }, { memory: '512Mi' }]
-  holdAllPods(createCgroups('k', 'cgroupfs', mount), capacity, reserved, events)
-  assert.equal(readFileSync(file('cpu/skiff-k/cpu.shares'), 'utf8'), '1536')
-  assert.equal(readFileSync(file('memory/skiff-k/memory.limit_in_bytes'), 'utf8'), String(6n * GI + GI / 2n))
-  holdAllPods(createCgroups('k', 'systemd', mount), capacity, reserved, events)
-  assert.deepEqual(told, ['NodeAllocatableEnforced'])
 })
 
 test('requests and limits become shares, quota, memory and the order in which containers are killed', () => {

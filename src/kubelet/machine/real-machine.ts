@@ -3,16 +3,12 @@ import { readFileSync, statfsSync } from 'node:fs'
 import { availableParallelism, release as kernelRelease, totalmem } from 'node:os'
 import type { Node } from '../../api/generated/types.ts'
 import { isAlreadyExists } from '../../api/status.ts'
-import { formatQuantity, nanosOf, parseQuantity } from '../../api/values/quantity.ts'
+import { formatQuantity } from '../../api/values/quantity.ts'
 import { sleep } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Client } from '../../client/client.ts'
-import { type EvictionConfig, thresholdValue } from '../eviction/thresholds.ts'
 import { hugePagesName } from '../memory-manager/machine-memory.ts'
-import type { NodeEvents } from '../node-events.ts'
 import { type NodeDescription, nodeObject, runtimeVersionOf } from '../node-status.ts'
-import type { Cgroups } from './cgroups.ts'
-import { resourcesOfAllPods } from './cpu-shares-and-memory-limits.ts'
 import type { MachineIds } from './machine.ts'
 import type { FoundRuntime } from './machine-requirements.ts'
 import { hugePagesOf, type MachineTopology } from './machine-topology.ts'
@@ -31,63 +27,10 @@ export function capacityOf(directory: string): Readonly<Record<string, string>> 
 /** Of each size that the kernel knows, those that were put aside until now. */
 function hugePages(): Readonly<Record<string, string>> {
   const amounts = hugePagesOf('/sys/kernel/mm/hugepages').map(({ sizeKiB, count }) => {
-    const nanos = BigInt(sizeKiB) * 1024n * BigInt(count) * ONE
+    const nanos = BigInt(sizeKiB) * 1024n * BigInt(count) * 1_000_000_000n
     return [hugePagesName(sizeKiB), formatQuantity({ nanos, format: 'BinarySI' })] as const
   })
   return Object.fromEntries(amounts)
-}
-
-/** What pods may be given: not what is kept free by evicting them. */
-export function allocatableOf(
-  capacity: Readonly<Record<string, string>>,
-  { thresholds }: Pick<EvictionConfig, 'thresholds'>,
-  reserved: readonly Readonly<Record<string, string>>[] = [],
-): Readonly<Record<string, string>> {
-  const kept = { memory: 'memory.available', 'ephemeral-storage': 'nodefs.available' } as const
-  const allocatable = { ...capacity }
-  // Pages that were put aside are nothing else's memory.
-  for (const [name, amount] of Object.entries(capacity))
-    if (name.startsWith('hugepages-') && allocatable['memory'] !== undefined)
-      allocatable['memory'] = less(allocatable['memory'], nanosOf(amount))
-  for (const [name, amount] of reserved.flatMap((one) => Object.entries(one)))
-    if (allocatable[name] !== undefined) allocatable[name] = less(allocatable[name], nanosOf(amount))
-  for (const [name, signal] of Object.entries(kept)) {
-    const threshold = thresholds.find((one) => one.signal === signal && one.graceMs === undefined)
-    if (threshold === undefined) continue
-    const whole = Number(nanosOf(capacity[name] ?? '0') / ONE)
-    allocatable[name] = less(allocatable[name] ?? '0', BigInt(thresholdValue(threshold.amount, whole)) * ONE)
-  }
-  return allocatable
-}
-
-/**
- * Holds all pods together to what is not reserved (API concept: node allocatable). What evictions keep free is theirs all the same: before it
- * is used up pods are evicted, not killed.
- */
-export function holdAllPods(
-  cgroups: Pick<Cgroups, 'holdAll'>,
-  capacity: Readonly<Record<string, string>>,
-  reserved: readonly Readonly<Record<string, string>>[] | undefined,
-  events: NodeEvents,
-): void {
-  const given = resourcesOfAllPods(allocatableOf(capacity, { thresholds: [] }, reserved))
-  if (cgroups.holdAll(given)) events.normal('NodeAllocatableEnforced', 'Updated Node Allocatable limit across pods')
-}
-
-/** What pods are not given of the node's capacity. */
-export function withheldOf(
-  capacity: Readonly<Record<string, string>>,
-  allocatable: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
-  const names = Object.keys(capacity).filter((name) => capacity[name] !== allocatable[name])
-  return Object.fromEntries(names.map((name) => [name, less(capacity[name] ?? '0', nanosOf(allocatable[name] ?? '0'))]))
-}
-
-const ONE = 1_000_000_000n
-
-function less(amount: string, taken: bigint): string {
-  const { nanos, format } = parseQuantity(amount)
-  return formatQuantity({ nanos: nanos > taken ? nanos - taken : 0n, format })
 }
 
 export const realMachine = ({ machineId }: MachineIds) => ({

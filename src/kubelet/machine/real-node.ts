@@ -65,20 +65,12 @@ import { machineTopology } from './machine-topology.ts'
 import { measuredDisks } from './measured-disks.ts'
 import { measuredGroups } from './measured-groups.ts'
 import { fileSystemAt } from './measurements.ts'
+import { allocatableOf, holdAllPods, withheldOf } from './node-allocatable.ts'
 import { MADE_BY_SKIFF } from './node-record.ts'
 import { makePrivateDirectories, podDirectories } from './pod-directories.ts'
 import { settlingLinks } from './pod-links.ts'
 import type { PreparedNode } from './prepare-node.ts'
-import {
-  allocatableOf,
-  capacityOf,
-  holdAllPods,
-  measuredMachine,
-  type RuntimeCondition,
-  realMachine,
-  unready,
-  withheldOf,
-} from './real-machine.ts'
+import { capacityOf, measuredMachine, type RuntimeCondition, realMachine, unready } from './real-machine.ts'
 import { takeDownNode } from './take-down-node.ts'
 import { terminationMessage } from './termination-message.ts'
 import { createUserNamespaces } from './user-namespaces.ts'
@@ -347,7 +339,8 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     ...(containerRuntime.real === undefined ? {} : { eviction: evictionBy(containerRuntime.real) }),
     staticPods: manifestSources(runtime, nodeName, options, options.manifestPeriods),
   })
-  if (options.limits?.holdsAllPods !== false) holdAllPods(cgroups, capacity, options.reserved, events)
+  const reserved = options.limits?.holdsAllPods === false ? [] : options.reserved
+  holdAllPods({ runtime, signal, cgroups, capacity, reserved, events })
   watchRuntime()
   if (managerSettings.cpu.policy !== 'none')
     reconcileCpus({
