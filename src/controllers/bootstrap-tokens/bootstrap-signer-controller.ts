@@ -5,16 +5,11 @@
  */
 
 import { createHmac } from 'node:crypto'
-import type { ConfigMap } from '../../api/generated/types.ts'
-import type { KubeObject } from '../../api/object.ts'
+import type { ConfigMap, Secret } from '../../api/generated/types.ts'
 import { sameJson } from '../../api/same.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { secretsResource, signingSecret, type TokenSecret, tokenSelector } from './token-secret.ts'
-
-interface ClusterInfo extends KubeObject {
-  readonly data?: Readonly<Record<string, string>>
-}
+import { secretsResource, signingSecret, tokenSelector } from './token-secret.ts'
 
 const configMapsResource = { group: '', version: 'v1', resource: 'configmaps' }
 const NAMESPACE = 'kube-public'
@@ -23,8 +18,8 @@ const SIGNED = 'kubeconfig'
 const PREFIX = 'jws-kubeconfig-'
 
 export function createBootstrapSigner({ runtime, client, informers, signal }: ControllerContext): Controller {
-  const configMaps = informers.informer<ClusterInfo>(configMapsResource)
-  const secrets = informers.informer<TokenSecret>(secretsResource, tokenSelector)
+  const configMaps = informers.informer<ConfigMap>(configMapsResource)
+  const secrets = informers.informer<Secret>(secretsResource, tokenSelector)
   const queue = createWorkQueue<typeof NAME>(runtime, 'bootstrap_signer_queue')
 
   async function sync(): Promise<void> {
@@ -42,7 +37,7 @@ export function createBootstrapSigner({ runtime, client, informers, signal }: Co
     name: 'bootstrap-signer',
     async start() {
       const enqueue = () => queue.add(NAME)
-      const ifInfo = ({ metadata }: KubeObject) => {
+      const ifInfo = ({ metadata }: ConfigMap) => {
         if (metadata.name === NAME && metadata.namespace === NAMESPACE) enqueue()
       }
       configMaps.addHandlers({ added: ifInfo, updated: (_, configMap) => ifInfo(configMap) })
@@ -56,7 +51,7 @@ export function createBootstrapSigner({ runtime, client, informers, signal }: Co
 /** The ConfigMap's data with a signature for each token that may sign now, and none else. */
 export function signed(
   data: Readonly<Record<string, string>>,
-  tokens: readonly TokenSecret[],
+  tokens: readonly Secret[],
   nowMs: number,
 ): Readonly<Record<string, string>> {
   const next = Object.fromEntries(Object.entries(data).filter(([key]) => !key.startsWith(PREFIX)))

@@ -4,12 +4,12 @@ import { isConflict, isNotFound } from '../../api/status.ts'
 import { objectKey } from '../../client/store.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { expirationOf, secretsResource, type TokenSecret, tokenSelector } from './token-secret.ts'
+import { expirationOf, secretsResource, tokenSelector } from './token-secret.ts'
 
 const workers = 10
 
 export function createTokenCleaner({ runtime, client, informers, signal }: ControllerContext): Controller {
-  const secrets = informers.informer<TokenSecret>(secretsResource, tokenSelector)
+  const secrets = informers.informer<Secret>(secretsResource, tokenSelector)
   const queue = createWorkQueue<string>(runtime, 'token_cleaner')
 
   async function sync(key: string): Promise<void> {
@@ -32,7 +32,7 @@ export function createTokenCleaner({ runtime, client, informers, signal }: Contr
   return {
     name: 'token-cleaner',
     async start() {
-      const enqueue = (secret: TokenSecret) => queue.add(objectKey(secret))
+      const enqueue = (secret: Secret) => queue.add(objectKey(secret))
       secrets.addHandlers({ added: enqueue, updated: (_, secret) => enqueue(secret) })
       await secrets.whenSynced(signal)
       runWorkers(runtime, queue, workers, sync, signal)

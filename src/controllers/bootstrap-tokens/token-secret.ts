@@ -1,18 +1,13 @@
 /** bootstrap-tokens: what becomes of bootstrap tokens (API concept: bootstrap tokens): they sign kube-public/cluster-info, and they expire. */
-import type { KubeObject } from '../../api/object.ts'
+import type { Secret } from '../../api/generated/types.ts'
 import { canonicalTime, TimeError } from '../../api/schema/time.ts'
-
-export interface TokenSecret extends KubeObject {
-  /** Base64. */
-  readonly data?: Readonly<Record<string, string>>
-}
 
 export const secretsResource = { group: '', version: 'v1', resource: 'secrets' }
 /** Secrets that may hold bootstrap tokens: of one type, in kube-system. */
 export const tokenSelector = { fieldSelector: 'type=bootstrap.kubernetes.io/token,metadata.namespace=kube-system' }
 
 /** Milliseconds since the epoch; -Infinity for what is no time (such a token counts as expired), Infinity for none. */
-export function expirationOf(secret: TokenSecret): number {
+export function expirationOf(secret: Secret): number {
   const text = textOf(secret, 'expiration')
   if (text === '') return Number.POSITIVE_INFINITY
   try {
@@ -25,7 +20,7 @@ export function expirationOf(secret: TokenSecret): number {
 
 /** What signs, by the token's id; undefined for a token that may not sign now, or is not named after its id. */
 export function signingSecret(
-  secret: TokenSecret,
+  secret: Secret,
   nowMs: number,
 ): { readonly id: string; readonly key: string } | undefined {
   const id = textOf(secret, 'token-id')
@@ -35,6 +30,6 @@ export function signingSecret(
   return { id, key }
 }
 
-function textOf(secret: TokenSecret, field: string): string {
+function textOf(secret: Secret, field: string): string {
   return Buffer.from(secret.data?.[field] ?? '', 'base64').toString()
 }

@@ -3,23 +3,10 @@
  * account lists. One that was not used for a year, and that no pod mounts, is marked as invalid, and deleted when it has been so for
  * another year. The controller manager starts it.
  */
-import type { Secret } from '../../api/generated/types.ts'
-import type { KubeObject } from '../../api/object.ts'
+import type { ConfigMap, Pod, Secret, ServiceAccount } from '../../api/generated/types.ts'
 import { isConflict, isNotFound } from '../../api/status.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-
-interface ServiceAccount extends KubeObject {
-  readonly secrets?: readonly { readonly name?: string }[]
-}
-
-interface Tracking extends KubeObject {
-  readonly data?: Readonly<Record<string, string>>
-}
-
-interface MountingPod extends KubeObject {
-  readonly spec?: { readonly volumes?: readonly { readonly secret?: { readonly secretName?: string } }[] }
-}
 
 const secretsResource = { group: '', version: 'v1', resource: 'secrets' }
 const accountsResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
@@ -44,8 +31,8 @@ export function createLegacyTokenCleaner(
 ): Controller {
   const secrets = informers.informer<Secret>(secretsResource, { fieldSelector })
   const accounts = informers.informer<ServiceAccount>(accountsResource)
-  const configMaps = informers.informer<Tracking>(configMapsResource)
-  const pods = informers.informer<MountingPod>(podsResource)
+  const configMaps = informers.informer<ConfigMap>(configMapsResource)
+  const pods = informers.informer<Pod>(podsResource)
 
   async function clean(): Promise<void> {
     const since = dayOf(configMaps.store.get(TRACKING)?.data?.['since'])
@@ -66,7 +53,7 @@ export function createLegacyTokenCleaner(
     }
   }
 
-  async function carryOut({ metadata }: KubeObject, verdict: TokenVerdict, now: number): Promise<void> {
+  async function carryOut({ metadata }: Secret, verdict: TokenVerdict, now: number): Promise<void> {
     const { namespace = '', name = '', uid = '', resourceVersion = '' } = metadata
     const own = client.resource<Secret>(secretsResource).namespace(namespace)
     if (verdict === 'delete') return void (await own.delete(name, { preconditions: { resourceVersion } }))
@@ -100,7 +87,7 @@ export interface Circumstances {
 }
 
 /** What is to become of a Secret that its account lists. */
-export function verdictOn({ metadata }: KubeObject, { since, now, periodMs, isMounted }: Circumstances): TokenVerdict {
+export function verdictOn({ metadata }: Secret, { since, now, periodMs, isMounted }: Circumstances): TokenVerdict {
   const isOld = (time: number) => now >= time + periodMs
   if (!isOld(Date.parse(metadata.creationTimestamp ?? ''))) return 'keep'
   const { [LAST_USED]: used, [INVALID_SINCE]: invalid } = metadata.labels ?? {}
@@ -118,12 +105,12 @@ function dayOf(text: string | undefined): number | undefined {
   return Number.isNaN(time) ? undefined : time
 }
 
-function isListedBy(accounts: { get(key: string): ServiceAccount | undefined }, { metadata }: KubeObject): boolean {
+function isListedBy(accounts: { get(key: string): ServiceAccount | undefined }, { metadata }: Secret): boolean {
   const account = accounts.get(`${metadata.namespace}/${metadata.annotations?.[accountAnnotation] ?? ''}`)
   return account?.secrets?.some(({ name }) => name === metadata.name) ?? false
 }
 
-function isMounted(pods: readonly MountingPod[], { metadata }: KubeObject): boolean {
+function isMounted(pods: readonly Pod[], { metadata }: Secret): boolean {
   return pods.some(
     (pod) =>
       pod.metadata.namespace === metadata.namespace &&
