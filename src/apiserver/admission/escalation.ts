@@ -45,7 +45,8 @@ export function createEscalationGuard(authorizer: Authorizer, roles: RoleReads):
     return wanted.flatMap(simpleRules).filter((rule) => !held.some((owned) => covers(owned, rule)))
   }
   const checkRole = async (attributes: AdmissionAttributes, role: AnyRole, namespace: string) => {
-    const { user, row } = attributes
+    const { user, endpoint } = attributes
+    const { row } = endpoint
     if (await may(user, 'escalate', row.resource, namespace, nameInPath(attributes))) return
     const gr = { group: GROUP, resource: row.resource }
     const name = role.metadata.name ?? ''
@@ -56,7 +57,8 @@ export function createEscalationGuard(authorizer: Authorizer, roles: RoleReads):
       throw forbidden(gr, name, 'must have cluster-admin privileges to use the aggregationRule')
   }
   const checkBinding = async (attributes: AdmissionAttributes, binding: AnyBinding, namespace: string) => {
-    const { user, row } = attributes
+    const { user, endpoint } = attributes
+    const { row } = endpoint
     const { kind = '', name: roleName = '', apiGroup = '' } = binding.roleRef ?? {}
     const cluster = kind === 'ClusterRole'
     if (await may(user, 'bind', cluster ? 'clusterroles' : 'roles', namespace, roleName)) return
@@ -72,7 +74,8 @@ export function createEscalationGuard(authorizer: Authorizer, roles: RoleReads):
     name: 'RBACEscalation',
     handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
     mutate(attributes) {
-      const { row, object, oldObject, subresource, user } = attributes
+      const { endpoint, object, oldObject, subresource, user } = attributes
+      const { row } = endpoint
       if (row.group !== GROUP || object === undefined || subresource !== '') return object!
       // Superusers hold everything.
       if (user.groups.includes('system:masters') || isBookkeeping(object, oldObject)) return object

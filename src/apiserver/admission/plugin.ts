@@ -6,7 +6,6 @@
 import type { FieldError } from '../../api/errors/field-errors.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
 import type { QuotaUsage } from '../../api/objects/quota-usage.ts'
-import type { Parts } from '../../api/parts.ts'
 import type { Handler, UserInfo } from '../../api/request.ts'
 import type { ResourceRow, Scheme } from '../../api/scheme/resource.ts'
 import type { Authorizer } from '../auth/authorizer.ts'
@@ -16,15 +15,13 @@ import type { Reinvocation } from './reinvocation.ts'
 
 export interface AdmissionAttributes {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
-  readonly row: ResourceRow
+  readonly endpoint: ResourceEndpoint
   readonly subresource: string
   readonly namespace: string
   readonly name: string
   /** undefined for DELETE. */
   readonly object: KubeObject | undefined
   readonly oldObject: KubeObject | undefined
-  /** What the resource's endpoint remembers of specs. */
-  readonly parts: Parts
   readonly user: UserInfo
   readonly dryRun: boolean
   /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions as decoded. */

@@ -81,13 +81,12 @@ export function admissionAttributes(
   const { row } = endpoint
   return {
     operation,
-    row,
+    endpoint,
     subresource: info.subresource,
     namespace: row.namespaced || row.isOwnNamespace ? info.namespace : '',
     name: info.name !== '' ? info.name : (object?.metadata.name ?? ''),
     object,
     oldObject,
-    parts: endpoint.parts,
     user,
     dryRun: options.dryRun,
     options: options.options,

@@ -69,7 +69,8 @@ test('its objects go as kube-apiserver was seen to delete them: admission is not
   const guard = () => ({
     name: 'Guard',
     handles: (operation: string) => operation === 'DELETE',
-    validate: ({ row, name }: AdmissionAttributes) => {
+    validate: ({ endpoint, name }: AdmissionAttributes) => {
+      const { row } = endpoint
       asked.push(`${row.resource} ${name}`)
       if (row.resource === 'as') throw new Error('kept')
     },

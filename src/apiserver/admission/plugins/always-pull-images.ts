@@ -8,7 +8,8 @@ const CONTAINER_LISTS = ['containers', 'initContainers', 'ephemeralContainers'] 
 export const alwaysPullImages: AdmissionPluginFactory = () => ({
   name: 'AlwaysPullImages',
   handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
-  mutate({ row, subresource, object: given }) {
+  mutate({ endpoint, subresource, object: given }) {
+    const { row } = endpoint
     const pod: Pod = given!
     const writesContainers = subresource === '' || subresource === 'ephemeralcontainers'
     if (row.group !== '' || row.resource !== 'pods' || !writesContainers) return pod

@@ -14,7 +14,8 @@ import { refused } from './pods.ts'
 
 const GROUP = 'certificates.k8s.io'
 
-const isRequest = ({ row }: AdmissionAttributes) => row.group === GROUP && row.resource === 'certificatesigningrequests'
+const isRequest = ({ endpoint: { row } }: AdmissionAttributes) =>
+  row.group === GROUP && row.resource === 'certificatesigningrequests'
 
 /** Refuses, in these words, a user that may not do `verb` for the signer, by its name or for the whole of its domain. */
 async function requireSigner(
@@ -88,7 +89,8 @@ export const clusterTrustBundleAttest: AdmissionPluginFactory = (_reads, { autho
   name: 'ClusterTrustBundleAttest',
   handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
   validate(attributes) {
-    const { row, subresource } = attributes
+    const { endpoint, subresource } = attributes
+    const { row } = endpoint
     const bundle: Given<ClusterTrustBundle> | undefined = attributes.object
     if (row.group !== GROUP || row.resource !== 'clustertrustbundles' || subresource !== '') return
     const signer = bundle?.spec?.signerName ?? ''

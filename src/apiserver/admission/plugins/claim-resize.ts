@@ -10,7 +10,8 @@ export const persistentVolumeClaimResize: AdmissionPluginFactory = (reads) => ({
   name: 'PersistentVolumeClaimResize',
   handles: (operation) => operation === 'UPDATE',
   validate(attributes) {
-    const { row, subresource } = attributes
+    const { endpoint, subresource } = attributes
+    const { row } = endpoint
     if (row.group !== '' || row.resource !== 'persistentvolumeclaims' || subresource !== '') return
     const claim: PersistentVolumeClaim | undefined = attributes.object
     const old: PersistentVolumeClaim | undefined = attributes.oldObject

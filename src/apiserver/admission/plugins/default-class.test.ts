@@ -13,9 +13,9 @@ const ingressClass = (name: string, creationTimestamp: string, isDefault = 'true
 
 function classGiven(...classes: object[]): string | undefined {
   const { mutate } = defaultIngressClass({ list: () => classes } as unknown as CacheReads, {} as AdmissionHost)
-  const row = { group: 'networking.k8s.io', resource: 'ingresses' }
+  const endpoint = { row: { group: 'networking.k8s.io', resource: 'ingresses' } }
   const object = { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: { name: 'i' }, spec: {} }
-  const asked = { operation: 'CREATE', row, subresource: '', object } as unknown as AdmissionAttributes
+  const asked = { operation: 'CREATE', endpoint, subresource: '', object } as unknown as AdmissionAttributes
   return (mutate?.(asked) as Ingress | undefined)?.spec?.ingressClassName
 }
 

@@ -11,7 +11,8 @@ import type { AdmissionPluginFactory } from '../plugin.ts'
 export const defaultStorageClass: AdmissionPluginFactory = (reads) => ({
   name: 'DefaultStorageClass',
   handles: (operation) => operation === 'CREATE',
-  mutate({ object, row, subresource }) {
+  mutate({ object, endpoint, subresource }) {
+    const { row } = endpoint
     const claim: PersistentVolumeClaim = object!
     if (row.group !== '' || row.resource !== 'persistentvolumeclaims' || subresource !== '') return claim
     if (namesClass(claim)) return claim
@@ -24,7 +25,8 @@ export const defaultIngressClass: AdmissionPluginFactory = (reads) => ({
   name: 'DefaultIngressClass',
   handles: (operation) => operation === 'CREATE',
   mutate(attributes) {
-    const { row, subresource } = attributes
+    const { endpoint, subresource } = attributes
+    const { row } = endpoint
     const ingress: Ingress = attributes.object!
     if (row.group !== 'networking.k8s.io' || row.resource !== 'ingresses' || subresource !== '') return ingress
     if (ingress.spec?.ingressClassName !== undefined) return ingress

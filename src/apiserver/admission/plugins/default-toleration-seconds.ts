@@ -23,7 +23,7 @@ export const defaultTolerationSeconds =
       mutate(attributes) {
         const pod: Pod = attributes.object!
         if (!isPod(attributes)) return pod
-        const spec = attributes.parts.from(pod.spec!, tolerating)
+        const spec = attributes.endpoint.parts.from(pod.spec!, tolerating)
         return spec === pod.spec ? pod : { ...pod, spec }
       },
     }

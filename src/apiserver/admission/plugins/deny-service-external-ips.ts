@@ -7,7 +7,8 @@ export const denyServiceExternalIPs: AdmissionPluginFactory = () => ({
   name: 'DenyServiceExternalIPs',
   handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
   validate(attributes) {
-    const { row, subresource } = attributes
+    const { endpoint, subresource } = attributes
+    const { row } = endpoint
     const service: Service | undefined = attributes.object
     const old: Service | undefined = attributes.oldObject
     if (row.group !== '' || row.resource !== 'services' || subresource !== '') return

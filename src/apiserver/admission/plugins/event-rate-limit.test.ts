@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { JsonObject } from '../../../api/object.ts'
 import { builtinScheme } from '../../../api/scheme/scheme.ts'
 import { simulatedRuntime } from '../../../base/simulated-runtime.ts'
-import { configMap, creating } from '../policies/fixture.test.ts'
+import { configMap, creating, endpointOf } from '../policies/fixture.test.ts'
 import { eventRateLimit } from './event-rate-limit.ts'
 
 const limiting = (limit: JsonObject) =>
@@ -12,7 +12,7 @@ const limiting = (limit: JsonObject) =>
 test('Events are those of the core group, not others of that kind', () => {
   const core = builtinScheme().find('', 'v1', 'events')!
   const { validate } = limiting({ type: 'Namespace', qps: 1, burst: 1 })
-  const create = (group: string) => validate?.(creating(configMap({}), { row: { ...core, group } }))
+  const create = (group: string) => validate?.(creating(configMap({}), { endpoint: endpointOf({ ...core, group }) }))
   for (let i = 0; i < 3; i++) for (const group of ['acme.test', 'events.k8s.io']) create(group)
   create('')
   assert.throws(() => create(''), { code: 429 })

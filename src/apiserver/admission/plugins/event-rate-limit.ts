@@ -40,7 +40,8 @@ export const eventRateLimit =
       name: 'EventRateLimit',
       handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
       validate(attributes) {
-        const { row, dryRun } = attributes
+        const { endpoint, dryRun } = attributes
+        const { row } = endpoint
         if (row.group !== '' || row.kind !== 'Event' || dryRun) return
         // Each of them counts it, whatever the others say.
         const reached = limits.flatMap((limit) => limit(attributes) ?? [])

@@ -63,7 +63,7 @@ export const imagePolicyWebhook =
     }
   }
 
-const isJudged = ({ row, subresource }: AdmissionAttributes): boolean =>
+const isJudged = ({ endpoint: { row }, subresource }: AdmissionAttributes): boolean =>
   row.group === '' && row.resource === 'pods' && (subresource === '' || subresource === 'ephemeralcontainers')
 
 const reviewOf = (spec: ReturnType<typeof reviewed>) => ({

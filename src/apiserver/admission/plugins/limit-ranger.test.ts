@@ -20,7 +20,7 @@ const plugin = (...limits: object[]) =>
 const creating = (resources: object): AdmissionAttributes =>
   ({
     operation: 'CREATE',
-    row: { group: '', resource: 'pods' },
+    endpoint: { row: { group: '', resource: 'pods' } },
     subresource: '',
     namespace: 'n',
     name: 'p',

@@ -36,7 +36,7 @@ export const limitRanger: AdmissionPluginFactory = (reads, { fresh }) => ({
     return waiting === undefined ? limited() : waiting.then(limited)
 
     function limited(): KubeObject {
-      if (attributes.row.resource !== 'pods') return object
+      if (attributes.endpoint.row.resource !== 'pods') return object
       let pod = object
       for (const range of rangesOf(reads, attributes.namespace)) pod = withDefaults(pod, range)
       return pod
@@ -47,14 +47,15 @@ export const limitRanger: AdmissionPluginFactory = (reads, { fresh }) => ({
     const errors: string[] = []
     for (const range of rangesOf(reads, attributes.namespace)) {
       for (const limit of limitsOf(range)) {
-        if (attributes.row.resource === 'pods') checkPod(limit, (attributes.object as Pod).spec ?? {}, errors)
+        if (attributes.endpoint.row.resource === 'pods') checkPod(limit, (attributes.object as Pod).spec ?? {}, errors)
         else checkClaim(limit, (attributes.object as PersistentVolumeClaim).spec ?? {}, errors)
       }
       // A LimitRange is asked after the other: the first that refuses answers.
       if (errors.length > 0) break
     }
     if (errors.length === 0) return
-    const { row, name } = attributes
+    const { endpoint, name } = attributes
+    const { row } = endpoint
     const texts = [...new Set(errors)]
     const text = texts.length === 1 ? (texts[0] as string) : `[${texts.join(', ')}]`
     throw forbidden({ group: row.group, resource: row.resource }, name, text)
@@ -62,7 +63,8 @@ export const limitRanger: AdmissionPluginFactory = (reads, { fresh }) => ({
 })
 
 /** Containers of a pod that exists only change their resources by resizing. */
-function concerns({ row, subresource, operation, oldObject }: AdmissionAttributes): boolean {
+function concerns({ endpoint, subresource, operation, oldObject }: AdmissionAttributes): boolean {
+  const { row } = endpoint
   if (row.group !== '' || oldObject?.metadata.deletionTimestamp !== undefined) return false
   if (row.resource === 'pods') return operation === 'CREATE' ? subresource === '' : subresource === 'resize'
   return row.resource === 'persistentvolumeclaims' && subresource === ''

@@ -7,7 +7,8 @@ import type { AdmissionPluginFactory } from '../plugin.ts'
 export const namespaceAutoProvision: AdmissionPluginFactory = (reads, host) => ({
   name: 'NamespaceAutoProvision',
   handles: (operation) => operation === 'CREATE',
-  mutate({ row, namespace, dryRun, object }) {
+  mutate({ endpoint, namespace, dryRun, object }) {
+    const { row } = endpoint
     const given = object!
     if (dryRun || !row.namespaced || namespace === '') return given
     if (reads.get<Namespace>('', 'namespaces', '', namespace) !== undefined) return given

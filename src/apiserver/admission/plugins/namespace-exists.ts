@@ -7,7 +7,8 @@ export const namespaceExists: AdmissionPluginFactory = (reads) => ({
   name: 'NamespaceExists',
   handles: (operation) => operation !== 'CONNECT',
   async validate(attributes) {
-    const { row, namespace } = attributes
+    const { endpoint, namespace } = attributes
+    const { row } = endpoint
     if (!row.namespaced || namespace === '') return
     const found =
       reads.get<Namespace>('', 'namespaces', '', namespace) ??

@@ -18,7 +18,8 @@ export const namespaceLifecycle: AdmissionPluginFactory = (reads) => ({
     const answer = check(attributes)
     return answer instanceof Promise ? answer.then(() => object) : object
 
-    function check({ operation, row, namespace, name }: AdmissionAttributes): void | Promise<void> {
+    function check({ operation, endpoint, namespace, name }: AdmissionAttributes): void | Promise<void> {
+      const { row } = endpoint
       const isNamespace = row.isOwnNamespace
       if (operation === 'DELETE') {
         if (isNamespace && immortal.has(name)) throw refused(attributes, 'this namespace may not be deleted')
@@ -38,7 +39,8 @@ export const namespaceLifecycle: AdmissionPluginFactory = (reads) => ({
 
 function admit(attributes: AdmissionAttributes, terminating: boolean): void {
   if (attributes.operation !== 'CREATE' || !terminating) return
-  const { namespace, name, row } = attributes
+  const { namespace, name, endpoint } = attributes
+  const { row } = endpoint
   const base = refused(
     attributes,
     `unable to create new content in namespace ${namespace} because it is being terminated`,

@@ -38,7 +38,12 @@ export const nodeRestriction: AdmissionPluginFactory = (reads, { authorizer }) =
     if (node === undefined) return object
     if (node === '')
       throw refused(attributes, `could not determine node from user ${JSON.stringify(attributes.user.name)}`)
-    const judged = rules[`${attributes.row.group}/${attributes.row.resource}`]?.(attributes, node, reads, authorizer)
+    const judged = rules[`${attributes.endpoint.row.group}/${attributes.endpoint.row.resource}`]?.(
+      attributes,
+      node,
+      reads,
+      authorizer,
+    )
     return judged === undefined ? object : judged.then(() => object)
   },
 })

@@ -30,7 +30,8 @@ async function judge(
   now: readonly OwnerReference[],
   before: readonly OwnerReference[],
 ): Promise<void> {
-  const { row } = attributes
+  const { endpoint } = attributes
+  const { row } = endpoint
   const may = async (verb: string, group: string, resource: string, sub: string, name: string) => {
     const { user, namespace } = attributes
     const decision = await authorizer.authorize({

@@ -17,7 +17,8 @@ export const podResizeValidator: AdmissionPluginFactory = (reads) => ({
   name: 'PodResizeValidator',
   handles: (operation) => operation === 'UPDATE',
   validate(attributes) {
-    const { row, subresource } = attributes
+    const { endpoint, subresource } = attributes
+    const { row } = endpoint
     if (row.group !== '' || row.resource !== 'pods' || subresource !== 'resize') return
     const { spec } = attributes.object as Pod
     const { spec: old } = attributes.oldObject as Pod

@@ -50,7 +50,11 @@ export const podTolerationRestriction: AdmissionPluginFactory = (reads, _host, c
       const made =
         added.length === 0
           ? pod
-          : withSpec(pod, { tolerations: mergedTolerations(pod.spec?.tolerations ?? [], added) }, attributes.parts)
+          : withSpec(
+              pod,
+              { tolerations: mergedTolerations(pod.spec?.tolerations ?? [], added) },
+              attributes.endpoint.parts,
+            )
       check(made, attributes.namespace)
       return made
     },

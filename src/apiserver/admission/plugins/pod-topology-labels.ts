@@ -8,7 +8,8 @@ const LABELS = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region']
 export const podTopologyLabels: AdmissionPluginFactory = (reads) => ({
   name: 'PodTopologyLabels',
   handles: (operation) => operation === 'CREATE',
-  mutate({ row, subresource, object: given }) {
+  mutate({ endpoint, subresource, object: given }) {
+    const { row } = endpoint
     const object = given!
     if (row.group !== '') return object
     const isPod = row.resource === 'pods' && subresource === ''

@@ -5,7 +5,8 @@ import { forbidden, type StatusError } from '../../../api/status.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
 
 /** The request writes a pod itself, not one of its subresources. */
-export function isPod({ row, subresource }: AdmissionAttributes): boolean {
+export function isPod({ endpoint, subresource }: AdmissionAttributes): boolean {
+  const { row } = endpoint
   return row.group === '' && row.resource === 'pods' && subresource === ''
 }
 
@@ -15,7 +16,8 @@ export function withSpec(pod: Pod, changes: Partial<PodSpec>, parts: Parts = noP
 }
 
 /** The 403 of an admission plugin. An object that has no name yet is called by the beginning of the one that it will have. */
-export function refused({ row, name, object }: AdmissionAttributes, message: string): StatusError {
+export function refused({ endpoint, name, object }: AdmissionAttributes, message: string): StatusError {
+  const { row } = endpoint
   const called = name === '' ? (object?.metadata.generateName ?? '') : name
   return forbidden({ group: row.group, resource: row.resource }, called, message)
 }

@@ -4,6 +4,7 @@ import type { KubeObject } from '../../../api/object.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import type { CacheReads } from '../../reads.ts'
 import type { AdmissionAttributes, AdmissionHost } from '../plugin.ts'
+import { endpointOf } from '../policies/fixture.test.ts'
 import { priority } from './priority.ts'
 
 test('pods without a class have the priority of the class that is the default now', () => {
@@ -15,8 +16,8 @@ test('pods without a class have the priority of the class that is the default no
   } as Partial<AdmissionHost> as AdmissionHost)
   const priorityOfNewPod = () => {
     const pod: KubeObject = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: {} }
-    const row = { group: '', version: 'v1', resource: 'pods' } as ResourceRow
-    const asked: Partial<AdmissionAttributes> = { operation: 'CREATE', row, subresource: '', object: pod }
+    const endpoint = endpointOf({ group: '', version: 'v1', resource: 'pods' } as ResourceRow)
+    const asked: Partial<AdmissionAttributes> = { operation: 'CREATE', endpoint, subresource: '', object: pod }
     assert.ok(mutate)
     return (mutate(asked as AdmissionAttributes) as KubeObject)['spec'].priority
   }
@@ -43,10 +44,10 @@ test('a pod that has no name yet is refused by the beginning of the one that it 
   const reads: CacheReads = { get: () => undefined, list: () => [], getLive: async () => undefined }
   const host: Partial<AdmissionHost> = { generationOf: () => () => 0 }
   const { mutate } = priority(reads, host as AdmissionHost)
-  const row = { group: '', version: 'v1', resource: 'pods' } as ResourceRow
+  const endpoint = endpointOf({ group: '', version: 'v1', resource: 'pods' } as ResourceRow)
   const refusal = (name: string, metadata: object) => {
     const object = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { priorityClassName: 'none' } }
-    const asked: Partial<AdmissionAttributes> = { operation: 'CREATE', row, name, subresource: '', object }
+    const asked: Partial<AdmissionAttributes> = { operation: 'CREATE', endpoint, name, subresource: '', object }
     return async () => mutate?.(asked as AdmissionAttributes)
   }
   await assert.rejects(refusal('', { generateName: 'gen-' }), { message: /^pods "gen-" is forbidden: / })

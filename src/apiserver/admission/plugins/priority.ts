@@ -30,14 +30,15 @@ export const priority: AdmissionPluginFactory = (reads, host) => {
       if (attributes.operation === 'UPDATE') return keep(object, attributes)
       return compute(attributes, object, reads, defaultClass)
     },
-    validate({ row, subresource, object }) {
+    validate({ endpoint, subresource, object }) {
+      const { row } = endpoint
       if (row.group !== GROUP || row.resource !== 'priorityclasses' || subresource !== '') return
       const priorityClass = object as PriorityClass | undefined
       if (!priorityClass?.globalDefault) return
       const other = defaultClass()
       if (other === undefined || other.metadata.name === priorityClass.metadata.name) return
       throw refused(
-        { row, name: priorityClass.metadata.name ?? '' } as AdmissionAttributes,
+        { endpoint, name: priorityClass.metadata.name ?? '' } as AdmissionAttributes,
         `PriorityClass ${other.metadata.name} is already marked as default. Only one default can exist`,
       )
     },
@@ -45,7 +46,7 @@ export const priority: AdmissionPluginFactory = (reads, host) => {
 }
 
 /** An update that leaves the fields out means the old values. */
-function keep(pod: Pod, { oldObject, parts }: AdmissionAttributes): KubeObject {
+function keep(pod: Pod, { oldObject, endpoint: { parts } }: AdmissionAttributes): KubeObject {
   const old: Pod | undefined = oldObject
   const before: Partial<PodSpec> = old?.spec ?? {}
   const kept: Record<string, unknown> = {}
@@ -93,5 +94,5 @@ function apply(attributes: AdmissionAttributes, pod: Pod, priorityClass: Priorit
       `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${policy} from the given PriorityClass name`,
     )
   const named = priorityClass && !spec.priorityClassName ? { priorityClassName: priorityClass.metadata.name ?? '' } : {}
-  return withSpec(pod, { priority: value, preemptionPolicy: policy, ...named }, attributes.parts)
+  return withSpec(pod, { priority: value, preemptionPolicy: policy, ...named }, attributes.endpoint.parts)
 }

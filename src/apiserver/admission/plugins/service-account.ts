@@ -33,7 +33,7 @@ export const serviceAccount =
         return pod
       }
       const name: string = pod.spec!.serviceAccountName || 'default'
-      const named = withSpec(pod, { serviceAccountName: name, serviceAccount: name }, attributes.parts)
+      const named = withSpec(pod, { serviceAccountName: name, serviceAccount: name }, attributes.endpoint.parts)
       const complete = (account: ServiceAccount | undefined) => {
         if (account === undefined)
           throw refused(
@@ -71,7 +71,12 @@ function withPullSecrets(pod: Pod, account: ServiceAccount): Pod {
   return withSpec(pod, { imagePullSecrets: secrets })
 }
 
-function withToken(pod: Pod, account: ServiceAccount, { parts }: AdmissionAttributes, random: Random): KubeObject {
+function withToken(
+  pod: Pod,
+  account: ServiceAccount,
+  { endpoint: { parts } }: AdmissionAttributes,
+  random: Random,
+): KubeObject {
   const automount = pod.spec!.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true
   if (!automount) return pod
   const before = pod.spec!

@@ -10,7 +10,8 @@ const finalizers: Readonly<Record<string, string>> = {
 export const storageObjectInUseProtection: AdmissionPluginFactory = () => ({
   name: 'StorageObjectInUseProtection',
   handles: (operation) => operation === 'CREATE',
-  mutate({ object, row, subresource }) {
+  mutate({ object, endpoint, subresource }) {
+    const { row } = endpoint
     const finalizer = subresource === '' ? finalizers[`${row.group}/${row.resource}`] : undefined
     const present = object!.metadata.finalizers ?? []
     if (finalizer === undefined || present.includes(finalizer)) return object!

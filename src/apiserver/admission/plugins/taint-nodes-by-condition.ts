@@ -7,7 +7,8 @@ const TAINT = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }
 export const taintNodesByCondition: AdmissionPluginFactory = () => ({
   name: 'TaintNodesByCondition',
   handles: (operation) => operation === 'CREATE',
-  mutate({ object, row, subresource }) {
+  mutate({ object, endpoint, subresource }) {
+    const { row } = endpoint
     const node: Node = object!
     if (row.group !== '' || row.resource !== 'nodes' || subresource !== '') return node
     const taints = node.spec?.taints ?? []

@@ -82,7 +82,8 @@ export function requestVariables(
   reads: CacheReads,
   authorizer: DecidedAuthorizer,
 ): Map<string, Value> {
-  const { namespace, row } = attributes
+  const { namespace, endpoint } = attributes
+  const { row } = endpoint
   const own = row.isOwnNamespace
   const found = own
     ? (attributes.object ?? attributes.oldObject)
@@ -118,7 +119,14 @@ function answererOf({ user: asking }: AdmissionAttributes, authorizer: DecidedAu
   }
 }
 
-const requested = ({ row: { group, resource }, subresource, namespace, name }: AdmissionAttributes) => ({
+const requested = ({
+  endpoint: {
+    row: { group, resource },
+  },
+  subresource,
+  namespace,
+  name,
+}: AdmissionAttributes) => ({
   group,
   resource,
   subresource,

@@ -6,6 +6,7 @@ import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { builtinScheme } from '../../../api/scheme/scheme.ts'
 import { builtinReader } from '../../endpoints/builtin-reader.ts'
 import type { CacheReads } from '../../reads.ts'
+import type { ResourceEndpoint } from '../../registry/endpoint.ts'
 import type { AdmissionAttributes, AdmissionHost, AdmissionPlugin, AdmissionPluginFactory } from '../plugin.ts'
 import { noReinvocation } from '../reinvocation.ts'
 
@@ -51,18 +52,23 @@ export function pluginOver(
     scheme: builtinScheme(),
     authorizer: { authorize: () => ({ verdict: 'allow', reason: '' }) },
     generationOf: () => () => 1,
-    endpointOf: (row: ResourceRow) => ({
-      row,
-      reader: builtinReader(row),
-      readerOf: builtinReader,
-      served: { object: itself, now: itself },
-      worked: { admitted: itself },
-    }),
+    endpointOf,
   } as unknown as AdmissionHost
   return factory(reads, host)
 }
 
 const itself = (object: KubeObject) => object
+
+/** Of a kind that is served as it is stored. */
+export const endpointOf = (row: ResourceRow): ResourceEndpoint =>
+  ({
+    row,
+    reader: builtinReader(row),
+    readerOf: builtinReader,
+    served: { object: itself, now: itself },
+    worked: { admitted: itself },
+    parts: noParts,
+  }) as Partial<Record<keyof ResourceEndpoint, unknown>> as ResourceEndpoint
 
 export const configMap = (data: Readonly<Record<string, string>>, name = 'a'): KubeObject => ({
   apiVersion: 'v1',
@@ -74,13 +80,12 @@ export const configMap = (data: Readonly<Record<string, string>>, name = 'a'): K
 export function creating(object: KubeObject, more: Partial<AdmissionAttributes> = {}): AdmissionAttributes {
   return {
     operation: 'CREATE',
-    row,
+    endpoint: endpointOf(row),
     subresource: '',
     namespace: 'n',
     name: object.metadata.name ?? '',
     object,
     oldObject: undefined,
-    parts: noParts,
     user: { name: 'u', groups: [] },
     dryRun: false,
     options: {},

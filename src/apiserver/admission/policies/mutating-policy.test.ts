@@ -133,7 +133,7 @@ test('policies and reviews are never changed', () => {
     ['authorization.k8s.io', 'subjectaccessreviews'],
     ['authentication.k8s.io', 'tokenreviews'],
   ]) {
-    const attributes = creating(configMap({}), { row: { group, resource } as never })
+    const attributes = creating(configMap({}), { endpoint: { row: { group, resource } } as never })
     assert.equal(plugin.mutate?.(attributes), attributes.object)
   }
 })

@@ -124,7 +124,7 @@ async function mutateAll(
           object,
           mutationTargetOf(host.endpointOf(row), attributes.subresource),
         )
-        takeBack(host.endpointOf(row), attributes.row)
+        takeBack(host.endpointOf(row), attributes.endpoint.row)
         object = next
         ran = true
         metrics.mutated({ policy: definition.name, binding: binding.name }, 'no_error', began)
@@ -182,7 +182,8 @@ async function conditionsHold(
 }
 
 /** @throws StatusError 403 when a policy failed that must not */
-function refuse(failures: readonly Failure[], { row, name }: AdmissionAttributes): void {
+function refuse(failures: readonly Failure[], { endpoint, name }: AdmissionAttributes): void {
+  const { row } = endpoint
   const denying = failures.filter(({ policy }) => policy.spec.failurePolicy !== 'Ignore')
   const [first] = denying
   if (first === undefined) return

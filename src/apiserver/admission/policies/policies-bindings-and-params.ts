@@ -130,8 +130,11 @@ const POLICIES = new Set([
 ])
 
 /** What no policy is about: policies, which could not be mended any more, and reviews. */
-export const isExempt = ({ row: { group, resource } }: AdmissionAttributes): boolean =>
-  group === GROUP ? POLICIES.has(resource) : REVIEWS.has(`${group}/${resource}`)
+export const isExempt = ({
+  endpoint: {
+    row: { group, resource },
+  },
+}: AdmissionAttributes): boolean => (group === GROUP ? POLICIES.has(resource) : REVIEWS.has(`${group}/${resource}`))
 
 /** Everything that a request comes under, found before any of it is evaluated, in the order of names. */
 export function invocationsOf<D extends Definition>(
@@ -202,7 +205,8 @@ function paramsOf(
 }
 
 /** A Namespace is in itself. */
-const namespaceOf = ({ row, namespace, name }: AdmissionAttributes): string => (row.isOwnNamespace ? name : namespace)
+const namespaceOf = ({ endpoint: { row }, namespace, name }: AdmissionAttributes): string =>
+  row.isOwnNamespace ? name : namespace
 
 /** A request as a policy sees it: in the version that its rules name. */
 export interface Shown {

@@ -179,7 +179,8 @@ const CODES: Readonly<Record<string, number>> = {
 }
 
 function refusal(attributes: AdmissionAttributes, { policy, binding, message, reason }: Denial): StatusError {
-  const { row, name } = attributes
+  const { endpoint, name } = attributes
+  const { row } = endpoint
   const by = `ValidatingAdmissionPolicy '${policy}'${binding === undefined ? '' : ` with binding '${binding}'`}`
   const text = `${by} denied request: ${message}`
   // A delete of a collection names none.

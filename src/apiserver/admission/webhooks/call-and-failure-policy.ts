@@ -131,7 +131,11 @@ async function conditionsHold(
   metrics.conditions({ name: hook.name, operation: attributes.operation, type }, began, result)
   if (!('error' in outcome)) return outcome.matches
   if (hook.spec.failurePolicy === 'Ignore') return false
-  throw forbidden({ group: attributes.row.group, resource: attributes.row.resource }, attributes.name, outcome.error)
+  throw forbidden(
+    { group: attributes.endpoint.row.group, resource: attributes.endpoint.row.resource },
+    attributes.name,
+    outcome.error,
+  )
 }
 
 const isReadOnly = ({ spec }: Webhook) => spec.sideEffects === 'None' || spec.sideEffects === 'NoneOnDryRun'
@@ -231,10 +235,10 @@ async function mutateAll(
       if (answer.patch !== undefined && object !== undefined) {
         const next = await patched(asker, answer, object, matched, attributes)
         const isChanged = !sameJson(next, object)
-        const endpoint = asker.host.endpointOf(attributes.row)
+        const endpoint = attributes.endpoint
         if (isChanged) current = { ...current, object: await endpoint.worked.admitted(next) }
         const gainsKind: boolean =
-          !hasKind && !isEmptyPatch(answer.patch) && endpoint.readerOf(attributes.row).gainsKind
+          !hasKind && !isEmptyPatch(answer.patch) && endpoint.readerOf(attributes.endpoint.row).gainsKind
         hasKind ||= gainsKind
         if (isChanged || gainsKind) noteChange(again, runs)
       }
@@ -253,8 +257,10 @@ async function patched(
   { patch }: WebhookAnswer,
   object: KubeObject,
   { row }: Matched,
-  { subresource, row: requested }: AdmissionAttributes,
+  { subresource, endpoint }: AdmissionAttributes,
 ): Promise<KubeObject> {
+  const { row: requested } = endpoint
+
   const sub = subresource === '' ? undefined : requested.subresources.find(({ name }) => name === subresource)
   const target = sub !== undefined && sub.kind !== row.kind ? sub : row
   try {

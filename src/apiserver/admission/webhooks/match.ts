@@ -59,7 +59,8 @@ export function matchingRow(
   attributes: AdmissionAttributes,
   scheme: Scheme,
 ): ResourceRow | undefined {
-  const { row } = attributes
+  const { endpoint } = attributes
+  const { row } = endpoint
   const excluded = (candidate: ResourceRow) => matcher.excluded.some((rule) => ruleMatches(rule, candidate, attributes))
   const included = (candidate: ResourceRow) => matcher.rules.some((rule) => ruleMatches(rule, candidate, attributes))
   if (matcher.equivalent && matcher.excluded.length > 0 && equivalents(row, scheme).some(excluded)) return undefined
@@ -74,9 +75,10 @@ const equivalents = (row: ResourceRow, scheme: Scheme): readonly ResourceRow[] =
 
 /** Labels of the namespace the request is in; of a Namespace, its own. undefined: the request is in none. */
 export function namespaceLabels(
-  { row, namespace, object, oldObject, operation, subresource }: AdmissionAttributes,
+  { endpoint, namespace, object, oldObject, operation, subresource }: AdmissionAttributes,
   reads: CacheReads,
 ): Readonly<Record<string, string>> | undefined {
+  const { row } = endpoint
   if (row.isOwnNamespace) {
     if (operation === 'CREATE' || operation === 'UPDATE' || subresource !== '') return object?.metadata?.labels ?? {}
     return oldObject?.metadata.labels ?? {}
@@ -109,5 +111,5 @@ const OWN = new Set([
 ])
 
 /** What configures admission is never judged by it: a webhook could not be mended any more. */
-export const configuresAdmission = ({ row }: AdmissionAttributes): boolean =>
+export const configuresAdmission = ({ endpoint: { row } }: AdmissionAttributes): boolean =>
   row.group === 'admissionregistration.k8s.io' && OWN.has(row.resource)

@@ -63,7 +63,8 @@ export const podSecurity: AdmissionPluginFactory = (reads, _host, configuration 
     name: 'PodSecurity',
     handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
     validate(attributes) {
-      const { row, subresource } = attributes
+      const { endpoint, subresource } = attributes
+      const { row } = endpoint
       if (row.group === '' && row.resource === 'pods') return validatePod(attributes, rules)
       if (subresource !== '') return
       if (row.isOwnNamespace) return validateNamespace(attributes, rules)
@@ -122,7 +123,8 @@ function policyIn(namespace: string, { reads, defaults }: Rules): ReturnType<typ
 }
 
 function validatePod(attributes: AdmissionAttributes, rules: Rules): void {
-  const { subresource, namespace, object, oldObject, operation, row, name } = attributes
+  const { subresource, namespace, object, oldObject, operation, endpoint, name } = attributes
+  const { row } = endpoint
   if (subresource !== '' && subresource !== 'ephemeralcontainers' && subresource !== 'resize') return
   const exempt = rules.exemption(attributes, (object as Pod | undefined)?.spec)
   if (exempt !== undefined) {

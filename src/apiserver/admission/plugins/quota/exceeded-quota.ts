@@ -28,11 +28,12 @@ function deltaOf(evaluator: Evaluator, { operation, object, oldObject }: Admissi
 
 /** Whether the plugin has anything to say about the write. */
 export const isQuotaCounted = (attributes: AdmissionAttributes): boolean => {
-  const { row, operation, subresource } = attributes
+  const { endpoint, operation, subresource } = attributes
+  const { row } = endpoint
   return evaluatorOf(row).handles(operation, subresource) || changesScope(attributes)
 }
 
-const changesScope = ({ row, operation, subresource, object, oldObject }: AdmissionAttributes): boolean =>
+const changesScope = ({ endpoint: { row }, operation, subresource, object, oldObject }: AdmissionAttributes): boolean =>
   operation === 'UPDATE' &&
   subresource === '' &&
   object !== undefined &&
@@ -52,16 +53,16 @@ export interface Charged {
  * @throws StatusError 403 in Kubernetes' words
  */
 export function charge(quotas: readonly ResourceQuota[], attributes: AdmissionAttributes): readonly Charged[] {
-  const evaluator = evaluatorOf(attributes.row)
+  const evaluator = evaluatorOf(attributes.endpoint.row)
   const object = attributes.object as KubeObject
   const interesting: { readonly quota: ResourceQuota; readonly resources: readonly string[] }[] = []
   const moved = changesScope(attributes)
   for (const quota of quotas) {
     // What it counted before it counts still.
-    if (moved && inScope(quota, attributes.oldObject as KubeObject, attributes.row.resource)) continue
+    if (moved && inScope(quota, attributes.oldObject as KubeObject, attributes.endpoint.row.resource)) continue
     const hard: QuotaUsage = quota.status?.hard ?? {}
     const resources = Object.keys(hard).filter((name) => evaluator.isAbout(name))
-    if (resources.length === 0 || !inScope(quota, object, attributes.row.resource)) continue
+    if (resources.length === 0 || !inScope(quota, object, attributes.endpoint.row.resource)) continue
     const unknown = resources.filter((name) => !Object.hasOwn(quota.status?.used ?? {}, name))
     if (unknown.length > 0)
       throw refused(

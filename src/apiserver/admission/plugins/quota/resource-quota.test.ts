@@ -32,7 +32,7 @@ function quotaServer(hard: Readonly<Record<string, string>>, failFirst = 0, scop
 const creating = (i: number, spec: object = {}, dryRun = false): AdmissionAttributes =>
   ({
     operation: 'CREATE',
-    row: { group: '', resource: 'pods', namespaced: true, chargesQuota: true },
+    endpoint: { row: { group: '', resource: 'pods', namespaced: true, chargesQuota: true } },
     subresource: '',
     namespace: 'n',
     name: `p${i}`,

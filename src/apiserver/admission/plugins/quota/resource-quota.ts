@@ -53,7 +53,8 @@ export const resourceQuota: AdmissionPluginFactory = (reads, { loopback, fresh }
     name: 'ResourceQuota',
     handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
     validate(attributes) {
-      const { namespace, row } = attributes
+      const { namespace, endpoint } = attributes
+      const { row } = endpoint
       if (namespace === '' || !row.namespaced || !isQuotaCounted(attributes)) return
       if (!row.chargesQuota) return
       const waiting = (attributes.fresh ?? fresh)()
