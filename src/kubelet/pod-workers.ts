@@ -23,7 +23,7 @@ export interface PodWorkers {
   update(update: PodUpdate): void
   /** Looks at the pod again, as it is known. */
   sync(uid: string): void
-  /** The same by the way: not while a pod whose last sync failed waits for the next one. */
+  /** The same by the way: not while a pod whose last sync failed waits for the next one, as in a kubelet: its volumes are written anew only then. */
   look(uid: string): void
   /** The object is gone: the pod ends if it has not, then its worker is forgotten. */
   remove(pod: Pod): void
