@@ -102,7 +102,17 @@ export function createRoom(log: Logger, path: string, mostBytes: number): Room {
       await making
       if (file === undefined) return
       const { size, left } = extent(file)
-      if (left < bytes && size + bytes - left <= mostBytes) await grow(file, size, bytes - left)
+      const lacks = bytes - left
+      if (lacks <= 0 || size + lacks > mostBytes) return
+      // More than is lacking, where there is room: each time it is made, other threads are woken and the disk is waited for.
+      if (size + lacks + ROOM_BYTES <= mostBytes) {
+        try {
+          return await grow(file, size, lacks + ROOM_BYTES)
+        } catch {
+          // Then what is lacking alone.
+        }
+      }
+      await grow(file, size, lacks)
     },
     async refusal(bytes) {
       await making
