@@ -117,7 +117,8 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   const nodes = informers.informer<Node>(NODES)
   const namespaces = informers.informer<Namespace>(NAMESPACES)
   const budgets = informers.informer<PodDisruptionBudget>(BUDGETS)
-  const namespaceLabels = (namespace: string): Readonly<Record<string, string>> | undefined => namespaces.store.get(namespace)?.metadata.labels
+  const namespaceLabels = (namespace: string): Readonly<Record<string, string>> | undefined =>
+    namespaces.store.get(namespace)?.metadata.labels
   const attempts = runtime.metrics?.counter(
     'scheduler_schedule_attempts_total',
     'Attempts to give pods a node, by profile and result: scheduled, unschedulable or error.',

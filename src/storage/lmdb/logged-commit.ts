@@ -28,7 +28,7 @@ const APPLY_AFTER_MS = 5000
 /** A disk on which a sync takes longer, on the average, is waited for by another thread. */
 const QUICK_MS = 2
 /** So is the disk by a group of more changes: while it syncs, the main thread handles the requests that come. */
-const MOST_IN_PLACE = 8
+const MOST_IN_PLACE = 32
 /** After a failure the log is tried again after so many commits without it. */
 const TRY_AGAIN_AFTER = 1024
 
