@@ -5,7 +5,6 @@
  */
 
 import type { Namespace, Node, Pod, PodDisruptionBudget } from '../api/generated/types.ts'
-import type { Fields } from '../api/object.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
