@@ -133,14 +133,16 @@ export function preemptionCandidates(
   const enough = Math.max(Math.floor((count * percentage) / 100), least)
   const start = enough < count ? Math.floor(chance() * count) : 0
   const found: Candidate[] = []
+  let breaksNone = false
   for (let i = 0; i < count; i++) {
     const node = nodes[(start + i) % count] as NodeInfo
     const candidate = victimsOn(info, node, state, budgets)
     if ('reasons' in candidate) hopeless(candidate)
-    else if (candidate.victims.length > 0) found.push(candidate)
-    else hopeless({ reasons: [], isNeedless: node.name })
-    // One that breaks no budget is among them.
-    if (found.length >= enough && found.some(({ violations }) => violations === 0)) break
+    else if (candidate.victims.length > 0) {
+      found.push(candidate)
+      breaksNone ||= candidate.violations === 0
+    } else hopeless({ reasons: [], isNeedless: node.name })
+    if (found.length >= enough && breaksNone) break
   }
   return found
 }

@@ -7,14 +7,23 @@ import { jsonNodeOf } from '../../api/values/json.ts'
 import { messageOf } from '../../base/errors.ts'
 import { DEFAULT_SCHEDULER } from '../../scheduler/profile.ts'
 import { asDuration } from '../flags.ts'
+import type { GivenExtender } from './extenders.ts'
 import { ARGUMENTS } from './fields.ts'
 
 const GROUP = 'kubescheduler.config.k8s.io'
 const VERSION = `${GROUP}/v1`
 
+/** As the file has it. */
+interface GivenProfile {
+  readonly schedulerName?: string | null
+  readonly plugins?: Readonly<Record<string, Fields | null>> | null
+  readonly pluginConfig?: readonly (Fields | null)[] | null
+}
+
 /** @throws what is wrong with a plugin's arguments, in one line */
 export function withDefaults(config: Fields): Fields {
-  const given = ((config['profiles'] ?? []) as readonly (Fields | null)[]).map((profile) => profile ?? {})
+  const { profiles: some, extenders } = config
+  const given = listOf<GivenProfile>(some)
   const profiles = given.length === 0 ? [{}] : given
   return {
     ...config,
@@ -24,17 +33,34 @@ export function withDefaults(config: Fields): Fields {
     podMaxBackoffSeconds: config['podMaxBackoffSeconds'] ?? 10,
     clientConnection: { ...config['clientConnection'] },
     leaderElection: election(config['leaderElection'] ?? {}),
-    profiles: profiles.map((profile, i) => ({
+    profiles: profiles.map(({ plugins, pluginConfig: entries, ...profile }, i) => ({
       ...profile,
       // One alone is the default scheduler's.
-      ...(profiles.length === 1 ? { schedulerName: profile['schedulerName'] ?? DEFAULT_SCHEDULER } : {}),
-      pluginConfig: ((profile['pluginConfig'] ?? []) as readonly Fields[]).map((entry, j) =>
-        pluginConfig(entry, `.profiles[${i}].pluginConfig[${j}]`),
-      ),
+      ...(profiles.length === 1 ? { schedulerName: profile.schedulerName ?? DEFAULT_SCHEDULER } : {}),
+      ...(plugins ? { plugins: pluginSets(plugins) } : {}),
+      pluginConfig: listOf(entries).map((entry, j) => pluginConfig(entry, `.profiles[${i}].pluginConfig[${j}]`)),
     })),
-    extenders: config['extenders'] ?? [],
+    extenders: listOf<GivenExtender>(extenders).map(({ managedResources, ...extender }) => ({
+      ...extender,
+      managedResources: named(managedResources),
+    })),
   }
 }
+
+/** A null among them says nothing. */
+const listOf = <T extends object>(given: readonly (T | null)[] | null | undefined): readonly Partial<T>[] =>
+  (given ?? []).map((one) => one ?? {})
+const named = (given: readonly (object | null)[] | null | undefined) =>
+  listOf(given).map((one) => ({ name: '', ...one }))
+
+/** By extension point. */
+const pluginSets = (plugins: Readonly<Record<string, Fields | null>>): Fields =>
+  Object.fromEntries(
+    Object.entries(plugins).map(([point, set]) => [
+      point,
+      set && Object.fromEntries(Object.entries(set).map(([which, plugins]) => [which, plugins && named(plugins)])),
+    ]),
+  )
 
 /** Times in milliseconds. */
 function election(given: Fields): Fields {

@@ -123,6 +123,12 @@ test('extenders: those that may fail are asked last; resources that they look af
   assert.deepEqual([x?.filterVerb, x?.timeoutMs, x?.tls], ['f', 5000, { insecure: false }])
   assert.deepEqual([...(x?.managedResources ?? [])], ['example.com/a', 'example.com/b'])
   assert.deepEqual([...(profiles[0]?.args.ignoredResources ?? [])], ['example.com/a'])
+  const said = (extender: string) => read(`extenders: [${extender}]`).extenders[0]
+  assert.equal(said('null')?.timeoutMs, 5000)
+  assert.equal(said('{urlPrefix: "http://x", httpTimeout: -1s}')?.timeoutMs, -1000)
+  const nameless = 'extenders[0].managedResources[0].name: Invalid value: ""'
+  const resources = refusal('extenders: [{urlPrefix: "http://x", managedResources: [null]}]')
+  assert.ok(resources.includes(nameless), resources)
   const tls = (given: string) => refusal(`extenders: [{urlPrefix: "https://x", filterVerb: f, tlsConfig: ${given}}]`)
   const built = "couldn't build extenders: "
   assert.equal(tls('{caFile: /nope}'), `${built}open /nope: no such file or directory`)

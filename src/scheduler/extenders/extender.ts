@@ -31,6 +31,7 @@ export interface ExtenderSettings {
   readonly preemptVerb: string
   readonly bindVerb: string
   readonly weight: number
+  /** Not above zero: it may take as long as it will. */
   readonly timeoutMs: number
   /** It knows nodes and pods itself: they are told by name and uid. */
   readonly nodeCacheCapable: boolean

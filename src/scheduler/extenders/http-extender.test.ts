@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createServer as createPlainServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { alice, ca, runtime, serving as shown } from '../../http/fixture.test.ts'
 import type { ExtenderTls } from './extender.ts'
 import { httpExtender } from './http-extender.ts'
@@ -63,6 +63,32 @@ test('over HTTPS the server is held against the authority, or is believed where 
   const needed = { ...shown, ca: ca.cert, requestCert: true, rejectUnauthorized: true }
   assert.match(await asked(echo, { ...known, ...alice }, needed), /^200 POST/)
   assert.match(await asked(echo, known, needed), /^Post "https:\/\/ADDRESS\/a\/filter": /)
+})
+
+test('a URL says by its query and its user what to send; one that cannot be asked is told of as a Go client tells', async () => {
+  const post = async (url: string): Promise<string> => {
+    const extender = httpExtender(runtime, { ...SETTINGS, timeoutMs: -1000, tls: { insecure: false } })
+    return extender.post(url, '{}').then(
+      ({ status, text }) => `${status} ${text}`,
+      (error: Error) => error.message,
+    )
+  }
+  const server = createPlainServer((request, answer) => answer.end(`${request.headers.authorization} ${request.url}`))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  // A timeout below zero is none.
+  assert.equal(await post(`http://u:p%20w@${address}/x?a=b/f#c`), `200 Basic ${btoa('u:p w')} /x?a=b/f`)
+  assert.equal(await post(`http://${address}/x/f`), '200 undefined /x/f')
+  const refused = 'dial tcp 127.0.0.1:1: connect: connection refused'
+  assert.equal(await post('http://u:p@127.0.0.1:1/f'), `Post "http://u:***@127.0.0.1:1/f": ${refused}`)
+  assert.equal(await post('nourl/f'), 'Post "nourl/f": unsupported protocol scheme ""')
+  assert.equal(await post('ftp://h/f'), 'Post "ftp://h/f": unsupported protocol scheme "ftp"')
+  assert.equal(await post('http:///f'), 'Post "http:///f": http: no Host in request URL')
+  assert.equal(await post('http://127.0.0.1:x/f'), 'parse "http://127.0.0.1:x/f": it is no URL')
 })
 
 test('one that does not answer in time, or at all, is told of as a Go client tells', async () => {
