@@ -348,7 +348,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     const volumesOn =
       claims &&
       profile.filters.includes('VolumeBinding') &&
-      ((node: NodeInfo) => planFor(claims, node.node as Node, volumes.view))
+      oncePerNode((node) => planFor(claims, node.node as Node, volumes.view))
     const zonesOn = claims && ((node: NodeInfo) => isInZones(claims, node.node as Node, volumes.view))
     const volumeLimitOn = claims && volumeLimits.limitOf(info)
     const wanted = profile.filters.includes('DynamicResources') ? devices.devicesOf(current) : undefined
@@ -458,6 +458,18 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     const pod = pods.store.get(info.key) ?? info.pod
     recorderOf(info).event(pod, 'Warning', 'FailedScheduling', why.message, { action: 'Scheduling' })
     void podStatus.unscheduled(info, why)
+  }
+}
+
+/** What is worked out of nodes and asked for again while they stay as they are. */
+function oncePerNode<T>(of: (node: NodeInfo) => T): (node: NodeInfo) => T {
+  const known = new Map<NodeInfo, T>()
+  return (node) => {
+    const before = known.get(node)
+    if (before !== undefined) return before
+    const found = of(node)
+    known.set(node, found)
+    return found
   }
 }
 
