@@ -162,8 +162,10 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
 
   server.on('secureConnection', (socket: TLSSocket) => {
     connections.opened(socket)
+    if (socket.alpnProtocol === 'h2') return
+    readAsStream(socket)
     // Its handshake was under way when the stop began.
-    if (stopping && socket.alpnProtocol !== 'h2') socket.destroySoon()
+    if (stopping) socket.destroySoon()
   })
   server.on('session', (session: ServerHttp2Session) => {
     connections.session(session)
@@ -224,7 +226,6 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     upgrade?: HeldUpgrade,
   ): void {
     if (peer === undefined) return
-    if (upgrade === undefined && !('goaway' in peer) && peer.isPaused()) readAsStream(peer)
     const controller = new AbortController()
     connections.began(peer)
     // What is under way is answered; what follows comes by a new connection, perhaps to another server.
@@ -327,14 +328,10 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
 
 /**
  * node:http's parser takes the bytes of a TLS connection from below the stream. There it is handed what is decrypted already though it
- * has paused, as it does from a request on that comes while an answer waits for its client, and gives the next request up (HPE_PAUSED).
- * One that listens for data makes it read from the stream, which keeps them, at 3 µs more for each request of the connection from then on.
+ * has paused, as it does while an answer waits for its client, and gives the next request up (HPE_PAUSED). One that listens for data
+ * makes it read from the stream, which keeps them.
  */
-function readAsStream(socket: TLSSocket): void {
-  if (!socket.listeners('data').includes(passedOver)) socket.on('data', passedOver)
-}
-
-const passedOver = () => {}
+const readAsStream = (socket: TLSSocket): void => void socket.on('data', () => {})
 
 /**
  * An upgrade may come while answers to earlier requests of its socket are on their way, or just sent: it waits for them, as every
