@@ -17,7 +17,7 @@ export interface EvictionFlagOptions {
 export const evictionFlags = (): readonly Option[] => [
   new Option(
     '--eviction-hard <list>',
-    "below what pods are evicted at once, as memory.available<1Gi,nodefs.available<10% (default: the kubelet's)",
+    'below what pods are evicted at once, as memory.available<1Gi,nodefs.available<10% (default: 5 % of disks and inodes, 100Mi of memory)',
   ),
   new Option('--eviction-soft <list>', 'below what they are evicted when it has lasted'),
   new Option('--eviction-soft-grace-period <list>', 'how long it has to last, as memory.available=1m30s'),

@@ -18,7 +18,7 @@ test('a node that is short of disk is told of with what that means and what help
   assert.equal(readyLine(nodes, 'containerd'), '2 of 2 ready, containerd')
   const lines = unwellLines(nodes)
   assert.equal(lines.length, 1)
-  assert.match(lines[0]!, /^a has DiskPressure: no pod starts there .*15 %.*--eviction-hard/)
+  assert.match(lines[0]!, /^a has DiskPressure: no pod starts there .* 5 %.*--eviction-hard/)
 })
 
 test('a node has one line, whatever it is short of, and a cordoned one tells how it takes pods again', () => {

@@ -7,7 +7,7 @@ const MOST_NODES = 5
 /** By condition: what the node is short of, in words that lead on. */
 const PRESSURES: Readonly<Record<string, string>> = {
   DiskPressure:
-    'no pod starts there but critical ones until more of its disk is free, by default 15 % where the images lie and 10 % where its own directory does (skiff up --eviction-hard sets other thresholds)',
+    'no pod starts there but critical ones until more of its disk is free, by default 5 % of what its images and its own directory lie on (skiff up --eviction-hard sets other thresholds; those of a skiff kubelet are 15 % and 10 %)',
   MemoryPressure: 'pods without requests do not start there until more of its memory is free',
   PIDPressure: 'no pod starts there but critical ones until fewer processes run',
 }

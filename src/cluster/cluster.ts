@@ -16,7 +16,6 @@ import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { createClients, inProcessTransport } from '../client/transport.ts'
 import { unevenTransport } from '../client/uneven-transport.ts'
-import { nodeSettings } from '../kubelet/node-settings.ts'
 import { memoryOf } from '../storage/image.ts'
 import { advertisedAddress, isWildcard, listensAt, serverUrl } from './addresses.ts'
 import { type Ambient, ambientOf, whileTimePasses } from './ambient.ts'
@@ -35,7 +34,7 @@ import { kubeconfig } from './kubeconfig-text.ts'
 import { lastRequests } from './last-requests.ts'
 import { listenForClients } from './listen.ts'
 import { furtherNodesOf, prepareMachine, realNode } from './machine-nodes.ts'
-import { checkNodeOptions, clusterCidrsOf, staticPodManifests } from './node-options.ts'
+import { checkNodeOptions, clusterCidrsOf, settingsOfNodes, staticPodManifests } from './node-options.ts'
 import { besideNodes, createKubeletsHere, numberedNodes } from './nodes.ts'
 import { type Component, chosenComponents, DEFAULT_HOST } from './options.ts'
 import { firstEnd, loadPki, MOVED_CERTIFICATE_DAYS, write } from './pki.ts'
@@ -244,7 +243,7 @@ async function start(
   const client = clientFor(ADMINISTRATOR)
   const passing = <T>(work: Promise<T>) => (moved === undefined ? work : whileTimePasses(moved.runtime.manual, work))
   // A fork has the static pods of what it is a fork of as objects, and runs none of its own.
-  const forNodes = forked === undefined ? { ...nodeSettings(options), ...staticPodManifests(options, directory) } : {}
+  const forNodes = forked === undefined ? { ...settingsOfNodes(options), ...staticPodManifests(options, directory) } : {}
   const further =
     node === undefined || nodes === 1
       ? undefined

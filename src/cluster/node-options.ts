@@ -8,7 +8,7 @@ import { messageOf } from '../base/errors.ts'
 import { nodeMaskSizeOf, nodeRanges } from '../controllers/node-ipam/node-ranges.ts'
 import { evictionConfig } from '../kubelet/eviction/thresholds.ts'
 import { imageGcPolicy } from '../kubelet/images/image-gc.ts'
-import type { NodeSettings } from '../kubelet/node-settings.ts'
+import { type NodeSettings, nodeSettings } from '../kubelet/node-settings.ts'
 import { checkRealRanges, simulatedNetwork } from '../kubelet/pod-addresses.ts'
 import { shutdownGroupsOf } from '../kubelet/shutdown/shutdown-groups.ts'
 import { checkManifestUrl } from '../kubelet/static-pods/manifest-url.ts'
@@ -42,6 +42,20 @@ export function clusterCidrsOf(
     throw new StartError(`--cluster-cidr: ${messageOf(cause)}`, { cause })
   }
   return clusterCidrs
+}
+
+/**
+ * Nodes of real containers evict pods later than a kubelet does of itself: on the disk of a laptop or of a CI machine a twentieth is
+ * often all that is free.
+ */
+const EVICTION_HARD =
+  'memory.available<100Mi,nodefs.available<5%,nodefs.inodesFree<5%,imagefs.available<5%,imagefs.inodesFree<5%'
+
+/** What the nodes of a cluster that runs here are told. */
+export function settingsOfNodes(options: ClusterOptions): NodeSettings {
+  const settings = nodeSettings(options)
+  if (options.containerRuntime !== 'cri') return settings
+  return { ...settings, eviction: { evictionHard: EVICTION_HARD, ...settings.eviction } }
 }
 
 /** What the nodes run as static pods. */

@@ -14,7 +14,7 @@ export interface NodeSettings {
   readonly podManifestPath?: string
   /** Where further manifests are asked for. Default: nowhere. */
   readonly manifestUrl?: ManifestUrl
-  /** When pods are evicted. Default: the kubelet's own thresholds. */
+  /** When pods are evicted. Default: the kubelet's own thresholds, but 5 % of disks for the nodes of `skiff up`. */
   readonly eviction?: EvictionFlags
   /** When images go that no container uses. What is not said is as with the kubelet. */
   readonly imageGc?: Partial<ImageGcPolicy>

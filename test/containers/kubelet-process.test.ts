@@ -37,6 +37,7 @@ clusterDomain: example.test
 containerRuntimeEndpoint: unix:///run/containerd/containerd.sock
 cpuManagerReconcilePeriod: 0s
 crashLoopBackOff: {}
+evictionHard: {memory.available: 100Mi}
 evictionPressureTransitionPeriod: 0s
 failCgroupV1: false
 fileCheckFrequency: 0s
