@@ -1,6 +1,6 @@
 /**
  * A reporter for node:test: one JSON line for each test that has ended, for programs that count them and keep their results
- * (`Reported` in run.ts), one for each thing a test says by the way, and one for each file. Suites are no tests and get no line, unless they failed of themselves.
+ * (`Reported` in run.ts), one for each thing a test says by the way, and one for each file. What failed is told on standard error at once. Suites are no tests and get no line, unless they failed of themselves.
  */
 import { relative } from 'node:path'
 import type { TestEvent } from 'node:test/reporters'
@@ -16,8 +16,11 @@ export default async function* results(source: AsyncIterable<TestEvent>): AsyncG
     const failed = event.type === 'test:fail'
     const isSuite = data.details.type === 'suite'
     if (isSuite && (!failed || causedByTests(data.details))) continue
+    const file = data.file === undefined ? '' : relative(process.cwd(), data.file)
+    // Told at once: a run that is cut off shows what went wrong before.
+    if (failed) process.stderr.write(`\n✖ ${file}: ${data.name}\n`)
     yield line({
-      file: data.file === undefined ? '' : relative(process.cwd(), data.file),
+      file,
       name: data.name,
       state: failed ? 'failed' : data.skip === undefined || data.skip === false ? 'passed' : 'skipped',
       seconds: data.details.duration_ms / 1000,
