@@ -47,7 +47,7 @@ before(async () => {
   writeFileSync(join(folder, 'admission.yaml'), ADMISSION)
   writeFileSync(
     join(folder, 'limits.yaml'),
-    `{apiVersion: eventratelimit.admission.k8s.io/v1alpha1, kind: Configuration, limits: [{type: Namespace, qps: 1, burst: 2, cacheSize: 50}]}`,
+    `apiVersion: eventratelimit.admission.k8s.io/v1alpha1\nkind: Configuration\nlimits: [{type: Namespace, qps: 1, burst: 2, cacheSize: 50}]\n`,
   )
   cluster = await startCluster({
     clock: 'manual',

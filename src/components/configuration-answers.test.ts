@@ -6,7 +6,7 @@ import { after, test } from 'node:test'
 import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { issue } from '../cluster/certificate.ts'
 import { loadPki } from '../cluster/pki.ts'
-import { refusalOfFlags } from './refusal.ts'
+import { refusalOfFlags } from './test-refusal.ts'
 
 /** What is put into a file in the place of so many characters, and what a kube-apiserver v1.37.1 said of it; nothing where it served. */
 type Answer = readonly [at: number, cut: number, put: string, refusal: string]

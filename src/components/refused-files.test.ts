@@ -7,7 +7,7 @@ import { after, test } from 'node:test'
 import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { issue } from '../cluster/certificate.ts'
 import { loadPki } from '../cluster/pki.ts'
-import { refusalOfFlags } from './refusal.ts'
+import { refusalOfFlags } from './test-refusal.ts'
 
 // Each with what a kube-apiserver v1.37.1 said to it on 2026-11-27; nothing where it served.
 const ANSWERS: readonly [args: string, refusal: string][] = JSON.parse(

@@ -154,6 +154,19 @@ test('a body that comes before the client has taken the big answer to the reques
   assert.match(last, new RegExp(`"got":${length}`))
 })
 
+test('after each answer that its client took in pieces the next request of the connection is read', {
+  timeout: 20_000,
+}, async () => {
+  await using it = await started((request) =>
+    json(request, { filler: 'x'.repeat(request.method === 'GET' ? 1024 * 1024 : 10) }),
+  )
+  for (let i = 0; i < 100; i++) {
+    const body = Buffer.from('{}')
+    assert.match(await text(await it.client.send({ method: 'POST', path: '/small', body })), /x{10}/)
+    assert.match(await text(await it.client.send({ method: 'GET', path: '/big' })), /x{1024}/)
+  }
+})
+
 test('who sends request after request and takes no answer is not read any further, however many do so', async () => {
   let handled = 0
   await using it = await started((request) => {

@@ -44,7 +44,7 @@ function needless(hopeless: readonly Hopeless[]): string | undefined {
   return errors.length > 1 ? `[${errors.join(', ')}]` : errors[0]
 }
 
-/** Gives what makes room for a pod, as soon as all `extenders` of it have said what they think of that; at once without any. */
+/** Gives the function that makes room for a pod. It gives a promise where extenders have a preemptVerb, which resolves when they have answered; else undefined, and is done. */
 export function createRoomMaker(options: RoomMakerOptions) {
   const { random, cluster, nominations, podStatus, podNow, budgets, evict, refused } = options
   return makeRoom

@@ -8,6 +8,7 @@ import { createClient, inProcessTransport } from '../../src/client/transport.ts'
 import { startControllerManager } from '../../src/controllers/manager.ts'
 import { startScheduler } from '../../src/scheduler/scheduler.ts'
 import { ADMIN, startTestApi } from '../harness.ts'
+import { playedOut } from '../played-out.ts'
 import { createNeutral, readRecording, type SeenStep, type SeenWrite, stepOf } from './recording.ts'
 import { play, type Scenario } from './scenario.ts'
 import { scenarios } from './scenarios.ts'
@@ -45,8 +46,7 @@ async function replay(scenario: Scenario): Promise<readonly SeenStep[]> {
   const neutral = createNeutral(namespace)
   const told = new Set<string>()
   const steps: SeenStep[] = []
-  let outcome: { readonly error?: unknown } | undefined
-  play(scenario, {
+  const played = play(scenario, {
     client: user,
     namespace,
     pass: (ms) => sleep(runtime.clock, ms),
@@ -58,18 +58,11 @@ async function replay(scenario: Scenario): Promise<readonly SeenStep[]> {
       steps.push(stepOf(writes, neutral, told))
       writes = []
     },
-  }).then(
-    () => {
-      outcome = {}
-    },
-    (error) => {
-      outcome = { error }
-    },
-  )
-  while (outcome === undefined) await runtime.advance(500)
-  stop.abort()
-  await runtime.complete(api.stop())
-  if (outcome.error !== undefined) throw outcome.error
+  })
+  await playedOut(runtime, played, 500, async () => {
+    stop.abort()
+    await runtime.complete(api.stop())
+  })
   return steps
 }
 

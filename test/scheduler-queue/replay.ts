@@ -10,6 +10,7 @@ import { createNeutral, type SeenWrite, stepOf } from '../devices/recording.ts'
 import { play, type Scenario } from '../devices/scenario.ts'
 import { seeingHandler } from '../devices/seen-writes.ts'
 import { ADMIN, startTestApi } from '../harness.ts'
+import { playedOut } from '../played-out.ts'
 import { countsOf, countsSince, NAMED, type QueueStep } from './recording.ts'
 
 const namespace = 'played'
@@ -37,8 +38,7 @@ export async function replay(scenario: Scenario, choice: ReplayChoice = {}, seed
   const told = new Set<string>()
   const steps: QueueStep[] = []
   let before = countsOf(metrics.text())
-  let outcome: { readonly error?: unknown } | undefined
-  play(scenario, {
+  const played = play(scenario, {
     client: user,
     namespace,
     pass: (ms) => sleep(runtime.clock, ms),
@@ -53,17 +53,10 @@ export async function replay(scenario: Scenario, choice: ReplayChoice = {}, seed
       before = now
       writes = []
     },
-  }).then(
-    () => {
-      outcome = {}
-    },
-    (error) => {
-      outcome = { error }
-    },
-  )
-  while (outcome === undefined) await runtime.advance(100)
-  stop.abort()
-  await runtime.complete(api.stop())
-  if (outcome.error !== undefined) throw outcome.error
+  })
+  await playedOut(runtime, played, 100, async () => {
+    stop.abort()
+    await runtime.complete(api.stop())
+  })
   return steps
 }

@@ -7,6 +7,7 @@ import { simulatedRuntime } from '../../src/base/simulated-runtime.ts'
 import { createClient, inProcessTransport } from '../../src/client/transport.ts'
 import { startControllerManager } from '../../src/controllers/manager.ts'
 import { ADMIN, startTestApi } from '../harness.ts'
+import { playedOut } from '../played-out.ts'
 import { createNeutral, type SeenStep, type SeenWrite, stepOf, WRITER } from './recording.ts'
 import { play, type Scenario } from './scenario.ts'
 
@@ -44,8 +45,7 @@ export async function replay(scenario: Scenario): Promise<readonly SeenStep[]> {
   const neutral = createNeutral(namespace, scenario, TOKEN)
   const told = new Set<string>()
   const steps: SeenStep[] = []
-  let outcome: { readonly error?: unknown } | undefined
-  play(scenario, {
+  const played = play(scenario, {
     client: user,
     namespace,
     token: TOKEN,
@@ -60,18 +60,11 @@ export async function replay(scenario: Scenario): Promise<readonly SeenStep[]> {
       steps.push(stepOf(writes, neutral, told))
       writes = []
     },
-  }).then(
-    () => {
-      outcome = {}
-    },
-    (error) => {
-      outcome = { error }
-    },
-  )
-  while (outcome === undefined) await runtime.advance(500)
-  stop.abort()
-  await runtime.complete(api.stop())
-  if (outcome.error !== undefined) throw outcome.error
+  })
+  await playedOut(runtime, played, 500, async () => {
+    stop.abort()
+    await runtime.complete(api.stop())
+  })
   return steps
 }
 

@@ -1,4 +1,4 @@
-/** Deletions that hang as threads of other projects tell them, in a fourth blind round: expectations were written down first. */
+/** Deletions that hang as threads of other projects tell them. */
 import type { Fields } from '../../../src/api/object.ts'
 import { formatTime } from '../../../src/base/clock.ts'
 import { define, node, operator, pod, runningPod, warn } from '../stage.ts'

@@ -1,4 +1,4 @@
-/** Deletions and drains that hang as threads of other projects and of Kubernetes tell them, in a fifth blind round: expectations were written down first. */
+/** Deletions and drains that hang as threads of other projects and of Kubernetes tell them. */
 import type { Fields } from '../../../src/api/object.ts'
 import { formatTime } from '../../../src/base/clock.ts'
 import { configMap, define, node, operator, pod, runningPod, type Stage, warn, workload } from '../stage.ts'

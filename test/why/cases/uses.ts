@@ -1,4 +1,4 @@
-/** What Kubernetes protects while it is used, and controllers that are not where the object is: found in a third blind round. */
+/** What Kubernetes protects while it is used, and controllers that are not where the object is. */
 import type { Fields } from '../../../src/api/object.ts'
 import { formatTime } from '../../../src/base/clock.ts'
 import { define, node, operator, runningPod, type Stage, workload } from '../stage.ts'
@@ -182,7 +182,7 @@ export const uses: Readonly<Record<string, Case>> = {
       const protection = 'snapshot.storage.kubernetes.io/volumesnapshot-as-source-protection'
       const object = instance('snapshot.storage.k8s.io', 'VolumeSnapshot', namespace, protection)
       const dataSource = { apiGroup: 'snapshot.storage.k8s.io', kind: 'VolumeSnapshot', name: 'x' }
-      await stage.make(object, claim(namespace, 'restore', { dataSource }))
+      await stage.make(object, claim(namespace, 'restore', { dataSource, storageClassName: 'of-copies' }))
       await stage.remove(object)
       return { kind: 'volumesnapshot', name: 'x' }
     },
