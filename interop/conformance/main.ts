@@ -24,7 +24,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { writeReport } from '../../conformance/report.ts'
-import { startContainerMachine } from '../../test/containers/stage.ts'
+import { startContainerMachine, WHATEVER_THE_DISK } from '../../test/containers/stage.ts'
 import { kubectlPath, withoutKubectl } from '../../test/kubectl.ts'
 import { lacks } from '../../test/machine.ts'
 import { type Figures, figuresFile, figuresOf } from './figures.ts'
@@ -209,7 +209,7 @@ async function ownCluster(images: BuiltImages): Promise<Cluster> {
     await machine.stop()
   }
   try {
-    await skiff('up', '--runtime', 'cri', '--nodes', '2', '--port', '0', '--detach')
+    await skiff('up', '--runtime', 'cri', '--nodes', '2', '--port', '0', '--detach', ...WHATEVER_THE_DISK)
     await skiff('image', 'load', images.archive)
     const { status, stderr } = machine.run('ip', 'address', 'add', `${REGISTRY_HOST}/32`, 'dev', 'lo')
     if (status !== 0) throw new Error(`the machine gets no address for the registry: ${stderr}`)

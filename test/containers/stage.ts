@@ -55,7 +55,7 @@ export interface ContainerMachine {
 }
 
 /** How full the machine's disk is changes nothing, but where a test says otherwise. */
-const WHATEVER_THE_DISK = ['--eviction-hard', 'memory.available<100Mi']
+export const WHATEVER_THE_DISK = ['--eviction-hard', 'memory.available<100Mi']
 const RUNS_CONTAINERS = ['up', '--runtime', 'cri']
 
 /** Looks again and again: what is waited for happens in other processes. @throws Error with what was seen last */
