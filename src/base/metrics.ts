@@ -34,6 +34,13 @@ export interface Metrics {
     sample: () => Iterable<readonly [number, ...string[]]>,
     type?: 'gauge' | 'counter',
   ): void
+  /** A gauge whose series are known and never change; asked for twice, it is the same. */
+  constant(
+    name: string,
+    help: string,
+    labels: readonly string[],
+    series: () => Iterable<readonly [number, ...string[]]>,
+  ): void
   /** Counters and histograms begin anew; their series are not printed before they are touched again. */
   reset(): void
   text(): string
@@ -82,10 +89,13 @@ export function createMetrics(): Metrics {
         type,
         help,
         *lines() {
-          for (const each of all)
-            for (const [value, ...values] of each()) yield `${name}${braces(labels, values)} ${goFloat(value)}`
+          for (const each of all) yield* sampledLines(name, labels, each())
         },
       })
+    },
+    constant(name, help, labels, series) {
+      if (!families.has(name))
+        families.set(name, { type: 'gauge', help, lines: () => sampledLines(name, labels, series()) })
     },
     reset() {
       for (const family of families.values()) family.reset?.()
@@ -101,13 +111,23 @@ export function createMetrics(): Metrics {
   }
 }
 
-function children<T>(make: () => T): { family: Family<T>; all: Map<string, { values: readonly string[]; child: T }> } {
-  const all = new Map<string, { values: readonly string[]; child: T }>()
+function* sampledLines(name: string, labels: readonly string[], series: Iterable<readonly [number, ...string[]]>) {
+  for (const [value, ...values] of series) yield `${name}${braces(labels, values)} ${goFloat(value)}`
+}
+
+interface Series<T> {
+  readonly values: readonly string[]
+  readonly child: T
+}
+
+/** Clusters that share a process have thousands of series each, so a series is its numbers alone: what is done with them is its class's. */
+function children<T>(make: () => T): { family: Family<T>; all: Map<string, Series<T>> } {
+  const all = new Map<string, Series<T>>()
   return {
     all,
     family: {
       child(...values) {
-        const key = values.join('\u0000')
+        const key = values.length === 1 ? (values[0] as string) : values.join('\u0000')
         let found = all.get(key)
         if (found === undefined) {
           found = { values, child: make() }
@@ -119,21 +139,48 @@ function children<T>(make: () => T): { family: Family<T>; all: Map<string, { val
   }
 }
 
+class NumberSeries implements Gauged {
+  value = 0
+  /** Callers keep the series, so it stays when it is reset. */
+  wasReset = false
+
+  add(amount = 1): void {
+    this.value += amount
+  }
+
+  set(value: number): void {
+    this.value = value
+  }
+}
+
+class HistogramSeries implements Observed {
+  readonly buckets: readonly number[]
+  readonly counts: number[]
+  sum = 0
+  wasReset = false
+
+  constructor(buckets: readonly number[]) {
+    this.buckets = buckets
+    this.counts = new Array<number>(buckets.length + 1).fill(0)
+  }
+
+  observe(value: number): void {
+    const { buckets, counts } = this
+    let at = 0
+    while (at < buckets.length && value > buckets[at]!) at++
+    counts[at]!++
+    this.sum += value
+  }
+
+  reset(): void {
+    this.counts.fill(0)
+    this.sum = 0
+    this.wasReset = true
+  }
+}
+
 function numbers(type: 'counter' | 'gauge', help: string, labels: readonly string[]) {
-  const { family, all } = children(() => {
-    const series = {
-      value: 0,
-      // Callers keep the series, so it stays when it is reset.
-      wasReset: false,
-      add: (amount = 1) => {
-        series.value += amount
-      },
-      set: (value: number) => {
-        series.value = value
-      },
-    }
-    return series
-  })
+  const { family, all } = children(() => new NumberSeries())
   const printable: Printable = {
     type,
     help,
@@ -150,25 +197,12 @@ function numbers(type: 'counter' | 'gauge', help: string, labels: readonly strin
 }
 
 function histograms(help: string, labels: readonly string[], buckets: readonly number[]) {
-  const { family, all } = children(() => {
-    const series = {
-      counts: new Float64Array(buckets.length + 1),
-      sum: 0,
-      wasReset: false,
-      observe: (value: number) => {
-        let at = 0
-        while (at < buckets.length && value > buckets[at]!) at++
-        series.counts[at]!++
-        series.sum += value
-      },
-    }
-    return series
-  })
-  const bounds = buckets.map(goFloat)
+  const { family, all } = children(() => new HistogramSeries(buckets))
   const printable: Printable = {
     type: 'histogram',
     help,
     *lines(name) {
+      const bounds = buckets.map(goFloat)
       for (const { values, child } of all.values()) {
         let total = 0
         if (child.wasReset && child.counts.every((count) => count === 0)) continue
@@ -181,10 +215,7 @@ function histograms(help: string, labels: readonly string[], buckets: readonly n
       }
     },
     reset() {
-      for (const { child } of all.values()) {
-        child.counts.fill(0)
-        Object.assign(child, { sum: 0, wasReset: true })
-      }
+      for (const { child } of all.values()) child.reset()
     },
   }
   return { family, printable }

@@ -76,8 +76,8 @@ class Requests<T extends KubeObject> implements ResourceClient<T> {
       responseObject(response)
       throw new Error('the server answered a watch with something else')
     }
-    const events = failingOnErrorEvents(response.events)
-    return options.withoutManagedFields === true ? trimmedEvents(events) : events
+    const events = new FailingOnErrorEvents(response.events)
+    return options.withoutManagedFields === true ? new TrimmedEvents(events) : events
   }
 
   async create(
@@ -179,46 +179,68 @@ const trimmedEvent = (event: WatchEvent): WatchEvent => ({
   object: event.trimmed ?? withoutManagedFields(event.object),
 })
 
-function trimmedEvents(events: StreamReader<WatchEvent>): StreamReader<WatchEvent> {
-  return {
-    async next() {
-      const event = await events.next()
-      return event && trimmedEvent(event)
-    },
-    drain: () => events.drain().map(trimmedEvent),
-    get closed() {
-      return events.closed
-    },
-    close: (error) => events.close(error),
+/** Classes, since every watch of every component has one of each: closures for each would be a tenth of what a fork holds. */
+class TrimmedEvents implements StreamReader<WatchEvent> {
+  readonly #events: StreamReader<WatchEvent>
+
+  constructor(events: StreamReader<WatchEvent>) {
+    this.#events = events
+  }
+
+  async next() {
+    const event = await this.#events.next()
+    return event && trimmedEvent(event)
+  }
+
+  drain() {
+    return this.#events.drain().map(trimmedEvent)
+  }
+
+  get closed() {
+    return this.#events.closed
+  }
+
+  close(error?: unknown) {
+    this.#events.close(error)
   }
 }
 
 /** The same stream, whose ERROR event is thrown when its turn comes, after the events before it. */
-function failingOnErrorEvents(events: StreamReader<WatchEvent>): StreamReader<WatchEvent> {
-  let failed: Error | undefined
-  const fail = (event: WatchEvent): Error => {
-    failed = errorFromStatus(event.object)
-    events.close()
-    return failed
+class FailingOnErrorEvents implements StreamReader<WatchEvent> {
+  readonly #events: StreamReader<WatchEvent>
+  #failed: Error | undefined
+
+  constructor(events: StreamReader<WatchEvent>) {
+    this.#events = events
   }
-  return {
-    async next() {
-      if (failed) throw failed
-      const event = await events.next()
-      if (event?.type === 'ERROR') throw fail(event)
-      return event
-    },
-    drain() {
-      if (failed) return []
-      const all = events.drain()
-      const at = all.findIndex((event) => event.type === 'ERROR')
-      if (at < 0) return all
-      fail(all[at]!)
-      return all.slice(0, at)
-    },
-    get closed() {
-      return failed === undefined && events.closed
-    },
-    close: (error) => events.close(error),
+
+  #fail(event: WatchEvent): Error {
+    this.#failed = errorFromStatus(event.object)
+    this.#events.close()
+    return this.#failed
+  }
+
+  async next() {
+    if (this.#failed) throw this.#failed
+    const event = await this.#events.next()
+    if (event?.type === 'ERROR') throw this.#fail(event)
+    return event
+  }
+
+  drain() {
+    if (this.#failed) return []
+    const all = this.#events.drain()
+    const at = all.findIndex((event) => event.type === 'ERROR')
+    if (at < 0) return all
+    this.#fail(all[at]!)
+    return all.slice(0, at)
+  }
+
+  get closed() {
+    return this.#failed === undefined && this.#events.closed
+  }
+
+  close(error?: unknown) {
+    this.#events.close(error)
   }
 }

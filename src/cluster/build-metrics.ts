@@ -11,13 +11,17 @@ export function buildMetrics(metrics: Metrics | undefined): void {
     .gauge('kubernetes_build_info', 'The release, by its labels; always 1.', [...labels, 'major', 'minor', 'platform'])
     .child(buildDate, compiler, gitCommit, gitTreeState, gitVersion, goVersion, major, minor, platform)
     .set(1)
-  const enabled = metrics.gauge(
+  metrics.constant(
     'kubernetes_feature_enabled',
     'Feature gates by name and stage: 1 for one that is on.',
-    [...['name', 'stage']],
+    ['name', 'stage'],
+    featureGates,
   )
+}
+
+function* featureGates(): Iterable<readonly [number, string, string]> {
   for (const line of GATES.trim().split('\n')) {
     const [name = '', stage = '', usual] = line.split(' ')
-    enabled.child(name, stage === 'ga' ? '' : stage.toUpperCase()).set(usual === 'on' ? 1 : 0)
+    yield [usual === 'on' ? 1 : 0, name, stage === 'ga' ? '' : stage.toUpperCase()]
   }
 }

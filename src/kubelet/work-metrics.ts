@@ -1,7 +1,7 @@
 /** What a kubelet counts of its work with pods and containers, under the names of a kubelet's metrics. */
 import type { PodStatus } from '../api/generated/types.ts'
 import { qosClass } from '../api/objects/qos.ts'
-import type { Metrics } from '../base/metrics.ts'
+import type { Metrics, Observed } from '../base/metrics.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { containerPath, type Pod, specOf } from './pod.ts'
 import type { ResizeRequested } from './pod-resize.ts'
@@ -135,12 +135,12 @@ export function createWorkMetrics({ clock, metrics }: Runtime & { readonly metri
   for (const own of ['', 'true']) restarts.child(own)
   let relistBegan: number | undefined
 
-  async function timed<T>(observe: (seconds: number) => void, task: () => Promise<T>): Promise<T> {
+  async function timed<T>(seconds: Observed, task: () => Promise<T>): Promise<T> {
     const began = clock.monotonic()
     try {
       return await task()
     } finally {
-      observe((clock.monotonic() - began) / 1000)
+      seconds.observe((clock.monotonic() - began) / 1000)
     }
   }
 
@@ -160,11 +160,11 @@ export function createWorkMetrics({ clock, metrics }: Runtime & { readonly metri
       const began = clock.monotonic()
       if (relistBegan !== undefined) relistEvery.observe((began - relistBegan) / 1000)
       relistBegan = began
-      const result = await timed(relistSeconds.observe, task)
+      const result = await timed(relistSeconds, task)
       lastSeen.set(Math.floor(clock.now() / 1000))
       return result
     },
-    podRelisted: (task) => timed(podSeconds.observe, task),
+    podRelisted: (task) => timed(podSeconds, task),
     eventsBegan: () => eventsBegan.add(),
     eventsFailed: () => eventsFailed.add(),
     admitted: (pod) => admitted.child(configMode(pod), qosClass(specOf(pod)).toLowerCase()).add(),

@@ -75,11 +75,11 @@ export function createFieldIndexes(
 ): FieldIndexes {
   const indexes = new Map<string, Index>()
   /** How many objects there were when a value was found to be too frequent. */
-  const frequent = new Map<string, { readonly size: number; readonly changes: number }>()
+  let frequent: Map<string, { readonly size: number; readonly changes: number }> | undefined
   /** Names of those that stay. */
   const standing = new Set<string>()
   /** How many objects lists have looked at for want of this index. */
-  const paid = new Map<string, number>()
+  let paid: Map<string, number> | undefined
   let building = false
   let lists = 0
   let era = 0
@@ -126,6 +126,7 @@ export function createFieldIndexes(
   }
 
   function pay({ field }: Term, looked: number): number {
+    paid ??= new Map()
     const sum = (paid.get(field) ?? 0) + looked
     paid.delete(field)
     if (paid.size >= MOST_UNPAID) paid.delete(paid.keys().next().value as string)
@@ -153,7 +154,7 @@ export function createFieldIndexes(
     if (era !== began) return
     const fewest = Math.min(...counts)
     if (fewest * WORTH_FINDING > size()) {
-      if (frequent.size >= MOST_FREQUENT) frequent.clear()
+      if (frequent === undefined || frequent.size >= MOST_FREQUENT) frequent = new Map()
       for (const term of terms) frequent.set(`${term.field}=${term.value}`, { size: size(), changes })
       return
     }
@@ -166,7 +167,7 @@ export function createFieldIndexes(
 
   /** A value that was too frequent is so until there are twice as many objects, or as many changes as there were objects. */
   function isFrequent({ field, value }: Term): boolean {
-    const then = frequent.get(`${field}=${value}`)
+    const then = frequent?.get(`${field}=${value}`)
     return then !== undefined && size() < 2 * then.size && changes < then.changes + then.size
   }
 
@@ -179,7 +180,7 @@ export function createFieldIndexes(
       .filter(({ field }) => inTheWay(field) !== undefined)
     if (building || wanted.length === 0) return
     building = true
-    for (const { field } of wanted) paid.delete(field)
+    for (const { field } of wanted) paid?.delete(field)
     stepsInTurns(runtime, 'field index', build(wanted))
       .catch((error: unknown) => {
         for (const { field } of wanted) if (indexes.get(field)?.complete === false) indexes.delete(field)
@@ -248,8 +249,8 @@ export function createFieldIndexes(
     clear() {
       era++
       indexes.clear()
-      frequent.clear()
-      paid.clear()
+      frequent = undefined
+      paid = undefined
     },
   }
 }

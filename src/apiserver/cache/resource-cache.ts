@@ -11,7 +11,7 @@ import type { CacheEntry, EntryOptions } from './entry.ts'
 import { type Change, createChange, createEventLog, MAX_AGE_MS } from './event-log.ts'
 import { createFieldIndexes, type OwnField } from './field-indexes.ts'
 import { createIndex, type Index, type IndexValues } from './indexes.ts'
-import { createInterests, interestOf } from './interests.ts'
+import { createInterests, type Interests, interestOf } from './interests.ts'
 import { createSelectedFields, type EntrySelection, type FieldsOf, matcherOf, type SelectedFields } from './selected.ts'
 import { entryOfStored, type FoundItem } from './stored-entry.ts'
 import {
@@ -20,7 +20,7 @@ import {
   tooOld,
   type WatchSource,
 } from './watch-bookmarks-too-old-and-too-slow.ts'
-import { createFanout, type Woken } from './when-watchers-are-told.ts'
+import { createFanout, type Fanout, type Woken } from './when-watchers-are-told.ts'
 
 const BTree = sortedBTree.default
 
@@ -109,6 +109,8 @@ export interface OwnedResourceCache extends ResourceCache {
 }
 
 const NONE: readonly CacheEntry[] = Object.freeze([])
+const NOTHING_UNDONE: Undone = new Map()
+const NONE_UNREADABLE: ReadonlyMap<string, CacheEntry> = new Map()
 const MOST_SELECTED = 8
 /** Memory that holds so many times what is there, and so many bytes more, is worth moving that. */
 const SPARSE = 2
@@ -116,6 +118,21 @@ const WORTH_MOVING = 1 << 20
 const compareKeys = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 const byKeys = (a: CacheEntry, b: CacheEntry) => compareKeys(a.key, b.key)
 const laterKey = (a: string, b: string) => (compareKeys(a, b) < 0 ? b : a)
+
+/** Watchers that are found by what they fix. They are told when something was offered to them. */
+interface SelectiveWatchers {
+  readonly interests: Interests
+  readonly watchers: Set<Woken>
+  readonly due: Set<Woken>
+  readonly fanout: Fanout
+}
+
+const createSelectiveWatchers = (runtime: Runtime, prefix: string): SelectiveWatchers => ({
+  interests: createInterests(prefix),
+  watchers: new Set(),
+  due: new Set(),
+  fanout: createFanout(runtime, { once: true }),
+})
 
 export function createResourceCache(
   runtime: Runtime,
@@ -125,8 +142,14 @@ export function createResourceCache(
   options: EntryOptions,
 ): OwnedResourceCache {
   const byKey = new Map<string, CacheEntry>()
-  /** Of them, those that cannot be read. */
-  const unreadable = new Map<string, CacheEntry>()
+  /** Of them, those that cannot be read: seldom any. */
+  let unreadable = NONE_UNREADABLE
+  let notedUnreadable: Map<string, CacheEntry> | undefined
+  const noteUnreadable = (key: string, entry: CacheEntry) => {
+    notedUnreadable ??= new Map()
+    notedUnreadable.set(key, entry)
+    unreadable = notedUnreadable
+  }
   let ordered = new BTree<string, CacheEntry>(undefined, compareKeys)
   /** One that is no longer in the log and still current has outlived those written with it. */
   const evicted = ({ key, entry }: Change) => {
@@ -138,15 +161,11 @@ export function createResourceCache(
   const unreadableOf = (items: readonly CacheEntry[]) => items.filter((entry) => entry.unreadable !== undefined)
   const indexes = new Map<string, { readonly values: IndexValues; index: Index | undefined }>()
   const fieldIndexes = createFieldIndexes(runtime, () => byKey.size, readable)
-  const nothingUndone: Undone = new Map()
   const listeners = new Set<(change: Change) => void>()
-  /** The watchers that read the log, and those found by what they fix: the latter are told when something was offered to them. */
+  /** The watchers that read the log. */
   const watchers = new Set<Woken>()
   const fanout = createFanout(runtime)
-  const interests = createInterests(prefix)
-  const interested = new Set<Woken>()
-  const due = new Set<Woken>()
-  const dueFanout = createFanout(runtime, { once: true })
+  let selective: SelectiveWatchers | undefined
   const selectedBy = new Map<FieldsOf | undefined, SelectedFields>()
   let begin = 0
   let generation = 0
@@ -211,7 +230,7 @@ export function createResourceCache(
       if (found?.key === key && found.revision === modRevision) return [key, found]
       const entry = stored(item, kept)
       if (entry.unreadable === undefined) shared?.set(value, entry)
-      else unreadable.set(key, entry)
+      else noteUnreadable(key, entry)
       return [key, entry]
     })
     for (const [key, entry] of entries) {
@@ -245,8 +264,8 @@ export function createResourceCache(
     for (const { index } of indexes.values()) index?.change(undefined, previous)
     fieldIndexes.change(undefined, previous?.unreadable === undefined ? previous : undefined)
     put(key, entry)
-    unreadable.delete(key)
-    if (entry?.unreadable !== undefined) unreadable.set(key, entry)
+    notedUnreadable?.delete(key)
+    if (entry?.unreadable !== undefined) noteUnreadable(key, entry)
     begin = revision
     close()
   }
@@ -266,7 +285,7 @@ export function createResourceCache(
     fieldIndexes.change(entry, previous)
     const change = createChange(key, revision, entry, previous, runtime.clock.now())
     log.append(change)
-    interests.offer(change, log.end - 1, due)
+    selective?.interests.offer(change, log.end - 1, selective.due)
     trimLater()
     changed = true
     tell(change)
@@ -319,7 +338,7 @@ export function createResourceCache(
   }
 
   function close(error?: unknown): void {
-    for (const watcher of [...watchers, ...interested]) watcher.close(error)
+    for (const watcher of [...watchers, ...(selective?.watchers ?? [])]) watcher.close(error)
   }
 
   function indexNamed(name: string): Index {
@@ -372,7 +391,7 @@ export function createResourceCache(
       unreadable.size === 0 ? NONE : [...unreadable.values()].filter(({ key }) => key.startsWith(wanted)).sort(byKeys),
 
     page: ({ prefix: wanted = prefix, start = wanted, limit = 0 }) =>
-      pageThen(nothingUndone, { start: laterKey(start, wanted), end: prefixEnd(wanted) }, limit, clusterRevision()),
+      pageThen(NOTHING_UNDONE, { start: laterKey(start, wanted), end: prefixEnd(wanted) }, limit, clusterRevision()),
 
     async pageAt(revision, { prefix: wanted = prefix, start = wanted, limit = 0 }) {
       const range = { start: laterKey(start, wanted), end: prefixEnd(wanted) }
@@ -409,13 +428,16 @@ export function createResourceCache(
         snapshot: () => (selection && found(selection, { prefix: wanted })?.items) ?? under(wanted),
         history,
         add(watcher, interest) {
-          if (interest) interests.add(watcher, interest)
-          ;(interest ? interested : watchers).add(watcher)
+          if (interest === undefined) return void watchers.add(watcher)
+          selective ??= createSelectiveWatchers(runtime, prefix)
+          selective.interests.add(watcher, interest)
+          selective.watchers.add(watcher)
         },
         remove(watcher, interest) {
-          if (interest) interests.remove(watcher, interest)
-          ;(interest ? interested : watchers).delete(watcher)
-          due.delete(watcher)
+          if (interest === undefined) return void watchers.delete(watcher)
+          selective?.interests.remove(watcher, interest)
+          selective?.watchers.delete(watcher)
+          selective?.due.delete(watcher)
         },
       }
       const selected = selectedFor(selection?.fieldsOf)
@@ -439,7 +461,7 @@ export function createResourceCache(
       if (!changed) return
       changed = false
       if (watchers.size > 0) fanout.notify(watchers)
-      if (due.size > 0) dueFanout.notify(due)
+      if (selective !== undefined && selective.due.size > 0) selective.fanout.notify(selective.due)
     },
     shrink() {
       log.shrink()

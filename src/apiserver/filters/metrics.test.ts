@@ -142,3 +142,18 @@ test('a failure that is no Status is the code that it is answered with, whatever
   await assert.rejects(async () => broken(requestFor('/x', '', gone.signal, as)))
   assert.deepEqual(values('apiserver_request_total', 'code'), { 500: 1, 504: 1 })
 })
+
+test('what was not observed has no series: times of a watch, sizes of what components of the process get', () => {
+  const { filter, values } = counted()
+  const controller = new AbortController()
+  const got: ServedAs = { ...PODS, verb: 'LIST' }
+  filter(() => bytes)(requestFor('/api/v1/pods', 'watch=1', controller.signal, WATCHED))
+  const { connection: _, ...inside } = requestFor('/api/v1/pods', '', undefined, got)
+  filter(() => bytes)(inside)
+  assert.deepEqual(values('apiserver_request_duration_seconds_count', 'verb'), { LIST: 1 })
+  assert.deepEqual(values('apiserver_request_sli_duration_seconds_count', 'verb'), { LIST: 1 })
+  assert.deepEqual(values('apiserver_response_sizes_count', 'verb'), {})
+  assert.deepEqual(values('apiserver_request_body_size_bytes_count', 'verb'), {})
+  filter(() => bytes)(requestFor('/api/v1/pods', '', undefined, got))
+  assert.deepEqual(values('apiserver_response_sizes_count', 'verb'), { LIST: 1 })
+})

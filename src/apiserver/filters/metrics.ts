@@ -23,16 +23,36 @@ const SLI_DURATIONS = DURATION_BUCKETS.slice(2)
 const RESPONSE_SIZES = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 const BODY_SIZES = Array.from({ length: 31 }, (_, i) => 50_000 + i * 100_000)
 
+/** Each is there once something was told of it: what is not observed has no series. */
 interface Series {
-  readonly duration: Observed
-  /** Without what webhooks took; of watches and dry runs there is none. */
-  readonly ownDuration: Observed | undefined
+  readonly as: ServedAs
+  readonly dryRun: string
   readonly byCode: Map<number, Counted>
-  /** Of what is read. */
-  readonly size: Observed | undefined
-  /** Of what is written. */
-  readonly body: Observed | undefined
-  readonly labels: readonly string[]
+  duration?: Observed
+  ownDuration?: Observed
+  size?: Observed
+  body?: Observed
+}
+
+const plainLabels = ({
+  component,
+  group,
+  resource,
+  scope,
+  subresource,
+  verb,
+  version,
+}: ServedAs): readonly string[] => [...[component, group, resource, scope, subresource, verb, version]]
+const labelsOf = ({ as, dryRun }: Series): readonly string[] => {
+  const [component = '', ...others] = plainLabels(as)
+  return [component, dryRun, ...others]
+}
+/** The time without what webhooks took is told of all but watches and dry runs. */
+const hasOwnDuration = ({ as, dryRun }: Series): boolean => as.verb !== 'WATCH' && dryRun === ''
+/** Of writes, as what their body is told: undefined of what is none. */
+function bodyVerbOf({ component, verb, scope }: ServedAs): string | undefined {
+  const written = component === '' ? undefined : BODY_VERBS[verb]
+  return written === 'delete' && scope !== 'resource' ? 'delete_collection' : written
 }
 
 const READ = new Set(['GET', 'LIST'])
@@ -87,29 +107,33 @@ export function requestMetrics(clock: Clock, metrics: Metrics): Filter {
     return getOrInsertComputed(seriesOfServed, as, () => namedSeries(as, ''))
   }
   const namedSeries = (as: ServedAs, dryRun: string): Series => {
-    const { component, group, resource, scope, subresource, verb, version } = as
+    const { group, resource, scope, subresource, verb, version } = as
     const key = `${verb} ${group}/${version}/${resource}/${subresource} ${scope} ${dryRun}`
-    let series = seriesByKey.get(key)
-    if (series === undefined) {
-      const plain = [component, group, resource, scope, subresource, verb, version]
-      const labels = [component, dryRun, group, resource, scope, subresource, verb, version]
-      const written = component === '' ? undefined : BODY_VERBS[verb]
-      const of = written === 'delete' && scope !== 'resource' ? 'delete_collection' : written
-      series = {
-        duration: durations.child(...labels),
-        ownDuration: verb === 'WATCH' || dryRun !== '' ? undefined : ownDurations.child(...plain),
-        byCode: new Map(),
-        size: READ.has(verb) ? sizes.child(...plain) : undefined,
-        body: of === undefined ? undefined : bodies.child(group, resource, of),
-        labels,
-      }
-      seriesByKey.set(key, series)
-    }
-    return series
+    return getOrInsertComputed(seriesByKey, key, () => ({ as, dryRun, byCode: new Map() }))
   }
   const count = (series: Series, code: number) => {
-    const counter = getOrInsertComputed(series.byCode, code, () => total.child(String(code), ...series.labels))
+    const counter = getOrInsertComputed(series.byCode, code, () => total.child(String(code), ...labelsOf(series)))
     counter.add()
+  }
+  const observeDurations = (series: Series, ms: number, webhookMs: number, isLong: boolean) => {
+    if (!isLong) {
+      series.duration ??= durations.child(...labelsOf(series))
+      series.duration.observe(ms / 1000)
+    }
+    if (!hasOwnDuration(series)) return
+    series.ownDuration ??= ownDurations.child(...plainLabels(series.as))
+    series.ownDuration.observe((ms - webhookMs) / 1000)
+  }
+  const observeSizes = (series: Series, { body }: ServerRequest, response: ApiResponse | undefined) => {
+    const { as } = series
+    const written = bodyVerbOf(as)
+    if (written !== undefined) {
+      series.body ??= bodies.child(as.group, as.resource, written)
+      series.body.observe(body?.kind === 'bytes' ? body.bytes.length : 0)
+    }
+    if (response === undefined || !READ.has(as.verb)) return
+    series.size ??= sizes.child(...plainLabels(as))
+    series.size.observe(sizeOf(response))
   }
   return (next) => (request) => {
     const { info } = request
@@ -128,13 +152,9 @@ export function requestMetrics(clock: Clock, metrics: Metrics): Filter {
         running(request.signal, series)
         return
       }
-      const ms = clock.monotonic() - start
-      if (!isLong) series.duration.observe(ms / 1000)
-      series.ownDuration?.observe((ms - (request.served?.webhookMs ?? 0)) / 1000)
+      observeDurations(series, clock.monotonic() - start, request.served?.webhookMs ?? 0, isLong)
       // Components of this process send and get objects, which have no size.
-      if (request.connection === undefined) return
-      if (series.body !== undefined) series.body.observe(request.body?.kind === 'bytes' ? request.body.bytes.length : 0)
-      if (series.size !== undefined && response !== undefined) series.size.observe(sizeOf(response))
+      if (request.connection !== undefined) observeSizes(series, request, response)
     }
     return whenAnswered(
       next,
@@ -150,10 +170,9 @@ export function requestMetrics(clock: Clock, metrics: Metrics): Filter {
     )
   }
 
-  function running(signal: AbortSignal, { labels }: Series): void {
+  function running(signal: AbortSignal, { as }: Series): void {
     if (signal.aborted) return
-    const [component = '', , ...rest] = labels
-    const gauge = longRunning.child(component, ...rest)
+    const gauge = longRunning.child(...plainLabels(as))
     gauge.add(1)
     signal.addEventListener('abort', () => gauge.add(-1), { once: true })
   }
