@@ -193,9 +193,10 @@ func commandLine() ([]string, error) {
 		return []string{path}, nil
 	}
 	if path, err := exec.LookPath("npx"); err == nil {
-		return []string{path, "skiff"}, nil
+		// Never fetched: npm's registry has another package of that name.
+		return []string{path, "--no-install", "skiff"}, nil
 	}
-	return nil, errors.New("skiff is not found: set SKIFF_BIN, or install it by npm install --global skiff")
+	return nil, errors.New("skiff is not found: set SKIFF_BIN to its executable, or put it on PATH")
 }
 
 func (o Options) arguments() []string {

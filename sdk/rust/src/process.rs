@@ -181,9 +181,10 @@ fn command() -> Result<Vec<PathBuf>> {
         return Ok(vec![found]);
     }
     if let Some(found) = on_path("npx") {
-        return Ok(vec![found, "skiff".into()]);
+        // Never fetched: npm's registry has another package of that name.
+        return Ok(vec![found, "--no-install".into(), "skiff".into()]);
     }
-    Err(Error("skiff is not found: set SKIFF_BIN, or install it by npm install --global skiff".to_owned()))
+    Err(Error("skiff is not found: set SKIFF_BIN to its executable, or put it on PATH".to_owned()))
 }
 
 fn on_path(name: &str) -> Option<PathBuf> {

@@ -29,8 +29,9 @@ def _command() -> Sequence[str]:
         return [found]
     npx = shutil.which("npx")
     if npx:
-        return [npx, "skiff"]
-    raise SkiffError("skiff is not found: set SKIFF_BIN, or install it by npm install --global skiff")
+        # Never fetched: npm's registry has another package of that name.
+        return [npx, "--no-install", "skiff"]
+    raise SkiffError("skiff is not found: set SKIFF_BIN to its executable, or put it on PATH")
 
 
 class Clock:

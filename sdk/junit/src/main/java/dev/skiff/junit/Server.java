@@ -105,10 +105,11 @@ public final class Server implements AutoCloseable {
     }
     for (String folder : System.getenv().getOrDefault("PATH", "").split(File.pathSeparator)) {
       if (new File(folder, "npx").canExecute()) {
-        return List.of(new File(folder, "npx").getPath(), "skiff");
+        // Never fetched: npm's registry has another package of that name.
+        return List.of(new File(folder, "npx").getPath(), "--no-install", "skiff");
       }
     }
-    throw new SkiffException("skiff is not found: set SKIFF_BIN, or install it by npm install --global skiff");
+    throw new SkiffException("skiff is not found: set SKIFF_BIN to its executable, or put it on PATH");
   }
 
   /** Its result. Throws {@link SkiffException} for what skiff refuses, and if it has ended. */
