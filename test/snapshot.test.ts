@@ -1,11 +1,13 @@
 /** Snapshots as a user has them: by the command, and in a program. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { KubeObject } from '../src/api/object.ts'
+import { clusterDirectory } from '../src/cluster/directory.ts'
 import { readSnapshot, startCluster } from '../src/cluster/index.ts'
+import { restore, snapshotOf } from '../src/cluster/snapshot.ts'
 import { skiff, startE2eCluster } from './e2e/cluster.ts'
 import { kubectlFor, withoutKubectl } from './kubectl.ts'
 
@@ -64,6 +66,17 @@ test('saved while it works, restored elsewhere: the same objects under other key
   const damaged = await skiff('snapshot', 'restore', join(root, 'damaged'), '--data-dir', join(root, 'none'))
   assert.equal(damaged.code, 1)
   assert.match(damaged.err, /^skiff: [^\n]+ is damaged [^\n]+\n$/)
+})
+
+test('what no store can hold is told in one line, and leaves no store behind', async () => {
+  const key = `/registry/configmaps/default/${'a'.repeat(5000)}`
+  const item = { key, value: Buffer.from('{}'), modRevision: 3, createRevision: 3 }
+  const directory = clusterDirectory(join(root, 'too-long'))
+  await assert.rejects(
+    restore(snapshotOf({ revision: 3, items: [item], expiries: [] }, 0, false), directory),
+    ({ message }: Error) => /^the snapshot cannot be restored: [^\n]+$/.test(message),
+  )
+  assert.deepEqual(readdirSync(directory.path), [])
 })
 
 test('a cluster does not give snapshots unless it was told to', { skip: withoutKubectl }, async () => {

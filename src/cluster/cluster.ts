@@ -24,7 +24,7 @@ import { clusterClock, realClock } from './clock.ts'
 import type { Cluster, ClusterOptions } from './cluster-options.ts'
 import { startComponents } from './components.ts'
 import { clockControl, controls, journalControl, snapshotControl, storeControl } from './controls.ts'
-import { type ClusterDirectory, clusterDirectory, hold, writeState } from './directory.ts'
+import { type ClusterDirectory, clusterDirectory, hold, refuseHalfFilled, writeState } from './directory.ts'
 import { StartError } from './errors.ts'
 import { faultsControl, NO_FAULTS } from './faults-control.ts'
 import { createForks, type Fork, type ForkStart, forkControl } from './fork.ts'
@@ -156,8 +156,7 @@ async function start(
   const identity = await loadIdentity(security, pki)
   const clock = moved === undefined ? realClock(runtime.clock) : clusterClock(moved.runtime.manual, firstEnd(pki))
 
-  if (options.etcd === undefined && existsSync(directory.migration))
-    throw new StartError(`the store in ${directory.path} is half filled: run skiff migrate to its end, or remove it`)
+  if (options.etcd === undefined) refuseHalfFilled(directory)
   progress('opening the store')
   const hasFaults = options.faults !== undefined || options.controls?.includes('faults') === true
   const faults = hasFaults ? fromFlags(() => createFaults(runtime, faultOptions(options, forked))) : undefined
@@ -243,7 +242,8 @@ async function start(
   const client = clientFor(ADMINISTRATOR)
   const passing = <T>(work: Promise<T>) => (moved === undefined ? work : whileTimePasses(moved.runtime.manual, work))
   // A fork has the static pods of what it is a fork of as objects, and runs none of its own.
-  const forNodes = forked === undefined ? { ...settingsOfNodes(options), ...staticPodManifests(options, directory) } : {}
+  const forNodes =
+    forked === undefined ? { ...settingsOfNodes(options), ...staticPodManifests(options, directory) } : {}
   const further =
     node === undefined || nodes === 1
       ? undefined

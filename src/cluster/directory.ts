@@ -1,5 +1,5 @@
 /** A cluster's directory: where things are, which process holds it, and what that process says about itself. */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { messageOf } from '../base/errors.ts'
@@ -65,6 +65,12 @@ export function clusterDirectory(path: string): ClusterDirectory {
     pid: join(at, 'pid'),
     state: join(at, 'state.json'),
   }
+}
+
+/** @throws StartError where `skiff migrate` has not filled the store to its end: half a cluster is none, neither to run nor to copy */
+export function refuseHalfFilled({ path, migration }: ClusterDirectory): void {
+  if (existsSync(migration))
+    throw new StartError(`the store in ${path} is half filled: run skiff migrate to its end, or remove it`)
 }
 
 /** The pid of the live process that holds the directory. */

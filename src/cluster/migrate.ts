@@ -1,5 +1,5 @@
 /** skiff migrate: a cluster's objects from one store to another, of a data directory that does not run, or an etcd. */
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { builtinScheme } from '../api/scheme/scheme.ts'
 import { readingKubernetes } from '../apiserver/stored-by-kubernetes.ts'
 import { holdProcess } from '../base/live-clock.ts'
@@ -19,7 +19,8 @@ import type { EtcdOptions } from '../storage/etcd/servers.ts'
 import { openLmdbTables } from '../storage/lmdb/tables.ts'
 import { openStorage } from '../storage/open.ts'
 import { type Storage, StoreError } from '../storage/storage.ts'
-import { clusterDirectory, hold } from './directory.ts'
+import { clusterDirectory, hold, refuseHalfFilled } from './directory.ts'
+import { writeWhole } from './write-whole.ts'
 
 export interface MigrateOptions {
   /** A data directory, or the URLs of etcd's members. */
@@ -49,6 +50,7 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
     if (!isEtcd(from)) {
       if (!existsSync(clusterDirectory(from).store)) throw new StoreError(`there is no store in ${from}`)
       undo.push(hold(clusterDirectory(from)))
+      refuseHalfFilled(clusterDirectory(from))
     }
     const source = await sourceOf(runtime, options)
     if (source.items.length === 0)
@@ -94,7 +96,7 @@ async function toDirectory(runtime: Runtime, to: string, source: MigrationSource
   const tables = openLmdbTables(runtime, store)
   let migrated: Migrated
   try {
-    if (!begun && tables.initial.revision === 1) writeFileSync(file, name, { mode: 0o600 })
+    if (!begun && tables.initial.revision === 1) writeWhole(file, [Buffer.from(name)])
     migrated = await fillTables(runtime, tables, source, begun)
   } finally {
     await tables.close()

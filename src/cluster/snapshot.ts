@@ -2,18 +2,7 @@
  * Snapshots: all objects of a cluster at one revision, without history, in memory or in a file. Taken while the cluster works. Keys
  * and certificates are no part of it unless they are asked for: what is made from one has its own, and believes no token of the other.
  */
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatMicroTime } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
@@ -21,10 +10,11 @@ import { liveRuntime } from '../base/live-runtime.ts'
 import { fill, imageOf, type StoreImage } from '../storage/image.ts'
 import { type AboutImage, decodeImage, encodeImage } from '../storage/image-file.ts'
 import { openClockFile, readClock } from './clock.ts'
-import { type ClusterDirectory, hold } from './directory.ts'
+import { type ClusterDirectory, hold, refuseHalfFilled } from './directory.ts'
 import { StartError } from './errors.ts'
 import { makeDirectory } from './make-directory.ts'
 import { KUBERNETES_VERSION } from './version.ts'
+import { writeWhole } from './write-whole.ts'
 
 export interface Snapshot {
   /** The cluster's resourceVersion that it shows. */
@@ -57,7 +47,13 @@ export function snapshotOf(image: StoreImage, timeMs: number, isManual: boolean,
     image,
     ...(keys === undefined ? {} : { keys }),
     bytes,
-    save: (file) => writeWhole(file, bytes()),
+    save(file) {
+      try {
+        writeWhole(file, bytes())
+      } catch (error) {
+        throw new StartError(`cannot write the snapshot ${file}: ${messageOf(error)}`, { cause: error })
+      }
+    },
   }
 }
 
@@ -95,23 +91,6 @@ export function restoreKeys({ keys }: Snapshot, directory: ClusterDirectory): vo
   renameSync(part, directory.pki)
 }
 
-function writeWhole(file: string, pieces: readonly Uint8Array[]): void {
-  const part = `${file}.part`
-  try {
-    const descriptor = openSync(part, 'w', 0o600)
-    try {
-      for (const piece of pieces) for (let at = 0; at < piece.length; ) at += writeSync(descriptor, piece, at)
-      fsyncSync(descriptor)
-    } finally {
-      closeSync(descriptor)
-    }
-    renameSync(part, file)
-  } catch (error) {
-    rmSync(part, { force: true })
-    throw new StartError(`cannot write the snapshot ${file}: ${messageOf(error)}`, { cause: error })
-  }
-}
-
 /** @throws StartError, StoreError in one line */
 export function readSnapshot(file: string): Snapshot {
   let bytes: Buffer
@@ -135,6 +114,7 @@ export async function stoppedSnapshot(directory: ClusterDirectory): Promise<Snap
   const runtime = liveRuntime({ log: { write() {} } })
   const release = hold(directory)
   try {
+    refuseHalfFilled(directory)
     const tables = openLmdbTables(runtime, directory.store)
     try {
       const stoodAt = readClock(directory.clock)
@@ -157,11 +137,16 @@ export async function restore(snapshot: Snapshot, directory: ClusterDirectory): 
   // Under another name until it is whole: a restore that was killed left no store.
   const part = `${directory.store}.part`
   rmSync(part, { recursive: true, force: true })
-  const tables = openLmdbTables(liveRuntime({ log: { write() {} } }), part)
   try {
-    await fill(tables, snapshot.image)
-  } finally {
-    await tables.close()
+    const tables = openLmdbTables(liveRuntime({ log: { write() {} } }), part)
+    try {
+      await fill(tables, snapshot.image)
+    } finally {
+      await tables.close()
+    }
+  } catch (error) {
+    rmSync(part, { recursive: true, force: true })
+    throw new StartError(`the snapshot cannot be restored: ${messageOf(error)}`, { cause: error })
   }
   if (snapshot.isManual) openClockFile(directory.clock, snapshot.time.getTime()).close()
   renameSync(part, directory.store)

@@ -37,13 +37,15 @@ export interface MigrationSource {
   readonly revision: number
 }
 
-/** All there is, in the form in which the target is to have it. */
+/** All there is, in the form in which the target is to have it. @throws StoreError when the source is itself the half of a migration */
 export async function readSource(
   storage: Storage,
   convert: (key: string, value: Uint8Array) => Uint8Array,
 ): Promise<MigrationSource> {
   await storage.fresh()
   const { items, revision } = await storage.range(ROOT, END)
+  if (items.some(({ key }) => key === MIGRATION_KEY))
+    throw new StoreError('the source is half filled by skiff migrate: run that to its end first')
   const kept = items.filter(({ key }) => !PASSING.some((prefix) => key.startsWith(prefix)))
   return { items: kept.map((item) => ({ ...item, value: convert(item.key, item.value) })), revision }
 }

@@ -5,8 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { liveRuntime } from '../../src/base/live-runtime.ts'
+import { clusterDirectory } from '../../src/cluster/directory.ts'
 import { startCluster } from '../../src/cluster/index.ts'
 import { migrate } from '../../src/cluster/migrate.ts'
+import { stoppedSnapshot } from '../../src/cluster/snapshot.ts'
+import { snapshotOfEtcd } from '../../src/cluster/snapshot-of-etcd.ts'
 import { MIGRATION_KEY } from '../../src/storage/copy-to-another-store.ts'
 import { openEtcd } from '../../src/storage/etcd/etcd.ts'
 import { openStorage } from '../../src/storage/open.ts'
@@ -107,6 +110,10 @@ test('a migration that was broken off is begun again, and nothing starts over it
   await half.close()
   const start = startCluster({ dataDir: join(root, 'd'), components: ['apiserver'], etcd: { servers: etcd.servers } })
   await assert.rejects(start, /half filled/)
+  // Nor is the half taken for a whole, by a copy or by a backup.
+  await assert.rejects(migrate({ from: etcd.servers, to: join(root, 'no'), etcd: {} }), /the source is half filled/)
+  await assert.rejects(snapshotOfEtcd({ servers: etcd.servers }), /the source is half filled/)
+  assert.equal(existsSync(join(root, 'no')), false)
   await migrate({ from, to: etcd.servers, etcd: {} })
   assert.deepEqual((await ofEtcd(etcd.servers)).all, before.all)
 
@@ -115,6 +122,11 @@ test('a migration that was broken off is begun again, and nothing starts over it
   writeFileSync(join(to, 'migration.json'), 'another at revision 7')
   await assert.rejects(migrate({ from: etcd.servers, to, etcd: {} }), /half filled from another at revision 7/)
   await assert.rejects(startCluster({ dataDir: to, components: ['apiserver'] }), /half filled/)
+  await assert.rejects(
+    migrate({ from: to, to: etcd.servers, etcd: {} }),
+    /is half filled: run skiff migrate to its end/,
+  )
+  await assert.rejects(stoppedSnapshot(clusterDirectory(to)), /is half filled: run skiff migrate to its end/)
   await assert.rejects(migrate({ from: to, to, etcd: {} }), /the same/)
 })
 
