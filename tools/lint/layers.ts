@@ -88,6 +88,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
   apiserver: [
     'tracing',
     'cache',
+    'duration-buckets.ts',
     'request',
     'reads.ts',
     'nodes',
@@ -103,7 +104,6 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'faults',
     'handlers',
     'flowcontrol',
-    'duration-buckets.ts',
     'filters',
     'identity.ts',
     'aggregation',

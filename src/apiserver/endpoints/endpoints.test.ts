@@ -7,6 +7,8 @@ import { builtinScheme } from '../../api/scheme/scheme.ts'
 import { createEntry, encodeStored } from '../cache/entry.ts'
 import { createEntryMemory } from '../cache/entry-memory.ts'
 import { rowsOf } from '../customresources/rows.ts'
+import type { Action } from '../handlers/route.ts'
+import { requestInfoOf } from '../request/info.ts'
 import { builtinStrategies } from '../strategies/builtin.ts'
 import { createEndpoints } from './endpoints.ts'
 
@@ -64,6 +66,24 @@ test('a built-in kind in its storage version is the entry itself; in another it 
   assert.match(json(other), /"apiVersion":"events.k8s.io\/v1".*"note":"m"/)
   assert.equal(named.served.entry(entry), other)
   assert.equal(endpointOf(row('', 'v1', 'events')), core)
+})
+
+test('an action has one plan, of a built-in kind as of a custom resource: its handler, and as what it is counted', () => {
+  const all = [builtinScheme().find('', 'v1', 'configmaps') as ResourceRow, rows()[0] as ResourceRow]
+  for (const row of all) {
+    const { planOf } = endpointOf(row)
+    const plan = (action: Action, namespace = '') =>
+      planOf({ row, subresource: undefined, action }, { ...requestInfoOf('GET', '/', new URLSearchParams()), namespace })
+    assert.equal(plan('get', 'a'), plan('get', 'b'))
+    assert.notEqual(plan('list'), plan('list', 'a'))
+    assert.equal(plan('list', 'b'), plan('list', 'a'))
+    assert.notEqual(plan('get').handler, plan('list').handler)
+    const { group, resource, version } = row
+    const labels = { component: 'apiserver', group, resource, version, subresource: '' }
+    assert.deepEqual(plan('list', 'a').series.labels, { ...labels, scope: 'namespace', verb: 'LIST' })
+    assert.deepEqual(plan('patch').series.labels, { ...labels, scope: 'resource', verb: 'PATCH' })
+    assert.deepEqual(plan('patch').appliedSeries.labels, { ...labels, scope: 'resource', verb: 'APPLY' })
+  }
 })
 
 test('columns of a Table are read once, at the first Table', () => {

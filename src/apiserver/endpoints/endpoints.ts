@@ -1,7 +1,7 @@
 /**
  * endpoints: each row of the scheme compiled into one object, once per server: what handlers and the store ask of a resource
  * (registry/endpoint.ts). Made in two ways, from a row of the generated table and from one that a definition made. Wired by
- * the server; knows no requests.
+ * the server.
  */
 
 import { createJournalTexts } from '../../api/journal-texts.ts'
@@ -13,8 +13,10 @@ import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { WebhookConversion } from '../customresources/conversion-webhook.ts'
 import { customScale } from '../customresources/scale.ts'
 import { customStrategy } from '../customresources/strategy.ts'
-import { tablePrinterOf } from '../handlers/printers/table.ts'
-import type { ResourceEndpoint, TablePrinter, VerbRouting } from '../registry/endpoint.ts'
+import type { RequestEndpoint } from '../handlers/context.ts'
+import { createRequestPlans } from '../handlers/request-plan.ts'
+import { shownCustomKind, shownKind } from '../handlers/shown-kind.ts'
+import type { ResourceEndpoint, VerbRouting } from '../registry/endpoint.ts'
 import { groupResource } from '../registry/registry.ts'
 import { builtinStrategy, type Strategies } from '../strategies/index.ts'
 import { builtinReader } from './builtin-reader.ts'
@@ -40,8 +42,8 @@ export function createEndpoints(
   scheme: Scheme,
   strategies: Strategies,
   webhook: WebhookConversion,
-): (row: ResourceRow) => ResourceEndpoint {
-  const made = new WeakMap<ResourceRow, ResourceEndpoint>()
+): (row: ResourceRow) => RequestEndpoint {
+  const made = new WeakMap<ResourceRow, RequestEndpoint>()
   const texts = createPartTexts()
   const forms = new WeakMap<CustomVersion['schemasOf'], FormsOfDefinition>()
 
@@ -49,7 +51,7 @@ export function createEndpoints(
     return getOrInsertComputed(forms, schemasOf, () => new Map())
   }
 
-  function compile(row: ResourceRow): ResourceEndpoint {
+  function compile(row: ResourceRow): RequestEndpoint {
     const { custom } = row
     const parts = custom === undefined ? createParts(texts) : noParts
     const reader = custom === undefined ? builtinReader(row, parts) : customReader(row, custom)
@@ -57,6 +59,7 @@ export function createEndpoints(
     const own =
       custom === undefined
         ? {
+            ...shownKind(row),
             strategy: builtinStrategy(row, strategies),
             ...builtinVersions(row, scheme, parts),
             scale: builtinScale,
@@ -64,13 +67,13 @@ export function createEndpoints(
             deprecated: DEPRECATED[`${apiVersionOf(row.group, row.version)} ${row.kind}`],
           }
         : {
+            ...shownCustomKind(row),
             strategy: customStrategy(row, custom),
             ...customVersions(row, custom, webhook, formsOf(custom)),
             scale: customScale(row, custom),
             routing: customRouting(row, custom),
             deprecated: custom.deprecationWarning,
           }
-    let printer: TablePrinter | undefined
     return {
       row,
       ...own,
@@ -78,10 +81,7 @@ export function createEndpoints(
       parts,
       journalTexts: createJournalTexts(row),
       readerOf,
-      printer() {
-        printer ??= tablePrinterOf(row)
-        return printer
-      },
+      planOf: createRequestPlans(),
     }
   }
 

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiResponse, StoredObject } from '../../api/request.ts'
 import { notFound } from '../../api/status.ts'
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { createMetrics } from '../../base/metrics.ts'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { Stream } from '../../base/stream.ts'
 import { requestInfoOf } from '../request/info.ts'
-import { type ServedAs, servedAnew } from '../request/served.ts'
+import { labelsOfPath, type RequestLabels, type RequestSeries, requestSeries } from '../request/request-series.ts'
+import { servedAnew } from '../request/served.ts'
 import type { ServerRequest } from '../request/server-request.ts'
 import { requestMetrics } from './metrics.ts'
 
@@ -22,34 +24,37 @@ function counted() {
         .filter((line) => line.startsWith(`${metric}{`))
         .map((line) => [new RegExp(`[{,]${label}="([^"]*)"`).exec(line)?.[1], Number(line.split(' ').at(-1))]),
     )
-  return { filter, values }
+  return { filter, values, requestFor: requestsOf() }
 }
 
 const PODS = { component: 'apiserver', group: '', resource: 'pods', scope: 'cluster', subresource: '', version: 'v1' }
-const WATCHED: ServedAs = { ...PODS, verb: 'WATCH' }
-const LOGGED: ServedAs = { ...PODS, scope: 'resource', subresource: 'log', verb: 'CONNECT' }
+const WATCHED: RequestLabels = { ...PODS, verb: 'WATCH' }
+const LOGGED: RequestLabels = { ...PODS, scope: 'resource', subresource: 'log', verb: 'CONNECT' }
 
-function requestFor(path: string, query = '', signal = new AbortController().signal, as?: ServedAs) {
-  const parameters = new URLSearchParams(query)
-  const info = requestInfoOf('GET', path, parameters)
-  const served = { ...servedAnew(), as }
-  const connection = { remoteAddress: '' }
-  return {
-    method: 'GET',
-    path,
-    query: parameters,
-    headers: {},
-    signal,
-    info,
-    served,
-    connection,
-  } satisfies ServerRequest
+const requestsOf = () => {
+  const ofLabels = new Map<RequestLabels, RequestSeries>()
+  return (path: string, query = '', signal = new AbortController().signal, as?: RequestLabels) => {
+    const parameters = new URLSearchParams(query)
+    const info = requestInfoOf('GET', path, parameters)
+    const served = { ...servedAnew(), series: as && getOrInsertComputed(ofLabels, as, (labels) => requestSeries(labels)) }
+    const connection = { remoteAddress: '' }
+    return {
+      method: 'GET',
+      path,
+      query: parameters,
+      headers: {},
+      signal,
+      info,
+      served,
+      connection,
+    } satisfies ServerRequest
+  }
 }
 
 const bytes: ApiResponse = { kind: 'bytes', status: 200, contentType: '', bytes: [] }
 
 test('a watch that is refused is counted by its code, whether it is told at once or later', async () => {
-  const { filter, values } = counted()
+  const { filter, values, requestFor } = counted()
   const refused = notFound({ group: '', resource: 'pods' }, 'a')
   const watch = requestFor('/api/v1/pods', 'watch=1', undefined, WATCHED)
   const atOnce = filter(() => {
@@ -62,7 +67,7 @@ test('a watch that is refused is counted by its code, whether it is told at once
 })
 
 test('a watch runs until its signal says so; a log that is answered whole does not run on', () => {
-  const { filter, values } = counted()
+  const { filter, values, requestFor } = counted()
   const controller = new AbortController()
   const watching: ApiResponse = {
     kind: 'watch',
@@ -80,7 +85,7 @@ test('a watch runs until its signal says so; a log that is answered whole does n
 })
 
 test("what nothing answers is not counted: who is turned away, and paths that are nobody's", () => {
-  const { filter, values } = counted()
+  const { filter, values, requestFor } = counted()
   assert.throws(() =>
     filter(() => {
       throw notFound({ group: '', resource: 'pods' }, 'a')
@@ -91,10 +96,10 @@ test("what nothing answers is not counted: who is turned away, and paths that ar
 })
 
 test("answers to reads and bodies of writes are measured, and the time of webhooks is not the server's own", () => {
-  const { filter, values } = counted()
-  const get: ServedAs = { ...PODS, scope: 'resource', verb: 'GET' }
+  const { filter, values, requestFor } = counted()
+  const get: RequestLabels = { ...PODS, scope: 'resource', verb: 'GET' }
   filter(() => ({ ...bytes, bytes: [Buffer.alloc(700), Buffer.alloc(800)] }))(requestFor('/x', '', undefined, get))
-  const post: ServedAs = { ...get, verb: 'POST' }
+  const post: RequestLabels = { ...get, verb: 'POST' }
   const body = { kind: 'bytes', bytes: new Uint8Array(60_000), contentType: 'application/json' } as const
   const written = { ...requestFor('/x', '', undefined, post), body }
   filter((request) => {
@@ -106,17 +111,23 @@ test("answers to reads and bodies of writes are measured, and the time of webhoo
   assert.deepEqual(values('apiserver_request_sli_duration_seconds_sum', 'verb'), { GET: 0, POST: 2 })
 })
 
+test('paths of no resource are counted where they are of health or of documents, by methods that there are', () => {
+  assert.deepEqual(labelsOfPath('BREW', '/readyz'), labelsOfPath('SIP', '/readyz'))
+  assert.deepEqual([labelsOfPath('GET', '/version'), labelsOfPath('GET', '/openapi/v2')], [undefined, undefined])
+  assert.equal(labelsOfPath('GET', '/openapi/v3/apis/apps/v1')?.subresource, 'openapi/v3/')
+})
+
 test('what is asked with a dryRun of its own making is counted as one', () => {
-  const { filter, values } = counted()
-  const as: ServedAs = { ...PODS, scope: 'resource', verb: 'POST' }
+  const { filter, values, requestFor } = counted()
+  const as: RequestLabels = { ...PODS, scope: 'resource', verb: 'POST' }
   for (const query of ['dryRun=a', 'dryRun=b', 'dryRun=All&dryRun=c', 'dryRun=All', 'dryRun=All&dryRun=All', ''])
     filter(() => bytes)(requestFor('/x', query, undefined, as))
   assert.deepEqual(values('apiserver_request_total', 'dry_run'), { invalid: 3, All: 2, '': 1 })
 })
 
 test('what components of this process are given has no size, and a list is not written for its size', () => {
-  const { filter, values } = counted()
-  const as: ServedAs = { ...PODS, verb: 'LIST' }
+  const { filter, values, requestFor } = counted()
+  const as: RequestLabels = { ...PODS, verb: 'LIST' }
   const item: StoredObject = {
     key: '',
     revision: 1,
@@ -133,8 +144,8 @@ test('what components of this process are given has no size, and a list is not w
 })
 
 test('a failure that is no Status is the code that it is answered with, whatever code it has of its own', async () => {
-  const { filter, values } = counted()
-  const as: ServedAs = { ...PODS, verb: 'LIST' }
+  const { filter, values, requestFor } = counted()
+  const as: RequestLabels = { ...PODS, verb: 'LIST' }
   const gone = new AbortController()
   gone.abort()
   const broken = filter(() => Promise.reject(Object.assign(new Error('socket'), { code: 'ECONNRESET' })))

@@ -1,7 +1,7 @@
 /**
- * Counts requests, by what answered them and how they ended, under the names kube-apiserver uses. What answers is known
- * when the request comes back (`served`): what nothing answers, what is turned away before, and the paths of discovery are
- * not counted, as there.
+ * Counts requests, by what answered them and how they ended, under the names kube-apiserver uses. What answers is known when the
+ * request comes back, and with it the series in which it is counted (request/request-series.ts): what nothing answers, what is
+ * turned away before, and the paths of discovery are not counted, as there.
  */
 
 import type { ApiResponse } from '../../api/request.ts'
@@ -11,7 +11,7 @@ import type { Counted, Metrics, Observed } from '../../base/metrics.ts'
 import { DURATION_BUCKETS } from '../duration-buckets.ts'
 import { isMutating } from '../request/info.ts'
 import { isLongRunning } from '../request/long-running.ts'
-import type { ServedAs } from '../request/served.ts'
+import { type DryRunLabel, type RequestLabels, type RequestSeries, requestSeries } from '../request/request-series.ts'
 import { type Filter, type ServerRequest, whenAnswered } from '../request/server-request.ts'
 import { statusCodeOf } from './errors.ts'
 
@@ -23,17 +23,6 @@ const SLI_DURATIONS = DURATION_BUCKETS.slice(2)
 const RESPONSE_SIZES = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 const BODY_SIZES = Array.from({ length: 31 }, (_, i) => 50_000 + i * 100_000)
 
-/** Each is there once something was told of it: what is not observed has no series. */
-interface Series {
-  readonly as: ServedAs
-  readonly dryRun: string
-  readonly byCode: Map<number, Counted>
-  duration?: Observed
-  ownDuration?: Observed
-  size?: Observed
-  body?: Observed
-}
-
 const plainLabels = ({
   component,
   group,
@@ -42,15 +31,15 @@ const plainLabels = ({
   subresource,
   verb,
   version,
-}: ServedAs): readonly string[] => [...[component, group, resource, scope, subresource, verb, version]]
-const labelsOf = ({ as, dryRun }: Series): readonly string[] => {
-  const [component = '', ...others] = plainLabels(as)
+}: RequestLabels): readonly string[] => [component, group, resource, scope, subresource, verb, version]
+const labelsOf = ({ labels, dryRun }: RequestSeries): readonly string[] => {
+  const [component = '', ...others] = plainLabels(labels)
   return [component, dryRun, ...others]
 }
 /** The time without what webhooks took is told of all but watches and dry runs. */
-const hasOwnDuration = ({ as, dryRun }: Series): boolean => as.verb !== 'WATCH' && dryRun === ''
+const hasOwnDuration = ({ labels, dryRun }: RequestSeries): boolean => labels.verb !== 'WATCH' && dryRun === ''
 /** Of writes, as what their body is told: undefined of what is none. */
-function bodyVerbOf({ component, verb, scope }: ServedAs): string | undefined {
+function bodyVerbOf({ component, verb, scope }: RequestLabels): string | undefined {
   const written = component === '' ? undefined : BODY_VERBS[verb]
   return written === 'delete' && scope !== 'resource' ? 'delete_collection' : written
 }
@@ -97,42 +86,29 @@ export function requestMetrics(clock: Clock, metrics: Metrics): Filter {
   const inFlight = metrics.gauge('apiserver_current_inflight_requests', 'Requests being worked on.', ['request_kind'])
   const [mutating, readOnly] = [inFlight.child('mutating'), inFlight.child('readOnly')]
   const longRunning = metrics.gauge('apiserver_longrunning_requests', 'Watches and other long requests.', PLAIN_LABELS)
-  const seriesByKey = new Map<string, Series>()
-  /** Requests for the same thing are served as the same. */
-  const seriesOfServed = new WeakMap<ServedAs, Series>()
-
-  const seriesOf = (request: ServerRequest, as: ServedAs): Series => {
-    const dryRun = dryRunOf(request.query)
-    if (dryRun !== '') return namedSeries(as, dryRun)
-    return getOrInsertComputed(seriesOfServed, as, () => namedSeries(as, ''))
-  }
-  const namedSeries = (as: ServedAs, dryRun: string): Series => {
-    const { group, resource, scope, subresource, verb, version } = as
-    const key = `${verb} ${group}/${version}/${resource}/${subresource} ${scope} ${dryRun}`
-    return getOrInsertComputed(seriesByKey, key, () => ({ as, dryRun, byCode: new Map() }))
-  }
-  const count = (series: Series, code: number) => {
+  const count = (series: RequestSeries, code: number) => {
+    series.byCode ??= new Map()
     const counter = getOrInsertComputed(series.byCode, code, () => total.child(String(code), ...labelsOf(series)))
     counter.add()
   }
-  const observeDurations = (series: Series, ms: number, webhookMs: number, isLong: boolean) => {
+  const observeDurations = (series: RequestSeries, ms: number, webhookMs: number, isLong: boolean) => {
     if (!isLong) {
       series.duration ??= durations.child(...labelsOf(series))
       series.duration.observe(ms / 1000)
     }
     if (!hasOwnDuration(series)) return
-    series.ownDuration ??= ownDurations.child(...plainLabels(series.as))
+    series.ownDuration ??= ownDurations.child(...plainLabels(series.labels))
     series.ownDuration.observe((ms - webhookMs) / 1000)
   }
-  const observeSizes = (series: Series, { body }: ServerRequest, response: ApiResponse | undefined) => {
-    const { as } = series
-    const written = bodyVerbOf(as)
+  const observeSizes = (series: RequestSeries, { body }: ServerRequest, response: ApiResponse | undefined) => {
+    const { labels } = series
+    const written = bodyVerbOf(labels)
     if (written !== undefined) {
-      series.body ??= bodies.child(as.group, as.resource, written)
+      series.body ??= bodies.child(labels.group, labels.resource, written)
       series.body.observe(body?.kind === 'bytes' ? body.bytes.length : 0)
     }
-    if (response === undefined || !READ.has(as.verb)) return
-    series.size ??= sizes.child(...plainLabels(as))
+    if (response === undefined || !READ.has(labels.verb)) return
+    series.size ??= sizes.child(...plainLabels(labels))
     series.size.observe(sizeOf(response))
   }
   return (next) => (request) => {
@@ -144,9 +120,9 @@ export function requestMetrics(clock: Clock, metrics: Metrics): Filter {
     current?.add(1)
     const ended = (code: number, response?: ApiResponse) => {
       current?.add(-1)
-      const as = request.served?.as
-      if (as === undefined) return
-      const series = seriesOf(request, as)
+      const usual = request.served?.series
+      if (usual === undefined) return
+      const series = ofDryRun(usual, dryRunOf(request.query))
       count(series, code)
       if (response !== undefined && goesOn(response)) {
         running(request.signal, series)
@@ -170,16 +146,22 @@ export function requestMetrics(clock: Clock, metrics: Metrics): Filter {
     )
   }
 
-  function running(signal: AbortSignal, { as }: Series): void {
+  function running(signal: AbortSignal, { labels }: RequestSeries): void {
     if (signal.aborted) return
-    const gauge = longRunning.child(...plainLabels(as))
+    const gauge = longRunning.child(...plainLabels(labels))
     gauge.add(1)
     signal.addEventListener('abort', () => gauge.add(-1), { once: true })
   }
 }
 
-/** What a label may say of it, however many ways there are to ask: all of a label's values are kept. */
-function dryRunOf(query: URLSearchParams): '' | 'All' | 'invalid' {
+/** Dry runs are counted apart. */
+function ofDryRun(usual: RequestSeries, dryRun: DryRunLabel): RequestSeries {
+  if (dryRun === '') return usual
+  usual.dryRuns ??= new Map()
+  return getOrInsertComputed(usual.dryRuns, dryRun, () => requestSeries(usual.labels, dryRun))
+}
+
+function dryRunOf(query: URLSearchParams): DryRunLabel {
   if (query.size === 0) return ''
   const asked = query.getAll('dryRun')
   if (asked.length === 0) return ''

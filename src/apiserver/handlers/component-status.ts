@@ -20,7 +20,7 @@ export interface ComponentHealth {
 export const getComponentStatus: ResourceHandler = (resource) => {
   const { context, request, endpoint, info, warnings } = resource
   const { row } = endpoint
-  const representation = negotiate(request, { row })
+  const representation = negotiate(request, { kind: endpoint })
   const found = statuses(resource).find(({ metadata }) => metadata.name === info.name)
   if (found === undefined) throw notFound({ group: '', resource: row.singular }, info.name)
   return encoded(200, shaped(context, request, endpoint, found, representation), representation, warnings)
@@ -29,7 +29,7 @@ export const getComponentStatus: ResourceHandler = (resource) => {
 export const listComponentStatuses: ResourceHandler = (resource) => {
   const { request, endpoint } = resource
   const { row } = endpoint
-  const representation = negotiate(request, { streams: true, row })
+  const representation = negotiate(request, { streams: true, kind: endpoint })
   const { labelSelector, fieldSelector } = listOptions(request.query)
   const selection = selectionOf(row, endpoint.strategy, labelSelector, fieldSelector)
   return respondAll(
@@ -48,7 +48,7 @@ function respondAll(
   const answer = (list: KubeObject) => encoded(200, list, representation, warnings)
   if (representation.shape === 'table') return answer(tableOf(context, request, endpoint, objects, {}, representation))
   if (representation.shape === 'metadata') {
-    requireMetadataForm(representation, row, true)
+    requireMetadataForm(representation, endpoint, true)
     const apiVersion = representation.shapeVersion
     const items = objects.map((object) => partialMetadata(object, apiVersion))
     return answer({

@@ -15,9 +15,11 @@ import type { Kubelets } from '../nodes/kubelets.ts'
 import type { CacheReads } from '../reads.ts'
 import type { ListMetadata, ResourceEndpoint, TablePrinter } from '../registry/endpoint.ts'
 import type { Registry } from '../registry/registry.ts'
+import type { RequestSeries } from '../request/request-series.ts'
 import type { ServerRequest } from '../request/server-request.ts'
 import type { ComponentHealth } from './component-status.ts'
 import type { Review } from './reviews.ts'
+import type { Route } from './route.ts'
 
 /** Prints rows as `kubectl get` shows them. `objects` are of the row's own version. */
 export type PrintTable = (input: {
@@ -50,7 +52,7 @@ export interface ServerContext {
   readonly reads: CacheReads
   readonly caches: Caches
   /** What is known of a row, the same object every time. */
-  endpointOf(row: ResourceRow): ResourceEndpoint
+  endpointOf(row: ResourceRow): RequestEndpoint
   readonly printTable?: PrintTable
   /** Answers for group versions that other servers serve. */
   readonly forward?: (request: ServerRequest) => Promise<ApiResponse> | undefined
@@ -67,6 +69,23 @@ export interface ServerContext {
   ) => Promise<KubeObject>
   /** What ComponentStatuses tell of; without it there are none. */
   readonly components?: () => readonly ComponentHealth[]
+}
+
+/** What a resource's endpoint knows of the requests for one of its actions. */
+export interface RequestPlan {
+  /** undefined for the resource itself. */
+  readonly subresource: SubresourceRow | undefined
+  readonly handler: ResourceHandler
+  /** As what they are counted. */
+  readonly series: RequestSeries
+  /** Of patches that apply. */
+  readonly appliedSeries: RequestSeries
+}
+
+/** A resource's endpoint, as requests for the resource find it. */
+export interface RequestEndpoint extends ResourceEndpoint {
+  /** The same object for the same action, subresource and scope. */
+  planOf(route: Route, info: RequestInfo): RequestPlan
 }
 
 /** A request that has found its resource. */

@@ -12,7 +12,7 @@ import { admissionAttributes, askedOnce, optionsObject, trackManager, writeConte
 export async function handleCreate(resource: ResourceRequest): Promise<ApiResponse> {
   const { context, request, endpoint, info } = resource
   const { row } = endpoint
-  const representation = negotiate(request, { row })
+  const representation = negotiate(request, { kind: endpoint })
   const options = writeOptions('CreateOptions', request.query)
   const write = writeContext(resource, { dryRun: options.dryRun })
   const decoded = decodeObject(resource, row, options.fieldValidation)

@@ -16,7 +16,7 @@ import { admissionAttributes, writeContext } from './write.ts'
 export async function handleDelete(resource: ResourceRequest): Promise<ApiResponse> {
   const { context, request, endpoint } = resource
   const { row } = endpoint
-  const representation = negotiate(request, { row })
+  const representation = negotiate(request, { kind: endpoint })
   const options = decodeDeleteOptions(resource)
   validateDeleteOptions(options)
   if (options.ignoreStoreReadErrorWithClusterBreakingPotential === true) await authorizeUnsafeDelete(resource)

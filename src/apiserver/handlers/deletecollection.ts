@@ -19,8 +19,7 @@ const WORKERS = 64
 /** Answers with the objects as they were listed. */
 export async function handleDeleteCollection(resource: ResourceRequest): Promise<ApiResponse> {
   const { request, info, endpoint } = resource
-  const { row } = endpoint
-  const representation = negotiate(request, { row })
+  const representation = negotiate(request, { kind: endpoint })
   const selector = listOptions(request.query)
   const options = decodeDeleteOptions(resource)
   validateDeleteOptions(options, true)

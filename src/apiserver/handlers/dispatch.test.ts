@@ -6,6 +6,7 @@ import { StatusError } from '../../api/status.ts'
 import { requestInfoOf } from '../request/info.ts'
 import type { ServerContext } from './context.ts'
 import { createDispatch } from './dispatch.ts'
+import { createRequestPlans } from './request-plan.ts'
 
 test('what follows from a path is found out once, until a row of its own group comes or goes', () => {
   const scheme = createScheme()
@@ -16,7 +17,7 @@ test('what follows from a path is found out once, until a row of its own group c
     scheme,
     endpointOf(row: ResourceRow) {
       asked++
-      return { row }
+      return { row, planOf: createRequestPlans() }
     },
     caches: { revision: 1, fresh: () => undefined },
     registry: { current: () => undefined },

@@ -12,8 +12,7 @@ import { checkResourceVersion, staleRevision, untilReached } from './wait-for-re
 
 export function handleGet(resource: ResourceRequest): ApiResponse | Promise<ApiResponse> {
   const { context, request, endpoint } = resource
-  const { row } = endpoint
-  const representation = negotiate(request, { row })
+  const representation = negotiate(request, { kind: endpoint })
   if (request.query.size > 0) refuseExport(request.query)
   const asked = request.query.size > 0 ? request.query.get('resourceVersion') : null
   const version = asked === null ? 0 : checkResourceVersion(asked)

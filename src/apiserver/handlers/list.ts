@@ -25,8 +25,7 @@ import { encodedPieces, type PiecedList } from './send-large-list-in-pieces.ts'
 
 export async function handleList(resource: ResourceRequest): Promise<ApiResponse> {
   const { request, endpoint } = resource
-  const { row } = endpoint
-  const representation = negotiate(request, { streams: true, row })
+  const representation = negotiate(request, { streams: true, kind: endpoint })
   const listed = await list(resource, listOptions(request.query))
   return respondList(resource, listed, representation)
 }
@@ -58,7 +57,7 @@ export async function respondList(
       warnings,
     )
   if (representation.shape === 'metadata') {
-    requireMetadataForm(representation, row, true)
+    requireMetadataForm(representation, endpoint, true)
     const apiVersion = representation.shapeVersion || META_V1
     const list = { kind: 'PartialObjectMetadataList', apiVersion, metadata: metadata as KubeObject['metadata'] }
     if (representation.encoding === 'protobuf') {
@@ -131,7 +130,7 @@ function piecedList(
     }
   }
   if (representation.shape === 'metadata') {
-    requireMetadataForm(representation, row, true)
+    requireMetadataForm(representation, endpoint, true)
     const apiVersion = representation.shapeVersion || META_V1
     return {
       envelope: { kind: 'PartialObjectMetadataList', apiVersion, metadata: metadata as KubeObject['metadata'] },

@@ -3,7 +3,9 @@ import { test } from 'node:test'
 import type { ApiRequest } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { builtinScheme } from '../../api/scheme/scheme.ts'
+import type { ShownKind } from '../registry/endpoint.ts'
 import { encodingOfKind, errorEncoding, negotiate, type Offer, requireMetadataForm } from './negotiate.ts'
+import { shownCustomKind, shownKind } from './shown-kind.ts'
 
 const JSON_TYPE = 'application/json'
 const PROTOBUF = 'application/vnd.kubernetes.protobuf'
@@ -11,14 +13,15 @@ const TABLE = 'as=Table;v=v1;g=meta.k8s.io'
 const METADATA = 'as=PartialObjectMetadata;v=v1;g=meta.k8s.io'
 
 const row = builtinScheme().find('', 'v1', 'configmaps') as ResourceRow
+const kind = shownKind(row)
 /** As a custom resource: no message, and any range of types. */
-const custom = {
+const custom = shownCustomKind({
   ...row,
   schema: { type: 'struct', fields: [] },
   goType: 'unstructured.Unstructured',
-} as unknown as ResourceRow
+} as unknown as ResourceRow)
 
-function asked(accept: string, offer: Offer = { row }): string {
+function asked(accept: string, offer: Offer = { kind }): string {
   const request = { headers: { accept }, query: new URLSearchParams(), connection: { remoteAddress: '' } }
   try {
     const { encoding, shape } = negotiate(request as unknown as ApiRequest, offer)
@@ -59,19 +62,19 @@ test('an entry whose form is not served is passed over', () => {
 test('the route takes whole types alone; custom resources also take a family', () => {
   const unavailable = `406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, ${PROTOBUF}`
   for (const accept of ['*', 'application/*', 'text/html']) assert.equal(asked(accept), unavailable, accept)
-  for (const accept of ['*', 'application/*']) assert.equal(asked(accept, { row: custom }), 'json object', accept)
-  assert.equal(asked('text/html', { row: custom }), REFUSED)
+  for (const accept of ['*', 'application/*']) assert.equal(asked(accept, { kind: custom }), 'json object', accept)
+  assert.equal(asked('text/html', { kind: custom }), REFUSED)
   assert.equal(asked('application/*', { anyRange: true }), 'json object')
 })
 
 test('custom resources have no message, but their metadata has', () => {
-  assert.equal(asked(PROTOBUF, { row: custom }), REFUSED)
-  assert.equal(asked(`${PROTOBUF},${JSON_TYPE}`, { row: custom }), 'json object')
-  assert.equal(asked(`${PROTOBUF};${METADATA}`, { row: custom }), 'protobuf metadata')
+  assert.equal(asked(PROTOBUF, { kind: custom }), REFUSED)
+  assert.equal(asked(`${PROTOBUF},${JSON_TYPE}`, { kind: custom }), 'json object')
+  assert.equal(asked(`${PROTOBUF};${METADATA}`, { kind: custom }), 'protobuf metadata')
 })
 
 test('a watch is no stream of YAML, whatever else is taken', () => {
-  const watch = { row, streams: true, watch: true }
+  const watch = { kind, streams: true, watch: true }
   assert.equal(
     asked(`application/yaml,${JSON_TYPE}`, watch),
     `only the following media types are accepted: application/json;stream=watch, ${PROTOBUF};stream=watch`,
@@ -93,15 +96,15 @@ test('another kind is found among the entries', () => {
 })
 
 test('metadata is asked for by the name of what it is of', () => {
-  const form = (asList: boolean, of: ResourceRow, isList: boolean) => () =>
+  const form = (asList: boolean, of: ShownKind, isList: boolean) => () =>
     requireMetadataForm({ asList } as Parameters<typeof requireMetadataForm>[0], of, isList)
-  assert.throws(form(false, row, true), {
+  assert.throws(form(false, kind, true), {
     code: 406,
     message: 'you requested PartialObjectMetadata, but the requested object is a list (*core.ConfigMapList)',
   })
-  assert.throws(form(true, row, false), {
+  assert.throws(form(true, kind, false), {
     message: 'you requested PartialObjectMetadataList, but the requested object is not a list (*core.ConfigMap)',
   })
   assert.throws(form(true, custom, false), { code: 500, message: 'content is not a list' })
-  form(true, row, true)()
+  form(true, kind, true)()
 })

@@ -2,12 +2,10 @@
  * Content negotiation, in one place: which encoding an answer has, and whether it is the object itself, its metadata
  * alone or a Table. Requests from components in this process have no Accept header and get objects by reference.
  */
-import { hasMessage } from '../../api/codec/protobuf.ts'
 import type { ApiRequest } from '../../api/request.ts'
-import { UNSTRUCTURED } from '../../api/scheme/go-packages.ts'
-import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { StatusError } from '../../api/status.ts'
 import { type MediaRange, namesType, parseAccept } from '../../http/media-range.ts'
+import type { ShownKind } from '../registry/endpoint.ts'
 
 export type Encoding = 'json' | 'yaml' | 'protobuf'
 export type RepresentationShape = 'object' | 'metadata' | 'table'
@@ -51,8 +49,8 @@ const plainJson: Representation = { ...native, native: false }
 
 /** What may be asked for at an endpoint. */
 export interface Offer {
-  /** The resource whose objects are asked for: they also come as Tables and as metadata alone. */
-  readonly row?: ResourceRow
+  /** The kind of the objects that are asked for: they also come as Tables and as metadata alone. */
+  readonly kind?: ShownKind
   /** false: they have no Tables, since they are never listed (reviews, tokens). */
   readonly tables?: boolean
   /** Lists and watches name their streams among the available representations. */
@@ -70,15 +68,15 @@ export function negotiate(request: ApiRequest, offer: Offer): Representation {
   const pretty = wantsPretty(request)
   if (accept === undefined || accept === '' || accept === '*/*' || accept === 'application/json')
     return pretty ? { ...plainJson, pretty } : plainJson
-  const { row } = offer
-  const hasForm = row === undefined || hasMessage(row.schema)
+  const { kind } = offer
+  const hasForm = kind === undefined || kind.hasMessage()
   if (offer.anyRange !== true && hasForm && !namesType(accept, TYPES))
     throw notAvailable(offer.streams === true ? [...TYPES, ...STREAMS] : TYPES)
   const chosen = choose(accept, (encoding, target) => {
     if (target === undefined) return hasForm || encoding !== 'protobuf'
     // Tables have no message.
     const hasTable = encoding !== 'protobuf' && offer.tables !== false
-    return row !== undefined && isShape(target) && (target.as !== 'Table' || hasTable)
+    return kind !== undefined && isShape(target) && (target.as !== 'Table' || hasTable)
   })
   if (chosen === undefined) throw notAccepted(TYPES)
   const { encoding, target, range } = chosen
@@ -97,16 +95,8 @@ export function negotiate(request: ApiRequest, offer: Offer): Representation {
  * Metadata is asked for by one name for an object, and by another for a list.
  * @throws StatusError 406, and 500 where Kubernetes finds no items in a custom resource
  */
-export function requireMetadataForm({ asList }: Representation, row: ResourceRow, isList: boolean): void {
-  if (asList === isList) return
-  const { goType } = row
-  if (goType === UNSTRUCTURED && asList) throw new StatusError(500, '', 'content is not a list')
-  const wanted = `you requested PartialObjectMetadata${asList ? 'List' : ''}, but the requested object is`
-  throw new StatusError(
-    406,
-    'NotAcceptable',
-    `${wanted} ${isList ? `a list (*${goType}List)` : `not a list (*${goType})`}`,
-  )
+export function requireMetadataForm({ asList }: Representation, kind: ShownKind, isList: boolean): void {
+  if (asList !== isList) throw kind.noSuchMetadata(asList)
 }
 
 /** For endpoints that speak one type alone. @throws StatusError 406 */

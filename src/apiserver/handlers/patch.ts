@@ -46,7 +46,7 @@ export async function handlePatch(resource: ResourceRequest): Promise<ApiRespons
   const { row } = endpoint
   const type = patchTypeOf(resource)
   requireName(info)
-  const representation = negotiate(request, { row })
+  const representation = negotiate(request, { kind: endpoint })
   const options = writeOptions('PatchOptions', request.query, type === 'apply')
   const write = writeContext(resource, { dryRun: options.dryRun })
   const fresh = askedOnce(context)

@@ -92,7 +92,7 @@ export function shaped(
   representation: Representation,
 ): KubeObject {
   if (representation.shape === 'metadata') {
-    requireMetadataForm(representation, kind.row, false)
+    requireMetadataForm(representation, kind, false)
     return partialMetadata(object, representation.shapeVersion)
   }
   if (representation.shape === 'table') {

@@ -14,12 +14,19 @@ export interface Route {
   readonly row: ResourceRow
   readonly subresource: SubresourceRow | undefined
   /** What is done, as the resource's or subresource's verbs name it. */
-  readonly action: 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection' | 'connect'
-  /** A watch asked for by the old path /watch/…. */
-  readonly watchPath: boolean
-  /** What stands behind the subresource (proxy paths), with its leading slash. */
-  readonly rest: string
+  readonly action: Action
 }
+
+export type Action =
+  | 'get'
+  | 'list'
+  | 'watch'
+  | 'create'
+  | 'update'
+  | 'patch'
+  | 'delete'
+  | 'deletecollection'
+  | 'connect'
 
 /** A path that is not served: not even a Status. */
 export const pageNotFound: ApiResponse = {
@@ -53,34 +60,33 @@ export function routeOf(
   }
   const { routing } = endpointOf(row)
   if (routing !== undefined) return routeByVerb(row, routing, info)
-  const { watch: watchPath, namespaced, segments } = parts
+  const { watch, namespaced, segments } = parts
   if (segments.some((segment) => segment === '')) throw noSuchResource()
   const [, name, sub, ...behind] = segments
-  if (watchPath) return watchRoute(row, request, namespaced, name, sub)
+  if (watch) return watchRoute(row, request, namespaced, name, sub)
   if (row.namespaced && !namespaced) {
     // Namespaced resources are only listed and watched across namespaces.
     if (name !== undefined || row.verbs.length === 0) throw noSuchResource()
     if (!row.verbs.includes('list')) throw noSuchResource()
     if (request.method !== 'GET') throw notAllowed()
-    return { row, subresource: undefined, action: listOrWatch(row, info), watchPath: false, rest: '' }
+    return { row, subresource: undefined, action: listOrWatch(row, info) }
   }
   if (!row.namespaced && namespaced) throw noSuchResource()
   if (sub === undefined) {
     const action = name === undefined ? collectionAction(row, request, info) : itemAction(row, request)
-    return { row, subresource: undefined, action, watchPath: false, rest: '' }
+    return { row, subresource: undefined, action }
   }
   const subresource = row.subresources.find((candidate) => candidate.name === sub)
   if (subresource === undefined) throw noSuchResource()
-  const rest = behind.length === 0 ? '' : `/${behind.join('/')}`
   if (CONNECT.has(sub)) {
-    if (rest !== '' && sub !== 'proxy') throw noSuchResource()
+    if (behind.length > 0 && sub !== 'proxy') throw noSuchResource()
     if (!(sub === 'proxy' ? PROXY_METHODS : SESSION_METHODS).has(request.method)) throw notAllowed()
-    return { row, subresource, action: 'connect', watchPath: false, rest }
+    return { row, subresource, action: 'connect' }
   }
-  if (rest !== '') throw noSuchResource()
+  if (behind.length > 0) throw noSuchResource()
   const action = SUBRESOURCE_ACTIONS[request.method]
   if (action === undefined || !subresource.verbs.includes(action)) throw notAllowed()
-  return { row, subresource, action, watchPath: false, rest }
+  return { row, subresource, action }
 }
 
 /** Kubernetes gives all paths of a custom resource to one handler, which asks what the request's info says of them. */
@@ -92,10 +98,10 @@ function routeByVerb(row: ResourceRow, routing: VerbRouting, info: RequestInfo):
   if (subresource === undefined && info.subresource !== '') throw routing.noSubresource(info.name)
   const action = (subresource ?? row).verbs.find((candidate) => candidate === verb)
   if (action === undefined) throw routing.notAllowed(verb)
-  return { row, subresource, action: action as Route['action'], watchPath: false, rest: '' }
+  return { row, subresource, action: action as Action }
 }
 
-const SUBRESOURCE_ACTIONS: Readonly<Record<string, Route['action']>> = {
+const SUBRESOURCE_ACTIONS: Readonly<Record<string, Action>> = {
   GET: 'get',
   POST: 'create',
   PUT: 'update',
@@ -113,7 +119,7 @@ function watchRoute(
   if (!row.verbs.includes('watch') || sub !== undefined) throw noSuchResource()
   if (row.namespaced ? !namespaced && name !== undefined : namespaced) throw noSuchResource()
   if (request.method !== 'GET') throw notAllowed()
-  return { row, subresource: undefined, action: 'watch', watchPath: true, rest: '' }
+  return { row, subresource: undefined, action: 'watch' }
 }
 
 function listOrWatch(row: ResourceRow, info: RequestInfo): 'list' | 'watch' {
@@ -122,7 +128,7 @@ function listOrWatch(row: ResourceRow, info: RequestInfo): 'list' | 'watch' {
   return 'watch'
 }
 
-function collectionAction(row: ResourceRow, request: ApiRequest, info: RequestInfo): Route['action'] {
+function collectionAction(row: ResourceRow, request: ApiRequest, info: RequestInfo): Action {
   const { verbs } = row
   if (request.method === 'GET' && verbs.includes('list')) return listOrWatch(row, info)
   if (request.method === 'POST' && verbs.includes('create')) return 'create'
@@ -130,7 +136,7 @@ function collectionAction(row: ResourceRow, request: ApiRequest, info: RequestIn
   throw notAllowed()
 }
 
-function itemAction(row: ResourceRow, request: ApiRequest): Route['action'] {
+function itemAction(row: ResourceRow, request: ApiRequest): Action {
   const { verbs } = row
   if (!verbs.includes('get')) throw noSuchResource()
   const action = SUBRESOURCE_ACTIONS[request.method]

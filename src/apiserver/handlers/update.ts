@@ -14,7 +14,7 @@ export async function handleUpdate(resource: ResourceRequest): Promise<ApiRespon
   const { context, request, endpoint, info } = resource
   const { row } = endpoint
   requireName(info)
-  const representation = negotiate(request, { row })
+  const representation = negotiate(request, { kind: endpoint })
   const options = writeOptions('UpdateOptions', request.query)
   const write = writeContext(resource, { dryRun: options.dryRun })
   const decoded = inNamespace(decodeObject(resource, row, options.fieldValidation), row.namespaced, info.namespace)

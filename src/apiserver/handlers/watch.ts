@@ -32,7 +32,7 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
   const { context, request, endpoint, info } = resource
   const { row } = endpoint
   const { runtime } = context
-  const representation = negotiate(request, { streams: true, watch: true, row })
+  const representation = negotiate(request, { streams: true, watch: true, kind: endpoint })
   const options = listOptions(request.query, true)
   const named = info.name !== '' && !options.fieldSelector.includes('metadata.name') ? `metadata.name=${info.name}` : ''
   const fieldSelector = [options.fieldSelector, named].filter((part) => part !== '').join(',')

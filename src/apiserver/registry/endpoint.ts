@@ -32,7 +32,7 @@ export interface ListMetadata {
   readonly remainingItemCount?: number
 }
 
-export interface ResourceEndpoint {
+export interface ResourceEndpoint extends ShownKind {
   readonly row: ResourceRow
   readonly strategy: Strategy
   readonly served: ServedVersion
@@ -45,8 +45,6 @@ export interface ResourceEndpoint {
   /** Of the row, or of the kind of one of its subresources (`Scale`, `Binding`), which is a built-in one. */
   readerOf(kind: ResourceRow | SubresourceRow): KindReader
   readonly scale: ScaledResource
-  /** Made when it is first asked for, the same every time. */
-  printer(): TablePrinter
   readonly routing: VerbRouting | undefined
   /** Given as a warning with every answer. */
   readonly deprecated: string | undefined
@@ -65,7 +63,14 @@ export interface TablePrinter {
 }
 
 /** A kind that objects are shown as. */
-export type ShownKind = Pick<ResourceEndpoint, 'row' | 'printer'>
+export interface ShownKind {
+  /** Made when it is first asked for, the same every time. */
+  printer(): TablePrinter
+  /** Whether its objects have a form in protobuf. */
+  hasMessage(): boolean
+  /** The refusal of metadata that was asked for by the name of a list of an object, or by that of an object of a list. */
+  noSuchMetadata(asList: boolean): StatusError
+}
 
 export interface PatchedRead {
   readonly object: KubeObject

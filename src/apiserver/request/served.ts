@@ -2,11 +2,12 @@
 import type { Json, KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
 import type { SpanContext } from '../tracing/span.ts'
+import type { RequestSeries } from './request-series.ts'
 
 /** Filled in on the way, read when the request has been answered. */
 export interface Served {
-  /** What answers it, as it is counted; the same object for the same requests. What nothing answers has none. */
-  as: ServedAs | undefined
+  /** What it is counted as, by what answers it. What nothing answers has none. */
+  series: RequestSeries | undefined
   /** Where tracing is on: of the span that all which is done now belongs to. */
   span: SpanContext | undefined
   /** How long it has waited for webhooks. */
@@ -22,7 +23,7 @@ export interface Served {
 }
 
 export const servedAnew = (): Served => ({
-  as: undefined,
+  series: undefined,
   span: undefined,
   webhookMs: 0,
   trace: undefined,
@@ -30,17 +31,6 @@ export const servedAnew = (): Served => ({
   audit: undefined,
   proof: undefined,
 })
-
-/** The labels of kube-apiserver's request metrics. */
-export interface ServedAs {
-  readonly component: string
-  readonly group: string
-  readonly resource: string
-  readonly scope: string
-  readonly subresource: string
-  readonly verb: string
-  readonly version: string
-}
 
 /** Filled in by the steps a request passes; read once, when its audit event is written. */
 export interface AuditRecord {

@@ -16,7 +16,7 @@ export async function createReview(resource: ResourceRequest): Promise<ApiRespon
   const { row } = endpoint
   const review = context.reviews?.[`${row.group}/${row.kind}`]
   if (review === undefined) throw notAllowed()
-  const representation = negotiate(request, { row, tables: false })
+  const representation = negotiate(request, { kind: endpoint, tables: false })
   const options = writeOptions('CreateOptions', request.query)
   const write = writeContext(resource, { dryRun: options.dryRun })
   const decoded = decodeObject(resource, row, options.fieldValidation)

@@ -2,12 +2,13 @@
 import type { Scale } from '../../../api/generated/types.ts'
 import type { ApiResponse } from '../../../api/request.ts'
 import { goTypeOfKind } from '../../../api/scheme/go-packages.ts'
-import type { ResourceRow, SubresourceRow } from '../../../api/scheme/resource.ts'
+import type { SubresourceRow } from '../../../api/scheme/resource.ts'
+import { getOrInsertComputed } from '../../../base/get-or-insert.ts'
 import type { ShownKind } from '../../registry/endpoint.ts'
 import type { ResourceRequest } from '../context.ts'
 import type { Representation } from '../negotiate.ts'
-import { tablePrinterOf } from '../printers/table.ts'
 import { encoded, shaped } from '../respond.ts'
+import { shownKind } from '../shown-kind.ts'
 
 export function respondScale(resource: ResourceRequest, scale: Scale, representation: Representation): ApiResponse {
   const { context, request, warnings } = resource
@@ -19,16 +20,9 @@ const kinds = new WeakMap<SubresourceRow, ShownKind>()
 
 /** The Scale as a kind of its own, for printing and for messages. */
 function scaleOf({ endpoint, subresource }: ResourceRequest): ShownKind {
-  const { row } = endpoint
-  const scale = subresource as SubresourceRow
-  let made = kinds.get(scale)
-  if (made === undefined) {
+  return getOrInsertComputed(kinds, subresource as SubresourceRow, (scale) => {
     const { group, version, kind } = scale
     const goType = goTypeOfKind(scale)
-    const scales: ResourceRow = { ...row, group, version, kind, resource: 'scales', goType, columns: [] }
-    const printer = tablePrinterOf(scales)
-    made = { row: scales, printer: () => printer }
-    kinds.set(scale, made)
-  }
-  return made
+    return shownKind({ ...endpoint.row, group, version, kind, resource: 'scales', goType, columns: [] })
+  })
 }

@@ -29,7 +29,7 @@ import { respondScale } from './scale-answer.ts'
 export async function getScale(resource: ResourceRequest): Promise<ApiResponse> {
   const { context, request, endpoint, info } = resource
   const { row } = endpoint
-  const representation = negotiate(request, { row })
+  const representation = negotiate(request, { kind: endpoint })
   const waiting = context.caches.fresh(request.signal)
   if (waiting !== undefined) await waiting
   const stored = context.registry.current(endpoint, namedKey(row, info.namespace, info.name))
@@ -95,7 +95,7 @@ async function writeScale(
 ): Promise<ApiResponse> {
   const { context, request, endpoint, info, subresource } = resource
   const { row } = endpoint
-  const representation = negotiate(request, { row })
+  const representation = negotiate(request, { kind: endpoint })
   const attributes = { dryRun: options.dryRun, options: optionsObject(options) }
   // The workload's own rules, not those of a subresource: a change of replicas is a new generation.
   const write = {

@@ -16,9 +16,8 @@ import { admissionAttributes, managerOf, optionsObject, writeContext } from '../
 
 export async function createToken(resource: ResourceRequest): Promise<ApiResponse> {
   const { context, request, endpoint, subresource, info, warnings } = resource
-  const { row } = endpoint
   if (context.answerTokenRequest === undefined || subresource === undefined) throw notAllowed()
-  const representation = negotiate(request, { row, tables: false })
+  const representation = negotiate(request, { kind: endpoint, tables: false })
   const options = writeOptions('CreateOptions', request.query)
   const write = writeContext(resource, { dryRun: options.dryRun })
   const decoded = inNamespace(decodeObject(resource, subresource, options.fieldValidation), true, info.namespace)
