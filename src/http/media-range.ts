@@ -1,5 +1,7 @@
 /** The Accept header (RFC 9110, 12.5.1), as Kubernetes reads it: what is malformed is passed over, never refused. */
 
+import { setBounded } from '../base/set-bounded.ts'
+
 export interface MediaRange {
   readonly parameters: Readonly<Record<string, string>>
   /** `type` is a whole one: application/json. */
@@ -13,6 +15,7 @@ interface Clause extends MediaRange {
 }
 
 const parsed = new Map<string, readonly MediaRange[]>()
+const MOST_PARSED = 256
 
 /** Best liked first, and among those the narrower. Clients send few different headers, many times. */
 export function parseAccept(accept: string): readonly MediaRange[] {
@@ -22,8 +25,7 @@ export function parseAccept(accept: string): readonly MediaRange[] {
     .split(',')
     .map(clauseOf)
     .sort((a, b) => b.q - a.q || a.breadth - b.breadth)
-  if (parsed.size > 256) parsed.clear()
-  parsed.set(accept, ranges)
+  setBounded(parsed, MOST_PARSED, accept, ranges)
   return ranges
 }
 

@@ -5,8 +5,10 @@
  * cookie to all ports of an address, so all that is served stands below a folder of a random name, and the cookie is for it alone: a
  * visit to another server of this machine does not hand it the cookie.
  */
+
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { ApiRequest } from '../api/request.ts'
+import { createLruMap } from '../base/lru.ts'
 import type { Random } from '../base/random.ts'
 
 export interface Session {
@@ -50,8 +52,8 @@ export function createGuard(random: Random, port: number): PathGuard {
   const cookie = `skiff-ui-${port}`
   const hosts = new Set([`127.0.0.1:${port}`, `localhost:${port}`])
   /** By the digest of their secrets, so that finding one tells nothing by its time. */
-  const sessions = new Map<string, Session>()
-  const tokens = new Set<string>()
+  const sessions = createLruMap<string, Session>(MOST_SESSIONS)
+  const tokens = createLruMap<string, true>(MOST_TOKENS)
   const secret = () => Buffer.from(random.bytes(SECRET_BYTES)).toString('base64url')
   const keyOf = (text: string) => digest(text).toString('base64')
   const folder = `/${secret()}/`
@@ -61,15 +63,13 @@ export function createGuard(random: Random, port: number): PathGuard {
     within: (path) => (isSame(path.slice(0, folder.length), folder) ? path.slice(folder.length - 1) : undefined),
     newToken() {
       const token = secret()
-      tokens.add(keyOf(token))
-      dropOldest(tokens, MOST_TOKENS)
+      tokens.set(keyOf(token), true)
       return token
     },
     exchange(token) {
       if (!tokens.delete(keyOf(token))) return undefined
       const value = secret()
       sessions.set(keyOf(value), { csrf: secret() })
-      dropOldest(sessions, MOST_SESSIONS)
       return `${cookie}=${value}; HttpOnly; SameSite=Strict; Path=${folder}`
     },
     refuse({ headers, method }) {
@@ -94,12 +94,5 @@ export function createGuard(random: Random, port: number): PathGuard {
       return undefined
     },
     isOfPage: ({ headers }, { csrf }) => isSame(headers[CSRF_HEADER] ?? '', csrf),
-  }
-}
-
-function dropOldest(kept: Map<string, unknown> | Set<string>, most: number): void {
-  for (const key of kept.keys()) {
-    if (kept.size <= most) return
-    kept.delete(key)
   }
 }

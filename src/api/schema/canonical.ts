@@ -3,7 +3,9 @@
  * fields in their order, zero values as omitempty and omitzero have it, empty lists and maps only where the field is written
  * without content too, quantities and times in one spelling. Shared by the quick walk (walk.ts) and the exact one (field-validation.ts).
  */
+
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
+import { setBounded } from '../../base/set-bounded.ts'
 import type { Json } from '../object.ts'
 import { canonicalQuantity } from '../values/quantity.ts'
 import type { Field, Schema, StructSchema } from './schema.ts'
@@ -131,10 +133,7 @@ export function quantityText(text: string): string {
   let found = quantities.get(text)
   if (found === undefined) {
     found = canonicalQuantity(text)
-    if (text.length <= 24) {
-      if (quantities.size >= 2000) quantities.clear()
-      quantities.set(text, found)
-    }
+    if (text.length <= 24) setBounded(quantities, 2000, text, found)
   }
   return found
 }

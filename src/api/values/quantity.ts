@@ -2,6 +2,9 @@
  * resource.Quantity: exact decimal numbers with a suffix. A value is a BigInt of nanos (10⁻⁹), which is as fine as
  * Kubernetes keeps them (finer ones are rounded away from zero), so comparing and adding is exact.
  */
+
+import { setBounded } from '../../base/set-bounded.ts'
+
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent'
 
 export interface Quantity {
@@ -48,8 +51,7 @@ export function parseQuantity(text: string): Quantity {
   let quantity = parsed.get(text)
   if (quantity === undefined) {
     quantity = parseAnew(text)
-    if (parsed.size >= MOST_PARSED) parsed.clear()
-    if (text.length <= 32) parsed.set(text, quantity)
+    if (text.length <= 32) setBounded(parsed, MOST_PARSED, text, quantity)
   }
   return quantity
 }

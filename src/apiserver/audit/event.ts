@@ -8,6 +8,7 @@ import { asObject } from '../../api/unchecked.ts'
 import { jsonText, parseExactly } from '../../api/values/json.ts'
 import { formatMicroTime } from '../../base/clock.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
+import { setBounded } from '../../base/set-bounded.ts'
 import { userInfoOf } from '../auth/user-info.ts'
 import type { AuditRecord } from '../request/served.ts'
 import { type EventParts, ID_LENGTH, type Pattern, patternOf, writePattern } from './pattern.ts'
@@ -322,8 +323,7 @@ function quotedAgain(text: string): string {
   if (made === undefined) {
     made = flat(quoted(text))
     if (text.length > LONGEST_KNOWN) return made
-    if (known.size >= MOST_KNOWN) known.clear()
-    known.set(text, made)
+    setBounded(known, MOST_KNOWN, text, made)
   }
   return made
 }

@@ -4,8 +4,11 @@
  * from then on each change keeps it, until another one is paid for that has no place and no list has used this one for long.
  * What it takes of an object is a place in a list: the values themselves stand with the entries (selected.ts).
  */
+
 import type { CompiledSelector } from '../../api/objects/label-selector.ts'
+import { createLruMap, type LruMap } from '../../base/lru.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import { setBounded } from '../../base/set-bounded.ts'
 import { type Steps, stepsInTurns } from '../../base/turns.ts'
 import type { CacheEntry } from './entry.ts'
 import { type EntrySelection, type FieldsOf, fieldValue, readLabel, type SelectedFields } from './selected.ts'
@@ -79,7 +82,7 @@ export function createFieldIndexes(
   /** Names of those that stay. */
   const standing = new Set<string>()
   /** How many objects lists have looked at for want of this index. */
-  let paid: Map<string, number> | undefined
+  let paid: LruMap<string, number> | undefined
   let building = false
   let lists = 0
   let era = 0
@@ -126,10 +129,8 @@ export function createFieldIndexes(
   }
 
   function pay({ field }: Term, looked: number): number {
-    paid ??= new Map()
+    paid ??= createLruMap(MOST_UNPAID)
     const sum = (paid.get(field) ?? 0) + looked
-    paid.delete(field)
-    if (paid.size >= MOST_UNPAID) paid.delete(paid.keys().next().value as string)
     paid.set(field, sum)
     return sum
   }
@@ -154,8 +155,9 @@ export function createFieldIndexes(
     if (era !== began) return
     const fewest = Math.min(...counts)
     if (fewest * WORTH_FINDING > size()) {
-      if (frequent === undefined || frequent.size >= MOST_FREQUENT) frequent = new Map()
-      for (const term of terms) frequent.set(`${term.field}=${term.value}`, { size: size(), changes })
+      frequent ??= new Map()
+      for (const { field, value } of terms)
+        setBounded(frequent, MOST_FREQUENT, `${field}=${value}`, { size: size(), changes })
       return
     }
     const { field, read, fieldsOf } = terms[counts.indexOf(fewest)] as Term

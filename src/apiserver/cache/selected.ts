@@ -2,9 +2,11 @@
  * What selectors ask of the objects of one resource: their labels, and the fields that selectors have named so far. Each
  * entry keeps these few values from its commit on, when its object is at hand; no object is parsed for a selector again.
  */
+
 import type { KubeObject } from '../../api/object.ts'
 import type { FieldTerm } from '../../api/objects/field-selector.ts'
 import { type CompiledSelector, everything, type Labels } from '../../api/objects/label-selector.ts'
+import { setBounded } from '../../base/set-bounded.ts'
 import type { CacheEntry } from './entry.ts'
 
 /** The values of a kind's own selectable fields; those of metadata are found in the key. The same function each time. */
@@ -49,9 +51,8 @@ export function createSelectedFields(fieldsOf: FieldsOf | undefined): SelectedFi
     const id = values.map((value) => `${value.length} ${value}`).join('')
     let found = shared.get(id)
     if (found === undefined || found.values.length !== values.length) {
-      if (shared.size >= MOST_SHARED) shared.clear()
       found = { of: selected, labels: undefined, values, withLabels: false }
-      shared.set(id, found)
+      setBounded(shared, MOST_SHARED, id, found)
     }
     return found
   }

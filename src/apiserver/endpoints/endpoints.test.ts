@@ -73,7 +73,10 @@ test('an action has one plan, of a built-in kind as of a custom resource: its ha
   for (const row of all) {
     const { planOf } = endpointOf(row)
     const plan = (action: Action, namespace = '') =>
-      planOf({ row, subresource: undefined, action }, { ...requestInfoOf('GET', '/', new URLSearchParams()), namespace })
+      planOf(
+        { row, subresource: undefined, action },
+        { ...requestInfoOf('GET', '/', new URLSearchParams()), namespace },
+      )
     assert.equal(plan('get', 'a'), plan('get', 'b'))
     assert.notEqual(plan('list'), plan('list', 'a'))
     assert.equal(plan('list', 'b'), plan('list', 'a'))

@@ -36,7 +36,10 @@ const requestsOf = () => {
   return (path: string, query = '', signal = new AbortController().signal, as?: RequestLabels) => {
     const parameters = new URLSearchParams(query)
     const info = requestInfoOf('GET', path, parameters)
-    const served = { ...servedAnew(), series: as && getOrInsertComputed(ofLabels, as, (labels) => requestSeries(labels)) }
+    const served = {
+      ...servedAnew(),
+      series: as && getOrInsertComputed(ofLabels, as, (labels) => requestSeries(labels)),
+    }
     const connection = { remoteAddress: '' }
     return {
       method: 'GET',
@@ -155,9 +158,9 @@ test('a failure that is no Status is the code that it is answered with, whatever
 })
 
 test('what was not observed has no series: times of a watch, sizes of what components of the process get', () => {
-  const { filter, values } = counted()
+  const { filter, values, requestFor } = counted()
   const controller = new AbortController()
-  const got: ServedAs = { ...PODS, verb: 'LIST' }
+  const got: RequestLabels = { ...PODS, verb: 'LIST' }
   filter(() => bytes)(requestFor('/api/v1/pods', 'watch=1', controller.signal, WATCHED))
   const { connection: _, ...inside } = requestFor('/api/v1/pods', '', undefined, got)
   filter(() => bytes)(inside)

@@ -7,7 +7,7 @@
 import type { ApiResponse } from '../../api/request.ts'
 import type { Clock } from '../../base/clock.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
-import type { Counted, Metrics, Observed } from '../../base/metrics.ts'
+import type { Metrics } from '../../base/metrics.ts'
 import { DURATION_BUCKETS } from '../duration-buckets.ts'
 import { isMutating } from '../request/info.ts'
 import { isLongRunning } from '../request/long-running.ts'

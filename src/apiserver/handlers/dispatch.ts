@@ -1,8 +1,8 @@
 /** The end of the filter chain: a request that may be served finds its handler. */
 
 import type { ApiResponse, RequestInfo } from '../../api/request.ts'
-import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { internalError, StatusError } from '../../api/status.ts'
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { labelsOfPath, type RequestSeries, requestSeries } from '../request/request-series.ts'
 import type { ServerHandler, ServerRequest } from '../request/server-request.ts'
 import type { RequestEndpoint, RequestPlan, ResourceRequest, ServerContext } from './context.ts'

@@ -2,10 +2,12 @@
  * Answers /openapi/v2 and /openapi/v3: content negotiation, ETags, and URLs with a hash that clients may keep for a year.
  * Called by the dispatcher with every path that names no resource.
  */
+
 import type { JsonObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../../api/request.ts'
 import type { Scheme } from '../../api/scheme/resource.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import { setBounded } from '../../base/set-bounded.ts'
 import { type Steps, stepsInTurns } from '../../base/turns.ts'
 import { parseAccept } from '../../http/media-range.ts'
 import type { CustomSchema } from './custom.ts'
@@ -45,8 +47,7 @@ export function createOpenApi(options: OpenApiOptions): (request: ApiRequest) =>
   const since = new Map<string, number>()
   const modified = (hash: string): number => {
     const known = since.get(hash) ?? clock.now()
-    if (since.size > MOST_KNOWN) since.clear()
-    since.set(hash, known)
+    setBounded(since, MOST_KNOWN, hash, known)
     return known
   }
 

@@ -3,9 +3,11 @@
  * which field of a message a key of the JSON is; the writer fills its buffer from the end, so fields go out last number
  * first.
  */
+
 import { stringify } from 'yaml'
 import { createWriter, type Writer } from '../../api/codec/protobuf-wire.ts'
 import type { Json, JsonObject } from '../../api/object.ts'
+import { setBounded } from '../../base/set-bounded.ts'
 import type { Steps } from '../../base/turns.ts'
 
 /** Writes one field. Of a message the form tells what is in it. */
@@ -124,8 +126,7 @@ function yamlOf(value: Json): string {
   let yaml = yamls.get(key)
   if (yaml === undefined) {
     yaml = stringify(value, YAML).replace(/(^|: |- )''$/gm, '$1""')
-    if (yamls.size > 1000) yamls.clear()
-    yamls.set(key, yaml)
+    setBounded(yamls, 1000, key, yaml)
   }
   return yaml
 }

@@ -7,6 +7,7 @@ import { type FieldTerm, parseFieldSelector } from '../../api/objects/field-sele
 import { SelectorError } from '../../api/objects/label-selector.ts'
 import type { RequestInfo } from '../../api/request.ts'
 import { badRequest } from '../../api/status.ts'
+import { setBounded } from '../../base/set-bounded.ts'
 import { plainTextError } from './plain-text-error.ts'
 import { servedAnew } from './served.ts'
 import type { Filter, ServerRequest } from './server-request.ts'
@@ -134,8 +135,7 @@ export const withRequestInfo: Filter = (next) => {
     let info = paths.get(key)
     if (info === undefined) {
       info = requestInfoOf(method, path, query)
-      if (paths.size >= MOST_KNOWN) paths.clear()
-      paths.set(key, info)
+      setBounded(paths, MOST_KNOWN, key, info)
     }
     return info
   }

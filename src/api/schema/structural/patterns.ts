@@ -2,6 +2,7 @@
 
 import { RE2JS } from 're2js'
 import { messageOf } from '../../../base/errors.ts'
+import { setBounded } from '../../../base/set-bounded.ts'
 
 const compiled = new Map<string, RE2JS | undefined>()
 const MOST = 2000
@@ -17,8 +18,7 @@ export function compilePattern(pattern: string): RE2JS | undefined {
   } catch {
     made = undefined
   }
-  if (compiled.size >= MOST) compiled.clear()
-  compiled.set(pattern, made)
+  setBounded(compiled, MOST, pattern, made)
   return made
 }
 

@@ -2,10 +2,12 @@
  * The simulated runtime: containers that start, run, end and are killed as their pods' annotations ask, in memory. Nothing
  * is executed; delays are 0 unless asked for. All its time is the Runtime's, so a fake clock moves it.
  */
+
 import { createHash } from 'node:crypto'
 import { sleep, type Timer } from '../../../base/clock.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { turn } from '../../../base/scheduler.ts'
+import { setBounded } from '../../../base/set-bounded.ts'
 import type { PodAddresses } from '../../pod-addresses.ts'
 import { fullImageName, imageHost } from '../image-names.ts'
 import {
@@ -449,8 +451,7 @@ function imageId(image: string): string {
   let id = imageIds.get(image)
   if (id === undefined) {
     id = `sha256:${createHash('sha256').update(fullImageName(image)).digest('hex')}`
-    if (imageIds.size > 1000) imageIds.clear()
-    imageIds.set(image, id)
+    setBounded(imageIds, 1000, image, id)
   }
   return id
 }

@@ -4,6 +4,7 @@ import { type FieldError, invalid } from '../../../../api/errors/field-errors.ts
 import type { Pod, PodTemplateSpec } from '../../../../api/generated/types.ts'
 import type { JsonObject } from '../../../../api/object.ts'
 import { asText } from '../../../../api/unchecked.ts'
+import { setBounded } from '../../../../base/set-bounded.ts'
 import { PluginInitializationError } from '../../plugin.ts'
 import { baselineChecks } from './baseline.ts'
 import type { Check, CheckedPod, CheckPod, Violation } from './check.ts'
@@ -131,8 +132,7 @@ function checksOf(policy: LevelVersion): readonly CheckPod[] {
   const baseline = active(baselineChecks).filter(({ id }) => !overridden.has(id))
   const checks = [...baseline, ...restricted].map((check) => versionAt(check, policy.minor) as CheckPod)
   // Versions come from labels, which users may write: no more are kept than a cluster would ever use.
-  if (compiled.size > 200) compiled.clear()
-  compiled.set(key, checks)
+  setBounded(compiled, 200, key, checks)
   return checks
 }
 
