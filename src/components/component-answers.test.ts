@@ -32,7 +32,6 @@ const OTHERWISE = [
   /^--(large-cluster-size|unhealthy-zone)-threshold=|^--(secondary-)?node-eviction-rate=(-1|0|2)$/,
   /pv-recycler-pod-template-filepath-(nfs|hostpath)=DIR/,
   /^--cluster-signing-(kube\S+|legacy-unknown)-cert-file=\S+ --cluster-signing-(kube\S+|legacy-unknown)-key-file=DIR\/missing/,
-  /^--enable-leader-migration(?!.*(secure-port|kubeconfig=foo))/,
   /selinux-warning-controller/,
   /node-cidr-mask-size=30/,
   // Times that would leave nothing to be done.
@@ -59,6 +58,8 @@ const configuration = (rest: string) =>
   `apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n${rest}\n`
 const connected = (rest: string, more = '') =>
   configuration(`clientConnection: {kubeconfig: ${DIR}/kube.conf${more}}\n${rest}`)
+const migration = (version: string, rest: string) =>
+  `apiVersion: controllermanager.config.k8s.io/${version}\nkind: LeaderMigrationConfiguration\n${rest}\n`
 const [ca, serving, admin] = ['ca', 'serving', 'admin'].map((commonName) =>
   issue(runtime, { commonName, usage: 'ca', validDays: 3 }),
 )
@@ -95,6 +96,9 @@ for (const [name, text] of Object.entries({
   'provider.conf': kubeconfig(SERVER, 'auth-provider: {name: foo}'),
   'badproxy.conf': kubeconfig(`${SERVER}, proxy-url: "foo://x"`),
   'sched.yaml': connected(''),
+  'lm.yaml': migration('v1', 'leaderName: x\nresourceLock: leases'),
+  'lmbad.yaml': migration('v1', 'controllerLeaders: [{}]'),
+  'lmok.yaml': migration('v1', 'leaderName: x\ncontrollerLeaders: [{name: node-ipam-controller, component: "*"}]'),
   'schedbad.yaml': connected('parallelism: -1'),
   'schedkube.yaml': configuration('clientConnection: {kubeconfig: /nope}'),
   'schednokube.yaml': configuration(''),

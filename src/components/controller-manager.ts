@@ -11,14 +11,20 @@ import type { Leadership } from '../client/leader-election.ts'
 import { createServiceAccountTokenSource } from '../client/service-account-tokens.ts'
 import { createClient, type Transport } from '../client/transport.ts'
 import { graphPage } from '../controllers/graph-page.ts'
-import { type ControllerManager, controllerManagerUser, startControllerManager } from '../controllers/manager.ts'
+import {
+  CONTROLLER_NAMES,
+  type ControllerManager,
+  controllerManagerUser,
+  startControllerManager,
+} from '../controllers/manager.ts'
 import type { HealthCheck } from '../http/health-pages.ts'
 import { accessOf, judgeConnection, judgedKubeconfig, limitedBy, untilAnswered } from './access.ts'
-import { controllerOptions } from './controller-options.ts'
+import { type ControllerOptions, controllerOptions } from './controller-options.ts'
 import type { ReadFlags } from './flags.ts'
 import { KUBE_CONTROLLER_MANAGER_FLAGS } from './kube-controller-manager-flags.ts'
 import { judgeControllerManagerLine } from './kube-controller-manager-rules.ts'
-import { election, electionOfFlags } from './leading.ts'
+import { divided, leaderMigrationOfFlags } from './leader-migration.ts'
+import { type Election, election, electionOfFlags, newIdentity } from './leading.ts'
 import type { ComponentCommand, ComponentProcess } from './process.ts'
 import { serve } from './serving.ts'
 import { madeCertificate, servingFiles } from './serving-files.ts'
@@ -46,35 +52,65 @@ export function controllerManagerOfFlags(runtime: Runtime, flags: ReadFlags) {
   const asked = { qps: flags.number('kube-api-qps') ?? QPS, burst: flags.number('kube-api-burst') ?? BURST }
   judgeConnection(kubeconfig, master, asked)
   const limits = { qps: asked.qps || QPS, burst: asked.burst || BURST }
+  const migration = leaderMigrationOfFlags(flags)
   const files = servingFiles(flags, KUBE_CONTROLLER_MANAGER_FLAGS, made)
   if (files?.whyNoHttp2 !== undefined) throw new Error(files.whyNoHttp2)
-  return { files, kubeconfig, limits, settings: electionOfFlags(flags, NAME), given: controllerOptions(flags, runtime) }
+  const settings = electionOfFlags(flags, NAME)
+  return { files, kubeconfig, limits, settings, migration, given: controllerOptions(flags, runtime) }
 }
 
 async function start(flags: ReadFlags, process: ComponentProcess): Promise<void> {
-  const { runtime, onStop, fail } = process
-  const { settings, given, files, kubeconfig, limits } = controllerManagerOfFlags(runtime, flags)
+  const { runtime, onStop } = process
+  const { settings, given, files, kubeconfig, limits, migration } = controllerManagerOfFlags(runtime, flags)
   const access = accessOf(runtime, kubeconfig, flags.text('master'))
   onStop(() => access.transport.close())
-  let manager: ControllerManager | undefined
   const stopping = new AbortController()
-  setMaxListeners(0, stopping.signal)
-  const elected = election(settings, process, access.transport, { component: NAME, userAgent: NAME })
+  const identity = newIdentity(runtime)
+  const electionOf = (name: string) =>
+    election({ ...settings, name }, process, access.transport, { component: NAME, userAgent: NAME }, identity)
+  const elected = electionOf(settings.name)
   const checks: HealthCheck[] = [elected.check]
-  const pages = [graphPage(() => manager?.garbageCollector)]
-  if (files !== undefined) await serve(flags, process, files, { port: PORT, name: NAME, checks, pages })
+  const managers: ControllerManager[] = []
+  const collector = () => managers.find(({ garbageCollector }) => garbageCollector !== undefined)?.garbageCollector
+  if (files !== undefined)
+    await serve(flags, process, files, { port: PORT, name: NAME, checks, pages: [graphPage(collector)] })
   onStop(() => stopping.abort())
   await untilAnswered(access, process, stopping.signal)
-  const leadership = await elected.won()
+  const hasAccounts = flags.bool('use-service-account-credentials')
+  /** Once the Lease is won. */
+  const run = async ({ won }: Election, controllers = given.controllers) => {
+    const options = controllers === undefined ? given : { ...given, controllers }
+    const manager = await runControllers(process, access, await won(), { limits, hasAccounts }, options)
+    if (manager === undefined) return
+    managers.push(manager)
+    for (const name of manager.names) checks.push({ name, endpoints: ['healthz'], check: () => {} })
+    runtime.log.info(0, 'The controllers run', { controllers: manager.names.length })
+  }
+  if (migration === undefined || !settings.enabled) return run(elected)
+  const { main, migrated } = divided(given.controllers ?? CONTROLLER_NAMES, migration)
+  await run(elected, main)
+  // Their Lease is asked for once the others run, as kube-controller-manager was seen to do.
+  await run(electionOf(migration.leaderName), migrated)
+}
+
+/** Undefined where the process has been told to stop, or ends because they cannot start. */
+async function runControllers(
+  process: ComponentProcess,
+  access: ReturnType<typeof accessOf>,
+  leadership: Leadership | undefined,
+  { limits, hasAccounts }: { readonly limits: Parameters<typeof limitedBy>[2]; readonly hasAccounts: boolean },
+  options: ControllerOptions,
+): Promise<ControllerManager | undefined> {
+  const { runtime } = process
+  const stopping = new AbortController()
+  setMaxListeners(0, stopping.signal)
   // Stopped before the Lease is given back: the one that takes it works alone.
-  onStop(() => stopping.abort())
+  process.onStop(() => stopping.abort())
   leadership?.ended.addEventListener('abort', () => stopping.abort())
   const transports = { own: held(access.transport, leadership), anonymous: held(access.anonymous, leadership) }
   const limited = (transport: Transport) => limitedBy(runtime, transport, limits)
   const manage = createClient(runtime, limited(transports.own), { userAgent: NAME })
-  const tokens = flags.bool('use-service-account-credentials')
-    ? createServiceAccountTokenSource(runtime, manage, 'kube-system')
-    : undefined
+  const tokens = hasAccounts ? createServiceAccountTokenSource(runtime, manage, 'kube-system') : undefined
   if (tokens === undefined) await sayWhatIsForbidden(manage, process)
   const transportFor = ({ name }: UserInfo): Transport => {
     if (tokens === undefined || name === controllerManagerUser.name) return transports.own
@@ -82,19 +118,16 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
     return bearerTransport(transports.anonymous, get, refused)
   }
   try {
-    manager = await startControllerManager({
+    return await startControllerManager({
       runtime: { ...runtime, log: runtime.log.named('controllers') },
       clientFor: ({ user, userAgent }) => createClient(runtime, limited(transportFor(user)), { userAgent, user }),
-      ...given,
+      ...options,
       signal: stopping.signal,
     })
   } catch (error) {
-    if (stopping.signal.aborted) return
-    fail(`the controllers cannot start: ${messageOf(error)}`)
-    return
+    if (!stopping.signal.aborted) process.fail(`the controllers cannot start: ${messageOf(error)}`)
+    return undefined
   }
-  for (const name of manager.names) checks.push({ name, endpoints: ['healthz'], check: () => {} })
-  runtime.log.info(0, 'The controllers run', { controllers: manager.names.length })
 }
 
 const SELF_REVIEWS = { group: 'authorization.k8s.io', version: 'v1', resource: 'selfsubjectaccessreviews' }

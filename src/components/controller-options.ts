@@ -19,7 +19,7 @@ import { autoscalerOptionsOf } from './autoscaler-options.ts'
 import { chosenControllers, syncsOf } from './chosen-controllers.ts'
 import { FlagError, type ReadFlags } from './flags.ts'
 
-type ControllerOptions = Omit<ControllerManagerOptions, 'runtime' | 'clientFor' | 'signal'>
+export type ControllerOptions = Omit<ControllerManagerOptions, 'runtime' | 'clientFor' | 'signal'>
 
 /** @throws FlagError, Error in one line */
 export function controllerOptions(flags: ReadFlags, runtime: Runtime): ControllerOptions {

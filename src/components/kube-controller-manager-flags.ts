@@ -52,7 +52,7 @@ disable-force-detach-on-timeout bool used
 enable-dynamic-provisioning bool ignored true
 enable-garbage-collector bool used true
 enable-hostpath-provisioner bool lacking
-enable-leader-migration bool lacking
+enable-leader-migration bool used
 endpoint-updates-batch-period duration lacking 0s
 endpointslice-updates-batch-period duration lacking 0s
 external-cloud-volume-plugin string lacking
@@ -63,7 +63,7 @@ horizontal-pod-autoscaler-initial-readiness-delay duration used 30s
 horizontal-pod-autoscaler-sync-period duration used 15s
 horizontal-pod-autoscaler-tolerance float used 0.1
 large-cluster-size-threshold int32 lacking 50
-leader-migration-config string ignored
+leader-migration-config string used
 legacy-service-account-token-clean-up-period duration used 8760h0m0s
 max-endpoints-per-slice int32 lacking 100
 min-resync-period duration ignored 12h0m0s

@@ -1,6 +1,7 @@
 /** --leader-elect*: of several processes of a component one works, the others wait for its Lease. */
 import { hostname } from 'node:os'
 import { messageOf } from '../base/errors.ts'
+import type { Runtime } from '../base/runtime.ts'
 import { limitedTransport, timedTransport } from '../client/held-transports.ts'
 import {
   acquireLeadership,
@@ -48,12 +49,16 @@ export interface Election {
   won(): Promise<Leadership | undefined>
 }
 
+/** By which a process is known in each Lease that it holds. */
+export const newIdentity = (runtime: Runtime): string => `${hostname()}_${runtime.random.uuid()}`
+
 /** `events`: the component that tells of the new leader. */
 export function election(
   settings: ElectionSettings,
   process: ComponentProcess,
   transport: Transport,
   events: { readonly component: string; readonly userAgent: string },
+  identity = newIdentity(process.runtime),
 ): Election {
   const { runtime, say, onStop, fail } = process
   const { namespace, name } = settings
@@ -83,7 +88,7 @@ export function election(
             client: createClient(runtime, limitedTransport(runtime, transport, { qps: 5, burst: 10 }), { userAgent }),
             component: events.component,
           },
-          identity: `${hostname()}_${runtime.random.uuid()}`,
+          identity,
           onHolder: (holder) => runtime.log.info(0, 'The lease has a holder', { lease, holder }),
           onFailure: (error) => complain(`the lease ${lease} cannot be had: ${messageOf(error)}; trying again`),
         },
