@@ -145,11 +145,14 @@ async function isServedElsewhere({ reader }: Look, { group, version }: ObjectRef
   return read.value.spec?.service !== undefined && read.value.spec.service !== null
 }
 
+/** Whichever write it was that a controller tells of. */
+const OWN_WRITE = 'write that its controller makes'
+
 /** A test of the patch failed: the object is another by now. */
 const isPatchTest = (message: string) =>
   /test failed|testing value|does not apply|the server rejected our request/i.test(message)
 
-type Operation = 'UPDATE' | 'DELETE'
+type Operation = 'UPDATE' | 'DELETE' | typeof OWN_WRITE
 
 const refusedBy = (
   by: 'webhook' | 'policy' | 'server',
@@ -192,6 +195,19 @@ export async function quotedRefusal(
     if (quoted !== undefined && isAsked) return { refusal: { ...quoted, inferred: true }, complaint }
   }
   return undefined
+}
+
+/**
+ * What a controller quotes of a webhook that must answer and cannot, whichever write of the controller's it was about: in place of the complaint,
+ * or undefined.
+ */
+export async function quotedDeadHook(look: Look, complaint: Link): Promise<Link | undefined> {
+  const { cause } = complaint
+  if (cause.kind !== 'controller-failing') return undefined
+  const refusal = await refusalIn(look, cause.message, OWN_WRITE)
+  if (refusal?.cause.kind !== 'admission-refuses' || refusal.cause.by !== 'webhook') return undefined
+  const { service } = refusal.cause
+  return service === undefined || service.problem === '' ? undefined : { ...refusal, inferred: true }
 }
 
 /** The removal is accepted, and undone on its way: what mutates this object adds the finalizer again. */

@@ -165,7 +165,7 @@ async function workloadLinks(
       if (!isNamed || isKubernetes(ref.group)) return false
       const account = accountOf(workload)
       // What asks the API server has an account of its own, or a role for the one that all have.
-      const isPlain = strength === 1 && workload.account === 'default'
+      const isPlain = strength === 1 && (workload.account === 'default' || SIDE_PART.test(workload.name))
       if (isPlain && (await isGranted(look.reader, account, ref)) === false) return true
       return servesOtherGroups(look.reader, account, ref)
     }),
@@ -181,6 +181,10 @@ async function workloadLinks(
   const here = states.filter(({ cause }) => cause.kind !== 'controller-elsewhere')
   return [...here, ...states].slice(0, 1)
 }
+
+/** A word in the name of what is beside a controller, though it may be called a manager (`cnrm-webhook-manager`). */
+const SIDE_PART =
+  /(^|[-._])(webhooks?|admission|ui|dashboard|console|metrics|exporter|cainjector|stats|recorder)(?=$|[-._])/i
 
 /** What software has beside its controller: servers of webhooks, pages, metrics. */
 const SIDE =

@@ -46,6 +46,8 @@ async function eventsAbout(look: Look, ref: ObjectRef): Promise<readonly Event[]
 const BAD_WHEN_TRUE = /(error|fail|stalled|degraded|problem|blocked|conflict|\.(terminal|recoverable)$)/i
 const TELLS =
   /^(ready|synced|healthy|available|reconciled|deleted|succeeded|drain.*|deleting|.*(error|fail|stalled|degraded|blocked).*|.*\.(terminal|recoverable))$/i
+/** Conditions of a part (`VpcReady`), which are also false while that is only on its way: of them the words have to tell of a failure. */
+const TELLS_OF_PART = /.(ready|synced|healthy|available|reconciled|deleted|succeeded)$/i
 
 /** Conditions by which a controller says that it fails at this object. */
 function badConditions({ group }: ObjectRef, object: SpecAndStatus): readonly Warning[] {
@@ -56,10 +58,16 @@ function badConditions({ group }: ObjectRef, object: SpecAndStatus): readonly Wa
   for (const one of conditions) {
     const { type, status: is, reason, message, lastTransitionTime, severity } = asObject(one)
     if (typeof type !== 'string' || typeof message !== 'string' || message === '') continue
+    const saysSo = FAILS.test(`${asText(reason)} ${message}`)
     // Where a controller tells how bad it is (Cluster API), that counts.
-    if (!TELLS.test(type) && severity !== 'Error') continue
+    if (!TELLS.test(type) && severity !== 'Error' && !(saysSo && TELLS_OF_PART.test(type))) continue
     // Argo CD's conditions are all problems, and have no status.
-    const isBad = is === undefined ? /error/i.test(type) : BAD_WHEN_TRUE.test(type) ? is === 'True' : is === 'False'
+    const isBad =
+      is === undefined
+        ? /error/i.test(type)
+        : BAD_WHEN_TRUE.test(type)
+          ? is === 'True'
+          : is === 'False' || (is === 'Unknown' && saysSo)
     if (!isBad) continue
     // That it is going is no failure.
     if (/^(deleting|terminating|deletion)$/i.test(String(reason)) && !FAILS.test(message)) continue
@@ -83,8 +91,16 @@ function badConditions({ group }: ObjectRef, object: SpecAndStatus): readonly Wa
         at: asText(asObject(value)['time']),
       })
   }
+  const message = asText(status['message'])
+  if (!isKubernetes(group) && FAILS.test(message) && isBadStatus(status))
+    found.push({ source: 'status', controller: '', reason: 'message', message, at: '' })
   return found
 }
+
+/** Whether a field beside a status' `message` says that things are bad: `applied: false`, `state: error`. */
+const isBadStatus = (status: JsonObject): boolean =>
+  ['applied', 'ready', 'synced', 'succeeded', 'success'].some((field) => status[field] === false) ||
+  ['state', 'phase', 'status'].some((field) => /err|fail|degrad|invalid/i.test(asText(status[field])))
 
 /** What the newest condition that was written since the object was deleted says of its end; undefined: none does. */
 export function conditionSays({ group }: ObjectRef, object: SpecAndStatus): string | undefined {
@@ -125,7 +141,9 @@ export async function failureLinks(
     .filter(({ at, source }) => source !== 'Event' || !(timeOf(at) < since - 1000))
     .filter((warning) => isOfEnd(ref, warning) || (isForeign && isForeignWord(warning)))
   const [first] = warnings
-  return first === undefined ? [] : [lastLink(...classify(ref, first))]
+  // A condition tells of the present, and keeps the time of its last change.
+  const isOlder = first?.source === 'condition' && timeOf(first.at) < since - 1000
+  return first === undefined ? [] : [lastLink(...classify(ref, first), isOlder)]
 }
 
 /** Warnings that tell nothing of an object's end. */
@@ -147,6 +165,12 @@ function isOfEnd({ group }: ObjectRef, { reason, message }: Warning): boolean {
 
 /** Whether a group is of Kubernetes itself: others have names like its own (snapshot.storage.k8s.io, gateway.networking.k8s.io). */
 export const isKubernetes = (group: string): boolean => !group.includes('.') || builtinScheme().groups().has(group)
+
+/** Groups of one software: `karpenter.sh` and `karpenter.k8s.aws`. */
+export function isSibling(a: string, b: string): boolean {
+  const [first = '', other] = [a.split('.')[0], b.split('.')[0]]
+  return first === other && first.length >= 4 && !isKubernetes(a) && !isKubernetes(b)
+}
 
 /** What is said where a condition or a field of a status tells of a failure, which names no program. */
 export const unnamedController = ({ kind }: ObjectRef): string => `the controller of ${kind}`

@@ -50,7 +50,7 @@ const WAITS =
   /wait|block|until|remain|dependen|depend|still|in[- ]use|being used|exist|please delete|(must|to|needs? to|should) be (deleted|removed)|not empty|referenc/i
 /** Words that leave no doubt: what names the object may be meant. */
 const SURELY_WAITS =
-  /wait(ing|s)? (for|on|until) .*(delet|remov|gone|terminat|finaliz)|until .*(delet|remov|gone)|dependen|in[- ]use|being used|still (used|referenced|exists?|has|have|in)|referenced by|please delete|(must|needs? to|should) be (deleted|removed) (first|before)/i
+  /wait(ing|s)? (for|on|until) .*(delet|remov|gone|terminat|finaliz)|until .*(delet|remov|gone)|dependen|in[- ]use|being used|still (used|referenced|exists?|has|have|in)|\bexisting\b|referenced by|please delete|(must|needs? to|should) be (deleted|removed) (first|before)/i
 
 /** Words that something else uses the object, whatever it is. */
 const IN_USE = /dependen|in[- ]use|being used|still (used|referenced)|referenced by/i
@@ -70,18 +70,19 @@ export async function namedAsWaitedFor(
   if (kinds.length + KEPT > look.reader.left) return []
   const isSure = SURELY_WAITS.test(words)
   const named: [NamedResource, KubeObject][] = []
-  const naming: [NamedResource, KubeObject][] = []
+  const naming: [NamedResource, KubeObject, isMeant: boolean][] = []
   for (const resource of kinds) {
     const isTold = tellsOf(words, resource)
+    const isMeant = isTold || tellsLastWordOf(words, resource)
     const all = itemsOf(await look.reader.list(resource, { namespace: resource.namespaced ? ref.namespace : '' }))
     for (const one of all) {
       const { name = '', uid } = one.metadata
       if (uid === ref.uid || name === ref.name) continue
       if (hasWord(words, name) && (isTold || name.length >= LONG_NAME)) named.push([resource, one])
-      else if (isSure && isNamedIn(one, ref)) naming.push([resource, one])
+      else if (isSure && isNamedIn(one, ref)) naming.push([resource, one, isMeant])
     }
   }
-  const told = naming.filter(([resource]) => tellsOf(words, resource))
+  const told = naming.filter(([, , isMeant]) => isMeant)
   const chosen = named.length > 0 ? named : told.length > 0 ? told : IN_USE.test(words) ? naming : []
   const how = named.length > 0 ? 'its controller says that it waits for it' : `it names the ${ref.kind}`
   return Promise.all(chosen.slice(0, MOST_ALIKE).map(([resource, one]) => usedBy(look, resource, one, how, examine)))
@@ -93,6 +94,12 @@ const LONG_NAME = 5
 const tellsOf = (words: string, { kind, resource }: NamedResource): boolean => {
   const plain = words.toLowerCase().replaceAll(/[\s_-]+/g, '')
   return plain.includes(kind.toLowerCase()) || plain.includes(resource)
+}
+
+/** `existing bindings` of a ServiceBinding: enough for one that names the object. */
+function tellsLastWordOf(words: string, { kind }: NamedResource): boolean {
+  const last = /[A-Z][a-z]+$/.exec(kind)?.[0] ?? ''
+  return last.length >= LONG_NAME && new RegExp(`\\b${last}(e?s)?\\b`, 'i').test(words)
 }
 
 const hasWord = (words: string, name: string): boolean =>

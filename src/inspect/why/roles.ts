@@ -62,6 +62,13 @@ export async function accountsOfGroup(
   return accountsBy(reader, namespace, everywhere, (role) => writes(role, ref, true), `${resource}.${group}`)
 }
 
+/** `prow` of prow.k8s.io and prow.x-k8s.io, `karpenter` of karpenter.sh; '' where a domain's labels do not tell which is the software's. */
+const softwareOf = (domain: string): string =>
+  /(?:^|\.)([a-z0-9-]+)\.(?:x-)?k8s\.(?:io|aws)$/.exec(domain)?.[1] ?? /^([a-z0-9-]+)\.[a-z]+$/.exec(domain)?.[1] ?? ''
+
+const isOfOneSoftware = (group: string, domain: string): boolean =>
+  !isKubernetes(group) && softwareOf(domain).length >= 4 && softwareOf(group) === softwareOf(domain)
+
 /** The same of any resource of the group that a finalizer's name begins with: what serves that group has put it there. */
 export async function accountsOfDomain(
   reader: ClusterReader,
@@ -73,7 +80,8 @@ export async function accountsOfDomain(
   const serves = ({ rules }: ClusterRole) =>
     (rules ?? []).some(
       ({ apiGroups = [], verbs = [] }) =>
-        apiGroups.includes(domain) && verbs.some((verb) => verb === '*' || verb === 'update' || verb === 'patch'),
+        apiGroups.some((group) => group === domain || isOfOneSoftware(group, domain)) &&
+        verbs.some((verb) => verb === '*' || verb === 'update' || verb === 'patch'),
     )
   return accountsBy(reader, namespace, everywhere, serves, `objects of ${domain}`)
 }

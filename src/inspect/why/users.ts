@@ -5,7 +5,7 @@ import { asJson, type Json, type JsonObject, type KubeObject, parseApiVersion } 
 import { asList, asObject, asText } from '../../api/unchecked.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { isTerminated } from '../../controllers/pods/pod.ts'
-import { isKubernetes } from './failures.ts'
+import { isKubernetes, isSibling } from './failures.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
 import { itemsOf, KEPT, type Look, MOST_ALIKE, refOf } from './look.ts'
 import type { Examine } from './what-holds-an-object.ts'
@@ -73,12 +73,6 @@ export const kindsOfSoftware = ({ kinds }: Look, ref: ObjectRef): readonly Named
     : kinds.resources.filter(
         ({ group, verbs }) => (group === ref.group || isSibling(group, ref.group)) && verbs.includes('list'),
       )
-
-/** Groups of one software: `karpenter.sh` and `karpenter.k8s.aws`. */
-function isSibling(a: string, b: string): boolean {
-  const [first = '', other] = [a.split('.')[0], b.split('.')[0]]
-  return first === other && first.length >= 4 && !isKubernetes(a) && !isKubernetes(b)
-}
 
 /** `how`: in which way it uses what is asked about. */
 export async function usedBy(

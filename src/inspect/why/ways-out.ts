@@ -239,7 +239,7 @@ function waysFor(cause: Cause): readonly Rated[] {
       return [
         way(
           1,
-          `let the server of webhook ${cause.name} run again, or let it accept ${isDelete ? 'the delete' : 'updates of what is being deleted'}`,
+          `let the server of webhook ${cause.name} run again, or let it accept ${isDelete ? 'the delete' : cause.operation.startsWith('UPDATE') ? 'updates of what is being deleted' : `the ${cause.operation}`}`,
           NOTHING,
         ),
         ...(cause.configuration === undefined

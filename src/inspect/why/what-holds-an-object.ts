@@ -3,7 +3,7 @@ import type { Namespace, Pod, Service } from '../../api/generated/types.ts'
 import type { KubeObject, SpecAndStatus } from '../../api/object.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
-import { quotedRefusal, refusalLinks, removalLinks } from './admission.ts'
+import { quotedDeadHook, quotedRefusal, refusalLinks, removalLinks } from './admission.ts'
 import { componentLink } from './components.ts'
 import { controllerLinks, setterOf, wordsOf } from './controllers.ts'
 import { instanceLinks } from './definitions.ts'
@@ -150,10 +150,17 @@ async function finalizerLink(look: Look, ref: ObjectRef, object: KubeObject, fin
     ...(quoted === undefined ? [] : [quoted.refusal]),
     ...removal.filter((link) => !unknown.includes(link)),
   ]
-  const complaints = failures
-    .filter((link) => !isPast(link) && link !== quoted?.complaint)
-    .map((link) => toldByOne(link, ref, controllers))
-  const words = isCollector ? '' : wordsIn([...complaints, ...(isGone ? [] : controllers)])
+  const complaints = await Promise.all(
+    failures
+      .filter((link) => !isPast(link) && link !== quoted?.complaint)
+      .map(async (link) => (await quotedDeadHook(look, link)) ?? toldByOne(link, ref, controllers)),
+  )
+  const heard = await Promise.all(
+    controllers
+      .filter((link) => link !== quoted?.complaint)
+      .map(async (link) => (await quotedDeadHook(look, link)) ?? link),
+  )
+  const words = isCollector ? '' : wordsIn([...complaints, ...(isGone ? [] : heard)])
   if (refusals.length === 0 && words !== '') {
     const named = await namedAsWaitedFor(look, ref, words, examine)
     if (named.length > 0) return waitingLink(cause, named, () => lastLink('slow', cause, true))
@@ -170,7 +177,7 @@ async function finalizerLink(look: Look, ref: ObjectRef, object: KubeObject, fin
   const waitsFor = isAtWork && !isCollector ? await unsaid(look, ref, object, finalizer) : []
   const overdue = isAtWork && waitsFor.length === 0 ? overdueLink(look, object, known) : undefined
   if (waitsFor.length > 0) return waitingLink(cause, waitsFor, () => lastLink('slow', cause, true))
-  const others = controllers.filter((link) => link !== quoted?.complaint && !isOfLack(link))
+  const others = heard.filter((link) => !isOfLack(link))
   const next = [...told, ...(overdue === undefined ? [] : [overdue]), ...others, ...unknown]
   return waitingLink(cause, next, () => lastLink('slow', cause, true))
 }
@@ -178,6 +185,8 @@ async function finalizerLink(look: Look, ref: ObjectRef, object: KubeObject, fin
 /** What controllers say: of failing, and of what they do. */
 const wordsIn = (links: readonly Link[]): string =>
   links
+    // A refusal says nothing of the object.
+    .filter(({ cause }) => cause.kind !== 'admission-refuses')
     .flatMap(({ cause }) => ('message' in cause ? cause.message : 'says' in cause ? (cause.says ?? '') : ''))
     .filter((text) => text !== '')
     .join('\n')

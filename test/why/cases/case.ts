@@ -84,6 +84,10 @@ export const claim = (namespace: string, name: string, more: Fields = {}, metada
   },
 })
 
+/** Kubernetes' own protection of a claim that no pod uses is taken off at once, but not in the same moment. */
+export const isUnprotected = ({ metadata }: KubeObject): boolean =>
+  metadata.finalizers?.includes('kubernetes.io/pvc-protection') !== true
+
 export const attachment = (name: string, nodeName: string, persistentVolumeName: string): Fields => ({
   apiVersion: 'storage.k8s.io/v1',
   kind: 'VolumeAttachment',

@@ -2,7 +2,7 @@
 import type { Fields } from '../../../src/api/object.ts'
 import { formatTime } from '../../../src/base/clock.ts'
 import { configMap, define, node, operator, pod, runningPod, type Stage, warn, workload } from '../stage.ts'
-import { type Case, claim, failingHook, ownerOf } from './case.ts'
+import { type Case, claim, failingHook, isUnprotected, ownerOf } from './case.ts'
 import { operatorWithLog, stuck } from './other-software.ts'
 
 /** They are said after the delete, which comes once all is made. */
@@ -130,6 +130,7 @@ export const furtherThreads: Readonly<Record<string, Case>> = {
       await stage.make(object, broken)
       await stage.status(broken, { error: { message: 'volumesnapshotclass "never-was" not found' } })
       await stage.remove(object)
+      await stage.until(object, isUnprotected)
       return { kind: 'pvc', name: 'data' }
     },
     verdict: 'will-end',
