@@ -3,7 +3,8 @@
  * have in common is made once, and is the same text in each.
  */
 import { clipped, type DeletionAsked, holdsOf, type JournalRecord, OWN_UID } from './journal.ts'
-import type { ObjectMeta, OwnerReference } from './object.ts'
+import type { ObjectMeta } from './object.ts'
+import { sameOwnerReferences } from './owner-references.ts'
 import { sameJson } from './same.ts'
 
 /** What holds an object: its metadata, and finalizers that are none of its metadata's. */
@@ -110,23 +111,7 @@ const sameHolds = (a: ObjectMeta, b: ObjectMeta): boolean =>
   a.deletionTimestamp === b.deletionTimestamp &&
   a.deletionGracePeriodSeconds === b.deletionGracePeriodSeconds &&
   sameJson(a.finalizers, b.finalizers) &&
-  sameOwners(a.ownerReferences, b.ownerReferences)
-
-/** As sameJson says, at less cost. */
-function sameOwners(a: readonly OwnerReference[] | undefined, b: readonly OwnerReference[] | undefined): boolean {
-  if (a === b) return true
-  if (a === undefined || b === undefined || a.length !== b.length) return false
-  for (let at = 0; at < a.length; at++) if (!sameOwner(a[at] as OwnerReference, b[at] as OwnerReference)) return false
-  return true
-}
-
-const sameOwner = (a: OwnerReference, b: OwnerReference): boolean =>
-  a.uid === b.uid &&
-  a.name === b.name &&
-  a.kind === b.kind &&
-  a.apiVersion === b.apiVersion &&
-  a.controller === b.controller &&
-  a.blockOwnerDeletion === b.blockOwnerDeletion
+  sameOwnerReferences(a.ownerReferences, b.ownerReferences)
 
 /** As JSON, OWN_UID where they ask for the object's own uid and nothing else, '' where there are none. */
 function preconditionsOf({ uid, options }: JournalWrite): string {

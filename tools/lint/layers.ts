@@ -62,6 +62,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'journal.ts',
     'generated',
     'same.ts',
+    'owner-references.ts',
     'journal-texts.ts',
     'freeze.ts',
     'parts.ts',

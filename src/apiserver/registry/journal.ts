@@ -4,6 +4,7 @@
  */
 import type { HeldObject, RecordText } from '../../api/journal-texts.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { sameOwnerReferences } from '../../api/owner-references.ts'
 import { sameJson } from '../../api/same.ts'
 import type { WriteContext } from './registry.ts'
 import type { DeleteOptions, Strategy } from './strategy.ts'
@@ -85,7 +86,7 @@ function hasSameHolds({ ownFinalizers }: Strategy, before: KubeObject, after: Ku
     a.deletionTimestamp === b.deletionTimestamp &&
     a.deletionGracePeriodSeconds === b.deletionGracePeriodSeconds &&
     sameJson(a.finalizers ?? [], b.finalizers ?? []) &&
-    sameJson(a.ownerReferences ?? [], b.ownerReferences ?? []) &&
+    sameOwnerReferences(a.ownerReferences ?? [], b.ownerReferences ?? []) &&
     sameJson(ownFinalizers?.(before), ownFinalizers?.(after))
   )
 }

@@ -2,6 +2,7 @@
 
 import type { KubeObject, OwnerReference } from '../../api/object.ts'
 import { hasFinalizer } from '../../api/objects/finalizers.ts'
+import { sameOwnerReference } from '../../api/owner-references.ts'
 
 /** What names an object: the coordinates that an owner reference gives, and a namespace ('' for cluster-scoped). */
 export interface ObjectIdentity {
@@ -135,25 +136,8 @@ export function diffReferences(old: readonly OwnerReference[], now: readonly Own
   for (const owner of now) {
     const before = oldByUid.get(owner.uid)
     if (before === undefined) added.push(owner)
-    else if (!sameReference(before, owner)) changed.push({ old: before, new: owner })
+    else if (!sameOwnerReference(before, owner)) changed.push({ old: before, new: owner })
   }
   const removed = old.filter((owner) => !nowUids.has(owner.uid))
   return { added, removed, changed }
-}
-
-export function sameReferences(a: readonly OwnerReference[], b: readonly OwnerReference[]): boolean {
-  return (
-    a === b ||
-    (a.length === b.length && a.every((owner, at) => owner.uid === b[at]!.uid && sameReference(owner, b[at]!)))
-  )
-}
-
-function sameReference(a: OwnerReference, b: OwnerReference): boolean {
-  return (
-    a.name === b.name &&
-    a.kind === b.kind &&
-    a.apiVersion === b.apiVersion &&
-    a.controller === b.controller &&
-    a.blockOwnerDeletion === b.blockOwnerDeletion
-  )
 }

@@ -1,5 +1,6 @@
 /** Monitors: an informer for each resource that can be deleted, listed and watched. They follow discovery, group by group. */
 import { apiVersionOf, type KubeObject } from '../../api/object.ts'
+import { sameOwnerReferences } from '../../api/owner-references.ts'
 import { sameJson } from '../../api/same.ts'
 import type { DiscoveredResource, GroupVersionResource } from '../../client/client.ts'
 import { groupOfKindMaker, KIND_MAKERS } from '../../client/discovered-resources.ts'
@@ -23,7 +24,7 @@ export function deletableResources(resources: readonly DiscoveredResource[]): Di
 function changesGraph({ metadata: old }: KubeObject, { metadata: now }: KubeObject): boolean {
   return (
     old.deletionTimestamp !== now.deletionTimestamp ||
-    !sameJson(old.ownerReferences ?? [], now.ownerReferences ?? []) ||
+    !sameOwnerReferences(old.ownerReferences ?? [], now.ownerReferences ?? []) ||
     !sameJson(old.finalizers ?? [], now.finalizers ?? [])
   )
 }

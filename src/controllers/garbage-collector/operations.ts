@@ -1,10 +1,11 @@
 /** What the garbage collector asks and tells the API server, in its own words. */
 import { asJson, type JsonObject, type KubeObject, type OwnerReference } from '../../api/object.ts'
+import { sameOwnerReferences } from '../../api/owner-references.ts'
 import { isConflict, isNotFound, StatusError } from '../../api/status.ts'
 import { sleep } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Client, ClientDeleteOptions, DiscoveredResource, ResourceClient } from '../../client/client.ts'
-import { type GarbageFinalizer, type GraphNode, type ObjectIdentity, ownersOf, sameReferences } from './graph.ts'
+import { type GarbageFinalizer, type GraphNode, type ObjectIdentity, ownersOf } from './graph.ts'
 
 /** Nothing served has this apiVersion and kind. */
 export class NoSuchKindError extends Error {
@@ -84,7 +85,7 @@ export function createGarbageOperations(runtime: Runtime, client: Client, lookup
           throw error
         }
         if (live.metadata.uid !== uid) return
-        if (!sameReferences(ownersOf(live), ownersOf(latest))) throw error
+        if (!sameOwnerReferences(ownersOf(live), ownersOf(latest))) throw error
         await remove({ uid })
       }
     },
