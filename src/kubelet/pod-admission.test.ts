@@ -70,7 +70,8 @@ test('labels, taints and host ports of the node count', () => {
     pod(uid, {}, { ports: [{ containerPort: 80, hostPort: 80, hostIP }] })
   taken.add(listening('a', '127.0.0.1'))
   assert.equal(admissionRefusal(listening('b'), node, allocatable, taken)?.reason, 'NodePorts')
-  assert.equal(admissionRefusal(listening('b', '127.0.0.2'), node, allocatable, taken), undefined)
+  for (const other of ['127.0.0.2', '::'])
+    assert.equal(admissionRefusal(listening('b', other), node, allocatable, taken), undefined)
 })
 
 test('a pod for another system is refused, and one that wants AppArmor where there is none', () => {

@@ -2,8 +2,10 @@
  * Whether the node takes a pod: its resources, ports, labels and taints are looked at once more, because a pod may come
  * with a node already chosen, or the scheduler's picture was old.
  */
+
 import type { Node } from '../api/generated/types.ts'
 import { isExtendedResource } from '../api/names/resource-names.ts'
+import { type HostPort, hostPortsOf, portsClash } from '../api/objects/host-ports.ts'
 import { selectsNode } from '../api/objects/node-affinity.ts'
 import { podRequests } from '../api/objects/pod-requests.ts'
 import { toleratesTaint } from '../api/objects/taints.ts'
@@ -40,7 +42,7 @@ export function createAllocations(): Allocations {
       const own = requestsOf(pod)
       requests.set(uid, own)
       for (const [name, nanos] of own) change(name, nanos)
-      const used = hostPortsOf(pod)
+      const used = hostPortsOf(specOf(pod))
       if (used.length > 0) ports.set(uid, used)
     },
     remove(uid) {
@@ -172,22 +174,6 @@ function nodeRefusal(pod: Pod, node: Node): AdmissionRefusal | undefined {
   return undefined
 }
 
-interface HostPort {
-  readonly ip: string
-  readonly protocol: string
-  readonly port: number
-}
-
-function hostPortsOf(pod: Pod): readonly HostPort[] {
-  const { containers, initContainers = [] } = specOf(pod)
-  const found: HostPort[] = []
-  for (const { ports = [] } of [...containers, ...initContainers])
-    for (const { hostPort = 0, hostIP, protocol = 'TCP' } of ports)
-      if (hostPort > 0)
-        found.push({ ip: hostIP === undefined || hostIP === '' ? '0.0.0.0' : hostIP, protocol, port: hostPort })
-  return found
-}
-
 /** The node runs Linux alone. */
 export function systemRefusal(pod: Pod): AdmissionRefusal | undefined {
   if ((specOf(pod).os?.name ?? LINUX) !== LINUX)
@@ -216,13 +202,10 @@ export function groupsPolicyRefusal(pod: Pod, knowsStrict: boolean): AdmissionRe
 }
 
 function portRefusal(pod: Pod, others: Allocations): AdmissionRefusal | undefined {
-  const wanted = hostPortsOf(pod)
+  const wanted = hostPortsOf(specOf(pod))
   if (wanted.length === 0) return undefined
-  const anyIP = (ip: string) => ip === '0.0.0.0' || ip === '::'
-  const clash = (a: HostPort, b: HostPort) =>
-    a.port === b.port && a.protocol === b.protocol && (a.ip === b.ip || anyIP(a.ip) || anyIP(b.ip))
   for (const used of others.hostPorts())
-    if (used.some((one) => wanted.some((port) => clash(one, port))))
+    if (portsClash(wanted, used))
       return {
         reason: 'NodePorts',
         message: "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports",

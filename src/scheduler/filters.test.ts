@@ -92,6 +92,10 @@ const cases: Readonly<Record<string, Case>> = {
     present: [['a', pod('q', {}, { ports: [{ hostPort: 80, hostIP: '10.0.0.2' }] })]],
     refused: [[PORTS], false],
   },
+  'a host port at :: beside one at an address of IPv4': {
+    pod: port(80, { hostIP: '::' }),
+    present: [['a', pod('q', {}, { ports: [{ hostPort: 80, hostIP: '10.0.0.2' }] })]],
+  },
   'just enough of everything': { pod: pod('p', {}, { requests: { cpu: '2', memory: '1Gi' } }) },
   'room that others have': {
     pod: pod('p', {}, { requests: { cpu: '1500m', memory: '1Gi' } }),

@@ -1,7 +1,9 @@
 /**
  * Filters, in the order of Kubernetes' default plugins. Those of a plugin that scores too are in a file of its name.
  */
+
 import type { Fields } from '../api/object.ts'
+import { portsClash } from '../api/objects/host-ports.ts'
 import { addInt64 } from '../api/objects/integers.ts'
 import { toleratesTaint } from '../api/objects/taints.ts'
 import { declaresAll } from './declared-features.ts'
@@ -10,7 +12,7 @@ import type { DevicePlan } from './devices/device-binder.ts'
 import { interPodAffinity } from './inter-pod-affinity.ts'
 import { nodeAffinity } from './node-affinity.ts'
 import { type ClusterNodes, labelsOf, type NodeInfo } from './node-info.ts'
-import { type HostPort, type PodInfo, type SpreadConstraint, termMatches } from './pod-info.ts'
+import { type PodInfo, type SpreadConstraint, termMatches } from './pod-info.ts'
 import { defaultProfile, type FilterPlugin, type SchedulerProfile } from './profile.ts'
 import { hard, type Refusal, soft } from './refusal.ts'
 import { taintToleration, tolerations } from './taint-toleration.ts'
@@ -66,12 +68,6 @@ const nodeName: NodeFilter = (info, node) =>
   info.pod.spec?.nodeName && info.pod.spec?.nodeName !== node.name
     ? hard("node(s) didn't match the requested node name")
     : undefined
-
-const clash = (a: HostPort, b: HostPort) =>
-  a.port === b.port && a.protocol === b.protocol && (a.ip === b.ip || a.ip === '0.0.0.0' || b.ip === '0.0.0.0')
-
-export const portsClash = (some: readonly HostPort[], others: readonly HostPort[]): boolean =>
-  some.some((wanted) => others.some((used) => clash(wanted, used)))
 
 const nodePorts: NodeFilter = (info, node) =>
   portsClash(info.ports, node.ports) ? soft("node(s) didn't have free ports for the requested pod ports") : undefined

@@ -2,10 +2,12 @@
  * The scheduler's picture of its nodes: for each the pods on it, what they have asked for, and their host ports. Pods that
  * were just bound count at once (assumed), before their watch event comes.
  */
+
 import type { Node, Taint } from '../api/generated/types.ts'
+import type { HostPort } from '../api/objects/host-ports.ts'
 import { addInt64, type Int64 } from '../api/objects/integers.ts'
 import { sameJson } from '../api/same.ts'
-import { type Amounts, amountsOf, type HostPort, type PodInfo } from './pod-info.ts'
+import { type Amounts, amountsOf, type PodInfo } from './pod-info.ts'
 
 export interface NodeInfo {
   readonly name: string

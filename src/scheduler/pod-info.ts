@@ -1,4 +1,5 @@
 /** What scheduling needs to know of a pod, worked out once per revision. */
+
 import type {
   Container,
   LabelSelector,
@@ -8,6 +9,7 @@ import type {
   WeightedPodAffinityTerm,
 } from '../api/generated/types.ts'
 import type { Fields } from '../api/object.ts'
+import { type HostPort, hostPortsOf } from '../api/objects/host-ports.ts'
 import { type Int64, toInt64 } from '../api/objects/integers.ts'
 import { type CompiledSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
 import { podRequests } from '../api/objects/pod-requests.ts'
@@ -20,12 +22,6 @@ import { type Disk, disksOf, volumeClaimKeysOf } from './volume-restrictions.ts'
 
 /** Amounts by resource name: cpu in thousandths, everything else in whole units. */
 export type Amounts = ReadonlyMap<string, Int64>
-
-export interface HostPort {
-  readonly ip: string
-  readonly protocol: string
-  readonly port: number
-}
 
 /** One term of required or preferred pod (anti-)affinity, or of a spread constraint. */
 export interface PodTerm {
@@ -133,7 +129,7 @@ export function podInfoOf(pod: Pod, needsOf: NeedsOf = foundNeeds): PodInfo {
     assumed,
     // No node is looked for any more for one that has its own.
     shape: spec.nodeName ? undefined : shapeOf(spec, controller, disks, features),
-    ports: hostPorts(spec),
+    ports: hostPortsOf(spec),
     affinity: terms(affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution),
     antiAffinity: terms(affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution),
     preferred: affinity
@@ -186,14 +182,6 @@ function shapeOf(
     disks,
     features,
   ])
-}
-
-function hostPorts(spec: Partial<PodSpec>): readonly HostPort[] {
-  return [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ ports }) =>
-    (ports ?? []).flatMap(({ hostIP, protocol = 'TCP', hostPort }) =>
-      hostPort ? [{ ip: hostIP || '0.0.0.0', protocol, port: hostPort }] : [],
-    ),
-  )
 }
 
 function podTerm(term: PodAffinityTerm, pod: Pod, weight: number): PodTerm {
