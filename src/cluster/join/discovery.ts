@@ -8,6 +8,7 @@ import { createHash, createHmac, timingSafeEqual, X509Certificate } from 'node:c
 import { parse } from 'yaml'
 import type { JsonObject } from '../../api/object.ts'
 import { asList, asObject, asText } from '../../api/unchecked.ts'
+import { certificatesOf } from '../../apiserver/auth/x509.ts'
 import type { Clock } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
 import { createHttpsClient, type HttpsEndpoint } from '../../http/client.ts'
@@ -28,8 +29,10 @@ const MAX_BYTES = 1_000_000
 const PATIENCE_MS = 30_000
 
 /** `sha256:` and the hash of the authority's public key (SubjectPublicKeyInfo, DER), in hex. */
-export function authorityHash(ca: string): string {
-  const key = new X509Certificate(ca).publicKey.export({ type: 'spki', format: 'der' })
+export const authorityHash = (ca: string): string => hashOf(new X509Certificate(ca))
+
+function hashOf({ publicKey }: X509Certificate): string {
+  const key = publicKey.export({ type: 'spki', format: 'der' })
   return `sha256:${createHash('sha256').update(key).digest('hex')}`
 }
 
@@ -50,23 +53,37 @@ export async function discoverCluster(
   hash: string,
 ): Promise<Discovered> {
   const found = await clusterInfoAt(clock, { server, insecureSkipTlsVerify: true }, token)
-  const named = authorityHash(found.ca)
-  if (named !== hash)
+  const named = authoritiesIn(found.ca, server)
+  // The hash vouches for what has it alone: with the token another authority can be signed beside that.
+  const trusted = named.filter((authority) => hashOf(authority) === hash)
+  if (trusted.length === 0)
     throw new StartError(
-      `the authority of ${server} has the hash ${named}, not the one that was given: this may be another cluster, or an attacker`,
+      `the authority of ${server} has the hash ${named.map(hashOf).join(', ')}, not the one that was given: this may be another cluster, or an attacker`,
     )
-  const again = await clusterInfoAt(clock, { server: found.server, ca: found.ca }, token)
+  const ca = trusted.map(String).join('')
+  const again = await clusterInfoAt(clock, { server: found.server, ca }, token)
   if (again.ca !== found.ca || again.server !== found.server)
     throw new StartError(`${found.server} tells another cluster-info than ${server} did`)
-  return found
+  return { server: found.server, ca }
+}
+
+/** @throws StartError where there is none, or one that cannot be read */
+function authoritiesIn(ca: string, from: string): readonly X509Certificate[] {
+  try {
+    return certificatesOf(ca)
+  } catch (error) {
+    throw new StartError(`cluster-info of ${from} names an authority that is none: ${messageOf(error)}`, {
+      cause: error,
+    })
+  }
 }
 
 async function clusterInfoAt(clock: Clock, endpoint: HttpsEndpoint, token: BootstrapToken): Promise<Discovered> {
   const { server } = endpoint
   const data = await dataOf(clock, endpoint)
-  const text = data['kubeconfig'] ?? ''
-  const signature = data[`jws-kubeconfig-${token.id}`]
-  if (signature === undefined)
+  const text = asText(data['kubeconfig'])
+  const signature = asText(data[`jws-kubeconfig-${token.id}`])
+  if (signature === '')
     throw new StartError(
       `${server} does not know the token ${token.id}: it may have expired; make one by skiff token create`,
     )
@@ -77,7 +94,7 @@ async function clusterInfoAt(clock: Clock, endpoint: HttpsEndpoint, token: Boots
   return readClusterInfo(text, server)
 }
 
-async function dataOf(clock: Clock, endpoint: HttpsEndpoint): Promise<Readonly<Record<string, string>>> {
+async function dataOf(clock: Clock, endpoint: HttpsEndpoint): Promise<JsonObject> {
   const { server } = endpoint
   const client = createHttpsClient(endpoint)
   const late = new AbortController()
@@ -89,8 +106,7 @@ async function dataOf(clock: Clock, endpoint: HttpsEndpoint): Promise<Readonly<R
     if (answer.status === 403 || answer.status === 404)
       throw new StartError(`${server} lets no machine join: run skiff token create there first`)
     if (answer.status !== 200) throw new Error(`it answers ${answer.status}`)
-    const { data } = jsonOf(text)
-    return typeof data === 'object' && data !== null ? (data as Record<string, string>) : {}
+    return asObject(jsonOf(text)['data'])
   } catch (error) {
     if (error instanceof StartError) throw error
     throw new StartError(`cannot read cluster-info of ${server}: ${messageOf(error)}`, { cause: error })
@@ -121,8 +137,18 @@ function jsonOf(text: string): JsonObject {
   }
 }
 
+/** @throws StartError for what is no YAML */
+function documentOf(text: string, from: string): JsonObject {
+  try {
+    return asObject(parse(text))
+  } catch (error) {
+    const [line] = messageOf(error).split('\n')
+    throw new StartError(`cluster-info of ${from} is no kubeconfig: ${line}`, { cause: error })
+  }
+}
+
 function readClusterInfo(text: string, from: string): Discovered {
-  const [first] = asList(asObject(parse(text))['clusters'])
+  const [first] = asList(documentOf(text, from)['clusters'])
   const cluster = asObject(asObject(first)['cluster'])
   const server = cluster['server']
   const ca = Buffer.from(asText(cluster['certificate-authority-data']), 'base64').toString()
