@@ -83,7 +83,9 @@ export async function loadEncryption(
     return { transformer: encryptionOf(configuration, scheme, runtime.random, kms), plugins: [...kms.values()] }
   }
 
-  const first = readText(file)
+  const unread = (why: string) =>
+    `error while parsing file: error while loading file: error reading encryption provider configuration file ${JSON.stringify(file)}: ${why}`
+  const first = readText(file, unread)
   let text = first
   let current = await parsed(file, text, () => use(parseEncryptionConfiguration(text, file)), { wrong: (why) => why })
   configurationInUse(runtime, 'encryption', () => text)

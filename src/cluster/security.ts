@@ -114,7 +114,9 @@ export async function loadSecurity(
     isShared: options.enablePriorityAndFairness !== false,
   }
   if (inFlight.isShared && inFlight.readOnly + inFlight.mutating === 0)
-    throw new StartError('--max-requests-inflight and --max-mutating-requests-inflight are both 0')
+    throw new StartError(
+      'invalid configuration: MaxRequestsInFlight=0 and MaxMutatingRequestsInFlight=0; they must add up to something positive',
+    )
   const shutdownDelayMs = shutdownDelayOf(options)
   const memoryLimit = memoryLimitOf(options)
   const authentication = await loadAuthentication(runtime, options, serviceAccounts)
@@ -133,8 +135,8 @@ export async function loadSecurity(
       : {
           tokens: await fromFile(
             tokenFile,
-            async (text) => (await import('../apiserver/auth/token-file.ts')).parseTokenFile(text),
-            { wrong: (why) => `token file '${tokenFile}' ${why}` },
+            async (text) => (await import('../apiserver/auth/token-file.ts')).parseTokenFile(text, tokenFile),
+            { wrong: (why) => why },
           ),
         }),
   }

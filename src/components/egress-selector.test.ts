@@ -6,13 +6,55 @@ const HEAD = 'apiVersion: apiserver.k8s.io/v1beta1\nkind: EgressSelectorConfigur
 const selections = (...given: readonly string[]) =>
   `${HEAD}egressSelections:\n${given.map((one) => `- ${one}\n`).join('')}`
 const direct = (name: string) => `{name: ${name}, connection: {proxyProtocol: Direct}}`
+const connect = (transport: string) =>
+  selections(`{name: cluster, connection: {proxyProtocol: HTTPConnect, transport: ${transport}}}`)
+const HERE = import.meta.filename
 const INVALID = 'failed to validate egress selector configuration: '
 
 // What a kube-apiserver v1.37.1 said of these (2026-11-27); nothing where it served.
 for (const [text, words] of [
   [`${HEAD}egressSelections: []\n`, undefined],
   [HEAD.replace('v1beta1', 'v1alpha1'), undefined],
-  [selections(direct('cluster'), direct('etcd'), direct('controlplane'), direct('master')), undefined],
+  [selections(direct('cluster'), direct('etcd'), direct('Controlplane')), undefined],
+  [
+    selections(direct('master'), direct('controlplane')),
+    `${INVALID}service.connection[1]: Duplicate value: "controlplane"`,
+  ],
+  [
+    selections(direct('Master')),
+    `${INVALID}service.connection: Unsupported value: "master": supported values: "cluster", "controlplane", "etcd"`,
+  ],
+  [connect('{}'), `${INVALID}service.connection.tcp: Required value: One of TCP or UDS must be set`],
+  [
+    connect("{uds: {udsName: /tmp/x}, tcp: {url: 'http://a'}}"),
+    `${INVALID}service.connection.tcp: Invalid value: {"URL":"http://a","TLSConfig":null}: TCP and UDS cannot both be set`,
+  ],
+  [
+    connect("{tcp: {url: 'ftp://127.0.0.1:1'}}"),
+    `${INVALID}service.connection.url: Invalid value: "ftp://127.0.0.1:1": supported connection protocols are http:// and https://`,
+  ],
+  [
+    connect("{tcp: {url: 'http://127.0.0.1:1', tlsConfig: {caBundle: /x}}}"),
+    `${INVALID}service.connection.tlsConfig: Invalid value: "nil": config must not be present when using HTTP`,
+  ],
+  [
+    connect("{tcp: {url: 'https://127.0.0.1:1'}}"),
+    `${INVALID}service.connection.tlsConfig: Required value: TLSConfig must be present when using HTTPS`,
+  ],
+  [
+    connect("{tcp: {url: 'https://127.0.0.1:1', tlsConfig: {caBundle: /nope}}}"),
+    `${INVALID}[service.connection.tlsConfig.clientCert: Invalid value: "nil": Using TLS requires clientCert, service.connection.tlsConfig.clientKey: Invalid value: "nil": Using TLS requires requires clientKey]`,
+  ],
+  [
+    connect(
+      `{tcp: {url: 'https://127.0.0.1:1', tlsConfig: {caBundle: /nope, clientCert: ${HERE}, clientKey: ${HERE}}}}`,
+    ),
+    `${INVALID}service.connection.tlsConfig.caBundle: Invalid value: "/nope": TLS config ca bundle does not exist`,
+  ],
+  [
+    connect(`{tcp: {url: 'https://127.0.0.1:1', tlsConfig: {clientCert: /nope, clientKey: ${HERE}}}}`),
+    `${INVALID}service.connection.tlsConfig.clientCert: Invalid value: "/nope": TLS client cert does not exist`,
+  ],
   [
     selections(direct('foo')),
     `${INVALID}service.connection: Unsupported value: "foo": supported values: "cluster", "controlplane", "etcd"`,

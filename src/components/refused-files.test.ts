@@ -26,6 +26,8 @@ const [admin, serving] = ['admin', 'serving'].map((commonName) =>
   issue(runtime, { commonName, usage: 'ca', validDays: 3 }),
 )
 const config = (kind: string, rest: string) => `apiVersion: apiserver.config.k8s.io/v1\nkind: ${kind}\n${rest}\n`
+const encryption = (name: string) =>
+  config('EncryptionConfiguration', `resources: [{resources: ["${name}"], providers: [{identity: {}}]}]`)
 for (const [name, text] of Object.entries({
   'admin.crt': admin?.cert,
   'admin.key': admin?.key,
@@ -38,6 +40,12 @@ for (const [name, text] of Object.entries({
   'empty.yaml': '',
   'text.pem': 'hello',
   'authn4.yaml': config('AuthenticationConfiguration', 'jwt:\n- {}'),
+  'authn12.yaml': config(
+    'AuthenticationConfiguration',
+    'jwt: [{issuer: {url: "https://a", audiences: [x], discoveryURL: "http://b?x#y"}, claimMappings: {username: {claim: sub, prefix: ""}}}]',
+  ),
+  'group.yaml': encryption('foo.*'),
+  'groups.yaml': encryption('a.b.*'),
   'authz1.yaml': config('AuthorizationConfiguration', 'authorizers: []'),
   'okpol.yaml': 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n',
   'hook.yaml': kubeconfig(SERVER),
@@ -49,6 +57,7 @@ for (const [name, text] of Object.entries({
   't1.csv': 'a,b\n',
   't2.csv': 'a,b,c\na,d,e\n',
   't3.csv': ',b,c\n',
+  't4.csv': 'a,"b,c\n',
   't7.csv': 'a,b,c,"x,y",z\nq,,\n',
 }))
   writeFileSync(join(folder.path, name), text ?? '')

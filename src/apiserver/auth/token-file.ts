@@ -8,15 +8,15 @@ export class TokenFileError extends Error {}
 
 const LEAST_COLUMNS = 3
 
-/** Users by token. @throws TokenFileError naming the line that is wrong */
-export function parseTokenFile(text: string): ReadonlyMap<string, UserInfo> {
+/** Users by token. @throws TokenFileError in kube-apiserver's words */
+export function parseTokenFile(text: string, file: string): ReadonlyMap<string, UserInfo> {
   const users = new Map<string, UserInfo>()
-  for (const [i, line] of text.split('\n').entries()) {
-    if (line.trim() === '' || line.startsWith('#')) continue
-    const columns = fields(line, i + 1)
+  for (const columns of records(text)) {
     const [token = '', name = '', uid = '', groups = ''] = columns
     if (columns.length < LEAST_COLUMNS)
-      throw new TokenFileError(`must have at least 3 columns (token, user name, user uid), found ${columns.length}`)
+      throw new TokenFileError(
+        `token file '${file}' must have at least 3 columns (token, user name, user uid), found ${columns.length}`,
+      )
     // Such a line is passed over, and of a token that is there twice the last is taken.
     if (token === '') continue
     const list = groups === '' ? [] : groups.split(',').map((group) => group.trim())
@@ -25,33 +25,51 @@ export function parseTokenFile(text: string): ReadonlyMap<string, UserInfo> {
   return users
 }
 
-/** RFC 4180: fields between commas, quoted where they contain some. */
-function fields(line: string, number: number): readonly string[] {
-  const found: string[] = []
-  let at = 0
-  while (at <= line.length) {
-    if (line[at] !== '"') {
-      const comma = line.indexOf(',', at)
-      const end = comma < 0 ? line.length : comma
-      found.push(line.slice(at, end).trim())
-      at = end + 1
-      continue
+/** RFC 4180, as strictly as Go reads it: quotes stand around whole fields, which may have commas, newlines and doubled quotes in them. */
+function* records(text: string): Iterable<readonly string[]> {
+  const lines = text.replaceAll('\r\n', '\n').split(/(?<=\n)/)
+  for (let at = 0; at < lines.length; at++) {
+    const first = at
+    if (lines[at] === '\n' || lines[at] === '') continue
+    const found: string[] = []
+    let rest = lines[at] as string
+    const wrong = (left: string, why: string) => {
+      const column = Buffer.byteLength(lines[at] as string) - Buffer.byteLength(left) + 1
+      const where = `parse error on line ${at + 1}, column ${column}: ${why}`
+      return new TokenFileError(first === at ? where : `record on line ${first + 1}; ${where}`)
     }
-    let value = ''
-    at++
-    for (;;) {
-      const quote = line.indexOf('"', at)
-      if (quote < 0) throw new TokenFileError(`line ${number}: a quote is not closed`)
-      value += line.slice(at, quote)
-      at = quote + 1
-      if (line[at] !== '"') break
-      value += '"'
-      at++
+    for (let isMore = true; isMore; ) {
+      if (!rest.startsWith('"')) {
+        const field = /^[^,\n]*/.exec(rest)?.[0] ?? ''
+        const quote = field.indexOf('"')
+        if (quote >= 0) throw wrong(rest.slice(quote), 'bare " in non-quoted-field')
+        found.push(field)
+        rest = rest.slice(field.length)
+      } else {
+        rest = rest.slice(1)
+        let value = ''
+        for (;;) {
+          const quote = rest.indexOf('"')
+          if (quote < 0) {
+            value += rest
+            if (at === lines.length - 1) throw wrong('', UNCLOSED)
+            rest = lines[++at] as string
+          } else {
+            value += rest.slice(0, quote)
+            rest = rest.slice(quote + 1)
+            if (!rest.startsWith('"')) break
+            value += '"'
+            rest = rest.slice(1)
+          }
+        }
+        found.push(value)
+        if (!/^(,|\n|$)/.test(rest)) throw wrong(`"${rest}`, UNCLOSED)
+      }
+      isMore = rest.startsWith(',')
+      rest = rest.slice(1)
     }
-    found.push(value)
-    at = line.indexOf(',', at)
-    if (at < 0) break
-    at++
+    yield found
   }
-  return found
 }
+
+const UNCLOSED = 'extraneous or missing " in quoted-field'

@@ -33,6 +33,7 @@ function wrongName(name: string): string | undefined {
   if (/\p{Lu}/u.test(name)) return 'resource name should not contain capital letters'
   if (WITHOUT_REST.has(name)) return 'resources which do not have REST API/s cannot be encrypted'
   const group = groupOf(name)
+  if (group === '*' && name !== '*.*') return 'encrypting the same resource across groups is not supported'
   if (group === 'extensions') return "'extensions' group has been removed and cannot be used for encryption"
   if (group === 'events.k8s.io')
     return "'*.events.k8s.io' objects are stored using the 'events' API group in etcd. Use 'events' instead in the config file"

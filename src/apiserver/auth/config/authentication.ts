@@ -121,10 +121,10 @@ function urlProblems(text: string, at: string): readonly FieldError[] {
   } catch (cause) {
     return [invalid(at, text, `parse ${JSON.stringify(text)}: ${messageOf(cause)}`)]
   }
-  if (scheme !== 'https') return [invalid(at, text, 'URL scheme must be https')]
-  if (!URL.canParse(text)) return [invalid(at, text, `parse ${JSON.stringify(text)}: it is no URL`)]
+  const isSecure = scheme === 'https'
+  const errors: FieldError[] = isSecure ? [] : [invalid(at, text, 'URL scheme must be https')]
+  if (!URL.canParse(text)) return isSecure ? [invalid(at, text, `parse ${JSON.stringify(text)}: it is no URL`)] : errors
   const url = new URL(text)
-  const errors: FieldError[] = []
   if (url.username !== '' || url.password !== '')
     errors.push(invalid(at, text, 'URL must not contain a username or password'))
   if (url.search !== '') errors.push(invalid(at, text, 'URL must not contain a query'))
