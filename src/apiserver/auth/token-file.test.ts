@@ -30,7 +30,7 @@ for (const [text, words] of [
   ['a,b,c\na,"b\n,c\n', 'record on line 2; parse error on line 3, column 4: extraneous or missing " in quoted-field'],
   [' "a",b,c\n', 'parse error on line 1, column 2: bare " in non-quoted-field'],
   ['é,"b,c\n', 'parse error on line 1, column 9: extraneous or missing " in quoted-field'],
-])
+] as const)
   test(`a token file is refused: ${words}`, () => {
     assert.throws(() => parseTokenFile(text, 'F'), { message: words })
   })
