@@ -17,20 +17,23 @@ test('a timer that comes before the deadline by the clock is followed by another
       return { cancel: () => {} }
     },
   } as unknown as Clock
+  let synced = 0
   const told: string[] = []
   const events = { normal: (_: Pod, reason: string) => void told.push(reason) }
-  const deadlines = createActiveDeadlines(clock, events as never, () => deadlines.check(pod, status))
-  deadlines.check(pod, status)
-  deadlines.check(pod, status)
+  const deadlines = createActiveDeadlines(clock, events as never, () => void synced++)
+  deadlines.watch(pod, status)
+  deadlines.watch(pod, status)
   assert.deepEqual(
     timers.map(({ ms }) => ms),
     [3000],
   )
   now = 2999
   timers[0]?.run()
-  assert.deepEqual([timers.map(({ ms }) => ms), told], [[3000, 1], []])
+  assert.deepEqual([timers.map(({ ms }) => ms), synced, deadlines.failure(pod, status)], [[3000, 1], 0, undefined])
   now = 3000
   timers[1]?.run()
-  assert.deepEqual(told, ['DeadlineExceeded'])
-  assert.equal(deadlines.failure('u')?.reason, 'DeadlineExceeded')
+  assert.equal(synced, 1)
+  for (const phase of ['Running', 'Failed'])
+    assert.equal(deadlines.failure(pod, { ...status, phase })?.reason, 'DeadlineExceeded')
+  assert.deepEqual(told, ['DeadlineExceeded', 'DeadlineExceeded'], 'each status that is made tells of it')
 })

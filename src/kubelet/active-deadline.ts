@@ -8,10 +8,10 @@ const REASON = 'DeadlineExceeded'
 const MESSAGE = 'Pod was active on the node longer than the specified deadline'
 
 export interface ActiveDeadlines {
-  /** Looks whether the deadline has passed; syncs the pod when it comes. */
-  check(pod: Pod, status: PodStatus): void
-  /** Why the pod has failed, once its deadline was found to have passed. */
-  failure(uid: string): { readonly reason: string; readonly message: string } | undefined
+  /** Has the pod synced when its deadline comes. */
+  watch(pod: Pod, status: PodStatus): void
+  /** Why the pod has failed, once its deadline has passed. Each look that finds so is told by an Event, as a kubelet tells it of each status it makes. */
+  failure(pod: Pod, status: PodStatus): { readonly reason: string; readonly message: string } | undefined
   forget(uid: string): void
 }
 
@@ -19,37 +19,44 @@ export function createActiveDeadlines(clock: Clock, events: PodEvents, sync: (ui
   const timers = new Map<string, { readonly at: number; readonly timer: Timer }>()
   const exceeded = new Set<string>()
 
+  function setTimer(uid: string, at: number): void {
+    const timer = clock.setTimer(at - clock.now(), 'active deadline', () => {
+      timers.delete(uid)
+      // A timer keeps other time than the clock, and may come before it.
+      if (clock.now() < at) setTimer(uid, at)
+      else sync(uid)
+    })
+    timers.set(uid, { at, timer })
+  }
+
   return {
-    check(pod, status) {
+    watch(pod, status) {
       const uid = uidOf(pod)
-      const { activeDeadlineSeconds } = specOf(pod)
-      if (exceeded.has(uid) || isTerminalPhase(status.phase)) return
-      const deadline =
-        activeDeadlineSeconds === undefined || status.startTime === undefined
-          ? undefined
-          : Date.parse(status.startTime) + activeDeadlineSeconds * 1000
-      if (deadline !== undefined && clock.now() >= deadline) {
-        exceeded.add(uid)
-        events.normal(pod, REASON, MESSAGE)
-        return
-      }
+      const deadline = exceeded.has(uid) || isTerminalPhase(status.phase) ? undefined : deadlineOf(pod, status)
       const known = timers.get(uid)
       if (known?.at === deadline) return
       known?.timer.cancel()
       timers.delete(uid)
-      if (deadline === undefined) return
-      const timer = clock.setTimer(deadline - clock.now(), 'active deadline', () => {
-        // A timer keeps other time than the clock, and may come before it: then there is another.
-        timers.delete(uid)
-        sync(uid)
-      })
-      timers.set(uid, { at: deadline, timer })
+      if (deadline !== undefined) setTimer(uid, deadline)
     },
-    failure: (uid) => (exceeded.has(uid) ? { reason: REASON, message: MESSAGE } : undefined),
+    failure(pod, status) {
+      const uid = uidOf(pod)
+      const deadline = isTerminalPhase(status.phase) ? undefined : deadlineOf(pod, status)
+      if (deadline !== undefined && clock.now() >= deadline) exceeded.add(uid)
+      if (!exceeded.has(uid)) return undefined
+      events.normal(pod, REASON, MESSAGE)
+      return { reason: REASON, message: MESSAGE }
+    },
     forget(uid) {
       exceeded.delete(uid)
       timers.get(uid)?.timer.cancel()
       timers.delete(uid)
     },
   }
+}
+
+function deadlineOf(pod: Pod, { startTime }: PodStatus): number | undefined {
+  const { activeDeadlineSeconds } = specOf(pod)
+  if (activeDeadlineSeconds === undefined || startTime === undefined) return undefined
+  return Date.parse(startTime) + activeDeadlineSeconds * 1000
 }

@@ -29,7 +29,8 @@ export interface TrustBundlesOfSigner {
 }
 
 const TRUST_BUNDLES = { group: 'certificates.k8s.io', version: 'v1', resource: 'clustertrustbundles' }
-const KEPT_MS = 60_000
+/** Pods that start together read the same ones; a container that starts after a change has to see it, as by a kubelet, which watches them. */
+const KEPT_MS = 1000
 const MOST_KEPT = 500
 const REFERS = { configmaps: refersToConfigMap, secrets: refersToSecret }
 

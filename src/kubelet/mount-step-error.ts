@@ -1,10 +1,15 @@
-/** A volume could not be mounted in a step before its set-up for the pod: its Events name the step, and the volume as the cluster knows it. */
+/** A volume of the cluster could not be mounted: its Events name the step, and the volume as the cluster knows it, not as the pod does. */
 export class MountStepError extends Error {
   readonly step: string
   readonly volume: string
 
-  constructor(step: 'MountDevice' | 'WaitForAttach', volume: string, message: string) {
-    super(message)
+  constructor(
+    step: 'MountDevice' | 'WaitForAttach' | 'SetUp',
+    volume: string,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
     this.name = 'MountStepError'
     this.step = step
     this.volume = volume

@@ -51,19 +51,35 @@ function stage() {
   }
   const grown: string[] = []
   let failure: Error | undefined
+  let unfit: Error | undefined
+  const written: string[] = []
+  const data = { k: 'old' }
+  const configMap = async () => ({ metadata: { name: 'm' }, data: { ...data } })
   const writer: VolumeWriter = {
     allocatable: () => ({}),
-    setUp: async () => {},
+    async setUp(_, { name }, files) {
+      if (unfit !== undefined) throw unfit
+      written.push(`${name} ${[...(files?.values() ?? [])].map(({ bytes }) => Buffer.from(bytes).toString()).join()}`)
+    },
     async expand(_, { name }) {
       if (failure !== undefined) throw failure
       grown.push(name)
       return true
     },
   }
-  const volumes = createVolumes(runtime.clock, { resource } as unknown as Client, {} as never, events, writer)
-  const mount = () => volumes.mount(pod, new AbortController().signal)
+  const volumes = createVolumes(
+    runtime.clock,
+    { resource } as unknown as Client,
+    { configMap } as never,
+    events,
+    writer,
+  )
+  const mount = (one = pod) => volumes.mount(one, new AbortController().signal)
   return {
-    ...{ runtime, size, patches, told, grown, mount, volumes },
+    ...{ runtime, size, patches, told, grown, mount, volumes, written, data },
+    unfit: (error: Error) => {
+      unfit = error
+    },
     reads: () => reads,
     fail: (error: Error | undefined) => {
       failure = error
@@ -106,6 +122,28 @@ test('one that does not grow keeps its pod from nothing, and is tried again', as
   await runtime.advance(60_000)
   await mount()
   assert.deepEqual([grown, patches.length], [['v'], 1])
+})
+
+test('a volume of the cluster that cannot be set up is told of by its own name', async () => {
+  const { mount, unfit, told } = stage()
+  unfit(new Error('not a directory'))
+  await assert.rejects(mount(), { message: 'MountVolume.SetUp failed for volume "pv1" : not a directory' })
+  assert.deepEqual(told, [['pod', 'FailedMount', 'MountVolume.SetUp failed for volume "pv1" : not a directory']])
+})
+
+test('what is made of objects is written anew in each sync, what is no file once', async () => {
+  const { mount, written, data } = stage()
+  const volumes = [
+    { name: 'v', configMap: { name: 'm' } },
+    { name: 'e', emptyDir: {} },
+  ]
+  const volumeMounts = volumes.map(({ name }) => ({ name, mountPath: `/${name}` }))
+  const spec = { ...pod['spec'], containers: [{ name: 'c', volumeMounts }], volumes }
+  const one = { ...pod, spec } as unknown as Pod
+  await mount(one)
+  data.k = 'new'
+  await mount(one)
+  assert.deepEqual(written, ['v old', 'e ', 'v new'])
 })
 
 test('keys that are not there are told in the words of a kubelet, by the kind of what should have them', () => {

@@ -51,8 +51,8 @@ export interface VolumeWriter {
 
 const FIRST_MS = 500
 const LONGEST_MS = 122_000
-/** What volumes are made of is looked at again after this. */
-const FRESH_MS = 55_000
+/** CSI drivers that want it publish a volume again after this. */
+const REPUBLISHED_MS = 55_000
 
 export function createVolumes(
   clock: Clock,
@@ -73,7 +73,13 @@ export function createVolumes(
   async function setUp(pod: Pod, volume: Volume, signal: AbortSignal): Promise<void> {
     const bound = writer === undefined ? undefined : await untilAborted(ofClaims.boundTo(pod, volume), signal)
     const task = () => write(pod, volume, bound, signal)
-    await (counts === undefined ? task() : counts.mounting(pod, volume, bound, task))
+    try {
+      await (counts === undefined ? task() : counts.mounting(pod, volume, bound, task))
+    } catch (error) {
+      const isNamed = error instanceof MountStepError || error instanceof UnprocessedVolumeError
+      if (bound === undefined || isNamed || signal.aborted) throw error
+      throw new MountStepError('SetUp', bound.metadata.name ?? '', messageOf(error), { cause: error })
+    }
   }
 
   async function write(
@@ -91,14 +97,13 @@ export function createVolumes(
     ofClaims.mayGrow(pod, volume)
   }
 
-  /** Fields of the pod are looked at in every sync, which follows their changes; what is no file is set up once. */
+  /** What is made of objects is looked at in every sync, which follows changes of the pod and comes each minute; what is no file is set up once. */
   function freshUntil(volume: Volume): number {
     if (writer === undefined) return Number.POSITIVE_INFINITY
-    const { configMap, secret, projected, downwardAPI } = volume
-    if (downwardAPI !== undefined || projected?.sources?.some((source) => source.downwardAPI !== undefined)) return 0
+    const { configMap, secret, projected, downwardAPI, csi } = volume
+    if ([configMap, secret, projected, downwardAPI].some((source) => source !== undefined)) return 0
     // A CSI driver may ask for NodePublishVolume again (requiresRepublish), with a new token.
-    const isMadeOfObjects = [configMap, secret, projected, volume.csi].some((source) => source !== undefined)
-    return isMadeOfObjects ? clock.monotonic() + FRESH_MS : Number.POSITIVE_INFINITY
+    return csi === undefined ? Number.POSITIVE_INFINITY : clock.monotonic() + REPUBLISHED_MS
   }
 
   return {

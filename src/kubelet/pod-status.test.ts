@@ -89,6 +89,21 @@ test('of a container that the runtime has no longer, and that another follows, i
   assert.equal(lastOf({ running: {} }), undefined)
 })
 
+test('of a pod that is ended while a container waits for its next start, that is what is told last of the container', () => {
+  const pod = podOf({ containers: [{ name: 'c' }], restartPolicy: 'OnFailure' })
+  const runtime = { uid: 'u', ips: [], sandboxes: [], containers: [exited('c')] }
+  const waiting = { reason: 'CrashLoopBackOff', message: 'back-off' }
+  const stateOf = (deletionTimestamp?: string) => {
+    const metadata = { ...pod.metadata, ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) }
+    const told = { ...sources, startFailure: () => waiting }
+    const status = podStatusOf({ ...pod, metadata }, runtime, told, { now: 0, terminal: true, old: {} })
+    return status.containerStatuses?.[0]
+  }
+  assert.deepEqual(stateOf()?.state, { waiting })
+  assert.equal(stateOf()?.lastState?.terminated?.exitCode, 1)
+  assert.equal(stateOf('1970-01-01T00:00:00Z')?.state?.terminated?.exitCode, 1, 'one that is deleted waits for nothing')
+})
+
 test('ephemeral containers are never ready, and nothing is said of their start', () => {
   const ephemeralContainers = [{ name: 'b' }, { name: 'a' }]
   const spec = { containers: [{ name: 'c' }], ephemeralContainers }

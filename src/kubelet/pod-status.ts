@@ -100,20 +100,14 @@ export function podStatusOf(
   const ephemerals = ephemeralContainersOf(pod)
   const most = Math.floor(MOST_MESSAGE_BYTES / (spec.containers.length + inits.length + ephemerals.length))
   const containerStatuses = spec.containers.map((container) => ({
-    ...withShortMessages(
-      containerStatusOf(pod, container, runtime, sources, terminal, false, old.containerStatuses),
-      most,
-    ),
+    ...withShortMessages(containerStatusOf(pod, container, runtime, sources, false, old.containerStatuses), most),
     ...devicesOf(pod, container, sources, old.containerStatuses),
   }))
   const initContainerStatuses = inits.map((container) =>
-    withShortMessages(
-      containerStatusOf(pod, container, runtime, sources, terminal, true, old.initContainerStatuses),
-      most,
-    ),
+    withShortMessages(containerStatusOf(pod, container, runtime, sources, true, old.initContainerStatuses), most),
   )
   const ephemeralContainerStatuses = ephemerals.map((container) => {
-    const status = containerStatusOf(pod, container, runtime, sources, terminal, false, old.ephemeralContainerStatuses)
+    const status = containerStatusOf(pod, container, runtime, sources, false, old.ephemeralContainerStatuses)
     const { started: _, ...rest } = withShortMessages(status, most)
     // Nothing waits for it.
     return { ...rest, ready: false }
@@ -230,7 +224,6 @@ function containerStatusOf(
   container: Container,
   runtime: RuntimePodStatus,
   sources: StatusSources,
-  terminal: boolean,
   isInit: boolean,
   oldStatuses: readonly ContainerStatus[] | undefined,
 ): ContainerStatus {
@@ -247,7 +240,7 @@ function containerStatusOf(
   const isTold = beganAnew || (old !== undefined && runtimeIdOf(old.containerID) === latest.id)
   const told = isTold ? old?.lastState : lastBefore(old)
   let lastState: ContainerStatus['lastState'] = previous === undefined ? (told ?? {}) : stateOf(previous, sources)
-  if (latest.state === 'exited' && !terminal && restarts(pod, container, latest, isInit)) {
+  if (latest.state === 'exited' && restarts(pod, container, latest, isInit)) {
     const failure = sources.startFailure(uidOf(pod), container.name)
     if (failure !== undefined) {
       lastState = state

@@ -66,7 +66,7 @@ export function currentStatus(parts: SyncParts, pod: Pod, terminal: boolean): Po
   const uid = uidOf(pod)
   const old = statuses.get(uid) ?? pod.status ?? {}
   // That it was evicted is told when it has ended; of a static pod at once, as what becomes of it.
-  const failure = deadlines.failure(uid) ?? (terminal || parts.isStatic(uid) ? evicted.failure(uid) : undefined)
+  const failure = deadlines.failure(pod, old) ?? (terminal || parts.isStatic(uid) ? evicted.failure(uid) : undefined)
   const situation = { now: runtime.clock.now(), terminal, old, failure }
   return podStatusOf(pod, cache.get(uid), sources, situation)
 }
@@ -78,14 +78,13 @@ export async function syncPod(parts: SyncParts, pod: Pod, signal: AbortSignal): 
   const before = statuses.get(uid)
   if (before === undefined) parts.podStarts?.begun(pod)
   await pleg.settle(uid)
-  deadlines.check(pod, statuses.get(uid) ?? pod.status ?? {})
   const status = currentStatus(parts, pod, false)
   statuses.set(pod, status)
   parts.podStarts?.found(pod, before?.phase, status.phase)
   if (isTerminalPhase(status.phase)) return true
   parts.resizes.tellCompleted(pod, cache.get(uid))
   parts.reconcileMirror(pod)
-  deadlines.check(pod, status)
+  deadlines.watch(pod, status)
   probes.add(pod, cache.get(uid))
   try {
     await volumes.mount(pod, signal)

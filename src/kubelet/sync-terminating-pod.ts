@@ -7,7 +7,7 @@ import { currentStatus, type SyncParts } from './sync-pod.ts'
 
 /** @throws SyncError when a container still runs, or a driver does not take its devices back */
 export async function syncTerminatingPod(parts: SyncParts, pod: Pod, graceSeconds: number | undefined): Promise<void> {
-  const { cache, pleg, statuses, probes, killer, deviceClaims } = parts
+  const { cache, pleg, statuses, probes, killer, deviceClaims, deadlines } = parts
   const uid = uidOf(pod)
   statuses.set(pod, currentStatus(parts, pod, false))
   probes.stopLivenessAndStartup(uid)
@@ -22,4 +22,6 @@ export async function syncTerminatingPod(parts: SyncParts, pod: Pod, graceSecond
   await deviceClaims.unprepare(uid).catch((error: unknown) => {
     throw new SyncError(`devices are not taken back: ${messageOf(error)}`, undefined, { cause: error })
   })
+  // The status is told by syncTerminatedPod, which follows; a kubelet makes one here too, and each tells of a deadline that has passed.
+  deadlines.failure(pod, statuses.get(uid) ?? {})
 }

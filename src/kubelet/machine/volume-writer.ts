@@ -51,6 +51,7 @@ export function createMachineVolumes(
   async function place(pod: Pod, volume: Volume, files: VolumeFiles | undefined, bound: PersistentVolume | undefined) {
     const uid = uidOf(pod)
     const group = specOf(pod).securityContext?.fsGroup
+    checkMode(pod, volume, bound)
     if (files !== undefined) {
       const path = directories.secret(uid, volume.name)
       writeAtomically(path, files, group, clock.now(), volume.configMap === undefined ? 0o1777 : 0o777)
@@ -72,7 +73,6 @@ export function createMachineVolumes(
       checkHostPath(hostPath.path, hostPath.type ?? '')
       return hostPath.path
     }
-    checkMode(pod, volume, bound)
     const local = bound?.spec?.local
     if (local !== undefined && bound?.spec?.volumeMode === 'Block') {
       checkHostPath(local.path, 'BlockDevice')
@@ -175,9 +175,9 @@ function checkMode(pod: Pod, { name }: Volume, bound: PersistentVolume | undefin
   const all = [...containers, ...initContainers]
   const isBlock = bound?.spec?.volumeMode === 'Block'
   if (isBlock && all.some(({ volumeMounts = [] }) => volumeMounts.some((mount) => mount.name === name)))
-    throw new Error(`volume ${name} has volumeMode Block, but is specified in volumeMounts`)
+    throw new UnprocessedVolumeError(`volume ${name} has volumeMode Block, but is specified in volumeMounts`)
   if (!isBlock && all.some(({ volumeDevices = [] }) => volumeDevices.some((device) => device.name === name)))
-    throw new Error(`volume ${name} has volumeMode Filesystem, but is specified in volumeDevices`)
+    throw new UnprocessedVolumeError(`volume ${name} has volumeMode Filesystem, but is specified in volumeDevices`)
 }
 
 /** @throws Error in the words of the API concept when the path is not what its type says */

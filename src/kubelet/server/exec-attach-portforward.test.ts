@@ -5,8 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import type { ApiRequest } from '../../api/request.ts'
 import { liveRuntime } from '../../base/live-runtime.ts'
+import type { SessionRequest } from '../runtimes/runtime.ts'
 import type { PodOfKubelet } from './container-logs.ts'
-import { session } from './exec-attach-portforward.ts'
+import { session as sessionAt } from './exec-attach-portforward.ts'
 import { Refused } from './refused.ts'
 
 /** A runtime whose streaming server refuses every session, and notes by which protocol it was asked. */
@@ -20,15 +21,20 @@ async function stage() {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/session`
+  const sessions: SessionRequest[] = []
+  const session = async (request: SessionRequest) => {
+    sessions.push(request)
+    return url
+  }
   const status = {
     sandboxes: [{ id: 's', state: 'ready' }],
     containers: [{ id: 'c1', metadata: { name: 'c', attempt: 0 }, state: 'running' }],
   }
   const found = {
-    pod: { metadata: { uid: 'u' } },
-    kubelet: { runtimeStatus: () => status, containerRuntime: { real: { session: async () => url } } },
+    pod: { metadata: { uid: 'u' }, spec: { containers: [{ name: 'c', tty: true }] } },
+    kubelet: { runtimeStatus: () => status, containerRuntime: { real: { session } } },
   } as unknown as PodOfKubelet
-  const ask = (kind: 'exec' | 'portForward', query: string, protocol: string) => {
+  const ask = (kind: SessionRequest['kind'], query: string, protocol: string) => {
     const headers = {
       connection: 'Upgrade',
       upgrade: 'websocket',
@@ -36,9 +42,9 @@ async function stage() {
       'sec-websocket-protocol': protocol,
     }
     const request = { method: 'GET', query: new URLSearchParams(query), headers, signal: new AbortController().signal }
-    return session(liveRuntime(), () => found, request as unknown as ApiRequest, kind, 'c')
+    return sessionAt(liveRuntime(), () => found, request as unknown as ApiRequest, kind, 'c')
   }
-  return { ask, asked, close: () => server.close() }
+  return { ask, asked, sessions, close: () => server.close() }
 }
 
 test('a command by WebSocket v5 is taken before the runtime is asked, which speaks only older ones', async (t) => {
@@ -56,5 +62,14 @@ test('the tunnel of port-forward is asked of the runtime by SPDY, an older subpr
   assert.deepEqual(asked, [
     ['SPDY/3.1', 'portforward.k8s.io'],
     ['websocket', 'v4.channel.k8s.io'],
+  ])
+})
+
+test('whether one attaches to a terminal is for the container to say', async (t) => {
+  const { ask, sessions, close } = await stage()
+  t.after(close)
+  await assert.rejects(ask('attach', 'output=1&error=1', 'v4.channel.k8s.io'), Refused)
+  assert.deepEqual(sessions, [
+    { kind: 'attach', containerId: 'c1', tty: true, stdin: false, stdout: true, stderr: true },
   ])
 })

@@ -11,7 +11,7 @@ import { passUpgrade } from '../../http/join.ts'
 import { COMMAND_PROTOCOLS, FORWARD_PROTOCOL, spdyHeaders, TRANSLATED, TUNNELED } from '../../http/session-protocols.ts'
 import { asksForWebSocket } from '../../http/websocket.ts'
 import type { Kubelet } from '../kubelet.ts'
-import { uidOf } from '../pod.ts'
+import { ephemeralContainersOf, initContainersOf, nameOf, namespaceOf, type Pod, specOf, uidOf } from '../pod.ts'
 import { latestContainer, latestSandbox } from '../pod-cache.ts'
 import type { RealRuntime, SessionRequest } from '../runtimes/runtime.ts'
 import type { PodOfKubelet } from './container-logs.ts'
@@ -30,7 +30,7 @@ export async function session(
 ): Promise<ApiResponse> {
   const streams = kind === 'portForward' ? undefined : streamsOf(request.query)
   const { kubelet, pod } = find()
-  const asked = sessionOf(kind, request.query, streams, container, kubelet.runtimeStatus(uidOf(pod)))
+  const asked = sessionOf(kind, request.query, streams, pod, container, kubelet.runtimeStatus(uidOf(pod)))
   if (!/upgrade/i.test(request.headers['connection'] ?? ''))
     throw new Refused(500, 'Upgrade request required\n', NOSNIFF)
   const { real, simulated } = kubelet.containerRuntime
@@ -99,6 +99,7 @@ function sessionOf(
   kind: 'exec' | 'attach' | 'portForward',
   query: URLSearchParams,
   streams: Streams | undefined,
+  pod: Pod,
   container: string,
   status: RuntimeStatus,
 ): SessionRequest {
@@ -113,9 +114,17 @@ function sessionOf(
   }
   const latest = latestContainer(status, container)
   if (latest === undefined || latest.state !== 'running')
-    throw new Refused(500, `container not found (${JSON.stringify(container)})`)
+    throw new Refused(
+      500,
+      kind === 'exec'
+        ? `container not found (${JSON.stringify(container)})`
+        : `container ${container} not found in pod ${nameOf(pod)}_${namespaceOf(pod)}`,
+    )
   const asked = { containerId: latest.id, ...streams }
-  return kind === 'exec' ? { kind, command: query.getAll('command'), ...asked } : { kind, ...asked }
+  if (kind === 'exec') return { kind, command: query.getAll('command'), ...asked }
+  // Whether it has a terminal was settled when it started, and does not depend on what is asked for.
+  const all = [...specOf(pod).containers, ...initContainersOf(pod), ...ephemeralContainersOf(pod)]
+  return { kind, ...asked, tty: all.some(({ name, tty }) => name === container && tty === true) }
 }
 
 type Streams = Omit<Extract<SessionRequest, { readonly kind: 'attach' }>, 'kind' | 'containerId'>

@@ -277,6 +277,7 @@ test('logs of a container, and why there are none', async () => {
 test('a session needs a container that runs', async () => {
   const { ask } = stage('exited')
   assert.deepEqual(await ask('/exec/ns/p/c?command=id&output=1', 'admin', 'POST'), [500, 'container not found ("c")'])
+  assert.deepEqual(await ask('/attach/ns/p/c?output=1', 'admin', 'POST'), [500, 'container c not found in pod p_ns'])
   assert.deepEqual(await ask('/exec/ns/q/c?command=id&output=1', 'admin', 'POST'), [404, 'pod does not exist'])
   assert.deepEqual(await ask('/portForward/ns/p', 'admin', 'POST'), [500, 'sandbox is not running'])
   assert.equal((await ask('/nothing', 'admin'))[0], 404)

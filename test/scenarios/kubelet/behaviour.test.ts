@@ -46,6 +46,21 @@ test('a second delete with a shorter grace period shortens the wait', async () =
   await stage.stop()
 })
 
+test('a pod past its deadline is told of with each status that a kubelet makes of it, and starts nothing more', async () => {
+  const stage = await start()
+  const exits = { 'sim.skiff.dev/exit-code': '3', 'sim.skiff.dev/exit-after': '1s' }
+  await stage.run(pod('p', exits, { restartPolicy: 'OnFailure', activeDeadlineSeconds: 8 }))
+  await stage.runtime.advance(12_000)
+  const { body } = await stage.ask('GET', `/api/v1/namespaces/${namespace}/events`)
+  const counts = Object.fromEntries(body['items'].map((event: Fields) => [event['reason'], event['count']]))
+  assert.deepEqual([counts['DeadlineExceeded'], counts['Started']], [4, 2])
+  const { phase, reason } = stage.pod('p')?.['status'] ?? {}
+  assert.deepEqual([phase, reason], ['Failed', 'DeadlineExceeded'])
+  const { state, lastState } = container(stage)
+  assert.deepEqual([state.terminated.reason, lastState.terminated.exitCode], ['ContainerStatusUnknown', 3])
+  await stage.stop()
+})
+
 test('a second delete ends a preStop hook that would have gone on', async () => {
   const stage = await start()
   await stage.run(
