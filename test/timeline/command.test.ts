@@ -1,6 +1,8 @@
 /** `skiff timeline`: on a cluster in a process of its own, with the real kubectl; forms, names that recur, restarts, rights, hostile text. */
+
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -262,11 +264,14 @@ test('--record tells of objects of a definition that was made after it began', {
     out += text
   })
   const code = new Promise((resolve) => child.on('close', resolve))
-  await new Promise<void>((resolve) => {
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      if (text.includes('watching')) resolve()
-    })
+  let err = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text
   })
+  const says = async (text: string) => {
+    while (!err.includes(text)) await once(child.stderr, 'data')
+  }
+  await says('watching the whole cluster')
   const kubectl = kubectlFor(cluster.kubeconfigFile)
   await kubectl.send('create', definition({ strategy: 'None' }, 'late.test'))
   await kubectl('wait', '--for=condition=Established', 'crd/shops.late.test', '--timeout=60s')
@@ -275,8 +280,7 @@ test('--record tells of objects of a definition that was made after it began', {
     kind: 'Shop',
     metadata: { name: 's', namespace: 'default' },
   })
-  // It asks once a second what is served.
-  await kubectl('wait', '--for=delete', 'shops.late.test/s', '--timeout=3s').catch(() => {})
+  await says('watching shops.late.test too')
   await kubectl('delete', 'shops.late.test', 's')
   child.kill('SIGINT')
   assert.equal(await code, 0)

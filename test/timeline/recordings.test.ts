@@ -209,7 +209,31 @@ for (const [name, expected] of Object.entries(EXPECTED_OF_GRAPHS)) {
     )
     for (const { by, cause } of steps)
       if (cause.step !== undefined) assert.equal(by.component, 'generic-garbage-collector')
+    const fromOutside = fromWatches(played.journal)
+    assert.deepEqual(fromOutside.map(one), steps.map(one))
+    // That a user took a finalizer off is not seen: it looks like a step of the controller of that.
+    for (const [at, step] of fromOutside.entries())
+      if (steps[at]?.by.component === 'generic-garbage-collector')
+        assert.equal(ledTo(fromOutside, step), ledTo(steps, steps[at] as TimelineStep))
   })
+}
+
+/** The steps of a journal as --record sees them in watches, without an audit log. */
+function fromWatches(journal: readonly KeptRecord[]): TimelineStep[] {
+  const known = new Set<string>()
+  const states = journal.flatMap(({ before, between, after, revision, time, ...more }): SeenState[] => {
+    const { group, resource, kind, namespace, name, uid } = more
+    const at = { object: { group, resource, kind, namespace, name, uid }, time }
+    const first = known.has(uid) ? [] : [{ ...at, type: 'ADDED', revision: 0, holds: before } as const]
+    known.add(uid)
+    const marked = between === undefined ? [] : [{ ...at, type: 'MODIFIED', revision, holds: between } as const]
+    const last =
+      after === undefined
+        ? ({ ...at, type: 'DELETED', revision, holds: between ?? before } as const)
+        : ({ ...at, type: 'MODIFIED', revision, holds: after } as const)
+    return [...first, ...marked, last]
+  })
+  return withCauses(stepsOf(recordsOf({ states, audited: [], events: [] })))
 }
 
 test('S7: a shorter grace period is a step of its own, and what the node ends by; a longer one is none', async () => {
@@ -222,7 +246,8 @@ test('S7: a shorter grace period is a step of its own, and what the node ends by
     await stage.runtime.advance(1000)
   }
   await stage.runtime.advance(10_000)
-  const steps = withCauses(stepsOf(await stage.journal()))
+  const journal = await stage.journal()
+  const steps = withCauses(stepsOf(journal))
   await stage.stop()
   assert.deepEqual(whole(steps), [
     'user: pods/p marked, grace period 30 s <- begins (known)',
@@ -230,6 +255,38 @@ test('S7: a shorter grace period is a step of its own, and what the node ends by
     'kubelet: pods/p grace period shortened to 0 s <- pods/p grace period shortened to 5 s (known)',
     'kubelet: pods/p removed <- pods/p grace period shortened to 0 s (known)',
   ])
+  assert.deepEqual(
+    whole(fromWatches(journal)).map((line) => line.replace(/ \(\w+\)$/, '')),
+    whole(steps).map((line) => line.replace(/^user/, '').replace(/ \(\w+\)$/, '')),
+  )
   const [, , shortened] = steps
   assert.ok((shortened?.cause.waitedMs ?? 0) > 2000 && (shortened?.cause.waitedMs ?? 0) < 6000)
 })
+
+const ofKubelets = Object.keys(nodePlays)
+  .filter((scenario) => /^S[45]/.test(scenario))
+  .map((scenario) => `kubelet/${scenario}`)
+
+/** A stand-in of a kubelet ends pods of its nodes as one, and nothing but the log tells that it is none. */
+const agentOf = (component: string) => (component === 'kwok' ? 'kubelet' : component)
+
+for (const name of [...scenarios, ...ofKubelets, 'S9-namespace-delete']) {
+  test(`${name}: as --record sees it without an audit log, controllers and what led to their steps are as recorded`, () => {
+    const recording = readRecording(name)
+    const kept = new Set(recording.states.map(({ resource }) => resource))
+    const seen = seenOf(recording)
+    const known = told(recordsOf(seen), kept)
+    const inferred = told(recordsOf({ ...seen, audited: [] }), kept)
+    assert.deepEqual(inferred.map(one), known.map(one))
+    assert.ok(known.length > 0)
+    for (const [at, step] of inferred.entries()) {
+      assert.equal(step.by.certainty, 'inferred')
+      assert.equal(step.cause.step !== undefined && step.cause.certainty === 'known', false)
+      // What a user does by hand looks like a step of whichever controller does the same.
+      const recorded = known[at] as TimelineStep
+      if (recorded.by.component === 'user') continue
+      assert.equal(step.by.component, agentOf(recorded.by.component), one(step))
+      assert.equal(ledTo(inferred, step), ledTo(known, recorded), one(step))
+    }
+  })
+}

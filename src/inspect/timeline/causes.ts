@@ -237,6 +237,12 @@ const operatorActsOnMark: Rule = (step, history) => {
     : undefined
 }
 
+/** An unknown writer that leaves a pod less time, though some: no node does that. */
+const asksForLess: Rule = ({ by, changes }) =>
+  by.component === '' && changes.some((one) => one.type === 'grace-shortened' && one.gracePeriodSeconds !== 0)
+    ? { step: undefined, certainty: 'inferred', why: 'another delete asked for a shorter grace period' }
+    : undefined
+
 const RULES: ReadonlyMap<string, readonly Rule[]> = new Map([
   ['generic-garbage-collector', [endsForeground, endsOrphaning, losesReferences, followsOwners, actsOnMark]],
   ['kubelet', [endsMarkedPod, actsOnMark]],
@@ -256,4 +262,11 @@ const RULES: ReadonlyMap<string, readonly Rule[]> = new Map([
   ['user', [operatorActsOnMark, asks]],
 ])
 
-const OF_OTHERS: readonly Rule[] = [endsMarkedPod, endsForeground, endsOrphaning, actsOnMark, followsOwnersLoosely]
+const OF_OTHERS: readonly Rule[] = [
+  asksForLess,
+  endsMarkedPod,
+  endsForeground,
+  endsOrphaning,
+  actsOnMark,
+  followsOwnersLoosely,
+]

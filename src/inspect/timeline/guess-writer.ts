@@ -62,7 +62,7 @@ export function guessWriter(
   const isUpdate =
     component === '' &&
     lastManager !== undefined &&
-    !changes.some(({ type }) => type === 'removed' || type === 'marked')
+    !changes.some(({ type }) => type === 'removed' || type === 'marked' || type === 'grace-shortened')
   return {
     component: isUpdate ? 'user' : component,
     user: isUpdate ? lastManager : '',
@@ -84,6 +84,8 @@ function guess(guesses: Guesses, { object }: SeenState, changes: readonly Timeli
   const isMarked = before.deletionTimestamp !== undefined
   // Those that delete, or end a pod, leave the finalizers of others alone.
   if (has('finalizer-removed') || (has('finalizer-added') && !has('marked'))) return ''
+  // A node, and pod garbage collection, leave it no time at all: another delete has shortened it.
+  if (changes.some((change) => change.type === 'grace-shortened' && change.gracePeriodSeconds !== 0)) return ''
   // A marked pod is taken away by its node, or pod garbage collection in the node's place.
   if (isPod && isMarked) return 'kubelet'
   if (isMarked) return ''

@@ -25,7 +25,7 @@ export interface Recording {
   readonly auditLog?: () => string
   /** Ends it: what was seen by then is told. */
   readonly signal: AbortSignal
-  /** Told once all that can be watched is. */
+  /** Told once all that can be watched is, and of each kind that is watched later. */
   say(text: string): void
 }
 
@@ -59,12 +59,16 @@ export async function recordCluster(recording: Recording): Promise<Recorded> {
   const stop = new AbortController()
   const ends = AbortSignal.any([signal, stop.signal])
   const client = createClient(runtime, transport, { userAgent })
-  const watched = watchCluster(runtime, client, kinds.resources, namespace, ends)
+  let hasBegun = false
+  const watched = watchCluster(runtime, client, kinds.resources, namespace, ends, (kind) => {
+    if (hasBegun) say(`watching ${kind} too`)
+  })
   try {
     await firstLists(runtime, watched, ends)
     const unwatched = watched.unwatched()
     const place = namespace === '' ? 'the whole cluster' : `namespace ${namespace}`
     say(`watching ${place}${target === undefined ? '' : untilWords(watched, target, wanted)}; Ctrl-C ends it`)
+    hasBegun = true
     void followKinds(recording, ends, (served) => {
       kinds = served
       watched.add(served.resources)

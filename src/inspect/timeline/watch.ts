@@ -31,13 +31,17 @@ const PASSED_OVER: ReadonlySet<string> = new Set(['events', 'events.events.k8s.i
 
 const named = ({ group, resource }: NamedResource) => (group === '' ? resource : `${resource}.${group}`)
 
-/** @param namespace '': all of them, and what has none; else what is in it, and itself. Watches until `signal` is aborted. */
+/**
+ * @param namespace '': all of them, and what has none; else what is in it, and itself. Watches until `signal` is aborted.
+ * @param listed told of each kind when its first list has come
+ */
 export function watchCluster(
   runtime: Runtime,
   client: Client,
   resources: readonly NamedResource[],
   namespace: string,
   signal: AbortSignal,
+  listed: (kind: string) => void = () => {},
 ): Watched {
   const { clock } = runtime
   const states: SeenState[] = []
@@ -92,6 +96,7 @@ export function watchCluster(
         for (const object of items)
           if (isNews(object)) see(synced.has(resource) ? 'MODIFIED' : 'ADDED', resource, object)
         if (synced.has(resource)) leave(resource, items, resourceVersion)
+        else listed(named(resource))
         synced.add(resource)
       },
       apply: ({ type, object }: { readonly type: SeenState['type']; readonly object: KubeObject }) =>
