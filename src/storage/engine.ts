@@ -114,7 +114,7 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
   /** The last one that was made: the next one shares what has not changed. */
   let lastImage: WeakRef<StoreImage> | undefined
 
-  const flushTurns = createFlushTurns(scheduler)
+  const flushTurns = createFlushTurns(scheduler, runtime.machineClock)
   const journal = createJournalBounds(tables, options.journal ?? JOURNAL_BOUNDS)
   const watches = createWatches(runtime, tables, () => ({ durable, compacted }))
   const recovery = createRecovery(runtime, tables, {
@@ -216,7 +216,7 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
   function startFlush(): void {
     if (flushing || failure !== undefined || recovery.hindrance !== undefined) return
     flushing = true
-    flushTurns.begin(flush, tables.isInPlace === true)
+    flushTurns.begin(flush, tables.isInPlace === true, () => queue.length)
   }
 
   function takeGroup(): QueuedWrite[] {

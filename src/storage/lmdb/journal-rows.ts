@@ -12,7 +12,8 @@ const ROW = 3
 const BINARY_ROW = 2
 const BINARY_HEADER = 6 + 4
 
-export function encodeJournalRow(entries: readonly JournalAddition[]): Buffer {
+/** A row as text, the bytes of which are those of its UTF-8. */
+export function journalRowText(entries: readonly JournalAddition[]): string {
   let lines = String.fromCharCode(ROW)
   let parts = ''
   let before = ''
@@ -23,7 +24,7 @@ export function encodeJournalRow(entries: readonly JournalAddition[]): Buffer {
     parts += isShared ? own : shared + own
     before = shared
   }
-  return Buffer.from(`${lines}\n${parts}`)
+  return `${lines}\n${parts}`
 }
 
 /** The entries of the row under a revision, in order. @throws StoreError for a row that is not as it was written */

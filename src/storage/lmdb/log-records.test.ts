@@ -10,7 +10,10 @@ const journalOf = (row: string): JournalRows => ({ revision: 5, row: Buffer.from
 
 function recordWith(journal: JournalRows | undefined): Buffer {
   const log = Buffer.alloc(1024)
-  const encoded = encodeLogRecord(log, 0, [change], { ...BEGIN, journal })
+  const encoded = encodeLogRecord(log, 0, [change], {
+    ...BEGIN,
+    journal: journal && { ...journal, text: `${journal.row}` },
+  })
   assert.ok(encoded)
   return log.subarray(0, encoded.end)
 }
@@ -21,6 +24,22 @@ const read = (log: Buffer): readonly (JournalRows | undefined)[] =>
 test("the journal's row comes out of the log byte for byte", () => {
   const journal = journalOf('\u0003five ü\n\nlines\n')
   assert.deepEqual(read(recordWith(journal)), [journal])
+})
+
+test('a record for which the log has not the room is none, wherever it would be cut off', () => {
+  const journal = { revision: 5, droppedUpTo: 2, text: 'ü'.repeat(40) }
+  const newExpiries = [{ expiresAt: 7, revision: 5, key: '/registry/ü' }]
+  for (const beside of [
+    { ...BEGIN, journal: undefined },
+    { ...BEGIN, newExpiries, journal: undefined },
+    { ...BEGIN, newExpiries, journal },
+  ]) {
+    const { end = 0 } = encodeLogRecord(Buffer.alloc(1024), 0, [change], beside) ?? {}
+    assert.ok(end > 0)
+    assert.equal(encodeLogRecord(Buffer.alloc(end), 0, [change], beside)?.end, end)
+    for (let size = 0; size < end; size++)
+      assert.equal(encodeLogRecord(Buffer.alloc(size), 0, [change], beside), undefined, `${size} of ${end}`)
+  }
 })
 
 test('a record whose journal stands within its JSON, as records did first, is read', () => {

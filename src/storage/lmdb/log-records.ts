@@ -47,8 +47,15 @@ export interface EncodedRecord {
   readonly group: LoggedGroup
 }
 
-/** What a group would be logged with, beside its changes. */
-export type Beside = Omit<LoggedGroup, 'changes'>
+/** What a group is to be logged with, beside its changes. */
+export interface Beside extends Pick<LoggedGroup, 'newExpiries' | 'endedExpiries'> {
+  readonly journal: JournalRowText | undefined
+}
+
+export interface JournalRowText extends Omit<JournalRows, 'row'> {
+  /** The row is its UTF-8. */
+  readonly text: string
+}
 
 /** Writes a group from `at` on. undefined: it does not fit, and some of it was written. The rows are parts of `target`. */
 export function encodeLogRecord(
@@ -57,7 +64,6 @@ export function encodeLogRecord(
   changes: readonly KeyChange[],
   beside: Beside,
 ): EncodedRecord | undefined {
-  const rest = restOf(beside)
   const first = changes[0]
   if (first === undefined || at + HEADER > target.length) return undefined
   target.writeUIntLE(first.revision, at + 8, 6)
@@ -71,32 +77,57 @@ export function encodeLogRecord(
     rows.push({ change, row: target.subarray(end + 4, end + 4 + length) })
     end += 4 + length
   }
-  if (end + 4 + rest.length > target.length) return undefined
-  target.writeUInt32LE(rest.length, end)
-  target.set(rest, end + 4)
-  end += 4 + rest.length
+  const rest = writeRest(target, end + 4, beside)
+  if (rest === undefined) return undefined
+  target.writeUInt32LE(rest.end - end - 4, end)
+  end = rest.end
   target.writeUInt32LE(end - at - 8, at)
   target.writeUInt32LE(crc32(target.subarray(at + 8, end)), at + 4)
-  return { end, group: { ...beside, changes: rows } }
+  const { newExpiries, endedExpiries } = beside
+  return { end, group: { changes: rows, newExpiries, endedExpiries, journal: rest.journal } }
 }
 
 /** JSON is one line. */
 const LINE_END = 10
 
-function restOf({ newExpiries, endedExpiries, journal }: Beside): Buffer {
-  if (newExpiries.length === 0 && endedExpiries.length === 0 && journal === undefined) return NOTHING
+interface WrittenRest {
+  readonly end: number
+  /** Its row is a part of what was written. */
+  readonly journal: JournalRows | undefined
+}
+
+/** undefined: it does not fit. The row goes there at once: bytes of its own would cost as much as all else of it. */
+function writeRest(target: Buffer, at: number, beside: Beside): WrittenRest | undefined {
+  const { newExpiries, endedExpiries, journal } = beside
+  if (newExpiries.length === 0 && endedExpiries.length === 0 && journal === undefined)
+    return at > target.length ? undefined : { end: at, journal: undefined }
   const rest: Rest = {
     ...(newExpiries.length === 0 ? {} : { newExpiries }),
     ...(endedExpiries.length === 0 ? {} : { endedExpiries }),
     ...(journal === undefined ? {} : { journal: { revision: journal.revision, droppedUpTo: journal.droppedUpTo } }),
   }
-  const text = JSON.stringify(rest)
-  return journal === undefined ? Buffer.from(text) : Buffer.concat([Buffer.from(`${text}\n`), journal.row])
+  const json = JSON.stringify(rest)
+  if (journal === undefined) {
+    const end = writeText(target, at, json)
+    return end === undefined ? undefined : { end, journal: undefined }
+  }
+  const { text, ...place } = journal
+  const begin = writeText(target, at, `${json}\n`)
+  const end = begin === undefined ? undefined : writeText(target, begin, text)
+  return end === undefined ? undefined : { end, journal: { ...place, row: target.subarray(begin, end) } }
 }
 
-const NOTHING = Buffer.alloc(0)
+/** Where it ends; undefined: it does not fit. */
+function writeText(target: Buffer, at: number, text: string): number | undefined {
+  const room = target.length - at
+  if (text.length > room || (text.length * MOST_OF_A_UNIT > room && Buffer.byteLength(text) > room)) return undefined
+  return at + target.write(text, at, 'utf8')
+}
 
-function decodeRest(bytes: Buffer): Beside {
+/** Bytes in UTF-8. */
+const MOST_OF_A_UNIT = 3
+
+function decodeRest(bytes: Buffer): Omit<LoggedGroup, 'changes'> {
   const textEnd = bytes.indexOf(LINE_END)
   const text = bytes.toString('utf8', 0, textEnd < 0 ? bytes.length : textEnd)
   const { newExpiries = [], endedExpiries = [], journal }: Rest = text === '' ? {} : JSON.parse(text)

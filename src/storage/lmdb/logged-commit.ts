@@ -12,8 +12,8 @@ import { createPatience } from '../../base/patience.ts'
 import type { Group, KeyChange } from '../tables.ts'
 import type { Room } from './file-growth.ts'
 import type { GroupCommit, GroupRows } from './group-commit.ts'
-import { encodeJournalRow } from './journal-rows.ts'
-import type { Beside, JournalRows, LoggedGroup } from './log-records.ts'
+import { journalRowText } from './journal-rows.ts'
+import type { Beside, JournalRowText, LoggedGroup } from './log-records.ts'
 import type { MappedFile } from './mapped-file.ts'
 import { encodeChange } from './records.ts'
 import type { Unapplied } from './unapplied.ts'
@@ -197,7 +197,9 @@ export function createLoggedCommit(
     await atWork
     await room.making
     const { compaction, changes, endedExpiries, hasWaited } = group
-    const own = { ...beside, changes: changes.map((change) => ({ change, row: encodeChange(change) })), compaction }
+    const journal = beside.journal && { ...beside.journal, row: Buffer.from(beside.journal.text) }
+    const rows = changes.map((change) => ({ change, row: encodeChange(change) }))
+    const own = { ...beside, journal, changes: rows, compaction }
     const groups = [...unapplied.groups('all'), own]
     const isAlone = !hasWaited && changes.length <= 1 && endedExpiries.length === 0 && compaction === undefined
     try {
@@ -275,13 +277,13 @@ export function createLoggedCommit(
 }
 
 function besideOf({ newExpiries, endedExpiries, journal }: Group): Beside {
-  return { newExpiries, endedExpiries, journal: journal && journalRows(journal) }
+  return { newExpiries, endedExpiries, journal: journal && journalRow(journal) }
 }
 
-function journalRows({ added, dropped }: NonNullable<Group['journal']>): JournalRows | undefined {
+function journalRow({ added, dropped }: NonNullable<Group['journal']>): JournalRowText | undefined {
   const newest = added.at(-1)
   if (newest === undefined) return undefined
-  return { revision: newest.revision, row: encodeJournalRow(added), droppedUpTo: dropped.at(-1) ?? 0 }
+  return { revision: newest.revision, text: journalRowText(added), droppedUpTo: dropped.at(-1) ?? 0 }
 }
 
 /** Its values, and a page for each of its rows. */
