@@ -167,6 +167,37 @@ test('after each answer that its client took in pieces the next request of the c
   }
 })
 
+test('a request that came while an answer waited for its client is not the last of its connection that is read', {
+  timeout: 20_000,
+}, async () => {
+  let handled = ''
+  await using it = await started((request) => {
+    handled = request.path
+    return json(request, { filler: 'x'.repeat(request.path === '/big' ? 8 * 1024 * 1024 : 10) })
+  })
+  const socket = connectTls({ port: it.server.port, ca: ca.cert, host: '127.0.0.1', ALPNProtocols: ['http/1.1'] })
+  socket.on('error', () => {})
+  let taken = ''
+  const answer = async (path: string) => {
+    for (const end = `"path":"${path}"`; !taken.includes(end); ) {
+      const chunk: Buffer | null = socket.read()
+      if (chunk === null) await once(socket, 'readable')
+      else taken = (taken + chunk).slice(-500)
+    }
+  }
+  const ask = (path: string) => socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
+  ask('/big')
+  await once(socket, 'readable')
+  ask('/while-it-waits')
+  while (handled !== '/while-it-waits') await new Promise((done) => setImmediate(done))
+  await answer('/while-it-waits')
+  for (const path of ['/after', '/and-after']) {
+    ask(path)
+    await answer(path)
+  }
+  socket.destroy()
+})
+
 test('who sends request after request and takes no answer is not read any further, however many do so', async () => {
   let handled = 0
   await using it = await started((request) => {

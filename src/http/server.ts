@@ -162,10 +162,8 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
 
   server.on('secureConnection', (socket: TLSSocket) => {
     connections.opened(socket)
-    if (socket.alpnProtocol === 'h2') return
-    readAsStream(socket)
     // Its handshake was under way when the stop began.
-    if (stopping) socket.destroySoon()
+    if (stopping && socket.alpnProtocol !== 'h2') socket.destroySoon()
   })
   server.on('session', (session: ServerHttp2Session) => {
     connections.session(session)
@@ -184,6 +182,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
   server.on('clientError', refuseMalformed)
 
   server.on('request', (incoming: Incoming, outgoing) => {
+    keepWhatFollows(incoming)
     if (!('stream' in incoming) && refusedHead(incoming)) return
     if (incoming.url === '*' && incoming.method === 'OPTIONS') {
       // Asked of the server itself, as a sign of life.
@@ -193,6 +192,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
   })
   // A client that sends Expect: 100-continue is told to go on only where something is to be sent, and taken.
   server.on('checkContinue', (incoming: Incoming, outgoing: Http2ServerResponse) => {
+    keepWhatFollows(incoming)
     if (!('stream' in incoming) && refusedHead(incoming)) return
     if (hasBody(incoming, incoming.method ?? '') && Number(incoming.headers['content-length'] ?? 0) <= maxBodyBytes)
       outgoing.writeContinue()
@@ -200,6 +200,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
   })
   // HTTP/2 passes over what it does not know.
   server.on('checkExpectation', (incoming: Incoming, outgoing: ServerResponse) => {
+    keepWhatFollows(incoming)
     if ('stream' in incoming) return serve(incoming, outgoing, peerOf(incoming))
     outgoing.writeHead(417, { connection: 'close', 'content-length': 0 })
     outgoing.end()
@@ -327,11 +328,24 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
 }
 
 /**
- * node:http's parser takes the bytes of a TLS connection from below the stream. There it is handed what is decrypted already though it
- * has paused, as it does while an answer waits for its client, and gives the next request up (HPE_PAUSED). One that listens for data
- * makes it read from the stream, which keeps them.
+ * node:http's parser takes the bytes of a TLS connection from below the stream. Where a request comes while an answer waits for its client,
+ * node:http pauses the socket and the parser, which is handed all the same what is decrypted already, and gives the next request up
+ * (HPE_PAUSED). One that listens for data makes it read from the stream from then on, which keeps those bytes, at 3 µs more for each request
+ * of the connection.
+ *
+ * node:http's own listener that would begin to read again goes with that, and the stream takes the read that it began with, of which the
+ * parser had the bytes, to be still under way: it would not begin another. Nothing, pushed, ends that read.
  */
-const readAsStream = (socket: TLSSocket): void => void socket.on('data', () => {})
+function keepWhatFollows(incoming: Incoming): void {
+  if ('stream' in incoming) return
+  const { socket } = incoming
+  if (!socket.isPaused() || socket.listeners('data').includes(passedOver)) return
+  socket.on('data', passedOver)
+  socket.push(NOTHING)
+}
+
+const passedOver = () => {}
+const NOTHING = Buffer.alloc(0)
 
 /**
  * An upgrade may come while answers to earlier requests of its socket are on their way, or just sent: it waits for them, as every
