@@ -29,7 +29,7 @@ export interface PodAdmission {
   isPending(uid: string): boolean
   /** What the pod had of the node is free for others, which may have waited for it. */
   release(uid: string): void
-  /** The pod is not to begin any more. */
+  /** The pod is not to begin any more, and has nothing of the node. */
   forget(uid: string): void
 }
 
@@ -145,6 +145,7 @@ export function createPodAdmission(options: PodAdmissionOptions): PodAdmission {
     forget(uid) {
       inTurn.forget(uid)
       preemption.forget(uid)
+      release(uid)
     },
   }
 }

@@ -34,7 +34,8 @@ export interface HousekeepingOptions {
 export interface Housekeeping {
   /** Removes what is left of pods that are gone, and tries again where that fails. */
   endOrphans(): void
-  endOrphansLater(): void
+  /** Removes what a pod that has ended here leaves. Resolves when that was tried: what fails is tried again with the orphans. */
+  removeRemainsOf(uid: string): Promise<void>
   /** Removes containers that have ended. `keepsNone`: of such pods all of them. @throws the runtime's error */
   removeDead(keepsNone?: (uid: string) => boolean): Promise<void>
   /** From now on volumes made of objects follow them, and what an end left over is looked for. */
@@ -45,7 +46,7 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
   const { runtime, signal, containerRuntime, machine, pods, cache, isKnown, unprepareUnknown, look } = options
   const { clock, log } = runtime
 
-  const remains = createRemains(machine, options.counts)
+  const remains = createRemains(containerRuntime, machine, options.counts)
   let isEnding = false
   let isAgain = false
   const failed = (error: unknown) => {
@@ -78,6 +79,17 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
     })
   }
 
+  const removeRemainsOf = (uid: string) =>
+    remains
+      .removeOf(
+        uid,
+        cache.get(uid).sandboxes.map(({ id }) => id),
+      )
+      .catch((error) => {
+        log.error('Removing what a pod has left failed', error)
+        endOrphansLater()
+      })
+
   const removeDead = (keepsNone?: (uid: string) => boolean) =>
     collectContainers(
       containerRuntime,
@@ -95,5 +107,5 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
     })
     signal.addEventListener('abort', () => timer.cancel(), { once: true })
   }
-  return { endOrphans, endOrphansLater, removeDead, begin }
+  return { endOrphans, removeRemainsOf, removeDead, begin }
 }

@@ -364,16 +364,8 @@ export function createNodePods(options: NodePodsOptions): NodePods {
 
   /** Object, worker and all that was held for the pod are gone. */
   function forget(uid: string): void {
-    const failed = (error: unknown) => {
-      runtime.log.error('Removing a sandbox failed', error)
-      housekeeping.endOrphansLater()
-    }
-    const { sandboxes } = cache.get(uid)
-    const removed = Promise.all(sandboxes.map(({ id }) => containerRuntime.removePodSandbox(id)))
-      .then(() => machine?.remove(uid))
-      .catch(failed)
+    const removed = housekeeping.removeRemainsOf(uid)
     held.forget(uid)
-    admission.release(uid)
     // One of the same uid or name may wait for it.
     if (staticPods.isStatic(uid)) void removed.then(() => staticPods.forget(uid))
   }

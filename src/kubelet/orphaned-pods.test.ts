@@ -55,6 +55,32 @@ test('a container that has lost its sandbox goes with its pod', async () => {
   assert.equal((await containers.listContainers({})).length, 1)
 })
 
+test('what a pod leaves goes from the machine once at a time, after its sandboxes', async () => {
+  const told: string[] = []
+  const slow = Promise.withResolvers<void>()
+  const machine = {
+    known: () => ['a'],
+    async remove(uid: string) {
+      told.push(`machine ${uid}`)
+      await slow.promise
+    },
+  }
+  const removePodSandbox = async (id: string) => {
+    told.push(`sandbox ${id}`)
+  }
+  const remains = createRemains({ removePodSandbox }, machine)
+  const first = remains.removeOf('a', ['s1', 's2'])
+  await new Promise((resolve) => setImmediate(resolve))
+  const second = remains.removeOf('a', [])
+  await remains.remove(() => false)
+  slow.resolve()
+  await Promise.all([first, second])
+  assert.deepEqual(told, ['sandbox s1', 'sandbox s2', 'machine a'])
+  await remains.remove(() => false)
+  assert.equal(told.at(-1), 'machine a')
+  assert.equal(told.length, 4, 'once it has come to an end it may be removed again')
+})
+
 test('what is left of pods that are gone goes, though one of them cannot go and another hangs', async () => {
   const removed: string[] = []
   const hanging = Promise.withResolvers<void>()
@@ -67,7 +93,7 @@ test('what is left of pods that are gone goes, though one of them cannot go and 
       if (uid === 'hangs') await hanging.promise
     },
   }
-  const remains = createRemains(machine)
+  const remains = createRemains(setup().containers, machine)
   await assert.rejects(remains.remove(isKnown), { message: 'busy' })
   assert.deepEqual(removed, ['busy', 'gone', 'hangs'])
   all = ['busy', 'known', 'hangs', 'later']

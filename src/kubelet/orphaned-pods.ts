@@ -3,6 +3,7 @@
  * kubelet asked for before it was killed is only done now. Nothing is left that says how long they may take, so they get the
  * shortest time there is between SIGTERM and SIGKILL, as from a real kubelet.
  */
+import { getOrInsertComputed } from '../base/get-or-insert.ts'
 import type { Machine } from './machine/machine.ts'
 import { type ContainerRuntime, POD_UID_LABEL, type RuntimeContainerStatus } from './runtimes/runtime.ts'
 import type { WorkMetrics } from './work-metrics.ts'
@@ -41,30 +42,42 @@ export async function endOrphanedPods(
   for (const result of ended) if (result.status === 'rejected') throw result.reason
 }
 
+/** What pods leave behind that are gone, and the one way by which it goes, of each pod once at a time. */
 export interface Remains {
+  /** Of a pod that this kubelet has ended: its sandboxes, then what it has on the machine. @throws the first failure */
+  removeOf(uid: string, sandboxes: readonly string[]): Promise<void>
   /**
-   * Removes what pods that are not `known` have left on the machine, each once at a time: of one that does not come to an end (a file system
+   * From the machine, what pods that are not `known` have left there: of one that does not come to an end (a file system
    * that no longer answers) the others are removed all the same, now and by later calls. @throws the first failure, at once
    */
   remove(known: (uid: string) => boolean): Promise<void>
 }
 
 export function createRemains(
+  containerRuntime: Pick<ContainerRuntime, 'removePodSandbox'>,
   machine: Pick<Machine, 'known' | 'remove'> | undefined,
   counts?: Pick<WorkMetrics, 'orphansCleaned'>,
 ): Remains {
-  const underWay = new Set<string>()
+  const underWay = new Map<string, Promise<void>>()
+  async function begin(uid: string): Promise<void> {
+    try {
+      await machine?.remove(uid)
+    } finally {
+      underWay.delete(uid)
+    }
+  }
+  function fromMachine(uid: string): Promise<void> {
+    if (machine === undefined) return Promise.resolve()
+    return getOrInsertComputed(underWay, uid, begin)
+  }
   return {
+    async removeOf(uid, sandboxes) {
+      await Promise.all(sandboxes.map((id) => containerRuntime.removePodSandbox(id)))
+      await fromMachine(uid)
+    },
     async remove(known) {
       const left = (machine?.known() ?? []).filter((uid) => !known(uid) && !underWay.has(uid))
-      const removals = left.map(async (uid) => {
-        underWay.add(uid)
-        try {
-          await machine?.remove(uid)
-        } finally {
-          underWay.delete(uid)
-        }
-      })
+      const removals = left.map(fromMachine)
       void Promise.allSettled(removals).then((ended) =>
         counts?.orphansCleaned(left.length, ended.filter(({ status }) => status === 'rejected').length),
       )
