@@ -6,8 +6,6 @@
 import { join } from 'node:path'
 import type { RuntimeClass, Service } from '../../api/generated/types.ts'
 import { isNotFound } from '../../api/status.ts'
-import { formatTime, sleep } from '../../base/clock.ts'
-import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Client } from '../../client/client.ts'
 import { createEventRecorder } from '../../client/events.ts'
@@ -22,12 +20,9 @@ import { createDraDrivers } from '../dra/dra-drivers.ts'
 import { dynamicResources } from '../dra/dynamic-resources.ts'
 import { createPreparedClaims } from '../dra/prepared-claims.ts'
 import { DEFAULT_HARD, evictionConfig } from '../eviction/thresholds.ts'
-import { storeImages } from '../images/containerd-store.ts'
 import { createImageGc, imageGcPolicy } from '../images/image-gc.ts'
-import { pauseImage } from '../images/pause-image.ts'
-import { notingPulls, pulledImages } from '../images/pulled-images.ts'
 import { type Kubelet, type KubeletOptions, startKubelet } from '../kubelet.ts'
-import { rotateLog, USUAL_ROTATION } from '../logs/rotate-log.ts'
+import { USUAL_ROTATION } from '../logs/rotate-log.ts'
 import { countedCgroups } from '../metrics/cgroup-metrics.ts'
 import { createNodeStartMetrics } from '../metrics/node-start-metrics.ts'
 import { createNodeEvents } from '../node-events.ts'
@@ -44,9 +39,6 @@ import type { Container, Pod } from '../pod.ts'
 import { exclusiveResources } from '../pod-resources/exclusive-resources.ts'
 import { servePodResources } from '../pod-resources/pod-resources-service.ts'
 import { servePods } from '../pods-api/pods-service.ts'
-import { type Connection, connect } from '../runtimes/cri/connection.ts'
-import { countedConnection } from '../runtimes/cri/counted-connection.ts'
-import { createCriRuntime } from '../runtimes/cri/cri-runtime.ts'
 import type { ContainerRuntime, RealRuntime } from '../runtimes/runtime.ts'
 import { cadvisorMetrics } from '../server/cadvisor.ts'
 import { HEALTHZ, type HealthzAddress, serveHealthz } from '../server/own-health.ts'
@@ -57,25 +49,23 @@ import { shutdownGroupsOf } from '../shutdown/shutdown-groups.ts'
 import { type ManifestPeriods, manifestSources } from '../static-pods/manifest-sources.ts'
 import { createResourceManagers, OWN_MANAGERS } from '../topology-manager/resource-managers.ts'
 import { createCgroups } from './cgroups.ts'
+import { connectRuntime } from './connect-runtime.ts'
 import { machineMeasurements } from './eviction-measurements.ts'
 import { kubeletConfiguration } from './kubelet-configuration.ts'
 import { createMachine, type MachineIds, machineIds } from './machine.ts'
-import type { FoundRuntime } from './machine-requirements.ts'
 import { machineTopology } from './machine-topology.ts'
 import { measuredDisks } from './measured-disks.ts'
 import { measuredGroups } from './measured-groups.ts'
 import { fileSystemAt } from './measurements.ts'
 import { allocatableOf, holdAllPods, withheldOf } from './node-allocatable.ts'
-import { MADE_BY_SKIFF } from './node-record.ts'
 import { makePrivateDirectories, podDirectories } from './pod-directories.ts'
-import { settlingLinks } from './pod-links.ts'
 import type { PreparedNode } from './prepare-node.ts'
-import { capacityOf, measuredMachine, type RuntimeCondition, realMachine, unready } from './real-machine.ts'
+import { capacityOf, measuredMachine, realMachine } from './real-machine.ts'
 import { takeDownNode } from './take-down-node.ts'
-import { terminationMessage } from './termination-message.ts'
 import { createUserNamespaces } from './user-namespaces.ts'
 import { createVolumeSizes } from './volume-sizes.ts'
 import { createMachineVolumes } from './volume-writer.ts'
+import { createWatchedRuntime } from './watch-runtime.ts'
 
 export interface RealNodeOptions extends NodeSettings, KubeletSettings, RealKubeletSettings {
   /** What is told of by /configz beside what the node finds out itself. */
@@ -117,9 +107,6 @@ export interface RealNode {
 
 const SERVICES = { group: '', version: 'v1', resource: 'services' }
 const RUNTIME_CLASSES = { group: 'node.k8s.io', version: 'v1', resource: 'runtimeclasses' }
-/** As many as a node's status names (nodeStatusMaxImages). */
-const MOST_IMAGES = 50
-const WATCH_PERIOD_MS = 3000
 
 /** Resolves once the node is Ready. @throws Error when the machine does not let it */
 export async function startRealNode(options: RealNodeOptions): Promise<RealNode> {
@@ -130,23 +117,10 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const starting = createNodeStartMetrics(runtime)
   const managerSettings = options.managers ?? OWN_MANAGERS
   await makePrivateDirectories(directories)
-  const plain = connect(runtime.clock, found.endpoint, 'runtime')
-  const { metrics } = runtime
-  const connection = metrics === undefined ? plain : countedConnection(runtime.clock, metrics, plain)
-  const pulled = pulledImages(join(directory, 'pulled-images.json'))
-  const [{ family }] = network
-  const containerRuntime = notingPulls(
-    createCriRuntime(runtime, {
-      ...{ connection, cluster, nodeName, terminationMessage, family },
-      sandboxMade: settlingLinks(runtime, network),
-    }),
-    pulled,
-  )
+  const connected = await connectRuntime(runtime, options.prepared, signal)
+  const { containerRuntime, pulled } = connected
   const podCIDRs = network.flatMap(({ podCIDR }) => podCIDR ?? [])
-  if (podCIDRs.length > 0) await containerRuntime.real?.setPodCIDR(podCIDRs.join())
-  await provideSandboxImage(runtime, found, connection, cluster)
-  await networkReady(runtime, connection, signal)
-  let features = await containerRuntime.real?.features()
+  const watched = await createWatchedRuntime({ ...options, containerRuntime, nodeName })
 
   const services = createInformerFactory(runtime, client, signal)
   const known = services.informer<Service>(SERVICES)
@@ -215,7 +189,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     services: () => known.store.list(),
     allocatable: () => allocatable,
     userNamespaces: createUserNamespaces(runtime.random, directories),
-    features: () => features,
+    features: () => watched.features,
     async runtimeHandler(name) {
       try {
         const { handler } = await client.resource<RuntimeClass>(RUNTIME_CLASSES).get(name)
@@ -280,9 +254,6 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const stopReadOnly = await serveReadOnly(serverOptions)
   const stopHealthz = serveHealthz(runtime, options.healthz ?? HEALTHZ, signal)
   options.keepCertificate?.(hosts, ({ clientCa, ...pair }) => server.setCertificate({ ...pair, clientCas: [clientCa] }))
-  const { mostImages = MOST_IMAGES } = options
-  let images = await imagesOf(containerRuntime, mostImages)
-  let problem: string | undefined
   const ids = options.ids ?? machineIds()
   const describe = (): Partial<NodeDescription> => ({
     ...ids,
@@ -292,10 +263,10 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     real: {
       ...realMachine(ids),
       port,
-      images,
-      problem,
+      images: watched.images,
+      problem: watched.problem,
       volumesInUse: csi.inUse(),
-      ...(features === undefined ? {} : { features }),
+      ...(watched.features === undefined ? {} : { features: watched.features }),
     },
   })
   const recorder = createEventRecorder(runtime, client, { component: 'kubelet', host: nodeName })
@@ -341,7 +312,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   })
   const reserved = options.limits?.holdsAllPods === false ? [] : options.reserved
   holdAllPods({ runtime, signal, cgroups, capacity, reserved, events })
-  watchRuntime()
+  watched.run(() => kubelet?.reportNode())
   if (managerSettings.cpu.policy !== 'none')
     reconcileCpus({
       runtime,
@@ -369,48 +340,10 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     return { config, measurements, deleteUnusedImages: imageGc.deleteUnused }
   }
 
-  /** What is loaded or pulled, and whether the runtime answers, is told of soon after; logs are kept from growing. */
-  function watchRuntime(): void {
-    const timer = runtime.clock.setTimer(WATCH_PERIOD_MS, 'the container runtime is looked at', () => {
-      const rotated = rotateLogs().catch((error: unknown) => {
-        if (!signal.aborted) runtime.log.info(2, 'Failed to rotate logs', { node: nodeName, err: messageOf(error) })
-      })
-      void Promise.all([tellOfRuntime(), rotated]).finally(() => {
-        if (!signal.aborted) watchRuntime()
-      })
-    })
-    signal.addEventListener('abort', timer.cancel, { once: true })
-  }
-
-  async function tellOfRuntime(): Promise<void> {
-    const before = JSON.stringify([images, problem])
-    try {
-      images = await imagesOf(containerRuntime, mostImages)
-      // One that was away may be another version of itself.
-      if (problem !== undefined) features = await containerRuntime.real?.features()
-      problem = undefined
-    } catch (error) {
-      if (signal.aborted) return
-      runtime.log.info(2, 'The container runtime does not answer', { node: nodeName, err: messageOf(error) })
-      problem = 'container runtime is down'
-    }
-    if (JSON.stringify([images, problem]) === before || signal.aborted) return
-    await kubelet?.reportNode().catch((error: unknown) => {
-      runtime.log.info(2, 'Failed to tell of the node', { node: nodeName, err: messageOf(error) })
-    })
-  }
-
-  async function rotateLogs(): Promise<void> {
-    const suffix = formatTime(runtime.clock.now()).replace(/\D/g, '')
-    const running = (await containerRuntime.listContainers({})).filter(({ state }) => state === 'running')
-    for (const { id, logPath = '' } of running)
-      if (logPath !== '') await rotateLog(logPath, suffix, async () => containerRuntime.real?.reopenLog(id), logs)
-  }
-
   const leave = async () => {
     await Promise.all([stopHealthz(), stopReadOnly()])
     await server.stop(0)
-    connection.close()
+    connected.close()
   }
   return {
     kubelet,
@@ -423,40 +356,5 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   }
 }
 
-/** A runtime that lacks the image of sandboxes would pull it; it is given ours under that name. */
-async function provideSandboxImage(
-  runtime: Runtime,
-  found: FoundRuntime,
-  connection: Connection,
-  cluster: string,
-): Promise<void> {
-  const { sandboxImage, name, endpoint } = found
-  if (sandboxImage === undefined || name !== 'containerd') return
-  const { image } = await connection.call<{ image: unknown }>('ImageStatus', { image: { image: sandboxImage } })
-  if (image !== null) return
-  const architecture = process.arch === 'arm64' ? 'arm64' : 'amd64'
-  await storeImages(runtime, endpoint, [pauseImage(sandboxImage, architecture)], { [MADE_BY_SKIFF]: cluster })
-}
-
-/** The runtime sees a new configuration a moment later. @throws Error when it does not take it */
-async function networkReady(runtime: Runtime, connection: Connection, signal: AbortSignal): Promise<void> {
-  for (let left = 100; ; left--) {
-    const { status } = await connection.call<{ status: { conditions: readonly RuntimeCondition[] } }>('Status', {})
-    const bad = unready(status.conditions)
-    if (bad === undefined) return
-    if (left === 0) throw new Error(`the container runtime is not ready (${bad.type}): ${bad.message}`)
-    await sleep(runtime.clock, 100, signal)
-  }
-}
-
-/** `most`: -1: all. */
 const CGROUP_V1 =
   'cgroup v1 detected. cgroup v1 support is deprecated and will be removed in a future release. Please migrate to cgroup v2. More information at https://git.k8s.io/enhancements/keps/sig-node/5573-remove-cgroup-v1'
-
-async function imagesOf(containerRuntime: ContainerRuntime, most: number) {
-  const images = (await containerRuntime.listImages?.()) ?? []
-  return images
-    .map(({ names, size }) => ({ names, sizeBytes: size }))
-    .sort((a, b) => b.sizeBytes - a.sizeBytes)
-    .slice(0, most < 0 ? undefined : most)
-}
