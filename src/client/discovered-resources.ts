@@ -17,6 +17,10 @@ export const KIND_MAKERS: readonly GroupVersionResource[] = [
 /** The group whose kinds a CustomResourceDefinition or an APIService of this name brings. */
 export const groupOfKindMaker = (name: string): string => name.slice(name.indexOf('.') + 1)
 
+/** Of Kubernetes' own Events, which come and go in numbers: a definition's resource of that name is like any other. */
+export const isOfEvents = ({ group, resource }: Pick<GroupVersionResource, 'group' | 'resource'>): boolean =>
+  resource === 'events' && (group === '' || group === 'events.k8s.io')
+
 interface Group {
   readonly resources: readonly DiscoveredResource[]
   readonly everyVersion: readonly DiscoveredResource[]

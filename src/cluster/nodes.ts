@@ -3,6 +3,7 @@ import type { Node } from '../api/generated/types.ts'
 import type { Handler, UserInfo } from '../api/request.ts'
 import type { IPFamily } from '../api/values/ip.ts'
 import type { Runtime } from '../base/runtime.ts'
+import { stoppable } from '../base/stoppable.ts'
 import type { NodeSettings } from '../kubelet/node-settings.ts'
 import type { ContainerManner } from '../kubelet/runtimes/simulated/manner.ts'
 import type { SimulationResources } from '../kubelet/runtimes/simulated/simulated-answers.ts'
@@ -110,12 +111,16 @@ export async function startNodes(
   const { here, resources, podManifestPath, manifestUrl, stages = [], allowedUnsafeSysctls } = options
   const hasManifests = podManifestPath !== undefined || manifestUrl !== undefined
   const { manifestSources } = hasManifests ? await import('../kubelet/static-pods/manifest-sources.ts') : {}
-  const own = { ...runtime, log: runtime.log.named('kubelet') }
+  const own = stoppable({ ...runtime, log: runtime.log.named('kubelet') }, signal)
   const { playedBy, playStages } = stages.length === 0 ? {} : await import('../kubelet/stages/play-stages.ts')
   const played = playedBy?.(stages)
   const sourcesOf =
     simulated.length < 2 ? undefined : sharedSources(own, clientFor(simulatedNodesUser, 'kubelet'), signal)
   const correlation = createCorrelation(runtime.clock, TOLD_SUBJECTS)
+  const gone = () => {
+    for (const { name } of simulated) here?.delete(name)
+  }
+  signal.addEventListener('abort', gone, { once: true })
   await Promise.all(
     simulated.map(async (node, index) => {
       const { name } = node
@@ -147,7 +152,6 @@ export async function startNodes(
       // A process that adopts a node knows nothing of what its containers would answer.
       if (here === undefined || node.as !== undefined) return
       here.set(name, kubeletRoutes({ runtime: own, nodeName: name, kubelet: () => kubelet }))
-      signal.addEventListener('abort', () => here.delete(name), { once: true })
     }),
   )
   const ranges = new Map(simulated.map(({ name }, index) => [name, network.podCIDRs(index)]))

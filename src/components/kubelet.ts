@@ -1,10 +1,12 @@
 /** skiff kubelet: a node of any cluster, under kubelet's flags: of real containers with --container-runtime-endpoint, else a simulated one. */
+
 import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { messageOf } from '../base/errors.ts'
+import { stoppable } from '../base/stoppable.ts'
 import { type KubeconfigText, kubeconfigText } from '../client/kubeconfig-text.ts'
 import { readKubeconfig } from '../client/read-kubeconfig.ts'
 import { createClient } from '../client/transport.ts'
@@ -111,7 +113,7 @@ async function startSimulated(
   })
   if (server !== undefined) onStop(() => server.stop(STOP_MS))
   running = await startKubelet({
-    runtime: { ...runtime, log: runtime.log.named('kubelet') },
+    runtime: stoppable({ ...runtime, log: runtime.log.named('kubelet') }, signal),
     client,
     ...(server === undefined ? {} : { describe: () => ({ port: server.port }) }),
     resources: resourcesOf(flags),

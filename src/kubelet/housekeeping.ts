@@ -98,14 +98,13 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
     )
 
   const begin = () => {
-    const timer = clock.setTimer(FRESH_PERIOD_MS, 'pods are looked at again', () => {
+    clock.setTimer(FRESH_PERIOD_MS, 'pods are looked at again', () => {
       if (signal.aborted) return
       for (const pod of pods.list()) if (!isTerminalPhase(pod.status?.phase)) look(uidOf(pod))
       endOrphans()
       void removeDead().catch((error) => log.error('Removing containers that have ended failed', error))
       begin()
     })
-    signal.addEventListener('abort', () => timer.cancel(), { once: true })
   }
   return { endOrphans, removeRemainsOf, removeDead, begin }
 }

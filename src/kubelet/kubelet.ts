@@ -7,7 +7,6 @@
 import { createHash } from 'node:crypto'
 import type { Node, PodStatus } from '../api/generated/types.ts'
 import type { Runtime } from '../base/runtime.ts'
-import { stoppable } from '../base/stoppable.ts'
 import type { Client } from '../client/client.ts'
 import type { Correlation } from '../client/event-correlation.ts'
 import type { Machine } from './machine/machine.ts'
@@ -34,6 +33,7 @@ import { type KubeletSources, ownSources } from './sources.ts'
 import type { StaticPodSource } from './static-pods/static-pods.ts'
 
 export interface KubeletOptions extends KubeletSettings {
+  /** Its timers and hand-overs end with the signal (base/stoppable.ts): one for all kubelets that end together. */
   readonly runtime: Runtime
   /** Speaks as system:node:NAME in the groups system:nodes and system:authenticated, with user agent `kubelet`. */
   readonly client: Client
@@ -114,8 +114,7 @@ const DEFAULT_CAPACITY: Readonly<Record<string, string>> = {
 
 /** Resolves once the node is registered and Ready, and its pods are looked after. Runs until `signal` is aborted. */
 export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
-  const { client, nodeName, signal, machine, containerRuntime } = options
-  const runtime = stoppable(options.runtime, signal)
+  const { runtime, client, nodeName, signal, machine, containerRuntime } = options
   const hostIPs = options.nodeIPs ?? ['127.0.0.1']
   const capacity = options.capacity ?? DEFAULT_CAPACITY
   const { runtimeName, runtimeVersion } =

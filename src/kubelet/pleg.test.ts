@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { simulatedRuntime } from '../base/simulated-runtime.ts'
+import { stoppable } from '../base/stoppable.ts'
 import { createPleg, type PodLifecycleEvent } from './pleg.ts'
 import { createPodAddresses, podCIDROf } from './pod-addresses.ts'
 import { createPodCache } from './pod-cache.ts'
 import { type ContainerEvent, type ContainerRuntime, POD_UID_LABEL, type RealRuntime } from './runtimes/runtime.ts'
 import { createSimulatedRuntime } from './runtimes/simulated/simulated-runtime.ts'
 
-function setup(silent: boolean) {
+function setup(silent: boolean, { runs = true } = {}) {
   const runtime = simulatedRuntime(1)
   const { containerEvents, ...others } = createSimulatedRuntime(runtime, createPodAddresses(podCIDROf(0)))
   let listed = 0
@@ -19,9 +20,9 @@ function setup(silent: boolean) {
   const cri: ContainerRuntime = silent ? counting : { ...counting, containerEvents: containerEvents! }
   const cache = createPodCache()
   const events: PodLifecycleEvent[] = []
-  const pleg = createPleg(runtime, cri, cache, (changes) => events.push(...changes))
   const stop = new AbortController()
-  pleg.run(stop.signal)
+  const pleg = createPleg(stoppable(runtime, stop.signal), cri, cache, (changes) => events.push(...changes))
+  if (runs) pleg.run(stop.signal)
   const metadata = { name: 'p', namespace: 'n', uid: 'u', attempt: 0 }
   const labels = { [POD_UID_LABEL]: 'u' }
   const sandbox = () =>
@@ -102,8 +103,7 @@ test('a change whose reading failed is read again after a second', async () => {
 })
 
 test('the first reading is tried until the runtime answers', async () => {
-  const { runtime, cri, cache, pleg, stop, sandbox } = setup(true)
-  stop.abort()
+  const { runtime, cri, cache, pleg, sandbox } = setup(true, { runs: false })
   await sandbox()
   const list = cri.listPodSandboxes
   let failures = 3

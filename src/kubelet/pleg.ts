@@ -208,7 +208,6 @@ export function createPleg(
     }
     relistAfter(RELIST_PERIOD_MS)
     if (containerRuntime.real !== undefined) listen(containerRuntime.real).catch(() => {})
-    signal.addEventListener('abort', () => timer?.cancel(), { once: true })
   }
 
   return {

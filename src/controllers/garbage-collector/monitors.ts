@@ -3,20 +3,16 @@ import { apiVersionOf, type KubeObject } from '../../api/object.ts'
 import { sameOwnerReferences } from '../../api/owner-references.ts'
 import { sameJson } from '../../api/same.ts'
 import type { DiscoveredResource, GroupVersionResource } from '../../client/client.ts'
-import { groupOfKindMaker, KIND_MAKERS } from '../../client/discovered-resources.ts'
+import { groupOfKindMaker, isOfEvents, KIND_MAKERS } from '../../client/discovered-resources.ts'
 import type { Informer, InformerFactory } from '../../client/informer.ts'
 import type { GraphChange } from './graph-builder.ts'
 
 /** Events are many, own nothing and are owned by nothing. */
-const ignored = new Set(['events', 'events.events.k8s.io'])
-
 export const keyOf = ({ group, version, resource }: GroupVersionResource): string => `${group}/${version}/${resource}`
 
 export function deletableResources(resources: readonly DiscoveredResource[]): DiscoveredResource[] {
   return resources.filter(
-    ({ group, resource, verbs }) =>
-      ['delete', 'list', 'watch'].every((verb) => verbs.includes(verb)) &&
-      !ignored.has(group === '' ? resource : `${resource}.${group}`),
+    (resource) => ['delete', 'list', 'watch'].every((verb) => resource.verbs.includes(verb)) && !isOfEvents(resource),
   )
 }
 

@@ -6,7 +6,12 @@
 import type { KubeObject } from '../../api/object.ts'
 import { evaluatorOf } from '../../api/objects/quota-usage.ts'
 import type { DiscoveredResource } from '../../client/client.ts'
-import { createDiscoveredResources, groupOfKindMaker, KIND_MAKERS } from '../../client/discovered-resources.ts'
+import {
+  createDiscoveredResources,
+  groupOfKindMaker,
+  isOfEvents,
+  KIND_MAKERS,
+} from '../../client/discovered-resources.ts'
 import type { Informer } from '../../client/informer.ts'
 import { indexNamespace, namespaceIndex } from '../../client/store.ts'
 import type { ControllerContext } from '../controller.ts'
@@ -15,8 +20,9 @@ import { usesOtherwise } from './usage.ts'
 
 const quotable = ['create', 'list', 'watch', 'delete']
 
-const isCounted = ({ resource, namespaced, verbs }: DiscoveredResource): boolean =>
-  namespaced && resource !== 'events' && quotable.every((verb) => verbs.includes(verb))
+/** Kubernetes' own Events are not counted; a definition's resource of that name is. */
+export const isCounted = (resource: DiscoveredResource): boolean =>
+  resource.namespaced && !isOfEvents(resource) && quotable.every((verb) => resource.verbs.includes(verb))
 
 const keyOf = ({ group, version, resource }: DiscoveredResource): string => `${group}/${version}/${resource}`
 

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { RuntimeClass, Service } from '../../api/generated/types.ts'
 import { isNotFound } from '../../api/status.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import { stoppable } from '../../base/stoppable.ts'
 import type { Client } from '../../client/client.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createInformerFactory } from '../../client/informer.ts'
@@ -288,7 +289,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   events.normal('Starting', 'Starting kubelet.')
   if (cgroups.version === 1) events.warning('CgroupV1', CGROUP_V1)
   kubelet = await startKubelet({
-    runtime,
+    runtime: stoppable(runtime, signal),
     nodeEvents: events,
     client,
     nodeName,

@@ -1,9 +1,11 @@
 /** One node on the simulated clock, as the recordings of scenarios/kubelet had it: an API server and our kubelet, no controllers. */
+
 import type { KeptRecord } from '../../../src/api/journal.ts'
 import type { Json, JsonObject, KubeObject } from '../../../src/api/object.ts'
 import type { ApiRequest, Handler } from '../../../src/api/request.ts'
 import { sleep } from '../../../src/base/clock.ts'
 import type { SimulatedRuntime } from '../../../src/base/simulated-runtime.ts'
+import { stoppable } from '../../../src/base/stoppable.ts'
 import { createInformerFactory } from '../../../src/client/informer.ts'
 import { type ClientIdentity, createClient, inProcessTransport } from '../../../src/client/transport.ts'
 import { startControllerManager } from '../../../src/controllers/manager.ts'
@@ -139,7 +141,7 @@ export async function startNodeStage(runtime: SimulatedRuntime, options: NodeSta
     const starting = startKubelet({
       ...(eviction === undefined ? {} : { eviction }),
       ...(shutdown === undefined ? {} : { shutdown }),
-      runtime,
+      runtime: stoppable(runtime, own),
       client,
       nodeName: NODE,
       signal: own,

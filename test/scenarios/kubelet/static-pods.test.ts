@@ -1,8 +1,10 @@
 /** Static pods and their mirror pods, as a real node showed them. */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields } from '../../../src/api/object.ts'
 import { simulatedRuntime } from '../../../src/base/simulated-runtime.ts'
+import { stoppable } from '../../../src/base/stoppable.ts'
 import { createClient, inProcessTransport } from '../../../src/client/transport.ts'
 import { startKubelet } from '../../../src/kubelet/kubelet.ts'
 import type { Pod } from '../../../src/kubelet/pod.ts'
@@ -243,7 +245,7 @@ test('static pods run without an API server', async () => {
   const stopping = new AbortController()
   const containerRuntime = createSimulatedRuntime(runtime, createPodAddresses(podCIDROf(0)))
   const starting = startKubelet({
-    runtime,
+    runtime: stoppable(runtime, stopping.signal),
     client: createClient(runtime, silent, { userAgent: 'kubelet' }),
     nodeName: NODE,
     signal: stopping.signal,
