@@ -1,6 +1,7 @@
 /** Members of etcd whose disks are slow (strace delays each sync) or full. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,8 +9,11 @@ import { test } from 'node:test'
 import { straceMissing } from '../faults/power.ts'
 import { lacks } from '../machine.ts'
 import { pause, play } from './fault-stage.ts'
+import type { EtcdMember } from './member.ts'
 
 const DELAY_US = 100_000
+/** Longer than anything waits. */
+const HANGS_US = 60_000_000
 /** Beside what etcd makes room for in advance (64 MB twice). */
 const DISK_MB = 160
 
@@ -22,6 +26,29 @@ test('every sync of a member, then of the majority, takes a tenth of a second lo
   slow.push('-e', `inject=${syncs}:delay_exit=${DELAY_US}`)
   for (const count of [1, 2])
     await play(async ({ workload }) => workload.progress(60), { under: (member) => (member < count ? slow : []) })
+})
+
+test('the disk of a member hangs: the others go on without it, also where it leads, and it comes back', {
+  skip: lacks.etcd() || (straceMissing() ?? false),
+  timeout: 300_000,
+}, async () => {
+  // One of them is the leader.
+  for (const hanging of [0, 1, 2])
+    await play(async ({ members, workload }) => {
+      const { pid } = members[hanging] as EtcdMember
+      const syncs = 'fdatasync,fsync'
+      const delay = ['-e', `trace=${syncs}`, '-e', `inject=${syncs}:delay_enter=${HANGS_US}`]
+      const strace = spawn('strace', ['-f', '-o', '/dev/null', '-p', String(pid), ...delay], {
+        stdio: ['ignore', 'ignore', 'pipe'],
+      })
+      // `Process PID attached`
+      await once(strace.stderr, 'data')
+      await workload.progress(200)
+      const ended = once(strace, 'exit')
+      strace.kill('SIGINT')
+      await ended
+      await workload.progress(60)
+    })
 })
 
 test('the disk of a member is full: the others go on, and with room it comes back', {

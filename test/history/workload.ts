@@ -1,6 +1,7 @@
 /** Clients that write and read the same few objects at one API server or several, and what they were answered (history.ts). */
 import type { KubeObject } from '../../src/api/object.ts'
 import { StatusError } from '../../src/api/status.ts'
+import { messageOf } from '../../src/base/errors.ts'
 import type { Client, ResourceClient } from '../../src/client/client.ts'
 import type { Storage } from '../../src/storage/storage.ts'
 import type { Change, Item, Operation, Outcome, Watched } from './history.ts'
@@ -36,6 +37,10 @@ export function startWorkload({ servers, workers, namespace, keys, watchers }: W
   const waiting = new Set<{ left: number; readonly done: () => void }>()
   let order = 0
   let isOver = false
+  /** For who has to find out why nothing is answered. */
+  const underWay = new Map<number, string>()
+  let failures = 0
+  let lastFailure = 'none'
   const abandoned = new AbortController()
   const mapsAt = (server: number) => (servers[server % servers.length] as Client).resource(MAPS).namespace(namespace)
   const objectOf = (name: string, value: string, revision?: number): KubeObject => ({
@@ -56,6 +61,7 @@ export function startWorkload({ servers, workers, namespace, keys, watchers }: W
     request: () => Promise<Outcome>,
   ): Promise<Outcome> {
     const begun = ++order
+    underWay.set(begun, `${asked.what} ${asked.key}`)
     let outcome: Outcome
     try {
       outcome = await request()
@@ -68,6 +74,9 @@ export function startWorkload({ servers, workers, namespace, keys, watchers }: W
       const isAnswer = error instanceof StatusError && (error.code === 404 || error.code === 409)
       if (isAnswer && asked.what === 'get') outcome = { type: 'read', item: undefined }
       else outcome = { type: isAnswer ? 'refused' : 'unknown' }
+      if (!isAnswer) [failures, lastFailure] = [failures + 1, messageOf(error)]
+    } finally {
+      underWay.delete(begun)
     }
     // A read that failed says nothing.
     const isRead = asked.what === 'get' || asked.what === 'list'
@@ -118,7 +127,11 @@ export function startWorkload({ servers, workers, namespace, keys, watchers }: W
           }
           clearInterval(look)
           waiting.delete(one)
-          reject(new Error(`nothing was answered for ${STALLED_MS / 1000} s: ${seen} answers of ${count} are missing`))
+          reject(
+            new Error(
+              `nothing was answered for ${STALLED_MS / 1000} s: ${seen} answers of ${count} are missing; under way are ${[...underWay.values()].join(', ') || 'none'}; ${failures} failed so far, the last one: ${lastFailure}`,
+            ),
+          )
         }, STALLED_MS)
         const one = {
           left: count,
