@@ -12,8 +12,8 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
-/** Kubernetes' request verbs for resources; for other paths the lower-case HTTP method. */
-export type Verb =
+/** Kubernetes' request verbs for resources. */
+export type ResourceVerb =
   | 'get'
   | 'list'
   | 'watch'
@@ -23,7 +23,9 @@ export type Verb =
   | 'delete'
   | 'deletecollection'
   | 'connect'
-  | (string & {})
+
+/** For paths that name no resource the lower-case HTTP method. */
+export type Verb = ResourceVerb | (string & {})
 
 /** What the path names (Kubernetes' RequestInfo); the filter of that name makes it. */
 export interface RequestInfo {

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../api/object.ts'
-import type { StoredObject } from '../../api/request.ts'
+import type { ResourceVerb, StoredObject } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { builtinScheme } from '../../api/scheme/scheme.ts'
 import { createEntry, encodeStored } from '../cache/entry.ts'
 import { createEntryMemory } from '../cache/entry-memory.ts'
 import { rowsOf } from '../customresources/rows.ts'
-import type { Action } from '../handlers/route.ts'
 import { requestInfoOf } from '../request/info.ts'
 import { builtinStrategies } from '../strategies/builtin.ts'
 import { createEndpoints } from './endpoints.ts'
@@ -72,7 +71,7 @@ test('an action has one plan, of a built-in kind as of a custom resource: its ha
   const all = [builtinScheme().find('', 'v1', 'configmaps') as ResourceRow, rows()[0] as ResourceRow]
   for (const row of all) {
     const { planOf } = endpointOf(row)
-    const plan = (action: Action, namespace = '') =>
+    const plan = (action: ResourceVerb, namespace = '') =>
       planOf(
         { row, subresource: undefined, action },
         { ...requestInfoOf('GET', '/', new URLSearchParams()), namespace },

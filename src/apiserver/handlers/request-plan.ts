@@ -3,6 +3,7 @@
  * counted as. Found out at the first request, in one way for built-in kinds and for those of definitions.
  */
 
+import type { ResourceVerb } from '../../api/request.ts'
 import type { SubresourceRow } from '../../api/scheme/resource.ts'
 import { internalError } from '../../api/status.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
@@ -14,12 +15,12 @@ import { handleDeleteCollection } from './deletecollection.ts'
 import { handleGet } from './get.ts'
 import { handleList } from './list.ts'
 import { handlePatch } from './patch.ts'
-import type { Action, Route } from './route.ts'
+import type { Route } from './route.ts'
 import { isCountedAsConnect, subresourceHandler } from './subresources/index.ts'
 import { handleUpdate } from './update.ts'
 import { handleWatch } from './watch.ts'
 
-const HANDLERS: Readonly<Partial<Record<Action, ResourceHandler>>> = {
+const HANDLERS: Readonly<Partial<Record<ResourceVerb, ResourceHandler>>> = {
   get: handleGet,
   list: handleList,
   watch: handleWatch,
@@ -30,7 +31,7 @@ const HANDLERS: Readonly<Partial<Record<Action, ResourceHandler>>> = {
   deletecollection: handleDeleteCollection,
 }
 
-const VERBS: Readonly<Record<Action, string>> = {
+const VERBS: Readonly<Record<ResourceVerb, string>> = {
   get: 'GET',
   list: 'LIST',
   watch: 'WATCH',
@@ -43,7 +44,7 @@ const VERBS: Readonly<Record<Action, string>> = {
 }
 
 /** Actions of many objects, of all namespaces or of one. */
-const SCOPED: ReadonlySet<Action> = new Set(['list', 'watch', 'deletecollection'])
+const SCOPED: ReadonlySet<ResourceVerb> = new Set(['list', 'watch', 'deletecollection'])
 
 /** The plans of one row. */
 export function createRequestPlans(): RequestEndpoint['planOf'] {

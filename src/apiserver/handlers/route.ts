@@ -2,7 +2,7 @@
  * From a path to its handler: the resource and subresource that the scheme serves, and the method allowed there. What is
  * not served is 404, what is served but not that way 405, both in Kubernetes' words.
  */
-import type { ApiRequest, ApiResponse, RequestInfo } from '../../api/request.ts'
+import type { ApiRequest, ApiResponse, RequestInfo, ResourceVerb } from '../../api/request.ts'
 import type { ResourceRow, SubresourceRow } from '../../api/scheme/resource.ts'
 import { builtinGroups } from '../../api/scheme/scheme.ts'
 import { noSuchResource, notAllowed } from '../../api/status.ts'
@@ -14,19 +14,8 @@ export interface Route {
   readonly row: ResourceRow
   readonly subresource: SubresourceRow | undefined
   /** What is done, as the resource's or subresource's verbs name it. */
-  readonly action: Action
+  readonly action: ResourceVerb
 }
-
-export type Action =
-  | 'get'
-  | 'list'
-  | 'watch'
-  | 'create'
-  | 'update'
-  | 'patch'
-  | 'delete'
-  | 'deletecollection'
-  | 'connect'
 
 /** A path that is not served: not even a Status. */
 export const pageNotFound: ApiResponse = {
@@ -98,10 +87,10 @@ function routeByVerb(row: ResourceRow, routing: VerbRouting, info: RequestInfo):
   if (subresource === undefined && info.subresource !== '') throw routing.noSubresource(info.name)
   const action = (subresource ?? row).verbs.find((candidate) => candidate === verb)
   if (action === undefined) throw routing.notAllowed(verb)
-  return { row, subresource, action: action as Action }
+  return { row, subresource, action: action as ResourceVerb }
 }
 
-const SUBRESOURCE_ACTIONS: Readonly<Record<string, Action>> = {
+const SUBRESOURCE_ACTIONS: Readonly<Record<string, ResourceVerb>> = {
   GET: 'get',
   POST: 'create',
   PUT: 'update',
@@ -128,7 +117,7 @@ function listOrWatch(row: ResourceRow, info: RequestInfo): 'list' | 'watch' {
   return 'watch'
 }
 
-function collectionAction(row: ResourceRow, request: ApiRequest, info: RequestInfo): Action {
+function collectionAction(row: ResourceRow, request: ApiRequest, info: RequestInfo): ResourceVerb {
   const { verbs } = row
   if (request.method === 'GET' && verbs.includes('list')) return listOrWatch(row, info)
   if (request.method === 'POST' && verbs.includes('create')) return 'create'
@@ -136,7 +125,7 @@ function collectionAction(row: ResourceRow, request: ApiRequest, info: RequestIn
   throw notAllowed()
 }
 
-function itemAction(row: ResourceRow, request: ApiRequest): Action {
+function itemAction(row: ResourceRow, request: ApiRequest): ResourceVerb {
   const { verbs } = row
   if (!verbs.includes('get')) throw noSuchResource()
   const action = SUBRESOURCE_ACTIONS[request.method]

@@ -18,6 +18,7 @@ import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { isFinished, jobsResource, trueCondition } from '../job/job.ts'
 import { controllerOf, ownerIndex, ownerIndexName } from '../pods/pod.ts'
+import { dueBesideActive } from './concurrency-policy.ts'
 import { surplusJobs } from './job-history-limits.ts'
 import { jobFor, jobName, referenceTo } from './job-name-and-template.ts'
 import { dueTime, InvalidSchedule, untilNext } from './missed-start-times.ts'
@@ -141,12 +142,13 @@ export function createCronJobController(context: ControllerContext): Controller 
     const name = jobName(cronJob, time)
     const ranAlready = activeOf(current).some((one) => one.name === name)
     if (ranAlready || cronJob.status?.lastScheduleTime === formatTime(time)) return again()
-    if (concurrencyPolicy === 'Forbid' && activeOf(current).length > 0) {
+    const decision = dueBesideActive(concurrencyPolicy, activeOf(current).length)
+    if (decision === 'skip') {
       const message = 'Not starting job because prior execution is running and concurrency policy is Forbid'
       recorder.event(cronJob, 'Normal', 'JobAlreadyActive', message)
       return again()
     }
-    if (concurrencyPolicy === 'Replace') await replaceActive(current)
+    if (decision === 'replace') await replaceActive(current)
     const job = await create(cronJob, time)
     if (job === undefined) return
     // One that had ended before is taken note of in the next turn.

@@ -1,7 +1,8 @@
 /** Which nodes of a DaemonSet lack its pod, and which pods are too many or where they may not be. Pure. */
 import type { DaemonSet, Node, Pod } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { isAvailable, isReady, isTerminated, minReadySecondsOf } from '../pods/pod.ts'
+import { isAvailable, minReadySecondsOf } from '../pods/min-ready-seconds.ts'
+import { isReady, isTerminated } from '../pods/pod.ts'
 import { isUpdated, nodeOfDaemonPod, placementOn } from './eligible-nodes-and-tolerations.ts'
 import { limitsOf } from './max-surge-max-unavailable.ts'
 

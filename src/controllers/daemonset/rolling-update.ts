@@ -1,6 +1,7 @@
 /** The steps of a DaemonSet's rolling update: which old pods are deleted now, and which nodes get a new one beside the old. Pure. */
 import type { Pod } from '../../api/generated/types.ts'
-import { isAvailable, isTerminated, minReadySecondsOf } from '../pods/pod.ts'
+import { isAvailable, minReadySecondsOf } from '../pods/min-ready-seconds.ts'
+import { isTerminated } from '../pods/pod.ts'
 import { isUpdated, placementOn } from './eligible-nodes-and-tolerations.ts'
 import { limitsOf } from './max-surge-max-unavailable.ts'
 import { type DaemonSetPlan, type DaemonSetPlanInput, isGoing, podsByNode } from './pods-per-node.ts'

@@ -1,6 +1,7 @@
 /** The status of a DaemonSet, from its nodes and pods. */
 import type { DaemonSetStatus, Pod } from '../../api/generated/types.ts'
-import { isAvailable, isReady, minReadySecondsOf } from '../pods/pod.ts'
+import { isAvailable, minReadySecondsOf } from '../pods/min-ready-seconds.ts'
+import { isReady } from '../pods/pod.ts'
 import { isUpdated, placementOn } from './eligible-nodes-and-tolerations.ts'
 import { type DaemonSetPlanInput, oldestFirst, podsByNode } from './pods-per-node.ts'
 

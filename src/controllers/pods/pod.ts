@@ -22,19 +22,6 @@ export function podCondition(pod: Pod, type: string): PodCondition | undefined {
 
 export const isReady = (pod: Pod): boolean => podCondition(pod, 'Ready')?.status === 'True'
 
-/** spec.minReadySeconds of a workload: for so long a pod must be ready before it counts as available. */
-export const minReadySecondsOf = (owner: { readonly spec?: { readonly minReadySeconds?: number } }): number =>
-  owner.spec?.minReadySeconds ?? 0
-
-/** Ready, and for `minReadySeconds` already. */
-export function isAvailable(pod: Pod, minReadySeconds: number, nowMs: number): boolean {
-  const ready = podCondition(pod, 'Ready')
-  if (ready?.status !== 'True') return false
-  if (minReadySeconds === 0) return true
-  const since = ready.lastTransitionTime
-  return since !== undefined && Date.parse(since) + minReadySeconds * 1000 <= nowMs
-}
-
 /** Index values for pods, replica sets, jobs by the controller they have (`uid`), or `orphan namespace`. */
 export function ownerIndex(object: KubeObject): readonly string[] {
   const owner = controllerOf(object)

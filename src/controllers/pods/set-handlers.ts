@@ -4,8 +4,9 @@ import type { Informer } from '../../client/informer.ts'
 import { indexNamespace, namespaceIndex, objectKey } from '../../client/store.ts'
 import type { WorkQueue } from '../../client/work-queue.ts'
 import type { Expectations } from './expectations.ts'
+import { minReadySecondsOf } from './min-ready-seconds.ts'
 import { podHandlers } from './owned-pods.ts'
-import { minReadySecondsOf, ownerIndex, ownerIndexName } from './pod.ts'
+import { ownerIndex, ownerIndexName } from './pod.ts'
 
 type SetOfPods = DaemonSet | StatefulSet
 

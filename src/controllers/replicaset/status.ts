@@ -5,7 +5,8 @@ import { labelSelectorOf } from '../../api/objects/label-selector.ts'
 import { sameJson } from '../../api/same.ts'
 import { formatTime } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
-import { isAvailable, isReady } from '../pods/pod.ts'
+import { isAvailable } from '../pods/min-ready-seconds.ts'
+import { isReady } from '../pods/pod.ts'
 import type { ReplicaFlavor, ReplicaOwner } from './replicaset-and-replicationcontroller.ts'
 
 export function replicaStatus(

@@ -4,7 +4,8 @@
  */
 import type { Pod, StatefulSet } from '../../api/generated/types.ts'
 import { scaled } from '../int-or-percent.ts'
-import { isAvailable, isReady, isTerminated, minReadySecondsOf } from '../pods/pod.ts'
+import { isAvailable, minReadySecondsOf } from '../pods/min-ready-seconds.ts'
+import { isReady, isTerminated } from '../pods/pod.ts'
 import {
   isOrdinalInRange,
   ordinalOf,

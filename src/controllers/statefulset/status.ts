@@ -1,6 +1,6 @@
 /** The status of a StatefulSet, from its pods as a sync found them. */
 import type { Pod, StatefulSet, StatefulSetStatus } from '../../api/generated/types.ts'
-import { isAvailable, minReadySecondsOf } from '../pods/pod.ts'
+import { isAvailable, minReadySecondsOf } from '../pods/min-ready-seconds.ts'
 import { revisionOfPod, statefulSetReplicas } from './pod-identity.ts'
 import { isRunningAndReady } from './rolling-update-and-order.ts'
 

@@ -14,8 +14,8 @@ import { type Pod, specOf, uidOf } from '../pod.ts'
 import { FIELDS_WITHOUT_SOURCE } from '../volume-source-fields.ts'
 import { writeAtomically } from './atomic-writer.ts'
 import { podResources } from './cpu-shares-and-memory-limits.ts'
+import { ownTree } from './fs-group.ts'
 import { mountedBelow, mountMemory } from './mounts.ts'
-import { ownTree } from './own-tree.ts'
 import type { PodDirectories } from './pod-directories.ts'
 
 export interface MachineVolumes extends VolumeWriter {
