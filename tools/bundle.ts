@@ -71,7 +71,7 @@ const packagesOutside = (within: readonly string[]): Plugin => ({
  * Each of envtest's executables that serves a cluster is bundled by itself, so that what it loads at every start is one file, and commands
  * that need little of that do not load it.
  */
-const IN_ONE_FILE: ReadonlyMap<string, readonly string[]> = new Map([
+export const IN_ONE_FILE: ReadonlyMap<string, readonly string[]> = new Map([
   [
     'src/envtest/executables.ts',
     [

@@ -7,8 +7,9 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 import { builtinsAsTheyAre } from '../builtins.ts'
-import { ENTRIES, TEXTS } from '../bundle.ts'
+import { ENTRIES, IN_ONE_FILE, TEXTS } from '../bundle.ts'
 import { pageBundle } from '../page.ts'
+import { type Chunks, inOneFile } from '../start-file.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -61,19 +62,58 @@ export interface FlatBundle {
 
 /** @throws when a source or a package cannot be read, and when two files would have one name */
 export async function flatBundle(nodeMajor: number): Promise<FlatBundle> {
+  const target = `node${nodeMajor}`
+  const together = ENTRIES.filter((entry) => !IN_ONE_FILE.has(entry))
+  const made = [await chunksOf([...together.map(named), LMDB], target, '')]
+  // As in a checkout, what each start of envtest's kube-apiserver loads is one file.
+  for (const [entry, loaded] of IN_ONE_FILE) {
+    const program = basename(entry, '.ts')
+    const chunks = await chunksOf([named(entry)], target, `${program}-`)
+    const { files } = await inOneFile(chunks, `${program}.mjs`, loaded, `${program}-start.mjs`, target)
+    made.push({ ...chunks, files })
+  }
+  const files = new Map<string, Uint8Array>()
+  const add = (name: string, contents: Uint8Array) => {
+    if (files.has(name)) throw new Error(`two files of the release would be called ${name}`)
+    files.set(name, contents)
+  }
+  for (const chunks of made) for (const [name, contents] of chunks.files) add(name, contents)
+  for (const path of globSync(TEXTS, { cwd: root }).sort())
+    if (basename(path) !== 'LICENSE') add(basename(path), readFileSync(join(root, path)))
+  for (const path of globSync('bin/launch/*.help', { cwd: root }).sort())
+    add(basename(path), readFileSync(join(root, path)))
+  const page = await pageBundle()
+  for (const [name, contents] of page.files) add(name, contents)
+  const packages = made
+    .flatMap(({ inputs }) => inputs)
+    .flatMap((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? [])
+  return { files, packages: [...new Set([...packages, ...page.packages])].sort() }
+}
+
+interface FlatChunks extends Chunks {
+  /** Paths relative to the root. */
+  readonly inputs: readonly string[]
+}
+
+const named = (entry: string) => ({ in: entry, out: basename(entry, '.ts') })
+const LMDB = { in: 'node_modules/lmdb/node-index.js', out: 'lmdb' }
+
+async function chunksOf(
+  entryPoints: readonly { readonly in: string; readonly out: string }[],
+  target: string,
+  prefix: string,
+): Promise<FlatChunks> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
-    entryPoints: [...ENTRIES, { in: 'node_modules/lmdb/node-index.js', out: 'lmdb' }].map((entry) =>
-      typeof entry === 'string' ? { in: entry, out: basename(entry, '.ts') } : entry,
-    ),
-    chunkNames: 'chunk-[hash]',
+    entryPoints: [...entryPoints],
+    chunkNames: `${prefix}chunk-[hash]`,
     outdir: 'unwritten',
     outExtension: { '.js': '.mjs' },
     bundle: true,
     splitting: true,
     format: 'esm',
     platform: 'node',
-    target: `node${nodeMajor}`,
+    target,
     external: WITHOUT,
     // Packages in CommonJS ask for Node's own modules while they run.
     banner: {
@@ -85,20 +125,6 @@ export async function flatBundle(nodeMajor: number): Promise<FlatBundle> {
     write: false,
     logLevel: 'warning',
   })
-  const files = new Map<string, Uint8Array>()
-  const add = (name: string, contents: Uint8Array) => {
-    if (files.has(name)) throw new Error(`two files of the release would be called ${name}`)
-    files.set(name, contents)
-  }
-  for (const { path, contents } of outputFiles) add(basename(path), contents)
-  for (const path of globSync(TEXTS, { cwd: root }).sort())
-    if (basename(path) !== 'LICENSE') add(basename(path), readFileSync(join(root, path)))
-  for (const path of globSync('bin/launch/*.help', { cwd: root }).sort())
-    add(basename(path), readFileSync(join(root, path)))
-  const page = await pageBundle()
-  for (const [name, contents] of page.files) add(name, contents)
-  const packages = Object.keys(metafile.inputs).flatMap(
-    (path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? [],
-  )
-  return { files, packages: [...new Set([...packages, ...page.packages])].sort() }
+  const files = new Map(outputFiles.map(({ path, contents }) => [basename(path), contents] as const))
+  return { files, outputs: metafile.outputs, inputs: Object.keys(metafile.inputs) }
 }
