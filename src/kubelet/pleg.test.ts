@@ -61,12 +61,23 @@ test('settling sees what this kubelet has just done, and asks nothing where it h
   assert.deepEqual([cache.get('u').sandboxes.length, lists()], [1, 1])
   await pleg.settle('u')
   assert.equal(lists(), 1)
-  pleg.changed('u')
-  // What is read of all pods is read of this one too.
+  await runtime.settle()
+  assert.equal(lists(), 1)
   await runtime.advance(1000)
   assert.equal(lists(), 2)
   await pleg.settle('u')
   assert.equal(lists(), 2)
+  stop.abort()
+})
+
+test('what this kubelet has begun is told at once, however soon it ends', async () => {
+  const { pleg, stop, sandbox, runtime, lists, events } = setup(true)
+  await sandbox()
+  pleg.changed('u')
+  await runtime.settle()
+  assert.deepEqual([types(events), lists()], [['ContainerStarted'], 1])
+  await pleg.settle('u')
+  assert.equal(lists(), 1)
   stop.abort()
 })
 

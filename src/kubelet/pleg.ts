@@ -66,6 +66,9 @@ export function createPleg(
   const changedAt = new Map<string, number>()
   let reads = 0
   let scheduled = false
+  let isRunning = false
+  /** A real runtime tells of its changes. */
+  let eventsCome = false
 
   async function read(filter: ListFilter): Promise<Map<string, RuntimePodStatus>> {
     const [sandboxes, containers] = await Promise.all([
@@ -169,7 +172,7 @@ export function createPleg(
 
   function runReal(signal: AbortSignal): void {
     let timer: Timer | undefined
-    let eventsCome = false
+    isRunning = true
     const relistAfter = (ms: number) => {
       timer?.cancel()
       timer = runtime.clock.setTimer(ms, 'pleg relist', () => {
@@ -224,7 +227,10 @@ export function createPleg(
     },
     changed(uid) {
       // One that tells at once has told of it.
-      if (containerRuntime.containerEvents === undefined) changedAt.set(uid, reads)
+      if (containerRuntime.containerEvents !== undefined) return
+      changedAt.set(uid, reads)
+      // What was begun is seen before it ends again, as by a kubelet, which lists its pod anew too.
+      if (isRunning && !eventsCome) readLater(uid)
     },
     async settle(uid) {
       if (changedAt.has(uid) || dirty.has(uid)) await relistPod(uid, false)

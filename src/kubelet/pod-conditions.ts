@@ -103,14 +103,15 @@ export function disrupted(input: ConditionInput, message: string): Condition {
   return condition(input, DISRUPTION, 'True', BY_KUBELET, message)
 }
 
-/** Only of pods that may restart so (KEP-5532). */
+/** Only of pods that may restart so (KEP-5532). Unlike the others it does not tell of which generation it is. */
 export function allContainersRestarting(input: ConditionInput, isUnderWay: boolean): Condition {
+  const ofNone = { ...input, generation: undefined }
   const type = 'AllContainersRestarting'
-  if (input.phase === 'Succeeded') return condition(input, type, 'False', 'PodCompleted')
-  if (input.phase === 'Failed') return condition(input, type, 'False', 'PodFailed')
+  if (input.phase === 'Succeeded') return condition(ofNone, type, 'False', 'PodCompleted')
+  if (input.phase === 'Failed') return condition(ofNone, type, 'False', 'PodFailed')
   return isUnderWay
-    ? condition(input, type, 'True', 'RestartAllContainersStarted', 'container exited with restart policy rule')
-    : condition(input, type, 'False')
+    ? condition(ofNone, type, 'True', 'RestartAllContainersStarted', 'container exited with restart policy rule')
+    : condition(ofNone, type, 'False')
 }
 
 export function scheduled(input: ConditionInput): Condition {

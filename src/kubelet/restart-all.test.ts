@@ -77,7 +77,10 @@ test('statuses count what is to come and tell of what was; the condition says wh
     const status = podStatusOf(pod, runtimeOf(...containers), sources, { now: 0, terminal: false, old })
     old = status
     const of = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])]
-    const { status: condition } = status.conditions!.find(({ type }) => type === 'AllContainersRestarting')!
+    const { status: condition, observedGeneration } = status.conditions!.find(
+      ({ type }) => type === 'AllContainersRestarting',
+    )!
+    assert.equal(observedGeneration, undefined)
     const reasonOf = (state: (typeof of)[number]['state']) =>
       state?.waiting?.reason ?? (state?.running === undefined ? state?.terminated?.reason : 'running')
     return [

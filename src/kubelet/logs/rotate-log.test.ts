@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import { rotateLog } from './rotate-log.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'skiff-rotate-'))
@@ -10,7 +11,7 @@ after(() => rmSync(directory, { recursive: true, force: true }))
 
 const ROTATION = { largest: 1, mostFiles: 5 }
 
-test('a log that is large is put aside, and the newest five files are kept', async () => {
+test('a log that is large is put aside, the one before it compressed, and the newest five files are kept', async () => {
   const path = join(directory, '0.log')
   writeFileSync(join(directory, '1.log.0'), 'of another container')
   for (let round = 0; round < 8; round++) {
@@ -18,11 +19,13 @@ test('a log that is large is put aside, and the newest five files are kept', asy
     assert.equal(await rotateLog(path, `2026010${round}`, async () => writeFileSync(path, ''), ROTATION), true)
     assert.equal(await rotateLog(path, 'none', async () => assert.fail('it is small'), ROTATION), false)
   }
-  assert.deepEqual(readdirSync(directory).sort(), [
-    '0.log',
-    ...[4, 5, 6, 7].map((round) => `0.log.2026010${round}`),
-    '1.log.0',
-  ])
+  writeFileSync(`${path}.20260103.tmp`, 'half')
+  writeFileSync(path, 'round 8')
+  assert.equal(await rotateLog(path, '20260108', async () => writeFileSync(path, ''), ROTATION), true)
+  const compressed = [5, 6, 7].map((round) => `0.log.2026010${round}.gz`)
+  assert.deepEqual(readdirSync(directory).sort(), ['0.log', ...compressed, '0.log.20260108', '1.log.0'])
+  for (const [at, name] of compressed.entries())
+    assert.equal(gunzipSync(readFileSync(join(directory, name))).toString(), `round ${at + 5}`)
 })
 
 test('where the runtime does not begin anew the log stays where it is', async () => {

@@ -1,6 +1,9 @@
-/** Logs of containers do not grow without end: one that is large enough is put aside, and only the newest of those are kept. */
+/** Logs of containers do not grow without end: one that is large enough is put aside, the one before it compressed, and only the newest of those are kept. */
+import { createReadStream, createWriteStream } from 'node:fs'
 import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
 
 export interface LogRotation {
   /** Bytes from which on it is put aside. */
@@ -24,9 +27,15 @@ export async function rotateLog(
 ): Promise<boolean> {
   const found = await stat(path).catch(() => undefined)
   if (found === undefined || found.size < largest) return false
-  const old = (await readdir(dirname(path))).filter((name) => name.startsWith(`${basename(path)}.`)).sort()
+  const directory = dirname(path)
+  const names = (await readdir(directory)).filter((name) => name.startsWith(`${basename(path)}.`)).sort()
+  // What was left in the midst of a compression: the log itself is still there.
+  for (const name of names.filter(isUnfinished)) await rm(join(directory, name))
+  const old = names.filter((name) => !isUnfinished(name))
   // With the one that is put aside now and the one that is begun there are as many as may be.
-  for (const name of old.slice(0, Math.max(0, old.length - (mostFiles - 2)))) await rm(join(dirname(path), name))
+  const surplus = old.splice(0, Math.max(0, old.length - (mostFiles - 2)))
+  for (const name of surplus) await rm(join(directory, name))
+  for (const name of old) if (!name.endsWith(COMPRESSED)) await compress(join(directory, name))
   const aside = `${path}.${suffix}`
   await rename(path, aside)
   try {
@@ -36,4 +45,17 @@ export async function rotateLog(
     await rename(aside, path)
     throw error
   }
+}
+
+const COMPRESSED = '.gz'
+const UNFINISHED = '.tmp'
+const isUnfinished = (name: string) => name.endsWith(UNFINISHED)
+
+/** Whole or not at all. The file has the mode of the log. */
+async function compress(path: string): Promise<void> {
+  const { mode } = await stat(path)
+  const fresh = `${path}${UNFINISHED}`
+  await pipeline(createReadStream(path), createGzip(), createWriteStream(fresh, { mode }))
+  await rename(fresh, `${path}${COMPRESSED}`)
+  await rm(path)
 }

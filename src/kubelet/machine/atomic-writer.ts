@@ -54,10 +54,22 @@ export function writeAtomically(
   renameSync(next, join(directory, DATA))
   const seen = new Set([...files.keys()].map((path) => path.split('/')[0]!))
   for (const name of seen)
-    if (linkOf(join(directory, name)) === undefined) symlinkSync(join(DATA, name), join(directory, name))
+    if (lstatSync(join(directory, name), { throwIfNoEntry: false }) === undefined)
+      symlinkSync(join(DATA, name), join(directory, name))
   for (const name of readdirSync(directory)) {
-    const isOurs = name === DATA || join(directory, name) === fresh || seen.has(name)
-    if (!isOurs) rmSync(join(directory, name), { recursive: true, force: true })
+    const isNew = name === DATA || join(directory, name) === fresh || seen.has(name)
+    // A directory without dots is where another volume is mounted.
+    const isOurs = name.startsWith('..') || linkOf(join(directory, name)) !== undefined
+    if (isOurs && !isNew) rmSync(join(directory, name), { recursive: true, force: true })
+  }
+}
+
+/** Directories in the volume for other volumes of the pod to be mounted on: what is mounted read-only has no room for them later. */
+export function makeMountPoints(directory: string, mountPoints: Iterable<string>): void {
+  for (const path of mountPoints) {
+    const [first = ''] = path.split('/')
+    // What is there already may be a file of the volume.
+    if (linkOf(join(directory, first)) === undefined) mkdirSync(join(directory, path), { recursive: true, mode: 0o755 })
   }
 }
 

@@ -102,8 +102,8 @@ export function oomScore(pod: Pod, container: Container, nodeMemory: bigint): nu
   if (qos === 'BestEffort') return 1000
   const own = burstableScore(container, nodeMemory)
   if (!isSidecar(container)) return own
-  // A sidecar is not killed before what it serves.
-  return Math.min(own, ...spec.containers.map((one) => burstableScore(one, nodeMemory)))
+  // A sidecar is not killed before all that it serves.
+  return Math.min(own, Math.max(...spec.containers.map((one) => burstableScore(one, nodeMemory))))
 }
 
 function burstableScore(container: Container, nodeMemory: bigint): number {

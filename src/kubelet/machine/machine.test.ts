@@ -3,8 +3,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   rmSync,
@@ -17,9 +19,9 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { KubeObject } from '../../api/object.ts'
 import type { Container, Pod } from '../pod.ts'
-import { writeAtomically } from './atomic-writer.ts'
+import { makeMountPoints, writeAtomically } from './atomic-writer.ts'
 import { createCgroups } from './cgroups.ts'
-import { containerResources } from './cpu-shares-and-memory-limits.ts'
+import { containerResources, oomScore } from './cpu-shares-and-memory-limits.ts'
 import { ownTree } from './fs-group.ts'
 import { hostsFile, parseResolver, resolverOf, sandboxHostname } from './hosts-and-resolv-conf.ts'
 import { credentialsFor } from './image-pull-secrets.ts'
@@ -104,6 +106,12 @@ test('requests and limits become shares, quota, memory and the order in which co
   assert.equal(resources({ requests: { memory: '7999Mi' } }).oom_score_adj, 24)
   assert.equal(resources({ requests: { memory: '1' } }).oom_score_adj, 999)
   assert.equal(resources(undefined, { priority: 2_000_001_000 }).oom_score_adj, -997)
+  const sidecar = c({ restartPolicy: 'Always', resources: { requests: { memory: '1' } } })
+  const scoreBeside = (...requests: readonly string[]) => {
+    const containers = requests.map((memory) => c({ resources: { requests: { memory } } }))
+    return oomScore(podOf({ containers, initContainers: [sidecar] }), sidecar, 8n * GI)
+  }
+  assert.deepEqual([scoreBeside('1Gi'), scoreBeside('1Gi', '2Gi'), scoreBeside('1Gi', '0')], [875, 875, 999])
 })
 
 test('security contexts: a container’s own before its pod’s, and what is not said is the runtime’s default', () => {
@@ -262,6 +270,13 @@ test('files of a volume are replaced all at once, and only when they have change
   assert.notEqual(readlinkSync(join(at, '..data')), first)
   assert.equal(readFileSync(join(at, 'a'), 'utf8'), '3')
   assert.ok(!existsSync(join(at, 'd')) && !existsSync(join(at, first)))
+  makeMountPoints(at, ['in/side', 'a/b'])
+  writeAtomically(at, new Map([['z', file('4')]]), undefined, 0)
+  assert.deepEqual(
+    readdirSync(at).filter((name) => !name.startsWith('..')),
+    ['in', 'z'],
+  )
+  assert.ok(existsSync(join(at, 'in/side')), 'what another volume is mounted on stays')
   for (const path of ['../x', '/x', 'a/../../x', '..data'])
     assert.throws(() => writeAtomically(at, new Map([[path, file('')]]), undefined, 0), /^Error: invalid path/)
 })
@@ -287,6 +302,24 @@ test('hostPath is what its type says, or it is refused', () => {
   assert.throws(() => checkHostPath(join(base, 'no'), 'Socket'), /is not a socket file/)
   assert.throws(() => checkHostPath('/dev/null', 'BlockDevice'), /is not a block device, it's a CharDevice$/)
   checkHostPath('/dev/null', 'CharDevice')
+})
+
+test('a volume of files has a directory for each volume that is mounted in it', async () => {
+  const volumes = createMachineVolumes(podDirectories(folder()), () => ({}), { now: () => 0 })
+  const mounts = ['/m/in/side', '/m/in/side/er', '/m/', '/m/k', '/other', '/mx'].map((mountPath) => ({
+    name: mountPath === '/m/' ? 'm' : 'e',
+    mountPath,
+  }))
+  const volume = { name: 'm', configMap: { name: 'm' } }
+  const pod = podOf({ containers: [c({ volumeMounts: mounts })], volumes: [volume] })
+  await volumes.setUp(pod, volume, new Map([['k', { bytes: Buffer.from('v'), mode: 0o644 }]]), undefined)
+  const path = volumes.pathOf(pod, 'm')!
+  assert.deepEqual(readdirSync(join(path, 'in/side')), [])
+  assert.ok(lstatSync(join(path, 'k')).isDirectory(), 'what is mounted over a file has a place too')
+  assert.deepEqual(
+    readdirSync(path).filter((name) => !name.startsWith('..')),
+    ['in', 'k'],
+  )
 })
 
 test('an emptyDir is made once, a volume of another kind is refused by its name', async () => {

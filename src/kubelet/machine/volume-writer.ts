@@ -1,7 +1,7 @@
 /** Volumes as directories of this machine (API concept: volumes). What a pod has made of them goes with the pod, hostPath aside. */
 
 import { chmodSync, existsSync, mkdirSync, type Stats, statfsSync, statSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, normalize } from 'node:path'
 import type { PersistentVolume, Volume } from '../../api/generated/types.ts'
 import { isHugePageResource } from '../../api/names/resource-names.ts'
 import { quantityValue } from '../../api/values/quantity.ts'
@@ -12,7 +12,7 @@ import { UnprocessedVolumeError } from '../mount-step-error.ts'
 import type { VolumeWriter } from '../mount-volumes.ts'
 import { type Pod, specOf, uidOf } from '../pod.ts'
 import { FIELDS_WITHOUT_SOURCE } from '../volume-source-fields.ts'
-import { writeAtomically } from './atomic-writer.ts'
+import { makeMountPoints, writeAtomically } from './atomic-writer.ts'
 import { podResources } from './cpu-shares-and-memory-limits.ts'
 import { ownTree } from './fs-group.ts'
 import { mountedBelow, mountMemory } from './mounts.ts'
@@ -54,6 +54,7 @@ export function createMachineVolumes(
     checkMode(pod, volume, bound)
     if (files !== undefined) {
       const path = directories.secret(uid, volume.name)
+      makeMountPoints(path, mountPointsIn(pod, volume.name))
       writeAtomically(path, files, group, clock.now(), volume.configMap === undefined ? 0o1777 : 0o777)
       return path
     }
@@ -230,4 +231,21 @@ function typeOf(stat: Stats): string {
   if (stat.isSocket()) return 'Socket'
   if (stat.isCharacterDevice()) return 'CharDevice'
   return stat.isBlockDevice() ? 'BlockDevice' : 'File'
+}
+
+/** Where other volumes of the pod's containers are to be mounted below this one, as seen from it; not what is mounted in one of those. */
+function mountPointsIn(pod: Pod, volume: string): ReadonlySet<string> {
+  const { containers, initContainers = [] } = specOf(pod)
+  const found = new Set<string>()
+  for (const { volumeMounts = [] } of [...containers, ...initContainers]) {
+    const paths = volumeMounts.map(({ mountPath }) => `${normalize(mountPath).replace(/\/+$/, '')}/`)
+    for (const [at, { name }] of volumeMounts.entries()) {
+      if (name !== volume) continue
+      const below = paths.filter((path) => path !== paths[at] && path.startsWith(paths[at]!))
+      for (const path of below)
+        if (!below.some((other) => other !== path && path.startsWith(other)))
+          found.add(path.slice(paths[at]!.length, -1))
+    }
+  }
+  return found
 }

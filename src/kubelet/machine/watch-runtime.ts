@@ -58,7 +58,7 @@ export async function createWatchedRuntime(options: WatchedRuntimeOptions): Prom
   }
 
   async function rotateLogs(): Promise<void> {
-    const suffix = formatTime(clock.now()).replace(/\D/g, '')
+    const suffix = formatTime(clock.now()).replace(/[-:Z]/g, '').replace('T', '-')
     const running = (await containerRuntime.listContainers({})).filter(({ state }) => state === 'running')
     for (const { id, logPath = '' } of running)
       if (logPath !== '') await rotateLog(logPath, suffix, async () => containerRuntime.real?.reopenLog(id), logs)
