@@ -1,4 +1,5 @@
 /** X.509 certificates with ECDSA P-256 keys, issued by an authority of ours. */
+
 import { createHash, createPrivateKey, generateKeyPairSync, sign, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
@@ -16,6 +17,7 @@ import {
   utf8String,
 } from '../base/der.ts'
 import type { Runtime } from '../base/runtime.ts'
+import type { SigningRequest } from '../controllers/certificates/signing-controller.ts'
 import { ECDSA_WITH_SHA256, type Issuer, readIssuer } from './issuer.ts'
 
 export interface KeyAndCertificate {
@@ -117,20 +119,6 @@ function serialOf(runtime: Runtime): Buffer {
   const serial = Buffer.from(runtime.random.bytes(16))
   serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40
   return serial
-}
-
-/** What a CertificateSigningRequest asks for, as the signing controller has found it good. */
-export interface SigningRequest {
-  /** The user that the subject was found to name: any reader of the certificate must find the same. */
-  readonly commonName: string
-  readonly organizations: readonly string[]
-  /** DER, as in the request. */
-  readonly subject: Uint8Array
-  readonly publicKey: Uint8Array
-  readonly subjectAltName?: Uint8Array
-  /** Names of certificates.k8s.io/v1. */
-  readonly usages: readonly string[]
-  readonly validSeconds: number
 }
 
 /**

@@ -1,4 +1,5 @@
 /** The tokens of CEL. Places are offsets in code points, as cel-go counts. */
+import { CONTROL_ESCAPES } from '../../base/control-escapes.ts'
 import { CelSyntaxError, type Issue } from './issues.ts'
 
 export type Constant =
@@ -107,14 +108,7 @@ function numberToken(points: readonly string[], at: number): Token {
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {
-  a: '\x07',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-  v: '\v',
-  '\\': '\\',
+  ...CONTROL_ESCAPES,
   "'": "'",
   '"': '"',
   '`': '`',

@@ -5,8 +5,8 @@
 import type { CertificateSigningRequest, SubjectAccessReview } from '../../api/generated/types.ts'
 import { certificateRequestParts } from '../../api/validation/certificate-request.ts'
 import { formatTime } from '../../base/clock.ts'
-import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
+import { certificateController } from './certificate-controller.ts'
 import {
   isDecided,
   kubeletClientProblem,
@@ -36,9 +36,8 @@ const recognizers: readonly Recognizer[] = [
 ]
 
 export function createCertificateApprover(context: ControllerContext): Controller {
-  const { runtime, client, informers, signal } = context
+  const { runtime, client, informers } = context
   const requests = informers.informer<CertificateSigningRequest>(requestsResource)
-  const queue = createWorkQueue<string>(runtime, 'csrapproving')
 
   async function sync(name: string): Promise<void> {
     const request = requests.store.get(name)
@@ -93,13 +92,5 @@ export function createCertificateApprover(context: ControllerContext): Controlle
       .update(withRequestCondition(request, condition), { subresource: 'approval' })
   }
 
-  return {
-    name: 'certificate-controller',
-    async start() {
-      const enqueue = (request: CertificateSigningRequest) => queue.add(request.metadata.name ?? '')
-      requests.addHandlers({ added: enqueue, updated: (_, request) => enqueue(request) })
-      await requests.whenSynced(signal)
-      runWorkers(runtime, queue, 1, sync, signal)
-    },
-  }
+  return certificateController(context, requests, 'csrapproving', sync)
 }

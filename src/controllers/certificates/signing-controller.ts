@@ -6,8 +6,8 @@ import type { CertificateSigningRequest } from '../../api/generated/types.ts'
 import { certificateRequestParts } from '../../api/validation/certificate-request.ts'
 import { formatTime } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
-import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
+import { certificateController } from './certificate-controller.ts'
 import {
   clientSigner,
   kubeletClientSigner,
@@ -18,17 +18,22 @@ import {
   withRequestCondition,
 } from './requests.ts'
 
-/** PEM. @throws for what no certificate can be made of */
-export type SignCertificate = (request: {
+/** What a CertificateSigningRequest asks for, as it was found good. */
+export interface SigningRequest {
+  /** The user that the subject was found to name: any reader of the certificate must find the same. */
   readonly commonName: string
   readonly organizations: readonly string[]
   /** DER, as in the request. */
   readonly subject: Uint8Array
   readonly publicKey: Uint8Array
   readonly subjectAltName?: Uint8Array
+  /** Names of certificates.k8s.io/v1. */
   readonly usages: readonly string[]
   readonly validSeconds: number
-}) => string
+}
+
+/** PEM. @throws for what no certificate can be made of */
+export type SignCertificate = (request: SigningRequest) => string
 
 const signers = new Set([clientSigner, kubeletClientSigner, kubeletServingSigner])
 export interface CertificateSigningOptions {
@@ -40,10 +45,9 @@ const yearSeconds = 365 * 86_400
 const shortestSeconds = 600
 
 export function createCertificateSigner(context: ControllerContext, signCertificate: SignCertificate): Controller {
-  const { runtime, client, informers, signal } = context
+  const { runtime, client, informers } = context
   const longestSeconds = context.settings?.certificateSigning?.longestSeconds ?? yearSeconds
   const requests = informers.informer<CertificateSigningRequest>(requestsResource)
-  const queue = createWorkQueue<string>(runtime, 'certificate')
 
   async function sync(name: string): Promise<void> {
     const request = requests.store.get(name)
@@ -86,13 +90,5 @@ export function createCertificateSigner(context: ControllerContext, signCertific
     })
   }
 
-  return {
-    name: 'certificate-controller',
-    async start() {
-      const enqueue = (request: CertificateSigningRequest) => queue.add(request.metadata.name ?? '')
-      requests.addHandlers({ added: enqueue, updated: (_, request) => enqueue(request) })
-      await requests.whenSynced(signal)
-      runWorkers(runtime, queue, 1, sync, signal)
-    },
-  }
+  return certificateController(context, requests, 'certificate', sync)
 }

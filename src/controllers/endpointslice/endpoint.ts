@@ -2,6 +2,7 @@
 import type { Endpoint, Pod, Service } from '../../api/generated/types.ts'
 import { addressesOf, type EndpointPort, hostnameOf, isHeadless, portsOf } from '../endpoints/service-pods-and-ports.ts'
 import { isReady } from '../pods/pod.ts'
+import { trafficDistributionHints } from './traffic-distribution.ts'
 
 export interface EndpointGroup {
   readonly ports: readonly EndpointPort[]
@@ -45,7 +46,7 @@ function endpointOf(
   const nodeName: string | undefined = pod.spec?.nodeName
   const zone = nodeName ? zoneOf(nodeName) : undefined
   const hostname = hostnameOf(service, pod)
-  const hints = ready ? hintsOf(service, nodeName, zone) : undefined
+  const hints = ready ? trafficDistributionHints(service, nodeName, zone) : undefined
   return {
     addresses,
     conditions: { ready, serving, terminating },
@@ -55,24 +56,4 @@ function endpointOf(
     ...(zone ? { zone } : {}),
     ...(hints === undefined ? {} : { hints }),
   }
-}
-
-/**
- * Whether the Service asks by annotation for hints by the zones' shares of processors (topology-aware routing); its
- * trafficDistribution does not count then.
- */
-export function asksForZoneHints({ metadata: { annotations = {} } }: Service): boolean {
-  const mode =
-    annotations['service.kubernetes.io/topology-aware-hints'] ?? annotations['service.kubernetes.io/topology-mode']
-  return mode === 'Auto' || mode === 'auto'
-}
-
-/** The zone and the node whose clients should use the endpoint, by the Service's trafficDistribution (KEP-4444, KEP-3015). */
-function hintsOf(service: Service, node: string | undefined, zone: string | undefined) {
-  const { trafficDistribution: wanted = '' } = service.spec ?? {}
-  if (asksForZoneHints(service)) return undefined
-  if (!['PreferClose', 'PreferSameZone', 'PreferSameNode'].includes(wanted)) return undefined
-  const forNodes = wanted === 'PreferSameNode' && node ? [{ name: node }] : undefined
-  if (!zone && forNodes === undefined) return undefined
-  return { ...(zone ? { forZones: [{ name: zone }] } : {}), ...(forNodes === undefined ? {} : { forNodes }) }
 }

@@ -19,9 +19,10 @@ import {
 } from '../endpoints/service-pods-and-ports.ts'
 import { podsResource } from '../pods/pod.ts'
 import { managedBy, managedByLabel, planSlices, serviceNameLabel } from './distribute-endpoints.ts'
-import { asksForZoneHints, endpointsByPorts } from './endpoint.ts'
+import { endpointsByPorts } from './endpoint.ts'
 import { createSliceTracker } from './slice-tracker.ts'
 import { createTopologyRouting } from './topology-routing.ts'
+import { asksForZoneHints } from './traffic-distribution.ts'
 import { isReadyNode, topologyZoneOf } from './zone-shares.ts'
 
 const slicesResource = { group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' }

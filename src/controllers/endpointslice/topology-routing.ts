@@ -2,7 +2,7 @@
 import type { Node, Service } from '../../api/generated/types.ts'
 import { objectKey } from '../../client/store.ts'
 import type { SlicePlan } from './distribute-endpoints.ts'
-import { asksForZoneHints } from './endpoint.ts'
+import { asksForZoneHints } from './traffic-distribution.ts'
 import { type HintedZones, isOverloaded, type NoHints, withZoneHints } from './zone-hints.ts'
 import { type ZoneShares, zoneShares } from './zone-shares.ts'
 

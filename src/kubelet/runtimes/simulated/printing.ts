@@ -1,22 +1,12 @@
 /** What `echo` and `printf` print, as far as it is plain. */
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  a: '\x07',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-  v: '\v',
-  '\\': '\\',
-}
+import { CONTROL_ESCAPES } from '../../../base/control-escapes.ts'
 
 /** An escape that means nothing stands for itself, as shells have it. */
 const unescaped = (text: string): string =>
   text.replace(/\\(?:([abfnrtv\\])|0?([0-7]{1,3})|x([\da-fA-F]{1,2}))/g, (_, sign, octal, hex) =>
     sign === undefined
       ? String.fromCharCode((octal === undefined ? Number.parseInt(hex, 16) : Number.parseInt(octal, 8)) & 0xff)
-      : (ESCAPES[sign] as string),
+      : (CONTROL_ESCAPES[sign] as string),
   )
 
 /** With the flags of busybox's and bash's: `-n`, `-e`, `-E`. */
