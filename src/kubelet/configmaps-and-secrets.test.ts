@@ -12,7 +12,7 @@ const pod = (uid: string, configMap: string) =>
     spec: { containers: [], volumes: [{ name: 'v', configMap: { name: configMap } }] },
   }) as unknown as Pod
 
-test('an immutable ConfigMap is read once until the last pod that refers to it has ended, another again a second later', async () => {
+test('an immutable ConfigMap is read once until the last pod that refers to it has ended, another again a second later, and once what is read has to be new', async () => {
   const runtime = simulatedRuntime(1)
   let reads = 0
   const handler: Handler = async ({ path }) => {
@@ -42,6 +42,8 @@ test('an immutable ConfigMap is read once until the last pod that refers to it h
   assert.deepEqual([await read('fixed'), await read('other')], ['1', '2'])
   await runtime.advance(1001)
   assert.deepEqual([await read('fixed'), await read('other')], ['1', '3'])
+  references.renew()
+  assert.deepEqual([await read('fixed'), await read('other'), await read('other')], ['1', '4', '4'])
   looks = 0
   references.ended(c)
   assert.equal(looks, 0, 'what the pod does not refer to is not looked up')
@@ -50,5 +52,5 @@ test('an immutable ConfigMap is read once until the last pod that refers to it h
   assert.equal(await read('fixed'), '1')
   // A pod that ends may be known a moment longer.
   references.ended(b)
-  assert.equal(await read('fixed'), '4')
+  assert.equal(await read('fixed'), '5')
 })

@@ -19,6 +19,8 @@ export interface References {
   secret(namespace: string, name: string): Promise<Secret | undefined>
   /** Those named so, or those of a signer that a selector matches. @throws StatusError when they may not be read */
   trustBundles(which: { readonly name: string } | TrustBundlesOfSigner): Promise<readonly ClusterTrustBundle[]>
+  /** What is read from now on is newer than now. */
+  renew(): void
   /** The pod has ended: immutable objects that no other one refers to are kept no longer. */
   ended(pod: Pod): void
 }
@@ -41,7 +43,8 @@ interface Immutable {
 
 /** `activePods`: those that have not ended. */
 export function createReferences(clock: Clock, client: Client, activePods: () => Iterable<Pod>): References {
-  const kept = createExpiringMap<Promise<KubeObject>>(clock, MOST_KEPT)
+  const createKept = () => createExpiringMap<Promise<KubeObject>>(clock, MOST_KEPT)
+  let kept = createKept()
   const immutables = new Map<string, Immutable>()
 
   async function find<T extends ConfigMap | Secret>(
@@ -88,6 +91,9 @@ export function createReferences(clock: Clock, client: Client, activePods: () =>
     trustBundles,
     configMap: (namespace, name) => find('configmaps', namespace, name),
     secret: (namespace, name) => find('secrets', namespace, name),
+    renew() {
+      kept = createKept()
+    },
     ended(pod) {
       for (const [key, { isOf }] of immutables) {
         if (!isOf(pod) || some(activePods(), (other) => uidOf(other) !== uidOf(pod) && isOf(other))) continue

@@ -12,6 +12,7 @@ const references: References = {
   configMap: async (_, name) => (name === 'map' ? map : undefined),
   secret: async (_, name) => (name === 'secret' ? secret : undefined),
   trustBundles: async () => [],
+  renew() {},
   ended() {},
 }
 const pod = {

@@ -146,6 +146,16 @@ test('what is made of objects is written anew in each sync, what is no file once
   assert.deepEqual(written, ['v old', 'e ', 'v new'])
 })
 
+test('a volume that was set up and cannot be written anew is told of, and holds nothing up', async () => {
+  const { mount, unfit, told } = stage()
+  const volumes = [{ name: 'v', configMap: { name: 'm' } }]
+  const one = { ...pod, spec: { ...pod['spec'], volumes } } as unknown as Pod
+  await mount(one)
+  unfit(new Error('gone'))
+  await mount(one)
+  assert.deepEqual(told, [['pod', 'FailedMount', 'MountVolume.SetUp failed for volume "v" : gone']])
+})
+
 test('keys that are not there are told in the words of a kubelet, by the kind of what should have them', () => {
   const object = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'o' }, data: { k: 'v' } } as const
   const items = [{ key: 'k' }, { key: 'z' }]

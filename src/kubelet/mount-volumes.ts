@@ -134,6 +134,8 @@ export function createVolumes(
           const [step, of] = error instanceof MountStepError ? [error.step, error.volume] : ['SetUp', volume.name]
           const text = `MountVolume.${step} failed for volume "${of}" : ${message}`
           events.warning(pod, 'FailedMount', text)
+          // It is mounted, as it was before: nothing has to wait.
+          if (until !== undefined) continue
           const key = `${uid}_${volume.name}`
           backOff.next(key, clock.now())
           const wait = backOff.current(key)

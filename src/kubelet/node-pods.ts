@@ -312,6 +312,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   const workers: PodWorkers = createPodWorkers({
     runtime,
     phases,
+    newest: (uid) => pods.get(uid),
     async syncPod(pod, abort) {
       await adoptions.adopt(uidOf(pod))
       return syncPod(parts, pod, abort)
@@ -417,6 +418,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     resizes,
     admission,
     workers,
+    references,
     forget,
     isStatic: (uid) => staticPods.isStatic(uid),
     handleMirror: (operation, pod, observed) => staticPods.handleMirror(operation, pod, observed),

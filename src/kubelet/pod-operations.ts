@@ -1,6 +1,7 @@
 /** What PodConfig tells of a pod, and the static pods' source, becomes work of its worker. */
 import { isMirrorPod } from '../api/objects/mirror-pods.ts'
 import type { PodAdmission } from './admit-pods.ts'
+import type { References } from './configmaps-and-secrets.ts'
 import type { PodStartMetrics } from './metrics/pod-start-metrics.ts'
 import { isTerminalPhase, type Pod, specOf, uidOf } from './pod.ts'
 import type { PodConfigHandler } from './pod-config.ts'
@@ -19,6 +20,7 @@ export interface PodOperationsOptions extends Pick<StaticPods, 'isStatic' | 'han
   readonly resizes: PodResizes
   readonly admission: PodAdmission
   readonly workers: PodWorkers
+  readonly references: Pick<References, 'renew'>
   /** The node has a pod that it had not. */
   readonly found: (pod: Pod) => void
   readonly forget: (uid: string) => void
@@ -31,8 +33,8 @@ export interface PodOperations {
 }
 
 export function createPodOperations(options: PodOperationsOptions): PodOperations {
-  const { pods, seen, podStarts, statuses, resizes, admission, workers, found, forget, isStatic, handleMirror } =
-    options
+  const { pods, seen, podStarts, statuses, resizes, admission, workers, references } = options
+  const { found, forget, isStatic, handleMirror } = options
 
   const handle: PodConfigHandler = (operation, pod, observed) => {
     if (isMirrorPod(pod)) handleMirror(operation, pod, observed)
@@ -58,6 +60,8 @@ export function createPodOperations(options: PodOperationsOptions): PodOperation
       case 'UPDATE':
       case 'DELETE':
         pods.set(pod)
+        // What a user changed before is there by the time that the pod is synced.
+        if (operation === 'UPDATE') references.renew()
         if (!isStatic(uidOf(pod))) statuses.observed(observed)
         workers.update({ pod: resizes.accept(pod), type: 'update' })
         break

@@ -47,6 +47,22 @@ test('what arrives during a step waits as one update, the newest', async () => {
   assert.deepEqual(steps, ['sync 1', 'sync 4'])
 })
 
+test('a sync goes by the newest status, and by the rest of what its worker was given', async () => {
+  const steps: string[] = []
+  const { runtime, workers } = setup({
+    newest: () => pod({ generation: 2 }, { phase: 'Running' }),
+    async syncPod({ metadata, status }) {
+      steps.push(`${metadata.generation} ${status?.phase}`)
+      return false
+    },
+  })
+  workers.update({ pod: pod({ generation: 1 }, { phase: 'Pending' }), type: 'create' })
+  await runtime.settle()
+  workers.sync('u')
+  await runtime.settle()
+  assert.deepEqual(steps, ['1 Pending', '1 Running'])
+})
+
 test('a deleted pod is terminated, then finished, and forgotten once its object is gone', async () => {
   const { runtime, workers, phases, steps } = setup()
   workers.update({ pod: pod(), type: 'create' })

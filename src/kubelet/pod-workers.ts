@@ -47,6 +47,8 @@ export interface PodWorkerOptions {
   /** Object and worker are gone. */
   readonly forget: (uid: string) => void
   readonly counts?: Pick<WorkMetrics, 'worked'> | undefined
+  /** The pod as the API server tells it now: a sync goes by the newest status. */
+  readonly newest?: (uid: string) => Pod | undefined
 }
 
 interface Worker {
@@ -205,6 +207,8 @@ export function createPodWorkers(options: PodWorkerOptions): PodWorkers {
   function sync(uid: string): void {
     const worker = workers.get(uid)
     if (worker === undefined || worker.finished) return
+    const status = options.newest?.(uid)?.status
+    if (status !== undefined && status !== worker.pod.status) worker.pod = { ...worker.pod, status }
     syncSoon(worker)
     schedule(worker)
   }
