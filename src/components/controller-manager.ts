@@ -19,6 +19,7 @@ import {
 } from '../controllers/manager.ts'
 import type { HealthCheck } from '../http/health-pages.ts'
 import { accessOf, judgeConnection, judgedKubeconfig, limitedBy, untilAnswered } from './access.ts'
+import { type RateLimits, rateLimitsOf } from './controller-limits.ts'
 import { type ControllerOptions, controllerOptions } from './controller-options.ts'
 import type { ReadFlags } from './flags.ts'
 import { KUBE_CONTROLLER_MANAGER_FLAGS } from './kube-controller-manager-flags.ts'
@@ -98,7 +99,7 @@ async function runControllers(
   process: ComponentProcess,
   access: ReturnType<typeof accessOf>,
   leadership: Leadership | undefined,
-  { limits, hasAccounts }: { readonly limits: Parameters<typeof limitedBy>[2]; readonly hasAccounts: boolean },
+  { limits, hasAccounts }: { readonly limits: RateLimits; readonly hasAccounts: boolean },
   options: ControllerOptions,
 ): Promise<ControllerManager | undefined> {
   const { runtime } = process
@@ -108,8 +109,7 @@ async function runControllers(
   process.onStop(() => stopping.abort())
   leadership?.ended.addEventListener('abort', () => stopping.abort())
   const transports = { own: held(access.transport, leadership), anonymous: held(access.anonymous, leadership) }
-  const limited = (transport: Transport) => limitedBy(runtime, transport, limits)
-  const manage = createClient(runtime, limited(transports.own), { userAgent: NAME })
+  const manage = createClient(runtime, limitedBy(runtime, transports.own, limits), { userAgent: NAME })
   const tokens = hasAccounts ? createServiceAccountTokenSource(runtime, manage, 'kube-system') : undefined
   if (tokens === undefined) await sayWhatIsForbidden(manage, process)
   const transportFor = ({ name }: UserInfo): Transport => {
@@ -120,7 +120,11 @@ async function runControllers(
   try {
     return await startControllerManager({
       runtime: { ...runtime, log: runtime.log.named('controllers') },
-      clientFor: ({ user, userAgent }) => createClient(runtime, limited(transportFor(user)), { userAgent, user }),
+      clientFor: ({ user, userAgent }) =>
+        createClient(runtime, limitedBy(runtime, transportFor(user), rateLimitsOf(user.name, limits)), {
+          userAgent,
+          user,
+        }),
       ...options,
       signal: stopping.signal,
     })
