@@ -104,6 +104,25 @@ test('what is put to be deleted is deleted later, nothing comes between, and a s
   assert.deepEqual(log.slice(3).sort(), ['a 5', 'closed'])
 })
 
+test('what one group put to be deleted is deleted by one group', async () => {
+  const { runtime, storage, groups, log } = fixture(1, { removalDelayMs: 1 })
+  for (const name of ['a', 'b', 'c'])
+    storage
+      .write({ type: 'put', key: `/registry/${name}`, value: Buffer.from(name), expectRevision: 0, thenDelete: true })
+      .then((result) => log.push(`${name} ${result.ok && result.revision}`))
+  await runtime.settle()
+  await groups[0]!.finish()
+  const closed = storage.close()
+  await runtime.advance(1)
+  assert.deepEqual(
+    groups[1]!.group.changes.map(({ key, value }) => [key, value]),
+    ['a', 'b', 'c'].map((name) => [`/registry/${name}`, undefined]),
+  )
+  await groups[1]!.finish()
+  await closed
+  assert.deepEqual(log.toSorted(), ['a 5', 'b 6', 'c 7'])
+})
+
 test('what is put to be deleted stays, and its writer is told, where the disk has no room before it is deleted', async () => {
   const { runtime, storage, groups, write, log, disk } = fixture(1, { removalDelayMs: 1 })
   disk.revision = 2

@@ -192,16 +192,17 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
     queue.push({ change: removal, expiry: undefined, journal, thenDelete: false, resolve, reject })
   }
 
-  function queueRemovalLater(queued: QueuedWrite, ms: number): void {
-    removals++
+  /** Those of one group at once: a timer for each would cost as much as to queue it. */
+  function queueRemovalsLater(group: readonly QueuedWrite[], ms: number): void {
+    removals += group.length
     scheduler.soon(ms, 'storage removal', () => {
-      removals--
+      removals -= group.length
       const refusal = failure ?? recovery.hindrance
       if (refusal === undefined) {
-        queueRemoval(queued)
+        for (const queued of group) queueRemoval(queued)
         return startFlush()
       }
-      queued.reject(refusal)
+      for (const { reject } of group) reject(refusal)
       if (!flushing) becomeIdle()
     })
   }
@@ -275,12 +276,14 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
   function complete(group: readonly QueuedWrite[]): void {
     const last = group.at(-1)
     if (last) durable = last.change.revision
+    const going: QueuedWrite[] = []
     for (const queued of group) {
       const { change, thenDelete } = queued
-      if (thenDelete && removalDelayMs > 0) queueRemovalLater(queued, removalDelayMs)
+      if (thenDelete && removalDelayMs > 0) going.push(queued)
       else if (thenDelete) queueRemoval(queued)
       else if (heads.get(change.key)?.modRevision === change.revision) heads.delete(change.key)
     }
+    if (going.length > 0) queueRemovalsLater(going, removalDelayMs)
     flushing = false
     hasWaited = queue.length > 0 || compaction !== undefined || endedExpiries.length > 0
     // The disk works on the next group while this one is told.

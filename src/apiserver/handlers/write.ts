@@ -103,10 +103,14 @@ export function admissionAttributes(
   }
 }
 
+/** Of which nothing is left out below: nearly all. */
+const PLAIN_MANAGER = /^[ -~]{0,128}$/
+
 /** The manager named in the options, or the first word of the user agent. */
 export function managerOf(request: ServerRequest, { fieldManager }: Pick<WriteQuery, 'fieldManager'>): string {
   if (fieldManager !== '') return fieldManager
   const agent = (request.headers['user-agent'] ?? '').split('/')[0] as string
+  if (PLAIN_MANAGER.test(agent)) return agent
   let manager = ''
   for (const character of agent) {
     if (!/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character)) continue
