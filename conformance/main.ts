@@ -20,6 +20,7 @@ import { accessReviews } from './generators/access.ts'
 import { admissionCases } from './generators/admission.ts'
 import { choiceCases } from './generators/choices.ts'
 import { claimCases } from './generators/claims.ts'
+import { combinations } from './generators/combinations.ts'
 import { conversionCases } from './generators/crd-conversion.ts'
 import { depthCases } from './generators/crd-depth.ts'
 import { lifecycleCases } from './generators/crd-lifecycle.ts'
@@ -27,6 +28,7 @@ import { managerCases } from './generators/crd-managers.ts'
 import { refusalCases } from './generators/crd-refusals.ts'
 import { schemaCases } from './generators/crd-schemas.ts'
 import { timedCases } from './generators/deletion-times.ts'
+import { detailCases } from './generators/details.ts'
 import { escalationCases } from './generators/escalation.ts'
 import { everyField, readTypes } from './generators/every-field.ts'
 import { evictionCases } from './generators/evictions.ts'
@@ -233,6 +235,10 @@ async function questions(asker: Asker, set: string, seed: number, count: number)
       return familyCases(false)
     case 'claims':
       return claimCases()
+    case 'combinations':
+      return combinations(rand, count)
+    case 'details':
+      return detailCases()
     case 'scales':
       return scales()
     default:

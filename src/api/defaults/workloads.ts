@@ -9,10 +9,17 @@ const apps = (name: string) => `io.k8s.api.apps.v1.${name}`
 const isSet = (value: unknown): boolean =>
   value !== undefined && value !== null && typeof value === 'object' && Object.keys(value).length > 0
 
-/** The update strategy with its rolling update's numbers; other strategies have none. */
-function rolling(strategy: Fields | undefined, numbers: Fields): Fields {
+/**
+ * The update strategy with its rolling update's numbers. Another strategy has none; where it has a rolling update all the
+ * same, Kubernetes holds in it what is `absent` as zeros.
+ */
+function rolling(strategy: Fields | undefined, numbers: Fields, absent: Fields): Fields {
   const type = strategy?.['type'] || 'RollingUpdate'
-  if (type !== 'RollingUpdate') return strategy!
+  if (type !== 'RollingUpdate') {
+    const { rollingUpdate: idle } = strategy as { readonly rollingUpdate?: Fields | null }
+    const zeros = idle ? unset(idle, absent) : undefined
+    return zeros ? { ...strategy, rollingUpdate: { ...idle, ...zeros } } : strategy!
+  }
   const given: Fields = strategy?.['rollingUpdate'] ?? {}
   const added = unset(given, numbers)
   if (strategy?.['type'] && strategy['rollingUpdate'] && !added) return strategy
@@ -22,7 +29,7 @@ function rolling(strategy: Fields | undefined, numbers: Fields): Fields {
 /** Of StatefulSets a strategy that is named stands as it is: its numbers are filled in, not made. */
 function statefulRolling(strategy: Fields | undefined): Fields {
   if (strategy?.['type'] && !strategy['rollingUpdate']) return strategy
-  return rolling(strategy, { partition: 0, maxUnavailable: 1 })
+  return rolling(strategy, { partition: 0, maxUnavailable: 1 }, { partition: 0 })
 }
 
 /** A rule for a kind whose defaults are all in its spec. */
@@ -39,12 +46,14 @@ function withStrategy(added: Fields | undefined, field: string, spec: Fields, st
   return strategy === spec[field] ? added : { ...added, [field]: strategy }
 }
 
+const NONE = { maxUnavailable: 0, maxSurge: 0 }
+
 const deployment = ofSpec((spec) =>
   withStrategy(
     missing(spec, { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 }),
     'strategy',
     spec,
-    rolling(spec['strategy'], { maxUnavailable: '25%', maxSurge: '25%' }),
+    rolling(spec['strategy'], { maxUnavailable: '25%', maxSurge: '25%' }, NONE),
   ),
 )
 
@@ -53,7 +62,7 @@ const daemonSetSpec = ofSpec((spec) =>
     missing(spec, { revisionHistoryLimit: 10 }),
     'updateStrategy',
     spec,
-    rolling(spec['updateStrategy'], { maxUnavailable: 1, maxSurge: 0 }),
+    rolling(spec['updateStrategy'], { maxUnavailable: 1, maxSurge: 0 }, NONE),
   ),
 )
 

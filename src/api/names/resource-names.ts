@@ -31,14 +31,14 @@ const COMPUTE_QUOTA = [
 const QUOTA: ReadonlySet<string> = new Set([...COMPUTE_QUOTA, ...OBJECT_COUNTS])
 const STANDARD: ReadonlySet<string> = new Set([...QUOTA, 'storage'])
 const INTEGER: ReadonlySet<string> = new Set(OBJECT_COUNTS)
-const PREFIXES = ['requests.hugepages-', 'limits.hugepages-']
+const HUGE_PAGE_REQUESTS = 'requests.hugepages-'
 
 /** `hugepages-2Mi` and the like: the size of the page is part of the name. */
 export const isHugePageResource = (name: string): boolean => name.startsWith(HUGE_PAGES)
 const isStandard = (name: string): boolean =>
-  STANDARD.has(name) || isHugePageResource(name) || PREFIXES.some((p) => name.startsWith(p))
+  STANDARD.has(name) || isHugePageResource(name) || name.startsWith(HUGE_PAGE_REQUESTS)
 export const isStandardQuotaResource = (name: string): boolean =>
-  QUOTA.has(name) || isHugePageResource(name) || PREFIXES.some((p) => name.startsWith(p))
+  QUOTA.has(name) || isHugePageResource(name) || name.startsWith(HUGE_PAGE_REQUESTS)
 export const isStandardContainerResource = (name: string): boolean =>
   CONTAINER.includes(name) || isHugePageResource(name)
 const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/')
@@ -47,6 +47,9 @@ export function isExtendedResource(name: string): boolean {
   if (isNative(name) || name.startsWith('requests.')) return false
   return qualifiedName(`requests.${name}`).length === 0
 }
+
+/** A quota's name for what pods request of an extended resource; of its limits, which are the same, there is none. */
+export const isExtendedResourceRequest = (name: string): boolean => !isNative(name) && name.startsWith('requests.')
 
 /** Compute resources may promise more than there is; huge pages and devices may not. */
 export const isOvercommitAllowed = (name: string): boolean => isNative(name) && !isHugePageResource(name)

@@ -18,9 +18,10 @@ export function withPodLevelDefaults(spec: Partial<PodSpec>): Partial<PodSpec> {
   const own = resources?.requests ?? {}
   const limits = { ...missingLimits(others, own, resources?.limits ?? {}), ...resources?.limits }
   const requests: Record<string, string> = {}
-  for (const list of [podRequests(others), limits])
-    for (const [name, amount] of Object.entries(list))
-      if (isOfPods(name) && !Object.hasOwn(own, name) && !Object.hasOwn(requests, name)) requests[name] = amount
+  for (const [name, amount] of Object.entries({ ...limits, ...podRequests(others) }))
+    if (isOfPods(name) && !Object.hasOwn(own, name))
+      // Of huge pages what is asked for is what there is at most.
+      requests[name] = (isHugePageResource(name) ? limits[name] : undefined) ?? amount
   const isLimited = Object.keys(limits).length > Object.keys(resources?.limits ?? {}).length
   if (Object.keys(requests).length === 0 && !isLimited) return spec
   const { limits: _l, requests: _r, ...claims } = resources ?? {}

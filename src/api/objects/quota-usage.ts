@@ -16,7 +16,7 @@ import type {
   ServicePort,
   ServiceSpec,
 } from '../generated/types.ts'
-import { isExtendedResource } from '../names/resource-names.ts'
+import { isExtendedResource, isExtendedResourceRequest } from '../names/resource-names.ts'
 import type { Given, KubeObject } from '../object.ts'
 import { type GroupResource, qualified } from '../status.ts'
 import { podLimits, podRequests } from './pod-requests.ts'
@@ -106,19 +106,20 @@ function containerUsage({ resources }: { readonly resources?: ResourceRequiremen
   return names
 }
 
+/** What containers may ask for, and be limited to. */
+function isOfContainers(resource: string): boolean {
+  if (resource.startsWith('limits.')) return COMPUTE.includes(resource.slice('limits.'.length))
+  const name = resource.startsWith('requests.') ? resource.slice('requests.'.length) : resource
+  return COMPUTE.includes(name) || isHugePages(name) || isExtendedResourceRequest(resource)
+}
+
 const pods: Evaluator = {
   handles: (operation, subresource) =>
     (operation === 'CREATE' && subresource === '') || (operation === 'UPDATE' && subresource === 'resize'),
   usage: podUsage,
   changesScope: ({ spec }: Pod, { spec: before }: Pod) =>
     (spec?.activeDeadlineSeconds === undefined) !== (before?.activeDeadlineSeconds === undefined),
-  isAbout: (resource) =>
-    resource === 'pods' ||
-    resource === 'count/pods' ||
-    COMPUTE.includes(resource) ||
-    isHugePages(resource) ||
-    resource.startsWith('limits.') ||
-    (resource.startsWith('requests.') && resource !== 'requests.storage'),
+  isAbout: (resource) => resource === 'pods' || resource === 'count/pods' || isOfContainers(resource),
   missing: podMissing,
   looksInside: true,
 }
@@ -172,7 +173,8 @@ const claims: Evaluator = {
     resource === 'persistentvolumeclaims' ||
     resource === 'count/persistentvolumeclaims' ||
     resource === 'requests.storage' ||
-    resource.includes(CLASS_SUFFIX),
+    resource.endsWith(`${CLASS_SUFFIX}persistentvolumeclaims`) ||
+    resource.endsWith(`${CLASS_SUFFIX}requests.storage`),
 }
 
 const DEVICE_SUFFIX = '.deviceclass.resource.k8s.io/devices'

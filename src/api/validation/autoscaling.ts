@@ -202,7 +202,7 @@ function scalingRules(rules: Fields, path: string, errors: FieldError[]): void {
   })
   const tolerance: string | undefined = rules['tolerance']
   if (tolerance !== undefined && compareQuantities(tolerance, '0') < 0)
-    errors.push(invalid(`${path}.tolerance`, tolerance, 'must be greater or equal to zero'))
+    errors.push(invalid(`${path}.tolerance`, tolerance, 'must be greater than or equal to 0'))
 }
 
 export function validateHorizontalPodAutoscalerStatus(object: HorizontalPodAutoscaler): readonly FieldError[] {

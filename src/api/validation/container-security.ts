@@ -8,6 +8,7 @@ import {
   required,
   tooLong,
 } from '../errors/field-errors.ts'
+import type { PodSpec } from '../generated/types.ts'
 import { dns1123Subdomain, userId } from '../names/name-formats.ts'
 import type { Fields } from '../object.ts'
 import { internalForm } from './internal.ts'
@@ -106,13 +107,13 @@ const SYSCTL = /^(?:[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9](?:[-_a-z0-9]*
 const SYSCTL_TEXT = '([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?'
 
 export function validatePodSecurityContext(spec: Fields, path: string, errors: FieldError[]): void {
-  const context: Fields | undefined = spec['securityContext']
-  if (!context) return
+  const context: Fields = spec['securityContext'] ?? {}
   ids(context, ['fsGroup', 'runAsUser', 'runAsGroup'], path, errors)
   ;(context['supplementalGroups'] ?? []).forEach((group: number, i: number) => {
     for (const message of userId(group)) errors.push(invalid(`${path}.supplementalGroups[${i}]`, group, message))
   })
   validateSysctls(context['sysctls'] ?? [], spec, `${path}.sysctls`, errors)
+  validateNamespaces(spec, path, errors)
   if (isGiven(context['fsGroupChangePolicy']))
     enumeration(context['fsGroupChangePolicy'], ['Always', 'OnRootMismatch'], `${path}.fsGroupChangePolicy`, errors)
   if (isGiven(context['seLinuxChangePolicy']))
@@ -122,6 +123,17 @@ export function validatePodSecurityContext(spec: Fields, path: string, errors: F
   validateAppArmorProfile(context['appArmorProfile'], `${path}.appArmorProfile`, errors)
   if (isGiven(context['supplementalGroupsPolicy']))
     enumeration(context['supplementalGroupsPolicy'], ['Merge', 'Strict'], `${path}.supplementalGroupsPolicy`, errors)
+}
+
+function validateNamespaces(spec: Partial<PodSpec>, path: string, errors: FieldError[]): void {
+  if (spec.hostPID && spec.shareProcessNamespace)
+    errors.push(
+      invalid(
+        path.replace(/securityContext$/, 'shareProcessNamespace'),
+        true,
+        'ShareProcessNamespace and HostPID cannot both be enabled',
+      ),
+    )
 }
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null

@@ -14,7 +14,7 @@ import { dns1123Label, portName, portNumber } from '../names/name-formats.ts'
 import type { Fields } from '../object.ts'
 import { isEmpty } from './common.ts'
 import { validateContainerSecurityContext } from './container-security.ts'
-import { validateEnv, validateEnvFiles, validateEnvFrom } from './environment.ts'
+import { validateEnv, validateEnvFrom } from './environment.ts'
 import { validateLifecycle, validateProbe } from './probes.ts'
 import { validateContainerResources } from './resources.ts'
 import { type VolumeTable, validateVolumeDevices, validateVolumeMounts } from './volume-mounts.ts'
@@ -52,7 +52,6 @@ export function validateContainers(
     if (names.has(name)) errors.push(duplicate(`${at}.name`, name))
     else names.add(name)
     validateRunning(container, at, facts, errors)
-    validateResizePolicy(container['resizePolicy'], `${at}.resizePolicy`, facts.spec['restartPolicy'], errors)
     validateRestartPolicy(container, at, errors)
     validateRestartRules(container, at, errors)
   })
@@ -69,20 +68,19 @@ export function validateInitContainers(
   containers.forEach((container, i) => {
     const at = `${path}[${i}]`
     validateCommon(container, at, facts, errors)
+    validateRestartPolicy(container, at, errors)
+    validateRestartRules(container, at, errors)
     const sidecar = container['restartPolicy'] === 'Always'
     const name: string = container['name'] ?? ''
     if (names.has(name)) errors.push(duplicate(`${at}.name`, name))
     else if (name !== '') names.add(name)
     checkHostPorts([container], path, errors)
-    validateRestartPolicy(container, at, errors)
     if (sidecar) validateRunning(container, at, facts, errors)
     else
       for (const field of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'])
         if (container[field]) errors.push(forbiddenField(`${at}.${field}`, INIT_ONLY))
     const { resizePolicy = [] } = container as Partial<Container>
-    validateResizePolicy(resizePolicy, `${at}.resizePolicy`, facts.spec['restartPolicy'], errors)
     if (!sidecar) validateNoRestartOnResize(resizePolicy, `${at}.resizePolicy`, errors)
-    validateRestartRules(container, at, errors)
   })
 }
 
@@ -129,7 +127,6 @@ export function validateEphemeralContainers(
     else names.add(name)
     const target: string | undefined = container['targetContainerName']
     if (target && !targets.has(target)) errors.push(notFoundField(`${at}.targetContainerName`, target))
-    validateResizePolicy(container['resizePolicy'], `${at}.resizePolicy`, facts.spec['restartPolicy'], errors)
     for (const field of Object.keys(container))
       if (
         field === 'resources'
@@ -166,11 +163,11 @@ function validateCommon(container: Fields, path: string, facts: PodFacts, errors
   validateEnvFrom(container['envFrom'] ?? [], `${path}.envFrom`, errors)
   validateVolumeMounts(container, `${path}.volumeMounts`, facts.volumes, errors)
   validateVolumeDevices(container, `${path}.volumeDevices`, facts.volumes, errors)
-  validateEnvFiles(container['env'] ?? [], `${path}.env`, facts.volumes, errors)
   const pull: string = container['imagePullPolicy'] ?? ''
   if (pull === '') errors.push(required(`${path}.imagePullPolicy`))
   else if (!PULL_POLICIES.includes(pull)) errors.push(notSupported(`${path}.imagePullPolicy`, pull, PULL_POLICIES))
   validateContainerResources(container['resources'] ?? {}, `${path}.resources`, facts.claims, errors)
+  validateResizePolicy(container['resizePolicy'], `${path}.resizePolicy`, facts.spec['restartPolicy'], errors)
   validateContainerSecurityContext(
     container['securityContext'],
     `${path}.securityContext`,

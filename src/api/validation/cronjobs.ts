@@ -35,9 +35,9 @@ function validateCronJobSpec(spec: Partial<CronJobSpec>, old: Fields | undefined
   const policy: string = spec.concurrencyPolicy ?? ''
   if (policy === '') errors.push(required('spec.concurrencyPolicy'))
   else if (!POLICIES.includes(policy)) errors.push(notSupported('spec.concurrencyPolicy', policy, POLICIES))
+  validateTemplate(spec.jobTemplate?.spec ?? {}, errors)
   nonNegativeField(spec.successfulJobsHistoryLimit, 'spec.successfulJobsHistoryLimit', errors)
   nonNegativeField(spec.failedJobsHistoryLimit, 'spec.failedJobsHistoryLimit', errors)
-  validateTemplate(spec.jobTemplate?.spec ?? {}, errors)
 }
 
 function validateSchedule(

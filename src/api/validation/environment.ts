@@ -1,10 +1,10 @@
 /** Environment variables: values, and what they are taken from. */
 import { type FieldError, invalid, notFoundField, notSupported, required } from '../errors/field-errors.ts'
+import type { Volume } from '../generated/types.ts'
 import { configMapKey, dns1123Label, dns1123Subdomain, envVarName, qualifiedName } from '../names/name-formats.ts'
 import { isStandardContainerResource } from '../names/resource-names.ts'
 import type { Fields } from '../object.ts'
 import { nanosOf } from '../values/quantity.ts'
-import type { PodFacts } from './containers.ts'
 import { noDotDot } from './paths.ts'
 
 const SOURCES = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef', 'fileKeyRef'] as const
@@ -98,17 +98,17 @@ function validateFileKeyRef(reference: Fields, path: string, errors: FieldError[
 export function validateEnvFiles(
   env: readonly Fields[],
   path: string,
-  volumes: PodFacts['volumes'],
+  volumes: readonly Volume[],
   errors: FieldError[],
 ): void {
   env.forEach((variable, i) => {
     const reference: Fields | undefined = variable['valueFrom']?.fileKeyRef
     if (!reference) return
     const name: string = reference['volumeName'] ?? ''
-    const volume = volumes.sources.get(name)
+    const volume = volumes.find((one) => one.name === name)
     const at = `${path}[${i}].valueFrom.fileKeyRef.volumeName`
     if (volume === undefined) errors.push(notFoundField(at, name))
-    else if (!volume['emptyDir']) errors.push(invalid(at, name, 'referenced volume must be of type emptyDir'))
+    else if (!volume.emptyDir) errors.push(invalid(at, name, 'referenced volume must be of type emptyDir'))
   })
 }
 

@@ -112,16 +112,10 @@ const NEVER_AT_ENDS = ['/..', '/.']
 export function validateIngressCreate(object: Ingress): readonly FieldError[] {
   const annotation = object.metadata.annotations?.[CLASS_ANNOTATION]
   const name: string | undefined = object.spec?.ingressClassName
-  const errors: FieldError[] = []
-  if (annotation !== undefined && name !== undefined && annotation !== name)
-    errors.push(
-      invalid(
-        `metadata.annotations.${CLASS_ANNOTATION}`,
-        annotation,
-        'must match `ingressClassName` when both are specified',
-      ),
-    )
-  return [...errors, ...validateIngress(object)]
+  const errors = validateIngress(object)
+  if (annotation === undefined || name === undefined || annotation === name) return errors
+  const detail = 'must match `ingressClassName` when both are specified'
+  return [...errors, invalid(`annotations.${CLASS_ANNOTATION}`, annotation, detail)]
 }
 
 export function validateIngress(object: Ingress): readonly FieldError[] {

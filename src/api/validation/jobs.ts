@@ -81,15 +81,17 @@ export function validateJobSpec(spec: Partial<JobSpec>, path: string, errors: Fi
   nonNegativeField(spec.ttlSecondsAfterFinished, at('ttlSecondsAfterFinished'), errors)
   nonNegativeField(spec.backoffLimitPerIndex, at('backoffLimitPerIndex'), errors)
   nonNegativeField(spec.maxFailedIndexes, at('maxFailedIndexes'), errors)
-  const mode: string | undefined = spec.completionMode ?? undefined
-  if (mode !== undefined) validateCompletionMode(spec, mode, path, errors)
-  if (mode === undefined || mode === 'NonIndexed') refuseIndexLimits(spec, path, errors)
-  if (mode === 'Indexed') validateIndexLimits(spec, path, errors)
+  if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined)
+    errors.push(required(at('backoffLimitPerIndex'), 'when maxFailedIndexes is specified'))
   const manager: string | undefined = spec.managedBy ?? undefined
   if (manager !== undefined) {
     domainPrefixedPath(manager, at('managedBy'), errors)
     if (manager.length > 63) errors.push(tooLong(at('managedBy'), 63))
   }
+  const mode: string | undefined = spec.completionMode ?? undefined
+  if (mode !== undefined) validateCompletionMode(spec, mode, path, errors)
+  if (mode === undefined || mode === 'NonIndexed') refuseIndexLimits(spec, path, errors)
+  if (mode === 'Indexed') validateIndexLimits(spec, path, errors)
   if (spec.podFailurePolicy) validatePodFailurePolicy(spec, at('podFailurePolicy'), errors)
   if (spec.successPolicy) validateSuccessPolicy(spec, at('successPolicy'), errors)
   validateReplacementPolicy(spec, at('podReplacementPolicy'), errors)
@@ -114,11 +116,9 @@ function validateCompletionMode(spec: Partial<JobSpec>, mode: string, path: stri
   if (completions === undefined) errors.push(required(at('completions'), 'when completion mode is Indexed'))
 }
 
-/** Limits by index want indexes. Without a mode, as templates of jobs may be, nothing has them. */
+/** Limits by index want indexes. */
 function refuseIndexLimits(spec: Partial<JobSpec>, path: string, errors: FieldError[]): void {
-  const { backoffLimitPerIndex: perIndex, maxFailedIndexes: failed, completionMode: mode } = spec
-  if (mode === undefined && failed !== undefined && perIndex === undefined)
-    errors.push(required(`${path}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'))
+  const { backoffLimitPerIndex: perIndex, maxFailedIndexes: failed } = spec
   for (const [field, value] of Object.entries({ backoffLimitPerIndex: perIndex, maxFailedIndexes: failed }))
     if (value !== undefined) errors.push(invalid(`${path}.${field}`, value, 'requires indexed completion mode'))
 }
@@ -140,7 +140,6 @@ function validateIndexLimits(spec: Partial<JobSpec>, path: string, errors: Field
   if (perIndex !== undefined && failed === undefined && (completions ?? 0) > MAX_INDEXED)
     errors.push(required(at('maxFailedIndexes'), `must be specified when completions is above ${MAX_INDEXED}`))
   if (failed !== undefined) {
-    if (perIndex === undefined) errors.push(required(at('backoffLimitPerIndex'), 'when maxFailedIndexes is specified'))
     if (completions !== undefined && failed > completions)
       errors.push(invalid(at('maxFailedIndexes'), failed, 'must be less than or equal to completions'))
     if (failed > MAX_INDEXED)

@@ -20,7 +20,10 @@ export function accessModes(detail: string): Rule {
     if (!value?.length) errors.push(required(path, detail))
     const modes: readonly string[] = value ?? []
     for (const mode of modes) if (!ACCESS_MODES.includes(mode)) errors.push(notSupported(path, mode, ACCESS_MODES))
-    if (modes.includes('ReadWriteOncePod') && modes.some((mode) => mode !== 'ReadWriteOncePod'))
+    if (
+      modes.includes('ReadWriteOncePod') &&
+      modes.some((mode) => mode !== 'ReadWriteOncePod' && ACCESS_MODES.includes(mode))
+    )
       errors.push(forbiddenField(path, 'may not use ReadWriteOncePod with other access modes'))
   }
 }
@@ -56,7 +59,7 @@ const twoSources: Rule = (spec, path, errors) => {
   const { dataSource: source, dataSourceRef: reference } = spec
   if (source === undefined || reference === undefined) return
   if (reference.namespace)
-    errors.push(invalid(path, 'spec.dataSource', 'may not be specified when dataSourceRef.namespace is specified'))
+    errors.push(invalid(path, {}, 'may not be specified when dataSourceRef.namespace is specified'))
   else if (!same(source, reference)) errors.push(invalid(path, {}, 'must match dataSourceRef'))
 }
 
@@ -109,6 +112,7 @@ export function validatePersistentVolumeClaimUpdate(
       requests: { ...now.resources.requests, storage: before.resources?.requests?.['storage'] },
     }
   if (bound) comparable['volumeAttributesClassName'] = before.volumeAttributesClassName
+  storageClassAnnotationChange(object, old, errors)
   // A claim without a class may be given one, once.
   const annotated = storageClassAnnotation(old) ?? now.storageClassName
   if (before.storageClassName === undefined && annotated === now.storageClassName)
@@ -128,8 +132,23 @@ export function validatePersistentVolumeClaimUpdate(
   return errors
 }
 
-function storageClassAnnotation(object: PersistentVolumeClaim): string | undefined {
-  return object.metadata.annotations?.['volume.beta.kubernetes.io/storage-class']
+const STORAGE_CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class'
+
+const storageClassAnnotation = (object: PersistentVolumeClaim): string | undefined =>
+  object.metadata.annotations?.[STORAGE_CLASS_ANNOTATION]
+
+/** The annotation stays as it was, but where its class moves to the field. */
+function storageClassAnnotationChange(
+  object: PersistentVolumeClaim,
+  old: PersistentVolumeClaim,
+  errors: FieldError[],
+): void {
+  const now = storageClassAnnotation(object)
+  const before = storageClassAnnotation(old)
+  if ((now ?? '') === (before ?? '')) return
+  const moves = old.spec?.storageClassName === undefined && object.spec?.storageClassName === before
+  if (!moves || before === undefined || now !== undefined)
+    errors.push(invalid(`metadata.annotations.${STORAGE_CLASS_ANNOTATION}`, now ?? '', IMMUTABLE))
 }
 
 function shrinking(

@@ -218,11 +218,11 @@ export function validatePersistentVolume(object: PersistentVolume): readonly Fie
     )
   className(spec.storageClassName, 'spec.storageClassName', errors, context)
   volumeMode(spec.volumeMode, 'spec.volumeMode', errors, context)
-  if (spec.volumeAttributesClassName !== undefined && !spec.csi)
-    errors.push(required('spec.csi', 'has to be specified when using volumeAttributesClassName'))
   if (spec.volumeAttributesClassName === '')
     errors.push(required('spec.volumeAttributesClassName', 'an empty string is disallowed'))
   else className(spec.volumeAttributesClassName, 'spec.volumeAttributesClassName', errors, context)
+  if (spec.volumeAttributesClassName !== undefined && !spec.csi)
+    errors.push(required('spec.csi', 'has to be specified when using volumeAttributesClassName'))
   if (Object.hasOwn(object.metadata.annotations ?? {}, MOUNT_OPTIONS) && !WITH_MOUNT_OPTIONS.some((kind) => spec[kind]))
     errors.push(
       forbiddenField(`metadata.annotations.${MOUNT_OPTIONS}`, 'may not specify mount options for this volume type'),

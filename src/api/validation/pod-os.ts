@@ -10,7 +10,13 @@ const POD_CONTEXT = [
   'fsGroupChangePolicy',
   'sysctls',
 ] as const
-const POD_IDS = ['runAsUser', 'runAsGroup', 'supplementalGroups', 'supplementalGroupsPolicy'] as const
+const POD_IDS = [
+  'runAsUser',
+  'runAsGroup',
+  'supplementalGroups',
+  'supplementalGroupsPolicy',
+  'seLinuxChangePolicy',
+] as const
 const CONTAINER_CONTEXT = [
   'appArmorProfile',
   'seLinuxOptions',

@@ -22,8 +22,10 @@ import { address } from './address.ts'
 import { same } from './common.ts'
 import { validateEphemeralContainers } from './containers.ts'
 import { printedDifference } from './difference.ts'
+import { validateEnvFiles } from './environment.ts'
 import { internalForm } from './internal.ts'
-import { validatePodAnnotations, validatePodMetadataAndSpec } from './pods.ts'
+import { validatePodAnnotations, validatePodAnnotationsUpdate } from './pod-annotations.ts'
+import { validateHostUsers, validatePodMetadataAndSpec } from './pods.ts'
 import { validateVolumes } from './volumes.ts'
 
 const SPEC = 'io.k8s.api.core.v1.PodSpec'
@@ -31,16 +33,26 @@ const EPHEMERAL = 'io.k8s.api.core.v1.EphemeralContainer'
 const UNCHANGEABLE =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)'
 
+const ANNOTATIONS = 'metadata.annotations'
+
+function validateAnnotationChanges(pod: Pod, old: Pod, errors: FieldError[]): void {
+  if (pod.metadata.annotations === old.metadata.annotations) return
+  validatePodAnnotationsUpdate(pod.metadata.annotations, old.metadata.annotations, ANNOTATIONS, errors)
+  validatePodAnnotations(pod.metadata.annotations, pod.spec ?? {}, ANNOTATIONS, errors)
+}
+
 export function validatePodUpdate(pod: Pod, old: Pod, parts: Parts = noParts): FieldError[] {
   if (pod.spec === old.spec) {
     // The very spec that was accepted before: labels and annotations are all that can have changed.
     const errors: FieldError[] = []
-    validatePodAnnotations(pod.metadata, 'metadata.annotations', errors)
+    validatePodAnnotations(pod.metadata.annotations, pod.spec ?? {}, ANNOTATIONS, errors)
+    validateAnnotationChanges(pod, old, errors)
     return errors
   }
   const errors = validatePodMetadataAndSpec(pod, true, parts)
   const spec: Partial<PodSpec> = pod.spec ?? {}
   const before: Partial<PodSpec> = old.spec ?? {}
+  validateAnnotationChanges(pod, old, errors)
   for (const list of ['containers', 'initContainers'] as const) {
     const changed = validateContainerSet(spec?.[list] ?? [], before?.[list] ?? [], `spec.${list}`, errors)
     if (changed) return errors
@@ -195,6 +207,7 @@ function narrowedNodes(now: NodeAffinity | undefined, was: NodeAffinity | undefi
 
 export function validatePodStatusUpdate(pod: Pod, old: Pod): FieldError[] {
   const errors: FieldError[] = []
+  validateAnnotationChanges(pod, old, errors)
   const status: Partial<PodStatus> = pod.status ?? {}
   const before: Partial<PodStatus> = old.status ?? {}
   validateConditionTypes(status.conditions ?? [], errors)
@@ -354,6 +367,10 @@ export function validateEphemeralContainersUpdate(pod: Pod, old: Pod): FieldErro
   const claims = new Set<string>((spec.resourceClaims ?? []).map((claim) => claim.name ?? ''))
   const now = spec.ephemeralContainers ?? []
   validateEphemeralContainers(now, 'spec.ephemeralContainers', { spec, volumes, claims }, errors)
+  validateHostUsers(spec, 'spec', errors)
+  now.forEach((container, i) => {
+    validateEnvFiles(container.env ?? [], `spec.ephemeralContainers[${i}].env`, spec.volumes ?? [], errors)
+  })
   for (const before of old.spec?.ephemeralContainers ?? []) {
     const kept = now.find((container) => container.name === before.name)
     if (!kept)

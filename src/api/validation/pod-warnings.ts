@@ -1,17 +1,22 @@
 /** What is accepted of pods, but told to the user: what is deprecated, does nothing, or is likely a mistake. */
 import type {
+  Container,
+  ContainerPort,
   DaemonSet,
   Deployment,
+  EphemeralContainer,
   Job,
   Pod,
   PodSpec,
   PodTemplateSpec,
   ReplicaSet,
   ReplicationController,
+  SeccompProfile,
   StatefulSet,
 } from '../generated/types.ts'
 import { dns1123Label } from '../names/name-formats.ts'
 import type { Fields, Given, KubeObject } from '../object.ts'
+import { APPARMOR_ANNOTATION, appArmorProfileOf } from '../objects/apparmor-annotation.ts'
 import { noParts, type Parts } from '../parts.ts'
 import { isWholeInThousandths } from '../values/quantity.ts'
 import { same } from './common.ts'
@@ -63,8 +68,6 @@ export function podTemplateWarnings(template: PodTemplateSpec | undefined, path:
   return specWarnings(template.spec ?? {}, template.metadata?.annotations, `${path}.spec`, `${path}.metadata`, true)
 }
 
-const APPARMOR = 'container.apparmor.security.beta.kubernetes.io/'
-
 function specWarnings(
   spec: Fields,
   annotations: Readonly<Record<string, string>> | undefined,
@@ -85,7 +88,8 @@ function specWarnings(
         `${path}.topologySpreadConstraints[${i}].labelSelector: a null labelSelector results in matching no pod`,
       )
   })
-  for (const key of Object.keys(annotations ?? {}).sort()) warnings.push(...annotationWarnings(key, metadata))
+  for (const [key, words] of UNHEARD)
+    if (annotations?.[key] !== undefined) warnings.push(`${metadata}.annotations[${key}]: ${words}`)
   warnings.push(...volumeWarnings(spec, path))
   const aliases: readonly Fields[] = spec['hostAliases'] ?? []
   warnings.push(...repeated(aliases, 'ip', `${path}.hostAliases`))
@@ -94,15 +98,24 @@ function specWarnings(
   secrets.forEach((secret, i) => {
     if (!secret['name']) warnings.push(`${path}.imagePullSecrets[${i}].name: invalid empty name ""`)
   })
-  if (isTemplate) warnings.push(...appArmorWarnings(spec, annotations ?? {}, metadata))
-  warnings.push(...containerWarnings(spec, path))
   for (const [name, text] of Object.entries<string>(spec['overhead'] ?? {}))
     if (isBytes(name) && !isWholeInThousandths(text)) warnings.push(fractional(`${path}.overhead[${name}]`, text))
+  if (annotations)
+    warnings.push(...seccompWarnings(spec['securityContext']?.seccompProfile, SECCOMP_OF_POD, annotations, metadata))
+  eachContainer(spec, path, (container, at) => {
+    if (annotations) {
+      const key = `${SECCOMP_OF_CONTAINER}${container.name}`
+      warnings.push(...seccompWarnings(container.securityContext?.seccompProfile, key, annotations, metadata))
+      if (isTemplate) warnings.push(...appArmorWarning(container, spec, annotations, metadata))
+    }
+    warnings.push(...containerWarnings(container, at))
+  })
+  warnings.push(...portWarnings(spec, path))
   if (spec['terminationGracePeriodSeconds'] < 0)
     warnings.push(
       `${path}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`,
     )
-  warnings.push(...portWarnings(spec, path), ...termSelectorWarnings(spec, path))
+  warnings.push(...termSelectorWarnings(spec, path))
   spec['dnsConfig']?.nameservers?.forEach((server: string, i: number) => {
     warnings.push(...addressWarnings(server, `${path}.dnsConfig.nameservers[${i}]`))
   })
@@ -123,31 +136,54 @@ function repeated(list: readonly Fields[], field: string, path: string): string[
   })
 }
 
-/** Containers whose AppArmor profile stands only in the old annotation. */
+/** A pod's containers whose AppArmor profile stands only in the old annotation. */
 export function appArmorWarnings(
-  spec: Fields,
+  spec: Partial<PodSpec>,
   annotations: Readonly<Record<string, string>>,
   path: string,
 ): readonly string[] {
   const warnings: string[] = []
-  if (!Object.keys(annotations).some((key) => key.startsWith(APPARMOR))) return warnings
+  if (spec.os?.name === 'windows') return warnings
   eachContainer(spec, '', (container) => {
-    const key = `${APPARMOR}${container['name']}`
-    if (Object.hasOwn(annotations, key) && !container['securityContext']?.appArmorProfile)
-      warnings.push(`${path}.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`)
+    warnings.push(...appArmorWarning(container, spec, annotations, path))
   })
   return warnings
 }
 
-function annotationWarnings(key: string, path: string): string[] {
-  if (
-    key === 'seccomp.security.alpha.kubernetes.io/pod' ||
-    key.startsWith('container.seccomp.security.alpha.kubernetes.io/')
-  )
-    return [`${path}.annotations[${key}]: non-functional in v1.27+; use the "seccompProfile" field instead`]
-  if (key === 'scheduler.alpha.kubernetes.io/critical-pod')
-    return [`${path}.annotations[${key}]: non-functional in v1.16+; use the "priorityClassName" field instead`]
-  return []
+/** Equal to nothing that an annotation can say. */
+const NO_PROFILE = {}
+
+function appArmorWarning(
+  container: AnyContainer,
+  spec: Partial<PodSpec>,
+  annotations: Readonly<Record<string, string>>,
+  path: string,
+): readonly string[] {
+  const key = `${APPARMOR_ANNOTATION}${container.name}`
+  if (!Object.hasOwn(annotations, key) || container.securityContext?.appArmorProfile) return []
+  if (same(appArmorProfileOf(annotations[key]!), spec.securityContext?.appArmorProfile ?? NO_PROFILE)) return []
+  return [`${path}.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`]
+}
+
+/** Annotations that once did something. */
+const UNHEARD = [
+  ['scheduler.alpha.kubernetes.io/critical-pod', 'non-functional in v1.16+; use the "priorityClassName" field instead'],
+  ['security.alpha.kubernetes.io/sysctls', 'non-functional in v1.11+; use the "sysctls" field instead'],
+  ['security.alpha.kubernetes.io/unsafe-sysctls', 'non-functional in v1.11+; use the "sysctls" field instead'],
+] as const
+
+const SECCOMP_OF_POD = 'seccomp.security.alpha.kubernetes.io/pod'
+const SECCOMP_OF_CONTAINER = 'container.seccomp.security.alpha.kubernetes.io/'
+
+/** A seccomp profile that stands in the old annotation of a pod or container alone. */
+function seccompWarnings(
+  profile: SeccompProfile | undefined,
+  key: string,
+  annotations: Readonly<Record<string, string>>,
+  metadata: string,
+): readonly string[] {
+  if (!Object.hasOwn(annotations, key) || profile) return []
+  return [`${metadata}.annotations[${key}]: non-functional in v1.27+; use the "seccompProfile" field instead`]
 }
 
 function affinityWarnings(spec: Fields, path: string): string[] {
@@ -172,34 +208,37 @@ function affinityWarnings(spec: Fields, path: string): string[] {
   return warnings
 }
 
-function eachContainer(spec: Fields, path: string, visit: (container: Fields, path: string) => void): void {
+type AnyContainer = Container | EphemeralContainer
+
+function eachContainer(
+  spec: Partial<PodSpec>,
+  path: string,
+  visit: (container: AnyContainer, path: string) => void,
+): void {
   for (const list of ['initContainers', 'containers', 'ephemeralContainers'] as const)
-    spec[list]?.forEach((container: Fields, i: number) => {
+    spec[list]?.forEach((container, i) => {
       visit(container, `${path}.${list}[${i}]`)
     })
 }
 
-function containerWarnings(spec: Fields, path: string): string[] {
+function containerWarnings(container: AnyContainer, at: string): string[] {
   const warnings: string[] = []
-  eachContainer(spec, path, (container, at) => {
-    for (const side of ['limits', 'requests'] as const)
-      for (const name of ['memory', 'ephemeral-storage']) {
-        const text: string | undefined = container['resources']?.[side]?.[name]
-        if (text !== undefined && !isWholeInThousandths(text))
-          warnings.push(fractional(`${at}.resources.${side}[${name}]`, text))
-      }
-    const seen = new Map<string, Fields>()
-    container['env']?.forEach((variable: Fields, i: number) => {
-      const earlier = seen.get(variable['name'])
-      if (earlier) {
-        const hidden = typeof variable['value'] === 'string' && variable['value'].includes(`$(${variable['name']})`)
-        if (!hidden)
-          warnings.push(
-            `${at}.env[${i}]: hides previous definition of ${JSON.stringify(variable['name'])}, which may be dropped when using apply`,
-          )
-      }
-      seen.set(variable['name'], variable)
-    })
+  for (const side of ['limits', 'requests'] as const)
+    for (const name of ['memory', 'ephemeral-storage']) {
+      const text: string | undefined = container.resources?.[side]?.[name]
+      if (text !== undefined && !isWholeInThousandths(text))
+        warnings.push(fractional(`${at}.resources.${side}[${name}]`, text))
+    }
+  const seen = new Set<string>()
+  container.env?.forEach(({ name, value }, i) => {
+    if (seen.has(name)) {
+      const hidden = typeof value === 'string' && value.includes(`$(${name})`)
+      if (!hidden)
+        warnings.push(
+          `${at}.env[${i}]: hides previous definition of ${JSON.stringify(name)}, which may be dropped when using apply`,
+        )
+    }
+    seen.add(name)
   })
   return warnings
 }
@@ -210,34 +249,46 @@ const MOST_COMPARED = 200
 /** Ports that cannot be reached as they are meant, container by container. */
 function portWarnings(spec: Fields, path: string): string[] {
   const warnings: string[] = []
+  const names: { readonly name: string; readonly here: string; readonly at: string }[] = []
   const named = new Map<string, string>()
-  const defined: { readonly key: string; readonly at: string }[] = []
+  const defined: { readonly port: ContainerPort; readonly at: string }[] = []
   eachContainer(spec, path, (container, at) => {
-    const init = at.includes('initContainers')
-    container['ports']?.forEach((port: Fields, i: number) => {
+    container.ports?.forEach((port, i) => {
       const here = `${at}.ports[${i}]`
       const { name = '', hostPort = 0, containerPort = 0, protocol = '', hostIP = '' } = port
       if (hostIP !== '' && hostPort === 0)
         warnings.push(
           `${here}: hostIP set without hostPort: {Name:${name} HostPort:0 ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`,
         )
-      if (init) return
-      const key = `${protocol}/${containerPort}/${hostPort}/${hostIP}`
       if (defined.length < MOST_COMPARED) {
-        for (const earlier of defined)
-          if (earlier.key === key) warnings.push(`${here}: duplicate port definition with ${earlier.at}`)
-        defined.push({ key, at: here })
+        for (const earlier of defined) {
+          const clash = clashOf(earlier.port, port)
+          if (clash !== undefined) warnings.push(`${here}: ${clash} port definition with ${earlier.at}`)
+        }
+        defined.push({ port, at: here })
       }
-      if (name === '') return
-      const first = named.get(name)
-      if (first === undefined) named.set(name, here)
-      else if (!first.startsWith(`${at}.`))
-        warnings.push(
-          `${here}: duplicate port name ${JSON.stringify(name)} with ${first}, services and probes that select ports by name will use ${first}`,
-        )
+      if (name !== '') names.push({ name, here, at })
     })
   })
+  for (const { name, here, at } of names) {
+    const first = named.get(name)
+    if (first === undefined) named.set(name, here)
+    else if (!first.startsWith(`${at}.`))
+      warnings.push(
+        `${here}: duplicate port name ${JSON.stringify(name)} with ${first}, services and probes that select ports by name will use ${first}`,
+      )
+  }
   return warnings
+}
+
+/** How two ports of a pod's containers get in each other's way. */
+function clashOf(earlier: ContainerPort, later: ContainerPort): string | undefined {
+  const { protocol, containerPort, hostPort = 0, hostIP = '' } = earlier
+  if (protocol !== later.protocol || containerPort !== later.containerPort) return undefined
+  const { hostPort: laterPort = 0, hostIP: laterIp = '' } = later
+  if (hostPort === laterPort && hostIP === laterIp) return 'duplicate'
+  if (hostPort === 0 || laterPort === 0) return 'overlapping'
+  return hostPort === laterPort && (hostIP === '' || laterIp === '') ? 'dangerously ambiguous' : undefined
 }
 
 /** Terms of pod affinity that choose no pod. */

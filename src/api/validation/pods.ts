@@ -2,18 +2,29 @@
  * Pod and PodSpec: the rules that hold wherever pods are made, and those of pods themselves. Called by the strategies of
  * pods and of everything with a pod template.
  */
-import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from '../errors/field-errors.ts'
+import {
+  duplicate,
+  type FieldError,
+  forbiddenField,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+} from '../errors/field-errors.ts'
 import type { Pod, PodSpec } from '../generated/types.ts'
 import { dns1123Label, dns1123Subdomain, qualifiedName } from '../names/name-formats.ts'
 import { containerResourceName, resourceQuantity } from '../names/resource-names.ts'
 import type { Fields, ObjectMeta } from '../object.ts'
+import { isMirrorPod } from '../objects/mirror-pods.ts'
 import { podLimits, podRequests } from '../objects/pod-requests.ts'
 import { noParts, type Parts } from '../parts.ts'
 import { validateAffinity, validateTolerations, validateTopologySpread } from './affinity.ts'
 import { validateHostProcess, validatePodSecurityContext } from './container-security.ts'
 import { type PodFacts, validateContainers, validateEphemeralContainers, validateInitContainers } from './containers.ts'
+import { validateEnvFiles } from './environment.ts'
 import { internalForm } from './internal.ts'
 import { validateLabels } from './labels.ts'
+import { validateAnnotationsMatchFields, validatePodAnnotations } from './pod-annotations.ts'
 import { validateDnsConfig, validateDnsPolicy, validateHostAliases } from './pod-network.ts'
 import { validateOs } from './pod-os.ts'
 import { validatePodResources } from './resources.ts'
@@ -27,6 +38,7 @@ export function validatePod(pod: Pod, parts: Parts = noParts): FieldError[] {
     errors.push(forbiddenField('spec.ephemeralContainers', 'cannot be set on create'))
   if (spec.nodeName && spec.schedulingGates?.length)
     errors.push(forbiddenField('spec.nodeName', 'cannot be set until all schedulingGates have been cleared'))
+  validateAnnotationsMatchFields(pod.metadata.annotations, spec, 'spec', errors)
   return errors
 }
 
@@ -34,8 +46,8 @@ export function validatePod(pod: Pod, parts: Parts = noParts): FieldError[] {
 export function validatePodMetadataAndSpec(pod: Pod, isUpdate = false, parts: Parts = noParts): FieldError[] {
   const errors: FieldError[] = []
   const spec: Partial<PodSpec> = pod.spec ?? {}
-  validatePodAnnotations(pod.metadata, 'metadata.annotations', errors)
-  if (!parts.holds(spec, isFaultless)) errors.push(...specErrors(spec, pod.metadata, isUpdate))
+  validatePodAnnotations(pod.metadata.annotations, spec, 'metadata.annotations', errors)
+  if (isMirrorPod(pod) || !parts.holds(spec, isFaultless)) errors.push(...specErrors(spec, pod.metadata, isUpdate))
   return errors
 }
 
@@ -72,18 +84,8 @@ function forbidTokens(spec: Fields, kinds: readonly string[], errors: FieldError
   })
 }
 
-export function validatePodAnnotations(metadata: ObjectMeta, path: string, errors: FieldError[]): void {
-  const annotations = metadata.annotations
-  const text = annotations?.['controller.kubernetes.io/pod-deletion-cost']
-  if (text !== undefined && !isInt32(text))
-    errors.push(invalid(`${path}[controller.kubernetes.io/pod-deletion-cost]`, text, 'must be a 32bit integer'))
-}
-
-/** A whole number of 32 bits, without leading zeros or plus sign. */
-function isInt32(text: string): boolean {
-  if (!/^(?:0|-?[1-9][0-9]{0,9})$/.test(text)) return false
-  return Number(text) >= -2147483648 && Number(text) <= 2147483647
-}
+/** In the order in which rules about all containers go through them. */
+const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const
 
 const RESTART_POLICIES = ['Always', 'OnFailure', 'Never']
 
@@ -92,14 +94,24 @@ export function validatePodSpec(spec: Fields, metadata: ObjectMeta, path: string
   const at = (field: string) => `${path}.${field}`
   const volumes = validateVolumes(spec['volumes'] ?? [], metadata.name ?? '', at('volumes'), errors)
   const claims = new Set<string>((spec['resourceClaims'] ?? []).flatMap((claim: Fields) => claim['name'] || []))
-  validateResourceClaims(spec['resourceClaims'] ?? [], at('resourceClaims'), errors)
+  if (!isMirrorPod({ metadata })) validateResourceClaims(spec['resourceClaims'] ?? [], at('resourceClaims'), errors)
+  else if (spec['resourceClaims']?.length)
+    errors.push(forbiddenField('[]', 'static pods do not support resource claims'))
   const facts: PodFacts = { spec, volumes, claims }
   validateContainers(spec['containers'] ?? [], at('containers'), facts, errors)
   validateInitContainers(spec['initContainers'] ?? [], at('initContainers'), facts, errors)
   validateEphemeralContainers(spec['ephemeralContainers'] ?? [], at('ephemeralContainers'), facts, errors)
-  if (spec['resources']) {
+  if (spec['resources'] && spec['os']?.name === 'windows')
+    errors.push(forbiddenField(at('resources'), 'may not be set for a windows pod'))
+  else if (spec['resources']) {
     const { resources: _, overhead: _o, ...bare } = spec
-    validatePodResources(spec, { requests: podRequests(bare), limits: podLimits(bare) }, at('resources'), errors)
+    validatePodResources(
+      spec,
+      { requests: podRequests(bare), limits: podLimits(bare) },
+      claims,
+      at('resources'),
+      errors,
+    )
   }
   validateHostNetwork(spec, path, errors)
   const restart: string = spec['restartPolicy'] ?? ''
@@ -108,7 +120,6 @@ export function validatePodSpec(spec: Fields, metadata: ObjectMeta, path: string
     errors.push(notSupported(at('restartPolicy'), restart, RESTART_POLICIES))
   validateDnsPolicy(spec['dnsPolicy'] ?? '', at('dnsPolicy'), errors)
   validateLabels(spec['nodeSelector'], at('nodeSelector'), errors)
-  validateNamespaces(spec, at('securityContext'), errors)
   validatePodSecurityContext(spec, at('securityContext'), errors)
   validateAffinity(spec['affinity'], at('affinity'), errors)
   validateDnsConfig(spec['dnsConfig'], spec['dnsPolicy'] ?? '', at('dnsConfig'), errors)
@@ -119,7 +130,9 @@ export function validatePodSpec(spec: Fields, metadata: ObjectMeta, path: string
   })
   validateSchedulingGates(spec['schedulingGates'] ?? [], at('schedulingGates'), errors)
   validateTopologySpread(spec['topologySpreadConstraints'], at('topologySpreadConstraints'), errors)
+  validateHostProcess(spec, path, errors)
   validateHostUsers(spec, path, errors)
+  validateHostnameOverride(spec, at('hostnameOverride'), errors)
   named(spec['serviceAccountName'], dns1123Subdomain, at('serviceAccountName'), errors)
   named(spec['nodeName'], dns1123Subdomain, at('nodeName'), errors)
   const deadline: number | undefined = spec['activeDeadlineSeconds'] ?? undefined
@@ -143,8 +156,15 @@ export function validatePodSpec(spec: Fields, metadata: ObjectMeta, path: string
     containerResourceName(name, `${at('overhead')}.limits[${name}]`, errors)
     resourceQuantity(name, amount, `${at('overhead')}.limits[${name}]`, errors)
   }
-  validateHostProcess(spec, path, errors)
   validateOs(spec, path, errors)
+  validateFilesOfVariables(spec, path, errors)
+}
+
+function validateFilesOfVariables(spec: Partial<PodSpec>, path: string, errors: FieldError[]): void {
+  for (const list of CONTAINER_LISTS)
+    spec[list]?.forEach((container, i) => {
+      validateEnvFiles(container.env ?? [], `${path}.${list}[${i}].env`, spec.volumes ?? [], errors)
+    })
 }
 
 function named(
@@ -174,22 +194,29 @@ function validateHostNetwork(spec: Fields, path: string, errors: FieldError[]): 
     })
 }
 
-function validateNamespaces(spec: Fields, path: string, errors: FieldError[]): void {
-  if (spec['hostPID'] && spec['shareProcessNamespace'])
-    errors.push(
-      invalid(
-        path.replace(/securityContext$/, 'shareProcessNamespace'),
-        true,
-        'ShareProcessNamespace and HostPID cannot both be enabled',
-      ),
-    )
-}
-
-function validateHostUsers(spec: Fields, path: string, errors: FieldError[]): void {
-  if (spec['hostUsers'] !== false) return
+export function validateHostUsers(spec: Partial<PodSpec>, path: string, errors: FieldError[]): void {
+  if (spec.hostUsers !== false) return
   for (const field of ['hostNetwork', 'hostPID', 'hostIPC'] as const)
     if (spec[field])
       errors.push(forbiddenField(`${path}.${field.replace(/^host(?=PID|IPC)/, 'Host')}`, 'when `hostUsers` is false'))
+  for (const list of CONTAINER_LISTS)
+    spec[list]?.forEach((container, i) => {
+      if (container.volumeDevices?.length)
+        errors.push(forbiddenField(`${path}.${list}[${i}].volumeDevices`, 'when `hostUsers` is false'))
+    })
+}
+
+/** What a kernel takes as a host's name, in bytes. */
+const LONGEST_HOSTNAME = 64
+
+/** The name of a pod's own host: there is none in the node's network. */
+function validateHostnameOverride(spec: Partial<PodSpec>, path: string, errors: FieldError[]): void {
+  const name: string | undefined = spec.hostnameOverride
+  if (name === undefined) return
+  for (const field of ['setHostnameAsFQDN', 'hostNetwork'] as const)
+    if (spec[field]) errors.push(forbiddenField(path, `may not be specified when ${field} is true`))
+  if (Buffer.byteLength(name) > LONGEST_HOSTNAME) errors.push(tooLong(path, LONGEST_HOSTNAME))
+  for (const message of dns1123Subdomain(name)) errors.push(invalid(path, name, message))
 }
 
 function validateSchedulingGates(gates: readonly Fields[], path: string, errors: FieldError[]): void {

@@ -122,15 +122,18 @@ function unknownClaim(path: string, name: string, known: ReadonlySet<string>): F
 export function validatePodResources(
   spec: Fields,
   totals: { readonly requests: List; readonly limits: List },
+  claims: ReadonlySet<string>,
   path: string,
   errors: FieldError[],
 ): void {
   const resources: Fields | undefined = spec['resources']
   if (!resources) return
+  if (resources['claims']?.length)
+    errors.push(forbiddenField(`${path}.claims`, 'claims may not be set for Resources at pod-level'))
   validateRequirements(
     resources,
     path,
-    new Set(),
+    claims,
     (name, at, found) => {
       const before = found.length
       resourceName(name, at, found)
@@ -139,8 +142,6 @@ export function validatePodResources(
     },
     errors,
   )
-  if (resources['claims']?.length)
-    errors.push(forbiddenField(`${path}.claims`, 'claims may not be set for Resources at pod-level'))
   const requests: List = resources['requests'] ?? {}
   const limits: List = resources['limits'] ?? {}
   for (const name of Object.keys(totals.requests).sort()) {
@@ -151,6 +152,17 @@ export function validatePodResources(
           `${path}.requests[${name}]`,
           requests[name],
           `must be greater than or equal to aggregate container requests of ${totals.requests[name]}`,
+        ),
+      )
+  }
+  for (const name of Object.keys(totals.limits).sort()) {
+    if (!isHugePage(name) || !Object.hasOwn(limits, name)) continue
+    if (compareQuantities(limits[name]!, totals.limits[name]!) < 0)
+      errors.push(
+        invalid(
+          `${path}.limits[${name}]`,
+          limits[name],
+          `must be greater than or equal to aggregate container limits of ${totals.limits[name]}`,
         ),
       )
   }

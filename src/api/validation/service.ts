@@ -9,7 +9,7 @@ import {
   required,
 } from '../errors/field-errors.ts'
 import type { LoadBalancerIngress, Service } from '../generated/types.ts'
-import { cidr, dns1123Label, dns1123Subdomain, portName, portNumber, qualifiedName } from '../names/name-formats.ts'
+import { dns1123Label, dns1123Subdomain, portName, portNumber, qualifiedName } from '../names/name-formats.ts'
 import type { Fields } from '../object.ts'
 import { addressBits, familyOf } from '../values/ip.ts'
 import { address, maskedNetwork, nonSpecialIP } from './address.ts'
@@ -292,7 +292,7 @@ function sourceRanges(spec: Fields, annotations: { [key: string]: string }, erro
     if (spec['type'] !== LB) errors.push(forbiddenField(path, only))
     if (text.trim() !== '')
       for (const range of text.trim().split(','))
-        for (const message of cidr(range.trim())) errors.push(invalid(path, text, message))
+        for (const message of maskedNetwork(range.trim())) errors.push(invalid(path, range.trim(), message))
   }
 }
 

@@ -14,6 +14,7 @@ import type { Fields } from '../object.ts'
 import { asGiven } from '../schema/canonical.ts'
 import { IMMUTABLE, same } from './common.ts'
 import { internalForm } from './internal.ts'
+import { isUsableSelector } from './labels.ts'
 import { persistentVolumeClaimSpec } from './persistent-volume-claim.ts'
 import {
   amountOfIntOrPercent,
@@ -23,6 +24,7 @@ import {
   nonNegativeCounts,
   nonNegativeField,
   notMoreThanAll,
+  validateRestartAlways,
   validateSelectorAndTemplate,
 } from './templates.ts'
 
@@ -38,10 +40,10 @@ export function validateStatefulSet(object: StatefulSet, old?: StatefulSet): Fie
     errors.push(invalidChoice('spec.podManagementPolicy', policy, "must be 'OrderedReady' or 'Parallel'"))
   validateUpdateStrategy(spec.updateStrategy ?? {}, errors)
   validateRetention(spec.persistentVolumeClaimRetentionPolicy, errors)
+  if (!old) validateClaimTemplates(spec.volumeClaimTemplates ?? [], errors)
   nonNegativeField(spec.replicas, 'spec.replicas', errors)
   nonNegativeField(spec.minReadySeconds, 'spec.minReadySeconds', errors)
   nonNegativeField(spec.ordinals?.start, 'spec.ordinals.start', errors)
-  if (!old) validateClaimTemplates(spec.volumeClaimTemplates ?? [], errors)
   if (!old && spec.serviceName)
     for (const message of dns1123Label(spec.serviceName))
       errors.push(invalid('spec.serviceName', spec.serviceName, message))
@@ -51,6 +53,9 @@ export function validateStatefulSet(object: StatefulSet, old?: StatefulSet): Fie
     'spec',
     errors,
   )
+  // Of a template that cannot be told to fit its selector how its pods restart is judged all the same.
+  if (spec.selector && !isUsableSelector(spec.selector))
+    validateRestartAlways(spec.template ?? {}, 'StatefulSet', 'spec.template', errors)
   if (old) validateImmutableFields(spec, old.spec ?? {}, errors)
   return errors
 }

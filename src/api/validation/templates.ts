@@ -17,6 +17,7 @@ import {
   validateLabels,
 } from './labels.ts'
 import { validateAnnotations } from './meta.ts'
+import { validateAnnotationsMatchFields, validatePodAnnotations } from './pod-annotations.ts'
 import { validatePodSpec } from './pods.ts'
 
 /** PodTemplateSpec: its labels and annotations stand beside its spec in messages. */
@@ -25,7 +26,9 @@ export function validatePodTemplateSpec(template: PodTemplateSpec, path: string,
   const spec: Partial<PodSpec> = template.spec ?? {}
   validateLabels(metadata['labels'], `${path}.labels`, errors)
   validateAnnotations(metadata['annotations'], `${path}.annotations`, errors)
+  validatePodAnnotations(template.metadata?.annotations, spec, `${path}.annotations`, errors)
   validatePodSpec(spec, {}, `${path}.spec`, errors)
+  validateAnnotationsMatchFields(template.metadata?.annotations, spec, `${path}.spec`, errors)
   if (spec.ephemeralContainers?.length)
     errors.push(forbiddenField(`${path}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template'))
 }
@@ -41,7 +44,12 @@ export function validateRunningTemplate(
   validateRestartAlways(template, owner, path, errors)
 }
 
-function validateRestartAlways(template: PodTemplateSpec, owner: string, path: string, errors: FieldError[]): void {
+export function validateRestartAlways(
+  template: PodTemplateSpec,
+  owner: string,
+  path: string,
+  errors: FieldError[],
+): void {
   const spec: Partial<PodSpec> = template.spec ?? {}
   if (spec.restartPolicy !== 'Always')
     errors.push(notSupported(`${path}.spec.restartPolicy`, spec.restartPolicy ?? '', ['Always']))

@@ -4,7 +4,8 @@ import { dns1123Subdomain } from '../names/name-formats.ts'
 import type { Fields } from '../object.ts'
 import { signerName } from './certificates.ts'
 import { entries } from './common.ts'
-import { isUsableSelector, validateLabelSelector } from './labels.ts'
+import { internalForm } from './internal.ts'
+import { isUsableSelector, printableSelector, validateLabelSelector } from './labels.ts'
 import { localNonReservedPath } from './paths.ts'
 import { downwardFile, fileMode, keyToPath } from './volume-files.ts'
 
@@ -79,18 +80,26 @@ function validateProjection(part: Fields, at: string, path: string, once: Once, 
   if (certificate) validatePodCertificate(certificate, `${at}.podCertificate`, path, once, errors)
 }
 
+const BUNDLE = 'io.k8s.api.core.v1.ClusterTrustBundleProjection'
+
 function validateTrustBundle(bundle: Fields, path: string, once: Once, errors: FieldError[]): void {
   const name: string | undefined = bundle['name'] ?? undefined
   const signer: string | undefined = bundle['signerName'] ?? undefined
   if (name !== undefined && signer !== undefined)
-    errors.push(invalid(path, null, 'only one of name and signerName may be used'))
+    errors.push(invalid(path, internalForm(BUNDLE, bundle), 'only one of name and signerName may be used'))
   else if (name !== undefined) {
     if (name === '') errors.push(required(`${path}.name`, 'must be a valid object name'))
     // A signer's bundles have its name before the last colon.
     for (const message of dns1123Subdomain(name.slice(name.lastIndexOf(':') + 1)))
       errors.push(invalid(`${path}.name`, name, `not a valid clustertrustbundlename: ${message}`))
     if (bundle['labelSelector'])
-      errors.push(invalid(`${path}.labelSelector`, null, 'labelSelector may not be used with name'))
+      errors.push(
+        invalid(
+          `${path}.labelSelector`,
+          printableSelector(bundle['labelSelector']),
+          'labelSelector must be unset if name is specified',
+        ),
+      )
   } else if (signer !== undefined) {
     if (signer === '') errors.push(required(`${path}.signerName`, 'must be a valid signer name'))
     signerName(signer, `${path}.signerName`, errors)

@@ -229,7 +229,9 @@ export function endpointSliceWarnings(slice: Given<ResourceSlice>): readonly str
 }
 
 export function ingressWarnings(ingress: Ingress): readonly string[] {
-  return ingress.metadata.annotations?.['kubernetes.io/ingress.class'] === undefined
+  // With the class in both places the annotation is for older readers.
+  return ingress.metadata.annotations?.['kubernetes.io/ingress.class'] === undefined ||
+    ingress.spec?.ingressClassName !== undefined
     ? []
     : [`annotation "kubernetes.io/ingress.class" is deprecated, please use 'spec.ingressClassName' instead`]
 }

@@ -60,6 +60,8 @@ export interface TablePrinter {
   readonly conditions?: (object: KubeObject) => readonly Json[] | undefined
   /** The one in a list that is marked; alone none is. */
   readonly markedOf?: (objects: Objects) => KubeObject | undefined
+  /** The rows of a list, or of a page of it, are in this order. */
+  readonly order?: (one: KubeObject, other: KubeObject) => number
 }
 
 /** A kind that objects are shown as. */

@@ -5,7 +5,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { validateJobStatus } from '../../api/validation/job-status.ts'
 import { jobWarnings } from '../../api/validation/job-warnings.ts'
 import { validateJob, validateJobUpdate } from '../../api/validation/jobs.ts'
-import { podTemplateUpdateWarnings, podTemplateWarnings } from '../../api/validation/pod-warnings.ts'
+import { podNameWarnings, podTemplateUpdateWarnings, podTemplateWarnings } from '../../api/validation/pod-warnings.ts'
 import type { Strategy } from '../registry/strategy.ts'
 import { createdWith, RESETS_SPEC, RESETS_STATUS, specAndStatus, withFieldOf } from './common.ts'
 
@@ -56,6 +56,7 @@ export const jobs: Strategy<Job> = {
   canonicalize: withTemplateLabels,
   validateUpdate: (object, old) => validateJobUpdate(object, old),
   warningsOnCreate: (object) => [
+    ...podNameWarnings(object),
     ...podTemplateWarnings(object.spec?.template, 'spec.template'),
     ...jobWarnings(object.spec ?? {}, 'spec'),
   ],

@@ -1,15 +1,15 @@
 /** What a new pod's author left to the server: selectors made of the pod's own labels, AppArmor from its annotations. */
 import type {
   Affinity,
+  AppArmorProfile,
   LabelSelector,
   LabelSelectorRequirement,
   Pod,
   PodAffinityTerm,
   PodSpec,
 } from '../../api/generated/types.ts'
-import type { Fields } from '../../api/object.ts'
-
-const APPARMOR_ANNOTATION = 'container.apparmor.security.beta.kubernetes.io/'
+import { APPARMOR_ANNOTATION, appArmorProfileOf } from '../../api/objects/apparmor-annotation.ts'
+import { same } from '../../api/validation/common.ts'
 
 /** matchLabelKeys and mismatchLabelKeys become requirements on the pod's values of those labels (KEP-3633, KEP-3243). */
 export function withMatchLabelKeys(pod: Pod): Pod {
@@ -79,18 +79,21 @@ function withKeys<Holder extends { readonly labelSelector?: LabelSelector }>(
   return { ...holder, labelSelector: { ...selector, matchExpressions } }
 }
 
-/** Containers whose AppArmor profile stands in the old annotation get it in the field too. */
+/** Containers whose AppArmor profile stands in the old annotation get it in the field too, where it is not the pod's own. */
 export function withAppArmorField(pod: Pod): Pod {
   const annotations = pod.metadata.annotations
   if (!annotations) return pod
   if (!Object.keys(annotations).some((key) => key.startsWith(APPARMOR_ANNOTATION))) return pod
   const spec = pod.spec
+  if (spec?.os?.name === 'windows') return pod
   const changes: Record<string, unknown> = {}
   for (const list of ['containers', 'initContainers'] as const) {
     const containers = spec?.[list]
     const changed = containers?.map((container) => {
-      const profile = profileOf(annotations[APPARMOR_ANNOTATION + container.name])
-      if (!profile || container.securityContext?.appArmorProfile) return container
+      const text = annotations[APPARMOR_ANNOTATION + container.name]
+      const profile = text === undefined ? undefined : appArmorProfileOf(text)
+      if (!profile || container.securityContext?.appArmorProfile || !isFieldValue(profile)) return container
+      if (same(profile, spec?.securityContext?.appArmorProfile)) return container
       return { ...container, securityContext: { ...container.securityContext, appArmorProfile: profile } }
     })
     if (changed?.some((container, i) => container !== containers?.[i])) changes[list] = changed
@@ -98,10 +101,7 @@ export function withAppArmorField(pod: Pod): Pod {
   return Object.keys(changes).length === 0 ? pod : { ...pod, spec: { ...spec!, ...changes } }
 }
 
-function profileOf(text: string | undefined): Fields | undefined {
-  if (text === 'unconfined') return { type: 'Unconfined' }
-  if (text === 'runtime/default') return { type: 'RuntimeDefault' }
-  if (text?.startsWith('localhost/') && text.length > 'localhost/'.length)
-    return { type: 'Localhost', localhostProfile: text.slice('localhost/'.length) }
-  return undefined
+/** A profile that the field could not have been given stays in the annotation alone. */
+function isFieldValue({ type, localhostProfile: name = '' }: AppArmorProfile): boolean {
+  return type !== 'Localhost' || (name !== '' && name === name.trim())
 }

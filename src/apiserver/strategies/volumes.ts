@@ -28,9 +28,10 @@ function withBothSources(object: PersistentVolumeClaim): KubeObject {
 }
 
 /** dataSource is older than sources of any kind, and knows only claims and snapshots: others are dropped where it stands alone. */
-function withKnownSource(object: PersistentVolumeClaim): KubeObject {
+function withKnownSource(object: PersistentVolumeClaim, old?: PersistentVolumeClaim): KubeObject {
   const { dataSource, ...spec } = object.spec ?? {}
-  if (dataSource === undefined || spec['dataSourceRef'] !== undefined) return object
+  if (old?.spec?.dataSource !== undefined || dataSource === undefined || spec['dataSourceRef'] !== undefined)
+    return object
   const { apiGroup, kind } = dataSource
   const known =
     (!apiGroup && kind === 'PersistentVolumeClaim') ||
@@ -41,17 +42,18 @@ function withKnownSource(object: PersistentVolumeClaim): KubeObject {
 /** Sources in other namespaces are behind a feature that is off (CrossNamespaceVolumeDataSource): a new one is dropped whole. */
 function withoutForeignSource(object: PersistentVolumeClaim, old?: PersistentVolumeClaim): KubeObject {
   const { dataSourceRef: source, ...spec } = object.spec ?? {}
-  return !source?.namespace || old?.spec?.dataSourceRef?.namespace ? object : { ...object, spec }
+  return !source?.namespace || old?.spec?.dataSourceRef !== undefined ? object : { ...object, spec }
 }
 
 export const persistentVolumeClaims: Strategy = {
   ...JUDGES_FINALIZERS_FIRST,
   prepareForCreate: (object) => ({
-    ...withBothSources(withoutForeignSource(withKnownSource(object))),
+    ...withBothSources(withKnownSource(withoutForeignSource(object))),
     status: { phase: 'Pending' },
   }),
   validate: (object) => validatePersistentVolumeClaim(object),
-  prepareForUpdate: (object, old) => withFieldOf(withBothSources(withoutForeignSource(object, old)), old, 'status'),
+  prepareForUpdate: (object, old) =>
+    withFieldOf(withBothSources(withKnownSource(withoutForeignSource(object, old), old)), old, 'status'),
   validateUpdate: (object, old) => validatePersistentVolumeClaimUpdate(object, old),
   warningsOnCreate: claimWarnings,
   warningsOnUpdate: claimWarnings,

@@ -93,6 +93,10 @@ function serviceAvailable(service: APIService): string {
   return condition.status === 'True' ? 'True' : `${condition.status} (${condition.reason})`
 }
 
+/** As requests meet them; those of one precedence stay in the order of their names. */
+export const byPrecedence = (one: FlowSchema, other: FlowSchema): number =>
+  (one.spec?.matchingPrecedence ?? 0) - (other.spec?.matchingPrecedence ?? 0)
+
 function flowSchemaDangling(schema: FlowSchema): string {
   const condition = listOf(schema.status?.conditions).find((candidate) => candidate.type === 'Dangling')
   return condition?.status ?? '?'

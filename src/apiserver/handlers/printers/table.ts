@@ -11,7 +11,7 @@ import type { Clock } from '../../../base/clock.ts'
 import type { TablePrinter } from '../../registry/endpoint.ts'
 import type { PrintTable } from '../context.ts'
 import { ownMetadata } from '../own-metadata.ts'
-import { clusterPrinters } from './cluster.ts'
+import { byPrecedence, clusterPrinters } from './cluster.ts'
 import columnData from './columns.json' with { type: 'json' }
 import { corePrinters } from './core.ts'
 import { printerByPaths } from './custom-resource-columns.ts'
@@ -35,8 +35,9 @@ const printers: Readonly<Record<string, Printer>> = {
 }
 
 /** What the rows of a kind have beside their cells. */
-const extras: Readonly<Record<string, Pick<TablePrinter, 'conditions' | 'markedOf'>>> = {
+const extras: Readonly<Record<string, Pick<TablePrinter, 'conditions' | 'markedOf' | 'order'>>> = {
   '/pods': { conditions: podRowConditions },
+  'flowcontrol.apiserver.k8s.io/flowschemas': { order: byPrecedence },
   // The one that claims are given.
   'storage.k8s.io/storageclasses': { markedOf: (objects) => defaultStorageClassOf(objects as StorageClass[]) },
 }
@@ -90,10 +91,11 @@ function columnsOf(row: ResourceRow): readonly Json[] {
 /** `clock` gives the ages. */
 export function createTablePrinter(clock: Clock): PrintTable {
   return ({ printer, objects, metadata, apiVersion, includeObject, withColumns, isList }) => {
-    const { columns, print, conditions, markedOf } = printer
+    const { columns, print, conditions, markedOf, order } = printer
     const now = clock.now()
     const marked = isList ? markedOf?.(objects) : undefined
-    const rows = objects.map((object) => {
+    const ordered = isList && order ? [...objects].sort(order) : objects
+    const rows = ordered.map((object) => {
       const cells = print(object, now)
       const rowConditions = conditions?.(object)
       return {
