@@ -51,6 +51,8 @@ export function targetOfWords(
   const [first = '', second, ...more] = words
   const parts = second === undefined ? first.split('/') : [first, second]
   const [kind = '', name = ''] = parts
+  if (second !== undefined && first.includes('/'))
+    throw new StartError(`one object at a time: not ${JSON.stringify(plainLine(words.join(' '), 200))}`)
   if (more.length > 0 || parts.length !== 2 || kind === '' || name === '')
     throw new StartError(
       `say KIND/NAME, as in skiff ${command} pod/web-1: not ${JSON.stringify(plainLine(words.join(' '), 200))}`,

@@ -68,6 +68,7 @@ test('what was typed wrong is one line, and no stack', async () => {
   const wrong: readonly (readonly [readonly string[], RegExp, number])[] = [
     [['pod'], /say KIND\/NAME/, 1],
     [['pod/a/b'], /say KIND\/NAME/, 1],
+    [['pod/a', 'pod/b'], /one object at a time/, 1],
     [['pod/..'], /no object can have the name/, 1],
     [['nonsense/x'], /serves no kind "nonsense"/, 1],
     [['pod/x', '-o', 'yaml'], /argument 'yaml' is invalid/, 2],
@@ -156,6 +157,20 @@ test('without a name: all that is being deleted, the worst first', async () => {
   assert.ok(items.some(({ object }: { object: { name: string } }) => object.name === 'held'))
   assert.equal(code, 12, 'the exit code of the worst')
   assert.ok(asked.requests <= 200)
+})
+
+test('a namespace that was asked about and is not there is told of as what is not there', async () => {
+  const text = await why('-n', 'nowhere')
+  assert.deepEqual([text.code, text.out.split('\n')[0]], [4, 'namespaces/nowhere does not exist'])
+  const json = await why('-n', 'nowhere', '-o', 'json')
+  assert.deepEqual([json.code, JSON.parse(json.out).state], [4, 'missing'])
+  const empty = await why('-n', 'kube-public')
+  assert.deepEqual([empty.code, empty.out], [0, 'nothing is being deleted, and no drain waits\n'])
+})
+
+test('what is not being deleted is told once', async () => {
+  const { out, code } = await why('ns/kube-public')
+  assert.deepEqual([code, out], [0, 'namespaces/kube-public: not stuck\n  it is not being deleted\n'])
 })
 
 test('it is quick', async () => {

@@ -5,10 +5,10 @@ import type { Transport } from '../../client/transport.ts'
 import { createClusterReader } from '../cluster-reader.ts'
 import type { QuestionTarget } from '../question.ts'
 import { readAuditLog } from '../timeline/audit-log.ts'
-import type { Look } from './look.ts'
+import { type Look, NAMESPACES } from './look.ts'
 import { exitCodeOf, explanationJson, explanationText, surveyExitCode, surveyJson, surveyText } from './report.ts'
 import { type SurveyedPlace, survey } from './survey-of-deletions.ts'
-import { explain, startLook } from './why.ts'
+import { type Explanation, explain, startLook } from './why.ts'
 
 export interface WhyOptions {
   readonly clock: Clock
@@ -61,10 +61,23 @@ export async function askWhy(options: WhyOptions, target: QuestionTarget | undef
   const { reader } = look
   if (target === undefined) {
     const found = await survey(look, options.place)
+    const missing = found.found.length === 0 ? await missingPlace(look, options.place) : undefined
+    if (missing !== undefined) return answerOf(options, look, missing)
     const text = output === 'json' ? surveyJson(found, reader) : surveyText(found, reader)
     return { text, exitCode: surveyExitCode(found), gist: text }
   }
-  const explanation = await explain(look, target)
+  return answerOf(options, look, await explain(look, target))
+}
+
+/** Of a namespace that was asked about and is not there, that. */
+async function missingPlace(look: Look, place: SurveyedPlace | undefined): Promise<Explanation | undefined> {
+  if (place?.isGiven !== true) return undefined
+  const { namespace: name } = place
+  if ((await look.reader.get(NAMESPACES, '', name)).state !== 'missing') return undefined
+  return explain(look, { kind: 'namespaces', name, namespace: '' })
+}
+
+function answerOf({ output }: WhyOptions, { reader }: Look, explanation: Explanation): WhyAnswer {
   const text = output === 'json' ? explanationJson(explanation, reader) : explanationText(explanation, reader)
   const { state, verdict, sentence, object, resourceVersion } = explanation
   const { group, version, resource, namespace, name } = object

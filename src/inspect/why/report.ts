@@ -37,7 +37,7 @@ export function explanationText(explanation: Explanation, reader: ClusterReader)
   lines.push(plainLine(head, LONG))
   lines.push(plainLine(`  ${sentence}`))
   if (responsible !== '') lines.push(plainLine(`  responsible: ${responsible}`, LONG))
-  if (state === 'deleting' || chain.next.length > 0) {
+  if (state === 'deleting' || chain.next.some(({ cause }) => cause.kind !== chain.cause.kind)) {
     lines.push('', 'the chain:')
     for (const line of tree(chain)) lines.push(line)
   }
