@@ -11,7 +11,7 @@ import { bearerTransport, inClusterTransport, kubeconfigTransport } from './kube
 import { readKubeconfig } from './read-kubeconfig.ts'
 import { createClient, type Transport } from './transport.ts'
 
-/** A server that notes who asked, and believes no token in `refused`. */
+/** A server that notes the users that asked, and believes no token in `refused`. */
 async function started(t: TestContext) {
   const asked: (string | undefined)[] = []
   const refused = new Set<string>()

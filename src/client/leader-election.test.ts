@@ -128,7 +128,7 @@ test('the first candidate makes the Lease, leads, renews every two seconds, and 
       type: 'Normal',
     },
   )
-  // Renewing needs no reading: who holds the newest version changes it.
+  // Renewing needs no reading: the holder of the newest version changes it.
   assert.equal(server.requests.filter(({ method, path }) => method === 'GET' && path.includes('leases')).length, 1)
 })
 

@@ -5,7 +5,7 @@ import { sliced } from './slices.ts'
 const pieces = Array.from({ length: 1000 }, (_, i) => Buffer.from(`${i},`.padEnd(7, '.')))
 const whole = Buffer.concat(pieces).toString()
 
-/** What is read of slices by someone who is done with each, or keeps them. */
+/** What is read of slices by a reader that is done with each, or keeps them. */
 function read(size: number, areDone: boolean) {
   const slices = sliced(pieces, size)
   const memory = new Set<ArrayBufferLike>()

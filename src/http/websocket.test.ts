@@ -35,7 +35,7 @@ async function watching(contentType = 'application/json', prefix = '') {
   return {
     server,
     events,
-    /** Resolves when somebody has closed the events. */
+    /** Resolves when the events have been closed. */
     ended: ended.promise,
     requests,
     port: server.port,

@@ -30,7 +30,7 @@ test('only so many objects are kept beside their bytes; one that was given stays
   assert.equal(given.metadata.resourceVersion, '1')
   for (const entry of all) entry.object
   assert.equal(first.object, given)
-  // One that nobody was given is parsed from its bytes when somebody asks: another object of the same content.
+  // One that was given to no reader is parsed from its bytes when it is asked for: another object of the same content.
   const known = pod('known')
   const options: EntryOptions = { freeze: false, memory: createEntryMemory(), recent: createRecent(1) }
   const entry = createEntry('/registry/pods/x/known', 7, encodeStored(known), options, {

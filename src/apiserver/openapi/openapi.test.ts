@@ -200,7 +200,7 @@ test('a group that has built-in kinds and custom ones is hashed as a whole', () 
   assert.notEqual(hash, before)
 })
 
-// Its hash does not come from its text: who changes what it says must say so by another form.
+// Its hash does not come from its text: a change of what it says must be told by another form.
 test("a custom resource's document has the form that goes into its hash", () => {
   const scheme = createScheme()
   scheme.addRows([customRow('a.org', 'as', '1')])
