@@ -216,3 +216,39 @@ test('a list of many objects, made while it is sent, says what its pages say', (
     const json = (await read('?resourceVersion=0', 'application/json')).body
     assert.deepEqual(yaml, json)
   }))
+
+test('a Table of flow schemas has its rows in the order in which requests meet them, page by page', () =>
+  withApi(async (api) => {
+    const path = '/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas'
+    for (const [name, matchingPrecedence] of Object.entries({ a: 9000, b: 1500, c: 9000, d: 2500 }))
+      await api.request('POST', path, {
+        apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
+        kind: 'FlowSchema',
+        metadata: { name, labels: { t: 'x' } },
+        spec: { matchingPrecedence, priorityLevelConfiguration: { name: 'catch-all' } },
+      })
+    const names = async (query: string) => {
+      const { body } = await api.request('GET', `${path}?labelSelector=t%3Dx${query}`, undefined, TABLE)
+      return body['rows'].map(({ cells }: { cells: readonly string[] }) => cells[0])
+    }
+    assert.deepEqual(await names(''), ['b', 'd', 'a', 'c'])
+    assert.deepEqual(await names('&limit=3'), ['b', 'a', 'c'])
+  }))
+
+test('the default storage class is marked in a Table of few', () =>
+  withApi(async (api) => {
+    const path = '/apis/storage.k8s.io/v1/storageclasses'
+    const annotations = { 'storageclass.kubernetes.io/is-default-class': 'true' }
+    for (const metadata of [{ name: 'a' }, { name: 'b', annotations }])
+      await api.request('POST', path, {
+        apiVersion: 'storage.k8s.io/v1',
+        kind: 'StorageClass',
+        metadata,
+        provisioner: 'p',
+      })
+    const { body } = await api.request('GET', path, undefined, TABLE)
+    assert.deepEqual(
+      body['rows'].map(({ cells }: { cells: readonly string[] }) => cells[0]),
+      ['a', 'b (default)'],
+    )
+  }))

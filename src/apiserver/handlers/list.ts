@@ -5,7 +5,7 @@ import type { ApiResponse, StoredObject } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { inTurns } from '../../base/turns.ts'
 import { type CacheEntry, encodedObject } from '../cache/entry.ts'
-import type { ListMetadata, ResourceEndpoint } from '../registry/endpoint.ts'
+import type { ListMetadata, ResourceEndpoint, ShownKind } from '../registry/endpoint.ts'
 import type { ResourceRequest } from './context.ts'
 import { type Listed, list } from './list-limit-continue-and-resource-version.ts'
 import { CONTENT_TYPES, negotiate, type Representation, requireMetadataForm } from './negotiate.ts'
@@ -39,7 +39,8 @@ export async function respondList(
   const { context, request, endpoint, warnings } = resource
   const { row } = endpoint
   const headers = warningHeaders(warnings)
-  const served = converted ?? (await endpoint.served.entries(items))
+  const entries = converted ?? (await endpoint.served.entries(items))
+  const served = representation.shape === 'table' ? inOrderOfRows(endpoint, entries) : entries
   if (served.length > MOST_AT_ONCE && isMadeForOne(representation))
     return respondInPieces(resource, served, metadata, representation)
   if (representation.shape === 'table')
@@ -52,6 +53,7 @@ export async function respondList(
         served.map((item) => item.object),
         metadata,
         representation,
+        { isList: true },
       ),
       representation,
       warnings,
@@ -80,6 +82,14 @@ export async function respondList(
     return protobufList(resource, envelope, served, messageForm(envelope.apiVersion, row.kind))
   const shown = served.map(({ object }) => (whole ? object : untyped(object)))
   return encoded(200, { ...envelope, items: shown }, representation, warnings)
+}
+
+function inOrderOfRows<Entry extends Pick<StoredObject, 'object'>>(
+  endpoint: Pick<ShownKind, 'printer'>,
+  entries: readonly Entry[],
+): readonly Entry[] {
+  const { order } = endpoint.printer()
+  return order ? [...entries].sort((one, other) => order(one.object, other.object)) : entries
 }
 
 /** A list of more objects is made while it is sent, where it is made for its reader alone. */

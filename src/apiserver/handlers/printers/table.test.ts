@@ -48,9 +48,3 @@ test('what a policy is bound to by labels is printed as Go prints the selector',
     ],
   )
 })
-
-test('flow schemas in a list are shown in the order in which requests meet them', () => {
-  const schema = (name: string, matchingPrecedence: number) => ({ metadata: { name }, spec: { matchingPrecedence } })
-  const schemas = [schema('a', 9000), schema('b', 1), schema('c', 9000), schema('d', 2)]
-  assert.deepEqual(firstCells('flowcontrol.apiserver.k8s.io', 'flowschemas', schemas, true), ['b', 'd', 'a', 'c'])
-})

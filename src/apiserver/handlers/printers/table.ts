@@ -91,11 +91,10 @@ function columnsOf(row: ResourceRow): readonly Json[] {
 /** `clock` gives the ages. */
 export function createTablePrinter(clock: Clock): PrintTable {
   return ({ printer, objects, metadata, apiVersion, includeObject, withColumns, isList }) => {
-    const { columns, print, conditions, markedOf, order } = printer
+    const { columns, print, conditions, markedOf } = printer
     const now = clock.now()
     const marked = isList ? markedOf?.(objects) : undefined
-    const ordered = isList && order ? [...objects].sort(order) : objects
-    const rows = ordered.map((object) => {
+    const rows = objects.map((object) => {
       const cells = print(object, now)
       const rowConditions = conditions?.(object)
       return {
