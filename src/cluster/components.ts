@@ -1,6 +1,7 @@
 /** Starts what runs beside the API server, each component in this process under its own user. */
 
 import { setMaxListeners } from 'node:events'
+import { hostname } from 'node:os'
 import type { UserInfo } from '../api/request.ts'
 import { ADMINISTRATOR } from '../api/users.ts'
 import { signJwt } from '../apiserver/auth/jwt.ts'
@@ -125,7 +126,7 @@ export async function startComponents(runtime: Runtime, options: ComponentsOptio
       const client = clients(SCHEDULER, 'kube-scheduler')
       const { scheduler: choice } = options
       const log = runtime.log.named('scheduler')
-      await startScheduler({ ...choice, runtime: { ...runtime, log }, client, signal: ending })
+      await startScheduler({ ...choice, runtime: { ...runtime, log }, client, host: hostname(), signal: ending })
       return async () => {}
     })
   }

@@ -1,5 +1,6 @@
 /** skiff scheduler: the scheduler against any Kubernetes API server, under kube-scheduler's flags. */
 import { setMaxListeners } from 'node:events'
+import { hostname } from 'node:os'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { fencedTransport } from '../client/held-transports.ts'
@@ -84,6 +85,7 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
     await startScheduler({
       runtime: { ...runtime, log: runtime.log.named('scheduler') },
       client,
+      host: hostname(),
       profiles,
       queueTimes,
       extenders,

@@ -225,14 +225,14 @@ const profile = (schedulerName: string, more: Partial<SchedulerProfile> = {}): S
   ...more,
 })
 
-test('each profile schedules the pods that name it, in its own way, and is named in their Events', async () => {
+test('each profile schedules the pods that name it, in its own way, and is named in their Events, with the machine', async () => {
   const { scoringStrategy } = DEFAULT_ARGS
   const packing = { ...DEFAULT_ARGS, scoringStrategy: { ...scoringStrategy, type: 'MostAllocated' as const } }
   const profiles = [
     profile('spreads'),
     profile('packs', { args: packing, weights: new Map([['NodeResourcesFit', 1]]) }),
   ]
-  const it = await startedAs({ profiles }, node('a'), node('b'))
+  const it = await startedAs({ profiles, host: 'h' }, node('a'), node('b'))
   it.put('pods', pod('there', { nodeName: 'a' }, { requests: { cpu: '500m' } }))
   await it.runtime.settle()
   await it.add(named('packs', 'p', { requests: { cpu: '1' } }))
@@ -240,8 +240,12 @@ test('each profile schedules the pods that name it, in its own way, and is named
   assert.deepEqual([it.nodeOf('p'), it.nodeOf('s'), it.nodeOf('d')], ['a', 'b', undefined])
   const reporters = it
     .of('events')
-    .requests.flatMap(({ body }) => (body?.kind === 'object' ? [body.object['reportingController']] : []))
-  assert.deepEqual(reporters, ['packs', 'spreads'])
+    .requests.flatMap(({ body }) => (body?.kind === 'object' ? [body.object] : []))
+    .map(({ reportingController, reportingInstance }) => [reportingController, reportingInstance])
+  assert.deepEqual(reporters, [
+    ['packs', 'packs-h'],
+    ['spreads', 'spreads-h'],
+  ])
 })
 
 test('a filter that is off refuses no node, and without preemption no pod makes room', async () => {

@@ -66,6 +66,8 @@ export interface SchedulerOptions extends SchedulerChoice {
   /** Speaks as system:kube-scheduler. */
   readonly client: Client
   readonly signal: AbortSignal
+  /** The machine's name, which its Events tell (`reportingInstance`). Default: none. */
+  readonly host?: string
   /** How an extender is asked. Default: over HTTP. */
   readonly extenderOf?: (settings: ExtenderSettings) => ExtenderServer
   /** Shared with other components of the process; its own when left out. */
@@ -91,7 +93,7 @@ interface Found {
 
 /** Resolves once the scheduler has seen the cluster and schedules. */
 export async function startScheduler(options: SchedulerOptions): Promise<void> {
-  const { runtime, client, signal } = options
+  const { runtime, client, signal, host = '' } = options
   const profiles = new Map((options.profiles ?? [defaultProfile()]).map((profile) => [profile.schedulerName, profile]))
   const informers = options.informers ?? createInformerFactory(runtime, client, signal)
   const extenders =
@@ -99,7 +101,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   const recorders = new Map(
     [...profiles.keys()].map((component) => [
       component,
-      createEventRecorder(runtime, client, { component }, 'events.k8s.io/v1', USUAL_LIMITS),
+      createEventRecorder(runtime, client, { component, host }, 'events.k8s.io/v1', USUAL_LIMITS),
     ]),
   )
   const recorderOf = ({ pod }: PodInfo) => recorders.get(pod.spec?.schedulerName ?? DEFAULT_SCHEDULER) as EventRecorder
