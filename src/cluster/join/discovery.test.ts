@@ -54,6 +54,15 @@ after(() => {
   foreign.stop()
 })
 
+/** The same with a key on a curve that there is not. */
+function withUnreadableKey(pem: string): string {
+  const der = Buffer.from(pem.replaceAll(/-----[^-]*-----|\n/g, ''), 'base64')
+  const curve = der.indexOf(Buffer.from('06082a8648ce3d030107', 'hex'))
+  assert.ok(curve > 0)
+  der[curve + 9] = 0x55
+  return `-----BEGIN CERTIFICATE-----\n${der.toString('base64')}\n-----END CERTIFICATE-----\n`
+}
+
 const info = (kubeconfig: string, signature = signed(kubeconfig)) => ({
   data: { kubeconfig, [`jws-kubeconfig-${TOKEN.id}`]: signature },
 })
@@ -68,6 +77,16 @@ test('of several authorities in cluster-info those alone are trusted that have t
   for (const one of [honest, foreign]) one.answer(info(text))
   await assert.rejects(discover(honest), /cannot read cluster-info of https:[^ ]+: (self-signed|unable to)[^\n]+$/)
   await assert.rejects(discover(foreign), /cannot read cluster-info of https:[^ ]+: (self-signed|unable to)[^\n]+$/)
+})
+
+test('an authority whose key cannot be read has no hash, and of many hashes a few are told', async () => {
+  const unreadable = withUnreadableKey(evil.cert)
+  honest.answer(info(clusterInfoText(honest.url, unreadable + own.cert)))
+  assert.equal((await discover(honest)).ca.replaceAll('\n', ''), own.cert.replaceAll('\n', ''))
+  honest.answer(info(clusterInfoText(honest.url, unreadable)))
+  await assert.rejects(discover(honest), { name: 'StartError', message: /has a key that cannot be read, not the one/ })
+  honest.answer(info(clusterInfoText(honest.url, evil.cert.repeat(100))))
+  await assert.rejects(discover(honest), { name: 'StartError', message: /has the hash (sha256:[^ ]+ ){3}and 97 more,/ })
 })
 
 test('whatever a server tells that is not what it should be is refused in one line', async () => {

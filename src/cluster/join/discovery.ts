@@ -27,13 +27,25 @@ const PATH = '/api/v1/namespaces/kube-public/configmaps/cluster-info'
 const HASH = /^sha256:([0-9a-f]{64})$/i
 const MAX_BYTES = 1_000_000
 const PATIENCE_MS = 30_000
+/** Of as many hashes as a server likes to name. */
+const MOST_TOLD = 3
 
 /** `sha256:` and the hash of the authority's public key (SubjectPublicKeyInfo, DER), in hex. */
 export const authorityHash = (ca: string): string => hashOf(new X509Certificate(ca))
 
+/** @throws for a key that OpenSSL cannot read */
 function hashOf({ publicKey }: X509Certificate): string {
   const key = publicKey.export({ type: 'spki', format: 'der' })
   return `sha256:${createHash('sha256').update(key).digest('hex')}`
+}
+
+/** undefined for a key that OpenSSL cannot read: it vouches for no server either. */
+function hashIn(authority: X509Certificate): string | undefined {
+  try {
+    return hashOf(authority)
+  } catch {
+    return undefined
+  }
 }
 
 /** @throws StartError for what is none */
@@ -53,18 +65,24 @@ export async function discoverCluster(
   hash: string,
 ): Promise<Discovered> {
   const found = await clusterInfoAt(clock, { server, insecureSkipTlsVerify: true }, token)
-  const named = authoritiesIn(found.ca, server)
+  const named = authoritiesIn(found.ca, server).map((authority) => ({ authority, hash: hashIn(authority) }))
   // The hash vouches for what has it alone: with the token another authority can be signed beside that.
-  const trusted = named.filter((authority) => hashOf(authority) === hash)
+  const trusted = named.filter((one) => one.hash === hash)
   if (trusted.length === 0)
     throw new StartError(
-      `the authority of ${server} has the hash ${named.map(hashOf).join(', ')}, not the one that was given: this may be another cluster, or an attacker`,
+      `the authority of ${server} has ${hashesTold(named.flatMap((one) => one.hash ?? []))}, not the one that was given: this may be another cluster, or an attacker`,
     )
-  const ca = trusted.map(String).join('')
+  const ca = trusted.map(({ authority }) => String(authority)).join('')
   const again = await clusterInfoAt(clock, { server: found.server, ca }, token)
   if (again.ca !== found.ca || again.server !== found.server)
     throw new StartError(`${found.server} tells another cluster-info than ${server} did`)
   return { server: found.server, ca }
+}
+
+function hashesTold(hashes: readonly string[]): string {
+  if (hashes.length === 0) return 'a key that cannot be read'
+  const more = hashes.length - MOST_TOLD
+  return `the hash ${hashes.slice(0, MOST_TOLD).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 /** @throws StartError where there is none, or one that cannot be read */
