@@ -19,6 +19,7 @@ import {
 import { dirname, join } from 'node:path'
 import { formatTime } from '../../base/clock.ts'
 import type { VolumeFiles } from '../configmap-and-secret-keys-as-files.ts'
+import { makeWithin } from './sub-path.ts'
 
 const DATA = '..data'
 
@@ -64,13 +65,14 @@ export function writeAtomically(
   }
 }
 
-/** Directories in the volume for other volumes of the pod to be mounted on: what is mounted read-only has no room for them later. */
-export function makeMountPoints(directory: string, mountPoints: Iterable<string>): void {
-  for (const path of mountPoints) {
-    const [first = ''] = path.split('/')
-    // What is there already may be a file of the volume.
-    if (linkOf(join(directory, first)) === undefined) mkdirSync(join(directory, path), { recursive: true, mode: 0o755 })
-  }
+/**
+ * Directories in the volume for other volumes of the pod to be mounted on: what is mounted read-only has no room for them later. What is
+ * there already may be a file of the volume, and no link is followed. @throws Error for a path that is absolute or leads upwards
+ */
+export function makeMountPoints(directory: string, mountPoints: readonly string[]): void {
+  for (const path of mountPoints) checkPath(path)
+  if (mountPoints.length > 0) mkdirSync(directory, { recursive: true })
+  for (const path of mountPoints) makeWithin(directory, path, 0o755)
 }
 
 /** Kubernetes' rule for what a read-only volume gets of its pod's fsGroup: its members may read. */

@@ -322,6 +322,50 @@ test('a volume of files has a directory for each volume that is mounted in it', 
   )
 })
 
+test('no mountPath has a directory made outside of the volume', async () => {
+  const volume = { name: 'm', configMap: { name: 'm' } }
+  for (const [own, other, made] of [
+    ['..', '../../../../etc/x', ['etc']],
+    ['../..', '../../../../x', ['x']],
+    ['x/../..', '../../../outside', ['outside']],
+    ['/m', '/m/../../outside', []],
+    ['m', '../m/in', ['in']],
+  ] as const) {
+    const base = folder()
+    const volumes = createMachineVolumes(podDirectories(base), () => ({}), { now: () => 0 })
+    const volumeMounts = [
+      { name: 'm', mountPath: own },
+      { name: 'e', mountPath: other },
+    ]
+    const pod = podOf({ containers: [c({ volumeMounts })], volumes: [volume] })
+    await volumes.setUp(pod, volume, new Map(), undefined)
+    const path = volumes.pathOf(pod, 'm')!
+    assert.deepEqual(
+      readdirSync(path).filter((name) => !name.startsWith('..')),
+      made,
+      own,
+    )
+    const named = readdirSync(base, { recursive: true }).map((name) => join(base, String(name)))
+    const strays = named.filter((name) => /\/(etc|x|outside|in)$/.test(name) && !name.startsWith(`${path}/`))
+    assert.deepEqual(strays, [], own)
+  }
+})
+
+test('a mount point is refused that leads upwards, and none is made through a link', () => {
+  const base = folder()
+  const at = join(base, 'v')
+  for (const path of ['..', '../x', 'a/../../x', '/x'])
+    assert.throws(() => makeMountPoints(at, ['fine', path]), /^Error: invalid path/, path)
+  assert.deepEqual(readdirSync(base), [], 'nothing is made before all have been looked at')
+  mkdirSync(join(base, 'outside'))
+  mkdirSync(join(at, 'in'), { recursive: true })
+  symlinkSync(join(base, 'outside'), join(at, 'out'))
+  symlinkSync(join(base, 'outside'), join(at, 'in/out'))
+  makeMountPoints(at, ['out/x', 'in/out/x', 'in/new/er'])
+  assert.deepEqual(readdirSync(join(base, 'outside')), [])
+  assert.equal(statSync(join(at, 'in/new/er')).mode & 0o7777, 0o755)
+})
+
 test('an emptyDir is made once, a volume of another kind is refused by its name', async () => {
   const directories = podDirectories(folder())
   const volumes = createMachineVolumes(directories, () => ({}), { now: () => 0 })

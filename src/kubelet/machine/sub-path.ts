@@ -102,13 +102,15 @@ function openName(directory: number, name: string): number {
 }
 
 /**
- * Makes what of the path is not there yet, each directory within the one that is open, for the same users as the volume itself; a link ends
- * it (it is looked at later). A mode is given to what was opened and is a directory: a container may have put a link there since.
+ * Makes what of the path is not there yet, each directory within the one that is open, for the same users as the volume itself unless
+ * `permissions` says otherwise; a link or a file ends it. A mode is given to what was opened and is a directory: a container may have put a
+ * link there since. @throws Error for a path that leads upwards
  */
-function makeWithin(base: string, subPath: string): void {
+export function makeWithin(base: string, subPath: string, permissions?: number): void {
+  if (subPath.split('/').includes('..')) throw new Error(`invalid path: ${subPath}`)
   let fd = openSync(base, O_PATH | constants.O_NOFOLLOW)
   try {
-    const { mode } = fstatSync(fd)
+    const mode = permissions ?? fstatSync(fd).mode
     for (const name of subPath.split('/').filter((part) => part !== '' && part !== '.')) {
       const isMade = makeDirectory(`/proc/self/fd/${fd}/${name}`)
       const next = openName(fd, name)

@@ -1,7 +1,7 @@
 /** Volumes as directories of this machine (API concept: volumes). What a pod has made of them goes with the pod, hostPath aside. */
 
 import { chmodSync, existsSync, mkdirSync, type Stats, statfsSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, normalize } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { PersistentVolume, Volume } from '../../api/generated/types.ts'
 import { isHugePageResource } from '../../api/names/resource-names.ts'
 import { quantityValue } from '../../api/values/quantity.ts'
@@ -233,12 +233,12 @@ function typeOf(stat: Stats): string {
   return stat.isBlockDevice() ? 'BlockDevice' : 'File'
 }
 
-/** Where other volumes of the pod's containers are to be mounted below this one, as seen from it; not what is mounted in one of those. */
-function mountPointsIn(pod: Pod, volume: string): ReadonlySet<string> {
+/** Where other volumes of the pod's containers are to be mounted below this one, as seen from it; not what is mounted in one of those. A container has nothing above its root. */
+function mountPointsIn(pod: Pod, volume: string): readonly string[] {
   const { containers, initContainers = [] } = specOf(pod)
   const found = new Set<string>()
   for (const { volumeMounts = [] } of [...containers, ...initContainers]) {
-    const paths = volumeMounts.map(({ mountPath }) => `${normalize(mountPath).replace(/\/+$/, '')}/`)
+    const paths = volumeMounts.map(({ mountPath }) => `${join('/', mountPath).replace(/\/+$/, '')}/`)
     for (const [at, { name }] of volumeMounts.entries()) {
       if (name !== volume) continue
       const below = paths.filter((path) => path !== paths[at] && path.startsWith(paths[at]!))
@@ -247,5 +247,5 @@ function mountPointsIn(pod: Pod, volume: string): ReadonlySet<string> {
           found.add(path.slice(paths[at]!.length, -1))
     }
   }
-  return found
+  return [...found]
 }
