@@ -4,6 +4,7 @@ import type { Event } from '../../api/generated/types.ts'
 import type { Fields, JsonObject, KubeObject, SpecAndStatus } from '../../api/object.ts'
 import { builtinScheme } from '../../api/scheme/scheme.ts'
 import { asList, asObject, asText } from '../../api/unchecked.ts'
+import { isBadWhenTrue, meaningOf, tellsOfFailedEnd, tellsOfFailure } from './failing-words.ts'
 import { type Cause, type Link, lastLink, type ObjectRef } from './finding.ts'
 import { deletedAt, EVENTS, itemsOf, KEPT, type Look, refOf, timeOf } from './look.ts'
 
@@ -42,13 +43,6 @@ async function eventsAbout(look: Look, ref: ObjectRef): Promise<readonly Event[]
     .toSorted((a, b) => timeOf(timeOfEvent(b)) - timeOf(timeOfEvent(a)))
 }
 
-/** Types of conditions that tell of a failure when they are True; others do when they are False. */
-const BAD_WHEN_TRUE = /(error|fail|stalled|degraded|problem|blocked|conflict|\.(terminal|recoverable)$)/i
-const TELLS =
-  /^(ready|synced|healthy|available|reconciled|deleted|succeeded|drain.*|deleting|.*(error|fail|stalled|degraded|blocked).*|.*\.(terminal|recoverable))$/i
-/** Conditions of a part (`VpcReady`), which are also false while that is only on its way: of them the words have to tell of a failure. */
-const TELLS_OF_PART = /.(ready|synced|healthy|available|reconciled|deleted|succeeded)$/i
-
 /** Conditions by which a controller says that it fails at this object. */
 function badConditions({ group }: ObjectRef, object: SpecAndStatus): readonly Warning[] {
   const status = asObject(object.status)
@@ -58,19 +52,21 @@ function badConditions({ group }: ObjectRef, object: SpecAndStatus): readonly Wa
   for (const one of conditions) {
     const { type, status: is, reason, message, lastTransitionTime, severity } = asObject(one)
     if (typeof type !== 'string' || typeof message !== 'string' || message === '') continue
-    const saysSo = FAILS.test(`${asText(reason)} ${message}`)
+    const saysSo = tellsOfFailure(`${asText(reason)} ${message}`)
+    const meaning = meaningOf(type)
     // Where a controller tells how bad it is (Cluster API), that counts.
-    if (!TELLS.test(type) && severity !== 'Error' && !(saysSo && TELLS_OF_PART.test(type))) continue
+    if (severity !== 'Error' && (meaning === undefined || (meaning.isOfPart && !saysSo))) continue
     // Argo CD's conditions are all problems, and have no status.
     const isBad =
       is === undefined
         ? /error/i.test(type)
-        : BAD_WHEN_TRUE.test(type)
+        : isBadWhenTrue(type)
           ? is === 'True'
           : is === 'False' || (is === 'Unknown' && saysSo)
     if (!isBad) continue
-    // That it is going is no failure.
-    if (/^(deleting|terminating|deletion)$/i.test(String(reason)) && !FAILS.test(message)) continue
+    // That it is going is no failure. Of a part not even that something is not found.
+    const isGoing = /^(deleting|terminating|deletion)$/i.test(String(reason))
+    if (isGoing && !(meaning?.isOfPart === true ? tellsOfFailedEnd : tellsOfFailure)(message)) continue
     found.push({
       source: 'condition',
       controller: '',
@@ -92,7 +88,7 @@ function badConditions({ group }: ObjectRef, object: SpecAndStatus): readonly Wa
       })
   }
   const message = asText(status['message'])
-  if (!isKubernetes(group) && FAILS.test(message) && isBadStatus(status))
+  if (!isKubernetes(group) && tellsOfFailure(message) && isBadStatus(status))
     found.push({ source: 'status', controller: '', reason: 'message', message, at: '' })
   return found
 }
@@ -124,9 +120,6 @@ export async function eventSays(look: Look, ref: ObjectRef, object: KubeObject):
     .find(({ at, controller }) => timeOf(at) >= since - 1000 && controller !== '' && !OF_KUBERNETES.test(controller))
   return said === undefined ? undefined : said.message || said.reason
 }
-
-const FAILS =
-  /(error|fail|cannot|can't|unable|denied|forbidden|refused|timed? ?out|not found|unreachable|no such|invalid|exceeded)/i
 
 /** What an object's controllers say of failing at its end, as last causes. `isForeign`: it is not Kubernetes' own that holds it. */
 export async function failureLinks(

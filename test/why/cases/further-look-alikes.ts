@@ -5,7 +5,36 @@ import type { Case } from './case.ts'
 import { stuck } from './other-software.ts'
 import { conditionOf, hookConfig, hookServer, policy, settle } from './servers-that-judge.ts'
 
+/** Conditions that name failures and tell of none. */
+const OF_NO_FAILURE = [
+  ['NotReady', 'False', 'AsExpected', 'no errors found'],
+  ['Unhealthy', 'False', 'AsExpected', 'no failures'],
+  ['VpcReady', 'False', 'Deleting', 'waiting for the network to go; 0 errors so far'],
+  ['Ready', 'Unknown', 'New', 'has not been looked at yet: no error'],
+] as const
+
+const withConditionOfNone = OF_NO_FAILURE.map(([type, status, reason, message], at): [string, Case] => {
+  const [group, name] = [`none${at}.test`, `none${at}-operator`]
+  return [
+    `an object of an operator at work, whose condition ${type} is ${status}: ${message}`,
+    {
+      title: '',
+      async setUp(stage, namespace) {
+        const condition = conditionOf(type, status, reason, message)
+        const object = { group, kind: 'Calm', namespace, finalizer: `${group}/f`, status: condition }
+        const { question } = await stuck(stage, object)
+        await operator(stage, name, group)
+        return question
+      },
+      verdict: 'slow',
+      cause: 'controller-at-work',
+      responsible: new RegExp(name),
+    },
+  ]
+})
+
 export const furtherLookAlikes: Readonly<Record<string, Case>> = {
+  ...Object.fromEntries(withConditionOfNone),
   'an object whose controller runs in a pod of its own': {
     title: '',
     async setUp(stage, ns) {
