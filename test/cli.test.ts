@@ -148,6 +148,8 @@ test('what is wrong in a file or in flags that belong together is one line, exit
     [/oidc-issuer-url and oidc-client-id must be specified together/, '--oidc-client-id', 'x'],
     [/simulated nodes evict no pods/, '--eviction-hard', 'memory.available<1Gi'],
     [/authorization config file not passed/, '--authorization-mode', 'Webhook'],
+    [/authorization policy file not passed/, '--authorization-mode', 'ABAC'],
+    [/cannot specify --authorization-policy-file without mode ABAC/, '--authorization-policy-file', '/none'],
     [/error loading config file .*file/, '--authentication-token-webhook-config-file', file],
   ]
   await Promise.all(

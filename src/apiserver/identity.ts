@@ -5,6 +5,7 @@ import type { Counted } from '../base/metrics.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { createEscalationGuard } from './admission/escalation.ts'
 import type { AdmissionPlugin } from './admission/plugin.ts'
+import type { Policy } from './auth/abac.ts'
 import { type Authenticator, createAuthenticator, type TokenAuthenticator } from './auth/authenticator.ts'
 import { type AuthorizationMode, type Authorizer, unionAuthorizer, withSuperusers } from './auth/authorizer.ts'
 import { bootstrapTokenUser } from './auth/bootstrap-tokens.ts'
@@ -50,7 +51,12 @@ export interface AuthOptions {
 export type AuthorizationChain = (
   builtin: Readonly<Record<'Node' | 'RBAC', Authorizer>>,
   onDecision: (mode: AuthorizationMode, allowed: boolean) => void,
-) => { readonly authorizer: Authorizer; readonly modes: () => readonly AuthorizationMode['type'][] }
+) => {
+  readonly authorizer: Authorizer
+  readonly modes: () => readonly AuthorizationMode['type'][]
+  /** What the mode ABAC goes by. */
+  readonly policies: readonly Policy[]
+}
 
 export interface Auth {
   readonly tokens: ServiceAccountTokens
@@ -59,6 +65,8 @@ export interface Auth {
   readonly authorizer: Authorizer
   /** The authorizers, in order. */
   readonly modes: () => readonly AuthorizationMode['type'][]
+  /** What the mode ABAC goes by. */
+  readonly policies: readonly Policy[]
   readonly roles: RoleReads
   /** Sees to it that users grant only what they hold. */
   readonly guard: AdmissionPlugin
@@ -93,6 +101,7 @@ export function createAuth(runtime: Runtime, options: AuthOptions): Auth {
   const chain = options.authorization?.(builtin, onDecision) ?? {
     authorizer: unionAuthorizer(kubeadm, onDecision),
     modes: () => DEFAULT_MODES,
+    policies: [],
   }
   const authorizer = withSuperusers(chain.authorizer)
   const { audit, overload, anonymous = everywhere } = options
@@ -106,6 +115,7 @@ export function createAuth(runtime: Runtime, options: AuthOptions): Auth {
     authenticator,
     authorizer,
     modes: chain.modes,
+    policies: chain.policies,
     roles,
     guard: createEscalationGuard(authorizer, roles),
     filters: {

@@ -69,6 +69,8 @@ export interface ServerAuth {
     object: KubeObject,
     warn: (message: string) => void,
   ) => Promise<KubeObject>
+  /** Whether RBAC decides here: its roles are made, which a check of health tells of. Default: yes. */
+  readonly hasRoles?: boolean
   /** For plugins that ask what else the sender may do. Without it: everything. */
   readonly authorizer?: Authorizer
 }
@@ -220,6 +222,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
 
   const isThere = (name: string) =>
     (options.judgeFlowSchemas !== false || !OF_FAIRNESS.has(name)) &&
+    (auth?.hasRoles !== false || name !== BOOTSTRAP_ROLES) &&
     (options.reloadsEncryption === true || name !== ENCRYPTION_RELOAD) &&
     (options.checkKmsPlugins !== undefined || name !== KMS_PLUGINS)
   const checks: HealthCheck[] = CHECKS.filter(isThere).map((name) => {
@@ -389,6 +392,8 @@ const OF_FAIRNESS: ReadonlySet<string> = new Set([
   'poststarthook/priority-and-fairness-config-consumer',
   'poststarthook/priority-and-fairness-filter',
 ])
+/** Exists where RBAC decides. */
+const BOOTSTRAP_ROLES = 'poststarthook/rbac/bootstrap-roles'
 /** Exists when the encryption configuration is read again while the server runs. */
 const ENCRYPTION_RELOAD = 'poststarthook/start-encryption-provider-config-automatic-reload'
 /** Exists when the encryption configuration may name KMS plugins. */
@@ -399,7 +404,7 @@ const ASKS_STORAGE: ReadonlySet<string> = new Set(['etcd', 'etcd-readiness'])
 /** Of those that hold when what every cluster contains has been made. */
 const WAITS_FOR_BOOTSTRAP: ReadonlySet<string> = new Set([
   'poststarthook/start-system-namespaces-controller',
-  'poststarthook/rbac/bootstrap-roles',
+  BOOTSTRAP_ROLES,
   'poststarthook/scheduling/bootstrap-system-priority-classes',
 ])
 

@@ -33,7 +33,7 @@ test('modes of authorization are known, in order, and there once', () => {
     'Node',
     'RBAC',
   ])
-  assert.throws(() => parsed('--authorization-mode', 'ABAC'), /there is no "ABAC"; use Node, RBAC, Webhook/)
+  assert.throws(() => parsed('--authorization-mode', 'Abac'), /there is no "Abac"; use Node, RBAC, Webhook, ABAC/)
   assert.throws(() => parsed('--authorization-mode', 'Node,Node'), /"Node" is there twice/)
   assert.throws(() => parsed('--authorization-mode=Node', '--authorization-mode=Node'), /"Node" is there twice/)
   assert.throws(() => parsed('--authorization-mode', ','), /must name at least one/)

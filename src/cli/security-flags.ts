@@ -215,9 +215,10 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
     ],
     [
       '--authorization-mode <list>',
-      'the authorizers, in order: Node, RBAC, Webhook, AlwaysAllow, AlwaysDeny (default: Node,RBAC)',
+      'the authorizers, in order: Node, RBAC, Webhook, ABAC, AlwaysAllow, AlwaysDeny (default: Node,RBAC)',
       modes,
     ],
+    ['--authorization-policy-file <file>', 'of the mode ABAC: a policy in each line'],
     ['--authorization-webhook-config-file <file>', 'a kubeconfig that says where the webhook is'],
     ['--authorization-webhook-version <version>', 'of the reviews it is sent: v1 or v1beta1 (default: v1beta1)'],
     ['--authorization-webhook-cache-authorized-ttl <duration>', 'how long what it allows is kept (default: 5m)'],
@@ -294,7 +295,7 @@ function modes(text: string, before?: readonly string[]): readonly string[] {
   )
 }
 
-const MODES = ['Node', 'RBAC', 'Webhook', 'AlwaysAllow', 'AlwaysDeny']
+const MODES = ['Node', 'RBAC', 'Webhook', 'ABAC', 'AlwaysAllow', 'AlwaysDeny']
 
 function pairs(text: string, before: readonly string[] = []): readonly string[] {
   if (text.indexOf('=') <= 0) throw new InvalidArgumentError('must be claim=value.')

@@ -403,6 +403,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
           scheme,
           port: at.port,
           network,
+          hasRoles: auth?.modes().includes('RBAC') !== false,
           trust: identity.trust,
           ...(isShared ? { patienceMs: START_PATIENCE_MS } : {}),
           ...(hasNodes ? { more: RESOURCE_METRICS_OBJECTS } : {}),

@@ -1,6 +1,7 @@
 /** The authorizers, where they are not just Node and RBAC: by flags, or a file that is followed as it changes. */
 import { statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
+import type { Policy } from '../apiserver/auth/abac.ts'
 import type { Authorizer } from '../apiserver/auth/authorizer.ts'
 import type { ModeConfiguration } from '../apiserver/auth/config/authorization.ts'
 import type { AuthorizationFlags } from '../apiserver/auth/config/authorization-flags.ts'
@@ -31,11 +32,11 @@ export async function loadAuthorization(
   runtime: Runtime,
   options: AuthorizationOptions,
 ): Promise<Authorization | undefined> {
-  const { authorizationConfig: file } = options
+  const { authorizationConfig: file, authorizationPolicyFile: policyFile } = options
   const flagged = Object.entries(options).some(
     ([name, value]) => /^authorization(Mode|Webhook)/.test(name) && value !== undefined,
   )
-  if (file === undefined && !flagged) return undefined
+  if (file === undefined && policyFile === undefined && !flagged) return undefined
   if (file !== undefined && flagged)
     throw new StartError(
       '--authorization-config can not be specified when --authorization-mode or --authorization-webhook-* flags are defined',
@@ -54,7 +55,7 @@ export async function loadAuthorization(
     file === undefined
       ? fromFlags(() => {
           const modes = authorizationModes(options) ?? []
-          return { modes, endpoints: endpointsOf(modes, 'invalid authorization config: ') }
+          return { modes, endpoints: endpointsOf(modes, INVALID) }
         })
       : await parsed(file, text, read, {
           wrong: (why, cause) =>
@@ -62,7 +63,8 @@ export async function loadAuthorization(
         })
   const log = runtime.log.named('authorization')
   const reloaded = reloadMetrics(runtime, 'authorization')
-  const needed = current.modes.filter(({ type }) => type === 'Node' || type === 'RBAC').map(({ type }) => type)
+  const policies = await policiesOf(current.modes, options)
+  const lasting = lastingTypes(current.modes)
   let stop = () => {}
   return {
     chain: (builtin, onDecision) => {
@@ -71,6 +73,7 @@ export async function loadAuthorization(
         return createChain(runtime, modes, {
           builtin,
           onDecision,
+          policies,
           endpointOf: (kubeconfig) => endpoints.get(kubeconfig) as HttpsEndpoint,
         })
       }
@@ -79,8 +82,12 @@ export async function loadAuthorization(
         stop = watchFile(runtime, file, text, (changed) => {
           try {
             const next = read(changed)
-            const missing = needed.filter((type) => !next.modes.some((mode) => mode.type === type))
+            const types = lastingTypes(next.modes)
+            const missing = lasting.filter((type) => !types.includes(type))
             if (missing.length > 0) throw new Error(`missing required types: [${missing.join(' ')}]`)
+            const added = types.find((type) => !lasting.includes(type))
+            if (added !== undefined)
+              throw new Error(`authorizer type ${added} is not allowed if it was not enabled at initial server startup`)
             current = next
             authorizer = made()
             log.info(0, 'reloaded authorization config', { file })
@@ -93,10 +100,32 @@ export async function loadAuthorization(
       return {
         authorizer: { authorize: (attributes) => authorizer.authorize(attributes) },
         modes: () => current.modes.map(({ type }) => type),
+        policies,
       }
     },
     close: () => stop(),
   }
+}
+
+const INVALID = 'invalid authorization config: '
+
+/** What decides by what a server has from its start: a changed file can neither add nor take it away. */
+const lastingTypes = (modes: readonly ModeConfiguration[]) =>
+  modes.map(({ type }) => type).filter((type) => type === 'Node' || type === 'RBAC' || type === 'ABAC')
+
+/** What the mode ABAC goes by, read once. @throws StartError for a file that is none of policies */
+async function policiesOf(
+  modes: readonly ModeConfiguration[],
+  { authorizationPolicyFile: file }: AuthorizationOptions,
+): Promise<readonly Policy[]> {
+  if (!modes.some(({ type }) => type === 'ABAC')) return []
+  if (file === undefined) throw new StartError(`${INVALID}open : no such file or directory`)
+  const { parsePolicies } = await import('../apiserver/auth/config/abac-policies.ts')
+  const text = readText(file, (why, isFolder) =>
+    // A folder is opened as any file, and fails when its first line is read.
+    isFolder ? `${INVALID}error reading policy file ${file}: ${why}` : `${INVALID}${why}`,
+  )
+  return fromFlags(() => parsePolicies(text, file), INVALID)
 }
 
 /** Read before anything is asked: what is wrong with a kubeconfig is told at the start. */

@@ -4,12 +4,12 @@ import { messageOf } from '../base/errors.ts'
 import { whyUnread } from '../base/unread.ts'
 import { StartError } from './errors.ts'
 
-/** `words`: what is said of a file that is not to be read, instead of why alone. @throws StartError */
-export function readText(file: string, words: (why: string) => string = (why) => why): string {
+/** `words`: what is said of a file that is not to be read, instead of why alone; it may be a folder. @throws StartError */
+export function readText(file: string, words: (why: string, isFolder: boolean) => string = (why) => why): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    throw new StartError(words(whyUnread(file, cause)), { cause })
+    throw new StartError(words(whyUnread(file, cause), (cause as NodeJS.ErrnoException).code === 'EISDIR'), { cause })
   }
 }
 
@@ -44,11 +44,11 @@ export async function parsed<T>(
   }
 }
 
-/** What `make` makes of flags. @throws StartError */
-export function fromFlags<T>(make: () => T): T {
+/** What `make` makes of flags. `prefix` goes before what is told. @throws StartError */
+export function fromFlags<T>(make: () => T, prefix = ''): T {
   try {
     return make()
   } catch (cause) {
-    throw cause instanceof StartError ? cause : new StartError(messageOf(cause), { cause })
+    throw cause instanceof StartError ? cause : new StartError(`${prefix}${messageOf(cause)}`, { cause })
   }
 }

@@ -65,6 +65,7 @@ const NAMES: Readonly<Record<keyof SecurityOptions, true>> = {
   authenticationTokenWebhookVersion: true,
   authenticationTokenWebhookCacheTtl: true,
   authorizationMode: true,
+  authorizationPolicyFile: true,
   authorizationWebhookConfigFile: true,
   authorizationWebhookVersion: true,
   authorizationWebhookCacheAuthorizedTtl: true,

@@ -14,13 +14,14 @@ export function serverAuth(
   auth: Auth,
   { longestTokenSeconds, extendsTokens }: ServerSettings,
 ): ServerAuth {
-  const { tokens, authenticator, authorizer, modes, roles, filters, guard } = auth
+  const { tokens, authenticator, authorizer, modes, policies, roles, filters, guard } = auth
   return {
     filters,
+    hasRoles: modes().includes('RBAC'),
     guard,
     authorizer,
     reviews: {
-      ...createReviews({ authorizer, roles, modes }),
+      ...createReviews({ authorizer, roles, modes, policies }),
       'authentication.k8s.io/TokenReview': (object) => reviewToken(authenticator, object),
     },
     answerTokenRequest: (namespace, name, object, warn) =>

@@ -50,7 +50,7 @@ authentication-token-webhook-config-file string used
 authentication-token-webhook-version string used v1beta1
 authorization-config string used
 authorization-mode strings used
-authorization-policy-file string lacking
+authorization-policy-file string used
 authorization-webhook-cache-authorized-ttl duration used 5m0s
 authorization-webhook-cache-unauthorized-ttl duration used 30s
 authorization-webhook-config-file string used

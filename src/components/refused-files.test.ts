@@ -47,6 +47,8 @@ for (const [name, text] of Object.entries({
   'group.yaml': encryption('foo.*'),
   'groups.yaml': encryption('a.b.*'),
   'authz1.yaml': config('AuthorizationConfiguration', 'authorizers: []'),
+  'authz-abac.yaml': config('AuthorizationConfiguration', 'authorizers: [{type: ABAC, name: abac}]'),
+  'policies.jsonl': '# c\nnull\nx\n',
   'okpol.yaml': 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n',
   'hook.yaml': kubeconfig(SERVER),
   'hook-ca.yaml': kubeconfig(`${SERVER}, certificate-authority: /nope.pem`),

@@ -180,6 +180,16 @@ test('a cluster is asked for as the flags say', () => {
   })
 })
 
+test('without a mode of authorization everything is allowed, as kube-apiserver has it', () => {
+  const modes = (...args: readonly string[]) => options(...args).cluster.security?.authorizationMode
+  assert.deepEqual(modes(), ['AlwaysAllow'])
+  assert.deepEqual(modes('--authorization-mode='), ['AlwaysAllow'])
+  assert.deepEqual(modes('--authorization-mode=', '--authorization-mode=RBAC'), ['RBAC'])
+  assert.equal(modes('--authorization-config=f'), undefined)
+  const { cluster } = apiServerFlags(parse(...NEEDED), 'controllers')
+  assert.deepEqual(cluster.security?.authorizationMode, ['AlwaysAllow'])
+})
+
 test('with the controllers simulated kubelets may do their work', () => {
   const { cluster } = apiServerFlags(parse(...NEEDED, '--authorization-mode=RBAC'), 'controllers')
   assert.deepEqual(cluster.components, ['apiserver', 'controllers', 'scheduler', 'kubelet', 'storage'])

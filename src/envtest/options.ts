@@ -21,7 +21,7 @@ export function apiServerFlags(values: FlagValues, wanted: string | undefined): 
   const { cluster, certDir, warnings } = apiServerOptions(values)
   const components = componentsOf(wanted)
   const etcdPrefix = values.get('etcd-prefix')?.at(-1)
-  const security = withNodes(components, cluster.security ?? {})
+  const security = withNodes(components, withModes(cluster.security ?? {}))
   return {
     etcdServers: values.get('etcd-servers') ?? [],
     ...(etcdPrefix === undefined ? {} : { etcdPrefix }),
@@ -31,10 +31,17 @@ export function apiServerFlags(values: FlagValues, wanted: string | undefined): 
   }
 }
 
+/** kube-apiserver's own default, also where the flag is given empty: each user that is known may do everything. */
+function withModes(security: SecurityOptions): SecurityOptions {
+  const { authorizationMode: modes = [], authorizationConfig: file } = security
+  return modes.length > 0 || file !== undefined ? security : { ...security, authorizationMode: ['AlwaysAllow'] }
+}
+
 /** Simulated kubelets may do what the Node authorizer lets them: without it their role has no subject. */
 function withNodes(components: readonly Component[], security: SecurityOptions): SecurityOptions {
   const { authorizationMode: modes } = security
-  if (!components.includes('kubelet') || modes === undefined || modes.includes('Node')) return security
+  if (!components.includes('kubelet') || modes === undefined) return security
+  if (modes.includes('Node') || modes.includes('AlwaysAllow')) return security
   return { ...security, authorizationMode: ['Node', ...modes] }
 }
 

@@ -113,8 +113,9 @@ export const kindInVersions = (
 
 const oneLine = (text: string): string => text.replace(/\s*\n\s*/g, ' ')
 
-function nodesIn(text: string): { readonly node: JsonNode; readonly strict: readonly StrictProblem[] } {
-  if (!/^\s*\{/.test(text)) return parseYaml(text)
+/** The value of a text: JSON where it begins as an object of that, else the first document in YAML. @throws Error in the components' words */
+export function nodesIn(text: string): { readonly node: JsonNode; readonly strict: readonly StrictProblem[] } {
+  if (!/^\p{White_Space}*\{/u.test(text)) return parseYaml(text)
   try {
     const node = parseJson(text)
     return { node, strict: repeatedIn(node, '') }

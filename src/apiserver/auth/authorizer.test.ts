@@ -78,6 +78,7 @@ test('system:masters may do anything where nothing is allowed', () => {
   const parts = {
     builtin: { Node: mode('n', allow).authorizer, RBAC: mode('r', allow).authorizer },
     onDecision: () => {},
+    policies: [],
     endpointOf: () => ({ server: 'https://127.0.0.1:1' }),
   }
   const chain = createChain(undefined as never, [{ type: 'AlwaysDeny', name: 'alwaysdeny' }], parts)

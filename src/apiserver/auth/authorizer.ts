@@ -38,7 +38,7 @@ export interface Authorizer {
 
 /** One of several: as an AuthorizationConfiguration names it. */
 export interface AuthorizationMode {
-  readonly type: 'AlwaysAllow' | 'AlwaysDeny' | 'Node' | 'RBAC' | 'Webhook'
+  readonly type: 'ABAC' | 'AlwaysAllow' | 'AlwaysDeny' | 'Node' | 'RBAC' | 'Webhook'
   readonly name: string
   readonly authorizer: Authorizer
 }

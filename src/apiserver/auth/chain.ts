@@ -1,6 +1,7 @@
 /** The authorizers, made of what a configuration says of each. */
 import type { Runtime } from '../../base/runtime.ts'
 import type { HttpsEndpoint } from '../../http/client.ts'
+import { createPolicyAuthorizer, type Policy } from './abac.ts'
 import { type AuthorizationMode, type Authorizer, type Decision, noOpinion, unionAuthorizer } from './authorizer.ts'
 import type { ModeConfiguration } from './config/authorization.ts'
 import { createWebhookAuthorizer } from './webhook/authorizer.ts'
@@ -9,6 +10,8 @@ import { createReviewClient } from './webhook/client.ts'
 export interface ChainParts {
   readonly builtin: Readonly<Record<'Node' | 'RBAC', Authorizer>>
   readonly onDecision: (mode: AuthorizationMode, allowed: boolean) => void
+  /** What the mode ABAC goes by. */
+  readonly policies: readonly Policy[]
   /** Where a webhook is, by its kubeconfig; undefined: by what a pod of a cluster is told. */
   readonly endpointOf: (kubeConfigFile: string | undefined) => HttpsEndpoint
 }
@@ -30,8 +33,14 @@ export function createChain(runtime: Runtime, modes: readonly ModeConfiguration[
   )
 }
 
-function authorizerOf(runtime: Runtime, mode: ModeConfiguration, { builtin, endpointOf }: ChainParts): Authorizer {
+function authorizerOf(
+  runtime: Runtime,
+  mode: ModeConfiguration,
+  { builtin, endpointOf, policies }: ChainParts,
+): Authorizer {
   switch (mode.type) {
+    case 'ABAC':
+      return createPolicyAuthorizer(policies)
     case 'AlwaysAllow':
       return everything
     case 'AlwaysDeny':

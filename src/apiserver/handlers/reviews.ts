@@ -17,6 +17,7 @@ import type {
 import { asJson, type Given, type KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
 import { validateLabelRequirement, validateSetOperator } from '../../api/validation/labels.ts'
+import type { Policy } from '../auth/abac.ts'
 import type { AuthorizationMode, Authorizer } from '../auth/authorizer.ts'
 import type { RoleReads } from '../auth/rbac.ts'
 import { userInfoOf } from '../auth/user-info.ts'
@@ -38,6 +39,8 @@ export interface ReviewOptions {
   readonly roles: RoleReads
   /** The authorizers, in order; default Node, then RBAC. */
   readonly modes?: () => readonly AuthorizationMode['type'][]
+  /** What the mode ABAC goes by. */
+  readonly policies?: readonly Policy[]
 }
 
 /** By `group/Kind`. @throws StatusError 422 for what the kind's rules refuse */
@@ -45,6 +48,7 @@ export function createReviews({
   authorizer,
   roles,
   modes = () => ['Node', 'RBAC'],
+  policies = [],
 }: ReviewOptions): Readonly<Record<string, Review>> {
   const decide = async (
     object: Given<SubjectAccessReview | SelfSubjectAccessReview>,
@@ -104,7 +108,8 @@ export function createReviews({
       refuse([...onlyOneAttributes(object.spec), ...selectors(object.spec), ...emptyMeta(object, [])])
       return decide(object, user)
     },
-    'authorization.k8s.io/SelfSubjectRulesReview': (object, { user }) => rulesReview(modes(), roles, object, user),
+    'authorization.k8s.io/SelfSubjectRulesReview': (object, { user }) =>
+      rulesReview(modes(), { roles, policies }, object, user),
     'authentication.k8s.io/SelfSubjectReview': (object, { user, now }) => ({
       ...object,
       metadata: { ...object.metadata, creationTimestamp: now },

@@ -3,6 +3,7 @@ import type { SelfSubjectRulesReview } from '../../api/generated/types.ts'
 import type { Fields, Given, KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
 import { badRequest } from '../../api/status.ts'
+import { type Policy, rulesOfPolicies } from '../auth/abac.ts'
 import type { AuthorizationMode } from '../auth/authorizer.ts'
 import { grantedRules, type RoleReads, together } from '../auth/rbac.ts'
 
@@ -14,19 +15,25 @@ interface Rules {
   incomplete: boolean
 }
 
+/** What modes decide by, where it can be listed. */
+export interface Listable {
+  readonly roles: RoleReads
+  readonly policies: readonly Policy[]
+}
+
 const EVERYTHING = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] }
 
 /** `modes`: the authorizers, in order. @throws StatusError 400 without a namespace */
 export function rulesReview(
   modes: readonly AuthorizationMode['type'][],
-  roles: RoleReads,
+  listable: Listable,
   object: Given<SelfSubjectRulesReview>,
   user: UserInfo,
 ): KubeObject {
   const namespace: string = object.spec?.namespace ?? ''
   if (namespace === '') throw badRequest('no namespace on request')
   const rules: Rules = { resourceRules: [], nonResourceRules: [], errors: [], incomplete: false }
-  for (const mode of modes) addRules(mode, rules, roles, user, namespace)
+  for (const mode of modes) addRules(mode, rules, listable, user, namespace)
   const { errors, ...listed } = rules
   return {
     ...object,
@@ -42,11 +49,16 @@ export function rulesReview(
 function addRules(
   mode: AuthorizationMode['type'],
   rules: Rules,
-  roles: RoleReads,
+  { roles, policies }: Listable,
   user: UserInfo,
   namespace: string,
 ): void {
   switch (mode) {
+    case 'ABAC':
+      for (const rule of rulesOfPolicies(policies, user, namespace))
+        if ('resources' in rule) rules.resourceRules.push(rule)
+        else rules.nonResourceRules.push(rule)
+      return
     case 'AlwaysDeny':
       return
     case 'AlwaysAllow':

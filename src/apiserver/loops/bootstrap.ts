@@ -34,6 +34,8 @@ export interface BootstrapOptions {
   readonly port: number
   /** The user that this server is to kubelets, where its certificate is the cluster's own: bound to what that takes. */
   readonly kubeletClient?: string
+  /** Whether RBAC decides here: without it there are no roles and bindings to begin with. Default: yes. */
+  readonly hasRoles?: boolean
   /** Of the kubernetes Service. */
   readonly network: ServiceNetwork
   /** Objects beyond those of every cluster. */
@@ -48,6 +50,7 @@ export interface BootstrapOptions {
 const TRUST = 'extension-apiserver-authentication'
 const TRUST_MS = 1000
 const RETRY_MS = 500
+const RBAC_GROUP = 'rbac.authorization.k8s.io'
 const MANAGED = 'kube-aggregator.kubernetes.io/automanaged'
 const TRUST_RETRY_MS = 30_000
 
@@ -65,9 +68,11 @@ export async function ensureBootstrapObjects(options: BootstrapOptions): Promise
 }
 
 /** Of every cluster, as far as their kinds, and what they speak of, are served (--runtime-config). */
-const clusterObjects = ({ network, scheme }: BootstrapOptions): readonly KubeObject[] =>
+const clusterObjects = ({ network, scheme, hasRoles = true }: BootstrapOptions): readonly KubeObject[] =>
   (freshCluster as readonly KubeObject[])
-    .filter((object) => isServed(scheme, object))
+    .filter(
+      (object) => isServed(scheme, object) && (hasRoles || parseApiVersion(object.apiVersion).group !== RBAC_GROUP),
+    )
     .map((object) => withNetwork(object, network))
 
 function isServed(scheme: Scheme, object: KubeObject): boolean {

@@ -8,6 +8,8 @@ import { ConfigurationError, configuredDurationMs } from './document.ts'
 export interface AuthorizationFlags {
   /** In order. Default: Node, RBAC. */
   readonly authorizationMode?: readonly string[]
+  /** Of the mode ABAC. */
+  readonly authorizationPolicyFile?: string
   /** A kubeconfig that says where the webhook is. */
   readonly authorizationWebhookConfigFile?: string
   /** Default: v1beta1. */
@@ -17,13 +19,14 @@ export interface AuthorizationFlags {
   readonly authorizationWebhookCacheUnauthorizedTtl?: string
 }
 
-const MODES: readonly AuthorizationMode['type'][] = ['AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC', 'Webhook']
+const MODES: readonly AuthorizationMode['type'][] = ['ABAC', 'AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC', 'Webhook']
 const TIMEOUT_MS = 30_000
 
 /** undefined when none of the flags is set. @throws ConfigurationError */
 export function authorizationModes(flags: AuthorizationFlags): readonly ModeConfiguration[] | undefined {
   const file = flags.authorizationWebhookConfigFile
-  if (flags.authorizationMode === undefined && file === undefined) return undefined
+  if (flags.authorizationMode === undefined && file === undefined && flags.authorizationPolicyFile === undefined)
+    return undefined
   const modes = flags.authorizationMode ?? ['Node', 'RBAC']
   if (modes.length === 0) throw new ConfigurationError('at least one authorization-mode must be passed')
   for (const mode of modes)
@@ -33,6 +36,10 @@ export function authorizationModes(flags: AuthorizationFlags): readonly ModeConf
     throw new ConfigurationError(
       `authorization-mode [${modes.map((mode) => JSON.stringify(mode)).join(' ')}] has mode specified more than once`,
     )
+  if (modes.includes('ABAC') && flags.authorizationPolicyFile === undefined)
+    throw new ConfigurationError("authorization-mode ABAC's authorization policy file not passed")
+  if (!modes.includes('ABAC') && flags.authorizationPolicyFile !== undefined)
+    throw new ConfigurationError('cannot specify --authorization-policy-file without mode ABAC')
   if (modes.includes('Webhook') && file === undefined)
     throw new ConfigurationError("authorization-mode Webhook's authorization config file not passed")
   if (!modes.includes('Webhook') && file !== undefined)

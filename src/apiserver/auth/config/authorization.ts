@@ -108,7 +108,6 @@ function modeOf(
 function typeProblem(type: string, at: string, seen: ReadonlySet<string>): FieldError | undefined {
   if (type === '') return required(at)
   if (!TYPES.includes(type)) return notSupported(at, type, TYPES)
-  if (type === 'ABAC') return invalid(at, type, 'this server has no attribute-based access control')
   return type !== 'Webhook' && seen.has(type) ? duplicate(at, type) : undefined
 }
 
