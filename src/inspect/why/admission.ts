@@ -6,6 +6,7 @@
 import type { APIService, MutatingAdmissionPolicy } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { Read } from '../cluster-reader.ts'
+import { asTold } from './as-told.ts'
 import { conditionsOf, isWhole, variablesOf } from './expressions.ts'
 import { isKubernetes } from './failures.ts'
 import { type Link, lastLink, type ObjectRef, type ServiceRef, verdictOf } from './finding.ts'
@@ -120,7 +121,8 @@ async function answerLinks(
     case 'forbidden':
       return inferred()
     case 'failed': {
-      const { code, message } = tried
+      const { code } = tried
+      const message = asTold(tried.message)
       // A webhook with side effects may not be tried; and what changes meanwhile says nothing.
       if (/does not support dry run/.test(message) || code === 0 || code === 409 || isPatchTest(message))
         return inferred()

@@ -4,6 +4,7 @@ import type { KubeObject, SpecAndStatus } from '../../api/object.ts'
 import { asObject, asText } from '../../api/unchecked.ts'
 import { formatTime } from '../../base/clock.ts'
 import { deletionLinks, refusalLinks } from './admission.ts'
+import { asTold } from './as-told.ts'
 import { componentLink } from './components.ts'
 import { isKubernetes, warningsAbout } from './failures.ts'
 import { type Cause, type Link, lastLink, type ObjectRef, verdictOf } from './finding.ts'
@@ -129,7 +130,7 @@ export async function silentNode(look: Look, name: string, on: string): Promise<
     message:
       ready?.status === 'True'
         ? 'its lease is no longer renewed'
-        : `${ready?.reason ?? 'it has never reported'}: ${ready?.message ?? ''}`,
+        : `${ready?.reason ?? 'it has never reported'}: ${asTold(ready?.message ?? '')}`,
   })
 }
 
@@ -156,7 +157,8 @@ async function unwellNode({ reader }: Look, name: string): Promise<Link | undefi
   const node = foundOf(await reader.get<Node>(NODES, '', name))
   const ready = node?.status?.conditions?.find(({ type }) => type === 'Ready')
   if (ready?.status !== 'False') return undefined
-  const { reason = '', message = '', lastTransitionTime: at } = ready
+  const { reason = '', lastTransitionTime: at } = ready
+  const message = asTold(ready.message ?? '')
   const what = TROUBLES.find(([, pattern]) => pattern.test(message))?.[0] ?? 'other'
   const cause = {
     kind: 'kubelet-failing',

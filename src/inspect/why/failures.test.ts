@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, SpecAndStatus } from '../../api/object.ts'
-import { failureLinks } from './failures.ts'
+import { conditionSays, eventSays, failureLinks } from './failures.ts'
 import { lookAt } from './look-fixture.test.ts'
 
 const NOW = Date.parse('2026-01-01T01:00:00Z')
@@ -22,6 +22,18 @@ const thing = (status: Fields): SpecAndStatus & Fields => ({
   kind: 'Thing',
   metadata: { name: 'a', namespace: 'n', uid: 'u', finalizers: ['acme.test/f'], deletionTimestamp: SINCE },
   status,
+})
+
+const eventOf = (type: string, message: string): Fields => ({
+  apiVersion: 'v1',
+  kind: 'Event',
+  metadata: { name: 'e', namespace: 'n' },
+  involvedObject: { kind: 'Thing', name: 'a', uid: 'u' },
+  type,
+  reason: 'Told',
+  message,
+  source: { component: 'acme-operator' },
+  lastTimestamp: '2026-01-01T00:30:00Z',
 })
 
 const failures = (status: Fields, ...objects: readonly Fields[]) => {
@@ -65,4 +77,31 @@ for (const condition of [
 test('a message beside a status that is bad is a failure only where it tells of one', async () => {
   assert.deepEqual(await failures({ ready: false, message: 'starting: no errors so far' }), [])
   assert.equal((await failures({ ready: false, message: 'starting: an error' })).length, 1)
+})
+
+/** The words that matter, at both ends of a megabyte. */
+const LONG = `failed at first: ${'waiting for '.repeat(90_000)} until the disk is gone`
+const isCut = (text: string) => {
+  assert.ok(text.length < 4096, `${text.length} characters`)
+  assert.match(text, /failed at first/)
+  assert.match(text, / … .*until the disk is gone/)
+}
+
+test('of a message of a megabyte the beginning and the end are told, whatever says it', async () => {
+  const statuses = [
+    withCondition(['Ready', 'False', 'Broken', LONG]),
+    withCondition(['VpcReady', 'False', LONG, LONG]),
+    { lastError: LONG },
+    { ready: false, message: LONG },
+  ]
+  const heard = [...statuses.map((status) => failures(status)), failures({}, eventOf('Warning', LONG))]
+  for (const links of await Promise.all(heard)) {
+    const cause = links[0]?.cause
+    assert.ok(cause?.kind === 'controller-failing')
+    isCut(cause.message)
+    assert.ok(cause.reason.length < 4096)
+  }
+  isCut(conditionSays(REF, thing(withCondition(['Progressing', 'True', 'Deleting', LONG]))) ?? '')
+  const look = lookAt({ objects: [eventOf('Normal', LONG)], now: NOW })
+  isCut((await eventSays(look, REF, thing({}))) ?? '')
 })

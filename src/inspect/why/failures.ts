@@ -4,6 +4,7 @@ import type { Event } from '../../api/generated/types.ts'
 import type { Fields, JsonObject, KubeObject, SpecAndStatus } from '../../api/object.ts'
 import { builtinScheme } from '../../api/scheme/scheme.ts'
 import { asList, asObject, asText } from '../../api/unchecked.ts'
+import { asTold } from './as-told.ts'
 import { isBadWhenTrue, meaningOf, tellsOfFailedEnd, tellsOfFailure } from './failing-words.ts'
 import { type Cause, type Link, lastLink, type ObjectRef } from './finding.ts'
 import { deletedAt, EVENTS, itemsOf, KEPT, type Look, refOf, timeOf } from './look.ts'
@@ -26,8 +27,8 @@ const timeOfEvent = ({ series, lastTimestamp, eventTime, firstTimestamp }: Event
 const toldBy = (event: Event): Warning => ({
   source: 'Event',
   controller: event.reportingComponent || event.source?.component || '',
-  reason: event.reason ?? '',
-  message: event.message ?? '',
+  reason: asTold(event.reason ?? ''),
+  message: asTold(event.message ?? ''),
   at: timeOfEvent(event),
 })
 
@@ -50,9 +51,10 @@ function badConditions({ group }: ObjectRef, object: SpecAndStatus): readonly Wa
   const conditions = isKubernetes(group) ? [] : asList(status['conditions'])
   const found: Warning[] = []
   for (const one of conditions) {
-    const { type, status: is, reason, message, lastTransitionTime, severity } = asObject(one)
-    if (typeof type !== 'string' || typeof message !== 'string' || message === '') continue
-    const saysSo = tellsOfFailure(`${asText(reason)} ${message}`)
+    const { type, status: is, lastTransitionTime, severity, ...said } = asObject(one)
+    const [reason, message] = [asTold(asText(said['reason'])), asTold(asText(said['message']))]
+    if (typeof type !== 'string' || message === '') continue
+    const saysSo = tellsOfFailure(`${reason} ${message}`)
     const meaning = meaningOf(type)
     // Where a controller tells how bad it is (Cluster API), that counts.
     if (severity !== 'Error' && (meaning === undefined || (meaning.isOfPart && !saysSo))) continue
@@ -65,19 +67,19 @@ function badConditions({ group }: ObjectRef, object: SpecAndStatus): readonly Wa
           : is === 'False' || (is === 'Unknown' && saysSo)
     if (!isBad) continue
     // That it is going is no failure. Of a part not even that something is not found.
-    const isGoing = /^(deleting|terminating|deletion)$/i.test(String(reason))
+    const isGoing = /^(deleting|terminating|deletion)$/i.test(reason)
     if (isGoing && !(meaning?.isOfPart === true ? tellsOfFailedEnd : tellsOfFailure)(message)) continue
     found.push({
       source: 'condition',
       controller: '',
-      reason: typeof reason === 'string' && reason !== '' ? reason : type,
+      reason: reason === '' ? asTold(type) : reason,
       message,
       at: typeof lastTransitionTime === 'string' ? lastTransitionTime : '',
     })
   }
   for (const field of ['detachError', 'attachError', 'error', 'lastError', 'failureMessage', 'errorMessage']) {
     const value = status[field]
-    const message = asText(typeof value === 'string' ? value : asObject(value)['message'])
+    const message = asTold(asText(typeof value === 'string' ? value : asObject(value)['message']))
     if (message !== '' && field !== 'attachError')
       found.push({
         source: 'status',
@@ -87,7 +89,7 @@ function badConditions({ group }: ObjectRef, object: SpecAndStatus): readonly Wa
         at: asText(asObject(value)['time']),
       })
   }
-  const message = asText(status['message'])
+  const message = asTold(asText(status['message']))
   if (!isKubernetes(group) && tellsOfFailure(message) && isBadStatus(status))
     found.push({ source: 'status', controller: '', reason: 'message', message, at: '' })
   return found
@@ -108,7 +110,7 @@ export function conditionSays({ group }: ObjectRef, object: SpecAndStatus): stri
       ({ lastTransitionTime, message }) => asText(message) !== '' && timeOf(asText(lastTransitionTime)) >= since - 1000,
     )
     .toSorted((a, b) => timeOf(asText(b['lastTransitionTime'])) - timeOf(asText(a['lastTransitionTime'])))[0]
-  return said === undefined ? undefined : asText(said['message'])
+  return said === undefined ? undefined : asTold(asText(said['message']))
 }
 
 /** What another program than Kubernetes' own said last of an object's end in an Event that is no warning, since it was deleted. */

@@ -1,6 +1,7 @@
 /** Jobs: that of a pod, which another controller may care for, and those by which a controller cleans up after its object. */
 import type { Job, Pod } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { asTold } from './as-told.ts'
 import { wordsOf } from './controllers.ts'
 import type { Named } from './failures.ts'
 import { type Link, lastLink, type ObjectRef } from './finding.ts'
@@ -63,7 +64,7 @@ async function complaintOf(look: Look, { metadata, status }: Job) {
   const failed = is('Failed')
   if (failed !== undefined) {
     const { reason = '', message = '', lastTransitionTime: at = '' } = failed
-    return { reason, message, at }
+    return { reason, message: asTold(message), at }
   }
   if (is('Complete') !== undefined) return undefined
   const { name = '', namespace = '' } = metadata
@@ -73,7 +74,7 @@ async function complaintOf(look: Look, { metadata, status }: Job) {
   if (pod === undefined) return undefined
   return {
     reason: `pod ${pod.metadata.name} does not run`,
-    message: podProblem(pod),
+    message: asTold(podProblem(pod)),
     at: metadata.creationTimestamp ?? '',
   }
 }

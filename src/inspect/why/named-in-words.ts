@@ -9,7 +9,7 @@ import type { Examine } from './what-holds-an-object.ts'
 
 /** `Secret "a" not found`, `secrets "a" not found`, `SecretStore.external-secrets.io "a" not found`. */
 const NOT_FOUND =
-  /([A-Za-z][A-Za-z0-9]*)(?:\.([a-z0-9-]+(?:\.[a-z0-9-]+)+))?[ /:]+["'`]([a-z0-9][a-z0-9.-]*)["'`] (?:was )?not found/g
+  /(?<![A-Za-z0-9])([A-Za-z][A-Za-z0-9]{0,62})(?:\.([a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}))?[ /:]{1,3}["'`]([a-z0-9][a-z0-9.-]{0,252})["'`] (?:was )?not found/g
 
 /** What words say was not found, and is in fact nowhere where it could be meant. */
 export async function needsNamedMissing(look: Look, ref: ObjectRef, words: string): Promise<readonly Link[]> {
@@ -50,7 +50,7 @@ const WAITS =
   /wait|block|until|remain|dependen|depend|still|in[- ]use|being used|exist|please delete|(must|to|needs? to|should) be (deleted|removed)|not empty|referenc/i
 /** Words that leave no doubt: what names the object may be meant. */
 const SURELY_WAITS =
-  /wait(ing|s)? (for|on|until) .*(delet|remov|gone|terminat|finaliz)|until .*(delet|remov|gone)|dependen|in[- ]use|being used|still (used|referenced|exists?|has|have|in)|\bexisting\b|referenced by|please delete|(must|needs? to|should) be (deleted|removed) (first|before)/i
+  /wait(ing|s)? (for|on|until) .{0,300}(delet|remov|gone|terminat|finaliz)|until .{0,300}(delet|remov|gone)|dependen|in[- ]use|being used|still (used|referenced|exists?|has|have|in)|\bexisting\b|referenced by|please delete|(must|needs? to|should) be (deleted|removed) (first|before)/i
 
 /** Words that something else uses the object, whatever it is. */
 const IN_USE = /dependen|in[- ]use|being used|still (used|referenced)|referenced by/i

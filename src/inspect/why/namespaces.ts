@@ -6,6 +6,7 @@ import type { Namespace, Pod } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { refusalIn, refusalLinks } from './admission.ts'
+import { asTold } from './as-told.ts'
 import { componentLink } from './components.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
 import { kubectlName, type Look, MOST_ALIKE, PODS, refOf } from './look.ts'
@@ -27,8 +28,9 @@ export async function namespaceLinks(
   const told = (status?.conditions ?? []).filter(({ type, status: is }) => is === 'True' && TOLD.test(type))
   // What became of the controller's deletes, in the words of a webhook, a policy or the API server.
   const failures = await Promise.all(
-    told.map(
-      async ({ reason = '', message = '' }) =>
+    told.map(async ({ reason = '', message: whole = '' }) => {
+      const message = asTold(whole)
+      return (
         (await refusalIn(look, message, 'DELETE')) ??
         lastLink('refused', {
           kind: 'controller-failing',
@@ -36,8 +38,9 @@ export async function namespaceLinks(
           source: 'condition',
           reason,
           message,
-        }),
-    ),
+        })
+      )
+    }),
   )
   const work = failures.length > 0 ? failures : [await controller]
   const [down, pods] = await Promise.all([unavailableApis(look), podsFirst(look, name, examine, work)])
@@ -56,15 +59,18 @@ export async function namespaceLinks(
       await controller,
     ]
   // The namespace controller has seen what this caller could not.
-  const what = remaining.map(({ message = '' }) => message).join('; ')
+  const what = remaining.map(({ message = '' }) => asTold(message)).join('; ')
   return [lastLink('slow', { kind: 'unseen', what, why: unlisted }, true), ...onlyBad([await controller])]
 }
 
 /** What the namespace controller could not discover, where the APIServices do not tell (any more, or not to this caller). */
 function undiscovered({ status }: Namespace): readonly Link[] {
-  return (status?.conditions ?? []).flatMap(({ type, status: is, reason = '', message = '' }) => {
+  return (status?.conditions ?? []).flatMap(({ type, status: is, reason = '', message: whole = '' }) => {
     if (type !== 'NamespaceDeletionDiscoveryFailure' || is !== 'True') return []
-    const named = [...message.matchAll(/([a-z0-9.-]+)\/(v\d\w*): /g)].map(([, group, version]) => `${version}.${group}`)
+    const message = asTold(whole)
+    const named = [...whole.matchAll(/(?<![a-z0-9.-])([a-z0-9.-]+)\/(v\d{1,3}\w{0,9}): /g)].map(
+      ([, group, version]) => `${version}.${group}`,
+    )
     return [...new Set(named)].map((apiService) =>
       lastLink('nobody', { kind: 'api-unavailable', apiService, reason, message }, true),
     )

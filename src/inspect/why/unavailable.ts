@@ -1,5 +1,6 @@
 /** Aggregated APIs that do not answer (API concept: API aggregation). */
 import type { APIService } from '../../api/generated/types.ts'
+import { asTold } from './as-told.ts'
 import { type Link, lastLink } from './finding.ts'
 import { API_SERVICES, type Look } from './look.ts'
 import { serviceState } from './services.ts'
@@ -19,7 +20,7 @@ export async function unavailableApis(look: Look): Promise<readonly Link[]> {
         apiService: metadata.name ?? '',
         service: await serviceState(look, service.namespace ?? '', service.name ?? ''),
         reason: available.reason ?? '',
-        message: available.message ?? '',
+        message: asTold(available.message ?? ''),
       }),
     )
   }
