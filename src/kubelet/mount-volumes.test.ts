@@ -54,7 +54,13 @@ function stage() {
   let unfit: Error | undefined
   const written: string[] = []
   const data = { k: 'old' }
-  const configMap = async () => ({ metadata: { name: 'm' }, data: { ...data } })
+  const asked: string[] = []
+  let answers: Promise<void> | undefined
+  const configMap = async (_: string, name: string) => {
+    asked.push(name)
+    await answers
+    return { metadata: { name }, data: { ...data } }
+  }
   const writer: VolumeWriter = {
     allocatable: () => ({}),
     async setUp(_, { name }, files) {
@@ -76,8 +82,12 @@ function stage() {
   )
   const mount = (one = pod) => volumes.mount(one, new AbortController().signal)
   return {
-    ...{ runtime, size, patches, told, grown, mount, volumes, written, data },
-    unfit: (error: Error) => {
+    ...{ runtime, size, patches, told, grown, mount, volumes, written, data, asked },
+    /** Objects are read only once this is done. */
+    slow: (until: Promise<void>) => {
+      answers = until
+    },
+    unfit: (error: Error | undefined) => {
       unfit = error
     },
     reads: () => reads,
@@ -143,7 +153,7 @@ test('what is made of objects is written anew in each sync, what is no file once
   await mount(one)
   data.k = 'new'
   await mount(one)
-  assert.deepEqual(written, ['v old', 'e ', 'v new'])
+  assert.deepEqual(written.sort(), ['e ', 'v new', 'v old'])
 })
 
 test('a volume that was set up and cannot be written anew is told of, and holds nothing up', async () => {
@@ -154,6 +164,78 @@ test('a volume that was set up and cannot be written anew is told of, and holds 
   unfit(new Error('gone'))
   await mount(one)
   assert.deepEqual(told, [['pod', 'FailedMount', 'MountVolume.SetUp failed for volume "v" : gone']])
+})
+
+/** A pod that mounts each of them. */
+function podWith(...names: readonly string[]): Pod {
+  const volumes = names.map((name) => ({ name, configMap: { name } }))
+  const volumeMounts = names.map((name) => ({ name, mountPath: `/${name}` }))
+  const spec = { ...pod['spec'], containers: [{ name: 'c', volumeMounts }], volumes }
+  return { ...pod, spec } as unknown as Pod
+}
+
+test('what is mounted is waited for a moment, once, while the API server does not answer', async () => {
+  const { runtime, mount, slow, data, asked, written } = stage()
+  const one = podWith('a', 'b')
+  await mount(one)
+  const answers = Promise.withResolvers<void>()
+  slow(answers.promise)
+  data.k = 'new'
+  const began = runtime.clock.monotonic()
+  await runtime.complete(mount(one))
+  assert.equal(runtime.clock.monotonic() - began, 1000)
+  await runtime.complete(mount(one))
+  assert.equal(runtime.clock.monotonic() - began, 1000, 'another sync waits no more')
+  assert.deepEqual(asked, ['a', 'b', 'a', 'b'], 'and asks no more')
+  answers.resolve()
+  await runtime.complete(mount(one))
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.deepEqual(written.slice(0, 4), ['a old', 'b old', 'a new', 'b new'])
+})
+
+test('what a pod has not yet is read at the same time', async () => {
+  const { runtime, mount, slow, asked, written } = stage()
+  const answers = Promise.withResolvers<void>()
+  slow(answers.promise)
+  const mounting = mount(podWith('a', 'b'))
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.deepEqual([asked, written], [['a', 'b'], []])
+  answers.resolve()
+  await runtime.complete(mounting)
+  assert.deepEqual(written, ['a old', 'b old'])
+})
+
+test('syncs that come one after the other tell of a volume that fails once, until it is tried again', async () => {
+  const { runtime, mount, unfit, told } = stage()
+  const one = podWith('a')
+  unfit(new Error('not there'))
+  for (let sync = 0; sync < 3; sync++) await assert.rejects(mount(one), { retryMs: 500 })
+  assert.equal(told.length, 1)
+  await runtime.advance(500)
+  await assert.rejects(mount(one), { retryMs: 1000 })
+  assert.equal(told.length, 2)
+  unfit(undefined)
+  await mount(one)
+  unfit(new Error('gone'))
+  for (let sync = 0; sync < 3; sync++) await mount(one)
+  assert.equal(told.length, 3, 'one that is mounted neither')
+  await runtime.advance(500)
+  await mount(one)
+  assert.equal(told.length, 4, 'its waits begin anew once it was mounted')
+})
+
+test('nothing is written for a pod that has ended, though an answer comes then', async () => {
+  const { runtime, mount, slow, volumes, written } = stage()
+  const one = podWith('a')
+  await mount(one)
+  const answers = Promise.withResolvers<void>()
+  slow(answers.promise)
+  await runtime.complete(mount(one))
+  await volumes.end('u')
+  answers.resolve()
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.deepEqual(written, ['a old'])
+  assert.equal(volumes.end('u'), undefined)
 })
 
 test('keys that are not there are told in the words of a kubelet, by the kind of what should have them', () => {

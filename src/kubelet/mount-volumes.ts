@@ -6,7 +6,9 @@
 import type { PersistentVolume, Volume } from '../api/generated/types.ts'
 import type { Clock } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
+import { getOrInsertComputed } from '../base/get-or-insert.ts'
 import type { Client } from '../client/client.ts'
+import { createBesideSyncs } from './beside-syncs.ts'
 import type { VolumeFiles } from './configmap-and-secret-keys-as-files.ts'
 import { createFilesOfVolumes } from './configmap-secret-and-projected-volumes.ts'
 import type { References } from './configmaps-and-secrets.ts'
@@ -22,12 +24,15 @@ import { createVolumesOfClaims } from './volumes-of-claims.ts'
 export interface Volumes {
   /**
    * Sets up what is not yet. Answers of the API server are waited for until `signal` is aborted: a pod that ends while one is slow is
-   * not held up; files that are being written are written to their end.
+   * not held up; files that are being written are written to their end. What is set up is looked at again beside, and waited for no
+   * longer than a moment: an API server that is slow keeps no container from its restart.
    * @throws SyncError while something is missing, and the signal's reason
    */
   mount(pod: Pod, signal: AbortSignal): Promise<void>
   /** The pod ran before on this node, which has no files: its volumes are set up. */
   inherit(pod: Pod): void
+  /** The pod has ended: its volumes are looked at no more. Resolves when nothing is written any longer; undefined: nothing is. */
+  end(uid: string): Promise<unknown> | undefined
   forget(uid: string): void
 }
 
@@ -53,6 +58,10 @@ const FIRST_MS = 500
 const LONGEST_MS = 122_000
 /** CSI drivers that want it publish a volume again after this. */
 const REPUBLISHED_MS = 55_000
+/** What is set up and looked at again is usually known sooner: a container that is restarted then sees what is new. */
+const PATIENCE_MS = 1000
+/** No volume has this name. */
+const GROWTH = '/growth'
 
 export function createVolumes(
   clock: Clock,
@@ -69,6 +78,9 @@ export function createVolumes(
   const ofClaims = createVolumesOfClaims(clock, client, events, writer?.expand?.bind(writer))
   /** By pod: the volumes that are set up, and until when they need no other look. */
   const mounted = new Map<string, Map<string, number>>()
+  /** By pod and volume: see triedAgain. */
+  const failed = new Map<string, Map<string, number>>()
+  const beside = createBesideSyncs()
 
   async function setUp(pod: Pod, volume: Volume, signal: AbortSignal): Promise<void> {
     const bound = writer === undefined ? undefined : await untilAborted(ofClaims.boundTo(pod, volume), signal)
@@ -90,78 +102,144 @@ export function createVolumes(
   ): Promise<void> {
     const made = await untilAborted(files.of(pod, volume), signal)
     if (writer === undefined) return
-    const { configMap, secret, projected, downwardAPI } = volume
-    const isMadeOfFiles = [configMap, secret, projected, downwardAPI].some((source) => source !== undefined)
-    await writer.setUp(pod, volume, isMadeOfFiles ? made : undefined, persistent)
+    signal.throwIfAborted()
+    await writer.setUp(pod, volume, isMadeOfObjects(volume) ? made : undefined, persistent)
     if (writer.expand === undefined || persistent?.spec?.csi === undefined) return
     ofClaims.mayGrow(pod, volume)
+  }
+
+  /** When a volume that failed is tried again, by the monotonic clock. */
+  const triedAgain = (uid: string, { name }: Volume) => failed.get(uid)?.get(name) ?? 0
+
+  /** Tells of it, though no sooner again than it has to be tried again: a pod is synced for other reasons too. */
+  function failure(pod: Pod, volume: Volume, error: unknown): SyncError {
+    const uid = uidOf(pod)
+    const [step, of] = error instanceof MountStepError ? [error.step, error.volume] : ['SetUp', volume.name]
+    const text = `MountVolume.${step} failed for volume "${of}" : ${messageOf(error)}`
+    const now = clock.monotonic()
+    if (triedAgain(uid, volume) <= now) {
+      const key = keyOf(uid, volume)
+      events.warning(pod, 'FailedMount', text)
+      backOff.next(key, clock.now())
+      getOrInsertComputed(failed, uid, () => new Map<string, number>()).set(volume.name, now + backOff.current(key))
+    }
+    return new SyncError(text, triedAgain(uid, volume) - now, { cause: error })
+  }
+
+  function succeeded(pod: Pod, volume: Volume): void {
+    const uid = uidOf(pod)
+    mounted.get(uid)?.set(volume.name, freshUntil(volume))
+    if (failed.get(uid)?.delete(volume.name) === true) backOff.delete(keyOf(uid, volume))
+  }
+
+  /**
+   * What is made of objects is set up at the same time, the rest one after the other: two volumes may be of one claim. What failed
+   * first to be tried again, and what is not even begun, by volume.
+   */
+  async function begin(
+    pod: Pod,
+    volumes: readonly Volume[],
+    signal: AbortSignal,
+  ): Promise<[SyncError | undefined, ReadonlyMap<string, string>]> {
+    let problem: SyncError | undefined
+    const unprocessed = new Map<string, string>()
+    async function beginOne(volume: Volume): Promise<void> {
+      try {
+        await setUp(pod, volume, signal)
+        succeeded(pod, volume)
+      } catch (error) {
+        if (signal.aborted) return
+        if (error instanceof UnprocessedVolumeError) {
+          unprocessed.set(volume.name, messageOf(error))
+          return
+        }
+        const failing = failure(pod, volume, error)
+        if (problem === undefined || failing.retryMs! < problem.retryMs!) problem = failing
+      }
+    }
+    async function beginInTurn(): Promise<void> {
+      for (const volume of volumes) if (!isMadeOfObjects(volume)) await beginOne(volume)
+    }
+    await Promise.all([...volumes.filter(isMadeOfObjects).map(beginOne), beginInTurn()])
+    signal.throwIfAborted()
+    return [problem, unprocessed]
+  }
+
+  /** It is mounted, whatever comes of it. */
+  async function lookAgain(pod: Pod, volume: Volume, signal: AbortSignal): Promise<void> {
+    try {
+      await setUp(pod, volume, signal)
+      succeeded(pod, volume)
+    } catch (error) {
+      if (!signal.aborted) failure(pod, volume, error)
+    }
+  }
+
+  /** Resolves when all are over, and after a moment at the latest. @throws the signal's reason */
+  async function soon(looks: readonly (Promise<void> | undefined)[], signal: AbortSignal): Promise<void> {
+    const fresh = looks.filter((look) => look !== undefined)
+    if (fresh.length === 0) return
+    const { promise: late, resolve } = Promise.withResolvers<void>()
+    const timer = clock.setTimer(PATIENCE_MS, 'volumes are looked at again', resolve)
+    try {
+      await untilAborted(Promise.race([Promise.all(fresh), late]), signal)
+    } finally {
+      timer.cancel()
+    }
   }
 
   /** What is made of objects is looked at in every sync, which follows changes of the pod and comes each minute; what is no file is set up once. */
   function freshUntil(volume: Volume): number {
     if (writer === undefined) return Number.POSITIVE_INFINITY
-    const { configMap, secret, projected, downwardAPI, csi } = volume
-    if ([configMap, secret, projected, downwardAPI].some((source) => source !== undefined)) return 0
+    if (isMadeOfObjects(volume)) return 0
     // A CSI driver may ask for NodePublishVolume again (requiresRepublish), with a new token.
-    return csi === undefined ? Number.POSITIVE_INFINITY : clock.monotonic() + REPUBLISHED_MS
+    return volume.csi === undefined ? Number.POSITIVE_INFINITY : clock.monotonic() + REPUBLISHED_MS
   }
 
   return {
     async mount(pod, signal) {
-      const uid = uidOf(pod)
       const wanted = mountedVolumes(pod)
       if (wanted.length === 0) return
-      let done = mounted.get(uid)
-      if (done === undefined) {
-        done = new Map()
-        mounted.set(uid, done)
-      }
-      let problem: SyncError | undefined
-      const unprocessed = new Map<string, string>()
-      for (const volume of wanted) {
+      const uid = uidOf(pod)
+      const done = getOrInsertComputed(mounted, uid, () => new Map<string, number>())
+      const looks = wanted.map((volume) => {
         const until = done.get(volume.name)
-        if (until !== undefined && until > clock.monotonic()) continue
-        try {
-          await setUp(pod, volume, signal)
-          done.set(volume.name, freshUntil(volume))
-        } catch (error) {
-          if (signal.aborted) throw signal.reason
-          const message = messageOf(error)
-          if (error instanceof UnprocessedVolumeError) {
-            unprocessed.set(volume.name, message)
-            continue
-          }
-          const [step, of] = error instanceof MountStepError ? [error.step, error.volume] : ['SetUp', volume.name]
-          const text = `MountVolume.${step} failed for volume "${of}" : ${message}`
-          events.warning(pod, 'FailedMount', text)
-          // It is mounted, as it was before: nothing has to wait.
-          if (until !== undefined) continue
-          const key = `${uid}_${volume.name}`
-          backOff.next(key, clock.now())
-          const wait = backOff.current(key)
-          if (problem === undefined || wait < problem.retryMs!) problem = new SyncError(text, wait, { cause: error })
-        }
-      }
+        if (until === undefined || Math.max(until, triedAgain(uid, volume)) > clock.monotonic()) return undefined
+        return beside.begin(uid, volume.name, (ended) => lookAgain(pod, volume, ended))
+      })
+      const missing = wanted.filter(({ name }) => !done.has(name))
+      const [problem, unprocessed] = await begin(pod, missing, signal)
       if (unprocessed.size > 0) {
         const left = wanted.filter(({ name }) => !done.has(name)).map(({ name }) => name)
         const names = [...unprocessed.keys()].join(' ')
         const text = `unmounted volumes=[${left.join(' ')}], unattached volumes=[], failed to process volumes=[${names}]: ${[...unprocessed.values()].join('; ')}`
         events.warning(pod, 'FailedMount', `Unable to attach or mount volumes: ${text}`)
-        problem ??= new SyncError(text)
+        throw problem ?? new SyncError(text)
       }
       if (problem !== undefined) throw problem
-      await ofClaims.growAll(pod)
+      if (ofClaims.isDue(pod)) looks.push(beside.begin(uid, GROWTH, () => ofClaims.growAll(pod)))
+      await soon(looks, signal)
     },
+    end: (uid) => beside.end(uid),
     inherit(pod) {
       mounted.set(uidOf(pod), new Map(mountedVolumes(pod).map(({ name }) => [name, Number.POSITIVE_INFINITY])))
     },
     forget(uid) {
+      void beside.end(uid)
       mounted.delete(uid)
+      failed.delete(uid)
       ofClaims.forget(uid)
       files.forget(uid)
       backOff.delete(`${uid}_`)
     },
   }
+}
+
+const keyOf = (uid: string, { name }: Volume) => `${uid}_${name}/`
+
+/** Of such a volume files are written. */
+function isMadeOfObjects({ configMap, secret, projected, downwardAPI }: Volume): boolean {
+  return [configMap, secret, projected, downwardAPI].some((source) => source !== undefined)
 }
 
 /** Only volumes that a container mounts are waited for. */

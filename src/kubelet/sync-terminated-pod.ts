@@ -5,6 +5,8 @@ import { currentStatus, type SyncParts } from './sync-pod.ts'
 export async function syncTerminatedPod(parts: SyncParts, pod: Pod): Promise<void> {
   const { statuses, volumes, references, machine, volumeWork } = parts
   statuses.set(pod, currentStatus(parts, pod, true))
+  const writing = volumes.end(uidOf(pod))
+  if (writing !== undefined) await writing
   volumes.forget(uidOf(pod))
   references.ended(pod)
   const release = async () => machine?.release(uidOf(pod))

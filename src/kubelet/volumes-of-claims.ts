@@ -15,6 +15,8 @@ export interface VolumesOfClaims {
   boundTo(pod: Pod, volume: Volume): Promise<PersistentVolume | undefined>
   /** The volume may grow from now on. */
   mayGrow(pod: Pod, volume: Volume): void
+  /** Whether one of its volumes that may grow is to be looked at. */
+  isDue(pod: Pod): boolean
   /** What does not grow serves on as it is, and is tried again. */
   growAll(pod: Pod): Promise<void>
   forget(uid: string): void
@@ -104,6 +106,7 @@ export function createVolumesOfClaims(
       growing.set(uidOf(pod), own)
       own.set(volume.name, 0)
     },
+    isDue: (pod) => (growing.get(uidOf(pod))?.values() ?? []).some((due) => due <= clock.monotonic()),
     growAll,
     forget(uid) {
       growing.delete(uid)
