@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"testing"
@@ -192,11 +193,29 @@ func commandLine() ([]string, error) {
 	if path, err := exec.LookPath("skiff"); err == nil {
 		return []string{path}, nil
 	}
-	if path, err := exec.LookPath("npx"); err == nil {
-		// Never fetched: npm's registry has another package of that name.
-		return []string{path, "--no-install", "skiff"}, nil
+	if path := inProject(); path != "" {
+		return []string{path}, nil
 	}
-	return nil, errors.New("skiff is not found: set SKIFF_BIN to its executable, or put it on PATH")
+	return nil, errors.New("skiff is not found: set SKIFF_BIN to its executable, put it on PATH, or install it in the npm project that the tests run in")
+}
+
+// inProject finds skiff in the npm project that the working directory is in. npx is not asked: it asks npm's registry, which has another
+// package of that name.
+func inProject() string {
+	folder, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	for {
+		if path, err := exec.LookPath(filepath.Join(folder, "node_modules", ".bin", "skiff")); err == nil {
+			return path
+		}
+		above := filepath.Dir(folder)
+		if above == folder {
+			return ""
+		}
+		folder = above
+	}
 }
 
 func (o Options) arguments() []string {
@@ -240,7 +259,7 @@ func begin(options Options) (*process, result, error) {
 	s := &process{said: &tail{}, ended: make(chan struct{}), waiting: map[int]chan answer{}}
 	s.command = exec.Command(line[0], append(line[1:], options.arguments()...)...)
 	s.command.Stderr = s.said
-	// A child of npx may hold the pipe after it.
+	// SKIFF_BIN may be a script whose child holds the pipe after it.
 	s.command.WaitDelay = endPatience
 	output, err := s.command.StdoutPipe()
 	if err != nil {

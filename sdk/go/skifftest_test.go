@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -157,6 +158,40 @@ func TestWhatCannotStartSaysWhy(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "missing.yaml") {
 		t.Errorf("it says %v", err)
 	}
+}
+
+// Not parallel: the environment and the working directory are the process's.
+func TestWithoutSkiffItEndsAtOnceAndAsksNoRegistry(t *testing.T) {
+	within := nowhere(t)
+	if _, _, err := StartMain(); err == nil || !strings.Contains(err.Error(), "skiff is not found: set SKIFF_BIN") {
+		t.Errorf("it says %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(within, "asked")); err == nil {
+		t.Error("npx was run")
+	}
+}
+
+func TestSkiffOfTheNpmProjectAboveIsFound(t *testing.T) {
+	within := nowhere(t)
+	bin := filepath.Join(within, "node_modules", ".bin")
+	must[any](t)(nil, os.MkdirAll(bin, 0o755))
+	must[any](t)(nil, os.WriteFile(filepath.Join(bin, "skiff"), []byte("#!/bin/sh\necho \"the project's\" >&2\n"), 0o755))
+	if _, _, err := StartMain(); err == nil || !strings.Contains(err.Error(), "the project's") {
+		t.Errorf("it says %v", err)
+	}
+}
+
+// nowhere is a folder with an npx on PATH, which tells that it was run by a file. The test works in a folder below it.
+func nowhere(t *testing.T) string {
+	within := t.TempDir()
+	npx := "#!/bin/sh\n: >" + filepath.Join(within, "asked") + "\n"
+	must[any](t)(nil, os.WriteFile(filepath.Join(within, "npx"), []byte(npx), 0o755))
+	below := filepath.Join(within, "a", "b")
+	must[any](t)(nil, os.MkdirAll(below, 0o755))
+	t.Setenv("SKIFF_BIN", "")
+	t.Setenv("PATH", within)
+	t.Chdir(below)
+	return within
 }
 
 func TestNothingIsLeftWhenTheTestsAreKilled(t *testing.T) {

@@ -20,6 +20,8 @@ const TESTS = {
   TestTheSeedBringsTheSameAgain: 'the same seed brings the same faults',
   TestAFailedTestTellsWhatHappened: 'a failed test tells of objects, Events and requests',
   TestWhatCannotStartSaysWhy: 'what cannot start says why',
+  TestWithoutSkiffItEndsAtOnceAndAsksNoRegistry: 'without skiff it ends at once, and npx is not run',
+  TestSkiffOfTheNpmProjectAboveIsFound: 'skiff of the npm project above is found',
   TestNothingIsLeftWhenTheTestsAreKilled: 'nothing is left when the tests are killed with -9',
 }
 

@@ -89,6 +89,35 @@ def test_what_cannot_start_says_why():
         Server(crds=["missing.yaml"])
 
 
+@pytest.fixture
+def nowhere(tmp_path, monkeypatch):
+    """A folder with an npx on PATH, which tells that it was run by a file. The test works in a folder below it."""
+    npx = tmp_path / "npx"
+    npx.write_text(f"#!/bin/sh\n: >'{tmp_path}/asked'\n")
+    npx.chmod(0o755)
+    below = tmp_path / "a" / "b"
+    below.mkdir(parents=True)
+    monkeypatch.delenv("SKIFF_BIN", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.chdir(below)
+    return tmp_path
+
+
+def test_without_skiff_it_ends_at_once_and_asks_no_registry(nowhere):
+    with pytest.raises(SkiffError, match="skiff is not found: set SKIFF_BIN"):
+        Server()
+    assert not (nowhere / "asked").exists()
+
+
+def test_skiff_of_the_npm_project_above_is_found(nowhere):
+    project = nowhere / "node_modules" / ".bin" / "skiff"
+    project.parent.mkdir(parents=True)
+    project.write_text("#!/bin/sh\necho \"the project's\" >&2\n")
+    project.chmod(0o755)
+    with pytest.raises(SkiffError, match="the project's"):
+        Server()
+
+
 def test_a_failed_test_tells_what_happened(pytester):
     pytester.makepyfile(
         """

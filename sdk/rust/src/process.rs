@@ -43,15 +43,14 @@ impl std::fmt::Debug for Process {
 impl Process {
     /// The process, and what it tells of its cluster.
     pub fn start(arguments: &[String]) -> Result<(Arc<Process>, Value)> {
-        let line = command()?;
-        let mut child = Command::new(&line[0])
-            .args(&line[1..])
+        let program = command()?;
+        let mut child = Command::new(&program)
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|error| Error(format!("skiff cannot be started: {}: {error}", line[0].display())))?;
+            .map_err(|error| Error(format!("skiff cannot be started: {}: {error}", program.display())))?;
         let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let said = Arc::new(Mutex::new(VecDeque::new()));
         let heard = said.clone();
@@ -74,7 +73,7 @@ impl Process {
         let listener = process.clone();
         thread::spawn(move || {
             for line in BufReader::new(output.expect("is piped")).lines().map_while(std::result::Result::ok) {
-                // npx may write a line of its own.
+                // SKIFF_BIN may be a script that writes a line of its own.
                 let Ok(mut value) = serde_json::from_str::<Value>(&line) else { continue };
                 if value.get("ready").is_some() {
                     let _ = ready.send(value["ready"].take());
@@ -173,23 +172,27 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-fn command() -> Result<Vec<PathBuf>> {
+fn command() -> Result<PathBuf> {
     if let Some(binary) = std::env::var_os("SKIFF_BIN").filter(|binary| !binary.is_empty()) {
-        return Ok(vec![binary.into()]);
+        return Ok(binary.into());
     }
-    if let Some(found) = on_path("skiff") {
-        return Ok(vec![found]);
+    if let Some(found) = on_path() {
+        return Ok(found);
     }
-    if let Some(found) = on_path("npx") {
-        // Never fetched: npm's registry has another package of that name.
-        return Ok(vec![found, "--no-install".into(), "skiff".into()]);
-    }
-    Err(Error("skiff is not found: set SKIFF_BIN to its executable, or put it on PATH".to_owned()))
+    in_project().ok_or_else(|| {
+        Error("skiff is not found: set SKIFF_BIN to its executable, put it on PATH, or install it in the npm project that the tests run in".to_owned())
+    })
 }
 
-fn on_path(name: &str) -> Option<PathBuf> {
+fn on_path() -> Option<PathBuf> {
     let folders = std::env::var_os("PATH")?;
-    std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| is_file(path))
+    std::env::split_paths(&folders).map(|folder| folder.join("skiff")).find(|path| is_file(path))
+}
+
+/// In the npm project that the working directory is in. npx is not asked: it asks npm's registry, which has another package of that name.
+fn in_project() -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    here.ancestors().map(|folder| folder.join("node_modules/.bin/skiff")).find(|path| is_file(path))
 }
 
 fn is_file(path: &Path) -> bool {

@@ -1,6 +1,9 @@
 //! The crate on a real skiff, with the client of kube-rs.
 
+use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -97,6 +100,45 @@ async fn met(cluster: &Cluster, seed: u64) -> Result<Vec<u16>, Box<dyn std::erro
 fn what_cannot_start_says_why() {
     let refused = Server::start(Options { crds: vec!["missing.yaml".into()], ..Options::default() });
     assert!(refused.expect_err("there is no such file").to_string().contains("missing.yaml"));
+}
+
+/// Run again, in a process of its own, by those below.
+#[test]
+#[ignore = "needs an environment of its own"]
+fn starts() {
+    println!("{}", Server::start(Options::default()).expect_err("there is no skiff"));
+}
+
+/// What it says below a folder with an npx on PATH, which tells that it was run by a file.
+fn said_below(within: &Path) -> String {
+    let below = within.join("a/b");
+    fs::create_dir_all(&below).expect("a folder");
+    script(&within.join("npx"), &format!(": >'{}'", within.join("asked").display()));
+    let ended = again("starts").env_remove("SKIFF_BIN").env("PATH", within).current_dir(below).output().expect("runs");
+    String::from_utf8_lossy(&ended.stdout).into_owned()
+}
+
+fn script(path: &Path, does: &str) {
+    fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+    fs::write(path, format!("#!/bin/sh\n{does}\n")).expect("is written");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("may be run");
+}
+
+#[test]
+fn without_skiff_it_ends_at_once_and_asks_no_registry() {
+    let within = Path::new(env!("CARGO_TARGET_TMPDIR")).join("without");
+    let _ = fs::remove_dir_all(&within);
+    let said = said_below(&within);
+    assert!(said.contains("skiff is not found: set SKIFF_BIN"), "{said}");
+    assert!(!within.join("asked").exists());
+}
+
+#[test]
+fn skiff_of_the_npm_project_above_is_found() {
+    let within = Path::new(env!("CARGO_TARGET_TMPDIR")).join("project");
+    script(&within.join("node_modules/.bin/skiff"), "echo the project\\'s >&2");
+    let said = said_below(&within);
+    assert!(said.contains("the project's"), "{said}");
 }
 
 /// Run again, in a process of its own, by those below.

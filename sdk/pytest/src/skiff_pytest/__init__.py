@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import threading
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any, Iterable, Optional, Sequence
 
 __all__ = ["Clock", "Cluster", "Faults", "Server", "SkiffError"]
@@ -27,11 +28,15 @@ def _command() -> Sequence[str]:
     found = shutil.which("skiff")
     if found:
         return [found]
-    npx = shutil.which("npx")
-    if npx:
-        # Never fetched: npm's registry has another package of that name.
-        return [npx, "--no-install", "skiff"]
-    raise SkiffError("skiff is not found: set SKIFF_BIN to its executable, or put it on PATH")
+    # npx is not asked: it asks npm's registry, which has another package of that name.
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        found = shutil.which(folder / "node_modules" / ".bin" / "skiff")
+        if found:
+            return [str(found)]
+    raise SkiffError(
+        "skiff is not found: set SKIFF_BIN to its executable, put it on PATH, or install it in the npm project that the tests run in"
+    )
 
 
 class Clock:

@@ -9,6 +9,8 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStreamWriter;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -99,17 +101,19 @@ public final class Server implements AutoCloseable {
       return List.of(binary);
     }
     for (String folder : System.getenv().getOrDefault("PATH", "").split(File.pathSeparator)) {
-      if (new File(folder, "skiff").canExecute()) {
-        return List.of(new File(folder, "skiff").getPath());
+      File found = new File(folder, "skiff");
+      if (found.isFile() && found.canExecute()) {
+        return List.of(found.getPath());
       }
     }
-    for (String folder : System.getenv().getOrDefault("PATH", "").split(File.pathSeparator)) {
-      if (new File(folder, "npx").canExecute()) {
-        // Never fetched: npm's registry has another package of that name.
-        return List.of(new File(folder, "npx").getPath(), "--no-install", "skiff");
+    // npx is not asked: it asks npm's registry, which has another package of that name.
+    for (Path folder = Path.of("").toAbsolutePath(); folder != null; folder = folder.getParent()) {
+      Path found = folder.resolve("node_modules/.bin/skiff");
+      if (Files.isRegularFile(found) && Files.isExecutable(found)) {
+        return List.of(found.toString());
       }
     }
-    throw new SkiffException("skiff is not found: set SKIFF_BIN to its executable, or put it on PATH");
+    throw new SkiffException("skiff is not found: set SKIFF_BIN to its executable, put it on PATH, or install it in the npm project that the tests run in");
   }
 
   /** Its result. Throws {@link SkiffException} for what skiff refuses, and if it has ended. */
@@ -176,7 +180,7 @@ public final class Server implements AutoCloseable {
     try {
       told = JSON.unmarshal(line, Map.class);
     } catch (KubernetesClientException error) {
-      // npx may write a line of its own.
+      // SKIFF_BIN may be a script that writes a line of its own.
       return;
     }
     if (told.containsKey("ready")) {

@@ -18,6 +18,7 @@ import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -28,7 +29,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.platform.testkit.engine.EngineTestKit;
 
 /** The extension on a real skiff, with the client of fabric8. */
@@ -117,6 +120,43 @@ class SkiffExtensionTest {
   }
 
   @Test
+  void withoutSkiffItEndsAtOnceAndAsksNoRegistry(@TempDir Path within) throws Exception {
+    String said = saidBelow(within);
+    assertTrue(said.contains("skiff is not found: set SKIFF_BIN"), said);
+    assertFalse(Files.exists(within.resolve("asked")));
+  }
+
+  @Test
+  void skiffOfTheNpmProjectAboveIsFound(@TempDir Path within) throws Exception {
+    script(within.resolve("node_modules/.bin/skiff"), "echo the project\\'s >&2");
+    String said = saidBelow(within);
+    assertTrue(said.contains("the project's"), said);
+  }
+
+  /** What a process says below a folder with an npx on PATH, which tells that it was run by a file. */
+  private static String saidBelow(Path within) throws Exception {
+    script(within.resolve("npx"), ": >'" + within.resolve("asked") + "'");
+    Path below = Files.createDirectories(within.resolve("a/b"));
+    ProcessBuilder builder = another(Starts.class).directory(below.toFile());
+    builder.environment().remove("SKIFF_BIN");
+    builder.environment().put("PATH", within.toString());
+    try (BufferedReader lines = builder.start().inputReader()) {
+      return lines.lines().collect(Collectors.joining("\n"));
+    }
+  }
+
+  private static void script(Path path, String does) throws IOException {
+    Files.createDirectories(path.getParent());
+    Files.writeString(path, "#!/bin/sh\n" + does + "\n");
+    assertTrue(path.toFile().setExecutable(true));
+  }
+
+  private static ProcessBuilder another(Class<?> program) {
+    String classes = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+    return new ProcessBuilder(ProcessHandle.current().info().command().orElseThrow(), "-cp", classes, program.getName()).redirectError(ProcessBuilder.Redirect.INHERIT);
+  }
+
+  @Test
   void aFailedTestTellsWhatHappened() {
     PrintStream before = System.err;
     ByteArrayOutputStream said = new ByteArrayOutputStream();
@@ -134,9 +174,7 @@ class SkiffExtensionTest {
 
   @Test
   void nothingIsLeftWhenTheTestsAreKilled() throws Exception {
-    Process killed = new ProcessBuilder(ProcessHandle.current().info().command().orElseThrow(), "-cp", System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")), Killed.class.getName())
-        .redirectError(ProcessBuilder.Redirect.INHERIT)
-        .start();
+    Process killed = another(Killed.class).start();
     long pid;
     try (BufferedReader lines = killed.inputReader()) {
       pid = Long.parseLong(lines.readLine());
@@ -168,6 +206,13 @@ class SkiffExtensionTest {
           .withNewMetadata().withName(name).endMetadata()
           .withNewSpec().addNewContainer().withName("c").withImage("there.invalid/i").endContainer().endSpec()
           .build();
+    }
+  }
+
+  /** Says why skiff does not start. */
+  static final class Starts {
+    public static void main(String[] arguments) {
+      System.out.println(assertThrows(SkiffException.class, () -> new Server(new Server.Options())).getMessage());
     }
   }
 
