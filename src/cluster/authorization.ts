@@ -48,7 +48,7 @@ export async function loadAuthorization(
   ])
   const read = (text: string) => {
     const modes = parseAuthorizationConfiguration(text, fileProblem)
-    return { modes, endpoints: endpointsOf(modes) }
+    return { modes, endpoints: endpointsOf(modes, INVALID) }
   }
   const text = file === undefined ? '' : readText(file)
   let current =

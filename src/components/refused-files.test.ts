@@ -48,6 +48,10 @@ for (const [name, text] of Object.entries({
   'groups.yaml': encryption('a.b.*'),
   'authz1.yaml': config('AuthorizationConfiguration', 'authorizers: []'),
   'authz-abac.yaml': config('AuthorizationConfiguration', 'authorizers: [{type: ABAC, name: abac}]'),
+  'authz-empty.yaml': config(
+    'AuthorizationConfiguration',
+    `authorizers: [{type: Webhook, name: a, webhook: {timeout: 3s, subjectAccessReviewVersion: v1, matchConditionSubjectAccessReviewVersion: v1, failurePolicy: Deny, authorizedTTL: 1m, unauthorizedTTL: 1m, connectionInfo: {type: KubeConfigFile, kubeConfigFile: ${join(folder.path, 'empty.yaml')}}}}]`,
+  ),
   'policies.jsonl': '# c\nnull\nx\n',
   'okpol.yaml': 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n',
   'hook.yaml': kubeconfig(SERVER),
