@@ -98,6 +98,7 @@ for (const [name, text] of Object.entries({
   'sched.yaml': connected(''),
   'lm.yaml': migration('v1', 'leaderName: x\nresourceLock: leases'),
   'lmbad.yaml': migration('v1', 'controllerLeaders: [{}]'),
+  'lmsame.yaml': migration('v1', 'leaderName: kube-controller-manager'),
   'lmok.yaml': migration('v1', 'leaderName: x\ncontrollerLeaders: [{name: node-ipam-controller, component: "*"}]'),
   'schedbad.yaml': connected('parallelism: -1'),
   'schedkube.yaml': configuration('clientConnection: {kubeconfig: /nope}'),
@@ -148,3 +149,18 @@ for (const [name, command, read] of [
     )
     assert.ok(told.filter(({ line }) => !isOurs(line)).length > 250)
   })
+
+// kube-controller-manager v1.37.1, which was asked, takes the Lease twice.
+test('a Lease that would be that of both elections of a leader migration is refused in one line', () => {
+  const answered = (line: string) =>
+    answer(controllerManager, (flags) => controllerManagerOfFlags(runtime, flags), `--enable-leader-migration ${line}`)
+  const refusal = (name: string) =>
+    `--leader-elect-resource-name: the Lease "${name}" is that of the leader migration: each needs one of its own`
+  assert.equal(answered('--leader-migration-config=DIR/lmsame.yaml'), refusal('kube-controller-manager'))
+  assert.equal(
+    answered('--leader-elect-resource-name=cloud-provider-extraction-migration'),
+    refusal('cloud-provider-extraction-migration'),
+  )
+  for (const other of ['--leader-elect-resource-name=own', '--leader-elect=false'])
+    assert.equal(answered(`--leader-migration-config=DIR/lmsame.yaml ${other}`), '')
+})

@@ -24,7 +24,7 @@ import { type ControllerOptions, controllerOptions } from './controller-options.
 import type { ReadFlags } from './flags.ts'
 import { KUBE_CONTROLLER_MANAGER_FLAGS } from './kube-controller-manager-flags.ts'
 import { judgeControllerManagerLine } from './kube-controller-manager-rules.ts'
-import { divided, leaderMigrationOfFlags } from './leader-migration.ts'
+import { divided, judgeLeases, leaderMigrationOfFlags } from './leader-migration.ts'
 import { type Election, election, electionOfFlags, newIdentity } from './leading.ts'
 import type { ComponentCommand, ComponentProcess } from './process.ts'
 import { serve } from './serving.ts'
@@ -57,7 +57,9 @@ export function controllerManagerOfFlags(runtime: Runtime, flags: ReadFlags) {
   const files = servingFiles(flags, KUBE_CONTROLLER_MANAGER_FLAGS, made)
   if (files?.whyNoHttp2 !== undefined) throw new Error(files.whyNoHttp2)
   const settings = electionOfFlags(flags, NAME)
-  return { files, kubeconfig, limits, settings, migration, given: controllerOptions(flags, runtime) }
+  const given = controllerOptions(flags, runtime)
+  if (migration !== undefined) judgeLeases(migration, settings)
+  return { files, kubeconfig, limits, settings, migration, given }
 }
 
 async function start(flags: ReadFlags, process: ComponentProcess): Promise<void> {

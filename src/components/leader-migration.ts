@@ -9,6 +9,7 @@ import { goQuote } from '../api/quote.ts'
 import { asList, asObject, asText } from '../api/unchecked.ts'
 import { readText } from '../cluster/read-file.ts'
 import { FlagError, type ReadFlags } from './flags.ts'
+import type { ElectionSettings } from './leading.ts'
 
 export interface LeaderMigration {
   /** The name of the Lease, in the namespace of the other. */
@@ -78,6 +79,14 @@ export function leaderMigrationIn(text: string): LeaderMigration {
       ]),
     ),
   }
+}
+
+/** Two elections of one process over one Lease would renew it in turn, and neither would see that the other has lost it. @throws FlagError */
+export function judgeLeases({ leaderName }: LeaderMigration, main: ElectionSettings): void {
+  if (main.enabled && leaderName === main.name)
+    throw new FlagError(
+      `--leader-elect-resource-name: the Lease ${goQuote(leaderName)} is that of the leader migration: each needs one of its own`,
+    )
 }
 
 /** It hands out what the others are known by, so it always runs with the main Lease. */
