@@ -4,6 +4,7 @@
  */
 import type { CustomResourceDefinition, Lease, Service } from '../../api/generated/types.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../../api/object.ts'
+import { COMMON_WORD } from './common-words.ts'
 import { componentLink } from './components.ts'
 import { conditionSays, eventSays, isKubernetes } from './failures.ts'
 import { type FinalizerOwner, type Link, lastLink, type ObjectRef } from './finding.ts'
@@ -11,7 +12,14 @@ import { type KnownFinalizer, meantFor } from './known-finalizers.ts'
 import { wordInLog } from './logs.ts'
 import { DEFINITIONS, deletedAt, foundOf, itemsOf, kubectlName, LEASES, type Look, SERVICES, timeOf } from './look.ts'
 import { accountIn, type PastUser, pastUsers } from './past-users.ts'
-import { type Account, accountsOfDomain, accountsOfGroup, isGranted, servesOtherGroups } from './roles.ts'
+import {
+  type Account,
+  type Accounts,
+  accountsOfDomain,
+  accountsOfGroup,
+  isGranted,
+  servesOtherGroups,
+} from './roles.ts'
 import { webhooksOfGroup } from './webhooks.ts'
 import { controllerInWorkload, readOtherPods, readWorkloads, type Workload, whyNotRunning } from './workloads.ts'
 
@@ -107,7 +115,8 @@ interface Candidate {
   readonly isNamed: boolean
   /**
    * How sure it is that this is the controller. 4: it set the finalizer, or of a family it is the one named like the object's group. 3: a
-   * write of it was seen, or it is known by name. 2: its rules or webhooks suggest it. 1: its name is alike.
+   * write of it was seen, or it is known by name. 2: its rules or webhooks suggest it. 1: its name
+   * is alike, or that of a group that it has a role for.
    */
   readonly strength: number
 }
@@ -206,7 +215,7 @@ interface Traits {
   /** The manager that set the finalizer, one of those or none. */
   readonly setter: string
   /** `namespace/name` of service accounts, each with why. */
-  readonly accounts: ReadonlyMap<string, string>
+  readonly accounts: Accounts
   /** `namespace/name` of workloads. */
   readonly webhooks: ReadonlySet<string>
   readonly words: readonly string[]
@@ -238,9 +247,10 @@ function evidenceFor(
   if (pattern !== undefined)
     return { evidence: `it is named like ${pattern}`, isNamed: true, strength: isOfGroup(name, ref.group) ? 4 : 3 }
   const granted = accounts.get(`${namespace}/${workload.account}`)
-  if (granted !== undefined) return { evidence: granted, isNamed: false, strength: 2 }
+  if (granted?.isAlike === false) return { evidence: granted.evidence, isNamed: false, strength: 2 }
   if (webhooks.has(`${namespace}/${name}`))
     return { evidence: "it serves webhooks of the object's group", isNamed: false, strength: 2 }
+  if (granted !== undefined) return { evidence: granted.evidence, isNamed: false, strength: 1 }
   const segments = new Set([...names, namespace.toLowerCase()].flatMap((text) => text.split(/[-._/]/)))
   // A short word says something only where it stands alone.
   const word = words.find((one) =>
@@ -252,12 +262,8 @@ function evidenceFor(
 /** Programs of one family serve groups of their own: `kustomize-controller` that of `kustomize.toolkit.fluxcd.io`. */
 function isOfGroup(name: string, group: string): boolean {
   const first = group.split('.')[0] ?? ''
-  return first.length >= LONG_WORD && !COMMON.test(first) && name.toLowerCase().split(/[-._]/).includes(first)
+  return first.length >= LONG_WORD && !COMMON_WORD.test(first) && name.toLowerCase().split(/[-._]/).includes(first)
 }
-
-/** Words in names of groups and finalizers that do not tell which software they belong to. */
-const COMMON =
-  /^(finalizer|finalizers|finalize|cleanup|protection|controller|operator|manager|kubernetes|cluster|resource|resources|foreground|delete|deletion|apps|batch|core|policy|storage|networking|authorization|sigs|x-k8s|example|examples|test|tests|local|default|internal|cloud|alpha|beta|service|services|github|com|org|net|dev|app|k8s|the|and|for|sig)$/
 
 const LONG_WORD = 4
 
@@ -270,14 +276,14 @@ function isOfOthers(finalizer: string, { group, kind }: ObjectRef): boolean {
   const plain = (text: string) => text.toLowerCase().replaceAll('-', '')
   const own = [...group.split('.').slice(0, -1), kind]
     .map(plain)
-    .filter((word) => word.length >= 3 && !COMMON.test(word))
+    .filter((word) => word.length >= 3 && !COMMON_WORD.test(word))
   const [domain = '', rest = ''] = finalizer.includes('/') ? finalizer.split('/') : [finalizer]
   // Without a domain it says nothing of others either.
   if (!domain.includes('.')) return false
   if (domain === group || domain.endsWith(`.${group}`) || group.endsWith(`.${domain}`)) return false
   const words = [...domain.split('.').slice(0, -1), ...rest.split(/[._]/)].map(plain)
   return !words.some((word) =>
-    own.some((one) => word.includes(one) || (word.length >= 4 && one.includes(word) && !COMMON.test(word))),
+    own.some((one) => word.includes(one) || (word.length >= 4 && one.includes(word) && !COMMON_WORD.test(word))),
   )
 }
 
@@ -292,7 +298,9 @@ export function wordsOf(finalizer: string, ref: ObjectRef): string[] {
       ? ''
       : finalizer
   const words = [...domains.flatMap((domain) => domain.split('.').slice(0, -1)), rest, ...(isBuiltin ? [] : [kind])]
-  return [...new Set(words.map((word) => word.toLowerCase()).filter((word) => word.length >= 3 && !COMMON.test(word)))]
+  return [
+    ...new Set(words.map((word) => word.toLowerCase()).filter((word) => word.length >= 3 && !COMMON_WORD.test(word))),
+  ]
 }
 
 /** An operator that is made with kopf may keep what it knows of an object in annotations of `NAME.kopf.dev`. */

@@ -14,6 +14,8 @@ const CLUSTER_WIDE = new Set([
   'APIService',
   'ValidatingAdmissionPolicy',
   'ValidatingWebhookConfiguration',
+  'ClusterRole',
+  'ClusterRoleBinding',
 ])
 
 /** Plurals are as most are: the kind in lower case and an s. */

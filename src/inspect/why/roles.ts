@@ -1,6 +1,8 @@
 /** What roles and bindings let service accounts do, read as they stand, where the cluster's authorizers may not be asked. */
 import type { ClusterRole, ClusterRoleBinding } from '../../api/generated/types.ts'
+import { builtinScheme } from '../../api/scheme/scheme.ts'
 import type { ClusterReader } from '../cluster-reader.ts'
+import { COMMON_WORD } from './common-words.ts'
 import { isKubernetes } from './failures.ts'
 import type { ObjectRef } from './finding.ts'
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, itemsOf, ROLE_BINDINGS, ROLES } from './look.ts'
@@ -49,62 +51,92 @@ const writes = ({ rules }: ClusterRole, { group, resource }: ObjectRef, byName: 
   )
 
 /**
- * Service accounts that a role lets write the object's resource by name of its group: `namespace/name`, each with why. `everywhere`: in
+ * Service accounts that a role lets write the object's resource by name of its group. `everywhere`: in
  * whichever namespace.
  */
-export async function accountsOfGroup(
-  reader: ClusterReader,
-  ref: ObjectRef,
-  everywhere = false,
-): Promise<ReadonlyMap<string, string>> {
+export async function accountsOfGroup(reader: ClusterReader, ref: ObjectRef, everywhere = false): Promise<Accounts> {
   const { group, resource, namespace } = ref
   if (isKubernetes(group)) return new Map()
-  return accountsBy(reader, namespace, everywhere, (role) => writes(role, ref, true), `${resource}.${group}`)
+  const grants = await readGrants(reader, everywhere ? '' : namespace)
+  const what = `${resource}.${group}`
+  return accountsBy(grants, everywhere, false, (role) => (writes(role, ref, true) ? what : undefined))
 }
 
-/** `prow` of prow.k8s.io and prow.x-k8s.io, `karpenter` of karpenter.sh; '' where a domain's labels do not tell which is the software's. */
-const softwareOf = (domain: string): string =>
-  /(?:^|\.)([a-z0-9-]+)\.(?:x-)?k8s\.(?:io|aws)$/.exec(domain)?.[1] ?? /^([a-z0-9-]+)\.[a-z]+$/.exec(domain)?.[1] ?? ''
+/**
+ * `prow` of prow.k8s.io and prow.x-k8s.io, `karpenter` of karpenter.sh and karpenter.k8s.aws. '' where that is a word of many (example.com,
+ * cluster.x-k8s.io, services.k8s.aws), and where the domain is of a family (snapshot.storage.k8s.io), whose programs are told apart by more.
+ */
+function softwareOf(domain: string): string {
+  const word = /^([a-z0-9-]{4,63})\.(?:(?:x-)?k8s\.(?:io|aws)|[a-z]{2,63})$/.exec(domain)?.[1] ?? ''
+  return COMMON_WORD.test(word) || firstLabelsOfKubernetes().has(word) ? '' : word
+}
 
-const isOfOneSoftware = (group: string, domain: string): boolean =>
-  !isKubernetes(group) && softwareOf(domain).length >= 4 && softwareOf(group) === softwareOf(domain)
+const firstLabelsOfKubernetes = (): ReadonlySet<string> =>
+  new Set(
+    builtinScheme()
+      .groups()
+      .keys()
+      .map((group) => group.split('.')[0] ?? ''),
+  )
 
-/** The same of any resource of the group that a finalizer's name begins with: what serves that group has put it there. */
+/**
+ * The same of any resource of the group that a finalizer's name begins with: what serves that group has put it there. Where no role is for
+ * it, of a group that is named alike.
+ */
 export async function accountsOfDomain(
   reader: ClusterReader,
   domain: string,
   namespace: string,
   everywhere = false,
-): Promise<ReadonlyMap<string, string>> {
+): Promise<Accounts> {
   if (isKubernetes(domain)) return new Map()
-  const serves = ({ rules }: ClusterRole) =>
-    (rules ?? []).some(
-      ({ apiGroups = [], verbs = [] }) =>
-        apiGroups.some((group) => group === domain || isOfOneSoftware(group, domain)) &&
-        verbs.some((verb) => verb === '*' || verb === 'update' || verb === 'patch'),
-    )
-  return accountsBy(reader, namespace, everywhere, serves, `objects of ${domain}`)
+  const grants = await readGrants(reader, everywhere ? '' : namespace)
+  const writesOf = (isMeant: (group: string) => boolean) => (role: ClusterRole) => {
+    const group = groupsWritten(role).find(isMeant)
+    return group === undefined ? undefined : `objects of ${group}`
+  }
+  const exact = accountsBy(
+    grants,
+    everywhere,
+    false,
+    writesOf((group) => group === domain),
+  )
+  const software = softwareOf(domain)
+  if (exact.size > 0 || software === '') return exact
+  const isAlike = (group: string) => !isKubernetes(group) && softwareOf(group) === software
+  return accountsBy(grants, everywhere, true, writesOf(isAlike))
 }
 
-async function accountsBy(
-  reader: ClusterReader,
-  namespace: string,
+const groupsWritten = ({ rules }: ClusterRole): readonly string[] =>
+  (rules ?? []).flatMap(({ apiGroups = [], verbs = [] }) =>
+    verbs.some((verb) => verb === '*' || verb === 'update' || verb === 'patch') ? apiGroups : [],
+  )
+
+/** Service accounts by `namespace/name`, each with why. `isAlike`: what it may write is of a group that is only named alike. */
+export type Accounts = ReadonlyMap<string, { readonly evidence: string; readonly isAlike: boolean }>
+
+/** @param whatOf what the role lets write of what is meant, in words */
+function accountsBy(
+  grants: Grants,
   everywhere: boolean,
-  isMeant: (role: ClusterRole) => boolean,
-  what: string,
-): Promise<ReadonlyMap<string, string>> {
-  const accounts = new Map<string, string>()
-  const grants = await readGrants(reader, everywhere ? '' : namespace)
+  isAlike: boolean,
+  whatOf: (role: ClusterRole) => string | undefined,
+): Accounts {
+  const accounts = new Map<string, { readonly evidence: string; readonly isAlike: boolean }>()
   for (const binding of grants.bindings) {
     const role = roleOf(grants, binding)
-    if (role === undefined || !isMeant(role)) continue
+    const what = role === undefined ? undefined : whatOf(role)
+    if (what === undefined) continue
     for (const subject of binding.subjects ?? []) {
       if (subject.kind !== 'ServiceAccount') continue
       const account = `${subject.namespace ?? binding.metadata.namespace ?? ''}/${subject.name}`
       const { kind, name } = binding.roleRef
       const { namespace: within = '' } = binding.metadata
       const where = everywhere && within !== '' ? ` in namespace ${within}` : ''
-      accounts.set(account, `its account ${account} may write ${what}${where} by ${kind} ${name}`)
+      accounts.set(account, {
+        evidence: `its account ${account} may write ${what}${where} by ${kind} ${name}`,
+        isAlike,
+      })
     }
   }
   return accounts
