@@ -20,6 +20,24 @@ test('a line without a token is passed over, the last of those with the same tok
   )
 })
 
+// As a kube-apiserver v1.37.1 told such users of themselves (2026-11-27).
+test('spaces belong to names and groups, an empty column is a group without a name, and a fifth column says nothing', () => {
+  const users = parseTokenFile(
+    't1, sp ,u ," a, b"\nt2,two,,\nt3,three,3,"a,,b"\nt4,four,4,""\nt5,five,5,x,extra\n',
+    'F',
+  )
+  assert.deepEqual(
+    [...users.values()],
+    [
+      { name: ' sp ', uid: 'u ', groups: [' a', ' b'] },
+      { name: 'two', uid: '', groups: [''] },
+      { name: 'three', uid: '3', groups: ['a', '', 'b'] },
+      { name: 'four', uid: '4', groups: [''] },
+      { name: 'five', uid: '5', groups: ['x'] },
+    ],
+  )
+})
+
 // What a kube-apiserver v1.37.1 said of these (2026-11-27).
 for (const [text, words] of [
   ['t,bob', "token file 'F' must have at least 3 columns (token, user name, user uid), found 2"],

@@ -12,15 +12,15 @@ const LEAST_COLUMNS = 3
 export function parseTokenFile(text: string, file: string): ReadonlyMap<string, UserInfo> {
   const users = new Map<string, UserInfo>()
   for (const columns of records(text)) {
-    const [token = '', name = '', uid = '', groups = ''] = columns
+    const [token = '', name = '', uid = '', groups] = columns
     if (columns.length < LEAST_COLUMNS)
       throw new TokenFileError(
         `token file '${file}' must have at least 3 columns (token, user name, user uid), found ${columns.length}`,
       )
     // Such a line is passed over, and of a token that is there twice the last is taken.
     if (token === '') continue
-    const list = groups === '' ? [] : groups.split(',').map((group) => group.trim())
-    users.set(token, { name, uid, groups: list })
+    // Spaces belong to names, and a column with nothing in it names the group whose name is empty.
+    users.set(token, { name, uid, groups: groups?.split(',') ?? [] })
   }
   return users
 }
