@@ -38,3 +38,16 @@ test('where the runtime does not begin anew the log stays where it is', async ()
   assert.equal(readFileSync(path, 'utf8'), 'all')
   assert.equal(await rotateLog(join(directory, 'gone'), 'x', async () => {}, ROTATION), false)
 })
+
+test('of logs put aside with and without a dash in their time the newest are kept', async () => {
+  const path = join(directory, '3.log')
+  for (const suffix of ['20261127182938.gz', '20261127190000.gz', '20261127-183000.gz', '20261127-191500'])
+    writeFileSync(`${path}.${suffix}`, suffix)
+  writeFileSync(path, 'now')
+  assert.equal(await rotateLog(path, '20261127-193000', async () => writeFileSync(path, ''), ROTATION), true)
+  const kept = ['20261127-191500.gz', '20261127-193000', '20261127190000.gz', '20261127-183000.gz']
+  assert.deepEqual(
+    readdirSync(directory).filter((name) => name.startsWith('3.log')),
+    ['3.log', ...kept.map((suffix) => `3.log.${suffix}`).sort()],
+  )
+})

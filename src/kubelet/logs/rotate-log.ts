@@ -28,7 +28,9 @@ export async function rotateLog(
   const found = await stat(path).catch(() => undefined)
   if (found === undefined || found.size < largest) return false
   const directory = dirname(path)
-  const names = (await readdir(directory)).filter((name) => name.startsWith(`${basename(path)}.`)).sort()
+  const prefix = `${basename(path)}.`
+  const names = (await readdir(directory)).filter((name) => name.startsWith(prefix))
+  names.sort((a, b) => (timeOf(a.slice(prefix.length)) < timeOf(b.slice(prefix.length)) ? -1 : 1))
   // What was left in the midst of a compression: the log itself is still there.
   for (const name of names.filter(isUnfinished)) await rm(join(directory, name))
   const old = names.filter((name) => !isUnfinished(name))
@@ -46,6 +48,9 @@ export async function rotateLog(
     throw error
   }
 }
+
+/** Logs that were put aside by an earlier version have no dash between the day and the time. */
+const timeOf = (suffix: string) => suffix.replace('-', '')
 
 const COMPRESSED = '.gz'
 const UNFINISHED = '.tmp'

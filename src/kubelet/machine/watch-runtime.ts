@@ -57,25 +57,42 @@ export async function createWatchedRuntime(options: WatchedRuntimeOptions): Prom
     return JSON.stringify([images, problem]) !== before && !signal.aborted
   }
 
+  const failed = (what: string, of?: Readonly<Record<string, string>>) => (error: unknown) => {
+    if (!signal.aborted) log.info(2, what, { node: nodeName, ...of, err: messageOf(error) })
+  }
+
+  /** One that cannot be turned over keeps no other back. */
   async function rotateLogs(): Promise<void> {
     const suffix = formatTime(clock.now()).replace(/[-:Z]/g, '').replace('T', '-')
     const running = (await containerRuntime.listContainers({})).filter(({ state }) => state === 'running')
-    for (const { id, logPath = '' } of running)
-      if (logPath !== '') await rotateLog(logPath, suffix, async () => containerRuntime.real?.reopenLog(id), logs)
+    for (const { id, logPath = '' } of running) {
+      if (logPath === '') continue
+      const reopen = async () => containerRuntime.real?.reopenLog(id)
+      await rotateLog(logPath, suffix, reopen, logs).catch(failed('Failed to rotate log', { path: logPath }))
+    }
+  }
+
+  /** A large log takes its time to be compressed: the runtime is looked at meanwhile. */
+  let isRotating = false
+  function keepRotated(): void {
+    if (isRotating) return
+    isRotating = true
+    void rotateLogs()
+      .catch(failed('Failed to rotate logs'))
+      .finally(() => {
+        isRotating = false
+      })
   }
 
   function run(changed: () => Promise<void> | undefined): void {
-    const failed = (what: string) => (error: unknown) => {
-      if (!signal.aborted) log.info(2, what, { node: nodeName, err: messageOf(error) })
-    }
     const timer = clock.setTimer(PERIOD_MS, 'the container runtime is looked at', () => {
-      const rotated = rotateLogs().catch(failed('Failed to rotate logs'))
-      const told = look()
+      keepRotated()
+      void look()
         .then((isAnother) => (isAnother ? changed() : undefined))
         .catch(failed('Failed to tell of the node'))
-      void Promise.all([told, rotated]).finally(() => {
-        if (!signal.aborted) run(changed)
-      })
+        .finally(() => {
+          if (!signal.aborted) run(changed)
+        })
     })
     signal.addEventListener('abort', timer.cancel, { once: true })
   }
