@@ -24,8 +24,8 @@ import { type ControllerOptions, controllerOptions } from './controller-options.
 import type { ReadFlags } from './flags.ts'
 import { KUBE_CONTROLLER_MANAGER_FLAGS } from './kube-controller-manager-flags.ts'
 import { judgeControllerManagerLine } from './kube-controller-manager-rules.ts'
-import { divided, judgeLeases, leaderMigrationOfFlags } from './leader-migration.ts'
-import { type Election, election, electionOfFlags, newIdentity } from './leading.ts'
+import { divided, judgeLeases, leaderMigrationOfFlags, runUnderLeases } from './leader-migration.ts'
+import { createElections, electionOfFlags } from './leading.ts'
 import type { ComponentCommand, ComponentProcess } from './process.ts'
 import { serve } from './serving.ts'
 import { madeCertificate, servingFiles } from './serving-files.ts'
@@ -68,11 +68,8 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
   const access = accessOf(runtime, kubeconfig, flags.text('master'))
   onStop(() => access.transport.close())
   const stopping = new AbortController()
-  const identity = newIdentity(runtime)
-  const electionOf = (name: string) =>
-    election({ ...settings, name }, process, access.transport, { component: NAME, userAgent: NAME }, identity)
-  const elected = electionOf(settings.name)
-  const checks: HealthCheck[] = [elected.check]
+  const elections = createElections(settings, process, access.transport, { component: NAME, userAgent: NAME })
+  const checks: HealthCheck[] = [elections.check]
   const managers: ControllerManager[] = []
   const collector = () => managers.find(({ garbageCollector }) => garbageCollector !== undefined)?.garbageCollector
   if (files !== undefined)
@@ -80,20 +77,31 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
   onStop(() => stopping.abort())
   await untilAnswered(access, process, stopping.signal)
   const hasAccounts = flags.bool('use-service-account-credentials')
-  /** Once the Lease is won. */
-  const run = async ({ won }: Election, controllers = given.controllers) => {
+  /** Whether they run. */
+  const run = async (leadership: Leadership | undefined, controllers = given.controllers) => {
     const options = controllers === undefined ? given : { ...given, controllers }
-    const manager = await runControllers(process, access, await won(), { limits, hasAccounts }, options)
-    if (manager === undefined) return
+    const asking = { limits, hasAccounts, saysWhatIsForbidden: !hasAccounts && managers.length === 0 }
+    const manager = await runControllers(process, access, leadership, asking, options)
+    if (manager === undefined) return false
     managers.push(manager)
     for (const name of manager.names) checks.push({ name, endpoints: ['healthz'], check: () => {} })
     runtime.log.info(0, 'The controllers run', { controllers: manager.names.length })
+    return true
   }
-  if (migration === undefined || !settings.enabled) return run(elected)
-  const { main, migrated } = divided(given.controllers ?? CONTROLLER_NAMES, migration)
-  await run(elected, main)
-  // Their Lease is asked for once the others run, as kube-controller-manager was seen to do.
-  await run(electionOf(migration.leaderName), migrated)
+  const main = elections.of(settings.name)
+  if (migration === undefined || !settings.enabled) {
+    await run(await main.won())
+    return
+  }
+  const controllers = divided(given.controllers ?? CONTROLLER_NAMES, migration)
+  await runUnderLeases(controllers, { main, migrated: elections.of(migration.leaderName) }, run)
+}
+
+interface Asking {
+  readonly limits: RateLimits
+  readonly hasAccounts: boolean
+  /** Once in a process. */
+  readonly saysWhatIsForbidden: boolean
 }
 
 /** Undefined where the process has been told to stop, or ends because they cannot start. */
@@ -101,7 +109,7 @@ async function runControllers(
   process: ComponentProcess,
   access: ReturnType<typeof accessOf>,
   leadership: Leadership | undefined,
-  { limits, hasAccounts }: { readonly limits: RateLimits; readonly hasAccounts: boolean },
+  { limits, hasAccounts, saysWhatIsForbidden }: Asking,
   options: ControllerOptions,
 ): Promise<ControllerManager | undefined> {
   const { runtime } = process
@@ -113,7 +121,7 @@ async function runControllers(
   const transports = { own: held(access.transport, leadership), anonymous: held(access.anonymous, leadership) }
   const manage = createClient(runtime, limitedBy(runtime, transports.own, limits), { userAgent: NAME })
   const tokens = hasAccounts ? createServiceAccountTokenSource(runtime, manage, 'kube-system') : undefined
-  if (tokens === undefined) await sayWhatIsForbidden(manage, process)
+  if (saysWhatIsForbidden) await sayWhatIsForbidden(manage, process)
   const transportFor = ({ name }: UserInfo): Transport => {
     if (tokens === undefined || name === controllerManagerUser.name) return transports.own
     const { get, refused } = tokens.of(name.slice(SERVICE_ACCOUNT.length))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { messageOf } from '../base/errors.ts'
-import { divided, leaderMigrationIn } from './leader-migration.ts'
+import { divided, leaderMigrationIn, runUnderLeases } from './leader-migration.ts'
 
 const file = (version: string, ...lines: readonly string[]) =>
   [`apiVersion: controllermanager.config.k8s.io/${version}`, 'kind: LeaderMigrationConfiguration', ...lines].join('\n')
@@ -111,4 +111,26 @@ test('each controller runs with one Lease or with none: by its own name, the las
     'garbage-collector-controller',
     'storage-version-migrator-controller',
   ])
+})
+
+test('a Lease that no controller runs under is held, and nothing is started; the second is asked for once the first ones run', async () => {
+  const done = async (main: readonly string[], migrated: readonly string[], canRun = true) => {
+    const steps: string[] = []
+    const won = (name: string) => ({
+      won: async () => {
+        steps.push(`lease of ${name}`)
+        return undefined
+      },
+    })
+    const elections = { main: won('main'), migrated: won('migration') }
+    await runUnderLeases({ main, migrated }, elections, async (_, controllers) => {
+      steps.push(controllers.join(' '))
+      return canRun
+    })
+    return steps
+  }
+  assert.deepEqual(await done(['a', 'b'], ['c']), ['lease of main', 'a b', 'lease of migration', 'c'])
+  assert.deepEqual(await done(['a'], []), ['lease of main', 'a', 'lease of migration'])
+  assert.deepEqual(await done([], ['c']), ['lease of main', 'lease of migration', 'c'])
+  assert.deepEqual(await done(['a'], ['c'], false), ['lease of main', 'a'])
 })

@@ -7,9 +7,10 @@ import { struct } from '../api/configuration/shape.ts'
 import type { JsonObject } from '../api/object.ts'
 import { goQuote } from '../api/quote.ts'
 import { asList, asObject, asText } from '../api/unchecked.ts'
+import type { Leadership } from '../client/leader-election.ts'
 import { readText } from '../cluster/read-file.ts'
 import { FlagError, type ReadFlags } from './flags.ts'
-import type { ElectionSettings } from './leading.ts'
+import type { Election, ElectionSettings } from './leading.ts'
 
 export interface LeaderMigration {
   /** The name of the Lease, in the namespace of the other. */
@@ -110,4 +111,19 @@ export function divided(controllers: readonly string[], { isOurs }: LeaderMigrat
     main: controllers.filter((name) => placeOf(name) === undefined),
     migrated: controllers.filter((name) => placeOf(name) === true),
   }
+}
+
+/**
+ * Wins the Leases one after the other and runs what belongs to each. One that nothing runs under is held all the same: another component
+ * waits for it. The second is asked for once the first ones run, as kube-controller-manager was seen to do, and not where they cannot.
+ */
+export async function runUnderLeases(
+  { main, migrated }: DividedControllers,
+  elections: { readonly main: Pick<Election, 'won'>; readonly migrated: Pick<Election, 'won'> },
+  run: (leadership: Leadership | undefined, controllers: readonly string[]) => Promise<boolean>,
+): Promise<void> {
+  const leadership = await elections.main.won()
+  if (main.length > 0 && !(await run(leadership, main))) return
+  const second = await elections.migrated.won()
+  if (migrated.length > 0) await run(second, migrated)
 }

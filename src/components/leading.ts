@@ -49,8 +49,37 @@ export interface Election {
   won(): Promise<Leadership | undefined>
 }
 
-/** By which a process is known in each Lease that it holds. */
-export const newIdentity = (runtime: Runtime): string => `${hostname()}_${runtime.random.uuid()}`
+const newIdentity = (runtime: Runtime): string => `${hostname()}_${runtime.random.uuid()}`
+
+/** Elections of one process, which is known by one identity in each Lease that it holds. */
+export interface Elections {
+  /** One for all, as kube-controller-manager has one: it fails while any Lease that was won cannot be renewed. */
+  readonly check: HealthCheck
+  /** That for the Lease of this name. */
+  of(name: string): Election
+}
+
+export function createElections(
+  settings: Omit<ElectionSettings, 'name'>,
+  process: ComponentProcess,
+  transport: Transport,
+  events: { readonly component: string; readonly userAgent: string },
+): Elections {
+  const identity = newIdentity(process.runtime)
+  const made: Election[] = []
+  return {
+    check: healthOf(() => {
+      for (const { check } of made) check.check()
+    }),
+    of(name) {
+      const one = election({ ...settings, name }, process, transport, events, identity)
+      made.push(one)
+      return one
+    },
+  }
+}
+
+const healthOf = (check: () => void) => ({ name: 'leaderElection', endpoints: ['healthz', 'readyz'] as const, check })
 
 /** `events`: the component that tells of the new leader. */
 export function election(
@@ -65,14 +94,10 @@ export function election(
   let leadership: Leadership | undefined
   const lease = `${namespace}/${name}`
   return {
-    check: {
-      name: 'leaderElection',
-      endpoints: ['healthz', 'readyz'],
-      check: () => {
-        if (leadership !== undefined && !leadership.mayWrite())
-          throw new Error(`failed election to renew leadership on lease ${name}`)
-      },
-    },
+    check: healthOf(() => {
+      if (leadership !== undefined && !leadership.mayWrite())
+        throw new Error(`failed election to renew leadership on lease ${name}`)
+    }),
     async won() {
       if (!settings.enabled) return undefined
       const waiting = new AbortController()

@@ -60,3 +60,17 @@ test('what migrates waits for the other component and runs after it; the process
   assert.equal(await manager.ended, 1)
   assert.match(manager.said, /kube-system\/migration/)
 })
+
+test('a user that may not delete is warned of once, though there are two Leases', {
+  skip: withoutKubectl,
+}, async () => {
+  await using at = await startProcesses()
+  writeFileSync(at.file('migration.yaml'), FILE)
+  const config = await at.kubeconfigOf('system:kube-controller-manager')
+  const manager = at.start(
+    ...['controller-manager', '--kubeconfig', config, '--secure-port', '0'],
+    ...['--enable-leader-migration', '--leader-migration-config', at.file('migration.yaml')],
+  )
+  await manager.until(/(The controllers run[\s\S]*){2}/)
+  assert.equal(manager.said.match(/may not delete pods/g)?.length, 1, manager.said)
+})
