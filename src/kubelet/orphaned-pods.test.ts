@@ -106,3 +106,19 @@ test('what is left of pods that are gone goes, though one of them cannot go and 
   await remains.remove(isKnown)
   assert.equal(removed.at(-1), 'hangs', 'what has come to an end may be removed again')
 })
+
+test('a removal that fails before anything is waited for may be begun again', async () => {
+  let removals = 0
+  const machine = {
+    known: () => ['a'],
+    remove(): Promise<void> {
+      if (++removals === 1) throw new Error('at once')
+      return Promise.resolve()
+    },
+  }
+  const remains = createRemains(setup().containers, machine)
+  await assert.rejects(remains.remove(isKnown), { message: 'at once' })
+  await remains.remove(isKnown)
+  await remains.removeOf('a', [])
+  assert.equal(removals, 3)
+})

@@ -59,13 +59,11 @@ export function createRemains(
   counts?: Pick<WorkMetrics, 'orphansCleaned'>,
 ): Remains {
   const underWay = new Map<string, Promise<void>>()
-  async function begin(uid: string): Promise<void> {
-    try {
-      await machine?.remove(uid)
-    } finally {
-      underWay.delete(uid)
-    }
-  }
+  /** It may fail at once: what is under way is written down before. */
+  const begin = (uid: string): Promise<void> =>
+    Promise.resolve()
+      .then(() => machine?.remove(uid))
+      .finally(() => underWay.delete(uid))
   function fromMachine(uid: string): Promise<void> {
     if (machine === undefined) return Promise.resolve()
     return getOrInsertComputed(underWay, uid, begin)
