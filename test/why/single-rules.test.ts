@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Fields } from '../../src/api/object.ts'
 import { formatMicroTime, formatTime } from '../../src/base/clock.ts'
-import { attachment, claim, volume } from './cases/case.ts'
+import { attachment, claim, failingHook, volume } from './cases/case.ts'
 import { configMap, define, node, pod, runningPod, type Stage, startStage, warn } from './stage.ts'
 
 let stage: Stage
@@ -210,4 +210,36 @@ test('a pod that no node has, and which is marked, is no matter of a kubelet', a
   await stage.make(object)
   await stage.remove(object, { gracePeriodSeconds: 0 })
   assert.deepEqual(told(await stage.why('pod', 'nowhere')), ['nobody', 'controller-missing'])
+})
+
+test('of a webhook that is only quoted the complaint stays, and a delete is offered where it is asked about the object', async () => {
+  const group = 'quotes.acme.test'
+  await define(stage, group, 'Quote')
+  const quote = async (name: string, apiGroups: readonly string[], failurePolicy: string) => {
+    const rules = { apiGroups, operations: ['UPDATE'], resources: ['*'] }
+    const hook = failingHook(name, rules)
+    const metadata = { name, namespace: 'default', finalizers: [`${group}/f`] }
+    const object = { apiVersion: `${group}/v1`, kind: 'Quote', metadata }
+    const [webhook] = hook['webhooks']
+    await stage.make(object)
+    await stage.remove(object)
+    const message = `Internal error occurred: failed calling webhook "${webhook.name}": no endpoints available for service "gone"`
+    await stage.status(object, { conditions: [{ type: 'Ready', status: 'False', reason: 'Error', message }] })
+    await stage.make({ ...hook, webhooks: [{ ...webhook, failurePolicy }] })
+    const { said } = await stage.why(`quotes.${group}`, name)
+    await stage.remove(hook)
+    return { kind: said['cause'].kind, chain: JSON.stringify(said['chain']), ways: JSON.stringify(said['waysOut']) }
+  }
+  const elsewhere = await quote('elsewhere', ['far.acme.test'], 'Fail')
+  assert.equal(elsewhere.kind, 'admission-refuses')
+  assert.match(elsewhere.chain, /controller-failing/)
+  assert.match(elsewhere.ways, /let the server of webhook/)
+  assert.doesNotMatch(elsewhere.ways, /delete its configuration/)
+  const lenient = await quote('lenient', ['far.acme.test'], 'Ignore')
+  assert.equal(lenient.kind, 'controller-failing')
+  assert.doesNotMatch(lenient.chain, /admission-refuses/)
+  assert.doesNotMatch(lenient.ways, /delete its configuration/)
+  const asked = await quote('asked', [group], 'Fail')
+  assert.equal(asked.kind, 'admission-refuses')
+  assert.match(asked.ways, /delete its configuration/)
 })

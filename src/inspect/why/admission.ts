@@ -23,7 +23,7 @@ import {
 } from './rules.ts'
 import { schemaLinks } from './schemas.ts'
 import { serviceState } from './services.ts'
-import { deadHooks, hooksFor, readHooks, runningHooks } from './webhooks.ts'
+import { deadHooks, type Hook, hooksFor, readHooks, runningHooks } from './webhooks.ts'
 
 /** What stands against a write, by what is configured: what is sure, and then what would have to be asked. */
 export async function configuredLinks(look: Look, write: WriteRequest): Promise<readonly Link[]> {
@@ -200,16 +200,26 @@ export async function quotedRefusal(
 }
 
 /**
- * What a controller quotes of a webhook that must answer and cannot, whichever write of the controller's it was about: in place of the complaint,
- * or undefined.
+ * What a controller quotes of a webhook that must answer and cannot, whichever write of the controller's it was about. It says no more than the
+ * complaint, and stands beside it.
  */
-export async function quotedDeadHook(look: Look, complaint: Link): Promise<Link | undefined> {
+export async function quotedDeadHook(
+  look: Look,
+  ref: ObjectRef,
+  object: KubeObject,
+  complaint: Link,
+): Promise<Link | undefined> {
   const { cause } = complaint
   if (cause.kind !== 'controller-failing') return undefined
-  const refusal = await refusalIn(look, cause.message, OWN_WRITE)
-  if (refusal?.cause.kind !== 'admission-refuses' || refusal.cause.by !== 'webhook') return undefined
-  const { service } = refusal.cause
-  return service === undefined || service.problem === '' ? undefined : { ...refusal, inferred: true }
+  const { cause: refusal } = (await refusalIn(look, cause.message, OWN_WRITE)) ?? {}
+  if (refusal?.kind !== 'admission-refuses' || refusal.by !== 'webhook') return undefined
+  const { service, name, configuration } = refusal
+  if (service === undefined || service.problem === '') return undefined
+  const isIt = (hook: Hook) => hook.name === name && hook.configuration === configuration
+  // One that may be left out cannot have refused.
+  if ((await readHooks(look)).find(isIt)?.failurePolicy !== 'Fail') return undefined
+  const isAsked = (await hooksFor(look, updateOf(ref, object))).some(isIt)
+  return lastLink('refused', isAsked ? refusal : { ...refusal, isElsewhere: true }, complaint.inferred)
 }
 
 /** The removal is accepted, and undone on its way: what mutates this object adds the finalizer again. */

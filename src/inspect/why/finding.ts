@@ -180,6 +180,8 @@ export type Cause =
       readonly message: string
       readonly service?: ServiceRef
       readonly configuration?: string
+      /** Only a controller's words tell of it, and the write at which this object hangs it is not asked about. */
+      readonly isElsewhere?: true
     }
   | { readonly kind: 'put-back'; readonly finalizer: string; readonly by: readonly string[] }
   | {

@@ -242,7 +242,7 @@ function waysFor(cause: Cause): readonly Rated[] {
           `let the server of webhook ${cause.name} run again, or let it accept ${isDelete ? 'the delete' : cause.operation.startsWith('UPDATE') ? 'updates of what is being deleted' : `the ${cause.operation}`}`,
           NOTHING,
         ),
-        ...(cause.configuration === undefined
+        ...(cause.configuration === undefined || cause.isElsewhere === true
           ? []
           : [
               way(

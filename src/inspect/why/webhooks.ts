@@ -6,7 +6,7 @@ import { itemsOf, type Look, MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS } from './lo
 import { isSelected, type RuleSelectors, ruleMatches, type WhyRule, type WriteRequest } from './rules.ts'
 import { serviceState } from './services.ts'
 
-interface Hook extends RuleSelectors {
+export interface Hook extends RuleSelectors {
   readonly configuration: string
   readonly name: string
   readonly isMutating: boolean

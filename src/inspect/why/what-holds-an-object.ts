@@ -150,17 +150,20 @@ async function finalizerLink(look: Look, ref: ObjectRef, object: KubeObject, fin
     ...(quoted === undefined ? [] : [quoted.refusal]),
     ...removal.filter((link) => !unknown.includes(link)),
   ]
-  const complaints = await Promise.all(
-    failures
-      .filter((link) => !isPast(link) && link !== quoted?.complaint)
-      .map(async (link) => (await quotedDeadHook(look, link)) ?? toldByOne(link, ref, controllers)),
-  )
-  const heard = await Promise.all(
-    controllers
-      .filter((link) => link !== quoted?.complaint)
-      .map(async (link) => (await quotedDeadHook(look, link)) ?? link),
-  )
-  const words = isCollector ? '' : wordsIn([...complaints, ...(isGone ? [] : heard)])
+  const ofFailures = failures
+    .filter((link) => !isPast(link) && link !== quoted?.complaint)
+    .map((link) => toldByOne(link, ref, controllers))
+  const ofControllers = controllers.filter((link) => link !== quoted?.complaint)
+  const dead = new Map<Link, Link>()
+  for (const link of [...ofFailures, ...ofControllers]) {
+    const refusal = await quotedDeadHook(look, ref, object, link)
+    if (refusal !== undefined) dead.set(link, refusal)
+  }
+  const withDead = (link: Link) => [dead.get(link), link].filter((one) => one !== undefined)
+  const [complaints, heard] = [ofFailures.flatMap(withDead), ofControllers.flatMap(withDead)]
+  // What quotes a refusal says nothing of the object.
+  const spoken = [...ofFailures, ...(isGone ? [] : ofControllers)].filter((link) => !dead.has(link))
+  const words = isCollector ? '' : wordsIn(spoken)
   if (refusals.length === 0 && words !== '') {
     const named = await namedAsWaitedFor(look, ref, words, examine)
     if (named.length > 0) return waitingLink(cause, named, () => lastLink('slow', cause, true))
@@ -185,8 +188,6 @@ async function finalizerLink(look: Look, ref: ObjectRef, object: KubeObject, fin
 /** What controllers say: of failing, and of what they do. */
 const wordsIn = (links: readonly Link[]): string =>
   links
-    // A refusal says nothing of the object.
-    .filter(({ cause }) => cause.kind !== 'admission-refuses')
     .flatMap(({ cause }) => ('message' in cause ? cause.message : 'says' in cause ? (cause.says ?? '') : ''))
     .filter((text) => text !== '')
     .join('\n')
