@@ -8,7 +8,7 @@ test('each behaviour of docs/where.md has its file', () => {
     .split('\n')
     .filter((line) => line.includes('`src/'))
     .map((line) => [...line.matchAll(/`(src\/[^`]+)`/g)].map(([, path]) => path ?? ''))
-  assert.equal(rows.length, 90)
+  assert.ok(rows.length >= 90, `only ${rows.length} rows`)
   const files = rows.flat()
   assert.deepEqual(
     files.filter((path) => !existsSync(path)),
