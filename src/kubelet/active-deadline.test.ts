@@ -27,13 +27,18 @@ test('a timer that comes before the deadline by the clock is followed by another
     timers.map(({ ms }) => ms),
     [3000],
   )
+  deadlines.tellPassed(pod, status)
   now = 2999
   timers[0]?.run()
   assert.deepEqual([timers.map(({ ms }) => ms), synced, deadlines.failure(pod, status)], [[3000, 1], 0, undefined])
   now = 3000
   timers[1]?.run()
   assert.equal(synced, 1)
-  for (const phase of ['Running', 'Failed'])
+  assert.equal(deadlines.failure(pod, status)?.reason, 'DeadlineExceeded')
+  assert.deepEqual(told, [], 'a question tells nothing')
+  for (const phase of ['Running', 'Failed']) {
+    deadlines.tellPassed(pod, { ...status, phase })
     assert.equal(deadlines.failure(pod, { ...status, phase })?.reason, 'DeadlineExceeded')
+  }
   assert.deepEqual(told, ['DeadlineExceeded', 'DeadlineExceeded'], 'each status that is made tells of it')
 })

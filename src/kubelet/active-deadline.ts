@@ -10,8 +10,10 @@ const MESSAGE = 'Pod was active on the node longer than the specified deadline'
 export interface ActiveDeadlines {
   /** Has the pod synced when its deadline comes. */
   watch(pod: Pod, status: PodStatus): void
-  /** Why the pod has failed, once its deadline has passed. Each look that finds so is told by an Event, as a kubelet tells it of each status it makes. */
+  /** Why the pod has failed, once its deadline has passed. */
   failure(pod: Pod, status: PodStatus): { readonly reason: string; readonly message: string } | undefined
+  /** Of a deadline that has passed an Event tells, and it stays so: for each status that is made, as by a kubelet. */
+  tellPassed(pod: Pod, status: PodStatus): void
   forget(uid: string): void
 }
 
@@ -29,6 +31,12 @@ export function createActiveDeadlines(clock: Clock, events: PodEvents, sync: (ui
     timers.set(uid, { at, timer })
   }
 
+  function hasPassed(pod: Pod, status: PodStatus): boolean {
+    if (exceeded.has(uidOf(pod))) return true
+    const deadline = isTerminalPhase(status.phase) ? undefined : deadlineOf(pod, status)
+    return deadline !== undefined && clock.now() >= deadline
+  }
+
   return {
     watch(pod, status) {
       const uid = uidOf(pod)
@@ -39,13 +47,11 @@ export function createActiveDeadlines(clock: Clock, events: PodEvents, sync: (ui
       timers.delete(uid)
       if (deadline !== undefined) setTimer(uid, deadline)
     },
-    failure(pod, status) {
-      const uid = uidOf(pod)
-      const deadline = isTerminalPhase(status.phase) ? undefined : deadlineOf(pod, status)
-      if (deadline !== undefined && clock.now() >= deadline) exceeded.add(uid)
-      if (!exceeded.has(uid)) return undefined
+    failure: (pod, status) => (hasPassed(pod, status) ? { reason: REASON, message: MESSAGE } : undefined),
+    tellPassed(pod, status) {
+      if (!hasPassed(pod, status)) return
+      exceeded.add(uidOf(pod))
       events.normal(pod, REASON, MESSAGE)
-      return { reason: REASON, message: MESSAGE }
     },
     forget(uid) {
       exceeded.delete(uid)

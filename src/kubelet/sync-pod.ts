@@ -60,11 +60,12 @@ export interface SyncParts {
   readonly machine?: Machine
 }
 
-/** The status the pod deserves now. `terminal`: it has ended for good. */
-export function currentStatus(parts: SyncParts, pod: Pod, terminal: boolean): PodStatus {
+/** The status the pod deserves now; of a deadline that has passed it is told. `terminal`: it has ended for good. */
+export function makeStatus(parts: SyncParts, pod: Pod, terminal: boolean): PodStatus {
   const { runtime, cache, statuses, sources, deadlines, evicted } = parts
   const uid = uidOf(pod)
   const old = statuses.get(uid) ?? pod.status ?? {}
+  deadlines.tellPassed(pod, old)
   // That it was evicted is told when it has ended; of a static pod at once, as what becomes of it.
   const failure = deadlines.failure(pod, old) ?? (terminal || parts.isStatic(uid) ? evicted.failure(uid) : undefined)
   const situation = { now: runtime.clock.now(), terminal, old, failure }
@@ -78,7 +79,7 @@ export async function syncPod(parts: SyncParts, pod: Pod, signal: AbortSignal): 
   const before = statuses.get(uid)
   if (before === undefined) parts.podStarts?.begun(pod)
   await pleg.settle(uid)
-  const status = currentStatus(parts, pod, false)
+  const status = makeStatus(parts, pod, false)
   statuses.set(pod, status)
   parts.podStarts?.found(pod, before?.phase, status.phase)
   if (isTerminalPhase(status.phase)) return true
@@ -116,7 +117,7 @@ async function beginAnew(parts: SyncParts, pod: Pod, status: RuntimePodStatus): 
     await removeAllContainers(pod, status, killer, containerRuntime)
     await pleg.relistPod(uid)
     beginningAnew.add(uid)
-    statuses.set(pod, currentStatus(parts, pod, false))
+    statuses.set(pod, makeStatus(parts, pod, false))
   } finally {
     beginningAnew.delete(uid)
     pleg.changed(uid)
@@ -210,7 +211,7 @@ async function resizeNow(
     less.length > 0 || podShrinks ? shrinkProblem(pod, less, await containerRuntime.real?.usage()) : undefined
   if (problem !== undefined) {
     resizes.failed(pod, problem)
-    statuses.set(pod, currentStatus(parts, pod, false))
+    statuses.set(pod, makeStatus(parts, pod, false))
     throw new Error(problem)
   }
   // A group may not hold less than those below it: it grows before them, and shrinks after them.
@@ -223,7 +224,7 @@ async function resizeNow(
   machine?.resizePod(pod)
   resizes.podDone(pod)
   pleg.changed(uidOf(pod))
-  statuses.set(pod, currentStatus(parts, pod, false))
+  statuses.set(pod, makeStatus(parts, pod, false))
   resizes.tellCompleted(pod, status)
 }
 

@@ -1,10 +1,10 @@
 /** syncTerminatedPod: the pod's final status, and the end of what was held for it. */
 import { type Pod, uidOf } from './pod.ts'
-import { currentStatus, type SyncParts } from './sync-pod.ts'
+import { makeStatus, type SyncParts } from './sync-pod.ts'
 
 export async function syncTerminatedPod(parts: SyncParts, pod: Pod): Promise<void> {
   const { statuses, volumes, references, machine, volumeWork } = parts
-  statuses.set(pod, currentStatus(parts, pod, true))
+  statuses.set(pod, makeStatus(parts, pod, true))
   const writing = volumes.end(uidOf(pod))
   if (writing !== undefined) await writing
   volumes.forget(uidOf(pod))

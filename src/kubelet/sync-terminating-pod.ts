@@ -3,13 +3,13 @@
 import { messageOf } from '../base/errors.ts'
 import { type Pod, uidOf } from './pod.ts'
 import { SyncError } from './sync-error.ts'
-import { currentStatus, type SyncParts } from './sync-pod.ts'
+import { makeStatus, type SyncParts } from './sync-pod.ts'
 
 /** @throws SyncError when a container still runs, or a driver does not take its devices back */
 export async function syncTerminatingPod(parts: SyncParts, pod: Pod, graceSeconds: number | undefined): Promise<void> {
   const { cache, pleg, statuses, probes, killer, deviceClaims, deadlines } = parts
   const uid = uidOf(pod)
-  statuses.set(pod, currentStatus(parts, pod, false))
+  statuses.set(pod, makeStatus(parts, pod, false))
   probes.stopLivenessAndStartup(uid)
   // A runtime that does not answer is asked to kill what it told of last, and it is told that this failed.
   const status = await pleg.relistPod(uid).catch(() => cache.get(uid))
@@ -23,5 +23,5 @@ export async function syncTerminatingPod(parts: SyncParts, pod: Pod, graceSecond
     throw new SyncError(`devices are not taken back: ${messageOf(error)}`, undefined, { cause: error })
   })
   // The status is told by syncTerminatedPod, which follows; a kubelet makes one here too, and each tells of a deadline that has passed.
-  deadlines.failure(pod, statuses.get(uid) ?? {})
+  deadlines.tellPassed(pod, statuses.get(uid) ?? {})
 }
