@@ -170,10 +170,12 @@ test('after each answer that its client took in pieces the next request of the c
 test('a request that came while an answer waited for its client is not the last of its connection that is read', {
   timeout: 20_000,
 }, async () => {
+  const mebibyte = 1024 * 1024
+  const bigBytes = 64 * mebibyte
   let handled = ''
   await using it = await started((request) => {
     handled = request.path
-    return json(request, { filler: 'x'.repeat(request.path === '/big' ? 8 * 1024 * 1024 : 10) })
+    return json(request, { filler: 'x'.repeat(request.path === '/big' ? bigBytes : 10) })
   })
   const socket = connectTls({ port: it.server.port, ca: ca.cert, host: '127.0.0.1', ALPNProtocols: ['http/1.1'] })
   socket.on('error', () => {})
@@ -190,6 +192,8 @@ test('a request that came while an answer waited for its client is not the last 
   await once(socket, 'readable')
   ask('/while-it-waits')
   while (handled !== '/while-it-waits') await new Promise((done) => setImmediate(done))
+  // Of the first answer there is more left than the system holds on its way.
+  assert.ok(socket.bytesRead + 16 * mebibyte < bigBytes, String(socket.bytesRead))
   await answer('/while-it-waits')
   for (const path of ['/after', '/and-after']) {
     ask(path)
@@ -419,6 +423,58 @@ test('an upgrade that comes while earlier requests of its socket are answered wa
     socket.on('error', reject)
   })
   assert.match(received, /"path":"\/one".*"path":"\/two".*taken over$/s)
+})
+
+for (const inOneWrite of [true, false]) {
+  const how = inOneWrite ? 'at once with it' : 'while it waits'
+  test(`an upgrade behind an answer that waits for its client, asked for ${how}, comes when that answer is taken`, {
+    timeout: 10_000,
+  }, async ({ signal }) => {
+    const bytes = Buffer.alloc(64 * 1024 * 1024, 'x')
+    let answered = 0
+    await using it = await started(async ({ path }) => {
+      if (path !== '/up') return { kind: 'bytes', status: 200, contentType: 'text/plain', bytes: [bytes] }
+      const takeOver = (socket: unknown) => {
+        answered++
+        ;(socket as NodeJS.WritableStream).end('taken over')
+      }
+      return { kind: 'upgrade', status: 101, takeOver }
+    })
+    const socket = connectTls({ port: it.server.port, host: '127.0.0.1', ca: ca.cert, ALPNProtocols: ['http/1.1'] })
+    signal.addEventListener('abort', () => socket.destroy())
+    const big = 'GET /big HTTP/1.1\r\nHost: a\r\n\r\n'
+    const up = 'GET /up HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'
+    socket.write(inOneWrite ? big + up : big)
+    await once(socket, 'readable')
+    if (!inOneWrite) await new Promise((written) => socket.write(up, written))
+    // What the server sees of it it has seen by now, and the answer is more than the system holds.
+    await text(await it.client.send({ method: 'GET', path: '/other', headers: { 'accept-encoding': 'gzip' } }))
+    assert.equal(answered, 0)
+    let [size, last] = [0, '']
+    for await (const chunk of socket) {
+      size += chunk.length
+      last = (last + chunk).slice(-20)
+    }
+    assert.match(last, /x{10}taken over$/)
+    assert.ok(size > bytes.length, String(size))
+  })
+}
+
+test('an upgrade that is answered with more than its client takes at once is answered whole', {
+  timeout: 20_000,
+}, async ({ signal }) => {
+  const bytes = Buffer.alloc(8 * 1024 * 1024, 'x')
+  await using it = await started(async () => ({
+    kind: 'bytes',
+    status: 200,
+    contentType: 'text/plain',
+    bytes: [bytes],
+  }))
+  const sent = httpsRequest(it.url, { ca: ca.cert, headers: { connection: 'Upgrade', upgrade: 'x' }, signal }).end()
+  const [answer] = await once(sent, 'response')
+  let size = 0
+  for await (const chunk of answer) size += chunk.length
+  assert.equal(size, bytes.length)
 })
 
 test('an upgrade hands the socket over; one that is refused is answered on it', { timeout: 10_000 }, async () => {

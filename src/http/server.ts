@@ -52,6 +52,8 @@ interface HeldUpgrade extends Upgrade {
   readonly socket: TLSSocket
   /** Has the socket until an upgrade takes it over. */
   readonly response: ServerResponse
+  /** Tells the answers of the socket that it takes more, until an upgrade takes it over. */
+  readonly onDrain: () => void
 }
 
 export interface HttpServer {
@@ -208,12 +210,15 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
   // Only HTTP/1.1 upgrades. A handler that answers with anything but an upgrade answers on the same socket, then closes it.
   server.on('upgrade', (incoming: IncomingMessage, socket: TLSSocket, head: Buffer) => {
     socket.on('error', () => {})
+    // node:http no longer tells the answers of this socket when it takes more.
+    const onDrain = () => void answerOn(socket)?.emit('drain')
+    socket.on('drain', onDrain)
     whenFree(socket, () => {
       const response = new PlainResponse(incoming)
       response.shouldKeepAlive = false
       response.assignSocket(socket)
       response.on('finish', () => socket.destroySoon())
-      serve(incoming, response, socket, { incoming, socket, head, response })
+      serve(incoming, response, socket, { incoming, socket, head, response, onDrain })
     })
   })
 
@@ -363,8 +368,9 @@ function whenFree(socket: TLSSocket, begin: () => void): void {
     })
 }
 
-function handOver({ response, socket }: HeldUpgrade, controller: AbortController): void {
+function handOver({ response, socket, onDrain }: HeldUpgrade, controller: AbortController): void {
   response.detachSocket(socket)
+  socket.off('drain', onDrain)
   socket.once('close', () => controller.abort())
 }
 
