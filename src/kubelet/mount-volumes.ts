@@ -19,6 +19,7 @@ import { ephemeralContainersOf, initContainersOf, type Pod, specOf, uidOf } from
 import type { PodCertificates } from './pod-certificates.ts'
 import type { PodEvents } from './pod-events.ts'
 import { SyncError } from './sync-error.ts'
+import { untilAborted, untilLate } from './until-aborted.ts'
 import { createVolumesOfClaims } from './volumes-of-claims.ts'
 
 export interface Volumes {
@@ -58,8 +59,6 @@ const FIRST_MS = 500
 const LONGEST_MS = 122_000
 /** CSI drivers that want it publish a volume again after this. */
 const REPUBLISHED_MS = 55_000
-/** What is set up and looked at again is usually known sooner: a container that is restarted then sees what is new. */
-const PATIENCE_MS = 1000
 /** No volume has this name. */
 const GROWTH = '/growth'
 
@@ -175,19 +174,6 @@ export function createVolumes(
     }
   }
 
-  /** Resolves when all are over, and after a moment at the latest. @throws the signal's reason */
-  async function soon(looks: readonly (Promise<void> | undefined)[], signal: AbortSignal): Promise<void> {
-    const fresh = looks.filter((look) => look !== undefined)
-    if (fresh.length === 0) return
-    const { promise: late, resolve } = Promise.withResolvers<void>()
-    const timer = clock.setTimer(PATIENCE_MS, 'volumes are looked at again', resolve)
-    try {
-      await untilAborted(Promise.race([Promise.all(fresh), late]), signal)
-    } finally {
-      timer.cancel()
-    }
-  }
-
   /** What is made of objects is looked at in every sync, which follows changes of the pod and comes each minute; what is no file is set up once. */
   function freshUntil(volume: Volume): number {
     if (writer === undefined) return Number.POSITIVE_INFINITY
@@ -218,7 +204,7 @@ export function createVolumes(
       }
       if (problem !== undefined) throw problem
       if (ofClaims.isDue(pod)) looks.push(beside.begin(uid, GROWTH, () => ofClaims.growAll(pod)))
-      await soon(looks, signal)
+      await untilLate(clock, looks, signal)
     },
     end: (uid) => beside.end(uid),
     inherit(pod) {
@@ -255,17 +241,4 @@ function mountedVolumes(pod: Pod): readonly Volume[] {
       if (valueFrom?.fileKeyRef) names.add(valueFrom.fileKeyRef.volumeName)
   }
   return volumes.filter(({ name }) => names.has(name))
-}
-
-/** The answer, or the signal's reason if that comes first. @throws both's */
-export async function untilAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted()
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const abort = () => reject(signal.reason)
-  signal.addEventListener('abort', abort, { once: true })
-  try {
-    return await Promise.race([answer, aborted])
-  } finally {
-    signal.removeEventListener('abort', abort)
-  }
 }

@@ -183,7 +183,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     (pod, container) => reachOf(pod, container, cache.get(uidOf(pod)).ips, hostIPs[0] ?? ''),
     counts?.sleepCut,
   )
-  const pullSecrets = createPullSecrets(references, events)
+  const pullSecrets = held.add(createPullSecrets(references, events))
   const images = held.add(
     createImages(
       runtime,

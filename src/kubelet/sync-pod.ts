@@ -13,7 +13,7 @@ import type { Killer } from './kill-pod.ts'
 import type { Machine } from './machine/machine.ts'
 import type { PodStartMetrics } from './metrics/pod-start-metrics.ts'
 import type { VolumeWorkMetrics } from './metrics/volume-work-metrics.ts'
-import { untilAborted, type Volumes } from './mount-volumes.ts'
+import type { Volumes } from './mount-volumes.ts'
 import type { Pleg } from './pleg.ts'
 import { type Container, isTerminalPhase, type Pod, specOf, uidOf } from './pod.ts'
 import { latestContainer, type PodCache, type RuntimePodStatus } from './pod-cache.ts'
@@ -28,6 +28,7 @@ import { type ShrinkingContainer, shrinkProblem, shrinks } from './shrinking-mem
 import type { ContainerStarter } from './start-container.ts'
 import type { StatusManager } from './status-manager.ts'
 import { SyncError } from './sync-error.ts'
+import { untilAborted, untilLate } from './until-aborted.ts'
 import type { WorkMetrics } from './work-metrics.ts'
 
 export interface SyncParts {
@@ -93,7 +94,8 @@ export async function syncPod(parts: SyncParts, pod: Pod, signal: AbortSignal): 
     if (!signal.aborted) throw error
   }
   if (signal.aborted) return false
-  if (specOf(pod).imagePullSecrets !== undefined) await untilAborted(parts.pullSecrets.check(pod), signal)
+  if (specOf(pod).imagePullSecrets !== undefined)
+    await untilLate(parts.runtime.clock, [parts.pullSecrets.check(pod)], signal)
   const runtimeStatus = cache.get(uid)
   if (isRestartingAll(pod, runtimeStatus)) {
     await beginAnew(parts, pod, runtimeStatus)

@@ -30,3 +30,23 @@ test('secrets for pulling that are not there are told of, and the others are tak
     'FailedToRetrieveImagePullSecret Unable to retrieve some image pull secrets (a, forbidden); attempting to pull the image may not succeed.',
   ])
 })
+
+test('while a secret is still looked for no other look is begun, and a pod that is gone is told nothing', async () => {
+  const told: string[] = []
+  const answer = Promise.withResolvers<undefined>()
+  let reads = 0
+  const secret = () => {
+    reads++
+    return answer.promise
+  }
+  const events = { normal() {}, about() {}, warning: (_: Pod, reason: string) => void told.push(reason) }
+  const secrets = createPullSecrets({ secret }, events)
+  const spec = { containers: [], imagePullSecrets: [{ name: 'a' }] }
+  const pod: Pod = { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'p', namespace: 'ns', uid: 'u' }, spec }
+  const looking = secrets.check(pod)
+  assert.equal(secrets.check(pod), undefined)
+  secrets.forget('u')
+  answer.resolve(undefined)
+  await looking
+  assert.deepEqual([reads, told], [1, []])
+})
