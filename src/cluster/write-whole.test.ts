@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import {
+import fs, {
+  fstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -9,9 +10,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { after, mock, test } from 'node:test'
 import { writeWhole } from './write-whole.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'skiff-write-whole-'))
@@ -36,4 +38,23 @@ test('what cannot be written leaves the file that was there, and nothing else', 
   assert.deepEqual(readdirSync(at('c')), ['within'])
   assert.throws(() => writeWhole(at('none/c'), []), /ENOENT/)
   assert.ok(!readdirSync(root).includes('c.part'))
+})
+
+test('a file is on disk under its name: first its bytes are synced, and once it has the name its directory', () => {
+  const synced: string[] = []
+  const { fsyncSync } = fs
+  mock.method(fs, 'fsyncSync', (descriptor: number) => {
+    const isDirectory = fstatSync(descriptor).ino === statSync(root).ino
+    const isNamed = readdirSync(root).includes('d')
+    synced.push(`${isDirectory ? 'directory' : 'file'}, ${isNamed ? 'named' : 'not named'}`)
+    fsyncSync(descriptor)
+  })
+  syncBuiltinESMExports()
+  try {
+    writeWhole(at('d'), [Buffer.from('d')])
+  } finally {
+    mock.restoreAll()
+    syncBuiltinESMExports()
+  }
+  assert.deepEqual(synced, ['file, not named', 'directory, named'])
 })

@@ -1,5 +1,7 @@
 /** Files that hold secrets or say what a store is. */
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { syncDirectory } from '../base/sync-directory.ts'
 
 /**
  * Writes a file whole or not at all, on disk when this returns. Only its owner may read it, whatever lay beside it before: a link or a file
@@ -23,4 +25,6 @@ export function writeWhole(file: string, pieces: readonly Uint8Array[]): void {
     rmSync(part, { force: true })
     throw error
   }
+  // The bytes are of no use when a power loss takes their name.
+  syncDirectory(dirname(resolve(file)))
 }

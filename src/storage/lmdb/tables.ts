@@ -1,12 +1,13 @@
 /** The lmdb driver: the engine's tables in one LMDB environment, written in groups (group-commit.ts). */
 
-import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { constants } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
 import { isNoRoom, messageOf } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import { syncDirectory } from '../../base/sync-directory.ts'
 import { corrupt, NoRoomError, StoreError } from '../storage.ts'
 import type { Group, Tables } from '../tables.ts'
 import { checkFile } from './check.ts'
@@ -78,15 +79,6 @@ export function openLmdbTables(
     if (typeof code === 'string' || (typeof code === 'number' && code > 0))
       throw new StoreError(`${cannot}: ${messageOf(error)}`, { cause: error })
     throw corrupt(messageOf(error), error)
-  }
-}
-
-function syncDirectory(dir: string): void {
-  const directory = openSync(dir, 'r')
-  try {
-    fsyncSync(directory)
-  } finally {
-    closeSync(directory)
   }
 }
 
