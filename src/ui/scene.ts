@@ -11,7 +11,7 @@ import type { Client, ListOptions, ResourceClient } from '../client/client.ts'
 import { runReflector } from '../client/reflector.ts'
 import type { Kinds } from '../inspect/kinds.ts'
 import type { SeenState } from '../inspect/timeline/seen.ts'
-import { seenStateOf } from '../inspect/timeline/watch.ts'
+import { isRestless, seenStateOf } from '../inspect/timeline/watch.ts'
 import type { SceneObject } from './protocol.ts'
 import { isReadWhole, sceneObject } from './scene-object.ts'
 
@@ -35,8 +35,6 @@ export interface SceneOptions {
   readonly namespace: string
 }
 
-/** They come and go without end, and nothing waits for them. */
-const PASSED_OVER: ReadonlySet<string> = new Set(['events', 'events.events.k8s.io', 'leases.coordination.k8s.io'])
 /** Of ends that were seen so much is kept; the oldest is forgotten first. */
 const MOST_STATES = 50_000
 /** A definition and what serves it come one after the other. */
@@ -142,7 +140,7 @@ export async function openScene({ runtime, client, readKinds, namespace }: Scene
   const isWanted = (one: NamedResource) =>
     one.verbs.includes('list') &&
     one.verbs.includes('watch') &&
-    !PASSED_OVER.has(nameOf(one)) &&
+    !isRestless(one) &&
     (namespace === '' || one.namespaced || ALWAYS.has(nameOf(one)))
 
   function follow(resources: readonly NamedResource[]): void {

@@ -7,9 +7,9 @@ import { groupOfKindMaker, isOfEvents, KIND_MAKERS } from '../../client/discover
 import type { Informer, InformerFactory } from '../../client/informer.ts'
 import type { GraphChange } from './graph-builder.ts'
 
-/** Events are many, own nothing and are owned by nothing. */
 export const keyOf = ({ group, version, resource }: GroupVersionResource): string => `${group}/${version}/${resource}`
 
+/** Without Events: they are many, own nothing and are owned by nothing. */
 export function deletableResources(resources: readonly DiscoveredResource[]): DiscoveredResource[] {
   return resources.filter(
     (resource) => ['delete', 'list', 'watch'].every((verb) => resource.verbs.includes(verb)) && !isOfEvents(resource),

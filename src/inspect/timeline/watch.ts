@@ -6,6 +6,7 @@ import type { KubeObject } from '../../api/object.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import type { Client } from '../../client/client.ts'
+import { isOfEvents } from '../../client/discovered-resources.ts'
 import { runReflector } from '../../client/reflector.ts'
 import type { SeenState } from './seen.ts'
 
@@ -26,8 +27,9 @@ export interface Watched {
   readonly changedAt: number
 }
 
-/** They come and go without end, and nothing waits for them. */
-const PASSED_OVER: ReadonlySet<string> = new Set(['events', 'events.events.k8s.io', 'leases.coordination.k8s.io'])
+/** Whether its objects come and go, or change, without end, and nothing waits for them: Events and Leases. */
+export const isRestless = (resource: Pick<NamedResource, 'group' | 'resource'>): boolean =>
+  isOfEvents(resource) || (resource.group === 'coordination.k8s.io' && resource.resource === 'leases')
 
 const named = ({ group, resource }: NamedResource) => (group === '' ? resource : `${resource}.${group}`)
 
@@ -54,7 +56,7 @@ export function watchCluster(
   const isWanted = (one: NamedResource) =>
     one.verbs.includes('list') &&
     one.verbs.includes('watch') &&
-    !PASSED_OVER.has(named(one)) &&
+    !isRestless(one) &&
     (namespace === '' || one.namespaced || named(one) === 'namespaces')
 
   function see(type: SeenState['type'], resource: NamedResource, object: KubeObject): void {

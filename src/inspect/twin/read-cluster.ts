@@ -11,6 +11,7 @@ import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import type { Client, GroupVersionResource } from '../../client/client.ts'
+import { isOfEvents } from '../../client/discovered-resources.ts'
 import { createClient, type Transport } from '../../client/transport.ts'
 import { type StoredItem, type StoredObjects, storedItem } from '../../cluster/twin.ts'
 import { createClusterReader, type Unseen, withoutApplied } from '../cluster-reader.ts'
@@ -112,9 +113,8 @@ async function readDefinitions({ client, unread }: Asked): Promise<Definitions> 
   return { definitions, apis }
 }
 
-/** Events end by themselves, and of their own accord hold nothing. */
-const LEFT_OUT = new Set(['events', 'events.events.k8s.io', 'componentstatuses', 'bindings'])
-/** What is measured is stored nowhere. */
+/** What is only asked, done or measured is stored nowhere. */
+const UNSTORED = new Set(['componentstatuses', 'bindings'])
 const MEASURED = new Set(['metrics.k8s.io', 'custom.metrics.k8s.io', 'external.metrics.k8s.io'])
 
 function rowsToRead(kinds: Kinds, first: Definitions, unread: Unseen[]): readonly RowToRead[] {
@@ -124,7 +124,9 @@ function rowsToRead(kinds: Kinds, first: Definitions, unread: Unseen[]): readonl
   const rows: RowToRead[] = []
   for (const resource of kinds.resources) {
     const name = resource.group === '' ? resource.resource : `${resource.resource}.${resource.group}`
-    if (LEFT_OUT.has(name) || MEASURED.has(resource.group) || !resource.verbs.includes('list')) continue
+    // Events end by themselves, and of their own accord hold nothing.
+    if (isOfEvents(resource) || UNSTORED.has(name) || MEASURED.has(resource.group) || !resource.verbs.includes('list'))
+      continue
     if (remote.has(`${resource.group}/${resource.version}`)) {
       unread.push({ what: name, why: 'an aggregated API server holds it' })
       continue
