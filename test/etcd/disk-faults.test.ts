@@ -1,12 +1,13 @@
 /** Members of etcd whose disks are slow (strace delays each sync) or full. */
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
+import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { test } from 'node:test'
-import { straceMissing } from '../faults/power.ts'
+import { attachRefused, straceMissing } from '../faults/power.ts'
 import { lacks } from '../machine.ts'
 import { pause, play } from './fault-stage.ts'
 import type { EtcdMember } from './member.ts'
@@ -28,8 +29,30 @@ test('every sync of a member, then of the majority, takes a tenth of a second lo
     await play(async ({ workload }) => workload.progress(60), { under: (member) => (member < count ? slow : []) })
 })
 
+/** Resolves when strace says `Process PID attached`. @throws Error with what it says instead, when it ends before */
+async function attached(
+  { stderr }: Pick<ChildProcessByStdio<null, null, Readable>, 'stderr'>,
+  ended: Promise<unknown>,
+) {
+  let said = ''
+  const isSaid = new Promise<'attached'>((resolve) => {
+    stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+      if (/ attached\b/.test(said)) resolve('attached')
+    })
+  })
+  if ((await Promise.race([isSaid, ended])) !== 'attached') throw new Error(`strace did not attach: ${said}`)
+}
+
+test('strace that may not attach, or ends, says so instead of seeming attached', {
+  skip: straceMissing() ?? false,
+}, async () => {
+  const strace = spawn('strace', ['-o', '/dev/null', '-p', '999999999'], { stdio: ['ignore', 'ignore', 'pipe'] })
+  await assert.rejects(attached(strace, once(strace, 'close')), /did not attach: .*\S/s)
+})
+
 test('the disk of a member hangs: the others go on without it, also where it leads, and it comes back', {
-  skip: lacks.etcd() || (straceMissing() ?? false),
+  skip: lacks.etcd() || (straceMissing() ?? attachRefused() ?? false),
   timeout: 300_000,
 }, async () => {
   // One of them is the leader.
@@ -41,12 +64,14 @@ test('the disk of a member hangs: the others go on without it, also where it lea
       const strace = spawn('strace', ['-f', '-o', '/dev/null', '-p', String(pid), ...delay], {
         stdio: ['ignore', 'ignore', 'pipe'],
       })
-      // `Process PID attached`
-      await once(strace.stderr, 'data')
-      await workload.progress(200)
-      const ended = once(strace, 'exit')
-      strace.kill('SIGINT')
-      await ended
+      const ended = once(strace, 'close')
+      try {
+        await attached(strace, ended)
+        await workload.progress(200)
+      } finally {
+        strace.kill('SIGINT')
+        await ended
+      }
       await workload.progress(60)
     })
 })

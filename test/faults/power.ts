@@ -25,6 +25,14 @@ export function straceMissing(): string | undefined {
   return result.status === 0 ? undefined : 'strace may not trace processes here'
 }
 
+/** undefined when strace may attach to a process that this one has started, otherwise the reason why not. */
+export function attachRefused(): string | undefined {
+  // Its first line tells; then what it is to trace ends, and strace with it.
+  const script = 'sleep 60 & s=$!; strace -o /dev/null -p $s 2>&1 | { read -r said; echo "$said"; kill $s; }'
+  const { stdout } = spawnSync('sh', ['-c', script], { encoding: 'utf8' })
+  return /attached/.test(stdout) ? undefined : 'strace may not attach to processes here'
+}
+
 export interface Chunk {
   readonly offset: number
   readonly bytes: Buffer
