@@ -50,9 +50,14 @@ export async function snapshotRestore(file: string, flags: SnapshotFlags): Promi
   try {
     if (etcd === undefined) await restore(snapshot, directory)
     else {
-      restoreKeys(snapshot, directory)
       const { restoreToEtcd } = await import('../cluster/snapshot-of-etcd.ts')
-      await restoreToEtcd(snapshot, etcd)
+      const forgetKeys = restoreKeys(snapshot, directory)
+      try {
+        await restoreToEtcd(snapshot, etcd)
+      } catch (error) {
+        forgetKeys()
+        throw error
+      }
     }
   } finally {
     release()

@@ -68,9 +68,14 @@ export function clusterDirectory(path: string): ClusterDirectory {
 }
 
 /** @throws StartError where `skiff migrate` has not filled the store to its end: half a cluster is none, neither to run nor to copy */
-export function refuseHalfFilled({ path, migration }: ClusterDirectory): void {
+export function refuseHalfFilled({ store, migration }: ClusterDirectory): void {
   if (existsSync(migration))
-    throw new StartError(`the store in ${path} is half filled: run skiff migrate to its end, or remove it`)
+    throw new StartError(`${store} is half filled: run skiff migrate to its end, or remove that directory`)
+}
+
+/** Of a store that was removed, what `skiff migrate` says about it is removed too: it tells nothing of the next one. */
+export function forgetMigrationWithoutStore({ store, migration }: ClusterDirectory): void {
+  if (!existsSync(store)) rmSync(migration, { force: true })
 }
 
 /** The pid of the live process that holds the directory. */
@@ -115,6 +120,7 @@ export function hold(directory: ClusterDirectory): () => void {
       if (pid !== undefined) throw new StartError(`a cluster already runs in ${directory.path}: pid ${pid}`)
       rmSync(directory.pid, { force: true })
     }
+    forgetMigrationWithoutStore(directory)
   } catch (error) {
     if (error instanceof StartError) throw error
     throw new StartError(`cannot write to ${directory.path}: ${messageOf(error)}`, { cause: error })

@@ -2,15 +2,16 @@
  * Snapshots: all objects of a cluster at one revision, without history, in memory or in a file. Taken while the cluster works. Keys
  * and certificates are no part of it unless they are asked for: what is made from one has its own, and believes no token of the other.
  */
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatMicroTime } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import { liveRuntime } from '../base/live-runtime.ts'
+import { syncDirectory } from '../base/sync-directory.ts'
 import { fill, imageOf, type StoreImage } from '../storage/image.ts'
 import { type AboutImage, decodeImage, encodeImage } from '../storage/image-file.ts'
 import { openClockFile, readClock } from './clock.ts'
-import { type ClusterDirectory, hold, refuseHalfFilled } from './directory.ts'
+import { type ClusterDirectory, forgetMigrationWithoutStore, hold, refuseHalfFilled } from './directory.ts'
 import { StartError } from './errors.ts'
 import { makeDirectory } from './make-directory.ts'
 import { KUBERNETES_VERSION } from './version.ts'
@@ -69,26 +70,32 @@ export function withKeys({ image, time, isManual }: Snapshot, { pki }: ClusterDi
 }
 
 /**
- * Writes what `withKeys` has read. Under another name until all are there.
+ * Writes what `withKeys` has read. Under another name until all are there. What is given back takes away what this call has made.
  *
  * @throws StartError when the directory has other keys already
  */
-export function restoreKeys({ keys }: Snapshot, directory: ClusterDirectory): void {
-  if (keys === undefined) return
-  if (existsSync(directory.pki)) {
-    const isSame = ([name, text]: [string, string]) => {
-      const file = join(directory.pki, name)
-      return existsSync(file) && readFileSync(file, 'utf8') === text
-    }
-    if (Object.entries(keys).every(isSame)) return
-    throw new StartError(`there are other keys in ${directory.pki}: restore into another directory`)
-  }
+export function restoreKeys(snapshot: Snapshot, directory: ClusterDirectory): () => void {
+  const { keys } = snapshot
+  if (keys === undefined || hasKeys(snapshot, directory)) return () => {}
   makeDirectory(directory.path)
   const part = `${directory.pki}.part`
   rmSync(part, { recursive: true, force: true })
   makeDirectory(part)
-  for (const [name, text] of Object.entries(keys)) writeFileSync(join(part, name), text, { mode: 0o600 })
+  for (const [name, text] of Object.entries(keys)) writeWhole(join(part, name), [Buffer.from(text)])
   renameSync(part, directory.pki)
+  syncDirectory(directory.path)
+  return () => rmSync(directory.pki, { recursive: true, force: true })
+}
+
+/** @throws StartError when the directory has other keys */
+function hasKeys({ keys }: Snapshot, { pki }: ClusterDirectory): boolean {
+  if (keys === undefined || !existsSync(pki)) return false
+  const isSame = ([name, text]: [string, string]) => {
+    const file = join(pki, name)
+    return existsSync(file) && readFileSync(file, 'utf8') === text
+  }
+  if (Object.entries(keys).every(isSame)) return true
+  throw new StartError(`there are other keys in ${pki}: restore into another directory`)
 }
 
 /** @throws StartError, StoreError in one line */
@@ -132,11 +139,13 @@ export async function restore(snapshot: Snapshot, directory: ClusterDirectory): 
   if (existsSync(directory.store))
     throw new StartError(`there is a cluster in ${directory.path} already: restore into another directory`)
   const { openLmdbTables } = await import('../storage/lmdb/tables.ts')
-  restoreKeys(snapshot, directory)
+  hasKeys(snapshot, directory)
   makeDirectory(directory.path)
+  forgetMigrationWithoutStore(directory)
   // Under another name until it is whole: a restore that was killed left no store.
   const part = `${directory.store}.part`
   rmSync(part, { recursive: true, force: true })
+  let forgetKeys = () => {}
   try {
     const tables = openLmdbTables(liveRuntime({ log: { write() {} } }), part)
     try {
@@ -144,10 +153,13 @@ export async function restore(snapshot: Snapshot, directory: ClusterDirectory): 
     } finally {
       await tables.close()
     }
+    forgetKeys = restoreKeys(snapshot, directory)
+    if (snapshot.isManual) openClockFile(directory.clock, snapshot.time.getTime()).close()
+    renameSync(part, directory.store)
   } catch (error) {
-    rmSync(part, { recursive: true, force: true })
+    forgetKeys()
+    for (const left of [part, `${directory.pki}.part`]) rmSync(left, { recursive: true, force: true })
     throw new StartError(`the snapshot cannot be restored: ${messageOf(error)}`, { cause: error })
   }
-  if (snapshot.isManual) openClockFile(directory.clock, snapshot.time.getTime()).close()
-  renameSync(part, directory.store)
+  syncDirectory(directory.path)
 }
