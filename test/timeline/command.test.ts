@@ -259,32 +259,40 @@ test('--record tells of objects of a definition that was made after it began', {
   const child = spawn(process.execPath, [bin, 'timeline', '--record', '-o', 'json', '--data-dir', dataDir], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let out = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text
-  })
-  const code = new Promise((resolve) => child.on('close', resolve))
-  let err = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    err += text
-  })
+  const closed = once(child, 'close').then(([code]) => ({ code: code as number | null }))
+  const [out, err] = [child.stdout, child.stderr].map((stream) => {
+    const chunks: string[] = []
+    stream.setEncoding('utf8').on('data', (text: string) => chunks.push(text))
+    return () => chunks.join('')
+  }) as [() => string, () => string]
   const says = async (text: string) => {
-    while (!err.includes(text)) await once(child.stderr, 'data')
+    while (!err().includes(text)) {
+      const end = await Promise.race([once(child.stderr, 'data').then(() => undefined), closed])
+      if (end !== undefined) assert.ok(err().includes(text), `it ended with ${end.code}, and had said: ${err()}`)
+    }
   }
-  await says('watching the whole cluster')
-  const kubectl = kubectlFor(cluster.kubeconfigFile)
-  await kubectl.send('create', definition({ strategy: 'None' }, 'late.test'))
-  await kubectl('wait', '--for=condition=Established', 'crd/shops.late.test', '--timeout=60s')
-  await kubectl.send('create', {
-    apiVersion: 'late.test/v1',
-    kind: 'Shop',
-    metadata: { name: 's', namespace: 'default' },
-  })
-  await says('watching shops.late.test too')
-  await kubectl('delete', 'shops.late.test', 's')
-  child.kill('SIGINT')
-  assert.equal(await code, 0)
-  assert.match(out, /"resource": ?"shops"/)
+  try {
+    await says('watching the whole cluster')
+    const kubectl = kubectlFor(cluster.kubeconfigFile)
+    await kubectl.send('create', definition({ strategy: 'None' }, 'late.test'))
+    await kubectl('wait', '--for=condition=Established', 'crd/shops.late.test', '--timeout=60s')
+    await kubectl.send('create', {
+      apiVersion: 'late.test/v1',
+      kind: 'Shop',
+      metadata: { name: 's', namespace: 'default' },
+    })
+    await says('watching shops.late.test too')
+    await kubectl('delete', 'shops.late.test', 's')
+    // What comes after the delete it has seen: then it is told to end.
+    await kubectl.send('create', definition({ strategy: 'None' }, 'later.test'))
+    await says('watching shops.later.test too')
+    child.kill('SIGINT')
+    assert.deepEqual(await closed, { code: 0 }, err())
+  } finally {
+    child.kill('SIGKILL')
+    await closed
+  }
+  assert.match(out(), /"resource": ?"shops"/)
 })
 
 test('the journal is the same after a restart, and does not travel with snapshots and forks', async () => {
