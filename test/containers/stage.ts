@@ -89,15 +89,16 @@ export async function startContainerMachine({
   const script = join(root, 'test/containers/machine.sh')
   const namespaces = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc']
   const PATH = path()
-  const outer = spawn('unshare', [...namespaces, script, directory, '/usr/lib/cni', imageDisk], {
+  // It ends with this process, however that ends.
+  const ends = ['--pdeathsig', 'KILL', 'unshare']
+  const outer = spawn('setpriv', [...ends, ...namespaces, script, directory, '/usr/lib/cni', imageDisk], {
     env: { ...process.env, PATH },
     stdio: 'ignore',
     detached: true,
   })
   const ended = new Promise<void>((resolve) => outer.once('exit', () => resolve()))
-  // A test that fails before it has the machine ends all the same, and the machine with it.
+  // A test that fails before it has the machine ends all the same.
   outer.unref()
-  process.once('exit', () => outer.kill('SIGKILL'))
   const inner = await until('the machine', () => {
     const children = readFileSync(`/proc/${outer.pid}/task/${outer.pid}/children`, 'utf8').trim()
     return children !== '' && existsSync(join(directory, 'ready')) && children
