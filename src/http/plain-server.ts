@@ -8,7 +8,6 @@ import type { AddressInfo } from 'node:net'
 import type { EagerHandler } from '../api/request.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { createBodies } from './bodies.ts'
-import { endWithClient, goesOn } from './half-closed.ts'
 import { refusedHead, refuseMalformed } from './malformed.ts'
 import { createServer } from './node-http.ts'
 import { hasBody, originForm, type ReceivedRequest, readBody, requestOf } from './receive.ts'
@@ -37,23 +36,19 @@ export async function startPlainServer(runtime: Runtime, options: PlainServerOpt
   const responder = createResponder(runtime)
   const bodies = createBodies(runtime.clock)
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: 30_000, requireHostHeader: false })
-  // A client that has sent all that it asks is answered before its connection is closed.
-  Object.assign(server, { httpAllowHalfOpen: true })
   const newId = () => runtime.random.passingUuid()
 
   async function answer(
     incoming: IncomingMessage,
     outgoing: ServerResponse,
-    gone: AbortController,
+    signal: AbortSignal,
     body: Uint8Array | undefined,
   ): Promise<void> {
     let request: ReceivedRequest | undefined
     try {
       const connection = { remoteAddress: incoming.socket.remoteAddress ?? '' }
-      request = requestOf(incoming, originForm(incoming.url), gone.signal, connection, newId, body)
-      const response = await options.handler(request)
-      if (goesOn(response)) endWithClient(incoming.socket, outgoing, gone)
-      await responder.send(request, response, outgoing)
+      request = requestOf(incoming, originForm(incoming.url), signal, connection, newId, body)
+      await responder.send(request, await options.handler(request), outgoing)
     } catch (error) {
       responder.fail(request, error, outgoing)
     }
@@ -66,7 +61,7 @@ export async function startPlainServer(runtime: Runtime, options: PlainServerOpt
     const gone = new AbortController()
     outgoing.on('close', () => gone.abort())
     outgoing.on('error', () => {})
-    const arrived = (body: Uint8Array | undefined) => void answer(incoming, outgoing, gone, body)
+    const arrived = (body: Uint8Array | undefined) => void answer(incoming, outgoing, gone.signal, body)
     if (!hasBody(incoming, incoming.method ?? 'GET')) arrived(undefined)
     else
       readBody(bodies, incoming, options.maxBodyBytes, arrived, (error) => {

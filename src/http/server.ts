@@ -13,7 +13,6 @@ import type { Runtime } from '../base/runtime.ts'
 import { createBodies } from './bodies.ts'
 import { createConnectionTable } from './connections.ts'
 import { createGathering } from './gather.ts'
-import { endWithClient, goesOn } from './half-closed.ts'
 import type { HttpLimits } from './limits.ts'
 import { listen } from './listen.ts'
 import { refusedHead, refuseHandshake, refuseMalformed } from './malformed.ts'
@@ -87,8 +86,6 @@ const HTTP1 = {
   maxHeadersCount: MAX_HEADERS,
   // Answered here, in words.
   requireHostHeader: false,
-  // A client that has sent all that it asks is answered before its connection is closed.
-  httpAllowHalfOpen: true,
 }
 
 /** For ALPN (RFC 7301): a name behind its length. */
@@ -167,8 +164,6 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
 
   server.on('secureConnection', (socket: TLSSocket) => {
     connections.opened(socket)
-    // Sessions of HTTP/2 end with their client's end.
-    if (socket.alpnProtocol !== 'h2') socket.allowHalfOpen = true
     // Its handshake was under way when the stop began.
     if (stopping && socket.alpnProtocol !== 'h2') socket.destroySoon()
   })
@@ -215,7 +210,6 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
   // Only HTTP/1.1 upgrades. A handler that answers with anything but an upgrade answers on the same socket, then closes it.
   server.on('upgrade', (incoming: IncomingMessage, socket: TLSSocket, head: Buffer) => {
     socket.on('error', () => {})
-    socket.allowHalfOpen = false
     // node:http no longer tells the answers of this socket when it takes more.
     const onDrain = () => void answerOn(socket)?.emit('drain')
     socket.on('drain', onDrain)
@@ -300,12 +294,11 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
         handOver(upgrade, controller)
         await responder.watchOverWebSocket(response, upgrade, controller.signal)
       } else {
-        if (goesOn(response) && !('stream' in incoming)) endWithClient(incoming.socket, outgoing, controller)
         const sent = responder.send(request, response, outgoing)
         if (sent !== undefined) await sent
       }
       // Filters that count or tell of an answer that goes on hear of its end by this signal, however it ended.
-      if (goesOn(response)) controller.abort()
+      if (response.kind === 'watch' || response.kind === 'stream') controller.abort()
     } catch (error) {
       refuse(request, error, exchange)
     }

@@ -21,8 +21,6 @@ export function smallServer(answer: (response: ServerResponse, path: string, que
     const [path = '', ...query] = (request.url ?? '').split('?')
     answer(response, path, query.join('?'))
   })
-  // A client that has sent all that it asks is answered before its connection is closed.
-  Object.assign(server, { httpAllowHalfOpen: true })
   const open = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     open.add(socket)
