@@ -109,6 +109,21 @@ test('no more than three collections in a row, and none within half a minute of 
   assert.equal(process.collections, 6)
 })
 
+test('work pays for a collection of its own, within half a minute of the last too', async () => {
+  const { process, passes } = watched()
+  Object.assign(process, { work: 0.9, used: 600 * MIB, live: 400 * MIB })
+  await passes(5)
+  process.work = 0.1
+  await passes(12)
+  const first = process.collections
+  Object.assign(process, { work: 0.9, used: 390 * MIB, live: 100 * MIB })
+  await passes(5)
+  process.work = 0.1
+  await passes(12)
+  assert.ok(process.collections > first)
+  assert.equal(process.used, 100 * MIB)
+})
+
 test('a process whose heap has grown little since its start is never collected, and one that has stopped looking neither', async () => {
   const { process, passes, stop } = watched()
   process.used = 31 * MIB

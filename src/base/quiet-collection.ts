@@ -38,7 +38,7 @@ const GROWTH_SHARE = 0.25
  * that were deleted may be garbage in a heap that has not grown, and a collection of V8's own leaves the room of what it freed resident.
  */
 const LEAST_WORK_SECONDS = 2
-const WORK_TO_COLLECTION = 8
+const WORK_TO_COLLECTION = 4
 /**
  * What a burst of work left for a while (the history of watch caches, 75 seconds) is garbage by then: once more after so many looks at rest, which are
  * as many seconds.
@@ -47,6 +47,7 @@ const LATER_LOOKS = 100
 /** A collection frees pages that the one before has emptied; it is repeated while it still frees this share. */
 const WORTH_REPEATING = 0.04
 const MOST_ROUNDS = 3
+/** Between collections that no work has paid for. */
 const LEAST_PAUSE_MS = 30_000
 
 /** @returns what ends it; by itself it goes on for ever, and does not keep the process alive */
@@ -68,10 +69,8 @@ export function collectWhenQuiet(clock: Clock, process: CollectedProcess = thisP
   const hasGrown = () => process.used() - left >= Math.max(LEAST_GROWTH, left * GROWTH_SHARE)
   const hasWorked = () => worked >= Math.max(LEAST_WORK_SECONDS, cost * WORK_TO_COLLECTION)
   const isLater = () => onceMore && restingLooks >= LATER_LOOKS
-  const isDue = () =>
-    restingLooks >= RESTING_LOOKS &&
-    clock.monotonic() - collectedAt >= LEAST_PAUSE_MS &&
-    (hasWorked() || hasGrown() || isLater())
+  const hasPaused = () => clock.monotonic() - collectedAt >= LEAST_PAUSE_MS
+  const isDue = () => restingLooks >= RESTING_LOOKS && (hasWorked() || (hasPaused() && (hasGrown() || isLater())))
 
   async function look(): Promise<void> {
     const now = { processor: process.processorSeconds(), active: process.activeSeconds(), ms: clock.monotonic() }
