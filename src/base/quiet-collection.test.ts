@@ -30,6 +30,17 @@ function watched() {
   return { process, stop, passes: (s: number) => runtime.advance(s * 1000) }
 }
 
+/** One that was collected after work, of which all was alive that it holds. */
+async function collectedOnce() {
+  const it = watched()
+  Object.assign(it.process, { work: 0.9, used: 600 * MIB, live: 400 * MIB })
+  await it.passes(5)
+  it.process.work = 0.1
+  await it.passes(12)
+  assert.ok(it.process.collections > 0)
+  return { ...it, first: it.process.collections }
+}
+
 test('what a burst of work left behind is collected once it has been over for ten seconds, and no sooner', async () => {
   const { process, passes } = watched()
   Object.assign(process, { work: 0.9, used: 600 * MIB, live: 200 * MIB })
@@ -69,13 +80,7 @@ test('a process that rests and makes little new is left alone', async () => {
 })
 
 test('after work there is a collection also where V8 has collected meanwhile and nothing seems to have grown: its room is given back', async () => {
-  const { process, passes } = watched()
-  Object.assign(process, { work: 0.9, used: 600 * MIB, live: 400 * MIB })
-  await passes(5)
-  process.work = 0.1
-  await passes(12)
-  const first = process.collections
-  assert.ok(first > 0)
+  const { process, passes, first } = await collectedOnce()
   // What was alive is deleted: less than before is in use, most of it garbage.
   Object.assign(process, { work: 0.9, used: 390 * MIB, live: 100 * MIB })
   await passes(60)
@@ -110,12 +115,7 @@ test('no more than three collections in a row, and none within half a minute of 
 })
 
 test('work pays for a collection of its own, within half a minute of the last too', async () => {
-  const { process, passes } = watched()
-  Object.assign(process, { work: 0.9, used: 600 * MIB, live: 400 * MIB })
-  await passes(5)
-  process.work = 0.1
-  await passes(12)
-  const first = process.collections
+  const { process, passes, first } = await collectedOnce()
   Object.assign(process, { work: 0.9, used: 390 * MIB, live: 100 * MIB })
   await passes(5)
   process.work = 0.1

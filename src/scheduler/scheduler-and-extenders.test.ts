@@ -18,30 +18,48 @@ const EXTENDER = {
   tls: { insecure: false },
 }
 
-test('while an extender thinks nothing else is decided; what has changed then is looked at anew', async () => {
-  const questions: string[][] = []
-  const answers: (() => void)[] = []
+interface Asked {
+  readonly NodeNames?: readonly string[]
+}
+
+/** A scheduler with an extender that says what it thinks of a question when it is let to. */
+async function thinking(
+  says: (question: Asked) => object,
+  verbs: object,
+  ...nodes: readonly ReturnType<typeof node>[]
+) {
+  const waiting: (() => void)[] = []
   const it = await startedAs(
     {
-      extenders: [EXTENDER],
+      extenders: [{ ...EXTENDER, ...verbs }],
       extenderOf: (settings) => ({
         settings,
-        post: (_, body) =>
-          new Promise((resolve) => {
-            const { NodeNames } = JSON.parse(body) as { readonly NodeNames: string[] }
-            questions.push([...NodeNames].sort())
-            const left = NodeNames.includes('large') ? ['large'] : NodeNames
-            answers.push(() => resolve({ status: 200, text: JSON.stringify({ NodeNames: left }) }))
-          }),
+        post: (_, body) => {
+          const text = JSON.stringify(says(JSON.parse(body) as Asked))
+          return new Promise((resolve) => waiting.push(() => resolve({ status: 200, text })))
+        },
       }),
     },
+    ...nodes,
+  )
+  const answer = () => {
+    waiting.shift()?.()
+    return it.runtime.settle()
+  }
+  return { it, answer, waiting }
+}
+
+test('while an extender thinks nothing else is decided; what has changed then is looked at anew', async () => {
+  const questions: string[][] = []
+  const { it, answer } = await thinking(
+    ({ NodeNames = [] }) => {
+      questions.push([...NodeNames].sort())
+      return { NodeNames: NodeNames.includes('large') ? ['large'] : NodeNames }
+    },
+    {},
     node('small', { allocatable: { cpu: '2' } }),
     node('large', { allocatable: { cpu: '9' } }),
   )
-  const answer = async () => {
-    answers.shift()?.()
-    await it.runtime.settle()
-  }
   await it.add(ours('a', {}, full), ours('b', {}, full))
   it.put('nodes', node('large', { spec: { unschedulable: true } }))
   await it.runtime.settle()
@@ -53,47 +71,25 @@ test('while an extender thinks nothing else is decided; what has changed then is
 })
 
 test('what happened while an extender thought helps a pod that was refused', async () => {
-  const answers: (() => void)[] = []
-  const it = await startedAs(
-    {
-      extenders: [{ ...EXTENDER, nodeCacheCapable: true }],
-      extenderOf: (settings) => ({
-        settings,
-        post: () => new Promise((resolve) => answers.push(() => resolve({ status: 200, text: '{"NodeNames":[]}' }))),
-      }),
-    },
-    node('n'),
-  )
+  const { it, answer, waiting } = await thinking(() => ({ NodeNames: [] }), {}, node('n'))
   await it.add(ours('a'))
   it.put('nodes', node('m'))
   await it.runtime.settle()
-  answers.shift()?.()
-  await it.runtime.settle()
-  assert.equal(answers.length, 1, 'it is asked again at once')
+  await answer()
+  assert.equal(waiting.length, 1, 'it is asked again at once')
 })
 
 test('no pod makes room for one that went, or was replaced, while an extender thought of it', async () => {
-  const answers: (() => void)[] = []
-  const text = '{"NodeNameToMetaVictims":{"n":{"Pods":[{"UID":"low"}]}}}'
-  const it = await startedAs(
-    {
-      extenders: [{ ...EXTENDER, filterVerb: '', preemptVerb: 'preempt' }],
-      extenderOf: (settings) => ({
-        settings,
-        post: () => new Promise((resolve) => answers.push(() => resolve({ status: 200, text }))),
-      }),
-    },
-    node('n'),
-  )
+  const victims = { NodeNameToMetaVictims: { n: { Pods: [{ UID: 'low' }] } } }
+  const { it, answer, waiting } = await thinking(() => victims, { filterVerb: '', preemptVerb: 'preempt' }, node('n'))
   await it.add(ours('low', { priority: 1 }, full), ours('high', { priority: 9 }, full))
   it.of('pods').remove('default/high')
   await it.add({
     ...ours('high', { priority: 1 }, full),
     metadata: { name: 'high', namespace: 'default', uid: 'second' },
   })
-  answers.shift()?.()
-  await it.runtime.settle()
-  assert.equal(answers.length, 0, 'the second one may preempt nothing')
+  await answer()
+  assert.equal(waiting.length, 0, 'the second one may preempt nothing')
   assert.ok(it.of('pods').get('default/low'), 'it was not driven out')
   it.of('pods').remove('default/low')
   await it.runtime.settle()
@@ -101,21 +97,7 @@ test('no pod makes room for one that went, or was replaced, while an extender th
 })
 
 test('a pod that took the name of one while an extender thought of that has its turn, and one that goes gets no node', async () => {
-  const answers: (() => void)[] = []
-  const it = await startedAs(
-    {
-      extenders: [EXTENDER],
-      extenderOf: (settings) => ({
-        settings,
-        post: () => new Promise((resolve) => answers.push(() => resolve({ status: 200, text: '{"NodeNames":["n"]}' }))),
-      }),
-    },
-    node('n'),
-  )
-  const answer = () => {
-    answers.shift()?.()
-    return it.runtime.settle()
-  }
+  const { it, answer } = await thinking(() => ({ NodeNames: ['n'] }), {}, node('n'))
   const second = { ...ours('a'), metadata: { name: 'a', namespace: 'default', uid: 'second' } }
   await it.add(ours('a'))
   it.of('pods').remove('default/a')
@@ -130,27 +112,15 @@ test('a pod that took the name of one while an extender thought of that has its 
 })
 
 test('a node that went while an extender thought counts no more among those that were refused', async () => {
-  const answers: (() => void)[] = []
-  const it = await startedAs(
-    {
-      extenders: [EXTENDER],
-      extenderOf: (settings) => ({
-        settings,
-        post: (_, body) =>
-          new Promise((resolve) => {
-            const { NodeNames } = JSON.parse(body) as { readonly NodeNames: readonly string[] }
-            const FailedNodes = Object.fromEntries(NodeNames.map((name) => [name, 'no']))
-            answers.push(() => resolve({ status: 200, text: JSON.stringify({ FailedNodes }) }))
-          }),
-      }),
-    },
+  const { it, answer } = await thinking(
+    ({ NodeNames = [] }) => ({ FailedNodes: Object.fromEntries(NodeNames.map((name) => [name, 'no'])) }),
+    {},
     ...['n', 'm', 'small'].map((name) => node(name, { allocatable: { cpu: name === 'small' ? '1' : '2' } })),
   )
   await it.add(ours('a', { preemptionPolicy: 'Never' }, full))
   it.of('nodes').remove('/m')
   it.of('nodes').remove('/small')
   await it.runtime.settle()
-  answers.shift()?.()
-  await it.runtime.settle()
+  await answer()
   assert.match(it.events().join(), /^FailedScheduling: 0\/1 nodes are available: 1 no\. preemption/)
 })

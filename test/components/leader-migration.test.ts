@@ -1,4 +1,4 @@
-/** A controller that another component gives up is run once that has given its Lease back, and by nobody in between (KEP-2436). */
+/** A controller that another component gives up is run once that has given its Lease back, and by no other in between (KEP-2436). */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { test } from 'node:test'

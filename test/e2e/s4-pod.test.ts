@@ -1,5 +1,6 @@
 /** S4: a running pod on a node is deleted: every status the kubelet reports until the object is gone. */
 import assert from 'node:assert/strict'
+import { hostname } from 'node:os'
 import { after, before, describe, test } from 'node:test'
 import { type Any, type Kubectl, type KubectlWatch, withoutKubectl } from '../kubectl.ts'
 import { type E2eCluster, isReady, pod, startE2eCluster } from './cluster.ts'
@@ -65,6 +66,18 @@ describe('S4', { skip: withoutKubectl, concurrency: true }, () => {
       ContainersReady: 'False PodFailed',
       PodScheduled: 'True',
     })
+  })
+
+  test('the Events of a pod name the machine of the scheduler and the node of the kubelet', async () => {
+    using p = await running('s4-events', pod('p'))
+    const { items } = await p.kubectl.json('get', 'events')
+    const sourceOf = (reason: string) => {
+      const { source, reportingComponent, reportingInstance } =
+        items.find((event: Any) => event.reason === reason) ?? {}
+      return [source, reportingComponent, reportingInstance]
+    }
+    assert.deepEqual(sourceOf('Scheduled'), [{}, 'default-scheduler', `default-scheduler-${hostname()}`])
+    assert.deepEqual(sourceOf('Started'), [{ component: 'kubelet', host: 'skiff-1' }, 'kubelet', 'skiff-1'])
   })
 
   test('a container that exits on SIGTERM ends the pod at once, and as Succeeded', async () => {

@@ -37,7 +37,7 @@ export function startWorkload({ servers, workers, namespace, keys, watchers }: W
   const waiting = new Set<{ left: number; readonly done: () => void }>()
   let order = 0
   let isOver = false
-  /** For who has to find out why nothing is answered. */
+  /** Tells why nothing is answered, where a run stands still. */
   const underWay = new Map<number, string>()
   let failures = 0
   let lastFailure = 'none'
