@@ -7,10 +7,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { test } from 'node:test'
+import { liveRuntime } from '../../src/base/live-runtime.ts'
+import { openEtcd } from '../../src/storage/etcd/etcd.ts'
 import { attachRefused, straceMissing } from '../faults/power.ts'
 import { lacks } from '../machine.ts'
 import { pause, play } from './fault-stage.ts'
-import type { EtcdMember } from './member.ts'
+import { type EtcdMember, startEtcd } from './member.ts'
+import { startProxy } from './proxy.ts'
 
 const DELAY_US = 100_000
 /** Longer than anything waits. */
@@ -74,6 +77,52 @@ test('the disk of a member hangs: the others go on without it, also where it lea
       }
       await workload.progress(60)
     })
+})
+
+test('a member whose disk hangs, and which knows less than the others answered, is taken for no etcd that has lost what it had', {
+  skip: lacks.etcd() || (straceMissing() ?? attachRefused() ?? false),
+  timeout: 300_000,
+}, async () => {
+  const etcd = await startEtcd({ size: 3 })
+  const [behind, ahead] = etcd.members as [EtcdMember, EtcdMember, EtcdMember]
+  const proxy = await startProxy(Number(new URL(ahead.url).port))
+  const failures: Error[] = []
+  const storage = await openEtcd(liveRuntime({ log: { write: () => {} } }), {
+    servers: `http://127.0.0.1:${proxy.port},${behind.url}`,
+    compactEveryMs: 0,
+    onState: (state) => {
+      if (state.type === 'failed') failures.push(state.error)
+    },
+  })
+  /** Until one is done: where the member led, another must first. */
+  const put = async (name: string) => {
+    for (let i = 0; failures.length === 0; i++) {
+      const key = `/registry/${name}-${i}`
+      const done = await storage.write({ type: 'put', key, value: Buffer.from('v'), expectRevision: 0 }).catch(() => {})
+      if (done?.ok === true) return
+    }
+  }
+  const syncs = 'fdatasync,fsync'
+  const delay = ['-e', `trace=${syncs}`, '-e', `inject=${syncs}:delay_enter=${HANGS_US}`]
+  const strace = spawn('strace', ['-f', '-o', '/dev/null', '-p', String(behind.pid), ...delay], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const ended = once(strace, 'close')
+  try {
+    await attached(strace, ended)
+    await put('while it hangs')
+    proxy.cut()
+    // It is asked now, and by its own watch it is behind.
+    await put('at either')
+    await storage.fresh()
+    assert.deepEqual(failures, [])
+  } finally {
+    strace.kill('SIGINT')
+    await ended
+    await storage.close()
+    await proxy.stop()
+    await etcd.stop()
+  }
 })
 
 test('the disk of a member is full: the others go on, and with room it comes back', {

@@ -40,6 +40,9 @@ export interface EtcdClusterOptions {
   readonly dataDir?: (member: number) => string | undefined
 }
 
+/** On whichever disk. */
+const STARTS_WITHIN_MS = 60_000
+
 /** Resolves when every member answers. */
 export async function startEtcd({
   size = 1,
@@ -118,8 +121,10 @@ function createMember(url: string, under: readonly string[], args: readonly stri
       started.stderr.on('data', (text: Buffer) => {
         said = (said + text.toString()).slice(-4000)
       })
+      const until = performance.now() + STARTS_WITHIN_MS
       while (!(await listens(Number(new URL(url).port)))) {
         if (!isRunning(started)) throw new Error(`etcd ended at once: ${said}`)
+        if (performance.now() > until) throw new Error(`etcd does not listen yet: ${said}`)
       }
     },
   }

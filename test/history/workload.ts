@@ -21,7 +21,7 @@ export interface WorkloadOptions {
 }
 
 export interface Workload {
-  /** Ends the clients, and the watches once they have told everything. */
+  /** Ends the clients, and the watches once they have told everything. @throws Error when that takes over a minute */
   finish(): Promise<{ readonly operations: readonly Operation[]; readonly watches: readonly Watched[] }>
   /** Resolves with the answer to that many more requests, by default 60. @throws Error when none is answered for a minute */
   progress(count?: number): Promise<void>
@@ -112,6 +112,35 @@ export function startWorkload({ servers, workers, namespace, keys, watchers }: W
     }
   }
 
+  const stalled = (what: string) =>
+    new Error(
+      `nothing was answered for ${STALLED_MS / 1000} s: ${what}; under way are ${[...underWay.values()].join(', ') || 'none'}; ${failures} failed so far, the last one: ${lastFailure}`,
+    )
+
+  /** What no fault holds up any more. */
+  async function soon<T>(what: string, task: Promise<T>): Promise<T> {
+    const timer = Promise.withResolvers<never>()
+    const late = setTimeout(() => timer.reject(stalled(what)), STALLED_MS)
+    try {
+      return await Promise.race([task, timer.promise])
+    } finally {
+      clearTimeout(late)
+    }
+  }
+
+  /** Why it was not done yet is told where it never is. */
+  async function lastWrite(): Promise<KubeObject> {
+    for (;;)
+      try {
+        abandoned.signal.throwIfAborted()
+        return await mapsAt(0).create(objectOf('the-end', 'the-end'))
+      } catch (error) {
+        abandoned.signal.throwIfAborted()
+        ;[failures, lastFailure] = [failures + 1, messageOf(error)]
+        await pause(50)
+      }
+  }
+
   const watching = Array.from({ length: watchers ?? servers.length }, (_, i) => watch(mapsAt, i, abandoned.signal))
   // They are waited for at the end, if there is one.
   for (const one of watching) one.catch(() => {})
@@ -127,11 +156,7 @@ export function startWorkload({ servers, workers, namespace, keys, watchers }: W
           }
           clearInterval(look)
           waiting.delete(one)
-          reject(
-            new Error(
-              `nothing was answered for ${STALLED_MS / 1000} s: ${seen} answers of ${count} are missing; under way are ${[...underWay.values()].join(', ') || 'none'}; ${failures} failed so far, the last one: ${lastFailure}`,
-            ),
-          )
+          reject(stalled(`${seen} answers of ${count} are missing`))
         }, STALLED_MS)
         const one = {
           left: count,
@@ -148,14 +173,14 @@ export function startWorkload({ servers, workers, namespace, keys, watchers }: W
     },
     async finish() {
       isOver = true
-      await Promise.all(working)
-      const last = await untilDone(() => mapsAt(0).create(objectOf('the-end', 'the-end')))
+      await soon('clients do not end', Promise.all(working))
+      const last = await soon('the first server takes no write', lastWrite())
       const end = Number(last.metadata.resourceVersion)
       operations.push({
         ...{ what: 'create', key: 'the-end', value: 'the-end', begun: ++order, answered: ++order },
         outcome: { type: 'written', revision: end },
       })
-      return { operations, watches: await Promise.all(watching) }
+      return { operations, watches: await soon('a watch has not told of the last write', Promise.all(watching)) }
     },
   }
 }

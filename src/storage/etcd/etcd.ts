@@ -120,6 +120,7 @@ async function createEtcdStorage(
         return own !== undefined && Buffer.compare(own, value) === 0 ? own : value
       },
       readAll: (prefix) => readAll(prefix, `${prefix}\u{10ffff}`),
+      newest: askNewest,
       state: (found) => {
         if (failure !== undefined || hindrance?.message === found?.message) return
         hindrance = found

@@ -16,6 +16,8 @@ import { withoutRights } from './rights.ts'
 const ASK_AGAIN_MS = 20
 const TRY_AGAIN_MS = 100
 const LONGEST_TRY_MS = 1000
+/** A watch that has brought nothing for so long, while a revision is waited for that there is, is begun at the next member. */
+const STANDS_STILL_MS = 4000
 
 export interface FeedHost {
   /** The bytes that this process is writing to the key, where these are the same: the writer recognizes them. */
@@ -24,6 +26,8 @@ export interface FeedHost {
   readAll(prefix: string): Promise<{ items: readonly KeyValue[]; revision: number }>
   /** The watch stands (undefined), or does not, and why. */
   state(hindrance: StoreError | undefined): void
+  /** How far etcd is by its majority, whatever the member that is asked has taken in yet. */
+  newest(): Promise<number>
   /** The store is not the one it was. */
   failed(error: StoreError): void
 }
@@ -67,11 +71,13 @@ export function startFeed(
   let failures = 0
   let retry: Timer | undefined
   let askAgain: Timer | undefined
+  let patience: Timer | undefined
   const begun = Promise.withResolvers<void>()
 
   function open(): void {
     let isFirst = true
-    stream = followChanges(
+    const at = watching.members.address
+    const own = followChanges(
       watching,
       { after: revision },
       {
@@ -79,11 +85,8 @@ export function startFeed(
           if (header.cluster_id !== begin.clusterId) {
             stop()
             host.failed(new StoreError(`${watching.members.address} is another etcd cluster than before: start again`))
-          } else if (header.revision < revision) {
-            stop()
-            const what = `etcd is at revision ${header.revision}, which was at ${revision}: it has lost what it had; start again`
-            host.failed(new StoreError(what))
           } else {
+            if (header.revision < revision) void judge()
             if (failures > 0) log.info(2, 'etcd is watched again', { at: watching.members.address, revision })
             failures = 0
             host.state(undefined)
@@ -96,16 +99,36 @@ export function startFeed(
           if (!isFirst || isClosed) return
           isFirst = false
           stream = undefined
-          if (error instanceof CompactedError) void readAnew()
-          else again(error)
+          if (error instanceof CompactedError) void readAnew(at)
+          else again(error, at)
         },
       },
     )
+    stream = own
+
+    /** A member that was away has not taken in yet what others answered. It tells that too, once it has. */
+    async function judge(): Promise<void> {
+      const seen = revision
+      try {
+        const newest = await host.newest()
+        if (isClosed || newest >= seen) return
+        stop()
+        const what = `etcd is at revision ${newest}, which was at ${seen}: it has lost what it had; start again`
+        host.failed(new StoreError(what))
+      } catch (error) {
+        if (!isFirst || isClosed) return
+        isFirst = false
+        own.close()
+        again(error instanceof Error ? error : new Error(messageOf(error)), at)
+      }
+    }
   }
 
-  function again(error: Error): void {
+  /** `at`: the member that it was at, which may have been left since. */
+  function again(error: Error, at: string): void {
     if (isClosed) return
-    if (error instanceof EtcdError && isPassing(error)) watching.members.leave(watching.members.address)
+    stream = undefined
+    if (error instanceof EtcdError && isPassing(error)) watching.members.leave(at)
     failures++
     const hindrance = isDenied(error) ? withoutRights(error, watching) : unreachable(error)
     if (isDenied(error)) begun.reject(hindrance)
@@ -117,7 +140,7 @@ export function startFeed(
   }
 
   /** etcd gave up history that this process has not seen. */
-  async function readAnew(): Promise<void> {
+  async function readAnew(at: string): Promise<void> {
     try {
       log.info(0, 'etcd has compacted what was not seen yet: everything is read anew', { seen: revision })
       const { items, revision: newest } = await host.readAll('')
@@ -136,7 +159,7 @@ export function startFeed(
       settle()
       open()
     } catch (error) {
-      again(error instanceof Error ? error : new Error(messageOf(error)))
+      again(error instanceof Error ? error : new Error(messageOf(error)), at)
     }
   }
 
@@ -180,11 +203,27 @@ export function startFeed(
     })
   }
 
+  /** A member may answer questions and tell nothing by its watches: nothing else would end that. */
+  function lookWhetherItStandsStill(): void {
+    const seen = revision
+    const at = watching.members.address
+    patience ??= clock.setTimer(STANDS_STILL_MS, 'etcd watch', () => {
+      patience = undefined
+      if (waiters.length === 0) return
+      if (revision === seen && stream !== undefined) {
+        log.info(0, 'a watch at etcd brings nothing', { at, revision })
+        watching.members.leave(at)
+      }
+      lookWhetherItStandsStill()
+    })
+  }
+
   function stop(): void {
     isClosed = true
     stream?.close()
     retry?.cancel()
     askAgain?.cancel()
+    patience?.cancel()
   }
 
   open()
@@ -200,6 +239,7 @@ export function startFeed(
         while (place > 0 && (waiters[place - 1]?.revision ?? 0) > wanted) place--
         waiters.splice(place, 0, { revision: wanted, asks: !quietly, resolve })
         if (!quietly && asking++ === 0) ask()
+        lookWhetherItStandsStill()
       })
     },
     subscribe(prefix, seen, subscriber) {
