@@ -5,8 +5,8 @@ import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
-import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
+import { connect, isIPv4 } from 'node:net'
+import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -41,12 +41,16 @@ const etcdAt = (port: number, env?: NodeJS.ProcessEnv) =>
     env,
   )
 
-async function kubeApiserverAt(etcdPort: number, env?: NodeJS.ProcessEnv): Promise<ChildProcess> {
+async function kubeApiserverAt(
+  etcdPort: number,
+  env?: NodeJS.ProcessEnv,
+  url = `http://127.0.0.1:${etcdPort}`,
+): Promise<ChildProcess> {
   const certDir = mkdtempSync(join(folder, 'certs-'))
   const child = start(
     'kube-apiserver',
     [
-      ...[`--etcd-servers=http://127.0.0.1:${etcdPort}`, `--cert-dir=${certDir}`, '--bind-address=127.0.0.1'],
+      ...[`--etcd-servers=${url}`, `--cert-dir=${certDir}`, '--bind-address=127.0.0.1'],
       ...[`--secure-port=${await freePort()}`, '--authorization-mode=RBAC', '--service-cluster-ip-range=10.0.0.0/24'],
       ...[`--service-account-key-file=${key}`, `--service-account-signing-key-file=${key}`],
       '--service-account-issuer=https://kubernetes.default.svc',
@@ -68,9 +72,9 @@ const said = (child: ChildProcess, what: string) =>
   })
 
 /** What is answered, or the code of the error where nothing is. */
-const health = (port: number, agent?: Agent) =>
+const health = (port: number, agent?: Agent, host = '127.0.0.1') =>
   new Promise<string | undefined>((resolve) => {
-    const asked = get(`http://127.0.0.1:${port}/health`, { agent: agent ?? false }, (answer) => {
+    const asked = get(`http://${host}:${port}/health`, { agent: agent ?? false }, (answer) => {
       let text = ''
       answer.setEncoding('utf8').on('data', (chunk) => {
         text += chunk
@@ -85,8 +89,8 @@ const answered = async (port: number, path: string, body?: string): Promise<stri
 
 const CLOSED = 'ECONNREFUSED'
 const HEALTHY = '{"health":"true","reason":""}'
-const untilHealthy = async (port: number) => {
-  while ((await health(port)) !== HEALTHY);
+const untilHealthy = async (port: number, etcd?: ChildProcess) => {
+  while ((await health(port)) !== HEALTHY) assert.equal(etcd?.exitCode ?? null, null, 'etcd has ended')
 }
 
 /** The living children of a process. */
@@ -183,6 +187,27 @@ describe('the etcd of envtest and its kube-apiserver', { skip, timeout: 600_000 
     assert.equal(await health(port), HEALTHY)
     etcd.kill('SIGTERM')
     assert.deepEqual(await once(etcd, 'exit'), [null, 'SIGTERM'])
+  })
+
+  test('where every address is asked for it listens on loopback, as fabric8 kube-api-test starts it', async () => {
+    for (const host of ['0.0.0.0', '[::]']) {
+      const port = await freePort()
+      const url = `http://${host}:${port}`
+      const peer = 'http://localhost:1'
+      const etcd = start('etcd', [
+        ...['-data-dir', mkdtempSync(join(folder, 'data-')), '-wal-dir', mkdtempSync(join(folder, 'wal-'))],
+        ...['--listen-client-urls', url, '--advertise-client-urls', url, '--initial-cluster', `default=${peer}`],
+        ...['--initial-advertise-peer-urls', peer, '--listen-peer-urls', peer],
+      ])
+      await untilHealthy(port, etcd)
+      const api = await kubeApiserverAt(port, {}, url)
+      for (const { address, internal } of Object.values(networkInterfaces()).flatMap((all) => all ?? []))
+        if (!internal && isIPv4(address)) assert.equal(await health(port, undefined, address), CLOSED)
+      await untilHandedOver(etcd, port)
+      assert.equal(await health(port), HEALTHY)
+      api.kill('SIGTERM')
+      etcd.kill('SIGTERM')
+    }
   })
 
   test('of two that begin at once on one port one has it, each time', async () => {

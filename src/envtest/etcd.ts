@@ -21,6 +21,11 @@ import { type Ancestors, ancestorsOf, LOOK_MS, watchParent } from './parent.ts'
 
 const GOING_MS = 2 * LOOK_MS
 const AGAIN_MS = 50
+/** Where it listens in place of every address of the machine. */
+const LOOPBACK_OF_WILDCARD: Readonly<Record<string, readonly string[]>> = {
+  '0.0.0.0': ['127.0.0.1'],
+  '[::]': ['127.0.0.1', '[::1]'],
+}
 const DEFAULT_CLIENT_URL = 'http://localhost:2379'
 
 /**
@@ -44,7 +49,7 @@ export function etcd([, ...args]: readonly string[]): void {
       ETCD_FLAGS,
       args.map((arg) => arg.replace(/^-(?=[a-z])/, '--')),
     )
-    const urls = (values.get('listen-client-urls')?.at(-1) ?? DEFAULT_CLIENT_URL).split(',').map(clientUrl)
+    const urls = (values.get('listen-client-urls')?.at(-1) ?? DEFAULT_CLIENT_URL).split(',').flatMap(clientUrls)
     if (values.has('listen-client-urls') && !values.has('advertise-client-urls'))
       throw new Error('--advertise-client-urls is required when --listen-client-urls is set explicitly')
     // Before the folder is made, which the test that started it may have removed by now.
@@ -64,14 +69,14 @@ function fail(message: string, code: number): never {
   process.exit(code)
 }
 
-/** Only on this machine's own: what is stored has no other guard here. */
-function clientUrl(text: string): URL {
+/** Only on this machine's own, also where every address is asked for: what is stored has no other guard here. */
+function clientUrls(text: string): readonly URL[] {
   if (!URL.canParse(text)) throw new Error(`--listen-client-urls: ${text} is no URL`)
   const url = new URL(text)
   if (url.protocol !== 'http:') throw new Error(`--listen-client-urls: ${text}: skiff's etcd speaks http alone`)
-  if (!isLoopback(url.hostname))
-    throw new Error(`--listen-client-urls: ${text}: skiff's etcd listens on loopback alone`)
-  return url
+  const hosts = LOOPBACK_OF_WILDCARD[url.hostname] ?? [url.hostname]
+  if (!hosts.every(isLoopback)) throw new Error(`--listen-client-urls: ${text}: skiff's etcd listens on loopback alone`)
+  return hosts.map((hostname) => Object.assign(new URL(url), { hostname }))
 }
 
 async function serve(urls: readonly URL[], { shell, parent }: Ancestors): Promise<void> {
