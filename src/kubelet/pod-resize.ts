@@ -77,6 +77,8 @@ export function createPodResizes(
   requested: ResizeRequested = () => {},
 ): PodResizes {
   const entries = new Map<string, Entry>()
+  /** Those whose resize is deferred: asked for with each pod that ends, of which a node may have very many. */
+  const deferred = new Set<string>()
   /** By container id. */
   const changed = new Map<string, ResourceRequirements>()
 
@@ -94,6 +96,12 @@ export function createPodResizes(
     }
     entries.set(uidOf(pod), entry)
     return entry
+  }
+
+  function refuse(uid: string, entry: Entry, refusal: AdmissionRefusal | undefined): void {
+    entry.refusal = refusal
+    if (refusal?.reason === 'Deferred') deferred.add(uid)
+    else deferred.delete(uid)
   }
 
   function resources(container: Container, status: RuntimeContainerStatus): ResourceRequirements {
@@ -134,15 +142,16 @@ export function createPodResizes(
       if (!sameGiven(entry.asked, asked)) tellRequested(entry.asked, asked, requested)
       entry.asked = asked
       if (sameGiven(entry.given, asked)) {
-        entry.refusal = undefined
+        refuse(uid, entry, undefined)
         return pod
       }
       const counted = allocations.has(uid)
       if (counted) allocations.remove(uid)
       const before = entry.refusal
-      entry.refusal = isTerminalPhase(pod.status?.phase)
+      const refusal = isTerminalPhase(pod.status?.phase)
         ? undefined
         : (pinnedRefusal(pod, entry.given, policies) ?? resizeRefusal(pod, allocatable, allocations))
+      refuse(uid, entry, refusal)
       if (entry.refusal === undefined) {
         entry.given = asked
         entry.told = true
@@ -153,7 +162,7 @@ export function createPodResizes(
       if (counted) allocations.add(given)
       return given
     },
-    waiting: () => [...entries].filter(([, { refusal }]) => refusal?.reason === 'Deferred').map(([uid]) => uid),
+    waiting: () => [...deferred],
     resources,
     due,
     podDue,
@@ -204,6 +213,7 @@ export function createPodResizes(
     forget(uid) {
       for (const id of entries.get(uid)?.changed ?? []) changed.delete(id)
       entries.delete(uid)
+      deferred.delete(uid)
     },
   }
 }
