@@ -41,7 +41,7 @@ function fixture(count: number, zones = 1) {
     const { fitting, refusals } = search.find(info, state)
     return {
       fitting: fitting.map(({ name }) => name),
-      refused: [...refusals.keys()].map(({ name }) => name),
+      refused: [...refusals().keys()].map(({ name }) => name),
       best: () => search.best(info, fitting, state).map(({ name }) => name),
     }
   }
@@ -233,7 +233,7 @@ test('where a pod names its nodes, all others are refused alike, and a term that
       info,
       prefilter(info, cluster, () => ({})),
     )
-    return [...refusals].map(([{ name }, { reasons }]) => `${name}: ${reasons}`)
+    return [...refusals()].map(([{ name }, { reasons }]) => `${name}: ${reasons}`)
   }
   const other = (name: string) => `${name}: node(s) didn't satisfy plugin(s) [NodeAffinity]`
   const full = (name: string) => `${name}: Insufficient cpu`

@@ -14,10 +14,16 @@ import type { PodInfo } from './pod-info.ts'
 import { bestNodes, type Recall } from './scores.ts'
 
 export interface NodeSearch {
-  /** Nodes that passed the filters; refused ones, with the reason: all others there are when none passed. */
-  find(info: PodInfo, state: FilterState): { readonly fitting: readonly NodeInfo[]; readonly refusals: Refusals }
+  find(info: PodInfo, state: FilterState): FoundNodes
   /** Of those that passed the filters for this pod. */
   best(info: PodInfo, fitting: readonly NodeInfo[], state: FilterState): readonly NodeInfo[]
+}
+
+export interface FoundNodes {
+  /** Those that passed the filters. */
+  readonly fitting: readonly NodeInfo[]
+  /** Refused ones, with the reason: all others there are when none passed. A map is made with each call: most pods find a node and ask for none. */
+  refusals(): Refusals
 }
 
 export type Refusals = ReadonlyMap<NodeInfo, NodeRefusal>
@@ -79,8 +85,9 @@ export function createNodeSearch(cluster: ClusterNodes): NodeSearch {
       if (refusal) refused.set(node, refusal)
       else fitting.push(node)
     }
-    if (fitting.length > 0) return { fitting, refusals: refused }
-    return { fitting, refusals: new Map(all.map((node) => [node, refused.get(node) ?? NOT_NAMED])) }
+    const refusals = () =>
+      fitting.length > 0 ? refused : new Map(all.map((node) => [node, refused.get(node) ?? NOT_NAMED]))
+    return { fitting, refusals }
   }
 
   return {
@@ -91,18 +98,21 @@ export function createNodeSearch(cluster: ClusterNodes): NodeSearch {
       const enough = enoughOf(all.length, state.profile.percentageOfNodesToScore)
       const remembered = rememberedFor(info, state)
       const fitting: NodeInfo[] = []
-      const refusals = new Map<NodeInfo, NodeRefusal>()
+      const refused: NodeInfo[] = []
+      const reasons: NodeRefusal[] = []
       let looked = 0
       let at = all.length > 0 ? start % all.length : 0
       for (; looked < all.length && fitting.length < enough; looked++) {
         const node = all[at] as NodeInfo
         if (++at === all.length) at = 0
         const { refusal } = foundOf(info, node, state, remembered)
-        if (refusal) refusals.set(node, refusal)
-        else fitting.push(node)
+        if (refusal) {
+          refused.push(node)
+          reasons.push(refusal)
+        } else fitting.push(node)
       }
       start = at
-      return { fitting, refusals }
+      return { fitting, refusals: () => new Map(refused.map((node, i) => [node, reasons[i]!])) }
     },
     best(info, fitting, state) {
       const remembered = rememberedFor(info, state)

@@ -27,7 +27,7 @@ import {
   prioritizedBy,
 } from './extenders/extender.ts'
 import { type FilterState, type NodeRefusal, prefilter, refusalOf } from './filters.ts'
-import { createNodeSearch } from './find-nodes.ts'
+import { createNodeSearch, type Refusals } from './find-nodes.ts'
 import { createImageIndex } from './image-locality.ts'
 import { createRoomMaker } from './make-room.ts'
 import { namedNodes } from './node-affinity.ts'
@@ -85,7 +85,7 @@ interface Look {
 
 interface Found {
   readonly fitting: readonly NodeInfo[]
-  readonly refusals: ReadonlyMap<NodeInfo, NodeRefusal>
+  refusals(): Refusals
   readonly state: FilterState
   /** Resolves when the pod has been told, where that takes longer than this turn. */
   readonly told: Promise<void> | undefined
@@ -387,18 +387,13 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   function findFitting(info: PodInfo, { count, wanted, stateNow }: Look, asked: readonly Extender[]): Found {
     const found = nominations.seenBy(info, (touched) => {
       const state = stateNow()
-      const { fitting, refusals } = search.find(info, state)
-      if (fitting.length > 0) return { fitting, refusals, touched, state, told: undefined }
+      const nodes = search.find(info, state)
+      if (nodes.fitting.length > 0) return { ...nodes, touched, state, told: undefined }
+      const refusals = nodes.refusals()
       const isFreed = wanted !== undefined && devices.freeUnused(info.pod, wanted)
       const done = isFreed ? 'deallocation of ResourceClaim completed' : undefined
       const plugins = pluginsOf(refusals.values())
-      return {
-        fitting,
-        refusals,
-        touched,
-        state,
-        told: makeRoom(info, { state, count, refusals, plugins, done }, asked),
-      }
+      return { ...nodes, touched, state, told: makeRoom(info, { state, count, refusals, plugins, done }, asked) }
     })
     if (found.fitting.length === 0 || found.touched.size === 0) return found
     // A pod may not lean on others that are not there yet.
@@ -429,8 +424,9 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     const now = running ? lookAt(info) : undefined
     if (now === undefined) return
     if (left.fitting.length === 0) {
-      const refusals = new Map([...found.refusals, ...left.refusals].filter(([node]) => isThere(node)))
-      const plugins = new Set<Refuser>([...pluginsOf(found.refusals.values()), 'Extender'])
+      const filtered = found.refusals()
+      const refusals = new Map([...filtered, ...left.refusals].filter(([node]) => isThere(node)))
+      const plugins = new Set<Refuser>([...pluginsOf(filtered.values()), 'Extender'])
       const room = () => makeRoom(info, { state: now.stateNow(), count: now.count, refusals, plugins }, asked)
       await nominations.seenBy(info, room)
       return
