@@ -114,6 +114,8 @@ export const tooManyRequests = (message: string, retryAfterSeconds: number) =>
   new StatusError(429, 'TooManyRequests', message, { retryAfterSeconds })
 
 export const isBadRequest = (error: unknown): boolean => error instanceof StatusError && error.code === 400
+export const isUnauthorized = (error: unknown): boolean => error instanceof StatusError && error.code === 401
+export const isForbidden = (error: unknown): boolean => error instanceof StatusError && error.code === 403
 /** A path that is not served is answered without a reason: what was asked for is not there either. */
 export const isNotFound = (error: unknown): boolean =>
   error instanceof StatusError && (error.reason === 'NotFound' || (error.reason === '' && error.code === 404))

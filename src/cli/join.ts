@@ -3,7 +3,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join as pathOf } from 'node:path'
 import type { Node } from '../api/generated/types.ts'
-import { isNotFound } from '../api/status.ts'
+import { isForbidden, isNotFound, isUnauthorized } from '../api/status.ts'
 import { holdProcess, liveClock } from '../base/live-clock.ts'
 import { liveRuntime } from '../base/live-runtime.ts'
 import { httpsTransport } from '../client/https-transport.ts'
@@ -97,7 +97,14 @@ async function refuseTaken({ server, ca }: Discovered, token: BootstrapToken, no
     if (status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true)
       throw new StartError(`a node ${nodeName} is there and ready: give this one another --node-name`)
   } catch (error) {
-    if (!isNotFound(error)) throw error
+    if (isNotFound(error)) return
+    const made = 'make one by skiff token create'
+    if (isUnauthorized(error))
+      throw new StartError(
+        `${server} lets nobody in by the token ${token.id}: it may have been deleted, or is not for this; ${made}`,
+      )
+    if (isForbidden(error)) throw new StartError(`the token ${token.id} gives no right to join ${server}: ${made}`)
+    throw error
   } finally {
     transport.close()
   }

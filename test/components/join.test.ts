@@ -103,6 +103,111 @@ test('a token joins a machine, which asks for its certificate, goes on without t
   }
 })
 
+/** Tokens of whose Secret something is not as `skiff token create` has it, and ones that are gone. */
+test('a token that has expired, is gone or is for something else joins nothing, and is refused in one line', {
+  skip: withoutKubectl,
+}, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'skiff-tokens-'))
+  const [cluster, node] = [join(folder, 'cluster'), join(folder, 'node')]
+  const started = await skiff('up', '--detach', '--data-dir', cluster, '--port', '0', '--nodes', '0')
+  assert.equal(started.code, 0, started.err)
+  try {
+    const kubectl = kubectlFor(join(cluster, 'kubeconfig'))
+    const made = async () => {
+      const { out } = await skiff('token', 'create', '--data-dir', cluster)
+      const [, server = '', token = '', hash = ''] = SHAPE.exec(out) ?? []
+      return { server, token, hash, secret: `bootstrap-token-${token.slice(0, 6)}` }
+    }
+    const refused = async ({ server, token, hash }: Awaited<ReturnType<typeof made>>, line: RegExp) => {
+      const flags = ['--token', token, '--discovery-token-ca-cert-hash', hash, '--node-name', 'w-1']
+      const { code, err } = await skiff('join', server, ...flags, '--data-dir', node)
+      assert.equal(code, 1)
+      assert.match(err, /^skiff: [^\n]+\n$/)
+      assert.match(err, line)
+    }
+    const change = (secret: string, data: Fields) =>
+      kubectl('-n', 'kube-system', 'patch', 'secret', secret, '--type=merge', '-p', JSON.stringify({ data }))
+    const text = (value: string) => Buffer.from(value).toString('base64')
+    for (const [data, line] of [
+      [{ 'usage-bootstrap-authentication': null }, /lets nobody in by the token [a-z0-9]{6}: it may have been deleted/],
+      [{ 'usage-bootstrap-authentication': text('false') }, /lets nobody in by the token/],
+      [{ 'auth-extra-groups': null }, /the token [a-z0-9]{6} gives no right to join/],
+      [{ 'auth-extra-groups': text('system:bootstrappers:others') }, /gives no right to join/],
+    ] as const) {
+      const one = await made()
+      await change(one.secret, data)
+      await refused(one, line)
+    }
+    const unknown = /does not know the token [a-z0-9]{6}: it may have expired/
+    for (const data of [{ 'usage-bootstrap-signing': null }, { expiration: text('2020-01-01T00:00:00Z') }]) {
+      const one = await made()
+      await change(one.secret, data)
+      await untilUnsigned(kubectl, one.secret)
+      await refused(one, unknown)
+    }
+    const deleted = await made()
+    assert.equal((await skiff('token', 'delete', deleted.token, '--data-dir', cluster)).code, 0)
+    await untilUnsigned(kubectl, deleted.secret)
+    await refused(deleted, unknown)
+    assert.equal(existsSync(node), false)
+    assert.deepEqual((await kubectl.json('get', 'csr')).items, [])
+  } finally {
+    await skiff('down', '--data-dir', cluster)
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+/** The signer takes its signature out of cluster-info a moment later. */
+async function untilUnsigned(kubectl: Kubectl, secret: string): Promise<void> {
+  const deadline = performance.now() + 60_000
+  for (;;) {
+    const { data } = await kubectl.json('-n', 'kube-public', 'get', 'configmap', 'cluster-info')
+    if (data[`jws-kubeconfig-${secret.slice(-6)}`] === undefined) return
+    assert.ok(performance.now() < deadline, `cluster-info is still signed with ${secret}`)
+    await setTimeout(100)
+  }
+}
+
+test('ten machines join at once by one token: each is a node by a certificate of its own, and one that comes with a name of theirs is refused', {
+  skip: withoutKubectl,
+  timeout: 300_000,
+}, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'skiff-ten-'))
+  const cluster = join(folder, 'cluster')
+  const started = await skiff('up', '--detach', '--data-dir', cluster, '--port', '0', '--nodes', '0')
+  assert.equal(started.code, 0, started.err)
+  const names = Array.from({ length: 10 }, (_, i) => `w-${i}`)
+  const running: ReturnType<typeof startProcess>[] = []
+  try {
+    const kubectl = kubectlFor(join(cluster, 'kubeconfig'))
+    const { out } = await skiff('token', 'create', '--data-dir', cluster)
+    const [, server = '', token = '', hash = ''] = SHAPE.exec(out) ?? []
+    const flags = [server, '--token', token, '--discovery-token-ca-cert-hash', hash]
+    for (const name of names)
+      running.push(startProcess('join', ...flags, '--data-dir', join(folder, name), '--node-name', name))
+    await Promise.all(running.map((one, i) => one.until(new RegExp(`node ${names[i]} is ready`))))
+    const nodes = (await kubectl.json('get', 'nodes')).items.map(({ metadata }: Fields) => metadata.name)
+    assert.deepEqual(nodes.sort(), names)
+    const certificates = names.map(
+      (name) => new X509Certificate(readFileSync(join(folder, name, 'pki', 'kubelet-client-current.pem'))),
+    )
+    assert.deepEqual(
+      certificates.map(({ subject }) => subject),
+      names.map((name) => `O=system:nodes\nCN=system:node:${name}`),
+    )
+    assert.equal(new Set(certificates.map(({ serialNumber }) => serialNumber)).size, names.length)
+    const more = await skiff('join', ...flags, '--data-dir', join(folder, 'more'), '--node-name', 'w-3')
+    assert.match(more.err, /a node w-3 is there and ready/)
+    await kubectl('create', 'deployment', 'd', '--image=nginx', '--replicas=20')
+    await kubectl('wait', '--for=jsonpath={.status.readyReplicas}=20', 'deployment/d', '--timeout=120s')
+  } finally {
+    for (const one of running) one.child.kill('SIGTERM')
+    await Promise.all(running.map(({ ended }) => ended))
+    await skiff('down', '--data-dir', cluster)
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
 /** With the node's certificate: another node's is not approved, and another node cannot be written. */
 async function onlyItsOwn(kubectl: Kubectl, node: Kubectl): Promise<void> {
   const ask = (name: string, commonName: string) =>
