@@ -12,6 +12,8 @@ import {
   type Migrated,
   type MigrationSource,
   readSource,
+  refuseChanged,
+  refuseServed,
   verify,
 } from '../storage/copy-to-another-store.ts'
 import { openEtcd } from '../storage/etcd/etcd.ts'
@@ -57,7 +59,7 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
       throw new StoreError(`there are no objects in ${from}${isEtcd(from) ? ' under its --etcd-prefix' : ''}`)
     if (!isEtcd(to)) undo.push(hold(clusterDirectory(to)))
     const name = `${from} at revision ${source.revision}`
-    return isEtcd(to) ? await toEtcd(runtime, options, source, name) : await toDirectory(runtime, to, source, name)
+    return isEtcd(to) ? await toEtcd(runtime, options, source, name) : await toDirectory(runtime, options, source, name)
   } finally {
     for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step()
   }
@@ -71,10 +73,14 @@ async function sourceOf(runtime: Runtime, { from, etcd }: MigrateOptions): Promi
     )
   }
   const { decode } = readingKubernetes(builtinScheme())
-  return reading(await openEtcd(runtime, { ...etcd, servers: from, compactEveryMs: 0 }), (storage) =>
-    readSource(storage, decode),
-  )
+  return reading(await openSource(runtime, { from, etcd }), async (storage) => {
+    await refuseServed(storage)
+    return readSource(storage, decode)
+  })
 }
+
+const openSource = (runtime: Runtime, { from, etcd }: Pick<MigrateOptions, 'from' | 'etcd'>) =>
+  openEtcd(runtime, { ...etcd, servers: from, compactEveryMs: 0 })
 
 async function reading<T>(storage: Storage, task: (storage: Storage) => Promise<T>): Promise<T> {
   try {
@@ -89,7 +95,14 @@ const toEtcd = async (runtime: Runtime, { to, etcd }: MigrateOptions, source: Mi
     copyTo(target, source, name),
   )
 
-async function toDirectory(runtime: Runtime, to: string, source: MigrationSource, name: string): Promise<Migrated> {
+/** The directory is whole, and may be started over, only once the etcd is known to have stood still meanwhile. */
+async function toDirectory(
+  runtime: Runtime,
+  options: MigrateOptions,
+  source: MigrationSource,
+  name: string,
+): Promise<Migrated> {
+  const { from, to } = options
   const { migration: file, store } = clusterDirectory(to)
   const begun = existsSync(file)
   if (begun && readFileSync(file, 'utf8') !== name) throw halfFilledError(readFileSync(file), Buffer.from(name))
@@ -104,6 +117,11 @@ async function toDirectory(runtime: Runtime, to: string, source: MigrationSource
   await reading(await openStorage({ runtime, driver: 'lmdb', dir: store }), async (storage) =>
     verify(source.items, (await storage.range('/registry/', '/registry0')).items, true),
   )
+  if (isEtcd(from))
+    await reading(await openSource(runtime, options), async (storage) => {
+      await refuseServed(storage)
+      await refuseChanged(storage, source)
+    })
   rmSync(file)
   return migrated
 }

@@ -4,6 +4,7 @@ import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { copyTo, fillTables, verify } from './copy-to-another-store.ts'
 import { createEngine } from './engine.ts'
 import { createMemory, memoryTables } from './memory.ts'
+import type { Storage } from './storage.ts'
 
 const items = Array.from({ length: 2500 }, (_, i) => ({
   key: `/registry/${i % 7 === 0 ? 'events' : 'configmaps'}/default/n${String(i).padStart(5, '0')}`,
@@ -53,4 +54,37 @@ test('a store that is copied to holds the same, at a revision that is not below'
   const [one] = found
   assert.ok(one !== undefined)
   assert.throws(() => verify(items, [{ ...one, value: Buffer.from('x') }, ...found.slice(1)]), /was not copied/)
+})
+
+test('a copy that was broken off at any write is whole when it is begun again, and nothing of the first is left', async () => {
+  const few = { items: items.slice(0, 20).map((item) => ({ ...item, modRevision: 5 })), revision: 60 }
+  let isWhole = false
+  for (let dies = 1; !isWhole; dies++) {
+    const runtime = simulatedRuntime(dies)
+    const target = createEngine(runtime, memoryTables(runtime))
+    let writes = 0
+    const dying: Storage = {
+      ...target,
+      get revision() {
+        return target.revision
+      },
+      write: (request) => (++writes >= dies ? Promise.reject(new Error('killed')) : target.write(request)),
+    }
+    isWhole = await runtime.complete(
+      copyTo(dying, few, 'a').then(
+        () => true,
+        () => false,
+      ),
+    )
+    // What was on its way is done.
+    await runtime.settle()
+    if (!isWhole) await runtime.complete(copyTo(target, few, 'a'))
+    const { items: found } = await runtime.complete(target.range('/registry/', '/registry0'))
+    assert.deepEqual(
+      found.map(({ key }) => key),
+      few.items.map(({ key }) => key).sort(),
+      `killed at write ${dies}`,
+    )
+    assert.ok(target.revision >= 60)
+  }
 })

@@ -19,13 +19,8 @@ const EVENT_SECONDS = 3600
  * Of no use in another store: what API servers say of themselves, for seconds, and the key by which they take from shared pools one after the
  * other, whose revision is that of what was taken.
  */
-const PASSING = [
-  '/registry/masterleases/',
-  '/registry/peerserverleases/',
-  '/registry/skiff.dev/replicas/',
-  '/registry/skiff.dev/pools',
-  MIGRATION_KEY,
-]
+const SERVERS = ['/registry/skiff.dev/replicas/', '/registry/masterleases/']
+const PASSING = [...SERVERS, '/registry/peerserverleases/', '/registry/skiff.dev/pools', MIGRATION_KEY]
 
 export interface Migrated {
   readonly objects: number
@@ -48,6 +43,37 @@ export async function readSource(
     throw new StoreError('the source is half filled by skiff migrate: run that to its end first')
   const kept = items.filter(({ key }) => !PASSING.some((prefix) => key.startsWith(prefix)))
   return { items: kept.map((item) => ({ ...item, value: convert(item.key, item.value) })), revision }
+}
+
+/** What API servers say of themselves ends half a minute after them. @throws StoreError while one is there */
+export async function refuseServed(storage: Storage): Promise<void> {
+  for (const prefix of SERVERS) {
+    const { items } = await storage.range(prefix, prefix.replace(/\/$/, '0'), { limit: 1 })
+    const [found] = items
+    if (found !== undefined)
+      throw new StoreError(
+        `an API server runs over the source, or was killed less than a minute ago (${found.key}): stop all of them first`,
+      )
+  }
+}
+
+/** @throws StoreError when the source has not what was read any more, but for what ends by itself */
+export async function refuseChanged(storage: Storage, before: MigrationSource): Promise<void> {
+  await storage.fresh()
+  const { items } = await storage.range(ROOT, END)
+  const known = new Map(before.items.map(({ key, modRevision }) => [key, modRevision]))
+  const refuse = (key: string) => {
+    if (key.startsWith(EVENTS)) return
+    throw new StoreError(
+      `the source was written to meanwhile (${key}): stop what writes there, empty the target, and begin again`,
+    )
+  }
+  for (const { key, modRevision } of items) {
+    if (PASSING.some((prefix) => key.startsWith(prefix))) continue
+    if (known.get(key) !== modRevision) refuse(key)
+    known.delete(key)
+  }
+  for (const key of known.keys()) refuse(key)
 }
 
 /**
@@ -78,10 +104,8 @@ export async function copyTo(target: Storage, { items, revision }: MigrationSour
   return { objects: items.length, revision: target.revision }
 }
 
-/** Writes until the store's revision is above `revision`. */
+/** Writes until the store's revision is above `revision`. Leaves nothing of it, nor of a run that was broken off. */
 async function raise(target: Storage, revision: number): Promise<void> {
-  const missing = revision - target.revision
-  if (missing <= 0) return
   const lanes = Array.from({ length: AT_ONCE }, (_, i) => `${MIGRATION_KEY}/${i}`)
   const value = Buffer.alloc(0)
   await Promise.all(

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { messageOf } from '../../src/base/errors.ts'
 import { liveRuntime } from '../../src/base/live-runtime.ts'
 import { clusterDirectory } from '../../src/cluster/directory.ts'
 import { startCluster } from '../../src/cluster/index.ts'
@@ -128,6 +129,71 @@ test('a migration that was broken off is begun again, and nothing starts over it
   )
   await assert.rejects(stoppedSnapshot(clusterDirectory(to)), /is half filled: run skiff migrate to its end/)
   await assert.rejects(migrate({ from: to, to, etcd: {} }), /the same/)
+})
+
+test('an etcd that is written to is not moved: neither while an API server runs over it, nor half before a change and half behind it', {
+  skip,
+}, async () => {
+  const etcd = await startEtcd()
+  undo.push(etcd.stop)
+  const cluster = await startCluster({
+    dataDir: join(root, 'f'),
+    components: ['apiserver'],
+    etcd: { servers: etcd.servers },
+  })
+  const to = join(root, 'g')
+  await assert.rejects(migrate({ from: etcd.servers, to, etcd: {} }), /an API server runs over the source/)
+  assert.equal(existsSync(to), false)
+  await cluster.stop()
+
+  const writer = await openEtcd(runtime, { servers: etcd.servers, compactEveryMs: 0 })
+  let isOver = false
+  const writing = (async () => {
+    for (let i = 0; !isOver; i++)
+      await writer.write({
+        ...{ type: 'put', key: `/registry/configmaps/default/w${i}`, expectRevision: 0 },
+        value: Buffer.from(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"w${i}"},"data":{}}`),
+      })
+  })()
+  await assert.rejects(
+    migrate({ from: etcd.servers, to, etcd: {} }),
+    /the source was written to meanwhile \(.*\/w\d+\)/,
+  )
+  isOver = true
+  await writing
+  await writer.close()
+  // It is of one revision, but not the last: nothing starts over it.
+  await assert.rejects(startCluster({ dataDir: to, components: ['apiserver'] }), /half filled/)
+  await assert.rejects(migrate({ from: etcd.servers, to, etcd: {} }), /empty it, and begin again/)
+  rmSync(to, { recursive: true })
+  await migrate({ from: etcd.servers, to, etcd: {} })
+  assert.deepEqual((await ofDirectory(to)).all, (await ofEtcd(etcd.servers)).all.filter(lasting))
+})
+
+test('of two that move to one etcd at once no more than one does, and what is there then is the whole of it', {
+  skip,
+}, async () => {
+  const sources = [await directoryWithCluster('h'), await directoryWithCluster('i')]
+  const contentsOf = await Promise.all(sources.map(ofDirectory))
+  for (let round = 0; round < 3; round++) {
+    const etcd = await startEtcd()
+    undo.push(etcd.stop)
+    const results = await Promise.allSettled(sources.map((from) => migrate({ from, to: etcd.servers, etcd: {} })))
+    const refusals = results.flatMap((one) => (one.status === 'rejected' ? [messageOf(one.reason)] : []))
+    assert.ok(refusals.length > 0, 'both moved')
+    for (const refusal of refusals)
+      assert.match(refusal, /half filled from|another process writes|holds a cluster already/)
+    // The one whose name stands there goes on.
+    const again = await Promise.allSettled(sources.map((from) => migrate({ from, to: etcd.servers, etcd: {} })))
+    const done = [results, again].flatMap((all) => all.flatMap((one, i) => (one.status === 'fulfilled' ? [i] : [])))
+    assert.equal(done.length, 1, JSON.stringify([results, again]))
+    assert.deepEqual((await ofEtcd(etcd.servers)).all, contentsOf[done[0] ?? 0]?.all)
+  }
+  const first = sources[0] ?? ''
+  const etcd = await startEtcd()
+  undo.push(etcd.stop)
+  const twice = await Promise.allSettled([1, 2].map(() => migrate({ from: first, to: etcd.servers, etcd: {} })))
+  assert.equal(twice.filter(({ status }) => status === 'fulfilled').length, 1)
 })
 
 test('where there is nothing, nothing is moved', { skip }, async () => {
