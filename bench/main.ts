@@ -8,6 +8,7 @@
  *   npm run bench -- --against KUBECONFIG     any other cluster, by the same client; --pids also reads those processes
  *   npm run bench -- --scale                  how cost grows with nodes and pods (scale/scale.ts)
  *   npm run bench -- --scale --etcd 3         the same over an etcd of so many members, started for it
+ *   npm run bench -- --scale --etcd 3 --kubernetes DIR   and behind each size a Kubernetes over another one, of the folder's programs
  *   npm run bench -- --overload               what others notice of a crowd (overload/overload.ts)
  *   npm run bench -- --audit                  the skiff processes it starts write an audit event (level Metadata) per request
  *   npm run bench -- --node-args="--cpu-prof --cpu-prof-dir=DIR"   how to profile the skiff processes it starts
@@ -26,7 +27,7 @@ import { get, getRandom, list } from './measures/reads.ts'
 import { watch, watchLatency } from './measures/watches.ts'
 import { create, createDistinct, createSingle, PODS, patch } from './measures/writes.ts'
 import { makeNamespace } from './pods.ts'
-import { type Components, existing, type Subject, startBare, startSkiff, usageOf } from './subject.ts'
+import { type Components, existing, type Subject, startBare, startSkiff, sumOf, usageOf } from './subject.ts'
 import { shown, tableOf } from './table.ts'
 
 const MEASURES: readonly Measure[] = [
@@ -55,6 +56,7 @@ const { values } = parseArgs({
     sizes: { type: 'string', default: '10x1000,100x1000,1000x5000,1000x10000' },
     steps: { type: 'string' },
     etcd: { type: 'string' },
+    kubernetes: { type: 'string' },
     overload: { type: 'boolean', default: false },
     connections: { type: 'string', default: '640' },
     seconds: { type: 'string', default: '20' },
@@ -126,12 +128,7 @@ function withPids(subject: Subject): Subject {
   if (pids === undefined) return subject
   return {
     ...subject,
-    usage: () =>
-      pids.map(usageOf).reduce((a, b) => ({
-        residentMiB: a.residentMiB + b.residentMiB,
-        anonymousMiB: a.anonymousMiB + b.anonymousMiB,
-        cpuSeconds: a.cpuSeconds + b.cpuSeconds,
-      })),
+    usage: () => sumOf(pids.map(usageOf)),
   }
 }
 
@@ -145,6 +142,7 @@ if (values.scale) {
     nodeArgs,
     ...(values.against === undefined ? {} : { against: withPids(existing(values.against)) }),
     ...(values.etcd === undefined ? {} : { etcd: membersOf(values.etcd) }),
+    ...(values.kubernetes === undefined ? {} : { kubernetes: values.kubernetes }),
     report: (figure) => figures.push(figure),
   })
 } else if (values.overload) {

@@ -12,8 +12,10 @@ export interface Subject {
   readonly endpoint: HttpsEndpoint
   /** Seconds from its process' start until it was ready, where this run started it. */
   readonly startSeconds?: number
-  /** Of its process, where it is one of this run's. */
+  /** Of its process, where it is one of this run's, or of all its processes together. */
   usage?(): Usage
+  /** Of each of its processes, where it has several. */
+  parts?(): readonly (readonly [program: string, usage: Usage])[]
   stop(): Promise<void>
 }
 
@@ -131,6 +133,13 @@ function ended(child: ChildProcess): Promise<void> {
     child.kill('SIGTERM')
   })
 }
+
+export const sumOf = (usages: readonly Usage[]): Usage =>
+  usages.reduce((a, b) => ({
+    residentMiB: a.residentMiB + b.residentMiB,
+    anonymousMiB: a.anonymousMiB + b.anonymousMiB,
+    cpuSeconds: a.cpuSeconds + b.cpuSeconds,
+  }))
 
 /** Linux only; elsewhere the figures are left out. */
 export function usageOf(pid: number): Usage {

@@ -5,6 +5,7 @@
  *
  *   --sizes 1000x2000,1000x10000      nodes x pods
  *   --etcd 3                          over an etcd of so many members on this machine, whose cost is told too
+ *   --kubernetes DIR                  after each size the same with Kubernetes' components and kwok of that folder, over an etcd as large
  *   --steps start,create,delete       some of start (of the cluster, with its idle cost), create, lists, node, restart, delete
  *   --against KUBECONFIG              any other cluster with its nodes there already: what is left of the sizes is pods
  *   --pids 1,2                        also reads that cluster's processes
@@ -18,6 +19,7 @@ import type { Figure } from '../figure.ts'
 import { pause } from '../load.ts'
 import { type Subject, startSkiff, usageOf } from '../subject.ts'
 import { shown } from '../table.ts'
+import { prepareKubernetes, startKubernetesCluster } from './kubernetes.ts'
 import { createWorkload, deleteWorkload, listWorkload, replaceNode } from './workload.ts'
 
 export interface Size {
@@ -34,6 +36,8 @@ export interface ScaleOptions {
   readonly nodeArgs: readonly string[]
   /** Members of an etcd, which is started for each size. Default: the embedded store. */
   readonly etcd?: number
+  /** The folder of Kubernetes' components and of KWOK: they are measured too, over an etcd of their own. */
+  readonly kubernetes?: string
   /** A cluster that is there already. */
   readonly against?: Subject
   report(figure: Figure): void
@@ -62,11 +66,18 @@ export function stepsOf(text: string | undefined): readonly Step[] {
   })
 }
 
+/** @throws Error for options that go with no others */
 export async function runScale(options: ScaleOptions): Promise<void> {
-  for (const size of options.sizes) await runSize(options, size)
+  if (options.kubernetes !== undefined && options.etcd === undefined)
+    throw new Error('--kubernetes needs --etcd: how many members both are to have')
+  for (const size of options.sizes) {
+    await runSize(options, size)
+    if (options.kubernetes !== undefined) await runSize(options, size, options.kubernetes)
+  }
 }
 
-async function runSize(options: ScaleOptions, { nodes, pods }: Size): Promise<void> {
+/** With Kubernetes' programs out of a folder, or skiff. */
+async function runSize(options: ScaleOptions, { nodes, pods }: Size, bin?: string): Promise<void> {
   const { steps, nodeArgs, against, report } = options
   const directory = mkdtempSync(join(tmpdir(), 'skiff-scale-'))
   const etcd =
@@ -74,7 +85,11 @@ async function runSize(options: ScaleOptions, { nodes, pods }: Size): Promise<vo
       ? undefined
       : await startEtcd({ size: options.etcd, args: ['--quota-backend-bytes', String(8 * 2 ** 30)] })
   const over = etcd === undefined ? {} : { etcdServers: etcd.servers }
-  const start = () => startSkiff('all', { nodes, directory, nodeArgs, ...over })
+  const start = async (): Promise<Subject> => {
+    if (bin === undefined || etcd === undefined) return startSkiff('all', { nodes, directory, nodeArgs, ...over })
+    return startKubernetesCluster({ bin, nodes, directory, etcdServers: etcd.servers })
+  }
+  if (bin !== undefined) await prepareKubernetes(directory)
   const wants = (step: Step) => steps.includes(step)
   const tell = (name: string, value: number, unit: Figure['unit'], detail = '') => {
     const figure: Figure = { name, subject: `${subject.name}, ${nodes} nodes, ${pods} pods`, value, unit, detail }
@@ -91,6 +106,8 @@ async function runSize(options: ScaleOptions, { nodes, pods }: Size): Promise<vo
     if (before === undefined || after === undefined) return
     tell(`memory, ${when}`, after.residentMiB, 'MiB', `${Math.round(after.anonymousMiB)} MiB of it anonymous`)
     tell(`processor, ${when}`, ((after.cpuSeconds - before.cpuSeconds) / IDLE_SECONDS) * 100, '%')
+    for (const [program, { residentMiB, cpuSeconds }] of subject.parts?.() ?? [])
+      tell(`memory of ${program}, ${when}`, residentMiB, 'MiB', `${cpuSeconds.toFixed(1)} s of the processor so far`)
     for (const [i, { pid }] of (etcd?.members ?? []).entries()) {
       const { residentMiB, cpuSeconds } = usageOf(pid)
       tell(
@@ -100,6 +117,7 @@ async function runSize(options: ScaleOptions, { nodes, pods }: Size): Promise<vo
         `${cpuSeconds.toFixed(1)} s of the processor so far`,
       )
     }
+    if (etcd !== undefined) tell(`etcd's database, ${when}`, await databaseMiB(etcd.members[0]?.url ?? ''), 'MiB')
   }
   /** Tells how long something took, and what processor time with it: that says most on a busy machine. */
   const timed = async (name: string, task: () => Promise<number>) => {
@@ -143,4 +161,10 @@ async function runSize(options: ScaleOptions, { nodes, pods }: Size): Promise<vo
     await etcd?.stop()
     rmSync(directory, { recursive: true, force: true })
   }
+}
+
+async function databaseMiB(member: string): Promise<number> {
+  const answer = await fetch(`${member}/v3/maintenance/status`, { method: 'POST', body: '{}' })
+  const { dbSize } = (await answer.json()) as { dbSize: string }
+  return Number(dbSize) / 2 ** 20
 }

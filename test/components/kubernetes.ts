@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 
 const BIN = resolve(process.env['KUBERNETES_BIN'] ?? 'interop/bin/kubernetes')
 
@@ -17,18 +17,29 @@ export function buildKubernetes(): void {
 }
 
 /** What it says is in the file. Gives what ends it, by default with -9. */
-export function startKubernetes(
-  program: string,
-  log: string,
-  args: readonly string[],
-): (signal?: NodeJS.Signals) => Promise<void> {
-  const child = spawn(join(BIN, program), args, { stdio: ['ignore', 'ignore', 'pipe'] })
+export const startKubernetes = (program: string, log: string, args: readonly string[]) =>
+  startProgram(join(BIN, program), log, args).end
+
+export interface RunningProgram {
+  readonly program: string
+  readonly pid: number
+  /** By default with -9. Resolves when it has ended. */
+  end(signal?: NodeJS.Signals): Promise<void>
+}
+
+/** What it says is in the file. */
+export function startProgram(path: string, log: string, args: readonly string[]): RunningProgram {
+  const child = spawn(path, args, { stdio: ['ignore', 'ignore', 'pipe'] })
   child.stderr.pipe(createWriteStream(log))
-  return async (signal = 'SIGKILL') => {
-    if (child.exitCode !== null || child.signalCode !== null) return
-    const ended = once(child, 'exit')
-    child.kill(signal)
-    await ended
+  return {
+    program: basename(path),
+    pid: child.pid ?? 0,
+    async end(signal = 'SIGKILL') {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const ended = once(child, 'exit')
+      child.kill(signal)
+      await ended
+    },
   }
 }
 
