@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { duplexPair } from 'node:stream'
-import { text } from 'node:stream/consumers'
+import { Duplex, duplexPair } from 'node:stream'
+import { buffer, text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { joinConnections, passUpgrade, SESSION_IDLE_MS } from './join.ts'
@@ -71,14 +72,42 @@ test('what one side does not read the other can write no more of', async () => {
   assert.ok(written < 1024 * 1024, `${written} bytes were taken`)
 })
 
-test('when one side breaks, the other ends', async () => {
+test('when one side breaks, the other has what came before, and is cut a while after if it does not end', async () => {
+  const runtime = simulatedRuntime(1)
   const { client, one, server, other } = connections()
-  const joined = joinConnections(clock, one, other)
-  server.resume()
-  client.resume()
+  const joined = joinConnections(runtime.clock, one, other)
+  client.write('the last words')
+  await once(one, 'data')
   one.destroy(new Error('broken'))
+  assert.equal(await text(server), 'the last words')
+  const begin = runtime.clock.now()
+  await runtime.run({ until: () => other.destroyed })
+  assert.equal(runtime.clock.now() - begin, 10_000)
   await joined
-  assert.deepEqual([one.destroyed, other.destroyed], [true, true])
+})
+
+test('what comes for a side that has said all, and is ending, takes nothing from what the other is still to read', async () => {
+  const { client, one } = connections()
+  const whole = randomBytes(10_000)
+  /** As a TLS socket does: its own end follows that of its peer, and takes a moment. */
+  const other = new Duplex({
+    allowHalfOpen: false,
+    read() {
+      this.push(whole)
+      this.push(null)
+    },
+    write: (_bytes, _encoding, done) => done(),
+    final: () => {},
+  })
+  const joined = joinConnections(clock, one, other)
+  await once(other, 'end')
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.ok(other.writableEnded && !other.writableFinished)
+  client.write('a ping')
+  await new Promise((resolve) => other.once('close', resolve))
+  assert.deepEqual(await buffer(client), whole)
+  client.end()
+  await joined
 })
 
 test('a session in which nothing is said for hours is cut', async () => {

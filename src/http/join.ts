@@ -1,6 +1,6 @@
 /**
  * Two connections joined into one: what comes on either goes out on the other, as fast as it is taken there, until both have
- * ended or one is gone. For sessions that another server speaks (exec, attach, port-forward, proxied upgrades).
+ * ended or one is gone. What the one that is gone has said comes to the other all the same. For sessions that another server speaks (exec, attach, port-forward, proxied upgrades).
  */
 import type { Duplex } from 'node:stream'
 import type { Clock, Timer } from '../base/clock.ts'
@@ -9,6 +9,9 @@ import { hopByHop } from './hop-by-hop.ts'
 
 /** A session in which neither side has said anything for so long is over; the kubelet's own limit. */
 export const SESSION_IDLE_MS = 4 * 60 * 60 * 1000
+
+/** How long a side that has been given all may still read it, where the other side has broken. */
+const LINGER_MS = 10_000
 
 /** The head of an answer 101 as the other server gave it, but for what is of its connection alone; then what comes on it. Resolves when both have ended. */
 export function passUpgrade(clock: Clock, client: Duplex, clientHead: Uint8Array, upstream: Upgraded): Promise<void> {
@@ -21,10 +24,6 @@ export function passUpgrade(clock: Clock, client: Duplex, clientHead: Uint8Array
 export function joinConnections(clock: Clock, one: Duplex, other: Duplex): Promise<void> {
   return new Promise((resolve) => {
     let open = 2
-    const cut = () => {
-      one.destroy()
-      other.destroy()
-    }
     const idle = cutWhenIdle(clock, one, other)
     const closed = () => {
       open--
@@ -38,7 +37,7 @@ export function joinConnections(clock: Clock, one: Duplex, other: Duplex): Promi
       [other, one],
     ] as const
     for (const [from, to] of ways) {
-      from.on('error', cut)
+      from.on('error', () => cutSoon(clock, to))
       from.on('data', idle.heard)
       from.pipe(to)
     }
@@ -51,8 +50,22 @@ export function joinConnections(clock: Clock, one: Duplex, other: Duplex): Promi
         to.resume()
         closed()
       })
-    if (one.destroyed || other.destroyed) cut()
+    if (one.destroyed || other.destroyed) for (const side of [one, other]) side.destroy()
   })
+}
+
+/**
+ * The side whose other has broken is cut a while after it has been given what came before, unless it ends by itself. At once would be too
+ * soon: what it says to a connection that is closed makes the kernel throw away what it has not read yet.
+ */
+function cutSoon(clock: Clock, side: Duplex): void {
+  const cut = () => {
+    const timer = clock.setTimer(LINGER_MS, 'rest of a session that broke', () => side.destroy())
+    side.once('close', timer.cancel)
+  }
+  if (side.destroyed) return
+  if (side.writableFinished) cut()
+  else side.once('finish', cut)
 }
 
 export interface IdleTimer extends Timer {

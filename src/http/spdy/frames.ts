@@ -22,7 +22,8 @@ export const RESET = { protocolError: 1, refusedStream: 3, cancel: 5 } as const
 
 const TYPE = { synStream: 1, synReply: 2, reset: 3, ping: 6, goAway: 7, headers: 8 } as const
 const VERSION = 3
-const HEAD_BYTES = 8
+export const HEAD_BYTES = 8
+export const PING_BYTES = 12
 /** A control frame is held whole before it is read: those of exec and port-forward have some hundred bytes. */
 const MAX_CONTROL_BYTES = 64 * 1024
 
@@ -56,7 +57,7 @@ export function createFrameParser(): FrameParser {
           continue
         }
         if (rest.length < HEAD_BYTES) break
-        const length = rest.readUIntBE(5, 3)
+        const length = lengthOf(rest)
         const fin = (rest.readUInt8(4) & FLAG_FIN) !== 0
         const first = rest.readUInt32BE(0)
         if (first >>> 31 === 0) {
@@ -78,6 +79,13 @@ export function createFrameParser(): FrameParser {
     },
   }
 }
+
+/** Of a frame, by its head: the bytes that follow. */
+export const lengthOf = (head: Buffer): number => head.readUIntBE(5, 3)
+
+export const isPing = (head: Buffer): boolean =>
+  head.readUInt32BE(0) === (0x80000000 | (VERSION << 16) | TYPE.ping) >>> 0 &&
+  lengthOf(head) === PING_BYTES - HEAD_BYTES
 
 /** How many bytes each kind has before its header block, or in all. */
 const LEAST: Readonly<Record<number, number>> = {

@@ -9,6 +9,7 @@ import { subprotocolsOf } from '../../http/channels.ts'
 import { createHttpsClient } from '../../http/client.ts'
 import { passUpgrade } from '../../http/join.ts'
 import { COMMAND_PROTOCOLS, FORWARD_PROTOCOL, spdyHeaders, TRANSLATED, TUNNELED } from '../../http/session-protocols.ts'
+import { answeringPings } from '../../http/spdy/answered-pings.ts'
 import { asksForWebSocket } from '../../http/websocket.ts'
 import type { Kubelet } from '../kubelet.ts'
 import { ephemeralContainersOf, initContainersOf, nameOf, namespaceOf, type Pod, specOf, uidOf } from '../pod.ts'
@@ -66,7 +67,9 @@ async function joined(
     const { tunnel } = await import('../../http/session-websocket.ts')
     return switched((socket, head) => tunnel(client, { socket, head }, upstream))
   }
-  return switched((socket, head) => passUpgrade(machineClock, socket, head, upstream))
+  // A runtime ends the sessions of commands by itself; those of port-forward their client ends.
+  const passed = asked.kind === 'portForward' ? upstream : answeringPings(machineClock, upstream)
+  return switched((socket, head) => passUpgrade(machineClock, socket, head, passed))
 }
 
 const switched = (serve: (socket: Duplex, head: Uint8Array) => unknown): ApiResponse => ({

@@ -19,6 +19,7 @@ import {
   TRANSLATED,
   TUNNELED,
 } from '../../../http/session-protocols.ts'
+import { answeringPings } from '../../../http/spdy/answered-pings.ts'
 import { asksForWebSocket } from '../../../http/websocket.ts'
 import { type KubeletLocation, unanswered } from '../../nodes/kubelets.ts'
 import { asksForUpgrade, passedHeaders } from '../../nodes/passed-headers.ts'
@@ -45,7 +46,7 @@ export const connectSession: ResourceHandler = async (resource) => {
   const location = kubeletOf(resource, pod)
   if (!asksForUpgrade(request)) throw badRequest('Upgrade request required')
   const target = kubeletTarget(kind, { namespace: info.namespace, pod: info.name, container }, options)
-  const session: Session = { resource, location, target, options }
+  const session: Session = { resource, kind, location, target, options }
   if (asksForWebSocket(request)) {
     const protocols = subprotocolsOf(request)
     if (kind === 'portforward' && protocols.includes(TUNNELED)) return tunneled(session)
@@ -56,6 +57,7 @@ export const connectSession: ResourceHandler = async (resource) => {
 
 interface Session {
   readonly resource: ResourceRequest
+  readonly kind: SessionKind
   readonly location: KubeletLocation
   readonly target: string
   readonly options: SessionOptions
@@ -74,10 +76,13 @@ async function passed(session: Session): Promise<ApiResponse> {
   const { request, context } = session.resource
   const upstream = await asked(session, request, passedHeaders(request, { upgrade: true }))
   if (!('socket' in upstream)) return answered(upstream)
+  const { machineClock } = context.runtime
+  // Here too, for the sake of kubelets that pass pings on to their runtimes.
+  const passed = session.kind === 'portforward' ? upstream : answeringPings(machineClock, upstream)
   return {
     kind: 'upgrade',
     status: 101,
-    takeOver: (socket, head) => void passUpgrade(context.runtime.machineClock, socket as Duplex, head, upstream),
+    takeOver: (socket, head) => void passUpgrade(machineClock, socket as Duplex, head, passed),
   }
 }
 
