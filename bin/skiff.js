@@ -33,6 +33,18 @@ const MALLOC = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '262144', MALLOC
 /** DEP0123: @grpc/grpc-js says the address of an etcd where TLS takes names alone, and Node leaves it out. */
 const SETTINGS = ['--disable-warning=DEP0123', '--disable-warning=ExperimentalWarning', PRETENURING]
 
+/**
+ * V8 gives a heap 4 GiB at most by itself, and a process that reaches its limit is gone; a cluster of some 130,000 pods is as large. Three
+ * quarters of the memory that this process may use, where that is more: what a cluster takes is limited by --memory-limit, which refuses requests.
+ */
+function heapLimit() {
+  const { NODE_OPTIONS = '' } = process.env
+  if ([NODE_OPTIONS, ...process.execArgv].some((given) => /--max[-_](old[-_]space|heap)[-_]size/.test(given))) return []
+  const memory = Math.min(builtin('node:os').totalmem(), process.constrainedMemory?.() || Number.POSITIVE_INFINITY)
+  const mebibytes = Math.floor((memory * 0.75) / 2 ** 20)
+  return mebibytes > 4096 ? [`--max-old-space-size=${mebibytes}`] : []
+}
+
 /** The Node that `npm ci` brought, where tools/node has one for this platform. */
 function bundledNode() {
   const names = [`node-${process.platform}-${process.arch}`, `node-bin-${process.platform}-${process.arch}`]
@@ -91,7 +103,13 @@ function compileCache() {
 }
 
 function runWith(node, env) {
-  const args = [...SETTINGS, fileURLToPath(import.meta.url), ...process.argv.slice(2)]
+  const args = [
+    ...SETTINGS,
+    ...heapLimit(),
+    ...process.execArgv,
+    fileURLToPath(import.meta.url),
+    ...process.argv.slice(2),
+  ]
   if (typeof process.execve === 'function') {
     process.removeAllListeners('warning')
     process.emitWarning = () => {}

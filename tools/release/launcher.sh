@@ -38,9 +38,29 @@ if [ -e "$here/libstdc++.so.6" ]; then
   done
   [ -z "$found" ] && export LD_LIBRARY_PATH="$here${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 fi
+# A heap of three quarters of the memory that there is, where that is more than V8 gives by itself (see bin/skiff.js of the package).
+heap=
+case "$name $NODE_OPTIONS" in
+  kube-apiserver\ * | etcd\ * | *--max[-_]old[-_]space[-_]size* | *--max[-_]heap[-_]size*) ;;
+  *)
+    if [ -r /proc/meminfo ]; then
+      while read -r key value _; do [ "$key" = MemTotal: ] && break; done </proc/meminfo
+      heap=$((value / 1024))
+      for file in /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes; do
+        # A limit that is none has a word for it, or more digits than any machine has bytes.
+        [ -r "$file" ] && read -r value <"$file" && case $value in
+          *[!0-9]* | ????????????????*) ;;
+          *) [ $((value / 1048576)) -lt "$heap" ] && heap=$((value / 1048576)) ;;
+        esac
+      done
+      heap=$((heap * 3 / 4))
+      [ "$heap" -gt 4096 ] || heap=
+    fi
+    ;;
+esac
 # Memory that was freed goes back to the machine (see bin/skiff.js of the package).
 export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}" MALLOC_TRIM_THRESHOLD_="${MALLOC_TRIM_THRESHOLD_:-262144}" MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-262144}"
-set -- "$here/node" --disable-warning=ExperimentalWarning --no-allocation-site-pretenuring ${young:+"$young"} "$here/skiff.mjs" "$@"
+set -- "$here/node" --disable-warning=ExperimentalWarning --no-allocation-site-pretenuring ${young:+"$young"} ${heap:+"--max-old-space-size=$heap"} "$here/skiff.mjs" "$@"
 # etcd's Node ends when kube-apiserver has its port; this shell stays, and starts it again when kube-apiserver, which then holds the
 # other end of what is read here, is gone (src/envtest/hand-over.ts).
 if [ "$name" = etcd ] && read -r _ _ _ above _ 2>/dev/null <"/proc/$$/stat" && [ "$above" = "$PPID" ]; then
