@@ -36,20 +36,75 @@ test('a volume that is bound stays until it is not; a bound claim says whether i
   assert.equal((await done(claims.get('c')))['status'].phase, 'Bound')
   assert.equal(await unused(), 'True')
   const mount = { name: 'm', persistentVolumeClaim: { claimName: 'c' } }
-  await done(
-    pods.create(object('Pod', 'p', { nodeName: 'kwok-1', volumes: [mount], containers: [{ name: 'c', image: 'i' }] })),
-  )
+  const pod = object('Pod', 'p', { nodeName: 'kwok-1', volumes: [mount], containers: [{ name: 'c', image: 'i' }] })
+  await done(pods.create({ ...pod, metadata: { name: 'p', finalizers: ['acme.test/hold'] } }))
   await after()
   assert.equal(await unused(), 'False')
+  await done(pods.delete('p', { gracePeriodSeconds: 0 }))
+  await after()
+  assert.equal(await unused(), 'True', 'its pod is shut down, and held by a finalizer alone')
   await done(claims.delete('c'))
   await done(volumes.delete('v'))
   await after()
   assert.ok((await done(claims.get('c'))).metadata.deletionTimestamp)
   assert.ok((await done(volumes.get('v'))).metadata.deletionTimestamp)
-  await done(pods.delete('p', { gracePeriodSeconds: 0 }))
+  await done(pods.patch('p', 'merge', { metadata: { finalizers: null } } as never))
   await after()
   await assert.rejects(done(claims.get('c')), { code: 404 })
   await assert.rejects(done(volumes.get('v')), { code: 404 })
+  await stop()
+})
+
+test('the claim of an ephemeral volume goes when its pod is shut down, which waits for it; one that the pod names stays', async () => {
+  const runtime = simulatedRuntime(1)
+  const { user, stop } = await startStage(runtime, { nodes: 0 })
+  const claims = user.resource(resource('persistentvolumeclaims')).namespace(namespace)
+  const pods = user.resource(resource('pods')).namespace(namespace)
+  const done = <T>(promise: Promise<T>) => runtime.complete(promise)
+  const claimSpec = { ...spec, storageClassName: 'none', resources: { requests: { storage: '1Gi' } } }
+  const ephemeral = { name: 'd', ephemeral: { volumeClaimTemplate: { spec: claimSpec } } }
+  const named = (claimName: string) => ({ name: 'd', persistentVolumeClaim: { claimName } })
+  const object = (kind: string, metadata: Fields, body: Fields) =>
+    ({ apiVersion: 'v1', kind, metadata, spec: body }) as unknown as KubeObject
+  const pod = (name: string, volume: Fields, finalizers: readonly string[] = []) =>
+    pods.create(
+      object(
+        'Pod',
+        { name, finalizers },
+        { nodeName: 'n', volumes: [volume], containers: [{ name: 'c', image: 'i' }] },
+      ),
+    )
+  const left = async () => {
+    await runtime.advance(1000)
+    return (await done(claims.list())).items.map(({ metadata }) => metadata.name).sort()
+  }
+  await done(
+    user.resource(resource('nodes')).create({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } } as KubeObject),
+  )
+  for (const name of ['shared', 'other-d'])
+    await done(claims.create(object('PersistentVolumeClaim', { name }, claimSpec)))
+  await done(pod('going', ephemeral))
+  await done(pod('held', ephemeral, ['acme.test/hold']))
+  await done(pod('user', named('shared'), ['acme.test/hold']))
+  await done(pod('other', ephemeral))
+  assert.deepEqual(await left(), ['going-d', 'held-d', 'other-d', 'shared'])
+  await done(pods.delete('going', { propagationPolicy: 'Foreground' }))
+  for (const name of ['held-d', 'shared']) await done(claims.delete(name))
+  const { metadata } = await done(claims.get('other-d'))
+  await done(claims.delete('other-d'))
+  assert.deepEqual(await left(), ['going-d', 'held-d', 'other-d', 'shared'], 'their pods run')
+  assert.notEqual(
+    (await done(claims.get('other-d'))).metadata.uid,
+    metadata.uid,
+    "another's went, and the pod got its own",
+  )
+  for (const name of ['going', 'held', 'user']) await done(pods.delete(name, { gracePeriodSeconds: 0 }))
+  assert.deepEqual(await left(), ['other-d', 'shared'])
+  assert.deepEqual((await done(pods.list())).items.map(({ metadata }) => metadata.name).sort(), [
+    'held',
+    'other',
+    'user',
+  ])
   await stop()
 })
 

@@ -5,7 +5,7 @@
 import type { PersistentVolumeClaim, Pod } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { hasFinalizer } from '../../api/objects/finalizers.ts'
-import { claimIndex, claimsOf } from '../../api/objects/pod-claims.ts'
+import { claimIndex, claimsOf, isShutDown, keepsClaim, mountsClaim } from '../../api/objects/pod-claims.ts'
 import { isNotFound } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
 import { objectKey, splitKey } from '../../client/store.ts'
@@ -16,6 +16,8 @@ import { withFinalizer, withoutFinalizer } from './protection-finalizers.ts'
 
 const claimsResource = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
 const finalizer = 'kubernetes.io/pvc-protection'
+
+const hasEnded = (pod: Pod): boolean => isTerminated(pod) || isShutDown(pod)
 
 export function createPvcProtectionController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
@@ -34,7 +36,7 @@ export function createPvcProtectionController(context: ControllerContext): Contr
         if (!hasFinalizer(claim, finalizer)) await resource.update(withFinalizer(claim, finalizer))
         else await tellUse(claim)
       } else if (hasFinalizer(claim, finalizer)) {
-        if (await isUsed(key)) log.info(2, 'Keeping PVC because it is being used', { PVC: key })
+        if (await isUsed(claim)) log.info(2, 'Keeping PVC because it is being used', { PVC: key })
         else await resource.update(withoutFinalizer(claim, finalizer))
       }
     } catch (error) {
@@ -44,7 +46,9 @@ export function createPvcProtectionController(context: ControllerContext): Contr
 
   async function tellUse(claim: PersistentVolumeClaim): Promise<void> {
     if (claim.status?.phase !== 'Bound') return
-    const used = pods.store.byIndex(claimIndex, objectKey(claim)).some((pod) => !isTerminated(pod))
+    const used = pods.store
+      .byIndex(claimIndex, objectKey(claim))
+      .some((pod) => !hasEnded(pod) && mountsClaim(pod, claim) !== undefined)
     const old = claim.status.conditions ?? []
     const known = old.find((condition) => condition.type === 'Unused')
     const status = used ? 'False' : 'True'
@@ -67,11 +71,12 @@ export function createPvcProtectionController(context: ControllerContext): Contr
   }
 
   /** The informer may not have heard of a pod yet: before a claim goes, the API server is asked. */
-  async function isUsed(key: string): Promise<boolean> {
-    const uses = (pod: Pod) => Boolean(pod.spec?.nodeName) && claimsOf(pod).includes(key)
-    if (pods.store.byIndex(claimIndex, key).some(uses)) return true
-    const { items } = await client.resource<Pod>(podsResource).namespace(splitKey(key).namespace).list()
-    return items.some(uses)
+  async function isUsed(claim: PersistentVolumeClaim): Promise<boolean> {
+    const keeps = (pod: Pod) => keepsClaim(pod, claim)
+    if (pods.store.byIndex(claimIndex, objectKey(claim)).some(keeps)) return true
+    const { namespace = '' } = claim.metadata
+    const { items } = await client.resource<Pod>(podsResource).namespace(namespace).list()
+    return items.some(keeps)
   }
 
   return {
@@ -86,7 +91,7 @@ export function createPvcProtectionController(context: ControllerContext): Contr
       pods.addHandlers({
         added: enqueueClaims,
         updated: (old, pod) => {
-          const sameUse = isTerminated(old) === isTerminated(pod) && old.spec?.nodeName === pod.spec?.nodeName
+          const sameUse = hasEnded(old) === hasEnded(pod) && old.spec?.nodeName === pod.spec?.nodeName
           if (!sameUse || old.metadata.uid !== pod.metadata.uid) enqueueClaims(pod)
         },
         deleted: enqueueClaims,
