@@ -5,7 +5,7 @@ import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { refusalLinks, silentRefusals } from './admission.ts'
 import { componentLink } from './components.ts'
 import { type Link, lastLink, type ObjectRef, verdictOf, waitingLink } from './finding.ts'
-import { deletedAt, kubectlName, type Look, MOST_ALIKE, refOf } from './look.ts'
+import { deletedAt, KEPT, kubectlName, type Look, MOST_ALIKE, refOf } from './look.ts'
 import { controllerUsers, deletionOf, updateOf } from './rules.ts'
 import { unavailableApis } from './unavailable.ts'
 import type { Examine } from './what-holds-an-object.ts'
@@ -19,11 +19,15 @@ export interface Dependent {
 /** Kinds that are mostly owned, asked first in case that not all can be. */
 const FIRST = ['pods', 'replicasets', 'jobs', 'controllerrevisions', 'persistentvolumeclaims', 'configmaps', 'secrets']
 
-/** Everything of the kinds wanted that names this owner, and what could not be looked at. */
+/**
+ * Everything of the kinds wanted that names this owner, and what could not be looked at. Where a namespaced owner may have any is its own
+ * namespace: what is elsewhere is found with `isEverywhere`.
+ */
 export async function dependentsOf(
   look: Look,
   owner: ObjectRef,
   wanted: (resource: NamedResource) => boolean = () => true,
+  isEverywhere = owner.namespace === '',
 ) {
   const place = ({ resource, group }: NamedResource) => {
     const first = group === owner.group && group !== '' ? 0 : FIRST.indexOf(resource)
@@ -31,13 +35,13 @@ export async function dependentsOf(
   }
   const resources = look.kinds.resources
     .filter((one) => one.verbs.includes('list') && one.verbs.includes('delete') && wanted(one))
-    // A namespaced owner has dependents in its own namespace alone.
-    .filter(({ namespaced }) => owner.namespace === '' || namespaced)
+    .filter(({ namespaced }) => isEverywhere || namespaced)
     .toSorted((a, b) => place(a) - place(b))
   const failed: string[] = []
+  const namespace = isEverywhere ? '' : owner.namespace
   const lists = await Promise.all(
     resources.map(async (resource): Promise<readonly Dependent[]> => {
-      const read = await look.reader.list(resource, { namespace: owner.namespace, metadataOnly: true })
+      const read = await look.reader.list(resource, { namespace, metadataOnly: true })
       if (read.state !== 'found') {
         if (read.state !== 'missing') failed.push(kubectlName({ ...resource, name: '' }).slice(0, -1))
         return []
@@ -57,10 +61,14 @@ export async function foregroundLinks(
   object: KubeObject,
   examine: Examine,
 ): Promise<readonly Link[]> {
-  const [{ dependents, failed }, collector] = await Promise.all([
+  const [near, collector] = await Promise.all([
     dependentsOf(look, owner),
     componentLink(look, 'kube-controller-manager', 'garbage collector', kubectlName(owner)),
   ])
+  const since = deletedAt(object.metadata)
+  const isLate = look.now - since > LATE_MS
+  const { dependents, failed } =
+    isLate && !near.dependents.some(({ blocks }) => blocks) ? await dependentsElsewhere(look, owner, near) : near
   const blocking = dependents.filter(({ blocks }) => blocks)
   if (blocking.length === 0) return failed.length === 0 ? [collector] : [collector, unseen(failed)]
   const inPath = blocking.find(({ object }) => look.path.some(({ uid }) => uid === object.metadata.uid))
@@ -82,19 +90,37 @@ export async function foregroundLinks(
     }
   }
   const unmarked = blocking.filter(({ object }) => object.metadata.deletionTimestamp === undefined)
-  const since = deletedAt(object.metadata)
   for (const one of alikeInFault(look, unmarked)) {
     const dependent = refOf(one.resource, one.object)
     const write = deletionOf(dependent, one.object, COLLECTOR)
-    const known = [...(await unresolvedOwners(look, dependent, one.object)), ...(await refusalLinks(look, write))]
-    const isThere = verdictOf(collector) === 'slow'
-    const isLate = isThere && unmarked.length <= MOST_LATE && look.now - since > LATE_MS
-    const refused = known.length > 0 || !isLate ? known : await silentRefusals(look, write, formatTime(since))
+    const known = [
+      ...misplaced(owner, dependent),
+      ...(await unresolvedOwners(look, dependent, one.object)),
+      ...(await refusalLinks(look, write)),
+    ]
+    const isOverdue = isLate && verdictOf(collector) === 'slow' && unmarked.length <= MOST_LATE
+    const refused = known.length > 0 || !isOverdue ? known : await silentRefusals(look, write, formatTime(since))
     const next = refused.length > 0 ? refused : [collector]
     links.push(waitingLink({ kind: 'blocking-dependent', dependent, count: blocking.length }, next, () => collector))
   }
   return links
 }
+
+/**
+ * The collector counts what names an owner by its uid, wherever it is: an owner waits for a dependent in another namespace, which the
+ * collector deletes, and for one in no namespace, which it leaves alone.
+ */
+async function dependentsElsewhere(look: Look, owner: ObjectRef, near: Awaited<ReturnType<typeof dependentsOf>>) {
+  const { kinds, reader } = look
+  if (owner.namespace === '') return near
+  if (kinds.resources.length + KEPT > reader.left) return { ...near, failed: ['objects outside of its namespace'] }
+  return dependentsOf(look, owner, () => true, true)
+}
+
+const misplaced = (owner: ObjectRef, dependent: ObjectRef): readonly Link[] =>
+  owner.namespace === '' || dependent.namespace !== ''
+    ? []
+    : [lastLink('cannot-end', { kind: 'misplaced-owner', object: dependent, owner })]
 
 const COLLECTOR = controllerUsers('generic-garbage-collector')
 /** The collector deletes a dependent within seconds, where it has not many to delete. */

@@ -1,7 +1,7 @@
 /** Whether words, and types of conditions, are of failing: as controllers write them, each in its own way. */
 
 const FAILS =
-  /(error|fail|cannot|can't|unable|denied|forbidden|refused|timed? ?out|not found|unreachable|no such|invalid|exceeded)/i
+  /(error|fail|cannot|can't|unable|denied|forbidden|refused|timed? ?out|not found|unreachable|no such|invalid|exceeded|stopped (posting|reporting|responding|sending|updating)|not (reachable|responding))/i
 /** Words of failing that what is on its way down does not say of its progress, as it does `not found`. */
 const SURELY_FAILS =
   /\b(error|fail(s|ed|ing|ure|ures)?|cannot|can't|unable|denied|forbidden|refused|timed? ?out|unreachable|exceeded)\b/i

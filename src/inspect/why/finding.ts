@@ -113,6 +113,8 @@ export type Cause =
   | { readonly kind: 'lost-owner'; readonly object: ObjectRef; readonly owner: string; readonly note: string }
   /** The garbage collector cannot ask for the owner that a reference names: no kind of that version is served. */
   | { readonly kind: 'unserved-owner'; readonly object: ObjectRef; readonly owner: string; readonly apiVersion: string }
+  /** What is in no namespace names an owner that is in one: the garbage collector leaves it alone, and the owner waits for it. */
+  | { readonly kind: 'misplaced-owner'; readonly object: ObjectRef; readonly owner: ObjectRef }
   | {
       readonly kind: 'namespace-terminating'
       readonly namespace: string
@@ -120,8 +122,8 @@ export type Cause =
       readonly message: string
     }
   | { readonly kind: 'blocking-dependent'; readonly dependent: ObjectRef; readonly count: number }
-  /** A part of an object whose controller waits for it: what the object owns, or its spec names. */
-  | { readonly kind: 'part'; readonly part: ObjectRef; readonly how: 'owned' | 'named' }
+  /** A part of an object whose controller waits for it: what the object owns, its spec names, or was made for its end. */
+  | { readonly kind: 'part'; readonly part: ObjectRef; readonly how: 'owned' | 'named' | 'made' }
   | { readonly kind: 'owner-cycle'; readonly objects: readonly ObjectRef[] }
   | { readonly kind: 'in-use'; readonly by: ObjectRef; readonly how: string; readonly isDeleted: boolean }
   | { readonly kind: 'attachment'; readonly attachment: ObjectRef; readonly node: string; readonly driver: string }

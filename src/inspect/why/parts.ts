@@ -1,11 +1,14 @@
-/** What a controller waits for that is there and works: parts of its object that are being deleted as well, and do not go. */
+/**
+ * What a controller waits for that is there and works: parts of its object that are being deleted as well, and do not go, and objects that
+ * it made for the end of its own (Hive's ClusterDeprovision) and that say of failing.
+ */
 import { type Json, type JsonObject, type KubeObject, parseApiVersion, type SpecAndStatus } from '../../api/object.ts'
 import { asObject, asText } from '../../api/unchecked.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { dependentsOf } from './dependents.ts'
-import { isKubernetes, type Named, namedObjects } from './failures.ts'
+import { failureLinks, isKubernetes, type Named, namedObjects } from './failures.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
-import { KEPT, type Look, MOST_ALIKE, NAMESPACES, refOf } from './look.ts'
+import { deletedAt, KEPT, type Look, MOST_ALIKE, NAMESPACES, refOf, timeOf } from './look.ts'
 import type { Examine } from './what-holds-an-object.ts'
 
 interface Part {
@@ -13,6 +16,9 @@ interface Part {
   readonly object: KubeObject
   readonly how: 'owned' | 'named'
 }
+
+/** So many of those that were made for an object's end are read. */
+const MOST_READ = 8
 
 /** Of a custom resource: what it owns, what its spec names, and what its status says that it made, where that is marked. */
 export async function partLinks(
@@ -24,11 +30,8 @@ export async function partLinks(
   if (isKubernetes(ref.group)) return []
   const { spec, status } = object as SpecAndStatus
   const named = [...namedObjects(look, spec, ref), ...madeObjects(status)]
-  const parts = [
-    ...(await ownedParts(look, ref)),
-    ...(await namedParts(look, ref, named)),
-    ...(await namesake(look, ref)),
-  ].filter(
+  const owned = await ownedParts(look, ref)
+  const parts = [...owned, ...(await namedParts(look, ref, named)), ...(await namesake(look, ref))].filter(
     ({ object: { metadata } }) =>
       metadata.deletionTimestamp !== undefined && look.path.every(({ uid }) => uid !== metadata.uid),
   )
@@ -46,6 +49,25 @@ export async function partLinks(
         waitingLink(cause, [await examine(look, part.resource, part.object)], () => lastLink('slow', cause, true)),
       )
     }
+  return links.length > 0 ? links : failingWork(look, object, owned)
+}
+
+/** What it owns, is of no kind of Kubernetes, was made since it was deleted and is not deleted itself, where that says of failing. */
+async function failingWork(look: Look, { metadata }: KubeObject, owned: readonly Part[]): Promise<readonly Link[]> {
+  const since = deletedAt(metadata)
+  const works = owned.filter(
+    ({ resource: { group }, object: { metadata: own } }) =>
+      !isKubernetes(group) && own.deletionTimestamp === undefined && timeOf(own.creationTimestamp) >= since - 1000,
+  )
+  const links: Link[] = []
+  for (const { resource, object } of works.slice(-MOST_READ)) {
+    if (look.reader.left < KEPT) break
+    const part = refOf(resource, object)
+    const read = await look.reader.get(resource, part.namespace, part.name)
+    const says = read.state === 'found' ? await failureLinks(look, part, read.value, true) : []
+    const cause = { kind: 'part', part, how: 'made' } as const
+    if (says.length > 0) links.push(waitingLink(cause, says, () => lastLink('slow', cause, true)))
+  }
   return links
 }
 

@@ -1,6 +1,13 @@
 /** Claims, volumes and their attachments: what still uses or holds them. */
-import type { CSINode, PersistentVolume, Pod, VolumeAttachment } from '../../api/generated/types.ts'
+import type {
+  CSINode,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  VolumeAttachment,
+} from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { keepsClaim, mountsClaim } from '../../api/objects/pod-claims.ts'
 import { isTerminated } from '../../controllers/pods/pod.ts'
 import { silentNode } from './deleted-pods.ts'
 import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
@@ -21,19 +28,20 @@ import {
 import { usedBy } from './users.ts'
 import type { Examine } from './what-holds-an-object.ts'
 
-/** Pods that use the claim (storage object in use protection): also those that have ended, as long as they are there, but not those on no node. */
-export async function claimLinks(look: Look, ref: ObjectRef, examine: Examine): Promise<readonly Link[]> {
+/**
+ * Pods that use the claim (storage object in use protection): also those that have ended, as long as they are there, but not those on no
+ * node. A pod that waits for its own claim to go (it owns it, and was deleted in the foreground) lets it go when it is shut down, where the
+ * claim was made for it, and never where it mounts the claim by name.
+ */
+export async function claimLinks(
+  look: Look,
+  ref: ObjectRef,
+  claim: KubeObject,
+  examine: Examine,
+): Promise<readonly Link[]> {
   const pods = await look.reader.list<Pod>(PODS, { namespace: ref.namespace })
   if (pods.state !== 'found') return [unseenLink('pods that use the claim', pods)]
-  const using = pods.value.filter(
-    (pod) =>
-      (pod.spec?.nodeName ?? '') !== '' &&
-      (pod.spec?.volumes ?? []).some(
-        ({ name, persistentVolumeClaim, ephemeral }) =>
-          persistentVolumeClaim?.claimName === ref.name ||
-          (ephemeral !== undefined && `${pod.metadata.name}-${name}` === ref.name),
-      ),
-  )
+  const using = pods.value.filter((pod) => keepsClaim(pod, claim as PersistentVolumeClaim))
   const resource = look.kinds.ofResource('', 'pods')
   if (resource === undefined) return []
   return Promise.all(
@@ -41,7 +49,11 @@ export async function claimLinks(look: Look, ref: ObjectRef, examine: Examine): 
       const how = isTerminated(pod)
         ? 'it has ended, and mounts the claim as long as it is there'
         : 'it mounts the claim'
-      return usedBy(look, resource, pod, how, examine)
+      const isOwn = mountsClaim(pod, claim as PersistentVolumeClaim) === 'as its own'
+      const from = isOwn ? -1 : look.path.findIndex(({ uid }) => uid === pod.metadata.uid)
+      return from < 0
+        ? usedBy(look, resource, pod, how, examine)
+        : lastLink('cannot-end', { kind: 'owner-cycle', objects: look.path.slice(from) })
     }),
   )
 }

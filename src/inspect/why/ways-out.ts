@@ -125,13 +125,28 @@ function waysFor(cause: Cause): readonly Rated[] {
           kubectl('delete', `${typeOf(cause.object)}/${cause.object.name}`, ...inNamespace(cause.object.namespace)),
         ),
       ]
+    case 'misplaced-owner':
+      return [
+        way(
+          1,
+          `take the owner that is in a namespace out of the ownerReferences of ${cause.object.kind} ${cause.object.name}: such a reference never works`,
+          `${cause.object.kind} ${cause.object.name}, which goes with no owner`,
+          kubectl('edit', `${typeOf(cause.object)}/${cause.object.name}`),
+        ),
+        way(
+          2,
+          'delete it, when it is meant to go with its owner',
+          `nothing; ${cause.object.kind} ${cause.object.name} is gone then`,
+          kubectl('delete', `${typeOf(cause.object)}/${cause.object.name}`),
+        ),
+      ]
     case 'namespace-terminating':
       return [
         way(1, 'do by hand what the controller would have done, then take its finalizer off', 'what you forget to do'),
       ]
     case 'owner-cycle':
       return cause.objects
-        .slice(0, 1)
+        .slice(-1)
         .map((object) =>
           way(
             2,

@@ -291,7 +291,7 @@ async function followLinks(
     case 'orphan':
       return waiting(await orphanLinks(look, ref))
     case 'claim':
-      return claimLinks(look, ref, examine)
+      return claimLinks(look, ref, object, examine)
     case 'reservations':
       return reservationLinks(look, ref, object, examine)
     case 'volume':

@@ -68,12 +68,14 @@ export function sentenceOf(cause: Cause): string {
       return `its owner ${cause.owner} is lost: ${cause.note}`
     case 'unserved-owner':
       return `the garbage collector does nothing about ${objectWords(cause.object)}: it names its owner ${cause.owner} by ${cause.apiVersion}, which no API serves`
+    case 'misplaced-owner':
+      return `the garbage collector does nothing about ${objectWords(cause.object)}: it is in no namespace, and names an owner that is in one (${objectWords(cause.owner)})`
     case 'namespace-terminating':
       return `${cause.controller} must create something in namespace ${cause.namespace}, which is being deleted itself and waits for this object: ${cause.message}`
     case 'blocking-dependent':
       return `it waits for its dependent ${objectWords(cause.dependent)} (blockOwnerDeletion)${cause.count > 1 ? `, one of ${cause.count}` : ''}`
     case 'part':
-      return `its controller waits for ${objectWords(cause.part)}, which it ${cause.how === 'owned' ? 'owns' : 'names'}, and which is being deleted too`
+      return `its controller waits for ${objectWords(cause.part)}, ${cause.how === 'made' ? 'which was made for its end' : `which it ${cause.how === 'owned' ? 'owns' : 'names'}, and which is being deleted too`}`
     case 'owner-cycle':
       return `each waits for the next, and the last for the first: ${cause.objects.map(objectWords).join(' → ')}`
     case 'in-use':
@@ -158,6 +160,8 @@ export function responsibleFor(cause: Cause): string {
     case 'unserved-owner':
     case 'lost-owner':
       return `owner ${cause.owner}`
+    case 'misplaced-owner':
+      return objectWords(cause.object)
     case 'blocking-dependent':
       return objectWords(cause.dependent)
     case 'part':
