@@ -109,6 +109,15 @@ test('with a surge new pods come first, and old ones go when the new one is ther
   assert.deepEqual(roll(set, nodes, arrived), ['b', '-a-old'])
 })
 
+test('with a surge an old pod goes at once, ready or not, from a node where no new one may be made', () => {
+  const set = setOf(rolling({ maxSurge: 1, maxUnavailable: 0 }))
+  const taints = [{ key: 'x', effect: 'NoSchedule' }]
+  const nodes = [node('a', taints), node('b', taints), node('c')]
+  const pods = [podOn('a', 'ready', 'old'), podOn('b', 'pending', 'old'), podOn('c', 'ready', 'old')]
+  assert.deepEqual(roll(set, nodes, pods), ['c', '-a-old', '-b-old'])
+  assert.deepEqual(manage(set, nodes, pods), [])
+})
+
 test('the status tells of nodes: wanted, served, served without being wanted', () => {
   const set = setOf({}, { nodeSelector: { on: 'a' } })
   const pods = [podOn('a', 'ready', 'old'), podOn('b')]

@@ -1,5 +1,5 @@
 /** The steps of a DaemonSet's rolling update: which old pods are deleted now, and which nodes get a new one beside the old. Pure. */
-import type { Pod } from '../../api/generated/types.ts'
+import type { Node, Pod } from '../../api/generated/types.ts'
 import { isAvailable, minReadySecondsOf } from '../pods/min-ready-seconds.ts'
 import { isTerminated } from '../pods/pod.ts'
 import { isUpdated, placementOn } from './eligible-nodes-and-tolerations.ts'
@@ -18,11 +18,13 @@ function pairOn({ set, hash }: DaemonSetPlanInput, pods: readonly Pod[]) {
 export function planRoll(input: DaemonSetPlanInput): Pick<DaemonSetPlan, 'create' | 'remove'> {
   const { set, nodes, pods, nowMs } = input
   const byNode = podsByNode(pods.filter((pod) => !(isTerminated(pod) && isGoing(pod))))
-  const wanted = nodes.filter((node) => placementOn(set, node).runs)
-  const { surge, unavailable } = limitsOf(set, wanted.length)
+  const nameOf = ({ metadata }: Node) => metadata.name ?? ''
+  const [wanted, barred] = [new Set<string>(), new Set<string>()]
+  for (const node of nodes) (placementOn(set, node).runs ? wanted : barred).add(nameOf(node))
+  const { surge, unavailable } = limitsOf(set, wanted.size)
   const isUp = (pod: Pod) => isAvailable(pod, minReadySecondsOf(set), nowMs)
   // A node whose pod has ended and is about to go is without one: it counts as unavailable, too.
-  const bare = wanted.map(({ metadata }) => metadata.name ?? '').filter((node) => !byNode.has(node))
+  const bare = [...wanted].filter((node) => !byNode.has(node))
   const pairs = [...byNode, ...bare.map((node) => [node, []] as const)].map(([node, own]) => ({
     node,
     pair: pairOn(input, own),
@@ -46,7 +48,10 @@ export function planRoll(input: DaemonSetPlanInput): Pick<DaemonSetPlan, 'create
   for (const { node, pair } of pairs) {
     if (pair === undefined) surging++
     else if (pair.old === undefined) continue
-    else if (pair.updated === undefined) (isUp(pair.old) ? candidates : broken).push(node)
+    else if (pair.updated === undefined && barred.has(node)) {
+      // It may stay where none would be made now, until there is a newer template: no new one could come up beside it.
+      remove.push(pair.old)
+    } else if (pair.updated === undefined) (isUp(pair.old) ? candidates : broken).push(node)
     else if (!isUp(pair.old) || isUp(pair.updated)) remove.push(pair.old)
     else surging++
   }
