@@ -17,7 +17,6 @@ import {
   headlessLabel,
   isHeadless,
   podsOf,
-  sameForEndpoints,
   selectsPods,
   servicesResource,
   triggerTimeAnnotation,
@@ -110,7 +109,7 @@ export function createEndpointsController(context: ControllerContext): Controlle
         },
         deleted: (object) => queue.add(objectKey(object)),
       })
-      watchPodsOfServices(pods, services, (key) => queue.add(key), sameForEndpoints)
+      watchPodsOfServices(pods, services, (key) => queue.add(key))
       await Promise.all([services, pods, endpoints].map((informer) => informer.whenSynced(signal)))
       // What a service that went meanwhile has left.
       for (const object of endpoints.store.list()) if (isOurs(object)) queue.add(objectKey(object))

@@ -68,15 +68,11 @@ function containerPort(pod: Pod, name: string, protocol: string): number | undef
   return undefined
 }
 
-/**
- * Puts the key of every service that a change of pods concerns into `enqueue`. `isSame`: whether nothing of the pod has changed that
- * its endpoint tells.
- */
+/** Puts the key of every service that a change of pods concerns into `enqueue`. */
 export function watchPodsOfServices(
   pods: Informer<Pod>,
   services: Informer<Service>,
   enqueue: (key: string) => void,
-  isSame: (old: Pod, pod: Pod) => boolean,
 ): void {
   const enqueueFor = (namespace: string, labels: readonly KubeObject['metadata']['labels'][]) => {
     for (const service of services.store.byIndex(namespaceIndex, namespace)) {
@@ -92,7 +88,7 @@ export function watchPodsOfServices(
     added: one,
     updated: (old, pod) => {
       const { namespace = '' } = pod.metadata
-      if (services.store.byIndex(namespaceIndex, namespace).length === 0 || isSame(old, pod)) return
+      if (services.store.byIndex(namespaceIndex, namespace).length === 0 || isSameEndpoint(old, pod)) return
       enqueueFor(namespace, [old.metadata.labels, pod.metadata.labels])
     },
     deleted: one,
@@ -100,7 +96,7 @@ export function watchPodsOfServices(
 }
 
 /** That a pod has ended is not looked at: one that is ready still keeps its address until something else changes. */
-export function sameForEndpoints(a: Pod, b: Pod): boolean {
+function isSameEndpoint(a: Pod, b: Pod): boolean {
   return (
     a.metadata.uid === b.metadata.uid &&
     a.metadata.deletionTimestamp === b.metadata.deletionTimestamp &&
@@ -112,8 +108,6 @@ export function sameForEndpoints(a: Pod, b: Pod): boolean {
     sameJson(addressesOf(a), addressesOf(b))
   )
 }
-
-export const sameForSlices = (a: Pod, b: Pod): boolean => isTerminated(a) === isTerminated(b) && sameForEndpoints(a, b)
 
 /**
  * When what is about to be written began to be true: the earliest change not yet told of, of the service's making and of its

@@ -11,7 +11,6 @@ import type { Controller, ControllerContext } from '../controller.ts'
 import {
   createTriggerTimes,
   podsOf,
-  sameForSlices,
   selectsPods,
   servicesResource,
   triggerTimeAnnotation,
@@ -168,7 +167,7 @@ export function createEndpointSliceController(context: ControllerContext): Contr
         },
         deleted: lookAtNodesSoon,
       })
-      watchPodsOfServices(pods, services, (key) => queue.add(key), sameForSlices)
+      watchPodsOfServices(pods, services, (key) => queue.add(key))
       await Promise.all([services, pods, nodes, slices].map((informer) => informer.whenSynced(signal)))
       lookAtNodes()
       runWorkers(runtime, queue, context.concurrentSyncs ?? workers, sync, signal)
