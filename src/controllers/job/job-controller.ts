@@ -31,6 +31,7 @@ import {
   type Ending,
   isFinished,
   isIndexed,
+  isJob,
   isManaged,
   isSuspended,
   isTracked,
@@ -78,7 +79,7 @@ export function createJobController(context: ControllerContext): Controller {
 
   function jobOf(pod: Pod): Job | undefined {
     const reference = controllerOf(pod)
-    if (reference?.kind !== 'Job') return undefined
+    if (reference === undefined || !isJob(reference)) return undefined
     const job = jobs.store.get(`${pod.metadata.namespace}/${reference.name}`)
     return job?.metadata.uid === reference.uid ? job : undefined
   }
@@ -97,7 +98,7 @@ export function createJobController(context: ControllerContext): Controller {
   function podSeen(pod: Pod): void {
     const job = jobOf(pod)
     const owner = controllerOf(pod)
-    if (isTracked(pod) && (job === undefined ? owner === undefined || owner.kind === 'Job' : isGoing(job)))
+    if (isTracked(pod) && (job === undefined ? owner === undefined || isJob(owner) : isGoing(job)))
       orphans.add(objectKey(pod))
     if (job !== undefined) later(job)
     else if (owner === undefined) {
@@ -292,7 +293,8 @@ export function createJobController(context: ControllerContext): Controller {
   async function releaseOrphan(key: string): Promise<void> {
     const pod = pods.store.get(key)
     const job = pod && jobOf(pod)
-    if (pod === undefined || !isTracked(pod) || (job !== undefined && !isFinished(job) && !isGoing(job))) return
+    if (pod === undefined || !isTracked(pod)) return
+    if (job !== undefined && (!isManaged(job) || !(isFinished(job) || isGoing(job)))) return
     await release(pod)
   }
 

@@ -43,6 +43,10 @@ export function withJobCondition(
   return conditions.map((condition) => (condition === known ? next : condition))
 }
 
+/** Others have kinds of that name, too. */
+export const isJob = ({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): boolean =>
+  apiVersion === 'batch/v1' && kind === 'Job'
+
 /** Other controllers may have taken a job over (KEP-4368). */
 export const isManaged = ({ spec }: Job): boolean =>
   spec?.managedBy === undefined || spec?.managedBy === 'kubernetes.io/job-controller'
