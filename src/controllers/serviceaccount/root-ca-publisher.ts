@@ -20,8 +20,6 @@ export function createRootCaPublisher(context: ControllerContext, rootCa: string
   const queue = createWorkQueue<string>(runtime, 'root_ca_cert_publisher')
 
   async function sync(name: string): Promise<void> {
-    const namespace = namespaces.store.get(name)
-    if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined) return
     const resource = client.resource<ConfigMap>(configMapsResource).namespace(name)
     const existing = configMaps.store.get(`${name}/${configMapName}`)
     const data = { 'ca.crt': rootCa }
@@ -46,8 +44,13 @@ export function createRootCaPublisher(context: ControllerContext, rootCa: string
       const own = (configMap: ConfigMap) => {
         if (configMap.metadata.name === configMapName) queue.add(configMap.metadata.namespace ?? '')
       }
+      // One that is taken from a namespace that ends is made again too: the API server refuses it.
+      const isActive = ({ status }: Namespace) => status?.phase === 'Active'
       const enqueue = (namespace: KubeObject) => queue.add(namespace.metadata.name ?? '')
-      namespaces.addHandlers({ added: enqueue, updated: (_, namespace) => enqueue(namespace) })
+      namespaces.addHandlers({
+        added: enqueue,
+        updated: (_, namespace) => void (isActive(namespace) && enqueue(namespace)),
+      })
       configMaps.addHandlers({ updated: (_, configMap) => own(configMap), deleted: own })
       await Promise.all([namespaces.whenSynced(signal), configMaps.whenSynced(signal)])
       runWorkers(runtime, queue, 1, sync, signal)
