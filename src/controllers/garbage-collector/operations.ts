@@ -105,11 +105,9 @@ export function createGarbageOperations(runtime: Runtime, client: Client, lookup
     unblockOwnerReferences(item: GraphNode): Promise<KubeObject | undefined> {
       const unblocked = (owner: OwnerReference): OwnerReference =>
         owner.blockOwnerDeletion === true ? { ...owner, blockOwnerDeletion: false } : owner
+      const ownerReferences = item.owners.filter((owner) => owner.blockOwnerDeletion === true).map(unblocked)
       const strategic = {
-        metadata: {
-          uid: item.identity.uid,
-          ownerReferences: item.owners.filter((owner) => owner.blockOwnerDeletion === true).map(unblocked),
-        },
+        metadata: { uid: item.identity.uid, ...(ownerReferences.length > 0 ? { ownerReferences } : {}) },
       }
       return patchReferences(item, asJson(strategic), (owners) => owners.map(unblocked))
     },
