@@ -2,11 +2,12 @@
 
 import type { PersistentVolumeClaim, Pod, PodTemplateSpec, StatefulSet } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { isAlreadyExists, isNotFound } from '../../api/status.ts'
+import { isAlreadyExists, isConflict, isNotFound } from '../../api/status.ts'
+import { type Clock, sleep } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
-import type { Client } from '../../client/client.ts'
+import type { Client, ResourceClient } from '../../client/client.ts'
 import type { EventRecorder } from '../../client/events.ts'
-import type { Store } from '../../client/store.ts'
+import { objectKey, type Store } from '../../client/store.ts'
 import { podsResource } from '../pods/pod.ts'
 import { isOrdinalInRange, ordinalOf, podName, podOf, withIdentity } from './pod-identity.ts'
 import type { StatefulSetPlanInput, Step } from './rolling-update-and-order.ts'
@@ -22,6 +23,8 @@ import {
 export interface ActionParts {
   readonly client: Client
   readonly recorder: EventRecorder
+  readonly clock: Clock
+  readonly pods: Store<Pod>
   readonly claims: Store<KubeObject>
 }
 
@@ -74,7 +77,28 @@ export async function perform(parts: ActionParts, set: StatefulSet, templates: T
     case 'claims':
       return provideClaims(parts, set, step.pod)
     case 'identify':
-      return told(parts, set, 'Update', step.pod, () => pods.update(withIdentity(set, step.pod)))
+      return told(parts, set, 'Update', step.pod, () => identify(parts, pods, set, step.pod))
+  }
+}
+
+const identifyTries = 4
+const identifyWaitMs = 10
+const identifyWaitFactor = 5
+
+/** One that was adopted a moment ago is older than what the API server has: it is taken as the informer knows it by then. */
+async function identify({ clock, pods }: ActionParts, resource: ResourceClient<Pod>, set: StatefulSet, pod: Pod) {
+  let latest = pod
+  for (let tries = 1, wait = identifyWaitMs; ; tries++, wait *= identifyWaitFactor) {
+    const named = withIdentity(set, latest)
+    if (tries > 1 && named === latest) return
+    try {
+      await resource.update(named)
+      return
+    } catch (error) {
+      if (!isConflict(error) || tries >= identifyTries) throw error
+    }
+    await sleep(clock, wait)
+    latest = pods.get(objectKey(pod)) ?? latest
   }
 }
 

@@ -41,7 +41,7 @@ export function createStatefulSetController(context: ControllerContext): Control
   const expectations = createExpectations(runtime.clock)
   const ownWrites = createOwnWrites()
   const recorder = createEventRecorder(runtime, client, { component: 'statefulset-controller' })
-  const parts = { client, recorder, claims: claims.store }
+  const parts = { client, recorder, clock: runtime.clock, pods: pods.store, claims: claims.store }
   const selects = (set: StatefulSet, pod: Pod): boolean =>
     labelSelectorOf(set.spec?.selector).matches(pod.metadata.labels)
 
