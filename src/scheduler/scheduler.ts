@@ -271,7 +271,6 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       const key = objectKey(pod)
       queue.remove(key)
       giveUpRoom(pod)
-      volumes.recheck()
       // It may have been bound and never seen so: the watch broke off in between.
       const wasThere = cluster.removePod(key)
       if (wasThere || isPlaced(pod)) happened(podEvent('AssignedPodDelete', pod, undefined))

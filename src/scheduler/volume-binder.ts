@@ -4,6 +4,7 @@
  */
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../api/generated/types.ts'
 import { selectedNode, withClaim, withSelectedNode } from '../api/objects/volume-binding.ts'
+import { sleep } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import type { InformerFactory } from '../client/informer.ts'
@@ -15,6 +16,7 @@ import { isFullyBound, type VolumePlan, type VolumeView } from './volume-binding
 const CLAIMS = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
 const VOLUMES = { group: '', version: 'v1', resource: 'persistentvolumes' }
 const CLASSES = { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' }
+const LOOK_MS = 1000
 
 export interface VolumeBinder {
   readonly view: VolumeView
@@ -22,10 +24,11 @@ export interface VolumeBinder {
   reserve(plan: VolumePlan, node: string): void
   /** Ends the reservation: what was bound is in the API by now, and what was not is offered to other pods again. */
   release(plan: VolumePlan): void
-  /** Resolves when all claims of the plan are bound. @throws what a user can be told, and after `longestMs` */
+  /**
+   * Resolves when all claims of the plan are bound: looked at each second, as Kubernetes does, and first a second after what it takes is
+   * written. @throws what a user can be told, and after `longestMs`
+   */
   bind(plan: VolumePlan, node: string, isWanted: () => boolean, longestMs: number): Promise<void>
-  /** Each `bind` that waits asks `isWanted` again, and ends where its pod is gone. */
-  recheck(): void
   whenSynced(signal: AbortSignal): Promise<void>
 }
 
@@ -41,21 +44,11 @@ export function createVolumeBinder(
   const classes = informers.informer<StorageClass>(CLASSES)
   const promisedVolumes = new Map<string, PersistentVolume>()
   const promisedClaims = new Map<string, PersistentVolumeClaim>()
-  const waiting = new Set<() => void>()
-  const recheck = () => {
-    for (const look of [...waiting]) look()
-  }
   const kinds = [
     [claims, 'PersistentVolumeClaim'],
     [volumes, 'PersistentVolume'],
   ] as const
-  for (const [informer, kind] of kinds)
-    informer.addHandlers(
-      tellOf(kind, (event) => {
-        recheck()
-        happened(event)
-      }),
-    )
+  for (const [informer, kind] of kinds) informer.addHandlers(tellOf(kind, happened))
   const capacity = createStorageCapacity(informers, happened)
   classes.addHandlers(tellOf('storage.k8s.io/StorageClass', happened))
 
@@ -121,28 +114,13 @@ export function createVolumeBinder(
     async bind(plan, node, isWanted, longestMs) {
       await write(plan, node)
       const seen = new Set<string>()
-      await new Promise<void>((resolve, reject) => {
-        const end = (settle: () => void) => {
-          timer.cancel()
-          waiting.delete(look)
-          settle()
-        }
-        const look = () => {
-          try {
-            if (!isWanted()) end(() => reject(new Error('pod does not exist any more')))
-            else if (isDone(plan, node, seen)) end(resolve)
-          } catch (error) {
-            end(() => reject(error))
-          }
-        }
-        const timer = runtime.clock.setTimer(longestMs, 'volume binding', () =>
-          end(() => reject(new Error('context deadline exceeded'))),
-        )
-        waiting.add(look)
-        look()
-      })
+      for (let left = longestMs; left > 0; left -= LOOK_MS) {
+        await sleep(runtime.clock, Math.min(LOOK_MS, left))
+        if (!isWanted()) throw new Error('pod does not exist any more')
+        if (isDone(plan, node, seen)) return
+      }
+      throw new Error('context deadline exceeded')
     },
-    recheck,
     async whenSynced(signal) {
       await Promise.all([claims, volumes, classes, capacity].map((informer) => informer.whenSynced(signal)))
     },
