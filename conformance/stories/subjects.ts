@@ -5,6 +5,7 @@ import { autoscalingStories } from './subjects/autoscaling.ts'
 import { autoscalingPaceStories } from './subjects/autoscaling-pace.ts'
 import { claimsStories } from './subjects/claims.ts'
 import { collectionStories } from './subjects/collection.ts'
+import { collectionTurnsStories } from './subjects/collection-turns.ts'
 import { cronRunsStories } from './subjects/cron-runs.ts'
 import { cronjobsStories } from './subjects/cronjobs.ts'
 import { daemonsetsStories } from './subjects/daemonsets.ts'
@@ -29,6 +30,7 @@ import { schedulingWaitsStories } from './subjects/scheduling-waits.ts'
 import { servicesStories } from './subjects/services.ts'
 import { statefulsetsStories } from './subjects/statefulsets.ts'
 import { taintsStories } from './subjects/taints.ts'
+import { turnsStories } from './subjects/turns.ts'
 import { volumesStories } from './subjects/volumes.ts'
 
 export const subjects: Readonly<Record<string, Readonly<Record<string, Story>>>> = {
@@ -62,4 +64,6 @@ export const subjects: Readonly<Record<string, Readonly<Record<string, Story>>>>
   'autoscaling-pace': autoscalingPaceStories,
   'device-lives': deviceLivesStories,
   'scheduling-waits': schedulingWaitsStories,
+  turns: turnsStories,
+  'collection-turns': collectionTurnsStories,
 }
