@@ -107,6 +107,8 @@ describe('snapshots over etcd', { skip: lacks.etcd() || withoutKubectl }, () => 
     )
     assert.equal(code, 1)
     assert.match(err, /^skiff: the target holds a cluster already[^\n]*\n$/)
+    // The keys were written before the objects: they go again, so that a restore elsewhere finds room for them.
+    assert.equal(existsSync(join(at('no'), 'pki')), false)
   })
 
   test('keys that are there are not written over; without keys the cluster gets others', async () => {
