@@ -8,7 +8,7 @@ import { endpointFromKubeconfig } from '../../src/client/read-kubeconfig.ts'
 import { requests } from '../../src/controllers/certificates/fixtures.ts'
 import { createHttpsClient } from '../../src/http/client.ts'
 import { withoutKubectl } from '../kubectl.ts'
-import { freePort, type Processes, startProcesses } from './processes.ts'
+import { type AuditEvent, freePort, type Processes, startProcesses } from './processes.ts'
 
 const MANAGER = 'system:kube-controller-manager'
 const SCHEDULER = 'system:kube-scheduler'
@@ -132,6 +132,42 @@ function credentials(at: Processes): { readonly ca: string; readonly cert: strin
   const { ca = '', cert = '', key = '' } = endpointFromKubeconfig(readFileSync(at.file('kubeconfig'), 'utf8'))
   return { ca, cert, key }
 }
+
+test('a controller of the manager asks no faster than --kube-api-qps and --kube-api-burst let it', {
+  skip: withoutKubectl,
+}, async () => {
+  await using at = await startProcesses()
+  const pki = at.file('pki')
+  const manager = at.start(
+    ...['controller-manager', '--kubeconfig', await at.kubeconfigOf(MANAGER), '--use-service-account-credentials'],
+    ...['--secure-port', '0', '--service-account-private-key-file', `${pki}/sa.key`],
+    ...['--kube-api-qps', '8', '--kube-api-burst', '1'],
+  )
+  await manager.until(/The controllers run/)
+  const pods = 16
+  await at.kubectl('create', 'deployment', 'web', '--image=nginx', `--replicas=${pods}`)
+  const made = `--for=jsonpath={.status.replicas}=${pods}`
+  await at.kubectl('wait', made, 'deployment/web', '--timeout=120s')
+  const by = (name: string, isWanted: (event: AuditEvent) => boolean) => {
+    const user = `system:serviceaccount:kube-system:${name}`
+    const found = at.writes().filter((event) => event.user.username === user && isWanted(event))
+    return { count: found.length, took: (found.at(-1)?.at ?? 0) - (found[0]?.at ?? 0) }
+  }
+  const creates = by(
+    'replicaset-controller',
+    ({ verb, requestURI }) => verb === 'create' && /\/pods\b/.test(requestURI),
+  )
+  assert.equal(creates.count, pods)
+  // The first needs no wait; of each that follows it is an eighth of a second, less what the audit's milliseconds leave out.
+  assert.ok(creates.took >= (pods - 2) * 125, `${pods} pods within ${creates.took} ms`)
+
+  // That of namespaces asks for so much that it may ask twenty times as often.
+  await at.kubectl('create', 'namespace', 'short')
+  await at.kubectl('delete', 'namespace', 'short', '--timeout=120s')
+  const deletes = by('namespace-controller', ({ verb }) => verb === 'deletecollection')
+  assert.ok(deletes.count > 30, `${deletes.count} collections`)
+  assert.ok(deletes.took < (deletes.count - 1) * 125, `${deletes.count} collections within ${deletes.took} ms`)
+})
 
 test('a controller manager whose user may change nothing says so', async () => {
   await using at = await startProcesses()
