@@ -21,6 +21,7 @@ export interface ClusterInfo {
   readonly ca?: string
   readonly tlsServerName?: string
   readonly insecureSkipTlsVerify?: boolean
+  readonly proxy?: string
 }
 
 export interface ExecCredentials {
@@ -77,6 +78,7 @@ function run(plugin: ExecPlugin, cluster: ClusterInfo): Promise<string> {
               : { 'certificate-authority-data': Buffer.from(cluster.ca).toString('base64') }),
             ...(cluster.tlsServerName === undefined ? {} : { 'tls-server-name': cluster.tlsServerName }),
             ...(cluster.insecureSkipTlsVerify === undefined ? {} : { 'insecure-skip-tls-verify': true }),
+            ...(cluster.proxy === undefined ? {} : { 'proxy-url': cluster.proxy }),
           },
         }
       : {}),

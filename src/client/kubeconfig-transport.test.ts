@@ -150,6 +150,14 @@ test('impersonation and basic authentication go into the headers; without the us
   transport.close()
 })
 
+test('the proxy of a kubeconfig is asked in place of its server', async (t) => {
+  const { runtime, url, headers, write } = await started(t)
+  const { transport } = kubeconfigTransport(runtime, write({}, { server: 'http://api.example', 'proxy-url': url }))
+  await ask(runtime, transport)
+  assert.equal(headers[0]?.['host'], 'api.example')
+  transport.close()
+})
+
 test('what is wrong with a kubeconfig is told in one line with its file', async (t) => {
   const { runtime, folder, write } = await started(t)
   const why = (file: string) => {
@@ -170,7 +178,10 @@ test('what is wrong with a kubeconfig is told in one line with its file', async 
   assert.match(raw('a: [') ?? '', /^\/raw: kubeconfig is no YAML: /)
   assert.equal(raw('{}'), '/raw: kubeconfig has no context ""')
   assert.match(why(write({}, { server: 'nowhere' })) ?? '', /server "nowhere" is no URL/)
-  assert.match(why(write({}, { 'proxy-url': 'http://p' })) ?? '', /proxy-url is not supported/)
+  assert.match(
+    why(write({}, { 'proxy-url': 'ftp://p' })) ?? '',
+    /proxy-url "ftp:\/\/p" is no URL of http, https or socks5/,
+  )
   assert.match(why(write({ 'auth-provider': { name: 'gcp' } })) ?? '', /auth-provider is not supported/)
   assert.match(why(write({ 'client-certificate': 'no.crt' })) ?? '', /cannot read .*no\.crt/)
   assert.match(why(write({ exec: { apiVersion: 'v2', command: 'x' } })) ?? '', /exec has apiVersion "v2"; use /)

@@ -75,6 +75,7 @@ export function contextTransport(runtime: Runtime, context: KubeconfigContext): 
           ...(authority === undefined ? {} : { ca: authority }),
           ...(context.server.serverName === undefined ? {} : { tlsServerName: context.server.serverName }),
           ...(context.server.insecureSkipTlsVerify === undefined ? {} : { insecureSkipTlsVerify: true }),
+          ...(context.server.proxy === undefined ? {} : { proxy: context.server.proxy }),
         })
   const sizes = clientSizeMetrics(runtime, new URL(context.server.server).host)
   const open = (credentials: Credentials) => {

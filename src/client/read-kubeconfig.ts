@@ -78,7 +78,7 @@ export type PemSource = { readonly text: string } | { readonly file: string }
 
 export interface KubeconfigContext {
   /** With the authorities and the server's name, without credentials. */
-  readonly server: Pick<HttpsEndpoint, 'server' | 'serverName' | 'insecureSkipTlsVerify'>
+  readonly server: Pick<HttpsEndpoint, 'server' | 'serverName' | 'insecureSkipTlsVerify' | 'proxy'>
   readonly ca?: PemSource
   readonly cert?: PemSource
   readonly key?: PemSource
@@ -92,7 +92,7 @@ export interface KubeconfigContext {
 }
 
 /** Parts of a kubeconfig that ask for what no client of skiff does. */
-const LACKING = { user: ['auth-provider'], cluster: ['proxy-url'] } as const
+const LACKING = ['auth-provider'] as const
 
 /**
  * `file`: where the text is from; paths in it are relative to its folder.
@@ -118,8 +118,7 @@ export function contextOf(config: KubeconfigFile, name: string | undefined, file
   const cluster: KubeconfigCluster = find(config.clusters, context.cluster, 'cluster').cluster ?? {}
   // A user that is not there has no credentials.
   const user: KubeconfigUser = (config.users ?? []).find((one) => one?.name === context.user)?.user ?? {}
-  for (const field of LACKING.cluster) if (cluster[field]) throw new Error(`kubeconfig's ${field} is not supported`)
-  for (const field of LACKING.user) if (user[field]) throw new Error(`kubeconfig's ${field} is not supported`)
+  for (const field of LACKING) if (user[field]) throw new Error(`kubeconfig's ${field} is not supported`)
   const { server } = cluster
   if (typeof server !== 'string' || !URL.canParse(server))
     throw new Error(`kubeconfig's server "${server ?? ''}" is no URL`)
@@ -139,6 +138,7 @@ export function contextOf(config: KubeconfigFile, name: string | undefined, file
     server: {
       server,
       ...(cluster['tls-server-name'] ? { serverName: cluster['tls-server-name'] } : {}),
+      ...(cluster['proxy-url'] ? { proxy: proxyOf(cluster['proxy-url']) } : {}),
       ...(insecure ? { insecureSkipTlsVerify: true } : {}),
     },
     ...(ca === undefined ? {} : { ca }),
@@ -150,6 +150,14 @@ export function contextOf(config: KubeconfigFile, name: string | undefined, file
     ...(exec ? { exec } : {}),
     impersonate: impersonation(user),
   }
+}
+
+const PROXIES = ['http:', 'https:', 'socks5:']
+
+/** @throws Error for what is no proxy */
+function proxyOf(url: string): string {
+  if (URL.canParse(url) && PROXIES.includes(new URL(url).protocol)) return url
+  throw new Error(`kubeconfig's proxy-url "${url}" is no URL of http, https or socks5`)
 }
 
 /** @throws Error for what is no mapping */

@@ -220,6 +220,7 @@ function nodeKubeconfig({ text, file }: KubeconfigText, certificate: string): st
     ...authority,
     ...(server.insecureSkipTlsVerify === true ? { 'insecure-skip-tls-verify': true } : {}),
     ...(server.serverName === undefined ? {} : { 'tls-server-name': server.serverName }),
+    ...(server.proxy === undefined ? {} : { 'proxy-url': server.proxy }),
   }
   const path = resolve(certificate)
   return `${JSON.stringify({

@@ -12,6 +12,7 @@ import {
   type TLSSocket,
 } from 'node:tls'
 import { Agent as PlainAgent, request as plainSend } from './node-http.ts'
+import { routeThrough } from './proxy.ts'
 
 /** Where an API server is, and the client's credentials. PEM texts. */
 export interface HttpsEndpoint {
@@ -27,6 +28,8 @@ export interface HttpsEndpoint {
   readonly insecureSkipTlsVerify?: boolean
   /** How its connections are made, where that is not by a socket to `server`. None is kept. */
   readonly connect?: () => Promise<Duplex>
+  /** `http:`, `https:` or `socks5:`, with or without a user. */
+  readonly proxy?: string
   /** Nothing listens there, and nothing is asked: each request fails as a refused connection does. */
   readonly refused?: boolean
 }
@@ -95,23 +98,23 @@ export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
   if (endpoint.refused === true) return refusing(url)
   const prefix = url.pathname.replace(/\/$/, '')
   const plain = url.protocol === 'http:'
-  const { connect } = endpoint
-  const pool = connect === undefined ? { keepAlive: true, maxFreeSockets: 256 } : { keepAlive: false }
-  const secureAgent = () =>
-    new Agent({
-      ...pool,
-      ...(endpoint.ca === undefined ? {} : { ca: endpoint.ca }),
-      ...(endpoint.cert === undefined ? {} : { cert: endpoint.cert }),
-      ...(endpoint.key === undefined ? {} : { key: endpoint.key }),
-      ...(endpoint.serverName === undefined ? {} : { servername: endpoint.serverName }),
-      rejectUnauthorized: endpoint.insecureSkipTlsVerify !== true,
-      // As in Go's x509, each certificate of `ca` is trusted as it is: a server's own (envtest gives it as caBundle), or an
-      // authority without the one above it. Node before 22.9 does not know the option: there only self-signed ones are.
-      allowPartialTrustChain: true,
-      minVersion: 'TLSv1.2',
-      checkServerIdentity: namedAlternatively,
-    })
-  const agent = plain ? new PlainAgent(pool) : secureAgent()
+  const pool = endpoint.connect === undefined ? { keepAlive: true, maxFreeSockets: 256 } : { keepAlive: false }
+  const tls: ConnectionOptions = {
+    ...(endpoint.ca === undefined ? {} : { ca: endpoint.ca }),
+    ...(endpoint.cert === undefined ? {} : { cert: endpoint.cert }),
+    ...(endpoint.key === undefined ? {} : { key: endpoint.key }),
+    ...(endpoint.serverName === undefined ? {} : { servername: endpoint.serverName }),
+    rejectUnauthorized: endpoint.insecureSkipTlsVerify !== true,
+    // As in Go's x509, each certificate of `ca` is trusted as it is: a server's own (envtest gives it as caBundle), or an
+    // authority without the one above it. Node before 22.9 does not know the option: there only self-signed ones are.
+    allowPartialTrustChain: true,
+    minVersion: 'TLSv1.2',
+    checkServerIdentity: namedAlternatively,
+  }
+  const agent = plain ? new PlainAgent(pool) : new Agent({ ...pool, ...tls })
+  const route = endpoint.proxy === undefined ? undefined : routeThrough(endpoint.proxy, url, tls)
+  const connect = endpoint.connect ?? route?.connect
+  const before = `${route?.prefix ?? ''}${prefix}`
   if (connect !== undefined)
     agent.createConnection = (options, made) => {
       const given = (socket: Duplex) => (plain ? socket : secured({ ...(options as ConnectionOptions), socket }))
@@ -150,8 +153,9 @@ export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
         host: url.hostname.replace(/^\[|\]$/g, ''),
         port: url.port === '' ? (plain ? 80 : 443) : Number(url.port),
         method: request.method,
-        path: prefix + request.path,
+        path: before + request.path,
         headers: {
+          ...route?.headers,
           ...authorization(),
           ...request.headers,
           ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),

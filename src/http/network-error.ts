@@ -1,8 +1,8 @@
 /** Why a server could not be asked, in the words a Go client has for it: clients of the API look for them. */
-import { getServers } from 'node:dns'
 import { formatTime } from '../base/clock.ts'
 import { certificateProblem } from './certificate-problem.ts'
 import { firstWords, peerCertificate } from './diagnose.ts'
+import { dialProblem } from './dial-problem.ts'
 
 interface NetworkError {
   readonly code?: string
@@ -39,6 +39,8 @@ export interface AskedServer {
   readonly server: string
   readonly serverName: string
   readonly ca: string | undefined
+  /** The way there. */
+  readonly proxy?: string | undefined
 }
 
 export interface Attempt {
@@ -57,24 +59,15 @@ export async function networkError(thrown: unknown, attempt: Attempt): Promise<s
   const error = whole.errors?.[0] ?? whole
   const code = error.code ?? ''
   if (endpoint !== undefined && CERTIFICATE_CODES.has(code)) {
-    const { server, serverName, ca } = endpoint
+    const { server, serverName, ca, proxy } = endpoint
     const named = /[a-z]/i.test(serverName) && !serverName.includes(':')
-    const certificate = await peerCertificate({ server, signal: timeout, ...(named ? { serverName } : {}) })
+    const certificate = await peerCertificate({ server, proxy, signal: timeout, ...(named ? { serverName } : {}) })
     const problem = certificateProblem(certificate, { host: serverName, ca, nowMs, code, format: formatTime })
     return `tls: failed to verify certificate: x509: ${problem}`
   }
-  const at = `${error.address?.includes(':') ? `[${error.address}]` : error.address}:${error.port}`
+  const dialed = dialProblem(error)
+  if (dialed !== undefined) return dialed
   switch (code) {
-    case 'ECONNREFUSED':
-      return `dial tcp ${at}: connect: connection refused`
-    case 'EHOSTUNREACH':
-      return `dial tcp ${at}: connect: no route to host`
-    case 'ENETUNREACH':
-      return `dial tcp ${at}: connect: network is unreachable`
-    case 'ENOTFOUND':
-      return `dial tcp: lookup ${error.hostname}${resolver()}: no such host`
-    case 'EAI_AGAIN':
-      return `dial tcp: lookup ${error.hostname}${resolver()}: server misbehaving`
     case 'ECONNRESET':
     case 'EPIPE':
       return error.syscall === undefined || endpoint === undefined ? 'EOF' : reset(error, endpoint)
@@ -96,20 +89,13 @@ export async function networkError(thrown: unknown, attempt: Attempt): Promise<s
 
 const PROTOCOL_VERSION = 'remote error: tls: protocol version not supported'
 
-function resolver(): string {
-  const [server] = getServers()
-  if (server === undefined) return ''
-  const address = server.includes(':') && !server.startsWith('[') ? `[${server}]` : server
-  return ` on ${/\]?:\d+$/.test(server) ? server : `${address}:53`}`
-}
-
 function reset({ local }: NetworkError, { server }: Pick<AskedServer, 'server'>): string {
   const ends = local === undefined ? new URL(server).host : `${local}->${new URL(server).host}`
   return `read tcp ${ends}: read: connection reset by peer`
 }
 
-async function speaksHttp({ server }: Pick<AskedServer, 'server'>, signal: AbortSignal): Promise<boolean> {
-  return (await firstWords({ server, signal })).startsWith('HTTP/')
+async function speaksHttp({ server, proxy }: AskedServer, signal: AbortSignal): Promise<boolean> {
+  return (await firstWords({ server, proxy, signal })).startsWith('HTTP/')
 }
 
 /** What is wrong with the first line of an answer. */

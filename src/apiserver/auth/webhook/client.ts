@@ -71,7 +71,8 @@ export function createPost(runtime: Runtime, endpoint: HttpsEndpoint, timeoutMs:
   const path = `${pathname}?timeout=${goDurationTextMs(timeoutMs)}`
   const { origin, hostname } = new URL(endpoint.server)
   const url = `${origin}${path}`
-  const asked = { server: origin, serverName: endpoint.serverName ?? hostname.replace(/^\[|\]$/g, ''), ca: endpoint.ca }
+  const { serverName = hostname.replace(/^\[|\]$/g, ''), ca, proxy } = endpoint
+  const asked = { server: origin, serverName, ca, proxy }
 
   return async (body, stopped) => {
     const timeout = new AbortController()
