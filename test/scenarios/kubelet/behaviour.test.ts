@@ -46,6 +46,29 @@ test('a second delete with a shorter grace period shortens the wait', async () =
   await stage.stop()
 })
 
+test('image pull secrets that the API server does not answer for hold a pod up for a second, and its later syncs not at all', async () => {
+  let asked = 0
+  const hold = (path: string) => {
+    if (!path.includes('/secrets')) return undefined
+    asked++
+    return new Promise<never>(() => {})
+  }
+  const stage = await startNodeStage(simulatedRuntime(3, { order: 'fifo' }), { hold })
+  const exits = { 'sim.skiff.dev/exit-code': '1', 'sim.skiff.dev/exit-after': '5s' }
+  const spec = { imagePullSecrets: [{ name: 's' }], restartPolicy: 'Always' }
+  await stage.run(pod('p', exits, spec))
+  await stage.runtime.advance(900)
+  assert.ok(asked > 0)
+  assert.equal(container(stage)?.['state'].running, undefined)
+  await stage.runtime.advance(1100)
+  assert.ok(container(stage)['state'].running)
+  await stage.runtime.advance(20_000)
+  assert.equal(container(stage)['restartCount'], 1)
+  const started = stage.events.filter(({ reason }) => reason === 'Started').length
+  assert.deepEqual([started, reasons(stage).includes('FailedToRetrieveImagePullSecret')], [1, false])
+  await stage.stop()
+})
+
 test('a pod past its deadline is told of with each status that a kubelet makes of it, and starts nothing more', async () => {
   const stage = await start()
   const exits = { 'sim.skiff.dev/exit-code': '3', 'sim.skiff.dev/exit-after': '1s' }

@@ -65,6 +65,8 @@ export interface NodeStageOptions {
   readonly staticPods?: KubeletOptions['staticPods']
   /** Throws where a write of the kubelet shall fail. It is asked before the write is done and after. */
   readonly fault?: (verb: string, path: string, when: 'before' | 'after') => void
+  /** What a read of the kubelet in the namespace waits for. */
+  readonly hold?: (path: string) => Promise<void> | undefined
 }
 
 export async function startNodeStage(runtime: SimulatedRuntime, options: NodeStageOptions = {}): Promise<NodeStage> {
@@ -80,6 +82,7 @@ export async function startNodeStage(runtime: SimulatedRuntime, options: NodeSta
 
   const handler: Handler = async (request) => {
     const [, , , , own, resource] = request.path.split('/')
+    if (own === namespace && request.method === 'GET') await options.hold?.(request.path)
     if (request.method === 'GET' || own !== namespace) return api.handler(request)
     const body = (request.body?.kind === 'object' ? request.body.object : null) as Json
     if (resource === 'events') {
