@@ -131,22 +131,27 @@ function liveLogger(clock: Clock, level: number, log: LiveRuntimeOptions['log'])
     { base: null, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'msg', errorKey: 'err' },
     target,
   )
-  return wrap(root, root, level, '')
+  return wrap(root, root, { level }, '')
 }
 
 /** `logger` is of `root` and not of the one above it, whose name would be in its lines too. */
-function wrap(root: PinoLogger, logger: PinoLogger, level: number, name: string): Logger {
+function wrap(root: PinoLogger, logger: PinoLogger, verbosity: { level: number }, name: string): Logger {
   return {
-    level,
+    get level() {
+      return verbosity.level
+    },
+    setLevel(level) {
+      verbosity.level = level
+    },
     info(v, message, fields) {
-      if (v <= level) logger.info({ v, ...fields }, message)
+      if (v <= verbosity.level) logger.info({ v, ...fields }, message)
     },
     error(message, error, fields) {
       logger.error({ ...fields, err: error }, message)
     },
     named(part) {
       const full = name === '' ? part : `${name}.${part}`
-      return wrap(root, root.child({ logger: full }), level, full)
+      return wrap(root, root.child({ logger: full }), verbosity, full)
     },
   }
 }

@@ -279,19 +279,29 @@ function simulatedTimers(startMs: number, handOver: (label: string, task: () => 
   }
 }
 
-function simulatedLogger(log: SimulatedRuntimeOptions['log'], clock: Clock, name: string): Logger {
+function simulatedLogger(
+  log: SimulatedRuntimeOptions['log'],
+  clock: Clock,
+  name: string,
+  verbosity = { level: log?.level ?? -1 },
+): Logger {
   const write = (message: string, fields: Readonly<Record<string, unknown>> | undefined) =>
     log?.write(
       `${(clock.monotonic() / 1000).toFixed(3)} ${name} ${message}${fields ? ` ${JSON.stringify(fields)}` : ''}`,
     )
   return {
-    level: log?.level ?? -1,
+    get level() {
+      return verbosity.level
+    },
+    setLevel(level) {
+      verbosity.level = level
+    },
     info(level, message, fields) {
-      if (log && level <= log.level) write(message, fields)
+      if (log && level <= verbosity.level) write(message, fields)
     },
     error(message, error, fields) {
       if (log) write(`${message}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`, fields)
     },
-    named: (part) => simulatedLogger(log, clock, name === '' ? part : `${name}.${part}`),
+    named: (part) => simulatedLogger(log, clock, name === '' ? part : `${name}.${part}`, verbosity),
   }
 }

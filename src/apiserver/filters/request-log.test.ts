@@ -13,6 +13,7 @@ function logged(level: number) {
   const log: Logger = {
     level,
     info: (_level, message, fields) => lines.push({ message, fields: fields as Record<string, unknown> }),
+    setLevel: () => {},
     error: () => {},
     named: () => log,
   }

@@ -61,7 +61,7 @@ const PAGES = new Set([
   '/metrics/resource',
   '/metrics/slis',
 ])
-const DEBUGGING_PAGES = new Set(['/configz', '/flagz', '/statusz'])
+const DEBUGGING_PAGES = new Set(['/configz', '/debug/flags/v', '/flagz', '/statusz'])
 
 function ofContainers(page: Page, methods: readonly string[]): readonly Route[] {
   return [

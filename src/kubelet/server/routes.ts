@@ -22,6 +22,7 @@ import { serverHealth } from './own-health.ts'
 import { answerToAll, type Found, NOSNIFF, noSuchPage, pageOf } from './paths.ts'
 import { jsonAnswer, METRICS_TYPE, Refused, textAnswer } from './refused.ts'
 import { nodeUsage, resourceMetricsText, summary } from './usage.ts'
+import { setVerbosity } from './verbosity.ts'
 import { type ClaimStats, volumeMetrics } from './volume-stats.ts'
 
 export interface RoutesOptions {
@@ -107,6 +108,8 @@ process_start_time_seconds ${runtime.clock.now() / 1000}
         return options.cadvisor && metrics(await options.cadvisor())
       case '/configz':
         return options.configuration && jsonAnswer({ kubeletconfig: options.configuration() })
+      case '/debug/flags/v':
+        return setVerbosity(runtime.log, request)
       default:
         return zPages(request) ?? health.answer(request)
     }
