@@ -27,19 +27,22 @@ const REFUSED = 400
 export function writesOf(events: readonly Fields[]): readonly AuditedWrite[] {
   return events
     .filter(({ stage, verb, objectRef }) => stage === 'ResponseComplete' && !READS.has(verb) && objectRef !== undefined)
-    .map(({ userAgent, user, verb, requestURI, objectRef, responseStatus, requestObject }) => {
-      const agent = String(userAgent).split('/')[0] ?? ''
-      const code: number = responseStatus?.code ?? 0
-      return {
-        user: OWN_AGENTS.has(agent) ? agent : user.username.replace('system:serviceaccount:kube-system:', ''),
-        verb,
-        uri: requestURI,
-        resource: objectRef.resource ?? '',
-        namespace: objectRef.namespace ?? '',
-        name: objectRef.name ?? '',
-        code,
-        body: requestObject ?? null,
-        ...(code >= REFUSED ? { message: responseStatus.message ?? '' } : {}),
-      }
-    })
+    .map(
+      ({ userAgent, user, verb, requestURI, objectRef, responseStatus, requestObject, requestReceivedTimestamp }) => {
+        const agent = String(userAgent).split('/')[0] ?? ''
+        const code: number = responseStatus?.code ?? 0
+        return {
+          user: OWN_AGENTS.has(agent) ? agent : user.username.replace('system:serviceaccount:kube-system:', ''),
+          verb,
+          uri: requestURI,
+          resource: objectRef.resource ?? '',
+          namespace: objectRef.namespace ?? '',
+          name: objectRef.name ?? '',
+          code,
+          body: requestObject ?? null,
+          at: Date.parse(requestReceivedTimestamp),
+          ...(code >= REFUSED ? { message: responseStatus.message ?? '' } : {}),
+        }
+      },
+    )
 }

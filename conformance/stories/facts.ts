@@ -21,6 +21,8 @@ export interface PlayedWrite {
   readonly verb: string
   readonly uri: string
   readonly resource: string
+  /** When it was asked for, in milliseconds: not compared. */
+  readonly at: number
   readonly code: number
   readonly body: Json
   /** Of a refusal. */

@@ -11,6 +11,7 @@ import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { claim } from '../pods/adopt-orphans.ts'
 import { createExpectations } from '../pods/expectations.ts'
+import { minReadySecondsOf, nextAvailableAt } from '../pods/min-ready-seconds.ts'
 import { podHandlers } from '../pods/owned-pods.ts'
 import {
   controllerOf,
@@ -85,16 +86,10 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
     const now = runtime.clock.now()
     const status = replicaStatus(flavor, object, active, terminating, failure, now)
     pace.synced(key, claimed.length)
-    const updated = await updateStatus(object, status)
+    await updateStatus(object, status)
     if (failure !== undefined) throw failure.error
-    const { minReadySeconds = 0, replicas = 1 } = updated.spec!
-    if (
-      minReadySeconds > 0 &&
-      (updated.status?.readyReplicas ?? 0) === replicas &&
-      (updated.status?.availableReplicas ?? 0) !== replicas
-    ) {
-      queue.addAfter(key, minReadySeconds * 1000)
-    }
+    const next = nextAvailableAt(active, minReadySecondsOf(object), now)
+    if (next !== undefined) queue.addAfter(key, next - runtime.clock.now())
   }
 
   async function manage(key: string, object: ReplicaOwner, active: readonly Pod[], missing: number) {
@@ -124,21 +119,20 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
   }
 
   /** Writes the status when it differs; a conflict is tried once more on what is there now. */
-  async function updateStatus(object: ReplicaOwner, status: ReplicaSetStatus): Promise<ReplicaOwner> {
-    if (sameReplicaStatus(object.status ?? {}, status)) return object
+  async function updateStatus(object: ReplicaOwner, status: ReplicaSetStatus): Promise<void> {
+    if (sameReplicaStatus(object.status ?? {}, status)) return
     const resource = ownerClient.namespace(object.metadata.namespace ?? '')
     const write = async (current: ReplicaOwner) => {
       const written = await resource.update({ ...current, status }, { subresource: 'status' })
       ownWrites.wrote(objectKey(written), written)
-      return written
     }
     try {
-      return await write(object)
+      await write(object)
     } catch (error) {
       const latest = await resource.get(object.metadata.name ?? '').catch(() => {
         throw error
       })
-      return write(latest)
+      await write(latest)
     }
   }
 
@@ -166,8 +160,8 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
           created: (owner) => expectations.creationObserved(owner),
           goes: (owner, pod) => expectations.deletionObserved(owner, objectKey(pod)),
           becameReady(owner) {
-            const minReadySeconds: number = owner['spec']?.minReadySeconds ?? 0
-            if (minReadySeconds > 0) queue.addAfter(objectKey(owner), (minReadySeconds + 1) * 1000)
+            const seconds = minReadySecondsOf(owner)
+            if (seconds > 0) queue.addAfter(objectKey(owner), (seconds + 1) * 1000)
           },
         }),
       )

@@ -13,14 +13,14 @@ import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { claim } from '../pods/adopt-orphans.ts'
 import { createExpectations } from '../pods/expectations.ts'
-import { minReadySecondsOf } from '../pods/min-ready-seconds.ts'
+import { minReadySecondsOf, nextAvailableAt } from '../pods/min-ready-seconds.ts'
 import { isActive, orphanIndexValue, ownerIndexName, podsResource } from '../pods/pod.ts'
 import { watchSetsOfPods } from '../pods/set-handlers.ts'
 import { slowStart } from '../pods/slow-start-batches.ts'
 import { revisionsResource } from '../revisions/controller-revision.ts'
 import { createOwnedRevisions } from '../revisions/owned-revisions.ts'
 import { claimFacts, perform } from './actions.ts'
-import { ordinalOf, revisionOfPod, statefulSetReplicas } from './pod-identity.ts'
+import { ordinalOf, revisionOfPod } from './pod-identity.ts'
 import { revisionsOf, type SetRevisions, surplusStatefulSetRevisions } from './revision-history.ts'
 import { isParallel, planSync, type Step } from './rolling-update-and-order.ts'
 import { setStatus } from './status.ts'
@@ -66,7 +66,8 @@ export function createStatefulSetController(context: ControllerContext): Control
         failure = { error }
       }
     }
-    const status = setStatus(set, own, known.names, outdated, runtime.clock.now())
+    const now = runtime.clock.now()
+    const status = setStatus(set, own, known.names, outdated, now)
     if (!sameJson(status, set.status)) {
       const resource = client.resource<StatefulSet>(setsResource).namespace(set.metadata.namespace ?? '')
       ownWrites.wrote(key, await resource.update({ ...set, status }, { subresource: 'status' }))
@@ -74,8 +75,8 @@ export function createStatefulSetController(context: ControllerContext): Control
     if (failure !== undefined) throw failure.error
     const needed = new Set([known.names.current, known.names.update, ...own.map(revisionOfPod)])
     await revisions.remove(surplusStatefulSetRevisions(set, revisions.of(set), needed))
-    if (minReadySecondsOf(set) > 0 && status.availableReplicas !== statefulSetReplicas(set))
-      queue.addAfter(key, minReadySecondsOf(set) * 1000)
+    const next = nextAvailableAt(own, minReadySecondsOf(set), now)
+    if (next !== undefined) queue.addAfter(key, next - runtime.clock.now())
   }
 
   function podsOf(set: StatefulSet, liveController: () => Promise<KubeObject>): Promise<readonly KubeObject[]> {
