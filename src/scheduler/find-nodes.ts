@@ -93,7 +93,7 @@ export function createNodeSearch(cluster: ClusterNodes): NodeSearch {
   return {
     find(info, state) {
       const all = cluster.ready()
-      const named = state.profile.filters.includes('NodeAffinity') ? namedNodes(info) : undefined
+      const named = state.profile.preFilters.includes('NodeAffinity') ? namedNodes(info) : undefined
       if (named !== undefined) return amongNamed(info, named, all, state)
       const enough = enoughOf(all.length, state.profile.percentageOfNodesToScore)
       const remembered = rememberedFor(info, state)

@@ -87,6 +87,8 @@ export interface SchedulerProfile {
   readonly percentageOfNodesToScore: number
   /** In the order in which they are asked. */
   readonly filters: readonly FilterPlugin[]
+  /** Those of them that look at the pod before any node, where they are on for that. */
+  readonly preFilters: readonly FilterPlugin[]
   readonly weights: ReadonlyMap<ScorePlugin, number>
   /** DefaultPreemption: pods of lower priority make room. */
   readonly preempts: boolean
@@ -143,6 +145,7 @@ export const defaultProfile = (schedulerName = DEFAULT_SCHEDULER): SchedulerProf
   schedulerName,
   percentageOfNodesToScore: 0,
   filters: FILTER_PLUGINS,
+  preFilters: FILTER_PLUGINS,
   weights: DEFAULT_WEIGHTS,
   preempts: true,
   heedsGates: true,

@@ -336,12 +336,12 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       return undefined
     }
     const profile = profileOf(info)
-    if (profile.filters.includes('NodeAffinity') && namedNodes(info)?.size === 0) {
+    if (profile.preFilters.includes('NodeAffinity') && namedNodes(info)?.size === 0) {
       const message = foundOnNone(all.length, 'pod affinity terms conflict')
       refused(info, unschedulable(message), new Set(['NodeAffinity']))
       return undefined
     }
-    const claims = volumesOf(info.pod, volumes.view, profile.filters)
+    const claims = volumesOf(info.pod, volumes.view, profile.preFilters)
     if (claims !== undefined && 'reason' in claims) {
       refused(info, unschedulable(foundOnNone(all.length, claims.reason)), new Set([claims.plugin]))
       return undefined

@@ -701,9 +701,44 @@ const switches = Object.fromEntries(
   ]),
 )
 
+/** Pods that name their nodes by a field, which one plugin asks before it asks nodes. */
+const byName = (...names: readonly string[]): Fields => ({
+  affinity: {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: names }] }],
+      },
+    },
+  },
+})
+
+/** Plugins that are off where nodes are asked, and on before and behind it. */
+const offAtFilter = Object.fromEntries(
+  [
+    ...['NodeUnschedulable', 'TaintToleration', 'NodeAffinity', 'NodePorts', 'NodeResourcesFit', 'VolumeRestrictions'],
+    ...['NodeVolumeLimits', 'VolumeBinding', 'VolumeZone', 'PodTopologySpread', 'InterPodAffinity'],
+    'NodeDeclaredFeatures',
+  ].map((plugin) => [
+    `filter-without-${plugin}`,
+    { config: at('filter', { disabled: named(plugin) }), steps: switchedOff[plugin] as Scenario },
+  ]),
+)
+
+const namedNodes = {
+  'filter-without-NodeAffinity-by-name': {
+    config: at('filter', { disabled: named('NodeAffinity') }),
+    steps: steps(
+      make(node('n', {}, { spec: { taints: [taint('t')] } }), node('m')),
+      make(pod('p', byName('n')), pod('q', byName('m')), pod('r', byName('none'))),
+    ),
+  },
+}
+
 export const scenarios: Readonly<Record<string, ProfileScenario>> = {
   ...points,
   ...scoring,
   ...switches,
+  ...offAtFilter,
+  ...namedNodes,
   ...extenderScenarios,
 }

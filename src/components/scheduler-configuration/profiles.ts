@@ -35,6 +35,7 @@ export function profileOf(
     schedulerName,
     percentageOfNodesToScore: profile['percentageOfNodesToScore'] ?? percentageOfNodesToScore,
     filters: [...plugins.filter.keys()].filter(isFilter),
+    preFilters: [...plugins.preFilter.keys()].filter(isFilter),
     weights: new Map(
       [...plugins.score].flatMap(([name, weight]) => (isScore(name) ? [[name, weight || 1] as const] : [])),
     ),
