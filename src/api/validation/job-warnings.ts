@@ -1,7 +1,6 @@
 /** What is accepted of Jobs and CronJobs, but told to the user. */
 import type { CronJob, CronJobSpec, PodTemplateSpec } from '../generated/types.ts'
 import type { Fields } from '../object.ts'
-import { same } from './common.ts'
 import { podNameWarnings, podTemplateWarnings } from './pod-warnings.ts'
 
 export function jobWarnings(spec: Fields, path: string): string[] {
@@ -19,7 +18,7 @@ export function cronJobWarnings(object: CronJob, old?: CronJob): string[] {
   const spec: Partial<CronJobSpec> = object.spec ?? {}
   if (!old) warnings.push(...podNameWarnings(object))
   const template: PodTemplateSpec | undefined = spec.jobTemplate?.spec?.template
-  if (!same(template, old?.spec?.jobTemplate?.spec?.template))
+  if (object.metadata.generation !== old?.metadata.generation)
     warnings.push(...podTemplateWarnings(template, 'spec.jobTemplate.spec.template'))
   if (!old) warnings.push(...jobWarnings(spec.jobTemplate?.spec ?? {}, 'spec.jobTemplate.spec'))
   return warnings

@@ -56,12 +56,15 @@ export function podNameWarnings(object: KubeObject): string[] {
 
 type WithTemplate = Deployment | ReplicaSet | ReplicationController | Given<DaemonSet | StatefulSet | Job>
 
-/** Warnings of a kind with a template at spec.template, at an update: only when the template changed. */
-export function podTemplateUpdateWarnings(object: WithTemplate, old: WithTemplate): string[] {
-  const now = object.spec?.template
-  const before = old.spec?.template
-  return same(now, before) ? [] : podTemplateWarnings(now, 'spec.template')
-}
+/** Warnings of a kind with a template at spec.template, at an update: only with a new generation, whatever made it. */
+export const podTemplateUpdateWarnings = (object: WithTemplate, old: WithTemplate): string[] =>
+  object.metadata.generation === old.metadata.generation
+    ? []
+    : podTemplateWarnings(object.spec?.template, 'spec.template')
+
+/** DaemonSets count the generations of their templates apart. */
+export const daemonSetUpdateWarnings = (object: Given<DaemonSet>, old: Given<DaemonSet>): string[] =>
+  same(object.spec?.template, old.spec?.template) ? [] : podTemplateWarnings(object.spec?.template, 'spec.template')
 
 export function podTemplateWarnings(template: PodTemplateSpec | undefined, path: string): string[] {
   if (!template) return []

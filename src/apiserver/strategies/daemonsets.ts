@@ -5,7 +5,7 @@ import { TEMPLATE_GENERATION } from '../../api/objects/annotated-fields.ts'
 import { addInt64, type Int64, maxInt64, parseInt64 } from '../../api/objects/integers.ts'
 import { same } from '../../api/validation/common.ts'
 import { validateDaemonSet, validateDaemonSetStatus } from '../../api/validation/daemonsets.ts'
-import { podTemplateUpdateWarnings, podTemplateWarnings } from '../../api/validation/pod-warnings.ts'
+import { daemonSetUpdateWarnings, podTemplateWarnings } from '../../api/validation/pod-warnings.ts'
 import type { Strategy } from '../registry/strategy.ts'
 import { createdWith, nextGeneration, RESETS_SPEC, RESETS_STATUS, withFieldOf } from './common.ts'
 
@@ -37,7 +37,7 @@ export const daemonSets: Strategy<DaemonSet> = {
   validate: (object) => validateDaemonSet(object),
   validateUpdate: (object, old) => validateDaemonSet(object, old),
   warningsOnCreate: (object) => podTemplateWarnings(object.spec?.template, 'spec.template'),
-  warningsOnUpdate: (object, old) => podTemplateUpdateWarnings(object, old),
+  warningsOnUpdate: (object, old) => daemonSetUpdateWarnings(object, old),
   resetFields: RESETS_STATUS,
   defaultGarbageCollectionPolicy: 'DeleteDependents',
   status: {

@@ -1,7 +1,7 @@
 /** ReplicationController. */
 
 import type { ReplicationController } from '../../api/generated/types.ts'
-import { podNameWarnings, podTemplateWarnings } from '../../api/validation/pod-warnings.ts'
+import { podNameWarnings, podTemplateUpdateWarnings, podTemplateWarnings } from '../../api/validation/pod-warnings.ts'
 import { validateReplicationController, validateReplicationControllerStatus } from '../../api/validation/workloads.ts'
 import type { Strategy } from '../registry/strategy.ts'
 import { RESETS_SPEC, RESETS_STATUS, specAndStatus, withFieldOf } from './common.ts'
@@ -15,6 +15,8 @@ export const replicationControllers: Strategy<ReplicationController> = {
     ...podNameWarnings(object),
     ...podTemplateWarnings(object.spec?.template, 'spec.template'),
   ],
+  // Of the template that goes, as Kubernetes does it with ReplicationControllers alone.
+  warningsOnUpdate: (object, old) => podTemplateUpdateWarnings(old, object),
   resetFields: RESETS_STATUS,
   defaultGarbageCollectionPolicy: 'OrphanDependents',
   fieldLabels: ['status.replicas'],
