@@ -30,8 +30,7 @@ export const listComponentStatuses: ResourceHandler = (resource) => {
   const { request, endpoint } = resource
   const { row } = endpoint
   const representation = negotiate(request, { streams: true, kind: endpoint })
-  const { labelSelector, fieldSelector } = listOptions(request.query)
-  const selection = selectionOf(row, endpoint.strategy, labelSelector, fieldSelector)
+  const selection = selectionOf(row, endpoint.strategy, listOptions(request.query))
   return respondAll(
     resource,
     statuses(resource).filter((object) => selection.matches(object)),

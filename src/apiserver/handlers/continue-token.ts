@@ -24,7 +24,7 @@ export function decodeContinue(token: string, prefix: string): Continuation {
   const invalid = (message: string) => badRequest(`invalid continue token: continue key is not valid: ${message}`)
   const bad = /[^A-Za-z0-9_-]/.exec(token)
   if (bad !== null) throw invalid(`illegal base64 data at input byte ${bad.index}`)
-  if (token.length % 4 === 1) throw invalid(`illegal base64 data at input byte ${token.length}`)
+  if (token.length % 4 === 1) throw invalid(`illegal base64 data at input byte ${token.length - 1}`)
   const bytes = Buffer.from(token, 'base64url')
   let value: { readonly v?: unknown; readonly rv?: unknown; readonly start?: unknown } | undefined
   try {

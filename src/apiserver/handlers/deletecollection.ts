@@ -10,7 +10,8 @@ import { admitDelete } from './delete.ts'
 import { respondList } from './list.ts'
 import { list } from './list-limit-continue-and-resource-version.ts'
 import { negotiate } from './negotiate.ts'
-import { listOptions, validateDeleteOptions } from './options.ts'
+import { type ListQuery, listOptions, validateDeleteOptions } from './options.ts'
+import { selectionOf } from './selectors.ts'
 import { writeContext } from './write.ts'
 
 /** As many are deleted at a time, by one write of the store: its wait, not the work, was what a large collection took. */
@@ -21,11 +22,12 @@ export async function handleDeleteCollection(resource: ResourceRequest): Promise
   const { request, info, endpoint } = resource
   const representation = negotiate(request, { kind: endpoint })
   const selector = listOptions(request.query)
+  const selection = selectionOf(endpoint.row, endpoint.strategy, selector)
   const options = decodeDeleteOptions(resource)
   validateDeleteOptions(options, true)
   const dryRun = (options.dryRun?.length ?? 0) > 0
   resource.warnings.push(...(endpoint.strategy.warningsOnDelete?.(options) ?? []))
-  const listed = await list(resource, selector)
+  const listed = await list(resource, atOneVersion(selector), selection)
   // What cannot be read is not deleted, nor is anything beside it.
   if (endpoint.served.byWebhook) await endpoint.served.entries(listed.items)
   const attributes = { dryRun, options: { ...options } }
@@ -35,6 +37,12 @@ export async function handleDeleteCollection(resource: ResourceRequest): Promise
   )
   return respondList(resource, listed, representation)
 }
+
+/** Kubernetes reads what is to go by pages, and pages are those of the version that is named. */
+const atOneVersion = (options: ListQuery): ListQuery =>
+  options.resourceVersionMatch === '' && !['', '0'].includes(options.resourceVersion)
+    ? { ...options, resourceVersionMatch: 'Exact' }
+    : options
 
 /**
  * Those that are gone meanwhile are passed over. They are validated one after the other, and what comes behind one that is refused stays:

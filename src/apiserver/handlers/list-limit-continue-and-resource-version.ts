@@ -31,11 +31,14 @@ export interface Listed {
 }
 
 /** @throws StatusError 400, 410, 422, 500 for what cannot be read, 504 */
-export async function list(resource: ResourceRequest, options: ListQuery): Promise<Listed> {
+export async function list(
+  resource: ResourceRequest,
+  options: ListQuery,
+  selection = selectionOf(resource.endpoint.row, resource.endpoint.strategy, options),
+): Promise<Listed> {
   const { context, endpoint, info } = resource
   const { row } = endpoint
   const { runtime } = context
-  const selection = selectionOf(row, endpoint.strategy, options.labelSelector, options.fieldSelector)
   const namespace = row.namespaced ? info.namespace || (namespaceOf(selection) ?? '') : ''
   const prefix = storageRange(row, namespace)
   const { indexedFields = [], isListedFromStore: fromStore = false } = endpoint.strategy
@@ -53,8 +56,6 @@ export async function list(resource: ResourceRequest, options: ListQuery): Promi
   if (info.namespace === '.' || info.namespace === '..')
     throw new StatusError(500, '', `invalid key: "/${row.storagePrefix}/${info.namespace}"`)
   const version = options.resourceVersion
-  const problem = version === '' ? undefined : versionProblem(version)
-  if (problem !== undefined) throw badRequest(`invalid resource version: ${problem}`)
   const limit = Math.max(0, options.limit)
 
   if (options.continue !== '') {
@@ -64,6 +65,8 @@ export async function list(resource: ResourceRequest, options: ListQuery): Promi
     const at = token.revision > 0 ? token.revision : undefined
     return select(runtime, cache, wanted, limit, at, token.start)
   }
+  const problem = version === '' ? undefined : versionProblem(version)
+  if (problem !== undefined) throw badRequest(`invalid resource version: ${problem}`)
   if (version === '' || version === '0') {
     const waiting = version === '' ? context.caches.fresh(resource.request.signal) : undefined
     if (waiting !== undefined) await waiting

@@ -4,7 +4,15 @@ import type { ApiRequest } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { builtinScheme } from '../../api/scheme/scheme.ts'
 import type { ShownKind } from '../registry/endpoint.ts'
-import { encodingOfKind, errorEncoding, negotiate, type Offer, requireMetadataForm } from './negotiate.ts'
+import {
+  encodingOfKind,
+  errorEncoding,
+  negotiate,
+  type Offer,
+  type Representation,
+  requireMetadataForm,
+  requireStream,
+} from './negotiate.ts'
 import { shownCustomKind, shownKind } from './shown-kind.ts'
 
 const JSON_TYPE = 'application/json'
@@ -74,12 +82,14 @@ test('custom resources have no message, but their metadata has', () => {
 })
 
 test('a watch is no stream of YAML, whatever else is taken', () => {
-  const watch = { kind, streams: true, watch: true }
-  assert.equal(
-    asked(`application/yaml,${JSON_TYPE}`, watch),
-    `only the following media types are accepted: application/json;stream=watch, ${PROTOBUF};stream=watch`,
-  )
+  const watch = { kind, streams: true }
+  assert.equal(asked(`application/yaml,${JSON_TYPE}`, watch), 'yaml object')
   assert.equal(asked(`${PROTOBUF};stream=watch`, watch), 'protobuf object')
+  const stream = (encoding: 'yaml' | 'protobuf') => () => requireStream({ encoding } as Representation)
+  assert.throws(stream('yaml'), {
+    message: `only the following media types are accepted: application/json;stream=watch, ${PROTOBUF};stream=watch`,
+  })
+  assert.doesNotThrow(stream('protobuf'))
 })
 
 test('errors are in the first encoding that is taken without another form', () => {

@@ -55,8 +55,6 @@ export interface Offer {
   readonly tables?: boolean
   /** Lists and watches name their streams among the available representations. */
   readonly streams?: boolean
-  /** A watch: there are no streams of YAML. */
-  readonly watch?: boolean
   /** Served beside the API groups (custom resources, discovery of groups): any range of types will do. */
   readonly anyRange?: boolean
 }
@@ -80,7 +78,6 @@ export function negotiate(request: ApiRequest, offer: Offer): Representation {
   })
   if (chosen === undefined) throw notAccepted(TYPES)
   const { encoding, target, range } = chosen
-  if (offer.watch === true && encoding === 'yaml') throw notAccepted(STREAMS)
   return {
     native: false,
     encoding,
@@ -97,6 +94,11 @@ export function negotiate(request: ApiRequest, offer: Offer): Representation {
  */
 export function requireMetadataForm({ asList }: Representation, kind: ShownKind, isList: boolean): void {
   if (asList !== isList) throw kind.noSuchMetadata(asList)
+}
+
+/** There are no streams of YAML, which is told after all else that is wrong with a watch. @throws StatusError 406 */
+export function requireStream({ encoding }: Representation): void {
+  if (encoding === 'yaml') throw notAccepted(STREAMS)
 }
 
 /** For endpoints that speak one type alone. @throws StatusError 406 */

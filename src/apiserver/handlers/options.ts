@@ -12,6 +12,13 @@ import {
   required,
   tooLong,
 } from '../../api/errors/field-errors.ts'
+import { type FieldTerm, parseFieldSelector } from '../../api/objects/field-selector.ts'
+import {
+  type CompiledSelector,
+  everything,
+  parseLabelSelector,
+  SelectorError,
+} from '../../api/objects/label-selector.ts'
 import { badRequest } from '../../api/status.ts'
 import type { DeleteOptions } from '../registry/strategy.ts'
 import { isQueryTrue } from '../request/info.ts'
@@ -26,8 +33,8 @@ export interface WriteQuery {
 }
 
 export interface ListQuery {
-  readonly labelSelector: string
-  readonly fieldSelector: string
+  readonly labels: CompiledSelector
+  readonly fields: readonly FieldTerm[]
   readonly resourceVersion: string
   readonly resourceVersionMatch: string
   readonly limit: number
@@ -114,14 +121,18 @@ const defaults: Readonly<Record<WriteQuery['kind'], WriteQuery>> = {
   PatchOptions: plain('PatchOptions'),
 }
 
-/** Options of a delete without a body. @throws StatusError 400 */
+/** Options of a delete without a body; what must be true of the object stands among them. @throws StatusError 400 */
 export function deleteOptionsOfQuery(query: URLSearchParams): DeleteOptions {
   if (query.size === 0) return {}
   const gracePeriodSeconds = int64Parameter(query, 'gracePeriodSeconds')
   const orphan = query.get('orphanDependents')
   const policy = query.get('propagationPolicy')
   const dryRun = query.getAll('dryRun')
+  const uid = query.get('uid')
+  const resourceVersion = query.get('resourceVersion')
+  const preconditions = { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) }
   return {
+    ...(uid || resourceVersion ? { preconditions } : {}),
     ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
     ...(orphan === null ? {} : { orphanDependents: isQueryTrue(orphan) }),
     ...(policy === null ? {} : { propagationPolicy: policy }),
@@ -164,25 +175,42 @@ export function validateDeleteOptions(options: DeleteOptions, collection = false
 export function listOptions(query: URLSearchParams, forceWatch = false): ListQuery {
   if (query.size === 0 && !forceWatch) return noListOptions
   const initial = query.get('sendInitialEvents')
+  // What cannot be read is told of in this order, before what is not allowed.
+  const timeoutSeconds = int64Parameter(query, 'timeoutSeconds')
+  const limit = int64Parameter(query, 'limit') ?? 0
   const options: ListQuery = {
-    labelSelector: query.get('labelSelector') ?? '',
-    fieldSelector: query.get('fieldSelector') ?? '',
+    ...selectorsOf(query),
     resourceVersion: query.get('resourceVersion') ?? '',
     resourceVersionMatch: query.get('resourceVersionMatch') ?? '',
-    limit: int64Parameter(query, 'limit') ?? 0,
+    limit,
     continue: query.get('continue') ?? '',
     watch: forceWatch || isQueryTrue(query.get('watch')),
     allowWatchBookmarks: isQueryTrue(query.get('allowWatchBookmarks')),
     sendInitialEvents: initial === null ? undefined : isQueryTrue(initial),
-    timeoutSeconds: int64Parameter(query, 'timeoutSeconds'),
+    timeoutSeconds,
   }
   refuse('ListOptions', listOptionErrors(options))
   return options
 }
 
+/** @throws StatusError 400 */
+function selectorsOf(query: URLSearchParams): Pick<ListQuery, 'labels' | 'fields'> {
+  const labels = query.get('labelSelector') ?? ''
+  const fields = query.get('fieldSelector') ?? ''
+  try {
+    return {
+      labels: labels === '' ? everything : parseLabelSelector(labels),
+      fields: fields === '' ? [] : parseFieldSelector(fields),
+    }
+  } catch (error) {
+    if (error instanceof SelectorError) throw badRequest(error.message, error)
+    throw error
+  }
+}
+
 const noListOptions: ListQuery = {
-  labelSelector: '',
-  fieldSelector: '',
+  labels: everything,
+  fields: [],
   resourceVersion: '',
   resourceVersionMatch: '',
   limit: 0,
@@ -208,7 +236,9 @@ function listOptionErrors(options: ListQuery): FieldError[] {
         )
       if (match !== 'NotOlderThan') errors.push(notSupported(field, match, ['NotOlderThan']))
     }
-    if (options.continue !== '')
+    // A watch that begins with what there is, and does not say so, is taken for one of NotOlderThan.
+    const isImplied = match === '' && sendInitialEvents === undefined && ['', '0'].includes(options.resourceVersion)
+    if (options.continue !== '' && (match !== '' || isImplied))
       errors.push(forbiddenField(field, 'resourceVersionMatch is forbidden when continue is provided'))
     return errors
   }

@@ -1,13 +1,8 @@
 /** Which objects a list, a watch or a deletecollection is about. */
 
 import type { KubeObject } from '../../api/object.ts'
-import { type FieldTerm, fieldsMatch, parseFieldSelector } from '../../api/objects/field-selector.ts'
-import {
-  type CompiledSelector,
-  everything,
-  parseLabelSelector,
-  SelectorError,
-} from '../../api/objects/label-selector.ts'
+import { type FieldTerm, fieldsMatch } from '../../api/objects/field-selector.ts'
+import { type CompiledSelector, everything } from '../../api/objects/label-selector.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { badRequest } from '../../api/status.ts'
 import type { FieldsOf } from '../cache/selected.ts'
@@ -30,40 +25,32 @@ export interface Selection {
 
 export const META_FIELDS: readonly string[] = ['metadata.name', 'metadata.namespace']
 
-/** @throws StatusError 400 for selectors that cannot be read, and for fields that the kind does not know */
+/** @throws StatusError 400 for fields that the kind does not know */
 export function selectionOf(
   row: ResourceRow,
   strategy: Strategy,
-  labelSelector: string,
-  fieldSelector: string,
+  { labels, fields }: Pick<Selection, 'labels' | 'fields'>,
 ): Selection {
-  if (labelSelector === '' && fieldSelector === '') return selectAll
-  try {
-    const labels = labelSelector === '' ? everything : parseLabelSelector(labelSelector)
-    const fields = parseFieldSelector(fieldSelector)
-    for (const { field } of fields) checkField(row, strategy, field)
-    const name = fields.find((term) => term.field === 'metadata.name' && !term.negated)?.value
-    const extra = strategy.selectableFields
-    const ownFields = extra !== undefined && fields.some((term) => !META_FIELDS.includes(term.field))
-    return {
-      all: labels === everything && fields.length === 0,
-      name,
-      labels,
-      fields,
-      fieldsOf: extra,
-      asksOwnFields: ownFields,
-      namespaced: row.namespaced,
-      matches(object) {
-        if (labels !== everything && !labels.matches(object.metadata.labels)) return false
-        if (fields.length === 0) return true
-        const { name = '', namespace = '' } = object.metadata
-        const values = { 'metadata.name': name, ...(row.namespaced ? { 'metadata.namespace': namespace } : {}) }
-        return fieldsMatch(fields, ownFields ? { ...values, ...extra(object) } : values)
-      },
-    }
-  } catch (error) {
-    if (error instanceof SelectorError) throw badRequest(error.message, error)
-    throw error
+  if (labels === everything && fields.length === 0) return selectAll
+  for (const { field } of fields) checkField(row, strategy, field)
+  const name = fields.find((term) => term.field === 'metadata.name' && !term.negated)?.value
+  const extra = strategy.selectableFields
+  const ownFields = extra !== undefined && fields.some((term) => !META_FIELDS.includes(term.field))
+  return {
+    all: false,
+    name,
+    labels,
+    fields,
+    fieldsOf: extra,
+    asksOwnFields: ownFields,
+    namespaced: row.namespaced,
+    matches(object) {
+      if (labels !== everything && !labels.matches(object.metadata.labels)) return false
+      if (fields.length === 0) return true
+      const { name = '', namespace = '' } = object.metadata
+      const values = { 'metadata.name': name, ...(row.namespaced ? { 'metadata.namespace': namespace } : {}) }
+      return fieldsMatch(fields, ownFields ? { ...values, ...extra(object) } : values)
+    },
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { PROTOBUF_WATCH } from '../../api/codec/protobuf.ts'
 import { apiVersionOf, asKubeObject } from '../../api/object.ts'
+import type { FieldTerm } from '../../api/objects/field-selector.ts'
 import type { ApiResponse, WatchEvent } from '../../api/request.ts'
 import { badRequest, StatusError } from '../../api/status.ts'
 import { jsonText } from '../../api/values/json.ts'
@@ -12,8 +13,8 @@ import { plainEvent } from '../cache/event-log.ts'
 import { storageRange } from '../cache/keys.ts'
 import { failuresOf, unwatchable } from '../cache/unreadable.ts'
 import type { ResourceRequest } from './context.ts'
-import { negotiate, type Representation } from './negotiate.ts'
-import { listOptions } from './options.ts'
+import { negotiate, type Representation, requireStream } from './negotiate.ts'
+import { type ListQuery, listOptions } from './options.ts'
 import { frameEncoder, messageForm } from './protobuf.ts'
 import { META_V1, metadataForm, tableOf, warningHeaders } from './respond.ts'
 import { selectConverted } from './select-converted.ts'
@@ -32,11 +33,9 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
   const { context, request, endpoint, info } = resource
   const { row } = endpoint
   const { runtime } = context
-  const representation = negotiate(request, { streams: true, watch: true, kind: endpoint })
+  const representation = negotiate(request, { streams: true, kind: endpoint })
   const options = listOptions(request.query, true)
-  const named = info.name !== '' && !options.fieldSelector.includes('metadata.name') ? `metadata.name=${info.name}` : ''
-  const fieldSelector = [options.fieldSelector, named].filter((part) => part !== '').join(',')
-  const selection = selectionOf(row, endpoint.strategy, options.labelSelector, fieldSelector)
+  const selection = selectionOf(row, endpoint.strategy, { ...options, fields: fieldsOf(options, info.name) })
   if (info.name !== '' && selection.name !== undefined && selection.name !== info.name)
     throw badRequest("fieldSelector metadata.name doesn't match requested name")
   const version = checkResourceVersion(options.resourceVersion)
@@ -44,7 +43,10 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
   if (options.sendInitialEvents === true && version > 0) {
     const late = await untilReached(resource, version).then(() => undefined, refusal)
     // The watch has begun by then.
-    if (late !== undefined) return ofOneError(resource, representation, late)
+    if (late !== undefined) {
+      requireStream(representation)
+      return ofOneError(resource, representation, late)
+    }
   }
   const waiting = options.resourceVersion === '' ? context.caches.fresh(request.signal) : undefined
   if (waiting !== undefined) await waiting
@@ -53,6 +55,7 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
   const failures = failuresOf(cache.unreadable())
   if (failures.length > 0) throw unwatchable(row, failures)
 
+  requireStream(representation)
   const ended = new AbortController()
   const end = () => ended.abort()
   const { clock, random } = runtime
@@ -91,8 +94,33 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
     status: 200,
     ...warningHeaders(resource.warnings),
     contentType: representation.encoding === 'protobuf' ? PROTOBUF_WATCH : 'application/json',
-    events: converted?.events(events, partial) ?? throughWebhook(resource, events),
+    events: representation.asList
+      ? untilFirstObject(events, end)
+      : (converted?.events(events, partial) ?? throughWebhook(resource, events)),
     encode,
+  }
+}
+
+/** A watch of one object is one of its name, unless the request says itself which names it is about. */
+function fieldsOf({ fields }: ListQuery, name: string): readonly FieldTerm[] {
+  if (name === '' || fields.some(({ field }) => field === 'metadata.name')) return fields
+  return [...fields, { field: 'metadata.name', value: name, negated: false }]
+}
+
+/** No object is a list of metadata: such a watch ends without a word where its first event would be. */
+function untilFirstObject(events: StreamReader<WatchEvent>, end: () => void): StreamReader<WatchEvent> {
+  return {
+    async next() {
+      const event = await events.next()
+      if (event === undefined || event.type === 'ERROR') return event
+      end()
+      return undefined
+    },
+    drain: () => [],
+    get closed() {
+      return events.closed
+    },
+    close: (error) => events.close(error),
   }
 }
 
