@@ -142,7 +142,9 @@ function comesBefore(a: FieldShape, b: FieldShape): boolean {
 
 function mapFields(values: Shape, from: Value, to: JsonObject, modified: boolean): FieldSet | undefined {
   const before = isMap(from) ? from : undefined
-  let set: MutableFieldSet | undefined = from === undefined ? { '.': MEMBER } : undefined
+  // A value that becomes a map is owned anew, as the map too.
+  const isNew = from === undefined || (modified && (typeof from !== 'object' || isList(from)))
+  let set: MutableFieldSet | undefined = isNew ? { '.': MEMBER } : undefined
   const names = Object.keys(to)
   if (names.length > 1) names.sort(compareText)
   for (const name of names) {

@@ -96,9 +96,18 @@ export function printPathElement(element: string): string {
       return `[=${body}]`
     default: {
       const fields = Object.entries(JSON.parse(body) as object)
-      return `[${fields.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(',')}]`
+      return `[${fields.map(([name, value]) => `${name}=${printKey(value)}`).join(',')}]`
     }
   }
+}
+
+/** A key that is no scalar, as structured merge prints values: a map's fields stand side by side, without a mark between them. */
+function printKey(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(printKey).join(',')}]`
+  if (!isMap(value)) return JSON.stringify(value)
+  return Object.entries(value)
+    .map(([name, field]) => `${name}=${printKey(field as Json)}`)
+    .join('')
 }
 
 export function printPath(path: readonly string[]): string {

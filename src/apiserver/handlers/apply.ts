@@ -35,7 +35,7 @@ export function applier(
         info.name,
         `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
       )
-    const { object } = await comparingVersions(resource, (others) =>
+    const { object } = await comparingVersions(resource, write, (others) =>
       applyServerSide({
         live,
         applied,

@@ -7,6 +7,7 @@ import type { VersionedObject } from '../../api/fields/update.ts'
 import { misfitText } from '../../api/fields/validate.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { jsonText } from '../../api/values/json.ts'
+import type { WriteContext } from '../registry/registry.ts'
 import type { ResourceRequest } from './context.ts'
 
 export interface OtherVersions {
@@ -24,10 +25,16 @@ class Wanted {
 }
 
 /** Runs `compare`, which must be pure, with the hook to see objects in other versions. Never waits but for a webhook. */
-export function comparingVersions<T>(resource: ResourceRequest, compare: (others: OtherVersions) => T): T | Promise<T> {
+export function comparingVersions<T>(
+  resource: ResourceRequest,
+  { strategy, subresource }: Pick<WriteContext, 'strategy' | 'subresource'>,
+  compare: (others: OtherVersions) => T,
+): T | Promise<T> {
   const { endpoint } = resource
   const { worked, served } = endpoint
   if (!worked.hasOthers()) return compare({})
+  // A subresource owns in no version what it resets; the object itself resets its status in the request's version alone.
+  const resetFields = subresource === '' ? undefined : strategy.resetFields
   const fetched = new Map<string, KubeObject | NotMergeable>()
   const convert = (object: KubeObject, apiVersion: string): VersionedObject | undefined => {
     const schema = worked.otherSchema(apiVersion)
@@ -42,7 +49,7 @@ export function comparingVersions<T>(resource: ResourceRequest, compare: (others
     if (other === undefined) return undefined
     const wrong = worked.comparisonMisfits(other, schema)
     if (wrong.length > 0) throw new NotMergeable(misfitText(wrong))
-    return { object: other, schema }
+    return { object: other, schema, ...(resetFields === undefined ? {} : { resetFields }) }
   }
   const attempt = (): T | Promise<T> => {
     try {

@@ -137,7 +137,7 @@ export function trackManager(
   const { isDivisible } = endpoint.worked
   if (!isDivisible(next) || !(live === undefined || isDivisible(live)))
     return withManagedFields(next, live?.metadata.managedFields)
-  return comparingVersions(resource, (others) =>
+  return comparingVersions(resource, write, (others) =>
     updateManagedFields({
       live,
       next: write.kindStrategy.timedDefaults?.(next, write.now) ?? next,
