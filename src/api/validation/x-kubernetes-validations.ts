@@ -7,7 +7,7 @@ import { compileExpression, type Program } from '../cel/program.ts'
 import { typeOfSchema } from '../cel/schema-types.ts'
 import { optionalOf, type Type } from '../cel/types.ts'
 import { CelError, Optional, type Value, wrap } from '../cel/values.ts'
-import { type FieldError, forbiddenField, invalid, required } from '../errors/field-errors.ts'
+import { duplicate, type FieldError, forbiddenField, invalid, required } from '../errors/field-errors.ts'
 import { asJson, type Json, type KubeObject } from '../object.ts'
 import { sameJson } from '../same.ts'
 import { rulePathNames } from '../schema/structural/check-schema.ts'
@@ -90,23 +90,25 @@ export interface RuleErrors {
 
 interface Run {
   readonly errors: FieldError[]
-  readonly tolerated: FieldError[]
+  /** Where what is wrong already and stays as it was is put; undefined: it is no better than the rest. */
+  readonly tolerated: FieldError[] | undefined
   readonly budget: Budget
   over: boolean
 }
 
 /** What an object's rules say against it. An update is not held to what it does not change. */
 export function validateRules(object: KubeObject, old: KubeObject | undefined, schema: Structural): RuleErrors {
-  const run: Run = { errors: [], tolerated: [], budget: { used: 0, limit: REQUEST_COST_LIMIT }, over: false }
+  const unchanged: FieldError[] = []
+  const run: Run = { errors: [], tolerated: unchanged, budget: { used: 0, limit: REQUEST_COST_LIMIT }, over: false }
   walk(asJson(object), old && asJson(old), schema, '', true, run)
-  const tolerated = run.tolerated.sort((a, b) => (a.field < b.field ? -1 : 1))
+  const tolerated = unchanged.sort((a, b) => (a.field < b.field ? -1 : 1))
   return { failed: run.errors, tolerated }
 }
 
-/** The rules of a part of an object, or of a default, that stands at `path`. */
+/** The rules of a default that stands at `path`: it must hold also where it follows itself. */
 export function rulesOf(value: Json, schema: Structural, path: string, root: boolean): readonly FieldError[] {
-  const run: Run = { errors: [], tolerated: [], budget: { used: 0, limit: REQUEST_COST_LIMIT }, over: false }
-  walk(value, undefined, schema, path, root, run)
+  const run: Run = { errors: [], tolerated: undefined, budget: { used: 0, limit: REQUEST_COST_LIMIT }, over: false }
+  walk(value, value, schema, path, root, run)
   return run.errors
 }
 
@@ -176,7 +178,7 @@ function runAll(value: Json, old: Json | undefined, schema: Structural, path: st
     const before = run.errors.length
     judge(value, old, one, program, self, schema, path, run)
     // What is as it was, and is judged by itself alone, stays.
-    if (unchanged && !one.transition && !run.over) run.tolerated.push(...run.errors.splice(before))
+    if (unchanged && !one.transition && !run.over) run.tolerated?.push(...run.errors.splice(before))
   }
 }
 
@@ -240,7 +242,9 @@ function failure(
     case 'FieldValueRequired':
       return required(at, text)
     case 'FieldValueDuplicate':
-      return { type: 'FieldValueDuplicate', field: at, message: 'Duplicate value' }
+      return typeof value === 'object'
+        ? { type: 'FieldValueDuplicate', field: at, message: 'Duplicate value' }
+        : duplicate(at, value)
     default:
       // Objects and lists are too big to show.
       return typeof value === 'object'

@@ -44,7 +44,7 @@ function ruleErrors(
     else if (one.message !== undefined)
       // Of a message, which is made once, only that counts.
       errors.push(...add(`${at}.messageExpression`, 'estimated messageExpression cost', one.message.maxCost))
-    if (one.transition && place.uncorrelatable !== undefined && one.rule.optionalOldSelf !== true)
+    if (one.transition && place.uncorrelatable !== undefined)
       errors.push(
         invalid(
           `${at}.rule`,
