@@ -21,6 +21,7 @@ import { admissionCases } from './generators/admission.ts'
 import { choiceCases } from './generators/choices.ts'
 import { claimCases } from './generators/claims.ts'
 import { combinations } from './generators/combinations.ts'
+import { cornerCases } from './generators/corners.ts'
 import { conversionCases } from './generators/crd-conversion.ts'
 import { depthCases } from './generators/crd-depth.ts'
 import { lifecycleCases } from './generators/crd-lifecycle.ts'
@@ -201,6 +202,8 @@ async function questions(asker: Asker, set: string, seed: number, count: number)
       return policyCases()
     case 'identity':
       return identityCases()
+    case 'corners':
+      return cornerCases()
     case 'choices':
       return choiceCases()
     case 'patches':

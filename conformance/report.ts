@@ -130,10 +130,10 @@ managedFields that is new is that of the write, and the entries are in the order
 asked at a pace (set \`times\`) have each request in a second of its own, and every time in their answers is named by the
 request it comes from.
 
-Bodies are compared as the values that their JSON stands for. As text they are not always alike: Kubernetes writes the fields of an
+Bodies are compared as the values that their JSON or YAML stands for. As text they are not always alike: Kubernetes writes the fields of an
 object in the order of its types, skiff in the order in which they came, those that it adds at the end, and \`resourceVersion\` first or last
 in \`metadata\`; in Status bodies and audit annotations Kubernetes writes \`<\`, \`>\` and \`&\` as \`\\u003c\`, \`\\u003e\` and \`\\u0026\`, skiff as they
-are. A client that parses JSON sees no difference.
+are; of YAML Kubernetes breaks lines at other places and takes other quotes. A client that parses either sees no difference.
 
 ## Over everything recorded
 
@@ -180,7 +180,7 @@ ${plans()}
 
 \`npm run conformance -- record --kubeconfig FILE --set mutate-create --seed 7 --count 500 --out conformance/recordings/NAME.jsonl\`
 asks the cluster of that kubeconfig. Generators: mutate-create, mutate-update (of the objects that the set \`objects\` creates), rich, rich-create, rich-update (of
-objects that use every part of their types), field-create, field-update (one field at a time), states, state-mutate, walk, access, crd-mutate, crd-lifecycle, crd-depth, gadgets, admission, webhooks, webhook-failures, policies, identity, patches, choices, hostile, semantics, scales, surface, combinations (of what users write), details, escalation, evictions, missing, claims, ip-families (of a server of both families), ip-family (of one of IPv6 alone), every-field (each field of every type set once; every-kind-field of every kind); an
+objects that use every part of their types), field-create, field-update (one field at a time), states, state-mutate, walk, access, crd-mutate, crd-lifecycle, crd-depth, gadgets, admission, webhooks, webhook-failures, policies, identity, patches, choices, corners, hostile, semantics, scales, surface, combinations (of what users write), details, escalation, evictions, missing, claims, ip-families (of a server of both families), ip-family (of one of IPv6 alone), every-field (each field of every type set once; every-kind-field of every kind); an
 existing recording's file asks its questions again. The set deletion-times is recorded into
 conformance/deletion-times.jsonl, in a form of its own.
 `
