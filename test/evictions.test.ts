@@ -97,6 +97,28 @@ test('what a budget at its end answers', async (t) => {
   assert.equal((await statusOf(api)).disruptedPods, undefined)
 })
 
+test('a budget says why it allows none: what its controller could not count, pods that are missing, what its condition says', async (t) => {
+  const api = await startBudget(allows(0))
+  t.after(() => api.stop())
+  const why = async (currentHealthy: number, status: string, reason: string, message: string) => {
+    const lastTransitionTime = '2026-01-01T00:00:00Z'
+    const conditions = [{ type: 'DisruptionAllowed', status, reason, message, lastTransitionTime }]
+    const all = { status: { ...allows(0), desiredHealthy: 2, currentHealthy, conditions } }
+    assert.equal((await api.request('PATCH', `${BUDGETS}/x/status`, all, merge)).code, 200)
+    return (await evict(api, 'a')).body.details.causes[0].message.replace('The disruption budget x ', '')
+  }
+  const none = 'does not allow evicting pods currently'
+  const few = 'needs 2 healthy pods and has 2 currently'
+  assert.equal(await why(2, 'False', 'SyncFailed', 'found none'), `${none} because it failed sync: found none`)
+  assert.equal(await why(3, 'False', 'SyncFailed', 'found none'), `${none} because it failed sync: found none`)
+  assert.equal(await why(2, 'False', 'SyncFailed', ''), few)
+  assert.equal(await why(2, 'Unknown', 'SyncFailed', 'found none'), few)
+  assert.equal(await why(2, 'False', 'InsufficientPods', 'few'), few)
+  assert.equal(await why(3, 'False', 'InsufficientPods', 'few'), `${none} (InsufficientPods): few`)
+  assert.equal(await why(3, 'True', 'SyncFailed', 'found none'), none)
+  assert.equal(await why(3, 'False', 'SyncFailed', ''), none)
+})
+
 test('a budget whose last change is not yet counted asks to come again after ten seconds', async (t) => {
   const api = await startBudget({ ...allows(3), observedGeneration: 0 })
   t.after(() => api.stop())

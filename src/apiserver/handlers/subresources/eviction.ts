@@ -193,6 +193,17 @@ const exhausted = (observedGeneration: number): ConditionToSet => ({
   message: '',
 })
 
+/** Why a budget allows none: its controller's own word is worth most where it could not count the pods. */
+function whyNone({ currentHealthy = 0, desiredHealthy = 0, conditions }: Partial<PodDisruptionBudgetStatus>): string {
+  const refused = conditions?.find(({ type, status }) => type === 'DisruptionAllowed' && status === 'False')
+  const message = refused?.message ?? ''
+  const plain = 'does not allow evicting pods currently'
+  if (refused?.reason === 'SyncFailed' && message !== '') return `${plain} because it failed sync: ${message}`
+  if (currentHealthy <= desiredHealthy)
+    return `needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`
+  return message === '' ? plain : `${plain} (${refused?.reason}): ${message}`
+}
+
 function spent(budget: PodDisruptionBudget, pod: Pod, now: string): KubeObject {
   const name = budget.metadata.name ?? ''
   const status: Partial<PodDisruptionBudgetStatus> = budget.status ?? {}
@@ -205,8 +216,6 @@ function spent(budget: PodDisruptionBudget, pod: Pod, now: string): KubeObject {
   if ((status.observedGeneration ?? 0) < (budget.metadata.generation ?? 0))
     refuse(`The disruption budget ${name} is still being processed by the server.`, 10)
   const allowed: number = status.disruptionsAllowed ?? 0
-  const healthy: number = status.currentHealthy ?? 0
-  const desired: number = status.desiredHealthy ?? 0
   if (allowed < 0) throw new StatusError(403, 'Forbidden', `pdb disruptions allowed is negative`)
   const disrupted: Readonly<Record<string, string>> = status.disruptedPods ?? {}
   if (Object.keys(disrupted).length > MAX_DISRUPTED)
@@ -215,12 +224,7 @@ function spent(budget: PodDisruptionBudget, pod: Pod, now: string): KubeObject {
       'Forbidden',
       'DisruptedPods map too big - too many evictions not confirmed by PDB controller',
     )
-  if (allowed === 0)
-    refuse(
-      healthy <= desired
-        ? `The disruption budget ${name} needs ${desired} healthy pods and has ${healthy} currently`
-        : `The disruption budget ${name} does not allow evicting pods currently`,
-    )
+  if (allowed === 0) refuse(`The disruption budget ${name} ${whyNone(status)}`)
   const next = {
     ...budget,
     status: {
