@@ -103,11 +103,15 @@ export function createDisruptionController(context: ControllerContext): Controll
     const status = budget.status as PodDisruptionBudgetStatus
     const allowed = { status: 'False', reason: 'SyncFailed', message }
     const conditions = withAllowed(status.conditions ?? [], allowed, status.observedGeneration, runtime.clock.now())
-    await write(budget, { ...status, disruptionsAllowed: 0, conditions })
+    // It is written each time, also where nothing of it changes.
+    await put(budget, { ...status, disruptionsAllowed: 0, conditions })
   }
 
   async function write(budget: PodDisruptionBudget, status: PodDisruptionBudgetStatus): Promise<void> {
-    if (sameJson(status, budget.status ?? {})) return
+    if (!sameJson(status, budget.status ?? {})) await put(budget, status)
+  }
+
+  async function put(budget: PodDisruptionBudget, status: PodDisruptionBudgetStatus): Promise<void> {
     const resource = client.resource<PodDisruptionBudget>(budgetsResource).namespace(budget.metadata.namespace ?? '')
     const written = await resource.update({ ...budget, status }, { subresource: 'status' })
     ownWrites.wrote(objectKey(budget), written)
