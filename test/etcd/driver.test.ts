@@ -11,6 +11,7 @@ import { type EtcdStorageOptions, openEtcd } from '../../src/storage/etcd/etcd.t
 import { type KeyValue, type Storage, StoreError } from '../../src/storage/storage.ts'
 import { lacks } from '../machine.ts'
 import { type EtcdCluster, type EtcdClusterOptions, startEtcd } from './member.ts'
+import { startProxy } from './proxy.ts'
 
 const skip = lacks.etcd()
 const runtime = liveRuntime({ log: { write: () => {} } })
@@ -167,6 +168,39 @@ test('a process that was cut off for longer than history is kept reads everythin
   child.kill('SIGCONT')
   while (!said.includes('reset')) await moment()
   assert.match(said, /reset \/registry\/kept,\/registry\/made/)
+})
+
+test('a subscriber that is behind hears everything, though the connection breaks off while it catches up', {
+  skip,
+}, async () => {
+  const { members } = await started()
+  const [member] = members
+  assert.ok(member !== undefined)
+  const proxy = await startProxy(Number(new URL(member.url).port))
+  undo.push(proxy.stop)
+  const writer = await opened({ servers: member.url })
+  const reader = await opened({ servers: `http://127.0.0.1:${proxy.port}` })
+  const before = reader.revision
+  for (let i = 0; i < 50; i++) await put(writer, `b${i}`)
+  await reader.fresh()
+  const heard: string[] = []
+  const failures: unknown[] = []
+  const hasAll = Promise.withResolvers<void>()
+  reader.subscribe('/registry/', before, {
+    events(events) {
+      heard.push(...events.map(({ key }) => key))
+      if (heard.length >= 51) hasAll.resolve()
+    },
+    failed(error) {
+      failures.push(error)
+      hasAll.resolve()
+    },
+  })
+  proxy.cut()
+  await put(writer, 'last')
+  await hasAll.promise
+  assert.deepEqual(failures, [])
+  assert.deepEqual(heard, [...Array.from({ length: 50 }, (_, i) => `/registry/b${i}`), '/registry/last'])
 })
 
 test('by certificate: https with an authority, and a certificate to show', { skip }, async () => {

@@ -49,6 +49,7 @@ const START_MS = 30_000
 const PAGE = 2000
 /** How long a write that is done waits for the watch to bring it, and a read for the newest, in milliseconds. */
 const CATCH_UP_MS = 10_000
+const TRY_AGAIN_MS = 100
 
 /** @throws StoreError when a flag is wrong, or etcd cannot be reached */
 export async function openEtcd(runtime: Runtime, options: EtcdStorageOptions): Promise<Storage> {
@@ -395,6 +396,21 @@ async function createEtcdStorage(
     return { ...page, events: page.events.filter(({ key }) => key.startsWith(prefix)) }
   }
 
+  /** A subscriber that is behind: changes, or everything where etcd has given them up; undefined: to be tried again. */
+  async function pastOrAnew(prefix: string, after: number) {
+    try {
+      return await history(prefix, after)
+    } catch (error) {
+      if (refused() !== undefined) throw error
+      try {
+        if (error instanceof CompactedError) return await readAll(prefix, `${prefix}\u{10ffff}`)
+      } catch {}
+      log.info(0, 'what etcd had before could not be read yet', { why: messageOf(error), after })
+      await sleep(clock, TRY_AGAIN_MS)
+      return undefined
+    }
+  }
+
   function subscribe(prefix: string, after: number, subscriber: StorageSubscriber): () => void {
     const refusal = refused()
     if (refusal !== undefined) throw refusal
@@ -411,9 +427,12 @@ async function createEtcdStorage(
             end = feed.subscribe(prefix, at, subscriber)
             return
           }
-          const page = await history(prefix, at)
+          const page = await pastOrAnew(prefix, at)
+          if (page === undefined) continue
           at = page.revision
-          if (!isOver) subscriber.events(page.events, at)
+          if (isOver) continue
+          if ('events' in page) subscriber.events(page.events, at)
+          else subscriber.reset?.(page.items, at)
         }
       })().catch((error: unknown) => subscriber.failed?.(error))
       catchingUp.add(catchUp)
