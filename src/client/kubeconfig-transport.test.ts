@@ -82,6 +82,19 @@ test('a token file is read again after a minute, by a path relative to the kubec
   transport.close()
 })
 
+test('what a file held is read again at once when it is not believed any more', async (t) => {
+  const { asked, refused, runtime, folder, write } = await started(t)
+  writeFileSync(join(folder, 'token'), 'one')
+  const { transport } = kubeconfigTransport(runtime, write({ tokenFile: 'token' }))
+  await ask(runtime, transport)
+  writeFileSync(join(folder, 'token'), 'two')
+  refused.add('Bearer one')
+  assert.equal((await ask(runtime, transport)).status, 401)
+  assert.equal((await ask(runtime, transport)).status, 200)
+  assert.deepEqual(asked, ['Bearer one', 'Bearer one', 'Bearer two'])
+  transport.close()
+})
+
 test('a credential plugin is asked once, and again when its token expires or is not believed', async (t) => {
   const { asked, refused, runtime, folder, write } = await started(t)
   const program = `#!/bin/sh

@@ -65,7 +65,7 @@ export function contextTransport(runtime: Runtime, context: KubeconfigContext): 
   const pems = [context.ca, context.cert, context.key].map((source) => source && freshText(runtime, source))
   const [ca, cert, key] = pems
   const tokenFile = context.tokenFile === undefined ? undefined : freshText(runtime, { file: context.tokenFile })
-  const authority = ca?.()
+  const authority = ca?.text()
   const { exec, impersonate, basic } = context
   const plugin =
     exec === undefined
@@ -79,7 +79,7 @@ export function contextTransport(runtime: Runtime, context: KubeconfigContext): 
         })
   const sizes = clientSizeMetrics(runtime, new URL(context.server.server).host)
   const open = (credentials: Credentials) => {
-    const trusted = ca?.()
+    const trusted = ca?.text()
     const endpoint = {
       ...context.server,
       ...(trusted === undefined ? {} : { ca: trusted }),
@@ -89,8 +89,8 @@ export function contextTransport(runtime: Runtime, context: KubeconfigContext): 
     return httpsTransport(endpoint, sizes)
   }
   const own = (): Credentials => {
-    const pair = cert && key ? { cert: cert(), key: key() } : {}
-    const token = tokenFile === undefined ? context.token : tokenFile().trim()
+    const pair = cert && key ? { cert: cert.text(), key: key.text() } : {}
+    const token = tokenFile === undefined ? context.token : tokenFile.text().trim()
     return { ...pair, ...(token === undefined ? {} : { token }) }
   }
   // What is named must be there from the beginning: later on the last that was read goes on.
@@ -106,6 +106,12 @@ export function contextTransport(runtime: Runtime, context: KubeconfigContext): 
       current = { credentials, transport: open(credentials) }
     } else current = { ...current, credentials }
     return current
+  }
+
+  /** What has run out may have been renewed already. */
+  function refused(credentials: Credentials): void {
+    plugin?.refused(credentials)
+    for (const file of [cert, key, tokenFile]) file?.readAnew()
   }
 
   const headersOf = ({ token }: Credentials): Record<string, string | readonly string[]> => ({
@@ -128,7 +134,7 @@ export function contextTransport(runtime: Runtime, context: KubeconfigContext): 
         try {
           return await transport.send({ ...request, headers }, beforeItBegins)
         } catch (error) {
-          if (statusOf(error)?.code === 401) plugin?.refused(credentials)
+          if (statusOf(error)?.code === 401) refused(credentials)
           throw error
         }
       },
@@ -162,21 +168,32 @@ export function bearerTransport(
   }
 }
 
-/** The text, read again when it is a minute old; while it cannot be, the one before. */
-function freshText({ clock, log }: Runtime, source: PemSource): () => string {
-  if ('text' in source) return () => source.text
+interface FreshText {
+  /** Read again when it is a minute old; while it cannot be, the one before. */
+  text(): string
+  /** The next time it is read again, however old it is. */
+  readAnew(): void
+}
+
+function freshText({ clock, log }: Runtime, source: PemSource): FreshText {
+  if ('text' in source) return { text: () => source.text, readAnew: () => {} }
   const { file } = source
   let text = readText(file)
-  let readAt = clock.monotonic()
-  return () => {
-    if (clock.monotonic() - readAt < FRESH_MS) return text
-    readAt = clock.monotonic()
-    try {
-      text = readText(file)
-    } catch (error) {
-      log.error('A file that was there cannot be read any more', error)
-    }
-    return text
+  let readAt: number | undefined = clock.monotonic()
+  return {
+    text() {
+      if (readAt !== undefined && clock.monotonic() - readAt < FRESH_MS) return text
+      readAt = clock.monotonic()
+      try {
+        text = readText(file)
+      } catch (error) {
+        log.error('A file that was there cannot be read any more', error)
+      }
+      return text
+    },
+    readAnew() {
+      readAt = undefined
+    },
   }
 }
 
