@@ -17,6 +17,7 @@ const SERVICES = [
   service('db', of('None')),
   service('none', of('None')),
   service('away', { type: 'ExternalName', externalName: 'Example.COM.' }),
+  service('address', { type: 'ExternalName', externalName: '10.1.2.3' }),
   service('near', { type: 'ExternalName', externalName: 'web.n.svc.cluster.local' }),
 ]
 const SLICE: EndpointSlice = {
@@ -116,6 +117,11 @@ test('an external name is another name, to be followed', () => {
   assert.deepEqual([found?.alias, found?.answers.map(text)], ['example.com', ['example.com']])
   assert.equal(ask('away.n.svc.cluster.local', 'SRV'), 'nothing of the type')
   assert.equal(answerOf('near.n.svc.cluster.local', TYPE.AAAA, names)?.alias, 'web.n.svc.cluster.local')
+})
+
+test('an address is no external name, as CoreDNS 1.14.7 has it', () => {
+  for (const type of ['A', 'AAAA', 'CNAME', 'SRV', 'TXT'] as const)
+    assert.equal(ask('address.n.svc.cluster.local', type), 'no such name', type)
 })
 
 test('a pod’s name is made of its address, in a namespace that is there', () => {

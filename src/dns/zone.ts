@@ -141,7 +141,8 @@ function serviceName(names: Names, { namespace, service: called, below, name, ty
   const { spec = {} } = service
   if (spec.type === 'ExternalName') {
     const alias = (spec.externalName ?? '').toLowerCase().replace(/\.$/, '')
-    if (below.length > 0 || alias === '') return undefined
+    // An address is no name that another could stand for.
+    if (below.length > 0 || alias === '' || parseIPv4(alias) !== undefined) return undefined
     if (type !== TYPE.A && type !== TYPE.AAAA && type !== TYPE.CNAME) return EMPTY
     return { answers: [{ name, ttl: TTL, type: 'CNAME', target: alias }], alias }
   }
