@@ -21,7 +21,10 @@ export const isShutDown = ({ metadata }: Pod): boolean =>
   metadata.deletionTimestamp !== undefined && Number(metadata.deletionGracePeriodSeconds ?? 0) === 0
 
 /** How a pod mounts a claim: by its name, or as one that was made for an ephemeral volume of it. Another's claim of such a name is not its own. */
-export function mountsClaim(pod: Pod, { metadata }: PersistentVolumeClaim): 'by name' | 'as its own' | undefined {
+export function mountsClaim(
+  pod: Pod,
+  { metadata }: Pick<PersistentVolumeClaim, 'metadata'>,
+): 'by name' | 'as its own' | undefined {
   const volumes = pod.metadata.namespace === metadata.namespace ? (pod.spec?.volumes ?? []) : []
   if (volumes.some(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName === metadata.name)) return 'by name'
   const isOwner = metadata.ownerReferences?.some(({ uid, controller }) => controller && uid === pod.metadata.uid)
@@ -35,7 +38,7 @@ export function mountsClaim(pod: Pod, { metadata }: PersistentVolumeClaim): 'by 
  * Whether a claim that is deleted has to stay for a pod (storage object in use protection): once the pod is on a node, and as long as it is
  * there. But what was made for the pod alone may go before it, when the pod is shut down: it may be what the pod waits for.
  */
-export function keepsClaim(pod: Pod, claim: PersistentVolumeClaim): boolean {
+export function keepsClaim(pod: Pod, claim: Pick<PersistentVolumeClaim, 'metadata'>): boolean {
   const how = (pod.spec?.nodeName ?? '') === '' ? undefined : mountsClaim(pod, claim)
   return how === 'by name' || (how === 'as its own' && !isShutDown(pod))
 }

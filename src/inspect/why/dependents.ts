@@ -1,5 +1,7 @@
 /** Owners that wait for what they own (foregroundDeletion, orphan): which dependents there are, and which of them block. */
+import type { Pod } from '../../api/generated/types.ts'
 import { type KubeObject, parseApiVersion } from '../../api/object.ts'
+import { mountsClaim } from '../../api/objects/pod-claims.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { refusalLinks, silentRefusals } from './admission.ts'
@@ -73,6 +75,10 @@ export async function foregroundLinks(
   if (blocking.length === 0) return failed.length === 0 ? [collector] : [collector, unseen(failed)]
   const inPath = blocking.find(({ object }) => look.path.some(({ uid }) => uid === object.metadata.uid))
   if (inPath !== undefined) {
+    // A claim that was made for this pod goes when the pod is shut down: that is no cycle.
+    const isMadeForPod = mountsClaim(object as Pod, inPath.object) === 'as its own'
+    if (owner.resource === 'pods' && inPath.resource.resource === 'persistentvolumeclaims' && isMadeForPod)
+      return [lastLink('will-end', { kind: 'in-use', by: owner, how: 'it mounts the claim', isDeleted: true })]
     const from = look.path.findIndex(({ uid }) => uid === inPath.object.metadata.uid)
     return [lastLink('cannot-end', { kind: 'owner-cycle', objects: look.path.slice(from) })]
   }

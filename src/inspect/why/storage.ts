@@ -1,11 +1,5 @@
 /** Claims, volumes and their attachments: what still uses or holds them. */
-import type {
-  CSINode,
-  PersistentVolume,
-  PersistentVolumeClaim,
-  Pod,
-  VolumeAttachment,
-} from '../../api/generated/types.ts'
+import type { CSINode, PersistentVolume, Pod, VolumeAttachment } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { keepsClaim, mountsClaim } from '../../api/objects/pod-claims.ts'
 import { isTerminated } from '../../controllers/pods/pod.ts'
@@ -41,7 +35,7 @@ export async function claimLinks(
 ): Promise<readonly Link[]> {
   const pods = await look.reader.list<Pod>(PODS, { namespace: ref.namespace })
   if (pods.state !== 'found') return [unseenLink('pods that use the claim', pods)]
-  const using = pods.value.filter((pod) => keepsClaim(pod, claim as PersistentVolumeClaim))
+  const using = pods.value.filter((pod) => keepsClaim(pod, claim))
   const resource = look.kinds.ofResource('', 'pods')
   if (resource === undefined) return []
   return Promise.all(
@@ -49,7 +43,7 @@ export async function claimLinks(
       const how = isTerminated(pod)
         ? 'it has ended, and mounts the claim as long as it is there'
         : 'it mounts the claim'
-      const isOwn = mountsClaim(pod, claim as PersistentVolumeClaim) === 'as its own'
+      const isOwn = mountsClaim(pod, claim) === 'as its own'
       const from = isOwn ? -1 : look.path.findIndex(({ uid }) => uid === pod.metadata.uid)
       return from < 0
         ? usedBy(look, resource, pod, how, examine)

@@ -541,27 +541,39 @@ const mayAlso = (stage: Stage, name: string, group: string) =>
     },
   )
 
+/** A pod with the claim of an ephemeral volume, deleted in the foreground, in its grace period. */
+async function podWithOwnClaim(stage: Stage, namespace: string, nodeName: string): Promise<void> {
+  await node(stage, nodeName, true)
+  const template = {
+    spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'none', resources: { requests: { storage: '1Gi' } } },
+  }
+  const object = await runningPod(stage, namespace, 'db', nodeName, {
+    spec: {
+      volumes: [{ name: 'd', ephemeral: { volumeClaimTemplate: template } }],
+      terminationGracePeriodSeconds: 600,
+    },
+  })
+  const made = claim(namespace, 'db-d')
+  await stage.until(made, ({ metadata }) => metadata.finalizers !== undefined)
+  await stage.remove(object, { propagationPolicy: 'Foreground' })
+  await stage.until(made, isMarked)
+}
+
 const healthy = (verdict: string, cause: string, responsible: RegExp) => ({ title: '', verdict, cause, responsible })
 
 export const newestHealthy: Readonly<Record<string, Case>> = {
   'a pod with an ephemeral claim, deleted in the foreground, in its grace period': {
     ...healthy('will-end', 'grace-period', /eph-1/),
     async setUp(stage, namespace) {
-      await node(stage, 'eph-1', true)
-      const template = {
-        spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'none', resources: { requests: { storage: '1Gi' } } },
-      }
-      const object = await runningPod(stage, namespace, 'db', 'eph-1', {
-        spec: {
-          volumes: [{ name: 'd', ephemeral: { volumeClaimTemplate: template } }],
-          terminationGracePeriodSeconds: 600,
-        },
-      })
-      const made = claim(namespace, 'db-d')
-      await stage.until(made, ({ metadata }) => metadata.finalizers !== undefined)
-      await stage.remove(object, { propagationPolicy: 'Foreground' })
-      await stage.until(made, isMarked)
+      await podWithOwnClaim(stage, namespace, 'eph-1')
       return { kind: 'pod', name: 'db' }
+    },
+  },
+  'the claim of such a pod': {
+    ...healthy('will-end', 'grace-period', /eph-2/),
+    async setUp(stage, namespace) {
+      await podWithOwnClaim(stage, namespace, 'eph-2')
+      return { kind: 'pvc', name: 'db-d' }
     },
   },
   'a node that is cordoned, with pods of a DaemonSet alone': {
