@@ -203,6 +203,24 @@ test('a subscriber that is behind hears everything, though the connection breaks
   assert.deepEqual(heard, [...Array.from({ length: 50 }, (_, i) => `/registry/b${i}`), '/registry/last'])
 })
 
+test('a write that is left without an answer names the member that it was sent to', { skip }, async () => {
+  const { members } = await started()
+  const [member] = members
+  assert.ok(member !== undefined)
+  const proxy = await startProxy(Number(new URL(member.url).port))
+  undo.push(proxy.stop)
+  const storage = await opened({ servers: `http://127.0.0.1:${proxy.port},${member.url}` })
+  proxy.swallow(true)
+  await assert.rejects(
+    put(storage, 'a'),
+    new RegExp(
+      `^StoreError: etcd at 127.0.0.1:${proxy.port}: it was left for another member; whether it was done is not known$`,
+    ),
+  )
+  const done = await put(storage, 'b')
+  assert.ok(done.ok)
+})
+
 test('by certificate: https with an authority, and a certificate to show', { skip }, async () => {
   const write = (name: string, text: string) => {
     const path = join(folder, name)

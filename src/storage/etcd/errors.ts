@@ -6,9 +6,12 @@ export class EtcdError extends Error {
   readonly code: status
   /** Nothing reached etcd, so that the call may be made again whatever it is. */
   readonly isUnsent: boolean
+  /** The member that was asked, where that is known: another may be talked to since. */
+  readonly address: string | undefined
 
-  constructor(message: string, code: status, isUnsent: boolean) {
+  constructor(message: string, code: status, isUnsent: boolean, address?: string) {
     super(message)
+    this.address = address
     this.name = 'EtcdError'
     this.code = code
     this.isUnsent = isUnsent
@@ -19,13 +22,13 @@ export class EtcdError extends Error {
 const UNSENT =
   /^(No connection established|Name resolution failed|Channel has been shut down|The channel has been closed)/
 
-export function etcdError(error: ServiceError): EtcdError {
+export function etcdError(error: ServiceError, address?: string): EtcdError {
   const message = error.details || error.message
   const isUnsent =
     (error.code === status.UNAVAILABLE && UNSENT.test(message)) || message === 'etcdserver: too many requests'
   // What remains is what the system said.
   const said = message.replace(/^.*Last error: (Error: )?/s, '').replace(/\.? ?Resolution note:.*$/s, '')
-  return new EtcdError(said || message, error.code, isUnsent)
+  return new EtcdError(said || message, error.code, isUnsent, address)
 }
 
 /** Another member may answer, or this one later. What the call was to do may have been done. */

@@ -176,7 +176,7 @@ async function createEtcdStorage(
       if (isOutOfSpace(error)) throw new NoRoomError(error.message, { cause: error })
       if (isDenied(error)) throw withoutRights(error, watching)
       const unsure = isPassing(error) && !error.isUnsent ? '; whether it was done is not known' : ''
-      throw new StoreError(`etcd at ${members.address}: ${error.message}${unsure}`, { cause: error })
+      throw new StoreError(`etcd at ${error.address ?? members.address}: ${error.message}${unsure}`, { cause: error })
     }
   }
 

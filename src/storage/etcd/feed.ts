@@ -7,7 +7,7 @@ import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { CompactedError, type KeyValue, type StorageEvent, type StorageSubscriber, StoreError } from '../storage.ts'
 import { type Followable, followChanges, type Watching } from './changes.ts'
-import { EtcdError, isDenied, isPassing } from './errors.ts'
+import { isDenied } from './errors.ts'
 import type { Keys } from './keys.ts'
 import type { EtcdEvent } from './messages.ts'
 import { withoutRights } from './rights.ts'
@@ -76,7 +76,6 @@ export function startFeed(
 
   function open(): void {
     let isFirst = true
-    const at = watching.members.address
     const own = followChanges(
       watching,
       { after: revision },
@@ -99,8 +98,8 @@ export function startFeed(
           if (!isFirst || isClosed) return
           isFirst = false
           stream = undefined
-          if (error instanceof CompactedError) void readAnew(at)
-          else again(error, at)
+          if (error instanceof CompactedError) void readAnew()
+          else again(error)
         },
       },
     )
@@ -119,16 +118,14 @@ export function startFeed(
         if (!isFirst || isClosed) return
         isFirst = false
         own.close()
-        again(error instanceof Error ? error : new Error(messageOf(error)), at)
+        again(error instanceof Error ? error : new Error(messageOf(error)))
       }
     }
   }
 
-  /** `at`: the member that it was at, which may have been left since. */
-  function again(error: Error, at: string): void {
+  function again(error: Error): void {
     if (isClosed) return
     stream = undefined
-    if (error instanceof EtcdError && isPassing(error)) watching.members.leave(at)
     failures++
     const hindrance = isDenied(error) ? withoutRights(error, watching) : unreachable(error)
     if (isDenied(error)) begun.reject(hindrance)
@@ -140,7 +137,7 @@ export function startFeed(
   }
 
   /** etcd gave up history that this process has not seen. */
-  async function readAnew(at: string): Promise<void> {
+  async function readAnew(): Promise<void> {
     try {
       log.info(0, 'etcd has compacted what was not seen yet: everything is read anew', { seen: revision })
       const { items, revision: newest } = await host.readAll('')
@@ -159,7 +156,7 @@ export function startFeed(
       settle()
       open()
     } catch (error) {
-      again(error instanceof Error ? error : new Error(messageOf(error)), at)
+      again(error instanceof Error ? error : new Error(messageOf(error)))
     }
   }
 

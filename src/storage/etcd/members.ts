@@ -46,7 +46,7 @@ export interface Members {
     request: Calls[Name]['request'],
     options: CallOptions,
   ): Promise<Calls[Name]['answer']>
-  /** A watch at the member that is talked to; `ended` once, when it breaks off. */
+  /** A watch at the member that is talked to, which is left where it breaks off; `ended` once, then. */
   watch(take: (response: WatchResponse) => void, ended: (error: EtcdError) => void): WatchStream
   /** The next one is talked to, unless that is so already. */
   leave(address: string): void
@@ -89,6 +89,7 @@ interface Member {
   /** What ends when it is left. */
   readonly open: Set<{ cancel(): void }>
   isProbed: boolean
+  isLeft: boolean
 }
 
 export function connectMembers(runtime: Runtime, servers: EtcdServers): Members {
@@ -103,11 +104,12 @@ export function connectMembers(runtime: Runtime, servers: EtcdServers): Members 
 
   function memberAt(index: number): Member {
     const address = servers.addresses[index] ?? ''
-    return { address, client: connect(address), open: new Set(), isProbed: false }
+    return { address, client: connect(address), open: new Set(), isProbed: false, isLeft: false }
   }
 
   function leave(left: Member): void {
     if (member !== left || stopping.signal.aborted) return
+    left.isLeft = true
     at = (at + 1) % servers.addresses.length
     member = memberAt(at)
     log.info(2, 'leaving a member of etcd', { left: left.address, for: member.address })
@@ -128,8 +130,11 @@ export function connectMembers(runtime: Runtime, servers: EtcdServers): Members 
         patience.cancel()
         asked.open.delete(call)
         if (error === null) resolve(answer)
-        else if (isLate) reject(new EtcdError(`no answer within ${timeoutMs} ms`, status.DEADLINE_EXCEEDED, false))
-        else reject(etcdError(error))
+        else if (isLate)
+          reject(new EtcdError(`no answer within ${timeoutMs} ms`, status.DEADLINE_EXCEEDED, false, asked.address))
+        else if (asked.isLeft && error.code === status.CANCELLED)
+          reject(new EtcdError('it was left for another member', status.CANCELLED, false, asked.address))
+        else reject(etcdError(error, asked.address))
       })
       asked.open.add(call)
       const timer = clock.setTimer(timeoutMs, 'etcd deadline', () => {
@@ -195,6 +200,8 @@ export function connectMembers(runtime: Runtime, servers: EtcdServers): Members 
         watched.open.delete(open)
         if (isOver) return
         isOver = true
+        // This very connection: its address may be talked to anew already.
+        if (isPassing(error)) leave(watched)
         ended(error)
       }
       stream.on('data', (response: WatchResponse) => {
