@@ -9,7 +9,6 @@ import type { Runtime } from '../base/runtime.ts'
 import { StartError } from '../cluster/errors.ts'
 import { manifestsOf } from '../cluster/initial-crds-and-objects.ts'
 import { SKIFF_VERSION } from '../cluster/version.ts'
-import type { Kinds } from '../inspect/kinds.ts'
 import type { Deed } from '../inspect/plan/deed.ts'
 import {
   type DeleteRequest,
@@ -22,7 +21,7 @@ import { applyDeed, type ManifestFile, uninstallDeed } from '../inspect/plan/man
 import { type Plan, planIn, readModel } from '../inspect/plan/plan.ts'
 import { type PlanForm, planAs } from '../inspect/plan/report.ts'
 import { servedResource } from '../inspect/question.ts'
-import type { ReadCluster, TwinSource } from '../inspect/twin/read-cluster.ts'
+import { type ReadCluster, type TwinSource, unreadBecause } from '../inspect/twin/read-cluster.ts'
 import { type ClusterFlags, chosenCluster, told } from './any-cluster.ts'
 
 export interface PlanFlags extends ClusterFlags {
@@ -66,14 +65,14 @@ async function planned(
   const source: TwinSource = { runtime, transport, userAgent: `skiff/${SKIFF_VERSION} plan` }
   try {
     const deedOf = ask(flags.namespace === undefined ? { namespace } : { namespace: flags.namespace, isGiven: true })
-    const { plan, kinds } = await told(transport, async () => {
+    const { plan, read } = await told(transport, async () => {
       const model = await readModel(source, { secrets: flags.secrets === true })
       // What cannot be asked is said before anything is rehearsed.
       for (const kind of flags.expectNone) servedResource(model.read.kinds, kind)
-      return { plan: await planIn(source, model, deedOf(model.read)), kinds: model.read.kinds }
+      return { plan: await planIn(source, model, deedOf(model.read)), read: model.read }
     })
     process.stdout.write(planAs(flags.output, plan))
-    const closed = gates(plan, kinds, flags)
+    const closed = gates(plan, read, flags)
     for (const line of closed) process.stderr.write(`skiff: ${plainLine(line)}\n`)
     process.exitCode =
       closed.length > 0
@@ -86,10 +85,13 @@ async function planned(
   }
 }
 
-/** What may go counts, whatever it depends on. */
-function gates({ goes }: Plan, kinds: Kinds, { expectNone, max }: PlanFlags): readonly string[] {
+/** What may go counts, whatever it depends on; of a kind that was not read it is not known. */
+function gates({ goes }: Plan, read: ReadCluster, { expectNone, max }: PlanFlags): readonly string[] {
   const closed = expectNone.flatMap((kind) => {
-    const { group, resource } = servedResource(kinds, kind)
+    const { group, resource } = servedResource(read.kinds, kind)
+    const unread = unreadBecause(read, { group, resource })
+    if (unread !== undefined)
+      return [`whether any ${resource} would go is not known, and none may (--expect-none ${kind}): ${unread}`]
     const count = goes.filter(({ object }) => object.group === group && object.resource === resource).length
     return count === 0 ? [] : [`${count} ${resource} would go, and none may (--expect-none ${kind})`]
   })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import type { KubeObject } from '../../src/api/object.ts'
+import { StatusError } from '../../src/api/status.ts'
 import { httpsTransport } from '../../src/client/https-transport.ts'
 import { endpointFromKubeconfig } from '../../src/client/read-kubeconfig.ts'
 import type { Deed } from '../../src/inspect/plan/deed.ts'
@@ -98,4 +99,34 @@ test('a drain needs the node and evictions, an apply of what is not there the ri
     'create configmaps default new',
     'patch configmaps default mine,new',
   ])
+})
+
+test('what may not be read is not taken for absent: neither by its name nor all of a kind, nor the pods of a node', async () => {
+  const listsOf = (name: string): TwinSource => ({
+    ...stage.source,
+    transport: {
+      ...stage.source.transport,
+      async send(request) {
+        if (request.path === `/api/v1/${name}`) throw new StatusError(403, 'Forbidden', `${name} is forbidden`)
+        return stage.source.transport.send(request)
+      },
+    },
+  })
+  const refusals = async (source: TwinSource, deedOf: (read: ReadCluster) => Deed) =>
+    (await plan(source, deedOf)).refused.map(({ what, message }) => `${what}: ${message}`)
+  const blind = 'what there is could not be read: '
+  assert.deepEqual(await refusals(listsOf('configmaps'), deletion), [
+    `configmaps/mine: ${blind}configmaps is forbidden`,
+    `configmaps/others: ${blind}configmaps is forbidden`,
+  ])
+  assert.deepEqual(
+    await refusals(listsOf('configmaps'), (read) =>
+      deleteDeed(read, { targets: [{ kind: 'cm', namespace: 'default' }] }),
+    ),
+    [`configmaps/*: ${blind}configmaps is forbidden`],
+  )
+  for (const name of ['nodes', 'pods'])
+    assert.deepEqual(await refusals(listsOf(name), (read) => drainDeed(read, { nodes: ['skiff-1'] })), [
+      `nodes/skiff-1: ${blind}${name} is forbidden`,
+    ])
 })

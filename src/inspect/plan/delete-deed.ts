@@ -5,7 +5,7 @@ import { messageOf } from '../../base/errors.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import type { ClientDeleteOptions, ListOptions } from '../../client/client.ts'
 import { servedResource, servedResources } from '../question.ts'
-import type { ReadCluster } from '../twin/read-cluster.ts'
+import { type ReadCluster, unreadBecause } from '../twin/read-cluster.ts'
 import type { Deed, DeedStage, Doing } from './deed.ts'
 
 export interface DeleteRequest {
@@ -65,7 +65,7 @@ export function deleteStage(read: ReadCluster, what: string, request: DeleteRequ
           message: notServed(target.object),
         })
       for (const { target, resource } of targets)
-        found.push(...(await objectsOf(doing, target, resource, request.ignoreNotFound === true)))
+        found.push(...(await objectsOf(doing, read, target, resource, request.ignoreNotFound === true)))
       for (const one of found) await deleteOne(doing, one, request)
     },
   }
@@ -94,12 +94,20 @@ interface Found {
   readonly uid: string
 }
 
+/** What was not read may be there: that is not taken for absent. */
 async function objectsOf(
   { client, refused }: Doing,
+  read: ReadCluster,
   target: DeleteTarget,
   resource: NamedResource,
   ignoreNotFound: boolean,
 ): Promise<readonly Found[]> {
+  const unread = unreadBecause(read, resource)
+  if (unread !== undefined) {
+    const name = 'object' in target ? (target.object.metadata.name ?? '') : 'name' in target ? target.name : '*'
+    refused({ what: `${resource.resource}/${name}`, message: `what there is could not be read: ${unread}` })
+    return []
+  }
   if ('object' in target || 'name' in target) {
     const name = 'object' in target ? (target.object.metadata.name ?? '') : target.name
     const own = 'object' in target ? target.object.metadata.namespace : undefined

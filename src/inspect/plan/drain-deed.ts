@@ -7,7 +7,7 @@ import { parseLabelSelector } from '../../api/objects/label-selector.ts'
 import { isMirrorPod } from '../../api/objects/mirror-pods.ts'
 import { isNotFound, StatusError } from '../../api/status.ts'
 import { messageOf } from '../../base/errors.ts'
-import type { ReadCluster } from '../twin/read-cluster.ts'
+import { type ReadCluster, unreadBecause } from '../twin/read-cluster.ts'
 import { listedItems } from '../twin/twin.ts'
 import { NODES, PODS } from '../why/look.ts'
 import type { Deed, DeedStage, Doing } from './deed.ts'
@@ -37,6 +37,7 @@ const HOPELESS_MS = 900_000
 const MOST_WAIT_MS = 2 * HOPELESS_MS
 
 export function drainDeed(read: ReadCluster, request: DrainRequest): Deed {
+  const unread = unreadBecause(read, NODES) ?? unreadBecause(read, PODS)
   const there = listedItems<Node>(read, '', 'nodes').map(({ metadata }) => metadata)
   const nodes = 'selector' in request.nodes ? chosen(there, request.nodes.selector) : request.nodes
   const what = `drain ${nodes.map((node) => `node/${node}`).join(', ')}`
@@ -44,6 +45,12 @@ export function drainDeed(read: ReadCluster, request: DrainRequest): Deed {
   const first: DeedStage = {
     what: nodes.length === 1 ? what : `cordon ${nodes.map((node) => `node/${node}`).join(', ')}`,
     async run(doing) {
+      if (unread !== undefined) {
+        const named = 'selector' in request.nodes ? ['*'] : request.nodes
+        for (const node of named)
+          doing.refused({ what: `nodes/${node}`, message: `what there is could not be read: ${unread}` })
+        return
+      }
       // kubectl looks all of them up before it begins.
       for (const node of missing)
         doing.refused({ what: `nodes/${node}`, message: `nodes "${node}" not found`, isMissing: true })
@@ -56,7 +63,7 @@ export function drainDeed(read: ReadCluster, request: DrainRequest): Deed {
   const each = nodes.map(
     (node): DeedStage => ({ what: `drain node/${node}`, run: (doing) => drain(doing, node, request) }),
   )
-  return { what, stages: [first, ...(nodes.length > 1 && missing.length === 0 ? each : [])] }
+  return { what, stages: [first, ...(nodes.length > 1 && missing.length === 0 && unread === undefined ? each : [])] }
 }
 
 function chosen(nodes: readonly Node['metadata'][], selector: string): readonly string[] {

@@ -57,6 +57,15 @@ const DISCOVERY = { budget: 200, requestMs: 20_000, totalMs: 60_000 }
 const MOST_LOOKED_UP = 100
 
 /** @throws Error when the cluster cannot be asked what it serves */
+/** Why objects of a kind were not read; undefined: they were, or there is nothing to read. */
+export function unreadBecause({ unread }: ReadCluster, resource: Pick<NamedResource, 'group' | 'resource'>) {
+  const name = nameOfKind(resource)
+  return unread.find(({ what }) => what === name)?.why
+}
+
+const nameOfKind = ({ group, resource }: Pick<NamedResource, 'group' | 'resource'>): string =>
+  group === '' ? resource : `${resource}.${group}`
+
 export async function readCluster(source: TwinSource, options: ReadOptions = {}): Promise<ReadCluster> {
   const { runtime, transport, userAgent, user } = source
   const identity = { userAgent, ...(user === undefined ? {} : { user }) }
@@ -123,7 +132,7 @@ function rowsToRead(kinds: Kinds, first: Definitions, unread: Unseen[]): readonl
   const scheme = builtinScheme()
   const rows: RowToRead[] = []
   for (const resource of kinds.resources) {
-    const name = resource.group === '' ? resource.resource : `${resource.resource}.${resource.group}`
+    const name = nameOfKind(resource)
     // Events end by themselves, and of their own accord hold nothing.
     if (isOfEvents(resource) || UNSTORED.has(name) || MEASURED.has(resource.group) || !resource.verbs.includes('list'))
       continue
@@ -179,7 +188,7 @@ async function readResource({ client, options, unread }: Asked, row: RowToRead):
     const kept = isNamespaces ? all.filter(({ metadata }) => !isOutside(metadata.name ?? '')) : all
     return { ...row, items: metadataOnly ? kept.map(withoutValues) : kept }
   } catch (error) {
-    const name = resource.group === '' ? resource.resource : `${resource.resource}.${resource.group}`
+    const name = nameOfKind(resource)
     if (!isNotFound(error)) unread.push({ what: name, why: messageOf(error) })
     return undefined
   }
