@@ -90,3 +90,42 @@ test('a budget over pods of a kind that is not there fails safe once, and a pod 
   )
   await stage.stop()
 })
+
+test('a budget that a pod leaves by its labels counts it until it is looked at for another reason', async () => {
+  const runtime = simulatedRuntime(1)
+  const stage = await startStage(runtime, { nodes: 1 })
+  const done = <T>(promise: Promise<T>) => runtime.complete(promise)
+  const of = (group: string, resource: string) =>
+    stage.user.resource({ group, version: 'v1', resource }).namespace(namespace)
+  const [pods, budgets] = [of('', 'pods'), of('policy', 'poddisruptionbudgets')]
+  const labels = { app: 'a' }
+  for (const name of ['a', 'b'])
+    await done(
+      pods.create({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name, labels },
+        spec: { nodeName: 'nowhere', containers: [{ name: 'c', image: 'i' }] },
+      } as unknown as KubeObject),
+    )
+  await done(
+    budgets.create({
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name: 'x' },
+      spec: { minAvailable: 1, selector: { matchLabels: labels } },
+    } as never),
+  )
+  const expected = async () => ((await done(budgets.get('x')))['status'] as Fields)['expectedPods']
+  const relabel = async (name: string, changed: Fields) => {
+    await done(pods.patch(name, 'merge', { metadata: { labels: changed } }))
+    await runtime.advance(5000)
+  }
+  await runtime.advance(5000)
+  assert.equal(await expected(), 2)
+  await relabel('a', { app: 'b' })
+  assert.equal(await expected(), 2)
+  await relabel('b', { more: 'y' })
+  assert.equal(await expected(), 1)
+  await stage.stop()
+})

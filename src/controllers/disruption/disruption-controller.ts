@@ -50,14 +50,14 @@ export function createDisruptionController(context: ControllerContext): Controll
   const selects = (budget: PodDisruptionBudget, pod: Pod): boolean =>
     budget.spec?.selector !== undefined && labelSelectorOf(budget.spec?.selector).matches(pod.metadata.labels)
 
-  /** `pod` as it is now, and as it was before when it has changed. */
-  function enqueueFor(pod: Pod, before?: Pod): void {
+  /** As its labels are now: a budget that a pod has left by its labels counts it until it is looked at for another reason. */
+  function enqueueFor(pod: Pod): void {
     const { namespace = '', name = '' } = pod.metadata
     const covering: PodDisruptionBudget[] = []
     for (const budget of budgets.store.byIndex(namespaceIndex, namespace)) {
-      const isCovered = selects(budget, pod)
-      if (isCovered) covering.push(budget)
-      if (isCovered || (before !== undefined && selects(budget, before))) queue.add(objectKey(budget))
+      if (!selects(budget, pod)) continue
+      covering.push(budget)
+      queue.add(objectKey(budget))
     }
     if (covering.length < 2) return
     // Kubernetes looks at one of them then, and says so. Here all are looked at.
@@ -159,7 +159,7 @@ export function createDisruptionController(context: ControllerContext): Controll
       budgets.addHandlers({ added: enqueue, updated: (_, budget) => enqueue(budget) })
       pods.addHandlers({
         added: (pod) => enqueueFor(pod),
-        updated: (old, pod) => enqueueFor(pod, old),
+        updated: (_, pod) => enqueueFor(pod),
         deleted: (pod) => enqueueFor(pod),
       })
       await Promise.all([budgets, pods, ...Object.values(owners)].map((informer) => informer.whenSynced(signal)))

@@ -42,8 +42,11 @@ export interface Nudges {
 
 export async function comesToRest(world: World, { letGo, touch }: Nudges): Promise<void> {
   const { runtime, truth } = world
+  await runtime.advance(LOOK_MS)
+  await touchBudgets(world, touch)
   await settle(world)
   await touchOwnersOfUnseenPods(world, touch)
+  await touchBudgets(world, touch)
   for (let round = 0; round < ROUNDS; round++) {
     const held = truth.list().filter(({ metadata }) => metadata.finalizers?.includes(USER_FINALIZER))
     if (held.length === 0) break
@@ -68,6 +71,12 @@ export async function comesToRest(world: World, { letGo, touch }: Nudges): Promi
 async function touchOwnersOfUnseenPods({ runtime, truth, unseen }: World, touch: Nudges['touch']): Promise<void> {
   const owners = unseen.takeOwners().flatMap((uid) => truth.ofUid(uid) ?? [])
   await runtime.complete(Promise.all(owners.map((owner) => touch(owner).catch(() => {}))), { maxSteps: 2_000_000 })
+}
+
+/** A budget that a pod has left by its labels still counts it, until it is looked at for another reason. */
+async function touchBudgets({ runtime, truth }: World, touch: Nudges['touch']): Promise<void> {
+  const budgets = truth.list('poddisruptionbudgets')
+  await runtime.complete(Promise.all(budgets.map((budget) => touch(budget).catch(() => {}))), { maxSteps: 2_000_000 })
 }
 
 async function settle(world: World): Promise<void> {
