@@ -1,6 +1,6 @@
 /** Workloads, Jobs and Services, where something comes midway that their controllers rarely meet. */
 import type { Fields } from '../../../src/api/object.ts'
-import { ds, dsReady, img, job, on, pod, running, sts, svc } from '../objects.ts'
+import { ds, dsReady, img, job, on, pdb, pod, running, sts, svc } from '../objects.ts'
 import type { Scene, Seen, Story } from '../story.ts'
 
 const taint = (s: Scene, node: string, taints: readonly object[] | null) =>
@@ -183,6 +183,31 @@ export const turnsStories = {
       await s.status('pods', 'w', { phase: 'Failed', reason: 'Evicted' })
       await s.pause(2000)
       await slices(s)
+    },
+  },
+  'pdb-pod-relabelled-away': {
+    async act(s) {
+      for (const name of ['x', 'y']) await s.create('pods', pod(name, {}, { labels: { app: 'a' } }))
+      await s.untilPods(2, running)
+      await s.create('poddisruptionbudgets', pdb('b', { minAvailable: 1, selector: { matchLabels: { app: 'a' } } }))
+      await s.untilObj('poddisruptionbudgets', 'b', (b) => b.status?.currentHealthy === 2)
+      const healthy = async () =>
+        s.note(JSON.stringify((await s.get('poddisruptionbudgets', 'b')).status.currentHealthy))
+      await s.pause(1500)
+      await s.patch('pods', 'x', { metadata: { labels: { app: 'b' } } })
+      await s.pause(20_000)
+      await healthy()
+      await s.patch('pods', 'y', { metadata: { labels: { more: 'z' } } })
+      await s.pause(3000)
+      await healthy()
+      await s.del('pods', 'x')
+      await s.pause(1500)
+      await s.patch('pods', 'y', { metadata: { labels: { app: 'c' } } })
+      await s.pause(1500)
+      await healthy()
+      await s.del('pods', 'y')
+      await s.pause(3000)
+      await healthy()
     },
   },
 } satisfies Readonly<Record<string, Story>>
