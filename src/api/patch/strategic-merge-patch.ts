@@ -136,8 +136,9 @@ function without(map: JsonObject, name: string): JsonObject {
   return rest as JsonObject
 }
 
-/** In a value that the original does not have, null means nothing. */
+/** In a value that the original does not have, null means nothing, also in maps that stand in a list. */
 function withoutNulls(value: Json): Json {
+  if (isList(value)) return value.map(withoutNulls)
   if (!isMap(value)) return value
   const kept: Merged = {}
   for (const name of Object.keys(value)) {
