@@ -28,13 +28,15 @@ export function invariantProblems(
   old: KubeObject | undefined,
   structural: Structural,
   before: readonly FieldError[],
+  isStatus = false,
 ): RuleErrors {
   const errors = [...before]
-  for (const validate of [validateEmbedded, validateListTypes]) {
-    const wrong = validate(asJson(object), structural)
-    // What was wrong already may stay wrong.
-    if (wrong.length > 0 && (old === undefined || validate(asJson(old), structural).length === 0)) errors.push(...wrong)
-  }
+  // A write of the status does not judge what is embedded; every other does, also what it does not change.
+  if (!isStatus) errors.push(...validateEmbedded(asJson(object), structural))
+  const wrong = validateListTypes(asJson(object), structural)
+  // Lists that were wrong already may stay so.
+  if (wrong.length > 0 && (old === undefined || validateListTypes(asJson(old), structural).length === 0))
+    errors.push(...wrong)
   if (!rulesBelow(structural)) return { failed: errors, tolerated: [] }
   const hinders = errors.some(({ type }) => BLOCKING.has(type)) || hasBlockingMeta(object)
   if (hinders) return { failed: [...errors, NOT_CHECKED], tolerated: [] }

@@ -82,7 +82,7 @@ function statusStrategy(row: ResourceRow, custom: CustomVersion): Omit<Strategy,
       if (props !== undefined && status !== undefined && !isSurelyValid(status, props))
         errors.push(...validateValue(status, props, 'status', { value: old.status }))
       if (scale !== undefined) errors.push(...scaleStatusErrors(object, scale))
-      return invariants(object, old, custom, errors, context)
+      return invariants(object, old, custom, errors, context, true)
     },
     resetFields: others.map((name) => [`f:${name}`]),
   }
@@ -118,9 +118,10 @@ function invariants(
   { structural }: CustomVersion,
   before: readonly FieldError[],
   context?: StrategyContext,
+  isStatus = false,
 ): readonly FieldError[] {
   if (structural === undefined) return before
-  const { failed, tolerated } = invariantProblems(object, old, structural, before)
+  const { failed, tolerated } = invariantProblems(object, old, structural, before, isStatus)
   // What an update does not change is not refused for it; its sender is told.
   for (const { field, message } of tolerated) context?.warn?.(`${field}: ${message}`)
   return failed
