@@ -58,7 +58,14 @@ function atVersions(): readonly Case[] {
     [`resourceVersion=0`, ...queries.map((more) => `resourceVersion=${second}${more}`)].map((query) =>
       named(
         `delete all, ${change}: ${query}`,
-        ...[made('a'), made('b'), made('c'), ...steps, { ...remove(`${CM}?${query}`), h: LIST }, get(CM, LIST)],
+        ...[
+          made('a'),
+          made('b'),
+          made('c'),
+          ...steps,
+          { ...remove(`${CM}?${query}`), h: LIST, settle: true },
+          get(CM, LIST),
+        ],
       ),
     ),
   )
@@ -285,6 +292,85 @@ function keys(): readonly Case[] {
   )
 }
 
+/** What is embedded is judged with the object, changed or not, and never with its status. */
+function embedded(): readonly Case[] {
+  const inside = { type: 'object', 'x-kubernetes-embedded-resource': true, ...ANYTHING }
+  const wrong: readonly Any[] = [
+    { kind: 'X' },
+    { apiVersion: 'a/b/c', kind: 'X y', metadata: { name: 'Bad_' } },
+    { apiVersion: 'v1', kind: 'X', metadata: { labels: { 'a b': 'c' } } },
+    { apiVersion: 'v1', kind: 'X' },
+  ]
+  const one = `${path('v1')}/a`
+  const inStatus = (s: Any) => merge(`${one}/status`, { status: { s, n: 1 } })
+  const rules = [{ rule: "!has(self.f) || self.f != 'bad'" }]
+  return [[], rules].map((some) =>
+    about(
+      `embedded, with ${some.length} rules`,
+      definition([
+        version(
+          'v1',
+          object({ e: inside, f: text }, { 'x-kubernetes-validations': some }),
+          { subresources: { status: {} } },
+          object({ s: inside, n: { type: 'integer' } }),
+        ),
+      ]),
+      [
+        post(path('v1'), widget({ f: 'x' }, { status: { s: wrong[0] } })),
+        ...wrong.flatMap((value) => [
+          inStatus(null),
+          inStatus(value),
+          merge(one, { spec: { f: 'y' } }),
+          merge(one, { spec: { f: 'bad' } }),
+          apply(`${one}?fieldManager=q&force=true`, widget({ f: 'z' })),
+          merge(`${one}/status`, { status: { n: 2 } }),
+        ]),
+        inStatus(null),
+        ...wrong.flatMap((value) => [merge(one, { spec: { e: value } }), inStatus(value)]),
+      ],
+    ),
+  )
+}
+
+/** Nulls in what a strategic merge patch brings anew, within maps and within lists. */
+function nulls(): readonly Case[] {
+  const at = '/apis/apps/v1/namespaces/$NS/deployments'
+  const policies = '/apis/networking.k8s.io/v1/namespaces/$NS/networkpolicies'
+  const strategic = (p: string, b: Any): Step => ({
+    m: 'PATCH',
+    p,
+    b: JSON.stringify(b),
+    h: { 'content-type': 'application/strategic-merge-patch+json' },
+  })
+  const half = { matchLabels: { a: null, c: 'd' } }
+  const term = { topologyKey: 'z', labelSelector: half }
+  const specs: readonly Any[] = [
+    { nodeSelector: { a: null, b: 'c' } },
+    { containers: [{ name: 'a', resources: { limits: { cpu: null, memory: '1Gi' } } }] },
+    { containers: [{ name: 'b', image: 'j', resources: { limits: { cpu: null } } }] },
+    { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } },
+    { topologySpreadConstraints: [{ ...term, maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' }] },
+    { volumes: [{ name: 'v', csi: { driver: 'd', volumeAttributes: { a: null, b: 'c' } } }] },
+  ]
+  const policy = { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: { name: 'x' } }
+  const changes: readonly Any[] = [{ podSelector: half }, { ingress: [{ from: [{ podSelector: half }] }] }]
+  const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'x' }, spec: selected }
+  return [
+    ...specs.map((spec, i) =>
+      named(
+        `nulls: a pod's spec, ${i + 1}`,
+        ...[post(at, deployment), strategic(`${at}/x`, { spec: { template: { spec } } })],
+      ),
+    ),
+    ...changes.map((spec, i) =>
+      named(
+        `nulls: a policy's, ${i + 1}`,
+        ...[post(policies, { ...policy, spec: { podSelector: {} } }), strategic(`${policies}/x`, { spec })],
+      ),
+    ),
+  ]
+}
+
 export const cornerCases = (): readonly Case[] => [
   ...preconditions(),
   ...atVersions(),
@@ -294,4 +380,6 @@ export const cornerCases = (): readonly Case[] => [
   statusInVersions(),
   ...rules(),
   ...keys(),
+  ...embedded(),
+  ...nulls(),
 ]
