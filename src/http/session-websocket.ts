@@ -15,7 +15,7 @@ import { drained } from './drained.ts'
 import { limitedBytes } from './fetch.ts'
 import { cutWhenIdle, type IdleTimer } from './join.ts'
 import { TRANSLATED, TUNNELED } from './session-protocols.ts'
-import { createSpdySession, type SpdyStream } from './spdy/session.ts'
+import { chunksOf, createSpdySession, type SpdyStream } from './spdy/session.ts'
 
 /** The streams that a session has. */
 export interface SessionStreams {
@@ -135,11 +135,11 @@ async function run(
 
 async function flow(stream: SpdyStream | undefined, channel: number, channels: ChannelPeer): Promise<void> {
   if (stream === undefined) return
-  for await (const bytes of stream as AsyncIterable<Buffer>) await channels.send(channel, bytes)
+  for await (const bytes of chunksOf(stream)) await channels.send(channel, bytes)
 }
 
 /** At once: the kubelet writes it whenever the command ends. */
-const whole = (stream: SpdyStream): Promise<Uint8Array> => limitedBytes(stream, MAX_STATUS_BYTES)
+const whole = (stream: SpdyStream): Promise<Uint8Array> => limitedBytes(chunksOf(stream), MAX_STATUS_BYTES)
 
 /** A Status without what kind it is. */
 function saidOf(error: StatusError): Buffer {

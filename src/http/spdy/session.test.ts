@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { createDeflate, constants as zlib } from 'node:zlib'
 import { resetFrame, SpdyError, synStream } from './frames.ts'
 import { DICTIONARY } from './header-block.ts'
-import { createSpdySession, type SpdyStream } from './session.ts'
+import { chunksOf, createSpdySession, type SpdyStream } from './session.ts'
 
 function pair(t: TestContext, onStream: (stream: SpdyStream) => void, more: { maxStreams?: number } = {}) {
   const [near, far] = duplexPair()
@@ -48,6 +48,72 @@ test('megabytes come through whole, however they are cut', async (t) => {
   stream.end()
   assert.equal(sha256(await buffer([await back] as unknown as NodeJS.ReadableStream)), sha256(sent))
 })
+
+/** A connection whose bytes come in pieces of any size. */
+function cutInPieces(t: TestContext, roll: (most: number) => number): readonly [Duplex, Duplex] {
+  const [near, middle] = duplexPair()
+  const [otherMiddle, far] = duplexPair()
+  t.after(() => [near, middle, otherMiddle, far].map((side) => side.destroy()))
+  const cut = async (from: Duplex, to: Duplex) => {
+    for await (const chunk of from.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>)
+      for (let at = 0, size = 0; at < chunk.length; at += size) {
+        size = 1 + roll([2, 11, 900, 70_000][roll(4)] as number)
+        if (!to.write(chunk.subarray(at, at + size))) await once(to, 'drain')
+        if (roll(3) === 0) await new Promise((resolve) => setImmediate(resolve))
+      }
+    to.end()
+  }
+  for (const [from, to] of [
+    [middle, otherMiddle],
+    [otherMiddle, middle],
+  ] as const)
+    cut(from, to).catch(() => {})
+  return [near, far]
+}
+
+for (const seed of [1, 2, 3, 4])
+  test(`many streams at once, whose writers and readers pause, each come whole both ways (${seed})`, async (t) => {
+    let state = seed
+    const roll = (most: number) => {
+      state = (Math.imul(state, 1103515245) + 12345) >>> 0
+      return (state >>> 8) % most
+    }
+    const pause = () => new Promise((resolve) => setImmediate(resolve))
+    async function say(stream: SpdyStream): Promise<string> {
+      const bytes = randomBytes([0, 1, roll(5000), roll(900_000)][roll(4)] as number)
+      for (let at = 0, size = 0; at < bytes.length; at += size) {
+        size = 1 + roll([3, 2000, 200_000][roll(3)] as number)
+        if (!stream.write(bytes.subarray(at, at + size))) await once(stream, 'drain')
+        if (roll(3) === 0) await pause()
+      }
+      stream.end()
+      return sha256(bytes)
+    }
+    async function hear(stream: SpdyStream): Promise<string> {
+      const hash = createHash('sha256')
+      for await (const bytes of chunksOf(stream)) {
+        hash.update(bytes)
+        if (roll(4) === 0) await pause()
+      }
+      return hash.digest('hex')
+    }
+    const [near, far] = cutInPieces(t, roll)
+    const others = new Map<number, Promise<readonly [string, string]>>()
+    const talk = (stream: SpdyStream) => Promise.all([say(stream), hear(stream)])
+    const server = createSpdySession(far, {
+      role: 'server',
+      onStream: (stream) => others.set(stream.id, talk(stream)),
+    })
+    const client = createSpdySession(near, { role: 'client' })
+    const each = async () => {
+      const stream = await client.open({})
+      const [said, heard] = await talk(stream)
+      assert.deepEqual(await others.get(stream.id), [heard, said])
+    }
+    await Promise.all(Array.from({ length: 12 }, each))
+    server.close()
+    assert.equal(await client.ended, undefined)
+  })
 
 test('while a reader is slow its writer waits, and little is held', async (t) => {
   let other: SpdyStream | undefined

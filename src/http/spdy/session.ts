@@ -26,6 +26,13 @@ export interface SpdyStream extends Duplex {
   readonly headers: SpdyHeaders
 }
 
+/**
+ * What comes on a stream, to its end. A loop over the stream itself breaks the stream off then: what is still being written on it is lost, and
+ * by Node before 24 a peer that has closed meanwhile is sent a reset, by which its kernel throws away the rest of other streams.
+ */
+export const chunksOf = (stream: SpdyStream): AsyncIterable<Buffer> =>
+  stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
+
 export interface SpdySession {
   /** Opens a stream. Resolves when the other side has accepted it; rejects when it refuses, or the connection ends. */
   open(headers: SpdyHeaders): Promise<SpdyStream>
