@@ -332,4 +332,67 @@ export const suites: Readonly<Record<string, Suite>> = {
     tags: ['integration'],
     packages: ['internal/provider/kubernetes'],
   },
+  'cluster-inventory-api 0.1.3': {
+    module: pinned('sigs.k8s.io/cluster-inventory-api', 'v0.1.3', 'h1:E7GY85hOIIPdALNdTO9Cbs2PXqjotWq6afe/NTwgCJo='),
+    packages: ['test/integration'],
+  },
+  'Flux auth 0.54.3': {
+    module: pinned('github.com/fluxcd/pkg/auth', 'v0.54.3', 'h1:p0KyQHk9kdBwOnkChkuK8gGaaze0KHO0xFGk/iKd4Ek='),
+    edits: ['apis/meta', 'cache', 'ssh'].map((name) => `-dropreplace=github.com/fluxcd/pkg/${name}`),
+    packages: ['.'],
+  },
+  'mpi-operator 0.8.2': {
+    module: pinned('github.com/kubeflow/mpi-operator', 'v0.8.2', 'h1:7PVtV31iX3LSVW0BqRQ64w/NYNfAgP86Bmua2OEi5lg='),
+    copied: { 'dep-crds/scheduler-plugins': ['sigs.k8s.io/scheduler-plugins', 'manifests/coscheduling'] },
+    packages: ['test/integration'],
+  },
+  'AppWrapper 1.2.2': {
+    module: pinned(
+      'github.com/project-codeflare/appwrapper',
+      'v1.2.2',
+      'h1:W5Dm0J8cOUPnb+Jo9rkHcvAzY+GkECy/vdGmozvGKHI=',
+    ),
+    packages: ['internal/controller/appwrapper', 'internal/webhook'],
+  },
+  'Spark operator 2.5.1': {
+    module: pinned(
+      'github.com/kubeflow/spark-operator/v2',
+      'v2.5.1',
+      'h1:7E1iz79b5p8fEcn2zr/yJ/T3kuZtJJqj+DPvvGV3WjA=',
+    ),
+    packages: [
+      ...['scheduledsparkapplication', 'sparkapplication', 'sparkconnect'].map((name) => `internal/controller/${name}`),
+      'internal/webhook',
+      'pkg/certificate',
+    ],
+  },
+  'multicluster-runtime 0.22.4-beta.1': {
+    module: pinned(
+      'sigs.k8s.io/multicluster-runtime',
+      'v0.22.4-beta.1',
+      'h1:0XWbDINepM9UOyLkqhG4g7BtGBFKCDvZFyPsw1vufKE=',
+    ),
+    packages: ['pkg/builder', ...['clusters', 'kubeconfig', 'multi', 'namespace'].map((name) => `providers/${name}`)],
+  },
+  'kuttl 0.22.0': {
+    module: pinned('github.com/kudobuilder/kuttl', 'v0.22.0', 'h1:GsJ8md2kEhAHLfHgHB2WQ/SyVCGah+R6sGLRGwPjMg8='),
+    tags: ['integration'],
+    packages: ['pkg/kubernetes'],
+  },
+  'helm-operator-plugins 0.8.0': {
+    module: pinned(
+      'github.com/operator-framework/helm-operator-plugins',
+      'v0.8.0',
+      'h1:0f6HOQC5likkf0b/OvGvw7nhDb6h8Cj5twdCNjwNzMc=',
+    ),
+    packages: ['client', 'manager', 'reconciler', 'storage'].map((name) => `pkg/${name}`),
+  },
+  'RabbitMQ cluster operator 2.16.0': {
+    module: pinned(
+      'github.com/rabbitmq/cluster-operator/v2',
+      'v2.16.0',
+      'h1:oYJm+1tXIatGHtiUWyN9hGdO+0eWsXA/j1b81wh0IqI=',
+    ),
+    packages: ['api/v1beta1', 'controllers'],
+  },
 }
