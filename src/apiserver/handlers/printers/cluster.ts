@@ -324,7 +324,7 @@ export const clusterPrinters: Readonly<Record<string, Printer>> = {
   ],
   'resource.k8s.io/resourceslices': (o: ResourceSlice, now) => [
     objectName(o),
-    o.spec?.nodeName ?? (o.spec?.allNodes ? '*' : NONE),
+    o.spec?.nodeName ?? '',
     o.spec?.driver ?? '',
     o.spec?.pool?.name ?? '',
     objectAge(o, now),

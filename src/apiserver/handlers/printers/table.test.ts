@@ -48,3 +48,10 @@ test('what a policy is bound to by labels is printed as Go prints the selector',
     ],
   )
 })
+
+test('a slice of devices that is not of one node names none, however its nodes are chosen', () => {
+  const slice = (spec: object) => ({ metadata: { name: 's' }, spec: { driver: 'd', pool: { name: 'p' }, ...spec } })
+  const term = { matchFields: [{ key: 'metadata.name', operator: 'In', values: ['n'] }] }
+  const slices = [{ nodeName: 'n' }, { allNodes: true }, { nodeSelector: { nodeSelectorTerms: [term] } }].map(slice)
+  assert.deepEqual(firstCells('resource.k8s.io', 'resourceslices', slices, true, 1), ['n', '', ''])
+})
