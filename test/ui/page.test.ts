@@ -114,6 +114,25 @@ describe('the page', { skip: lacks.chromium() }, () => {
     await browser.until(row('Deployment web'))
   })
 
+  test('what is found is brought into the middle of the picture, and all of it comes back', async () => {
+    const middle =
+      "(({ x, y, width, height }) => [x + width / 2, y + height / 2])(document.getElementById('graph').getBoundingClientRect())"
+    // Nothing is on its way when it is clicked at.
+    const motion = (value: string) =>
+      browser.send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-reduced-motion', value }] })
+    await motion('reduce')
+    await browser.run("document.querySelector('input[type=search]').focus()")
+    for (const letter of 'hostile') await browser.press(letter)
+    await browser.until("document.querySelectorAll('[role=treeitem]').length === 2")
+    const [x = 0, y = 0] = await browser.run<number[]>(middle)
+    await browser.clickAt(x, y)
+    await browser.until(side('hostile'))
+    await motion('')
+    await browser.run("document.querySelector('input[type=search]').focus()")
+    await browser.press('Escape')
+    await browser.until(row('Deployment web'))
+  })
+
   test('arrow keys on the picture go from owner to dependent and back', async () => {
     await browser.click('[role=treeitem]', 'Deployment web')
     await browser.run("document.getElementById('graph').focus()")

@@ -6,7 +6,20 @@ import { useEffect, useRef } from 'preact/hooks'
 import { type CanvasPoint, type Layout, layoutOf, NODE_HEIGHT, NODE_WIDTH } from '../graph/layout.ts'
 import { type Appearance, lookOf } from '../graph/looks.ts'
 import { type Palette, paint, paletteOf, type View } from './paint.ts'
-import { chain, counts, fading, graph, isLoaded, loads, objects, overlay, replay, select, selected } from './store.ts'
+import {
+  chain,
+  counts,
+  fading,
+  graph,
+  isLoaded,
+  loads,
+  objects,
+  overlay,
+  replay,
+  search,
+  select,
+  selected,
+} from './store.ts'
 import { theme } from './theme.ts'
 
 /** How long a node takes to its new place. */
@@ -71,6 +84,7 @@ function run(canvas: HTMLCanvasElement): () => void {
   let from: ReadonlyMap<string, CanvasPoint> = new Map()
   let frame = 0
   let hasFit = false
+  let sought = search.peek()
   /** The view is not that of all any more: it was moved by hand, or to an object. */
   let isMoved = false
   let hasFocus = false
@@ -241,6 +255,9 @@ function run(canvas: HTMLCanvasElement): () => void {
     effect(() => {
       graph.value
       isLoaded.value
+      // What is found may be anywhere in the picture of all.
+      if (search.value !== sought) hasFit = false
+      sought = search.value
       arrange()
     }),
     effect(() => {
