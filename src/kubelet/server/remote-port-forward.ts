@@ -129,7 +129,8 @@ async function overWebSocket(
     const forwarded = forward(machineClock, port, far, connect, closed, (problem) => {
       if (problem !== '') void send(2 * at + 1, Buffer.from(problem))
     })
-    for await (const bytes of near) await send(2 * at, bytes as Buffer)
+    // What the client said is still on its way to the pod when the pod has ended.
+    for await (const bytes of near.iterator({ destroyOnReturn: false })) await send(2 * at, bytes as Buffer)
     await forwarded
   }
   await Promise.allSettled(ports.map((_, at) => serve(at)))
