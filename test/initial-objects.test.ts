@@ -149,7 +149,10 @@ ${owners}
 
 test('what is wrong ends the start in one line that names the file', async () => {
   const cases: readonly (readonly [object, RegExp])[] = [
-    [{ crds: [join(folder, 'missing.yaml')] }, /^ENOENT: .*missing\.yaml/],
+    [
+      { crds: [join(folder, 'missing.yaml')] },
+      /^open .*missing\.yaml: no such file or directory: name a file of YAML or JSON/,
+    ],
     [{ crds: [file('kind: [')] }, /^\S+\.yaml: /],
     [{ crds: [file('a: 1\n')] }, /^\S+\.yaml: it has no apiVersion or no kind$/],
     [{ crds: [file('just text')] }, /^\S+\.yaml: it is no object$/],

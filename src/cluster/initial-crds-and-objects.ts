@@ -1,5 +1,5 @@
 /** What a cluster is given to begin with (`crds`, `objects`): objects, or files and folders of manifests. */
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import { asJson, type KubeObject, type SpecAndStatus } from '../api/object.ts'
@@ -9,8 +9,10 @@ import { isUnreadable } from '../apiserver/cache/unreadable.ts'
 import { formatTime, sleep } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
+import { whyUnread } from '../base/unread.ts'
 import type { Client, DiscoveredResource, ResourceClient } from '../client/client.ts'
 import { StartError } from './errors.ts'
+import { readText } from './read-file.ts'
 
 /** An object, or the path of a file (YAML or JSON, several documents and lists too) or of a folder of such files. */
 export type Manifest = string | KubeObject
@@ -124,13 +126,16 @@ export function manifestsOf(manifest: Manifest, now?: number): readonly Found[] 
       .flatMap((name) => read(join(manifest, name), now, true))
   } catch (error) {
     if (error instanceof StartError) throw error
-    throw new StartError(messageOf(error), { cause: error })
+    throw new StartError(unreadManifest(whyUnread(manifest, error)), { cause: error })
   }
 }
 
+const unreadManifest = (why: string): string =>
+  `${why}: name a file of YAML or JSON that may be read, or a folder of such`
+
 /** JSON is YAML. Empty documents are passed over; in a folder also what is no object of Kubernetes (a kustomization). */
 function read(file: string, now: number | undefined, isInFolder = false): readonly Found[] {
-  const text = readFileSync(file, 'utf8')
+  const text = readText(file, unreadManifest)
   const documents = parseAllDocuments(now === undefined ? text : withTimes(text, now))
   return (Array.isArray(documents) ? documents : []).flatMap((document, index): readonly Found[] => {
     const from = documents.length === 1 ? file : `${file}, document ${index + 1}`
