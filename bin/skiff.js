@@ -126,7 +126,7 @@ function fail(message) {
   process.exit(1)
 }
 
-if (process.env.SKIFF_REEXECUTED === '1' || process.env.NODE_COMPILE_CACHE) {
+if (process.env.SKIFF_REEXECUTED === '1') {
   // The first of Node 22 lack process.getBuiltinModule, which bundles are made of.
   if (major < wantedMajor || process.getBuiltinModule === undefined)
     fail(`needs Node ${wanted} or later, this is ${process.version}`)
@@ -139,7 +139,8 @@ if (process.env.SKIFF_REEXECUTED === '1' || process.env.NODE_COMPILE_CACHE) {
     const bring = checkout ? ', or let `npm ci` bring one (without --omit=optional)' : ''
     fail(`needs Node ${wanted} or later, this is ${process.version}: install a newer Node${bring}`)
   }
-  const cache = process.env.NODE_DISABLE_COMPILE_CACHE ? undefined : compileCache()
+  const { NODE_COMPILE_CACHE: given, NODE_DISABLE_COMPILE_CACHE: off } = process.env
+  const cache = given || off ? undefined : compileCache()
   const env = {
     ...MALLOC,
     ...process.env,

@@ -35,7 +35,7 @@ const threeQuarters = Math.floor((memory * 0.75) / 2 ** 20)
 function heapsWith(nodeOptions: string): readonly (readonly string[])[] {
   const directory = mkdtempSync(join(tmpdir(), 'skiff-launchers-'))
   try {
-    const env = { ...process.env, SKIFF_REEXECUTED: '', NODE_COMPILE_CACHE: '', HOME: directory }
+    const env = { ...process.env, SKIFF_REEXECUTED: '', NODE_COMPILE_CACHE: join(directory, 'cache'), HOME: directory }
     const telling = '--import=data:text/javascript,console.error(process.execArgv.join())'
     const command = spawnSync(
       process.execPath,

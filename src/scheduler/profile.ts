@@ -87,7 +87,7 @@ export interface SchedulerProfile {
   readonly percentageOfNodesToScore: number
   /** In the order in which they are asked. */
   readonly filters: readonly FilterPlugin[]
-  /** Those of them that look at the pod before any node, where they are on for that. */
+  /** What looks at the pod before any node: those that are on for it, also where they are off as filters. */
   readonly preFilters: readonly FilterPlugin[]
   readonly weights: ReadonlyMap<ScorePlugin, number>
   /** DefaultPreemption: pods of lower priority make room. */

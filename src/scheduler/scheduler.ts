@@ -168,7 +168,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   runtime.metrics?.sampled('scheduler_pending_pods', 'Pods that wait, by queue.', ['queue'], () =>
     signal.aborted ? [] : WAITING.map((place) => [queue.counts[place], place] as const),
   )
-  const volumes = createVolumeBinder(runtime, client, informers, happened)
+  const volumes = createVolumeBinder(runtime, client, informers, happened, signal)
   const volumeLimits = createVolumeLimits(informers, volumes.view, happened)
   const devices = createDeviceBinder(runtime, client, informers, happened, signal)
   const podStatus = createPodStatusWriter(runtime, client, (key) => pods.store.get(key), signal)

@@ -53,7 +53,9 @@ async function started(objects: Readonly<Record<string, KubeObject>>) {
   const it = startSchedulerStandIn()
   for (const [resource, object] of Object.entries(objects)) it.put(resource, object)
   const changes: string[] = []
-  const binder = createVolumeBinder(it.runtime, it.client, it.informers, ({ name }) => changes.push(name))
+  const stop = new AbortController()
+  const tell = ({ name }: { readonly name: string }) => changes.push(name)
+  const binder = createVolumeBinder(it.runtime, it.client, it.informers, tell, stop.signal)
   it.informers.start()
   await it.runtime.complete(binder.whenSynced(it.options.signal))
   const claims = () => volumesOf(user, binder.view)
@@ -76,7 +78,7 @@ async function started(objects: Readonly<Record<string, KubeObject>>) {
     return { outcome, giveUp }
   }
   const stored = (resource: string, key: string) => it.of(resource).get(key) as KubeObject
-  return { ...it, binder, claims, planOn, bind, stored, changes: () => changes }
+  return { ...it, binder, claims, planOn, bind, stored, changes: () => changes, stop }
 }
 const late = { storageclasses: storageClass('WaitForFirstConsumer') }
 const annotationsOf = ({ metadata }: KubeObject) => metadata.annotations ?? {}
@@ -111,6 +113,18 @@ test('a volume that fits is bound to the claim; the pod goes on once the claim i
   assert.deepEqual(outcome, [])
   await it.runtime.advance(1)
   assert.deepEqual(outcome, ['bound'])
+})
+
+test('a scheduler that ends waits for no volumes, and leaves no timer behind', async () => {
+  const it = await started({ ...late, persistentvolumes: volume('n'), persistentvolumeclaims: claim({}) })
+  await it.runtime.settle()
+  const { outcome } = it.bind('n')
+  await it.runtime.settle()
+  const begin = it.runtime.clock.now()
+  it.stop.abort(new Error('the scheduler ends'))
+  await it.runtime.settle()
+  assert.deepEqual(outcome, ['the scheduler ends'])
+  assert.equal(it.runtime.clock.now(), begin)
 })
 
 test('what is promised is offered to no other, until it is released', async () => {

@@ -26,18 +26,19 @@ export interface VolumeBinder {
   release(plan: VolumePlan): void
   /**
    * Resolves when all claims of the plan are bound: looked at each second, as Kubernetes does, and first a second after what it takes is
-   * written. @throws what a user can be told, and after `longestMs`
+   * written. @throws what a user can be told, after `longestMs`, and when the scheduler ends
    */
   bind(plan: VolumePlan, node: string, isWanted: () => boolean, longestMs: number): Promise<void>
   whenSynced(signal: AbortSignal): Promise<void>
 }
 
-/** `happened` is told of each change of a claim, a volume or a class. */
+/** `happened` is told of each change of a claim, a volume or a class; with `signal` nothing is waited for any more. */
 export function createVolumeBinder(
   runtime: Runtime,
   client: Client,
   informers: InformerFactory,
   happened: (event: ClusterEvent) => void,
+  signal: AbortSignal,
 ): VolumeBinder {
   const claims = informers.informer<PersistentVolumeClaim>(CLAIMS)
   const volumes = informers.informer<PersistentVolume>(VOLUMES)
@@ -114,8 +115,9 @@ export function createVolumeBinder(
     async bind(plan, node, isWanted, longestMs) {
       await write(plan, node)
       const seen = new Set<string>()
-      for (let left = longestMs; left > 0; left -= LOOK_MS) {
-        await sleep(runtime.clock, Math.min(LOOK_MS, left))
+      const end = runtime.clock.monotonic() + longestMs
+      for (let left = longestMs; left > 0; left = end - runtime.clock.monotonic()) {
+        await sleep(runtime.clock, Math.min(LOOK_MS, left), signal)
         if (!isWanted()) throw new Error('pod does not exist any more')
         if (isDone(plan, node, seen)) return
       }

@@ -159,10 +159,6 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
           changed: (owner) => queue.add(objectKey(owner)),
           created: (owner) => expectations.creationObserved(owner),
           goes: (owner, pod) => expectations.deletionObserved(owner, objectKey(pod)),
-          becameReady(owner) {
-            const seconds = minReadySecondsOf(owner)
-            if (seconds > 0) queue.addAfter(objectKey(owner), (seconds + 1) * 1000)
-          },
         }),
       )
       await Promise.all([owners.whenSynced(signal), pods.whenSynced(signal)])
