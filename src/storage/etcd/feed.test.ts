@@ -68,6 +68,7 @@ function watchedBy(addresses: readonly string[], host: Partial<FeedHost> = {}) {
       const kv = { key: Buffer.from(KEY), value: Buffer.from('{}'), mod_revision: revision, create_revision: revision }
       open?.take(response(revision, { events: [{ type: 'PUT', kv: { ...kv, version: 1 }, prev_kv: null }] }))
     },
+    isCompacted: () => open?.take(response(20, { canceled: true, compact_revision: 15 })),
     leaves: () => members.leave(members.address),
   }
 }
@@ -97,6 +98,48 @@ test('while nobody can say how far etcd is, the watch is begun anew', async () =
   stands(7)
   await runtime.advance(100)
   assert.deepEqual([failures, watched], [[], ['one', 'one']])
+})
+
+test('where what a watch begins with cannot be judged the next one waits longer each time, and what hinders is told', async () => {
+  const states: (string | undefined)[] = []
+  const { failures, runtime, stands, watched, feed } = watchedBy(['one'], {
+    newest: () => Promise.reject(new Error('no answer')),
+    state: (hindrance) => states.push(hindrance?.message),
+  })
+  for (let ms = 0; ms < 60_000; ms += 10) {
+    stands(7)
+    await runtime.advance(10)
+  }
+  // Ten within the first five seconds, and one each second.
+  assert.ok(watched.length > 50 && watched.length < 80, `${watched.length} watches`)
+  assert.match(states[0] ?? '', /no answer/)
+  assert.ok(!states.includes(undefined))
+  assert.deepEqual(failures, [])
+  feed.close()
+})
+
+test('where everything cannot be read anew each try waits longer, and what hinders is told', async () => {
+  const states: (string | undefined)[] = []
+  let tries = 0
+  const { runtime, stands, isCompacted, feed } = watchedBy(['one'], {
+    readAll: () => {
+      tries++
+      return tries < 70 ? Promise.reject(new Error('not now')) : Promise.resolve({ items: [], revision: 20 })
+    },
+    state: (hindrance) => states.push(hindrance?.message),
+  })
+  for (let ms = 0; ms < 60_000; ms += 10) {
+    stands(20)
+    isCompacted()
+    await runtime.advance(10)
+  }
+  assert.ok(tries > 50 && tries < 70, `${tries} tries`)
+  assert.match(states.at(-1) ?? '', /not now/)
+  assert.equal(states.lastIndexOf(undefined), 0)
+  await runtime.advance(20_000)
+  stands(20)
+  assert.deepEqual([states.at(-1), feed.revision], [undefined, 20])
+  feed.close()
 })
 
 test('a watch that ends because its member was left is begun at the next one, not at that behind it', async () => {

@@ -84,14 +84,8 @@ export function startFeed(
           if (header.cluster_id !== begin.clusterId) {
             stop()
             host.failed(new StoreError(`${watching.members.address} is another etcd cluster than before: start again`))
-          } else {
-            if (header.revision < revision) void judge()
-            if (failures > 0) log.info(2, 'etcd is watched again', { at: watching.members.address, revision })
-            failures = 0
-            host.state(undefined)
-            begun.resolve()
-            if (asking > 0) ask()
-          }
+          } else if (header.revision < revision) void judge()
+          else stands()
         },
         changes: (events, newest) => deliver(events, newest),
         ended(error) {
@@ -110,7 +104,11 @@ export function startFeed(
       const seen = revision
       try {
         const newest = await host.newest()
-        if (isClosed || newest >= seen) return
+        if (isClosed) return
+        if (newest >= seen) {
+          if (isFirst) stands()
+          return
+        }
         stop()
         const what = `etcd is at revision ${newest}, which was at ${seen}: it has lost what it had; start again`
         host.failed(new StoreError(what))
@@ -123,7 +121,15 @@ export function startFeed(
     }
   }
 
-  function again(error: Error): void {
+  function stands(): void {
+    if (failures > 0) log.info(2, 'etcd is watched again', { at: watching.members.address, revision })
+    failures = 0
+    host.state(undefined)
+    begun.resolve()
+    if (asking > 0) ask()
+  }
+
+  function again(error: Error, task = open): void {
     if (isClosed) return
     stream = undefined
     failures++
@@ -133,7 +139,7 @@ export function startFeed(
     // One member that goes is no outage.
     if (failures > 2) host.state(hindrance)
     const wait = failures === 1 ? 0 : Math.min(TRY_AGAIN_MS * failures, LONGEST_TRY_MS)
-    retry = clock.setTimer(wait, 'etcd watch', open)
+    retry = clock.setTimer(wait, 'etcd watch', task)
   }
 
   /** etcd gave up history that this process has not seen. */
@@ -156,7 +162,8 @@ export function startFeed(
       settle()
       open()
     } catch (error) {
-      again(error instanceof Error ? error : new Error(messageOf(error)))
+      // A watch of what is compacted would begin, and look like one that stands, before it ends.
+      again(error instanceof Error ? error : new Error(messageOf(error)), () => void readAnew())
     }
   }
 
