@@ -121,6 +121,24 @@ test('each form tells the same, the gates close, and nothing is written', async 
   assert.equal(stage.cluster.snapshot().revision, revision)
 })
 
+test('what is left out on purpose is not taken for absent: Events, and what is measured or stored nowhere', async () => {
+  const wanted = [
+    ['events', 'events', 'Events are not read'],
+    ['events.events.k8s.io', 'events', 'Events are not read'],
+    ['cs', 'componentstatuses', 'they are stored nowhere'],
+    ['tokenreviews', 'tokenreviews', 'they cannot be listed'],
+  ] as const
+  for (const [kind, resource, why] of wanted) {
+    const ended = await plan('delete', kind, '--all', '--expect-none', kind)
+    assert.equal(
+      ended.err,
+      `skiff: whether any ${resource} would go is not known, and none may (--expect-none ${kind}): ${why}\n`,
+    )
+    assert.equal(ended.code, 20)
+    assert.match(ended.out, new RegExp(`^ {2}${resource}/\\*: what there is could not be read: ${why}$`, 'm'))
+  }
+})
+
 test('files are taken with the folders in them, and by the labels that they have there', async () => {
   const folder = join(directory, 'app')
   mkdirSync(join(folder, 'inner'), { recursive: true })

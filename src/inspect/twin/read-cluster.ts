@@ -56,16 +56,21 @@ const DISCOVERY = { budget: 200, requestMs: 20_000, totalMs: 60_000 }
 /** Owners that are looked up one by one, since their lists did not have them. */
 const MOST_LOOKED_UP = 100
 
-/** @throws Error when the cluster cannot be asked what it serves */
-/** Why objects of a kind were not read; undefined: they were, or there is nothing to read. */
-export function unreadBecause({ unread }: ReadCluster, resource: Pick<NamedResource, 'group' | 'resource'>) {
+type NamedKind = Pick<NamedResource, 'group' | 'resource'>
+
+/** Why objects of a kind were not read, whether they could not be or are left out on purpose; undefined: they were. */
+export function unreadBecause({ resources, unread, kinds }: ReadCluster, resource: NamedKind): string | undefined {
+  if (resources.some(({ resource: one }) => one.group === resource.group && one.resource === resource.resource))
+    return undefined
   const name = nameOfKind(resource)
-  return unread.find(({ what }) => what === name)?.why
+  const told = unread.find(({ what }) => what === name)?.why
+  const served = kinds.ofResource(resource.group, resource.resource)
+  return told ?? (served === undefined ? undefined : leftOutBecause(served)) ?? 'they were not read'
 }
 
-const nameOfKind = ({ group, resource }: Pick<NamedResource, 'group' | 'resource'>): string =>
-  group === '' ? resource : `${resource}.${group}`
+const nameOfKind = ({ group, resource }: NamedKind): string => (group === '' ? resource : `${resource}.${group}`)
 
+/** @throws Error when the cluster cannot be asked what it serves */
 export async function readCluster(source: TwinSource, options: ReadOptions = {}): Promise<ReadCluster> {
   const { runtime, transport, userAgent, user } = source
   const identity = { userAgent, ...(user === undefined ? {} : { user }) }
@@ -126,6 +131,14 @@ async function readDefinitions({ client, unread }: Asked): Promise<Definitions> 
 const UNSTORED = new Set(['componentstatuses', 'bindings'])
 const MEASURED = new Set(['metrics.k8s.io', 'custom.metrics.k8s.io', 'external.metrics.k8s.io'])
 
+/** Why a kind is not asked for, which is nothing to tell of each reading; undefined: it is asked for. */
+function leftOutBecause(resource: NamedResource): string | undefined {
+  // Events end by themselves, and of their own accord hold nothing.
+  if (isOfEvents(resource)) return 'Events are not read'
+  if (UNSTORED.has(nameOfKind(resource)) || MEASURED.has(resource.group)) return 'they are stored nowhere'
+  return resource.verbs.includes('list') ? undefined : 'they cannot be listed'
+}
+
 function rowsToRead(kinds: Kinds, first: Definitions, unread: Unseen[]): readonly RowToRead[] {
   const definitions = new Map(first.definitions.map((one) => [one.metadata.name ?? '', one]))
   const remote = new Set(first.apis.flatMap(({ spec }) => (spec?.service ? [`${spec.group}/${spec.version}`] : [])))
@@ -133,9 +146,7 @@ function rowsToRead(kinds: Kinds, first: Definitions, unread: Unseen[]): readonl
   const rows: RowToRead[] = []
   for (const resource of kinds.resources) {
     const name = nameOfKind(resource)
-    // Events end by themselves, and of their own accord hold nothing.
-    if (isOfEvents(resource) || UNSTORED.has(name) || MEASURED.has(resource.group) || !resource.verbs.includes('list'))
-      continue
+    if (leftOutBecause(resource) !== undefined) continue
     if (remote.has(`${resource.group}/${resource.version}`)) {
       unread.push({ what: name, why: 'an aggregated API server holds it' })
       continue
@@ -188,8 +199,9 @@ async function readResource({ client, options, unread }: Asked, row: RowToRead):
     const kept = isNamespaces ? all.filter(({ metadata }) => !isOutside(metadata.name ?? '')) : all
     return { ...row, items: metadataOnly ? kept.map(withoutValues) : kept }
   } catch (error) {
-    const name = nameOfKind(resource)
-    if (!isNotFound(error)) unread.push({ what: name, why: messageOf(error) })
+    // It went since discovery was read, and with it all there was of it.
+    if (isNotFound(error)) return { ...row, items: [] }
+    unread.push({ what: nameOfKind(resource), why: messageOf(error) })
     return undefined
   }
 }
