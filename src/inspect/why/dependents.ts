@@ -7,7 +7,7 @@ import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { refusalLinks, silentRefusals } from './admission.ts'
 import { componentLink } from './components.ts'
 import { type Link, lastLink, type ObjectRef, verdictOf, waitingLink } from './finding.ts'
-import { deletedAt, KEPT, kubectlName, type Look, MOST_ALIKE, refOf } from './look.ts'
+import { CLAIMS, deletedAt, isOf, KEPT, kubectlName, type Look, MOST_ALIKE, PODS, refOf } from './look.ts'
 import { controllerUsers, deletionOf, updateOf } from './rules.ts'
 import { unavailableApis } from './unavailable.ts'
 import type { Examine } from './what-holds-an-object.ts'
@@ -76,8 +76,8 @@ export async function foregroundLinks(
   const inPath = blocking.find(({ object }) => look.path.some(({ uid }) => uid === object.metadata.uid))
   if (inPath !== undefined) {
     // A claim that was made for this pod goes when the pod is shut down: that is no cycle.
-    const isMadeForPod = mountsClaim(object as Pod, inPath.object) === 'as its own'
-    if (owner.resource === 'pods' && inPath.resource.resource === 'persistentvolumeclaims' && isMadeForPod)
+    const isPodAndClaim = isOf(owner, PODS) && isOf(inPath.resource, CLAIMS)
+    if (isPodAndClaim && mountsClaim(object as Pod, inPath.object) === 'as its own')
       return [lastLink('will-end', { kind: 'in-use', by: owner, how: 'it mounts the claim', isDeleted: true })]
     const from = look.path.findIndex(({ uid }) => uid === inPath.object.metadata.uid)
     return [lastLink('cannot-end', { kind: 'owner-cycle', objects: look.path.slice(from) })]

@@ -56,7 +56,7 @@ export function lookAt({ objects, now, served = [], refused = [] }: GivenCluster
         }
         const named = objects.find((one) => pathOf(one) === path)
         const inAll = objects.filter((one) => isIn(path, one) && isSelected(one, query))
-        const isOfOne = /\/(nodes|namespaces|pods|leases|serviceaccounts)\/[^/]+$/.test(path)
+        const isOfOne = /\/(nodes|namespaces|pods|leases|serviceaccounts|customresourcedefinitions)\/[^/]+$/.test(path)
         if (named === undefined && isOfOne) throw new StatusError(404, 'NotFound', `${path} not found`)
         const answer = named ?? { kind: 'List', metadata: {}, items: inAll }
         const bytes = [Buffer.from(JSON.stringify(answer))]

@@ -60,6 +60,12 @@ export const CLUSTER_ROLE_BINDINGS = of('rbac.authorization.k8s.io', 'clusterrol
 export const ROLES = of('rbac.authorization.k8s.io', 'roles')
 export const ROLE_BINDINGS = of('rbac.authorization.k8s.io', 'rolebindings')
 
+/** Whether something is of that resource, in any version. A custom resource may have a plural that one of Kubernetes has. */
+export const isOf = (
+  { group, resource }: Pick<ObjectRef, 'group' | 'resource'>,
+  wanted: Pick<ObjectRef, 'group' | 'resource'>,
+): boolean => group === wanted.group && resource === wanted.resource
+
 export function refOf(resource: NamedResource, { metadata }: KubeObject): ObjectRef {
   return {
     group: resource.group,

@@ -6,7 +6,7 @@ import { type Cause, compareVerdicts, lastCause } from './finding.ts'
 import { deletedAt, itemsOf, type Look, NODES } from './look.ts'
 import { markedOf } from './marked.ts'
 import { listFailure } from './unreadable.ts'
-import { conclude, type Explanation, explainObject } from './why.ts'
+import { conclude, type Explanation, explainObject, unexplained } from './why.ts'
 
 export interface Survey {
   /** The worst first, of equals the oldest. */
@@ -53,12 +53,16 @@ export async function survey(look: Look, { namespace, isGiven } = EVERYWHERE): P
     JSON.stringify([resource.group, resource.resource, metadata.namespace, metadata.finalizers ?? []]),
   )
   const chosen = [...groups.values()].slice(0, GROUPS).flatMap((alike) => alike.slice(0, EXPLAINED))
-  const explained = await Promise.all(chosen.map(({ resource, object }) => explainObject(look, resource, object)))
+  const explained = await Promise.all(chosen.map(({ resource, object }) => explainOne(look, resource, object)))
   const found = [...explained, ...unreadable, ...(isGiven ? [] : await blockedDrains(look))].toSorted(
     (a, b) => compareVerdicts(b.verdict, a.verdict) || a.since.localeCompare(b.since),
   )
   return { found, alike: marked.length - chosen.length }
 }
+
+/** A fault in looking at one object hides no other. */
+const explainOne = (look: Look, resource: NamedResource, object: KubeObject): Promise<Explanation> =>
+  explainObject(look, resource, object).catch((thrown: unknown) => unexplained(resource, object, thrown))
 
 async function unlisted(
   look: Look,
@@ -81,7 +85,7 @@ async function blockedDrains(look: Look): Promise<readonly Explanation[]> {
     const { spec, metadata } = node as Node
     return spec?.unschedulable === true && metadata.deletionTimestamp === undefined
   })
-  const explained = await Promise.all(cordoned.slice(0, 10).map((node) => explainObject(look, resource, node)))
+  const explained = await Promise.all(cordoned.slice(0, 10).map((node) => explainOne(look, resource, node)))
   // That its delete would be refused holds no drain.
   return explained.filter(({ chain, cause }) => lastCause(chain).verdict !== 'not-stuck' && !isOfDelete(cause))
 }

@@ -5,6 +5,7 @@
  */
 import type { Event } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { messageOf } from '../../base/errors.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import type { ClusterReader, Read } from '../cluster-reader.ts'
 import { readKinds } from '../kinds.ts'
@@ -83,12 +84,21 @@ export async function explain(look: Look, target: QuestionTarget): Promise<Expla
 }
 
 export async function explainObject(look: Look, resource: NamedResource, object: KubeObject): Promise<Explanation> {
-  const { deletionTimestamp } = object.metadata
-  const chain = await examine(look, resource, object)
+  return concludeOf(resource, object, await examine(look, resource, object))
+}
+
+/** An object that could not be looked at to the end, for a fault in looking. */
+export function unexplained(resource: NamedResource, object: KubeObject, thrown: unknown): Explanation {
+  const why = `it could not be looked at: ${messageOf(thrown)}`
+  const cause = { kind: 'unseen', what: `what ${kubectlName(refOf(resource, object))} waits for`, why } as const
+  return concludeOf(resource, object, lastLink('slow', cause, true))
+}
+
+function concludeOf(resource: NamedResource, object: KubeObject, chain: Link): Explanation {
+  const { deletionTimestamp, resourceVersion = '' } = object.metadata
   const since =
     deletionTimestamp === undefined ? '' : new Date(deletedAt(object.metadata)).toISOString().replace('.000', '')
   const state = deletionTimestamp === undefined ? 'there' : 'deleting'
-  const { resourceVersion = '' } = object.metadata
   return { ...conclude(refOf(resource, object), state, since, chain), resourceVersion }
 }
 
