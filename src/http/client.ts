@@ -1,7 +1,7 @@
 /** The client side of the room: requests over HTTPS with a pool of kept-alive connections, answers whole or as a flow. */
 
 import type { ClientRequest, IncomingMessage } from 'node:http'
-import { Agent, request as httpsSend } from 'node:https'
+import { Agent, request as httpsSend, type RequestOptions } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import {
@@ -26,8 +26,11 @@ export interface HttpsEndpoint {
   readonly token?: string | (() => string)
   readonly serverName?: string
   readonly insecureSkipTlsVerify?: boolean
-  /** How its connections are made, where that is not by a socket to `server`. None is kept. */
-  readonly connect?: () => Promise<Duplex>
+  /**
+   * How its connections are made, where that is not by a socket to `server`. None is kept. The signal aborts when the request that
+   * it is for has ended, or the client is closed: what was begun is to be closed then.
+   */
+  readonly connect?: (signal: AbortSignal) => Promise<Duplex>
   /** `http:`, `https:` or `socks5:`, with or without a user. */
   readonly proxy?: string
   /** Nothing listens there, and nothing is asked: each request fails as a refused connection does. */
@@ -90,6 +93,11 @@ function refusing({ hostname, port }: URL): HttpsClient {
   return { send: refuse, upgrade: refuse, retire: () => {}, inUse: false, close: () => {} }
 }
 
+/** What a connection is told of the request that it is made for: Node's agents are not given its signal. */
+interface ForConnection {
+  readonly until?: AbortSignal
+}
+
 /** A client of a server that is never asked. */
 export const refusedClient = (endpoint: HttpsEndpoint): HttpsClient => refusing(new URL(endpoint.server))
 
@@ -115,12 +123,35 @@ export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
   const route = endpoint.proxy === undefined ? undefined : routeThrough(endpoint.proxy, url, tls)
   const connect = endpoint.connect ?? route?.connect
   const before = `${route?.prefix ?? ''}${prefix}`
+  /** Connections that are being made, each of a request that waits for it. */
+  const pending = new Set<AbortController>()
   if (connect !== undefined)
     agent.createConnection = (options, made) => {
       const given = (socket: Duplex) => (plain ? socket : secured({ ...(options as ConnectionOptions), socket }))
-      connect().then(
-        (socket) => made?.(null, given(socket)),
-        (error) => made?.(error, undefined as never),
+      const { until } = options as ForConnection
+      const making = new AbortController()
+      const done = () => {
+        pending.delete(making)
+        until?.removeEventListener('abort', abort)
+      }
+      const abort = () => making.abort(until?.reason)
+      making.signal.addEventListener('abort', () => {
+        done()
+        made?.(making.signal.reason, undefined as never)
+      })
+      pending.add(making)
+      until?.addEventListener('abort', abort, { once: true })
+      connect(making.signal).then(
+        (socket) => {
+          if (making.signal.aborted) return void socket.destroy()
+          done()
+          made?.(null, given(socket))
+        },
+        (error) => {
+          if (making.signal.aborted) return
+          done()
+          made?.(error, undefined as never)
+        },
       )
       return undefined
     }
@@ -148,7 +179,11 @@ export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
   ): Promise<HttpsAnswer | Upgraded> =>
     new Promise((resolve, reject) => {
       const { body, signal, beforeItBegins } = request
-      const sent = sendTo({
+      if (signal?.aborted) return reject(signal.reason)
+      // A request that has no socket yet does not say by itself that it has ended.
+      const abort = () => reject(signal?.reason)
+      signal?.addEventListener('abort', abort, { once: true })
+      const options: RequestOptions & ForConnection = {
         agent,
         host: url.hostname.replace(/^\[|\]$/g, ''),
         port: url.port === '' ? (plain ? 80 : 443) : Number(url.port),
@@ -160,8 +195,10 @@ export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
           ...request.headers,
           ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
         },
-        ...(signal === undefined ? {} : { signal }),
-      })
+        ...(signal === undefined ? {} : { signal, until: signal }),
+      }
+      const sent = sendTo(options)
+      sent.on('close', () => signal?.removeEventListener('abort', abort))
       sent.on('socket', (socket) => {
         if (socket.connecting) socket.once('connect', () => localEnds.set(socket, localEnd(socket)))
       })
@@ -209,9 +246,15 @@ export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
       for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy()
     },
     get inUse() {
-      return Object.keys(agent.sockets).length > 0 || Object.keys(agent.requests).length > 0
+      // Node keeps an empty list where a connection could not be made.
+      const isAny = (of: NodeJS.ReadOnlyDict<readonly unknown[]>) =>
+        Object.values(of).some((list = []) => list.length > 0)
+      return isAny(agent.sockets) || isAny(agent.requests) || pending.size > 0
     },
-    close: () => agent.destroy(),
+    close: () => {
+      agent.destroy()
+      for (const making of pending) making.abort(new Error('the client was closed'))
+    },
   }
 }
 

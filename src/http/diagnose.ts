@@ -51,7 +51,7 @@ export async function firstWords(suspect: Suspect): Promise<string> {
 const connection = ({ server, proxy, signal }: Suspect): Promise<Duplex | undefined> =>
   (proxy === undefined
     ? connectTo({ ...placeOf(server), signal })
-    : routeThrough(proxy, new URL(server), { rejectUnauthorized: false }).connect()
+    : routeThrough(proxy, new URL(server), { rejectUnauthorized: false }).connect(signal)
   ).catch(() => undefined)
 
 /** Ends the socket with the first of: what is found, its own end, the signal. */

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer as createPlain } from 'node:http'
 import { createServer as createSecure } from 'node:https'
-import { type AddressInfo, createServer, connect as dial, type Server, type Socket } from 'node:net'
+import { type AddressInfo, createServer, connect as dial, type Server, Socket } from 'node:net'
+import { type Duplex, duplexPair } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { issue, type KeyAndCertificate } from '../cluster/certificate.ts'
 import { createHttpsClient } from './client.ts'
+import { firstWords, peerCertificate } from './diagnose.ts'
 import { ca, runtime, text } from './fixture.test.ts'
 import { networkError } from './network-error.ts'
 
@@ -162,4 +164,88 @@ test('a server behind a proxy whose certificate is not trusted is looked at by t
     'tls: failed to verify certificate: x509: certificate signed by unknown authority',
   )
   assert.equal(proxy.asked.length, 2)
+})
+
+/** A proxy that takes connections and what is said on them, and is silent; and its own connections, open or not. */
+async function silent(t: TestContext) {
+  const sockets: Socket[] = []
+  const server = createServer((socket) => {
+    sockets.push(socket)
+    socket.on('error', () => {})
+    socket.resume()
+    server.emit('taken')
+  })
+  return { at: `127.0.0.1:${await listening(t, server)}`, sockets, server }
+}
+
+const gone = (socket: Socket | undefined) => socket?.destroyed || once(socket as Socket, 'close')
+
+for (const scheme of ['http', 'https', 'socks5'])
+  test(`a request through a silent proxy by ${scheme} ends with its signal, or its client, and its connection with it`, async (t) => {
+    const proxy = await silent(t)
+    const client = createHttpsClient({ server: 'https://api.example', proxy: `${scheme}://${proxy.at}` })
+    t.after(() => client.close())
+    const stopped = new AbortController()
+    const taken = once(proxy.server, 'taken')
+    const first = assert.rejects(client.send({ method: 'GET', path: '/', signal: stopped.signal }), /enough/)
+    await taken
+    assert.equal(client.inUse, true)
+    stopped.abort(new Error('enough'))
+    await first
+    await gone(proxy.sockets[0])
+    assert.equal(client.inUse, false)
+    const takenAgain = once(proxy.server, 'taken')
+    const second = assert.rejects(client.send({ method: 'GET', path: '/' }), /the client was closed/)
+    await takenAgain
+    client.close()
+    await second
+    await gone(proxy.sockets[1])
+  })
+
+test('a proxy that is silent for a minute before it leads anywhere is given up', async (t) => {
+  const limit = t.mock.method(Socket.prototype, 'setTimeout')
+  for (const scheme of ['http', 'https', 'socks5']) {
+    const proxy = await silent(t)
+    const taken = once(proxy.server, 'taken')
+    const answer = asked(t, 'https://api.example', `${scheme}://${proxy.at}`)
+    await taken
+    const limited = limit.mock.calls.findLast(({ arguments: [ms] }) => ms === 60_000)?.this
+    assert.ok(limited instanceof Socket)
+    limited.emit('timeout')
+    assert.equal(await answer, 'context deadline exceeded')
+    await gone(proxy.sockets[0])
+  }
+})
+
+test('what an own way to a server has begun is told when the request has ended, and closed where it comes after that', async () => {
+  const stopped = new AbortController()
+  const { promise: asked, resolve: begun } = Promise.withResolvers<AbortSignal>()
+  const { promise: late, resolve: comes } = Promise.withResolvers<Duplex>()
+  const connect = (signal: AbortSignal) => {
+    begun(signal)
+    return late
+  }
+  const client = createHttpsClient({ server: 'http://pod.example', connect })
+  const answer = assert.rejects(client.send({ method: 'GET', path: '/', signal: stopped.signal }), /enough/)
+  const signal = await asked
+  stopped.abort(new Error('enough'))
+  await answer
+  assert.equal(signal.aborted, true)
+  const [socket] = duplexPair()
+  comes(socket)
+  await once(socket, 'close')
+})
+
+test('the look at a server whose certificate is not trusted ends with its signal where the proxy has become silent', async (t) => {
+  const proxy = await silent(t)
+  const stopped = new AbortController()
+  const taken = once(proxy.server, 'taken')
+  const suspect = { server: 'https://api.example', proxy: `http://${proxy.at}`, signal: stopped.signal }
+  const found = peerCertificate(suspect)
+  await taken
+  stopped.abort()
+  assert.equal(await found, undefined)
+  await gone(proxy.sockets[0])
+  assert.equal(await firstWords(suspect), '')
+  assert.equal(proxy.sockets.length, 1)
 })

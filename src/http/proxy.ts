@@ -13,8 +13,11 @@ import { dialProblem } from './dial-problem.ts'
 import { request as plainRequest } from './node-http.ts'
 
 export interface ProxyRoute {
-  /** @throws Error in the words of a Go client */
-  connect(): Promise<Duplex>
+  /**
+   * What was begun is closed when the signal aborts before it is done, or the proxy is silent for a minute.
+   * @throws Error in the words of a Go client, or the signal's reason
+   */
+  connect(signal?: AbortSignal): Promise<Duplex>
   /** What goes before each request's path. */
   readonly prefix: string
   /** Headers of each request. */
@@ -38,13 +41,59 @@ export function routeThrough(proxy: string, server: URL, tls: ConnectionOptions)
       ? {}
       : { 'proxy-authorization': `Basic ${Buffer.from(`${user.name}:${user.password}`).toString('base64')}` }
   const secure = { servername: isIP(place.host) === 0 ? place.host : '', ...tls }
-  const dialed = () => proxyConnection(via.protocol === 'https:' ? secured({ ...place, ...secure }) : plainly(place))
-  if (via.protocol === 'socks5:')
-    return { connect: async () => socks(await dialed(), place, target, user), prefix: '', headers: {} }
-  if (server.protocol === 'http:') return { connect: dialed, prefix: server.origin, headers: authorization }
+  const dialed = (hold: Hold) =>
+    proxyConnection(hold(via.protocol === 'https:' ? secured({ ...place, ...secure }) : plainly(place)))
+  if (via.protocol === 'socks5:') {
+    const connect = (signal?: AbortSignal) =>
+      attempt(signal, async (hold) => socks(await dialed(hold), place, target, user))
+    return { connect, prefix: '', headers: {} }
+  }
+  if (server.protocol === 'http:')
+    return { connect: (signal) => attempt(signal, dialed), prefix: server.origin, headers: authorization }
   const options = { ...place, ...(via.protocol === 'https:' ? secure : {}), agent: false as const }
   const send = via.protocol === 'https:' ? secureRequest : plainRequest
-  return { connect: () => tunnel(send, options, authorization, at(target)), prefix: '', headers: {} }
+  const connect = (signal?: AbortSignal) =>
+    attempt(signal, (hold) => tunnel(send, options, authorization, at(target), hold))
+  return { connect, prefix: '', headers: {} }
+}
+
+/** How long a proxy may be silent before it has led to the server; Go's own limit for CONNECT. */
+const SILENT_MS = 60_000
+
+/** Takes the socket of an attempt, to close it where the attempt is given up. */
+type Hold = (socket: Socket) => Socket
+
+/** What `make` holds is destroyed, and the attempt fails, when the signal aborts or the proxy is silent for too long. */
+function attempt(signal: AbortSignal | undefined, make: (hold: Hold) => Promise<Duplex>): Promise<Duplex> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    let held: Socket | undefined
+    const giveUp = (why: Error) => {
+      done()
+      reject(why)
+      held?.destroy()
+    }
+    const abort = () => giveUp(signal?.reason)
+    const late = () => giveUp(new Error('context deadline exceeded'))
+    const done = () => {
+      signal?.removeEventListener('abort', abort)
+      held?.setTimeout(0, late)
+    }
+    signal?.addEventListener('abort', abort, { once: true })
+    make((socket) => {
+      held = socket.setTimeout(SILENT_MS, late)
+      return socket
+    }).then(
+      (socket) => {
+        done()
+        resolve(socket)
+      },
+      (error) => {
+        done()
+        reject(error)
+      },
+    )
+  })
 }
 
 const bare = (hostname: string): string => hostname.replace(/^\[|\]$/g, '')
@@ -81,11 +130,13 @@ function tunnel(
   options: RequestOptions,
   authorization: Readonly<Record<string, string>>,
   target: string,
+  hold: Hold,
 ): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     const headers = { host: target, 'user-agent': AGENT, ...authorization }
     const asked = send({ ...options, method: 'CONNECT', path: target, headers })
     asked.removeHeader('connection')
+    asked.on('socket', hold)
     asked.on('error', (error) => reject(proxyProblem(error)))
     asked.on('connect', ({ statusCode, statusMessage = '' }, socket, head) => {
       socket.on('error', () => {})

@@ -13,11 +13,16 @@ export interface PodPort {
 }
 
 /** @throws Error with what the kubelet says; what it finds later breaks the connection */
-export async function connectToPod(kubelet: HttpsClient, { namespace, name, port }: PodPort): Promise<Duplex> {
+export async function connectToPod(
+  kubelet: HttpsClient,
+  { namespace, name, port }: PodPort,
+  signal: AbortSignal,
+): Promise<Duplex> {
   const upstream = await kubelet.upgrade({
     method: 'POST',
     path: `/portForward/${namespace}/${name}`,
     headers: { connection: 'Upgrade', upgrade: 'SPDY/3.1', 'x-stream-protocol-version': 'portforward.k8s.io' },
+    signal,
   })
   if (!('socket' in upstream))
     throw new Error(

@@ -63,7 +63,7 @@ function clientOf({ context }: ResourceRequest, target: ProxyTarget): HttpsClien
   if (pod !== undefined && node !== undefined && isSimulatedNode(node)) {
     const { namespace = '', name = '' } = pod.metadata
     const { client: kubelet } = context.kubelets.locate(node)
-    const connect = () => connectToPod(kubelet, { namespace, name, port })
+    const connect = (signal: AbortSignal) => connectToPod(kubelet, { namespace, name, port }, signal)
     return createHttpsClient({ server, connect, insecureSkipTlsVerify: true })
   }
   // Pods have no certificates that this server could know.
