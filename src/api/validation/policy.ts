@@ -1,7 +1,8 @@
 /** Rules of PodDisruptionBudget. */
-import { type FieldError, invalid, notSupported, required } from '../errors/field-errors.ts'
+import { type FieldError, invalid, notSupported } from '../errors/field-errors.ts'
 import type { PodDisruptionBudget, PodDisruptionBudgetSpec } from '../generated/types.ts'
 import { percentText } from '../names/name-formats.ts'
+import { validateConditions } from './conditions.ts'
 import { validateLabelSelector } from './labels.ts'
 
 const POLICIES = ['AlwaysAllow', 'IfHealthyBudget']
@@ -43,16 +44,10 @@ export function validatePodDisruptionBudget(object: PodDisruptionBudget): readon
 
 export function validatePodDisruptionBudgetStatus(object: PodDisruptionBudget): readonly FieldError[] {
   const errors: FieldError[] = []
+  validateConditions(object.status?.conditions ?? [], 'status.conditions', errors)
   for (const field of ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'] as const) {
     const value: number = object.status?.[field] ?? 0
     if (value < 0) errors.push(invalid(`status.${field}`, value, 'must be greater than or equal to 0'))
   }
-  object.status?.conditions?.forEach(({ type, status, reason }, i: number) => {
-    const path = `status.conditions[${i}]`
-    if (!type) errors.push(required(`${path}.type`, 'must be set'))
-    if (!['True', 'False', 'Unknown'].includes(status ?? ''))
-      errors.push(notSupported(`${path}.status`, status ?? '', ['False', 'True', 'Unknown']))
-    if (!reason) errors.push(required(`${path}.reason`, 'must be set'))
-  })
   return errors
 }
