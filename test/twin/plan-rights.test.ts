@@ -9,7 +9,7 @@ import { endpointFromKubeconfig } from '../../src/client/read-kubeconfig.ts'
 import type { Deed } from '../../src/inspect/plan/deed.ts'
 import { deleteDeed } from '../../src/inspect/plan/delete-deed.ts'
 import { drainDeed } from '../../src/inspect/plan/drain-deed.ts'
-import { applyDeed } from '../../src/inspect/plan/manifest-deeds.ts'
+import { applyDeed, uninstallDeed } from '../../src/inspect/plan/manifest-deeds.ts'
 import { type Plan, planIn, readModel } from '../../src/inspect/plan/plan.ts'
 import { planAs } from '../../src/inspect/plan/report.ts'
 import type { ReadCluster, TwinSource } from '../../src/inspect/twin/read-cluster.ts'
@@ -101,32 +101,55 @@ test('a drain needs the node and evictions, an apply of what is not there the ri
   ])
 })
 
-test('what may not be read is not taken for absent: neither by its name nor all of a kind, nor the pods of a node', async () => {
-  const listsOf = (name: string): TwinSource => ({
-    ...stage.source,
-    transport: {
-      ...stage.source.transport,
-      async send(request) {
-        if (request.path === `/api/v1/${name}`) throw new StatusError(403, 'Forbidden', `${name} is forbidden`)
-        return stage.source.transport.send(request)
-      },
+/** The source, where a list of these is forbidden. */
+const withoutListOf = (name: string): TwinSource => ({
+  ...stage.source,
+  transport: {
+    ...stage.source.transport,
+    async send(request) {
+      if (request.path === `/api/v1/${name}`) throw new StatusError(403, 'Forbidden', `${name} is forbidden`)
+      return stage.source.transport.send(request)
     },
-  })
+  },
+})
+
+test('what may not be read is not taken for absent: neither by its name nor all of a kind, nor the pods of a node', async () => {
   const refusals = async (source: TwinSource, deedOf: (read: ReadCluster) => Deed) =>
     (await plan(source, deedOf)).refused.map(({ what, message }) => `${what}: ${message}`)
   const blind = 'what there is could not be read: '
-  assert.deepEqual(await refusals(listsOf('configmaps'), deletion), [
+  assert.deepEqual(await refusals(withoutListOf('configmaps'), deletion), [
     `configmaps/mine: ${blind}configmaps is forbidden`,
     `configmaps/others: ${blind}configmaps is forbidden`,
   ])
   assert.deepEqual(
-    await refusals(listsOf('configmaps'), (read) =>
+    await refusals(withoutListOf('configmaps'), (read) =>
       deleteDeed(read, { targets: [{ kind: 'cm', namespace: 'default' }] }),
     ),
     [`configmaps/*: ${blind}configmaps is forbidden`],
   )
   for (const name of ['nodes', 'pods'])
-    assert.deepEqual(await refusals(listsOf(name), (read) => drainDeed(read, { nodes: ['skiff-1'] })), [
+    assert.deepEqual(await refusals(withoutListOf(name), (read) => drainDeed(read, { nodes: ['skiff-1'] })), [
       `nodes/skiff-1: ${blind}${name} is forbidden`,
     ])
+})
+
+test('an uninstall of what may not be read is refused, and no deadlock: its end is not known', async () => {
+  const files = [
+    { name: 'a.yaml', objects: objects.slice(0, 1) },
+    { name: 'b.yaml', objects: objects.slice(1) },
+  ]
+  const made = await plan(withoutListOf('configmaps'), (read) =>
+    uninstallDeed(read, files, { namespace: 'default' }, {}),
+  )
+  assert.equal(made.refused.length, 2)
+  assert.deepEqual(
+    made.stages.map(({ ended, refused }) => [ended, refused]),
+    [
+      [undefined, []],
+      [undefined, []],
+    ],
+  )
+  const tree = planAs('tree', made)
+  assert.doesNotMatch(tree, /a deadlock/)
+  assert.match(tree, /^ {2}delete -f a\.yaml: its end is not known, for what there is could not all be read$/m)
 })

@@ -104,7 +104,7 @@ test("a webhook's server that goes before what the webhook is asked about is a d
   assert.deepEqual(ends(wrong), [true, false, true])
   assert.match(
     planAs('tree', wrong),
-    /a deadlock:\n {2}delete -f Shop is refused shops\/shop: .*failed calling webhook "guard\.acme\.test".*no endpoints available for service "guard"/,
+    /a deadlock:\n {2}delete -f Shop is refused: shops\/shop: .*failed calling webhook "guard\.acme\.test".*no endpoints available for service "guard"/,
   )
   const right = await uninstall(configuration, guarded, server)
   assert.deepEqual([ends(right), right.refused], [[true, true, true], []])

@@ -7,6 +7,7 @@ import type { ClientDeleteOptions, ListOptions } from '../../client/client.ts'
 import { servedResource, servedResources } from '../question.ts'
 import { type ReadCluster, unreadBecause } from '../twin/read-cluster.ts'
 import type { Deed, DeedStage, Doing } from './deed.ts'
+import type { RefusedRequest } from './plan.ts'
 
 export interface DeleteRequest {
   readonly targets: readonly DeleteTarget[]
@@ -37,6 +38,12 @@ export interface NamespaceOfFiles {
 
 export const elsewhere = (own: string, namespace: string): string =>
   `its namespace ${own} is not ${namespace}, which --namespace says`
+
+/** What was not read may be there: no request about it can be planned. */
+export const refusedUnread = (why: string): Omit<RefusedRequest, 'what'> => ({
+  message: `what there is could not be read: ${why}`,
+  isUnread: true,
+})
 
 export const notServed = ({ apiVersion, kind }: KubeObject): string =>
   `the server serves no ${kind} of ${apiVersion}: its definition must be there before kubectl begins`
@@ -94,7 +101,6 @@ interface Found {
   readonly uid: string
 }
 
-/** What was not read may be there: that is not taken for absent. */
 async function objectsOf(
   { client, refused }: Doing,
   read: ReadCluster,
@@ -105,7 +111,7 @@ async function objectsOf(
   const unread = unreadBecause(read, resource)
   if (unread !== undefined) {
     const name = 'object' in target ? (target.object.metadata.name ?? '') : 'name' in target ? target.name : '*'
-    refused({ what: `${resource.resource}/${name}`, message: `what there is could not be read: ${unread}` })
+    refused({ what: `${resource.resource}/${name}`, ...refusedUnread(unread) })
     return []
   }
   if ('object' in target || 'name' in target) {

@@ -11,6 +11,7 @@ import { type ReadCluster, unreadBecause } from '../twin/read-cluster.ts'
 import { listedItems } from '../twin/twin.ts'
 import { NODES, PODS } from '../why/look.ts'
 import type { Deed, DeedStage, Doing } from './deed.ts'
+import { refusedUnread } from './delete-deed.ts'
 
 /** Named after kubectl's flags. */
 export interface DrainRequest {
@@ -47,8 +48,7 @@ export function drainDeed(read: ReadCluster, request: DrainRequest): Deed {
     async run(doing) {
       if (unread !== undefined) {
         const named = 'selector' in request.nodes ? ['*'] : request.nodes
-        for (const node of named)
-          doing.refused({ what: `nodes/${node}`, message: `what there is could not be read: ${unread}` })
+        for (const node of named) doing.refused({ what: `nodes/${node}`, ...refusedUnread(unread) })
         return
       }
       // kubectl looks all of them up before it begins.

@@ -305,12 +305,11 @@ function appearingOf({ before, rest }: Rehearsal, names: Names): readonly Planne
 }
 
 function stageOf(quick: Rehearsal['stages'][number], slow: Rehearsal['stages'][number]): PlanStage {
-  const refused = slow.refused.filter(({ isMissing = false }) => !isMissing)
-  const ended = refused.length > 0 ? undefined : spanOf(quick.endedMs, slow.endedMs)
+  const open = slow.refused.filter(({ isMissing = false }) => !isMissing)
   return {
     what: quick.what,
-    ended,
-    refused,
+    ended: open.length > 0 ? undefined : spanOf(quick.endedMs, slow.endedMs),
+    refused: open.filter(({ isUnread = false }) => !isUnread),
     heldBy: slow.held.map(({ explanation }) => `${objectWords(explanation.object)}: ${explanation.sentence}`),
   }
 }

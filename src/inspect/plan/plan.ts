@@ -85,6 +85,8 @@ export interface RefusedRequest {
   readonly message: string
   /** There is no such object. */
   readonly isMissing?: true
+  /** Its kind was not read: whether there is such an object is not known. */
+  readonly isUnread?: true
 }
 
 /** What the plan does not know: each with both outcomes. */
@@ -100,7 +102,7 @@ export interface OutsideEffect {
 /** A part of the deed that begins only when the one before has ended. */
 export interface PlanStage {
   readonly what: string
-  /** When it ended; undefined: something holds it, and what waits for it waits for ever, or some of it is refused. */
+  /** When it ended; undefined: something holds it, and what waits for it waits for ever, or some of it is refused or was not read. */
   readonly ended: TimeSpan | undefined
   readonly heldBy: readonly string[]
   /** Of what is there; the rest of the stage is done all the same. */

@@ -114,12 +114,14 @@ function text(plan: Plan, goes: readonly string[]): string {
       'in this order:',
       stages.length < 2
         ? []
-        : stages.map(({ what, ended, heldBy }) =>
+        : stages.map(({ what, ended, heldBy, refused }) =>
             ended !== undefined
               ? `  ${what}: has ended after ${spanWords(ended)}`
               : heldBy.length > 0
                 ? `  ${what}: never ends; what follows is as if the wait for it were broken off`
-                : `  ${what}: is refused, all of it or some`,
+                : refused.length > 0
+                  ? `  ${what}: is refused, all of it or some`
+                  : `  ${what}: its end is not known, for what there is could not all be read`,
           ),
     ),
     ...part(
@@ -128,7 +130,7 @@ function text(plan: Plan, goes: readonly string[]): string {
         ? []
         : stages.flatMap(({ what, heldBy, refused }) => [
             ...heldBy.slice(0, 5).map((held) => `  ${what} waits for ever: ${held}`),
-            ...refused.slice(0, 5).map((one) => `  ${what} is refused ${one.what}: ${one.message}`),
+            ...refused.slice(0, 5).map((one) => `  ${what} is refused: ${one.what}: ${one.message}`),
           ]),
     ),
     ...part(
