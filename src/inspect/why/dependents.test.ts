@@ -45,3 +45,17 @@ test('an object that cannot be looked at hides no other from the survey', async 
   assert.deepEqual([said.get('a')?.state, said.get('a')?.cause.kind], ['deleting', 'unseen'])
   assert.match(said.get('a')?.sentence ?? '', /could not be looked at: volumes/)
 })
+
+test('of a cycle through a claim the reference that blocks is named, from whichever end it is asked', async () => {
+  const pod = goes('v1', 'Pod', 'db', FOREGROUND, {
+    spec: { nodeName: 'x', volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }], containers: [] },
+    status: { phase: 'Succeeded' },
+  })
+  const claim = owned(goes('v1', 'PersistentVolumeClaim', 'data', ['kubernetes.io/pvc-protection']), pod)
+  for (const asked of [pod, claim]) {
+    const { cause, waysOut } = await ask(lookAt({ objects: [pod, claim], now: NOW }), asked)
+    assert.equal(cause.kind, 'owner-cycle')
+    const commands = waysOut.filter(({ what }) => what.includes('blockOwnerDeletion')).map(({ command }) => command)
+    assert.deepEqual(commands, ['kubectl edit persistentvolumeclaims/data -n n'])
+  }
+})

@@ -80,7 +80,9 @@ export async function foregroundLinks(
     if (isPodAndClaim && mountsClaim(object as Pod, inPath.object) === 'as its own')
       return [lastLink('will-end', { kind: 'in-use', by: owner, how: 'it mounts the claim', isDeleted: true })]
     const from = look.path.findIndex(({ uid }) => uid === inPath.object.metadata.uid)
-    return [lastLink('cannot-end', { kind: 'owner-cycle', objects: look.path.slice(from) })]
+    const cycle = lastLink('cannot-end', { kind: 'owner-cycle', objects: look.path.slice(from) })
+    const dependent = refOf(inPath.resource, inPath.object)
+    return [waitingLink({ kind: 'blocking-dependent', dependent, count: blocking.length }, [cycle], () => cycle)]
   }
   const links: Link[] = []
   // Those that are not even marked yet are the collector's next work; those that are wait for something of their own.

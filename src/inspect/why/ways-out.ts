@@ -18,7 +18,7 @@ const NOTHING = 'nothing'
 
 /** Of the links from an object to its last cause. */
 export function waysOut(path: readonly Link[]): readonly WayOut[] {
-  const rated = path.toReversed().flatMap(({ cause }) => waysFor(cause))
+  const rated = path.toReversed().flatMap(({ cause }) => waysFor(cause, path))
   const seen = new Set<string>()
   return rated
     .filter(({ what, command }) => {
@@ -42,7 +42,7 @@ const way = (risk: Risk, what: string, leaves: string, command?: string): Rated 
 
 const WAIT = way(0, 'wait', NOTHING)
 
-function waysFor(cause: Cause): readonly Rated[] {
+function waysFor(cause: Cause, path: readonly Link[]): readonly Rated[] {
   switch (cause.kind) {
     case 'not-deleted':
     case 'gone':
@@ -145,7 +145,7 @@ function waysFor(cause: Cause): readonly Rated[] {
         way(1, 'do by hand what the controller would have done, then take its finalizer off', 'what you forget to do'),
       ]
     case 'owner-cycle':
-      return cause.objects
+      return blockingIn(cause.objects, path)
         .slice(-1)
         .map((object) =>
           way(
@@ -310,6 +310,12 @@ function waysFor(cause: Cause): readonly Rated[] {
     case 'unseen':
       return [way(0, 'ask again as someone who may see it', NOTHING)]
   }
+}
+
+/** Those of a cycle that name another of it as their owner, with blockOwnerDeletion. */
+function blockingIn([first]: readonly ObjectRef[], path: readonly Link[]): readonly ObjectRef[] {
+  const from = path.findIndex(({ cause }) => cause.kind === 'marked' && cause.object.uid === first?.uid)
+  return path.slice(from).flatMap(({ cause }) => (cause.kind === 'blocking-dependent' ? [cause.dependent] : []))
 }
 
 const KUBELET_HELP = {
