@@ -110,4 +110,18 @@ test('a role for its prefix, its journal and the marker of compactions is enough
   ctl('role', 'grant-permission', 'cluster', '--prefix=true', 'readwrite', '/registry/')
   assert.ok((await storage.write({ ...write, expectRevision: 0 })).ok)
   await storage.fresh()
+
+  // Where a subscriber is behind then, what it has missed cannot be told: the store has failed, and writes do not wait for it.
+  const another = await openEtcd(runtime, { ...own, compactEveryMs: 0 })
+  undo.push(() => another.close())
+  const since = another.revision
+  assert.ok((await another.write({ ...write, key: '/registry/b', expectRevision: 0 })).ok)
+  ctl('role', ...taken)
+  if (!tellsProgress(version)) ctl('role', 'revoke-permission', 'cluster', '--prefix=true', '')
+  const told = Promise.withResolvers<unknown>()
+  another.subscribe('/registry/', since, { events: () => {}, failed: told.resolve })
+  const why = await told.promise
+  assert.ok(why instanceof Error && isLacking(why), String(why))
+  assert.equal(another.failure, why)
+  await assert.rejects(another.write({ ...write, key: '/registry/c', expectRevision: 0 }), isLacking)
 })

@@ -23,6 +23,7 @@ import {
   type Write,
   type WriteResult,
 } from '../storage.ts'
+import { catchUp } from './catch-up.ts'
 import { tellsProgress, type Watching } from './changes.ts'
 import { startMarkedCompaction } from './compaction.ts'
 import { EtcdError, isCompacted, isDenied, isFutureRevision, isLeaseGone, isOutOfSpace, isPassing } from './errors.ts'
@@ -49,7 +50,6 @@ const START_MS = 30_000
 const PAGE = 2000
 /** How long a write that is done waits for the watch to bring it, and a read for the newest, in milliseconds. */
 const CATCH_UP_MS = 10_000
-const TRY_AGAIN_MS = 100
 
 /** @throws StoreError when a flag is wrong, or etcd cannot be reached */
 export async function openEtcd(runtime: Runtime, options: EtcdStorageOptions): Promise<Storage> {
@@ -128,12 +128,7 @@ async function createEtcdStorage(
         if (found !== undefined) log.error('etcd cannot be reached', found)
         tell(found === undefined ? { type: 'well' } : { type: 'waiting', error: found })
       },
-      failed: (error) => {
-        failure = error
-        log.error('the store has failed', error)
-        for (const { failed } of subscribers) failed?.(error)
-        tell({ type: 'failed', error })
-      },
+      failed: fail,
     },
     { revision: first.header.revision, clusterId: first.header.cluster_id },
   )
@@ -149,6 +144,13 @@ async function createEtcdStorage(
     } catch (error) {
       log.error('the listener to the state of the store failed', error)
     }
+  }
+
+  function fail(error: StoreError): void {
+    failure = error
+    log.error('the store has failed', error)
+    for (const { failed } of subscribers) failed?.(error)
+    tell({ type: 'failed', error })
   }
 
   function hasCompacted(revision: number): void {
@@ -396,18 +398,13 @@ async function createEtcdStorage(
     return { ...page, events: page.events.filter(({ key }) => key.startsWith(prefix)) }
   }
 
-  /** A subscriber that is behind: changes, or everything where etcd has given them up; undefined: to be tried again. */
+  /** Changes, or everything where etcd has given them up. */
   async function pastOrAnew(prefix: string, after: number) {
     try {
       return await history(prefix, after)
     } catch (error) {
-      if (refused() !== undefined) throw error
-      try {
-        if (error instanceof CompactedError) return await readAll(prefix, `${prefix}\u{10ffff}`)
-      } catch {}
-      log.info(0, 'what etcd had before could not be read yet', { why: messageOf(error), after })
-      await sleep(clock, TRY_AGAIN_MS)
-      return undefined
+      if (!(error instanceof CompactedError)) throw error
+      return readAll(prefix, `${prefix}\u{10ffff}`)
     }
   }
 
@@ -417,29 +414,29 @@ async function createEtcdStorage(
     if (after < compacted) throw new CompactedError(compacted)
     subscribers.add(subscriber)
     let end = () => {}
-    let isOver = false
     if (after >= feed.revision) end = feed.subscribe(prefix, after, subscriber)
     else {
-      const catchUp = (async () => {
-        for (let at = after; ; ) {
-          if (isOver || refused() !== undefined) return
-          if (at >= feed.revision) {
-            end = feed.subscribe(prefix, at, subscriber)
-            return
-          }
-          const page = await pastOrAnew(prefix, at)
-          if (page === undefined) continue
-          at = page.revision
-          if (isOver) continue
-          if ('events' in page) subscriber.events(page.events, at)
-          else subscriber.reset?.(page.items, at)
-        }
-      })().catch((error: unknown) => subscriber.failed?.(error))
-      catchingUp.add(catchUp)
-      void catchUp.then(() => catchingUp.delete(catchUp))
+      const over = new AbortController()
+      const joins = (at: number) => {
+        if (refused() !== undefined) return true
+        if (at < feed.revision) return false
+        end = feed.subscribe(prefix, at, subscriber)
+        return true
+      }
+      const read = (at: number) => pastOrAnew(prefix, at)
+      const task = catchUp(runtime, after, { read, joins }, subscriber, over.signal).catch((error: unknown) => {
+        if (refused() !== undefined || over.signal.aborted) return
+        fail(error instanceof StoreError ? error : new StoreError(messageOf(error), { cause: error }))
+      })
+      const forget = () => catchingUp.delete(task)
+      catchingUp.add(task)
+      void task.then(forget)
+      end = () => {
+        over.abort()
+        forget()
+      }
     }
     return () => {
-      isOver = true
       subscribers.delete(subscriber)
       end()
     }

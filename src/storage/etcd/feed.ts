@@ -138,7 +138,7 @@ export function startFeed(
     else begun.resolve()
     // One member that goes is no outage.
     if (failures > 2) host.state(hindrance)
-    const wait = failures === 1 ? 0 : Math.min(TRY_AGAIN_MS * failures, LONGEST_TRY_MS)
+    const wait = failures === 1 ? 0 : pauseAfter(failures)
     retry = clock.setTimer(wait, 'etcd watch', task)
   }
 
@@ -260,6 +260,9 @@ export function startFeed(
     },
   }
 }
+
+/** Milliseconds before the next try. */
+export const pauseAfter = (failures: number): number => Math.min(TRY_AGAIN_MS * failures, LONGEST_TRY_MS)
 
 export const unreachable = (error: Error): StoreError =>
   new StoreError(

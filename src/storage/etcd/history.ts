@@ -1,10 +1,11 @@
 /** Past changes, read by a watch that is ended when it has come far enough. */
 import { CompactedError, type HistoryEvent, StoreError } from '../storage.ts'
 import { followChanges, type Watching } from './changes.ts'
-import { isCompacted } from './errors.ts'
+import { isCompacted, isDenied } from './errors.ts'
 import { storageEventOf } from './feed.ts'
 import type { EtcdRange } from './keys.ts'
 import type { EtcdEvent } from './messages.ts'
+import { withoutRights } from './rights.ts'
 
 /** Events of a page; it may be more, since those of one message belong together. */
 const PAGE = 500
@@ -44,9 +45,10 @@ export function readHistory(
         },
         ended(error) {
           end()
-          reject(
-            error instanceof CompactedError || isCompacted(error) ? error : new StoreError(`etcd: ${error.message}`),
-          )
+          if (error instanceof CompactedError) reject(error)
+          else if (isCompacted(error)) reject(new CompactedError(0))
+          else if (isDenied(error)) reject(withoutRights(error, watching))
+          else reject(new StoreError(`etcd: ${error.message}`, { cause: error }))
         },
       },
     )
