@@ -192,6 +192,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       async (pod, image) => (machine === undefined ? [] : machine.credentials(image, await pullSecrets.find(pod))),
       imageCounts,
       podStarts,
+      machine?.pullRecords,
     ),
   )
   const volumes = held.add(

@@ -1,6 +1,8 @@
 /** What an administrator says of the kubelets of real nodes, named after the kubelet's settings; of static pods, simulated ones too. */
+
 import type { EvictionFlags } from './eviction/thresholds.ts'
 import type { ImageGcPolicy } from './images/image-gc.ts'
+import type { PullVerification } from './images/pull-verification.ts'
 import type { LogRotation } from './logs/rotate-log.ts'
 import type { MachineOptions } from './machine/machine.ts'
 import type { NodeDescription } from './node-status.ts'
@@ -59,6 +61,8 @@ export interface RealKubeletSettings
   readonly managers?: ResourceManagerSettings
   /** What pods have their machine's names and servers from; empty: from nothing. */
   readonly resolvConf?: string
+  /** Which images pods may use without a pull. */
+  readonly pullVerification?: PullVerification
 }
 
 /** Of options that hold more than that. */

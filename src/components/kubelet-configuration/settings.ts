@@ -166,7 +166,7 @@ volume-stats-agg-period duration ignored volumeStatsAggPeriod 1m0s
 - bool ignored enableSystemLogHandler! true
 - bool lacking enableSystemLogQuery! false
 - duration used imageMaximumGCAge 0s
-- string lacking imagePullCredentialsVerificationPolicy NeverVerifyPreloadedImages
+- string used imagePullCredentialsVerificationPolicy NeverVerifyPreloadedImages
 - int32 ignored iptablesDropBit! 15
 - int32 ignored iptablesMasqueradeBit! 14
 - any ignored logging
@@ -178,7 +178,7 @@ volume-stats-agg-period duration ignored volumeStatsAggPeriod 1m0s
 - int32 used nodeLeaseDurationSeconds 40
 - duration used nodeStatusReportFrequency 5m0s
 - string used podLogsDir /var/log/pods
-- strings ignored preloadedImagesVerificationAllowlist
+- strings used preloadedImagesVerificationAllowlist
 - any used reservedMemory
 - string ignored showHiddenMetricsForVersion
 - duration used shutdownGracePeriod 0s

@@ -180,7 +180,7 @@ test('a file that is none, or too large, or grows by its aliases, is refused in 
 
 test("the Node's labels and taints, its Lease, reservations, logs and bounds are as the file says", () => {
   const { flags } = read(
-    `${HEAD}registerWithTaints: [{key: a, value: v, effect: NoSchedule}, {key: b, effect: NoExecute}]\nproviderID: x://y\nnodeLeaseDurationSeconds: 20\nnodeStatusReportFrequency: 1m\ncrashLoopBackOff: {maxContainerRestartPeriod: 7s}\ncontainerLogMaxSize: 1Mi\ncontainerLogMaxFiles: 3\nkubeReserved: {cpu: 100m}\nresolvConf: ""\nnodeStatusMaxImages: -1\nallowedUnsafeSysctls: [kernel.msg*]\nregisterNode: false\npodPidsLimit: 777\ncpuCFSQuotaPeriod: 50ms\nseccompDefault: true\npodLogsDir: logs\n`,
+    `${HEAD}registerWithTaints: [{key: a, value: v, effect: NoSchedule}, {key: b, effect: NoExecute}]\nproviderID: x://y\nnodeLeaseDurationSeconds: 20\nnodeStatusReportFrequency: 1m\ncrashLoopBackOff: {maxContainerRestartPeriod: 7s}\ncontainerLogMaxSize: 1Mi\ncontainerLogMaxFiles: 3\nkubeReserved: {cpu: 100m}\nresolvConf: ""\nnodeStatusMaxImages: -1\nallowedUnsafeSysctls: [kernel.msg*]\nregisterNode: false\npodPidsLimit: 777\ncpuCFSQuotaPeriod: 50ms\nseccompDefault: true\npodLogsDir: logs\nimagePullCredentialsVerificationPolicy: NeverVerifyAllowlistedImages\npreloadedImagesVerificationAllowlist: [a.io/x, b/*]\n`,
     '--node-labels=a=b,node.kubernetes.io/role=x',
   )
   assert.deepEqual(describedKubelet(flags), {
@@ -212,6 +212,7 @@ test("the Node's labels and taints, its Lease, reservations, logs and bounds are
     limits: { periodUs: 50_000, pids: 777, holdsAllPods: true },
     swap: { behavior: 'NoSwap', killsSingleProcess: false },
     seccompDefault: true,
+    pullVerification: { policy: 'NeverVerifyAllowlistedImages', allowlist: ['a.io/x', 'b/*'] },
     podLogsDir: join(folder, 'logs'),
     resolvConf: '',
     accessTimes: { tokenMs: 120_000, allowedMs: 300_000, deniedMs: 30_000 },

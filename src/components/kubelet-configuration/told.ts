@@ -1,6 +1,7 @@
 /** What the settings say of the kubelet itself: what its Node is registered with, its pace, its bounds. */
 import { nanosOf, quantityValue } from '../../api/values/quantity.ts'
 import { messageOf } from '../../base/errors.ts'
+import { DEFAULT_VERIFICATION, VERIFICATION_POLICIES } from '../../kubelet/images/pull-verification.ts'
 import type { KubeletServerSettings, KubeletSettings, RealKubeletSettings } from '../../kubelet/node-settings.ts'
 import { groupsOfPeriods, type ShutdownGroup } from '../../kubelet/shutdown/shutdown-groups.ts'
 import { checkUnsafeSysctls } from '../../kubelet/sysctls.ts'
@@ -8,6 +9,8 @@ import { FlagError, type ReadFlags } from '../flags.ts'
 import { nodeLabelsOf } from './command-line.ts'
 import { resourceManagersOf, withReservedCpus } from './resource-managers.ts'
 import { taintOf } from './values.ts'
+
+const POLICY = 'imagePullCredentialsVerificationPolicy'
 
 /** @throws FlagError */
 export function describedKubelet(flags: ReadFlags): KubeletSettings {
@@ -55,6 +58,10 @@ export function describedRealKubelet(flags: ReadFlags): RealKubeletSettings {
       killsSingleProcess: flags.bool('singleProcessOOMKill') === true,
     },
     seccompDefault: flags.bool('seccomp-default') === true,
+    pullVerification: {
+      policy: VERIFICATION_POLICIES.find((one) => one === flags.text(POLICY)) ?? DEFAULT_VERIFICATION.policy,
+      allowlist: flags.list('preloadedImagesVerificationAllowlist') ?? [],
+    },
     podLogsDir: flags.text('podLogsDir') ?? '/var/log/pods',
     resolvConf: flags.values.has('resolv-conf') ? (flags.values.get('resolv-conf')?.at(-1) ?? '') : '/etc/resolv.conf',
     ...describedServer(flags),

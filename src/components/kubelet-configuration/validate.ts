@@ -4,6 +4,7 @@ import { labelValue, qualifiedName } from '../../api/names/name-formats.ts'
 import { messageOf } from '../../base/errors.ts'
 import { goDurationText } from '../../base/go-duration.ts'
 import { parseCpuSet } from '../../kubelet/cpu-manager/cpu-set.ts'
+import { badPattern, VERIFICATION_POLICIES } from '../../kubelet/images/pull-verification.ts'
 import type { ReadFlags } from '../flags.ts'
 import { memoryReservations } from './resource-managers.ts'
 import { taintOf } from './values.ts'
@@ -118,6 +119,8 @@ function problems(flags: ReadFlags): readonly string[] {
   enforcement(flags, refuse)
   reservations(flags, refuse)
   oneOf('hairpinMode', 'hairpin-mode', HAIRPIN, '"none", "hairpin-veth" or "promiscuous-bridge"')
+  verification(flags, refuse)
+  if (number('userNamespaces.idsPerPod', 65536) < 65536) refuse('userNamespaces.idsPerPod must not be less than 65536')
   if (number('containerLogMaxWorkers') < 1) refuse('containerLogMaxWorkers must be greater than or equal to 1')
   if (flags.ms('containerLogMonitorInterval') < 3000)
     refuse('containerLogMonitorInterval must be a positive time duration greater than or equal to 3s')
@@ -125,7 +128,6 @@ function problems(flags: ReadFlags): readonly string[] {
   const logs = flags.text('podLogsDir') ?? ''
   if (posix.normalize(logs).replace(/(?<=.)\/$/, '') !== logs) refuse(`pod logs path "${logs}" must be normalized`)
   if (Buffer.byteLength(logs) !== logs.length) refuse(`pod logs path "${logs}" mut contains ASCII characters only`)
-  if (number('userNamespaces.idsPerPod', 65536) < 65536) refuse('userNamespaces.idsPerPod must not be less than 65536')
   if (flags.bool('runonce')) refuse('runOnce (--runOnce) true, Runonce mode has been deprecated and should not be set')
   return found
 }
@@ -186,4 +188,22 @@ function enforcement(flags: ReadFlags, refuse: (text: string) => void): void {
           `${field} (--${flag}) must be specified when "${part}-reserved" or "${part}-reserved-compressible" included in enforceNodeAllocatable (--enforce-node-allocatable)`,
         )
   }
+}
+
+function verification(flags: ReadFlags, refuse: (text: string) => void): void {
+  const policy = flags.text('imagePullCredentialsVerificationPolicy') ?? ''
+  if (!VERIFICATION_POLICIES.some((one) => one === policy)) {
+    const [last = '', ...before] = VERIFICATION_POLICIES.map((one) => `"${one}"`).reverse()
+    const valid = `${before.reverse().join(', ')} or ${last}`
+    refuse(`option "${policy}" specified for imagePullCredentialsVerificationPolicy. Valid options are ${valid}`)
+  }
+  const patterns = flags.list('preloadedImagesVerificationAllowlist') ?? []
+  if (patterns.length > 0 && policy !== 'NeverVerifyAllowlistedImages') {
+    refuse(
+      'can\'t set `preloadedImagesVerificationAllowlist` if `imagePullCredentialsVertificationPolicy` is not "NeverVerifyAllowlistedImages"',
+    )
+    return
+  }
+  const bad = patterns.map(badPattern).find((why) => why !== undefined)
+  if (bad !== undefined) refuse(`invalid image pattern in \`preloadedImagesVerificationAllowlist\`: ${bad}`)
 }

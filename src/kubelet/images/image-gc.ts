@@ -7,6 +7,7 @@ import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { FileSystem } from '../machine/measurements.ts'
 import type { RuntimeImage } from '../runtimes/runtime.ts'
+import type { PullRecords } from './pull-records.ts'
 import type { PulledImages } from './pulled-images.ts'
 
 /** Named after the kubelet's settings. */
@@ -53,6 +54,7 @@ export interface ImageGcOptions {
     imagesInUse(): Promise<ReadonlySet<string>>
   }
   readonly pulled: PulledImages
+  readonly records?: Pick<PullRecords, 'forget' | 'prune'>
   /** Where images are. */
   readonly fileSystem: () => Promise<FileSystem>
   /** An Event about the node. */
@@ -86,6 +88,7 @@ export function createImageGc(options: ImageGcOptions): ImageGc {
     const now = clock.now()
     const [all, used] = await Promise.all([images.listImages(), images.imagesInUse()])
     const there = new Set(all.map(({ id }) => id))
+    options.records?.prune(there, now)
     for (const id of known.keys()) if (!there.has(id)) known.delete(id)
     const found: (RuntimeImage & Known)[] = []
     for (const image of all) {
@@ -101,6 +104,7 @@ export function createImageGc(options: ImageGcOptions): ImageGc {
     log.info(2, 'Removing image to free bytes', { imageID: id, names, size, why })
     await images.removeImage(id)
     pulled.delete(id)
+    options.records?.forget(id)
     known.delete(id)
   }
 

@@ -8,9 +8,10 @@ import type { ImageMetrics } from '../metrics/image-metrics.ts'
 import type { PodStartMetrics } from '../metrics/pod-start-metrics.ts'
 import { annotationsOf, type Pod, uidOf } from '../pod.ts'
 import type { PodEvents } from '../pod-events.ts'
-import type { ContainerRuntime, RegistryCredentials } from '../runtimes/runtime.ts'
+import type { ContainerRuntime, PullCredentials } from '../runtimes/runtime.ts'
 import { StartContainerError } from '../sync-error.ts'
 import { badImageName } from './image-reference.ts'
+import type { PullRecords } from './pull-records.ts'
 
 export interface WantedImage {
   readonly image: string
@@ -29,14 +30,15 @@ export interface Images {
 const FIRST_MS = 10_000
 const LONGEST_MS = 300_000
 
-/** `credentials`: for the image's registry, of the pod's secrets. */
+/** `credentials`: for the image's registry, of the pod's secrets. `records`: absent where any pod may use what is there. */
 export function createImages(
   runtime: Runtime,
   containerRuntime: ContainerRuntime,
   events: PodEvents,
-  credentials: (pod: Pod, image: string) => Promise<readonly RegistryCredentials[]> = async () => [],
+  credentials: (pod: Pod, image: string) => Promise<readonly PullCredentials[]> = async () => [],
   counts?: Pick<ImageMetrics, 'ensured' | 'pulled'>,
   starts?: Pick<PodStartMetrics, 'pulling'>,
+  records?: PullRecords,
 ): Images {
   const { clock } = runtime
   const backOff: BackOff = createBackOff(clock, FIRST_MS, LONGEST_MS)
@@ -54,18 +56,21 @@ export function createImages(
       }
       const annotations = annotationsOf(pod)
       const present = await containerRuntime.imageStatus(image, annotations)
-      const isPulled = policy === 'Always' || present === undefined
+      const isPulled =
+        policy === 'Always' ||
+        present === undefined ||
+        (await records?.mustPull(image, present.id, () => credentials(pod, image))) === true
       counts?.ensured(
         policy,
         policy === 'Always' ? undefined : present !== undefined,
-        policy === 'Never' && isPulled ? undefined : isPulled,
+        policy === 'Never' && present === undefined ? undefined : isPulled,
       )
-      if (policy === 'Never' && present === undefined) {
+      if (policy === 'Never' && isPulled) {
         const message = `Container image "${image}" is not present with pull policy of Never`
         events.warning(pod, 'ErrImageNeverPull', message, path)
         throw new StartContainerError('ErrImageNeverPull', message)
       }
-      if (policy !== 'Always' && present !== undefined) {
+      if (!isPulled) {
         events.normal(
           pod,
           'Pulled',
@@ -83,9 +88,19 @@ export function createImages(
       }
       events.normal(pod, 'Pulling', `Pulling image "${image}"`, path)
       const from = clock.monotonic()
-      let pulled: { readonly id: string }
+      const lookUp = () => containerRuntime.imageStatus(image, annotations)
+      let pulled: { readonly id: string; readonly credentials?: PullCredentials }
       try {
-        const pull = async () => containerRuntime.pullImage(image, annotations, signal, await credentials(pod, image))
+        const pull = async () => {
+          const shown = await credentials(pod, image)
+          records?.begin(image)
+          return containerRuntime.pullImage(image, annotations, signal, shown).catch(async (error: unknown) => {
+            // What has come all the same is nothing that others have put there. Where that cannot be asked the intent stays.
+            const there = records === undefined || present !== undefined ? undefined : await lookUp()
+            records?.failed(image, there?.id)
+            throw error
+          })
+        }
         pulled = await (starts === undefined ? pull() : starts.pulling(pod, pull))
       } catch (error) {
         if (signal.aborted) throw error
@@ -98,7 +113,9 @@ export function createImages(
       }
       const tookMs = clock.monotonic() - from
       const took = formatDuration(tookMs)
-      const size = (await containerRuntime.imageStatus(image, annotations))?.size ?? present?.size ?? 0
+      const now = await lookUp()
+      records?.pulled(image, now?.id ?? pulled.id, pulled.credentials)
+      const size = now?.size ?? present?.size ?? 0
       counts?.pulled(size, tookMs)
       events.normal(
         pod,

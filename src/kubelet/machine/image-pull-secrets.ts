@@ -1,7 +1,7 @@
 /** Credentials for an image's registry, from a pod's image pull secrets. What a secret holds that cannot be read is passed over. */
 import type { Secret } from '../../api/generated/types.ts'
 import { fullImageName } from '../runtimes/image-names.ts'
-import type { RegistryCredentials } from '../runtimes/runtime.ts'
+import type { PullCredentials, RegistryCredentials } from '../runtimes/runtime.ts'
 
 interface Entry {
   readonly username?: string
@@ -10,17 +10,22 @@ interface Entry {
 }
 
 /** The most exact path first. */
-export function credentialsFor(image: string, secrets: readonly Secret[]): readonly RegistryCredentials[] {
+export function credentialsFor(image: string, secrets: readonly Secret[]): readonly PullCredentials[] {
   const name = fullImageName(image)
-  const found: { readonly length: number; readonly credentials: RegistryCredentials }[] = []
+  const found: { readonly length: number; readonly credentials: PullCredentials }[] = []
   for (const secret of secrets)
     for (const [registry, entry] of Object.entries(entriesOf(secret))) {
       const place = registry.replace(/^https?:\/\//, '').replace(/\/(v[12]\/?)?$/, '')
       if (!matches(place === 'index.docker.io' ? 'docker.io' : place, name)) continue
       const credentials = credentialsOf(entry)
-      if (credentials !== undefined) found.push({ length: place.length, credentials })
+      if (credentials !== undefined)
+        found.push({ length: place.length, credentials: { ...credentials, ...from(secret) } })
     }
   return found.sort((a, b) => b.length - a.length).map(({ credentials }) => credentials)
+}
+
+function from({ metadata: { uid, namespace, name } = {} }: Secret): Pick<PullCredentials, 'secret'> {
+  return uid === undefined || namespace === undefined || name === undefined ? {} : { secret: { uid, namespace, name } }
 }
 
 function entriesOf({ data = {} }: Secret): Readonly<Record<string, Entry>> {

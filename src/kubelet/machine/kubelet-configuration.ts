@@ -1,6 +1,7 @@
 /** What a kubelet of a real node was set to, in the words of KubeletConfiguration (kubelet.config.k8s.io/v1beta1): what /configz tells. */
 import type { EvictionFlags } from '../eviction/thresholds.ts'
 import { type ImageGcPolicy, imageGcPolicy } from '../images/image-gc.ts'
+import type { PullVerification } from '../images/pull-verification.ts'
 import type { LogRotation } from '../logs/rotate-log.ts'
 
 export interface ConfiguredNode {
@@ -12,6 +13,7 @@ export interface ConfiguredNode {
   readonly podCIDRs: readonly string[]
   readonly eviction: EvictionFlags | undefined
   readonly imageGc: Partial<ImageGcPolicy> | undefined
+  readonly pullVerification: PullVerification
   readonly maxPods: number
   readonly logs: LogRotation
   readonly clusterDomain: string
@@ -52,5 +54,6 @@ export function kubeletConfiguration(node: ConfiguredNode, defaultEvictionHard: 
     imageGCLowThresholdPercent: gc.imageGCLowThresholdPercent,
     imageMinimumGCAge: seconds(gc.imageMinimumGCAgeMs),
     imageMaximumGCAge: seconds(gc.imageMaximumGCAgeMs),
+    imagePullCredentialsVerificationPolicy: node.pullVerification.policy,
   }
 }

@@ -439,11 +439,14 @@ test('credentials of the image’s own registry, the most exact first; broken se
   const secrets = [
     { kind: 'Secret', apiVersion: 'v1', metadata: {}, data: { '.dockerconfigjson': 'bm8=' } },
     auths({ 'https://index.docker.io/v1/': { auth }, '*.example.com': { username: 'a', password: 'b' } }),
-    auths({ 'r.example.com/team': { username: 'c', password: 'd' } }),
+    {
+      ...auths({ 'r.example.com/team': { username: 'c', password: 'd' } }),
+      metadata: { uid: 'u', namespace: 'n', name: 's' },
+    },
   ]
   assert.deepEqual(credentialsFor('busybox', secrets), [{ username: 'u', password: 'p:x' }])
   assert.deepEqual(credentialsFor('r.example.com/team/x:1', secrets), [
-    { username: 'c', password: 'd' },
+    { username: 'c', password: 'd', secret: { uid: 'u', namespace: 'n', name: 's' } },
     { username: 'a', password: 'b' },
   ])
   assert.deepEqual(credentialsFor('example.com/x', secrets), [])

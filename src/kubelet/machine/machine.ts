@@ -17,15 +17,16 @@ import type { ContainerAllocation } from '../device-plugins/given-devices.ts'
 import type { PreparedClaims } from '../dra/prepared-claims.ts'
 import { EnvFileError } from '../env-file.ts'
 import type { VolumeImage } from '../image-volumes.ts'
+import type { PullRecords } from '../images/pull-records.ts'
 import { type Container, initContainersOf, nameOf, namespaceOf, type Pod, specOf, uidOf } from '../pod.ts'
 import type { LinuxContainerResources } from '../runtimes/cri/messages.ts'
 import type {
   ContainerConfig,
   Mount,
   PodSandboxConfig,
+  PullCredentials,
   RealContainerConfig,
   RealSandboxConfig,
-  RegistryCredentials,
   RuntimeFeatures,
   RuntimeHandler,
 } from '../runtimes/runtime.ts'
@@ -68,7 +69,9 @@ export interface Machine {
   hasAppArmor(): boolean
   /** A container can be kept to the groups that its pod names. */
   knowsStrictGroups(): boolean
-  credentials(image: string, secrets: readonly KubeObject[]): readonly RegistryCredentials[]
+  credentials(image: string, secrets: readonly KubeObject[]): readonly PullCredentials[]
+  /** Absent where nothing is kept of pulls: then any pod may use what is there. */
+  readonly pullRecords?: PullRecords
   /** Nothing of the pod runs any more: its volumes and groups go. @throws Error when something is busy */
   release(uid: string): Promise<void>
   /** Nothing of the pod runs any more: mounts, files, logs and groups go. @throws Error when something is busy */
@@ -118,6 +121,7 @@ export interface MachineOptions {
   readonly swap?: SwapSettings
   /** Containers without a seccomp profile have the runtime's. */
   readonly seccompDefault?: boolean
+  readonly pullRecords?: PullRecords
   /** What the runtime can do; undefined where it does not tell. */
   readonly features: () => RuntimeFeatures | undefined
 }
@@ -361,6 +365,7 @@ export function createMachine(options: MachineOptions): Machine {
     hasAppArmor: () => hasAppArmor,
     knowsStrictGroups: () => options.features()?.supplementalGroupsPolicy === true,
     credentials: credentialsFor,
+    ...(options.pullRecords === undefined ? {} : { pullRecords: options.pullRecords }),
 
     async release(uid) {
       await unmounted(uid)

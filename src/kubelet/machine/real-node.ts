@@ -22,9 +22,12 @@ import { dynamicResources } from '../dra/dynamic-resources.ts'
 import { createPreparedClaims } from '../dra/prepared-claims.ts'
 import { DEFAULT_HARD, evictionConfig } from '../eviction/thresholds.ts'
 import { createImageGc, imageGcPolicy } from '../images/image-gc.ts'
+import { createPullRecords } from '../images/pull-records.ts'
+import { DEFAULT_VERIFICATION } from '../images/pull-verification.ts'
 import { type Kubelet, type KubeletOptions, startKubelet } from '../kubelet.ts'
 import { USUAL_ROTATION } from '../logs/rotate-log.ts'
 import { countedCgroups } from '../metrics/cgroup-metrics.ts'
+import { createImageMetrics } from '../metrics/image-metrics.ts'
 import { createNodeStartMetrics } from '../metrics/node-start-metrics.ts'
 import { createNodeEvents } from '../node-events.ts'
 import {
@@ -120,6 +123,11 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   await makePrivateDirectories(directories)
   const connected = await connectRuntime(runtime, options.prepared, signal)
   const { containerRuntime, pulled } = connected
+  const pullVerification = options.pullVerification ?? DEFAULT_VERIFICATION
+  const imageManager = join(directory, 'image_manager')
+  const imageCounts = runtime.metrics === undefined ? undefined : createImageMetrics(runtime.metrics)
+  const pullRecords = createPullRecords(runtime, imageManager, pullVerification, imageCounts)
+  await pullRecords.recover(async (image) => (await containerRuntime.imageStatus(image, {}))?.id)
   const podCIDRs = network.flatMap(({ podCIDR }) => podCIDR ?? [])
   const watched = await createWatchedRuntime({ ...options, containerRuntime, nodeName })
 
@@ -187,6 +195,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     ...(options.limits === undefined ? {} : { limits: options.limits }),
     ...(options.swap === undefined ? {} : { swap: options.swap }),
     ...(options.seccompDefault === undefined ? {} : { seccompDefault: options.seccompDefault }),
+    pullRecords,
     services: () => known.store.list(),
     allocatable: () => allocatable,
     userNamespaces: createUserNamespaces(runtime.random, directories),
@@ -236,6 +245,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
           podCIDRs,
           eviction: options.eviction,
           imageGc: options.imageGc,
+          pullVerification,
           maxPods: Number(capacity['pods'] ?? 0),
           logs,
           clusterDomain,
@@ -281,6 +291,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
       imagesInUse: async () => (await containerRuntime.real?.imagesInUse()) ?? new Set(),
     },
     pulled,
+    records: pullRecords,
     fileSystem: fileSystemOfImages,
     warn: events.warning,
     policy: imageGcPolicy(options.imageGc),

@@ -5,6 +5,10 @@ export interface ImageMetrics {
   /** A container's image was looked for. Undefined: its policy does not ask that. */
   ensured(policy: string, isPresent: boolean | undefined, isPulled: boolean | undefined): void
   pulled(bytes: number, tookMs: number): void
+  /** It was looked up whether a pod may use an image that is there without a pull. */
+  verified(result: 'credentialPolicyAllowed' | 'credentialRecordFound' | 'mustAuthenticate'): void
+  /** So many records of pulls are kept now. */
+  recordsKept(pulled: number, intents: number): void
   /** An image that is a volume was asked for; then it is mounted, or is not. */
   volumeRequested(): void
   volumeMounted(isMounted: boolean): void
@@ -40,6 +44,14 @@ export function createImageMetrics(metrics: Metrics): ImageMetrics {
     ['image_size_in_bytes'],
     PULL_SECONDS,
   )
+  const checks = metrics.counter(
+    'kubelet_imagemanager_image_mustpull_checks_total',
+    'Images that are there and were looked for, by whether the pod may use them without a pull.',
+    ['result'],
+  )
+  const ofRecords = (kind: string, help: string) => metrics.gauge(`kubelet_imagemanager_ondisk_${kind}`, help).child()
+  const onDisk = ofRecords('pulledrecords', 'Records of pulled images that are kept.')
+  const intents = ofRecords('pullintents', 'Pulls that are noted as under way.')
   const ofVolumes = (what: string, help: string) =>
     metrics.counter(`kubelet_image_volume_${what}_total`, `Images that are volumes: ${help}.`).child()
   const requested = ofVolumes('requested', 'asked for')
@@ -50,6 +62,11 @@ export function createImageMetrics(metrics: Metrics): ImageMetrics {
     ensured: (policy, isPresent, isPulled) =>
       ensured.child(known(isPresent), policy.toLowerCase(), known(isPulled)).add(),
     pulled: (bytes, tookMs) => pulls.child(SIZES.find(([above]) => bytes > above)?.[1] ?? 'N/A').observe(tookMs / 1000),
+    verified: (result) => checks.child(result).add(),
+    recordsKept(pulled, pulling) {
+      onDisk.set(pulled)
+      intents.set(pulling)
+    },
     volumeRequested: () => requested.add(),
     volumeMounted: (isMounted) => (isMounted ? mounted : failed).add(),
   }

@@ -160,12 +160,17 @@ test('pulls are counted by how large the image is', () => {
   const images = createImageMetrics(metrics)
   images.ensured('Always', undefined, true)
   images.ensured('Never', false, undefined)
+  images.verified('mustAuthenticate')
+  images.recordsKept(3, 1)
   for (const megabytes of [0, 5, 50, 3000]) images.pulled(megabytes * 1024 ** 2, 2000)
   const ensured = 'kubelet_image_manager_ensure_image_requests_total'
   holds(
     metrics,
     `${ensured}{present_locally="unknown",pull_policy="always",pull_required="true"} 1`,
     `${ensured}{present_locally="false",pull_policy="never",pull_required="unknown"} 1`,
+    'kubelet_imagemanager_image_mustpull_checks_total{result="mustAuthenticate"} 1',
+    'kubelet_imagemanager_ondisk_pulledrecords 3',
+    'kubelet_imagemanager_ondisk_pullintents 1',
     ...['N/A', '0-10MB', '10MB-100MB', '1GB-5GB'].map(
       (size) => `kubelet_image_pull_duration_seconds_count{image_size_in_bytes="${size}"} 1`,
     ),

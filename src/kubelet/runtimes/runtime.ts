@@ -191,13 +191,13 @@ export class RuntimeError extends Error {
 export interface ImageService {
   /** Undefined when the image is not on the machine. */
   imageStatus(image: string, annotations: Labels): Promise<{ readonly id: string; readonly size: number } | undefined>
-  /** @throws RuntimeError */
+  /** `credentials`: of the answer, those by which it came. @throws RuntimeError */
   pullImage(
     image: string,
     annotations: Labels,
     signal: AbortSignal,
-    credentials?: readonly RegistryCredentials[],
-  ): Promise<{ readonly id: string }>
+    credentials?: readonly PullCredentials[],
+  ): Promise<{ readonly id: string; readonly credentials?: PullCredentials }>
   /** What is on the machine. A runtime that has no images has none of it. */
   listImages?(): Promise<readonly RuntimeImage[]>
 }
@@ -208,6 +208,11 @@ export interface RegistryCredentials {
   readonly password: string
   /** An identity token, in place of both. */
   readonly auth?: string
+}
+
+/** With the Secret that they are from. */
+export interface PullCredentials extends RegistryCredentials {
+  readonly secret?: { readonly uid: string; readonly namespace: string; readonly name: string }
 }
 
 export interface RuntimeImage {

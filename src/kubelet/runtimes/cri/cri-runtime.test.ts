@@ -214,8 +214,9 @@ test('an image is pulled with each of the credentials in turn, and the first fai
     },
   })
   const { signal } = new AbortController()
-  const of = (username: string) => ({ username, password: 'p' })
-  assert.deepEqual(await cri.pullImage('i', {}, signal, [of('bad'), of('good')]), { id: 'sha256:1' })
+  const of = (username: string) => ({ username, password: 'p', secret: { uid: 'u', namespace: 'n', name: username } })
+  const answer = await cri.pullImage('i', {}, signal, [of('bad'), of('good')])
+  assert.deepEqual(answer, { id: 'sha256:1', credentials: of('good') })
   assert.equal(asked.length, 2)
   await assert.rejects(cri.pullImage('i', {}, signal, [of('bad')]), { message: 'denied bad' })
 })

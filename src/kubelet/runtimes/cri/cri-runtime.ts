@@ -19,6 +19,7 @@ import {
   POD_UID_LABEL,
   type PodSandboxConfig,
   type PodSandboxStatus,
+  type RegistryCredentials,
   type RuntimeContainerStatus,
   RuntimeError,
 } from '../runtime.ts'
@@ -206,14 +207,14 @@ export function createCriRuntime(runtime: Runtime, options: CriRuntimeOptions): 
 
     async pullImage(image, _annotations, signal, credentials = []) {
       let failure: unknown
-      for (const auth of [...credentials, undefined]) {
+      for (const tried of [...credentials, undefined]) {
         try {
           const { image_ref } = await call<{ image_ref: string }>(
             'PullImage',
-            { image: { image: taggedName(image) }, ...(auth === undefined ? {} : { auth: { ...auth } }) },
+            { image: { image: taggedName(image) }, ...(tried === undefined ? {} : { auth: authOf(tried) }) },
             { timeoutMs: NO_LIMIT, signal },
           )
-          return { id: image_ref }
+          return { id: image_ref, ...(tried === undefined ? {} : { credentials: tried }) }
         } catch (error) {
           if (signal.aborted) throw error
           // What the first credentials met says most; without any there is but one failure.
@@ -460,3 +461,9 @@ function usageOf({ attributes, cpu, memory, writable_layer }: cri.ContainerStats
     rootfsInodes: writable_layer?.inodes_used?.value ?? 0,
   }
 }
+
+const authOf = ({ username, password, auth }: RegistryCredentials) => ({
+  username,
+  password,
+  ...(auth === undefined ? {} : { auth }),
+})
