@@ -59,3 +59,77 @@ test('of a cycle through a claim the reference that blocks is named, from whiche
     assert.deepEqual(commands, ['kubectl edit persistentvolumeclaims/data -n n'])
   }
 })
+
+const owner = goes('v1', 'ConfigMap', 'owner', FOREGROUND)
+const COLLECTS: Fields = {
+  apiVersion: 'coordination.k8s.io/v1',
+  kind: 'Lease',
+  metadata: { name: 'kube-controller-manager', namespace: 'kube-system' },
+  spec: { holderIdentity: 'a', renewTime: new Date(NOW).toISOString() },
+}
+const role = owned(
+  { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: 'r', uid: 'r' } },
+  owner,
+)
+const elsewhere = owned(
+  { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'e', namespace: 'm', uid: 'e' } },
+  owner,
+)
+const INVALID: Fields = {
+  apiVersion: 'v1',
+  kind: 'Event',
+  metadata: { name: 'e', namespace: 'default' },
+  reason: 'OwnerRefInvalidNamespace',
+  message: 'ownerRef [v1/ConfigMap, namespace: , name: owner, uid: uid-owner] does not exist in namespace ""',
+  involvedObject: { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', name: 'r', uid: 'r' },
+}
+const MANY = Array.from({ length: 81 }, (_, index) => ['acme.test/v1', `Kind${index}`] as const)
+const ROLES = ['rbac.authorization.k8s.io/v1', 'ClusterRole'] as const
+
+/** What is said of the owner, the lists of all namespaces that were asked for, and how many requests were made. */
+async function said(given: Omit<Parameters<typeof lookAt>[0], 'now'>) {
+  const asked: string[] = []
+  const look = lookAt({ ...given, now: NOW, onRequest: (path) => asked.push(path) })
+  const { cause, sentence, chain } = await ask(look, owner)
+  const wide = asked.filter((path) => /v1\/\w+\?$/.test(path))
+  return { kind: cause.kind, sentence, chain: JSON.stringify(chain), wide, requests: asked.length }
+}
+
+test('a dependent in no namespace is found by its Event, before anything is listed in all namespaces', async () => {
+  const { kind, wide } = await said({ objects: [owner, role, COLLECTS, INVALID], served: MANY })
+  assert.deepEqual([kind, wide.filter((path) => !path.includes('k8s.io'))], ['misplaced-owner', []])
+})
+
+test('without an Event kinds that are in no namespace are listed first, which many definitions do not hinder', async () => {
+  const { kind, wide } = await said({ objects: [owner, role, COLLECTS], served: MANY, budget: 150 })
+  assert.equal(kind, 'misplaced-owner')
+  assert.deepEqual(
+    wide.filter((path) => path.includes('acme')),
+    [],
+  )
+})
+
+test('a dependent in another namespace is found last', async () => {
+  const { chain } = await said({ objects: [owner, elsewhere, COLLECTS], served: [ROLES] })
+  assert.match(chain, /"kind":"blocking-dependent","dependent":{[^}]*"name":"e"/)
+})
+
+test('who may list in the namespace alone is told that nothing is known of what is outside of it', async () => {
+  const refused = ['/api/v1/configmaps', '/api/v1/events', '/apis/rbac.authorization.k8s.io/v1/clusterroles']
+  const events = ['v1', 'Event'] as const
+  const one = await said({ objects: [owner, role, COLLECTS], served: [events], refused })
+  assert.match(
+    one.chain,
+    /dependents outside of its namespace among clusterroles.rbac.authorization.k8s.io, configmaps/,
+  )
+  assert.doesNotMatch(one.chain, /dependents among/)
+  const secrets = ['v1', 'Secret'] as const
+  const two = await said({
+    objects: [owner, role, COLLECTS],
+    served: [events, secrets, ...MANY],
+    refused: [...refused, '/api/v1/namespaces/n/secrets'],
+    budget: 115,
+  })
+  assert.match(two.chain, /dependents among secrets/)
+  assert.match(two.chain, /outside of its namespace/)
+})

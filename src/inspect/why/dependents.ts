@@ -1,5 +1,5 @@
 /** Owners that wait for what they own (foregroundDeletion, orphan): which dependents there are, and which of them block. */
-import type { Pod } from '../../api/generated/types.ts'
+import type { Event, Pod } from '../../api/generated/types.ts'
 import { type KubeObject, parseApiVersion } from '../../api/object.ts'
 import { mountsClaim } from '../../api/objects/pod-claims.ts'
 import { formatTime } from '../../base/clock.ts'
@@ -7,7 +7,20 @@ import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { refusalLinks, silentRefusals } from './admission.ts'
 import { componentLink } from './components.ts'
 import { type Link, lastLink, type ObjectRef, verdictOf, waitingLink } from './finding.ts'
-import { CLAIMS, deletedAt, isOf, KEPT, kubectlName, type Look, MOST_ALIKE, PODS, refOf } from './look.ts'
+import {
+  CLAIMS,
+  deletedAt,
+  EVENTS,
+  INVALID_NAMESPACE,
+  isOf,
+  itemsOf,
+  KEPT,
+  kubectlName,
+  type Look,
+  MOST_ALIKE,
+  PODS,
+  refOf,
+} from './look.ts'
 import { controllerUsers, deletionOf, updateOf } from './rules.ts'
 import { unavailableApis } from './unavailable.ts'
 import type { Examine } from './what-holds-an-object.ts'
@@ -48,14 +61,18 @@ export async function dependentsOf(
         if (read.state !== 'missing') failed.push(kubectlName({ ...resource, name: '' }).slice(0, -1))
         return []
       }
-      return read.value.flatMap((object) => {
-        const reference = object.metadata.ownerReferences?.find(({ uid }) => uid === owner.uid)
-        return reference === undefined ? [] : [{ resource, object, blocks: reference.blockOwnerDeletion === true }]
-      })
+      return read.value.flatMap((object) => dependentIn(owner, resource, object))
     }),
   )
   return { dependents: lists.flat(), failed }
 }
+
+function dependentIn(owner: ObjectRef, resource: NamedResource, object: KubeObject): readonly Dependent[] {
+  const reference = object.metadata.ownerReferences?.find(({ uid }) => uid === owner.uid)
+  return reference === undefined ? [] : [{ resource, object, blocks: reference.blockOwnerDeletion === true }]
+}
+
+const hasBlocking = (dependents: readonly Dependent[]) => dependents.some(({ blocks }) => blocks)
 
 export async function foregroundLinks(
   look: Look,
@@ -69,10 +86,15 @@ export async function foregroundLinks(
   ])
   const since = deletedAt(object.metadata)
   const isLate = look.now - since > LATE_MS
-  const { dependents, failed } =
-    isLate && !near.dependents.some(({ blocks }) => blocks) ? await dependentsElsewhere(look, owner, near) : near
-  const blocking = dependents.filter(({ blocks }) => blocks)
-  if (blocking.length === 0) return failed.length === 0 ? [collector] : [collector, unseen(failed)]
+  const isElsewhere = isLate && owner.namespace !== '' && !hasBlocking(near.dependents)
+  const far = isElsewhere ? await dependentsElsewhere(look, owner) : { dependents: [], failed: [] }
+  const blocking = [...near.dependents, ...far.dependents].filter(({ blocks }) => blocks)
+  if (blocking.length === 0)
+    return [
+      collector,
+      ...(near.failed.length === 0 ? [] : [unseen('dependents', near.failed)]),
+      ...(far.failed.length === 0 ? [] : [unseen('dependents outside of its namespace', far.failed)]),
+    ]
   const inPath = blocking.find(({ object }) => look.path.some(({ uid }) => uid === object.metadata.uid))
   if (inPath !== undefined) {
     // A claim that was made for this pod goes when the pod is shut down: that is no cycle.
@@ -116,13 +138,41 @@ export async function foregroundLinks(
 
 /**
  * The collector counts what names an owner by its uid, wherever it is: an owner waits for a dependent in another namespace, which the
- * collector deletes, and for one in no namespace, which it leaves alone.
+ * collector deletes, and for one in no namespace, which it leaves alone. Of either it tells in an Event, which lasts an hour: what that
+ * does not tell is listed, what is in no namespace first, since that alone never ends by itself.
  */
-async function dependentsElsewhere(look: Look, owner: ObjectRef, near: Awaited<ReturnType<typeof dependentsOf>>) {
-  const { kinds, reader } = look
-  if (owner.namespace === '') return near
-  if (kinds.resources.length + KEPT > reader.left) return { ...near, failed: ['objects outside of its namespace'] }
-  return dependentsOf(look, owner, () => true, true)
+async function dependentsElsewhere(look: Look, owner: ObjectRef) {
+  const told = await dependentsTold(look, owner)
+  if (hasBlocking(told)) return { dependents: told, failed: [] }
+  const failed: string[] = []
+  for (const isNamespaced of [false, true]) {
+    const wanted = ({ namespaced }: NamedResource) => namespaced === isNamespaced
+    if (look.kinds.resources.filter(wanted).length + KEPT > look.reader.left) {
+      failed.push(isNamespaced ? 'kinds of other namespaces' : 'kinds that are in no namespace')
+      continue
+    }
+    const found = await dependentsOf(look, owner, wanted, true)
+    if (hasBlocking(found.dependents)) return { dependents: found.dependents, failed: [] }
+    failed.push(...found.failed)
+  }
+  return { dependents: [], failed }
+}
+
+/** Dependents of an owner that the collector has found in another place than the owner's namespace. */
+async function dependentsTold({ reader, kinds }: Look, owner: ObjectRef): Promise<readonly Dependent[]> {
+  const events = await reader.list<Event>(EVENTS, { fieldSelector: `reason=${INVALID_NAMESPACE}` })
+  const own = itemsOf(events).filter(({ message }) => message?.includes(`uid: ${owner.uid}]`))
+  const found = await Promise.all(
+    own
+      .slice(0, MOST_ALIKE)
+      .map(async ({ involvedObject: { apiVersion = '', kind = '', namespace = '', name = '' } }) => {
+        const resource = kinds.ofKind(parseApiVersion(apiVersion).group, kind)
+        if (resource === undefined) return []
+        const read = await reader.get(resource, resource.namespaced ? namespace : '', name)
+        return read.state === 'found' ? dependentIn(owner, resource, read.value) : []
+      }),
+  )
+  return found.flat()
 }
 
 const misplaced = (owner: ObjectRef, dependent: ObjectRef): readonly Link[] =>
@@ -183,9 +233,9 @@ export async function orphanLinks(look: Look, owner: ObjectRef): Promise<readonl
   return [collector]
 }
 
-const unseen = (failed: readonly string[]): Link =>
+const unseen = (what: string, among: readonly string[]): Link =>
   lastLink(
     'slow',
-    { kind: 'unseen', what: `dependents among ${failed.slice(0, 8).join(', ')}`, why: 'they could not be listed' },
+    { kind: 'unseen', what: `${what} among ${among.slice(0, 8).join(', ')}`, why: 'they could not be listed' },
     true,
   )

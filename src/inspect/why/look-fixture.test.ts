@@ -38,9 +38,13 @@ export interface GivenCluster {
   readonly served?: readonly (readonly [apiVersion: string, kind: string])[]
   /** Paths of lists that are refused. */
   readonly refused?: readonly string[]
+  /** Requests that may be made; 200 where it is not given. */
+  readonly budget?: number
+  /** Told of each request, its path and its query. */
+  readonly onRequest?: (path: string) => void
 }
 
-export function lookAt({ objects, now, served = [], refused = [] }: GivenCluster): Look {
+export function lookAt({ objects, now, served = [], refused = [], budget = 200, onRequest }: GivenCluster): Look {
   const kinds = new Map<string, NamedResource>()
   for (const [apiVersion, kind] of [...objects.map((one) => [one['apiVersion'], one['kind']] as const), ...served])
     kinds.set(`${apiVersion} ${kind}`, givenResource(apiVersion, kind))
@@ -50,6 +54,7 @@ export function lookAt({ objects, now, served = [], refused = [] }: GivenCluster
     {
       inProcess: false,
       async send({ path, query }: ApiRequest): Promise<ApiResponse> {
+        onRequest?.(`${path}?${query}`)
         if (refused.includes(path)) {
           const message = `${path} is forbidden: User "u" cannot list it`
           throw new StatusError(403, 'Forbidden', message)
@@ -63,7 +68,7 @@ export function lookAt({ objects, now, served = [], refused = [] }: GivenCluster
         return { kind: 'bytes', status: 200, contentType: 'application/json', bytes }
       },
     },
-    { budget: 200, requestMs: 1000, totalMs: 10_000, userAgent: 'test' },
+    { budget, requestMs: 1000, totalMs: 10_000, userAgent: 'test' },
   )
   const found = {
     resources,
@@ -86,8 +91,9 @@ const isIn = (path: string, object: Fields): boolean =>
   path === listOf(object, '') || path === listOf(object, spaceOf(object))
 
 function isSelected(object: Fields, query: URLSearchParams): boolean {
-  const { metadata, involvedObject } = object as KubeObject & { readonly involvedObject?: Fields }
+  const { metadata, involvedObject, reason } = object as KubeObject & Fields
   const fields: Fields = {
+    reason,
     'metadata.name': metadata.name,
     'involvedObject.uid': involvedObject?.['uid'],
     'involvedObject.name': involvedObject?.['name'],

@@ -30,6 +30,9 @@ export const KEPT = 30
 /** Of many alike, so many are looked at. */
 export const MOST_ALIKE = 3
 
+/** Reason of the garbage collector's Events about a dependent whose owner is in another namespace, or in one where it is in none. */
+export const INVALID_NAMESPACE = 'OwnerRefInvalidNamespace'
+
 const core = (resource: string): GroupVersionResource => ({ group: '', version: 'v1', resource })
 const of = (group: string, resource: string): GroupVersionResource => ({ group, version: 'v1', resource })
 

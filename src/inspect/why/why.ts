@@ -13,7 +13,7 @@ import { type QuestionTarget, servedResource } from '../question.ts'
 import type { AuditedWrite } from '../timeline/audit-log.ts'
 import { clusterTime } from './cluster-time.ts'
 import { type Cause, type Link, lastCause, lastLink, type ObjectRef, pathToCause, type Verdict } from './finding.ts'
-import { deletedAt, EVENTS, itemsOf, kubectlName, type Look, NAMESPACES, refOf } from './look.ts'
+import { deletedAt, EVENTS, INVALID_NAMESPACE, itemsOf, kubectlName, type Look, NAMESPACES, refOf } from './look.ts'
 import { unavailableApis } from './unavailable.ts'
 import { conversionFailure, isBusy, isDecryption } from './unreadable.ts'
 import { type WayOut, waysOut } from './ways-out.ts'
@@ -135,7 +135,7 @@ async function missingLink(look: Look, ref: ObjectRef): Promise<Link> {
     fieldSelector: `involvedObject.name=${ref.name}`,
   })
   const own = itemsOf(events).filter(({ involvedObject }) => involvedObject.kind === ref.kind)
-  const invalid = own.find(({ reason }) => reason === 'OwnerRefInvalidNamespace')
+  const invalid = own.find(({ reason }) => reason === INVALID_NAMESPACE)
   if (invalid !== undefined) {
     const note = `the garbage collector deleted it: its owner reference names an owner that is not in its namespace, which counts as absent (${invalid.reason}: ${invalid.message})`
     return lastLink('not-stuck', { kind: 'lost-owner', object: ref, owner: 'of another namespace', note })
