@@ -3,7 +3,7 @@
  * it made for the end of its own (Hive's ClusterDeprovision) and that say of failing.
  */
 import { type Json, type JsonObject, type KubeObject, parseApiVersion, type SpecAndStatus } from '../../api/object.ts'
-import { asObject, asText } from '../../api/unchecked.ts'
+import { asList, asObject, asText } from '../../api/unchecked.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { dependentsOf } from './dependents.ts'
 import { failureLinks, isKubernetes, type Named, namedObjects } from './failures.ts'
@@ -52,24 +52,44 @@ export async function partLinks(
   return links.length > 0 ? links : failingWork(look, object, owned)
 }
 
-/** What it owns, is of no kind of Kubernetes, was made since it was deleted and is not deleted itself, where that says of failing. */
-async function failingWork(look: Look, { metadata }: KubeObject, owned: readonly Part[]): Promise<readonly Link[]> {
-  const since = deletedAt(metadata)
+/**
+ * What it owns, is of no kind of Kubernetes and is not deleted itself, and was made for its end by all appearance, where that says of failing.
+ * An owner that goes may go on with its daily work: what was made since it was deleted is of its end where it had none of that kind
+ * before, or where its conditions have named the kind since.
+ */
+async function failingWork(look: Look, object: KubeObject, owned: readonly Part[]): Promise<readonly Link[]> {
+  const since = deletedAt(object.metadata) - 1000
+  const madeAt = (part: Part) => timeOf(part.object.metadata.creationTimestamp)
+  const kindOf = ({ resource: { group, kind } }: Part) => `${kind}.${group}`
+  const kindsBefore = new Set(owned.filter((part) => !(madeAt(part) >= since)).map(kindOf))
+  const words = conditionsSince(object, since).toLowerCase()
   const works = owned.filter(
-    ({ resource: { group }, object: { metadata: own } }) =>
-      !isKubernetes(group) && own.deletionTimestamp === undefined && timeOf(own.creationTimestamp) >= since - 1000,
+    (part) =>
+      !isKubernetes(part.resource.group) &&
+      part.object.metadata.deletionTimestamp === undefined &&
+      madeAt(part) >= since &&
+      (!kindsBefore.has(kindOf(part)) || words.includes(part.resource.kind.toLowerCase())),
   )
   const links: Link[] = []
-  for (const { resource, object } of works.slice(-MOST_READ)) {
+  for (const { resource, object: work } of works.toSorted((a, b) => madeAt(b) - madeAt(a)).slice(0, MOST_READ)) {
     if (look.reader.left < KEPT) break
-    const part = refOf(resource, object)
+    const part = refOf(resource, work)
     const read = await look.reader.get(resource, part.namespace, part.name)
     const says = read.state === 'found' ? await failureLinks(look, part, read.value, true) : []
     const cause = { kind: 'part', part, how: 'made' } as const
-    if (says.length > 0) links.push(waitingLink(cause, says, () => lastLink('slow', cause, true)))
+    const inferred = says.map((link) => ({ ...link, inferred: true }))
+    if (says.length > 0) links.push(waitingLink(cause, inferred, () => lastLink('slow', cause, true)))
   }
   return links
 }
+
+/** What conditions of an object say that were written since then. */
+const conditionsSince = ({ status }: SpecAndStatus, since: number): string =>
+  asList(asObject(status)['conditions'])
+    .map(asObject)
+    .filter(({ lastTransitionTime }) => timeOf(asText(lastTransitionTime)) >= since)
+    .map(({ type, reason, message }) => [type, reason, message].map(asText).join(' '))
+    .join('\n')
 
 async function ownedParts(look: Look, owner: ObjectRef): Promise<readonly Part[]> {
   const { left } = look.reader

@@ -75,7 +75,7 @@ export function sentenceOf(cause: Cause): string {
     case 'blocking-dependent':
       return `it waits for its dependent ${objectWords(cause.dependent)} (blockOwnerDeletion)${cause.count > 1 ? `, one of ${cause.count}` : ''}`
     case 'part':
-      return `its controller waits for ${objectWords(cause.part)}, ${cause.how === 'made' ? 'which was made for its end' : `which it ${cause.how === 'owned' ? 'owns' : 'names'}, and which is being deleted too`}`
+      return `its controller waits for ${objectWords(cause.part)}, ${cause.how === 'made' ? 'which it owns and which was made after its delete' : `which it ${cause.how === 'owned' ? 'owns' : 'names'}, and which is being deleted too`}`
     case 'owner-cycle':
       return `each waits for the next, and the last for the first: ${cause.objects.map(objectWords).join(' → ')}`
     case 'in-use':
