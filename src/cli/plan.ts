@@ -14,14 +14,17 @@ import {
   type DeleteRequest,
   type DeleteTarget,
   deleteDeed,
+  manifestNamespaces,
   type NamespaceOfFiles,
+  targetNamespaces,
 } from '../inspect/plan/delete-deed.ts'
 import { type DrainRequest, drainDeed } from '../inspect/plan/drain-deed.ts'
 import { applyDeed, type ManifestFile, uninstallDeed } from '../inspect/plan/manifest-deeds.ts'
 import { type Plan, planIn, readModel } from '../inspect/plan/plan.ts'
 import { type PlanForm, planAs } from '../inspect/plan/report.ts'
 import { servedResource } from '../inspect/question.ts'
-import { type ReadCluster, type TwinSource, unreadBecause } from '../inspect/twin/read-cluster.ts'
+import { unknownBeside, unlistedBeside } from '../inspect/twin/partly-read.ts'
+import type { ReadCluster, TwinSource } from '../inspect/twin/read-cluster.ts'
 import { type ClusterFlags, chosenCluster, told } from './any-cluster.ts'
 
 export interface PlanFlags extends ClusterFlags {
@@ -55,18 +58,23 @@ const GATE_CLOSED = 20
 /** A part of the deed is refused, may not be done by the caller, or something would stay for ever. */
 const INCOMPLETE = 21
 
+interface Asked {
+  /** The namespaces that it is about. */
+  readonly about: readonly string[]
+  deedOf(read: ReadCluster): Deed
+}
+
 /** `ask`: what is wrong with the question is said before the cluster is asked. */
-async function planned(
-  flags: PlanFlags,
-  ask: (namespace: NamespaceOfFiles) => (read: ReadCluster) => Deed,
-): Promise<void> {
+async function planned(flags: PlanFlags, ask: (namespace: NamespaceOfFiles) => Asked): Promise<void> {
   const runtime: Runtime = liveRuntime()
   const { transport, namespace } = chosenCluster(runtime, flags)
   const source: TwinSource = { runtime, transport, userAgent: `skiff/${SKIFF_VERSION} plan` }
   try {
-    const deedOf = ask(flags.namespace === undefined ? { namespace } : { namespace: flags.namespace, isGiven: true })
+    const { about, deedOf } = ask(
+      flags.namespace === undefined ? { namespace } : { namespace: flags.namespace, isGiven: true },
+    )
     const { plan, read } = await told(transport, async () => {
-      const model = await readModel(source, { secrets: flags.secrets === true })
+      const model = await readModel(source, { secrets: flags.secrets === true, orIn: about })
       // What cannot be asked is said before anything is rehearsed.
       for (const kind of flags.expectNone) servedResource(model.read.kinds, kind)
       return { plan: await planIn(source, model, deedOf(model.read)), read: model.read }
@@ -85,18 +93,26 @@ async function planned(
   }
 }
 
-/** What may go counts, whatever it depends on; of a kind that was not read it is not known. */
-function gates({ goes }: Plan, read: ReadCluster, { expectNone, max }: PlanFlags): readonly string[] {
+/** What may go counts, whatever it depends on; what is not known to stay closes a gate too. */
+function gates(plan: Plan, read: ReadCluster, { expectNone, max }: PlanFlags): readonly string[] {
+  const { goes, stays, refused } = plan
+  const ending = [...goes, ...stays].map(({ object }) => object)
+  const unread = refused.find(({ isUnread = false }) => isUnread)?.message
   const closed = expectNone.flatMap((kind) => {
     const { group, resource } = servedResource(read.kinds, kind)
-    const unread = unreadBecause(read, { group, resource })
-    if (unread !== undefined)
-      return [`whether any ${resource} would go is not known, and none may (--expect-none ${kind}): ${unread}`]
+    const unknown = unknownBeside(read, { group, resource }, ending) ?? unread
+    if (unknown !== undefined)
+      return [`whether any ${resource} would go is not known, and none may (--expect-none ${kind}): ${unknown}`]
     const count = goes.filter(({ object }) => object.group === group && object.resource === resource).length
     return count === 0 ? [] : [`${count} ${resource} would go, and none may (--expect-none ${kind})`]
   })
-  const tooMany = max !== undefined && goes.length > max
-  return tooMany ? [...closed, `${goes.length} objects would go, and at most ${max} may (--max)`] : closed
+  if (max === undefined) return closed
+  if (goes.length > max) return [...closed, `${goes.length} objects would go, and at most ${max} may (--max)`]
+  const unlisted = unlistedBeside(read, ending)
+  const unknown = unread ?? (unlisted.length === 0 ? undefined : `not listed: ${unlisted.join(', ')}`)
+  return unknown === undefined
+    ? closed
+    : [...closed, `how many objects would go is not known, and at most ${max} may (--max): ${unknown}`]
 }
 
 export async function tellPlanOfDelete(words: readonly string[], flags: DeleteFlags): Promise<void> {
@@ -121,7 +137,7 @@ export async function tellPlanOfDelete(words: readonly string[], flags: DeleteFl
       ignoreNotFound,
       ...(seconds === undefined || seconds < 0 ? {} : { gracePeriodSeconds: seconds }),
     }
-    return (read) => deleteDeed(read, request)
+    return { about: targetNamespaces(request.targets), deedOf: (read) => deleteDeed(read, request) }
   })
 }
 
@@ -252,7 +268,7 @@ export async function tellPlanOfDrain(
     ...(timeout > 0 ? { timeoutMs: timeout } : {}),
     ...(gracePeriod === undefined || gracePeriod < 0 ? {} : { gracePeriodSeconds: gracePeriod }),
   }
-  await planned(flags, () => (read) => drainDeed(read, request))
+  await planned(flags, () => ({ about: [], deedOf: (read) => drainDeed(read, request) }))
 }
 
 export async function tellPlanOfUninstall(
@@ -261,11 +277,23 @@ export async function tellPlanOfUninstall(
 ) {
   const files = names.map((name) => manifestFile(name, false))
   const { cascade, ignoreNotFound = false } = flags
-  await planned(flags, (namespace) => (read) => uninstallDeed(read, files, namespace, { cascade, ignoreNotFound }))
+  await planned(flags, (namespace) => ({
+    about: namespacesOfFiles(files, namespace),
+    deedOf: (read) => uninstallDeed(read, files, namespace, { cascade, ignoreNotFound }),
+  }))
 }
 
 export async function tellPlanOfApply(flags: PlanFlags & Pick<DeleteFlags, 'filename'>): Promise<void> {
   if (flags.filename.length === 0) throw new StartError('say what is to be applied: -f FILE')
   const files = flags.filename.map((name) => manifestFile(name, false))
-  await planned(flags, (namespace) => (read) => applyDeed(read, files, namespace))
+  await planned(flags, (namespace) => ({
+    about: namespacesOfFiles(files, namespace),
+    deedOf: (read) => applyDeed(read, files, namespace),
+  }))
 }
+
+const namespacesOfFiles = (files: readonly ManifestFile[], namespace: NamespaceOfFiles): readonly string[] =>
+  manifestNamespaces(
+    files.flatMap(({ objects }) => objects),
+    namespace,
+  )

@@ -5,7 +5,8 @@ import { messageOf } from '../../base/errors.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import type { ClientDeleteOptions, ListOptions } from '../../client/client.ts'
 import { servedResource, servedResources } from '../question.ts'
-import { type ReadCluster, unreadBecause } from '../twin/read-cluster.ts'
+import { unreadBecause } from '../twin/partly-read.ts'
+import type { ReadCluster } from '../twin/read-cluster.ts'
 import type { Deed, DeedStage, Doing } from './deed.ts'
 import type { RefusedRequest } from './plan.ts'
 
@@ -108,7 +109,7 @@ async function objectsOf(
   resource: NamedResource,
   ignoreNotFound: boolean,
 ): Promise<readonly Found[]> {
-  const unread = unreadBecause(read, resource)
+  const unread = unreadBecause(read, resource, placeOf(target, resource))
   if (unread !== undefined) {
     const name = 'object' in target ? (target.object.metadata.name ?? '') : 'name' in target ? target.name : '*'
     refused({ what: `${resource.resource}/${name}`, ...refusedUnread(unread) })
@@ -141,6 +142,33 @@ async function objectsOf(
       ...(fieldSelector === undefined ? {} : { fieldSelector }),
     })
   return items.map(({ metadata: { name = '', namespace = '', uid = '' } }) => ({ resource, namespace, name, uid }))
+}
+
+/** The namespace that a target is in, or is; undefined: it may be anywhere, or is in none. */
+function placeOf(target: DeleteTarget, { group, resource, namespaced }: NamedResource): string | undefined {
+  const own = 'object' in target ? target.object.metadata.namespace : undefined
+  if (namespaced) return (own ?? target.namespace) || undefined
+  if (group !== '' || resource !== 'namespaces') return undefined
+  return 'object' in target ? target.object.metadata.name : 'name' in target ? target.name : undefined
+}
+
+/** The namespaces that a delete of these is about, as far as that can be told before it is known what the cluster serves. */
+export function targetNamespaces(targets: readonly DeleteTarget[]): readonly string[] {
+  const names = targets.flatMap((target) => {
+    if ('object' in target) return manifestNamespaces([target.object], target)
+    const isOne = /^(ns|namespaces?)(\.v1\.?)?$/i.test(target.kind)
+    return isOne && 'name' in target ? [target.name] : [target.namespace]
+  })
+  return [...new Set(names)].filter((name) => name !== '')
+}
+
+/** The namespaces in which a file's objects are, and those that are in it. */
+export function manifestNamespaces(objects: readonly KubeObject[], { namespace }: NamespaceOfFiles): readonly string[] {
+  const names = objects.flatMap(({ kind, metadata }) => [
+    metadata.namespace ?? namespace,
+    ...(kind === 'Namespace' && metadata.name !== undefined ? [metadata.name] : []),
+  ])
+  return [...new Set(names)]
 }
 
 const POLICIES = { background: 'Background', foreground: 'Foreground', orphan: 'Orphan' } as const

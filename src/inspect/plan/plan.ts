@@ -8,7 +8,7 @@ import type { OutsideServer } from '../twin/outside.ts'
 import { readCluster, type TwinSource } from '../twin/read-cluster.ts'
 import { modelOf, type TwinModel } from '../twin/twin.ts'
 import type { Deed } from './deed.ts'
-import { type DeleteRequest, deleteDeed } from './delete-deed.ts'
+import { type DeleteRequest, deleteDeed, targetNamespaces } from './delete-deed.ts'
 import { planOf } from './plan-from-rehearsals.ts'
 import type { Forbidden } from './rights.ts'
 
@@ -137,6 +137,8 @@ export interface Plan {
 export interface PlanOptions {
   /** Read Secrets with their values. */
   readonly secrets?: boolean
+  /** The namespaces that the deed is about: what may not be listed in all is listed in these. */
+  readonly orIn?: readonly string[]
   /** How often the deed is rehearsed again with controllers that come in another order. Default: by the size of what was read, at most 2. */
   readonly orders?: number
 }
@@ -147,7 +149,7 @@ export interface PlanOptions {
  * @throws QuestionError for kinds and names that cannot be; Error when the source cannot be asked what it serves
  */
 export async function planDelete(source: TwinSource, request: DeleteRequest, options: PlanOptions = {}): Promise<Plan> {
-  const model = await readModel(source, options)
+  const model = await readModel(source, { orIn: targetNamespaces(request.targets), ...options })
   return planIn(source, model, deleteDeed(model.read, request), options)
 }
 

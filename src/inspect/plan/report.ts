@@ -54,6 +54,22 @@ function forbiddenWords({ verb, group, resource, namespace, names }: Forbidden):
   return `  ${verb} ${resource}${group === '' ? '' : `.${group}`} ${some}${namespace === '' ? '' : ` in namespace ${namespace}`}`
 }
 
+/** As authorizers by roles say it of a list. */
+const MAY_NOT_LIST =
+  /^\S+ is forbidden: (User "[^"]*" cannot list) resource "[^"]*" in API group "[^"]*" (at .*|in .*)$/
+
+/** What may not be listed alike is one line. */
+function unreadLines(unread: Plan['unread']): readonly string[] {
+  const alike = Map.groupBy(unread, ({ why }) => why.replace(MAY_NOT_LIST, '$1 them $2'))
+  return [...alike].flatMap(([why, all]) => {
+    const [only, ...more] = all
+    if (only === undefined) return []
+    if (more.length === 0) return [`  ${only.what}: ${only.why}`]
+    const names = all.map(({ what }) => what).sort()
+    return [`  ${why}: ${names.join(', ')}`]
+  })
+}
+
 /** Each object under the one by whose end it goes. */
 function treeOf({ goes, stays }: Plan): readonly string[] {
   const held = new Set(stays.map(({ object }) => object.uid))
@@ -164,10 +180,7 @@ function text(plan: Plan, goes: readonly string[]): string {
         `    if not: ${ifNot}`,
       ]),
     ),
-    ...part(
-      'could not be read:',
-      unread.map(({ what, why }) => `  ${what}: ${why}`),
-    ),
+    ...part('could not be read:', unreadLines(unread)),
     ...part(
       'taken for granted:',
       assumed.map((one) => `  ${one}`),

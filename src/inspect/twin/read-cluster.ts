@@ -6,12 +6,11 @@ import type { APIService, CustomResourceDefinition } from '../../api/generated/t
 import { apiVersionOf, type KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
 import { builtinScheme } from '../../api/scheme/scheme.ts'
-import { isNotFound } from '../../api/status.ts'
+import { isForbidden, isNotFound } from '../../api/status.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import type { Client, GroupVersionResource } from '../../client/client.ts'
-import { isOfEvents } from '../../client/discovered-resources.ts'
 import { createClient, type Transport } from '../../client/transport.ts'
 import { type StoredItem, type StoredObjects, storedItem } from '../../cluster/twin.ts'
 import { createClusterReader, type Unseen, withoutApplied } from '../cluster-reader.ts'
@@ -19,6 +18,8 @@ import { type Kinds, readKinds } from '../kinds.ts'
 import { clusterTime } from '../why/cluster-time.ts'
 import { API_SERVICES, DEFINITIONS } from '../why/look.ts'
 import { type ItemForm, listItems } from './list-items.ts'
+import { leftOutBecause, nameOfKind, type PartlyRead, partsWords } from './partly-read.ts'
+import { standInNamespace, standInNodes } from './stand-ins.ts'
 
 /** How a cluster is reached, and as which user. */
 export interface TwinSource {
@@ -32,6 +33,8 @@ export interface TwinSource {
 export interface ReadOptions {
   /** Of namespaced objects those in these. Default: all. */
   readonly namespaces?: readonly string[]
+  /** What may not be listed in all namespaces is listed in these, each by itself. */
+  readonly orIn?: readonly string[]
   /** Secrets are read with their values. */
   readonly secrets?: boolean
 }
@@ -49,26 +52,14 @@ export interface ReadCluster {
   readonly namespaces: readonly string[] | undefined
   /** What could not be read, and what a twin cannot hold. */
   readonly unread: readonly Unseen[]
+  /** Kinds that might not be listed, by their names as `unread` has them. */
+  readonly partly: ReadonlyMap<string, PartlyRead>
 }
 
 const PARALLEL = 8
 const DISCOVERY = { budget: 200, requestMs: 20_000, totalMs: 60_000 }
 /** Owners that are looked up one by one, since their lists did not have them. */
 const MOST_LOOKED_UP = 100
-
-type NamedKind = Pick<NamedResource, 'group' | 'resource'>
-
-/** Why objects of a kind were not read, whether they could not be or are left out on purpose; undefined: they were. */
-export function unreadBecause({ resources, unread, kinds }: ReadCluster, resource: NamedKind): string | undefined {
-  if (resources.some(({ resource: one }) => one.group === resource.group && one.resource === resource.resource))
-    return undefined
-  const name = nameOfKind(resource)
-  const told = unread.find(({ what }) => what === name)?.why
-  const served = kinds.ofResource(resource.group, resource.resource)
-  return told ?? (served === undefined ? undefined : leftOutBecause(served)) ?? 'they were not read'
-}
-
-const nameOfKind = ({ group, resource }: NamedKind): string => (group === '' ? resource : `${resource}.${group}`)
 
 /** @throws Error when the cluster cannot be asked what it serves */
 export async function readCluster(source: TwinSource, options: ReadOptions = {}): Promise<ReadCluster> {
@@ -79,12 +70,24 @@ export async function readCluster(source: TwinSource, options: ReadOptions = {})
   const time = await clusterTime(reader, runtime.clock.now())
   const client = createClient(runtime, transport, identity)
   const unread: Unseen[] = kinds.stale.map((version) => ({ what: version, why: 'its server does not answer' }))
-  const asked = { client, kinds, options, unread }
+  const asked = { client, kinds, options, unread, partly: new Map<string, PartlyRead>() }
   const first = await readDefinitions(asked)
-  const rows = rowsToRead(kinds, first, unread)
+  const { rows, unheld } = rowsToRead(asked, first)
   const resources = await inParallel(rows, (row) => readResource(asked, row))
-  const found = resources.filter((one) => one !== undefined)
-  return { time, kinds, resources: await withOwners(asked, found), namespaces: options.namespaces, unread }
+  const found = await withOwners(
+    asked,
+    resources.filter((one) => one !== undefined),
+  )
+  await inParallel(unheld, (resource) => readUnheld(asked, resource))
+  unread.push(...partsWords(asked.partly))
+  return {
+    time,
+    kinds,
+    resources: withStandIns(asked, rows, found),
+    namespaces: options.namespaces,
+    unread,
+    partly: asked.partly,
+  }
 }
 
 interface Asked {
@@ -92,6 +95,7 @@ interface Asked {
   readonly kinds: Kinds
   readonly options: ReadOptions
   readonly unread: Unseen[]
+  readonly partly: Map<string, PartlyRead>
 }
 
 /** What is read, and how it is stored. */
@@ -105,13 +109,14 @@ interface Definitions {
   readonly apis: readonly APIService[]
 }
 
-async function readDefinitions({ client, unread }: Asked): Promise<Definitions> {
+async function readDefinitions({ client, unread, partly }: Asked): Promise<Definitions> {
   const all = async <T extends KubeObject>(form: ItemForm): Promise<readonly T[]> => {
-    const { group, resource } = form.resource
     try {
       return (await listItems(client, form, '')).map((item) => item.object() as T)
     } catch (error) {
-      unread.push({ what: `${resource}.${group}`, why: messageOf(error) })
+      const why = messageOf(error)
+      unread.push({ what: nameOfKind(form.resource), why })
+      partly.set(nameOfKind(form.resource), { why, namespaced: false, readIn: [] })
       return []
     }
   }
@@ -127,19 +132,12 @@ async function readDefinitions({ client, unread }: Asked): Promise<Definitions> 
   return { definitions, apis }
 }
 
-/** What is only asked, done or measured is stored nowhere. */
-const UNSTORED = new Set(['componentstatuses', 'bindings'])
-const MEASURED = new Set(['metrics.k8s.io', 'custom.metrics.k8s.io', 'external.metrics.k8s.io'])
-
-/** Why a kind is not asked for, which is nothing to tell of each reading; undefined: it is asked for. */
-function leftOutBecause(resource: NamedResource): string | undefined {
-  // Events end by themselves, and of their own accord hold nothing.
-  if (isOfEvents(resource)) return 'Events are not read'
-  if (UNSTORED.has(nameOfKind(resource)) || MEASURED.has(resource.group)) return 'they are stored nowhere'
-  return resource.verbs.includes('list') ? undefined : 'they cannot be listed'
-}
-
-function rowsToRead(kinds: Kinds, first: Definitions, unread: Unseen[]): readonly RowToRead[] {
+function rowsToRead(
+  { kinds, unread, partly }: Asked,
+  first: Definitions,
+): { readonly rows: readonly RowToRead[]; readonly unheld: readonly NamedResource[] } {
+  const isDefinitionUnread = partly.has(nameOfKind(DEFINITIONS))
+  const unheld: NamedResource[] = []
   const definitions = new Map(first.definitions.map((one) => [one.metadata.name ?? '', one]))
   const remote = new Set(first.apis.flatMap(({ spec }) => (spec?.service ? [`${spec.group}/${spec.version}`] : [])))
   const scheme = builtinScheme()
@@ -164,7 +162,8 @@ function rowsToRead(kinds: Kinds, first: Definitions, unread: Unseen[]): readonl
           ? undefined
           : { group: row.storageGroup, version: row.storageVersion, prefix: row.storagePrefix }
     if (stored === undefined) {
-      unread.push({ what: name, why: 'a twin has no such kind' })
+      if (isDefinitionUnread) unheld.push(resource)
+      else unread.push({ what: name, why: 'a twin has no such kind' })
       continue
     }
     const same = kinds.everyVersion.find(
@@ -177,17 +176,33 @@ function rowsToRead(kinds: Kinds, first: Definitions, unread: Unseen[]): readonl
       kind: resource.kind,
     })
   }
-  return rows
+  return { rows, unheld }
+}
+
+/** Of a kind whose definition could not be read a twin can have none; where there are none it lacks none. */
+async function readUnheld({ client, options, unread, partly }: Asked, resource: NamedResource): Promise<void> {
+  const name = nameOfKind(resource)
+  const isWithout = async (namespace: string) => {
+    const { items } = await client.resource(resource).namespace(namespace).list({ metadataOnly: true, limit: 1 })
+    return items.length === 0
+  }
+  const spaces = resource.namespaced ? (options.namespaces ?? options.orIn ?? []) : []
+  const without = await Promise.all(spaces.map((namespace) => isWithout(namespace).catch(() => false)))
+  const readIn = spaces.filter((_, at) => without[at] === true)
+  const why = `its definition could not be read: ${partly.get(nameOfKind(DEFINITIONS))?.why}`
+  partly.set(name, { why, namespaced: resource.namespaced, readIn })
+  if (readIn.length === 0) unread.push({ what: name, why })
 }
 
 const storedVersion = ({ spec }: CustomResourceDefinition): string =>
   spec.versions.find(({ storage }) => storage)?.name ?? ''
 
-async function readResource({ client, options, unread }: Asked, row: RowToRead): Promise<ReadResource | undefined> {
+async function readResource(asked: Asked, row: RowToRead): Promise<ReadResource | undefined> {
+  const { client, options, unread, partly } = asked
   const { resource } = row
-  const isSecret = resource.group === '' && resource.resource === 'secrets'
-  const metadataOnly = isSecret && options.secrets !== true
+  const metadataOnly = isSecrets(resource) && options.secrets !== true
   const { namespaces } = options
+  const shown = (items: readonly StoredItem[]) => ({ ...row, items: metadataOnly ? items.map(withoutValues) : items })
   try {
     const lists =
       resource.namespaced && namespaces !== undefined
@@ -195,15 +210,77 @@ async function readResource({ client, options, unread }: Asked, row: RowToRead):
         : [await listItems(client, row, '', metadataOnly)]
     const all = lists.flat()
     const isOutside = (name: string) => namespaces !== undefined && !namespaces.includes(name)
-    const isNamespaces = resource.group === '' && resource.resource === 'namespaces'
-    const kept = isNamespaces ? all.filter(({ metadata }) => !isOutside(metadata.name ?? '')) : all
-    return { ...row, items: metadataOnly ? kept.map(withoutValues) : kept }
+    return shown(isNamespaces(resource) ? all.filter(({ metadata }) => !isOutside(metadata.name ?? '')) : all)
   } catch (error) {
     // It went since discovery was read, and with it all there was of it.
     if (isNotFound(error)) return { ...row, items: [] }
-    unread.push({ what: nameOfKind(resource), why: messageOf(error) })
+    const name = nameOfKind(resource)
+    const why = messageOf(error)
+    // Definitions are read before all others too.
+    const isTold = partly.has(name)
+    const parts = isForbidden(error) && namespaces === undefined ? await readParts(asked, row, metadataOnly) : []
+    partly.set(name, { why, namespaced: resource.namespaced, readIn: parts.map(({ namespace }) => namespace) })
+    if (parts.length > 0) return shown(parts.flatMap(({ items }) => items))
+    if (!isTold) unread.push({ what: name, why })
     return undefined
   }
+}
+
+const isSecrets = ({ group, resource }: NamedResource): boolean => group === '' && resource === 'secrets'
+const isNamespaces = ({ group, resource }: NamedResource): boolean => group === '' && resource === 'namespaces'
+
+interface Part {
+  readonly namespace: string
+  readonly items: readonly StoredItem[]
+}
+
+/** What may be listed in single namespaces; of namespaces themselves each by its name. */
+async function readParts({ client, options }: Asked, row: RowToRead, metadataOnly: boolean): Promise<readonly Part[]> {
+  const { resource } = row
+  if (!resource.namespaced && !isNamespaces(resource)) return []
+  const parts = await Promise.all(
+    (options.orIn ?? []).map(async (namespace): Promise<Part | undefined> => {
+      if (resource.namespaced)
+        return listItems(client, row, namespace, metadataOnly).then(
+          (items) => ({ namespace, items }),
+          () => undefined,
+        )
+      const one = await lookUp(client, row, '', namespace)
+      if (one === 'unknown') return undefined
+      return { namespace, items: one === undefined ? [] : [storedItem(one)] }
+    }),
+  )
+  return parts.filter((part) => part !== undefined)
+}
+
+/** In place of namespaces and nodes that may not be read: without them all that is in them or on them would end. */
+function withStandIns(
+  { options, partly, unread }: Asked,
+  rows: readonly RowToRead[],
+  resources: readonly ReadResource[],
+): readonly ReadResource[] {
+  const rowOf = (name: string) => {
+    const there = resources.find(({ resource }) => nameOfKind(resource) === name)
+    const row = rows.find(({ resource }) => nameOfKind(resource) === name)
+    return there ?? (row === undefined ? undefined : { ...row, items: [] })
+  }
+  const added: ReadResource[] = []
+  const stand = (name: string, items: readonly StoredItem[], why: string) => {
+    const row = rowOf(name)
+    if (row === undefined || items.length === 0) return
+    added.push({ ...row, items: [...row.items, ...items] })
+    unread.push({ what: items.map(({ metadata }) => `${name}/${metadata.name}`).join(', '), why })
+  }
+  const spaces = partly.get('namespaces')
+  if (spaces !== undefined) {
+    const unknown = (options.orIn ?? []).filter((one) => !spaces.readIn.includes(one))
+    stand('namespaces', unknown.map(standInNamespace), 'taken to be there, and not to end')
+  }
+  const pods = resources.find(({ resource }) => nameOfKind(resource) === 'pods')?.items ?? []
+  if (partly.has('nodes'))
+    stand('nodes', standInNodes(pods), 'taken to be there and to be ready, with room for more: their pods run there')
+  const names = new Set(added.map(({ kind }) => kind))
+  return [...resources.filter(({ kind, resource }) => resource.group !== '' || !names.has(kind)), ...added]
 }
 
 const TOKEN = 'kubernetes.io/service-account-token'
@@ -253,7 +330,8 @@ async function withOwners(asked: Asked, resources: readonly ReadResource[]): Pro
         if (lookedUp++ >= MOST_LOOKED_UP || row.kind === 'Secret') continue
         const namespace = row.resource.namespaced ? (metadata.namespace ?? '') : ''
         const one = await lookUp(asked.client, row, namespace, owner.name)
-        if (one?.metadata.uid !== owner.uid) continue
+        if (one === 'unknown') hidden.set(owner.uid, `${owner.kind}.${group}`)
+        if (one === undefined || one === 'unknown' || one.metadata.uid !== owner.uid) continue
         known.add(owner.uid)
         added.set(row, [...(added.get(row) ?? []), storedItem(one)])
       }
@@ -268,12 +346,18 @@ async function withOwners(asked: Asked, resources: readonly ReadResource[]): Pro
     : whole.map((row) => ({ ...row, items: row.items.map((item) => withoutHidden(item, hidden)) }))
 }
 
-async function lookUp(client: Client, row: ReadResource, namespace: string, name: string) {
+/** undefined: there is no such object. `unknown`: that cannot be said. */
+async function lookUp(
+  client: Client,
+  row: RowToRead,
+  namespace: string,
+  name: string,
+): Promise<KubeObject | undefined | 'unknown'> {
   const { resource, apiVersion, kind } = row
   try {
     return { ...(await client.resource(resource).namespace(namespace).get(name)), apiVersion, kind }
-  } catch {
-    return undefined
+  } catch (error) {
+    return isNotFound(error) ? undefined : 'unknown'
   }
 }
 

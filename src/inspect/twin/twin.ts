@@ -10,6 +10,7 @@ import type { Fork } from '../../cluster/fork.ts'
 import type { SimulatedNode } from '../../cluster/nodes.ts'
 import type { ClockKind } from '../../cluster/options.ts'
 import { startTwin, type TwinImage, twinImage } from '../../cluster/twin.ts'
+import { unreadBecause } from './partly-read.ts'
 import type { ReadCluster } from './read-cluster.ts'
 
 /** `obeys`: unknown programs end as soon as they are asked to. `ignores`: they use all of their grace periods. */
@@ -47,9 +48,12 @@ export function startTwinOf({ read, image }: TwinModel, { clock, programs, port,
 /** Where Services lead is made of all of these: without one of them each would seem to lead nowhere. */
 const LEAD = ['services', 'endpointslices', 'pods', 'nodes']
 
-function knowsServices({ resources, namespaces }: ReadCluster): (namespace: string) => boolean {
-  const isRead = LEAD.every((name) => resources.some(({ resource }) => resource.resource === name))
-  return (namespace) => isRead && (namespaces === undefined || namespaces.includes(namespace))
+function knowsServices(read: ReadCluster): (namespace: string) => boolean {
+  const { resources, namespaces } = read
+  const kinds = LEAD.map((name) => resources.find(({ resource }) => resource.resource === name)?.resource)
+  const isRead = (namespace: string) =>
+    kinds.every((kind) => kind !== undefined && unreadBecause(read, kind, namespace) === undefined)
+  return (namespace) => isRead(namespace) && (namespaces === undefined || namespaces.includes(namespace))
 }
 
 export function listedItems<T extends KubeObject>(
