@@ -5,6 +5,7 @@ import { configurationIn, unknownIn } from '../api/configuration/decode.ts'
 import type { Struct, ValueShape } from '../api/configuration/shape.ts'
 import { messageOf } from '../base/errors.ts'
 import { whyUnread } from '../base/unread.ts'
+import { PROXY_SCHEMES } from '../http/proxy-url.ts'
 import { type KubeconfigText, unloaded } from './kubeconfig-text.ts'
 import type { KubeconfigFile } from './read-kubeconfig.ts'
 
@@ -165,15 +166,13 @@ function userProblems(user: Users | undefined, folder: string): readonly string[
   ]
 }
 
-const PROXIES = ['http:', 'https:', 'socks5:']
-
 function clusterProblems({ name, cluster }: Clusters, folder: string, hasServer: boolean): readonly string[] {
   const { server, ...given } = cluster ?? {}
   const proxy = given['proxy-url']
   const scheme = proxy && URL.canParse(proxy) ? new URL(proxy).protocol : ''
   return [
     ...(server || hasServer ? [] : [`no server found for cluster ${JSON.stringify(name)}`]),
-    ...(proxy && !PROXIES.includes(scheme)
+    ...(proxy && !PROXY_SCHEMES.includes(scheme)
       ? [
           `invalid 'proxy-url' ${JSON.stringify(proxy)} for cluster ${JSON.stringify(name)}: unsupported scheme ${JSON.stringify(scheme.replace(':', ''))}, must be http, https, or socks5`,
         ]

@@ -191,10 +191,15 @@ test('what is wrong with a kubeconfig is told in one line with its file', async 
   assert.match(raw('a: [') ?? '', /^\/raw: kubeconfig is no YAML: /)
   assert.equal(raw('{}'), '/raw: kubeconfig has no context ""')
   assert.match(why(write({}, { server: 'nowhere' })) ?? '', /server "nowhere" is no URL/)
-  assert.match(
-    why(write({}, { 'proxy-url': 'ftp://p' })) ?? '',
-    /proxy-url "ftp:\/\/p" is no URL of http, https or socks5/,
-  )
+  const whyNot = (proxy: string) => why(write({}, { 'proxy-url': proxy }))?.replace(/^.*kubeconfig's proxy-url /s, '')
+  const noUrl = 'is no URL of http, https or socks5'
+  assert.equal(whyNot('ftp://p'), `"ftp://p" ${noUrl}`)
+  // A password is not told, whatever is wrong.
+  assert.equal(whyNot('ftp://user:s3cret@p/x'), `"ftp://p/x" ${noUrl}`)
+  assert.equal(whyNot('http://user:s3/cr@et@p:99999'), `"http://p:99999" ${noUrl}`)
+  assert.equal(whyNot('user:s3cret@p:1'), `"p:1" ${noUrl}`)
+  assert.equal(whyNot('http://us%er:pw@h'), '"http://h" has a user or password with a % that is no escape; write %25')
+  assert.equal(whyNot('socks5:'), '"socks5:" names no host')
   assert.match(why(write({ 'auth-provider': { name: 'gcp' } })) ?? '', /auth-provider is not supported/)
   assert.match(why(write({ 'client-certificate': 'no.crt' })) ?? '', /cannot read .*no\.crt/)
   assert.match(why(write({ exec: { apiVersion: 'v2', command: 'x' } })) ?? '', /exec has apiVersion "v2"; use /)

@@ -3,6 +3,7 @@ import { dirname, isAbsolute, join } from 'node:path'
 import { parseYaml } from '../api/codec/yaml.ts'
 import { plainOf } from '../api/values/json.ts'
 import type { HttpsEndpoint } from '../http/client.ts'
+import { readProxyUrl } from '../http/proxy-url.ts'
 
 /** A program that is asked for credentials (client.authentication.k8s.io). */
 export interface ExecPlugin {
@@ -152,12 +153,14 @@ export function contextOf(config: KubeconfigFile, name: string | undefined, file
   }
 }
 
-const PROXIES = ['http:', 'https:', 'socks5:']
-
 /** @throws Error for what is no proxy */
 function proxyOf(url: string): string {
-  if (URL.canParse(url) && PROXIES.includes(new URL(url).protocol)) return url
-  throw new Error(`kubeconfig's proxy-url "${url}" is no URL of http, https or socks5`)
+  try {
+    readProxyUrl(url)
+  } catch (error) {
+    throw new Error(`kubeconfig's proxy-url ${(error as Error).message}`, { cause: error })
+  }
+  return url
 }
 
 /** @throws Error for what is no mapping */

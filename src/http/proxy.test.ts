@@ -145,6 +145,16 @@ test('why a proxy leads nowhere is told as a Go client tells it', async (t) => {
   assert.equal(await words([5, 2], [1, 1]), 'username/password authentication failed')
   assert.equal(await words([5, 0], [5, 9, 0, 1]), 'unknown error unknown code: 9')
   assert.equal(await words([5]), 'EOF')
+  const long = 'x'.repeat(256)
+  const refused = async (server: string, user: string, ...answers: readonly (readonly number[])[]) => {
+    const proxy = await socks(t, answers)
+    const why = await asked(t, server, `socks5://${user}@${proxy.at}`)
+    return why.slice(why.lastIndexOf(': ') + 2)
+  }
+  assert.equal(await refused(api, `${long}:p`, [5, 2]), 'invalid username/password')
+  assert.equal(await refused(api, `u:${long}`, [5, 2]), 'invalid username/password')
+  assert.equal(await refused(api, ':p', [5, 2]), 'invalid username/password')
+  assert.equal(await refused(`https://${long}`, 'u:p', [5, 0]), 'FQDN too long')
 })
 
 test('a server behind a proxy whose certificate is not trusted is looked at by the proxy too', async (t) => {

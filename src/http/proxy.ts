@@ -11,6 +11,7 @@ import { type ConnectionOptions, connect as secured } from 'node:tls'
 import { parseIPv6 } from '../api/values/ip.ts'
 import { dialProblem } from './dial-problem.ts'
 import { request as plainRequest } from './node-http.ts'
+import { readProxyUrl } from './proxy-url.ts'
 
 export interface ProxyRoute {
   /**
@@ -29,13 +30,12 @@ const AGENT = 'Go-http-client/1.1'
 
 /** `tls`: what the server's certificate is held against, as the proxy's own is. */
 export function routeThrough(proxy: string, server: URL, tls: ConnectionOptions): ProxyRoute {
-  const via = new URL(proxy)
+  const { url: via, user } = readProxyUrl(proxy)
   const place = {
     host: bare(via.hostname),
     port: Number(via.port || { 'http:': 80, 'https:': 443 }[via.protocol] || 1080),
   }
   const target = { host: bare(server.hostname), port: Number(server.port || (server.protocol === 'http:' ? 80 : 443)) }
-  const user = via.username === '' ? undefined : { name: decoded(via.username), password: decoded(via.password) }
   const authorization: Record<string, string> =
     user === undefined
       ? {}
@@ -97,7 +97,6 @@ function attempt(signal: AbortSignal | undefined, make: (hold: Hold) => Promise<
 }
 
 const bare = (hostname: string): string => hostname.replace(/^\[|\]$/g, '')
-const decoded = (text: string): string => decodeURIComponent(text)
 const at = ({ host, port }: Place): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
 
 interface Place {
@@ -180,7 +179,9 @@ async function socks(
     const [version, method] = await exactly(socket, 2)
     if (version !== VERSION) throw new Error(`unexpected protocol version ${version}`)
     if (method === PASSWORD && user !== undefined) {
-      socket.write(Buffer.concat([Buffer.from([1]), counted(user.name), counted(user.password)]))
+      // Go's clients give an empty password too.
+      if (user.name === '') throw new Error(NO_USER)
+      socket.write(Buffer.concat([Buffer.from([1]), counted(user.name, NO_USER), counted(user.password, NO_USER)]))
       const [, status] = await exactly(socket, 2)
       if (status !== 0) throw new Error('username/password authentication failed')
     } else if (method !== NO_AUTHENTICATION) throw new Error('no acceptable authentication methods')
@@ -197,7 +198,14 @@ async function socks(
   }
 }
 
-const counted = (text: string): Buffer => Buffer.concat([Buffer.from([Buffer.byteLength(text)]), Buffer.from(text)])
+const NO_USER = 'invalid username/password'
+
+/** The length in one byte, then the text. @throws Error with `problem` for what is longer than that can say */
+function counted(text: string, problem: string): Buffer {
+  const bytes = Buffer.from(text)
+  if (bytes.length > 255) throw new Error(problem)
+  return Buffer.concat([Buffer.from([bytes.length]), bytes])
+}
 
 function address(host: string): Buffer {
   switch (isIP(host)) {
@@ -206,7 +214,7 @@ function address(host: string): Buffer {
     case 6:
       return Buffer.from([TYPES.v6, ...Buffer.from((parseIPv6(host) ?? 0n).toString(16).padStart(32, '0'), 'hex')])
     default:
-      return Buffer.concat([Buffer.from([TYPES.name]), counted(host)])
+      return Buffer.concat([Buffer.from([TYPES.name]), counted(host, 'FQDN too long')])
   }
 }
 
