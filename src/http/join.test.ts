@@ -86,6 +86,27 @@ test('when one side breaks, the other has what came before, and is cut a while a
   await joined
 })
 
+test('when one side breaks and the other takes nothing, that is cut too, and later as long as it takes something', async () => {
+  const runtime = simulatedRuntime(1)
+  const { clock } = runtime
+  const { client, one } = connections()
+  const taken: (() => void)[] = []
+  const other = new Duplex({ read: () => {}, write: (_bytes, _encoding, done) => void taken.push(done) })
+  const joined = joinConnections(clock, one, other)
+  for (let part = 0; part < 5; part++) client.write(Buffer.alloc(1_000))
+  for (let turn = 0; other.writableLength < 5_000 && turn < 100; turn++)
+    await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(other.writableLength, 5_000)
+  one.destroy(new Error('broken'))
+  const begin = clock.now()
+  clock.setTimer(8_000, 'takes something', () => taken.shift()?.())
+  clock.setTimer(60_000, 'a minute', () => {})
+  await runtime.run({ until: () => other.destroyed || clock.now() - begin >= 60_000 })
+  assert.equal(clock.now() - begin, 20_000)
+  assert.equal(other.writableLength, 4_000)
+  await joined
+})
+
 test('what comes for a side that has said all, and is ending, takes nothing from what the other is still to read', async () => {
   const { client, one } = connections()
   const whole = randomBytes(10_000)

@@ -10,7 +10,7 @@ import { hopByHop } from './hop-by-hop.ts'
 /** A session in which neither side has said anything for so long is over; the kubelet's own limit. */
 export const SESSION_IDLE_MS = 4 * 60 * 60 * 1000
 
-/** How long a side that has been given all may still read it, where the other side has broken. */
+/** How long a side may take nothing of what it is given, or have all and not end, where the other side has broken. */
 const LINGER_MS = 10_000
 
 /** The head of an answer 101 as the other server gave it, but for what is of its connection alone; then what comes on it. Resolves when both have ended. */
@@ -55,17 +55,25 @@ export function joinConnections(clock: Clock, one: Duplex, other: Duplex): Promi
 }
 
 /**
- * The side whose other has broken is cut a while after it has been given what came before, unless it ends by itself. At once would be too
- * soon: what it says to a connection that is closed makes the kernel throw away what it has not read yet.
+ * The side whose other has broken is cut a while after it last took something of what came before, unless it ends by itself. At once would
+ * be too soon: what it says to a connection that is closed makes the kernel throw away what it has not read yet.
  */
 function cutSoon(clock: Clock, side: Duplex): void {
-  const cut = () => {
-    const timer = clock.setTimer(LINGER_MS, 'rest of a session that broke', () => side.destroy())
-    side.once('close', timer.cancel)
-  }
   if (side.destroyed) return
-  if (side.writableFinished) cut()
-  else side.once('finish', cut)
+  const wait = (): Timer => {
+    const left = side.writableLength
+    return clock.setTimer(LINGER_MS, 'rest of a session that broke', () => {
+      if (side.writableLength < left) timer = wait()
+      else side.destroy()
+    })
+  }
+  const renew = () => {
+    timer.cancel()
+    timer = wait()
+  }
+  let timer = wait()
+  side.on('drain', renew).on('finish', renew)
+  side.once('close', () => timer.cancel())
 }
 
 export interface IdleTimer extends Timer {
