@@ -139,6 +139,25 @@ test('a client that pings without end and does not read is not read either', asy
   assert.ok(!client.writableNeedDrain)
 })
 
+test('while a server stalls within a frame, what a client that reads says goes on to it, however often the client pings', async () => {
+  const [server, near] = duplexPair()
+  const client = answerPings(clock, near, none)
+  const atServer = heardBy(server)
+  const atClient = heardBy(client)
+  await write(server, dataHead(1, 3, false))
+  await new Promise((resolve) => setImmediate(resolve))
+  const ids = Array.from({ length: 1_200 }, (_, at) => 2 * at + 1)
+  await write(client, Buffer.concat(ids.map((id) => pingFrame(id))))
+  client.end(Buffer.concat([dataHead(1, 5, false), Buffer.from('stdin')]))
+  await atServer.ended
+  assert.equal(Buffer.concat(dataOf(atServer.frames)).toString(), 'stdin')
+  assert.deepEqual(pingsOf(atServer.frames), [])
+  server.end('out')
+  await atClient.ended
+  // Those that wait are limited: the newest are answered.
+  assert.deepEqual(pingsOf(atClient.frames), ids.slice(-1_000))
+})
+
 test('answers to the pings of the server, which have its own ids, go on to it', async () => {
   const [server, near] = duplexPair()
   const client = answerPings(clock, near, none)

@@ -14,6 +14,8 @@ import { HEAD_BYTES, isPing, lengthOf, PING_BYTES } from './frames.ts'
 const SILENT_MS = 60_000
 /** A client that does not read so many answers is not read. */
 const MOST_UNREAD = 100
+/** So many answers wait for the end of a frame of the server, the newest: one that goes on to a server that has closed takes output with it. */
+const MOST_WAITING = 1_000
 
 /** Another protocol than SPDY stays as it is. */
 export function answeringPings(clock: Clock, upgraded: Upgraded): Upgraded {
@@ -42,7 +44,10 @@ export function answerPings(clock: Clock, server: Duplex, head: Buffer): Duplex 
     whenRead = undefined
   }
   const tell = () => {
-    if (!hasEnded) for (const answer of waiting) stream.push(answer)
+    if (!hasEnded) {
+      for (const answer of waiting) stream.push(answer)
+      unread += waiting.length
+    }
     waiting = []
   }
 
@@ -64,9 +69,9 @@ export function answerPings(clock: Clock, server: Duplex, head: Buffer): Duplex 
       if (!part.isPing || clock.now() - heardAt >= SILENT_MS) passed.push(part.bytes)
       else {
         waiting.push(part.bytes)
-        unread++
+        if (!isWithinFrame || hasEnded) tell()
+        else if (waiting.length > MOST_WAITING) waiting.shift()
       }
-    if (waiting.length > 0 && (!isWithinFrame || hasEnded)) tell()
     if (!takes(server)) return
     let takesMore = true
     server.cork()
