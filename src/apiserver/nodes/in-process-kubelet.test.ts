@@ -25,6 +25,12 @@ test('a kubelet of this process is asked as any other is', async () => {
   const refused = await client.upgrade({ method: 'POST', path: '/exec' })
   assert.ok(!('socket' in refused))
   assert.deepEqual([refused.status, Buffer.from(await refused.bytes()).toString()], [404, 'no such'])
+  await client.send({ method: 'PUT', path: '/set', headers: { 'content-type': 'text/plain' }, body: '4' })
+  await client.send({ method: 'PUT', path: '/set', body: Buffer.from('5') })
+  assert.deepEqual(
+    asked.map(({ body }) => body?.kind === 'bytes' && [Buffer.from(body.bytes).toString(), body.contentType]),
+    [false, false, ['4', 'text/plain'], ['5', '']],
+  )
   const gone = AbortSignal.abort(new Error('gone'))
   await assert.rejects(client.send({ method: 'GET', path: '/', signal: gone }), /gone/)
 })

@@ -1,6 +1,6 @@
 /** A kubelet of this very process, asked as any other is, but without sockets: what it answers comes as an answer of HTTP does. */
 import type { Duplex } from 'node:stream'
-import type { ApiRequest, ApiResponse, Handler } from '../../api/request.ts'
+import type { ApiRequest, ApiResponse, Handler, RequestBody } from '../../api/request.ts'
 import type { HttpsAnswer, HttpsClient, HttpsRequest, Upgraded } from '../../http/client.ts'
 import { duplexPair } from '../../http/duplex-pair.ts'
 
@@ -28,7 +28,7 @@ export function inProcessKubelet(handler: Handler): HttpsClient {
   }
 }
 
-function requestOf({ method, path, headers = {}, signal }: HttpsRequest): ApiRequest {
+function requestOf({ method, path, headers = {}, body, signal }: HttpsRequest): ApiRequest {
   const { pathname, searchParams } = new URL(path, 'https://kubelet')
   const single: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers))
@@ -38,9 +38,16 @@ function requestOf({ method, path, headers = {}, signal }: HttpsRequest): ApiReq
     path: pathname,
     query: searchParams,
     headers: single,
+    ...(body === undefined ? {} : { body: bytesOf(body, single['content-type']) }),
     signal: signal ?? new AbortController().signal,
   }
 }
+
+const bytesOf = (body: Uint8Array | string, contentType = ''): RequestBody => ({
+  kind: 'bytes',
+  bytes: typeof body === 'string' ? Buffer.from(body) : body,
+  contentType,
+})
 
 function answerOf(response: ApiResponse): HttpsAnswer {
   if (response.kind !== 'bytes' && response.kind !== 'stream')
