@@ -102,13 +102,13 @@ test('a drain needs the node and evictions, an apply of what is not there the ri
 })
 
 /** The source, where a list of these is forbidden. */
-const withoutListOf = (name: string): TwinSource => ({
-  ...stage.source,
+const withoutListOf = (name: string, source: TwinSource = stage.source): TwinSource => ({
+  ...source,
   transport: {
-    ...stage.source.transport,
+    ...source.transport,
     async send(request) {
       if (request.path === `/api/v1/${name}`) throw new StatusError(403, 'Forbidden', `${name} is forbidden`)
-      return stage.source.transport.send(request)
+      return source.transport.send(request)
     },
   },
 })
@@ -152,4 +152,20 @@ test('an uninstall of what may not be read is refused, and no deadlock: its end 
   const tree = planAs('tree', made)
   assert.doesNotMatch(tree, /a deadlock/)
   assert.match(tree, /^ {2}delete -f a\.yaml: its end is not known, for what there is could not all be read$/m)
+})
+
+test('an apply of what may not be listed is refused, and no right to create is asked for: it may be there', async () => {
+  const files = [{ name: 'f', objects: [configMap('mine')] as unknown as readonly KubeObject[] }]
+  const made = await plan(withoutListOf('configmaps', reader), (read) =>
+    applyDeed(read, files, { namespace: 'default' }),
+  )
+  assert.deepEqual(made.refused, [
+    {
+      what: 'f: ConfigMap/mine',
+      message: 'what there is could not be read: configmaps is forbidden',
+      isUnread: true,
+    },
+  ])
+  // Whether it may patch is known, and is told; whether it would have to create is not.
+  assert.deepEqual(told(made), ['patch configmaps default mine'])
 })

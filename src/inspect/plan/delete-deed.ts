@@ -145,7 +145,7 @@ async function objectsOf(
 }
 
 /** The namespace that a target is in, or is; undefined: it may be anywhere, or is in none. */
-function placeOf(target: DeleteTarget, { group, resource, namespaced }: NamedResource): string | undefined {
+export function placeOf(target: DeleteTarget, { group, resource, namespaced }: NamedResource): string | undefined {
   const own = 'object' in target ? target.object.metadata.namespace : undefined
   if (namespaced) return (own ?? target.namespace) || undefined
   if (group !== '' || resource !== 'namespaces') return undefined

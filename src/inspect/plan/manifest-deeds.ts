@@ -2,9 +2,18 @@
 import { type KubeObject, parseApiVersion } from '../../api/object.ts'
 import { messageOf } from '../../base/errors.ts'
 import { QuestionError } from '../question.ts'
+import { unreadBecause } from '../twin/partly-read.ts'
 import type { ReadCluster } from '../twin/read-cluster.ts'
 import type { Deed, DeedStage, Doing } from './deed.ts'
-import { type DeleteRequest, deleteStage, elsewhere, type NamespaceOfFiles, notServed } from './delete-deed.ts'
+import {
+  type DeleteRequest,
+  deleteStage,
+  elsewhere,
+  type NamespaceOfFiles,
+  notServed,
+  placeOf,
+  refusedUnread,
+} from './delete-deed.ts'
 
 export interface ManifestFile {
   /** As it was given. */
@@ -31,14 +40,14 @@ const MANAGER = 'skiff-plan'
 
 /** What is applied is forced: conflicts of managers are not looked at. */
 export function applyDeed(
-  { kinds }: ReadCluster,
+  read: ReadCluster,
   files: readonly ManifestFile[],
   { namespace, isGiven = false }: NamespaceOfFiles,
 ): Deed {
   const all = files.flatMap(({ name, objects }) =>
     objects.map((object) => {
       const { group } = parseApiVersion(object.apiVersion)
-      const resource = kinds.ofKind(group, object.kind)
+      const resource = read.kinds.ofKind(group, object.kind)
       return { file: name, object, resource }
     }),
   )
@@ -62,6 +71,11 @@ export function applyDeed(
       const within = resource.namespaced ? own : ''
       const { version } = parseApiVersion(object.apiVersion)
       asks({ verb: 'patch', ...access, namespace: within })
+      const unread = unreadBecause(read, resource, placeOf({ object, namespace }, resource))
+      if (unread !== undefined) {
+        refused({ what, ...refusedUnread(unread) })
+        continue
+      }
       const one = client.resource({ ...resource, version }).namespace(within)
       // To apply what is not there is to create it.
       const there = await one.get(name).catch(() => undefined)
