@@ -10,6 +10,7 @@ import { CelError, Optional, type Value, wrap } from '../cel/values.ts'
 import { duplicate, type FieldError, forbiddenField, invalid, required } from '../errors/field-errors.ts'
 import { asJson, type Json, type KubeObject } from '../object.ts'
 import { sameJson } from '../same.ts'
+import type { DefaultRules } from '../schema/structural/check-defaults.ts'
 import { rulePathNames } from '../schema/structural/check-schema.ts'
 import {
   additionalSchema,
@@ -105,11 +106,27 @@ export function validateRules(object: KubeObject, old: KubeObject | undefined, s
   return { failed: run.errors, tolerated }
 }
 
-/** The rules of a default that stands at `path`: it must hold also where it follows itself. */
-export function rulesOf(value: Json, schema: Structural, path: string, root: boolean): readonly FieldError[] {
-  const run: Run = { errors: [], tolerated: undefined, budget: { used: 0, limit: REQUEST_COST_LIMIT }, over: false }
-  walk(value, value, schema, path, root, run)
-  return run.errors
+/**
+ * The rules of defaults, one after the other under one budget: a default must hold where it follows itself, and, where it does,
+ * also where nothing was before. Once the budget is used up, no more of them are judged.
+ */
+export function rulesOfDefaults(): DefaultRules {
+  let used = 0
+  let over = false
+  return (value, schema, path, root) => {
+    if (over) return []
+    const judged = (old: Json | undefined): Run => {
+      const run: Run = { errors: [], tolerated: undefined, budget: { used, limit: REQUEST_COST_LIMIT }, over: false }
+      walk(value, old, schema, path, root, run)
+      return run
+    }
+    const followed = judged(value)
+    const last = followed.errors.length > 0 ? followed : judged(undefined)
+    // Both begin with what was left; what the dearer one took is gone.
+    used = Math.max(followed.budget.used, last.budget.used)
+    over = last.over
+    return last.errors
+  }
 }
 
 function walk(value: Json, old: Json | undefined, schema: Structural, path: string, root: boolean, run: Run): void {
@@ -178,7 +195,8 @@ function runAll(value: Json, old: Json | undefined, schema: Structural, path: st
     const before = run.errors.length
     judge(value, old, one, program, self, schema, path, run)
     // What is as it was, and is judged by itself alone, stays.
-    if (unchanged && !one.transition && !run.over) run.tolerated?.push(...run.errors.splice(before))
+    if (run.tolerated !== undefined && unchanged && !one.transition && !run.over)
+      run.tolerated.push(...run.errors.splice(before))
   }
 }
 

@@ -14,7 +14,7 @@ import { schemaErrors } from '../../api/schema/structural/check-schema.ts'
 import { isConvertible, structureErrors } from '../../api/schema/structural/check-structure.ts'
 import { internalSchema } from '../../api/schema/structural/internal-schema.ts'
 import { type JSONSchemaProps, structuralOf } from '../../api/schema/structural/structural.ts'
-import { rulesOf } from '../../api/validation/x-kubernetes-validations.ts'
+import { rulesOfDefaults } from '../../api/validation/x-kubernetes-validations.ts'
 import { checkRulesOf } from './check-cel-rules-of-definition.ts'
 
 /** What all versions say alike. */
@@ -154,7 +154,7 @@ function wholeSchemaErrors(
   const structure = convertible ? structureErrors(schema, at) : []
   errors.push(...structure)
   const structural = convertible && structure.length === 0
-  const defaults = structural ? defaultErrors(structuralOf(schema), at, rulesOf) : []
+  const defaults = structural ? defaultErrors(structuralOf(schema), at, rulesOfDefaults()) : []
   errors.push(...defaults)
   // Rules are looked at once all else is well.
   const ruled = structural && defaults.length === 0
