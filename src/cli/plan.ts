@@ -112,7 +112,10 @@ function gates(plan: Plan, read: ReadCluster, { expectNone, max }: PlanFlags): r
   const unknown = unread ?? (unlisted.length === 0 ? undefined : `not listed: ${unlisted.join(', ')}`)
   return unknown === undefined
     ? closed
-    : [...closed, `how many objects would go is not known, and at most ${max} may (--max): ${unknown}`]
+    : [
+        ...closed,
+        `at least ${goes.length} objects would go, how many is not known, and at most ${max} may (--max): ${unknown}`,
+      ]
 }
 
 export async function tellPlanOfDelete(words: readonly string[], flags: DeleteFlags): Promise<void> {

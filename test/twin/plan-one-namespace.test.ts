@@ -140,7 +140,7 @@ test('what goes with a deed is known in its namespace; a kind that may not be li
     if (name === 'hand')
       assert.match(
         err,
-        /^skiff: how many objects would go is not known, and at most 4 may \(--max\): not listed: .*serviceaccounts/,
+        /^skiff: at least 4 objects would go, how many is not known, and at most 4 may \(--max\): not listed: .*serviceaccounts/,
       )
   }
   const { code, err, plan } = await planBy('hand', 'delete', 'cm/settings', '--expect-none', 'sa')
@@ -158,7 +158,7 @@ test('what is elsewhere is not taken for absent: a delete there, of all there ar
     assert.equal(code, 20, err)
     assert.deepEqual(going(plan), [])
     assert.match(plan.refused[0]?.message ?? '', /^what there is could not be read: /)
-    assert.match(err, /^skiff: whether any pods .*\nskiff: how many objects would go is not known.*\n$/)
+    assert.match(err, /^skiff: whether any pods .*\nskiff: at least 0 objects would go, how many is not known.*\n$/)
   }
   const file = join(directory, 'both.json')
   const items = ['team', 'others'].map((namespace) => configMap('more', {}, namespace))
