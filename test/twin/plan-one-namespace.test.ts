@@ -178,6 +178,8 @@ test('a namespace that may be read by its name is deleted with all that it holds
   assert.equal(err, 'skiff: 1 deployments would go, and none may (--expect-none deploy)\n')
   assert.ok(plan.goes.some(({ object }) => object.resource === 'namespaces' && object.name === 'team'))
   assert.ok(plan.goes.filter(({ object }) => object.resource === 'pods').length >= 2)
+  // A Role in a namespace is about that Namespace, too.
+  assert.deepEqual(plan.forbidden, [])
 })
 
 test('of a kind whose definition may not be read a twin can have none: that is known where there are none', async () => {

@@ -30,6 +30,10 @@ const LIMITS = { budget: 300, requestMs: 20_000, totalMs: 60_000 }
 /** A role may be about single names: of so many alike each is asked about. */
 const MOST_NAMES = 20
 
+/** A request for one Namespace is one in it, as authorization sees it: a Role there may allow it. */
+const byName = (access: OwnAccess, name: string): OwnAccess & { readonly name: string } =>
+  access.group === '' && access.resource === 'namespaces' ? { ...access, namespace: name, name } : { ...access, name }
+
 export async function rightsOf(
   { runtime, transport, userAgent, user }: TwinSource,
   asked: readonly Asks[],
@@ -44,7 +48,7 @@ export async function rightsOf(
       if (ofAll.state !== 'found' || ofAll.value) return undefined
       const names = [...new Set(ones.map(({ name }) => name))]
       const single = names.length > MOST_NAMES ? [] : names
-      const answers = await Promise.all(single.map((name) => reader.mayI({ ...access, name })))
+      const answers = await Promise.all(single.map((name) => reader.mayI(byName(access, name))))
       const refused = names.filter((_, at) => {
         const answer = answers[at]
         return answer?.state !== 'found' || !answer.value
