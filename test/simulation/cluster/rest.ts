@@ -15,7 +15,7 @@ import { checkService } from './rest/services.ts'
 import { checkClaim, checkClaims, checkVolume, usesUnboundClaim } from './rest/volumes.ts'
 import type { Truth } from './truth.ts'
 import { viewKey } from './view.ts'
-import { clusterScoped } from './workload.ts'
+import { clusterScoped, kinds } from './workload.ts'
 import type { World } from './world.ts'
 
 /** Looked at so often until everything is as it should be, and no longer than that. */
@@ -43,10 +43,10 @@ export interface Nudges {
 export async function comesToRest(world: World, { letGo, touch }: Nudges): Promise<void> {
   const { runtime, truth } = world
   await runtime.advance(LOOK_MS)
-  await touchBudgets(world, touch)
+  await touchLeftBudgets(world, touch)
   await settle(world)
   await touchOwnersOfUnseenPods(world, touch)
-  await touchBudgets(world, touch)
+  await touchLeftBudgets(world, touch)
   for (let round = 0; round < ROUNDS; round++) {
     const held = truth.list().filter(({ metadata }) => metadata.finalizers?.includes(USER_FINALIZER))
     if (held.length === 0) break
@@ -65,6 +65,28 @@ export async function comesToRest(world: World, { letGo, touch }: Nudges): Promi
   }
   if (busy.length > 0) world.failed(`no peace: still in the last ${WINDOW_MS / 1000} s ${busy.join(', ')}`)
   for (const problem of problemsOf(world)) world.failed(problem)
+  await podsComeAndGo(world)
+}
+
+/** One that each budget is about comes, and its end is the last that the budget hears of. */
+async function podsComeAndGo(world: World): Promise<void> {
+  const { runtime, truth, user } = world
+  const budgets = truth.list('poddisruptionbudgets')
+  if (budgets.length === 0) return
+  const podsOf = (budget: KubeObject) => user.resource(kinds.Pod).namespace(budget.metadata.namespace ?? '')
+  const nameOf = (budget: KubeObject) => `last-of-${budget.metadata.name}`
+  const all = (work: readonly Promise<unknown>[]) => runtime.complete(Promise.allSettled(work), { maxSteps: 2_000_000 })
+  const podFor = (budget: KubeObject) => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: nameOf(budget), labels: budget['spec'].selector.matchLabels },
+    spec: { containers: [{ name: 'c', image: 'i' }], terminationGracePeriodSeconds: 1 },
+  })
+  await all(budgets.map((budget) => podsOf(budget).create(podFor(budget))))
+  await runtime.advance(LOOK_MS)
+  await all(budgets.map((budget) => podsOf(budget).delete(nameOf(budget))))
+  await settle(world)
+  for (const budget of truth.list('poddisruptionbudgets')) checkBudget(truth, world.failed, budget)
 }
 
 /** Their controllers expect pods that came and went unseen; after five minutes any change of the owner ends that. */
@@ -74,8 +96,8 @@ async function touchOwnersOfUnseenPods({ runtime, truth, unseen }: World, touch:
 }
 
 /** A budget that a pod has left by its labels still counts it, until it is looked at for another reason. */
-async function touchBudgets({ runtime, truth }: World, touch: Nudges['touch']): Promise<void> {
-  const budgets = truth.list('poddisruptionbudgets')
+async function touchLeftBudgets({ runtime, truth, leftBudgets }: World, touch: Nudges['touch']): Promise<void> {
+  const budgets = leftBudgets.take().flatMap((uid) => truth.ofUid(uid) ?? [])
   await runtime.complete(Promise.all(budgets.map((budget) => touch(budget).catch(() => {}))), { maxSteps: 2_000_000 })
 }
 

@@ -28,6 +28,7 @@ import { collectorLaw } from './laws/collector.ts'
 import { type ContainerLaw, containerLaw } from './laws/containers.ts'
 import { jobLaw } from './laws/jobs.ts'
 import type { Law } from './laws/laws.ts'
+import { type LeftBudgetsLaw, leftBudgetsLaw } from './laws/left-budgets.ts'
 import { type ObjectLaw, objectLaw } from './laws/objects.ts'
 import { orderLaw } from './laws/order.ts'
 import { type QuotaLaw, quotaLaw } from './laws/quotas.ts'
@@ -78,6 +79,7 @@ export interface World {
   readonly containers: ContainerLaw
   readonly quotas: QuotaLaw
   readonly unseen: UnseenLaw
+  readonly leftBudgets: LeftBudgetsLaw
   readonly failures: readonly string[]
   /** Requests that components made, without heartbeats: who does what to what. */
   readonly requests: ReadonlyMap<string, number>
@@ -128,6 +130,7 @@ export async function startWorld(
   const containers = containerLaw({ ...parts, happened })
   const quotas = quotaLaw(parts)
   const unseen = unseenLaw()
+  const leftBudgets = leftBudgetsLaw(parts)
   laws.push(
     objects,
     containers,
@@ -140,6 +143,7 @@ export async function startWorld(
     rolloutLaw(parts),
     quotas,
     unseen,
+    leftBudgets,
     counter,
   )
 
@@ -320,6 +324,7 @@ export async function startWorld(
     containers,
     quotas,
     unseen,
+    leftBudgets,
     failures,
     get requests() {
       return requests
