@@ -1,5 +1,4 @@
 /** How alike two answers are, in the four steps that agreement.json counts, in their headers and in their times. */
-import { parse } from 'yaml'
 import type { Answer } from './recording.ts'
 
 export interface Likeness {
@@ -107,19 +106,9 @@ function rulesInOrder(body: any): any {
 
 type Bodies = readonly [{ readonly reason?: unknown } | null, { readonly reason?: unknown } | null]
 
-/** What a body of YAML stands for: where it breaks lines and which quotes it takes is the writer's affair. */
-function bodyOf({ type, body }: Answer): unknown {
-  if (typeof body !== 'string' || type?.includes('yaml') !== true) return body
-  try {
-    return parse(body)
-  } catch {
-    return body
-  }
-}
-
 export function compareAnswers(want: Answer, got: Answer, options: { anyOrder?: boolean } = {}): Likeness {
   const inOrder = options.anyOrder ? unordered : rulesInOrder
-  const [wantBody, gotBody] = [managersInOrder(inOrder(bodyOf(want))), managersInOrder(inOrder(bodyOf(got)))] as Bodies
+  const [wantBody, gotBody] = [managersInOrder(inOrder(want.body)), managersInOrder(inOrder(got.body))] as Bodies
   const code = want.code === got.code
   const reason = code && wantBody?.reason === gotBody?.reason
   const bareWant = withoutManagedFields(wantBody)

@@ -130,10 +130,11 @@ managedFields that is new is that of the write, and the entries are in the order
 asked at a pace (set \`times\`) have each request in a second of its own, and every time in their answers is named by the
 request it comes from.
 
-Bodies are compared as the values that their JSON or YAML stands for. As text they are not always alike: Kubernetes writes the fields of an
+Bodies of JSON are compared as the values that they stand for. As text they are not always alike: Kubernetes writes the fields of an
 object in the order of its types, skiff in the order in which they came, those that it adds at the end, and \`resourceVersion\` first or last
 in \`metadata\`; in Status bodies and audit annotations Kubernetes writes \`<\`, \`>\` and \`&\` as \`\\u003c\`, \`\\u003e\` and \`\\u0026\`, skiff as they
-are; of YAML Kubernetes breaks lines at other places and takes other quotes. A client that parses either sees no difference.
+are. A client that parses JSON sees no difference. Bodies of YAML are compared as text. Where one holds U+007F to U+009F, U+FFFE or U+FFFF, which no recorded
+answer does, skiff writes an escape; Kubernetes answers with code 500, or, of U+0085, gives a space in its place.
 
 ## Over everything recorded
 
