@@ -69,22 +69,22 @@ const LOOK_ALIKES: Readonly<Record<string, LookAlike>> = {
       return { kind: 'cm', name: 'a' }
     },
   },
-  'a pod in its grace period that is deleted in the foreground, and a claim that it owns and uses': {
+  'a pod in its grace period that is deleted in the foreground, and the claim of its ephemeral volume': {
     verdict: 'will-end',
     async setUp(namespace) {
       const object = pod(
         namespace,
         'p',
         {
-          volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }],
+          volumes: [{ name: 'v', ephemeral: { volumeClaimTemplate: { spec: claim(namespace, 'p-v')['spec'] } } }],
           nodeName: namespace,
         },
         {},
       )
       await node(stage, namespace, true)
       await stage.make(object)
-      const { uid = '' } = (await stage.of(object).get('p')).metadata
-      await stage.make(claim(namespace, 'c', {}, ownerOf(object, uid, { blockOwnerDeletion: true })))
+      const own = claim(namespace, 'p-v')
+      await stage.until(own, () => true)
       await stage.status(object, {
         phase: 'Running',
         containerStatuses: [
@@ -100,7 +100,6 @@ const LOOK_ALIKES: Readonly<Record<string, LookAlike>> = {
         ],
       })
       await stage.remove(object, { propagationPolicy: 'Foreground' })
-      const own = claim(namespace, 'c')
       await stage.until(own, ({ metadata }) => metadata.deletionTimestamp !== undefined)
       return { kind: 'pod', name: 'p' }
     },
