@@ -5,7 +5,7 @@ import { configurationIn, unknownIn } from '../api/configuration/decode.ts'
 import type { Struct, ValueShape } from '../api/configuration/shape.ts'
 import { messageOf } from '../base/errors.ts'
 import { whyUnread } from '../base/unread.ts'
-import { PROXY_SCHEMES } from '../http/proxy-url.ts'
+import { PROXY_SCHEMES, withoutUser } from '../http/proxy-url.ts'
 import { type KubeconfigText, unloaded } from './kubeconfig-text.ts'
 import type { KubeconfigFile } from './read-kubeconfig.ts'
 
@@ -174,7 +174,7 @@ function clusterProblems({ name, cluster }: Clusters, folder: string, hasServer:
     ...(server || hasServer ? [] : [`no server found for cluster ${JSON.stringify(name)}`]),
     ...(proxy && !PROXY_SCHEMES.includes(scheme)
       ? [
-          `invalid 'proxy-url' ${JSON.stringify(proxy)} for cluster ${JSON.stringify(name)}: unsupported scheme ${JSON.stringify(scheme.replace(':', ''))}, must be http, https, or socks5`,
+          `invalid 'proxy-url' ${JSON.stringify(withoutUser(proxy))} for cluster ${JSON.stringify(name)}: unsupported scheme ${JSON.stringify(scheme.replace(':', ''))}, must be http, https, or socks5`,
         ]
       : []),
     ...(given['certificate-authority-data']

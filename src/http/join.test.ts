@@ -107,6 +107,32 @@ test('when one side breaks and the other takes nothing, that is cut too, and lat
   await joined
 })
 
+test('a reader that takes little of a large write in ten seconds is not cut for it', async () => {
+  const runtime = simulatedRuntime(1)
+  const { clock } = runtime
+  const { client, one } = connections()
+  /** Of a write that is under way a socket's handle knows what is left. */
+  const handle = { writeQueueSize: 0 }
+  const other = new Duplex({
+    read: () => {},
+    write(bytes: Buffer) {
+      handle.writeQueueSize += bytes.length
+    },
+  })
+  const joined = joinConnections(clock, one, Object.assign(other, { _handle: handle }))
+  client.write(Buffer.alloc(5_000))
+  for (let turn = 0; handle.writeQueueSize === 0 && turn < 100; turn++)
+    await new Promise((resolve) => setImmediate(resolve))
+  one.destroy(new Error('broken'))
+  const begin = clock.now()
+  for (let second = 5; second <= 45; second += 10)
+    clock.setTimer(second * 1000, 'takes some', () => handle.writeQueueSize--)
+  clock.setTimer(90_000, 'long after', () => {})
+  await runtime.run({ until: () => other.destroyed || clock.now() - begin >= 90_000 })
+  assert.equal(clock.now() - begin, 60_000)
+  await joined
+})
+
 test('what comes for a side that has said all, and is ending, takes nothing from what the other is still to read', async () => {
   const { client, one } = connections()
   const whole = randomBytes(10_000)

@@ -61,9 +61,9 @@ export function joinConnections(clock: Clock, one: Duplex, other: Duplex): Promi
 function cutSoon(clock: Clock, side: Duplex): void {
   if (side.destroyed) return
   const wait = (): Timer => {
-    const left = side.writableLength
+    const left = untaken(side)
     return clock.setTimer(LINGER_MS, 'rest of a session that broke', () => {
-      if (side.writableLength < left) timer = wait()
+      if (untaken(side) < left) timer = wait()
       else side.destroy()
     })
   }
@@ -75,6 +75,10 @@ function cutSoon(clock: Clock, side: Duplex): void {
   side.on('drain', renew).on('finish', renew)
   side.once('close', () => timer.cancel())
 }
+
+/** Bytes that the other end has not taken: of a write that is under way a socket's handle knows how much has gone, its stream only when all has. */
+const untaken = (side: Duplex & { readonly _handle?: { readonly writeQueueSize?: number } | null }): number =>
+  side.writableLength + (side._handle?.writeQueueSize ?? 0)
 
 export interface IdleTimer extends Timer {
   /** To be called for whatever comes. */

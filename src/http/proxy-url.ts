@@ -23,4 +23,4 @@ export function readProxyUrl(text: string): ProxyUrl {
 }
 
 /** Whatever stands before the last @, but for the scheme: in what is no URL it may be a password. */
-const withoutUser = (text: string): string => text.replace(/^([a-z][a-z\d+.-]*:\/\/)?.*@/is, '$1')
+export const withoutUser = (text: string): string => text.replace(/^([a-z][a-z\d+.-]*:\/\/)?.*@/is, '$1')

@@ -68,7 +68,9 @@ function attempt(signal: AbortSignal | undefined, make: (hold: Hold) => Promise<
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)
     let held: Socket | undefined
+    let isOver = false
     const giveUp = (why: Error) => {
+      isOver = true
       done()
       reject(why)
       held?.destroy()
@@ -81,10 +83,12 @@ function attempt(signal: AbortSignal | undefined, make: (hold: Hold) => Promise<
     }
     signal?.addEventListener('abort', abort, { once: true })
     make((socket) => {
-      held = socket.setTimeout(SILENT_MS, late)
+      // A request has its socket a moment after it is made.
+      held = isOver ? socket.destroy() : socket.setTimeout(SILENT_MS, late)
       return socket
     }).then(
       (socket) => {
+        if (isOver) return void socket.destroy()
         done()
         resolve(socket)
       },

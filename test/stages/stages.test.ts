@@ -144,5 +144,8 @@ test('a Stage that is not understood ends the start in one line that names file,
     simulationStages({ stages: [{ apiVersion: 'v1', kind: 'Pod', metadata: {} }] }),
     /a Stage of kwok/,
   )
-  await assert.rejects(simulationStages({ stages: ['/none/such.yaml'] }), /ENOENT/)
+  await assert.rejects(
+    simulationStages({ stages: ['/none/such.yaml'] }),
+    /open \/none\/such.yaml: no such file or directory: /,
+  )
 })

@@ -27,6 +27,12 @@ test('what YAML cannot hold is escaped, so that its reader gets it whole', () =>
   assert.equal(encodeYaml({ a: 'b\x85\x7f' }), 'a: "b\\N\\x7F"\n')
 })
 
+test('numbers in keys are of 64 bits and wrap around, so that long ones cost no more than their length', () => {
+  assert.equal(encodeYaml({ a1: '', a9223372036854775808: '' }), 'a9223372036854775808: ""\na1: ""\n')
+  const long = (digit: string) => digit.repeat(300_000)
+  assert.ok(encodeYaml({ [long('7')]: 'x', [long('8')]: 'y' }).length > 600_000)
+})
+
 test('half a character is the one that stands for what is unknown', () => {
   assert.equal(encodeYaml({ a: '\ud83d' }), 'a: \ufffd\n')
 })

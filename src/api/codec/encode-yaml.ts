@@ -239,11 +239,11 @@ function digitsBefore(characters: readonly string[], at: number): readonly strin
   return characters.slice(from, at)
 }
 
-/** What the digits from a place on count as, digits of other scripts by how far they stand from 0; and where they end. */
+/** What the digits from a place on count as, digits of other scripts by how far they stand from 0, in 64 bits that wrap around; and where they end. */
 function numberFrom(characters: readonly string[], at: number, before: bigint) {
   let value = before
   let end = at
   for (; end < characters.length && DIGIT.test(characters[end]!); end++)
-    value = value * 10n + BigInt(characters[end]!.codePointAt(0)! - 0x30)
+    value = BigInt.asIntN(64, value * 10n + BigInt(characters[end]!.codePointAt(0)! - 0x30))
   return { value, end }
 }

@@ -165,7 +165,7 @@ export function targetNamespaces(targets: readonly DeleteTarget[]): readonly str
 /** The namespaces in which a file's objects are, and those that are in it. */
 export function manifestNamespaces(objects: readonly KubeObject[], { namespace }: NamespaceOfFiles): readonly string[] {
   const names = objects.flatMap(({ kind, metadata }) => [
-    metadata.namespace ?? namespace,
+    metadata.namespace || namespace,
     ...(kind === 'Namespace' && metadata.name !== undefined ? [metadata.name] : []),
   ])
   return [...new Set(names)]

@@ -185,6 +185,25 @@ test('a pull that a kubelet was killed in lets no pod in at the next start: what
   assert.deepEqual(files('pulling'), [])
 })
 
+test('an image that is being pulled is no preloaded one, however its name is written', async () => {
+  const { start } = stage()
+  const records = start()
+  records.begin('docker.io/library/x')
+  const shown = async () => []
+  for (const name of ['x', 'x:latest', 'x@sha256:2ba9a2dd9c33f52691535d8612920b2a6d88371698fea7a280891fa24918e22d'])
+    assert.equal(await records.mustPull(name, ID, shown), true, name)
+  for (const name of ['x:1', 'y']) assert.equal(await records.mustPull(name, ID, shown), false, name)
+})
+
+test('what cannot be asked about at the start keeps no node from starting, and stays to be pulled', async () => {
+  const { start, files } = stage()
+  start().begin(IMAGE)
+  const again = start()
+  await again.recover(() => Promise.reject(new Error('the runtime is slow')))
+  assert.equal(files('pulling').length, 1)
+  assert.equal(await asks(again, by('s1')), true)
+})
+
 test('an intent ends with the last of the pulls that it stands for', () => {
   const { start, files } = stage()
   const records = start()

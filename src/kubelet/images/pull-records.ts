@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import type { Runtime } from '../../base/runtime.ts'
 import { replaceFile } from '../checkpoint-file.ts'
 import type { ImageMetrics } from '../metrics/image-metrics.ts'
+import { fullImageName } from '../runtimes/image-names.ts'
 import type { PullCredentials } from '../runtimes/runtime.ts'
 import { mustVerify, type PullVerification, repositoryOf } from './pull-verification.ts'
 
@@ -25,7 +26,7 @@ export interface PullRecords {
   forget(id: string): void
   /** Records of images that are not there go, but for those that were made or changed since `until`, in milliseconds. */
   prune(there: ReadonlySet<string>, until: number): void
-  /** Pulls that a kubelet which ended had begun: what has come of them has to be pulled again. `idOf`: what is there. @throws Error */
+  /** Pulls that a kubelet which ended had begun: what has come of them has to be pulled again. `idOf`: what is there; where it throws the pull counts as under way. */
   recover(idOf: (image: string) => Promise<string | undefined>): Promise<void>
 }
 
@@ -142,6 +143,14 @@ export function createPullRecords(
     if (intent.pulls <= 0 && isKnown(intent.isLeft)) drop(intents, pullingDirectory, file)
   }
 
+  /** Whether it is being pulled by another spelling of its name, or by its digest: the runtime has it a moment before its record is there. */
+  function isUnderWay(image: string): boolean {
+    const name = fullImageName(image)
+    const isAlike = (other: string) =>
+      other === name || ((other.includes('@') || name.includes('@')) && repositoryOf(other) === repositoryOf(name))
+    return [...intents.values()].some((intent) => intent.image !== undefined && isAlike(fullImageName(intent.image)))
+  }
+
   return {
     begin(image) {
       const file = fileOf(image)
@@ -165,7 +174,7 @@ export function createPullRecords(
       end(image, () => isKept)
     },
     async mustPull(image, id, shown) {
-      const isPulled = records.has(fileOf(id)) || intents.has(fileOf(image))
+      const isPulled = records.has(fileOf(id)) || intents.has(fileOf(image)) || isUnderWay(image)
       if (!mustVerify(verification, image, isPulled)) {
         counts?.verified('credentialPolicyAllowed')
         return false
@@ -206,7 +215,13 @@ export function createPullRecords(
       for (const [file, { image, pulls }] of intents) {
         // One that cannot be read stays until its image is pulled: what is named so has to be.
         if (pulls > 0 || image === undefined) continue
-        const id = await idOf(image)
+        let id: string | undefined
+        try {
+          id = await idOf(image)
+        } catch (error) {
+          log.error('What a pull from before has brought could not be asked', error)
+          continue
+        }
         // A record from before the pull keeps what it tells.
         if (id !== undefined && !keep(image, id, (old) => old)) continue
         drop(intents, pullingDirectory, file)

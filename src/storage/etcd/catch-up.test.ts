@@ -58,13 +58,18 @@ test('while etcd is away each try waits longer, and unsubscribing ends that at o
 
 test('what was away is read when it is back, and so is what etcd compacts once more meanwhile', async () => {
   let tries = 0
-  const errors = [away, new CompactedError(2)]
+  // As grpc-js words connections that break, and as a watch is ended without a reason.
+  const broken = new EtcdError('Call ended without gRPC status', status.INTERNAL, false)
+  const ended = new StoreError('etcd: ended', {
+    cause: new EtcdError('etcd has ended the watch', status.UNKNOWN, false),
+  })
+  const errors = [away, new CompactedError(2), broken, ended]
   const { runtime, heard, end } = behind(async () => {
     const error = errors[tries++]
     if (error !== undefined) throw error
     return { events: [], revision: 2 }
   })
-  await runtime.advance(1000)
+  await runtime.advance(2000)
   assert.deepEqual([heard, end()], [[2], 'done'])
 })
 

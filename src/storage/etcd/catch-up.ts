@@ -3,7 +3,7 @@ import { sleep } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { CompactedError, type KeyValue, type StorageEvent, type StorageSubscriber } from '../storage.ts'
-import { EtcdError, isPassing } from './errors.ts'
+import { EtcdError, isFinal } from './errors.ts'
 import { pauseAfter } from './feed.ts'
 
 type Page =
@@ -51,9 +51,9 @@ export async function catchUp(
   }
 }
 
-/** etcd may also compact what is being read in pages. */
+/** etcd may also compact what is being read in pages. Connections break in many words, and a watch is ended in others. */
 function passes(error: unknown): boolean {
   if (error instanceof CompactedError) return true
   const cause = error instanceof Error ? (error.cause ?? error) : error
-  return cause instanceof EtcdError && isPassing(cause)
+  return cause instanceof EtcdError && !isFinal(cause)
 }

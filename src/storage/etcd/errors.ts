@@ -43,5 +43,12 @@ export const isFutureRevision = ({ message }: Error): boolean =>
   message.includes('required revision is a future revision')
 export const isLeaseGone = ({ message }: Error): boolean => message.includes('requested lease not found')
 export const isOutOfSpace = ({ message }: Error): boolean => message.includes('database space exceeded')
+/** No other try will be answered otherwise. */
+export const isFinal = (error: EtcdError): boolean =>
+  isDenied(error) ||
+  error.code === status.PERMISSION_DENIED ||
+  error.code === status.UNAUTHENTICATED ||
+  error.code === status.UNIMPLEMENTED
+
 /** The client's role does not allow it. A watch says so in words alone. */
 export const isDenied = ({ message }: Error): boolean => message.includes('etcdserver: permission denied')
