@@ -36,10 +36,22 @@ test('a server that stops answers what is in flight, tells others to come again,
     createBenchClient(endpoint),
     createBenchClient(endpoint),
   ]
+  const metric = async (name: string) => {
+    const { body } = await client.request('GET', '/metrics')
+    const values = [...body.toString().matchAll(new RegExp(`^${name}\\S* (\\d+)$`, 'gm'))].map(([, value]) =>
+      Number(value),
+    )
+    return values.reduce((sum, value) => sum + value, 0)
+  }
+  const watches = await metric('apiserver_longrunning_requests')
+  const reads = await metric('apiserver_current_inflight_requests{request_kind="readOnly"')
   // It waits three seconds for a version that does not come.
   const inFlight = waiting.request('GET', '/api/v1/namespaces?resourceVersion=99999999')
   const watch = watching.request('GET', '/api/v1/namespaces?watch=1')
-  assert.equal((await client.request('GET', '/livez')).code, 200)
+  // Both have come to the server.
+  while ((await metric('apiserver_longrunning_requests')) === watches) await new Promise((ready) => setImmediate(ready))
+  while ((await metric('apiserver_current_inflight_requests{request_kind="readOnly"')) === reads)
+    await new Promise((ready) => setImmediate(ready))
   const stopped = cluster.stop()
   assert.equal((await watch).code, 200)
   const refused = await client.request('GET', '/api/v1/namespaces/default')
