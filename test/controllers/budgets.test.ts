@@ -106,7 +106,7 @@ test('a budget that a pod leaves by its labels counts it until it is looked at f
         kind: 'Pod',
         metadata: { name, labels },
         spec: { nodeName: 'nowhere', containers: [{ name: 'c', image: 'i' }] },
-      } as unknown as KubeObject),
+      } as KubeObject),
     )
   await done(
     budgets.create({

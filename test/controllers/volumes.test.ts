@@ -65,7 +65,7 @@ test('the claim of an ephemeral volume goes when its pod is shut down, which wai
   const ephemeral = { name: 'd', ephemeral: { volumeClaimTemplate: { spec: claimSpec } } }
   const named = (claimName: string) => ({ name: 'd', persistentVolumeClaim: { claimName } })
   const object = (kind: string, metadata: Fields, body: Fields) =>
-    ({ apiVersion: 'v1', kind, metadata, spec: body }) as unknown as KubeObject
+    ({ apiVersion: 'v1', kind, metadata, spec: body }) as KubeObject
   const pod = (name: string, volume: Fields, finalizers: readonly string[] = []) =>
     pods.create(
       object(

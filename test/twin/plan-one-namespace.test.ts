@@ -1,4 +1,4 @@
-/** Plans by users who have rights in one namespace alone, as commands against a cluster. */
+/** Plans by users with rights in one namespace alone, as commands against a cluster. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

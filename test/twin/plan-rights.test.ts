@@ -155,7 +155,7 @@ test('an uninstall of what may not be read is refused, and no deadlock: its end 
 })
 
 test('an apply of what may not be listed is refused, and no right to create is asked for: it may be there', async () => {
-  const files = [{ name: 'f', objects: [configMap('mine')] as unknown as readonly KubeObject[] }]
+  const files = [{ name: 'f', objects: [configMap('mine')] as readonly KubeObject[] }]
   const made = await plan(withoutListOf('configmaps', reader), (read) =>
     applyDeed(read, files, { namespace: 'default' }),
   )

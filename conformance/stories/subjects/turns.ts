@@ -17,7 +17,7 @@ const slices = async (s: Scene) =>
   s.note(
     (await s.list('endpointslices'))
       .map((one) => {
-        const { endpoints, ports, metadata } = one as unknown as Fields
+        const { endpoints, ports, metadata } = one as Fields
         const each = (endpoints ?? []).map(
           ({ targetRef, conditions }: Fields) =>
             `${targetRef?.name} ${conditions?.ready} ${conditions?.serving} ${conditions?.terminating}`,

@@ -6,7 +6,7 @@ import { validatePodDisruptionBudgetStatus } from './policy.ts'
 const allowed = { type: 'DisruptionAllowed', status: 'True', reason: 'R', lastTransitionTime: '2026-01-01T00:00:00Z' }
 
 const told = (status: object): readonly string[] =>
-  validatePodDisruptionBudgetStatus({ status } as unknown as PodDisruptionBudget).map(
+  validatePodDisruptionBudgetStatus({ status } as PodDisruptionBudget).map(
     ({ field, message }) => `${field}: ${message}`,
   )
 

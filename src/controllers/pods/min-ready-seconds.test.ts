@@ -6,6 +6,8 @@ import { isAvailable, nextAvailableAt } from './min-ready-seconds.ts'
 const start = Date.parse('2026-01-01T00:00:00Z')
 const podOf = (status: string, second?: number): Pod =>
   ({
+    apiVersion: 'v1',
+    kind: 'Pod',
     metadata: {},
     status: {
       conditions: [
@@ -16,7 +18,7 @@ const podOf = (status: string, second?: number): Pod =>
         },
       ],
     },
-  }) as unknown as Pod
+  }) as Pod
 
 test('a pod is available once it has been ready for so long, and that is the next of several moments', () => {
   const pods = [podOf('True', 3), podOf('True', 1), podOf('False', 0), podOf('True')]

@@ -18,7 +18,7 @@ async function stage(t: TestContext) {
   const { clock } = simulatedRuntime(1)
   const [pod, ours] = duplexPair()
   const server = createServer().on('upgrade', ({ method, headers }, socket: Duplex, head: Buffer) => {
-    const request = { method, headers } as unknown as ApiRequest
+    const request = { method, headers } as ApiRequest
     const answer = remotePortForward(clock, request, [PORT], async () => ours)
     if (answer.kind === 'upgrade') answer.takeOver(socket, head)
   })

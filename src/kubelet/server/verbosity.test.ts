@@ -9,9 +9,10 @@ const runtime = liveRuntime({ log: { write: (line) => lines.push(line) } })
 const route = kubeletRoutes({ runtime, nodeName: 'n', kubelet: () => undefined })
 
 async function set(text: string, method = 'PUT'): Promise<readonly [number, string, string, string]> {
-  const body = { kind: 'bytes', bytes: Buffer.from(text), contentType: '' }
-  const request = { method, path: '/debug/flags/v', query: new URLSearchParams(), headers: {}, body }
-  const answer = await route(request as unknown as ApiRequest)
+  const { signal } = new AbortController()
+  const body = { kind: 'bytes' as const, bytes: Buffer.from(text), contentType: '' }
+  const request = { method, path: '/debug/flags/v', query: new URLSearchParams(), headers: {}, body, signal }
+  const answer = await route(request as ApiRequest)
   assert.ok(answer.kind === 'bytes')
   const nosniff = String(answer.headers?.['x-content-type-options'])
   return [answer.status, Buffer.concat(answer.bytes).toString(), answer.contentType, nosniff]

@@ -1,5 +1,6 @@
 /** What a documented cause of a deletion that hangs consists of: how it is set up, and what `why` must find; and the objects that several of them use. */
 import type { Fields, KubeObject } from '../../../src/api/object.ts'
+import { formatTime } from '../../../src/base/clock.ts'
 import type { Stage } from '../stage.ts'
 
 export interface Case {
@@ -25,6 +26,35 @@ export interface Question {
 
 export const held = { finalizers: ['acme.test/cleanup'] }
 export const LATER = 50_000
+
+/** What is said in a status is said after the delete, which comes once all is made. */
+export const soon = (): string => formatTime(Date.now() + 5000)
+export const says = (type: string, status: string, reason: string, message: string, at = soon()) => ({
+  conditions: [{ type, status, reason, message, lastTransitionTime: at }],
+})
+export const instance = (group: string, kind: string, namespace: string, name: string, more: Fields = {}): Fields => ({
+  apiVersion: `${group}/v1`,
+  kind,
+  ...more,
+  metadata: { name, namespace, ...more['metadata'] },
+})
+export const namespaceOf = (name: string): Fields => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+export const isMarked = ({ metadata }: Fields): boolean => metadata.deletionTimestamp !== undefined
+
+/** An APIService whose Service is not there. */
+export const unserved = (group: string): Fields => ({
+  apiVersion: 'apiregistration.k8s.io/v1',
+  kind: 'APIService',
+  metadata: { name: `v1.${group}` },
+  spec: {
+    group,
+    version: 'v1',
+    groupPriorityMinimum: 100,
+    versionPriority: 10,
+    insecureSkipTLSVerify: true,
+    service: { name: 'agg', namespace: 'gone-system' },
+  },
+})
 
 /** A server takes a new policy into force within a second or so: until a dry run shows it. */
 export async function inForce(stage: Stage, object: Fields, isIt: (answer: Promise<KubeObject>) => Promise<boolean>) {

@@ -1,23 +1,11 @@
 /** Deletions that hang as threads of other projects tell them. */
 import type { Fields } from '../../../src/api/object.ts'
-import { formatTime } from '../../../src/base/clock.ts'
 import { define, node, operator, pod, runningPod, warn } from '../stage.ts'
-import { type Case, claim, failingHook, ownerOf, volume } from './case.ts'
+import { type Case, claim, failingHook, instance, ownerOf, says, soon, volume } from './case.ts'
 import { operatorWithLog, stuck } from './other-software.ts'
 
-/** They are said after the delete, which comes once all is made. */
-const now = () => formatTime(Date.now() + 5000)
-const says = (type: string, status: string, reason: string, message: string, at = now()) => ({
-  conditions: [{ type, status, reason, message, lastTransitionTime: at }],
-})
-const instance = (group: string, kind: string, namespace: string, name: string, more: Fields = {}): Fields => ({
-  apiVersion: `${group}/v1`,
-  kind,
-  metadata: { name, namespace },
-  ...more,
-})
 const job = (namespace: string, name: string, metadata: Fields): Fields => {
-  const at = now()
+  const at = soon()
   const failed = { status: 'True', reason: 'BackoffLimitExceeded', message: 'no more tries', lastTransitionTime: at }
   return {
     apiVersion: 'batch/v1',

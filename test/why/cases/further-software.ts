@@ -2,10 +2,8 @@
 import type { Fields } from '../../../src/api/object.ts'
 import { formatTime } from '../../../src/base/clock.ts'
 import { define, node, operator, runningPod, warn } from '../stage.ts'
-import { type Case, failingHook, LATER } from './case.ts'
+import { type Case, failingHook, LATER, namespaceOf } from './case.ts'
 import { operatorWithLog, stuck } from './other-software.ts'
-
-const namespaceOf = (name: string): Fields => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
 
 export const furtherSoftware: Readonly<Record<string, Case>> = {
   'kubernetes 77086': {

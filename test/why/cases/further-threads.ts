@@ -1,21 +1,8 @@
 /** Deletions and drains that hang as threads of other projects and of Kubernetes tell them. */
 import type { Fields } from '../../../src/api/object.ts'
-import { formatTime } from '../../../src/base/clock.ts'
 import { configMap, define, node, operator, pod, runningPod, type Stage, warn, workload } from '../stage.ts'
-import { type Case, claim, failingHook, isUnprotected, ownerOf } from './case.ts'
+import { type Case, claim, failingHook, instance, isUnprotected, ownerOf, says } from './case.ts'
 import { operatorWithLog, stuck } from './other-software.ts'
-
-/** They are said after the delete, which comes once all is made. */
-const now = () => formatTime(Date.now() + 5000)
-const says = (type: string, status: string, reason: string, message: string) => ({
-  conditions: [{ type, status, reason, message, lastTransitionTime: now() }],
-})
-const instance = (group: string, kind: string, namespace: string, name: string, more: Fields = {}): Fields => ({
-  apiVersion: `${group}/v1`,
-  kind,
-  metadata: { name, namespace },
-  ...more,
-})
 
 /** A Deployment that is there, with a status as its controllers would have said of pods that never run. */
 async function operatorWithoutPods(stage: Stage, name: string, group: string, podSpec: Fields): Promise<string> {

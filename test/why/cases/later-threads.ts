@@ -1,23 +1,20 @@
 /** Deletions that hang as threads of further software tell them, written down with what is expected before any of them was asked about. */
 import type { Fields } from '../../../src/api/object.ts'
-import { formatTime } from '../../../src/base/clock.ts'
 import { configMap, define, node, operator, pod, runningPod, type Stage, warn, workload } from '../stage.ts'
-import { type Case, claim, failingHook, isUnprotected, LATER, ownerOf } from './case.ts'
+import {
+  type Case,
+  claim,
+  failingHook,
+  instance,
+  isMarked,
+  isUnprotected,
+  LATER,
+  namespaceOf,
+  ownerOf,
+  says,
+  soon,
+} from './case.ts'
 import { operatorWithLog, stuck } from './other-software.ts'
-
-/** They are said after the delete, which comes once all is made. */
-const now = () => formatTime(Date.now() + 5000)
-const says = (type: string, status: string, reason: string, message: string, at = now()) => ({
-  conditions: [{ type, status, reason, message, lastTransitionTime: at }],
-})
-const instance = (group: string, kind: string, namespace: string, name: string, more: Fields = {}): Fields => ({
-  apiVersion: `${group}/v1`,
-  kind,
-  ...more,
-  metadata: { name, namespace, ...more['metadata'] },
-})
-const namespaceOf = (name: string): Fields => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
-const isMarked = ({ metadata }: Fields) => metadata.deletionTimestamp !== undefined
 
 /** Lets the account of an operator write what is in the core group. */
 const mayWrite = (stage: Stage, name: string, ...resources: readonly string[]) =>
@@ -109,7 +106,7 @@ export const laterThreads: Readonly<Record<string, Case>> = {
         namespace,
         finalizer: CNRM[0] ?? '',
         spec: { member: 'user:a@example.com', role: 'roles/spanner.viewer', resourceRef },
-        status: { conditions: [{ type: 'Ready', status: 'False', message, lastTransitionTime: now() }] },
+        status: { conditions: [{ type: 'Ready', status: 'False', message, lastTransitionTime: soon() }] },
       })
       return question
     },
@@ -182,8 +179,8 @@ export const laterThreads: Readonly<Record<string, Case>> = {
         finalizer: `finalizers.${group}/DBCluster`,
         status: {
           conditions: [
-            { type: 'ACK.Terminal', status: 'True', message, lastTransitionTime: now() },
-            { type: 'ACK.ResourceSynced', status: 'True', lastTransitionTime: now() },
+            { type: 'ACK.Terminal', status: 'True', message, lastTransitionTime: soon() },
+            { type: 'ACK.ResourceSynced', status: 'True', lastTransitionTime: soon() },
           ],
         },
       })

@@ -1,23 +1,21 @@
 /** Deletions that hang as threads of 2019 to 2026 tell them, and drains and owners as Kubernetes does; written down with what is expected before any of them was asked about. */
 import type { Fields } from '../../../src/api/object.ts'
-import { formatTime } from '../../../src/base/clock.ts'
 import { configMap, define, node, operator, pod, runningPod, type Stage, warn, workload } from '../stage.ts'
-import { type Case, claim, failingHook, LATER, ownerOf } from './case.ts'
+import {
+  type Case,
+  claim,
+  failingHook,
+  instance,
+  isMarked,
+  LATER,
+  namespaceOf,
+  ownerOf,
+  says,
+  soon,
+  unserved,
+} from './case.ts'
 import { operatorWithLog, stuck } from './other-software.ts'
 
-/** They are said after the delete, which comes once all is made. */
-const now = () => formatTime(Date.now() + 5000)
-const says = (type: string, status: string, reason: string, message: string, at = now()) => ({
-  conditions: [{ type, status, reason, message, lastTransitionTime: at }],
-})
-const instance = (group: string, kind: string, namespace: string, name: string, more: Fields = {}): Fields => ({
-  apiVersion: `${group}/v1`,
-  kind,
-  ...more,
-  metadata: { name, namespace, ...more['metadata'] },
-})
-const namespaceOf = (name: string): Fields => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
-const isMarked = ({ metadata }: Fields) => metadata.deletionTimestamp !== undefined
 const budget = (namespace: string, name: string, labels: Fields, spec: Fields): Fields => ({
   apiVersion: 'policy/v1',
   kind: 'PodDisruptionBudget',
@@ -168,7 +166,7 @@ export const newestThreads: Readonly<Record<string, Case>> = {
         namespace,
         finalizer: 'resources-finalizer.argocd.argoproj.io',
         spec: { project: 'payments' },
-        status: { conditions: [{ type: 'DeletionError', message, lastTransitionTime: now() }] },
+        status: { conditions: [{ type: 'DeletionError', message, lastTransitionTime: soon() }] },
       })
       return question
     },
@@ -282,7 +280,7 @@ export const newestThreads: Readonly<Record<string, Case>> = {
       await stage.make(machine)
       for (const one of [set, machine]) await stage.remove(one)
       await stage.status(object, says('Deleting', 'True', 'WaitingForWorkersDeletion', '* Worker Machines: md-0-a'))
-      const draining = `Drain not completed yet (started at ${now()}):\n* Pod ${namespace}/only: cannot evict pod as it would violate the pod's disruption budget. The disruption budget guard needs 1 healthy pods and has 1 currently`
+      const draining = `Drain not completed yet (started at ${soon()}):\n* Pod ${namespace}/only: cannot evict pod as it would violate the pod's disruption budget. The disruption budget guard needs 1 healthy pods and has 1 currently`
       await stage.status(machine, says('Deleting', 'True', 'DrainingNode', draining))
       return question
     },
@@ -683,19 +681,7 @@ export const newestHealthy: Readonly<Record<string, Case>> = {
   'a namespace that is there, while an aggregated API is down': {
     ...healthy('not-stuck', 'not-deleted', /./),
     async setUp(stage, namespace) {
-      const service = {
-        apiVersion: 'apiregistration.k8s.io/v1',
-        kind: 'APIService',
-        metadata: { name: 'v1.calm.example.com' },
-        spec: {
-          group: 'calm.example.com',
-          version: 'v1',
-          groupPriorityMinimum: 100,
-          versionPriority: 10,
-          insecureSkipTLSVerify: true,
-          service: { name: 'agg', namespace: 'gone-system' },
-        },
-      }
+      const service = unserved('calm.example.com')
       await stage.make(service)
       await stage.until(service, ({ status }) => status?.conditions?.[0]?.status === 'False')
       return { kind: 'ns', name: namespace, remove: [service] }

@@ -2,25 +2,13 @@
 import type { Namespace } from '../../../src/api/generated/types.ts'
 import type { Fields } from '../../../src/api/object.ts'
 import { configMap, define, pod, version } from '../stage.ts'
-import { type Case, failingHook, held, inForce } from './case.ts'
+import { type Case, failingHook, held, inForce, unserved } from './case.ts'
 
 export const servers: Readonly<Record<string, Case>> = {
   '1': {
     title: 'a namespace is empty, but an aggregated API is down',
     async setUp(stage, namespace) {
-      const service = {
-        apiVersion: 'apiregistration.k8s.io/v1',
-        kind: 'APIService',
-        metadata: { name: 'v1.agg.example.com' },
-        spec: {
-          group: 'agg.example.com',
-          version: 'v1',
-          groupPriorityMinimum: 100,
-          versionPriority: 10,
-          insecureSkipTLSVerify: true,
-          service: { name: 'agg', namespace: 'gone-system' },
-        },
-      }
+      const service = unserved('agg.example.com')
       await stage.make(service)
       await stage.until(service, ({ status }) => status?.conditions?.[0]?.status === 'False')
       const space = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }
