@@ -13,6 +13,7 @@ import {
 } from 'node:tls'
 import { Agent as PlainAgent, request as plainSend } from './node-http.ts'
 import { routeThrough } from './proxy.ts'
+import { withHandshakeLimit } from './tls-handshake-limit.ts'
 
 /** Where an API server is, and the client's credentials. PEM texts. */
 export interface HttpsEndpoint {
@@ -33,6 +34,8 @@ export interface HttpsEndpoint {
   readonly connect?: (signal: AbortSignal) => Promise<Duplex>
   /** `http:`, `https:` or `socks5:`, with or without a user. */
   readonly proxy?: string
+  /** A handshake may take as long as the request: without it, ten seconds. */
+  readonly anyHandshake?: boolean
   /** Nothing listens there, and nothing is asked: each request fails as a refused connection does. */
   readonly refused?: boolean
 }
@@ -123,11 +126,17 @@ export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
   const route = endpoint.proxy === undefined ? undefined : routeThrough(endpoint.proxy, url, tls)
   const connect = endpoint.connect ?? route?.connect
   const before = `${route?.prefix ?? ''}${prefix}`
+  const limited = endpoint.anyHandshake === true ? (socket: TLSSocket) => socket : withHandshakeLimit
   /** Connections that are being made, each of a request that waits for it. */
   const pending = new Set<AbortController>()
-  if (connect !== undefined)
+  if (connect === undefined) {
+    const make = agent.createConnection
+    // Node's own gives the socket at once, and calls nothing.
+    if (!plain) agent.createConnection = (...args) => limited(make.apply(agent, args) as TLSSocket)
+  } else
     agent.createConnection = (options, made) => {
-      const given = (socket: Duplex) => (plain ? socket : secured({ ...(options as ConnectionOptions), socket }))
+      const given = (socket: Duplex) =>
+        plain ? socket : limited(secured({ ...(options as ConnectionOptions), socket }))
       const { until } = options as ForConnection
       const making = new AbortController()
       const done = () => {

@@ -10,6 +10,7 @@ import { createHttpsClient } from './client.ts'
 import { firstWords, peerCertificate } from './diagnose.ts'
 import { ca, runtime, text } from './fixture.test.ts'
 import { networkError } from './network-error.ts'
+import { routeThrough } from './proxy.ts'
 
 const issued = (host: string): KeyAndCertificate =>
   issue(runtime, { commonName: host, usage: 'server', hosts: [host], validDays: 1 }, ca)
@@ -182,7 +183,7 @@ async function silent(t: TestContext) {
   const server = createServer((socket) => {
     sockets.push(socket)
     socket.on('error', () => {})
-    socket.resume()
+    socket.once('data', () => server.emit('greeted')).resume()
     server.emit('taken')
   })
   return { at: `127.0.0.1:${await listening(t, server)}`, sockets, server }
@@ -225,6 +226,39 @@ test('a proxy that is silent for a minute before it leads anywhere is given up',
     assert.equal(await answer, 'context deadline exceeded')
     await gone(proxy.sockets[0])
   }
+})
+
+test('a handshake that takes more than ten seconds is given up, of the server and of the proxy', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const server = await silent(t)
+  const proxy = await connecting(t, Number(server.at.split(':')[1]))
+  const ways: readonly (readonly [string, string | undefined, string])[] = [
+    [`https://${server.at}`, undefined, 'net/http: TLS handshake timeout'],
+    ['https://api.example', `http://${proxy.at}`, 'net/http: TLS handshake timeout'],
+    ['https://api.example', `https://${server.at}`, 'proxyconnect tcp: net/http: TLS handshake timeout'],
+    ['http://api.example', `https://${server.at}`, 'proxyconnect tcp: net/http: TLS handshake timeout'],
+  ]
+  for (const [at, via, why] of ways) {
+    server.sockets.length = 0
+    const client = createHttpsClient({ server: at, ...(via === undefined ? {} : { proxy: via }) })
+    t.after(() => client.close())
+    const greeted = once(server.server, 'greeted')
+    const answer = assert.rejects(client.send({ method: 'GET', path: '/' }), { message: why }, `${at} by ${via}`)
+    await greeted
+    t.mock.timers.tick(10_000)
+    await answer
+    await gone(server.sockets[0])
+  }
+})
+
+test('a connection to a proxy that comes when its request has ended is closed', async (t) => {
+  const proxy = await silent(t)
+  const dialed = t.mock.method(Socket.prototype, 'connect')
+  const stopped = new AbortController()
+  const made = routeThrough(`http://${proxy.at}`, new URL('https://api.example'), {}).connect(stopped.signal)
+  stopped.abort(new Error('enough'))
+  await assert.rejects(made, /enough/)
+  await gone(dialed.mock.calls[0]?.this as Socket)
 })
 
 test('what an own way to a server has begun is told when the request has ended, and closed where it comes after that', async () => {

@@ -7,11 +7,12 @@ import type { RequestOptions } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import { isIP, connect as plainly, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { type ConnectionOptions, connect as secured } from 'node:tls'
+import { type ConnectionOptions, connect as secured, type TLSSocket } from 'node:tls'
 import { parseIPv6 } from '../api/values/ip.ts'
 import { dialProblem } from './dial-problem.ts'
 import { request as plainRequest } from './node-http.ts'
 import { readProxyUrl } from './proxy-url.ts'
+import { withHandshakeLimit } from './tls-handshake-limit.ts'
 
 export interface ProxyRoute {
   /**
@@ -42,7 +43,9 @@ export function routeThrough(proxy: string, server: URL, tls: ConnectionOptions)
       : { 'proxy-authorization': `Basic ${Buffer.from(`${user.name}:${user.password}`).toString('base64')}` }
   const secure = { servername: isIP(place.host) === 0 ? place.host : '', ...tls }
   const dialed = (hold: Hold) =>
-    proxyConnection(hold(via.protocol === 'https:' ? secured({ ...place, ...secure }) : plainly(place)))
+    proxyConnection(
+      hold(via.protocol === 'https:' ? withHandshakeLimit(secured({ ...place, ...secure })) : plainly(place)),
+    )
   if (via.protocol === 'socks5:') {
     const connect = (signal?: AbortSignal) =>
       attempt(signal, async (hold) => socks(await dialed(hold), place, target, user))
@@ -139,7 +142,7 @@ function tunnel(
     const headers = { host: target, 'user-agent': AGENT, ...authorization }
     const asked = send({ ...options, method: 'CONNECT', path: target, headers })
     asked.removeHeader('connection')
-    asked.on('socket', hold)
+    asked.on('socket', (socket) => hold('encrypted' in socket ? withHandshakeLimit(socket as TLSSocket) : socket))
     asked.on('error', (error) => reject(proxyProblem(error)))
     asked.on('connect', ({ statusCode, statusMessage = '' }, socket, head) => {
       socket.on('error', () => {})
