@@ -15,11 +15,11 @@ import { remotePortForward } from './remote-port-forward.ts'
 const PORT = 80
 
 async function stage(t: TestContext) {
-  const { clock } = simulatedRuntime(1)
+  const runtime = simulatedRuntime(1)
   const [pod, ours] = duplexPair()
   const server = createServer().on('upgrade', ({ method, headers }, socket: Duplex, head: Buffer) => {
     const request = { method, headers } as ApiRequest
-    const answer = remotePortForward(clock, request, [PORT], async () => ours)
+    const answer = remotePortForward(runtime.clock, request, [PORT], async () => ours)
     if (answer.kind === 'upgrade') answer.takeOver(socket, head)
   })
   server.listen(0, '127.0.0.1')
@@ -32,7 +32,7 @@ async function stage(t: TestContext) {
   const said: Buffer[] = []
   client.on('message', (bytes: Buffer) => said.push(bytes))
   await once(client, 'open')
-  return { pod, client, said, say: (bytes: Buffer) => client.send(Buffer.concat([Buffer.from([0]), bytes])) }
+  return { runtime, pod, client, said, say: (bytes: Buffer) => client.send(Buffer.concat([Buffer.from([0]), bytes])) }
 }
 
 test('what the client said before it ended comes to a pod that ended its own side first, however late it reads', async (t) => {
@@ -52,4 +52,21 @@ test('what the client said before it ended comes to a pod that ended its own sid
   assert.equal(heard.length, 220_000)
   assert.ok(heard.equals(Buffer.concat(parts)))
   await closed
+})
+
+test('a client that cannot tell its end is told of the pod’s a second after it, and what it said until then comes to the pod', async (t) => {
+  const { runtime, pod, client, said, say } = await stage(t)
+  say(Buffer.from('hello'))
+  const heard = buffer(pod)
+  pod.end('bye')
+  while (said.length < 3) await once(client, 'message')
+  say(Buffer.from(' again'))
+  client.ping()
+  await once(client, 'pong')
+  await runtime.advance(999)
+  assert.equal(client.readyState, WebSocket.OPEN)
+  const closed = once(client, 'close')
+  await runtime.advance(1)
+  await closed
+  assert.equal((await heard).toString(), 'hello again')
 })

@@ -19,6 +19,8 @@ type Connect = (port: number, signal: AbortSignal) => Promise<Duplex>
 
 const PROTOCOL = 'portforward.k8s.io'
 const WEBSOCKET_PROTOCOL = 'v4.channel.k8s.io'
+/** How long a client of channels, most of which cannot tell that they have ended, may go on once the pod has: as long as with containerd. */
+const AFTER_END_MS = 1000
 
 /** @throws Refused when the client speaks no protocol that is known here */
 export function remotePortForward(
@@ -131,7 +133,9 @@ async function overWebSocket(
     })
     // What the client said is still on its way to the pod when the pod has ended.
     for await (const bytes of near.iterator({ destroyOnReturn: false })) await send(2 * at, bytes as Buffer)
+    const unsaid = machineClock.setTimer(AFTER_END_MS, 'client of a port that has ended', () => near.end())
     await forwarded
+    unsaid.cancel()
   }
   await Promise.allSettled(ports.map((_, at) => serve(at)))
   close()
