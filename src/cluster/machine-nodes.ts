@@ -37,7 +37,12 @@ export async function realNode(
   nodes: number,
   hasIPv6: boolean,
 ) {
-  const { findContainerRuntime, nodeDirectory } = await import('./real-node.ts')
+  const { findContainerRuntime, keptDirectory, nodeDirectory, realPath } = await import('./real-node.ts')
   const { nodeName } = await import('./nodes.ts')
-  return { found: await findContainerRuntime(endpoint, nodes, hasIPv6), directory: nodeDirectory(path, nodeName(0)) }
+  const name = nodeName(0)
+  return {
+    found: await findContainerRuntime(endpoint, nodes, hasIPv6),
+    directory: nodeDirectory(path, name),
+    imagesDirectory: keptDirectory(realPath(path), name),
+  }
 }

@@ -28,6 +28,7 @@ export interface RealNodeChoice {
   readonly found: FoundRuntime
   /** Where the node keeps what it has. */
   readonly directory: string
+  readonly imagesDirectory: string
 }
 
 /** Of each family that Services have: their ranges, and, where they were chosen, those of the pods of all nodes. */
@@ -42,6 +43,9 @@ export interface WantedNetwork {
  * one that leads over a symbolic link would find nothing.
  */
 export const nodeDirectory = (dataDir: string, name: string): string => join(realPath(dataDir), 'kubelet', name)
+
+/** What outlives a node: what is known of its images, and, where it has a container runtime of its own, these. `dataDir`: as the kernel knows it. */
+export const keptDirectory = (dataDir: string, name: string): string => join(dataDir, 'nodes', name)
 
 /** Also of what is not there yet. */
 export function realPath(path: string): string {
@@ -74,13 +78,14 @@ export async function findContainerRuntime(
 /** The machine's network is there when it returns. `takeDownLeftNodes` ends it, whatever follows. @throws StartError */
 export async function prepareRealNode(
   runtime: Runtime,
-  { found, directory }: RealNodeChoice,
+  choice: RealNodeChoice,
   { serviceRanges, clusterCidrs, hasOtherNodes }: WantedNetwork,
 ): Promise<PreparedNode> {
   const { prepareNode } = await import('../kubelet/machine/prepare-node.ts')
   try {
     return prepareNode({
-      ...{ runtime, nodeName: nodeName(0), found, directory, serviceRanges, hasOtherNodes },
+      ...choice,
+      ...{ runtime, nodeName: nodeName(0), serviceRanges, hasOtherNodes },
       ...(clusterCidrs === undefined ? {} : { clusterRanges: clusterCidrs }),
     })
   } catch (cause) {

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import type { ChildProcess } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -62,15 +62,10 @@ describe('images of a private registry', { skip: withoutContainers }, () => {
     assert.match(found.reason, /^(ErrImagePull|ImagePullBackOff)$/)
     assert.match(found.message, /401 Unauthorized/)
   }
+  const kept = () => join(machine.dataDir, 'nodes/skiff-1')
   const records = () => {
-    const directories = readdirSync(join(machine.dataDir, 'kubelet')).map((node) =>
-      join(machine.dataDir, 'kubelet', node, 'image_manager/pulled'),
-    )
-    return directories
-      .filter((directory) => existsSync(directory))
-      .flatMap((directory) =>
-        readdirSync(directory).map((file) => JSON.parse(readFileSync(join(directory, file), 'utf8'))),
-      )
+    const directory = join(kept(), 'image_manager/pulled')
+    return readdirSync(directory).map((file) => JSON.parse(readFileSync(join(directory, file), 'utf8')))
   }
 
   before(async () => {
@@ -135,6 +130,21 @@ describe('images of a private registry', { skip: withoutContainers }, () => {
   test('what was loaded, and what was pulled without credentials, is there for all', async () => {
     assert.equal(await outcome('b', LOADED, 'Never'), 'runs')
     assert.equal(await outcome('a', `${REGISTRY}/public/y:1`, 'IfNotPresent'), 'runs')
+    assert.equal(await outcome('b', `${REGISTRY}/public/y:1`, 'Never'), 'runs')
+  })
+
+  test('down leaves images where they are, and what is known of them: another up lets the same pods in, and knows which it may remove', async () => {
+    const pulledImages = () => readFileSync(join(kept(), 'pulled-images.json'), 'utf8')
+    const before = pulledImages()
+    assert.equal(JSON.parse(before).length, 2)
+    assert.equal(machine.skiff('down').status, 0)
+    assert.match(machine.run('ctr', '-n', 'k8s.io', 'images', 'ls', '-q').stdout, /private\/x:1/)
+    up()
+    assert.equal(pulledImages(), before)
+    assert.equal(await outcome('a', PRIVATE, 'Never', 'own'), 'runs')
+    assert.deepEqual(await outcome('b', PRIVATE, 'Never', 'wrong'), { reason: 'ErrImageNeverPull', message: NEVER })
+    isRefused(await outcome('b', PRIVATE, 'IfNotPresent'))
+    assert.equal(await outcome('b', LOADED, 'Never'), 'runs')
     assert.equal(await outcome('b', `${REGISTRY}/public/y:1`, 'Never'), 'runs')
   })
 })

@@ -32,9 +32,6 @@ const LOOK_AGAIN_MS = 20
 export const processId = (pid: number): ProcessId => ({ pid, started: startedAt(pid) })
 const isAlive = ({ pid, started }: ProcessId) => started !== '' && startedAt(pid) === started
 
-/** `dataDir`: by the path that the kernel knows it by. */
-export const keptDirectory = (dataDir: string, nodeName: string): string => join(dataDir, 'nodes', nodeName)
-
 export function writeNamespaces(record: NamespacesRecord): void {
   mkdirSync(record.directories.kept, { recursive: true, mode: 0o700 })
   writeFileSync(join(record.directories.kept, FILE), `${JSON.stringify(record)}\n`, { mode: 0o600 })

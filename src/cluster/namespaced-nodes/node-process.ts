@@ -108,7 +108,10 @@ function createNode(task: NodeTask): { readonly started: Promise<void>; stop(): 
     const serviceRanges = families.map(({ serviceRange }) => serviceRange)
     // Its containerd may still know of what ran in an earlier life.
     const cluster = createHash('sha256').update(directories.kept).digest('hex').slice(0, 8)
-    const prepared = prepareNode({ runtime: own, nodeName, found, directory, serviceRanges, ranges, cluster })
+    const prepared = prepareNode({
+      ...{ runtime: own, nodeName, found, directory, serviceRanges, ranges, cluster },
+      imagesDirectory: directories.kept,
+    })
     traffic = await startTraffic({
       runtime,
       node: prepared,

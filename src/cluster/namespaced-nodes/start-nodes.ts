@@ -19,7 +19,8 @@ import { type NodeServices, PROXY } from '../node-proxy-and-dns.ts'
 import { NETWORK_READER } from '../node-traffic.ts'
 import { nodeName, nodeUser } from '../nodes.ts'
 import type { Pki } from '../pki.ts'
-import { endNode, keptDirectory, type NamespacesRecord, processId, writeNamespaces } from './left-nodes.ts'
+import { keptDirectory } from '../real-node.ts'
+import { endNode, type NamespacesRecord, processId, writeNamespaces } from './left-nodes.ts'
 import type { FromNode, NodeTask, TaskFamily, ToNode } from './messages.ts'
 
 export interface FurtherNodesOptions {

@@ -20,7 +20,12 @@ function disk(ids: readonly string[], policy: Partial<ImageGcPolicy> = {}, other
   const foreign = new Set<string>()
   const told: string[] = []
   const state = { capacity: 1000, failing: undefined as string | undefined }
-  const pulled: PulledImages = { has: (id) => !foreign.has(id), add: () => {}, delete: () => {} }
+  const pulled: PulledImages = {
+    ids: () => ids.filter((id) => !foreign.has(id)),
+    has: (id) => !foreign.has(id),
+    add: () => {},
+    delete: (id) => void foreign.add(id),
+  }
   const gc = createImageGc({
     runtime,
     pulled,
@@ -43,6 +48,9 @@ function disk(ids: readonly string[], policy: Partial<ImageGcPolicy> = {}, other
     },
   })
   return {
+    setImages(ids: readonly string[]) {
+      images = ids.map((id) => ({ id, names: [`${id}:1`], size: 100 }))
+    },
     runtime,
     gc,
     used,
@@ -140,6 +148,18 @@ test('under pressure all goes that may, whatever room there is', async () => {
   await runtime.advance(2 * MINUTE)
   await runtime.complete(gc.deleteUnused())
   assert.deepEqual(there(), ['b'])
+})
+
+test('an image that others removed, and that is there again later, is theirs', async () => {
+  const { runtime, gc, collect, setImages, there } = disk(['a', 'b'])
+  await collect()
+  setImages(['b'])
+  await collect()
+  setImages(['a', 'b'])
+  await collect()
+  await runtime.advance(5 * MINUTE)
+  await runtime.complete(gc.deleteUnused())
+  assert.deepEqual(there(), ['a'])
 })
 
 test('what this node pulled is still known to one that starts anew; what was there before is not its own', async () => {

@@ -86,9 +86,12 @@ export function createImageGc(options: ImageGcOptions): ImageGc {
   /** Those that no container uses, the longest unused first. */
   async function unused(): Promise<readonly (RuntimeImage & Known)[]> {
     const now = clock.now()
+    const ownBefore = pulled.ids()
     const [all, used] = await Promise.all([images.listImages(), images.imagesInUse()])
     const there = new Set(all.map(({ id }) => id))
     options.records?.prune(there, now)
+    // Others have removed it: whatever comes by that id again may be theirs.
+    for (const id of ownBefore) if (!there.has(id)) pulled.delete(id)
     for (const id of known.keys()) if (!there.has(id)) known.delete(id)
     const found: (RuntimeImage & Known)[] = []
     for (const image of all) {

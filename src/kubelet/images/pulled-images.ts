@@ -1,11 +1,12 @@
 /**
  * Images that this node pulled: only those may be removed again, since on a machine with other users of its container runtime all others
- * belong to those users. Kept in a file, so that a kubelet that starts anew still knows.
+ * belong to those users. Kept in a file, so that a kubelet that starts anew still knows, also after the node was taken down: the images stay.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { ContainerRuntime } from '../runtimes/runtime.ts'
 
 export interface PulledImages {
+  ids(): readonly string[]
   has(id: string): boolean
   add(id: string): void
   delete(id: string): void
@@ -33,6 +34,7 @@ export function pulledImages(file: string): PulledImages {
     renameSync(`${file}.new`, file)
   }
   return {
+    ids: () => [...ids],
     has: (id) => ids.has(id),
     add(id) {
       if (ids.has(id)) return

@@ -1,4 +1,5 @@
 /** The container runtime of a real node: connected to, given what it lacks, and ready for pods. */
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { sleep } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
@@ -26,13 +27,14 @@ export interface ConnectedRuntime {
 /** Resolves when it takes pods. @throws Error when it does not come to that */
 export async function connectRuntime(
   runtime: Runtime,
-  { found, directory, nodeName, cluster, network }: PreparedNode,
+  { found, imagesDirectory, nodeName, cluster, network }: PreparedNode,
   signal: AbortSignal,
 ): Promise<ConnectedRuntime> {
   const plain = connect(runtime.clock, found.endpoint, 'runtime')
   const { metrics } = runtime
   const connection = metrics === undefined ? plain : countedConnection(runtime.clock, metrics, plain)
-  const pulled = pulledImages(join(directory, 'pulled-images.json'))
+  mkdirSync(imagesDirectory, { recursive: true, mode: 0o700 })
+  const pulled = pulledImages(join(imagesDirectory, 'pulled-images.json'))
   const [{ family }] = network
   const containerRuntime = notingPulls(
     createCriRuntime(runtime, {

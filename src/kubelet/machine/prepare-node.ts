@@ -11,21 +11,33 @@ export interface PrepareOptions extends RecordedOptions {
   readonly clusterRanges?: readonly string[]
   /** Other nodes will have addresses of the cluster's range. */
   readonly hasOtherNodes?: boolean
+  /** What is known of images is kept there, as long as they are, beyond the node's end. */
+  readonly imagesDirectory: string
 }
 
 /** A machine whose network is there, so that servers can listen on it before the first pod comes. */
-export interface PreparedNode extends Pick<PrepareOptions, 'nodeName' | 'found' | 'directory'> {
+export interface PreparedNode extends Pick<PrepareOptions, 'nodeName' | 'found' | 'directory' | 'imagesDirectory'> {
   readonly cluster: string
   readonly network: PodNetwork
 }
 
 /** Whatever becomes of it, `takeDownNode` ends it. @throws Error when the machine does not let it */
 export function prepareNode(options: PrepareOptions): PreparedNode {
-  const { found, directory, nodeName, serviceRanges, ranges, clusterRanges, hasOtherNodes = false } = options
+  const {
+    found,
+    directory,
+    imagesDirectory,
+    nodeName,
+    serviceRanges,
+    ranges,
+    clusterRanges,
+    hasOtherNodes = false,
+  } = options
   const { cluster } = recordOf(options)
   return {
     found,
     directory,
+    imagesDirectory,
     nodeName,
     cluster,
     network: setUpNetwork({
@@ -48,5 +60,12 @@ export function prepareNodeOfOthers(
   const none = { podCIDR: undefined, podRanges: [], clusterRange: undefined, nodeRange: undefined }
   const family = familyOf(nodeIP) ?? 'IPv4'
   const { cluster } = recordOf({ ...options, serviceRanges: [] })
-  return { found, directory, nodeName, cluster, network: [{ family, nodeIP, address: nodeIP, ...none }] }
+  return {
+    found,
+    directory,
+    imagesDirectory: directory,
+    nodeName,
+    cluster,
+    network: [{ family, nodeIP, address: nodeIP, ...none }],
+  }
 }

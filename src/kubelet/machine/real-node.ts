@@ -115,7 +115,7 @@ const RUNTIME_CLASSES = { group: 'node.k8s.io', version: 'v1', resource: 'runtim
 /** Resolves once the node is Ready. @throws Error when the machine does not let it */
 export async function startRealNode(options: RealNodeOptions): Promise<RealNode> {
   const { runtime, client, signal } = options
-  const { found, directory, nodeName, cluster, network } = options.prepared
+  const { found, directory, imagesDirectory, nodeName, cluster, network } = options.prepared
   const directories = podDirectories(directory, options.podLogsDir)
   const volumeSizes = createVolumeSizes(directories, runtime.clock)
   const starting = createNodeStartMetrics(runtime)
@@ -124,7 +124,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const connected = await connectRuntime(runtime, options.prepared, signal)
   const { containerRuntime, pulled } = connected
   const pullVerification = options.pullVerification ?? DEFAULT_VERIFICATION
-  const imageManager = join(directory, 'image_manager')
+  const imageManager = join(imagesDirectory, 'image_manager')
   const imageCounts = runtime.metrics === undefined ? undefined : createImageMetrics(runtime.metrics)
   const pullRecords = createPullRecords(runtime, imageManager, pullVerification, imageCounts)
   await pullRecords.recover(async (image) => (await containerRuntime.imageStatus(image, {}))?.id)
