@@ -29,9 +29,9 @@ const write = (name: string, text: string) => {
 const ca = issue(runtime, { commonName: 'etcd-ca', usage: 'ca', validDays: 1 })
 const caFile = write('ca.crt', ca.cert)
 
-function certificateOf(commonName: string, usage: 'server' | 'client') {
+function certificateOf(commonName: string, usage: 'server' | 'client', issuer = ca) {
   const hosts = usage === 'server' ? { hosts: ['127.0.0.1', 'localhost'] } : {}
-  const { cert, key } = issue(runtime, { commonName, usage, ...hosts, validDays: 1 }, ca)
+  const { cert, key } = issue(runtime, { commonName, usage, ...hosts, validDays: 1 }, issuer)
   return { certFile: write(`${commonName}.crt`, cert), keyFile: write(`${commonName}.key`, key) }
 }
 
@@ -124,4 +124,36 @@ test('a role for its prefix, its journal and the marker of compactions is enough
   assert.ok(why instanceof Error && isLacking(why), String(why))
   assert.equal(another.failure, why)
   await assert.rejects(another.write({ ...write, key: '/registry/c', expectRevision: 0 }), isLacking)
+})
+
+test('certificates that were renewed in their files are shown with the next connection, half-written ones are waited for', {
+  skip: lacks.etcd(),
+}, async () => {
+  const before = issue(runtime, { commonName: 'before', usage: 'ca', validDays: 1 })
+  const trusted = write('renewed-ca.crt', before.cert)
+  const serving = certificateOf('renewed-etcd', 'server', before)
+  const etcd = await startEtcd({ tls: { ca: trusted, cert: serving.certFile, key: serving.keyFile } })
+  undo.push(etcd.stop)
+  const own = certificateOf('renewed', 'client', before)
+  const states: string[] = []
+  const storage = await openEtcd(runtime, {
+    ...{ servers: etcd.servers, caFile: trusted, ...own, compactEveryMs: 0 },
+    onState: ({ type }) => states.push(type),
+  })
+  undo.push(() => storage.close())
+  const put = { type: 'put', value: Buffer.from('a'), expectRevision: 0 } as const
+  assert.ok((await storage.write({ ...put, key: '/registry/a' })).ok)
+
+  // Another authority for all; of the client's pair only the certificate is there at first.
+  const renewed = issue(runtime, { commonName: 'after', usage: 'ca', validDays: 1 })
+  const { cert, key } = issue(runtime, { commonName: 'renewed', usage: 'client', validDays: 1 }, renewed)
+  await etcd.members[0]?.kill()
+  write('renewed-ca.crt', renewed.cert)
+  certificateOf('renewed-etcd', 'server', renewed)
+  writeFileSync(own.certFile, cert)
+  await etcd.members[0]?.start()
+  while (!states.includes('waiting')) await new Promise((resolve) => setTimeout(resolve, 20))
+  writeFileSync(own.keyFile, key)
+  while (states.at(-1) !== 'well') await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.ok((await storage.write({ ...put, key: '/registry/c' })).ok)
 })

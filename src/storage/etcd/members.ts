@@ -4,6 +4,7 @@
  * left when it does not say.
  */
 import { fileURLToPath } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
 import {
   type ClientDuplexStream,
   credentials,
@@ -16,10 +17,11 @@ import {
 } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import { sleep } from '../../base/clock.ts'
+import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { EtcdError, etcdError, isPassing } from './errors.ts'
 import type { Calls, StatusResponse, WatchRequest, WatchResponse } from './messages.ts'
-import type { EtcdServers } from './servers.ts'
+import type { EtcdFiles, EtcdServers } from './servers.ts'
 
 /** Beside this file in sources, beside the code in bundles. */
 const PROTO = new URL('./protos/etcd.proto', import.meta.url)
@@ -95,7 +97,7 @@ interface Member {
 export function connectMembers(runtime: Runtime, servers: EtcdServers): Members {
   const { clock, log } = runtime
   const stopping = new AbortController()
-  const connect = clientMaker(servers)
+  const connect = clientMaker(servers, log)
   // The watch breaks off where the member has no leader.
   const withLeader = new Metadata()
   withLeader.set('hasleader', 'true')
@@ -228,7 +230,8 @@ export function connectMembers(runtime: Runtime, servers: EtcdServers): Members 
   }
 }
 
-function clientMaker(servers: EtcdServers): (address: string) => Client {
+/** Each connection to a member shows the certificate that is in the files then. @throws StoreError where they cannot be read at first */
+function clientMaker(servers: EtcdServers, log: Runtime['log']): (address: string) => Client {
   const definition = loadSync(fileURLToPath(PROTO), {
     keepCase: true,
     longs: Number,
@@ -237,9 +240,28 @@ function clientMaker(servers: EtcdServers): (address: string) => Client {
     oneofs: false,
   })
   const services = loadPackageDefinition(definition)['etcdserverpb'] as GrpcObject
-  const { isSecure, ca, cert, key } = servers
-  const secrets = isSecure ? credentials.createSsl(ca ?? null, key ?? null, cert ?? null) : credentials.createInsecure()
+  let files = servers.files()
+  const secretsOf = ({ ca, cert, key }: EtcdFiles) =>
+    servers.isSecure ? credentials.createSsl(ca ?? null, key ?? null, cert ?? null) : credentials.createInsecure()
+  let secrets = secretsOf(files)
+  let told = ''
+  function renew(): void {
+    try {
+      const found = servers.files()
+      if (isDeepStrictEqual(found, files)) return
+      secrets = secretsOf(found)
+      files = found
+      told = ''
+      log.info(0, 'etcd is shown the certificate that is in the files now')
+    } catch (error) {
+      // Renewed this very moment: what was good before may still be, and the next connection reads them again.
+      const why = messageOf(error)
+      if (why !== told) log.error('the renewed files beside --etcd-servers cannot be used', why)
+      told = why
+    }
+  }
   return (address) => {
+    renew()
     const clients = new Map(
       ['KV', 'Watch', 'Lease', 'Maintenance'].map((name) => {
         const Service = services[name] as ServiceClientConstructor

@@ -17,13 +17,18 @@ export interface EtcdOptions {
   readonly prefix?: string
 }
 
+export interface EtcdFiles {
+  readonly ca: Buffer | undefined
+  readonly cert: Buffer | undefined
+  readonly key: Buffer | undefined
+}
+
 export interface EtcdServers {
   /** `host:port` of each member. */
   readonly addresses: readonly string[]
   readonly isSecure: boolean
-  readonly ca: Buffer | undefined
-  readonly cert: Buffer | undefined
-  readonly key: Buffer | undefined
+  /** As the files are now: they may have been renewed. @throws StoreError that says which flag's file cannot be read */
+  files(): EtcdFiles
   /** Begins with a slash and ends without one. */
   readonly prefix: string
 }
@@ -41,9 +46,11 @@ export function etcdServers(options: EtcdOptions): EtcdServers {
   return {
     addresses: urls.map(({ hostname, port }) => `${hostname}:${port || '2379'}`),
     isSecure,
-    ca: fileOf('--etcd-cafile', options.caFile),
-    cert: fileOf('--etcd-certfile', options.certFile),
-    key: fileOf('--etcd-keyfile', options.keyFile),
+    files: () => ({
+      ca: fileOf('--etcd-cafile', options.caFile),
+      cert: fileOf('--etcd-certfile', options.certFile),
+      key: fileOf('--etcd-keyfile', options.keyFile),
+    }),
     prefix: prefixOf(options.prefix ?? '/registry'),
   }
 }
