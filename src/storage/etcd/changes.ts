@@ -1,7 +1,7 @@
 /**
- * Watches at etcd. What of them is meant by "all up to a revision": where etcd tells of its progress only when all events before
- * were sent, only keys under the prefix are watched, and progress is asked for. An etcd older than 3.4.31 or 3.5.13 may tell of
- * progress too early; there every key is watched, so that each revision has an event.
+ * Watches at etcd. What of them is meant by "all up to a revision": where a member tells of its progress only when all events before
+ * were sent, only keys under the prefix are watched, and progress is asked for. A member older than 3.4.31 or 3.5.13 may tell of
+ * progress too early; there every key is watched, so that each revision has an event. While etcd is upgraded its members differ.
  */
 import { CompactedError } from '../storage.ts'
 import { EtcdError, isCompacted } from './errors.ts'
@@ -12,7 +12,6 @@ import type { EtcdEvent, WatchResponse } from './messages.ts'
 export interface Watching {
   readonly members: Members
   readonly keys: Keys
-  readonly tellsProgress: boolean
 }
 
 export interface Followed {
@@ -31,11 +30,11 @@ export interface Followable extends Pick<WatchStream, 'close'> {
 
 /** Changes behind a revision under a prefix, or of everything where that is how completeness is known. */
 export function followChanges(
-  { members, keys, tellsProgress }: Watching,
+  { members, keys }: Watching,
   { after, range = keys.all, withPrevious = false }: { after: number; range?: EtcdRange; withPrevious?: boolean },
   followed: Followed,
 ): Followable {
-  const watched = tellsProgress ? range : EVERYTHING
+  let hasProgress = false
   let last = after
   const stream = members.watch(
     (response) => {
@@ -49,17 +48,21 @@ export function followChanges(
         return
       }
       const { events } = response
-      const newest = events.at(-1)?.kv.mod_revision ?? (tellsProgress ? response.header.revision : last)
+      const newest = events.at(-1)?.kv.mod_revision ?? (hasProgress ? response.header.revision : last)
       if (newest <= last) return
       last = newest
       followed.changes(events, newest)
     },
     (error) => followed.ended(isCompacted(error) ? new CompactedError(0) : error),
   )
-  stream.send({ create_request: { ...watched, start_revision: after + 1, prev_kv: withPrevious } })
+  stream.version((version) => {
+    hasProgress = tellsProgress(version)
+    const watched = hasProgress ? range : EVERYTHING
+    stream.send({ create_request: { ...watched, start_revision: after + 1, prev_kv: withPrevious } })
+  })
   return {
     askProgress: () => {
-      if (tellsProgress) stream.send({ progress_request: {} })
+      if (hasProgress) stream.send({ progress_request: {} })
     },
     close: stream.close,
   }

@@ -24,7 +24,7 @@ import {
   type WriteResult,
 } from '../storage.ts'
 import { catchUp } from './catch-up.ts'
-import { tellsProgress, type Watching } from './changes.ts'
+import type { Watching } from './changes.ts'
 import { startMarkedCompaction } from './compaction.ts'
 import { EtcdError, isCompacted, isDenied, isFutureRevision, isLeaseGone, isOutOfSpace, isPassing } from './errors.ts'
 import { type Feed, startFeed, unreachable } from './feed.ts'
@@ -58,14 +58,9 @@ export async function openEtcd(runtime: Runtime, options: EtcdStorageOptions): P
   // A live timer keeps no process alive by itself, and nothing else may do so yet.
   const release = holdProcess()
   try {
-    const version = await versionOf(runtime, members, options.startMs ?? START_MS)
+    await untilAnswered(runtime, members, options.startMs ?? START_MS)
     const keys = createKeys(servers.prefix)
-    return await createEtcdStorage(
-      runtime,
-      { members, keys, tellsProgress: tellsProgress(version) },
-      servers.prefix,
-      options,
-    )
+    return await createEtcdStorage(runtime, { members, keys }, servers.prefix, options)
   } catch (error) {
     members.close()
     throw error
@@ -74,13 +69,13 @@ export async function openEtcd(runtime: Runtime, options: EtcdStorageOptions): P
   }
 }
 
-/** Of the member that answers first. @throws StoreError when none does in time */
-async function versionOf({ clock, log }: Runtime, members: Members, ms: number): Promise<string> {
+/** By any member. @throws StoreError when none does in time */
+async function untilAnswered({ clock, log }: Runtime, members: Members, ms: number): Promise<void> {
   const until = clock.monotonic() + ms
   for (;;) {
     try {
-      const { version } = await members.call('Status', {}, { isRepeatable: true, timeoutMs: Math.min(5000, ms) })
-      return version
+      await members.call('Status', {}, { isRepeatable: true, timeoutMs: Math.min(5000, ms) })
+      return
     } catch (error) {
       const reason = error instanceof Error ? error : new Error(messageOf(error))
       if (!(error instanceof EtcdError) || !isPassing(error) || clock.monotonic() >= until) throw unreachable(reason)

@@ -2,26 +2,30 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { status } from '@grpc/grpc-js'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
-import type { StoreError } from '../storage.ts'
+import { StoreError } from '../storage.ts'
 import { EtcdError } from './errors.ts'
 import { type FeedHost, startFeed } from './feed.ts'
 import { createKeys } from './keys.ts'
 import type { Members } from './members.ts'
-import type { WatchResponse } from './messages.ts'
+import type { WatchRequest, WatchResponse } from './messages.ts'
 
 const CLUSTER = 7
 const KEY = '/registry/configmaps/default/a'
 
 /** Members of which each watch is told by hand; one that is left ends its watch, as a connection that is closed does. */
-function watchedBy(addresses: readonly string[], host: Partial<FeedHost> = {}) {
+function watchedBy(addresses: readonly string[], host: Partial<FeedHost> = {}, versions: readonly string[] = []) {
   const runtime = simulatedRuntime(1)
   let at = 0
   let open: { address: string; take(response: WatchResponse): void; ended(error: EtcdError): void } | undefined
   const failures: StoreError[] = []
   const watched: string[] = []
+  const sent: WatchRequest[] = []
   const members: Members = {
     get address() {
       return addresses[at] ?? ''
+    },
+    get version() {
+      return versions[at]
     },
     call: () => Promise.reject(new Error('not asked here')),
     watch(take, ended) {
@@ -29,7 +33,8 @@ function watchedBy(addresses: readonly string[], host: Partial<FeedHost> = {}) {
       open = own
       watched.push(own.address)
       return {
-        send: () => {},
+        send: (request) => void sent.push(request),
+        version: (tell) => tell(members.version ?? '3.4.23'),
         close: () => {
           if (open === own) open = undefined
         },
@@ -50,7 +55,7 @@ function watchedBy(addresses: readonly string[], host: Partial<FeedHost> = {}) {
   })
   const feed = startFeed(
     runtime,
-    { members, keys: createKeys('/registry'), tellsProgress: false },
+    { members, keys: createKeys('/registry') },
     {
       ownValue: (_key, value) => value,
       readAll: () => Promise.reject(new Error('not read here')),
@@ -62,13 +67,14 @@ function watchedBy(addresses: readonly string[], host: Partial<FeedHost> = {}) {
     { revision: 10, clusterId: CLUSTER },
   )
   return {
-    ...{ runtime, feed, failures, watched },
+    ...{ runtime, feed, failures, watched, sent },
     stands: (revision: number) => open?.take(response(revision, { created: true })),
     tells: (revision: number) => {
       const kv = { key: Buffer.from(KEY), value: Buffer.from('{}'), mod_revision: revision, create_revision: revision }
       open?.take(response(revision, { events: [{ type: 'PUT', kv: { ...kv, version: 1 }, prev_kv: null }] }))
     },
     isCompacted: () => open?.take(response(20, { canceled: true, compact_revision: 15 })),
+    says: (revision: number) => open?.take(response(revision, {})),
     leaves: () => members.leave(members.address),
   }
 }
@@ -170,5 +176,45 @@ test('a watch that brings nothing of what there is is begun at the next member',
   // Nothing is waited for any more.
   await runtime.advance(60_000)
   assert.deepEqual(watched, ['one', 'two'])
+  feed.close()
+})
+
+test('each member is asked for progress where its own version tells it in order, and where not every key of it is watched', async () => {
+  const { feed, runtime, stands, says, leaves, sent } = watchedBy(['new', 'old'], {}, ['3.5.16', '3.4.23'])
+  const asksProgress = () => sent.some((request) => 'progress_request' in request)
+  const isEverything = () => {
+    const [begun] = sent
+    return begun !== undefined && 'create_request' in begun && begun.create_request.key.toString() === '\0'
+  }
+  stands(10)
+  const reached: number[] = []
+  for (const revision of [11, 12]) void feed.reached(revision).then(() => reached.push(revision))
+  assert.deepEqual([isEverything(), asksProgress()], [false, true])
+  says(11)
+  await runtime.advance(0)
+  assert.deepEqual(reached, [11])
+  sent.length = 0
+  leaves()
+  await runtime.advance(100)
+  stands(10)
+  says(12)
+  await runtime.advance(0)
+  assert.deepEqual([isEverything(), asksProgress(), reached], [true, false, [11]])
+  feed.close()
+})
+
+test('what etcd said is told once where a read has put it into words already', async () => {
+  const states: (string | undefined)[] = []
+  const said = new EtcdError('no leader', status.UNAVAILABLE, false)
+  const { runtime, stands, isCompacted, feed } = watchedBy(['one'], {
+    readAll: () => Promise.reject(new StoreError(`etcd at one: ${said.message}`, { cause: said })),
+    state: (hindrance) => states.push(hindrance?.message),
+  })
+  for (let ms = 0; ms < 3000; ms += 10) {
+    stands(20)
+    isCompacted()
+    await runtime.advance(10)
+  }
+  assert.match(states.at(-1) ?? '', /^etcd cannot be reached \(no leader\): /)
   feed.close()
 })

@@ -7,7 +7,7 @@ import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { CompactedError, type KeyValue, type StorageEvent, type StorageSubscriber, StoreError } from '../storage.ts'
 import { type Followable, followChanges, type Watching } from './changes.ts'
-import { isDenied } from './errors.ts'
+import { EtcdError, isDenied } from './errors.ts'
 import type { Keys } from './keys.ts'
 import type { EtcdEvent } from './messages.ts'
 import { withoutRights } from './rights.ts'
@@ -133,8 +133,10 @@ export function startFeed(
     if (isClosed) return
     stream = undefined
     failures++
-    const hindrance = isDenied(error) ? withoutRights(error, watching) : unreachable(error)
-    if (isDenied(error)) begun.reject(hindrance)
+    // Reads have put what etcd said into words already.
+    const met = error instanceof StoreError && error.cause instanceof EtcdError ? error.cause : error
+    const hindrance = isDenied(met) ? withoutRights(met, watching) : unreachable(met)
+    if (isDenied(met)) begun.reject(hindrance)
     else begun.resolve()
     // One member that goes is no outage.
     if (failures > 2) host.state(hindrance)

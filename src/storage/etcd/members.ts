@@ -34,6 +34,8 @@ interface CallOptions {
 }
 
 export interface WatchStream {
+  /** Calls back with the version of the member that is watched: at once where it is known. Where it cannot be asked the watch ends. */
+  version(tell: (version: string) => void): void
   send(request: WatchRequest): void
   /** Its end is not told. */
   close(): void
@@ -42,6 +44,8 @@ export interface WatchStream {
 export interface Members {
   /** Where the one that is talked to is. */
   readonly address: string
+  /** Of the one that is talked to, once it has been asked how it is. */
+  readonly version: string | undefined
   /** @throws EtcdError */
   call<Name extends keyof Calls>(
     name: Name,
@@ -92,6 +96,8 @@ interface Member {
   readonly open: Set<{ cancel(): void }>
   isProbed: boolean
   isLeft: boolean
+  /** It is another one only after a connection that broke off. */
+  version: string | undefined
 }
 
 export function connectMembers(runtime: Runtime, servers: EtcdServers): Members {
@@ -106,7 +112,7 @@ export function connectMembers(runtime: Runtime, servers: EtcdServers): Members 
 
   function memberAt(index: number): Member {
     const address = servers.addresses[index] ?? ''
-    return { address, client: connect(address), open: new Set(), isProbed: false, isLeft: false }
+    return { address, client: connect(address), open: new Set(), isProbed: false, isLeft: false, version: undefined }
   }
 
   function leave(left: Member): void {
@@ -131,8 +137,10 @@ export function connectMembers(runtime: Runtime, servers: EtcdServers): Members 
         timer.cancel()
         patience.cancel()
         asked.open.delete(call)
-        if (error === null) resolve(answer)
-        else if (isLate)
+        if (error === null) {
+          if ('version' in answer) asked.version = answer.version
+          resolve(answer)
+        } else if (isLate)
           reject(new EtcdError(`no answer within ${timeoutMs} ms`, status.DEADLINE_EXCEEDED, false, asked.address))
         else if (asked.isLeft && error.code === status.CANCELLED)
           reject(new EtcdError('it was left for another member', status.CANCELLED, false, asked.address))
@@ -191,6 +199,9 @@ export function connectMembers(runtime: Runtime, servers: EtcdServers): Members 
     get address() {
       return member.address
     },
+    get version() {
+      return member.version
+    },
     call,
     watch(take, ended) {
       const watched = member
@@ -213,6 +224,10 @@ export function connectMembers(runtime: Runtime, servers: EtcdServers): Members 
       stream.on('end', () => over(new EtcdError('the watch has ended', status.UNAVAILABLE, false)))
       return {
         send: (request) => void (isOver || stream.write(request)),
+        version(tell) {
+          if (watched.version !== undefined) tell(watched.version)
+          else once(watched, 'Status', {}, PATIENCE_MS).then(({ version }) => tell(version), over)
+        },
         close() {
           isOver = true
           stream.cancel()
