@@ -30,6 +30,7 @@ import { refusalCases } from './generators/crd-refusals.ts'
 import { schemaCases } from './generators/crd-schemas.ts'
 import { timedCases } from './generators/deletion-times.ts'
 import { detailCases } from './generators/details.ts'
+import { edgeCases } from './generators/edges.ts'
 import { escalationCases } from './generators/escalation.ts'
 import { everyField, readTypes } from './generators/every-field.ts'
 import { evictionCases } from './generators/evictions.ts'
@@ -204,6 +205,8 @@ async function questions(asker: Asker, set: string, seed: number, count: number)
       return identityCases()
     case 'corners':
       return cornerCases()
+    case 'edges':
+      return edgeCases()
     case 'choices':
       return choiceCases()
     case 'patches':

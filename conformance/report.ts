@@ -181,7 +181,7 @@ ${plans()}
 
 \`npm run conformance -- record --kubeconfig FILE --set mutate-create --seed 7 --count 500 --out conformance/recordings/NAME.jsonl\`
 asks the cluster of that kubeconfig. Generators: mutate-create, mutate-update (of the objects that the set \`objects\` creates), rich, rich-create, rich-update (of
-objects that use every part of their types), field-create, field-update (one field at a time), states, state-mutate, walk, access, crd-mutate, crd-lifecycle, crd-depth, gadgets, admission, webhooks, webhook-failures, policies, identity, patches, choices, corners, hostile, semantics, scales, surface, combinations (of what users write), details, escalation, evictions, missing, claims, ip-families (of a server of both families), ip-family (of one of IPv6 alone), every-field (each field of every type set once; every-kind-field of every kind); an
+objects that use every part of their types), field-create, field-update (one field at a time), states, state-mutate, walk, access, crd-mutate, crd-lifecycle, crd-depth, gadgets, admission, webhooks, webhook-failures, policies, identity, patches, choices, corners, edges, hostile, semantics, scales, surface, combinations (of what users write), details, escalation, evictions, missing, claims, ip-families (of a server of both families), ip-family (of one of IPv6 alone), every-field (each field of every type set once; every-kind-field of every kind); an
 existing recording's file asks its questions again. The set deletion-times is recorded into
 conformance/deletion-times.jsonl, in a form of its own.
 `

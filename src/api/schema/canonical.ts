@@ -7,6 +7,7 @@
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { setBounded } from '../../base/set-bounded.ts'
 import type { Json } from '../object.ts'
+import { sameJson } from '../same.ts'
 import { canonicalQuantity } from '../values/quantity.ts'
 import type { Field, Schema, StructSchema } from './schema.ts'
 
@@ -54,6 +55,25 @@ export function asGiven(parent: object | undefined, name: string, empty: Json): 
   const value = (parent as Writable | undefined)?.[name]
   if (value !== undefined && value !== null) return value
   return (parent as Noted | undefined)?.[given]?.includes(name) ? empty : null
+}
+
+/**
+ * Whether a field is as it was stored, where an empty list or map that was given, here or further down, is not: the store keeps
+ * none. Some kinds of Kubernetes compare so (reflect.DeepEqual), most take empty and absent for one.
+ */
+export function sameAsGiven(object: object, stored: object, name: string): boolean {
+  const [value, before] = [(object as Writable)[name], (stored as Writable)[name]]
+  if (value === before) return value !== undefined || asGiven(object, name, true) === null
+  return sameJson(value, before) && !holdsGivenEmpty(value, before)
+}
+
+/** Of equal values. Parts of one identity are the stored ones, whatever they were given as. */
+function holdsGivenEmpty(value: unknown, before: unknown): boolean {
+  if (value === before || typeof value !== 'object' || value === null) return false
+  // A default may have come in its place.
+  if ((value as Noted)[given]?.some((name) => (value as Writable)[name] === undefined)) return true
+  for (const key in value) if (holdsGivenEmpty((value as Writable)[key], (before as Writable)[key])) return true
+  return false
 }
 
 /** What an absent field holds: null for Go's nil. */

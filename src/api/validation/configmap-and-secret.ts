@@ -3,6 +3,7 @@ import { type FieldError, forbiddenField, invalid, required, tooLong } from '../
 import type { ConfigMap, Secret } from '../generated/types.ts'
 import { configMapKey } from '../names/name-formats.ts'
 import type { Fields, KubeObject } from '../object.ts'
+import { sameAsGiven } from '../schema/canonical.ts'
 import { JsonSyntaxError, ObjectNode, parseJson } from '../values/json.ts'
 import { same } from './common.ts'
 
@@ -34,14 +35,19 @@ export function validateConfigMap(object: ConfigMap): readonly FieldError[] {
 }
 
 export function validateConfigMapUpdate(object: ConfigMap, old: ConfigMap): readonly FieldError[] {
-  return [...frozen(object, old, ['data', 'binaryData']), ...validateConfigMap(object)]
+  return [...frozen(object, old, { data: alike, binaryData: sameAsGiven }), ...validateConfigMap(object)]
 }
 
-function frozen(object: KubeObject, old: KubeObject, fields: readonly string[]): FieldError[] {
+type Kept = (object: KubeObject, old: KubeObject, field: string) => boolean
+/** Empty and absent are one in a ConfigMap's `data`, and are not in its `binaryData` nor in a Secret's `data`. */
+const alike: Kept = (object, old, field) => same(object[field], old[field])
+
+function frozen(object: KubeObject, old: KubeObject, fields: { readonly [field: string]: Kept }): FieldError[] {
   const errors: FieldError[] = []
   if (old['immutable'] !== true) return errors
   if (object['immutable'] !== true) errors.push(forbiddenField('immutable', WHEN_IMMUTABLE))
-  for (const field of fields) if (!same(object[field], old[field])) errors.push(forbiddenField(field, WHEN_IMMUTABLE))
+  for (const [field, kept] of Object.entries(fields))
+    if (!kept(object, old, field)) errors.push(forbiddenField(field, WHEN_IMMUTABLE))
   return errors
 }
 
@@ -112,5 +118,5 @@ function whyNoObject(bytes: Buffer): string | undefined {
 export function validateSecretUpdate(object: Secret, old: Secret): readonly FieldError[] {
   const errors: FieldError[] = []
   if (object.type !== old.type) errors.push(invalid('type', object.type ?? '', 'field is immutable'))
-  return [...errors, ...frozen(object, old, ['data']), ...validateSecret(object)]
+  return [...errors, ...frozen(object, old, { data: sameAsGiven }), ...validateSecret(object)]
 }

@@ -270,7 +270,7 @@ function beforeUpdate(context: WriteContext, next: KubeObject, old: KubeObject):
   ]
   if (errors.length) throw invalidError(endpoint.worked.kindOf(prepared), prepared.metadata.name ?? '', errors)
   for (const warning of strategy.warningsOnUpdate?.(prepared, old, context) ?? []) context.warn(warning)
-  return strategy.canonicalize?.(prepared) ?? prepared
+  return context.kindStrategy.canonicalize?.(prepared) ?? prepared
 }
 
 function preparedUpdate(context: WriteContext, next: KubeObject, old: KubeObject): KubeObject {

@@ -64,6 +64,7 @@ const bindingOf = (validate: Validate): Strategy =>
 const webhooks = kind({
   validate: validateWebhookConfiguration,
   counts: ['webhooks'],
+  countsEmpty: true,
   more: { ...CONDITIONAL, ...JUDGES_GENERATE_NAME_ALONE },
 })
 
@@ -300,6 +301,7 @@ export const clusterStrategies: Strategies = {
   'networkpolicies.networking.k8s.io': kind({
     validate: networking.validateNetworkPolicy,
     counts: SPEC,
+    countsEmpty: true,
     more: warned(warnings.networkPolicyWarnings),
   }),
   'ipaddresses.networking.k8s.io': kind({

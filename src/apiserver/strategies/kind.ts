@@ -2,6 +2,7 @@
 import type { FieldError } from '../../api/errors/field-errors.ts'
 import { withMetadata } from '../../api/metadata.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
+import { sameAsGiven } from '../../api/schema/canonical.ts'
 import { same } from '../../api/validation/common.ts'
 import type { Strategy } from '../registry/strategy.ts'
 import { nextGeneration, RESETS_SPEC, RESETS_STATUS, withFieldOf } from './common.ts'
@@ -18,6 +19,8 @@ interface Traits<T extends KubeObject> {
   readonly validateUpdate?: ValidateUpdate<T>
   /** The fields whose change makes a new generation; kinds without them have no generation. */
   readonly counts?: readonly string[]
+  /** A list or map that is sent empty counts as a change: what is stored has none, so it counts each time. */
+  readonly countsEmpty?: boolean
   /** The status of a new object; kinds with one have a status endpoint. */
   readonly status?: Fields
   readonly validateStatus?: ValidateUpdate<T>
@@ -27,7 +30,7 @@ interface Traits<T extends KubeObject> {
 }
 
 export function kind<T extends KubeObject = KubeObject>(traits: Traits<T>): Strategy<T> {
-  const { validate, validateUpdate, counts, status, validateStatus, statusAlone, more } = traits
+  const { validate, validateUpdate, counts, countsEmpty, status, validateStatus, statusAlone, more } = traits
   return {
     prepareForCreate(object) {
       const first = counts ? withMetadata(object, { generation: 1 }) : object
@@ -40,7 +43,7 @@ export function kind<T extends KubeObject = KubeObject>(traits: Traits<T>): Stra
         ? nextGeneration(
             kept,
             old,
-            counts.some((field) => !same(kept[field], old[field])),
+            counts.some((field) => !(countsEmpty ? sameAsGiven(kept, old, field) : same(kept[field], old[field]))),
           )
         : kept
     },

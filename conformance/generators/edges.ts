@@ -1,0 +1,129 @@
+/** What a client's author meets at the edges of built-in kinds: lists and maps that are sent empty, labels that are read from a template. */
+import type { Case, Step } from '../recording.ts'
+import { type Any, apply, get, merge, post, put } from './definitions.ts'
+
+const FORCED = '?fieldManager=m&force=true'
+
+const policies = '/apis/networking.k8s.io/v1/namespaces/$NS/networkpolicies'
+const policy = (spec: Any, labels?: Any): Any => ({
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'NetworkPolicy',
+  metadata: { name: 'x', ...(labels ? { labels } : {}) },
+  spec: { podSelector: {}, ...spec },
+})
+
+const hooks = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
+const hookConfiguration = (webhooks: readonly Any[]): Any => ({
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'ValidatingWebhookConfiguration',
+  metadata: { name: '$NS' },
+  webhooks,
+})
+const hook: Any = {
+  name: 'a.b.io',
+  sideEffects: 'None',
+  admissionReviewVersions: ['v1'],
+  clientConfig: { url: 'https://127.0.0.1:1/' },
+  namespaceSelector: { matchLabels: { no: 'never' } },
+}
+
+/** A generation of kinds that compare an empty list with an absent one as different; and what is immutable so. */
+function empties(): readonly Case[] {
+  const one = `${policies}/x`
+  const hooked = `${hooks}/$NS`
+  const labelled = (path: string, a: string) => merge(path, { metadata: { labels: { a } } })
+  const frozen = (kind: string, plural: string, other: string) =>
+    [{}, { data: {} }, { data: { a: 'YQ==' } }].map((data): Case => {
+      const at = `/api/v1/namespaces/$NS/${plural}`
+      const made = (more: Any) => ({ apiVersion: 'v1', kind, metadata: { name: 'x' }, immutable: true, ...more })
+      return {
+        name: `empties: an immutable ${kind} of ${JSON.stringify(data)}`,
+        steps: [
+          post(at, made(data)),
+          ...[{}, null].flatMap((value) =>
+            ['data', other].flatMap((field) => [
+              put(`${at}/x`, made({ ...data, [field]: value })),
+              merge(`${at}/x`, { [field]: value }),
+              merge(`${at}/x`, { [field]: { b: value } }),
+            ]),
+          ),
+          apply(`${at}/x${FORCED}`, made({ [other]: {} })),
+          apply(`${at}/x${FORCED}`, made({ data: {} })),
+        ],
+      }
+    })
+  return [
+    {
+      name: 'empties: a network policy',
+      steps: [
+        post(policies, policy({ ingress: [] })),
+        put(one, policy({ ingress: [] })),
+        put(one, policy({ ingress: [] }, { a: 'b' })),
+        labelled(one, 'c'),
+        labelled(one, 'c'),
+        ...[{ ingress: [] }, { ingress: null }, { policyTypes: [] }, { podSelector: { matchLabels: {} } }].map((spec) =>
+          merge(one, { spec }),
+        ),
+        ...[{ ingress: [] }, { ingress: [] }, {}].map((spec) => apply(`${one}${FORCED}`, policy(spec))),
+        put(one, policy({})),
+        merge(one, { spec: { ingress: [{ from: [] }] } }),
+        merge(one, { spec: { ingress: [{ from: [] }] } }),
+        labelled(one, 'd'),
+      ],
+    },
+    {
+      name: 'empties: a webhook configuration',
+      steps: [
+        post(hooks, hookConfiguration([])),
+        labelled(hooked, 'c'),
+        merge(hooked, { webhooks: [] }),
+        labelled(hooked, 'd'),
+        ...[[hook], [hook], [{ ...hook, matchConditions: [] }], [{ ...hook, rules: [] }], null].map((webhooks) =>
+          merge(hooked, { webhooks }),
+        ),
+        apply(`${hooked}${FORCED}`, hookConfiguration([])),
+        apply(`${hooked}${FORCED}`, hookConfiguration([])),
+        labelled(hooked, 'e'),
+      ],
+    },
+    ...frozen('ConfigMap', 'configmaps', 'binaryData'),
+    ...frozen('Secret', 'secrets', 'stringData'),
+  ]
+}
+
+/** A Job without labels is read with those of its template, whichever request took them away. */
+function jobs(): readonly Case[] {
+  const at = '/apis/batch/v1/namespaces/$NS/jobs'
+  const job = (metadata: Any, active: number, more: Any = {}): Any => ({
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: 'x', ...metadata },
+    spec: {
+      ...more.spec,
+      template: { metadata: more.metadata, spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } },
+    },
+    status: { active },
+  })
+  const own = {
+    spec: { manualSelector: true, selector: { matchLabels: { a: 'b' } } },
+    metadata: { labels: { a: 'b' } },
+  }
+  const begun: Readonly<Record<string, Any>> = {
+    'no labels': job({}, 0),
+    'labels of its own': job({ labels: { x: 'y' } }, 0),
+    'a selector of its own': job({}, 0, own),
+  }
+  const written: readonly Step[] = [
+    put(`${at}/x/status`, job({}, 1)),
+    merge(`${at}/x/status`, { metadata: { labels: null }, status: { active: 2 } }),
+    put(`${at}/x/status`, job({ labels: { x: 'z' } }, 3)),
+    put(`${at}/x/status`, job({ labels: {} }, 4, { metadata: { labels: { q: 'r' } } })),
+    merge(`${at}/x`, { metadata: { labels: null }, spec: { suspend: true } }),
+  ]
+  return Object.entries(begun).map(([name, first]) => ({
+    name: `a Job with ${name}, its labels taken away`,
+    steps: [post(at, first), ...written.flatMap((step) => [step, get(`${at}/x`)])],
+  }))
+}
+
+export const edgeCases = (): readonly Case[] => [...empties(), ...jobs()]
