@@ -89,5 +89,52 @@ export function holdProcess(): () => void {
   return () => clearInterval(handle)
 }
 
+/** What was handed over behind the I/O that is ready runs for so long; then it is the turn of I/O again. */
+const LATER_TURN_MS = 15
+/** So many of them at most in one turn: each is an immediate of Node's, so that its microtasks are done before the next. */
+const MOST_IN_TURN = 256
+/** So many that are done stand before those that wait at most. */
+const MOST_DONE = 4096
+
+/**
+ * Behind the I/O that is ready now, in the order given. Node runs all immediates there are before it looks at any connection: of thousands that
+ * were handed over together (the status writers of as many nodes) the last would hold up everything else until all before it are done. So
+ * what takes longer than its turn goes on behind the I/O that has become ready meanwhile.
+ */
+export function behindReadyIoInTurns(): (task: () => void) => void {
+  let waiting: (() => void)[] = []
+  let next = 0
+  /** Immediates that each begin one of them. */
+  let armed = 0
+  let began: number | undefined
+  const hasTime = () => {
+    if (began !== undefined) return performance.now() - began < LATER_TURN_MS
+    began = performance.now()
+    setImmediate(() => {
+      began = undefined
+    })
+    return true
+  }
+  const arm = () => {
+    armed++
+    setImmediate(go)
+  }
+  const go = () => {
+    armed--
+    const run = hasTime()
+    const task = run ? waiting[next++] : undefined
+    if (next === waiting.length || next === MOST_DONE) {
+      waiting = waiting.slice(next)
+      next = 0
+    }
+    if (armed < Math.min(waiting.length - next, MOST_IN_TURN)) arm()
+    task?.()
+  }
+  return (task) => {
+    waiting.push(task)
+    if (armed < MOST_IN_TURN) arm()
+  }
+}
+
 /** Behind the I/O that is ready now, and before any that becomes so. */
 export const behindReadyIo = (task: () => void): void => void setImmediate(task)

@@ -129,3 +129,32 @@ test('how late the event loop was is among the metrics', async () => {
   const longest = Number(/^skiff_event_loop_delay_seconds\{quantile="1"\} (.+)$/m.exec(text)?.[1])
   assert.ok(longest > 0.2, `${longest} s`)
 })
+
+test('what was handed over behind I/O leaves turns to others, keeps its order, and what it brings comes behind it', async () => {
+  const { scheduler, clock } = liveRuntime()
+  const done: number[] = []
+  const seen: number[] = []
+  const keepAlive = setInterval(() => {}, 1000)
+  const all = 5000
+  await new Promise<void>((resolve) => {
+    const work = (i: number) => () => {
+      done.push(i)
+      // Its microtasks are done before the next begins.
+      queueMicrotask(() => seen.push(done.length))
+      for (const until = clock.monotonic() + (i < 40 ? 2 : 0); clock.monotonic() < until; );
+      if (i < 10) scheduler.later('brought', work(all + i))
+      if (i === all + 9) resolve()
+    }
+    for (let i = 0; i < all; i++) scheduler.later('work', work(i))
+    setImmediate(() => setTimeout(() => done.push(-1), 0))
+  })
+  clearInterval(keepAlive)
+  const timer = done.indexOf(-1)
+  assert.ok(timer > 0 && timer < 100, `the timer came after ${timer}`)
+  done.splice(timer, 1)
+  assert.deepEqual(
+    done,
+    Array.from({ length: all + 10 }, (_, i) => i),
+  )
+  assert.equal(new Set(seen).size, all + 10)
+})

@@ -2,7 +2,7 @@
 import { randomBytes, randomFillSync, randomUUID } from 'node:crypto'
 import { type Logger as PinoLogger, pino } from 'pino'
 import type { Clock } from './clock.ts'
-import { liveClock, type TaskGuard } from './live-clock.ts'
+import { behindReadyIoInTurns, liveClock, type TaskGuard } from './live-clock.ts'
 import type { Logger } from './log.ts'
 import { logSink } from './log-sink.ts'
 import { processMetrics } from './process-metrics.ts'
@@ -44,11 +44,10 @@ export function guarding(onUncaught: LiveRuntimeOptions['onUncaught']): TaskGuar
 }
 
 function liveScheduler(guard: TaskGuard, clock: Clock): Scheduler {
+  const later = behindReadyIoInTurns()
   return {
     handOver: (_label, task) => queueMicrotask(guard(task)),
-    later: (_label, task) => {
-      setImmediate(guard(task))
-    },
+    later: (_label, task) => later(guard(task)),
     soon: clock.setTimer,
     during: (work) => work,
   }
