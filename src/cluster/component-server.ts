@@ -79,8 +79,16 @@ export function componentHandler(
       const found = page(request)
       if (found !== undefined) return found
     }
-    throw new StatusError(404, 'NotFound', 'the server could not find the requested resource')
+    return noSuchPage
   }
+}
+
+const noSuchPage: ApiResponse = {
+  kind: 'bytes',
+  status: 404,
+  headers: { 'x-content-type-options': 'nosniff' },
+  contentType: 'text/plain; charset=utf-8',
+  bytes: [Buffer.from('404 page not found\n')],
 }
 
 export interface Peers {

@@ -16,6 +16,8 @@ etcd-cafile string used
 etcd-certfile string used
 etcd-keyfile string used
 etcd-prefix string used
+etcd-compaction-interval duration used 5m0s
+lease-reuse-duration-seconds int used 60
 `)
 const ETCD = {
   'etcd-cafile': 'caFile',
@@ -34,6 +36,11 @@ export const apiserver: ComponentCommand = {
   start,
 }
 
+const periodsOf = (flags: ReadFlags) => ({
+  compactEveryMs: flags.ms('etcd-compaction-interval'),
+  leaseReuseSeconds: flags.number('lease-reuse-duration-seconds') ?? 60,
+})
+
 async function start(flags: ReadFlags, { onStop, say, fail }: ComponentProcess): Promise<void> {
   const { cluster: asked, warnings } = apiServerOptions(flags.values)
   for (const warning of warnings) say(`warning: ${warning}`)
@@ -51,7 +58,9 @@ async function start(flags: ReadFlags, { onStop, say, fail }: ComponentProcess):
     host: flags.list('bind-address')?.at(-1) ?? DEFAULT_HOST,
     dataDir,
     directoryHeld: true,
-    ...(servers === undefined ? {} : { etcd: { ...Object.fromEntries(given), servers: servers.join(',') } }),
+    ...(servers === undefined
+      ? {}
+      : { etcd: { ...Object.fromEntries(given), ...periodsOf(flags), servers: servers.join(',') } }),
     onStoreState: (state) => {
       if (state.type === 'failed') fail(state.error.message)
       else say(state.type === 'well' ? 'the store takes writes again' : state.error.message)

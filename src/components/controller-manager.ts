@@ -73,7 +73,10 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
   const managers: ControllerManager[] = []
   const collector = () => managers.find(({ garbageCollector }) => garbageCollector !== undefined)?.garbageCollector
   if (files !== undefined)
-    await serve(flags, process, files, { port: PORT, name: NAME, checks, pages: [graphPage(collector)] })
+    await serve(flags, process, files, {
+      ...{ port: PORT, name: NAME, checks, pages: [graphPage(collector)] },
+      ...{ table: KUBE_CONTROLLER_MANAGER_FLAGS, paths: ['/flagz', '/healthz', '/metrics'] },
+    })
   onStop(() => stopping.abort())
   await untilAnswered(access, process, stopping.signal)
   const hasAccounts = flags.bool('use-service-account-credentials')

@@ -5,6 +5,7 @@ import { flagTable } from './flags.ts'
 export const KUBE_CONTROLLER_MANAGER_FLAGS = flagTable(`
 ${CONTROL_PLANE_FLAGS}
 allocate-node-cidrs bool used
+allow-untagged-cloud bool ignored
 attach-detach-reconcile-sync-period duration ignored 1m0s
 authentication-tolerate-lookup-failure bool used false
 cidr-allocator-type string lacking RangeAllocator
@@ -56,7 +57,7 @@ enable-leader-migration bool used
 endpoint-updates-batch-period duration lacking 0s
 endpointslice-updates-batch-period duration lacking 0s
 external-cloud-volume-plugin string lacking
-flex-volume-plugin-dir string ignored
+flex-volume-plugin-dir string ignored /usr/libexec/kubernetes/kubelet-plugins/volume/exec/
 horizontal-pod-autoscaler-cpu-initialization-period duration used 5m0s
 horizontal-pod-autoscaler-downscale-stabilization duration used 5m0s
 horizontal-pod-autoscaler-initial-readiness-delay duration used 30s
@@ -78,6 +79,7 @@ node-eviction-rate float32 lacking 0.1
 node-monitor-grace-period duration used 50s
 node-monitor-period duration used 5s
 node-startup-grace-period duration used 1m0s
+node-sync-period duration ignored 0s
 pv-recycler-increment-timeout-nfs int32 ignored 30
 pv-recycler-minimum-timeout-hostpath int32 ignored 60
 pv-recycler-minimum-timeout-nfs int32 ignored 300

@@ -42,6 +42,7 @@ export function electionOfFlags(flags: ReadFlags, name: string): ElectionSetting
 
 export interface Election {
   readonly check: HealthCheck
+  leads(): boolean
   /**
    * Resolves when this process may work; undefined where nothing has to be won for that. The Lease is given back when the process is asked to
    * stop, and the process ends when it is lost.
@@ -66,14 +67,24 @@ export function createElections(
   events: { readonly component: string; readonly userAgent: string },
 ): Elections {
   const identity = newIdentity(process.runtime)
-  const made: Election[] = []
+  const made = new Map<string, Election>()
+  process.runtime.metrics?.sampled(
+    'leader_election_master_status',
+    'Whether this process leads by the Lease of this name.',
+    ['name'],
+    () => [...made].map(([name, { leads }]) => [leads() ? 1 : 0, name] as const),
+  )
   return {
-    check: healthOf(() => {
-      for (const { check } of made) check.check()
-    }),
+    // kube-controller-manager has no other endpoint.
+    check: {
+      ...healthOf(() => {
+        for (const { check } of made.values()) check.check()
+      }),
+      endpoints: ['healthz'],
+    },
     of(name) {
       const one = election({ ...settings, name }, process, transport, events, identity)
-      made.push(one)
+      made.set(name, one)
       return one
     },
   }
@@ -94,6 +105,7 @@ export function election(
   let leadership: Leadership | undefined
   const lease = `${namespace}/${name}`
   return {
+    leads: () => leadership?.mayWrite() === true,
     check: healthOf(() => {
       if (leadership !== undefined && !leadership.mayWrite())
         throw new Error(`failed election to renew leadership on lease ${name}`)

@@ -20,6 +20,7 @@ import { madeCertificate, servingFiles } from './serving-files.ts'
 
 const NAME = 'kube-scheduler'
 const PORT = 10259
+const PATHS = ['/flagz', '/healthz', '/livez', '/metrics', '/readyz']
 
 export const scheduler: ComponentCommand = {
   name: 'scheduler',
@@ -71,7 +72,8 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
       },
     },
   ]
-  if (files !== undefined) await serve(flags, process, files, { port: PORT, name: NAME, checks })
+  if (files !== undefined)
+    await serve(flags, process, files, { port: PORT, name: NAME, checks, table: KUBE_SCHEDULER_FLAGS, paths: PATHS })
   onStop(() => stopping.abort())
   await untilAnswered(access, process, stopping.signal)
   const leadership = await elected.won()

@@ -14,11 +14,15 @@ import type { KubeconfigText } from '../client/kubeconfig-text.ts'
 import { statusOf } from '../client/response.ts'
 import { createClient } from '../client/transport.ts'
 import { certificateUsers, startComponentServer } from '../cluster/component-server.ts'
+import { KUBERNETES_VERSION } from '../cluster/version.ts'
 import type { HealthCheck } from '../http/health-pages.ts'
+import { createZPages } from '../http/zpages.ts'
+import { setVerbosity } from '../kubelet/server/verbosity.ts'
 import { accessOf, complaints } from './access.ts'
-import type { ReadFlags } from './flags.ts'
+import type { Flag, ReadFlags } from './flags.ts'
 import type { ComponentProcess } from './process.ts'
 import { proxiesOf, type ServingFiles, type Trust } from './serving-files.ts'
+import { toldFlags } from './told-flags.ts'
 
 export interface ServingOptions {
   /** Default port. */
@@ -26,6 +30,10 @@ export interface ServingOptions {
   /** As it calls itself to the API server. */
   readonly name: string
   readonly checks: readonly HealthCheck[]
+  /** All that it has: /flagz tells them. */
+  readonly table: ReadonlyMap<string, Flag>
+  /** What /statusz says that there is. */
+  readonly paths: readonly string[]
   readonly pages?: readonly ((request: ApiRequest) => ApiResponse | undefined)[]
 }
 
@@ -71,7 +79,17 @@ export async function serve(
       certificateUser: (request) => users?.(request),
     }),
     checks: options.checks,
-    ...(options.pages === undefined ? {} : { pages: options.pages }),
+    pages: [
+      ...(options.pages ?? []),
+      createZPages(runtime.clock, {
+        component: options.name,
+        version: KUBERNETES_VERSION.replace(/^v/, ''),
+        paths: options.paths,
+        flags: toldFlags(options.table, flags.values, usualOf(options)),
+        separators: { Statusz: ': ', Flagz: ': ' },
+      }),
+      verbosityPage(runtime),
+    ],
     host,
     port,
     serving: files.serving,
@@ -112,6 +130,24 @@ export async function serve(
   }
   lookUp().catch(() => {})
 }
+
+/** Defaults of what every component has that stand in no table: there they would count as given. */
+export const usualOf = ({ name, port }: Pick<ServingOptions, 'name' | 'port'>) => ({
+  'authorization-always-allow-paths': OPEN_PATHS.join(','),
+  'leader-elect-resource-name': name,
+  'requestheader-extra-headers-prefix': 'x-remote-extra-',
+  'requestheader-group-headers': 'x-remote-group',
+  'requestheader-username-headers': 'x-remote-user',
+  'secure-port': String(port),
+  ...(name === 'kube-scheduler'
+    ? { 'contention-profiling': 'true', 'kube-api-burst': '100', 'kube-api-qps': '50' }
+    : { controllers: '*', 'kube-api-burst': '30', 'kube-api-qps': '20' }),
+})
+
+const verbosityPage =
+  ({ log }: Pick<Runtime, 'log'>) =>
+  (request: ApiRequest): ApiResponse | undefined =>
+    request.path === '/debug/flags/v' ? setVerbosity(log, request) : undefined
 
 const usersOf = ({ clock }: Runtime, { clientCa, frontProxies }: Trust) =>
   clientCa === undefined

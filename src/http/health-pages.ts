@@ -28,7 +28,7 @@ const text = (status: number, body: string, headers = {}): BytesResponse => ({
 const NOSNIFF = { 'x-content-type-options': 'nosniff' }
 
 export interface HealthPages {
-  /** undefined when the path is none of these, or names a check that there is not. */
+  /** undefined when the path is none of these, no check counts for it, or it names a check that there is not. */
   answer(request: Pick<ApiRequest, 'path' | 'query'>): Promise<BytesResponse | undefined>
   /** How each check came out when an endpoint was last asked, and how often so: what /metrics/slis tells (KEP-3466). */
   readonly metrics: Metrics
@@ -59,6 +59,7 @@ export function createHealth(checks: readonly HealthCheck[]): HealthPages {
     if (match === null) return undefined
     const endpoint = match[1] as Endpoint
     const asked = checks.filter((check) => check.endpoints === undefined || check.endpoints.includes(endpoint))
+    if (asked.length === 0 && checks.length > 0) return undefined
     if (match[2] !== undefined) {
       const one = asked.find((check) => check.name === match[2])
       if (one === undefined) return undefined

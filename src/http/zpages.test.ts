@@ -21,7 +21,11 @@ const ask = (path: string, accept?: string) => {
     signal: new AbortController().signal,
   } as ApiRequest)
   if (answer?.kind !== 'bytes') return undefined
-  return { type: answer.contentType, text: Buffer.concat(answer.bytes).toString() }
+  return {
+    type: answer.contentType,
+    text: Buffer.concat(answer.bytes).toString(),
+    warning: answer.headers?.['warning'],
+  }
 }
 
 test('flags are told as text, sorted', () => {
@@ -52,6 +56,15 @@ test('how long it has been running is told as text, and as an object where its f
       emulationVersion: '1.37',
     },
   )
+  assert.equal(answer?.warning, undefined)
+  for (const [path, as] of [
+    ['/statusz', 'Statusz'],
+    ['/flagz', 'Flagz'],
+  ] as const)
+    assert.equal(
+      ask(path, `application/json;v=v1alpha1;g=config.k8s.io;as=${as}`)?.warning,
+      `299 - "This version of the ${path.slice(1)} endpoint is deprecated. Please use a newer version."`,
+    )
   assert.match(ask('/flagz', 'application/yaml;v=v1beta1;g=config.k8s.io;as=Flagz')?.text ?? '', /^apiVersion: config/)
 })
 

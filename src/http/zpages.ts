@@ -9,6 +9,7 @@ import { parseAccept } from './media-range.ts'
 const WARNING =
   'Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.'
 const VERSIONS = ['v1beta1', 'v1alpha1']
+const DEPRECATED = 'v1alpha1'
 const GO_VERSION = 'go1.26.8'
 
 type Page = 'Statusz' | 'Flagz'
@@ -74,9 +75,10 @@ function answered(
   text: () => string,
   fields: () => object,
 ): ApiResponse {
-  const of = (contentType: string, body: string): ApiResponse => ({
+  const of = (contentType: string, body: string, headers: Readonly<Record<string, string>> = {}): ApiResponse => ({
     kind: 'bytes',
     status: 200,
+    headers,
     contentType,
     bytes: [Buffer.from(body)],
   })
@@ -86,8 +88,10 @@ function answered(
     if (g !== 'config.k8s.io' || as !== page || v === undefined || !VERSIONS.includes(v)) continue
     const object = { kind: page, apiVersion: `config.k8s.io/${v}`, metadata: { name: component }, ...fields() }
     const form = `g=config.k8s.io;v=${v};as=${page}`
-    if (range.matches('application/json')) return of(`application/json;${form}`, `${JSON.stringify(object)}\n`)
-    if (range.matches('application/yaml')) return of(`application/yaml;${form}`, encodeYaml(asJson(object)))
+    const old = `299 - "This version of the ${page.toLowerCase()} endpoint is deprecated. Please use a newer version."`
+    const headers = v === DEPRECATED ? { warning: old } : {}
+    if (range.matches('application/json')) return of(`application/json;${form}`, `${JSON.stringify(object)}\n`, headers)
+    if (range.matches('application/yaml')) return of(`application/yaml;${form}`, encodeYaml(asJson(object)), headers)
   }
   throw new StatusError(
     406,

@@ -94,12 +94,22 @@ test('the parts apart are one cluster: rollout, cascades, a namespace, a Job, a 
   for (const port of Object.values(ports)) {
     const health = await ask(port, '/healthz?verbose')
     assert.match(health.text, /^\[\+\]leaderElection ok$/m)
-    assert.equal((await ask(port, '/readyz')).text, 'ok')
-    assert.equal((await ask(port, '/livez')).text, 'ok')
-    assert.equal((await ask(port, '/metrics')).status, 403)
+    for (const path of ['/metrics', '/statusz', '/flagz']) assert.equal((await ask(port, path)).status, 403, path)
+    assert.match((await ask(port, '/statusz', { cert, key })).text, /^\nkube-\S+ statusz\nWarning: [^]*\nUp: 0 hr /)
+    assert.match((await ask(port, '/flagz', { cert, key })).text, new RegExp(`^secure-port: ${port}$`, 'm'))
+    assert.deepEqual(await ask(port, '/nope', { cert, key }), { status: 404, text: '404 page not found\n' })
     assert.match((await ask(port, '/metrics', { cert, key })).text, /^rest_client_requests_total\{/m)
   }
   assert.match((await ask(ports.manager, '/healthz?verbose')).text, /^\[\+\]deployment-controller ok$/m)
+  assert.match(
+    (await ask(ports.manager, '/metrics', { cert, key })).text,
+    /^leader_election_master_status\{name="kube-controller-manager"\} 1$/m,
+  )
+  for (const path of ['/livez', '/readyz']) {
+    assert.equal((await ask(ports.scheduler, path)).text, 'ok')
+    // As kube-controller-manager, which has /healthz alone.
+    assert.equal((await ask(ports.manager, path)).status, 404)
+  }
   assert.match((await ask(ports.scheduler, '/readyz?verbose')).text, /^\[\+\]sched-handler-sync ok$/m)
 
   for (const one of [manager, scheduler, node]) {

@@ -41,8 +41,6 @@ export interface EtcdStorageOptions extends EtcdOptions {
   readonly onState?: (state: StoreState) => void
   /** Milliseconds to wait for etcd at the start. Default half a minute. */
   readonly startMs?: number
-  /** Milliseconds between compactions by the marker. Default five minutes; 0: never. */
-  readonly compactEveryMs?: number
 }
 
 const START_MS = 30_000
@@ -93,7 +91,7 @@ async function createEtcdStorage(
 ): Promise<Storage> {
   const { clock, scheduler, log } = runtime
   const { members, keys } = watching
-  const leases = createLeases(runtime, members)
+  const leases = createLeases(runtime, members, options.leaseReuseSeconds)
   const journal = startEtcdJournal(runtime, members, prefix)
   let compacted = 0
   let failure: StoreError | undefined
@@ -129,7 +127,7 @@ async function createEtcdStorage(
   )
   const subscribers = new Set<StorageSubscriber>()
   const stopCompacting =
-    options.compactEveryMs === 0
+    (options.compactEveryMs ?? 1) <= 0
       ? () => {}
       : startMarkedCompaction(runtime, members, { compacted: hasCompacted }, options.compactEveryMs)
 

@@ -25,7 +25,11 @@ export interface Leases {
   forget(id: number): void
 }
 
-export function createLeases({ clock, random }: Runtime, members: Members): Leases {
+export function createLeases(
+  { clock, random }: Pick<Runtime, 'clock' | 'random'>,
+  members: Pick<Members, 'call'>,
+  mostSharedSeconds = MOST_SHARED_SECONDS,
+): Leases {
   const newest = new Map<number, Lease>()
 
   async function grant(seconds: number): Promise<number> {
@@ -37,7 +41,7 @@ export function createLeases({ clock, random }: Runtime, members: Members): Leas
 
   return {
     async leaseFor(seconds) {
-      const shared = Math.min(Math.floor(seconds * SHARED_PART), MOST_SHARED_SECONDS)
+      const shared = Math.max(0, Math.min(Math.floor(seconds * SHARED_PART), mostSharedSeconds))
       const known = newest.get(seconds)
       if (known !== undefined && clock.monotonic() < known.until && known.keys < MOST_KEYS) {
         known.keys++

@@ -15,6 +15,10 @@ export interface EtcdOptions {
   readonly keyFile?: string
   /** Where keys begin. Default `/registry`. */
   readonly prefix?: string
+  /** Milliseconds between compactions by the marker. Default five minutes; 0, or less: never. */
+  readonly compactEveryMs?: number
+  /** For how many seconds keys that end by themselves may share a lease. Default a minute. */
+  readonly leaseReuseSeconds?: number
 }
 
 export interface EtcdFiles {
