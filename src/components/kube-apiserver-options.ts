@@ -41,7 +41,8 @@ export function apiServerOptions(values: FlagValues): KubeApiServerOptions {
       components: ['apiserver'],
       allowPrivileged: parseGoBool(last('allow-privileged') ?? 'false') ?? false,
       ...admissionOf(values),
-      security: { ...servingPair(certDir), ...securityOf(values) },
+      // What a kube-apiserver has left on this machine in its default is not this cluster's: its clients would not trust it.
+      security: { ...(values.has('cert-dir') ? servingPair(certDir) : {}), ...securityOf(values) },
       logLevel: Math.min(Math.max(Number(last('v') ?? 0), 0), 10),
     },
   }

@@ -95,7 +95,7 @@ test('the parts apart are one cluster: rollout, cascades, a namespace, a Job, a 
     const health = await ask(port, '/healthz?verbose')
     assert.match(health.text, /^\[\+\]leaderElection ok$/m)
     for (const path of ['/metrics', '/statusz', '/flagz']) assert.equal((await ask(port, path)).status, 403, path)
-    assert.match((await ask(port, '/statusz', { cert, key })).text, /^\nkube-\S+ statusz\nWarning: [^]*\nUp: 0 hr /)
+    assert.match((await ask(port, '/statusz', { cert, key })).text, /^\nkube-\S+ statusz\nWarning: [\s\S]*\nUp: 0 hr /)
     assert.match((await ask(port, '/flagz', { cert, key })).text, new RegExp(`^secure-port: ${port}$`, 'm'))
     assert.deepEqual(await ask(port, '/nope', { cert, key }), { status: 404, text: '404 page not found\n' })
     assert.match((await ask(port, '/metrics', { cert, key })).text, /^rest_client_requests_total\{/m)
