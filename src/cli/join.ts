@@ -23,6 +23,7 @@ export interface JoinOptions {
   readonly nodeName?: string
   readonly nodeIp?: string
   readonly maxPods?: number
+  readonly healthzPort?: number
   readonly rotateServerCertificates?: boolean
   readonly verbosity: number
 }
@@ -48,6 +49,7 @@ export async function joinCluster(server: string | undefined, options: JoinOptio
     ...['--hostname-override', nodeName, '--v', String(options.verbosity)],
     ...(options.nodeIp === undefined ? [] : ['--node-ip', options.nodeIp]),
     ...(options.maxPods === undefined ? [] : ['--max-pods', String(options.maxPods)]),
+    ...(options.healthzPort === undefined ? [] : ['--healthz-port', String(options.healthzPort)]),
   ])
   // The node has a certificate now: the token is of no use to it any more.
   rmSync(bootstrap, { force: true })

@@ -225,6 +225,11 @@ function skiffCommand(commandLine: readonly string[]): Command {
     .option('--node-name <name>', "default: this machine's name")
     .option('--node-ip <ip>', 'the address that the node tells')
     .option('--max-pods <n>', 'how many pods may run on it', integerArgument(1, 100_000))
+    .option(
+      '--healthz-port <port>',
+      'where 127.0.0.1 is told of its health; another one for each node of a machine; 0: nowhere (default: 10248)',
+      integerArgument(0, 65_535),
+    )
     .option('--rotate-server-certificates', "ask the cluster for the certificate of the node's server; you approve it")
     .option('-v, --verbosity <level>', 'how much to log: 0 to 10', integerArgument(0, 10), 0)
     .addOption(nodeDir(home))

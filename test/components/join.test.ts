@@ -11,7 +11,7 @@ import type { Fields } from '../../src/api/object.ts'
 import { certificateRequest } from '../../src/cluster/certificate.ts'
 import { skiff } from '../e2e/cluster.ts'
 import { type Kubectl, kubectlFor, withoutKubectl } from '../kubectl.ts'
-import { startProcess } from './processes.ts'
+import { freePort, startProcess } from './processes.ts'
 
 const SHAPE =
   /^skiff join (https:\/\/127\.0\.0\.1:\d+) --token ([a-z0-9]{6}\.[a-z0-9]{16}) --discovery-token-ca-cert-hash (sha256:[0-9a-f]{64})\n$/
@@ -87,9 +87,14 @@ test('a token joins a machine, which asks for its certificate, goes on without t
     assert.equal(existsSync(join(node, 'bootstrap-kubelet.conf')), false)
     assert.equal((await skiff('token', 'delete', token, '--data-dir', cluster)).code, 0)
     assert.match((await skiff('token', 'delete', id, '--data-dir', cluster)).err, /there is no token/)
-    const again = startProcess('join', '--data-dir', node, '--node-name', 'w-1', '--rotate-server-certificates')
+    const healthz = await freePort()
+    const again = startProcess(
+      ...['join', '--data-dir', node, '--node-name', 'w-1', '--rotate-server-certificates'],
+      ...['--healthz-port', String(healthz)],
+    )
     running.add(again)
     await again.until(/node w-1 is ready/)
+    assert.equal(await (await fetch(`http://127.0.0.1:${healthz}/healthz`)).text(), 'ok')
     await kubectl('run', 'p', '--image=nginx')
     await kubectl('wait', '--for=condition=Ready', 'pod/p', '--timeout=60s')
     assert.equal(await kubectl('get', 'pod', 'p', '-o', 'jsonpath={.spec.nodeName}'), 'w-1')
