@@ -322,6 +322,7 @@ async function start(
       testReport(client, {
         revision,
         requests: kept?.list() ?? [],
+        nowMs: runtime.clock.now(),
         ...(faults === undefined ? {} : { faults: faults.status() }),
         ...(namespace === undefined ? {} : { namespace }),
       }),

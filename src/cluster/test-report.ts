@@ -3,9 +3,10 @@
  * the last requests that came from outside. Plain text; no values of Secrets and ConfigMaps, no specifications.
  */
 
-import type { Event } from '../api/generated/types.ts'
+import type { Event, Pod } from '../api/generated/types.ts'
 import type { KubeObject, SpecAndStatus } from '../api/object.ts'
 import { asList, asObject } from '../api/unchecked.ts'
+import { printPod } from '../apiserver/handlers/printers/pod-row.ts'
 import { plainLine } from '../base/plain-text.ts'
 import type { Client } from '../client/client.ts'
 import { type FaultsStatus, strikeLine } from './fault-lines.ts'
@@ -17,6 +18,8 @@ export interface ReportOptions {
   /** Only what has changed after it. */
   readonly revision: number
   readonly requests: readonly LastRequest[]
+  /** The cluster's time. */
+  readonly nowMs: number
   /** Where the cluster makes faults. */
   readonly faults?: FaultsStatus
 }
@@ -25,29 +28,30 @@ const MOST_OBJECTS = 500
 const MOST_EVENTS = 200
 const MOST_REQUESTS = 50
 /** A cluster's own, of its keys: a fork makes them anew. */
-const OF_THE_CLUSTER: ReadonlySet<string> = new Set(['kube-root-ca.crt', 'extension-apiserver-authentication'])
+const OF_THE_CLUSTER =
+  /^(kube-root-ca\.crt|extension-apiserver-authentication|kubernetes\.io:kube-apiserver-serving:.*)$/
 /** They change by themselves all the time. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['events', 'leases', 'endpoints'])
 
 export async function testReport(
   client: Client,
-  { namespace, revision, requests, faults }: ReportOptions,
+  { namespace, revision, requests, nowMs, faults }: ReportOptions,
 ): Promise<string> {
   const isMeant = ({ metadata }: KubeObject) =>
     Number(metadata.resourceVersion) > revision &&
-    !OF_THE_CLUSTER.has(metadata.name ?? '') &&
+    !OF_THE_CLUSTER.test(metadata.name ?? '') &&
     (namespace === undefined || metadata.namespace === undefined || metadata.namespace === namespace)
   const { resources } = await client.discover()
   const objects: string[] = []
   for (const resource of resources) {
     if (!resource.verbs.includes('list') || LEFT_OUT.has(resource.resource)) continue
     const { items } = await client.resource(resource).list()
-    for (const object of items) if (isMeant(object)) objects.push(objectLine(resource.kind, object))
+    for (const object of items) if (isMeant(object)) objects.push(objectLine(resource.kind, object, nowMs))
   }
   const { items } = await client.resource<Event>({ group: '', version: 'v1', resource: 'events' }).list()
   const events = items
     .filter(isMeant)
-    .toSorted((a, b) => timeOf(a).localeCompare(timeOf(b)))
+    .toSorted((a, b) => orderOf(a).localeCompare(orderOf(b)))
     .map(eventLine)
   const calls = requests.slice(-MOST_REQUESTS).map(requestLine)
   return [
@@ -79,7 +83,7 @@ function section(title: string, lines: readonly string[], most: number): readonl
 const nameOf = (namespace: string | undefined, name: string | undefined) =>
   namespace === undefined || namespace === '' ? (name ?? '') : `${namespace}/${name}`
 
-function objectLine(kind: string, object: KubeObject): string {
+function objectLine(kind: string, object: KubeObject, nowMs: number): string {
   const { metadata } = object
   const status = asObject((object as SpecAndStatus).status)
   const told = asList(status['conditions'])
@@ -87,12 +91,31 @@ function objectLine(kind: string, object: KubeObject): string {
     .map(({ type, status: value, reason }) => `${type}=${value}${value === 'True' || !reason ? '' : ` (${reason})`}`)
   return [
     `${kind} ${nameOf(metadata.namespace, metadata.name)}`,
-    ...(typeof status['phase'] === 'string' ? [status['phase']] : []),
+    ...(object.kind === 'Pod' && object.apiVersion === 'v1' ? podState(object as Pod, nowMs) : stateOf(object)),
     ...(metadata.deletionTimestamp === undefined ? [] : [`being deleted since ${metadata.deletionTimestamp}`]),
     ...(metadata.finalizers === undefined ? [] : [`finalizers ${metadata.finalizers.join(', ')}`]),
     ...(told.length === 0 ? [] : [told.join(', ')]),
   ].join('; ')
 }
+
+/** As `kubectl get` tells it. */
+function podState(pod: Pod, nowMs: number): readonly string[] {
+  const [, ready, state, restarts] = printPod(pod, nowMs)
+  return [`${state}`, `ready ${ready}${restarts === '0' ? '' : `, restarts ${restarts}`}`]
+}
+
+/** Its phase, and of what has replicas, or pods on nodes, how many are ready. */
+function stateOf(object: SpecAndStatus): readonly string[] {
+  const { phase, ...status } = asObject(object.status)
+  const wanted = status['desiredNumberScheduled'] ?? asObject(object.spec)['replicas']
+  return [
+    ...(typeof phase === 'string' ? [phase] : []),
+    ...(typeof wanted === 'number' ? [`ready ${status['numberReady'] ?? status['readyReplicas'] ?? 0}/${wanted}`] : []),
+  ]
+}
+
+/** Whole seconds go before their fractions. */
+const orderOf = (event: Event): string => timeOf(event).replace(/Z$/, '')
 
 const timeOf = ({ eventTime, lastTimestamp, metadata }: Event): string =>
   lastTimestamp ?? eventTime ?? metadata.creationTimestamp ?? ''
