@@ -78,6 +78,7 @@ export async function recordBatch(request: RecordRequest): Promise<RecordedBatch
       refused() {},
       asks() {},
       inAnyOrder: <T>(requests: readonly T[]) => requests,
+      between: async () => {},
       progress: async () => false,
     }
     await each(made, ({ namespace, request: deed }) =>

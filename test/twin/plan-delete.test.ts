@@ -178,6 +178,25 @@ test('what leaves its owner by an orphaning delete is orphaned though the owner 
   )
 })
 
+test('owners of each other, both named in the foreground, go if the garbage collector comes between the two deletes', async () => {
+  await namespace('mutual')
+  const a = await stage.make(CONFIG_MAPS, configMap('a', {}, 'mutual'))
+  const owned = (name: string, uid = '') => ({
+    ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name, uid, blockOwnerDeletion: true }],
+  })
+  const b = await stage.make(CONFIG_MAPS, configMap('b', owned('a', a.metadata.uid), 'mutual'))
+  const maps = stage.cluster.client.resource(CONFIG_MAPS).namespace('mutual')
+  await maps.patch('a', 'merge', { metadata: owned('b', b.metadata.uid) })
+  await stage.cluster.clock.advance('5s')
+  const targets = ['a', 'b'].map((name) => ({ kind: 'cm', namespace: 'mutual', name }))
+  const plan = await planDelete(stage.source, { targets, cascade: 'foreground' })
+  assert.deepEqual(shape(plan).toSorted(), ['configmaps/a either', 'configmaps/b either'])
+  assert.deepEqual(plan.stays.map(({ object: { name }, verdict }) => `${name} ${verdict}`).toSorted(), [
+    'a cannot-end',
+    'b cannot-end',
+  ])
+})
+
 test('the end of a definition takes what its instances own, whichever version the owners are named in', async () => {
   await stage.make(DEFINITIONS, definition())
   await stage.cluster.clock.advance('5s')

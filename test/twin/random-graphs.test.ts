@@ -46,6 +46,7 @@ for (let batch = 0; batch < BATCHES; batch++)
         refused() {},
         asks() {},
         inAnyOrder: (requests) => requests,
+        between: async () => {},
         progress: async () => false,
       })
       await stage.cluster.clock.advance('10m')

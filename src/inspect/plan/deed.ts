@@ -18,6 +18,8 @@ export interface Doing {
   refused(refused: RefusedRequest): void
   /** What is asked for at once: in one order, and in another where what chance decides is looked for. */
   inAnyOrder<T>(requests: readonly T[]): readonly T[]
+  /** After each request of several that a user makes one after the other: controllers may come between them. */
+  between(): Promise<void>
   /** Whether anything has been marked, removed or released since the last time it was asked. */
   progress(): Promise<boolean>
 }

@@ -174,7 +174,7 @@ export function manifestNamespaces(objects: readonly KubeObject[], { namespace }
 const POLICIES = { background: 'Background', foreground: 'Foreground', orphan: 'Orphan' } as const
 
 async function deleteOne(doing: Doing, { resource, namespace, name, uid }: Found, request: DeleteRequest) {
-  const { client, refused, named, asks } = doing
+  const { client, refused, named, asks, between } = doing
   asks({ verb: 'delete', group: resource.group, resource: resource.resource, namespace, name })
   const { cascade = 'background', gracePeriodSeconds } = request
   const options: ClientDeleteOptions = {
@@ -188,4 +188,5 @@ async function deleteOne(doing: Doing, { resource, namespace, name, uid }: Found
     // An owner that was named as well may have taken it already.
     if (!isNotFound(error)) refused({ what: `${resource.resource}/${name}`, message: messageOf(error) })
   }
+  await between()
 }

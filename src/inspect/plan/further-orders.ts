@@ -1,6 +1,7 @@
 /**
  * What chance decides: which of several controllers comes first. The deed is rehearsed again with controllers whose requests take more or
- * less time, and once so that each race that was seen ends the other way (races.ts); what then goes otherwise, or before what it went
+ * less time, once so that each race that was seen ends the other way (races.ts), and once with controllers between the requests of the deed where that
+ * matters; what then goes otherwise, or before what it went
  * after, is open.
  */
 import { delaysBySeed } from '../../client/uneven-transport.ts'
@@ -35,8 +36,9 @@ export async function furtherOrders(
   const all: Rehearsal[] = []
   const others = Array.from({ length: count }, (_, at) => delaysBySeed(at + 1))
   const otherWay = count === 0 ? undefined : delaysFor(races)
-  for (const delays of otherWay === undefined ? others : [otherWay, ...others])
-    all.push(await rehearse(source, model, deed, programs, delays))
+  const apart = count > 0 && races.isBetweenRequests ? [{ isApart: true }] : []
+  const uneven = (otherWay === undefined ? others : [otherWay, ...others]).map((delays) => ({ uneven: delays }))
+  for (const variation of [...apart, ...uneven]) all.push(await rehearse(source, model, deed, programs, variation))
   return all
 }
 

@@ -82,3 +82,18 @@ test('an owner is marked late and seen as ever; a dependent is looked at late; n
   const ofCluster = delaysFor({ owners: [{ ...cluster, namespace: '', group: '' }], dependents: [] })
   assert.equal(ofCluster?.({ method: 'DELETE', path: '/api/v1/budgets/c' } as ApiRequest), 20_000)
 })
+
+test('the deed deletes owners of each other one after the other: what comes between its requests matters', () => {
+  const between = (owners: ReadonlyMap<string, readonly ReturnType<typeof ownerOf>[]>, ...steps: TimelineStep[]) =>
+    racesIn({ steps, owners }).isBetweenRequests
+  const cycle = new Map([
+    ['first', [ownerOf('middle')]],
+    ['middle', [ownerOf('second')]],
+    ['second', [ownerOf('first')]],
+  ])
+  const named = step('second', 'user', marked, waits)
+  assert.equal(between(cycle, first, named), true)
+  assert.equal(between(cycle, first, second), false, 'the second is marked by a controller')
+  assert.equal(between(cycle, first, step('second', 'user', marked)), false, 'the second does not wait')
+  assert.equal(between(new Map([['second', [ownerOf('first')]]]), first, named), false, 'no cycle')
+})

@@ -14,6 +14,11 @@ export interface Races {
   readonly owners: readonly TimelineObject[]
   /** Dependents that were looked at before an owner was marked, or gone. */
   readonly dependents: readonly TimelineObject[]
+  /**
+   * The deed deletes owners of each other in the foreground, one after the other: the garbage collector breaks their cycle if it looks
+   * before the last is marked, and later they wait for each other.
+   */
+  readonly isBetweenRequests: boolean
 }
 
 const COLLECTOR = 'generic-garbage-collector'
@@ -54,11 +59,31 @@ export function racesIn(rehearsed: Rehearsed): Races {
       if ((ends.get(owner) ?? Number.POSITIVE_INFINITY) < look.place) early.set(owner, mark.object)
       else late.set(uid, look.object)
     }
-  return { owners: [...early.values()], dependents: [...late.values()] }
+  const named = [...marks.values()].filter(({ isCollected }) => !isCollected).map(({ object }) => object.uid)
+  const isBetweenRequests = named.length > 1 && named.some((uid) => ownsAnother(uid, new Set(named), owners))
+  return { owners: [...early.values()], dependents: [...late.values()], isBetweenRequests }
+}
+
+/** Whether an object is, through whatever else, an owner of another of these that is an owner of it. */
+function ownsAnother(start: string, named: ReadonlySet<string>, owners: Rehearsed['owners']): boolean {
+  const above = ownersAbove(start, owners)
+  return [...above].some((uid) => uid !== start && named.has(uid) && ownersAbove(uid, owners).has(start))
+}
+
+function ownersAbove(start: string, owners: Rehearsed['owners']): ReadonlySet<string> {
+  const seen = new Set<string>()
+  const next = [start]
+  for (let uid = next.pop(); uid !== undefined; uid = next.pop())
+    for (const owner of owners.get(uid) ?? [])
+      if (!seen.has(owner.uid)) {
+        seen.add(owner.uid)
+        next.push(owner.uid)
+      }
+  return seen
 }
 
 /** By which they end the other way; undefined where there are none. */
-export function delaysFor({ owners, dependents }: Races): Delays | undefined {
+export function delaysFor({ owners, dependents }: Pick<Races, 'owners' | 'dependents'>): Delays | undefined {
   if (owners.length + dependents.length === 0) return undefined
   const [marked, looked] = [new Set(owners.map(pathKey)), new Set(dependents.map(pathKey))]
   return ({ method, path }: ApiRequest) => {

@@ -61,18 +61,27 @@ const HELD_QUIET_MS = 400_000
 const MOST_ROUNDS = 60
 /** So long controllers have for what they do first, where each request takes its time. */
 const UNEVEN_START_MS = 30_000
+/** Longer than controllers, whose requests take no time then, need for what one request leads to. */
+const APART_MS = 1000
 /** So many held objects are explained. */
 const MOST_EXPLAINED = 40
 const MOST_ACTS = 30
 const LOOKS = { budget: 2000, requestMs: 20_000, totalMs: 120_000 }
 
-/** `uneven`: how much time requests of controllers take; none takes any otherwise. */
+/** How a rehearsal differs from the one in which no request takes any time. */
+export interface Variation {
+  /** How much time requests of controllers take. */
+  readonly uneven?: Delays
+  /** Controllers have their time between two requests of the deed. */
+  readonly isApart?: boolean
+}
+
 export async function rehearse(
   { runtime, userAgent }: TwinSource,
   model: TwinModel,
   deed: Deed,
   programs: Programs,
-  uneven?: Delays,
+  { uneven, isApart = false }: Variation = {},
 ): Promise<Rehearsal> {
   const twin = await startTwinOf(model, { clock: 'manual', programs, ...(uneven === undefined ? {} : { uneven }) })
   try {
@@ -118,6 +127,9 @@ export async function rehearse(
         refused: (one) => void refused.push(one),
         asks: (one) => void asked.push(one),
         inAnyOrder: (requests) => (uneven === undefined ? requests : requests.toReversed()),
+        async between() {
+          if (isApart) await twin.clock.advance(APART_MS)
+        },
         progress: course.read,
       })
       await untilRest(twin, course)
