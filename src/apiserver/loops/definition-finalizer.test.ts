@@ -5,6 +5,7 @@ import { startTestApi } from '../../../test/harness.ts'
 import type { CustomResourceDefinition } from '../../api/generated/types.ts'
 import type { Given } from '../../api/object.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
+import { StatusError } from '../../api/status.ts'
 import type { Clock } from '../../base/clock.ts'
 import { type ManualRuntime, manualRuntime } from '../../base/manual-clock-runtime.ts'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
@@ -272,4 +273,39 @@ test('an object that comes between the last one and the next look is waited for 
   now(0)
   await runtime.advance(5000)
   assert.equal(isDone(), true)
+})
+
+test('objects that cannot be read are told of once, tried again less and less often, and deleted once they can be', async () => {
+  const runtime = simulatedRuntime(1)
+  const metadata = { name: 'as.t.org', deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [CLEANUP_FINALIZER] }
+  let current = { ...definition('as'), metadata } as Given<CustomResourceDefinition>
+  const told: string[] = []
+  let [asked, isDead] = [0, true]
+  const finalizer = createDefinitionFinalizer({
+    runtime,
+    get: () => current,
+    rowOf: () => ({}) as ResourceRow,
+    instancesOf: () => ({ size: isDead ? 1 : 0, list: () => [], onChange: () => () => {} }),
+    async remove() {
+      asked++
+      if (isDead) throw new StatusError(500, 'StorageReadError', 'conversion webhook failed')
+    },
+    async putStatus(put) {
+      current = put
+      const { reason, message } = put.status?.conditions?.at(-1) ?? {}
+      told.push(`${reason}: ${message}`)
+      finalizer.add('as.t.org')
+      return put as never
+    },
+    signal: new AbortController().signal,
+  })
+  finalizer.add('as.t.org')
+  await runtime.advance(10_000)
+  const failed = 'InstanceDeletionFailed: could not list instances: conversion webhook failed'
+  const progress = 'InstanceDeletionInProgress: CustomResource deletion is in progress'
+  assert.deepEqual(told, [progress, failed])
+  assert.ok(asked < 8, `${asked}`)
+  isDead = false
+  await runtime.advance(61_000)
+  assert.deepEqual(told, [progress, failed, progress, 'InstanceDeletionCompleted: removed all instances'])
 })

@@ -2,12 +2,13 @@
  * What ends a definition that is being deleted, as a kube-apiserver v1.37.1 was seen to do it (2026-11-27): its objects are deleted, and once
  * none is left one write says so and takes the finalizer off. Objects that are held are looked for at once and then every five seconds;
  * after a minute a condition says that they are still there, and the definition begins anew behind those that wait. Five are
- * worked on at a time: a sixth waits until one of them has gone or its minute is over. The loop of definitions (crd-loop.ts) calls it.
+ * worked on at a time: a sixth waits until one of them has gone or its minute is over. Where objects cannot be read (a conversion webhook that
+ * is gone) a condition says why, and it is tried again. The loop of definitions (crd-loop.ts) calls it.
  */
 import type { CustomResourceDefinition } from '../../api/generated/types.ts'
 import type { Given, KubeObject } from '../../api/object.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
-import { isConflict, isNotFound } from '../../api/status.ts'
+import { isConflict, isNotFound, StatusError } from '../../api/status.ts'
 import { formatTime, type Timer } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { ResourceCache } from '../cache/resource-cache.ts'
@@ -34,6 +35,10 @@ export interface DefinitionFinalizerOptions {
   readonly signal: AbortSignal
 }
 
+/** Objects of it cannot be decrypted or converted: none of them is deleted. */
+const isUnreadable = (error: unknown): error is StatusError =>
+  error instanceof StatusError && error.reason === 'StorageReadError'
+
 export interface DefinitionFinalizer {
   /** Looks at a definition that has changed, when its turn comes. */
   add(name: string): void
@@ -49,6 +54,8 @@ export function createDefinitionFinalizer(options: DefinitionFinalizerOptions): 
   const changed = new Set<string>()
   /** Those whose objects have been deleted once: in another turn nothing happens unless they are gone. */
   const begun = new Set<string>()
+  /** How often the objects of one could not be read. */
+  const failures = new Map<string, number>()
 
   const isEnding = (definition: Given<CustomResourceDefinition> | undefined) =>
     definition?.metadata.deletionTimestamp !== undefined && definition.metadata.finalizers?.includes(CLEANUP_FINALIZER)
@@ -57,6 +64,7 @@ export function createDefinitionFinalizer(options: DefinitionFinalizerOptions): 
     if (!isEnding(get(name))) {
       queue.delete(name)
       begun.delete(name)
+      failures.delete(name)
     } else if (active.has(name)) changed.add(name)
     else {
       queue.add(name)
@@ -81,7 +89,9 @@ export function createDefinitionFinalizer(options: DefinitionFinalizerOptions): 
       if (isConflict(error)) changed.add(name)
       else if (!isNotFound(error)) {
         runtime.log.error(`the objects of ${name} were not deleted`, error)
-        const retry = clock.setTimer(RETRY_MS, 'the end of a definition', () => {
+        const again = isUnreadable(error) ? Math.min(ROUND_MS, RETRY_MS * 2 ** (failures.get(name) ?? 0)) : RETRY_MS
+        failures.set(name, (failures.get(name) ?? 0) + 1)
+        const retry = clock.setTimer(again, 'the end of a definition', () => {
           signal.removeEventListener('abort', retry.cancel)
           add(name)
         })
@@ -100,11 +110,21 @@ export function createDefinitionFinalizer(options: DefinitionFinalizerOptions): 
     const terminating = (status: 'True' | 'False', reason: string, message: string) =>
       withDefinitionCondition(current, { type: 'Terminating', status, reason, message }, formatTime(clock.now()))
     const began = terminating('True', 'InstanceDeletionInProgress', 'CustomResource deletion is in progress')
-    if (began !== current) current = await putStatus(began)
+    const hasFailed = current.status?.conditions?.some(({ reason }) => reason === 'InstanceDeletionFailed') === true
+    if (began !== current && !hasFailed) current = await putStatus(began)
     const row = rowOf(name)
     if (row !== undefined) {
       const instances = instancesOf(row)
-      await remove(row, instances.list())
+      try {
+        await remove(row, instances.list())
+      } catch (error) {
+        if (!isUnreadable(error)) throw error
+        const failed = terminating('True', 'InstanceDeletionFailed', `could not list instances: ${error.message}`)
+        if (failed !== current) await putStatus(failed)
+        throw error
+      }
+      failures.delete(name)
+      if (hasFailed) current = await putStatus(began)
       begun.add(name)
       if (!(await areGone(instances))) {
         const message = 'could not confirm zero CustomResources remaining: context deadline exceeded'

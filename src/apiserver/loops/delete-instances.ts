@@ -4,6 +4,7 @@
  */
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import type { CacheEntry } from '../cache/entry.ts'
+import { failuresOf, unreadableList } from '../cache/unreadable.ts'
 import type { ResourceRequest, ServerContext } from '../handlers/context.ts'
 import { deleteEach } from '../handlers/deletecollection.ts'
 import { API_SERVER } from '../loopback.ts'
@@ -13,7 +14,7 @@ export type DeleteInstances = (row: ResourceRow, instances: readonly CacheEntry[
 /** @param signal ends it between two deletes */
 export const instanceDeleter =
   (context: ServerContext, signal: AbortSignal): DeleteInstances =>
-  (row, instances) => {
+  async (row, instances) => {
     const { group, version, resource } = row
     const path = `/apis/${group}/${version}/${resource}`
     const named = { subresource: '', namespace: '', name: '' }
@@ -33,5 +34,10 @@ export const instanceDeleter =
       subresource: undefined,
       warnings: [],
     }
-    return deleteEach(request, instances, {}, () => signal.throwIfAborted())
+    // What cannot be read is not deleted, nor is anything beside it.
+    const unread = failuresOf(instances)
+    if (unread.length > 0) throw unreadableList(row, unread)
+    const { served } = request.endpoint
+    if (served.byWebhook) await served.entries(instances)
+    await deleteEach(request, instances, {}, () => signal.throwIfAborted())
   }
