@@ -256,8 +256,15 @@ function evidenceFor(
   const word = words.find((one) =>
     one.length < LONG_WORD ? segments.has(one) : [...names, namespace.toLowerCase()].some((text) => text.includes(one)),
   )
-  return word === undefined ? undefined : { evidence: `it is named like ${word}`, isNamed: true, strength: 1 }
+  // A domain often has more than the program's name: harvesterhci.io of harvester.
+  const stem = words.find((one) => [...segments].some((part) => part.length >= LONG_STEM && isStemOf(part, one)))
+  const alike = word ?? stem
+  return alike === undefined ? undefined : { evidence: `it is named like ${alike}`, isNamed: true, strength: 1 }
 }
+
+const LONG_STEM = 7
+const isStemOf = (part: string, word: string): boolean =>
+  word.startsWith(part) && !COMMON_WORD.test(part) && /^[a-z]+$/.test(word.slice(part.length))
 
 /** Programs of one family serve groups of their own: `kustomize-controller` that of `kustomize.toolkit.fluxcd.io`. */
 function isOfGroup(name: string, group: string): boolean {

@@ -24,9 +24,9 @@ export const tellsOfFailure = (text: string): boolean => FAILS.test(withoutNone(
 export const tellsOfFailedEnd = (text: string): boolean => SURELY_FAILS.test(withoutNone(text))
 
 /** Types of conditions that tell of a failure when they are True; others do when they are False. */
-const BAD_WHEN_TRUE = /(error|fail|stalled|degraded|problem|blocked|conflict|\.(terminal|recoverable)$)/i
+const BAD_WHEN_TRUE = /(error|fail|(?<!in)stalled|degraded|problem|blocked|conflict|\.(terminal|recoverable)$)/i
 const TELLS =
-  /^(ready|synced|healthy|available|reconciled|deleted|succeeded|drain.*|deleting|.*(error|fail|stalled|degraded|blocked).*|.*\.(terminal|recoverable))$/i
+  /^(ready|synced|healthy|available|reconciled|deleted|succeeded|drain.*|deleting|.*(error|fail|(?<!in)stalled|degraded|blocked).*|.*\.(terminal|recoverable))$/i
 /** Conditions of a part (`VpcReady`), which are also false while that is only on its way: of them the words have to tell of a failure. */
 const TELLS_OF_PART = /.(ready|synced|healthy|available|reconciled|deleted|succeeded)$/i
 /** `NotReady`, `Unhealthy`, `NoErrors`: the opposite of the type without it. */

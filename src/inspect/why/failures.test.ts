@@ -46,6 +46,7 @@ const withCondition = ([type, status, reason, message]: readonly string[]) => ({
 })
 
 for (const condition of [
+  ['Installed', 'True', 'AsExpected', 'the failed install of before was done again'],
   ['NotReady', 'False', 'AsExpected', 'no errors found'],
   ['Unhealthy', 'False', 'AsExpected', 'no failures'],
   ['VpcReady', 'False', 'Deleting', 'waiting for the network to go; 0 errors so far'],
@@ -61,6 +62,7 @@ for (const condition of [
   })
 
 for (const condition of [
+  ['Uninstalled', 'False', 'UninstallFailed', 'failed pre-delete hook: job failed'],
   ['NotReady', 'True', 'Broken', 'cannot reach the provider'],
   ['VpcReady', 'False', 'Deleting', 'failed to delete the network: access denied'],
   ['VpcReady', 'False', 'DeletionFailed', '10 errors: the network has dependencies'],

@@ -45,8 +45,9 @@ async function eventsAbout(look: Look, ref: ObjectRef): Promise<readonly Event[]
 }
 
 /** Conditions by which a controller says that it fails at this object. */
-function badConditions({ group }: ObjectRef, object: SpecAndStatus): readonly Warning[] {
+function badConditions({ group }: ObjectRef, object: SpecAndStatus & KubeObject): readonly Warning[] {
   const status = asObject(object.status)
+  const since = deletedAt(object.metadata)
   // Conditions of Kubernetes' own kinds are of their own controllers, which are asked about where their finalizers are.
   const conditions = isKubernetes(group) ? [] : asList(status['conditions'])
   const found: Warning[] = []
@@ -57,7 +58,11 @@ function badConditions({ group }: ObjectRef, object: SpecAndStatus): readonly Wa
     const saysSo = tellsOfFailure(`${reason} ${message}`)
     const meaning = meaningOf(type)
     // Where a controller tells how bad it is (Cluster API), that counts.
-    if (severity !== 'Error' && (meaning === undefined || (meaning.isOfPart && !saysSo))) continue
+    // Of a type that tells nothing, what was said since the object was deleted counts where the words leave no doubt (`Uninstalled`).
+    const isOfEnd =
+      is === 'False' && tellsOfFailedEnd(`${reason} ${message}`) && timeOf(asText(lastTransitionTime)) >= since - 1000
+    const tells = meaning === undefined ? isOfEnd : !meaning.isOfPart || saysSo
+    if (severity !== 'Error' && !tells) continue
     // Argo CD's conditions are all problems, and have no status.
     const isBad =
       is === undefined
@@ -265,9 +270,9 @@ function kinNamed({ kinds }: Look, field: string, fields: JsonObject, group: str
   return { field, kind, group, name, namespace: typeof other === 'string' && other !== '' ? other : namespace }
 }
 
-/** `clusterName` of a MachinePool, where a kind Cluster is of the same group. */
+/** `clusterName` of a MachinePool, `vaultConnectionRef` that is a name alone, where a kind Cluster or VaultConnection is of the same group. */
 function kinOfField({ kinds }: Look, field: string, group: string): string | undefined {
-  const word = /^([a-z][A-Za-z]{3,})Name$/.exec(field)?.[1]?.toLowerCase()
+  const word = /^([a-z][A-Za-z]{3,})(?:Name|Ref)$/.exec(field)?.[1]?.toLowerCase()
   if (word === undefined || isKubernetes(group)) return undefined
   return kinds.resources.find((one) => one.group === group && one.kind.toLowerCase() === word)?.kind
 }

@@ -1,7 +1,7 @@
 /** Objects that a controller's words name: what it needs and is not there, and what it waits for and nothing deletes. */
 import type { KubeObject } from '../../api/object.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
-import { unnamedController } from './failures.ts'
+import { isKubernetes, unnamedController } from './failures.ts'
 import { type Link, lastLink, type ObjectRef } from './finding.ts'
 import { itemsOf, KEPT, type Look, MOST_ALIKE } from './look.ts'
 import { isNamedIn, kindsOfSoftware, usedBy } from './users.ts'
@@ -84,9 +84,56 @@ export async function namedAsWaitedFor(
   }
   const told = naming.filter(([, , isMeant]) => isMeant)
   const chosen = named.length > 0 ? named : told.length > 0 ? told : IN_USE.test(words) ? naming : []
-  const how = named.length > 0 ? 'its controller says that it waits for it' : `it names the ${ref.kind}`
-  return Promise.all(chosen.slice(0, MOST_ALIKE).map(([resource, one]) => usedBy(look, resource, one, how, examine)))
+  const others = chosen.length === 0 && isSure ? await markedElsewhere(look, ref, words, kinds) : []
+  const how = named.length + others.length > 0 ? SAYS_SO : `it names the ${ref.kind}`
+  return Promise.all(
+    [...chosen, ...others].slice(0, MOST_ALIKE).map(([resource, one]) => usedBy(look, resource, one, how, examine)),
+  )
 }
+
+const SAYS_SO = 'its controller says that it waits for it'
+
+/** `namespace "team-a"`, `Deployment/web`: a word and a name, in quotes or not. */
+const KIND_AND_NAME =
+  /(?<![A-Za-z0-9.-])([A-Za-z][A-Za-z0-9]{1,62})(?:\.([a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}))?(?:s\b)?[ /:]{1,3}["'`]?([a-z0-9][a-z0-9.-]{0,252}[a-z0-9])/g
+
+/** What words of waiting name of kinds that are no part of the software, and that is being deleted: by kind and name, or of kinds that are defined, by the kind alone. */
+async function markedElsewhere(
+  look: Look,
+  ref: ObjectRef,
+  words: string,
+  own: readonly NamedResource[],
+): Promise<readonly [NamedResource, KubeObject][]> {
+  const isMarked = ({ metadata }: KubeObject) =>
+    metadata.deletionTimestamp !== undefined &&
+    metadata.uid !== ref.uid &&
+    look.path.every(({ uid }) => uid !== metadata.uid)
+  const found: [NamedResource, KubeObject][] = []
+  for (const [, kind = '', group, name = ''] of [...words.matchAll(KIND_AND_NAME)].slice(0, MOST_PAIRS)) {
+    const resource = kindNamed(look, ref, kind, group)
+    if (resource === undefined || own.includes(resource) || !resource.verbs.includes('get')) continue
+    if ((resource.namespaced && ref.namespace === '') || look.reader.left < KEPT) continue
+    const read = await look.reader.get(resource, resource.namespaced ? ref.namespace : '', name)
+    if (read.state === 'found' && isMarked(read.value)) found.push([resource, read.value])
+  }
+  if (found.length > 0) return found
+  const spoken = look.kinds.resources.filter(
+    (one) =>
+      !isKubernetes(one.group) && !own.includes(one) && one.verbs.includes('list') && isSpokenOf(words, one.kind),
+  )
+  for (const resource of spoken.slice(0, MOST_PAIRS)) {
+    if (look.reader.left < KEPT) break
+    const all = itemsOf(await look.reader.list(resource, { namespace: resource.namespaced ? ref.namespace : '' }))
+    for (const one of all.filter(isMarked).slice(0, MOST_ALIKE)) found.push([resource, one])
+  }
+  return found
+}
+
+const MOST_PAIRS = 8
+
+/** As it is written, for `Instance` or `Bucket` in small letters are words of a sentence. */
+const isSpokenOf = (words: string, kind: string): boolean =>
+  kind.length >= LONG_NAME && new RegExp(`(?<![A-Za-z0-9])${kind}(e?s)?(?![A-Za-z0-9])`).test(words)
 
 /** A shorter name may be a word of the sentence. */
 const LONG_NAME = 5

@@ -106,11 +106,12 @@ export const SOFTWARE_FINALIZERS: readonly KnownFinalizer[] = [
     follow: 'drain',
   },
   {
-    finalizer: 'karpenter.k8s.aws/termination',
+    // Of the clouds' classes: karpenter.k8s.aws, karpenter.azure.com, karpenter.k8s.gcp.
+    finalizer: 'karpenter.*/termination',
     controller: 'Karpenter',
     runsIn: ['karpenter'],
-    does: 'waits until no NodeClaim uses it, then deletes its instance profile and launch templates',
-    leaves: 'instance profiles and launch templates at AWS',
+    does: 'waits until no NodeClaim uses it, then deletes what it made of it at its cloud',
+    leaves: 'what it made of it at its cloud: instance profiles, launch templates',
     follow: 'users',
   },
   {

@@ -115,7 +115,7 @@ function containersOf(
 /** By these operators are told the namespaces that they serve: by operator-sdk's habit, and that of others. Without a value it is all. */
 const SERVES_VARIABLE =
   /^(?!(?:.*_)?(?:EXCLUDED?|IGNORED?|SKIP(?:PED)?)_)([A-Z]+_)*(WATCH(ED)?_NAMESPACES?|STRIMZI_NAMESPACE)$/
-const SERVES_FLAG = /^--?watch(?:ed)?-namespaces?(?:=(.*))?$/
+const SERVES_FLAG = /^--?(?:watch(?:ed)?-namespaces?|(?:target-)?namespaces)(?:=(.*))?$/
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
 /** Absent: the container says nothing; none: all of them, or what is known only where it runs. */
