@@ -3,7 +3,7 @@ import type { ConfigMap, EnvVar, FileKeySelector, Secret } from '../api/generate
 import type { References } from './configmaps-and-secrets.ts'
 import { type PodPlace, podField, resourceField } from './downward-api.ts'
 import { envFileValue } from './env-file.ts'
-import { type Container, containerNamed, namespaceOf, type Pod } from './pod.ts'
+import { type Container, containerNamed, namespaceOf, type Pod, specOf } from './pod.ts'
 import { expanded } from './variable-expansion.ts'
 
 type Environment = Record<string, string>
@@ -56,7 +56,8 @@ async function valueOfVariable(
   if (fieldRef !== undefined) return podField(pod, fieldRef.fieldPath, place)
   if (resourceFieldRef !== undefined) {
     const named = resourceFieldRef.containerName
-    return resourceField(pod, (named && containerNamed(pod, named)) || container, resourceFieldRef, place.allocatable)
+    const defaultLimits = { ...place.allocatable, ...specOf(pod).resources?.limits }
+    return resourceField((named && containerNamed(pod, named)) || container, resourceFieldRef, defaultLimits)
   }
   if (fileKeyRef !== undefined) return place.volumeFile === undefined ? '' : valueInFile(fileKeyRef, place.volumeFile)
   const ref = configMapKeyRef ?? secretKeyRef

@@ -1,4 +1,5 @@
 /** The downward API: fields of a pod and resources of its containers as text, for variables and files (API concept: downward API). */
+import { goQuote } from '../api/quote.ts'
 import { nanosOf } from '../api/values/quantity.ts'
 import { type Container, containerNamed, type Pod, specOf } from './pod.ts'
 
@@ -46,14 +47,9 @@ export function podField(pod: Pod, path: string, { hostIPs, podIPs }: PodPlace):
 function mapText(map: Readonly<Record<string, string>>): string {
   return Object.keys(map)
     .sort()
-    .map((key) => `${key}=${quoted(map[key]!)}`)
+    .map((key) => `${key}=${goQuote(map[key]!)}`)
     .join('\n')
 }
-
-const quoted = (text: string) =>
-  JSON.stringify(text).replace(/\\u00(0[0-9a-f]|1[0-9a-f])/g, (_, hex: string) => GO_ESCAPES[hex] ?? `\\x${hex}`)
-
-const GO_ESCAPES: Readonly<Record<string, string>> = { '07': '\\a', '0b': '\\v' }
 
 interface ResourceFieldRef {
   readonly resource: string
@@ -61,22 +57,17 @@ interface ResourceFieldRef {
   readonly divisor?: string
 }
 
-/** Rounded up to whole divisors. A limit that is not set is the pod's, or what the node has, where that is known. */
+/** Rounded up to whole divisors. */
 export function resourceField(
-  pod: Pod,
   container: Container,
   { resource, divisor = '1' }: ResourceFieldRef,
-  allocatable: Readonly<Record<string, string>> = {},
+  defaultLimits: Readonly<Record<string, string>>,
 ): string {
   const [side = '', ...rest] = resource.split('.')
   const name = rest.join('.')
   const { limits = {}, requests = {} } = container.resources ?? {}
   const value =
-    side === 'limits'
-      ? (limits[name] ?? specOf(pod).resources?.limits?.[name] ?? allocatable[name])
-      : side === 'requests'
-        ? requests[name]
-        : undefined
+    side === 'limits' ? (limits[name] ?? defaultLimits[name]) : side === 'requests' ? requests[name] : undefined
   const unit = nanosOf(divisor === '' || divisor === '0' ? '1' : divisor)
   const nanos = nanosOf(value ?? '0')
   return String((nanos + unit - 1n) / unit)
@@ -87,7 +78,7 @@ interface DownwardItem {
   readonly resourceFieldRef?: ResourceFieldRef
 }
 
-/** The text of one file of a downward API volume. */
+/** The text of one file of a downward API volume: limits of the pod as a whole are told to variables alone, as by a kubelet v1.37.1. */
 export function textOfDownwardItem(
   pod: Pod,
   item: DownwardItem,
@@ -98,5 +89,5 @@ export function textOfDownwardItem(
   const container = containerNamed(pod, resourceFieldRef?.containerName ?? '')
   return resourceFieldRef === undefined || container === undefined
     ? ''
-    : resourceField(pod, container, resourceFieldRef, allocatable)
+    : resourceField(container, resourceFieldRef, allocatable)
 }

@@ -400,9 +400,11 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     counts?.rejected(reason)
     events.warning(pod, reason, message)
     const { generation } = pod.metadata
+    // That it was scheduled is no longer told either, as by a kubelet.
+    const { conditions: _, ...status } = pod.status ?? {}
     statuses.set(pod, {
       startTime: formatTime(clock.now()),
-      ...pod.status,
+      ...status,
       phase: 'Failed',
       reason,
       message: `Pod was rejected: ${message}`,

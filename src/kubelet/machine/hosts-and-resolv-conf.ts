@@ -41,18 +41,16 @@ export function hostsFile(pod: Pod, podIPs: readonly string[], domain: string): 
   return `${lines.join('\n')}\n`
 }
 
-/** The full name first, where the pod has one. */
+/** The full name first, where the pod has one: a name of the host's own (KEP-4762) is all there is. */
 function namesOf(pod: Pod, domain: string): readonly string[] {
-  const { subdomain } = specOf(pod)
+  const { subdomain, hostnameOverride } = specOf(pod)
   const name = hostnameOf(pod)
-  return subdomain ? [`${name}.${subdomain}.${namespaceOf(pod)}.svc.${domain}`, name] : [name]
+  return subdomain && !hostnameOverride ? [`${name}.${subdomain}.${namespaceOf(pod)}.svc.${domain}`, name] : [name]
 }
 
 /** What the pod's containers see as their host's name: at most 63 characters, as the kernel has it. */
 function hostnameOf(pod: Pod): string {
-  const { hostname, hostNetwork, hostnameOverride } = specOf(pod) as ReturnType<typeof specOf> & {
-    readonly hostnameOverride?: string
-  }
+  const { hostname, hostNetwork, hostnameOverride } = specOf(pod)
   if (hostnameOverride) return hostnameOverride
   if (hostNetwork === true) return machineName()
   const name = hostname ? hostname : nameOf(pod)

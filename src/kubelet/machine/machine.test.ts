@@ -178,6 +178,8 @@ test('the hosts file names the pod and its aliases', () => {
     '',
   ])
   assert.equal(sandboxHostname(podOf({ containers: [], hostNetwork: true }), 'cluster.local'), '')
+  const named = podOf({ containers: [], hostname: 'h', subdomain: 'sub', hostnameOverride: 'own' })
+  assert.deepEqual(hostsFile(named, ['10.0.0.2'], 'cluster.local').split('\n').slice(7), ['10.0.0.2\town', ''])
   const full = podOf({ containers: [], subdomain: 'sub', setHostnameAsFQDN: true })
   assert.equal(sandboxHostname(full, 'cluster.local'), 'p.sub.ns.svc.cluster.local')
   assert.throws(() => sandboxHostname(full, 'x'.repeat(60)), /is too long \(64 characters is the max/)

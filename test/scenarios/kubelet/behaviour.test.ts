@@ -288,6 +288,7 @@ test('a pod that does not fit is refused and can be deleted', async () => {
   assert.deepEqual([phase, reason], ['Failed', 'OutOfcpu'])
   assert.match(message, /^Pod was rejected: Node didn't have enough resource: cpu, requested: 33000, used: 0, capac/)
   assert.ok(reasons(stage).includes('OutOfcpu'))
+  assert.equal(stage.pod('p')?.['status'].conditions, undefined)
   await stage.ask('DELETE', path('p'))
   await stage.runtime.advance(1000)
   assert.equal(stage.pod('p'), undefined)

@@ -300,6 +300,9 @@ test('a probe that is refused a connection, or names no port, fails and says so'
   const refused = 'Get "http://127.0.0.1:1/x": dial tcp 127.0.0.1:1: connect: connection refused'
   assert.deepEqual(await http('web'), { success: false, output: refused, unknown: false })
   assert.deepEqual(await http('none'), { success: false, output: 'port "none" not found', unknown: true })
+  const elsewhere = { httpGet: { host: 'no..such', port: 80, path: '/' } }
+  const { output } = await cri.probe('c1', { kind: 'readiness', handler: elsewhere, timeoutSeconds: 5 }, signal)
+  assert.match(String(output), /^Get "http:\/\/no\.\.such:80\/": dial tcp: lookup no\.\.such on [^ ]+: no such host$/)
 })
 
 /** A server of HTTP on loopback that answers and notes all it is asked. */

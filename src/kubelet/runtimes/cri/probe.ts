@@ -4,6 +4,7 @@ import { messageOf } from '../../../base/errors.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { createHttpsClient } from '../../../http/client.ts'
 import { type Dialed, dial } from '../../../http/dial.ts'
+import { dialProblem } from '../../../http/dial-problem.ts'
 import { limitedText } from '../../../http/fetch.ts'
 import type { ProbeAction, ProbeResult } from '../runtime.ts'
 import { type Connection, codeOf, isOutOfTime, isUnavailable } from './connection.ts'
@@ -201,7 +202,7 @@ function dialText(error: unknown, host: string, port: number): string {
     case 'ECONNRESET':
       return 'EOF'
     default:
-      return messageOf(error)
+      return dialProblem(error as object) ?? messageOf(error)
   }
 }
 
