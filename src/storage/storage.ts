@@ -214,8 +214,12 @@ export const corrupt = (what: string, cause?: unknown): StoreError =>
 
 /** A write found no room on the disk. It changed nothing, unless it is seen later; it may be tried again once there is room. */
 export class NoRoomError extends StoreError {
-  constructor(reason: string, options?: ErrorOptions) {
-    super(`the store has no room on its disk (${reason}): it takes writes again once there is some`, options)
+  constructor(
+    reason: string,
+    options?: ErrorOptions,
+    told = `the store has no room on its disk (${reason}): it takes writes again once there is some`,
+  ) {
+    super(told, options)
     this.name = 'NoRoomError'
   }
 }

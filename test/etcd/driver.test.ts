@@ -8,7 +8,7 @@ import { after, test } from 'node:test'
 import { liveRuntime } from '../../src/base/live-runtime.ts'
 import { issue } from '../../src/cluster/certificate.ts'
 import { type EtcdStorageOptions, openEtcd } from '../../src/storage/etcd/etcd.ts'
-import { type KeyValue, type Storage, StoreError } from '../../src/storage/storage.ts'
+import { type KeyValue, NoRoomError, type Storage, StoreError } from '../../src/storage/storage.ts'
 import { lacks } from '../machine.ts'
 import { type EtcdCluster, type EtcdClusterOptions, startEtcd } from './member.ts'
 import { startProxy } from './proxy.ts'
@@ -254,6 +254,46 @@ test('by certificate: https with an authority, and a certificate to show', { ski
   // Not that the last try had no time left.
   await assert.rejects(failing({ servers: 'http://127.0.0.1:1' }), /cannot be reached \(connect ECONNREFUSED/)
   await assert.rejects(failing({ caFile: join(folder, 'none') }), /--etcd-cafile cannot be read/)
+})
+
+test('an etcd over its quota refuses writes with what is to be done, answers reads and removals, and takes writes once that is done', {
+  skip,
+}, async () => {
+  const { servers } = await started({ args: ['--quota-backend-bytes', String(2 << 20)] })
+  const storage = await opened({ servers })
+  const made: string[] = []
+  const refused = await (async () => {
+    for (;;)
+      try {
+        await put(storage, `big${made.length}`, 'v'.repeat(1 << 20))
+        made.push(`big${made.length}`)
+      } catch (error) {
+        return error
+      }
+  })()
+  assert.ok(refused instanceof NoRoomError)
+  assert.equal(
+    refused.message,
+    'etcdserver: mvcc: database space exceeded: compact and defragment etcd, or give it more --quota-backend-bytes, then etcdctl alarm disarm',
+  )
+  assert.deepEqual(await namesOf(storage), made)
+  for (const name of made) {
+    const { item } = await storage.get(`/registry/${name}`)
+    const gone = await storage.write({
+      type: 'delete',
+      key: `/registry/${name}`,
+      expectRevision: item?.modRevision ?? 0,
+    })
+    assert.ok(gone.ok)
+  }
+  await assert.rejects(put(storage, 'small'), NoRoomError)
+  await storage.compact(storage.revision)
+  for (const args of [['defrag'], ['alarm', 'disarm']])
+    assert.equal(
+      spawnSync('etcdctl', args, { env: { ...process.env, ETCDCTL_API: '3', ETCDCTL_ENDPOINTS: servers } }).status,
+      0,
+    )
+  assert.ok((await put(storage, 'small')).ok)
 })
 
 test('what the flags may not say', async () => {

@@ -168,7 +168,7 @@ async function createEtcdStorage(
         throw new CompactedError(compacted)
       }
       if (isFutureRevision(error)) throw new FutureRevisionError(revision, feed.revision)
-      if (isOutOfSpace(error)) throw new NoRoomError(error.message, { cause: error })
+      if (isOutOfSpace(error)) throw overQuota(error)
       if (isDenied(error)) throw withoutRights(error, watching)
       const unsure = isPassing(error) && !error.isUnsent ? '; whether it was done is not known' : ''
       throw new StoreError(`etcd at ${error.address ?? members.address}: ${error.message}${unsure}`, { cause: error })
@@ -480,6 +480,14 @@ async function createEtcdStorage(
   }
   return storage
 }
+
+/** It is a quota that is full, not a disk, and room alone ends nothing: an alarm stands until it is taken away by hand. */
+const overQuota = (cause: EtcdError): NoRoomError =>
+  new NoRoomError(
+    cause.message,
+    { cause },
+    `${cause.message}: compact and defragment etcd, or give it more --quota-backend-bytes, then etcdctl alarm disarm`,
+  )
 
 const REPEATABLE = { isRepeatable: true }
 const NOTHING = Buffer.alloc(0)
