@@ -250,7 +250,11 @@ test('each policy verifies what it names: patterns are compared with names as po
     ['r.io:5000/team/a/b@sha256:1', false],
     ['r.io:5000/teams/a', true],
   ] as const)
-    assert.equal(verified('NeverVerifyAllowlistedImages', image, false), isVerified, image)
+    assert.deepEqual(
+      [true, false].map((isPulled) => verified('NeverVerifyAllowlistedImages', image, isPulled)),
+      [isVerified, isVerified],
+      image,
+    )
   assert.deepEqual(['r.io:5000/x', 'x:1@sha256:1', 'r.io:5000/x:1'].map(repositoryOf), [
     'r.io:5000/x',
     'x',

@@ -14,7 +14,7 @@ export const VERIFICATION_POLICIES = [
 
 export interface PullVerification {
   readonly policy: (typeof VERIFICATION_POLICIES)[number]
-  /** Of NeverVerifyAllowlistedImages (preloadedImagesVerificationAllowlist): names without tag or digest, or all below `a/b/*`. */
+  /** Of NeverVerifyAllowlistedImages (preloadedImagesVerificationAllowlist): names without tag or digest as pods write them, or all below `a/b/*`. */
   readonly allowlist: readonly string[]
 }
 
@@ -28,7 +28,7 @@ export function mustVerify({ policy, allowlist }: PullVerification, image: strin
     case 'NeverVerifyPreloadedImages':
       return isPulled
     case 'NeverVerifyAllowlistedImages':
-      return isPulled || !allowlist.some((pattern) => isNamedBy(pattern, repositoryOf(image)))
+      return !allowlist.some((pattern) => isNamedBy(pattern, repositoryOf(image)))
     case 'AlwaysVerify':
       return true
   }
