@@ -206,11 +206,11 @@ test('a container that is gone meanwhile is passed over; any other failure is to
   })
 })
 
-test('an image is pulled with each of the credentials in turn, and the first failure is told', async () => {
+test('an image is pulled with each of the credentials in turn, never without where there are some, and all failures are told', async () => {
   const { cri, asked } = await stage({
     PullImage: ({ auth }: { auth: { username: string } | null }) => {
-      if (auth?.username === 'good') return { image_ref: 'sha256:1' }
-      throw new StandInRefusal('UNKNOWN', `denied ${auth?.username}`)
+      if (auth === null || auth.username === 'good') return { image_ref: 'sha256:1' }
+      throw new StandInRefusal('UNKNOWN', `denied ${auth.username}`)
     },
   })
   const { signal } = new AbortController()
@@ -218,7 +218,11 @@ test('an image is pulled with each of the credentials in turn, and the first fai
   const answer = await cri.pullImage('i', {}, signal, [of('bad'), of('good')])
   assert.deepEqual(answer, { id: 'sha256:1', credentials: of('good') })
   assert.equal(asked.length, 2)
-  await assert.rejects(cri.pullImage('i', {}, signal, [of('bad')]), { message: 'denied bad' })
+  await assert.rejects(cri.pullImage('i', {}, signal, [of('bad'), of('bad')]), { message: 'denied bad' })
+  await assert.rejects(cri.pullImage('i', {}, signal, [of('bad'), of('worse')]), {
+    message: '[denied bad, denied worse]',
+  })
+  assert.deepEqual(await cri.pullImage('i', {}, signal), { id: 'sha256:1' })
 })
 
 test('a command of a probe succeeds by its exit code, and its output is told', async () => {

@@ -206,8 +206,9 @@ export function createCriRuntime(runtime: Runtime, options: CriRuntimeOptions): 
     },
 
     async pullImage(image, _annotations, signal, credentials = []) {
-      let failure: unknown
-      for (const tried of [...credentials, undefined]) {
+      const failures: unknown[] = []
+      // A pod that shows credentials is not served without any: a stale secret hides nothing, as with a kubelet.
+      for (const tried of credentials.length === 0 ? [undefined] : credentials) {
         try {
           const { image_ref } = await call<{ image_ref: string }>(
             'PullImage',
@@ -217,11 +218,11 @@ export function createCriRuntime(runtime: Runtime, options: CriRuntimeOptions): 
           return { id: image_ref, ...(tried === undefined ? {} : { credentials: tried }) }
         } catch (error) {
           if (signal.aborted) throw error
-          // What the first credentials met says most; without any there is but one failure.
-          failure ??= error
+          failures.push(error)
         }
       }
-      throw failure
+      const said = new Set(failures.map(messageOf))
+      throw said.size === 1 ? failures[0] : new AggregateError(failures, `[${[...said].join(', ')}]`)
     },
 
     async listImages() {
