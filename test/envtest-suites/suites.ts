@@ -291,21 +291,6 @@ export const suites: Readonly<Record<string, Suite>> = {
     },
     packages: KUEUE.map((name) => `test/integration/singlecluster/${name}`),
   },
-  'OpenShift control plane machine sets, October 2025': {
-    module: pinned(
-      'github.com/openshift/cluster-control-plane-machine-set-operator',
-      'v0.0.0-20251029084908-344babe6a957',
-      'h1:eVnkMTFnirnoUOlAUT3Hy8WriIi1JoSrilWym3Dl8Q4=',
-    ),
-    copied: {
-      'vendor/github.com/openshift/api': ['github.com/openshift/api', '.'],
-    },
-    packages: [
-      ...['controllers/controlplanemachineset', 'controllers/controlplanemachinesetgenerator'],
-      ...['machineproviders/providers', 'machineproviders/providers/openshift/machine/v1beta1'],
-      ...['test', 'util', 'webhooks/controlplanemachineset'],
-    ].map((name) => `pkg/${name}`),
-  },
   'Cluster API provider AWS 2.13.0': {
     module: pinned(
       'sigs.k8s.io/cluster-api-provider-aws/v2',
