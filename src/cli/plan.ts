@@ -16,11 +16,12 @@ import {
   deleteDeed,
   manifestNamespaces,
   type NamespaceOfFiles,
+  namedTargets,
   targetNamespaces,
 } from '../inspect/plan/delete-deed.ts'
 import { type DrainRequest, drainDeed } from '../inspect/plan/drain-deed.ts'
 import { applyDeed, type ManifestFile, uninstallDeed } from '../inspect/plan/manifest-deeds.ts'
-import { type Plan, planIn, readModel } from '../inspect/plan/plan.ts'
+import { type Plan, type PlanOptions, planIn, readModel } from '../inspect/plan/plan.ts'
 import { type PlanForm, planAs } from '../inspect/plan/report.ts'
 import { servedResource } from '../inspect/question.ts'
 import { unknownBeside, unlistedBeside } from '../inspect/twin/partly-read.ts'
@@ -61,6 +62,8 @@ const INCOMPLETE = 21
 interface Asked {
   /** The namespaces that it is about. */
   readonly about: readonly string[]
+  /** What it names one by one. */
+  readonly named?: NonNullable<PlanOptions['named']>
   deedOf(read: ReadCluster): Deed
 }
 
@@ -70,11 +73,12 @@ async function planned(flags: PlanFlags, ask: (namespace: NamespaceOfFiles) => A
   const { transport, namespace } = chosenCluster(runtime, flags)
   const source: TwinSource = { runtime, transport, userAgent: `skiff/${SKIFF_VERSION} plan` }
   try {
-    const { about, deedOf } = ask(
+    const { about, named, deedOf } = ask(
       flags.namespace === undefined ? { namespace } : { namespace: flags.namespace, isGiven: true },
     )
     const { plan, read } = await told(transport, async () => {
-      const model = await readModel(source, { secrets: flags.secrets === true, orIn: about })
+      const reading = { secrets: flags.secrets === true, orIn: about, ...(named === undefined ? {} : { named }) }
+      const model = await readModel(source, reading)
       // What cannot be asked is said before anything is rehearsed.
       for (const kind of flags.expectNone) servedResource(model.read.kinds, kind)
       return { plan: await planIn(source, model, deedOf(model.read)), read: model.read }
@@ -140,7 +144,12 @@ export async function tellPlanOfDelete(words: readonly string[], flags: DeleteFl
       ignoreNotFound,
       ...(seconds === undefined || seconds < 0 ? {} : { gracePeriodSeconds: seconds }),
     }
-    return { about: targetNamespaces(request.targets), deedOf: (read) => deleteDeed(read, request) }
+    const { targets } = request
+    return {
+      about: targetNamespaces(targets),
+      named: namedTargets(targets),
+      deedOf: (read) => deleteDeed(read, request),
+    }
   })
 }
 

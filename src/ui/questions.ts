@@ -7,7 +7,7 @@ import type { HttpsTransport } from '../client/https-transport.ts'
 import { createClient } from '../client/transport.ts'
 import { createClusterReader } from '../inspect/cluster-reader.ts'
 import { readKinds } from '../inspect/kinds.ts'
-import { deleteDeed, targetNamespaces } from '../inspect/plan/delete-deed.ts'
+import { deleteDeed, namedTargets, targetNamespaces } from '../inspect/plan/delete-deed.ts'
 import { planIn, readModel } from '../inspect/plan/plan.ts'
 import { QuestionError } from '../inspect/question.ts'
 import { readerOf, readJournal, tell } from '../inspect/timeline/ask.ts'
@@ -124,7 +124,7 @@ export function createQuestions({ runtime, transport, version }: Asking): Questi
     const { cascade, gracePeriodSeconds, ...object } = deleteIn(request)
     const source = { runtime, transport, userAgent: agent('plan') }
     const target = { kind: kindWord(object), namespace: object.namespace, name: object.name }
-    const model = await readModel(source, { orIn: targetNamespaces([target]) })
+    const model = await readModel(source, { orIn: targetNamespaces([target]), named: namedTargets([target]) })
     const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }
     // A page is waited for: one order of the controllers must do.
     return planIn(source, model, deleteDeed(model.read, { targets: [target], cascade, ...grace }), { orders: 0 })

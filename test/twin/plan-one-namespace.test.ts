@@ -45,6 +45,9 @@ before(async () => {
   await user('hand', [
     { apiGroups: ['', 'apps'], resources: ['configmaps', 'pods', 'deployments', 'replicasets'], verbs: ['*'] },
   ])
+  await user('picker', [
+    { apiGroups: [''], resources: ['configmaps'], resourceNames: ['settings', 'gone'], verbs: ['get', 'delete'] },
+  ])
 })
 after(async () => {
   await stage?.stop()
@@ -209,4 +212,20 @@ test('who may not read a namespace by its name may plan in it, and not its end; 
   const told = planAs('tree', plan)
   assert.match(told, /^ {2}User "system:serviceaccount:team:hand" cannot list them at the cluster scope: .*, nodes, /m)
   assert.doesNotMatch(told, /^ {2}nodes: /m)
+})
+
+test('who may read single objects by their names alone gets a plan of those, and what else is of their kind is not known', async () => {
+  const { code, plan } = await planBy('picker', 'delete', 'cm/settings', 'cm/gone', 'cm/more')
+  assert.deepEqual(going(plan), ['configmaps team'])
+  assert.deepEqual(
+    plan.refused.map(({ what, message, isMissing }) => [what, message.split(':')[0], isMissing === true]),
+    [
+      ['configmaps/gone', 'configmaps "gone" not found', true],
+      ['configmaps/more', 'what there is could not be read', false],
+    ],
+  )
+  assert.deepEqual([code, plan.forbidden], [21, []])
+  assert.ok(plan.unread.some(({ what }) => what === 'configmaps'))
+  const gated = await planBy('picker', 'delete', 'cm/settings', '--expect-none', 'secrets')
+  assert.equal(gated.code, 20, gated.err)
 })

@@ -4,9 +4,10 @@ import { isNotFound } from '../../api/status.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import type { ClientDeleteOptions, ListOptions } from '../../client/client.ts'
+import type { Kinds } from '../kinds.ts'
 import { servedResource, servedResources } from '../question.ts'
 import { unreadBecause } from '../twin/partly-read.ts'
-import type { ReadCluster } from '../twin/read-cluster.ts'
+import type { NamedObject, ReadCluster } from '../twin/read-cluster.ts'
 import type { Deed, DeedStage, Doing } from './deed.ts'
 import type { RefusedRequest } from './plan.ts'
 
@@ -85,7 +86,24 @@ const wordsOf = (target: DeleteTarget): string => {
   return `${target.kind}${target.labelSelector === undefined ? ' (all)' : ` -l ${target.labelSelector}`}`
 }
 
-function targetResources({ kinds }: ReadCluster, target: DeleteTarget): readonly NamedResource[] {
+const nameIn = (target: DeleteTarget): string | undefined =>
+  'object' in target ? (target.object.metadata.name ?? '') : 'name' in target ? target.name : undefined
+
+/** What a delete names one by one, for the reading of it. */
+export const namedTargets =
+  (targets: readonly DeleteTarget[]) =>
+  (kinds: Kinds): readonly NamedObject[] =>
+    targets.flatMap((target) => {
+      const name = nameIn(target)
+      if (name === undefined) return []
+      return targetResources({ kinds }, target).map((resource) => ({
+        resource,
+        namespace: (resource.namespaced ? placeOf(target, resource) : undefined) ?? '',
+        name,
+      }))
+    })
+
+function targetResources({ kinds }: Pick<ReadCluster, 'kinds'>, target: DeleteTarget): readonly NamedResource[] {
   if ('name' in target) return [servedResource(kinds, target.kind)]
   if (!('object' in target)) return servedResources(kinds, target.kind)
   const { apiVersion = '', kind } = target.object
@@ -109,10 +127,10 @@ async function objectsOf(
   resource: NamedResource,
   ignoreNotFound: boolean,
 ): Promise<readonly Found[]> {
-  const unread = unreadBecause(read, resource, placeOf(target, resource))
+  const single = nameIn(target)
+  const unread = unreadBecause(read, resource, placeOf(target, resource), single)
   if (unread !== undefined) {
-    const name = 'object' in target ? (target.object.metadata.name ?? '') : 'name' in target ? target.name : '*'
-    refused({ what: `${resource.resource}/${name}`, ...refusedUnread(unread) })
+    refused({ what: `${resource.resource}/${single ?? '*'}`, ...refusedUnread(unread) })
     return []
   }
   if ('object' in target || 'name' in target) {

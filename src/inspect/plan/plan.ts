@@ -5,10 +5,10 @@
  */
 import type { Unseen } from '../cluster-reader.ts'
 import type { OutsideServer } from '../twin/outside.ts'
-import { readCluster, type TwinSource } from '../twin/read-cluster.ts'
+import { type ReadOptions, readCluster, type TwinSource } from '../twin/read-cluster.ts'
 import { modelOf, type TwinModel } from '../twin/twin.ts'
 import type { Deed } from './deed.ts'
-import { type DeleteRequest, deleteDeed, targetNamespaces } from './delete-deed.ts'
+import { type DeleteRequest, deleteDeed, namedTargets, targetNamespaces } from './delete-deed.ts'
 import { planOf } from './plan-from-rehearsals.ts'
 import type { Forbidden } from './rights.ts'
 
@@ -139,6 +139,8 @@ export interface PlanOptions {
   readonly secrets?: boolean
   /** The namespaces that the deed is about: what may not be listed in all is listed in these. */
   readonly orIn?: readonly string[]
+  /** What the deed names one by one: it is read by its name where its kind may not be listed. */
+  readonly named?: NonNullable<ReadOptions['named']>
   /** How often the deed is rehearsed again with controllers that come in another order. Default: by the size of what was read, at most 2. */
   readonly orders?: number
 }
@@ -149,7 +151,11 @@ export interface PlanOptions {
  * @throws QuestionError for kinds and names that cannot be; Error when the source cannot be asked what it serves
  */
 export async function planDelete(source: TwinSource, request: DeleteRequest, options: PlanOptions = {}): Promise<Plan> {
-  const model = await readModel(source, { orIn: targetNamespaces(request.targets), ...options })
+  const model = await readModel(source, {
+    orIn: targetNamespaces(request.targets),
+    named: namedTargets(request.targets),
+    ...options,
+  })
   return planIn(source, model, deleteDeed(model.read, request), options)
 }
 

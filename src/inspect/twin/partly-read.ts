@@ -14,7 +14,11 @@ export interface PartlyRead {
   readonly namespaced: boolean
   /** Namespaces in which it was listed; of namespaces those that were read by their names. */
   readonly readIn: readonly string[]
+  /** Single objects that were asked for by their names, whether they are there or not. */
+  readonly named?: ReadonlySet<string>
 }
+
+export const placeAndName = (namespace: string, name: string): string => `${namespace}/${name}`
 
 type Kind = Pick<NamedResource, 'group' | 'resource'>
 
@@ -22,15 +26,18 @@ export const nameOfKind = ({ group, resource }: Kind): string => (group === '' ?
 
 /**
  * Why objects of a kind were not read, whether they could not be or are left out on purpose; undefined: they were. `namespace`: whether those in it were;
- * of namespaces the one of that name. Default: all there are.
+ * of namespaces the one of that name. Default: all there are. `name`: whether that one was.
  */
-export function unreadBecause(read: ReadCluster, kind: Kind, namespace?: string): string | undefined {
+export function unreadBecause(read: ReadCluster, kind: Kind, namespace?: string, name?: string): string | undefined {
   const { resources, unread, partly, kinds } = read
-  const name = nameOfKind(kind)
-  const part = partly.get(name)
-  if (part !== undefined) return namespace !== undefined && part.readIn.includes(namespace) ? undefined : part.why
-  if (resources.some(({ resource }) => nameOfKind(resource) === name)) return undefined
-  const told = unread.find(({ what }) => what === name)?.why
+  const named = nameOfKind(kind)
+  const part = partly.get(named)
+  if (part !== undefined) {
+    if (name !== undefined && part.named?.has(placeAndName(namespace ?? '', name)) === true) return undefined
+    return namespace !== undefined && part.readIn.includes(namespace) ? undefined : part.why
+  }
+  if (resources.some(({ resource }) => nameOfKind(resource) === named)) return undefined
+  const told = unread.find(({ what }) => what === named)?.why
   const served = kinds.ofResource(kind.group, kind.resource)
   return told ?? (served === undefined ? undefined : leftOutBecause(served)) ?? 'they were not read'
 }

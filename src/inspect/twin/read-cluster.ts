@@ -18,7 +18,7 @@ import { type Kinds, readKinds } from '../kinds.ts'
 import { clusterTime } from '../why/cluster-time.ts'
 import { API_SERVICES, DEFINITIONS } from '../why/look.ts'
 import { type ItemForm, listItems } from './list-items.ts'
-import { leftOutBecause, nameOfKind, type PartlyRead, partsWords } from './partly-read.ts'
+import { leftOutBecause, nameOfKind, type PartlyRead, partsWords, placeAndName } from './partly-read.ts'
 import { standInNamespace, standInNodes } from './stand-ins.ts'
 
 /** How a cluster is reached, and as which user. */
@@ -35,8 +35,17 @@ export interface ReadOptions {
   readonly namespaces?: readonly string[]
   /** What may not be listed in all namespaces is listed in these, each by itself. */
   readonly orIn?: readonly string[]
+  /** Objects that are read by their names where their kind may not be listed. */
+  readonly named?: (kinds: Kinds) => readonly NamedObject[]
   /** Secrets are read with their values. */
   readonly secrets?: boolean
+}
+
+export interface NamedObject {
+  readonly resource: NamedResource
+  /** '' for what is in no namespace. */
+  readonly namespace: string
+  readonly name: string
 }
 
 export interface ReadResource extends StoredObjects {
@@ -219,11 +228,29 @@ async function readResource(asked: Asked, row: RowToRead): Promise<ReadResource 
     // Definitions are read before all others too.
     const isTold = partly.has(name)
     const parts = isForbidden(error) && namespaces === undefined ? await readParts(asked, row, metadataOnly) : []
-    partly.set(name, { why, namespaced: resource.namespaced, readIn: parts.map(({ namespace }) => namespace) })
-    if (parts.length > 0) return shown(parts.flatMap(({ items }) => items))
-    if (!isTold) unread.push({ what: name, why })
-    return undefined
+    const readIn = parts.map(({ namespace }) => namespace)
+    const single = isForbidden(error) ? await readNamed(asked, row, readIn) : []
+    const named = new Set(single.map(({ key }) => key))
+    partly.set(name, { why, namespaced: resource.namespaced, readIn, named })
+    if (parts.length === 0 && !isTold) unread.push({ what: name, why })
+    if (parts.length === 0 && named.size === 0) return undefined
+    return shown([...parts, ...single].flatMap(({ items }) => items))
   }
+}
+
+/** What is read by its name, where it is not in a namespace that was listed: a right may be for single names. */
+async function readNamed({ client, kinds, options }: Asked, row: RowToRead, readIn: readonly string[]) {
+  const isSame = ({ resource }: NamedObject) => nameOfKind(resource) === nameOfKind(row.resource)
+  const wanted = (options.named?.(kinds) ?? []).filter(
+    (one) => isSame(one) && !readIn.includes(isNamespaces(row.resource) ? one.name : one.namespace),
+  )
+  const found = await inParallel(wanted, async ({ namespace, name }) => {
+    const one = await lookUp(client, row, namespace, name)
+    return one === 'unknown'
+      ? undefined
+      : { key: placeAndName(namespace, name), items: one === undefined ? [] : [storedItem(one)] }
+  })
+  return found.filter((one) => one !== undefined)
 }
 
 const isSecrets = ({ group, resource }: NamedResource): boolean => group === '' && resource === 'secrets'
