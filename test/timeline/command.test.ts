@@ -335,6 +335,6 @@ test('it is told to system:masters alone', async () => {
   assert.equal(code, 1)
   assert.match(
     err,
-    /^skiff: the journal may not be read: [^\n]*User "viewer" cannot (get|use) path "\/skiff\.dev\/journal"[^\n]*\n$/,
+    /^skiff: the journal may not be read: [^\n]*User "viewer" cannot (get|use) path "\/skiff\.dev\/journal"[^\n]*skiff timeline --record\)\n$/,
   )
 })

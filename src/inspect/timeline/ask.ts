@@ -39,7 +39,10 @@ export async function askTimeline(asking: Asking, question: TimelineQuestion): P
     throw new QuestionError(
       'this cluster keeps no journal of deletions (it is none of skiff): watch it with skiff timeline --record',
     )
-  if (read.state === 'forbidden') throw new QuestionError(`the journal may not be read: ${read.message}`)
+  if (read.state === 'forbidden')
+    throw new QuestionError(
+      `the journal may not be read: ${read.message} (a cluster that is none of skiff's keeps none: watch it with skiff timeline --record)`,
+    )
   if (read.state !== 'found') throw new Error(read.message)
   return tell(read.value, await readKinds(reader), question, 'journal')
 }
