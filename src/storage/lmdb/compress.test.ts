@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { seededRandom } from '../../base/random.ts'
+import { createSlabs } from '../../base/slabs.ts'
 import { compress, LONGEST_IN_PLACE } from './compress.ts'
 import { OBJECT_DICTIONARY } from './dictionary.ts'
 import { mapFile } from './mapped-file.ts'
 import { revisionKey } from './records.ts'
 
+const allocate = createSlabs()
 const root = mkdtempSync(join(tmpdir(), 'skiff-compress-'))
 after(() => rmSync(root, { recursive: true, force: true }))
 
@@ -46,7 +48,7 @@ function values(): Buffer[] {
 test('what is compressed here is read by lmdb, and what gets no shorter is left as it is', async () => {
   const file = mapFile(root, 64 << 20, Number.POSITIVE_INFINITY)
   const all = values()
-  const compressed = all.map((value) => compress(value))
+  const compressed = all.map((value) => compress(value, allocate))
   for (const [at, bytes] of compressed.entries())
     if (bytes !== undefined) {
       assert.ok(bytes.length < (all[at]?.length ?? 0))
@@ -63,7 +65,7 @@ test('what is compressed here is read by lmdb, and what gets no shorter is left 
 
 test('an object takes a fraction of its room', () => {
   const object = OBJECT_DICTIONARY.subarray(2000, 6000)
-  assert.ok((compress(object)?.length ?? object.length) < 60)
+  assert.ok((compress(object, allocate)?.length ?? object.length) < 60)
 })
 
 test('what would take as much room as before is left as it is', () => {
@@ -72,6 +74,6 @@ test('what would take as much room as before is left as it is', () => {
   for (let known = 4; known < 40; known++)
     for (let other = 5; other < noise.length; other++) {
       const value = Buffer.concat([OBJECT_DICTIONARY.subarray(2000, 2000 + known), noise.subarray(0, other)])
-      assert.ok((compress(value)?.length ?? 0) < value.length, `${known} and ${other} bytes`)
+      assert.ok((compress(value, allocate)?.length ?? 0) < value.length, `${known} and ${other} bytes`)
     }
 })

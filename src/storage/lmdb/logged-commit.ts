@@ -15,7 +15,7 @@ import type { GroupCommit, GroupRows } from './group-commit.ts'
 import { journalRowText } from './journal-rows.ts'
 import type { Beside, JournalRowText, LoggedGroup } from './log-records.ts'
 import type { MappedFile } from './mapped-file.ts'
-import { encodeChange } from './records.ts'
+import { encodeChanges } from './records.ts'
 import type { Unapplied } from './unapplied.ts'
 import type { WriteAheadLog } from './write-ahead-log.ts'
 
@@ -198,7 +198,8 @@ export function createLoggedCommit(
     await room.making
     const { compaction, changes, endedExpiries, hasWaited } = group
     const journal = beside.journal && { ...beside.journal, row: Buffer.from(beside.journal.text) }
-    const rows = changes.map((change) => ({ change, row: encodeChange(change) }))
+    const encoded = encodeChanges(changes)
+    const rows = changes.map((change, at) => ({ change, row: encoded[at] as Buffer }))
     const own = { ...beside, journal, changes: rows, compaction }
     const groups = [...unapplied.groups('all'), own]
     const isAlone = !hasWaited && changes.length <= 1 && endedExpiries.length === 0 && compaction === undefined

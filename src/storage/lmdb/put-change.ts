@@ -1,5 +1,6 @@
 /** Rows of the table `changes` as they are put. */
 
+import type { Allocate } from '../../base/slabs.ts'
 import { compress, LONGEST_IN_PLACE } from './compress.ts'
 import type { Environment } from './group-commit.ts'
 import { revisionKey } from './records.ts'
@@ -10,9 +11,17 @@ import { revisionKey } from './records.ts'
  */
 export const COMPRESSED_BYTES = 1500
 
-/** Gives what lmdb gives. A value says by its first byte whether it is compressed, and no row of a change begins with such a byte. */
-export function putChange({ changes, changesAsGiven }: Environment, revision: number, row: Buffer): Promise<boolean> {
+/**
+ * Gives what lmdb gives. A value says by its first byte whether it is compressed, and no row of a change begins with such a byte.
+ * @param allocate memory for what is compressed
+ */
+export function putChange(
+  { changes, changesAsGiven }: Environment,
+  revision: number,
+  row: Buffer,
+  allocate: Allocate,
+): Promise<boolean> {
   const key = revisionKey(revision)
   if (row.length > LONGEST_IN_PLACE) return changes.put(key, row)
-  return changesAsGiven.put(key, row.length < COMPRESSED_BYTES ? row : (compress(row) ?? row))
+  return changesAsGiven.put(key, row.length < COMPRESSED_BYTES ? row : (compress(row, allocate) ?? row))
 }
