@@ -37,6 +37,8 @@ export interface CacheWatchOptions {
   /** Of bookmarks. */
   readonly kind: string
   readonly apiVersion: string
+  /** A bookmark as the kind's type writes it, with all that is never left out. */
+  readonly written?: (bookmark: KubeObject) => KubeObject
   readonly signal: AbortSignal
 }
 
@@ -151,11 +153,12 @@ export function createWatch(
 
   function bookmark(annotations: Readonly<Record<string, string>> | undefined): KubeObject {
     const resourceVersion = String(Math.max(source.revision(), floor))
-    return {
+    const plain = {
       kind: options.kind,
       apiVersion: options.apiVersion,
       metadata: { resourceVersion, ...(annotations ? { annotations } : {}) },
     }
+    return options.written?.(plain) ?? plain
   }
 
   async function readHistory(page: NonNullable<typeof history>): Promise<void> {

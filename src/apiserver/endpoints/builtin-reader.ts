@@ -1,13 +1,34 @@
 /** Built-in kinds are read by the schema of their Go types. */
 import { decodeBody, decodeFields } from '../../api/codec/decode.ts'
 import { applyDefaults } from '../../api/defaults/defaults.ts'
-import { asJson, asKubeObject, type JsonObject } from '../../api/object.ts'
+import { withMetadata } from '../../api/metadata.ts'
+import {
+  asJson,
+  asKubeObject,
+  type Fields,
+  type JsonObject,
+  type KubeObject,
+  type SpecAndStatus,
+} from '../../api/object.ts'
 import { noParts, type Parts } from '../../api/parts.ts'
 import { restoreError, withIntegersWrapped } from '../../api/patch/restore.ts'
 import type { ResourceRow, SubresourceRow } from '../../api/scheme/resource.ts'
 import { StatusError } from '../../api/status.ts'
 import { fitted } from '../admission/policies/fitted.ts'
 import type { KindReader } from '../registry/endpoint.ts'
+
+/** Kinds whose replicas are a number in Kubernetes' internal form, which knows no absent one. */
+const COUNTED: readonly string[] = ['Deployment', 'ReplicaSet', 'StatefulSet']
+
+/** What an object gains that Kubernetes makes in its internal form and then converts to a version. */
+function throughInternalForm(object: SpecAndStatus): KubeObject {
+  if (object.apiVersion !== 'apps/v1') return object
+  if (object.kind === 'DaemonSet') {
+    const annotations = { 'deprecated.daemonset.template.generation': '0', ...object.metadata.annotations }
+    return withMetadata(object, { annotations })
+  }
+  return COUNTED.includes(object.kind) ? { ...object, spec: { replicas: 0, ...(object.spec as Fields) } } : object
+}
 
 /** `parts` are those of the kind. */
 export function builtinReader(kind: ResourceRow | SubresourceRow, parts: Parts = noParts): KindReader {
@@ -21,6 +42,10 @@ export function builtinReader(kind: ResourceRow | SubresourceRow, parts: Parts =
     },
     decode: (body, options) => decodeBody(body, kind, { ...options, parts }),
     defaulted: (object) => applyDefaults(object, kind.schema, parts),
+    written: (object) => {
+      const { object: decoded, error } = decodeFields(object, kind.schema)
+      return error === undefined ? throughInternalForm(asKubeObject(decoded)) : object
+    },
     taken: (object) => object,
     converted(object) {
       const misfit = restoreError(asJson(object), kind.schema)

@@ -22,6 +22,7 @@ export function customReader(row: ResourceRow, custom: CustomVersion): KindReade
     decode: (body, options) => decodeCustomBody(body, row, custom.structural, options),
     // The decoder has filled in the defaults of the definition's schema.
     defaulted: (object) => object,
+    written: (object) => object,
     // One of the cluster forgets the namespace it was sent with.
     taken: (object) =>
       row.namespaced || object.metadata.namespace === undefined

@@ -172,8 +172,8 @@ export function validateDeleteOptions(options: DeleteOptions, collection = false
  *
  * @throws StatusError 400 for what cannot be read, 422 for what is not allowed
  */
-export function listOptions(query: URLSearchParams, forceWatch = false): ListQuery {
-  if (query.size === 0 && !forceWatch) return noListOptions
+export function listOptions(query: URLSearchParams): ListQuery {
+  if (query.size === 0) return noListOptions
   const initial = query.get('sendInitialEvents')
   // What cannot be read is told of in this order, before what is not allowed.
   const timeoutSeconds = int64Parameter(query, 'timeoutSeconds')
@@ -184,7 +184,7 @@ export function listOptions(query: URLSearchParams, forceWatch = false): ListQue
     resourceVersionMatch: query.get('resourceVersionMatch') ?? '',
     limit,
     continue: query.get('continue') ?? '',
-    watch: forceWatch || isQueryTrue(query.get('watch')),
+    watch: isQueryTrue(query.get('watch')),
     allowWatchBookmarks: isQueryTrue(query.get('allowWatchBookmarks')),
     sendInitialEvents: initial === null ? undefined : isQueryTrue(initial),
     timeoutSeconds,

@@ -34,7 +34,8 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
   const { row } = endpoint
   const { runtime } = context
   const representation = negotiate(request, { streams: true, kind: endpoint })
-  const options = listOptions(request.query, true)
+  // Where only the path says that it is a watch its options are judged as a list's.
+  const options = listOptions(request.query)
   const selection = selectionOf(row, endpoint.strategy, { ...options, fields: fieldsOf(options, info.name) })
   if (info.name !== '' && selection.name !== undefined && selection.name !== info.name)
     throw badRequest("fieldSelector metadata.name doesn't match requested name")
@@ -82,10 +83,11 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
     ...(asked.all ? {} : { selection: asked }),
     ...(converted === undefined ? {} : { withPrevious: true }),
     bookmarks: options.allowWatchBookmarks,
-    initialEventsEnd: options.allowWatchBookmarks,
+    initialEventsEnd: options.allowWatchBookmarks && options.watch,
     ...(form === undefined ? {} : { form }),
     kind: metadataOnly ? 'PartialObjectMetadata' : row.kind,
     apiVersion: metadataOnly ? representation.shapeVersion : apiVersionOf(row.group, row.version),
+    ...(metadataOnly ? {} : { written: endpoint.reader.written }),
     signal: ended.signal,
   })
   const encode = counted(resource, encoderOf(resource, representation))

@@ -85,6 +85,8 @@ export interface KindReader extends ExpectedKind {
   decode(body: RequestBody | undefined, options: DecodeOptions): Decoded
   /** With the defaults of its version's types. */
   defaulted(object: KubeObject): KubeObject
+  /** An object that has nothing but metadata, as its type writes it: with the fields that are written though they are empty. */
+  written(object: KubeObject): KubeObject
   /** What a create or an update takes of an object that was sent. */
   taken(object: KubeObject): KubeObject
   /**

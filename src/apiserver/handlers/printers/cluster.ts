@@ -36,7 +36,18 @@ import type {
   VolumeAttributesClass,
 } from '../../../api/generated/types.ts'
 import { goSelector } from '../../../api/objects/label-selector.ts'
-import { age, firstFew, formatSelector, humanDuration, listOf, NONE, objectAge, objectName, UNSET } from './format.ts'
+import {
+  age,
+  firstFew,
+  formatSelector,
+  humanDuration,
+  listOf,
+  madeAt,
+  NONE,
+  objectAge,
+  objectName,
+  UNSET,
+} from './format.ts'
 import type { Cells, Printer } from './printer.ts'
 
 function ingressHosts(ingress: Ingress): string {
@@ -73,7 +84,7 @@ const printBinding = (o: RoleBinding, now: number): Cells => [
   ...bindingSubjects(o),
 ]
 
-const nameAndTime: Printer = (o) => [objectName(o), o.metadata.creationTimestamp ?? null]
+const nameAndTime: Printer = (o) => [objectName(o), madeAt(o)]
 const nameAndAge: Printer = (o, now) => [objectName(o), objectAge(o, now)]
 
 function certificateCondition(request: CertificateSigningRequest): string {
@@ -160,9 +171,11 @@ export const clusterPrinters: Readonly<Record<string, Printer>> = {
   ],
   'networking.k8s.io/ipaddresses': (o: IPAddress, now) => {
     const ref = o.spec?.parentRef
-    const group = ref?.group ? `${ref?.group}/` : ''
-    const namespace = ref?.namespace ? `${ref?.namespace}/` : ''
-    return [objectName(o), `${group}${ref?.resource}/${namespace}${ref?.name}`, objectAge(o, now)]
+    // A bookmark is printed, too, and has none.
+    if (!ref) return [objectName(o), NONE, objectAge(o, now)]
+    const group = ref.group ? `${ref.group}/` : ''
+    const namespace = ref.namespace ? `${ref.namespace}/` : ''
+    return [objectName(o), `${group}${ref.resource}/${namespace}${ref.name}`, objectAge(o, now)]
   },
   'networking.k8s.io/servicecidrs': (o: ServiceCIDR, now) => [
     objectName(o),
@@ -177,7 +190,7 @@ export const clusterPrinters: Readonly<Record<string, Printer>> = {
     objectName(o),
     o.provisioner ?? '',
     o.reclaimPolicy ?? 'Delete',
-    o.volumeBindingMode ?? UNSET,
+    o.volumeBindingMode ?? 'Immediate',
     o.allowVolumeExpansion ?? false,
     objectAge(o, now),
   ],
@@ -216,7 +229,7 @@ export const clusterPrinters: Readonly<Record<string, Printer>> = {
     o.value ?? 0,
     o.globalDefault ?? false,
     objectAge(o, now),
-    o.preemptionPolicy ?? UNSET,
+    o.preemptionPolicy ?? '',
   ],
   'node.k8s.io/runtimeclasses': (o: RuntimeClass, now) => [objectName(o), o.handler ?? '', objectAge(o, now)],
   'certificates.k8s.io/certificatesigningrequests': (o: CertificateSigningRequest, now) => {
@@ -258,7 +271,7 @@ export const clusterPrinters: Readonly<Record<string, Printer>> = {
     objectName(o),
     o.spec?.scope ?? '',
     versionsOf(o),
-    o.metadata.creationTimestamp ?? null,
+    madeAt(o),
     o.spec?.group ?? '',
     o.spec?.names?.kind ?? '',
     (o.spec?.names?.shortNames ?? []).join(','),

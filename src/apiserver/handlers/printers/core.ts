@@ -19,7 +19,7 @@ import type {
   ServicePort,
 } from '../../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
-import { age, firstFew, formatLabels, listOf, NONE, objectAge, objectName, UNKNOWN, UNSET } from './format.ts'
+import { age, firstFew, formatLabels, listOf, madeAt, NONE, objectAge, objectName, UNKNOWN, UNSET } from './format.ts'
 import type { Cells, Printer } from './printer.ts'
 
 const count = (value: unknown): number => Object.keys((value ?? {}) as Fields).length
@@ -60,6 +60,8 @@ function servicePorts(ports: readonly ServicePort[]): string {
 function externalAddress(service: Service): string {
   const spec = service.spec
   const external: readonly string[] = spec?.externalIPs ?? []
+  // A bookmark is printed, too, and has none.
+  if (!spec?.type) return '<unknown>'
   if (spec?.type === 'ExternalName') return spec?.externalName ?? ''
   if (spec?.type !== 'LoadBalancer') return external.join(',') || NONE
   const balanced = listOf(service.status?.loadBalancer?.ingress).map((ingress) => ingress.ip || ingress.hostname)
@@ -70,7 +72,7 @@ const printService = (service: Service, nowMs: number): Cells => {
   const spec = service.spec
   return [
     objectName(service),
-    spec?.type ?? null,
+    spec?.type ?? '',
     spec?.clusterIPs?.[0] || spec?.clusterIP || NONE,
     externalAddress(service),
     servicePorts(listOf(spec?.ports)),
@@ -205,7 +207,7 @@ export const corePrinters: Readonly<Record<string, Printer>> = {
   '/endpoints': (o: Endpoints, now) => [objectName(o), endpoints(o), objectAge(o, now)],
   '/events': printEvent,
   'events.k8s.io/events': printEvent,
-  '/limitranges': (o) => [objectName(o), o.metadata.creationTimestamp ?? null],
+  '/limitranges': (o) => [objectName(o), madeAt(o)],
   '/nodes': printNode,
   '/persistentvolumes': printPersistentVolume,
   '/persistentvolumeclaims': printPersistentVolumeClaim,

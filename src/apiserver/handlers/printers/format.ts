@@ -37,6 +37,9 @@ export function age(time: string | undefined | null, nowMs: number): string {
 export const listOf = <T>(values: readonly T[] | undefined | null): readonly T[] => values ?? []
 
 export const objectName = (object: KubeObject): string => object.metadata.name ?? ''
+/** The zero of Go's time: a bookmark is printed, too, and was never made. */
+export const madeAt = (object: KubeObject): string => object.metadata.creationTimestamp ?? '0001-01-01T00:00:00Z'
+
 export const objectAge = (object: KubeObject, nowMs: number): string => age(object.metadata.creationTimestamp, nowMs)
 
 export const NONE = '<none>'

@@ -32,6 +32,7 @@ import {
   NONE,
   objectAge,
   objectName,
+  UNSET,
 } from './format.ts'
 import type { Cells, Printer } from './printer.ts'
 
@@ -165,7 +166,7 @@ export const workloadPrinters: Readonly<Record<string, Printer>> = {
       status?.availableReplicas ?? 0,
       objectAge(o, now),
       ...wide(o),
-      formatSelector(o.spec?.selector),
+      o.spec?.selector ? formatSelector(o.spec.selector) : '',
     ]
   },
   'apps/statefulsets': (o: StatefulSet, now) => [
@@ -216,7 +217,7 @@ export const workloadPrinters: Readonly<Record<string, Printer>> = {
       objectName(o),
       spec?.schedule ?? '',
       spec?.timeZone ?? NONE,
-      spec?.suspend === undefined ? NONE : spec?.suspend ? 'True' : 'False',
+      spec?.suspend === undefined ? UNSET : spec?.suspend ? 'True' : 'False',
       listOf(o.status?.active).length,
       last ? age(last, now) : NONE,
       objectAge(o, now),
