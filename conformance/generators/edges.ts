@@ -126,4 +126,108 @@ function jobs(): readonly Case[] {
   }))
 }
 
-export const edgeCases = (): readonly Case[] => [...empties(), ...jobs()]
+const inNamespace = '/api/v1/namespaces/$NS'
+const pod: Any = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'p' },
+  spec: {
+    containers: [
+      { name: 'c', image: 'i', resources: { requests: { cpu: '100m' }, limits: { cpu: '200m', memory: '64Mi' } } },
+    ],
+  },
+}
+
+/** A path that says watch, whose options are a list's unless the query says watch, too. */
+function watchPaths(): readonly Case[] {
+  const queries = [
+    ...['', 'sendInitialEvents=true', 'sendInitialEvents=false', 'resourceVersionMatch=x', 'continue=x'],
+    ...['sendInitialEvents=true&resourceVersionMatch=NotOlderThan', 'resourceVersionMatch=Exact', 'limit=1'],
+    ...['resourceVersionMatch=NotOlderThan', 'resourceVersionMatch=Exact&resourceVersion=0'],
+    'resourceVersionMatch=Exact&resourceVersion={{0.metadata.resourceVersion}}',
+  ]
+  const named = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }
+  return ['', 'watch=false&', 'watch=true&'].map((watch) => ({
+    name: `a path that says watch, ${watch === '' ? 'alone' : watch}`,
+    steps: [
+      post(`${inNamespace}/configmaps`, named),
+      ...queries.map((query) =>
+        get(`/api/v1/watch/namespaces/$NS/configmaps/a?${watch}${query === '' ? '' : `${query}&`}timeoutSeconds=1`),
+      ),
+    ],
+  }))
+}
+
+/** Headers are UTF-8; what is bound, evicted, connected to and resized. */
+function podWrites(): readonly Case[] {
+  const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
+  const latin = Buffer.from('Jürgen', 'utf8').toString('latin1')
+  const asked = ['user', 'group', 'uid', 'extra-a'].map(
+    (part): Step => ({
+      ...post('/apis/authentication.k8s.io/v1/selfsubjectreviews', review),
+      h: { 'impersonate-user': 'u', [`impersonate-${part}`]: latin },
+    }),
+  )
+  const binding = (metadata: Any) => ({ apiVersion: 'v1', kind: 'Binding', metadata, target: { name: 'n' } })
+  const evicted = (query: string, dryRun?: readonly string[]) =>
+    post(`${inNamespace}/pods/p/eviction${query}`, {
+      apiVersion: 'policy/v1',
+      kind: 'Eviction',
+      metadata: { name: 'p' },
+      ...(dryRun ? { deleteOptions: { dryRun } } : {}),
+    })
+  const strategic = (p: string, b: Any): Step => ({
+    ...merge(p, b),
+    h: { 'content-type': 'application/strategic-merge-patch+json' },
+  })
+  const resized = (resources: Any) =>
+    strategic(`${inNamespace}/pods/p/resize`, { spec: { containers: [{ name: 'c', resources }] } })
+  const places = ['services/s/proxy', 'services/s/proxy/x', 'pods/p/proxy', 'pods/p/attach', 'pods/p/portforward']
+  return [
+    { name: 'impersonation in UTF-8', steps: asked },
+    {
+      name: 'bindings without a name',
+      steps: [{}, { name: '' }, { generateName: 'x-' }].map((metadata) =>
+        post(`${inNamespace}/bindings`, binding(metadata)),
+      ),
+    },
+    {
+      name: 'evictions that are dry runs twice',
+      steps: [
+        post(`${inNamespace}/pods`, pod),
+        evicted('?dryRun=All&dryRun=All', ['All']),
+        evicted('?dryRun=All', ['All', 'All']),
+        evicted('?dryRun=All', ['All']),
+        evicted('?dryRun=All&dryRun=All'),
+        evicted('?dryRun=All', []),
+        evicted('', ['All', 'All']),
+        get(`${inNamespace}/pods/p`),
+      ],
+    },
+    ...['0', '-1', '1'].map((cpu) => ({
+      name: `a pod resized to a cpu of ${cpu}`,
+      steps: [post(`${inNamespace}/pods`, pod), resized({ requests: { cpu } }), resized({ limits: { cpu } })],
+    })),
+    {
+      name: 'a pod that requests no cpu',
+      steps: [
+        post(`${inNamespace}/pods`, {
+          ...pod,
+          spec: {
+            containers: [
+              { name: 'c', image: 'i', resources: { requests: { cpu: '0' }, limits: { cpu: '1', memory: '1Gi' } } },
+            ],
+          },
+        }),
+      ],
+    },
+    {
+      name: 'dry runs of what is connected to',
+      steps: places.flatMap((place) =>
+        ['?dryRun=All', '?dryRun=', '?dryRun=x'].map((query) => post(`${inNamespace}/${place}${query}`, '')),
+      ),
+    },
+  ]
+}
+
+export const edgeCases = (): readonly Case[] => [...empties(), ...jobs(), ...watchPaths(), ...podWrites()]

@@ -26,6 +26,8 @@ function classOf(all: readonly ResourceRequirements[]): QosClass {
       const limit = positive(limits?.[name])
       if (request !== undefined || limit !== undefined) bestEffort = false
       if (limit === undefined || (request !== undefined && compareQuantities(request, limit) !== 0)) guaranteed = false
+      // A request of nothing is one, though it counts for nothing.
+      if (request === undefined && requests?.[name] !== undefined) guaranteed = false
     }
   }
   return bestEffort ? 'BestEffort' : guaranteed ? 'Guaranteed' : 'Burstable'

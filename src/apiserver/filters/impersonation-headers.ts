@@ -5,6 +5,7 @@
 import type { UserInfo } from '../../api/request.ts'
 import { badRequest, internalError } from '../../api/status.ts'
 import type { Authorizer } from '../auth/authorizer.ts'
+import { headerText } from '../request/header-text.ts'
 import type { Filter, ServerRequest } from '../request/server-request.ts'
 import { createModeFinder, type ImpersonationMode, serviceAccountOf, type Wanted } from './impersonation-permissions.ts'
 
@@ -32,7 +33,7 @@ function wantedUser(request: Pick<ServerRequest, 'headers' | 'headerValues'>): W
 function valuesOf({ headers, headerValues }: Pick<ServerRequest, 'headers' | 'headerValues'>, name: string) {
   const header = headers[name]
   if (header === undefined) return []
-  return headerValues?.get(name) ?? header.split(', ')
+  return (headerValues?.get(name) ?? header.split(', ')).map(headerText)
 }
 
 function decodeKey(key: string): string {

@@ -63,6 +63,7 @@ async function assign(
   const pods = context.scheme.find('', 'v1', 'pods')
   if (pods === undefined) throw new StatusError(500, 'InternalError', 'pods are not served')
   const name = binding.metadata.name ?? ''
+  if (name === '') throw badRequest('Name parameter required.')
   const write = {
     ...writeContext(
       { ...resource, endpoint: context.endpointOf(pods), info: { ...resource.info, name } },

@@ -37,6 +37,13 @@ const BY_SERVER = writeOptions('UpdateOptions', new URLSearchParams({ fieldManag
 /** As many disrupted pods a budget keeps in mind. */
 const MAX_DISRUPTED = 2000
 
+/** @throws StatusError 500 when the query and the options of the deletion both say something of a dry run, and not the same */
+function checkDryRun(asked: readonly string[], deletion: readonly string[]): void {
+  if (asked.length === 0 || deletion.length === 0 || asked.join(' ') === deletion.join(' ')) return
+  const message = `Non-matching dry-run options in request and content: [${asked.join(' ')}] and [${deletion.join(' ')}]`
+  throw new StatusError(500, '', message)
+}
+
 export async function createEviction(resource: ResourceRequest): Promise<ApiResponse> {
   const { context, request, endpoint, subresource, info, warnings } = resource
   const { row } = endpoint
@@ -58,6 +65,7 @@ export async function createEviction(resource: ResourceRequest): Promise<ApiResp
   if (waiting !== undefined) await waiting
   const pod = context.registry.current(endpoint, storageKey(row, info.namespace, info.name))?.object
   if (pod === undefined) throw notFound(groupResource(row), info.name)
+  checkDryRun(request.query.getAll('dryRun'), deleteOptions.dryRun ?? [])
   const write = writeContext(resource, { dryRun, subresource: '' })
   if (!isDone(pod)) await spendBudget(resource, pod, write)
   validateDeleteOptions(deleteOptions)

@@ -29,6 +29,7 @@ import {
   admitConnect,
   kubeletTarget,
   optionsOfSession,
+  refuseDryRun,
   type SessionOptions,
   sessionOptions,
 } from './session-options.ts'
@@ -36,6 +37,7 @@ import {
 export type SessionKind = 'exec' | 'attach' | 'portforward'
 
 export const connectSession: ResourceHandler = async (resource) => {
+  refuseDryRun(resource.request)
   const { context, request, info, subresource } = resource
   const kind = subresource?.name as SessionKind
   const options = sessionOptions(request.query)

@@ -14,11 +14,12 @@ import { asksForUpgrade, passedHeaders } from '../../nodes/passed-headers.ts'
 import { connectToPod } from '../../nodes/pod-connection.ts'
 import type { ResourceHandler, ResourceRequest } from '../context.ts'
 import { PROXIED, type ProxyTarget } from './proxy-target.ts'
-import { admitConnect } from './session-options.ts'
+import { admitConnect, refuseDryRun } from './session-options.ts'
 
 export const proxy: ResourceHandler = async (resource) => {
   const { request, endpoint } = resource
   const { row } = endpoint
+  refuseDryRun(request)
   const rest = restOf(request.path)
   await admitConnect(resource, rest === '' ? {} : { path: rest })
   const target = await (PROXIED[row.resource] as (typeof PROXIED)[string])(resource)

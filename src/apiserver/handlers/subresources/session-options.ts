@@ -3,6 +3,7 @@
  * concept: PodExecOptions, PodAttachOptions, PodPortForwardOptions).
  */
 import { asKubeObject } from '../../../api/object.ts'
+import type { ApiRequest } from '../../../api/request.ts'
 import { badRequest } from '../../../api/status.ts'
 import type { AdmissionAttributes } from '../../admission/plugin.ts'
 import type { ResourceRequest } from '../context.ts'
@@ -70,6 +71,11 @@ export function kubeletTarget(
       : `/${kind}/${namespace}/${pod}/${encodeURIComponent(container)}`
   const text = query.toString()
   return text === '' ? path : `${path}?${text}`
+}
+
+/** What is connected to cannot be tried: the parameter alone is too much, whatever it says. @throws StatusError 400 */
+export function refuseDryRun({ query }: Pick<ApiRequest, 'query'>): void {
+  if (query.has('dryRun')) throw badRequest('dryRun is not supported')
 }
 
 /** Asks admission about a CONNECT. @throws StatusError when it refuses */
