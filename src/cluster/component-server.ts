@@ -53,6 +53,7 @@ export async function startComponentServer(
       handler: componentHandler(runtime, options),
       host,
       port: options.port,
+      hasAuditIds: false,
       tls: { ...serving, named, clientCas: options.clientCas },
       ...(limits === undefined ? {} : { limits }),
     },

@@ -16,7 +16,10 @@ export const mallory = issue(runtime, { commonName: 'alice', usage: 'client', va
 
 export async function started(
   handler: Handler,
-  { named = [], ...limits }: Pick<HttpServerOptions, 'maxHeldBytes' | 'limits'> & Pick<ServingTls, 'named'> = {},
+  {
+    named = [],
+    ...limits
+  }: Pick<HttpServerOptions, 'maxHeldBytes' | 'limits' | 'hasAuditIds'> & Pick<ServingTls, 'named'> = {},
 ) {
   const tls = { cert: serving.cert, key: serving.key, clientCas: [ca.cert], named }
   const server = await startHttpServer(runtime, { handler, host: '127.0.0.1', port: 0, tls, ...limits })

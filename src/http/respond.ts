@@ -81,7 +81,7 @@ interface Answer {
   readonly bytes: Uint8Array
 }
 
-export function createResponder(runtime: Runtime): Responder {
+export function createResponder(runtime: Runtime, hasAuditIds = true): Responder {
   const watches = createWatchWriter(runtime.clock)
   const answers = createGathering<Answer>(runtime.scheduler, {
     label: 'http answers',
@@ -100,10 +100,9 @@ export function createResponder(runtime: Runtime): Responder {
     contentType: string,
     extra: Headers | undefined,
   ): OutgoingHttpHeaders {
-    const headers: OutgoingHttpHeaders = {
-      'audit-id': request?.auditId ?? runtime.random.passingUuid(),
-      'cache-control': 'no-cache, private',
-    }
+    const headers: OutgoingHttpHeaders = hasAuditIds
+      ? { 'audit-id': request?.auditId ?? runtime.random.passingUuid(), 'cache-control': 'no-cache, private' }
+      : { 'cache-control': 'no-cache, private' }
     if (contentType !== '') headers['content-type'] = contentType
     if (extra !== undefined) for (const name in extra) headers[name.toLowerCase()] = onTheWire(extra[name] ?? [])
     return headers

@@ -42,6 +42,13 @@ test('of bodies that do not end the oldest are given up when they are too much, 
   peer.destroy()
 })
 
+test('a server without an audit log names no answer for one', async () => {
+  await using it = await started(async (request) => json(request, {}), { hasAuditIds: false })
+  const answer = await it.client.send({ method: 'GET', path: '/', headers: { 'audit-id': 'my-id' } })
+  assert.deepEqual([answer.headers['audit-id'], answer.headers['cache-control']], [undefined, 'no-cache, private'])
+  await answer.bytes()
+})
+
 test('a request reaches the handler whole, and its answer the client', async () => {
   await using it = await started(async (request) =>
     json(request, {

@@ -46,6 +46,8 @@ export interface HttpServerOptions {
   readonly maxHeldBytes?: number
   /** Client certificates that verify but for their time are reported as verified: the handler judges that by a time of its own. */
   readonly foreignTime?: boolean
+  /** Whether answers name themselves for an audit log (Audit-ID), which only an API server has. Default true. */
+  readonly hasAuditIds?: boolean
 }
 
 interface HeldUpgrade extends Upgrade {
@@ -115,7 +117,7 @@ interface Exchange {
 /** @throws the listen error (EADDRINUSE, EACCES, …) as Node gives it */
 export async function startHttpServer(runtime: Runtime, options: HttpServerOptions): Promise<HttpServer> {
   const connections = createConnectionTable(options)
-  const responder = createResponder(runtime)
+  const responder = createResponder(runtime, options.hasAuditIds)
   const arrivals = createGathering<Exchange>(runtime.scheduler, {
     label: 'http requests',
     act: (exchange) => void answer(exchange),
