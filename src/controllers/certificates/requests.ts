@@ -63,7 +63,7 @@ const isOfNodes = ({ organizations }: CertificateRequestParts): boolean =>
   organizations.length === 1 && organizations[0] === nodes
 
 const nameProblem = ({ commonName }: CertificateRequestParts): string | undefined =>
-  commonName.startsWith(nodePrefix) ? undefined : 'subject common name does not begin with system:node: prefix'
+  commonName.startsWith(nodePrefix) ? undefined : 'subject common name does not begin with system:node:'
 
 /** Exactly these; key encipherment is for RSA keys only and may be missing. */
 function usagesProblem(usages: readonly string[], auth: string, told: readonly string[]): string | undefined {

@@ -85,7 +85,7 @@ export function createDaemonSetController(context: ControllerContext): Controlle
         failure = { error }
       }
     }
-    await updateStatus(key, daemonStatus(await look(), worked && failure === undefined), set)
+    await updateStatus(key, daemonStatus(await look(), worked), set)
     if (failure !== undefined) throw failure.error
   }
 

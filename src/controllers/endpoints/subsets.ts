@@ -86,11 +86,8 @@ function withoutEmptyName({ name, port, protocol, appProtocol }: EndpointPort) {
   return { ...(name === '' ? {} : { name }), port, protocol, ...(appProtocol ? { appProtocol } : {}) }
 }
 
+/** As text: 10.0.0.100 stands before 10.0.0.96. */
 function byAddress(a: EndpointAddress, b: EndpointAddress): number {
-  const [left, right] = [sortable(a.ip), sortable(b.ip)]
-  if (left !== right) return left < right ? -1 : 1
+  if (a.ip !== b.ip) return a.ip < b.ip ? -1 : 1
   return (a.targetRef?.uid ?? '') < (b.targetRef?.uid ?? '') ? -1 : 1
 }
-
-/** Numbers of equal width, so that text order is the order of the addresses. */
-const sortable = (ip: string): string => ip.replace(/\d+/g, (digits) => digits.padStart(3, '0'))

@@ -36,6 +36,13 @@ test('a slice that mirrors all is left alone; one that does not gives its name t
   assert.deepEqual(planMirror(endpoints([]), there).remove, there)
 })
 
+test('of a subset without ports the slice has null, and is left alone when it is there', () => {
+  const portless = endpoints([{ addresses: many(1) }])
+  const [slice] = planMirror(portless, []).create as readonly [EndpointSlice]
+  assert.equal(slice.ports, null)
+  assert.deepEqual(planMirror(portless, [named(slice, 's-1')]), { create: [], update: [], remove: [], skipped: 0 })
+})
+
 test('a thousand addresses of a subset are mirrored', () => {
   const { create, skipped } = planMirror(endpoints([{ addresses: many(1500), ports }]), [])
   assert.deepEqual(

@@ -125,7 +125,8 @@ function sliceOf(endpoints: Endpoints, { family, ports, endpoints: own }: Group)
     },
     addressType: family,
     endpoints: own,
-    ports: ports,
+    // Without any, null is sent.
+    ports: (ports.length > 0 ? ports : null) as EndpointSlice['ports'],
   }
 }
 
@@ -134,7 +135,7 @@ function isSame(slice: EndpointSlice, wanted: EndpointSlice): boolean {
   const texts = (one: EndpointSlice) => (one.endpoints ?? []).map((part) => JSON.stringify(sorted(part))).sort()
   return (
     slice.addressType === wanted.addressType &&
-    sameJson(slice.ports ?? [], wanted.ports) &&
+    sameJson(slice.ports ?? [], wanted.ports ?? []) &&
     sameJson(slice.metadata.labels ?? {}, wanted.metadata.labels ?? {}) &&
     sameJson(slice.metadata.annotations ?? {}, wanted.metadata.annotations ?? {}) &&
     sameJson(texts(slice), texts(wanted))

@@ -77,6 +77,18 @@ test('the finalizer that an adopted one gets goes in the same write in which it 
   ])
 })
 
+test('an adopted one is claimed as it is afterwards: with the finalizer that it got', async () => {
+  const adopted = pod('orphan', 'own', { finalizers: ['x/y'] })
+  const [found] = await claim([pod('orphan')], {
+    controller: set(),
+    finalizers: ['x/y'],
+    objects: { patch: async () => adopted } as never,
+    matches: () => true,
+    liveController: async () => set(),
+  })
+  assert.equal(found, adopted)
+})
+
 test('an owner of its name with another uid is another owner', async () => {
   assert.deepEqual(await claimed([pod('theirs', 'former')]), { names: '', patches: [], asked: 0 })
 })

@@ -39,7 +39,8 @@ export async function claim(candidates: readonly KubeObject[], options: ClaimOpt
       else if (matches && object.metadata.deletionTimestamp === undefined) {
         mayAdopt ??= checkLive()
         await mayAdopt
-        if (await adopt(object)) claimed.push(object)
+        const adopted = await adopt(object)
+        if (adopted !== undefined) claimed.push(adopted)
       }
     } catch (error) {
       failures.push(error)
@@ -57,15 +58,15 @@ export async function claim(candidates: readonly KubeObject[], options: ClaimOpt
       throw new Error(`${name} has just been deleted at ${live.metadata.deletionTimestamp}`)
   }
 
-  async function adopt(object: KubeObject): Promise<boolean> {
+  /** As it is afterwards, with its new owner and finalizers; undefined when it is gone. */
+  async function adopt(object: KubeObject): Promise<KubeObject | undefined> {
     const finalizers = options.finalizers === undefined ? {} : { finalizers: options.finalizers }
     const ownerReferences = [{ ...controllerReference(controller) }]
     const body = { metadata: { ownerReferences, uid: object.metadata.uid, ...finalizers } }
     try {
-      await objects.patch(object.metadata.name ?? '', 'strategic', body)
-      return true
+      return await objects.patch(object.metadata.name ?? '', 'strategic', body)
     } catch (error) {
-      if (error instanceof StatusError && error.code === 404) return false
+      if (error instanceof StatusError && error.code === 404) return undefined
       throw error
     }
   }

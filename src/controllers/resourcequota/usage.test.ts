@@ -50,6 +50,17 @@ test('a scope and its opposite share the pods between them', () => {
   assert.deepEqual(['BestEffort', 'NotBestEffort'].map(podsIn), ['1', '2'])
 })
 
+test('a pod that is ended at once uses nothing from then on, though a finalizer holds it', () => {
+  const spec = asking('1')
+  const going = (deletionGracePeriodSeconds: number) =>
+    pod(spec, {}, { deletionTimestamp: '2026-01-01T00:00:59Z', deletionGracePeriodSeconds })
+  const uses = (old: KubeObject, next: KubeObject) => usesOtherwise(pods, old as never, next as never, now)
+  assert.deepEqual(
+    [uses(pod(spec), going(30)), uses(pod(spec), going(0)), uses(going(30), going(0))],
+    [false, true, true],
+  )
+})
+
 test('objects of any kind are counted by their resource', () => {
   const hard = { 'count/widgets.example.com': '5', 'count/gadgets.example.com': '5' }
   const widgets = { resource: { group: 'example.com', resource: 'widgets' }, objects: [pod({}), pod({})] }

@@ -68,7 +68,8 @@ export function isLower(used: QuotaUsage, before: QuotaUsage): boolean {
 
 /** Whether what the object uses, or of which quotas, may be another than before. Only pods and claims have a phase that counts. */
 export function usesOtherwise(resource: GroupResource, old: Pod, object: Pod, nowMs: number): boolean {
-  if (old.spec === object.spec && old.status?.phase === object.status?.phase) return false
+  const isGoingAsBefore = old.metadata.deletionGracePeriodSeconds === object.metadata.deletionGracePeriodSeconds
+  if (old.spec === object.spec && old.status?.phase === object.status?.phase && isGoingAsBefore) return false
   const evaluator = evaluatorOf(resource)
   if (!evaluator.looksInside) return false
   return (

@@ -66,15 +66,14 @@ export function createTokenController(context: ControllerContext, rootCa: string
       })
   }
 
-  /** undefined when nothing is missing. */
+  /** undefined when no data is missing: the account's uid is annotated beside what was missing, and not restored by itself. */
   function filled(secret: Secret, account: KubeObject): KubeObject | undefined {
     const { namespace = '', name = '', annotations } = secret.metadata
     const { name: accountName = '', uid = '' } = account.metadata
     const data: Readonly<Record<string, string>> = secret.data ?? {}
     const encode = (text: string) => Buffer.from(text).toString('base64')
     const ca = encode(rootCa)
-    if (annotations?.[uidAnnotation] === uid && data['token'] && data['namespace'] && data['ca.crt'] === ca)
-      return undefined
+    if (data['token'] && data['namespace'] && data['ca.crt'] === ca) return undefined
     const token = () =>
       signToken({
         iss: 'kubernetes/serviceaccount',
@@ -97,10 +96,11 @@ export function createTokenController(context: ControllerContext, rootCa: string
       secrets.addIndex(accountIndex, (secret) => [accountKeyOf(secret)])
       const enqueue = (secret: Secret) => queue.add(objectKey(secret))
       secrets.addHandlers({ added: enqueue, updated: (_, secret) => enqueue(secret) })
+      // One that is made brings nothing: a Secret that names an account of another uid is looked at when it changes itself.
       const enqueueOf = (account: KubeObject) => {
         for (const secret of secrets.store.byIndex(accountIndex, objectKey(account))) enqueue(secret)
       }
-      accounts.addHandlers({ added: enqueueOf, deleted: enqueueOf })
+      accounts.addHandlers({ deleted: enqueueOf })
       await Promise.all([secrets.whenSynced(signal), accounts.whenSynced(signal)])
       runWorkers(runtime, queue, context.concurrentSyncs ?? workers, sync, signal)
     },

@@ -26,8 +26,7 @@ export function createPolicyStatusController(context: ControllerContext): Contro
     const policy = policies.store.get(key)
     if (policy === undefined) return
     const { generation } = policy.metadata
-    const { observedGeneration, typeChecking } = policy.status ?? {}
-    if (observedGeneration === generation && typeChecking !== undefined) return
+    if (policy.status?.observedGeneration === generation) return
     const expressionWarnings = await warningsOf(policy.spec ?? {})
     const body = {
       apiVersion: policy.apiVersion,
