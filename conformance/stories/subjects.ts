@@ -1,11 +1,14 @@
 /** All stories, by what they are about. */
 import type { Story } from './story.ts'
+import { accountsStories } from './subjects/accounts.ts'
 import { addressesStories } from './subjects/addresses.ts'
 import { autoscalingStories } from './subjects/autoscaling.ts'
 import { autoscalingPaceStories } from './subjects/autoscaling-pace.ts'
+import { batchesStories } from './subjects/batches.ts'
 import { claimsStories } from './subjects/claims.ts'
 import { collectionStories } from './subjects/collection.ts'
 import { collectionTurnsStories } from './subjects/collection-turns.ts'
+import { countingStories } from './subjects/counting.ts'
 import { cronRunsStories } from './subjects/cron-runs.ts'
 import { cronjobsStories } from './subjects/cronjobs.ts'
 import { daemonsetsStories } from './subjects/daemonsets.ts'
@@ -27,7 +30,10 @@ import { replicasetsStories } from './subjects/replicasets.ts'
 import { rolloutsStories } from './subjects/rollouts.ts'
 import { schedulingStories } from './subjects/scheduling.ts'
 import { schedulingWaitsStories } from './subjects/scheduling-waits.ts'
+import { sequencesStories } from './subjects/sequences.ts'
 import { servicesStories } from './subjects/services.ts'
+import { setsStories } from './subjects/sets.ts'
+import { slicesStories } from './subjects/slices.ts'
 import { statefulsetsStories } from './subjects/statefulsets.ts'
 import { taintsStories } from './subjects/taints.ts'
 import { turnsStories } from './subjects/turns.ts'
@@ -66,4 +72,10 @@ export const subjects: Readonly<Record<string, Readonly<Record<string, Story>>>>
   'scheduling-waits': schedulingWaitsStories,
   turns: turnsStories,
   'collection-turns': collectionTurnsStories,
+  sequences: sequencesStories,
+  slices: slicesStories,
+  accounts: accountsStories,
+  counting: countingStories,
+  batches: batchesStories,
+  sets: setsStories,
 }
