@@ -235,6 +235,14 @@ test('$setElementOrder orders a list, with or without changes to it', () => {
   )
 })
 
+test('an order of no items is none, and items with a directive have no place in one', () => {
+  const names = (patch: Json) => specOf(smp(podSpec(patch))).containers.map((c: { name: string }) => c.name)
+  const [replace, added] = [{ $patch: 'replace' }, { name: 'n', image: 'q' }]
+  assert.deepEqual(names({ '$setElementOrder/containers': [], containers: [added] }).sort(), ['c', 'd', 'n'])
+  assert.deepEqual(names({ '$setElementOrder/containers': [{ name: 'c' }], containers: [replace] }), [])
+  assert.deepEqual(names({ '$setElementOrder/containers': [{ name: 'n' }], containers: [replace, added] }), ['n'])
+})
+
 test('$patch replaces and deletes objects and items', () => {
   assert.deepEqual(smp({ metadata: { labels: { $patch: 'replace', q: '1' } } }).metadata.labels, { q: '1' })
   assert.deepEqual(smp({ metadata: { labels: { $patch: 'delete', q: '1' } } }).metadata.labels, {})
@@ -257,6 +265,17 @@ test('$retainKeys clears the other fields', () => {
 test('a strategic merge patch is refused in the words of Kubernetes', () => {
   const cases: [Json, number, string][] = [
     [podSpec({ $setElementOrder: 1 }), 500, 'expected a []interface {}, but received a int64'],
+    [podSpec({ '$setElementOrder/containers': null }), 500, 'expected a []interface {}, but received a %!s(<nil>)'],
+    [
+      podSpec({ '$setElementOrder/containers': [{ name: 'c' }], containers: [{ name: 'c' }, null] }),
+      500,
+      'expected a map[string]interface {}, but received a %!s(<nil>)',
+    ],
+    [
+      podSpec({ '$setElementOrder/containers': [{ name: 'c' }], containers: [{ $patch: 'x' }] }),
+      500,
+      'unknown patch type: x in map: map[$patch:x]',
+    ],
     [{ metadata: { $setElementOrder: ['a'] } }, 400, 'invalid patch format of setElementOrder list'],
     [{ metadata: { $deleteFromPrimitiveList: ['a'] } }, 400, 'invalid patch format of primitive list'],
     [

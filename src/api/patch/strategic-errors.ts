@@ -8,7 +8,7 @@ import { goTypeOf } from '../values/go-types.ts'
 /** Kubernetes answers a patch that contradicts its schema with 500 and no reason. */
 export const contradiction = (message: string) => new StatusError(500, '', message)
 export const badArgument = (wanted: string, got: Json) =>
-  contradiction(`expected a ${wanted}, but received a ${goTypeOf(got)}`)
+  contradiction(`expected a ${wanted}, but received a ${got === null ? asText(got) : goTypeOf(got)}`)
 export const unknownDirective = (directive: Json | undefined, patch: JsonObject) =>
   contradiction(`unknown patch type: ${asText(directive)} in map: ${goText(patch)}`)
 

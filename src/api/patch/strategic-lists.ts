@@ -147,9 +147,15 @@ export function orderMerged(
   return ordered.length === 0 ? named.slice(next) : ordered.concat(named.slice(next))
 }
 
-/** The patch's items must come in the order that its $setElementOrder gives. */
+function isDirective(item: Json): boolean {
+  if (!isMap(item)) throw badArgument('map[string]interface {}', item)
+  return own(item, '$patch') !== undefined
+}
+
+/** The patch's items, its directives aside, must come in the order that its $setElementOrder gives, if that names any. */
 export function validateOrderList(patch: readonly Json[], order: readonly Json[], mergeKey: string): void {
-  const items = mergeKey === '' ? patch : patch.filter((item) => !isDeletion(item))
+  if (order.length === 0) return
+  const items = mergeKey === '' ? patch : patch.filter((item) => !isDirective(item))
   let at = 0
   for (let i = 0; at < items.length && i < order.length; i++) {
     if (identityOf(items[at]!, mergeKey) === identityOf(order[i]!, mergeKey)) at++
