@@ -1,7 +1,7 @@
 /** What others wrote reaches no terminal, picture or program raw, in any form of a plan. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Plan, PlannedObject } from './plan.ts'
+import type { Going, Orphaned, Plan, PlannedObject, Staying } from './plan.ts'
 import { PLAN_FORMS, planAs } from './report.ts'
 
 /** Escapes, markup, a quote and a line that would end a string of DOT, and a mark that turns text round. */
@@ -73,3 +73,28 @@ for (const form of PLAN_FORMS)
     if (form === 'tree' || form === 'table') assert.doesNotMatch(text, /^}digraph/m)
     if (form === 'json') assert.equal(JSON.parse(text).goes.length, 2)
   })
+
+test('the first line tells what is sure from what is not', () => {
+  const headlineOf = (plan: Partial<Plan>) => {
+    const none = { goes: [], stays: [], orphaned: [], deed: 'delete cm --all' }
+    return /^delete cm --all: (.*) \(nothing was done\)\n/.exec(planAs('tree', { ...PLAN, ...none, ...plan }))?.[1]
+  }
+  const [sure, either] = PLAN.goes as [Going, Going]
+  const [stays] = PLAN.stays as [Staying]
+  const [orphaned] = PLAN.orphaned as [Orphaned]
+  const ifOthersAct: Going = { ...either, certainty: 'if others act' }
+  assert.equal(headlineOf({ goes: [sure], stays: [stays] }), '1 objects go, 1 stay marked, 0 are orphaned')
+  // What goes or not, by chance, is among what stays too.
+  assert.equal(
+    headlineOf({ goes: [either], stays: [{ ...stays, object: either.object }] }),
+    '0 objects go for sure, 1 perhaps; 0 stay marked for sure, 1 perhaps; 0 are orphaned',
+  )
+  assert.equal(
+    headlineOf({ goes: [sure, either, ifOthersAct], stays: [stays, { ...stays, mayLiveOn: true }] }),
+    '1 objects go for sure, 1 perhaps, 1 only if others act; 1 stay marked for sure, 1 perhaps; 0 are orphaned',
+  )
+  assert.equal(
+    headlineOf({ orphaned: [orphaned, { ...orphaned, mayKeepOwners: true }] }),
+    '0 objects go; 0 stay marked; 1 are orphaned for sure, 1 perhaps',
+  )
+})

@@ -1,6 +1,7 @@
 /** Plans as text for a terminal: a tree of what leads to what, or a table in the order in which objects go. */
 import { plainJson, plainLine } from '../../base/plain-text.ts'
 import { identityWords, placeWords, waitWords } from '../timeline/words.ts'
+import { countsOf, type HowMany } from './counts.ts'
 import { planDot, planSvg } from './picture.ts'
 import type { Going, Plan, PlannedObject, TimeSpan } from './plan.ts'
 import type { Forbidden } from './rights.ts'
@@ -103,6 +104,20 @@ function tableOf({ goes }: Plan): readonly string[] {
   return all.map((row) => `  ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')}`.trimEnd())
 }
 
+/** What is sure, and what is not: `0 objects go for sure, 2 perhaps; 2 stay marked; 0 are orphaned`. */
+function headline(plan: Plan): string {
+  const { goes, stays, orphaned } = countsOf(plan)
+  const counted = ({ sure, perhaps, ifOthersAct }: HowMany, words: string) => {
+    const open = [
+      ...(perhaps === 0 ? [] : [`${perhaps} perhaps`]),
+      ...(ifOthersAct === 0 ? [] : [`${ifOthersAct} only if others act`]),
+    ]
+    return [`${sure} ${words}${open.length === 0 ? '' : ' for sure'}`, ...open].join(', ')
+  }
+  const parts = [counted(goes, 'objects go'), counted(stays, 'stay marked'), counted(orphaned, 'are orphaned')]
+  return parts.join(parts.some((part) => part.includes(',')) ? '; ' : ', ')
+}
+
 function text(plan: Plan, goes: readonly string[]): string {
   const {
     deed,
@@ -118,9 +133,8 @@ function text(plan: Plan, goes: readonly string[]): string {
     assumed,
   } = plan
   const part = (title: string, lines: readonly string[]) => (lines.length === 0 ? [] : ['', title, ...lines])
-  const certain = plan.goes.filter(({ certainty }) => certainty === 'goes').length
   const lines = [
-    `${deed}: ${certain} objects go, ${stays.length} stay marked, ${orphaned.length} are orphaned (nothing was done)`,
+    `${deed}: ${headline(plan)} (nothing was done)`,
     ...part(
       'refused:',
       refused.map(({ what, message }) => `  ${what}: ${message}`),

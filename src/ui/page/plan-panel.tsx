@@ -1,6 +1,7 @@
 /** A delete as a plan: what goes first, what next, what stays, shown in the graph before anything is done; then it may be done. */
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
+import { countsOf } from '../../inspect/plan/counts.ts'
 import { shortSpan } from '../graph/looks.ts'
 import {
   CASCADES,
@@ -144,14 +145,19 @@ export function PlanPanel({ object }: { object: SceneObject }) {
   )
 }
 
-function summary({ goes, stays, orphaned, refused }: Plan): string {
-  const certain = goes.filter(({ certainty }) => certainty === 'goes').length
+function summary(told: Plan): string {
+  const { goes, stays, orphaned } = countsOf(told)
+  const isNoneSure = goes.sure === 0 && goes.perhaps + goes.ifOthersAct > 0
+  const some = (count: number, one: string, many = one) => (count === 0 ? [] : [`${count} ${count === 1 ? one : many}`])
   const parts = [
-    `${certain} ${certain === 1 ? 'object goes' : 'objects go'}`,
-    ...(goes.length > certain ? [`${goes.length - certain} may go`] : []),
-    ...(stays.length > 0 ? [`${stays.length} ${stays.length === 1 ? 'stays' : 'stay'}, marked as deleted`] : []),
-    ...(orphaned.length > 0 ? [`${orphaned.length} ${orphaned.length === 1 ? 'is' : 'are'} orphaned`] : []),
-    ...(refused.length > 0 ? ['the delete is refused'] : []),
+    isNoneSure ? 'Nothing goes for sure' : `${goes.sure} ${goes.sure === 1 ? 'object goes' : 'objects go'}`,
+    ...some(goes.perhaps, 'may go or not'),
+    ...some(goes.ifOthersAct, 'goes only if others act', 'go only if others act'),
+    ...some(stays.sure, 'stays, marked as deleted', 'stay, marked as deleted'),
+    ...some(stays.perhaps, 'may stay, marked as deleted'),
+    ...some(orphaned.sure, 'is orphaned', 'are orphaned'),
+    ...some(orphaned.perhaps, 'may be orphaned'),
+    ...(told.refused.length > 0 ? ['the delete is refused'] : []),
   ]
   return `${parts.join(', ')}.`
 }
