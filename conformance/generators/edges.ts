@@ -230,4 +230,71 @@ function podWrites(): readonly Case[] {
   ]
 }
 
-export const edgeCases = (): readonly Case[] => [...empties(), ...jobs(), ...watchPaths(), ...podWrites()]
+/** Paths are what they are decoded to; slashes behind those of discovery do not count. */
+function paths(): readonly Case[] {
+  const ofPath: Readonly<Record<string, readonly string[]>> = {
+    escaped: [
+      '/%6civez',
+      '/healthz%2Fping',
+      '/healthz%2Fnope',
+      '/apis%2Fapps',
+      '/%61pi/v1%2Fnamespaces/$NS',
+      '/%2Fapi',
+    ],
+    'of other bytes than UTF-8': ['/%E9', '/api/v1/%E9', `${inNamespace}/%E9/x`],
+    'that cannot be decoded': ['/%zz', '/api/v1/%', `${inNamespace}/configmaps/%a?limit=1`],
+    'with slashes': [
+      '/apis//',
+      '/apis//apps',
+      '/apis//apps/x',
+      '/api//',
+      '/api/v1//',
+      '/apis/apps//',
+      '/apis/apps/v1///',
+    ],
+    'that name nothing to watch': ['/api/v1/watch', '/api/v1/watch?limit=1', '/apis/apps/v1/proxy?x=%41'],
+  }
+  return Object.entries(ofPath).map(([name, asked]) => ({
+    name: `paths ${name}`,
+    steps: asked.map((path) => get(path)),
+  }))
+}
+
+/** A list's order where its items have directives. */
+function orders(): readonly Case[] {
+  const at = `${inNamespace}/services`
+  const service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 's' },
+    spec: {
+      clusterIP: 'None',
+      ports: [
+        { name: 'a', port: 80 },
+        { name: 'b', port: 81 },
+      ],
+    },
+  }
+  const [replace, added] = [{ $patch: 'replace' }, { name: 'c', port: 82 }]
+  const patches: readonly (readonly [unknown, unknown])[] = [
+    ...[[], [{ port: 81 }], [{ port: 82 }], [{ name: 'a' }], null].flatMap((order) =>
+      [[replace], [replace, added], [{ $patch: 'x' }], [{ $patch: 'merge' }]].map((ports) => [ports, order] as const),
+    ),
+    [[added, null], [{ port: 82 }]],
+    [null, [{ port: 81 }]],
+  ]
+  const patched = ([ports, order]: readonly [unknown, unknown]): Step => ({
+    ...merge(`${at}/s?dryRun=All`, { spec: { ports, '$setElementOrder/ports': order } }),
+    h: { 'content-type': 'application/strategic-merge-patch+json' },
+  })
+  return [{ name: 'orders of lists and directives', steps: [post(at, service), ...patches.map(patched)] }]
+}
+
+export const edgeCases = (): readonly Case[] => [
+  ...empties(),
+  ...jobs(),
+  ...watchPaths(),
+  ...podWrites(),
+  ...paths(),
+  ...orders(),
+]

@@ -31,6 +31,7 @@ export type Verb = ResourceVerb | (string & {})
 export interface RequestInfo {
   readonly isResource: boolean
   readonly verb: Verb
+  /** The request's, decoded: what it is authorized and routed by. */
   readonly path: string
   /** The fields below are '' where they do not apply. */
   readonly group: string

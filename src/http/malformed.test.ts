@@ -29,6 +29,9 @@ test('what no server should take is refused in plain words', async () => {
     'HTTP/1.1 400 Bad Request: malformed Host header',
   )
   assert.equal(await firstLine('GET /\r\n\r\n'), 'HTTP/1.1 400 Bad Request')
+  for (const line of ['GET /a%zz', 'GET /%', 'G@T /'])
+    assert.equal(await firstLine(`${line} HTTP/1.1\r\nHost: a\r\n\r\n`), 'HTTP/1.1 400 Bad Request')
+  assert.equal(await firstLine('GET /%E9?a=% HTTP/1.1\r\nHost: a\r\n\r\n'), 'HTTP/1.1 200 OK')
   const other = 'HTTP/1.1 505 HTTP Version Not Supported: unsupported protocol version'
   for (const version of ['2.0', '3.0']) assert.equal(await firstLine(`GET / HTTP/${version}\r\nHost: a\r\n\r\n`), other)
   assert.equal(

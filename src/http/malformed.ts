@@ -12,8 +12,8 @@ const UNKNOWN_METHOD = new StatusError(
   {},
 )
 
-/** What is not even a request line is a bad request, whatever its first word. */
-const REQUEST_LINE = /^[!-~]+ [!-~]+ HTTP\/(\d\.\d)\r?\n/
+/** What is not even a request line is a bad request, and a method is a token (RFC 9110, 5.6.2). */
+const REQUEST_LINE = /^[\w!#$%&'*+\-.^`|~]+ [!-~]+ HTTP\/(\d\.\d)\r?\n/
 
 const BAD_REQUEST = '400 Bad Request'
 const OTHER_VERSION = '505 HTTP Version Not Supported: unsupported protocol version'
@@ -46,9 +46,16 @@ function refuse(socket: Socket, line: string, body = line, type = 'text/plain; c
 /** What a host may be: a name, an address and a port (RFC 3986, 3.2.2). */
 const HOST = /^[\w\-.~!$&'()*+,;=%:[\]]*$/
 
-/** Whether it was refused: another version than 1.0 and 1.1, or a host that is missing or none. */
-export function refusedHead({ httpVersion, headers, socket }: IncomingMessage): boolean {
+/** A path with a % that begins no escape; what stands in a query may be anything. */
+const BROKEN_PATH = /^[^?]*%(?![0-9A-Fa-f]{2})/
+
+/** Whether it was refused: another version than 1.0 and 1.1, a host that is missing or none, or a path that cannot be decoded. */
+export function refusedHead({ httpVersion, headers, socket, url = '' }: IncomingMessage): boolean {
   const { host } = headers
+  if (url.includes('%') && BROKEN_PATH.test(url)) {
+    refuse(socket, BAD_REQUEST)
+    return true
+  }
   if (httpVersion === '1.1' && host !== undefined && HOST.test(host)) return false
   if (httpVersion === '1.0' && (host === undefined || HOST.test(host))) return false
   if (httpVersion === '0.9') refuse(socket, BAD_REQUEST)

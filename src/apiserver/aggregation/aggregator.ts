@@ -133,8 +133,9 @@ export function createAggregator(
   }
   return {
     forward(request) {
-      if (!request.path.startsWith('/apis/')) return undefined
-      const [, , group = '', version = ''] = request.path.split('/')
+      const path = request.info?.path ?? request.path
+      if (!path.startsWith('/apis/')) return undefined
+      const [, , group = '', version = ''] = path.split('/')
       if (version === '') return undefined
       const groupVersion = `${group}/${version}`
       const service = services().get(groupVersion)
@@ -143,7 +144,7 @@ export function createAggregator(
       if (here === undefined) return undefined
       if (request.info?.isResource === true) return here.answer(request)
       // Other servers tell this path themselves.
-      return request.path === `/apis/${groupVersion}` ? resourceList(here) : undefined
+      return path === `/apis/${groupVersion}` ? resourceList(here) : undefined
     },
     remotes: () => [
       ...[...services()].map(([groupVersion, { spec }]) => ({

@@ -78,7 +78,7 @@ export function createDiscovery(options: DiscoveryOptions): (request: ApiRequest
   }
 
   return (request) => {
-    const path = request.path.length > 1 ? request.path.replace(/\/$/, '') : request.path
+    const path = request.path.replace(/\/+$/, '')
     if (path !== '/api' && path !== '/apis' && !path.startsWith('/api/') && !path.startsWith('/apis/')) return undefined
     const [, root, ...parts] = path.split('/')
     if (parts.length > (root === 'api' ? 1 : 2)) return undefined

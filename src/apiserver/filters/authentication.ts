@@ -41,7 +41,7 @@ export function authentication(
       return whenRefused(request)
     }
     const pass = (request: ServerRequest, proven: ProvenUser | undefined, started: number) => {
-      const known = proven?.user ?? (anonymous(request.path) ? ANONYMOUS_USER : undefined)
+      const known = proven?.user ?? (anonymous(request.info?.path ?? request.path) ? ANONYMOUS_USER : undefined)
       count(known === undefined ? 'failure' : 'success', clock.monotonic() - started, known)
       if (known === undefined) return whenRefused(request)
       const asked = { ...request, user: known }

@@ -55,10 +55,10 @@ export function createDispatch(context: ServerContext, paths: readonly PathHandl
     request.served?.trace?.step('authentication and authorization')
     const forwarded = context.forward?.(request)
     if (forwarded !== undefined) return forwarded
-    // Kubernetes' routes begin with one slash, however a path is read for authorization.
-    if (request.path.startsWith('//')) return pageNotFound
+    // Kubernetes' routes begin with one slash and then a group, however a path is read for authorization.
+    if (info.path.startsWith('//') || info.path.startsWith('/apis//')) return pageNotFound
     // A resource's path never needs them: discovery's own are shorter.
-    if (!info.isResource) return answerPath(request)
+    if (!info.isResource) return answerPath(info.path === request.path ? request : { ...request, path: info.path })
     const found = find(request, info)
     if (found === undefined) return pageNotFound
     const { endpoint, plan } = found

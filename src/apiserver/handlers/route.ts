@@ -40,7 +40,7 @@ export function routeOf(
   info: RequestInfo,
 ): Route | undefined {
   if (!scheme.groups().has(info.group)) return undefined
-  const parts = partsOf(request.path, info)
+  const parts = partsOf(info)
   const row = scheme.find(info.group, info.version, info.resource)
   if (row === undefined) {
     // A group that only custom resources have serves no other paths: the request is not found.
@@ -140,7 +140,8 @@ interface Parts {
   readonly segments: readonly string[]
 }
 
-function partsOf(path: string, info: RequestInfo): Parts {
+function partsOf(info: RequestInfo): Parts {
+  const { path } = info
   let segments = segmentsOf(path).slice(info.group === '' && path.startsWith('/api/') ? 2 : 3)
   const watch = segments[0] === 'watch' && segments.length > 1
   if (watch) segments = segments.slice(1)

@@ -32,7 +32,7 @@ const document = Buffer.from(JSON.stringify(BUILD, null, 2))
 export function versionResponse(request: ApiRequest): ApiResponse | undefined {
   if (!request.path.startsWith('/version')) return undefined
   const behind = request.path.slice('/version'.length)
-  if (behind !== '' && behind !== '/') {
+  if (!/^\/*$/.test(behind)) {
     if (behind.startsWith('/')) throw noSuchResource()
     return undefined
   }

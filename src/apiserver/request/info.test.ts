@@ -37,8 +37,14 @@ test('a path is read by the rules of RequestInfo', () => {
     ['GET', '/api/v1', 'non-resource get'],
     ['GET', '/apis/apps/v1', 'non-resource get'],
     ['GET', '/healthz', 'non-resource get'],
+    ['GET', '/%61pi/v1%2Fnamespaces/n/pods/%C3%A9', 'get  v1 n pods é '],
+    ['GET', '/api/v1/nodes/%E9', 'get  v1  nodes \ufffd '],
   ]
   for (const [method, path, expected] of cases) assert.equal(info(method, path), expected, `${method} ${path}`)
+})
+
+test('a request is known by its path as it is decoded', () => {
+  assert.equal(requestInfoOf('GET', '/healthz%2F%65tcd', new URLSearchParams()).path, '/healthz/etcd')
 })
 
 test('a path that cannot be decoded is a bad request', () => {
@@ -80,7 +86,8 @@ test('where a path says nothing the whole target of the request is told', async 
     headers: {},
     signal,
   })
-  const why = `failed to create RequestInfo: unable to determine kind and namespace from url, ${path}`
+  const why = `failed to create RequestInfo: unable to determine kind and namespace from url, ${target}`
   assert.ok(answer.kind === 'bytes')
+  assert.deepEqual(answer.headers, { 'x-content-type-options': 'nosniff', 'cache-control': [] })
   assert.deepEqual([answer.status, String(answer.bytes[0])], [500, `Internal Server Error: "${target}": ${why}\n`])
 })

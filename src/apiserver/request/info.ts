@@ -8,7 +8,7 @@ import { SelectorError } from '../../api/objects/label-selector.ts'
 import type { RequestInfo } from '../../api/request.ts'
 import { badRequest } from '../../api/status.ts'
 import { setBounded } from '../../base/set-bounded.ts'
-import { plainTextError } from './plain-text-error.ts'
+import { PLAIN_TEXT_HEADERS, plainTextError } from './plain-text-error.ts'
 import { servedAnew } from './served.ts'
 import type { Filter, ServerRequest } from './server-request.ts'
 
@@ -28,33 +28,36 @@ export function isQueryTrue(value: string | null): boolean {
   return value !== null && value !== '0' && value.toLowerCase() !== 'false'
 }
 
-/** The path's segments, decoded; leading and trailing slashes do not count, empty segments between do. */
+/** What stands for bytes that are no UTF-8 is U+FFFD. @throws StatusError 400 */
+function unescapedPath(path: string): string {
+  if (!path.includes('%')) return path
+  if (BROKEN_ESCAPE.test(path)) throw badRequest(`invalid URL escape in path ${JSON.stringify(path)}`)
+  return path.replace(ESCAPED, (run) => Buffer.from(run.replaceAll('%', ''), 'hex').toString())
+}
+
+const BROKEN_ESCAPE = /%(?![0-9A-Fa-f]{2})/
+const ESCAPED = /(?:%[0-9A-Fa-f]{2})+/g
+
+/** The segments of a decoded path; leading and trailing slashes do not count, empty segments between do. */
 export function segmentsOf(path: string): string[] {
-  let decoded = path
-  if (path.includes('%')) {
-    try {
-      decoded = decodeURIComponent(path)
-    } catch (cause) {
-      throw badRequest(`invalid URL escape in path ${JSON.stringify(path)}`, cause)
-    }
-  }
   let start = 0
-  let end = decoded.length
-  while (start < end && decoded.charCodeAt(start) === 47) start++
-  while (end > start && decoded.charCodeAt(end - 1) === 47) end--
-  return start === end ? [] : decoded.slice(start, end).split('/')
+  let end = path.length
+  while (start < end && path.charCodeAt(start) === 47) start++
+  while (end > start && path.charCodeAt(end - 1) === 47) end--
+  return start === end ? [] : path.slice(start, end).split('/')
 }
 
 /** `/api/v1/watch`: of what is to be watched or proxied nothing is named. */
 export class UndeterminedPath extends Error {
-  constructor(path: string) {
-    super(`failed to create RequestInfo: unable to determine kind and namespace from url, ${path}`)
+  constructor() {
+    super('unable to determine kind and namespace from url')
     this.name = 'UndeterminedPath'
   }
 }
 
-/** @throws StatusError 400 for a path that cannot be decoded, UndeterminedPath */
-export function requestInfoOf(method: string, path: string, query: URLSearchParams): RequestInfo {
+/** @param sent the path as it was sent. @throws StatusError 400 for one that cannot be decoded, UndeterminedPath */
+export function requestInfoOf(method: string, sent: string, query: URLSearchParams): RequestInfo {
+  const path = unescapedPath(sent)
   const segments = segmentsOf(path)
   const verb = VERBS[method] ?? ''
   const nonResource: RequestInfo = {
@@ -81,7 +84,7 @@ export function requestInfoOf(method: string, path: string, query: URLSearchPara
   let parts = segments.slice(at)
   let actual = verb
   if (parts[0] === 'watch' || parts[0] === 'proxy') {
-    if (parts.length < 2) throw new UndeterminedPath(path)
+    if (parts.length < 2) throw new UndeterminedPath()
     actual = parts[0]
     parts = parts.slice(1)
   }
@@ -145,7 +148,9 @@ export const withRequestInfo: Filter = (next) => {
       info = infoOf(request)
     } catch (error) {
       if (!(error instanceof UndeterminedPath)) throw error
-      return plainTextError(request, error.message)
+      const why = `failed to create RequestInfo: ${error.message}, ${request.target ?? request.path}`
+      // Behind this filter no answer may be kept by a cache; of this one Kubernetes does not say so.
+      return { ...plainTextError(request, why), headers: { ...PLAIN_TEXT_HEADERS, 'cache-control': [] } }
     }
     return next({ ...request, info, served: servedAnew() })
   }
