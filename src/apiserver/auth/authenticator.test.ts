@@ -96,6 +96,8 @@ test('a certificate is what the authority at the end of its chain makes it: a us
   assert.match(answer(clients.cert, mallory, { 'x-remote-user': 'admin' }), /is not an allowed one/)
   const proxy = client('front-proxy-client', between)
   assert.equal(answer(clients.cert, proxy, { 'x-remote-user': 'bob' }), 'bob')
+  const sent = Buffer.from('Zoë').toString('latin1')
+  assert.equal(answer(clients.cert, proxy, { 'x-remote-user': sent }), 'Zoë', 'headers are UTF-8')
   assert.equal(answer(clients.cert, client('carol', clients)), 'carol')
   assert.equal(answer(`${clients.cert}${proxies.cert}`, mallory), 'mallory', 'one authority for both')
 })

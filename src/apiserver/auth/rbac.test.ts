@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { KubeObject } from '../../api/object.ts'
 import type { CacheReads } from '../reads.ts'
 import type { Attributes } from './authorizer.ts'
-import { createRbacAuthorizer, createRoleReads } from './rbac.ts'
+import { createRbacAuthorizer, createRoleReads, grantedRules } from './rbac.ts'
 
 const binding = (name: string, namespace: string | undefined, kind: string, role: string): KubeObject => ({
   apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -42,4 +42,26 @@ test('who is refused is told which of his roles are not there', () => {
     verdict: 'no opinion',
     reason: `RBAC: [${gone}, role.rbac.authorization.k8s.io "lost" not found]`,
   })
+})
+
+test('a binding to several subjects that a user is grants once, by the first of them', () => {
+  const both = {
+    ...binding('a', undefined, 'ClusterRole', 'viewer'),
+    subjects: ['staff', 'guests'].map((name) => ({ kind: 'Group', name })),
+  }
+  const role = { metadata: { name: 'viewer' }, rules: [{ verbs: ['get'], nonResourceURLs: ['/healthz'] }] }
+  const reads: CacheReads = {
+    get: () => role as never,
+    getLive: async () => undefined,
+    list: (_group, resource) => (resource === 'clusterrolebindings' ? [both] : []) as never,
+  }
+  const { rules } = grantedRules(
+    createRoleReads(reads, () => 1),
+    { name: 'jane', groups: ['guests', 'staff'] },
+    '',
+  )
+  assert.deepEqual(
+    rules.map(({ rule, describe }) => [rule, describe()]),
+    [[role.rules[0], 'RBAC: allowed by ClusterRoleBinding "a" of ClusterRole "viewer" to Group "staff"']],
+  )
 })

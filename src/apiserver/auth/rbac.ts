@@ -187,12 +187,23 @@ export function grantedRules(roles: RoleReads, user: UserInfo, namespace: string
   return granted
 }
 
+/** A binding grants once, by the first of its subjects that a user is. */
+function oncePerBinding(grants: readonly Grant[]): readonly Grant[] {
+  const first = new Map<AnyBinding, Grant>()
+  const placeOf = ({ binding, subject }: Grant) => binding.subjects?.indexOf(subject) ?? 0
+  for (const grant of grants) {
+    const known = first.get(grant.binding)
+    if (known === undefined || placeOf(grant) < placeOf(known)) first.set(grant.binding, grant)
+  }
+  return [...first.values()]
+}
+
 function findRules(roles: RoleReads, user: UserInfo, namespace: string): Granted {
   const keys = subjectKeys(user)
   const found: GrantedRule[] = []
   const missing: string[] = []
   const add = (grants: readonly Grant[], roleNamespace: string) => {
-    const inOrder = grants.toSorted((a, b) =>
+    const inOrder = oncePerBinding(grants).toSorted((a, b) =>
       (a.binding.metadata.name ?? '') < (b.binding.metadata.name ?? '') ? -1 : 1,
     )
     for (const grant of inOrder) {
