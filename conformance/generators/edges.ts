@@ -204,6 +204,26 @@ function podWrites(): readonly Case[] {
         get(`${inNamespace}/pods/p`),
       ],
     },
+    {
+      name: 'a pod with what is warned of at its creation, written again',
+      steps: [
+        post(`${inNamespace}/pods`, {
+          ...pod,
+          spec: {
+            ...pod.spec,
+            schedulingGates: [{ name: 'g' }],
+            nodeSelector: { 'beta.kubernetes.io/os': 'linux' },
+            topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'a', whenUnsatisfiable: 'DoNotSchedule' }],
+          },
+        }),
+        ...[
+          { nodeSelector: { x: 'y' } },
+          { affinity: { nodeAffinity: {} } },
+          { activeDeadlineSeconds: 50 },
+          { schedulingGates: null },
+        ].map((spec) => merge(`${inNamespace}/pods/p`, { spec })),
+      ],
+    },
     ...['0', '-1', '1'].map((cpu) => ({
       name: `a pod resized to a cpu of ${cpu}`,
       steps: [post(`${inNamespace}/pods`, pod), resized({ requests: { cpu } }), resized({ limits: { cpu } })],

@@ -23,16 +23,13 @@ import { same } from './common.ts'
 import { volumeWarnings } from './pod-volume-warnings.ts'
 import { addressWarnings, fractional, isBytes, NODE_LABELS, termWarnings } from './warnings.ts'
 
-export function podWarnings(pod: Pod, old?: Pod, parts: Parts = noParts): string[] {
+export function podWarnings(pod: Pod, parts: Parts = noParts): string[] {
   const warnings: string[] = []
-  if (!old) {
-    const messages = dns1123Label(pod.metadata.name ?? '')
-    if (messages.length)
-      warnings.push(
-        `metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [${messages.join(' ')}]`,
-      )
-  }
-  if (old && same(pod.spec, old.spec)) return warnings
+  const messages = dns1123Label(pod.metadata.name ?? '')
+  if (messages.length)
+    warnings.push(
+      `metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [${messages.join(' ')}]`,
+    )
   const spec: Partial<PodSpec> = pod.spec ?? {}
   const { annotations } = pod.metadata
   return [

@@ -143,10 +143,10 @@ export const pods: Strategy<Pod> = {
   ...JUDGES_FINALIZERS_FIRST,
   prepareForCreate,
   validate: (pod, { parts }) => validatePod(pod, parts),
-  warningsOnCreate: (pod, { parts }) => podWarnings(pod, undefined, parts),
+  // At updates Kubernetes tells none of them: pods are mostly written by what reads no warnings.
+  warningsOnCreate: (pod, { parts }) => podWarnings(pod, parts),
   prepareForUpdate: (pod, old) => specGeneration(withPositiveGrace(withFieldOf(pod, old, 'status')), old),
   validateUpdate: (pod, old, { parts }) => validatePodUpdate(pod, old, parts),
-  warningsOnUpdate: (pod, old, { parts }) => podWarnings(pod, old, parts),
   resetFields: [['f:status']],
   gracePeriod,
   returnDeletedObject: true,
