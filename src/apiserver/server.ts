@@ -52,7 +52,7 @@ import { createOpenApi } from './openapi/handler.ts'
 import { createReads, type ServerReads } from './reads.ts'
 import { type ServiceNetwork, serviceNetwork } from './registry/allocators/service-network.ts'
 import { randomNames, seededNames } from './registry/generate-name.ts'
-import type { Registry } from './registry/registry.ts'
+import { type Registry, writtenWithoutDefaults } from './registry/registry.ts'
 import { stateMetrics } from './state-metrics.ts'
 import type { Strategies } from './strategies/index.ts'
 import type { Isolation } from './webhooks/unasked.ts'
@@ -184,6 +184,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     runtime,
     storage,
     newName: options.seed === undefined ? randomNames(runtime.random) : seededNames(options.seed),
+    withoutDefaults: writtenWithoutDefaults(),
     pools: {
       random: runtime.random,
       network: options.network ?? serviceNetwork(),

@@ -155,7 +155,8 @@ export function beforeCreate(registry: Registry, context: WriteContext, object: 
   ]
   if (errors.length) throw invalidError(endpoint.worked.kindOf(prepared), prepared.metadata.name ?? '', errors)
   for (const warning of strategy.warningsOnCreate?.(prepared, context) ?? []) context.warn(warning)
-  return strategy.canonicalize?.(prepared) ?? prepared
+  const canonical = strategy.canonicalize?.(prepared) ?? prepared
+  return strategy.defaultsOnRead?.(canonical) ?? canonical
 }
 
 function declaredName({ nameDeclared }: Strategy, { metadata: { name = '' } }: KubeObject): readonly FieldError[] {

@@ -9,6 +9,7 @@ import type { Parts } from '../../api/parts.ts'
 import type { StoredObject, UserInfo } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import { setBounded } from '../../base/set-bounded.ts'
 import type { Guard, KeyValue, Storage } from '../../storage/storage.ts'
 import type { UnreadableValue } from '../cache/unreadable.ts'
 import type { ResourceEndpoint } from './endpoint.ts'
@@ -34,8 +35,28 @@ export interface Registry {
    * again. `parts` is what the resource's endpoint remembers.
    */
   encode(object: KubeObject, parts: Parts): Uint8Array
+  readonly withoutDefaults: WrittenWithoutDefaults
   /** What was read from storage. */
   entryOf(item: KeyValue): CurrentObject
+}
+
+/**
+ * Which objects were last written without what a read adds to them (`Strategy.defaultsOnRead`): here all are stored with it, so a write that
+ * brings nothing else is told from one that brings nothing by this alone. This server's own writes, as far as they are recent.
+ */
+export interface WrittenWithoutDefaults {
+  isNow(key: string, revision: number): boolean
+  wrote(key: string, revision: number): void
+}
+
+const MOST_WITHOUT_DEFAULTS = 4096
+
+export function writtenWithoutDefaults(): WrittenWithoutDefaults {
+  const revisions = new Map<string, number>()
+  return {
+    isNow: (key, revision) => revisions.get(key) === revision,
+    wrote: (key, revision) => setBounded(revisions, MOST_WITHOUT_DEFAULTS, key, revision),
+  }
 }
 
 export interface CurrentObject extends StoredObject {

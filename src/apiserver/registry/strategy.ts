@@ -76,6 +76,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   validate?(object: T, context: StrategyContext): readonly FieldError[]
   warningsOnCreate?(object: T, context: StrategyContext): readonly string[]
   canonicalize?(object: T): KubeObject
+  /** Defaults that each read finds anew in what is stored without them. `next` without them is another stored form than one with them. */
+  defaultsOnRead?(object: T): KubeObject
   /** PUT of a name that is not there creates it. */
   readonly allowCreateOnUpdate?: boolean
   /** An apply of this subresource creates what is not there, as an apply of the object itself always does. */

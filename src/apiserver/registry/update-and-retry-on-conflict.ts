@@ -162,7 +162,9 @@ async function updateBegun(
 ): Promise<Updated | Unwritten | { readonly retry: State }> {
   const { kindStrategy, endpoint } = context
   const { revision } = state
-  const updated = beforeUpdate(context, versioned, existing)
+  const prepared = beforeUpdate(context, versioned, existing)
+  const updated = kindStrategy.defaultsOnRead?.(prepared) ?? prepared
+  const lacksDefaults = updated !== prepared
   await input.validateUpdate(updated, existing)
   const object = endpoint.worked.settled(updated)
 
@@ -178,7 +180,8 @@ async function updateBegun(
   // Unchanged is unwritten, but for a value whose encryption key has been replaced: writing it again is how keys rotate.
   const stored = await endpoint.worked.asStored(object)
   const before = state.object as KubeObject
-  if (sameObject(stored, before) && (context.dryRun || !(await registry.storage.isStale?.(key))))
+  const isSame = lacksDefaults === registry.withoutDefaults.isNow(key, revision) && sameObject(stored, before)
+  if (isSame && (context.dryRun || !(await registry.storage.isStale?.(key))))
     return { object: before, created: false, unwritten: true }
   if (context.dryRun) return { object: canonicalObject(stored, String(revision)), created: false, unwritten: true }
   const { object: canonical, value } = fitting(
@@ -198,8 +201,9 @@ async function updateBegun(
     ...(guard === undefined ? {} : { guard }),
     ...journalOfUpdate(context, existing, canonical),
   })
-  if (result.ok) return { object: writtenObject(registry, endpoint, key, canonical, result.revision), created: false }
-  return { retry: stateNow(registry, result.current) }
+  if (!result.ok) return { retry: stateNow(registry, result.current) }
+  if (lacksDefaults) registry.withoutDefaults.wrote(key, result.revision)
+  return { object: writtenObject(registry, endpoint, key, canonical, result.revision), created: false }
 }
 
 /** @throws StatusError 500 for what cannot be read, or when a custom resource's webhook fails */

@@ -37,7 +37,7 @@ function withGeneratedSelector(job: Job): Job {
   return own !== undefined && own === given ? withMetadata(generated, { labels }) : generated
 }
 
-/** A job without labels gets its template's, but only where it is stored: they are not judged twice. */
+/** A job without labels gets its template's when it is read: they are not judged twice. */
 function withTemplateLabels(job: Job): Job {
   const labels = job.spec?.template?.metadata?.labels
   const own = job.metadata.labels
@@ -53,7 +53,7 @@ export const jobs: Strategy<Job> = {
     return object.spec?.manualSelector === true ? created : withGeneratedSelector(created)
   },
   validate: (object) => validateJob(object),
-  canonicalize: withTemplateLabels,
+  defaultsOnRead: withTemplateLabels,
   validateUpdate: (object, old) => validateJobUpdate(object, old),
   warningsOnCreate: (object) => [
     ...podNameWarnings(object),
