@@ -20,21 +20,19 @@ import {
   targetNamespaces,
 } from '../inspect/plan/delete-deed.ts'
 import { type DrainRequest, drainDeed } from '../inspect/plan/drain-deed.ts'
-import { applyDeed, type ManifestFile, uninstallDeed } from '../inspect/plan/manifest-deeds.ts'
-import { type Plan, type PlanOptions, planIn, readModel } from '../inspect/plan/plan.ts'
+import { closedGates, type PlanGates } from '../inspect/plan/gates.ts'
+import { appliedTo, applyDeed, type ManifestFile, uninstallDeed } from '../inspect/plan/manifest-deeds.ts'
+import { type PlanOptions, planIn, readModel } from '../inspect/plan/plan.ts'
 import { type PlanForm, planAs } from '../inspect/plan/report.ts'
 import { servedResource } from '../inspect/question.ts'
-import { unknownBeside, unlistedBeside } from '../inspect/twin/partly-read.ts'
+import type { Causes } from '../inspect/twin/partly-read.ts'
 import type { ReadCluster, TwinSource } from '../inspect/twin/read-cluster.ts'
 import { type ClusterFlags, chosenCluster, told } from './any-cluster.ts'
 
-export interface PlanFlags extends ClusterFlags {
+export interface PlanFlags extends ClusterFlags, PlanGates {
   readonly namespace?: string
   readonly output: PlanForm
   readonly secrets?: boolean
-  /** Kinds as kubectl takes them. */
-  readonly expectNone: readonly string[]
-  readonly max?: number
 }
 
 export interface DeleteFlags extends PlanFlags {
@@ -64,6 +62,8 @@ interface Asked {
   readonly about: readonly string[]
   /** What it names one by one. */
   readonly named?: NonNullable<PlanOptions['named']>
+  /** What of the source it changes without deleting it. */
+  changes?(read: ReadCluster): Causes['changed']
   deedOf(read: ReadCluster): Deed
 }
 
@@ -73,7 +73,7 @@ async function planned(flags: PlanFlags, ask: (namespace: NamespaceOfFiles) => A
   const { transport, namespace } = chosenCluster(runtime, flags)
   const source: TwinSource = { runtime, transport, userAgent: `skiff/${SKIFF_VERSION} plan` }
   try {
-    const { about, named, deedOf } = ask(
+    const { about, named, changes, deedOf } = ask(
       flags.namespace === undefined ? { namespace } : { namespace: flags.namespace, isGiven: true },
     )
     const { plan, read } = await told(transport, async () => {
@@ -84,7 +84,7 @@ async function planned(flags: PlanFlags, ask: (namespace: NamespaceOfFiles) => A
       return { plan: await planIn(source, model, deedOf(model.read)), read: model.read }
     })
     process.stdout.write(planAs(flags.output, plan))
-    const closed = gates(plan, read, flags)
+    const closed = closedGates(plan, read, flags, changes?.(read) ?? [])
     for (const line of closed) process.stderr.write(`skiff: ${plainLine(line)}\n`)
     process.exitCode =
       closed.length > 0
@@ -95,31 +95,6 @@ async function planned(flags: PlanFlags, ask: (namespace: NamespaceOfFiles) => A
   } finally {
     transport.close()
   }
-}
-
-/** What may go counts, whatever it depends on; what is not known to stay closes a gate too. */
-function gates(plan: Plan, read: ReadCluster, { expectNone, max }: PlanFlags): readonly string[] {
-  const { goes, stays, refused } = plan
-  const ending = [...goes, ...stays].map(({ object }) => object)
-  const unread = refused.find(({ isUnread = false }) => isUnread)?.message
-  const closed = expectNone.flatMap((kind) => {
-    const { group, resource } = servedResource(read.kinds, kind)
-    const unknown = unknownBeside(read, { group, resource }, ending) ?? unread
-    if (unknown !== undefined)
-      return [`whether any ${resource} would go is not known, and none may (--expect-none ${kind}): ${unknown}`]
-    const count = goes.filter(({ object }) => object.group === group && object.resource === resource).length
-    return count === 0 ? [] : [`${count} ${resource} would go, and none may (--expect-none ${kind})`]
-  })
-  if (max === undefined) return closed
-  if (goes.length > max) return [...closed, `${goes.length} objects would go, and at most ${max} may (--max)`]
-  const unlisted = unlistedBeside(read, ending)
-  const unknown = unread ?? (unlisted.length === 0 ? undefined : `not listed: ${unlisted.join(', ')}`)
-  return unknown === undefined
-    ? closed
-    : [
-        ...closed,
-        `at least ${goes.length} objects would go, how many is not known, and at most ${max} may (--max): ${unknown}`,
-      ]
 }
 
 export async function tellPlanOfDelete(words: readonly string[], flags: DeleteFlags): Promise<void> {
@@ -300,6 +275,7 @@ export async function tellPlanOfApply(flags: PlanFlags & Pick<DeleteFlags, 'file
   const files = flags.filename.map((name) => manifestFile(name, false))
   await planned(flags, (namespace) => ({
     about: namespacesOfFiles(files, namespace),
+    changes: (read) => appliedTo(read, files, namespace),
     deedOf: (read) => applyDeed(read, files, namespace),
   }))
 }

@@ -96,6 +96,25 @@ function run(file: string, args: readonly string[], env: Record<string, string> 
 const plan = (...args: readonly string[]) => run(process.execPath, [skiff, 'plan', ...args])
 
 test('each form tells the same, the gates close, and nothing is written', async () => {
+  const [name, namespace] = ['used', 'default']
+  const resources = { requests: { storage: '1Gi' } }
+  await stage.make(core('persistentvolumeclaims'), {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name, namespace },
+    spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'none', resources },
+  })
+  await stage.make(core('pods'), {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace },
+    spec: {
+      nodeName: 'skiff-1',
+      containers: [{ name: 'c', image: 'i:1' }],
+      volumes: [{ name: 'v', persistentVolumeClaim: { claimName: name } }],
+    },
+  })
+  await stage.cluster.clock.advance('5s')
   const { revision } = stage.cluster.snapshot()
   const tree = await plan('delete', 'deploy/web')
   assert.deepEqual([tree.code, tree.err], [0, ''])
@@ -118,6 +137,9 @@ test('each form tells the same, the gates close, and nothing is written', async 
   const held = await plan('delete', 'cm', '-A', '--all')
   assert.equal(held.code, 21)
   assert.match(held.out, /configmaps\/held in namespace default, held by acme\.test\/cleanup/)
+  // What is marked is lost, though it stays for now.
+  const marked = await plan('delete', 'pvc', 'used', '--max', '0', '--expect-none', 'pvc')
+  assert.deepEqual([marked.code, marked.err.split('\n').length], [20, 3], marked.err)
   assert.equal(stage.cluster.snapshot().revision, revision)
 })
 

@@ -45,6 +45,7 @@ before(async () => {
   await user('hand', [
     { apiGroups: ['', 'apps'], resources: ['configmaps', 'pods', 'deployments', 'replicasets'], verbs: ['*'] },
   ])
+  await user('scaler', [{ apiGroups: ['apps'], resources: ['deployments'], verbs: ['*'] }])
   await user('picker', [
     { apiGroups: [''], resources: ['configmaps'], resourceNames: ['settings', 'gone'], verbs: ['get', 'delete'] },
   ])
@@ -228,4 +229,31 @@ test('who may read single objects by their names alone gets a plan of those, and
   assert.ok(plan.unread.some(({ what }) => what === 'configmaps'))
   const gated = await planBy('picker', 'delete', 'cm/settings', '--expect-none', 'secrets')
   assert.equal(gated.code, 20, gated.err)
+})
+
+test('what an apply scales down is not known to be nothing where its pods may not be listed', async () => {
+  const file = join(directory, 'scaled.json')
+  writeFileSync(file, JSON.stringify(deployment('web', 1, {}, 'team')))
+  const { code, err, plan } = await planBy('scaler', 'apply', '-f', file, '--max', '0')
+  assert.deepEqual([code, plan.goes, plan.refused], [20, [], []])
+  assert.match(
+    err,
+    /^skiff: at least 0 objects would go, .*: not listed: (pods|replicasets\.apps), (pods|replicasets\.apps)\n$/,
+  )
+  const known = await planBy('hand', 'apply', '-f', file, '--max', '1', '--expect-none', 'rs')
+  assert.match(known.err, /not listed: /)
+  assert.deepEqual(going(known.plan), ['pods team'])
+  writeFileSync(file, JSON.stringify(configMap('settings', {}, 'team')))
+  const nothing = await planBy('hand', 'apply', '-f', file, '--max', '0')
+  assert.deepEqual([nothing.code, nothing.err], [0, ''])
+})
+
+test('a pod that uses a claim may take a VolumeAttachment along, which may not be listed', async () => {
+  const metadata = { name: 'mounts', namespace: 'team' }
+  const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }]
+  const spec = { containers: [{ name: 'c', image: 'i:1' }], volumes }
+  await stage.make(core('pods'), { apiVersion: 'v1', kind: 'Pod', metadata, spec })
+  const { code, err } = await planBy('chief', 'delete', 'pod', 'mounts', '--max', '1')
+  assert.equal(code, 20)
+  assert.match(err, /^skiff: at least 1 objects would go, .*: not listed: volumeattachments\.storage\.k8s\.io/)
 })

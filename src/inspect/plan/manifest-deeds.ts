@@ -2,7 +2,7 @@
 import { type KubeObject, parseApiVersion } from '../../api/object.ts'
 import { messageOf } from '../../base/errors.ts'
 import { QuestionError } from '../question.ts'
-import { unreadBecause } from '../twin/partly-read.ts'
+import { type Causes, unreadBecause } from '../twin/partly-read.ts'
 import type { ReadCluster } from '../twin/read-cluster.ts'
 import type { Deed, DeedStage, Doing } from './deed.ts'
 import {
@@ -86,4 +86,24 @@ export function applyDeed(
     }
   }
   return { what, stages: [{ what, run }] }
+}
+
+/** Which objects of the source an apply of these may change: those of these names that were read. */
+export function appliedTo(
+  read: ReadCluster,
+  files: readonly ManifestFile[],
+  { namespace }: NamespaceOfFiles,
+): Causes['changed'] {
+  return files
+    .flatMap(({ objects }) => objects)
+    .flatMap((object) => {
+      const { group } = parseApiVersion(object.apiVersion)
+      const row = read.resources.find(({ resource, kind }) => resource.group === group && kind === object.kind)
+      if (row === undefined) return []
+      const { resource, namespaced } = row.resource
+      const within = namespaced ? (object.metadata.namespace ?? namespace) : ''
+      const { name = '' } = object.metadata
+      const isThere = row.items.some(({ metadata }) => metadata.name === name && (metadata.namespace ?? '') === within)
+      return isThere ? [{ group, resource, namespace: within, name }] : []
+    })
 }

@@ -6,6 +6,7 @@ import type { StoredEntry } from '../../cluster/twin.ts'
 import type { TimelineStep } from '../timeline/timeline-types.ts'
 import { writerWords } from '../timeline/writers.ts'
 import { isAskedOnDelete, outsideOf } from '../twin/outside.ts'
+import { endingBeyond } from '../twin/partly-read.ts'
 import type { ReadCluster, TwinSource } from '../twin/read-cluster.ts'
 import { listedItems, type NodeNature, natureOf, type TwinModel } from '../twin/twin.ts'
 import { objectWords } from '../why/words.ts'
@@ -33,13 +34,18 @@ export async function planOf(source: TwinSource, model: TwinModel, deed: Deed, o
   const removals = goingOf(quick, slow, known, otherwise)
   const open = openPolicies(rehearsed)
   const goes = withKwokTurns(withOpenPolicies(openIn(removals, otherwise), open), kwokPods(read))
+  const stays = stayingOf(slow, goes, sparedPerhaps(open, goes))
   return {
     apiVersion: 'plan.skiff.dev/v1',
     kind: 'Plan',
     deed: deed.what,
     at: formatTime(read.time),
     goes,
-    stays: stayingOf(slow, goes, sparedPerhaps(open, goes)),
+    stays,
+    beyond: endingBeyond(
+      read,
+      [...goes, ...stays].map(({ object }) => object),
+    ),
     orphaned: orphanedOf(quick, names, goes, keptPerhaps(rehearsed, goes)),
     appears: appearingOf(slow, names),
     refused: slow.refused,
@@ -328,7 +334,7 @@ function webhookEffects(read: ReadCluster, goes: readonly Going[]): readonly Out
         ? [
             {
               ...effect,
-              ifItActs: 'what it holds in the namespace is deleted too, and is not in this plan',
+              ifItActs: 'what it holds in the namespace is deleted too, in an order of its own',
               ifNot: 'no namespace ends before it answers',
             },
           ]

@@ -118,6 +118,8 @@ export interface Plan {
   /** In the order in which they go. */
   readonly goes: readonly Going[]
   readonly stays: readonly Staying[]
+  /** What aggregated API servers hold of the namespaces and owners that go: they delete it when asked, which no twin can rehearse. */
+  readonly beyond: readonly PlannedObject[]
   readonly orphaned: readonly Orphaned[]
   /** Made in place of what goes (pods of controllers that live on). */
   readonly appears: readonly PlannedObject[]

@@ -44,6 +44,7 @@ const PLAN: Plan = {
       goesIfOthersAct: false,
     },
   ],
+  beyond: [object],
   orphaned: [{ object, owners: [HOSTILE], goesIfOthersAct: false }],
   appears: [object],
   refused,

@@ -122,6 +122,7 @@ function text(plan: Plan, goes: readonly string[]): string {
   const {
     deed,
     stays,
+    beyond,
     orphaned,
     endsInOrder = [],
     appears,
@@ -168,6 +169,10 @@ function text(plan: Plan, goes: readonly string[]): string {
       endsInOrder.map((what) => `  ${what}`),
     ),
     ...part('goes:', goes),
+    ...part(
+      'goes, if the aggregated API servers that hold it delete it:',
+      beyond.map((object) => `  ${nameWords(object)}`),
+    ),
     ...part(
       'stays, marked as deleted:',
       stays.flatMap(({ object, finalizers, why, mayLiveOn = false }) => [

@@ -1,6 +1,6 @@
 /**
  * Reads a cluster for a twin of it: every object that the caller may list, in the version in which it is stored, in pages. Nothing
- * is written. Of Secrets the metadata alone is read unless asked; Events and what aggregated API servers hold are left out.
+ * is written. Of Secrets the metadata alone is read unless asked, of what aggregated API servers hold always; Events are left out.
  */
 import type { APIService, CustomResourceDefinition } from '../../api/generated/types.ts'
 import { apiVersionOf, type KubeObject } from '../../api/object.ts'
@@ -57,6 +57,8 @@ export interface ReadCluster {
   readonly time: number
   readonly kinds: Kinds
   readonly resources: readonly ReadResource[]
+  /** Metadata of what a twin cannot hold: aggregated API servers keep it. */
+  readonly beyond: readonly ReadResource[]
   /** Of which what is namespaced was read; undefined: of all. */
   readonly namespaces: readonly string[] | undefined
   /** What could not be read, and what a twin cannot hold. */
@@ -81,18 +83,20 @@ export async function readCluster(source: TwinSource, options: ReadOptions = {})
   const unread: Unseen[] = kinds.stale.map((version) => ({ what: version, why: 'its server does not answer' }))
   const asked = { client, kinds, options, unread, partly: new Map<string, PartlyRead>() }
   const first = await readDefinitions(asked)
-  const { rows, unheld } = rowsToRead(asked, first)
+  const { rows, unheld, beyond } = rowsToRead(asked, first)
   const resources = await inParallel(rows, (row) => readResource(asked, row))
   const found = await withOwners(
     asked,
     resources.filter((one) => one !== undefined),
   )
   await inParallel(unheld, (resource) => readUnheld(asked, resource))
+  const kept = await inParallel(beyond, (row) => readBeyond(asked, row))
   unread.push(...partsWords(asked.partly))
   return {
     time,
     kinds,
     resources: withStandIns(asked, rows, found),
+    beyond: kept.filter((one) => one !== undefined),
     namespaces: options.namespaces,
     unread,
     partly: asked.partly,
@@ -110,6 +114,11 @@ interface Asked {
 /** What is read, and how it is stored. */
 interface RowToRead extends Omit<StoredObjects, 'items'> {
   readonly resource: NamedResource
+}
+
+/** What a twin cannot hold, and why. */
+interface BeyondRow extends RowToRead {
+  readonly why: string
 }
 
 /** What says how the rest is stored, and by which server. */
@@ -142,11 +151,20 @@ async function readDefinitions({ client, unread, partly }: Asked): Promise<Defin
 }
 
 function rowsToRead(
-  { kinds, unread, partly }: Asked,
+  { kinds, partly }: Asked,
   first: Definitions,
-): { readonly rows: readonly RowToRead[]; readonly unheld: readonly NamedResource[] } {
+): {
+  readonly rows: readonly RowToRead[]
+  readonly unheld: readonly NamedResource[]
+  readonly beyond: readonly BeyondRow[]
+} {
   const isDefinitionUnread = partly.has(nameOfKind(DEFINITIONS))
   const unheld: NamedResource[] = []
+  const beyond: BeyondRow[] = []
+  const keepBeyond = (resource: NamedResource, why: string) => {
+    const { group, version, kind } = resource
+    beyond.push({ resource, storagePrefix: '', apiVersion: apiVersionOf(group, version), kind, why })
+  }
   const definitions = new Map(first.definitions.map((one) => [one.metadata.name ?? '', one]))
   const remote = new Set(first.apis.flatMap(({ spec }) => (spec?.service ? [`${spec.group}/${spec.version}`] : [])))
   const scheme = builtinScheme()
@@ -155,7 +173,7 @@ function rowsToRead(
     const name = nameOfKind(resource)
     if (leftOutBecause(resource) !== undefined) continue
     if (remote.has(`${resource.group}/${resource.version}`)) {
-      unread.push({ what: name, why: 'an aggregated API server holds it' })
+      keepBeyond(resource, 'an aggregated API server holds it')
       continue
     }
     const definition = definitions.get(name)
@@ -172,7 +190,7 @@ function rowsToRead(
           : { group: row.storageGroup, version: row.storageVersion, prefix: row.storagePrefix }
     if (stored === undefined) {
       if (isDefinitionUnread) unheld.push(resource)
-      else unread.push({ what: name, why: 'a twin has no such kind' })
+      else keepBeyond(resource, 'a twin has no such kind')
       continue
     }
     const same = kinds.everyVersion.find(
@@ -185,7 +203,16 @@ function rowsToRead(
       kind: resource.kind,
     })
   }
-  return { rows, unheld }
+  return { rows, unheld, beyond }
+}
+
+/** Of a kind that a twin cannot hold only what may be deleted is looked for, by its metadata. */
+async function readBeyond(asked: Asked, { why, ...row }: BeyondRow): Promise<ReadResource | undefined> {
+  const isDeletable = row.resource.verbs.some((verb) => verb === 'delete' || verb === 'deletecollection')
+  const found = isDeletable ? await readResource(asked, row, true) : { ...row, items: [] }
+  // Why not is told already.
+  if (found !== undefined) asked.unread.push({ what: nameOfKind(row.resource), why })
+  return found
 }
 
 /** Of a kind whose definition could not be read a twin can have none; where there are none it lacks none. */
@@ -206,12 +233,16 @@ async function readUnheld({ client, options, unread, partly }: Asked, resource: 
 const storedVersion = ({ spec }: CustomResourceDefinition): string =>
   spec.versions.find(({ storage }) => storage)?.name ?? ''
 
-async function readResource(asked: Asked, row: RowToRead): Promise<ReadResource | undefined> {
+async function readResource(asked: Asked, row: RowToRead, isBeyond = false): Promise<ReadResource | undefined> {
   const { client, options, unread, partly } = asked
   const { resource } = row
-  const metadataOnly = isSecrets(resource) && options.secrets !== true
+  const isWithoutValues = isSecrets(resource) && options.secrets !== true
+  const metadataOnly = isWithoutValues || isBeyond
   const { namespaces } = options
-  const shown = (items: readonly StoredItem[]) => ({ ...row, items: metadataOnly ? items.map(withoutValues) : items })
+  const shown = (items: readonly StoredItem[]) => ({
+    ...row,
+    items: isWithoutValues ? items.map(withoutValues) : items,
+  })
   try {
     const lists =
       resource.namespaced && namespaces !== undefined

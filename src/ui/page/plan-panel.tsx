@@ -163,7 +163,7 @@ function summary(told: Plan): string {
 }
 
 function PlanTold({ plan: told }: { plan: Plan }) {
-  const { goes, stays, orphaned, appears, refused, outside, unread, assumed } = told
+  const { goes, stays, beyond: elsewhere, orphaned, appears, refused, outside, unread, assumed } = told
   const beyond = goes.filter(({ object }) => !objects.value.has(object.uid)).length
   return (
     <>
@@ -220,6 +220,7 @@ function PlanTold({ plan: told }: { plan: Plan }) {
           </ul>
         </Section>
       )}
+      <Objects title="Goes, if the aggregated API servers that hold it delete it" some={elsewhere} />
       <Objects title="Orphaned" some={orphaned.map(({ object }) => object)} />
       <Objects title="Made meanwhile" some={appears} />
       <Rows
