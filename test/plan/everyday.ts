@@ -12,8 +12,6 @@ export interface Everyday {
   readonly files?: Readonly<Record<string, readonly object[]>>
   /** `skiff plan` with these arguments; what is done is the same with kubectl. */
   readonly asked: readonly string[]
-  /** Where it is not: the commands of kubectl, one after the other. */
-  readonly done?: readonly (readonly string[])[]
   /** Taken off by hand meanwhile: what a controller that both know to be there would do. */
   readonly acts?: readonly string[]
   /** Files name namespaces of their own: none is given. */
@@ -558,4 +556,145 @@ const drains: readonly Everyday[] = [
   },
 ]
 
-export const everyday: readonly Everyday[] = [...workloads, ...storage, ...cluster, ...files, ...drains]
+/** What is deleted while others use it, or leaves what was made of it. */
+const inUse: readonly Everyday[] = [
+  {
+    name: 'in use: priority class',
+    made: [[make.priorityClass()], [deployment('web', 2, { priorityClassName: 'NS' })]],
+    asked: ['delete', 'priorityclass', 'NS'],
+    gates: [[0, '--max', '1']],
+  },
+  {
+    name: 'in use: quota that is used up, and what it kept from coming',
+    made: [[make.quota('1')], [deployment('web', 2)]],
+    asked: ['delete', 'resourcequotas', '--all'],
+  },
+  {
+    name: 'in use: the pods of a used-up quota',
+    made: [[make.quota('1')], [deployment('web', 2)]],
+    asked: ['delete', 'pods', '--all'],
+  },
+  {
+    name: 'in use: secrets and config maps of running pods',
+    made: [
+      [make.secret('s'), configMap('c')],
+      [
+        deployment('web', 2, {
+          volumes: [
+            { name: 's', secret: { secretName: 's' } },
+            { name: 'c', configMap: { name: 'c' } },
+          ],
+        }),
+      ],
+    ],
+    asked: ['delete', 'secret/s', 'cm/c'],
+    gates: [[0, '--max', '2', '--expect-none', 'pods']],
+  },
+  {
+    name: 'in use: account, its token, role and binding',
+    made: [
+      [account('a'), make.token('a'), role('r'), binding('r', 'a')],
+      [deployment('web', 1, { serviceAccountName: 'a' })],
+    ],
+    asked: ['delete', 'sa/a', 'role/r', 'rolebinding/r'],
+  },
+  {
+    name: 'in use: claim and volume under a deployment, by label',
+    made: [[make.labelled(volume('1'), 'NS')], [make.labelled(claim('c'), 'NS'), deployment('web', 1, of('c'))]],
+    asked: ['delete', 'pv,pvc', '-l', 'app=NS'],
+    gates: [[21], [20, '--max', '0'], [20, '--expect-none', 'pvc']],
+  },
+  {
+    name: 'in use: claim, then its deployment in the foreground',
+    made: [[volume('1')], [claim('c'), deployment('web', 2, of('c'))]],
+    asked: ['delete', 'pvc/c', 'deploy/web', '--cascade=foreground'],
+  },
+  {
+    name: 'orphan: daemon set',
+    nodes: 1,
+    made: [[daemonSet('agent')]],
+    asked: ['delete', 'ds', 'agent', '--cascade=orphan'],
+    gates: [[0, '--max', '1']],
+  },
+  {
+    name: 'orphan: replication controller',
+    made: [[make.replicationController('web', 2)]],
+    asked: ['delete', 'rc', 'web', '--cascade=orphan'],
+  },
+  {
+    name: 'orphan: stateful set and its revisions',
+    made: [[statefulSet('db', 2, { volumeClaimTemplates: [] })]],
+    asked: ['delete', 'sts', '-l', 'app=db', '--cascade=orphan'],
+  },
+  {
+    name: 'orphan: all workloads of a namespace',
+    made: [
+      [
+        deployment('web', 2),
+        statefulSet('db', 1, { volumeClaimTemplates: [] }),
+        job('once', {}, nowhere),
+        make.replicationController('rc', 1),
+      ],
+    ],
+    asked: ['delete', 'deploy,sts,job,rc', '--all', '--cascade=orphan'],
+  },
+  {
+    name: 'a replica set orphaned, then adopted by nothing',
+    made: [[make.replicaSet('web', 2), service('web')]],
+    asked: ['delete', 'rs', 'web', '--cascade=orphan'],
+  },
+  {
+    name: 'a stateful set scaled down, claims that go only when scaled',
+    made: [
+      [volume('1'), volume('2')],
+      [statefulSet('db', 2, { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Delete' } })],
+    ],
+    asked: ['delete', 'statefulset', 'db'],
+    gates: [[0, '--expect-none', 'pvc']],
+  },
+  {
+    name: 'a stateful set in the foreground, claims that go',
+    made: [
+      [volume('1'), volume('2')],
+      [statefulSet('db', 2, { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete', whenScaled: 'Retain' } })],
+    ],
+    asked: ['delete', 'statefulset', 'db', '--cascade=foreground'],
+    gates: [[20, '--expect-none', 'pvc']],
+  },
+  {
+    name: 'a definition, an instance held, in the foreground',
+    isLast: true,
+    made: [[definition()], [held(shop('s')), shop('t')], [make.owned('of-s', 'ConfigMap', 's', 'Shop')]],
+    asked: ['delete', 'crd', 'shops.NS.test', '--cascade=foreground'],
+    gates: [[21]],
+  },
+  {
+    name: 'instances, all of them, one held',
+    made: [[definition()], [held(shop('s')), shop('t')], [make.owned('of-t', 'ConfigMap', 't', 'Shop')]],
+    asked: ['delete', 'shops.NS.test', '--all'],
+    gates: [[21]],
+  },
+  {
+    name: 'a definition and its namespace together',
+    made: [[definition()], [shop('s'), configMap('c')]],
+    asked: ['delete', 'crd/shops.NS.test', 'ns/NS'],
+  },
+  {
+    name: 'a budget and what it guards',
+    made: [[deployment('web', 2), budget('web', 2)]],
+    asked: ['delete', 'deploy,pdb', '--all'],
+  },
+  {
+    name: 'a node that holds a claim',
+    nodes: 1,
+    made: [[volume('1')], [claim('c')], [deployment('web', 1, { ...make.onOwnNode, ...of('c') })]],
+    asked: ['delete', 'node', 'NODE-1'],
+  },
+  {
+    name: 'a limit range and an endpoint slice by hand',
+    made: [[make.limits('l'), make.slice('by-hand')], [service('web')]],
+    asked: ['delete', 'limits/l', 'endpointslice/by-hand'],
+  },
+]
+
+export const everyday: readonly Everyday[] = [...workloads, ...storage, ...cluster, ...files, ...drains, ...inUse]

@@ -33,6 +33,10 @@ export const held = (object: Thing, finalizer = HOLD): Thing => ({
   ...object,
   metadata: { ...object.metadata, finalizers: [finalizer] },
 })
+export const labelled = (object: Thing, app: string): Thing => ({
+  ...object,
+  metadata: { ...object.metadata, labels: { app } },
+})
 export const into = (namespace: string, object: Thing): Thing => ({
   ...object,
   metadata: { ...object.metadata, namespace },
@@ -52,6 +56,14 @@ export const token = (name: string): Thing => ({
 export const deployment = (name: string, replicas: number, spec: object = {}, app = name) =>
   thing('apps/v1', 'Deployment', name, {
     spec: { replicas, selector: { matchLabels: { app } }, template: template(app, spec) },
+  })
+export const replicaSet = (name: string, replicas: number) =>
+  thing('apps/v1', 'ReplicaSet', name, {
+    spec: { replicas, selector: { matchLabels: { app: name } }, template: template(name, {}) },
+  })
+export const replicationController = (name: string, replicas: number) =>
+  thing('v1', 'ReplicationController', name, {
+    spec: { replicas, selector: { app: name }, template: template(name, {}) },
   })
 export const statefulSet = (name: string, replicas: number, more: object = {}, spec: object = {}) =>
   thing('apps/v1', 'StatefulSet', name, {
@@ -114,7 +126,12 @@ export const autoscaler = (name: string) =>
   thing('autoscaling/v2', 'HorizontalPodAutoscaler', name, {
     spec: { minReplicas: 1, maxReplicas: 3, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name } },
   })
-export const quota = () => thing('v1', 'ResourceQuota', 'q', { spec: { hard: { pods: '9' } } })
+export const quota = (pods = '9') => thing('v1', 'ResourceQuota', 'q', { spec: { hard: { pods } } })
+export const limits = (name: string) =>
+  thing('v1', 'LimitRange', name, { spec: { limits: [{ type: 'Container', default: { cpu: '1' } }] } })
+export const slice = (name: string) =>
+  thing('discovery.k8s.io/v1', 'EndpointSlice', name, { addressType: 'IPv4', endpoints: [{ addresses: ['10.1.2.3'] }] })
+export const priorityClass = () => wide('scheduling.k8s.io/v1', 'PriorityClass', 'NS', { value: 7 })
 
 export const role = (name: string, group = '', resource = 'configmaps') =>
   thing('rbac.authorization.k8s.io/v1', 'Role', name, {
