@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 import { DEFINITIONS, definition, type It, MERGE, thing, withApi } from '../../../test/definitions-in-simulated-time.ts'
 import { startTestApi } from '../../../test/harness.ts'
@@ -308,4 +309,82 @@ test('objects that cannot be read are told of once, tried again less and less of
   isDead = false
   await runtime.advance(61_000)
   assert.deepEqual(told, [progress, failed, progress, 'InstanceDeletionCompleted: removed all instances'])
+})
+
+/** A definition that is being deleted, whose objects are removed or fail to be as `outcome` says, in simulated time. */
+function removing(outcome: (asked: number) => Error | undefined) {
+  const lines: string[] = []
+  const runtime = simulatedRuntime(1, { log: { level: 0, write: (line: string) => lines.push(line) } })
+  const metadata = { name: 'as.t.org', deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [CLEANUP_FINALIZER] }
+  const stopping = new AbortController()
+  /** Seconds at which it was tried. */
+  const asked: number[] = []
+  let current: object | undefined = { ...definition('as'), metadata }
+  const finalizer = createDefinitionFinalizer({
+    runtime,
+    get: () => current as Given<CustomResourceDefinition> | undefined,
+    rowOf: () => ({}) as ResourceRow,
+    instancesOf: () => ({ size: 0, list: () => [], onChange: () => () => {} }),
+    async remove() {
+      const failure = outcome(asked.push(Math.round(runtime.clock.monotonic() / 1000)))
+      if (failure !== undefined) throw failure
+    },
+    async putStatus(put) {
+      const resourceVersion = String(Number(put.metadata.resourceVersion ?? '1') + 1)
+      change({ ...put, metadata: { ...put.metadata, resourceVersion } })
+      return current as never
+    },
+    signal: stopping.signal,
+  })
+  const change = (next: object | undefined) => {
+    current = next
+    finalizer.add('as.t.org')
+  }
+  finalizer.add('as.t.org')
+  return { runtime, stopping, lines, asked, change, current: () => current }
+}
+const unreadable = (asked: number) =>
+  new StatusError(500, 'StorageReadError', `conversion webhook failed: port ${asked}`)
+
+test('a definition whose failure is told in other words each time is tried again as seldom as one whose words stay', async () => {
+  const it = removing((asked) => (asked > 100 ? undefined : unreadable(asked)))
+  await it.runtime.advance(130_000)
+  assert.deepEqual(it.asked, [0, 1, 3, 7, 15, 31, 63, 123])
+  assert.equal(it.lines.length, it.asked.length)
+  assert.match(JSON.stringify(it.current()), /conversion webhook failed: port 8/)
+})
+
+test('a definition that failed is tried at once when something else of it changes, and waits anew, once, if it fails again', async () => {
+  const it = removing((asked) => (asked > 100 ? undefined : unreadable(asked)))
+  await it.runtime.advance(100)
+  for (let i = 0; i < 3; i++) {
+    it.change({ ...it.current(), spec: { conversion: { strategy: `${i}` } } })
+    await it.runtime.advance(100)
+  }
+  assert.deepEqual(it.asked, [0, 0, 0, 0])
+  await it.runtime.advance(7000)
+  assert.equal(it.asked.length, 4)
+  await it.runtime.advance(10_000)
+  assert.equal(it.asked.length, 5)
+  it.change(undefined)
+  await it.runtime.advance(100_000)
+  assert.equal(it.asked.length, 5)
+})
+
+test('failures of another kind do not put off the next try to read the objects', async () => {
+  const full = new Error('the store is full')
+  const it = removing((asked) => (asked > 100 ? undefined : asked < 6 ? full : unreadable(asked)))
+  await it.runtime.advance(9_000)
+  assert.deepEqual(it.asked, [0, 1, 2, 3, 4, 5, 6, 8])
+})
+
+test('a definition that fails again and again leaves no listener of the server’s end behind', async () => {
+  const it = removing((asked) => (asked > 100 ? undefined : unreadable(1)))
+  const listeners = () => getEventListeners(it.stopping.signal, 'abort').length
+  const before = listeners()
+  for (let i = 0; i < 5; i++) {
+    it.change({ ...it.current(), spec: { conversion: { strategy: `${i}` } } })
+    await it.runtime.advance(100)
+  }
+  assert.equal(listeners(), before)
 })

@@ -3,10 +3,12 @@
  * none is left one write says so and takes the finalizer off. Objects that are held are looked for at once and then every five seconds;
  * after a minute a condition says that they are still there, and the definition begins anew behind those that wait. Five are
  * worked on at a time: a sixth waits until one of them has gone or its minute is over. Where objects cannot be read (a conversion webhook that
- * is gone) a condition says why, and it is tried again. The loop of definitions (crd-loop.ts) calls it.
+ * is gone) a condition says why, and it is tried again, less and less often whatever the condition says. The loop of definitions
+ * (crd-loop.ts) calls it.
  */
 import type { CustomResourceDefinition } from '../../api/generated/types.ts'
 import type { Given, KubeObject } from '../../api/object.ts'
+import { sameJson } from '../../api/same.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { isConflict, isNotFound, StatusError } from '../../api/status.ts'
 import { formatTime, type Timer } from '../../base/clock.ts'
@@ -39,6 +41,19 @@ export interface DefinitionFinalizerOptions {
 const isUnreadable = (error: unknown): error is StatusError =>
   error instanceof StatusError && error.reason === 'StorageReadError'
 
+interface Retry {
+  readonly timer: Timer
+  /** The definition with which it failed. */
+  readonly tried: Given<CustomResourceDefinition>
+}
+
+/** Without the condition that tells of its end, and what every write changes. */
+function apartFromTerminating(definition: Given<CustomResourceDefinition>) {
+  const { resourceVersion: _, managedFields: __, ...metadata } = definition.metadata
+  const conditions = definition.status?.conditions?.filter(({ type }) => type !== 'Terminating') ?? []
+  return { ...definition, metadata, status: { ...definition.status, conditions } }
+}
+
 export interface DefinitionFinalizer {
   /** Looks at a definition that has changed, when its turn comes. */
   add(name: string): void
@@ -54,22 +69,50 @@ export function createDefinitionFinalizer(options: DefinitionFinalizerOptions): 
   const changed = new Set<string>()
   /** Those whose objects have been deleted once: in another turn nothing happens unless they are gone. */
   const begun = new Set<string>()
-  /** How often the objects of one could not be read. */
+  /** How often in a row the objects of one could not be read. */
   const failures = new Map<string, number>()
+  /** Those that failed and wait to be tried again: they are neither in the queue nor worked on. */
+  const retries = new Map<string, Retry>()
+  const cancelAll = () => {
+    for (const { timer } of retries.values()) timer.cancel()
+  }
+  signal.addEventListener('abort', cancelAll, { once: true })
 
   const isEnding = (definition: Given<CustomResourceDefinition> | undefined) =>
     definition?.metadata.deletionTimestamp !== undefined && definition.metadata.finalizers?.includes(CLEANUP_FINALIZER)
 
   function add(name: string): void {
-    if (!isEnding(get(name))) {
+    const definition = get(name)
+    if (definition === undefined || !isEnding(definition)) {
       queue.delete(name)
       begun.delete(name)
       failures.delete(name)
+      cancelRetry(name)
     } else if (active.has(name)) changed.add(name)
     else {
-      queue.add(name)
-      next()
+      const retry = retries.get(name)
+      // What was told of the failure is no reason to try again.
+      if (retry !== undefined && sameJson(apartFromTerminating(retry.tried), apartFromTerminating(definition))) return
+      enqueue(name)
     }
+  }
+
+  function cancelRetry(name: string): void {
+    retries.get(name)?.timer.cancel()
+    retries.delete(name)
+  }
+
+  function enqueue(name: string): void {
+    cancelRetry(name)
+    queue.add(name)
+    next()
+  }
+
+  function retryLater(name: string, tried: Given<CustomResourceDefinition>, error: unknown): void {
+    const before = failures.get(name) ?? 0
+    if (isUnreadable(error)) failures.set(name, before + 1)
+    const wait = isUnreadable(error) ? Math.min(ROUND_MS, RETRY_MS * 2 ** before) : RETRY_MS
+    retries.set(name, { timer: clock.setTimer(wait, 'the end of a definition', () => enqueue(name)), tried })
   }
 
   function next(): void {
@@ -82,20 +125,15 @@ export function createDefinitionFinalizer(options: DefinitionFinalizerOptions): 
   }
 
   async function work(name: string): Promise<void> {
+    const definition = get(name)
     try {
-      await round(name)
+      if (definition !== undefined && isEnding(definition)) await round(name, definition)
     } catch (error) {
       if (signal.aborted) return
       if (isConflict(error)) changed.add(name)
-      else if (!isNotFound(error)) {
+      else if (definition !== undefined && !isNotFound(error)) {
         runtime.log.error(`the objects of ${name} were not deleted`, error)
-        const again = isUnreadable(error) ? Math.min(ROUND_MS, RETRY_MS * 2 ** (failures.get(name) ?? 0)) : RETRY_MS
-        failures.set(name, (failures.get(name) ?? 0) + 1)
-        const retry = clock.setTimer(again, 'the end of a definition', () => {
-          signal.removeEventListener('abort', retry.cancel)
-          add(name)
-        })
-        signal.addEventListener('abort', retry.cancel, { once: true })
+        retryLater(name, definition, error)
       }
     }
     active.delete(name)
@@ -103,9 +141,7 @@ export function createDefinitionFinalizer(options: DefinitionFinalizerOptions): 
     next()
   }
 
-  async function round(name: string): Promise<void> {
-    const definition = get(name)
-    if (definition === undefined || !isEnding(definition)) return
+  async function round(name: string, definition: Given<CustomResourceDefinition>): Promise<void> {
     let current: Given<CustomResourceDefinition> = definition
     const terminating = (status: 'True' | 'False', reason: string, message: string) =>
       withDefinitionCondition(current, { type: 'Terminating', status, reason, message }, formatTime(clock.now()))
