@@ -1,5 +1,6 @@
 /** What a simulated container says when it is asked: its log, what commands come to, where its ports lead. Put together of what its annotations and its command tell. */
 
+import type { Duplex } from 'node:stream'
 import { messageOf } from '../../../base/errors.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { type ContainerConfig, RuntimeError, type SimulatedAnswers } from '../runtime.ts'
@@ -86,8 +87,9 @@ export function createAnswers(
   }
 
   const serving = createServing()
-  const connectionTo = ({ sandbox, ended }: SimulatedContainer) => {
-    const connection = serving(sandbox.config.hostname)
+
+  /** What a connection leads to ends with the container or the pod whose it is. */
+  const cutAtEnd = (ended: Set<() => void>, connection: Duplex) => {
     const cut = () => void connection.destroy()
     ended.add(cut)
     connection.once('close', () => ended.delete(cut))
@@ -99,14 +101,19 @@ export function createAnswers(
 
     async connect(id, port, signal) {
       const sandbox = sandboxOf(id)
-      const target = forwardsOf(sandbox?.config.annotations ?? {}).get(port)
-      const server = target === undefined && sandbox !== undefined ? serverAt(sandbox, port) : undefined
-      if (server !== undefined) return connectionTo(server)
+      if (sandbox?.state !== 'ready') throw new RuntimeError('connection refused: the pod has ended')
+      const target = forwardsOf(sandbox.config.annotations).get(port)
+      const server = target === undefined ? serverAt(sandbox, port) : undefined
+      if (server !== undefined) return cutAtEnd(server.ended, serving(sandbox.config.hostname))
       if (target === undefined)
         throw new RuntimeError(
           `connection refused: nothing listens on it, and annotation sim.skiff.dev/forward names no address for it, nor sim.skiff.dev/serve the port`,
         )
-      return connectForward(target, resources.forward ?? [], machineClock, signal)
+      const connection = await connectForward(target, resources.forward ?? [], machineClock, signal)
+      // It may have ended meanwhile.
+      if (sandbox.state !== 'ready') connection.destroy()
+      sandbox.ended ??= new Set()
+      return cutAtEnd(sandbox.ended, connection)
     },
 
     async exec(id, command, streams, signal) {

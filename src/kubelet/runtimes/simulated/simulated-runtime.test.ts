@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { simulatedRuntime } from '../../../base/simulated-runtime.ts'
 import { createPodAddresses, podCIDROf } from '../../pod-addresses.ts'
 import { POD_UID_LABEL } from '../runtime.ts'
+import type { SimulationResources } from './simulated-answers.ts'
 import { createSimulatedRuntime } from './simulated-runtime.ts'
 
 async function setup(
@@ -10,9 +13,10 @@ async function setup(
   attempt = 0,
   script = 'serve',
   runsToCompletion = false,
+  resources: SimulationResources = {},
 ) {
   const runtime = simulatedRuntime(1)
-  const cri = createSimulatedRuntime(runtime, createPodAddresses(podCIDROf(0)))
+  const cri = createSimulatedRuntime(runtime, createPodAddresses(podCIDROf(0)), { resources })
   const labels = { [POD_UID_LABEL]: 'u' }
   const metadata = { name: 'p', namespace: 'n', uid: 'u', attempt: 0 }
   const sandbox = await runtime.complete(
@@ -48,6 +52,25 @@ test('changes are told until the signal is aborted, to which nothing listens', a
   kubelets.abort()
   await runtime.complete(cri.removeContainer(id))
   assert.deepEqual(told.slice(2), ['other deleted'])
+})
+
+test('a connection to where a port leads ends with the pod, and there are no more', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  const forward = [{ ip: '127.0.0.1', first: port, last: port }]
+  const annotations = { 'sim.skiff.dev/forward': `80=127.0.0.1:${port}`, 'sim.skiff.dev/serve': '81' }
+  const { runtime, cri, sandbox } = await setup(annotations, 0, 'serve', false, { forward })
+  const connect = (to: number) => cri.simulated!.connect(sandbox, to, new AbortController().signal)
+  const connections = await Promise.all([80, 81].map(connect))
+  const late = connect(80)
+  await runtime.complete(cri.stopPodSandbox(sandbox))
+  assert.deepEqual(
+    [...connections, await late].map(({ destroyed }) => destroyed),
+    [true, true, true],
+  )
+  for (const to of [80, 81]) await assert.rejects(connect(to), /the pod has ended/)
 })
 
 test('one that ignores SIGTERM is killed when the time is over, sooner when asked again', async () => {

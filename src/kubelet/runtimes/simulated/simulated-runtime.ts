@@ -53,6 +53,8 @@ export interface Sandbox {
   ips: readonly string[]
   /** A new list with each change: there are as many as pods, and most have one, for which a Set has room for four. */
   containers: readonly SimulatedContainer[]
+  /** Called when it is stopped. Most have none. */
+  ended?: Set<() => void>
 }
 
 export interface SimulatedContainer {
@@ -124,7 +126,7 @@ export function createSimulatedRuntime(
       message: exitCode === KILLED ? '' : message,
     })
     tell('stopped', uidOf(container), status.id)
-    endedNow(container)
+    endedNow(container.ended)
   }
 
   function selected(filter: ListFilter): Iterable<Sandbox> {
@@ -143,7 +145,7 @@ export function createSimulatedRuntime(
     container.kill?.cancel()
     containers.delete(container.status.id)
     container.sandbox.containers = container.sandbox.containers.filter((one) => one !== container)
-    endedNow(container)
+    endedNow(container.ended)
     tell('deleted', uidOf(container), container.status.id)
   }
 
@@ -153,6 +155,7 @@ export function createSimulatedRuntime(
     sandbox.state = 'notReady'
     for (const ip of sandbox.ips) addresses.release(ip)
     sandbox.ips = []
+    if (sandbox.ended !== undefined) endedNow(sandbox.ended)
     tell('stopped', sandbox.config.metadata.uid, sandbox.id)
   }
 
@@ -408,7 +411,7 @@ export function createSimulatedRuntime(
 /** The command of a probe or hook that runs one. */
 const commandOf = ({ exec }: ProbeAction['handler']): readonly string[] | undefined => exec?.command
 
-function endedNow({ ended }: SimulatedContainer): void {
+function endedNow(ended: Set<() => void>): void {
   const waiting = [...ended]
   ended.clear()
   for (const resolve of waiting) resolve()
