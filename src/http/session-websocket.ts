@@ -188,7 +188,7 @@ async function refusalOf(answer: HttpsAnswer): Promise<string> {
 export async function tunnel(
   { request, machineClock }: SessionClient,
   { socket, head }: Taken,
-  upstream: Upgraded,
+  upstream: Pick<Upgraded, 'socket' | 'head'>,
 ): Promise<void> {
   const kubelet = upstream.socket
   kubelet.on('error', () => {})

@@ -56,9 +56,22 @@ describe('ports of simulated pods', { skip: withoutKubectl }, () => {
     test(`port-forward leads to the program that the annotation names, by ${by}`, async () => {
       const child = spawn(
         kubectlPath,
-        ['--kubeconfig', stage.cluster.kubeconfig, 'port-forward', 'pod/web', ':80', ':81', '--address=127.0.0.1'],
+        [
+          '--kubeconfig',
+          stage.cluster.kubeconfig,
+          'port-forward',
+          'pod/web',
+          ':80',
+          ':81',
+          '--address=127.0.0.1',
+          '-v=4',
+        ],
         { env: { ...process.env, ...speaking(by) } },
       )
+      let err = ''
+      child.stderr?.on('data', (chunk: Buffer) => {
+        err += chunk
+      })
       const [first, second] = await forwardedPorts(child)
       const sent = [1, 2, 3].map((n) => randomBytes(n * 200_000))
       const back = await Promise.all(
@@ -68,15 +81,12 @@ describe('ports of simulated pods', { skip: withoutKubectl }, () => {
         }),
       )
       assert.deepEqual(back, [true, true, true])
-      let err = ''
-      child.stderr?.on('data', (chunk: Buffer) => {
-        err += chunk
-      })
       const closed = once(child, 'close')
       await assert.rejects(fetch(`http://127.0.0.1:${second}/`))
       // After an error of one connection kubectl ends.
       await closed
       assert.match(err, /error forwarding port 81: 127\.0\.0\.1:\d+ is not among the addresses/)
+      assert.doesNotMatch(err, /fallback/i)
     })
 
   test('the proxies of pods and services lead there too', async () => {

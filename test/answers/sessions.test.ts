@@ -35,6 +35,16 @@ describe('sessions with simulated containers', { skip: withoutKubectl }, () => {
       ),
       made(
         stage.kubectl,
+        ({ status }) => status?.containerStatuses?.[1]?.state.terminated !== undefined,
+        pod('ended', {
+          more: {
+            restartPolicy: 'Never',
+            containers: [container('c', {}), container('job', { image: 'sim.skiff.dev/exit-code:0' })],
+          },
+        }),
+      ),
+      made(
+        stage.kubectl,
         ({ status }) => status?.phase === 'Running',
         pod('sick', { annotations: exec, more: { containers: [container('c', { readinessProbe: failing })] } }),
       ),
@@ -60,8 +70,17 @@ describe('sessions with simulated containers', { skip: withoutKubectl }, () => {
         const [code, , err] = await exec(['loop', '--', 'ls', '/'])
         assert.equal(code, 1)
         assert.match(String(err), /exec: "ls": executable file not found in \$PATH: the container is simulated/)
+        // Once for the runtime, and once for what asks it on behalf of a WebSocket.
+        assert.equal(String(err).split('Internal error occurred: ').length - 1, by === 'websocket' ? 2 : 1)
         const wrong = await exec(['wrong', '--', 'true'])
         assert.match(String(wrong[2]), /annotation sim\.skiff\.dev\/exec: Flow sequence/)
+      })
+
+      test('a container that has ended is refused before there is a session', async () => {
+        const refused = async (...args: readonly string[]) => (await kubectl().run(args)).err.trim().split('\n').at(-1)
+        const refusal = 'error: unable to upgrade connection: container'
+        assert.equal(await refused('exec', 'ended', '-c', 'job', '--', 'true'), `${refusal} not found ("job")`)
+        assert.equal(await refused('attach', 'ended', '-c', 'job'), `${refusal} job not found in pod ended_default`)
       })
 
       test('exec -i sends standard input, to a shell and through', async () => {

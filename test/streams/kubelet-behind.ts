@@ -19,7 +19,7 @@ export const speaking = (protocol: Protocol): Record<string, string> => ({
   KUBECTL_PORT_FORWARD_WEBSOCKETS: String(protocol === 'websocket'),
 })
 
-/** Pods of the namespace default: `p` with container c, `two` with a and b. */
+/** Pods of the namespace default: `p` with container c, `two` with a and b, and `declared` on a node that declares that it speaks WebSockets. */
 export async function startKubeletBehind(): Promise<KubeletBehind> {
   const kubelet = await startKubeletStandIn()
   const cluster = await startSkiff(['--components', 'apiserver', '--disable-admission-plugins', 'ServiceAccount'])
@@ -39,20 +39,23 @@ export async function startKubeletBehind(): Promise<KubeletBehind> {
 }
 
 async function makeObjects(kubectl: Kubectl, port: number): Promise<void> {
-  await kubectl.send('create', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'real' } })
+  const node = (name: string) => ({ apiVersion: 'v1', kind: 'Node', metadata: { name } })
+  await kubectl.send('create', node('real'), node('newer'))
   const setStatus = (kind: string, name: string, status: object) =>
     kubectl('patch', kind, name, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status }))
-  await setStatus('node', 'real', {
+  const served = {
     addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
     daemonEndpoints: { kubeletEndpoint: { Port: port } },
-  })
-  const pod = (name: string, ...containers: readonly string[]) => ({
+  }
+  await setStatus('node', 'real', served)
+  await setStatus('node', 'newer', { ...served, declaredFeatures: ['ExtendWebSocketsToKubelet'] })
+  const pod = (name: string, containers: readonly string[], nodeName = 'real') => ({
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name },
-    spec: { nodeName: 'real', containers: containers.map((container) => ({ name: container, image: 'i' })) },
+    spec: { nodeName, containers: containers.map((container) => ({ name: container, image: 'i' })) },
   })
-  await kubectl.send('create', pod('p', 'c'), pod('two', 'a', 'b'))
+  await kubectl.send('create', pod('p', ['c']), pod('two', ['a', 'b']), pod('declared', ['c'], 'newer'))
   const running = { phase: 'Running', podIP: '10.0.0.9', conditions: [{ type: 'Ready', status: 'True' }] }
-  for (const name of ['p', 'two']) await setStatus('pod', name, running)
+  for (const name of ['p', 'two', 'declared']) await setStatus('pod', name, running)
 }

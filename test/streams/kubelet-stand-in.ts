@@ -18,6 +18,8 @@ export interface StandIn {
   readonly port: number
   /** `METHOD target` of each request, in order. */
   readonly asked: string[]
+  /** The protocols that were asked for instead of HTTP, in order. */
+  readonly upgrades: string[]
   /** Common names of the clients' certificates. */
   readonly clients: (string | undefined)[]
   /** Connections of sessions that are open. */
@@ -37,6 +39,7 @@ export async function startKubeletStandIn(page: Page = () => false, host = '127.
   const ca = issue(runtime, { commonName: 'stand-in', usage: 'ca', validDays: 1 })
   const serving = issue(runtime, { commonName: 'stand-in', usage: 'server', hosts: ['127.0.0.1'], validDays: 1 }, ca)
   const asked: string[] = []
+  const upgrades: string[] = []
   const clients: (string | undefined)[] = []
   const open = new Set<Duplex>()
   let reading = Promise.withResolvers<void>()
@@ -61,12 +64,17 @@ export async function startKubeletStandIn(page: Page = () => false, host = '127.
   })
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     note(request)
+    upgrades.push(request.headers.upgrade ?? '')
     open.add(socket)
     socket.on('close', () => open.delete(socket))
     socket.on('error', () => {})
     const url = new URL(request.url ?? '/', 'https://kubelet')
     if (url.searchParams.get('command') === 'refuse') {
       socket.end('HTTP/1.1 404 Not Found\r\ncontent-type: text/plain\r\ncontent-length: 10\r\n\r\nno such c\n')
+      return
+    }
+    if (url.searchParams.get('command') === 'elsewhere') {
+      socket.end('HTTP/1.1 302 Found\r\nlocation: https://127.0.0.1/\r\ncontent-length: 0\r\n\r\n')
       return
     }
     const offered = request.headers['x-stream-protocol-version']?.toString() ?? ''
@@ -96,6 +104,7 @@ export async function startKubeletStandIn(page: Page = () => false, host = '127.
   return {
     port: (server.address() as AddressInfo).port,
     asked,
+    upgrades,
     clients,
     open,
     written: () => written,

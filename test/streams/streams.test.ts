@@ -114,6 +114,9 @@ describe('a kubelet behind the API server', { skip: withoutKubectl }, () => {
   for (const by of PROTOCOLS)
     describe(`by ${by}`, () => {
       const kubectl = () => behind.kubectls[by]
+      /** kubectl asks by SPDY once WebSockets were refused. */
+      const askedFor = (pod: string) =>
+        pod === 'declared' && by === 'websocket' ? ['websocket', 'SPDY/3.1'] : ['SPDY/3.1']
 
       test('exec gives both streams and the exit code', async () => {
         const both = await kubectl().run(['exec', 'p', '--', 'both'])
@@ -143,18 +146,29 @@ describe('a kubelet behind the API server', { skip: withoutKubectl }, () => {
         assert.match(err, by === 'websocket' ? /unable to upgrade connection: no such c/ : /no such c/)
       })
 
-      test('port-forward carries several connections at once, whole', async () => {
-        const forward = spawn(
-          kubectlPath,
-          ['--kubeconfig', cluster.kubeconfig, 'port-forward', 'pod/p', ':80', '--address=127.0.0.1'],
-          { env: { ...process.env, ...speaking(by) } },
-        )
-        const port = await forwardedPort(forward)
-        const echoes = await Promise.all([1, 2, 3, 4].map((n) => echo(port, randomBytes(n * 100_000))))
-        assert.deepEqual(echoes, [true, true, true, true])
-        forward.kill()
-        await once(forward, 'close')
+      test('a kubelet that declares WebSockets is asked as the client asks, and its refusal is the answer', async () => {
+        const before = kubelet.upgrades.length
+        const { code, err } = await kubectl().run(['exec', 'declared', '--', 'refuse'])
+        assert.deepEqual([code, err], [1, 'error: unable to upgrade connection: no such c\n'])
+        assert.deepEqual(kubelet.upgrades.slice(before), askedFor('declared'))
       })
+
+      for (const pod of ['p', 'declared'])
+        test(`port-forward to ${pod} carries several connections at once, whole`, async () => {
+          const before = kubelet.upgrades.length
+          const forward = spawn(
+            kubectlPath,
+            ['--kubeconfig', cluster.kubeconfig, 'port-forward', `pod/${pod}`, ':80', '--address=127.0.0.1'],
+            { env: { ...process.env, ...speaking(by) } },
+          )
+          const port = await forwardedPort(forward)
+          const echoes = await Promise.all([1, 2, 3, 4].map((n) => echo(port, randomBytes(n * 100_000))))
+          forward.kill()
+          await once(forward, 'close')
+          assert.deepEqual(echoes, [true, true, true, true])
+          // The stand-in speaks no WebSocket.
+          assert.deepEqual(kubelet.upgrades.slice(before), askedFor(pod))
+        })
 
       test('a client that goes leaves nothing open', async () => {
         const child = spawn(kubectlPath, ['--kubeconfig', cluster.kubeconfig, 'exec', '-i', 'p', '--', 'wait'], {
@@ -168,6 +182,14 @@ describe('a kubelet behind the API server', { skip: withoutKubectl }, () => {
         assert.equal(kubelet.open.size, 0)
       })
     })
+
+  test('an answer that is neither a refusal nor the change of protocol is none to pass on', async () => {
+    const upgrade = { connection: 'Upgrade', upgrade: 'SPDY/3.1' }
+    const p = '/api/v1/namespaces/default/pods/p/exec?command=elsewhere&stdout=true'
+    const { code, text } = await asker.call({ m: 'POST', p, h: upgrade })
+    const { reason, message } = JSON.parse(text)
+    assert.deepEqual([code, reason, message], [500, undefined, 'invalid upgrade response: status code 302'])
+  })
 
   test('without a change of protocol, of a container that is not there, or on no node, a session is refused', async () => {
     const ask = async (path: string, h: Record<string, string> = {}) => {

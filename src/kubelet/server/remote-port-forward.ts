@@ -1,6 +1,7 @@
 /**
  * The server's side of port-forward, spoken by the kubelet itself: pairs of streams of SPDY/3.1 (one for data, one for what goes wrong), as
- * many as the client opens, or of a WebSocket's channels, two for each port that its request names.
+ * many as the client opens, whose bytes may come in the messages of a WebSocket, or of a WebSocket's channels, two for each port that its
+ * request names.
  */
 import type { Duplex } from 'node:stream'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
@@ -9,6 +10,7 @@ import { messageOf } from '../../base/errors.ts'
 import { acceptMessages, channelsOf, subprotocolsOf } from '../../http/channels.ts'
 import { duplexPair } from '../../http/duplex-pair.ts'
 import { joinConnections } from '../../http/join.ts'
+import { FORWARD_PROTOCOL, TUNNELED } from '../../http/session-protocols.ts'
 import { createSpdySession, type SpdyStream } from '../../http/spdy/session.ts'
 import { asksForWebSocket } from '../../http/websocket.ts'
 import { Refused } from './refused.ts'
@@ -17,7 +19,6 @@ import { spdyProtocols, switching } from './simulated-exec-and-attach-streams.ts
 /** @throws what the client is told */
 type Connect = (port: number, signal: AbortSignal) => Promise<Duplex>
 
-const PROTOCOL = 'portforward.k8s.io'
 const WEBSOCKET_PROTOCOL = 'v4.channel.k8s.io'
 /** How long a client of channels, most of which cannot tell that they have ended, may go on once the pod has: as long as with containerd. */
 const AFTER_END_MS = 1000
@@ -31,6 +32,8 @@ export function remotePortForward(
 ): ApiResponse {
   if (asksForWebSocket(request)) {
     const asked = subprotocolsOf(request)
+    if (asked.includes(TUNNELED))
+      return upgrade((socket, head) => overTunnel(machineClock, request, socket, head, connect))
     if (!asked.includes(WEBSOCKET_PROTOCOL))
       throw new Refused(400, `none of the subprotocols ${asked.join(', ')} is spoken here\n`)
     if (ports.length === 0 || ports.some((port) => !isPort(port)))
@@ -38,12 +41,15 @@ export function remotePortForward(
     return upgrade((socket, head) => overWebSocket(machineClock, request, socket, head, ports, connect))
   }
   const asked = spdyProtocols(request)
-  if (!asked.includes(PROTOCOL))
+  if (!asked.includes(FORWARD_PROTOCOL))
     throw new Refused(
       403,
-      `unable to upgrade: unable to negotiate protocol: client supports [${asked.join(' ')}], server accepts [${PROTOCOL}]\n`,
+      `unable to upgrade: unable to negotiate protocol: client supports [${asked.join(' ')}], server accepts [${FORWARD_PROTOCOL}]\n`,
     )
-  return upgrade((socket, head) => overSpdy(machineClock, socket, head, connect))
+  return upgrade((socket, head) => {
+    socket.write(switching(FORWARD_PROTOCOL))
+    overSpdy(machineClock, socket, head, connect)
+  })
 }
 
 const isPort = (port: number) => Number.isInteger(port) && port > 0 && port < 65536
@@ -54,8 +60,20 @@ const upgrade = (serve: (socket: Duplex, head: Uint8Array) => void): ApiResponse
   takeOver: (socket, head) => serve(socket as Duplex, head),
 })
 
+async function overTunnel(
+  machineClock: Clock,
+  request: ApiRequest,
+  socket: Duplex,
+  head: Uint8Array,
+  connect: Connect,
+): Promise<void> {
+  const { tunnel } = await import('../../http/session-websocket.ts')
+  const [near, far] = duplexPair()
+  overSpdy(machineClock, far, new Uint8Array(), connect)
+  await tunnel({ request, machineClock }, { socket, head }, { socket: near, head: Buffer.alloc(0) })
+}
+
 function overSpdy(machineClock: Clock, socket: Duplex, head: Uint8Array, connect: Connect): void {
-  socket.write(switching(PROTOCOL))
   const gone = new AbortController()
   const waiting = new Map<string, SpdyStream>()
   const session = createSpdySession(socket, {

@@ -7,6 +7,8 @@ import { PassThrough } from 'node:stream'
 import type { ApiRequest } from '../../api/request.ts'
 import type { Clock } from '../../base/clock.ts'
 import { acceptMessages, channelsOf, subprotocolsOf } from '../../http/channels.ts'
+import { TRANSLATED } from '../../http/session-protocols.ts'
+import { statusText } from '../../http/session-websocket.ts'
 import { createSpdySession, type SpdyStream } from '../../http/spdy/session.ts'
 import { asksForWebSocket } from '../../http/websocket.ts'
 import type { CommandStreams } from '../runtimes/runtime.ts'
@@ -174,7 +176,7 @@ async function overWebSocket(
   closed.addEventListener('abort', () => stdin.end(), { once: true })
   if (!wanted.stdin) stdin.resume()
   // It tells clients that wait for something that the session is there.
-  await send(CHANNEL.stdout, new Uint8Array())
+  await send(wanted.stdout ? CHANNEL.stdout : wanted.stderr && !tty ? CHANNEL.stderr : CHANNEL.error, new Uint8Array())
   return {
     closed,
     streams: {
@@ -188,7 +190,8 @@ async function overWebSocket(
     async finish(outcome) {
       stdin.destroy()
       const isPlain = protocol === '' || protocol === 'channel.k8s.io'
-      if (!isPlain) await send(CHANNEL.error, Buffer.from(JSON.stringify(outcome)))
+      const text = Buffer.from(JSON.stringify(outcome))
+      if (!isPlain) await send(CHANNEL.error, protocol === TRANSLATED ? statusText(text) : text)
       else if (outcome.status === 'Failure') await send(CHANNEL.error, Buffer.from(outcome.message ?? ''))
       close()
     },

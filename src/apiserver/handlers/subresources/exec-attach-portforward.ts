@@ -1,15 +1,16 @@
 /**
  * exec, attach and port-forward of a pod: the request goes on to the kubelet of the pod's node, and from then on this server joins
- * the two connections. Clients speak SPDY/3.1 or WebSocket; kubelets are always asked by SPDY/3.1, which all of them speak, unless the
- * client's own WebSocket subprotocol is one that they understand too (API concept: KEP-4006, from SPDY to WebSockets).
+ * the two connections. Clients speak SPDY/3.1 or WebSocket. What they speak is passed on as it is, but for the newest subprotocols of
+ * WebSocket: kubelets that do not declare that they speak them are asked by SPDY/3.1 (API concept: KEP-4006, from SPDY to WebSockets).
  */
 
 import type { Duplex } from 'node:stream'
-import type { Pod } from '../../../api/generated/types.ts'
+import type { Node, Pod } from '../../../api/generated/types.ts'
 import type { ApiRequest, ApiResponse } from '../../../api/request.ts'
-import { badRequest, internalError, notFound, serviceUnavailable } from '../../../api/status.ts'
+import { badRequest, internalError, notFound, StatusError, serviceUnavailable } from '../../../api/status.ts'
 import { subprotocolsOf } from '../../../http/channels.ts'
 import type { HttpsAnswer, Upgraded } from '../../../http/client.ts'
+import { limitedBytes } from '../../../http/fetch.ts'
 import { passUpgrade } from '../../../http/join.ts'
 import { networkError } from '../../../http/network-error.ts'
 import {
@@ -34,6 +35,9 @@ import {
   sessionOptions,
 } from './session-options.ts'
 
+/** Of an answer that has no use: a connection with more of it is closed. */
+const MAX_UNASKED_BYTES = 64 * 1024
+
 export type SessionKind = 'exec' | 'attach' | 'portforward'
 
 export const connectSession: ResourceHandler = async (resource) => {
@@ -49,13 +53,17 @@ export const connectSession: ResourceHandler = async (resource) => {
   if (!asksForUpgrade(request)) throw badRequest('Upgrade request required')
   const target = kubeletTarget(kind, { namespace: info.namespace, pod: info.name, container }, options)
   const session: Session = { resource, kind, location, target, options }
-  if (asksForWebSocket(request)) {
+  if (asksForWebSocket(request) && !speaksNewest(nodeOfPod(context.reads, pod))) {
     const protocols = subprotocolsOf(request)
     if (kind === 'portforward' && protocols.includes(TUNNELED)) return tunneled(session)
     if (kind !== 'portforward' && protocols.includes(TRANSLATED)) return translated(session)
   }
   return passed(session)
 }
+
+/** Whether the kubelet itself speaks those subprotocols of WebSocket that older ones have to be asked for by SPDY. */
+const speaksNewest = ({ status }: Node): boolean =>
+  status?.declaredFeatures?.includes('ExtendWebSocketsToKubelet') === true
 
 interface Session {
   readonly resource: ResourceRequest
@@ -149,8 +157,12 @@ async function asked(
   }
 }
 
-/** What the kubelet says instead of changing protocols. */
+/** What the kubelet says instead of changing protocols. @throws StatusError 500 when that is no refusal: redirects are not followed */
 function answered({ status, headers, chunks }: HttpsAnswer): ApiResponse {
+  if (status < 400) {
+    limitedBytes(chunks(), MAX_UNASKED_BYTES).catch(() => {})
+    throw new StatusError(500, '', `invalid upgrade response: status code ${status}`)
+  }
   const contentType = String(headers['content-type'] ?? 'text/plain; charset=utf-8')
   return { kind: 'stream', status, contentType, chunks: chunks() }
 }
