@@ -1,6 +1,14 @@
 /** The machine's own time, for code that needs no more of the live runtime than that. */
 import type { Clock } from './clock.ts'
 
+/**
+ * The machine's, as they were when this was loaded: a test that takes the globals' place (vi.useFakeTimers, mock.timers of node:test) moves
+ * the time of its own code, not that of a cluster in the same process.
+ */
+const { Date: MachineDate, setTimeout, clearTimeout, setInterval, clearInterval, setImmediate } = globalThis
+const { timeOrigin } = performance
+const sinceStart = performance.now.bind(performance)
+
 /** Stands around what a timer or a hand-over calls. */
 export type TaskGuard = (task: () => void) => () => void
 
@@ -13,13 +21,13 @@ const TIMERS_TURN_MS = 25
 export function liveClock(guard: TaskGuard = (task) => task): Clock {
   // Date.now() has only milliseconds; the monotonic clock has the rest. It follows the wall clock, which is changed now and then: what is stamped
   // here is of the same millisecond as what another process stamps at that time, so that nothing is older than the request for it.
-  let origin = performance.timeOrigin
+  let origin = timeOrigin
   let last = 0
   const inTurns = timerTurns()
   return {
     now() {
-      const wall = Date.now()
-      let time = origin + performance.now()
+      const wall = MachineDate.now()
+      let time = origin + sinceStart()
       if (time < wall || time >= wall + 1) {
         origin += wall - time
         time = wall
@@ -29,7 +37,7 @@ export function liveClock(guard: TaskGuard = (task) => task): Clock {
       last = time
       return time
     },
-    monotonic: () => performance.now(),
+    monotonic: sinceStart,
     setTimer(ms, _label, task) {
       const guarded = guard(task)
       let handle: NodeJS.Timeout
@@ -62,12 +70,12 @@ function timerTurns(): (task: () => void) => void {
   let waiting = 0
   const hasTime = () => {
     if (began === undefined) {
-      began = performance.now()
+      began = sinceStart()
       setImmediate(() => {
         began = undefined
       })
     }
-    return performance.now() - began < TIMERS_TURN_MS
+    return sinceStart() - began < TIMERS_TURN_MS
   }
   const later = (task: () => void) => {
     setImmediate(() => {
@@ -108,8 +116,8 @@ export function behindReadyIoInTurns(): (task: () => void) => void {
   let armed = 0
   let began: number | undefined
   const hasTime = () => {
-    if (began !== undefined) return performance.now() - began < LATER_TURN_MS
-    began = performance.now()
+    if (began !== undefined) return sinceStart() - began < LATER_TURN_MS
+    began = sinceStart()
     setImmediate(() => {
       began = undefined
     })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { liveRuntime } from './live-runtime.ts'
+import { manualRuntime } from './manual-clock-runtime.ts'
 
 test('the live clock is the wall clock with microseconds', () => {
   const { clock } = liveRuntime()
@@ -157,4 +158,21 @@ test('what was handed over behind I/O leaves turns to others, keeps its order, a
     Array.from({ length: all + 10 }, (_, i) => i),
   )
   assert.equal(new Set(seen).size, all + 10)
+})
+
+test("a test's fake timers hold up neither the live runtime nor a manual clock, and do not set their time", {
+  timeout: 60_000,
+}, async (t) => {
+  const began = Date.now()
+  const live = liveRuntime()
+  const { manual, clock, scheduler } = manualRuntime({ startMs: 0, log: { write() {} } })
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'setImmediate', 'Date'], now: 0 })
+  await Promise.all([
+    new Promise<void>((resolve) => live.clock.setTimer(1, '', resolve)),
+    new Promise<void>((resolve) => live.scheduler.later('', resolve)),
+  ])
+  assert.ok(live.clock.now() >= began)
+  const heard = new Promise<void>((resolve) => clock.setTimer(10, '', () => scheduler.later('', resolve)))
+  await manual.advance(10)
+  await heard
 })

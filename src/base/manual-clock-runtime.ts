@@ -3,8 +3,8 @@
  * due now is done by itself, as live; only later timers wait. Between the simulated runtime, which knows all that can happen,
  * and the live one: here it is counted what has been handed over and what is under way, and the cluster is at rest when nothing is.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock, Recurrence, Timer } from './clock.ts'
+import { behindReadyIo } from './live-clock.ts'
 import { guarding, type LiveRuntimeOptions, liveRuntime } from './live-runtime.ts'
 import type { Runtime } from './runtime.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -65,6 +65,8 @@ interface Recurring {
   readonly again: (due: number) => DueTimer
   readonly recurrence: Recurrence
 }
+
+const nextTurn = () => new Promise<void>(behindReadyIo)
 
 /** Real time after which a moment has passed though others are at work. */
 const LONGEST_MOMENT_MS = 200
@@ -142,9 +144,7 @@ export function manualRuntime(options: ManualRuntimeOptions): ManualRuntime {
 
   const scheduler: Scheduler = {
     handOver: (_label, task) => queueMicrotask(counted(task)),
-    later: (_label, task) => {
-      setImmediate(counted(task))
-    },
+    later: (_label, task) => behindReadyIo(counted(task)),
     soon(ms, label, task) {
       let isOver = false
       const over = () => {
