@@ -1,5 +1,6 @@
 /** The client of an embedded cluster: that of every component, and beside it one of each built-in resource with its type. */
 import { builtinScheme } from '../api/scheme/scheme.ts'
+import { StatusError } from '../api/status.ts'
 import type { Client, KubeObject, ResourceClient } from '../client/client.ts'
 import { clientMethodName, groupName } from './client-names.ts'
 import type { TypedClients } from './typed-clients.ts'
@@ -9,7 +10,8 @@ export interface TypedClient extends Client, TypedClients {
   custom<T extends KubeObject = KubeObject>(apiVersion: string, resource: string, namespace?: string): ResourceClient<T>
 }
 
-export function typedClient(client: Client): TypedClient {
+export function typedClient(untraced: Client): TypedClient {
+  const client: Client = { ...untraced, resource: (gvr) => traced(untraced.resource(gvr)) }
   const inNamespace = <T extends KubeObject>(all: ResourceClient<T>, namespace: string | undefined) =>
     namespace === undefined ? all : all.namespace(namespace)
   const groups: Record<string, Record<string, (namespace?: string) => ResourceClient>> = {}
@@ -31,4 +33,31 @@ export function typedClient(client: Client): TypedClient {
   }
   // tools/typed-clients.ts writes the type from the same table.
   return Object.assign({ ...client, custom }, groups) as object as TypedClient
+}
+
+/** Refusals have no trace of their own (StatusError): here they get that of the call, which a failed test points at. */
+function traced<T extends KubeObject>(client: ResourceClient<T>): ResourceClient<T> {
+  const withCall =
+    <A extends unknown[], R>(method: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      try {
+        return await method.apply(client, args)
+      } catch (error) {
+        if (error instanceof StatusError && error.code < 500) Error.captureStackTrace(error)
+        throw error
+      }
+    }
+  return {
+    gvr: client.gvr,
+    get: withCall(client.get),
+    list: withCall(client.list),
+    listAnswer: withCall(client.listAnswer),
+    watch: withCall(client.watch),
+    create: withCall(client.create),
+    update: withCall(client.update),
+    patch: withCall(client.patch),
+    delete: withCall(client.delete),
+    deleteCollection: withCall(client.deleteCollection),
+    namespace: (namespace) => traced(client.namespace(namespace)),
+  }
 }
