@@ -2,17 +2,18 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
+import type { Secret } from '../../src/api/generated/types.ts'
 import type { KubeObject } from '../../src/api/object.ts'
 import { StatusError } from '../../src/api/status.ts'
 import { httpsTransport } from '../../src/client/https-transport.ts'
 import { endpointFromKubeconfig } from '../../src/client/read-kubeconfig.ts'
 import type { Deed } from '../../src/inspect/plan/deed.ts'
-import { deleteDeed } from '../../src/inspect/plan/delete-deed.ts'
+import { deleteDeed, namedTargets } from '../../src/inspect/plan/delete-deed.ts'
 import { drainDeed } from '../../src/inspect/plan/drain-deed.ts'
 import { applyDeed, uninstallDeed } from '../../src/inspect/plan/manifest-deeds.ts'
 import { type Plan, planIn, readModel } from '../../src/inspect/plan/plan.ts'
 import { planAs } from '../../src/inspect/plan/report.ts'
-import type { ReadCluster, TwinSource } from '../../src/inspect/twin/read-cluster.ts'
+import { type ReadCluster, readCluster, type TwinSource } from '../../src/inspect/twin/read-cluster.ts'
 import { CONFIG_MAPS, configMap, core, PODS, type Stage, startStage } from './stage.ts'
 
 const RBAC = 'rbac.authorization.k8s.io'
@@ -168,4 +169,47 @@ test('an apply of what may not be listed is refused, and no right to create is a
   ])
   // Whether it may patch is known, and is told; whether it would have to create is not.
   assert.deepEqual(told(made), ['patch configmaps default mine'])
+})
+
+test('a Secret that is read by its name is read as its metadata, as those of a list are, unless values are asked for', async () => {
+  await stage.make(core('secrets'), {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 's', namespace: 'default' },
+    data: { password: 'c2VjcmV0' },
+  })
+  const listless = withoutListOf('secrets', reader)
+  const asked: string[] = []
+  const source: TwinSource = {
+    ...listless,
+    transport: {
+      ...listless.transport,
+      send(request) {
+        if (request.path.endsWith('/secrets/s')) asked.push(request.headers?.['accept'] ?? 'application/json')
+        return listless.transport.send(request)
+      },
+    },
+  }
+  const named = namedTargets([{ kind: 'secret', name: 's', namespace: 'default' }])
+  const dataIn = async (secrets: boolean) => {
+    const { resources } = await readCluster(source, { named, secrets })
+    const items = resources.find(({ kind }) => kind === 'Secret')?.items ?? []
+    return items.map((item) => [item.metadata.name, (item.object() as Secret).data])
+  }
+  assert.deepEqual(await dataIn(false), [['s', undefined]])
+  assert.deepEqual(asked, ['application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'])
+  assert.deepEqual(await dataIn(true), [['s', { password: 'c2VjcmV0' }]])
+})
+
+test('what is read by its name is there once: named twice, or a node that pods run on, for which nothing has to stand in', async () => {
+  const read = async (kind: string, ...names: readonly string[]) => {
+    const named = namedTargets(names.map((name) => ({ kind, name, namespace: 'default' })))
+    const { resources, unread } = await readCluster(withoutListOf(kind), { named })
+    const items = resources.find(({ resource }) => resource.resource === kind)?.items ?? []
+    const standIns = unread.map(({ what }) => what).filter((what) => what.startsWith('nodes/'))
+    return [items.map(({ metadata }) => metadata.name), ...standIns]
+  }
+  // Both own a Lease.
+  assert.deepEqual(await read('nodes', 'skiff-1'), [['skiff-1', 'skiff-2']])
+  assert.deepEqual(await read('configmaps', 'mine', 'mine'), [['mine']])
 })

@@ -260,7 +260,7 @@ async function readResource(asked: Asked, row: RowToRead, isBeyond = false): Pro
     const isTold = partly.has(name)
     const parts = isForbidden(error) && namespaces === undefined ? await readParts(asked, row, metadataOnly) : []
     const readIn = parts.map(({ namespace }) => namespace)
-    const single = isForbidden(error) ? await readNamed(asked, row, readIn) : []
+    const single = isForbidden(error) ? await readNamed(asked, row, readIn, metadataOnly) : []
     const named = new Set(single.map(({ key }) => key))
     partly.set(name, { why, namespaced: resource.namespaced, readIn, named })
     if (parts.length === 0 && !isTold) unread.push({ what: name, why })
@@ -270,16 +270,21 @@ async function readResource(asked: Asked, row: RowToRead, isBeyond = false): Pro
 }
 
 /** What is read by its name, where it is not in a namespace that was listed: a right may be for single names. */
-async function readNamed({ client, kinds, options }: Asked, row: RowToRead, readIn: readonly string[]) {
+async function readNamed(
+  { client, kinds, options }: Asked,
+  row: RowToRead,
+  readIn: readonly string[],
+  metadataOnly: boolean,
+) {
   const isSame = ({ resource }: NamedObject) => nameOfKind(resource) === nameOfKind(row.resource)
   const wanted = (options.named?.(kinds) ?? []).filter(
     (one) => isSame(one) && !readIn.includes(isNamespaces(row.resource) ? one.name : one.namespace),
   )
-  const found = await inParallel(wanted, async ({ namespace, name }) => {
-    const one = await lookUp(client, row, namespace, name)
-    return one === 'unknown'
-      ? undefined
-      : { key: placeAndName(namespace, name), items: one === undefined ? [] : [storedItem(one)] }
+  // One may be named twice.
+  const byKey = new Map(wanted.map((one) => [placeAndName(one.namespace, one.name), one]))
+  const found = await inParallel([...byKey], async ([key, { namespace, name }]) => {
+    const one = await lookUp(client, row, namespace, name, metadataOnly)
+    return one === 'unknown' ? undefined : { key, items: one === undefined ? [] : [storedItem(one)] }
   })
   return found.filter((one) => one !== undefined)
 }
@@ -325,9 +330,13 @@ function withStandIns(
   const added: ReadResource[] = []
   const stand = (name: string, items: readonly StoredItem[], why: string) => {
     const row = rowOf(name)
-    if (row === undefined || items.length === 0) return
-    added.push({ ...row, items: [...row.items, ...items] })
-    unread.push({ what: items.map(({ metadata }) => `${name}/${metadata.name}`).join(', '), why })
+    if (row === undefined) return
+    // Single ones may have been read by their names.
+    const there = new Set(row.items.map(({ metadata }) => metadata.name))
+    const missing = items.filter(({ metadata }) => !there.has(metadata.name))
+    if (missing.length === 0) return
+    added.push({ ...row, items: [...row.items, ...missing] })
+    unread.push({ what: missing.map(({ metadata }) => `${name}/${metadata.name}`).join(', '), why })
   }
   const spaces = partly.get('namespaces')
   if (spaces !== undefined) {
@@ -410,10 +419,12 @@ async function lookUp(
   row: RowToRead,
   namespace: string,
   name: string,
+  metadataOnly = false,
 ): Promise<KubeObject | undefined | 'unknown'> {
   const { resource, apiVersion, kind } = row
   try {
-    return { ...(await client.resource(resource).namespace(namespace).get(name)), apiVersion, kind }
+    const object = await client.resource(resource).namespace(namespace).get(name, { metadataOnly })
+    return { ...object, apiVersion, kind }
   } catch (error) {
     return isNotFound(error) ? undefined : 'unknown'
   }
