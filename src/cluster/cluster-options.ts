@@ -124,8 +124,8 @@ export interface Cluster {
   /** The last requests that came over HTTPS, the oldest first: as many as `keepRequests` says. */
   lastRequests(): readonly LastRequest[]
   /**
-   * For people: the objects that have changed since the start, of one namespace or all, with what is with them, their Events, and the last 50 requests. No values of
-   * Secrets, no specifications.
+   * For people: the objects that have changed since the start, of one namespace or all, with what is with them, their Events, and the
+   * last 50 requests. No values of Secrets, no specifications.
    */
   report(namespace?: string): Promise<string>
   /** The cluster's own log, DIR/log. */
