@@ -36,10 +36,15 @@ export const apiserver: ComponentCommand = {
   start,
 }
 
-const periodsOf = (flags: ReadFlags) => ({
-  compactEveryMs: flags.ms('etcd-compaction-interval'),
-  leaseReuseSeconds: flags.number('lease-reuse-duration-seconds') ?? 60,
-})
+const periodsOf = (flags: ReadFlags) => {
+  const leaseReuseSeconds = flags.number('lease-reuse-duration-seconds')
+  return {
+    compactEveryMs: flags.ms('etcd-compaction-interval'),
+    ...(leaseReuseSeconds === undefined ? {} : { leaseReuseSeconds }),
+  }
+}
+/** Flags of etcd beside those that say where it is. */
+const OF_ETCD = ['etcd-compaction-interval', 'lease-reuse-duration-seconds']
 
 async function start(flags: ReadFlags, { onStop, say, fail }: ComponentProcess): Promise<void> {
   const { cluster: asked, warnings } = apiServerOptions(flags.values)
@@ -49,7 +54,8 @@ async function start(flags: ReadFlags, { onStop, say, fail }: ComponentProcess):
     const value = flags.text(flag)
     return value === undefined ? [] : [[option, value] as const]
   })
-  if (servers === undefined && given.length > 0) throw new FlagError('--etcd-* needs --etcd-servers')
+  const first = [...Object.keys(ETCD), ...OF_ETCD].find((flag) => flags.values.has(flag))
+  if (servers === undefined && first !== undefined) throw new FlagError(`--${first} needs --etcd-servers`)
   const dataDir = flags.text('data-dir')
   if (dataDir === undefined) throw new FlagError('this user has no home directory: --data-dir must be given')
   onStop(hold(clusterDirectory(dataDir)))

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Handler } from '../api/request.ts'
+import { createMetrics } from '../base/metrics.ts'
 import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { createFakeServer } from '../client/fake-server.ts'
 import { inProcessTransport } from '../client/transport.ts'
@@ -37,3 +38,16 @@ for (const stalled of ['main', 'migration'])
     })
     assert.equal(ends.length, 1)
   })
+
+test('/metrics tells of each Lease whether this process leads by it, and of none where nothing is elected', async () => {
+  for (const enabled of [true, false]) {
+    const metrics = createMetrics()
+    const runtime = { ...simulatedRuntime(1), metrics }
+    const process = { runtime, say: () => {}, onStop: () => {}, fail: () => {} }
+    const settings = { ...TIMES, enabled, namespace: 'kube-system' }
+    const events = { component: 'kube-scheduler', userAgent: 'test' }
+    const elections = createElections(settings, process, inProcessTransport(createFakeServer().handler), events)
+    elections.of('kube-scheduler')
+    assert.equal(metrics.text().includes('leader_election_master_status{name="kube-scheduler"} 0'), enabled)
+  }
+})

@@ -72,7 +72,7 @@ export function createElections(
     'leader_election_master_status',
     'Whether this process leads by the Lease of this name.',
     ['name'],
-    () => [...made].map(([name, { leads }]) => [leads() ? 1 : 0, name] as const),
+    () => (settings.enabled ? [...made].map(([name, { leads }]) => [leads() ? 1 : 0, name] as const) : []),
   )
   return {
     // kube-controller-manager has no other endpoint.
@@ -83,7 +83,7 @@ export function createElections(
       endpoints: ['healthz'],
     },
     of(name) {
-      const one = election({ ...settings, name }, process, transport, events, identity)
+      const one = createElection({ ...settings, name }, process, transport, events, identity)
       made.set(name, one)
       return one
     },
@@ -93,12 +93,12 @@ export function createElections(
 const healthOf = (check: () => void) => ({ name: 'leaderElection', endpoints: ['healthz', 'readyz'] as const, check })
 
 /** `events`: the component that tells of the new leader. */
-export function election(
+function createElection(
   settings: ElectionSettings,
   process: ComponentProcess,
   transport: Transport,
   events: { readonly component: string; readonly userAgent: string },
-  identity = newIdentity(process.runtime),
+  identity: string,
 ): Election {
   const { runtime, say, onStop, fail } = process
   const { namespace, name } = settings

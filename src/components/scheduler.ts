@@ -12,7 +12,7 @@ import { accessOf, judgeConnection, judgedKubeconfig, limitedBy, untilAnswered }
 import { FlagError, type ReadFlags } from './flags.ts'
 import { KUBE_SCHEDULER_FLAGS } from './kube-scheduler-flags.ts'
 import { judgeSchedulerLine, lockProblem } from './kube-scheduler-rules.ts'
-import { election } from './leading.ts'
+import { createElections } from './leading.ts'
 import type { ComponentCommand, ComponentProcess } from './process.ts'
 import { schedulerConfiguration } from './scheduler-configuration/scheduler-settings.ts'
 import { serve } from './serving.ts'
@@ -55,10 +55,11 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
   const stopping = new AbortController()
   setMaxListeners(0, stopping.signal)
   const { profiles, queueTimes, extenders } = settings
-  const elected = election(settings.election, process, access.transport, {
+  const elections = createElections(settings.election, process, access.transport, {
     component: profiles[0]?.schedulerName ?? DEFAULT_SCHEDULER,
     userAgent: NAME,
   })
+  const elected = elections.of(settings.election.name)
   let syncing = false
   const checks: HealthCheck[] = [
     elected.check,

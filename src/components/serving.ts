@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { ApiRequest, ApiResponse } from '../api/request.ts'
+import { KUBERNETES } from '../apiserver/handlers/version.ts'
 import { sleep } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
@@ -14,7 +15,6 @@ import type { KubeconfigText } from '../client/kubeconfig-text.ts'
 import { statusOf } from '../client/response.ts'
 import { createClient } from '../client/transport.ts'
 import { certificateUsers, startComponentServer } from '../cluster/component-server.ts'
-import { KUBERNETES_VERSION } from '../cluster/version.ts'
 import type { HealthCheck } from '../http/health-pages.ts'
 import { createZPages } from '../http/zpages.ts'
 import { setVerbosity } from '../kubelet/server/verbosity.ts'
@@ -83,7 +83,7 @@ export async function serve(
       ...(options.pages ?? []),
       createZPages(runtime.clock, {
         component: options.name,
-        version: KUBERNETES_VERSION.replace(/^v/, ''),
+        version: KUBERNETES,
         paths: options.paths,
         flags: toldFlags(options.table, flags.values, usualOf(options)),
         separators: { Statusz: ': ', Flagz: ': ' },

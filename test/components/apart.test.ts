@@ -91,20 +91,24 @@ test('the parts apart are one cluster: rollout, cascades, a namespace, a Job, a 
   // The ports: health for everybody, metrics for whom a role lets.
   const { ca, cert, key } = credentials(at)
   assert.ok(ca)
-  for (const port of Object.values(ports)) {
+  for (const [port, name] of [
+    [ports.manager, 'controller-manager'],
+    [ports.scheduler, 'scheduler'],
+  ] as const) {
     const health = await ask(port, '/healthz?verbose')
     assert.match(health.text, /^\[\+\]leaderElection ok$/m)
     for (const path of ['/metrics', '/statusz', '/flagz']) assert.equal((await ask(port, path)).status, 403, path)
-    assert.match((await ask(port, '/statusz', { cert, key })).text, /^\nkube-\S+ statusz\nWarning: [\s\S]*\nUp: 0 hr /)
+    assert.match(
+      (await ask(port, '/statusz', { cert, key })).text,
+      /^\nkube-\S+ statusz\nWarning: [\s\S]*\nUp: 0 hr [\s\S]*\nBinary version: 1\.37\.1\n/,
+    )
     assert.match((await ask(port, '/flagz', { cert, key })).text, new RegExp(`^secure-port: ${port}$`, 'm'))
     assert.deepEqual(await ask(port, '/nope', { cert, key }), { status: 404, text: '404 page not found\n' })
-    assert.match((await ask(port, '/metrics', { cert, key })).text, /^rest_client_requests_total\{/m)
+    const metrics = (await ask(port, '/metrics', { cert, key })).text
+    assert.match(metrics, /^rest_client_requests_total\{/m)
+    assert.match(metrics, new RegExp(`^leader_election_master_status\\{name="kube-${name}"\\} 1$`, 'm'))
   }
   assert.match((await ask(ports.manager, '/healthz?verbose')).text, /^\[\+\]deployment-controller ok$/m)
-  assert.match(
-    (await ask(ports.manager, '/metrics', { cert, key })).text,
-    /^leader_election_master_status\{name="kube-controller-manager"\} 1$/m,
-  )
   for (const path of ['/livez', '/readyz']) {
     assert.equal((await ask(ports.scheduler, path)).text, 'ok')
     // As kube-controller-manager, which has /healthz alone.
@@ -194,6 +198,12 @@ test('an API server that cannot start lets its directory go', async () => {
   await apiserver.until(/"nonsense" is no URL/)
   await apiserver.ended
   assert.equal(existsSync(join(dir, 'pid')), false)
+  for (const flag of ['--etcd-prefix', '--etcd-compaction-interval', '--lease-reuse-duration-seconds']) {
+    const value = flag === '--etcd-prefix' ? '/a' : flag.endsWith('seconds') ? '60' : '5m'
+    const lonely = at.start('apiserver', '--data-dir', dir, flag, value)
+    await lonely.until(new RegExp(`${flag} needs --etcd-servers`))
+    assert.notEqual(await lonely.ended, 0)
+  }
 })
 
 const statefulSet = (name: string) => ({

@@ -1,7 +1,7 @@
 /**
  * Compacts by the clock, once for all API servers of a cluster, those of Kubernetes among them: the key `compact_rev_key` is
- * their marker. Its version counts compactions. The process that raises it from the version of five minutes ago compacts to the
- * revision of that time; the others find that it was raised, and wait anew.
+ * their marker. Its version counts compactions. The process that raises it from the version of its last look (five minutes ago, or
+ * --etcd-compaction-interval) compacts to the revision of that time; the others find that it was raised, and wait anew.
  */
 import type { Timer } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'

@@ -1,6 +1,7 @@
 /**
  * Leases of keys that end by themselves. As kube-apiserver has it, keys written within a twentieth of their time (a minute at
- * most) share a lease, a thousand at most: then they end that much later, and etcd has few leases to keep.
+ * most, unless --lease-reuse-duration-seconds says otherwise) share a lease, a thousand at most: then they end that much later, and etcd
+ * has few leases to keep.
  */
 import type { Runtime } from '../../base/runtime.ts'
 import type { Members } from './members.ts'

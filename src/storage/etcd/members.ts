@@ -215,6 +215,7 @@ export function connectMembers(runtime: Runtime, servers: EtcdServers): Members 
         isOver = true
         // This very connection: its address may be talked to anew already.
         if (isPassing(error)) leave(watched)
+        else stream.cancel()
         ended(error)
       }
       stream.on('data', (response: WatchResponse) => {
