@@ -8,6 +8,7 @@ import type { Runtime } from '../base/runtime.ts'
 import { drained, isGone } from './drained.ts'
 import { createGathering } from './gather.ts'
 import { acceptsGzip, GZIP_FROM_BYTES, sendGzip } from './gzip.ts'
+import { encodeHeader } from './header-text.ts'
 import type { ReceivedRequest } from './receive.ts'
 import { listPieces, type Slices, sliced } from './slices.ts'
 import { createWatchWriter, type WatchTraffic, type WatchWriter } from './watch-back-pressure.ts'
@@ -67,14 +68,14 @@ const ANSWERS_TOGETHER = 16
 const latin1 = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString('latin1')
 
-/** Texts of headers go as UTF-8, as Go writes them; what no header may hold becomes a space. */
+/** What no header may hold becomes a space. */
 function onTheWire(value: Headers[string]): string | string[] {
-  if (typeof value !== 'string') return value.map(headerText)
-  return headerText(value)
+  if (typeof value !== 'string') return value.map(allowed)
+  return allowed(value)
 }
 
-const headerText = (text: string): string =>
-  /^[\t -~]*$/.test(text) ? text : Buffer.from(text.replace(/[^\P{Cc}\t]/gu, ' ')).toString('latin1')
+const allowed = (text: string): string =>
+  /^[\t -~]*$/.test(text) ? text : encodeHeader(text.replace(/[^\P{Cc}\t]/gu, ' '))
 
 interface Answer {
   readonly outgoing: Outgoing

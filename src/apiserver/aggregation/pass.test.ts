@@ -63,3 +63,23 @@ test('what proves who asks is not shown to the other server: it is told who asks
   assert.deepEqual([accept, user, groups], ['application/json', 'alice', ['a']])
   assert.deepEqual(Object.keys(others), ['x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-uri'])
 })
+
+test('the user is told in UTF-8, a character for each byte as Node sends it', async () => {
+  const { asked, remote } = answering({})
+  const request: ApiRequest = {
+    method: 'GET',
+    path: '/apis/a.example.com/v1/things',
+    query: new URLSearchParams(),
+    headers: {},
+    user: { name: '日本', uid: 'é', groups: ['J\u00c3\u00bcrgen', 'Jürgen', 'plain'], extra: { Ort: ['Köln'] } },
+    signal: new AbortController().signal,
+  }
+  await passOn(simulatedRuntime(1), request, () => remote)
+  const read = (name: string) =>
+    [asked[0]?.headers?.[name] ?? []].flat().map((value) => Buffer.from(value, 'latin1').toString())
+  assert.deepEqual(read('x-remote-user'), ['日本'])
+  assert.deepEqual(read('x-remote-uid'), ['é'])
+  assert.deepEqual(read('x-remote-group'), ['J\u00c3\u00bcrgen', 'Jürgen', 'plain'])
+  assert.deepEqual(read('x-remote-extra-ort'), ['Köln'])
+  for (const value of Object.values(asked[0]?.headers ?? {}).flat()) assert.match(value, /^[\x20-\xff]*$/)
+})

@@ -9,6 +9,7 @@ import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { HttpsAnswer, HttpsClient } from '../../http/client.ts'
 import { limitedBytes } from '../../http/fetch.ts'
+import { encodeHeader } from '../../http/header-text.ts'
 import { hopByHop } from '../../http/hop-by-hop.ts'
 import { networkError } from '../../http/network-error.ts'
 import { isLongRunning } from '../request/long-running.ts'
@@ -120,15 +121,15 @@ function sent(request: ApiRequest, { server }: Remote, signal: AbortSignal) {
   }
 }
 
-/** How a front proxy says for which user it asks (API concept: authenticating proxy). */
+/** How a front proxy says for which user it asks (API concept: authenticating proxy), as it is sent: the other server reads UTF-8. */
 export function userHeaders(user: UserInfo | undefined): Record<string, string | readonly string[]> {
   if (user === undefined) return {}
   // A header for each value: a group may have a comma in its name, and must not become two.
-  const headers: Record<string, string | readonly string[]> = { 'x-remote-user': user.name }
-  if (user.uid !== undefined && user.uid !== '') headers['x-remote-uid'] = user.uid
-  if (user.groups.length > 0) headers['x-remote-group'] = user.groups
+  const headers: Record<string, string | readonly string[]> = { 'x-remote-user': encodeHeader(user.name) }
+  if (user.uid !== undefined && user.uid !== '') headers['x-remote-uid'] = encodeHeader(user.uid)
+  if (user.groups.length > 0) headers['x-remote-group'] = user.groups.map(encodeHeader)
   for (const [key, values] of Object.entries(user.extra ?? {}))
-    headers[`x-remote-extra-${encodeURIComponent(key).toLowerCase()}`] = values
+    headers[`x-remote-extra-${encodeURIComponent(key).toLowerCase()}`] = values.map(encodeHeader)
   return headers
 }
 

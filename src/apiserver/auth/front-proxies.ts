@@ -3,7 +3,7 @@
  * authenticating proxy; kube-apiserver's --requestheader-* flags).
  */
 import type { ApiRequest, UserInfo } from '../../api/request.ts'
-import { headerText } from '../request/header-text.ts'
+import { decodeHeader } from '../../http/header-text.ts'
 
 export interface FrontProxies {
   /** PEM of the authorities that certify them. */
@@ -38,10 +38,10 @@ export function namedBy(proxies: FrontProxies, proxy: UserInfo, { headers, heade
   if (allowedNames.length > 0 && !allowedNames.includes(proxy.name))
     throw new Error(`the front proxy ${JSON.stringify(proxy.name)} is not an allowed one`)
   const firstOf = (names: readonly string[]) => names.map((name) => headers[name]).find(Boolean) ?? ''
-  const name = headerText(firstOf(proxies.usernameHeaders))
+  const name = decodeHeader(firstOf(proxies.usernameHeaders))
   if (!name) throw new Error("a front proxy's certificate is no client's, and its headers name no user")
   const valuesOf = (header: string) =>
-    (headerValues?.get(header) ?? headers[header]?.split(', ') ?? []).map((value) => headerText(value))
+    (headerValues?.get(header) ?? headers[header]?.split(', ') ?? []).map((value) => decodeHeader(value))
   const extra: Record<string, readonly string[]> = Object.create(null)
   for (const header of Object.keys(headers).sort()) {
     const prefix = proxies.extraPrefixes.find((one) => header.startsWith(one))
@@ -49,7 +49,7 @@ export function namedBy(proxies: FrontProxies, proxy: UserInfo, { headers, heade
     const key = extraKey(header.slice(prefix.length))
     extra[key] = [...(extra[key] ?? []), ...valuesOf(header)]
   }
-  const uid = headerText(firstOf(proxies.uidHeaders))
+  const uid = decodeHeader(firstOf(proxies.uidHeaders))
   return {
     name,
     ...(uid ? { uid } : {}),

@@ -4,8 +4,8 @@
  */
 import type { UserInfo } from '../../api/request.ts'
 import { badRequest, internalError } from '../../api/status.ts'
+import { decodeHeader } from '../../http/header-text.ts'
 import type { Authorizer } from '../auth/authorizer.ts'
-import { headerText } from '../request/header-text.ts'
 import type { Filter, ServerRequest } from '../request/server-request.ts'
 import { createModeFinder, type ImpersonationMode, serviceAccountOf, type Wanted } from './impersonation-permissions.ts'
 
@@ -33,7 +33,7 @@ function wantedUser(request: Pick<ServerRequest, 'headers' | 'headerValues'>): W
 function valuesOf({ headers, headerValues }: Pick<ServerRequest, 'headers' | 'headerValues'>, name: string) {
   const header = headers[name]
   if (header === undefined) return []
-  return (headerValues?.get(name) ?? header.split(', ')).map(headerText)
+  return (headerValues?.get(name) ?? header.split(', ')).map(decodeHeader)
 }
 
 function decodeKey(key: string): string {
