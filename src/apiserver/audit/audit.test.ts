@@ -4,6 +4,7 @@ import type { ApiResponse, RequestInfo, UserInfo } from '../../api/request.ts'
 import { notFound } from '../../api/status.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
+import { encodeHeader } from '../../http/header-text.ts'
 import { audit } from '../filters/audit.ts'
 import { turnedAway } from '../filters/authentication.ts'
 import { servedAnew } from '../request/served.ts'
@@ -239,6 +240,9 @@ test('requests for the same thing are told as each of them was, whoever asked be
     [{}, {}],
     [from('10.0.0.7'), { sourceIPs: ['10.0.0.7'] }],
     [{ headers: { 'user-agent': 'curl' } }, { userAgent: 'curl' }],
+    // As Node has it: a character for each byte.
+    [{ headers: { 'user-agent': 'J\u00c3\u00bcrgen/1' } }, { userAgent: 'Jürgen/1' }],
+    [{ headers: { 'user-agent': 'J\u00fcrgen/1' } }, { userAgent: 'J\ufffdrgen/1' }],
     [{ query: new URLSearchParams('y=2') }, { requestURI: `${same.path}?y=2` }],
     [{ headers: { 'user-agent': 'kubectl', 'x-real-ip': '10.0.0.8' } }, { sourceIPs: ['10.0.0.8', '127.0.0.1'] }],
     [{ headers: {} }, { userAgent: undefined }],
@@ -310,7 +314,13 @@ test('whatever a request is made of, its event is JSON on one line', async () =>
   const log = memoryLog()
   const odd = 'a"b\\c\u0000\n\u2028é'
   const user: UserInfo = { name: odd, groups: [odd], extra: { [odd]: [odd] } }
-  const asked = { ...request(), path: `/${odd}`, auditId: odd, user, headers: { 'user-agent': odd, 'x-real-ip': odd } }
+  const asked = {
+    ...request(),
+    path: `/${odd}`,
+    auditId: odd,
+    user,
+    headers: { 'user-agent': encodeHeader(odd), 'x-real-ip': odd },
+  }
   const object = { apiVersion: odd, kind: odd, metadata: { name: odd }, data: { [odd]: 2n ** 60n } }
   const handler = audit(simulatedRuntime(1), everything, [logBackend(log)])((told) => {
     told.served!.audit!.annotations[odd] = odd

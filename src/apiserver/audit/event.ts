@@ -9,6 +9,7 @@ import { jsonText, parseExactly } from '../../api/values/json.ts'
 import { formatMicroTime } from '../../base/clock.ts'
 import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { setBounded } from '../../base/set-bounded.ts'
+import { decodeHeader } from '../../http/header-text.ts'
 import { userInfoOf } from '../auth/user-info.ts'
 import type { AuditRecord } from '../request/served.ts'
 import { type EventParts, ID_LENGTH, type Pattern, patternOf, writePattern } from './pattern.ts'
@@ -276,7 +277,7 @@ export function auditedRequest(request: ApiRequest): AuditedRequest {
     return last.isFlat ? last : kept(flattened(last))
   const what = `,"requestURI":${quoted(uri)}${field('verb', info?.verb)},"user":${userText(user)}`
   const sources = isProxied ? sourcesText(headers, remote) : quoted(remote)
-  const from = `,"sourceIPs":[${sources}]${field('userAgent', shortened(userAgent))}`
+  const from = `,"sourceIPs":[${sources}]${field('userAgent', userAgent && decodeHeader(shortened(userAgent)))}`
   const objectRef = objectRefText(info, NO_METADATA)
   const all = what + from + objectRef
   const asked: AuditedRequest = { info, uri, user, userAgent, remote, what, from, objectRef, all, isFlat: false }
@@ -336,10 +337,8 @@ const quoted = (text: string): string => (plain.test(text) ? `"${text}"` : JSON.
 /** A further field; nothing where there is no text. */
 const field = (name: string, text: string | undefined): string => (text ? `,"${name}":${quoted(text)}` : '')
 
-const shortened = (userAgent: string | undefined): string | undefined =>
-  userAgent !== undefined && userAgent.length > MAX_USER_AGENT
-    ? `${userAgent.slice(0, MAX_USER_AGENT)}...TRUNCATED`
-    : userAgent
+const shortened = (userAgent: string): string =>
+  userAgent.length > MAX_USER_AGENT ? `${userAgent.slice(0, MAX_USER_AGENT)}...TRUNCATED` : userAgent
 
 /** Made once: identities are kept for connections and tokens. */
 const users = new WeakMap<UserInfo, string>()

@@ -5,6 +5,7 @@
 
 import type { Clock } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import { decodeHeader } from '../../http/header-text.ts'
 import { isLongRunning } from '../request/long-running.ts'
 import { type Filter, type ServerRequest, whenAnswered } from '../request/server-request.ts'
 import { statusCodeOf } from './errors.ts'
@@ -46,7 +47,7 @@ export function requestLog(runtime: Runtime): Filter {
       verb: request.info?.verb ?? request.method,
       URI: request.query.size > 0 ? `${request.path}?${request.query}` : request.path,
       latencyMs: rounded(ms),
-      userAgent: request.headers['user-agent'] ?? '',
+      userAgent: decodeHeader(request.headers['user-agent'] ?? ''),
       srcIP: request.connection?.remoteAddress ?? 'in-process',
       resp: status,
     }

@@ -4,6 +4,7 @@
  */
 import type { ApiResponse, RequestInfo } from '../../api/request.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import { decodeHeader } from '../../http/header-text.ts'
 import { type Filter, type ServerRequest, whenAnswered } from '../request/server-request.ts'
 import {
   childContext,
@@ -148,7 +149,7 @@ function requestAttributes(
     'url.scheme': 'https',
     ...(port === '' ? {} : { 'server.port': Number(port) }),
     'network.peer.address': connection?.remoteAddress ?? '',
-    'user_agent.original': headers['user-agent'] ?? '',
+    'user_agent.original': decodeHeader(headers['user-agent'] ?? ''),
     'client.address': headers['x-forwarded-for']?.split(',')[0]?.trim() || (connection?.remoteAddress ?? ''),
     'url.path': path,
     'http.target': target ?? path,
@@ -188,7 +189,7 @@ function workAttributes({ method, target, path, headers, connection, auditId, in
     resource,
     scope: !isOfMany ? 'resource' : namespace === '' ? 'cluster' : 'namespace',
     url: target ?? path,
-    'user-agent': headers['user-agent'] ?? '',
+    'user-agent': decodeHeader(headers['user-agent'] ?? ''),
     verb: verb === 'list' ? 'LIST' : method,
   }
 }

@@ -5,6 +5,7 @@ import type { Namespace } from '../../api/generated/types.ts'
 import { apiVersionOf, type JsonObject, type KubeObject } from '../../api/object.ts'
 import type { RequestInfo } from '../../api/request.ts'
 import { formatTime } from '../../base/clock.ts'
+import { decodeHeader } from '../../http/header-text.ts'
 import type { AdmissionAttributes } from '../admission/plugin.ts'
 import { noReinvocation } from '../admission/reinvocation.ts'
 import type { WriteContext, WriteOrigin } from '../registry/registry.ts'
@@ -28,7 +29,7 @@ function originOf(request: ServerRequest, { verb, subresource }: RequestInfo): W
   return {
     verb,
     subresource,
-    userAgent: headers['user-agent'] ?? '',
+    userAgent: decodeHeader(headers['user-agent'] ?? ''),
     fieldManager: DELETES.has(verb) ? undefined : managerOf(request, { fieldManager: query.get('fieldManager') ?? '' }),
     auditId: request.auditId ?? served?.audit?.id,
   }
@@ -112,7 +113,7 @@ export function managerOf(request: ServerRequest, { fieldManager }: Pick<WriteQu
   const agent = (request.headers['user-agent'] ?? '').split('/')[0] as string
   if (PLAIN_MANAGER.test(agent)) return agent
   let manager = ''
-  for (const character of agent) {
+  for (const character of decodeHeader(agent)) {
     if (!/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character)) continue
     if (Buffer.byteLength(manager) + Buffer.byteLength(character) > 128) break
     manager += character
