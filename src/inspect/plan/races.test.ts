@@ -97,3 +97,25 @@ test('the deed deletes owners of each other one after the other: what comes betw
   assert.equal(between(cycle, first, step('second', 'user', marked)), false, 'the second does not wait')
   assert.equal(between(new Map([['second', [ownerOf('first')]]]), first, named), false, 'no cycle')
 })
+
+test('a cycle is found at the end of a long chain of owners, at once, and a chain, a diamond or a cycle beside it is none', () => {
+  const many = 20_000
+  const chain = new Map(Array.from({ length: many }, (_, at) => [`o${at}`, [ownerOf(`o${at + 1}`)]]))
+  const steps = Array.from({ length: many }, (_, at) => step(`o${at}`, 'user', marked, waits))
+  const between = (owners: ReadonlyMap<string, readonly ReturnType<typeof ownerOf>[]>, all = steps) =>
+    racesIn({ steps: all, owners }).isBetweenRequests
+  assert.equal(between(chain), false)
+  const closed = new Map([...chain, [`o${many}`, [ownerOf(`o${many - 1}`)]]])
+  assert.equal(between(closed), false, 'of the cycle only one is named')
+  assert.equal(between(closed, [...steps, step(`o${many}`, 'user', marked, waits)]), true)
+  assert.equal(between(new Map([...chain, ['o5', [ownerOf('o6'), ownerOf('o3')]]])), true)
+  const diamond = new Map([
+    ['o0', [ownerOf('o1'), ownerOf('o2')]],
+    ['o1', [ownerOf('o3')]],
+    ['o2', [ownerOf('o3'), ownerOf('o2')]],
+    ['o3', [ownerOf('a')]],
+    ['a', [ownerOf('b')]],
+    ['b', [ownerOf('a')]],
+  ])
+  assert.equal(between(diamond), false)
+})

@@ -60,26 +60,53 @@ export function racesIn(rehearsed: Rehearsed): Races {
       else late.set(uid, look.object)
     }
   const named = [...marks.values()].filter(({ isCollected }) => !isCollected).map(({ object }) => object.uid)
-  const isBetweenRequests = named.length > 1 && named.some((uid) => ownsAnother(uid, new Set(named), owners))
+  const isBetweenRequests = named.length > 1 && areInOneCycle(new Set(named), owners)
   return { owners: [...early.values()], dependents: [...late.values()], isBetweenRequests }
 }
 
-/** Whether an object is, through whatever else, an owner of another of these that is an owner of it. */
-function ownsAnother(start: string, named: ReadonlySet<string>, owners: Rehearsed['owners']): boolean {
-  const above = ownersAbove(start, owners)
-  return [...above].some((uid) => uid !== start && named.has(uid) && ownersAbove(uid, owners).has(start))
-}
-
-function ownersAbove(start: string, owners: Rehearsed['owners']): ReadonlySet<string> {
-  const seen = new Set<string>()
-  const next = [start]
-  for (let uid = next.pop(); uid !== undefined; uid = next.pop())
-    for (const owner of owners.get(uid) ?? [])
-      if (!seen.has(owner.uid)) {
-        seen.add(owner.uid)
-        next.push(owner.uid)
+/**
+ * Whether two of these are, through whatever else, owners of each other: strongly connected components of the owners above them, by
+ * Tarjan's algorithm, without recursion, for chains of owners may be long.
+ */
+function areInOneCycle(named: ReadonlySet<string>, owners: Rehearsed['owners']): boolean {
+  interface Visit {
+    readonly uid: string
+    readonly index: number
+    /** The first object on the stack that it leads back to. */
+    low: number
+    next: number
+  }
+  const indexes = new Map<string, number>()
+  const stack: string[] = []
+  const onStack = new Set<string>()
+  const enter = (uid: string): Visit => {
+    const index = indexes.size
+    indexes.set(uid, index)
+    stack.push(uid)
+    onStack.add(uid)
+    return { uid, index, low: index, next: 0 }
+  }
+  for (const start of named) {
+    if (indexes.has(start)) continue
+    const path = [enter(start)]
+    for (let visit = path.at(-1); visit !== undefined; visit = path.at(-1)) {
+      const owner = owners.get(visit.uid)?.[visit.next++]?.uid
+      if (owner !== undefined) {
+        const index = indexes.get(owner)
+        if (index === undefined) path.push(enter(owner))
+        else if (onStack.has(owner)) visit.low = Math.min(visit.low, index)
+        continue
       }
-  return seen
+      path.pop()
+      const below = path.at(-1)
+      if (below !== undefined) below.low = Math.min(below.low, visit.low)
+      if (visit.low < visit.index) continue
+      const component = stack.splice(stack.lastIndexOf(visit.uid))
+      for (const uid of component) onStack.delete(uid)
+      if (component.filter((uid) => named.has(uid)).length > 1) return true
+    }
+  }
+  return false
 }
 
 /** By which they end the other way; undefined where there are none. */
