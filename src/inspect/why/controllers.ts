@@ -257,14 +257,25 @@ function evidenceFor(
     one.length < LONG_WORD ? segments.has(one) : [...names, namespace.toLowerCase()].some((text) => text.includes(one)),
   )
   // A domain often has more than the program's name: harvesterhci.io of harvester.
-  const stem = words.find((one) => [...segments].some((part) => part.length >= LONG_STEM && isStemOf(part, one)))
+  const own = [name, ...images.map(repositoryIn)].flatMap((text) => text.toLowerCase().split(/[-._/]/))
+  const stem = words.find((one) => own.some((part) => isStemOf(part, one)))
   const alike = word ?? stem
   return alike === undefined ? undefined : { evidence: `it is named like ${alike}`, isNamed: true, strength: 1 }
 }
 
 const LONG_STEM = 7
+/** What domains have behind a program's name. A plural is another word. */
+const DOMAIN_REST =
+  /^-?(ai|app|apps|cd|cloud|data|db|dev|hci|hq|inc|io|js|labs?|mesh|net|ops|org|platform|projects?|sh|soft|software|stack|systems?|team|tech|works)$/
 const isStemOf = (part: string, word: string): boolean =>
-  word.startsWith(part) && !COMMON_WORD.test(part) && /^[a-z]+$/.test(word.slice(part.length))
+  part.length >= LONG_STEM &&
+  word.startsWith(part) &&
+  !COMMON_WORD.test(part) &&
+  DOMAIN_REST.test(word.slice(part.length))
+
+/** Of an image, without its registry, tag and digest. */
+const repositoryIn = (image: string): string =>
+  image.replace(/^(localhost|[^/]*[.:][^/]*)\//, '').replace(/[:@].*$/, '')
 
 /** Programs of one family serve groups of their own: `kustomize-controller` that of `kustomize.toolkit.fluxcd.io`. */
 function isOfGroup(name: string, group: string): boolean {

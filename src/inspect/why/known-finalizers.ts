@@ -1,6 +1,7 @@
 /** Finalizers that are known by name: the controller of each, after what, and what is left behind when they are taken off by hand. */
 import { KUBERNETES_FINALIZERS } from './kubernetes-finalizers.ts'
 import { SOFTWARE_FINALIZERS } from './software-finalizers.ts'
+import { escaped } from './whole-words.ts'
 
 /** What is looked at to see what a finalizer waits for (follow.ts); absent: its controller's own work. */
 export type Follow =
@@ -39,7 +40,6 @@ export interface KnownFinalizer {
 
 export const KNOWN_FINALIZERS: readonly KnownFinalizer[] = [...KUBERNETES_FINALIZERS, ...SOFTWARE_FINALIZERS]
 
-const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 const patterns = KNOWN_FINALIZERS.map((known) => ({
   known,
   pattern: new RegExp(`^${known.finalizer.split('*').map(escaped).join('.*')}$`),

@@ -6,6 +6,7 @@ import { asObject, asTexts } from '../../api/unchecked.ts'
 import { classify } from './failures.ts'
 import { type FinalizerOwner, type Link, lastLink, type ObjectRef } from './finding.ts'
 import { deletedAt, itemsOf, type Look, PODS, timeOf } from './look.ts'
+import { escaped } from './whole-words.ts'
 import type { Workload } from './workloads.ts'
 
 /** Of many replicas one leads, and is not known: so many logs are read. */
@@ -46,7 +47,7 @@ const CONFLICT = /object has been modified|please apply your changes|optimistic 
  */
 export function newestAbout(lines: readonly LogLine[], ref: ObjectRef, since: number): LogLine | undefined {
   const { name, namespace, kind, uid } = ref
-  const word = new RegExp(`(?<![a-z0-9-])${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?![a-z0-9-])`)
+  const word = new RegExp(`(?<![a-z0-9-])${escaped(name)}(?![a-z0-9-])`)
   const others = [kind, namespace].filter((text) => text !== '').map((text) => text.toLowerCase())
   const about = lines.filter(({ at, text }) => {
     // Clocks of seconds: a second of doubt.

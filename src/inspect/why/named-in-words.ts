@@ -3,9 +3,10 @@ import type { KubeObject } from '../../api/object.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { isKubernetes, unnamedController } from './failures.ts'
 import { type Link, lastLink, type ObjectRef } from './finding.ts'
-import { itemsOf, KEPT, type Look, MOST_ALIKE } from './look.ts'
+import { itemsOf, KEPT, kubectlName, type Look, MOST_ALIKE } from './look.ts'
 import { isNamedIn, kindsOfSoftware, usedBy } from './users.ts'
 import type { Examine } from './what-holds-an-object.ts'
+import { hasWord, isToldWithoutName, wordsAndNames } from './whole-words.ts'
 
 /** `Secret "a" not found`, `secrets "a" not found`, `SecretStore.external-secrets.io "a" not found`. */
 const NOT_FOUND =
@@ -14,9 +15,12 @@ const NOT_FOUND =
 /** What words say was not found, and is in fact nowhere where it could be meant. */
 export async function needsNamedMissing(look: Look, ref: ObjectRef, words: string): Promise<readonly Link[]> {
   const links: Link[] = []
-  for (const [whole, kind = '', group, name = ''] of [...words.matchAll(NOT_FOUND)].slice(0, MOST_ALIKE)) {
+  const told = [...words.matchAll(NOT_FOUND)].flatMap(([whole, kind = '', group, name = '']) => {
     const resource = kindNamed(look, ref, kind, group)
-    if (resource === undefined || !resource.verbs.includes('list') || name === ref.name) continue
+    const isOther = resource?.verbs.includes('list') === true && name !== ref.name
+    return isOther ? [{ whole, resource, name }] : []
+  })
+  for (const { whole, resource, name } of told.slice(0, MOST_ALIKE)) {
     // The words seldom tell the namespace.
     const read = await look.reader.list(resource, { fieldSelector: `metadata.name=${name}`, metadataOnly: true })
     if (read.state !== 'found' || read.value.length > 0) continue
@@ -85,17 +89,31 @@ export async function namedAsWaitedFor(
   const told = naming.filter(([, , isMeant]) => isMeant)
   const chosen = named.length > 0 ? named : told.length > 0 ? told : IN_USE.test(words) ? naming : []
   const others = chosen.length === 0 && isSure ? await markedElsewhere(look, ref, words, kinds) : []
-  const how = named.length + others.length > 0 ? SAYS_SO : `it names the ${ref.kind}`
-  return Promise.all(
-    [...chosen, ...others].slice(0, MOST_ALIKE).map(([resource, one]) => usedBy(look, resource, one, how, examine)),
-  )
+  const how = named.length > 0 ? SAYS_SO : `it names the ${ref.kind}`
+  return Promise.all([
+    ...chosen.slice(0, MOST_ALIKE).map(([resource, one]) => usedBy(look, resource, one, how, examine)),
+    ...others.slice(0, MOST_ALIKE).map(async ({ resource, object, isNamed }): Promise<Link> => {
+      if (isNamed) return usedBy(look, resource, object, SAYS_SO, examine)
+      const link = await usedBy(
+        look,
+        resource,
+        object,
+        `its controller says that it waits for a ${resource.kind}`,
+        examine,
+      )
+      return { ...link, inferred: true }
+    }),
+  ])
 }
 
 const SAYS_SO = 'its controller says that it waits for it'
 
-/** `namespace "team-a"`, `Deployment/web`: a word and a name, in quotes or not. */
-const KIND_AND_NAME =
-  /(?<![A-Za-z0-9.-])([A-Za-z][A-Za-z0-9]{1,62})(?:\.([a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}))?(?:s\b)?[ /:]{1,3}["'`]?([a-z0-9][a-z0-9.-]{0,252}[a-z0-9])/g
+interface Elsewhere {
+  readonly resource: NamedResource
+  readonly object: KubeObject
+  /** By its own name; or words tell of its kind alone. */
+  readonly isNamed: boolean
+}
 
 /** What words of waiting name of kinds that are no part of the software, and that is being deleted: by kind and name, or of kinds that are defined, by the kind alone. */
 async function markedElsewhere(
@@ -103,37 +121,56 @@ async function markedElsewhere(
   ref: ObjectRef,
   words: string,
   own: readonly NamedResource[],
-): Promise<readonly [NamedResource, KubeObject][]> {
+): Promise<readonly Elsewhere[]> {
   const isMarked = ({ metadata }: KubeObject) =>
     metadata.deletionTimestamp !== undefined &&
     metadata.uid !== ref.uid &&
     look.path.every(({ uid }) => uid !== metadata.uid)
-  const found: [NamedResource, KubeObject][] = []
-  for (const [, kind = '', group, name = ''] of [...words.matchAll(KIND_AND_NAME)].slice(0, MOST_PAIRS)) {
-    const resource = kindNamed(look, ref, kind, group)
-    if (resource === undefined || own.includes(resource) || !resource.verbs.includes('get')) continue
-    if ((resource.namespaced && ref.namespace === '') || look.reader.left < KEPT) continue
+  const found: Elsewhere[] = []
+  for (const [resource, name] of pairsOfKinds(look, ref, words, own)) {
+    if (look.reader.left < KEPT) break
     const read = await look.reader.get(resource, resource.namespaced ? ref.namespace : '', name)
-    if (read.state === 'found' && isMarked(read.value)) found.push([resource, read.value])
+    if (read.state === 'found' && isMarked(read.value)) found.push({ resource, object: read.value, isNamed: true })
   }
   if (found.length > 0) return found
   const spoken = look.kinds.resources.filter(
     (one) =>
-      !isKubernetes(one.group) && !own.includes(one) && one.verbs.includes('list') && isSpokenOf(words, one.kind),
+      !isKubernetes(one.group) &&
+      !own.includes(one) &&
+      one.verbs.includes('list') &&
+      one.kind.length >= LONG_NAME &&
+      isToldWithoutName(words, one.kind),
   )
   for (const resource of spoken.slice(0, MOST_PAIRS)) {
     if (look.reader.left < KEPT) break
     const all = itemsOf(await look.reader.list(resource, { namespace: resource.namespaced ? ref.namespace : '' }))
-    for (const one of all.filter(isMarked).slice(0, MOST_ALIKE)) found.push([resource, one])
+    // Of namespaces the words say nothing, but where they name one: an object that is in none may mean any or none of them.
+    const isMeant = (one: KubeObject) =>
+      one.metadata.namespace === undefined || ref.namespace !== '' || hasWord(words, one.metadata.namespace)
+    for (const object of all.filter((one) => isMarked(one) && isMeant(one)).slice(0, MOST_ALIKE))
+      found.push({ resource, object, isNamed: false })
   }
   return found
 }
 
-const MOST_PAIRS = 8
+/** Kinds of others and names that stand there together, each pair once. */
+function pairsOfKinds(
+  look: Look,
+  ref: ObjectRef,
+  words: string,
+  own: readonly NamedResource[],
+): readonly (readonly [NamedResource, name: string])[] {
+  const pairs = new Map<string, readonly [NamedResource, string]>()
+  for (const { word, group, name } of wordsAndNames(words)) {
+    const resource = kindNamed(look, ref, word, group)
+    if (resource === undefined || own.includes(resource) || !resource.verbs.includes('get')) continue
+    if (resource.namespaced && ref.namespace === '') continue
+    pairs.set(kubectlName({ ...resource, name }), [resource, name])
+  }
+  return [...pairs.values()].slice(0, MOST_PAIRS)
+}
 
-/** As it is written, for `Instance` or `Bucket` in small letters are words of a sentence. */
-const isSpokenOf = (words: string, kind: string): boolean =>
-  kind.length >= LONG_NAME && new RegExp(`(?<![A-Za-z0-9])${kind}(e?s)?(?![A-Za-z0-9])`).test(words)
+const MOST_PAIRS = 8
 
 /** A shorter name may be a word of the sentence. */
 const LONG_NAME = 5
@@ -148,6 +185,3 @@ function tellsLastWordOf(words: string, { kind }: NamedResource): boolean {
   const last = /[A-Z][a-z]+$/.exec(kind)?.[0] ?? ''
   return last.length >= LONG_NAME && new RegExp(`\\b${last}(e?s)?\\b`, 'i').test(words)
 }
-
-const hasWord = (words: string, name: string): boolean =>
-  new RegExp(`(?<![A-Za-z0-9-])${name.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?![A-Za-z0-9-])`).test(words)
