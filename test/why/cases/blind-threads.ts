@@ -1,6 +1,5 @@
 /** Of forty deletions that hang and twenty healthy ones, written down with what is expected before any of them was asked about, those that did not come out right at once. */
-import type { Fields } from '../../../src/api/object.ts'
-import { define, node, operator, pod, runningPod, type Stage, workload } from '../stage.ts'
+import { define, node, operator, pod, runningPod, workload } from '../stage.ts'
 import { type Case, failingHook, held, instance, isMarked, LATER, namespaceOf, says } from './case.ts'
 import { operatorWithLog, stuck } from './other-software.ts'
 
@@ -259,8 +258,8 @@ export const blindThreads: Readonly<Record<string, Case>> = {
     cause: 'controller-missing',
     responsible: /acme\.test/,
   },
-  'job of a namespace': {
-    title: 'a pre-delete hook of a chart is a Job that an operator names in a condition; its image cannot be pulled',
+  'hook of a chart': {
+    title: 'a pre-delete hook of a chart, a Job, has failed, as a condition of its operator tells',
     async setUp(stage, namespace) {
       const group = 'addon78.test'
       await operator(stage, 'addon78-operator', group)
@@ -287,31 +286,6 @@ export const blindThreads: Readonly<Record<string, Case>> = {
     sentence: /BackoffLimitExceeded/,
   },
 }
-
-const _limitedTo = (hook: Fields, more: Fields): Fields => ({
-  ...hook,
-  webhooks: [{ ...hook['webhooks'][0], ...more }],
-})
-
-/** An object of a kind that a running operator holds, and what else stands beside it. */
-const _atWork =
-  (id: string, beside: (stage: Stage, namespace: string) => Promise<readonly Fields[] | undefined>): Case['setUp'] =>
-  async (stage, namespace) => {
-    await operator(stage, `${id}-operator`, `${id}.test`)
-    const { question } = await stuck(stage, {
-      group: `${id}.test`,
-      kind: 'Thing',
-      namespace,
-      finalizer: `${id}.test/cleanup`,
-    })
-    const remove = await beside(stage, namespace)
-    return { ...question, ...(remove === undefined ? {} : { remove }) }
-  }
-const _slow = (id: string) => ({
-  verdict: 'slow',
-  cause: 'controller-at-work',
-  responsible: new RegExp(`${id}-operator`),
-})
 
 export const blindHealthy: Readonly<Record<string, Case>> = {
   'an object whose controller is not in the cluster and has written its status since': {
