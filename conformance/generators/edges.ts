@@ -303,11 +303,112 @@ function orders(): readonly Case[] {
     [[added, null], [{ port: 82 }]],
     [null, [{ port: 81 }]],
   ]
-  const patched = ([ports, order]: readonly [unknown, unknown]): Step => ({
-    ...merge(`${at}/s?dryRun=All`, { spec: { ports, '$setElementOrder/ports': order } }),
+  const strategic = (path: string, patch: unknown): Step => ({
+    ...merge(`${path}?dryRun=All`, patch),
     h: { 'content-type': 'application/strategic-merge-patch+json' },
   })
-  return [{ name: 'orders of lists and directives', steps: [post(at, service), ...patches.map(patched)] }]
+  const patched = ([ports, order]: readonly [unknown, unknown]): Step =>
+    strategic(`${at}/s`, { spec: { ports, '$setElementOrder/ports': order } })
+  return [
+    { name: 'orders of lists and directives', steps: [post(at, service), ...patches.map(patched)] },
+    ...ordersOfWorkloads(strategic),
+  ]
+}
+
+/** Orders of no items, directives at each place of an order, elements that are no maps, lists that there are none of. */
+function ordersOfWorkloads(strategic: (path: string, patch: unknown) => Step): readonly Case[] {
+  const at = '/apis/apps/v1/namespaces/$NS/deployments'
+  const env = [
+    { name: 'E', value: '1' },
+    { name: 'F', value: '2' },
+  ]
+  const deployment = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'd', finalizers: ['a/a', 'a/b', 'a/c'] },
+    spec: {
+      replicas: 0,
+      selector: { matchLabels: { a: 'b' } },
+      template: {
+        metadata: { labels: { a: 'b' } },
+        spec: {
+          containers: [
+            { name: 'c', image: 'i', env },
+            { name: 'd', image: 'j' },
+          ],
+        },
+      },
+    },
+  }
+  const ofPod = (spec: unknown) => ({ spec: { template: { spec } } })
+  const ordered = (field: string, order: unknown, list?: unknown) => ({
+    [`$setElementOrder/${field}`]: order,
+    ...(list === undefined ? {} : { [field]: list }),
+  })
+  const [c, d, n, m] = ['c', 'd', 'n', 'm'].map((name) => ({ name, image: 'q' }))
+  const replace = { $patch: 'replace' }
+  const removed = (name: string) => ({ name, $patch: 'delete' })
+  const ofContainers: readonly (readonly [unknown, unknown?])[] = [
+    ...[[n], [n, m], [n, d], [], [replace, n], [removed('c')], [replace, n, d, m, c]].map(
+      (list) => [[], list] as const,
+    ),
+    ...[
+      [n, replace],
+      [replace, n],
+      [n, removed('c')],
+      [removed('d'), n],
+      [replace, replace, n],
+    ].map((list) => [[n], list] as const),
+    [
+      [n, d],
+      [n, replace],
+    ],
+    [
+      [n, m],
+      [n, m, removed('d')],
+    ],
+    [[c], [c, { name: 'd', $patch: 'merge' }]],
+    [[c], [c, { $patch: 'x' }]],
+    [
+      [c, d],
+      [c, { $patch: 'x' }],
+    ],
+    ...[[null], ['c'], [c, null], [c, d, null], [{}, null]].flatMap((order) => [
+      [order] as const,
+      [order, []] as const,
+    ]),
+  ]
+  const ofEnv = [
+    [[], [{ name: 'G', value: '3' }]],
+    [[{ name: 'G' }], [{ name: 'G', value: '3' }, replace]],
+    [[{ name: 'G' }], [{ name: 'G', value: '3' }, removed('E')]],
+  ]
+  const volumes = ['v', 'a'].map((name) => ({ name, emptyDir: {} }))
+  const absent = ['volumes', 'tolerations', 'initContainers'].flatMap((field) => [
+    ordered(field, [], []),
+    ordered(field, [null], []),
+    ordered(field, []),
+  ])
+  const finalizers = [['a/x'], ['a/c', 'a/x', 'a/b'], ['a/x', 'a/y', 'a/z']]
+  const patches: readonly unknown[] = [
+    ...ofContainers.map(([order, list]) => ofPod(ordered('containers', order, list))),
+    ...ofEnv.map(([order, list]) =>
+      ofPod(ordered('containers', [c, d], [{ name: 'c', ...ordered('env', order, list) }])),
+    ),
+    ...absent.map(ofPod),
+    ofPod(ordered('volumes', [], volumes)),
+    ofPod(ordered('volumes', [], [replace])),
+    ofPod(ordered('volumes', [volumes[0]], [volumes[0], replace])),
+    ...finalizers.map((list) => ({ metadata: ordered('finalizers', [], list) })),
+    { metadata: ordered('finalizers', ['a/c'], [replace]) },
+    { metadata: ordered('ownerReferences', [], []) },
+  ]
+  return [
+    {
+      name: 'orders of no items, and directives beside an order',
+      steps: [post(at, deployment), ...patches.map((patch) => strategic(`${at}/d`, patch))],
+    },
+  ]
 }
 
 export const edgeCases = (): readonly Case[] => [

@@ -235,12 +235,60 @@ test('$setElementOrder orders a list, with or without changes to it', () => {
   )
 })
 
-test('an order of no items is none, and items with a directive have no place in one', () => {
-  const names = (patch: Json) => specOf(smp(podSpec(patch))).containers.map((c: { name: string }) => c.name)
-  const [replace, added] = [{ $patch: 'replace' }, { name: 'n', image: 'q' }]
-  assert.deepEqual(names({ '$setElementOrder/containers': [], containers: [added] }).sort(), ['c', 'd', 'n'])
-  assert.deepEqual(names({ '$setElementOrder/containers': [{ name: 'c' }], containers: [replace] }), [])
-  assert.deepEqual(names({ '$setElementOrder/containers': [{ name: 'n' }], containers: [replace, added] }), ['n'])
+test('an order of no items and directives beside an order do what they do in Kubernetes', () => {
+  const replace = { $patch: 'replace' }
+  const remove = (name: string) => ({ name, $patch: 'delete' })
+  const [c, d, n, m] = ['c', 'd', 'n', 'm'].map((name) => ({ name })) as never as [Json, Json, Json, Json]
+  const cases: [
+    field: 'containers' | 'initContainers' | 'finalizers',
+    order: Json[],
+    patch: Json[],
+    made: string | string[],
+  ][] = [
+    // Kubernetes sorts what the order does not name by the order there was, in which what is new has no place.
+    ['containers', [], [n], ['c', 'd', 'n']],
+    ['containers', [], [n, m], ['c', 'd', 'm', 'n']],
+    ['containers', [], [replace, n, d, m, c], ['c', 'm', 'd', 'n']],
+    ['initContainers', [], [n, m], ['m', 'n']],
+    ['finalizers', [], ['a/x'], ['a/a', 'a/b', 'a/c', 'a/x']],
+    ['finalizers', [], ['a/c', 'a/x', 'a/b'], ['a/x', 'a/a', 'a/b', 'a/c']],
+    // What is new takes the place of what is deleted.
+    ['containers', [n], [n], ['n', 'c', 'd']],
+    ['containers', [n], [n, remove('c')], ['d', 'n']],
+    ['containers', [n, m], [n, m, remove('d')], ['c', 'n', 'm']],
+    // Other directives than deletions stand before the last item that the order names.
+    ['containers', [c], [replace], []],
+    ['containers', [n], [replace, n], ['n']],
+    ['containers', [n, d], [n, replace], ['n']],
+    ['containers', [n], [n, replace], 'The order in patch list'],
+    ['containers', [c], [c, { name: 'd', $patch: 'merge' }], 'The order in patch list'],
+    ['initContainers', [n], [n, replace], 'The order in patch list'],
+    ['finalizers', ['a/c'], [replace], 'list element types are not identical'],
+    ['containers', [null], [], 'value for key 0 is not a map'],
+    ['containers', [c, 'd'], [c], 'value for key 1 is not a map'],
+    ['containers', [c, d, null], [c], 'expected a map[string]interface {}, but received a %!s(<nil>)'],
+    ['initContainers', [], [], 'no elements in any of the given slices'],
+    ['initContainers', [null], [], 'no elements in any of the given slices'],
+    ['initContainers', [], [replace], []],
+    ['initContainers', [n], [remove('n')], []],
+  ]
+  for (const [field, order, list, made] of cases) {
+    const patch = { [`$setElementOrder/${field}`]: order, [field]: list }
+    const merged = () => smp(field === 'finalizers' ? { metadata: patch } : podSpec(patch))
+    const label = JSON.stringify(patch)
+    if (typeof made === 'string') {
+      const [code, message] = refusal(merged) as [number, string]
+      assert.equal(code, 500, label)
+      assert.ok(message.startsWith(made), `${label}: ${message}`)
+    } else {
+      const items: Json[] = (field === 'finalizers' ? merged().metadata.finalizers : specOf(merged())[field]) ?? []
+      assert.deepEqual(
+        items.map((item) => (typeof item === 'string' ? item : (item as { name: string }).name)),
+        made,
+        label,
+      )
+    }
+  }
 })
 
 test('$patch replaces and deletes objects and items', () => {

@@ -4,7 +4,14 @@ import type { Schema, StructSchema } from '../schema/schema.ts'
 import { badRequest } from '../status.ts'
 import { isList, isMap, own, setOwn } from '../values/maps-and-lists.ts'
 import { badArgument, contradiction, unknownDirective } from './strategic-errors.ts'
-import { type ListRules, mergeList, orderMerged, validateOrderList, withoutDirectives } from './strategic-lists.ts'
+import {
+  type ListRules,
+  mergeInOrder,
+  mergeList,
+  validateOrderList,
+  withoutDirectives,
+  withoutNestedNulls,
+} from './strategic-lists.ts'
 
 const DIRECTIVE = '$patch'
 const RETAIN_KEYS = '$retainKeys'
@@ -52,10 +59,10 @@ function mergeField(merged: Merged, name: string, change: Json, schema: Schema, 
     const merge = rules.strategy === 'merge' || isDeleteList
     setOwn(merged, name, merge ? mergeList(current, change, rules, isDeleteList) : change)
   } else if (current !== undefined && current !== null && !isMap(current) && !isList(current) && !isDeleteList) {
-    setOwn(merged, name, isMap(change) || isList(change) ? withoutNulls(change) : change)
+    setOwn(merged, name, isMap(change) || isList(change) ? withoutNestedNulls(change) : change)
   } else if (!isDeleteList) {
     const value = current === undefined ? withoutDirectives(change) : change
-    if (value !== undefined) setOwn(merged, name, withoutNulls(value))
+    if (value !== undefined) setOwn(merged, name, withoutNestedNulls(value))
   }
 }
 
@@ -92,11 +99,7 @@ function mergeOrdered(merged: Merged, patch: JsonObject, key: string, schema: Sc
   const rules = listRules(schema, name)
   validateOrderList(change ?? [], order, rules.mergeKey)
   if (current === undefined && change === undefined) return
-  let list: readonly Json[]
-  if (change === undefined) list = current!
-  else if (current === undefined) list = (withoutNulls(withoutDirectives(change)!) as readonly Json[] | undefined) ?? []
-  else list = rules.strategy === 'merge' ? mergeList(current, change, rules, false) : change
-  setOwn(merged, name, orderMerged(list, order, current ?? [], rules.mergeKey))
+  setOwn(merged, name, mergeInOrder(current, change, order, rules))
   done.add(name)
 }
 
@@ -134,16 +137,4 @@ function without(map: JsonObject, name: string): JsonObject {
   const rest: Merged = {}
   for (const key of Object.keys(map)) if (key !== name) setOwn(rest, key, map[key])
   return rest as JsonObject
-}
-
-/** In a value that the original does not have, null means nothing, also in maps that stand in a list. */
-function withoutNulls(value: Json): Json {
-  if (isList(value)) return value.map(withoutNulls)
-  if (!isMap(value)) return value
-  const kept: Merged = {}
-  for (const name of Object.keys(value)) {
-    const inner = value[name]
-    if (inner !== null && inner !== undefined) setOwn(kept, name, withoutNulls(inner))
-  }
-  return kept as JsonObject
 }
