@@ -134,6 +134,54 @@ describe('proxies', { skip: lacks.address() }, () => {
     assert.deepEqual([slash.code, slash.headers['location']], [301, `${PODS}/real/proxy/?q=1`])
   })
 
+  test('an encoded slash divides a path as another does, and what is asked for is told without detours', async () => {
+    const told = async (path: string) => (await ask('GET', `${PODS}${path}`)).text
+    for (const [path, asked] of [
+      ['/real/proxy%2Fhealthz', '/healthz'],
+      ['%2Freal/proxy/healthz', '/healthz'],
+      ['/real/proxy/a%2Fb', '/a/b'],
+      ['/real/proxy%2F', '/'],
+      ['/real/proxy/a//b/', '/a/b/'],
+      ['/real/proxy/a%2F%2Fb%2F', '/a/b/'],
+      ['/real/proxy//a', '/a'],
+      ['/real/proxy/%2e%2e/a', '/a'],
+      ['/real/proxy/%252F', '/%252F'],
+      ['/real/proxy/%3Fq%23%00%FF', '/%3Fq%23%00%FF'],
+      ['/real/proxy/a+b;c=%3B,%26%C3%BC(!)%5B%22%7C@:$*', '/a+b;c=;,&%C3%BC%28%21%29%5B%22%7C@:$%2A'],
+    ] as const)
+      assert.equal(await told(path), `GET ${asked}`, path)
+    assert.equal(await told('%2Freal%2Fproxy%2Fpage'), `<a href="${PODS}/real/proxy/one">1</a>`)
+    const slash = await ask('GET', `${PODS}/real%2Fproxy?q=1`)
+    assert.deepEqual([slash.code, slash.headers['location']], [301, `${PODS}/real/proxy/?q=1`])
+  })
+
+  test('admission is told the decoded path', async () => {
+    const API = '/apis/admissionregistration.k8s.io/v1'
+    const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CONNECT'], resources: ['pods/proxy'] }
+    const validations = [
+      { expression: 'false', messageExpression: `'<' + (has(object.path) ? object.path : '') + '>'` },
+    ]
+    const metadata = { name: 'paths' }
+    const spec = { matchConstraints: { resourceRules: [rule] }, validations }
+    await made(`${API}/validatingadmissionpolicies`, { metadata, spec })
+    const binding = { metadata, spec: { policyName: 'paths', validationActions: ['Deny'] } }
+    await made(`${API}/validatingadmissionpolicybindings`, binding)
+    try {
+      for (const [rest, told] of [
+        ['', ''],
+        ['/', '/'],
+        ['/a//b/', '/a//b/'],
+        ['/a%20b%2Fc', '/a b/c'],
+        ['%2F%2Fx', '/x'],
+        ['/%2e%2e/a', '/../a'],
+        ['/%FF', '/\ufffd'],
+      ])
+        assert.equal(/<.*>/.exec((await ask('GET', `${PODS}/real/proxy${rest}`)).message())?.[0], `<${told}>`, rest)
+    } finally {
+      await ask('DELETE', `${API}/validatingadmissionpolicybindings/paths`)
+    }
+  })
+
   test('a service leads to its pods, by name and number of its port', async () => {
     for (const named of ['of-a-pod:web', 'of-a-pod:80', 'http:of-a-pod:web'])
       assert.equal((await ask('GET', `${SERVICES}/${named}/proxy/s`)).text, 'GET /s')

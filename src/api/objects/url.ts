@@ -108,8 +108,12 @@ export function parseUrl(text: string, isRequest: boolean): Url {
 function escapedPath(path: string): string {
   const plain = unescaped(path, 'other')
   if (IN_PATH.test(path)) return path
-  return bytesOf(plain).replaceAll(
+  return escapedBytes(bytesOf(plain))
+}
+
+/** A path as Go writes it; of `bytes` each character is one. */
+export const escapedBytes = (bytes: string): string =>
+  bytes.replaceAll(
     /[^A-Za-z0-9\-_.~$&+,/:;=@]/g,
     (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
   )
-}

@@ -50,8 +50,9 @@ export function routeOf(
   const { routing } = endpointOf(row)
   if (routing !== undefined) return routeByVerb(row, routing, info)
   const { watch, namespaced, segments } = parts
-  if (segments.some((segment) => segment === '')) throw noSuchResource()
   const [, name, sub, ...behind] = segments
+  // What stands behind a proxy is the proxied server's.
+  if (segments.slice(0, 3).includes('')) throw noSuchResource()
   if (watch) return watchRoute(row, request, namespaced, name, sub)
   if (row.namespaced && !namespaced) {
     // Namespaced resources are only listed and watched across namespaces.

@@ -2,16 +2,20 @@
  * The proxy of nodes, pods and services: a request goes on to what the object's status or endpoints name, and its answer comes back as it
  * is, but for what names a place: redirects and links of pages lead through the proxy again.
  */
+import { posix } from 'node:path'
 import type { Duplex } from 'node:stream'
+import { escapedBytes } from '../../../api/objects/url.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../../../api/request.ts'
 import { serviceUnavailable } from '../../../api/status.ts'
 import { createHttpsClient, type HttpsAnswer, type HttpsClient } from '../../../http/client.ts'
+import { decodeHeader } from '../../../http/header-text.ts'
 import { hopByHop } from '../../../http/hop-by-hop.ts'
 import { passUpgrade } from '../../../http/join.ts'
 import { networkError } from '../../../http/network-error.ts'
 import { FORWARDED, isSimulatedNode } from '../../nodes/kubelets.ts'
 import { asksForUpgrade, passedHeaders } from '../../nodes/passed-headers.ts'
 import { connectToPod } from '../../nodes/pod-connection.ts'
+import { segmentsOf } from '../../request/info.ts'
 import type { ResourceHandler, ResourceRequest } from '../context.ts'
 import { PROXIED, type ProxyTarget } from './proxy-target.ts'
 import { admitConnect, refuseDryRun } from './session-options.ts'
@@ -20,16 +24,17 @@ export const proxy: ResourceHandler = async (resource) => {
   const { request, endpoint } = resource
   const { row } = endpoint
   refuseDryRun(request)
-  const rest = restOf(request.path)
-  await admitConnect(resource, rest === '' ? {} : { path: rest })
+  const { before, rest, path } = dividedPath(request.path)
+  await admitConnect(resource, path === '' ? {} : { path })
   const target = await (PROXIED[row.resource] as (typeof PROXIED)[string])(resource)
   const { node } = target
   const isForwarded = request.headers[FORWARDED] !== undefined
   if (node !== undefined && !resource.context.kubelets.answers(node, isForwarded))
     throw serviceUnavailable(unreached(target))
-  if (rest === '' && (request.method === 'GET' || request.method === 'HEAD')) return toSlash(request)
+  if (rest === '' && (request.method === 'GET' || request.method === 'HEAD')) return toSlash(request, before)
   const client = clientOf(resource, target)
-  return asksForUpgrade(request) ? upgraded(resource, target, client, rest) : passed(resource, target, client, rest)
+  const passing: Passing = { resource, target, client, before, path: (rest === '' ? '/' : rest) + queryOf(request) }
+  return asksForUpgrade(request) ? upgraded(passing) : passed(passing)
 }
 
 /** Whatever has a simulated pod's address on a real network is not the pod: only its kubelet leads to what stands for it. */
@@ -38,12 +43,30 @@ const unreached = ({ kubeletOf, authority }: ProxyTarget): string =>
     ? `error trying to reach service: dial tcp ${authority}: connect: connection refused`
     : 'no node can be reached from this server'
 
-/** What stands behind `/proxy`, as it was sent. */
-function restOf(path: string): string {
-  const segments = path.split('/')
+interface DividedPath {
+  /** Up to `/proxy`, as a link to it is written. */
+  readonly before: string
+  /** What the proxied server is asked for, without empty segments and those that lead up; '' where nothing stands behind `/proxy`, not even a slash. */
+  readonly rest: string
+  /** The same as admission is told it, which is decoded and otherwise as it was sent. */
+  readonly path: string
+}
+
+/** Divided where the info of the request is: the path is decoded first, and an encoded slash divides as another does. */
+function dividedPath(sent: string): DividedPath {
+  // A character for each byte, as what is no UTF-8 is passed on too.
+  const bytes = sent.replace(/%([0-9A-Fa-f]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+  const segments = segmentsOf(bytes)
   // /api/v1/nodes/NAME/proxy, or the same in a namespace.
-  const at = segments[3] === 'namespaces' ? 7 : 5
-  return segments.length <= at + 1 ? '' : `/${segments.slice(at + 1).join('/')}`
+  const at = segments[2] === 'namespaces' ? 7 : 5
+  const behind = segments.slice(at).join('/')
+  const slashed = behind === '' || behind.startsWith('/') ? behind : `/${behind}`
+  const path = bytes.endsWith('/') ? `${slashed}/` : slashed
+  return {
+    before: escapedBytes(`/${segments.slice(0, at).join('/')}`),
+    rest: path === '' ? '' : escapedBytes(posix.normalize(path)),
+    path: decodeHeader(path),
+  }
 }
 
 const queryOf = ({ target, query }: ApiRequest): string => {
@@ -52,8 +75,8 @@ const queryOf = ({ target, query }: ApiRequest): string => {
   return query.size === 0 ? '' : `?${query}`
 }
 
-function toSlash(request: ApiRequest): ApiResponse {
-  const headers = { location: `${request.path}/${queryOf(request)}` }
+function toSlash(request: ApiRequest, before: string): ApiResponse {
+  const headers = { location: `${before}/${queryOf(request)}` }
   return { kind: 'bytes', status: 301, contentType: '', headers, bytes: [] }
 }
 
@@ -71,19 +94,23 @@ function clientOf({ context }: ResourceRequest, target: ProxyTarget): HttpsClien
   return context.kubelets.clientOf({ server, ...(scheme === 'https' ? { insecureSkipTlsVerify: true } : {}) })
 }
 
-async function upgraded(
-  resource: ResourceRequest,
-  target: ProxyTarget,
-  client: HttpsClient,
-  rest: string,
-): Promise<ApiResponse> {
+interface Passing {
+  readonly resource: ResourceRequest
+  readonly target: ProxyTarget
+  readonly client: HttpsClient
+  /** The path that leads to the proxied server. */
+  readonly before: string
+  /** With the query. */
+  readonly path: string
+}
+
+async function upgraded({ resource, target, client, before, path }: Passing): Promise<ApiResponse> {
   const { request, context } = resource
   const headers = { ...passedHeaders(request, { upgrade: true }), host: target.authority }
-  const path = (rest === '' ? '/' : rest) + queryOf(request)
   const upstream = await sent(resource, target, () =>
     client.upgrade({ method: request.method, path, headers, signal: request.signal }),
   )
-  if (!('socket' in upstream)) return backTo(resource, target, upstream, rest)
+  if (!('socket' in upstream)) return backTo(target, upstream, before)
   return {
     kind: 'upgrade',
     status: 101,
@@ -91,18 +118,12 @@ async function upgraded(
   }
 }
 
-async function passed(
-  resource: ResourceRequest,
-  target: ProxyTarget,
-  client: HttpsClient,
-  rest: string,
-): Promise<ApiResponse> {
+async function passed({ resource, target, client, before, path }: Passing): Promise<ApiResponse> {
   const { request } = resource
   const { body } = request
   const headers: Record<string, string> = { ...passedHeaders(request, { upgrade: false }), host: target.authority }
   // Links in pages are rewritten, which needs them as they are.
   delete headers['accept-encoding']
-  const path = (rest === '' ? '/' : rest) + queryOf(request)
   const answer = await sent(resource, target, () =>
     client.send({
       method: request.method,
@@ -112,7 +133,7 @@ async function passed(
       ...(body?.kind === 'bytes' ? { body: body.bytes } : {}),
     }),
   )
-  return backTo(resource, target, answer, rest)
+  return backTo(target, answer, before)
 }
 
 async function sent<T>({ context, request }: ResourceRequest, target: ProxyTarget, ask: () => Promise<T>): Promise<T> {
@@ -133,14 +154,8 @@ async function sent<T>({ context, request }: ResourceRequest, target: ProxyTarge
 
 const NOT_PASSED_BACK = /^(audit-id|content-type|content-length|access-control-.*|:.*)$/
 
-async function backTo(
-  { request }: ResourceRequest,
-  target: ProxyTarget,
-  answer: HttpsAnswer,
-  rest: string,
-): Promise<ApiResponse> {
-  const prefix = request.path.slice(0, request.path.length - rest.length)
-  const through = (location: string) => rewritten(location, target, prefix)
+async function backTo(target: ProxyTarget, answer: HttpsAnswer, before: string): Promise<ApiResponse> {
+  const through = (location: string) => rewritten(location, target, before)
   const headers: Record<string, string | readonly string[]> = {}
   const isOfConnection = hopByHop(answer.headers['connection'])
   for (const [name, value] of Object.entries(answer.headers))
