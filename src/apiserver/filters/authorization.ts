@@ -4,6 +4,7 @@ import type { ApiResponse, RequestInfo, UserInfo } from '../../api/request.ts'
 import { forbidden, internalError, StatusError } from '../../api/status.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { type Authorizer, attributesOf, type Decision } from '../auth/authorizer.ts'
+import { plainTextError } from '../request/plain-text-error.ts'
 import type { AuditRecord } from '../request/served.ts'
 import type { Filter, ServerRequest } from '../request/server-request.ts'
 
@@ -64,19 +65,10 @@ function annotate(audit: AuditRecord | undefined, { verdict, reason, error }: De
   audit.annotations[REASON] = reason
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
-
 /** No authorizer could say whether it is allowed: a 500, over a wire in kube-apiserver's plain text. */
 function undecided(request: ServerRequest, why: string): ApiResponse {
-  const text = `Internal Server Error: ${JSON.stringify(request.path)}: ${why}`
   if (request.connection === undefined) throw internalError(new Error(why))
-  return {
-    kind: 'bytes',
-    status: 500,
-    headers: { 'x-content-type-options': 'nosniff' },
-    contentType: 'text/plain; charset=utf-8',
-    bytes: [Buffer.from(`${text.replace(/[&<>]/g, (c) => ENTITIES[c] as string)}\n`)],
-  }
+  return plainTextError(request, why)
 }
 
 /** The 403 for `user`; `reason` is what the authorizers said about it, or ''. */

@@ -77,17 +77,19 @@ test('requests for the same have the same info, and each its own where the query
 test('where a path says nothing the whole target of the request is told', async () => {
   const filter = withRequestInfo(() => assert.fail('it went on'))
   const { signal } = new AbortController()
-  const [path, target] = ['/api/v1/watch', '/api/v1/watch?limit=1']
+  const [path, target] = ['/api/v1/watch', "/api/v1/watch?limit=1&x=<'>"]
   const answer = await filter({
     method: 'GET',
     path,
     target,
-    query: new URLSearchParams('limit=1'),
+    query: new URLSearchParams("limit=1&x=<'>"),
     headers: {},
     signal,
   })
-  const why = `failed to create RequestInfo: unable to determine kind and namespace from url, ${target}`
+  const told = "/api/v1/watch?limit=1&amp;x=&lt;'&gt;"
+  const why = `failed to create RequestInfo: unable to determine kind and namespace from url, ${told}`
+
   assert.ok(answer.kind === 'bytes')
   assert.deepEqual(answer.headers, { 'x-content-type-options': 'nosniff', 'cache-control': [] })
-  assert.deepEqual([answer.status, String(answer.bytes[0])], [500, `Internal Server Error: "${target}": ${why}\n`])
+  assert.deepEqual([answer.status, String(answer.bytes[0])], [500, `Internal Server Error: "${told}": ${why}\n`])
 })
