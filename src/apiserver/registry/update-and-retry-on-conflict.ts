@@ -36,8 +36,10 @@ export interface UpdateInput {
   next(existing: KubeObject | undefined): KubeObject | Promise<KubeObject>
   validateCreate(object: KubeObject): void | Promise<void>
   validateUpdate(object: KubeObject, old: KubeObject): void | Promise<void>
-  /** The uid the object must have (a PUT's body). */
+  /** The uid the object must have (a PUT's body, a binding); '' is any. */
   readonly uid?: string
+  /** The resourceVersion it must have, which is compared as it is written (a binding); '' is any. */
+  readonly resourceVersion?: string
   /** Apply creates what is not there, whatever the strategy says. */
   readonly forceCreate?: boolean
   /** Apply does not give up managedFields for an object's size. */
@@ -96,6 +98,14 @@ export async function updateObject(registry: Registry, context: WriteContext, in
   }
 }
 
+function failedPrecondition(input: UpdateInput, existing: KubeObject | undefined): string | undefined {
+  const { uid = '', resourceVersion = '' } = existing?.metadata ?? {}
+  if (input.uid && input.uid !== uid) return `UID in precondition: ${input.uid}, UID in object meta: ${uid}`
+  if (input.resourceVersion && input.resourceVersion !== resourceVersion)
+    return `ResourceVersion in precondition: ${input.resourceVersion}, ResourceVersion in object meta: ${resourceVersion}`
+  return undefined
+}
+
 async function attempt(
   registry: Registry,
   context: WriteContext,
@@ -109,11 +119,12 @@ async function attempt(
   const existing = await workingObject(endpoint, state)
   if (existing === undefined && strategy.allowCreateOnUpdate !== true && input.forceCreate !== true)
     throw notFound(gr, name)
-  if (input.uid !== undefined && input.uid !== '' && input.uid !== (existing?.metadata.uid ?? ''))
+  const failed = failedPrecondition(input, existing)
+  if (failed !== undefined)
     throw conflict(
       gr,
       name,
-      `StorageError: invalid object, Code: 4, Key: ${context.dryRun ? key.slice('/registry'.length) : key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${input.uid}, UID in object meta: ${existing?.metadata.uid ?? ''}`,
+      `StorageError: invalid object, Code: 4, Key: ${context.dryRun ? key.slice('/registry'.length) : key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ${failed}`,
     )
 
   const next = await input.next(existing)

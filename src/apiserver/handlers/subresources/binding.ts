@@ -70,17 +70,13 @@ async function assign(
       { dryRun, subresource: 'binding' },
     ),
   }
-  const { uid, resourceVersion } = binding.metadata
+  const { uid = '', resourceVersion = '' } = binding.metadata
   await updateObject(context.registry, write, {
-    ...(uid === undefined ? {} : { uid }),
+    // A binding that is made among `bindings` has a uid of its own, whatever it came with.
+    uid: resource.info.name === '' ? '' : uid,
+    resourceVersion,
     next(pod: Pod | undefined) {
       if (pod === undefined) throw notFound(groupResource(pods), name)
-      if (resourceVersion !== undefined && resourceVersion !== '' && resourceVersion !== pod.metadata.resourceVersion)
-        throw conflict(
-          BINDING,
-          name,
-          `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${pod.metadata.resourceVersion ?? ''}`,
-        )
       if (pod.metadata.deletionTimestamp !== undefined)
         throw conflict(BINDING, name, `pod ${name} is being deleted, cannot be assigned to a host`)
       const spec: Partial<PodSpec> = pod.spec ?? {}
