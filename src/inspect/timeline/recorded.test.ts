@@ -110,6 +110,19 @@ test('at other levels it is the one that could have made the change, nearest in 
   )
 })
 
+test('of several deletes of one writer each could have been it: the writer is known, of two writers it is not', () => {
+  const states = statesOf([
+    ['ADDED', 'a', {}],
+    ['MODIFIED', 'a', marked()],
+  ])
+  const collector = { user: { username: GC }, userAgent: 'kube-controller-manager' }
+  const log = [line(2, 'delete', 'a', collector), line(2.3, 'delete', 'a', collector)]
+  assert.deepEqual(told(states, log), ['2 delete generic-garbage-collector id-2 known'])
+  assert.deepEqual(told(states, [...log, line(2.4, 'delete', 'a')]), [
+    '2 delete generic-garbage-collector id-2 inferred',
+  ])
+})
+
 test('an update is known by the object that it asked for', () => {
   const states = statesOf([
     ['ADDED', 'a', { finalizers: ['x', 'y'] }],

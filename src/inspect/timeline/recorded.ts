@@ -147,7 +147,10 @@ function createLog(audited: readonly AuditedWrite[]): Log {
       const [first] = likely.sort((a, b) => Math.abs(a.time - state.time) - Math.abs(b.time - state.time))
       if (first === undefined) return undefined
       taken.add(first)
-      return { write: first, isSure: likely.length === 1 && first.name !== '' }
+      // Which of several deletes of one writer it was is no matter: the collector asks twice where a pod has changed meanwhile.
+      const isOfFirst = ({ name, user, userAgent }: AuditedWrite) =>
+        name !== '' && user === first.user && userAgent === first.userAgent
+      return { write: first, isSure: likely.every(isOfFirst) }
     },
   }
 }
