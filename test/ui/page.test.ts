@@ -109,6 +109,16 @@ describe('the page', { skip: lacks.chromium() }, () => {
     await browser.until(`${side('nobody is there')} && ${side('example.com/cleanup')}`)
     assert.equal(await browser.run('document.activeElement.id'), 'side')
     assert.equal(await browser.run(`${row('ConfigMap stuck')}.ariaSelected`), 'true')
+    // Buttons that go with what was told before leave the keys where they stood.
+    const focused = 'document.activeElement.innerText'
+    for (let at = 0; at < 9 && (await browser.run(focused)) !== 'Plan a delete'; at++) await browser.press('Tab')
+    await browser.press('Enter')
+    await browser.until(side('nothing has been done'))
+    assert.equal(await browser.run('document.activeElement.id'), 'side')
+    await browser.press('Tab')
+    await browser.press('Enter')
+    await browser.until(side('nobody is there'))
+    assert.equal(await browser.run('document.activeElement.id'), 'side')
     await browser.run("document.querySelector('input[type=search]').focus()")
     await browser.press('Escape')
     await browser.until(row('Deployment web'))
@@ -221,6 +231,25 @@ describe('the page', { skip: lacks.chromium() }, () => {
       [],
     )
     assert.deepEqual(browser.complaints, [])
+  })
+
+  test('whose rights do not reach is told so in the plan, and is offered no delete', async () => {
+    await browser.run(`{
+      const real = window.fetch
+      window.fetch = async (path, init) => {
+        const answer = await real(path, init)
+        if (path !== 'api/plan') return answer
+        const forbidden = [{ verb: 'delete', group: '', resource: 'configmaps', namespace: 'default', names: ['kube-root-ca.crt'] }]
+        return Response.json({ ...(await answer.json()), forbidden })
+      }
+    }`)
+    await browser.click('[role=treeitem]', 'ConfigMap kube-root-ca.crt')
+    await browser.click('.side button', 'Plan a delete')
+    await browser.until(
+      `${side('1 object goes, but you may not do it.')} && ${side('delete configmaps kube-root-ca.crt')}`,
+    )
+    assert.equal(await browser.run("document.querySelector('.side .plan > .actions')"), null)
+    await browser.click('button.close')
   })
 
   test('what cannot be told of an object is said, with its cause', async () => {

@@ -1,6 +1,6 @@
 /** The page as a whole: what is chosen above, the tree of objects, the graph, and beside it what is told of one. */
 import { signal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { askNamespaces } from './api.ts'
 import { Endings } from './endings.tsx'
 import { GraphView } from './graph-view.tsx'
@@ -156,6 +156,12 @@ function Header() {
 
 function Side() {
   const shown = panel.value
+  // What led here, as the button that asked for a plan, may be gone with what was told before: keys go on from where it was.
+  const before = useRef(shown)
+  useLayoutEffect(() => {
+    if (before.current !== shown && document.activeElement === document.body) document.getElementById('side')?.focus()
+    before.current = shown
+  }, [shown])
   switch (shown.kind) {
     case 'object':
       return <ObjectPanel />

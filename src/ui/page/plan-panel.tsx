@@ -120,11 +120,13 @@ export function PlanPanel({ object }: { object: SceneObject }) {
       {found === undefined ? null : (
         <>
           <PlanTold plan={found} />
-          <p class="actions">
-            <button type="button" class="danger" onClick={() => dialog.current?.showModal()}>
-              Delete…
-            </button>
-          </p>
+          {found.forbidden.length > 0 ? null : (
+            <p class="actions">
+              <button type="button" class="danger" onClick={() => dialog.current?.showModal()}>
+                Delete…
+              </button>
+            </p>
+          )}
           <dialog ref={dialog} aria-labelledby="sure" role="alertdialog" aria-describedby="sure-what">
             <h2 id="sure">
               Delete {object.kind} {object.name}?
@@ -158,6 +160,7 @@ function summary(told: Plan): string {
     ...some(orphaned.sure, 'is orphaned', 'are orphaned'),
     ...some(orphaned.perhaps, 'may be orphaned'),
     ...(told.refused.length > 0 ? ['the delete is refused'] : []),
+    ...(told.forbidden.length > 0 ? ['but you may not do it'] : []),
   ]
   return `${parts.join(', ')}.`
 }
@@ -190,6 +193,13 @@ function PlanTold({ plan: told }: { plan: Plan }) {
         </fieldset>
       )}
       {beyond > 0 ? <p class="faint">{beyond} of them are not in view.</p> : null}
+      <Rows
+        title="You may not do it (what follows is as if you might)"
+        rows={told.forbidden.map(({ verb, group, resource, namespace, names }) => [
+          `${verb} ${resource}${group === '' ? '' : `.${group}`} ${names.join(', ')}`,
+          namespace === '' ? '' : `in namespace ${namespace}`,
+        ])}
+      />
       <Rows title="Refused" rows={refused.map(({ what, message }) => [what, message])} />
       {goes.length === 0 ? null : (
         <Section title="Goes, in this order">
