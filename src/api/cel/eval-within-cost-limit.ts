@@ -4,7 +4,7 @@
  */
 import type { CheckedExpression } from './check.ts'
 import { OVER_LIMIT } from './cost-limits.ts'
-import { callCost, MOST, STRUCT_COST } from './cost-of-calls.ts'
+import { callCost, LIST_COST, MAP_COST, MOST, STRUCT_COST } from './cost-of-calls.ts'
 import { elementOfAny, type Overload, show } from './functions.ts'
 import { sortedValues } from './lists.ts'
 import type { SyntaxNode } from './parse.ts'
@@ -67,7 +67,7 @@ export function evaluateExpression(checked: CheckedExpression, variables: Variab
       case 'select':
         return select(node, frame)
       case 'list': {
-        spend(10)
+        if (!isConstant(node)) spend(LIST_COST)
         const items: Value[] = []
         node.items.forEach((item, i) => {
           const value = walk(item, frame)
@@ -77,7 +77,7 @@ export function evaluateExpression(checked: CheckedExpression, variables: Variab
         return items
       }
       case 'map': {
-        spend(30)
+        if (!isConstant(node)) spend(MAP_COST)
         const entries = new Map<string, readonly [Value, Value]>()
         for (const { key, value, optional } of node.entries) {
           const k = walk(key, frame)
@@ -180,8 +180,10 @@ export function evaluateExpression(checked: CheckedExpression, variables: Variab
       return walk(args[1] as SyntaxNode, frame)
     }
     const values = args.map((arg) => walk(arg, frame))
-    const cost = callCost(name, values.map(sizeOfValue))
-    spend(Math.min(Math.max(cost, Math.ceil(partsSeen(name, values) * PART_COST)), MOST))
+    if (name !== '@in' || !isSetOfConstants(args[1])) {
+      const cost = callCost(name, values.map(sizeOfValue))
+      spend(Math.min(Math.max(cost, Math.ceil(partsSeen(name, values) * PART_COST)), MOST))
+    }
     // What stands at a place is looked for by the container itself, which takes more kinds of places than it tells.
     const fallback = elementOfAny[name]
     const chosen = fallback && (byContainer(overloads, values) ?? fallback)
@@ -225,8 +227,9 @@ export function evaluateExpression(checked: CheckedExpression, variables: Variab
     }
     const pairs = pairsOf(target, second !== undefined)
     const [condition, result] = node.args.length === 2 ? node.args : [undefined, node.args[0]]
+    const turn = TURN_COSTS[node.name]
     const bind = (pair: readonly [Value, Value]) => {
-      spend(2)
+      spend(turn.each)
       names.set(first, pair[0])
       if (second !== undefined) names.set(second, pair[1])
     }
@@ -255,7 +258,9 @@ export function evaluateExpression(checked: CheckedExpression, variables: Variab
         let count = 0
         for (const pair of pairs) {
           bind(pair)
-          if (holds(node.args[0] as SyntaxNode)) count++
+          if (!holds(node.args[0] as SyntaxNode)) continue
+          spend(turn.kept)
+          count++
         }
         return count === 1
       }
@@ -263,7 +268,9 @@ export function evaluateExpression(checked: CheckedExpression, variables: Variab
         const kept: Value[] = []
         for (const pair of pairs) {
           bind(pair)
-          if (holds(node.args[0] as SyntaxNode)) kept.push(pair[0])
+          if (!holds(node.args[0] as SyntaxNode)) continue
+          spend(turn.kept)
+          kept.push(pair[0])
         }
         return kept
       }
@@ -271,6 +278,7 @@ export function evaluateExpression(checked: CheckedExpression, variables: Variab
         const keys: Value[] = []
         for (const pair of pairs) {
           bind(pair)
+          spend(turn.kept)
           keys.push(walk(node.args[0] as SyntaxNode, inner))
         }
         return sortedValues(
@@ -283,6 +291,7 @@ export function evaluateExpression(checked: CheckedExpression, variables: Variab
         for (const pair of pairs) {
           bind(pair)
           if (condition !== undefined && !holds(condition)) continue
+          spend(turn.kept)
           const made = walk(result as SyntaxNode, inner)
           if (!isMapLike(made)) throw new CelError('no such overload')
           for (const [key, entry] of mapEntries(made)) {
@@ -297,15 +306,19 @@ export function evaluateExpression(checked: CheckedExpression, variables: Variab
         for (const pair of pairs) {
           bind(pair)
           if (condition !== undefined && !holds(condition)) continue
+          spend(turn.kept)
           entries.set(mapKeyOf(pair[0]), [pair[0], walk(result as SyntaxNode, inner)])
         }
         return new MapValue(entries)
       }
       default: {
         const made: Value[] = []
+        const kept = isConstant(result as SyntaxNode) ? turn.kept - LIST_COST : turn.kept
         for (const pair of pairs) {
           bind(pair)
-          if (condition === undefined || holds(condition)) made.push(walk(result as SyntaxNode, inner))
+          if (condition !== undefined && !holds(condition)) continue
+          spend(kept)
+          made.push(walk(result as SyntaxNode, inner))
         }
         return made
       }
@@ -314,6 +327,35 @@ export function evaluateExpression(checked: CheckedExpression, variables: Variab
 
   return walk(checked.node, undefined)
 }
+
+/** Lists and maps of constants are made once, before anything is evaluated. */
+function isConstant(node: SyntaxNode): boolean {
+  if (node.kind === 'list') return node.optional.size === 0 && node.items.every(isConstant)
+  if (node.kind === 'map')
+    return node.entries.every(({ key, value, optional }) => !optional && isConstant(key) && isConstant(value))
+  return node.kind === 'const'
+}
+
+/** Kubernetes looks into one without a walk over its items. */
+const isSetOfConstants = (node: SyntaxNode | undefined) =>
+  node?.kind === 'list' && node.optional.size === 0 && node.items.every(({ kind }) => kind === 'const')
+
+/**
+ * What a turn of a loop costs beside the macro's own arguments: `each` for a look at the result so far, and for asking whether it goes
+ * on; `kept` where something is added to the result, to a list as a list of one.
+ */
+const TURN_COSTS = {
+  all: { each: 3, kept: 0 },
+  exists: { each: 4, kept: 0 },
+  exists_one: { each: 1, kept: 1 },
+  existsOne: { each: 1, kept: 1 },
+  filter: { each: 1, kept: 12 },
+  map: { each: 1, kept: 11 },
+  sortBy: { each: 1, kept: 11 },
+  transformList: { each: 1, kept: 11 },
+  transformMap: { each: 1, kept: 2 },
+  transformMapEntry: { each: 1, kept: 1 },
+} as const
 
 /** What a macro runs over: items (with their index where two names are asked for), or keys with their values. */
 function pairsOf(target: Value, two: boolean): readonly (readonly [Value, Value])[] {

@@ -233,3 +233,31 @@ test('a text of a format is to a rule what Kubernetes makes of it', () => {
   )
   refused('date-time', [], 'invalid data, expected string, got []interface {}')
 })
+
+test('a turn of a loop costs what it costs in a v1.37.1', () => {
+  const numbers = typeOfSchema(structuralOf({ type: 'array', items: { type: 'integer' } })) as Type
+  const costOf = (source: string, length: number) => {
+    const made = compileExpression(source, new Map([['self', numbers]]))
+    assert.ok('program' in made, source)
+    const budget = { used: 0, limit: 1_000_000 }
+    made.program.run(new Map([['self', wrap(Array(length).fill(1), numbers)]]), budget)
+    return budget.used
+  }
+  const turns: Readonly<Record<string, number>> = {
+    'self.all(x, true)': 3,
+    'self.all(i, x, true)': 3,
+    'self.all(x, x == 1)': 5,
+    'self.all(x, x in [1, 2, 3])': 4,
+    'self.all(x, [1, 2].size() > 0)': 5,
+    'self.all(x, [x].size() > 0)': 16,
+    'self.exists(x, false)': 4,
+    'self.exists_one(x, true)': 2,
+    'self.filter(x, true)': 13,
+    'self.filter(x, x == 1)': 15,
+    'self.map(x, 1)': 2,
+    'self.map(x, x)': 13,
+    'self.map(x, false, 1)': 1,
+    'self.transformList(i, x, 1)': 2,
+  }
+  for (const [source, cost] of Object.entries(turns)) assert.equal(costOf(source, 9) - costOf(source, 8), cost, source)
+})
