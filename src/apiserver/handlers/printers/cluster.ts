@@ -171,7 +171,6 @@ export const clusterPrinters: Readonly<Record<string, Printer>> = {
   ],
   'networking.k8s.io/ipaddresses': (o: IPAddress, now) => {
     const ref = o.spec?.parentRef
-    // A bookmark is printed, too, and has none.
     if (!ref) return [objectName(o), NONE, objectAge(o, now)]
     const group = ref.group ? `${ref.group}/` : ''
     const namespace = ref.namespace ? `${ref.namespace}/` : ''
@@ -208,7 +207,6 @@ export const clusterPrinters: Readonly<Record<string, Printer>> = {
     objectAge(o, now),
   ],
   'storage.k8s.io/csidrivers': (o: CSIDriver, now) => {
-    // A bookmark is printed, too, and has none.
     const spec: Partial<typeof o.spec> = o.spec ?? {}
     const audiences = listOf(spec.tokenRequests).map((request) => request.audience ?? '')
     return [
@@ -245,7 +243,6 @@ export const clusterPrinters: Readonly<Record<string, Printer>> = {
   },
   'certificates.k8s.io/clustertrustbundles': (o: ClusterTrustBundle) => [objectName(o), o.spec?.signerName || NONE],
   'certificates.k8s.io/podcertificaterequests': (o: PodCertificateRequest, now) => {
-    // A bookmark is printed, too, and has none.
     const spec: Partial<typeof o.spec> = o.spec ?? {}
     const last = listOf(o.status?.conditions).find((condition) => condition.status === 'True')
     return [

@@ -60,8 +60,7 @@ function servicePorts(ports: readonly ServicePort[]): string {
 function externalAddress(service: Service): string {
   const spec = service.spec
   const external: readonly string[] = spec?.externalIPs ?? []
-  // A bookmark is printed, too, and has none.
-  if (!spec?.type) return '<unknown>'
+  if (!spec?.type) return UNKNOWN
   if (spec?.type === 'ExternalName') return spec?.externalName ?? ''
   if (spec?.type !== 'LoadBalancer') return external.join(',') || NONE
   const balanced = listOf(service.status?.loadBalancer?.ingress).map((ingress) => ingress.ip || ingress.hostname)

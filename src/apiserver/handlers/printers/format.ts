@@ -30,14 +30,14 @@ export function humanDuration(ms: number): string {
 
 /** Time since an RFC 3339 text; `<unknown>` when there is none. */
 export function age(time: string | undefined | null, nowMs: number): string {
-  return time ? humanDuration(nowMs - Date.parse(time)) : '<unknown>'
+  return time ? humanDuration(nowMs - Date.parse(time)) : UNKNOWN
 }
 
 /** A list that may be missing. */
 export const listOf = <T>(values: readonly T[] | undefined | null): readonly T[] => values ?? []
 
 export const objectName = (object: KubeObject): string => object.metadata.name ?? ''
-/** The zero of Go's time: a bookmark is printed, too, and was never made. */
+/** The zero of Go's time for an object that was never made. */
 export const madeAt = (object: KubeObject): string => object.metadata.creationTimestamp ?? '0001-01-01T00:00:00Z'
 
 export const objectAge = (object: KubeObject, nowMs: number): string => age(object.metadata.creationTimestamp, nowMs)
