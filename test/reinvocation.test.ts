@@ -160,3 +160,43 @@ for (const [at, [kind, of, called]] of cases.entries()) {
     assert.equal(calls, called)
   })
 }
+
+test('a list that was sent empty is forgotten once a webhook changed the object: it makes no generation', async () => {
+  hooks = { a: never(label('a')) }
+  const { port } = server.address() as AddressInfo
+  const path = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations'
+  const configuration = {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
+    metadata: { name: 'm' },
+    webhooks: [
+      {
+        name: 'a.example.com',
+        clientConfig: { url: `https://127.0.0.1:${port}/a`, caBundle: Buffer.from(ca.cert).toString('base64') },
+        rules: [
+          {
+            apiGroups: ['networking.k8s.io'],
+            apiVersions: ['v1'],
+            operations: ['CREATE', 'UPDATE'],
+            resources: ['networkpolicies'],
+          },
+        ],
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+      },
+    ],
+  }
+  const policies = '/apis/networking.k8s.io/v1/namespaces/default/networkpolicies'
+  const sent = {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: metadata('x'),
+    spec: { podSelector: {}, ingress: [] },
+  }
+  assert.equal(await ask('POST', path, configuration), 201)
+  assert.equal(await ask('POST', policies, sent), 201)
+  assert.equal(await ask('PUT', `${policies}/x`, sent as never), 200)
+  const kept = JSON.parse((await cluster.client.raw('GET', `${policies}/x`)).body) as KubeObject
+  assert.equal(await ask('DELETE', `${path}/m`), 200)
+  assert.equal(kept.metadata.generation, 1)
+})

@@ -76,6 +76,23 @@ function holdsGivenEmpty(value: unknown, before: unknown): boolean {
   return false
 }
 
+/** The value without any mark of what was given empty: so it is once it went through JSON anew. The given one stays as it is. */
+export function withoutGivenEmpty<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  let made = value as Writable
+  const copied = () => {
+    if (made === value) made = Array.isArray(value) ? ([...value] as never) : { ...(value as Writable) }
+    return made
+  }
+  for (const key of Object.keys(value)) {
+    const inner = (value as Writable)[key]
+    const kept = withoutGivenEmpty(inner)
+    if (kept !== inner) setKey(copied(), key, kept as Json)
+  }
+  if ((value as Noted)[given] !== undefined) delete (copied() as Noted)[given]
+  return made as T
+}
+
 /** What an absent field holds: null for Go's nil. */
 export function zeroOf(field: Field): Json {
   return field.pointer || field.schema.type === 'bytes' ? null : zeroValue(field.schema)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../../api/object.ts'
+import { asGiven, noteEmpty } from '../../../api/schema/canonical.ts'
 import { StatusError } from '../../../api/status.ts'
 import { createMetrics } from '../../../base/metrics.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
@@ -51,6 +52,16 @@ test('mutations run in order, each on what the one before made', async () => {
     creating(configMap({ a: '1' })),
   )
   assert.deepEqual(made['data'], { a: '1', b: '12', c: '123' })
+})
+
+test('what was given empty is forgotten once a policy ran, though it changed nothing', async () => {
+  for (const source of ['Object{metadata: Object.metadata{labels: {"l": "1"}}}', 'Object{}']) {
+    const sent = { ...configMap({ a: '1' }) }
+    noteEmpty(sent, ['binaryData'])
+    const made = await mutate([policy([applied(source)])], creating(sent))
+    assert.equal(asGiven(made, 'binaryData', []), null)
+    assert.deepEqual(asGiven(sent, 'binaryData', []), [])
+  }
 })
 
 test('a patch whose test fails changes nothing', async () => {

@@ -9,6 +9,7 @@ import { type Value, wrap } from '../../../api/cel/values.ts'
 import type { MutatingAdmissionPolicySpec } from '../../../api/generated/types.ts'
 import type { Json, KubeObject } from '../../../api/object.ts'
 import { sameJson } from '../../../api/same.ts'
+import { withoutGivenEmpty } from '../../../api/schema/canonical.ts'
 import { forbidden, StatusError } from '../../../api/status.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { whenDecided } from '../../auth/decided.ts'
@@ -141,7 +142,10 @@ async function mutateAll(
     if (definition.ifNeeded) ranReinvocable(runs, key)
   }
   // Even those that ran last are told of what they changed themselves.
-  if (ran) noteChange(again, runs)
+  if (ran) {
+    noteChange(again, runs)
+    current = { ...current, object: withoutGivenEmpty(current.object) }
+  }
   refuse(failures, attributes)
   if (runs !== undefined) runs.last = current.object
   return current.object as KubeObject

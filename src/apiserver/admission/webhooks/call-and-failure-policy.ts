@@ -7,6 +7,7 @@ import { REQUEST_COST_LIMIT } from '../../../api/cel/cost-limits.ts'
 import type { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from '../../../api/generated/types.ts'
 import { asJson, asKubeObject, type Json, type KubeObject } from '../../../api/object.ts'
 import { sameJson } from '../../../api/same.ts'
+import { withoutGivenEmpty } from '../../../api/schema/canonical.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { badRequest, forbidden, internalError, StatusError } from '../../../api/status.ts'
 import type { Runtime } from '../../../base/runtime.ts'
@@ -236,7 +237,7 @@ async function mutateAll(
         const next = await patched(asker, answer, object, matched, attributes)
         const isChanged = !sameJson(next, object)
         const endpoint = attributes.endpoint
-        if (isChanged) current = { ...current, object: await endpoint.worked.admitted(next) }
+        if (isChanged) current = { ...current, object: withoutGivenEmpty(await endpoint.worked.admitted(next)) }
         const gainsKind: boolean =
           !hasKind && !isEmptyPatch(answer.patch) && endpoint.readerOf(attributes.endpoint.row).gainsKind
         hasKind ||= gainsKind
