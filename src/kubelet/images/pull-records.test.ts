@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -8,7 +8,7 @@ import { createPodAddresses, podCIDROf } from '../pod-addresses.ts'
 import type { PullCredentials } from '../runtimes/runtime.ts'
 import { createSimulatedRuntime } from '../runtimes/simulated/simulated-runtime.ts'
 import { createImages } from './pull-policy-and-back-off.ts'
-import { createPullRecords, type PullRecords } from './pull-records.ts'
+import { createPullRecords, type PullRecords, takeOverRecords } from './pull-records.ts'
 import { DEFAULT_VERIFICATION, mustVerify, type PullVerification, repositoryOf } from './pull-verification.ts'
 
 const temporary = mkdtempSync(join(tmpdir(), 'skiff-pull-records-'))
@@ -313,4 +313,20 @@ test('a pod without the credentials pulls an image that is there, and with Never
   await assert.rejects(stranger('Never', 'torn:1'), { reason: 'ErrImageNeverPull' })
   assert.deepEqual(pulls, ['team1', 'nameless', 'team1'])
   assert.deepEqual(files('pulling'), [])
+})
+
+test('records of an earlier version, kept elsewhere, are taken over: what a Secret brought stays with that Secret', async () => {
+  const earlier = stage()
+  pull(earlier.start(), by('own'))
+  const { directory, files, start } = stage()
+  takeOverRecords(earlier.directory, directory)
+  assert.equal(existsSync(earlier.directory), false)
+  assert.deepEqual([await asks(start()), await asks(start(), by('own'))], [true, false])
+  // Once more, and where there is nothing, or only what is known better here.
+  takeOverRecords(earlier.directory, directory)
+  takeOverRecords(directory, directory)
+  const open = stage()
+  pull(open.start())
+  takeOverRecords(open.directory, directory)
+  assert.deepEqual([await asks(start()), files('pulled').length], [true, 1])
 })

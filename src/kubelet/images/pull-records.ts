@@ -4,7 +4,7 @@
  * `pulling` from before each pull to its end, an ImagePulledRecord for each image in `pulled`. All of them are read once, at the start.
  */
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Runtime } from '../../base/runtime.ts'
 import { replaceFile } from '../checkpoint-file.ts'
@@ -52,6 +52,7 @@ interface PulledRecord {
 }
 
 const API_VERSION = 'kubelet.config.k8s.io/v1beta1'
+const KINDS = ['pulling', 'pulled'] as const
 /** Secrets beyond so many are not noted when their credentials are known already. */
 const MOST_NOTED = 100
 
@@ -76,6 +77,18 @@ const keyOf = ({ namespace, name, uid }: RecordedSecret) => `${namespace}/${name
 const withSecret = (secrets: readonly RecordedSecret[], secret: RecordedSecret): readonly RecordedSecret[] =>
   [...secrets.filter((one) => !isSame(one, secret)), secret].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
 
+/** Those that an earlier version kept elsewhere are moved here; what is recorded here already is the newer. @throws Error */
+export function takeOverRecords(from: string, directory: string): void {
+  if (from === directory || !existsSync(from)) return
+  for (const kind of KINDS) {
+    const [old, folder] = [join(from, kind), join(directory, kind)]
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    for (const file of existsSync(old) ? filesIn(old) : [])
+      if (!existsSync(join(folder, file))) renameSync(join(old, file), join(folder, file))
+  }
+  rmSync(from, { recursive: true })
+}
+
 /** @throws Error when its folders cannot be made or read */
 export function createPullRecords(
   { clock, log }: Pick<Runtime, 'clock' | 'log'>,
@@ -83,7 +96,7 @@ export function createPullRecords(
   verification: PullVerification,
   counts?: Pick<ImageMetrics, 'verified' | 'recordsKept'>,
 ): PullRecords {
-  const [pullingDirectory, pulledDirectory] = [join(directory, 'pulling'), join(directory, 'pulled')]
+  const [pullingDirectory, pulledDirectory] = KINDS.map((kind) => join(directory, kind)) as [string, string]
   for (const folder of [pullingDirectory, pulledDirectory]) mkdirSync(folder, { recursive: true, mode: 0o700 })
   /** By file. Undefined: it cannot be read, so that no credentials are known. */
   const records = new Map<string, PulledRecord | undefined>()

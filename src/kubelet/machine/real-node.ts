@@ -22,7 +22,7 @@ import { dynamicResources } from '../dra/dynamic-resources.ts'
 import { createPreparedClaims } from '../dra/prepared-claims.ts'
 import { DEFAULT_HARD, evictionConfig } from '../eviction/thresholds.ts'
 import { createImageGc, imageGcPolicy } from '../images/image-gc.ts'
-import { createPullRecords } from '../images/pull-records.ts'
+import { createPullRecords, takeOverRecords } from '../images/pull-records.ts'
 import { DEFAULT_VERIFICATION } from '../images/pull-verification.ts'
 import { type Kubelet, type KubeletOptions, startKubelet } from '../kubelet.ts'
 import { USUAL_ROTATION } from '../logs/rotate-log.ts'
@@ -125,6 +125,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const { containerRuntime, pulled } = connected
   const pullVerification = options.pullVerification ?? DEFAULT_VERIFICATION
   const imageManager = join(imagesDirectory, 'image_manager')
+  takeOverRecords(join(directory, 'image_manager'), imageManager)
   const imageCounts = runtime.metrics === undefined ? undefined : createImageMetrics(runtime.metrics)
   const pullRecords = createPullRecords(runtime, imageManager, pullVerification, imageCounts)
   await pullRecords.recover(async (image) => (await containerRuntime.imageStatus(image, {}))?.id)
