@@ -136,7 +136,9 @@ describe('images of a private registry', { skip: withoutContainers }, () => {
   test('down leaves images where they are, and what is known of them: another up lets the same pods in, and knows which it may remove', async () => {
     const pulledImages = () => readFileSync(join(kept(), 'pulled-images.json'), 'utf8')
     const before = pulledImages()
-    assert.equal(JSON.parse(before).length, 2)
+    const noted: readonly { since?: string }[] = Object.values(JSON.parse(before))
+    assert.equal(noted.length, 2)
+    for (const { since } of noted) assert.match(since ?? '', /^\d{10}\.\d{9}$/)
     assert.equal(machine.skiff('down').status, 0)
     assert.match(machine.run('ctr', '-n', 'k8s.io', 'images', 'ls', '-q').stdout, /private\/x:1/)
     up()

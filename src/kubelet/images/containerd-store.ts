@@ -5,12 +5,18 @@
 import type { Runtime } from '../../base/runtime.ts'
 import { type Connection, connect, isRpcAlreadyExists, isRpcNotFound } from '../runtimes/cri/connection.ts'
 import type { ArchivedImage, Blob } from './archive.ts'
+import type { ImageTime } from './pulled-images.ts'
 
 const NAMESPACE = 'k8s.io'
 /** By which containerd's CRI knows an image as its own to tell of. */
 const MANAGED = { 'io.cri-containerd.image': 'managed' }
 /** A lease that a dead process leaves behind ends after this. */
 const LEASE_SECONDS = 3600
+
+export interface ImageTimes {
+  readonly imageTime: ImageTime
+  close(): void
+}
 
 /** `labels`: of the images, besides those that CRI needs. @throws RuntimeError with containerd's message */
 export async function storeImages(
@@ -71,6 +77,26 @@ export async function removeLabelledImages(
       })
   } finally {
     store.close()
+  }
+}
+
+/** Since when it has the image of an id, to the nanosecond: what was removed and is there again has another time. */
+export function containerdImageTime(runtime: Runtime, endpoint: string): ImageTimes {
+  const store = connect(runtime.clock, endpoint, 'images', { 'containerd-namespace': NAMESPACE })
+  type Answer = { readonly image: { readonly created_at: { readonly seconds: number; readonly nanos: number } | null } }
+  return {
+    close: () => store.close(),
+    async imageTime(id) {
+      try {
+        const { image } = await store.call<Answer>('Get', { name: id })
+        if (image.created_at === null) return undefined
+        const { seconds, nanos } = image.created_at
+        return `${seconds}.${String(nanos).padStart(9, '0')}`
+      } catch (error) {
+        if (isRpcNotFound(error)) return undefined
+        throw error
+      }
+    },
   }
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -22,8 +22,8 @@ function disk(ids: readonly string[], policy: Partial<ImageGcPolicy> = {}, other
   const state = { capacity: 1000, failing: undefined as string | undefined }
   const pulled: PulledImages = {
     ids: () => ids.filter((id) => !foreign.has(id)),
-    has: (id) => !foreign.has(id),
-    add: () => {},
+    owns: async ({ id }) => !foreign.has(id),
+    add: async () => {},
     delete: (id) => void foreign.add(id),
   }
   const gc = createImageGc({
@@ -162,37 +162,109 @@ test('an image that others removed, and that is there again later, is theirs', a
   assert.deepEqual(there(), ['a'])
 })
 
-test('what this node pulled is still known to one that starts anew; what was there before is not its own', async () => {
+/** A runtime that has images by name, and since when by id; `tells`: whether it does. */
+function runtimeOfImages(tells = true) {
   const directory = mkdtempSync(join(tmpdir(), 'skiff-pulled-'))
   const file = join(directory, 'pulled.json')
-  const there = new Map([['there:1', 'sha256:1']])
+  const there = new Map<string, string>()
+  const since = new Map<string, number>()
+  let time = 0
+  const put = (name: string, id: string) => {
+    there.set(name, id)
+    if (!since.has(id)) since.set(id, time++)
+  }
   const runtime = simulatedRuntime(1)
   const plain = createSimulatedRuntime(runtime, createPodAddresses(podCIDROf(0)))
+  const started = () => pulledImages(file, async (id) => (tells ? since.get(id)?.toString() : undefined))
+  const imageOf = (id: string) => ({
+    ...{ id, size: 1 },
+    names: [...there].flatMap(([name, one]) => (one === id ? [name] : [])),
+  })
+  const pulled = started()
   const noting = notingPulls(
     {
       ...plain,
       async pullImage(image) {
-        const id = image.startsWith('there') ? 'sha256:1' : `sha256:of-${image}`
-        there.set(image, id)
+        const id = there.get(image) ?? `sha256:${image.split(':')[0]}`
+        put(image, id)
         return { id }
       },
       imageStatus: async (image) => (there.has(image) ? { id: there.get(image)!, size: 1 } : undefined),
-      listImages: async () => [...there].map(([name, id]) => ({ id, names: [name], size: 1 })),
+      listImages: async () => [...new Set(there.values())].map(imageOf),
     },
-    pulledImages(file),
+    pulled,
   )
-  const { signal } = new AbortController()
-  for (const image of ['new:1', 'there:1', 'there:2']) await noting.pullImage(image, {}, signal)
-  const again = pulledImages(file)
-  assert.deepEqual(
-    ['sha256:of-new:1', 'sha256:1'].map((id) => again.has(id)),
-    [true, false],
-  )
-  again.delete('sha256:of-new:1')
-  assert.equal(pulledImages(file).has('sha256:of-new:1'), false)
-  writeFileSync(file, '{ half')
-  assert.equal(pulledImages(file).has('sha256:of-new:1'), false)
-  rmSync(directory, { recursive: true })
+  return {
+    file,
+    put,
+    /** As a kubelet that starts anew knows it. */
+    started,
+    owned: (by: PulledImages, name: string) => by.owns(imageOf(`sha256:${name}`)),
+    pulled,
+    pull: (image: string) => noting.pullImage(image, {}, new AbortController().signal),
+    remove(id: string) {
+      for (const [name, one] of there) if (one === id) there.delete(name)
+      since.delete(id)
+    },
+    end: () => rmSync(directory, { recursive: true }),
+  }
+}
+
+test('what this node pulled is still known to one that starts anew; what was there before is not its own', async () => {
+  const { file, put, started, owned, pulled, pull, end } = runtimeOfImages()
+  put('there:1', 'sha256:there')
+  for (const image of ['new:1', 'new:2', 'there:1', 'there:2']) await pull(image)
+  for (const by of [pulled, started()])
+    assert.deepEqual([await owned(by, 'new'), await owned(by, 'there')], [true, false])
+  const again = started()
+  again.delete('sha256:new')
+  assert.deepEqual(started().ids(), [])
+  for (const text of [
+    '{ half',
+    'null',
+    '[]',
+    '["sha256:new"]',
+    '{"sha256:new":1}',
+    '{"sha256:new":{"names":["new:1"]}}',
+  ]) {
+    writeFileSync(file, text)
+    assert.deepEqual(started().ids(), [], text)
+  }
+  end()
+})
+
+test('what others removed and brought again, or gave another name, is theirs, also where no kubelet ran meanwhile', async () => {
+  const { put, started, owned, pulled, pull, remove, end } = runtimeOfImages()
+  for (const image of ['back:1', 'named:1', 'own:1']) await pull(image)
+  remove('sha256:back')
+  put('back:1', 'sha256:back')
+  put('mine:1', 'sha256:named')
+  for (const by of [started(), pulled])
+    assert.deepEqual(await Promise.all(['back', 'named', 'own'].map((name) => owned(by, name))), [false, false, true])
+  // A pull of what others have makes it no more its own.
+  await pull('back:1')
+  await pull('mine:1')
+  assert.deepEqual(await Promise.all(['back', 'named'].map((name) => owned(started(), name))), [false, false])
+  end()
+})
+
+test('of a file that was copied to another machine nothing is known there', async () => {
+  const [one, other] = [runtimeOfImages(), runtimeOfImages()]
+  other.put('before:1', 'sha256:before')
+  await one.pull('x:1')
+  other.put('x:1', 'sha256:x')
+  copyFileSync(one.file, other.file)
+  assert.equal(await other.owned(other.started(), 'x'), false)
+  one.end()
+  other.end()
+})
+
+test('where the runtime does not tell since when it has an image, those of an earlier life are not removed', async () => {
+  const { started, owned, pulled, pull, end } = runtimeOfImages(false)
+  await pull('x:1')
+  assert.equal(await owned(pulled, 'x'), true)
+  assert.equal(await owned(started(), 'x'), false)
+  end()
 })
 
 test('what is chosen is told where it makes no sense', () => {

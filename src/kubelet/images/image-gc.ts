@@ -98,7 +98,7 @@ export function createImageGc(options: ImageGcOptions): ImageGc {
       const record = known.get(image.id) ?? { firstDetected: now, lastUsed: 0 }
       known.set(image.id, record)
       if ([image.id, ...image.names].some((name) => used.has(name))) record.lastUsed = now
-      else if (image.pinned !== true && pulled.has(image.id)) found.push({ ...image, ...record })
+      else if (image.pinned !== true && (await pulled.owns(image))) found.push({ ...image, ...record })
     }
     return found.sort((a, b) => a.lastUsed - b.lastUsed || a.firstDetected - b.firstDetected)
   }

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { sleep } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import { storeImages } from '../images/containerd-store.ts'
+import { containerdImageTime, type ImageTimes, storeImages } from '../images/containerd-store.ts'
 import { pauseImage } from '../images/pause-image.ts'
 import { notingPulls, type PulledImages, pulledImages } from '../images/pulled-images.ts'
 import { type Connection, connect } from '../runtimes/cri/connection.ts'
@@ -34,7 +34,8 @@ export async function connectRuntime(
   const { metrics } = runtime
   const connection = metrics === undefined ? plain : countedConnection(runtime.clock, metrics, plain)
   mkdirSync(imagesDirectory, { recursive: true, mode: 0o700 })
-  const pulled = pulledImages(join(imagesDirectory, 'pulled-images.json'))
+  const times = imageTimes(runtime, found)
+  const pulled = pulledImages(join(imagesDirectory, 'pulled-images.json'), times.imageTime)
   const [{ family }] = network
   const containerRuntime = notingPulls(
     createCriRuntime(runtime, {
@@ -47,8 +48,16 @@ export async function connectRuntime(
   if (podCIDRs.length > 0) await containerRuntime.real?.setPodCIDR(podCIDRs.join())
   await provideSandboxImage(runtime, found, connection, cluster)
   await networkReady(runtime, connection, signal)
-  return { containerRuntime, pulled, close: () => connection.close() }
+  const close = () => {
+    connection.close()
+    times.close()
+  }
+  return { containerRuntime, pulled, close }
 }
+
+/** CRI itself does not tell. */
+const imageTimes = (runtime: Runtime, { name, endpoint }: FoundRuntime): ImageTimes =>
+  name === 'containerd' ? containerdImageTime(runtime, endpoint) : { imageTime: async () => undefined, close: () => {} }
 
 /** A runtime that lacks the image of sandboxes would pull it; it is given ours under that name. */
 async function provideSandboxImage(
