@@ -6,11 +6,14 @@ interface DialError {
   readonly address?: string
   readonly port?: number
   readonly hostname?: string
+  /** Of a name with several addresses: the first is told. */
+  readonly errors?: readonly DialError[]
 }
 
 /** undefined for what happened on a connection. */
 export function dialProblem(thrown: object): string | undefined {
-  const error = thrown as DialError
+  const whole = thrown as DialError
+  const error = whole.errors?.[0] ?? whole
   const at = `${error.address?.includes(':') ? `[${error.address}]` : error.address}:${error.port}`
   switch (error.code) {
     case 'ECONNREFUSED':

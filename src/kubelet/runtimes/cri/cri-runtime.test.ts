@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
+import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { createServer as createWebServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { after, test } from 'node:test'
 import { liveRuntime } from '../../../base/live-runtime.ts'
-import type { ContainerConfig, PodSandboxConfig } from '../runtime.ts'
+import type { ContainerConfig, PodSandboxConfig, ProbeAction } from '../runtime.ts'
 import { connect, dialFailure } from './connection.ts'
 import { createCriRuntime } from './cri-runtime.ts'
 import { type Answers, StandInRefusal, startRuntimeStandIn } from './stand-in.ts'
@@ -307,6 +308,34 @@ test('a probe that is refused a connection, or names no port, fails and says so'
   const elsewhere = { httpGet: { host: 'no..such', port: 80, path: '/' } }
   const { output } = await cri.probe('c1', { kind: 'readiness', handler: elsewhere, timeoutSeconds: 5 }, signal)
   assert.match(String(output), /^Get "http:\/\/no\.\.such:80\/": dial tcp: lookup no\.\.such on [^ ]+: no such host$/)
+})
+
+test('a probe that is refused a connection tells the address and the port that refused it, also of a name and after a redirect', async () => {
+  const { cri } = await stage({})
+  const { signal } = new AbortController()
+  const server = createWebServer((_, response) => response.writeHead(302, { location: 'http://127.0.0.1:1/y' }).end())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const outputOf = async (handler: ProbeAction['handler']) =>
+    (await cri.probe('c1', { kind: 'readiness', handler, timeoutSeconds: 5, podIP: '127.0.0.1' }, signal)).output
+  const { address, family } = await lookup('localhost')
+  const refused = (at: string) => `dial tcp ${at}:1: connect: connection refused`
+  const local = refused(family === 6 ? `[${address}]` : address)
+  assert.deepEqual(
+    [
+      await outputOf({ httpGet: { port, path: '/x' } }),
+      await outputOf({ httpGet: { host: 'localhost', port: 1, path: '/x' } }),
+      await outputOf({ tcpSocket: { host: 'localhost', port: 1 } }),
+      await outputOf({ tcpSocket: { port: 1 } }),
+    ],
+    [
+      `Get "http://127.0.0.1:1/y": ${refused('127.0.0.1')}`,
+      `Get "http://localhost:1/x": ${local}`,
+      local,
+      refused('127.0.0.1'),
+    ],
+  )
+  server.close()
 })
 
 /** A server of HTTP on loopback that answers and notes all it is asked. */

@@ -182,29 +182,15 @@ async function http(get: HttpGet, action: ProbeAction, signal: AbortSignal): Pro
         )
       }
       const url = `${server}${at === target ? told : at}`
-      throw new Error(`Get "${url}": ${dialText(error, host, port)}`, { cause: error })
+      throw new Error(`Get "${url}": ${dialText(error)}`, { cause: error })
     } finally {
       client.close()
     }
   }
 }
 
-function dialText(error: unknown, host: string, port: number): string {
-  const { code } = error as NodeJS.ErrnoException
-  const at = `dial tcp ${host.includes(':') ? `[${host}]` : host}:${port}: connect: `
-  switch (code) {
-    case 'ECONNREFUSED':
-      return `${at}connection refused`
-    case 'EHOSTUNREACH':
-      return `${at}no route to host`
-    case 'ENETUNREACH':
-      return `${at}network is unreachable`
-    case 'ECONNRESET':
-      return 'EOF'
-    default:
-      return dialProblem(error as object) ?? messageOf(error)
-  }
-}
+const dialText = (error: unknown): string =>
+  (error as NodeJS.ErrnoException).code === 'ECONNRESET' ? 'EOF' : (dialProblem(error as object) ?? messageOf(error))
 
 async function tcp(
   socket: NonNullable<Handlers['tcpSocket']>,
@@ -218,7 +204,7 @@ async function tcp(
     connected = await dial({ host, port, signal })
   } catch (error) {
     const at = `dial tcp ${host.includes(':') ? `[${host}]` : host}:${port}:`
-    return { success: false, output: signal.aborted ? `${at} i/o timeout` : dialText(error, host, port) }
+    return { success: false, output: signal.aborted ? `${at} i/o timeout` : dialText(error) }
   }
   connected.close()
   return succeeded
