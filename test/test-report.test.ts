@@ -26,7 +26,40 @@ test('a report tells what is with pods as kubectl does, how many of a set are re
     metadata: { name: 'each' },
     spec: { selector: { matchLabels: { app: 'each' } }, template: template('each', 'sim.skiff.dev/exit-code:1') },
   })
+  const schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+  await fork.client.apiextensions.customResourceDefinitions().create({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'caches.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'caches', kind: 'Cache' },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } }],
+    },
+  })
   await fork.clock.advance('1m')
+  const statuses = {
+    silent: undefined,
+    counting: { readyReplicas: 2 },
+    odd: {
+      readyReplicas: {},
+      conditions: [
+        { type: {}, status: 1 },
+        { type: 'Good', status: 'False', reason: {} },
+      ],
+    },
+  }
+  for (const [name, status] of Object.entries(statuses))
+    await fork.client
+      .resource({ group: 'example.com', version: 'v1', resource: 'caches' })
+      .create({
+        apiVersion: 'example.com/v1',
+        kind: 'Cache',
+        metadata: { name, namespace: 'default' },
+        spec: { replicas: 3 },
+        status,
+      })
 
   const [objects = '', events = ''] = (await fork.report('default')).split('\nevents:\n')
   const line = (begin: string) => objects.split('\n').find((one) => one.startsWith(`  ${begin}`))
@@ -36,6 +69,10 @@ test('a report tells what is with pods as kubectl does, how many of a set are re
   assert.match(line('Deployment default/absent') ?? '', /^ {2}Deployment default\/absent; ready 0\/2; Available=False/)
   assert.match(line('ReplicaSet default/good-') ?? '', /; ready 2\/2$/)
   assert.match(line('DaemonSet default/each') ?? '', /; ready 0\/1$/)
+  assert.deepEqual(
+    ['silent', 'counting', 'odd'].map((name) => line(`Cache default/${name}`)?.trim()),
+    ['Cache default/silent', 'Cache default/counting; ready 2/3', 'Cache default/odd; Good=False'],
+  )
   assert.doesNotMatch(objects, /ClusterTrustBundle/)
   const first = (reason: string) => events.search(new RegExp(` ${reason} .*good`))
   assert.ok(first('ScalingReplicaSet') < first('Scheduled'))

@@ -88,7 +88,11 @@ function objectLine(kind: string, object: KubeObject, nowMs: number): string {
   const status = asObject((object as SpecAndStatus).status)
   const told = asList(status['conditions'])
     .map(asObject)
-    .map(({ type, status: value, reason }) => `${type}=${value}${value === 'True' || !reason ? '' : ` (${reason})`}`)
+    .filter(({ type, status: value }) => typeof type === 'string' && typeof value === 'string')
+    .map(({ type, status: value, reason }) => {
+      const why = value !== 'True' && typeof reason === 'string' && reason !== '' ? ` (${reason})` : ''
+      return `${type}=${value}${why}`
+    })
   return [
     `${kind} ${nameOf(metadata.namespace, metadata.name)}`,
     ...(object.kind === 'Pod' && object.apiVersion === 'v1' ? podState(object as Pod, nowMs) : stateOf(object)),
@@ -108,9 +112,12 @@ function podState(pod: Pod, nowMs: number): readonly string[] {
 function stateOf(object: SpecAndStatus): readonly string[] {
   const { phase, ...status } = asObject(object.status)
   const wanted = status['desiredNumberScheduled'] ?? asObject(object.spec)['replicas']
+  const told = status['numberReady'] ?? status['readyReplicas']
+  // Kubernetes' own leave out a zero; what others leave out they may not know at all.
+  const ready = told === undefined && /^(apps\/)?v1$/.test(object.apiVersion) ? 0 : told
   return [
     ...(typeof phase === 'string' ? [phase] : []),
-    ...(typeof wanted === 'number' ? [`ready ${status['numberReady'] ?? status['readyReplicas'] ?? 0}/${wanted}`] : []),
+    ...(typeof wanted === 'number' && typeof ready === 'number' ? [`ready ${ready}/${wanted}`] : []),
   ]
 }
 
