@@ -1,6 +1,7 @@
 /** An etcd that knows its clients by the names in their certificates, and lets this one touch what it needs alone. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { EventEmitter, once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -128,18 +129,23 @@ test('a role for its prefix, its journal and the marker of compactions is enough
 
 test('certificates that were renewed in their files are shown with the next connection, half-written ones are waited for', {
   skip: lacks.etcd(),
-}, async () => {
+  timeout: 120_000,
+}, async (t) => {
   const before = issue(runtime, { commonName: 'before', usage: 'ca', validDays: 1 })
   const trusted = write('renewed-ca.crt', before.cert)
   const serving = certificateOf('renewed-etcd', 'server', before)
   const etcd = await startEtcd({ tls: { ca: trusted, cert: serving.certFile, key: serving.keyFile } })
   undo.push(etcd.stop)
   const own = certificateOf('renewed', 'client', before)
-  const states: string[] = []
-  const storage = await openEtcd(runtime, {
-    ...{ servers: etcd.servers, caFile: trusted, ...own, compactEveryMs: 0 },
-    onState: ({ type }) => states.push(type),
-  })
+  const told = new EventEmitter()
+  const { log } = liveRuntime({ log: { write: (line) => void (line.includes('cannot be used') && told.emit('half')) } })
+  const storage = await openEtcd(
+    { ...runtime, log },
+    {
+      ...{ servers: etcd.servers, caFile: trusted, ...own, compactEveryMs: 0 },
+      onState: ({ type }) => told.emit(type),
+    },
+  )
   undo.push(() => storage.close())
   const put = { type: 'put', value: Buffer.from('a'), expectRevision: 0 } as const
   assert.ok((await storage.write({ ...put, key: '/registry/a' })).ok)
@@ -147,13 +153,15 @@ test('certificates that were renewed in their files are shown with the next conn
   // Another authority for all; of the client's pair only the certificate is there at first.
   const renewed = issue(runtime, { commonName: 'after', usage: 'ca', validDays: 1 })
   const { cert, key } = issue(runtime, { commonName: 'renewed', usage: 'client', validDays: 1 }, renewed)
+  const half = Promise.all([once(told, 'waiting', t), once(told, 'half', t)])
   await etcd.members[0]?.kill()
   write('renewed-ca.crt', renewed.cert)
   certificateOf('renewed-etcd', 'server', renewed)
   writeFileSync(own.certFile, cert)
   await etcd.members[0]?.start()
-  while (!states.includes('waiting')) await new Promise((resolve) => setTimeout(resolve, 20))
+  await half
+  const well = once(told, 'well', t)
   writeFileSync(own.keyFile, key)
-  while (states.at(-1) !== 'well') await new Promise((resolve) => setTimeout(resolve, 20))
+  await well
   assert.ok((await storage.write({ ...put, key: '/registry/c' })).ok)
 })
