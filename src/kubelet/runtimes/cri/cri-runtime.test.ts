@@ -310,10 +310,11 @@ test('a probe that is refused a connection, or names no port, fails and says so'
   assert.match(String(output), /^Get "http:\/\/no\.\.such:80\/": dial tcp: lookup no\.\.such on [^ ]+: no such host$/)
 })
 
-test('a probe that is refused a connection tells the address and the port that refused it, also of a name and after a redirect', async () => {
+test('a probe that is refused a connection tells the address and the port that refused it, also of a name and after a redirect', async (t) => {
   const { cri } = await stage({})
   const { signal } = new AbortController()
   const server = createWebServer((_, response) => response.writeHead(302, { location: 'http://127.0.0.1:1/y' }).end())
+  t.after(() => server.close())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const outputOf = async (handler: ProbeAction['handler']) =>
@@ -335,7 +336,6 @@ test('a probe that is refused a connection tells the address and the port that r
       refused('127.0.0.1'),
     ],
   )
-  server.close()
 })
 
 /** A server of HTTP on loopback that answers and notes all it is asked. */
