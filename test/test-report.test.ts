@@ -51,15 +51,13 @@ test('a report tells what is with pods as kubectl does, how many of a set are re
     },
   }
   for (const [name, status] of Object.entries(statuses))
-    await fork.client
-      .resource({ group: 'example.com', version: 'v1', resource: 'caches' })
-      .create({
-        apiVersion: 'example.com/v1',
-        kind: 'Cache',
-        metadata: { name, namespace: 'default' },
-        spec: { replicas: 3 },
-        status,
-      })
+    await fork.client.resource({ group: 'example.com', version: 'v1', resource: 'caches' }).create({
+      apiVersion: 'example.com/v1',
+      kind: 'Cache',
+      metadata: { name, namespace: 'default' },
+      spec: { replicas: 3 },
+      status,
+    })
 
   const [objects = '', events = ''] = (await fork.report('default')).split('\nevents:\n')
   const line = (begin: string) => objects.split('\n').find((one) => one.startsWith(`  ${begin}`))
