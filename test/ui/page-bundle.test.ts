@@ -22,7 +22,7 @@ const install = (name: string) => {
 }
 
 before(() => {
-  for (const part of ['package.json', 'tools/page.ts', 'src/ui'])
+  for (const part of ['package.json', 'tools/page.ts', 'src/ui', 'src/inspect/plan/counts.ts'])
     cpSync(join(root, part), join(checkout, part), { recursive: true })
 })
 after(() => rmSync(checkout, { recursive: true, force: true }))
