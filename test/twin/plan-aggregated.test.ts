@@ -106,8 +106,9 @@ before(async () => {
     },
   })
   await post('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } })
-  const isServed = async () => (await asker.call({ m: 'GET', p: `/apis/${GROUP}/v1/things` })).code === 200
-  // A loop of the server finds it available.
+  const discovery = { accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList' }
+  const isServed = async () => (await asker.call({ m: 'GET', p: '/apis', h: discovery })).text.includes('"things"')
+  // A loop of the server finds it available, another reads what it serves: until then its version is stale.
   for (let i = 0; !(await isServed()) && i < 100; i++)
     await asker.call({ m: 'GET', p: '/api/v1/namespaces/default/configmaps?watch=1&timeoutSeconds=1' })
   const runtime = liveRuntime()
