@@ -97,10 +97,13 @@ export function holdProcess(): () => void {
   return () => clearInterval(handle)
 }
 
-/** What was handed over behind the I/O that is ready runs for so long; then it is the turn of I/O again. */
-const LATER_TURN_MS = 15
+/**
+ * What was handed over behind the I/O that is ready runs for so long; then it is the turn of I/O again. Shorter turns cost: with 15 ms 10,000
+ * pods on 1,000 nodes took a fifth more of the processor (more is under way at once, and outlives the young generation), with 60 nothing.
+ */
+const LATER_TURN_MS = 60
 /** So many of them at most in one turn: each is an immediate of Node's, so that its microtasks are done before the next. */
-const MOST_IN_TURN = 256
+const MOST_IN_TURN = 4096
 /** So many that are done stand before those that wait at most. */
 const MOST_DONE = 4096
 

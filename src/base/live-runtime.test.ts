@@ -142,7 +142,7 @@ test('what was handed over behind I/O leaves turns to others, keeps its order, a
       done.push(i)
       // Its microtasks are done before the next begins.
       queueMicrotask(() => seen.push(done.length))
-      for (const until = clock.monotonic() + (i < 40 ? 2 : 0); clock.monotonic() < until; );
+      for (const until = clock.monotonic() + (i < 90 ? 2 : 0); clock.monotonic() < until; );
       if (i < 10) scheduler.later('brought', work(all + i))
       if (i === all + 9) resolve()
     }
