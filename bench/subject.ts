@@ -61,6 +61,8 @@ export interface SkiffOptions {
   readonly directory?: string
   /** As --etcd-servers takes them: its objects are there. */
   readonly etcdServers?: string
+  /** The command of another checkout; this one's where it is left out. */
+  readonly command?: string
 }
 
 /** A skiff process of its own. */
@@ -68,7 +70,17 @@ export async function startSkiff(components: Components, options: SkiffOptions =
   const { nodeArgs = [], audit = false } = options
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'skiff-bench-'))
   const parts = components === 'all' ? 'apiserver,controllers,scheduler,kubelet' : 'apiserver'
-  const args = [...nodeArgs, BIN, 'up', '--data-dir', directory, '--port', '0', '--components', parts]
+  const args = [
+    ...nodeArgs,
+    options.command ?? BIN,
+    'up',
+    '--data-dir',
+    directory,
+    '--port',
+    '0',
+    '--components',
+    parts,
+  ]
   if (options.nodes !== undefined) args.push('--nodes', String(options.nodes))
   if (options.etcdServers !== undefined) args.push('--etcd-servers', options.etcdServers)
   if (audit) {
