@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import type { ChildProcess } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -35,6 +35,11 @@ describe('images of a private registry', { skip: withoutContainers }, () => {
   const up = () => {
     const { status, stderr } = machine.skiff('up', '--runtime', 'cri', '--port', '0', '--detach')
     assert.equal(status, 0, stderr)
+  }
+  const killCluster = async () => {
+    const pid = /^pid: +(\d+)$/m.exec(machine.skiff('status').stdout)?.[1] ?? ''
+    assert.equal(machine.run('kill', '-9', pid).status, 0)
+    await until('its end', () => machine.run('kill', '-0', pid).status !== 0)
   }
   /** Of a new pod, once it runs or cannot: what it waits for, and why; the Events about its image. */
   async function outcome(namespace: string, image: string, policy: string, pullSecret?: string) {
@@ -111,9 +116,7 @@ describe('images of a private registry', { skip: withoutContainers }, () => {
   })
 
   test('after a restart too; the same credentials in another Secret do, others have to pull once', async () => {
-    const pid = /^pid: +(\d+)$/m.exec(machine.skiff('status').stdout)?.[1] ?? ''
-    assert.equal(machine.run('kill', '-9', pid).status, 0)
-    await until('its end', () => machine.run('kill', '-0', pid).status !== 0)
+    await killCluster()
     up()
     assert.deepEqual(await outcome('b', PRIVATE, 'Never', 'wrong'), { reason: 'ErrImageNeverPull', message: NEVER })
     assert.equal(await outcome('a', PRIVATE, 'Never', 'own'), 'runs')
@@ -148,5 +151,14 @@ describe('images of a private registry', { skip: withoutContainers }, () => {
     isRefused(await outcome('b', PRIVATE, 'IfNotPresent'))
     assert.equal(await outcome('b', LOADED, 'Never'), 'runs')
     assert.equal(await outcome('b', `${REGISTRY}/public/y:1`, 'Never'), 'runs')
+  })
+
+  test('records that an earlier version kept with the node outlive it too, where this one takes it down', async () => {
+    await killCluster()
+    renameSync(join(kept(), 'image_manager'), join(machine.dataDir, 'kubelet/skiff-1/image_manager'))
+    assert.equal(machine.skiff('down').status, 0)
+    up()
+    assert.equal(await outcome('a', PRIVATE, 'Never', 'own'), 'runs')
+    assert.deepEqual(await outcome('b', PRIVATE, 'Never', 'wrong'), { reason: 'ErrImageNeverPull', message: NEVER })
   })
 })

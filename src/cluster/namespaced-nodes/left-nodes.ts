@@ -6,6 +6,7 @@ import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmdirSync, 
 import { dirname, join } from 'node:path'
 import { sleep } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import { takeOverRecords } from '../../kubelet/images/pull-records.ts'
 import { createCgroups } from '../../kubelet/machine/cgroups.ts'
 import { mountedBelow } from '../../kubelet/machine/mounts.ts'
 import { readRecord } from '../../kubelet/machine/node-record.ts'
@@ -69,6 +70,7 @@ export async function endNode(
     if (clock.monotonic() - from > PATIENCE_MS) throw new Error(`the processes of node ${nodeName} do not end`)
   const left = readRecord(directories.node)
   if (left !== undefined) createCgroups(left.cluster, left.cgroupDriver).removeAll()
+  if (forGood) takeOverRecords(directories.node, directories.kept)
   for (const directory of [directories.run, ...(forGood ? [directories.node] : [])]) {
     if (mountedBelow(directory).length > 0) throw new Error(`something is still mounted below ${directory}`)
     rmSync(directory, { recursive: true, force: true })

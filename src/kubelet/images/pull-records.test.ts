@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { createPodAddresses, podCIDROf } from '../pod-addresses.ts'
@@ -319,14 +319,14 @@ test('records of an earlier version, kept elsewhere, are taken over: what a Secr
   const earlier = stage()
   pull(earlier.start(), by('own'))
   const { directory, files, start } = stage()
-  takeOverRecords(earlier.directory, directory)
+  takeOverRecords(dirname(earlier.directory), dirname(directory))
   assert.equal(existsSync(earlier.directory), false)
   assert.deepEqual([await asks(start()), await asks(start(), by('own'))], [true, false])
   // Once more, and where there is nothing, or only what is known better here.
-  takeOverRecords(earlier.directory, directory)
-  takeOverRecords(directory, directory)
+  takeOverRecords(dirname(earlier.directory), dirname(directory))
+  takeOverRecords(dirname(directory), dirname(directory))
   const open = stage()
   pull(open.start())
-  takeOverRecords(open.directory, directory)
+  takeOverRecords(dirname(open.directory), dirname(directory))
   assert.deepEqual([await asks(start()), files('pulled').length], [true, 1])
 })

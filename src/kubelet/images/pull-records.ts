@@ -77,8 +77,15 @@ const keyOf = ({ namespace, name, uid }: RecordedSecret) => `${namespace}/${name
 const withSecret = (secrets: readonly RecordedSecret[], secret: RecordedSecret): readonly RecordedSecret[] =>
   [...secrets.filter((one) => !isSame(one, secret)), secret].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
 
-/** Those that an earlier version kept elsewhere are moved here; what is recorded here already is the newer. @throws Error */
-export function takeOverRecords(from: string, directory: string): void {
+/** Where they are of a node whose images outlive it in `kept`. */
+export const recordsDirectory = (kept: string): string => join(kept, 'image_manager')
+
+/**
+ * Those that an earlier version kept with the node, which end with it, are moved to `kept`; what is recorded there already is the newer. To be called
+ * before the node starts or goes. @throws Error
+ */
+export function takeOverRecords(node: string, kept: string): void {
+  const [from, directory] = [recordsDirectory(node), recordsDirectory(kept)]
   if (from === directory || !existsSync(from)) return
   for (const kind of KINDS) {
     const [old, folder] = [join(from, kind), join(directory, kind)]

@@ -22,7 +22,7 @@ import { dynamicResources } from '../dra/dynamic-resources.ts'
 import { createPreparedClaims } from '../dra/prepared-claims.ts'
 import { DEFAULT_HARD, evictionConfig } from '../eviction/thresholds.ts'
 import { createImageGc, imageGcPolicy } from '../images/image-gc.ts'
-import { createPullRecords, takeOverRecords } from '../images/pull-records.ts'
+import { createPullRecords, recordsDirectory, takeOverRecords } from '../images/pull-records.ts'
 import { DEFAULT_VERIFICATION } from '../images/pull-verification.ts'
 import { type Kubelet, type KubeletOptions, startKubelet } from '../kubelet.ts'
 import { USUAL_ROTATION } from '../logs/rotate-log.ts'
@@ -124,10 +124,9 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const connected = await connectRuntime(runtime, options.prepared, signal)
   const { containerRuntime, pulled } = connected
   const pullVerification = options.pullVerification ?? DEFAULT_VERIFICATION
-  const imageManager = join(imagesDirectory, 'image_manager')
-  takeOverRecords(join(directory, 'image_manager'), imageManager)
+  takeOverRecords(directory, imagesDirectory)
   const imageCounts = runtime.metrics === undefined ? undefined : createImageMetrics(runtime.metrics)
-  const pullRecords = createPullRecords(runtime, imageManager, pullVerification, imageCounts)
+  const pullRecords = createPullRecords(runtime, recordsDirectory(imagesDirectory), pullVerification, imageCounts)
   await pullRecords.recover(async (image) => (await containerRuntime.imageStatus(image, {}))?.id)
   const podCIDRs = network.flatMap(({ podCIDR }) => podCIDR ?? [])
   const watched = await createWatchedRuntime({ ...options, containerRuntime, nodeName })
