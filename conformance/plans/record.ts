@@ -75,6 +75,7 @@ export async function recordBatch(request: RecordRequest): Promise<RecordedBatch
       client,
       kinds: read.kinds,
       named() {},
+      changed() {},
       refused() {},
       asks() {},
       inAnyOrder: <T>(requests: readonly T[]) => requests,

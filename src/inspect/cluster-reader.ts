@@ -3,7 +3,7 @@
  * is not there or fails is an answer, not an error. Nothing here changes anything: the only writes are dry runs and reviews (which
  * are sent as dry runs too). Of Secrets the metadata alone is asked for.
  */
-import type { SubjectAccessReview } from '../api/generated/types.ts'
+import type { SelfSubjectReview, SubjectAccessReview } from '../api/generated/types.ts'
 import type { Journal, KeptRecord } from '../api/journal.ts'
 import type { Given, JsonObject, KubeObject, ObjectMeta } from '../api/object.ts'
 import type { ApiRequest, ApiResponse, RequestBody, UserInfo } from '../api/request.ts'
@@ -69,6 +69,8 @@ export interface ClusterReader {
   mayDo(question: AccessQuestion): Promise<Read<boolean>>
   /** Whether the caller may do it. */
   mayI(question: OwnAccess): Promise<Read<boolean>>
+  /** The name of the user that the cluster takes the caller for. */
+  callerName(): Promise<Read<string>>
   /** What a JSON patch would be answered with. Only for objects that are being deleted already. */
   tryPatch(
     gvr: GroupVersionResource,
@@ -180,18 +182,25 @@ export function createClusterReader(clock: Clock, transport: Transport, options:
     return answer
   }
 
-  const review = (resource: string, kind: string, spec: JsonObject): Promise<Read<boolean>> => {
-    const object = { apiVersion: 'authorization.k8s.io/v1', kind, metadata: {}, spec }
+  const sendReview = <T>(group: string, kind: string, spec: object, take: (response: ApiResponse) => T) => {
+    const object = { apiVersion: `${group}/v1`, kind, metadata: {}, ...spec }
     return send(
       {
         method: 'POST',
-        path: `/apis/authorization.k8s.io/v1/${resource}`,
+        path: `/apis/${group}/v1/${kind.toLowerCase()}s`,
         query: new URLSearchParams({ dryRun: 'All' }),
         body: { kind: 'object', object, contentType: 'application/json' },
       },
-      (response) => (responseObject(response) as Given<SubjectAccessReview>).status?.allowed === true,
+      take,
     )
   }
+  const accessReview = (kind: string, spec: JsonObject): Promise<Read<boolean>> =>
+    sendReview(
+      'authorization.k8s.io',
+      kind,
+      { spec },
+      (response) => (responseObject(response) as Given<SubjectAccessReview>).status?.allowed === true,
+    )
 
   const named = (gvr: GroupVersionResource) => (gvr.group === '' ? gvr.resource : `${gvr.resource}.${gvr.group}`)
 
@@ -257,17 +266,24 @@ export function createClusterReader(clock: Clock, transport: Transport, options:
     mayDo({ user, groups, ...attributes }) {
       const spec = { user, groups, resourceAttributes: attributes }
       const what = `whether ${user} may ${attributes.verb} ${attributes.resource}`
-      return once(`may ${JSON.stringify(spec)}`, what, () =>
-        review('subjectaccessreviews', 'SubjectAccessReview', spec),
-      )
+      return once(`may ${JSON.stringify(spec)}`, what, () => accessReview('SubjectAccessReview', spec))
     },
     mayI(attributes) {
       const kind = 'SelfSubjectAccessReview'
       const what = `whether you may ${attributes.verb} ${attributes.resource}`
       return once(`may I ${JSON.stringify(attributes)}`, what, () =>
-        review('selfsubjectaccessreviews', kind, { resourceAttributes: attributes }),
+        accessReview(kind, { resourceAttributes: attributes }),
       )
     },
+    callerName: () =>
+      once('who am I', 'your user name', () =>
+        sendReview(
+          'authentication.k8s.io',
+          'SelfSubjectReview',
+          {},
+          (response) => (responseObject(response) as Given<SelfSubjectReview>).status?.userInfo?.username ?? '',
+        ),
+      ),
     tryPatch: (gvr, namespace, name, patch) =>
       once(`try ${pathOf(gvr, namespace, name)} ${JSON.stringify(patch)}`, undefined, () =>
         send(

@@ -7,6 +7,7 @@ import { deleteDeed } from '../../src/inspect/plan/delete-deed.ts'
 import { drainDeed } from '../../src/inspect/plan/drain-deed.ts'
 import { applyDeed, uninstallDeed } from '../../src/inspect/plan/manifest-deeds.ts'
 import { type Plan, planIn, readModel } from '../../src/inspect/plan/plan.ts'
+import { rehearse } from '../../src/inspect/plan/rehearse.ts'
 import { planAs } from '../../src/inspect/plan/report.ts'
 import type { ReadCluster } from '../../src/inspect/twin/read-cluster.ts'
 import { core, DEFINITIONS, DEPLOYMENTS, definition, deployment, type Stage, startStage } from './stage.ts'
@@ -155,6 +156,38 @@ test('a drain with a timeout gives up then, and one without when nothing comes o
     .resource({ group: 'batch', version: 'v1', resource: 'cronjobs' })
     .namespace('default')
     .delete('often')
+})
+
+test('a Job that never ends keeps no plan waiting, and is no part of it but by the pods that the deed takes from it', async () => {
+  const jobs = { group: 'batch', version: 'v1', resource: 'jobs' }
+  const template = {
+    metadata: { annotations: { 'sim.skiff.dev/exit-after': '4s' } },
+    spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] },
+  }
+  await stage.make(jobs, {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: 'endless', namespace: 'default' },
+    spec: { completions: 1_000_000, parallelism: 2, template },
+  })
+  await stage.make(core('configmaps'), configMapOf('quiet'))
+  await stage.cluster.clock.advance('5s')
+  const model = await readModel(stage.source)
+  const target = { namespace: 'default', name: 'quiet' }
+  const quiet = deleteDeed(model.read, { targets: [{ ...target, kind: 'configmap' }] })
+  const { rest, steps } = await rehearse(stage.source, model, quiet, 'obeys')
+  assert.equal(steps.length, 1)
+  // It makes two in some five seconds.
+  const made = rest.filter(({ key }) => key.startsWith('/registry/pods/default/endless-')).length
+  assert.ok(made > 20 && made < 80, `${made} pods at rest`)
+  assert.deepEqual((await planIn(stage.source, model, quiet, { orders: 0 })).appears, [])
+  const pods = (await stage.cluster.client.resource(core('pods')).list({ labelSelector: 'job-name=endless' })).items
+  const running = pods.find((pod) => pod['status'].phase === 'Running')?.metadata.name ?? ''
+  const one = deleteDeed(model.read, { targets: [{ kind: 'pod', namespace: 'default', name: running }] })
+  const { goes, appears } = await planIn(stage.source, model, one, { orders: 0 })
+  assert.deepEqual([goes.map(({ object }) => object.name), appears.length], [[running], 1])
+  await stage.cluster.client.resource(jobs).namespace('default').delete('endless', { propagationPolicy: 'Foreground' })
+  await stage.cluster.clock.advance('60s')
 })
 
 test('a category is all of its kinds', async () => {

@@ -60,7 +60,10 @@ test('a namespace in which a finalizer is left: what goes, what stays and why, a
   )
   assert.deepEqual(
     stage.asked.filter((request) => !request.startsWith('GET ')),
-    ['POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews?dryRun=All'],
+    [
+      'POST /apis/authentication.k8s.io/v1/selfsubjectreviews?dryRun=All',
+      'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews?dryRun=All',
+    ],
   )
   assert.equal((await stage.cluster.client.resource(NAMESPACES).get('team')).metadata.deletionTimestamp, undefined)
 })

@@ -79,6 +79,17 @@ const deletion = (read: ReadCluster) =>
 const told = ({ forbidden }: Plan) =>
   forbidden.map(({ verb, resource, namespace, names }) => `${verb} ${resource} ${namespace} ${names}`).sort()
 
+test('the plan names the caller as the source knows it', async () => {
+  const why = async (source: TwinSource) => (await plan(source, deletion)).goes[0]?.why
+  assert.equal(await why(stage.source), 'kubernetes-admin asks for it')
+  assert.equal(await why(reader), 'system:serviceaccount:default:reader asks for it')
+  const silent: TwinSource['transport']['send'] = async (request) => {
+    if (request.path.endsWith('/selfsubjectreviews')) throw new StatusError(403, 'Forbidden', 'no reviews')
+    return reader.transport.send(request)
+  }
+  assert.equal(await why({ ...reader, transport: { ...reader.transport, send: silent } }), 'the caller asks for it')
+})
+
 test('who may delete one by its name and not the other is told of the other; the plan is whole', async () => {
   const made = await plan(reader, deletion)
   assert.deepEqual(told(made), ['delete configmaps default others'])

@@ -43,6 +43,7 @@ for (let batch = 0; batch < BATCHES; batch++)
         clock: stage.cluster.clock,
         kinds: model.read.kinds,
         named() {},
+        changed() {},
         refused() {},
         asks() {},
         inAnyOrder: (requests) => requests,

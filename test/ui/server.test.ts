@@ -236,7 +236,10 @@ test('a plan is made without a write, and the delete that it was for is done as 
   )
   assert.deepEqual(
     stage.asked.slice(before).filter((line) => !line.startsWith('GET ')),
-    ['POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews?dryRun=All'],
+    [
+      'POST /apis/authentication.k8s.io/v1/selfsubjectreviews?dryRun=All',
+      'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews?dryRun=All',
+    ],
   )
   assert.equal((await visitor.post('/api/delete', { ...question, uid: 'another' })).status, 409)
   assert.equal((await visitor.post('/api/delete', question)).status, 200)

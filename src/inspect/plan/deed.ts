@@ -12,6 +12,8 @@ export interface Doing {
   readonly kinds: Kinds
   /** An object that the deed deletes itself: its stage has ended when all of these are gone. */
   named(uid: string): void
+  /** An object that the deed makes or changes. */
+  changed(uid: string): void
   /** Told of each request that would write, before it is made: its caller must have the right to it. */
   asks(request: Asks): void
   /** A request was answered with an error; the deed goes on with the next. */

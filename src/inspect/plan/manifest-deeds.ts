@@ -52,7 +52,7 @@ export function applyDeed(
     }),
   )
   const what = `apply -f ${files.map(({ name }) => name).join(', ')}`
-  const run = async ({ client, refused, asks }: Doing) => {
+  const run = async ({ client, refused, asks, changed }: Doing) => {
     for (const { file, object, resource } of all) {
       const { name = '' } = object.metadata
       const what = `${file}: ${object.kind}/${name}`
@@ -82,6 +82,7 @@ export function applyDeed(
       if (there === undefined) asks({ verb: 'create', ...access, namespace: within })
       await one
         .patch(name, 'apply', { ...object, metadata } as never, { fieldManager: MANAGER, force: true })
+        .then(({ metadata: { uid = '' } }) => changed(uid))
         .catch((error) => refused({ what, message: messageOf(error) }))
     }
   }

@@ -1,6 +1,6 @@
 /** A plan out of rehearsals: one with programs that end when they are asked to, and one with programs that do not. */
 import type { Node, PersistentVolume, Pod } from '../../api/generated/types.ts'
-import type { KubeObject, OwnerReference } from '../../api/object.ts'
+import type { KubeObject } from '../../api/object.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { StoredEntry } from '../../cluster/twin.ts'
 import type { TimelineStep } from '../timeline/timeline-types.ts'
@@ -8,13 +8,13 @@ import { writerWords } from '../timeline/writers.ts'
 import { isAskedOnDelete, outsideOf } from '../twin/outside.ts'
 import { endingBeyond } from '../twin/partly-read.ts'
 import type { ReadCluster, TwinSource } from '../twin/read-cluster.ts'
-import { listedItems, type NodeNature, natureOf, type TwinModel } from '../twin/twin.ts'
+import { listedItems, type NodeNature, natureOf, ownersIn, type TwinModel } from '../twin/twin.ts'
 import { objectWords } from '../why/words.ts'
 import type { Deed } from './deed.ts'
 import { turnsBetween, withDeedTurns } from './deed-turns.ts'
 import { furtherOrders, openIn, ordersFor } from './further-orders.ts'
 import { withKwokTurns } from './kwok-turns.ts'
-import { keptPerhaps, openPolicies, sparedPerhaps, withOpenPolicies } from './open-policies.ts'
+import { keptPerhaps, openPolicies, type Rehearsed, sparedPerhaps, withOpenPolicies } from './open-policies.ts'
 import type { Going, Orphaned, OutsideEffect, Plan, PlannedObject, PlanStage, Staying, TimeSpan } from './plan.ts'
 import { racesIn } from './races.ts'
 import { type Held, type Rehearsal, rehearse } from './rehearse.ts'
@@ -31,7 +31,7 @@ export async function planOf(source: TwinSource, model: TwinModel, deed: Deed, o
   const rehearsed = { steps: quick.steps, owners: ownersIn(read) }
   const others = await furtherOrders(source, model, deed, 'obeys', orders ?? ordersFor(quick), racesIn(rehearsed))
   const otherwise = others.map((other) => removalsOf(other, known))
-  const removals = goingOf(quick, slow, known, otherwise)
+  const removals = goingOf(quick, slow, known, otherwise, rights.caller)
   const open = openPolicies(rehearsed)
   const goes = withKwokTurns(withOpenPolicies(openIn(removals, otherwise), open), kwokPods(read))
   const stays = stayingOf(slow, goes, sparedPerhaps(open, goes))
@@ -47,7 +47,7 @@ export async function planOf(source: TwinSource, model: TwinModel, deed: Deed, o
       [...goes, ...stays].map(({ object }) => object),
     ),
     orphaned: orphanedOf(quick, names, goes, keptPerhaps(rehearsed, goes)),
-    appears: appearingOf(slow, names),
+    appears: appearingOf(slow, names, rehearsed.owners),
     refused: slow.refused,
     forbidden: rights.forbidden,
     ...(await orderThatEnds(source, model, deed, quick)),
@@ -90,15 +90,6 @@ function podsOn(read: ReadCluster, nature: NodeNature): readonly Pod[] {
   if (!natures.values().some((one) => one === nature)) return []
   return listedItems<Pod>(read, '', 'pods').filter(({ spec }) => natures.get(spec?.nodeName) === nature)
 }
-
-const ownersIn = ({ resources }: ReadCluster): ReadonlyMap<string, readonly OwnerReference[]> =>
-  new Map(
-    resources.flatMap(({ items }) =>
-      items.flatMap(({ metadata: { uid = '', ownerReferences } }) =>
-        ownerReferences === undefined ? [] : [[uid, ownerReferences] as const],
-      ),
-    ),
-  )
 
 interface Removal {
   readonly object: PlannedObject
@@ -155,6 +146,7 @@ function goingOf(
   slow: Rehearsal,
   known: ReadonlySet<string>,
   others: readonly ReadonlyMap<string, Removal>[],
+  caller: string,
 ): readonly Going[] {
   const [fast, late] = [removalsOf(quick, known), quick === slow ? undefined : removalsOf(slow, known)]
   const byId = new Map(quick.steps.map((step) => [step.id, step]))
@@ -175,8 +167,7 @@ function goingOf(
         order: 0,
         marked: spanOf(one?.markedMs ?? other?.markedMs, other?.markedMs ?? one?.markedMs),
         removed: spanOf(one?.removedMs ?? shown.removedMs, other?.removedMs ?? shown.removedMs) as TimeSpan,
-        by: shown.first.by.component,
-        why: `${writerWords(shown.first.by)}: ${shown.first.cause.why}`,
+        ...askedBy(shown, caller),
         ...(cause === undefined || cause === uid ? {} : { cause }),
         certainty: isEither ? 'either' : one.isLate ? 'if others act' : 'goes',
       } satisfies Going,
@@ -186,6 +177,14 @@ function goingOf(
     .toSorted((a, b) => a.removedMs - b.removedMs || a.place - b.place)
     .map(({ going }, order) => ({ ...going, order }))
   return withDeedTurns(goes, new Map(all.map(({ going, turns }) => [going.object.uid, turns])))
+}
+
+/** In a twin the deed is done by its administrator, and so are finalizers taken off in place of other controllers. */
+function askedBy({ first: { by, cause }, isLate }: Removal, caller: string): Pick<Going, 'by' | 'why'> {
+  if (by.component !== 'user') return { by: by.component, why: `${writerWords(by)}: ${cause.why}` }
+  return isLate
+    ? { by: 'others', why: 'its controller takes its finalizer off' }
+    : { by: 'user', why: `${caller === '' ? 'the caller' : caller} asks for it` }
 }
 
 function spanOf(a: number | undefined, b: number | undefined): TimeSpan | undefined {
@@ -282,9 +281,13 @@ const PASSING = new Set(['leases', 'events', 'endpoints', 'endpointslices'])
 
 /**
  * What is new by its uid: a pod of a StatefulSet comes back under the name of the one that went. Not what controllers make by their own time,
- * and what comes of that.
+ * and what comes of that: of a Job that the deed does not touch only as many pods as it lost by the deed.
  */
-function appearingOf({ before, rest }: Rehearsal, names: Names): readonly PlannedObject[] {
+function appearingOf(
+  { before, rest, steps, isTouched }: Rehearsal,
+  names: Names,
+  owners: Rehearsed['owners'],
+): readonly PlannedObject[] {
   const old = new Map(before.map((entry) => [entry.key, entry]))
   const made = rest
     .filter((entry) => {
@@ -299,6 +302,11 @@ function appearingOf({ before, rest }: Rehearsal, names: Names): readonly Planne
       const planned = plannedFrom(names, entry.key, object)
       return planned === undefined || PASSING.has(planned.resource) ? [] : [{ planned, metadata: object.metadata }]
     })
+  const fresh = new Set(made.map(({ planned }) => planned.uid))
+  const lost = new Map<string, number>()
+  for (const { object, changes } of steps)
+    if (changes.some(({ type }) => type === 'removed'))
+      for (const { uid } of owners.get(object.uid) ?? []) lost.set(uid, (lost.get(uid) ?? 0) + 1)
   const byTime = new Set<string>()
   const isByTime = ({ metadata }: (typeof made)[number]) =>
     metadata.ownerReferences?.some(({ kind, uid }) => kind === 'CronJob' || byTime.has(uid)) === true
@@ -307,7 +315,14 @@ function appearingOf({ before, rest }: Rehearsal, names: Names): readonly Planne
     before = byTime.size
     for (const one of made) if (isByTime(one)) byTime.add(one.planned.uid)
   }
-  return made.flatMap(({ planned }) => (byTime.has(planned.uid) ? [] : [planned]))
+  return made.flatMap(({ planned, metadata }) => {
+    if (byTime.has(planned.uid)) return []
+    const job = metadata.ownerReferences?.find(({ kind }) => kind === 'Job')?.uid
+    if (job === undefined || fresh.has(job) || isTouched(job)) return [planned]
+    const left = lost.get(job) ?? 0
+    lost.set(job, left - 1)
+    return left > 0 ? [planned] : []
+  })
 }
 
 function stageOf(quick: Rehearsal['stages'][number], slow: Rehearsal['stages'][number]): PlanStage {

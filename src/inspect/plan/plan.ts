@@ -40,7 +40,10 @@ export interface Going {
   readonly order: number
   readonly marked: TimeSpan | undefined
   readonly removed: TimeSpan
-  /** The component, or `user` for the deed itself, that asked for its removal first. */
+  /**
+   * The component that asked for its removal first; `user` for the deed itself, `others` for a controller outside of skiff that takes off a
+   * finalizer of what was marked before.
+   */
   readonly by: string
   readonly why: string
   /** The object by whose end it goes: the uid of another that goes or stays. Absent: the deed itself named it. */

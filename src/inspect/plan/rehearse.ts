@@ -1,18 +1,19 @@
 /** Does a deed in a twin and waits until nothing comes of it any more; what was written meanwhile is read from the twin's journal. */
 import type { Journal, KeptRecord } from '../../api/journal.ts'
-import type { KubeObject } from '../../api/object.ts'
+import type { KubeObject, OwnerReference } from '../../api/object.ts'
 import type { Delays } from '../../client/uneven-transport.ts'
 import type { Fork } from '../../cluster/fork.ts'
 import type { StoredEntry } from '../../cluster/twin.ts'
 import { storedEntries } from '../../cluster/twin.ts'
 import { createClusterReader } from '../cluster-reader.ts'
-import { withCauses } from '../timeline/causes.ts'
+import { createCauses, withCause } from '../timeline/causes.ts'
 import { stepsOf } from '../timeline/steps.ts'
 import type { TimelineStep } from '../timeline/timeline-types.ts'
 import type { TwinSource } from '../twin/read-cluster.ts'
-import { type Programs, startTwinOf, type TwinModel } from '../twin/twin.ts'
+import { ownersIn, type Programs, startTwinOf, type TwinModel } from '../twin/twin.ts'
 import { knownFinalizer } from '../why/known-finalizers.ts'
 import { type Explanation, explainObject, startLook } from '../why/why.ts'
+import { createRelations } from './comes-of-the-deed.ts'
 import type { Deed, DeedStage } from './deed.ts'
 import type { RefusedRequest } from './plan.ts'
 import type { Asks } from './rights.ts'
@@ -39,7 +40,10 @@ export interface Rehearsal {
   /** Milliseconds from the beginning of the deed to a step, without the pauses in which it was only seen that nothing comes any more. */
   msOf(step: TimelineStep): number
   readonly stages: readonly StageOutcome[]
+  /** Not what Jobs and CronJobs would have done without the deed. */
   readonly steps: readonly TimelineStep[]
+  /** An object that the deed deletes or writes, or that goes by it. */
+  isTouched(uid: string): boolean
   /** The last revision before controllers outside were taken to act. */
   readonly restedAt: number
   readonly held: readonly Held[]
@@ -87,8 +91,9 @@ export async function rehearse(
   try {
     await twin.clock.advance(uneven === undefined ? 1000 : UNEVEN_START_MS)
     const before = storedEntries(twin)
-    const course = follow(twin, markedBefore(model))
+    const course = follow(twin, model)
     await course.read()
+    course.begin()
     const refused: RefusedRequest[] = []
     const asked: Asks[] = []
     const beganMs = twin.clock.now.getTime()
@@ -105,7 +110,6 @@ export async function rehearse(
         0,
         Math.round(time - beganMs - pauses.reduce((sum, { after, ms }) => (after < revision ? sum + ms : sum), 0)),
       )
-    const began = course.revision
     const look = async () => {
       const options = { ...LOOKS, userAgent, user: { name: 'kubernetes-admin', groups: ['system:masters'] } }
       return startLook(
@@ -124,6 +128,7 @@ export async function rehearse(
           named.add(uid)
           course.waitsFor(uid)
         },
+        changed: course.touches,
         refused: (one) => void refused.push(one),
         asks: (one) => void asked.push(one),
         inAnyOrder: (requests) => (uneven === undefined ? requests : requests.toReversed()),
@@ -161,7 +166,8 @@ export async function rehearse(
     return {
       msOf: ({ time, revision }) => elapsed(Date.parse(time), revision),
       stages,
-      steps: withCauses(stepsOf(course.records.filter(({ revision }) => revision > began))),
+      steps: course.steps,
+      isTouched: course.isTouched,
       restedAt,
       held: left,
       refused,
@@ -183,18 +189,25 @@ interface Pause {
 }
 
 interface Course {
+  /** The deed begins: only what is written from now on are its steps. */
+  begin(): void
   /** An object that the deed names: it is pending if it was marked before. */
   waitsFor(uid: string): void
-  /** Whether there is anything new. */
+  /** An object that the deed makes or changes. */
+  touches(uid: string): void
+  isTouched(uid: string): boolean
+  /** Whether anything new was written that comes of the deed, or may. */
   read(): Promise<boolean>
-  readonly records: readonly KeptRecord[]
+  /** A pause is over: what goes on elsewhere is no news any more. */
+  endPause(): void
+  readonly steps: readonly TimelineStep[]
   readonly revision: number
-  /** The time of the last record. */
+  /** The time of the last record that counts. */
   readonly lastAt: number
   readonly isCut: boolean
   /** When the last of these was removed; 0 where none was. */
   endMs(uids: ReadonlySet<string>, elapsed: (time: number, revision: number) => number): number
-  /** What is marked and not removed, of what was marked or changed since it is followed, and of what the deed names. */
+  /** What is marked and not removed, of what was marked or changed since it is followed, and of what the deed names. Not what goes by its own time. */
   pending(): readonly KeptRecord[]
 }
 
@@ -213,14 +226,43 @@ function markedBefore({ read: { resources } }: TwinModel): ReadonlyMap<string, K
   )
 }
 
-function follow(twin: Fork, before: ReadonlyMap<string, KeptRecord>): Course {
-  const records: KeptRecord[] = []
+function follow(twin: Fork, model: TwinModel): Course {
+  const before = markedBefore(model)
+  const relations = createRelations(lazily(() => ownersIn(model.read)))
+  let causeOf = createCauses()
+  let steps: TimelineStep[] = []
+  const removed = new Map<string, KeptRecord>()
   const marked = new Map<string, KeptRecord>()
-  const ended = new Set<string>()
   let revision = 0
+  let lastAt = 0
   let isCut = false
+
+  function keep(record: KeptRecord): void {
+    if (record.after?.deletionTimestamp !== undefined) marked.set(record.uid, record)
+    else {
+      marked.delete(record.uid)
+      if (record.after === undefined) removed.set(record.uid, record)
+    }
+  }
+
+  /** @returns whether it tells that more may come */
+  function tell(record: KeptRecord): boolean {
+    let isNews = false
+    for (const step of stepsOf([record])) {
+      const cause = causeOf(step)
+      isNews = relations.add(step, cause) || isNews
+      if (relations.relationOf(record.uid) !== 'by-time') steps.push(withCause(step, cause))
+    }
+    keep(record)
+    if (relations.relationOf(record.uid) === 'by-time') marked.delete(record.uid)
+    else lastAt = record.time
+    return isNews
+  }
+
   return {
-    records,
+    get steps() {
+      return steps
+    },
     get revision() {
       return revision
     },
@@ -228,32 +270,42 @@ function follow(twin: Fork, before: ReadonlyMap<string, KeptRecord>): Course {
       return isCut
     },
     get lastAt() {
-      return records.at(-1)?.time ?? 0
+      return lastAt
+    },
+    begin() {
+      causeOf = createCauses()
+      steps = []
     },
     endMs(uids, elapsed) {
-      const last = records.findLast(({ uid, after }) => after === undefined && uids.has(uid))
+      const all = [...uids].flatMap((uid) => removed.get(uid) ?? [])
+      const last = all.reduce<KeptRecord | undefined>((a, b) => (a && a.revision > b.revision ? a : b), undefined)
       return last === undefined ? 0 : elapsed(last.time, last.revision)
     },
     waitsFor(uid) {
+      relations.touch(uid)
       const one = before.get(uid)
-      if (one !== undefined && !marked.has(uid) && !ended.has(uid)) marked.set(uid, one)
+      if (one !== undefined && !marked.has(uid) && !removed.has(uid)) marked.set(uid, one)
     },
+    touches: relations.touch,
+    isTouched: relations.isTouched,
+    endPause: relations.endWhile,
     pending: () => [...marked.values()],
     async read() {
       const { body } = await twin.client.raw('GET', `/skiff.dev/journal?after=${revision}`)
       const journal = JSON.parse(body) as Journal
       revision = journal.revision
-      for (const record of journal.records) {
-        records.push(record)
-        if (record.after?.deletionTimestamp !== undefined) marked.set(record.uid, record)
-        else {
-          marked.delete(record.uid)
-          if (record.after === undefined) ended.add(record.uid)
-        }
-      }
       isCut ||= journal.records.length >= MOST_RECORDS
-      return journal.records.length > 0
+      return journal.records.map(tell).some((isNews) => isNews)
     },
+  }
+}
+
+/** Owners of objects of the source: most rehearsals never ask. */
+function lazily(ownersOf: () => ReadonlyMap<string, readonly OwnerReference[]>) {
+  let owners: ReadonlyMap<string, readonly OwnerReference[]> | undefined
+  return (uid: string) => {
+    owners ??= ownersOf()
+    return owners.get(uid)
   }
 }
 
@@ -262,6 +314,7 @@ const MOST_RECORDS = 48_000
 
 async function untilRest(twin: Fork, course: Course): Promise<void> {
   await course.read()
+  course.endPause()
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const now = twin.clock.now.getTime()
     const pending = course.pending()
@@ -270,7 +323,9 @@ async function untilRest(twin: Fork, course: Course): Promise<void> {
       0,
     )
     await twin.clock.advance(graceMs + (pending.length > 0 && graceMs === 0 ? HELD_QUIET_MS : QUIET_MS))
-    if (!(await course.read()) && graceMs === 0) return
+    const isNews = await course.read()
+    course.endPause()
+    if (!isNews && graceMs === 0) return
   }
 }
 

@@ -21,6 +21,8 @@ export interface Forbidden {
 }
 
 export interface Rights {
+  /** The caller's name; '' where the source does not tell. */
+  readonly caller: string
   readonly forbidden: readonly Forbidden[]
   /** What could not be asked. */
   readonly unread: readonly Unseen[]
@@ -40,6 +42,7 @@ export async function rightsOf(
 ): Promise<Rights> {
   const options = { ...LIMITS, userAgent, ...(user === undefined ? {} : { user }) }
   const reader = createClusterReader(runtime.machineClock, transport, options)
+  const caller = asked.length === 0 ? undefined : await reader.callerName()
   const alike = Map.groupBy(asked, ({ name: _, ...access }) => JSON.stringify(access))
   const forbidden = await Promise.all(
     [...alike.values()].map(async (ones): Promise<Forbidden | undefined> => {
@@ -58,5 +61,9 @@ export async function rightsOf(
       return refused.length === 0 ? undefined : { verb, group, resource: whole, namespace, names: refused }
     }),
   )
-  return { forbidden: forbidden.filter((one) => one !== undefined), unread: reader.unseen }
+  return {
+    caller: caller?.state === 'found' ? caller.value : '',
+    forbidden: forbidden.filter((one) => one !== undefined),
+    unread: reader.unseen,
+  }
 }

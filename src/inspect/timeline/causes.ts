@@ -11,13 +11,23 @@ import { writerWords } from './writers.ts'
 
 /** `written` in the order of revisions. */
 export function withCauses(written: readonly Written[]): TimelineStep[] {
+  const find = createCauses()
+  return written.map((step) => withCause(step, find(step)))
+}
+
+/** Finds the cause of one step after the other, in the order of revisions. */
+export function createCauses(): (step: Written) => StepCause {
   const history = createHistory()
-  return written.map((step) => {
-    const { before, after, at, follows, ...shown } = step
+  return (step) => {
     const cause = causeOf(step, history)
     history.add(step)
-    return { ...shown, cause }
-  })
+    return cause
+  }
+}
+
+export function withCause(step: Written, cause: StepCause): TimelineStep {
+  const { before, after, at, follows, ...shown } = step
+  return { ...shown, cause }
 }
 
 /** What a rule finds: the step that led to this one, or that there is none. */

@@ -4,7 +4,7 @@
  * source are not called, and are named instead (outside.ts).
  */
 import type { Node, Service, ServiceCIDR } from '../../api/generated/types.ts'
-import type { KubeObject } from '../../api/object.ts'
+import type { KubeObject, OwnerReference } from '../../api/object.ts'
 import type { Delays } from '../../client/uneven-transport.ts'
 import type { Fork } from '../../cluster/fork.ts'
 import type { SimulatedNode } from '../../cluster/nodes.ts'
@@ -64,6 +64,16 @@ export function listedItems<T extends KubeObject>(
   const found = resources.find((one) => one.resource.group === group && one.resource.resource === resource)
   return (found?.items ?? []).map((item) => item.object() as T)
 }
+
+/** Owners of what has any, by uid. */
+export const ownersIn = ({ resources }: ReadCluster): ReadonlyMap<string, readonly OwnerReference[]> =>
+  new Map(
+    resources.flatMap(({ items }) =>
+      items.flatMap(({ metadata: { uid = '', ownerReferences } }) =>
+        ownerReferences === undefined ? [] : [[uid, ownerReferences] as const],
+      ),
+    ),
+  )
 
 /** How the containers of a node end: as annotations of simulations say, at once (KWOK), or within their grace periods. */
 export type NodeNature = 'simulated' | 'kwok' | 'real'
