@@ -98,8 +98,9 @@ async function createBegun(
 ): Promise<KubeObject | undefined> {
   const { endpoint } = context
   const { row } = endpoint
-  const object = beforeCreate(registry, context, begun)
-  await validate(object)
+  const prepared = beforeCreate(registry, context, begun)
+  await validate(prepared)
+  const object = asRead(context, prepared)
   const name = object.metadata.name as string
   const resourceVersion = object.metadata.resourceVersion
   // A dry run never reaches the store, which would refuse it.
@@ -123,7 +124,10 @@ async function createBegun(
     ...leaseOf(context, canonical),
     ...(guard === undefined ? {} : { guard }),
   })
-  if (result.ok) return writtenObject(registry, endpoint, key, written, result.revision)
+  if (result.ok) {
+    if (object !== prepared) registry.withoutDefaults.wrote(key, result.revision)
+    return writtenObject(registry, endpoint, key, written, result.revision)
+  }
   if (result.guardMoved === true) return undefined
   const current = result.current
   throw exists(context, object.metadata, current && registry.entryOf(current))
@@ -155,9 +159,12 @@ export function beforeCreate(registry: Registry, context: WriteContext, object: 
   ]
   if (errors.length) throw invalidError(endpoint.worked.kindOf(prepared), prepared.metadata.name ?? '', errors)
   for (const warning of strategy.warningsOnCreate?.(prepared, context) ?? []) context.warn(warning)
-  const canonical = strategy.canonicalize?.(prepared) ?? prepared
-  return strategy.defaultsOnRead?.(canonical) ?? canonical
+  return strategy.canonicalize?.(prepared) ?? prepared
 }
+
+/** As every read will find it: validating admission judges it without that. */
+export const asRead = ({ kindStrategy }: WriteContext, object: KubeObject): KubeObject =>
+  kindStrategy.defaultsOnRead?.(object) ?? object
 
 function declaredName({ nameDeclared }: Strategy, { metadata: { name = '' } }: KubeObject): readonly FieldError[] {
   return nameDeclared && name !== '' ? longName(name).map((message) => invalid('metadata.name', name, message)) : []

@@ -11,7 +11,7 @@ import { validateFinalizerNames, validateGenerateName, validateObjectMetaUpdate 
 import type { Guard, KeyValue } from '../../storage/storage.ts'
 import { namedKey } from '../cache/keys.ts'
 import { type UnreadableValue, undecodable, unwritableObject } from '../cache/unreadable.ts'
-import { beforeCreate, leaseOf, metaOptions } from './create.ts'
+import { asRead, beforeCreate, leaseOf, metaOptions } from './create.ts'
 import type { ResourceEndpoint } from './endpoint.ts'
 import { shouldDeleteDuringUpdate } from './finalizers-grace-period-and-propagation.ts'
 import { journalOfUpdate } from './journal.ts'
@@ -174,9 +174,9 @@ async function updateBegun(
   const { kindStrategy, endpoint } = context
   const { revision } = state
   const prepared = beforeUpdate(context, versioned, existing)
-  const updated = kindStrategy.defaultsOnRead?.(prepared) ?? prepared
+  await input.validateUpdate(prepared, existing)
+  const updated = asRead(context, prepared)
   const lacksDefaults = updated !== prepared
-  await input.validateUpdate(updated, existing)
   const object = endpoint.worked.settled(updated)
 
   if (shouldDeleteDuringUpdate(kindStrategy, object, existing)) {
@@ -248,8 +248,9 @@ async function createByUpdate(
   next: KubeObject,
   guard: Guard | undefined,
 ): Promise<Updated | Unwritten | { readonly retry: State }> {
-  const object = beforeCreate(registry, context, next)
-  await input.validateCreate(object)
+  const prepared = beforeCreate(registry, context, next)
+  await input.validateCreate(prepared)
+  const object = asRead(context, prepared)
   const canonical = await storedObject(context.endpoint, canonicalObject(object, ''))
   if (context.dryRun) {
     // What never reaches the store keeps the version that the client gave it.
@@ -266,8 +267,10 @@ async function createByUpdate(
     ...leaseOf(context, canonical),
     ...(guard === undefined ? {} : { guard }),
   })
-  if (result.ok)
+  if (result.ok) {
+    if (object !== prepared) registry.withoutDefaults.wrote(key, result.revision)
     return { object: writtenObject(registry, context.endpoint, key, written, result.revision), created: true }
+  }
   if (result.guardMoved === true) return { retry: { object: undefined, revision: 0 } }
   // Another request made it meanwhile: now it is an update.
   if (result.current === undefined) throw alreadyExists(groupResource(context.endpoint.row), context.name)

@@ -45,13 +45,18 @@ function withoutForeignSource(object: PersistentVolumeClaim, old?: PersistentVol
   return !source?.namespace || old?.spec?.dataSourceRef !== undefined ? object : { ...object, spec }
 }
 
+function withPhase(claim: PersistentVolumeClaim): KubeObject {
+  return claim.status?.phase ? claim : { ...claim, status: { ...claim.status, phase: 'Pending' } }
+}
+
 export const persistentVolumeClaims: Strategy = {
   ...JUDGES_FINALIZERS_FIRST,
   prepareForCreate: (object) => ({
     ...withBothSources(withKnownSource(withoutForeignSource(object))),
-    status: { phase: 'Pending' },
+    status: {},
   }),
   validate: (object) => validatePersistentVolumeClaim(object),
+  defaultsOnRead: withPhase,
   prepareForUpdate: (object, old) =>
     withFieldOf(withBothSources(withKnownSource(withoutForeignSource(object, old), old)), old, 'status'),
   validateUpdate: (object, old) => validatePersistentVolumeClaimUpdate(object, old),
