@@ -1,6 +1,6 @@
 /** Where two clusters' facts of a story part. */
 import { readFileSync } from 'node:fs'
-import type { Json } from '../../src/api/object.ts'
+import type { Json, JsonObject } from '../../src/api/object.ts'
 import { type Facts, isOnTheWay } from './facts.ts'
 
 export interface Difference {
@@ -14,6 +14,8 @@ export interface KnownDifference {
   /** Expressions for the story's name and for topics, from their beginning. */
   readonly story: string
   readonly topic: string
+  /** Of these objects only the order within lists may differ: they are compared with their lists in an order of their own. */
+  readonly inAnyOrder?: true
   readonly why: string
 }
 
@@ -30,12 +32,31 @@ export function judge(
   differing: readonly KnownDifference[] = knownDifferences,
 ): { readonly told: readonly Difference[]; readonly known: readonly KnownDifference[] } {
   const isChance = (topic: string) => varies.some((one) => topic === one || topic.startsWith(`${one}.`))
-  const found = differences(facts, played).filter(({ topic }) => !isChance(topic))
+  const between = (a: Facts, b: Facts) => differences(a, b).filter(({ topic }) => !isChance(topic))
   const ofStory = differing.filter((one) => matches(one.story, story))
+  const [ofOrder, ofContent] = [ofStory.filter((one) => one.inAnyOrder), ofStory.filter((one) => !one.inAnyOrder)]
+  const found = between(facts, played)
+  const anyOrder = (all: Facts) => withoutOrder(all, ofOrder)
+  const beyondOrder = ofOrder.length === 0 ? found : between(anyOrder(facts), anyOrder(played))
   return {
-    told: found.filter(({ topic }) => !ofStory.some((one) => matches(one.topic, topic))),
+    told: beyondOrder.filter(({ topic }) => !ofContent.some((one) => matches(one.topic, topic))),
     known: ofStory.filter((one) => found.some(({ topic }) => matches(one.topic, topic))),
   }
+}
+
+function withoutOrder(facts: Facts, differing: readonly KnownDifference[]): Facts {
+  const isOne = (key: string) => differing.some(({ topic }) => matches(topic, `object ${key}`))
+  const objects = facts.objects.map((one) =>
+    isOne(one.key) ? { ...one, object: unordered(one.object) as JsonObject } : one,
+  )
+  return { ...facts, objects }
+}
+
+function unordered(value: Json): Json {
+  if (value === null || typeof value !== 'object') return value
+  if (Array.isArray(value))
+    return value.map(unordered).toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, unordered(inner as Json)]))
 }
 
 export const lineOf = ({ topic, recorded, here }: Difference): string => `${topic}: ${recorded}, here ${here}`

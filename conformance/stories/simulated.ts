@@ -20,6 +20,7 @@ import { startNodeStandIn } from '../../test/scenarios/node-stand-in.ts'
 import { auditPolicy, writesOf } from './audited.ts'
 import type { PlayedStory } from './facts.ts'
 import { kwokStages } from './kwok-stages.ts'
+import { lateWatches } from './late-watches.ts'
 import { playStory } from './play.ts'
 import { resourcesOf } from './scene.ts'
 import type { Story } from './story.ts'
@@ -30,6 +31,8 @@ const SETTLE_MS = 12_000
 /** What a request takes over a wire, of a component and of a user. */
 const COMPONENTS_TURN_MS = 3
 const USERS_TURN_MS = 20
+/** Whether a component has seen what it wrote by the time it is answered is chance: another for each seed. */
+const WATCHES_LATE_MS = [0, 2, 5]
 const MANY = { maxSteps: 5_000_000 }
 
 export async function playSimulated(name: string, story: Story, seed = 1): Promise<PlayedStory> {
@@ -47,7 +50,12 @@ export async function playSimulated(name: string, story: Story, seed = 1): Promi
     MANY,
   )
   const inside = inProcessTransport(api.handler)
-  const transport = unevenTransport(runtime, inside, () => COMPONENTS_TURN_MS)
+  const lateMs = WATCHES_LATE_MS[(seed - 1) % WATCHES_LATE_MS.length] ?? 0
+  const transport = lateWatches(
+    runtime,
+    unevenTransport(runtime, inside, () => COMPONENTS_TURN_MS),
+    lateMs,
+  )
   const clientFor = ({ user, userAgent }: { readonly user: UserInfo; readonly userAgent: string }) =>
     createClient(runtime, transport, { user, userAgent })
   const asAdmin = (userAgent: string) => clientFor({ user: ADMIN, userAgent })

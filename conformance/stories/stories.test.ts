@@ -72,3 +72,15 @@ test('not told is what a real cluster did not always do alike, and what is known
   assert.deepEqual(told.map(lineOf), ['Event C: 0, here 1'])
   assert.deepEqual(known, differing.slice(0, 1))
 })
+
+test('where only the order of a list is known to differ, what is in it is compared all the same', () => {
+  const endpoints = (...ips: readonly string[]) =>
+    facts({ objects: [{ key: 'endpoints/a', object: { subsets: [{ addresses: ips.map((ip) => ({ ip })) }] } }] })
+  const differing = [{ story: 's', topic: 'object endpoints/a', inAnyOrder: true as const, why: 'chance' }]
+  const judged = (played: Facts) => judge('s', { facts: endpoints('1', '2'), varies: [] }, played, differing)
+  assert.deepEqual(judged(endpoints('2', '1')), { told: [], known: differing })
+  assert.deepEqual(judged(endpoints('2', '3')).told.map(lineOf), [
+    'object endpoints/a.subsets.0.addresses.0.ip: "1", here "2"',
+    'object endpoints/a.subsets.0.addresses.1.ip: "2", here "3"',
+  ])
+})

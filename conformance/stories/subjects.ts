@@ -4,11 +4,13 @@ import { accountsStories } from './subjects/accounts.ts'
 import { addressesStories } from './subjects/addresses.ts'
 import { autoscalingStories } from './subjects/autoscaling.ts'
 import { autoscalingPaceStories } from './subjects/autoscaling-pace.ts'
+import { autoscalingSourcesStories } from './subjects/autoscaling-sources.ts'
 import { batchesStories } from './subjects/batches.ts'
 import { claimsStories } from './subjects/claims.ts'
 import { collectionStories } from './subjects/collection.ts'
 import { collectionTurnsStories } from './subjects/collection-turns.ts'
 import { countingStories } from './subjects/counting.ts'
+import { cronChangesStories } from './subjects/cron-changes.ts'
 import { cronRunsStories } from './subjects/cron-runs.ts'
 import { cronjobsStories } from './subjects/cronjobs.ts'
 import { daemonsetsStories } from './subjects/daemonsets.ts'
@@ -19,6 +21,7 @@ import { devicesStories } from './subjects/devices.ts'
 import { disruptionStories } from './subjects/disruption.ts'
 import { endingsStories } from './subjects/endings.ts'
 import { identityStories } from './subjects/identity.ts'
+import { jobLivesStories } from './subjects/job-lives.ts'
 import { jobRulesStories } from './subjects/job-rules.ts'
 import { jobsStories } from './subjects/jobs.ts'
 import { metricsStories } from './subjects/metrics.ts'
@@ -31,6 +34,7 @@ import { rolloutsStories } from './subjects/rollouts.ts'
 import { schedulingStories } from './subjects/scheduling.ts'
 import { schedulingWaitsStories } from './subjects/scheduling-waits.ts'
 import { sequencesStories } from './subjects/sequences.ts'
+import { serviceEndpointsStories } from './subjects/service-endpoints.ts'
 import { servicesStories } from './subjects/services.ts'
 import { setsStories } from './subjects/sets.ts'
 import { slicesStories } from './subjects/slices.ts'
@@ -38,6 +42,7 @@ import { statefulsetsStories } from './subjects/statefulsets.ts'
 import { taintsStories } from './subjects/taints.ts'
 import { turnsStories } from './subjects/turns.ts'
 import { volumesStories } from './subjects/volumes.ts'
+import { workloadChangesStories } from './subjects/workload-changes.ts'
 
 export const subjects: Readonly<Record<string, Readonly<Record<string, Story>>>> = {
   autoscaling: autoscalingStories,
@@ -78,4 +83,9 @@ export const subjects: Readonly<Record<string, Readonly<Record<string, Story>>>>
   counting: countingStories,
   batches: batchesStories,
   sets: setsStories,
+  'cron-changes': cronChangesStories,
+  'workload-changes': workloadChangesStories,
+  'service-endpoints': serviceEndpointsStories,
+  'job-lives': jobLivesStories,
+  'autoscaling-sources': autoscalingSourcesStories,
 }

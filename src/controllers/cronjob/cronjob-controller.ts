@@ -211,7 +211,7 @@ export function createCronJobController(context: ControllerContext): Controller 
     }
   }
 
-  /** undefined where nothing can be made any more. */
+  /** undefined where nothing can be made any more, or where a job of another has the name: it is left to what made that one. */
   async function create(cronJob: CronJob, time: number): Promise<KubeObject | undefined> {
     const draft = jobFor(cronJob, time)
     try {
@@ -223,7 +223,7 @@ export function createCronJobController(context: ControllerContext): Controller 
       if (isAlreadyExists(error)) {
         // Made by a sync that could not say so, unless it has another controller.
         const job = await jobsOf(cronJob).get(draft.metadata.name ?? '')
-        if (controllerOf(job)?.uid === cronJob.metadata.uid) return job
+        return controllerOf(job)?.uid === cronJob.metadata.uid ? job : undefined
       }
       warn(cronJob, 'FailedCreate', `Error creating job: ${messageOf(error)}`)
       throw error

@@ -4,10 +4,10 @@ import { parseInt64 } from '../../api/objects/integers.ts'
 import { compareCreation, maxAnnotation, maxSurge, replicasOf, totalReplicas } from './max-surge-max-unavailable.ts'
 
 /**
- * Sizes by name when a deployment is scaled in the middle of a rollout: each replica set gets its share of the change, the
- * largest one what rounding left over.
+ * Sizes when a deployment is scaled in the middle of a rollout: each replica set gets its share of the change, the
+ * largest one what rounding left over. In the order in which they are written: the largest first.
  */
-export function proportionalSizes(deployment: Deployment, active: readonly ReplicaSet[]): Map<string, number> {
+export function proportionalSizes(deployment: Deployment, active: readonly ReplicaSet[]): Map<ReplicaSet, number> {
   const desired = replicasOf(deployment)
   const allowed = desired > 0 ? desired + maxSurge(deployment) : 0
   const toAdd = allowed - totalReplicas(active)
@@ -15,14 +15,14 @@ export function proportionalSizes(deployment: Deployment, active: readonly Repli
   const ordered = [...active].sort(
     (a, b) => replicasOf(b) - replicasOf(a) || (newerFirst ? -1 : 1) * compareCreation(a, b),
   )
-  const sizes = new Map<string, number>()
+  const sizes = new Map<ReplicaSet, number>()
   let added = 0
   for (const set of ordered) {
     const share = toAdd === 0 || toAdd === added ? 0 : shareOf(deployment, set, toAdd - added)
     added += share
-    sizes.set(set.metadata.name ?? '', replicasOf(set) + share)
+    sizes.set(set, replicasOf(set) + share)
   }
-  const largest = ordered[0]?.metadata.name
+  const largest = ordered[0]
   if (largest !== undefined && toAdd !== 0) sizes.set(largest, Math.max(0, (sizes.get(largest) ?? 0) + toAdd - added))
   return sizes
 }

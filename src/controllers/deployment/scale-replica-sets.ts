@@ -41,8 +41,7 @@ export async function scale(
     for (const set of old.filter(isActiveSet)) await scaleTo(sync, set, 0)
   } else if (isRolling(sync.deployment)) {
     const active = everySet(newSet, old).filter(isActiveSet)
-    const sizes = proportionalSizes(sync.deployment, active)
-    for (const set of active) await resize(sync, set, sizes.get(set.metadata.name ?? '') ?? replicasOf(set))
+    for (const [set, size] of proportionalSizes(sync.deployment, active)) await resize(sync, set, size)
   }
 }
 

@@ -95,11 +95,15 @@ export function watchPodsOfServices(
   })
 }
 
-/** That a pod has ended is not looked at: one that is ready still keeps its address until something else changes. */
+/**
+ * That a pod has ended is not looked at: one that is ready still keeps its address until something else changes. Of one that is being
+ * deleted every change counts.
+ */
 function isSameEndpoint(a: Pod, b: Pod): boolean {
   return (
     a.metadata.uid === b.metadata.uid &&
-    a.metadata.deletionTimestamp === b.metadata.deletionTimestamp &&
+    a.metadata.deletionTimestamp === undefined &&
+    b.metadata.deletionTimestamp === undefined &&
     sameJson(a.metadata.labels, b.metadata.labels) &&
     isReady(a) === isReady(b) &&
     a.spec?.nodeName === b.spec?.nodeName &&
