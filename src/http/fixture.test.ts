@@ -48,8 +48,8 @@ export const json = (
 
 export const text = async (answer: { bytes(): Promise<Uint8Array> }) => Buffer.from(await answer.bytes()).toString()
 
-/** What comes back for these bytes, up to the end of the head or of the connection. */
-export async function rawAnswer(port: number, sent: string, tls = true): Promise<string> {
+/** What comes back for these bytes, up to the end of the last answer's head or of the connection. */
+export async function rawAnswer(port: number, sent: string, tls = true, answers = 1): Promise<string> {
   const socket = tls
     ? connectTls({ port, host: '127.0.0.1', ca: ca.cert, ALPNProtocols: ['http/1.1'] })
     : connectNet({ port, host: '127.0.0.1' })
@@ -58,7 +58,7 @@ export async function rawAnswer(port: number, sent: string, tls = true): Promise
   let text = ''
   for await (const chunk of socket) {
     text += chunk
-    if (/\r\n\r\n/.test(text) && !/^connection: close/im.test(text) && tls) break
+    if (text.split('\r\n\r\n').length > answers && !/^connection: close/im.test(text) && tls) break
   }
   socket.destroy()
   return text

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect as connectHttp2 } from 'node:http2'
 import { test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import { ca, json, rawAnswer, started } from './fixture.test.ts'
@@ -29,7 +31,7 @@ test('what no server should take is refused in plain words', async () => {
     'HTTP/1.1 400 Bad Request: malformed Host header',
   )
   assert.equal(await firstLine('GET /\r\n\r\n'), 'HTTP/1.1 400 Bad Request')
-  for (const line of ['GET /a%zz', 'GET /%', 'G@T /'])
+  for (const line of ['GET /a%zz', 'GET /%', 'G@T /', 'FOO /a%zz', 'CONNECT /a%zz'])
     assert.equal(await firstLine(`${line} HTTP/1.1\r\nHost: a\r\n\r\n`), 'HTTP/1.1 400 Bad Request')
   assert.equal(await firstLine('GET /%E9?a=% HTTP/1.1\r\nHost: a\r\n\r\n'), 'HTTP/1.1 200 OK')
   const other = 'HTTP/1.1 505 HTTP Version Not Supported: unsupported protocol version'
@@ -38,8 +40,11 @@ test('what no server should take is refused in plain words', async () => {
     await firstLine('GET / HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\n\r\n'),
     'HTTP/1.1 417 Expectation Failed',
   )
-  const coded = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\nx'
-  assert.equal(await firstLine(coded), 'HTTP/1.1 501 Not Implemented')
+  const coded = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip'
+  for (const more of ['\r\n\r\nx', ', chunked\r\n\r\n'])
+    assert.equal(await firstLine(`${coded}${more}`), 'HTTP/1.1 501 Not Implemented')
+  assert.equal(await firstLine('GET / HTTP/1.1\r\nHost: a\r\nhost: a\r\n\r\n'), 'HTTP/1.1 400 Bad Request')
+  assert.equal(await firstLine('CONNECT /a HTTP/1.1\r\nHost: a\r\n\r\n'), 'HTTP/1.1 200 OK')
   assert.match(await rawAnswer(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n', false), /HTTP request to an HTTPS server/)
 })
 
@@ -47,4 +52,38 @@ test('a target that is no path is refused before its body is waited for', async 
   await using it = await started(async (request) => json(request, {}))
   const answer = await rawAnswer(it.server.port, 'POST nothing HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n')
   assert.match(answer, /^HTTP\/1.1 400 .*/)
+})
+
+test('the head of an upgrade is refused as any other', async () => {
+  await using it = await started(async (request) => json(request, {}))
+  const ask = 'Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
+  const firstLine = async (head: string) => (await rawAnswer(it.server.port, `${head}${ask}`)).split('\r\n')[0]
+  assert.equal(await firstLine('GET /a%zz HTTP/1.1\r\nHost: a\r\n'), 'HTTP/1.1 400 Bad Request')
+  assert.equal(await firstLine('GET / HTTP/1.1\r\n'), 'HTTP/1.1 400 Bad Request: missing required Host header')
+  assert.equal(await firstLine('GET / HTTP/1.1\r\nHost: a\r\n'), 'HTTP/1.1 200 OK')
+})
+
+test('what is refused comes after the answers to what was asked before it', async () => {
+  for (const bad of ['GET /a%zz HTTP/1.1\r\nHost: a\r\n\r\n', 'FOO / HTTP/1.1\r\nHost: a\r\n\r\n', 'x\r\n\r\n']) {
+    await using it = await started(async (request) => {
+      await new Promise(setImmediate)
+      return json(request, {})
+    })
+    const answers = await rawAnswer(it.server.port, `GET / HTTP/1.1\r\nHost: a\r\n\r\n${bad}`, true, 2)
+    assert.deepEqual(answers.match(/(?<=HTTP\/1.1 )\d+/g), ['200', bad.startsWith('FOO') ? '405' : '400'])
+  }
+})
+
+test('a stream of HTTP/2 with a path that cannot be decoded is reset, the next one answered', async () => {
+  await using it = await started(async (request) => json(request, {}))
+  const session = connectHttp2(`https://127.0.0.1:${it.server.port}`, { ca: ca.cert })
+  const ask = async (path: string) => {
+    const stream = session.request({ ':path': path })
+    const [headers] = await once(stream, 'response')
+    stream.resume()
+    return headers[':status']
+  }
+  await assert.rejects(ask('/a%zz'), /NGHTTP2_PROTOCOL_ERROR/)
+  assert.equal(await ask('/a'), 200)
+  session.destroy()
 })

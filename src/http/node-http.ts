@@ -10,3 +10,16 @@ export const { Agent, createServer, request, ServerResponse } = createRequire(im
 /** The answer that node:http has given the socket to; there is no public name for it. undefined once it is sent whole. */
 export const answerOn = (socket: Socket & { readonly _httpMessage?: Answer | null }): Answer | undefined =>
   socket._httpMessage ?? undefined
+
+/** What comes on a socket while answers to its earlier requests are on their way, or just sent, waits for them. */
+export function whenFree(socket: Socket, begin: () => void): void {
+  const before = answerOn(socket)
+  if (before === undefined) begin()
+  else
+    before.once('close', () => {
+      if (socket.destroyed) return
+      // Set for the next request of a connection that is kept.
+      socket.setTimeout(0)
+      whenFree(socket, begin)
+    })
+}

@@ -57,7 +57,7 @@ export async function startPlainServer(runtime: Runtime, options: PlainServerOpt
 
   server.on('clientError', refuseMalformed)
   server.on('request', (incoming, outgoing) => {
-    if (refusedHead(incoming)) return
+    if (refusedHead(incoming, outgoing)) return
     const gone = new AbortController()
     outgoing.on('close', () => gone.abort())
     outgoing.on('error', () => {})

@@ -15,8 +15,8 @@ import { createConnectionTable } from './connections.ts'
 import { createGathering } from './gather.ts'
 import type { HttpLimits } from './limits.ts'
 import { listen } from './listen.ts'
-import { refusedHead, refuseHandshake, refuseMalformed } from './malformed.ts'
-import { answerOn, ServerResponse as PlainResponse } from './node-http.ts'
+import { refusedHead, refusedStream, refuseHandshake, refuseMalformed } from './malformed.ts'
+import { answerOn, ServerResponse as PlainResponse, whenFree } from './node-http.ts'
 import { hasBody, originForm, type ReceivedRequest, readBody, requestOf } from './receive.ts'
 import { createResponder, type Outgoing } from './respond.ts'
 import { byServerName, type NamedCertificate } from './sni.ts'
@@ -100,6 +100,7 @@ const HTTP1_ALONE = Buffer.from('\x08http/1.1')
 const REQUESTS_TOGETHER = 64
 
 type Incoming = IncomingMessage | Http2ServerRequest
+type Answer = ServerResponse | Http2ServerResponse
 
 /** A request and its answer on their way. */
 interface Exchange {
@@ -185,19 +186,19 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
   })
   server.on('clientError', refuseMalformed)
 
-  server.on('request', (incoming: Incoming, outgoing) => {
+  server.on('request', (incoming: Incoming, outgoing: Answer) => {
     keepWhatFollows(incoming)
-    if (!('stream' in incoming) && refusedHead(incoming)) return
+    if (refused(incoming, outgoing)) return
     if (incoming.url === '*' && incoming.method === 'OPTIONS') {
       // Asked of the server itself, as a sign of life.
-      outgoing.writeHead(200, { 'content-length': 0 })
+      outgoing.setHeader('content-length', '0')
       outgoing.end()
     } else serve(incoming, outgoing, peerOf(incoming))
   })
   // A client that sends Expect: 100-continue is told to go on only where something is to be sent, and taken.
-  server.on('checkContinue', (incoming: Incoming, outgoing: Http2ServerResponse) => {
+  server.on('checkContinue', (incoming: Incoming, outgoing: Answer) => {
     keepWhatFollows(incoming)
-    if (!('stream' in incoming) && refusedHead(incoming)) return
+    if (refused(incoming, outgoing)) return
     if (hasBody(incoming, incoming.method ?? '') && Number(incoming.headers['content-length'] ?? 0) <= maxBodyBytes)
       outgoing.writeContinue()
     serve(incoming, outgoing, peerOf(incoming))
@@ -210,19 +211,11 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     outgoing.end()
   })
   // Only HTTP/1.1 upgrades. A handler that answers with anything but an upgrade answers on the same socket, then closes it.
-  server.on('upgrade', (incoming: IncomingMessage, socket: TLSSocket, head: Buffer) => {
-    socket.on('error', () => {})
-    // node:http no longer tells the answers of this socket when it takes more.
-    const onDrain = () => void answerOn(socket)?.emit('drain')
-    socket.on('drain', onDrain)
-    whenFree(socket, () => {
-      const response = new PlainResponse(incoming)
-      response.shouldKeepAlive = false
-      response.assignSocket(socket)
-      response.on('finish', () => socket.destroySoon())
-      serve(incoming, response, socket, { incoming, socket, head, response, onDrain })
-    })
-  })
+  server.on('upgrade', (incoming: IncomingMessage, socket: TLSSocket, head: Buffer) =>
+    serveAlone(incoming, socket, (response, onDrain) => ({ incoming, socket, head, response, onDrain })),
+  )
+  // No tunnel begins here: a method like others that nothing is served by.
+  server.on('connect', (incoming: IncomingMessage, socket: TLSSocket) => serveAlone(incoming, socket))
 
   const listening = await listen(server, options)
   const newId = () => runtime.random.passingUuid()
@@ -266,6 +259,25 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     }
     if (!hasBody(incoming, incoming.method ?? 'GET')) arrived(undefined)
     else readBody(bodies, incoming, maxBodyBytes, arrived, (error) => refuse(undefined, error, exchange))
+  }
+
+  /** A request that node:http gives the socket away with, and no answer. */
+  function serveAlone(
+    incoming: IncomingMessage,
+    socket: TLSSocket,
+    upgradeOf?: (response: ServerResponse, onDrain: () => void) => HeldUpgrade,
+  ): void {
+    socket.on('error', () => {})
+    // node:http no longer tells the answers of this socket when it takes more.
+    const onDrain = () => void answerOn(socket)?.emit('drain')
+    socket.on('drain', onDrain)
+    whenFree(socket, () => {
+      const response = new PlainResponse(incoming)
+      response.shouldKeepAlive = false
+      response.assignSocket(socket)
+      response.on('finish', () => socket.destroySoon())
+      if (!refusedHead(incoming, response)) serve(incoming, response, socket, upgradeOf?.(response, onDrain))
+    })
   }
 
   function refuse(
@@ -351,24 +363,11 @@ function keepWhatFollows(incoming: Incoming): void {
   socket.push(NOTHING)
 }
 
+const refused = (incoming: Incoming, outgoing: Answer): boolean =>
+  'stream' in incoming ? refusedStream(incoming) : !('stream' in outgoing) && refusedHead(incoming, outgoing)
+
 const passedOver = () => {}
 const NOTHING = Buffer.alloc(0)
-
-/**
- * An upgrade may come while answers to earlier requests of its socket are on their way, or just sent: it waits for them, as every
- * request does.
- */
-function whenFree(socket: TLSSocket, begin: () => void): void {
-  const before = answerOn(socket)
-  if (before === undefined) begin()
-  else
-    before.once('close', () => {
-      if (socket.destroyed) return
-      // Set for the next request of a connection that is kept.
-      socket.setTimeout(0)
-      whenFree(socket, begin)
-    })
-}
 
 function handOver({ response, socket, onDrain }: HeldUpgrade, controller: AbortController): void {
   response.detachSocket(socket)
