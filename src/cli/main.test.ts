@@ -1,6 +1,6 @@
 /** The command line in this process: what it says, and how it would end. */
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mock, test } from 'node:test'
@@ -96,6 +96,26 @@ test('of a directory in which nothing runs: status and kubeconfig say so and exi
     writeFileSync(join(path, 'kubeconfig'), 'kind: Config\n')
     assert.match((await skiff('status', ...at)).out, /skiff up continues the one that was there\n$/)
     assert.deepEqual(await skiff('kubeconfig', ...at), { code: 0, out: 'kind: Config\n', err: '' })
+  } finally {
+    rmSync(path, { recursive: true, force: true })
+  }
+})
+
+test('of a directory that cannot be read nothing is claimed: one line with the reason, and exit 1', async () => {
+  const path = mkdtempSync(join(tmpdir(), 'skiff-main-'))
+  try {
+    // Everything may be read by root, but nothing behind a link to itself.
+    const loop = join(path, 'loop')
+    symlinkSync(loop, loop)
+    for (const [command, file] of [
+      ['status', 'pid'],
+      ['down', 'pid'],
+      ['kubeconfig', 'kubeconfig'],
+    ] as const) {
+      const { code, out, err } = await skiff(command, '--data-dir', loop)
+      assert.deepEqual([code, out], [1, ''], command)
+      assert.match(err, new RegExp(`^skiff: cannot read ${join(loop, file)}: ELOOP[^\\n]*\\n$`))
+    }
   } finally {
     rmSync(path, { recursive: true, force: true })
   }

@@ -1,10 +1,9 @@
 /** skiff kubeconfig: what the last start wrote, or the same for another user. */
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { liveRuntime } from '../base/live-runtime.ts'
 import { endpointFromKubeconfig } from '../client/read-kubeconfig.ts'
 import { issue } from '../cluster/certificate.ts'
-import { clusterDirectory } from '../cluster/directory.ts'
+import { clusterDirectory, readIfThere } from '../cluster/directory.ts'
 import { StartError } from '../cluster/errors.ts'
 import { kubeconfig } from '../cluster/kubeconfig-text.ts'
 
@@ -28,9 +27,7 @@ function forUser(text: string, pki: string, user: string, groups: readonly strin
 }
 
 function readOr(file: string, message: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (cause) {
-    throw new StartError(message, { cause })
-  }
+  const text = readIfThere(file)
+  if (text === undefined) throw new StartError(message)
+  return text
 }

@@ -78,7 +78,10 @@ export function forgetMigrationWithoutStore({ store, migration }: ClusterDirecto
   if (!existsSync(store)) rmSync(migration, { force: true })
 }
 
-/** The pid of the live process that holds the directory. */
+/**
+ * The pid of the live process that holds the directory.
+ * @throws StartError when that cannot be told: the directory is another user's
+ */
 export function holder(directory: ClusterDirectory): number | undefined {
   const text = readIfThere(directory.pid)
   if (text === undefined) return undefined
@@ -88,6 +91,7 @@ export function holder(directory: ClusterDirectory): number | undefined {
   return started === '' || started === startedAt(pid) ? pid : undefined
 }
 
+/** @throws StartError when what it says may not be read */
 export function readState(directory: ClusterDirectory): ClusterState | undefined {
   const text = readIfThere(directory.state)
   try {
@@ -146,16 +150,23 @@ export function alive(pid: number): boolean {
  * only waits to be reaped.
  */
 export function startedAt(pid: number): string {
-  const stat = readIfThere(`/proc/${pid}/stat`)
-  if (stat === undefined) return ''
+  let stat: string
+  try {
+    stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  } catch {
+    return ''
+  }
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return fields[0] === 'Z' || fields[0] === 'X' ? 'ended' : (fields[19] ?? '')
 }
 
-function readIfThere(file: string): string | undefined {
+/** @throws StartError when it is there, or may be, and cannot be read */
+export function readIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8')
-  } catch {
-    return undefined
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    throw new StartError(`cannot read ${file}: ${messageOf(error)}`, { cause: error })
   }
 }
