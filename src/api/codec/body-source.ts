@@ -19,6 +19,7 @@ import {
   jsonWordFor,
   ObjectNode,
   parseJson,
+  parseWithKeys,
   plainOf,
   type Span,
   scanJson,
@@ -155,7 +156,7 @@ function openJson(bytes: Uint8Array, parts: Parts, refuse: BodySource['refuse'])
   const { spec, known } = knownSpec(text, bytes, scan, parts)
   let value: unknown
   try {
-    value = known === undefined ? JSON.parse(text) : parsedAround(text, scan.spec as Span, known)
+    value = known === undefined ? parseWithKeys(text) : parsedAround(text, scan.spec as Span, known)
   } catch {
     // Only for its words: Go's and ours agree on what JSON is.
     try {
@@ -198,7 +199,7 @@ function knownSpec(text: string, bytes: Uint8Array, { spec }: JsonScan, parts: P
 
 /** The text parsed but for its spec, which is known. @throws SyntaxError */
 function parsedAround(text: string, { start, end }: Span, { part }: ReadPart): unknown {
-  const value = JSON.parse(`${text.slice(0, start)}0${text.slice(end)}`) as { spec: unknown }
+  const value = parseWithKeys(`${text.slice(0, start)}0${text.slice(end)}`) as { spec: unknown }
   value.spec = part
   return value
 }

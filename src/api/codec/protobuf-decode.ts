@@ -3,6 +3,7 @@ import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { goDurationText } from '../../base/go-duration.ts'
 import type { Json, JsonObject } from '../object.ts'
 import type { Schema, StructSchema } from '../schema/schema.ts'
+import { heedKey, parseWithKeys } from '../values/json.ts'
 import { type MessageField, messageFields, unionOf } from './protobuf-forms.ts'
 import { ProtobufError, type Reader } from './protobuf-wire.ts'
 
@@ -113,6 +114,7 @@ function mapReader(name: string, schema: Schema): FieldReader {
     }
     if (target[name] === undefined) target[name] = {}
     const map = target[name] as Target
+    heedKey(key)
     // A key is the client's: `__proto__` is data.
     Object.defineProperty(map, key, {
       value: inner ?? empty(),
@@ -209,7 +211,7 @@ function embeddedJson(reader: Reader): Json {
       continue
     }
     try {
-      value = JSON.parse(reader.text()) as Json
+      value = parseWithKeys(reader.text()) as Json
     } catch {
       throw new ProtobufError('embedded data is not JSON')
     }

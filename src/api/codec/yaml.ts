@@ -15,7 +15,7 @@ import {
 } from 'yaml'
 import { goQuote } from '../quote.ts'
 import type { RepeatedKeys } from '../schema/strict-problem.ts'
-import { type JsonNode, NumberNode, ObjectNode } from '../values/json.ts'
+import { heedKey, type JsonNode, NumberNode, ObjectNode } from '../values/json.ts'
 import { yamlProblem } from './yaml-errors.ts'
 
 /** The text that a real API server gives, as far as the parsers agree on what is wrong. */
@@ -106,7 +106,10 @@ function readMap(map: { readonly items: readonly Pair[] }, reader: Reader, depth
     for (const [name, value] of source.entries) if (!values.has(name)) values.set(name, value)
   }
   const object = new ObjectNode()
-  for (const name of [...values.keys()].sort()) object.entries.push([name, values.get(name)!])
+  for (const name of [...values.keys()].sort()) {
+    heedKey(name)
+    object.entries.push([name, values.get(name)!])
+  }
   return object
 }
 

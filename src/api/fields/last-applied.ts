@@ -1,6 +1,7 @@
 /** The annotation of client-side `kubectl apply`, and the way from it to server-side apply. */
 import type { Json, JsonObject, KubeObject } from '../object.ts'
 import type { StructSchema } from '../schema/schema.ts'
+import { parseWithKeys } from '../values/json.ts'
 import { isList, isMap } from '../values/maps-and-lists.ts'
 import { changedFields, removedFields } from './compare.ts'
 import { difference, type FieldSet } from './fieldset.ts'
@@ -19,7 +20,7 @@ export function conflictsAllowedByLastApplied(live: KubeObject, schema: StructSc
   if (annotation === undefined) return undefined
   const shape = shapeOf(schema)
   try {
-    const last = JSON.parse(annotation) as Json
+    const last = parseWithKeys(annotation) as Json
     const set = fieldSetOf(shape, last)
     const changed = changedFields(shape, last, live as Json)
     return difference(difference(set, changed), removedFields(shape, last, live as Json))

@@ -6,6 +6,7 @@
  */
 import type { Fields, JsonObject, ObjectMeta } from '../object.ts'
 import { goQuote } from '../quote.ts'
+import { parseWithKeys } from '../values/json.ts'
 import { type Int64, parseInt64 } from './integers.ts'
 
 type Annotations = Readonly<Record<string, string>>
@@ -120,7 +121,7 @@ function parsed(annotations: Annotations, name: string): unknown {
   const text = textOf(annotations, name)
   if (text === undefined) return undefined
   try {
-    return JSON.parse(text)
+    return parseWithKeys(text)
   } catch {
     return undefined
   }

@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { encodeJson, jsonText, NumberNode, ObjectNode, parseExactly, parseJson, prettyJson, scanJson } from './json.ts'
+import {
+  encodeJson,
+  heedKey,
+  jsonText,
+  NumberNode,
+  ObjectNode,
+  parseExactly,
+  parseJson,
+  parseWithKeys,
+  prettyJson,
+  scanJson,
+} from './json.ts'
 
 test('syntax errors are those of Go', () => {
   for (const [text, message] of [
@@ -24,6 +35,28 @@ test('syntax errors are those of Go', () => {
     ['01', "invalid character '1' after top-level value"],
   ] as const)
     assert.throws(() => parseJson(text), { message }, text)
+})
+
+test('keys are those of the text, whatever began alike before: V8 compares them with their escapes', () => {
+  const earlier = ['\\\\', '\\u005c', '\\\\n', 'a\\\\u0']
+  const written = ['\\n', '\\ufffd', '\\"', '\\nx', 'a\\u0041b', 'b\\\\', '\\\\']
+  let round = 0
+  for (const parse of [parseExactly, parseWithKeys])
+    for (const before of earlier)
+      for (const key of written) {
+        const text = (name: string) => `{"p${round}":1,"${name}":[{"n":12345678901234567890}, -0, 1.5]}`
+        round++
+        parse(text(before))
+        const [, [found, value] = []] = Object.entries(parse(text(key)) as object)
+        assert.equal(found, JSON.parse(`"${key}"`), `${key} after ${before}`)
+        assert.deepEqual(value.slice(1), [-0, 1.5])
+      }
+  // In one text, where keys are twice, and where the earlier object came another way.
+  const [, twice] = parseWithKeys('[{"q":1,"\\\\":2},{"q":1,"\\n":2,"q":3}]') as readonly object[]
+  assert.deepEqual(twice, { q: 3, '\n': 2 })
+  heedKey('\\')
+  assert.equal(Object.keys({ 'only here': 1, '\\': 2 }).length, 2)
+  assert.deepEqual(parseWithKeys('{"only here":1,"\\n":2}'), { 'only here': 1, '\n': 2 })
 })
 
 test('what JSON.parse reads, parseJson reads', () => {

@@ -207,7 +207,10 @@ export function parseJson(text: string): JsonNode {
     const container = open.at(-1)
     if (container === undefined) root = value
     else if (Array.isArray(container)) container.push(value)
-    else container.entries.push([key, value])
+    else {
+      heedKey(key)
+      container.entries.push([key, value])
+    }
   }
 
   for (;;) {
@@ -287,12 +290,72 @@ const ESCAPE = /\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u
 const wellFormed = (found: string, half: string | undefined) => (half === undefined ? found : '\\ufffd')
 
 function exactly(text: string): unknown {
-  if (!/[:,[\s]-?\d{16}/.test(text)) return JSON.parse(text)
+  if (!/[:,[\s]-?\d{16}/.test(text)) return parseWithKeys(text)
   const reviver = (_key: string, value: unknown, context: { readonly source?: string }) =>
     typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context.source ?? '')
       ? BigInt(context.source as string)
       : value
-  return JSON.parse(text, reviver as (key: string, value: unknown) => unknown)
+  return parseWithKeys(text, reviver as (key: string, value: unknown) => unknown)
+}
+
+/** Whether a key with a backslash in it has been read in this process. */
+const backslashKeys = { seen: false }
+
+/** To be told of every key of foreign objects that does not come through `parseWithKeys`. */
+export function heedKey(key: string): void {
+  if (!backslashKeys.seen && key.includes('\\')) backslashKeys.seen = true
+}
+
+/**
+ * JSON.parse, with the keys that the text has. V8's own (from 12.8 on, nodejs/node#63785) compares a key as it is written, escapes and all, with
+ * the next key of an earlier object that began alike: after `{"a":1,"\\\\":2}` it reads `{"a":1,"\\n":2}` with the key `\\`. What it then gives has
+ * a backslash in it, as has the earlier object's; an object with such a key is therefore read by `parseJson`.
+ *
+ * @throws SyntaxError
+ */
+export function parseWithKeys(text: string, reviver?: (key: string, value: unknown) => unknown): unknown {
+  const value: unknown = JSON.parse(text, reviver)
+  if (!text.includes('\\') || !(backslashKeys.seen || mayEscapeBackslash(text)) || !hasBackslashKey(value)) return value
+  return exactOf(parseJson(text))
+}
+
+/** Of a text that JSON.parse takes: whether a key in it is written with an escaped backslash. */
+function mayEscapeBackslash(text: string): boolean {
+  if (text.includes('\\u005c') || text.includes('\\u005C')) return true
+  // The first of several backslashes begins an escape.
+  for (let at = text.indexOf('\\\\'); at >= 0; at = text.indexOf('\\\\', at)) {
+    while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1
+    do at++
+    while (/\s/.test(text[at] ?? ''))
+    if (text[at] === ':') return true
+  }
+  return false
+}
+
+function hasBackslashKey(value: unknown): boolean {
+  const open = [value]
+  while (open.length > 0) {
+    const next = open.pop()
+    if (typeof next !== 'object' || next === null) continue
+    if (Array.isArray(next)) for (const item of next) open.push(item)
+    else
+      for (const [key, inner] of Object.entries(next)) {
+        if (key.includes('\\')) return true
+        open.push(inner)
+      }
+  }
+  return false
+}
+
+/** As plainOf, with integers that a double cannot hold as bigints. */
+function exactOf(node: JsonNode): unknown {
+  if (node instanceof NumberNode) {
+    const number = Number(node.text)
+    return Number.isSafeInteger(number) || !/^-?\d+$/.test(node.text) ? number : BigInt(node.text)
+  }
+  if (Array.isArray(node)) return node.map(exactOf)
+  if (node instanceof ObjectNode) return Object.fromEntries(node.entries.map(([key, value]) => [key, exactOf(value)]))
+  return node
 }
 
 /** A value as JSON text. Differs from JSON.stringify only in writing bigints, digit by digit. */
