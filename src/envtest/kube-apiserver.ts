@@ -58,7 +58,7 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<voi
   for (const warning of flags.warnings) process.stderr.write(`Warning: ${warning}\n`)
   const [{ startWithStore }, link] = await Promise.all([
     import('../cluster/cluster.ts'),
-    attach(clock, flags.etcdServers),
+    attach(clock, flags.etcdServers, (line) => process.stderr.write(`${line}\n`)),
   ])
   const dataDir = ownDirectory(flags.certDir)
   const forget = () => rmSync(dataDir, { recursive: true, force: true })

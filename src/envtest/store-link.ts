@@ -22,6 +22,8 @@ export const HANDED_OVER = 'handed-over'
 /** As long as kube-apiserver waits for an etcd that does not answer. */
 const PATIENCE_MS = 20_000
 const AGAIN_MS = 50
+/** An etcd that is started together with this process listens before. */
+const QUIET_MS = 2000
 
 export interface StoreLink {
   /** What etcd says of itself, where its port may be taken over. */
@@ -37,26 +39,63 @@ export interface StoreLink {
   close(): void
 }
 
-/** Resolves when the first of the servers that answers has taken this process. @throws Error with what to mend */
-export async function attach(clock: Clock, servers: readonly string[]): Promise<StoreLink> {
-  const until = clock.monotonic() + PATIENCE_MS
+/**
+ * Resolves when the first of the servers that answers has taken this process. `say`: a line for the starter's log, while it waits for longer than
+ * an etcd takes to start, and whenever what it meets changes.
+ *
+ * @throws Error with what to mend
+ */
+export async function attach(
+  clock: Clock,
+  servers: readonly string[],
+  say: (line: string) => void,
+): Promise<StoreLink> {
+  for (const server of servers) requirePlainHttp(server)
+  const begin = clock.monotonic()
+  let said = ''
   for (;;) {
-    let why = ''
+    const met: string[] = []
     for (const server of servers) {
       try {
-        return linked(server, await upgraded(server, ATTACH_PATH))
+        return linked(server, await upgraded(server, ATTACH_PATH, PATIENCE_MS / servers.length))
       } catch (error) {
-        if (!isNotThereYet(error)) throw error
-        why = messageOf(error)
+        if (!isNotThereYet(error)) throw new Error(`--etcd-servers: ${messageOf(error)}`, { cause: error })
+        met.push(`${server}: ${messageOf(error)}`)
       }
     }
-    if (clock.monotonic() > until) throw new Error(`no etcd answers at ${servers.join(', ')}: ${why}`)
+    const why = met.join('; ')
+    const waited = clock.monotonic() - begin
+    if (waited > PATIENCE_MS) throw new Error(`--etcd-servers: no etcd answers (${why})`)
+    if (waited > QUIET_MS && why !== said) {
+      say(`waiting for an etcd at --etcd-servers (${why})`)
+      said = why
+    }
     await new Promise<void>((resolve) => clock.setTimer(AGAIN_MS, 'etcd', resolve))
   }
 }
 
-const isNotThereYet = (error: unknown): boolean =>
-  ['ECONNREFUSED', 'ECONNRESET', 'EADDRNOTAVAIL'].includes((error as NodeJS.ErrnoException).code ?? '')
+/** @throws Error for what no etcd of skiff listens at */
+function requirePlainHttp(server: string): void {
+  const url = URL.parse(server)
+  if (url !== null && url.protocol === 'http:' && url.hostname !== '') return
+  throw new Error(
+    `--etcd-servers: ${JSON.stringify(server)} is no http URL such as http://127.0.0.1:2379: this kube-apiserver keeps its objects itself, and attaches to skiff's etcd alone, which serves no other`,
+  )
+}
+
+const isNotThereYet = (error: unknown): boolean => NOT_THERE_YET.has((error as NodeJS.ErrnoException).code ?? '')
+
+/** A name may be given to a machine that starts meanwhile. */
+const NOT_THERE_YET: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EADDRNOTAVAIL',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'ETIMEDOUT',
+])
 
 interface Upgraded {
   readonly socket: Socket
@@ -65,12 +104,15 @@ interface Upgraded {
   readonly place?: string
 }
 
-function upgraded(server: string, path: string): Promise<Upgraded> {
+function upgraded(server: string, path: string, patienceMs: number): Promise<Upgraded> {
   return new Promise((resolve, reject) => {
     const url = new URL(path, server)
     const headers = { connection: 'upgrade', upgrade: ATTACH_PROTOCOL }
-    const asking = request(url, { headers, timeout: PATIENCE_MS })
-    asking.on('timeout', () => asking.destroy(new Error(`${server} takes connections and does not answer`)))
+    const asking = request(url, { headers, timeout: patienceMs })
+    asking.on('timeout', () => {
+      const seconds = patienceMs / 1000
+      asking.destroy(Object.assign(new Error(`no answer within ${seconds} s`), { code: 'ETIMEDOUT' }))
+    })
     asking.on('upgrade', ({ headers: { [PLACE_HEADER]: place } }, socket, head) => {
       ;(socket as Socket).setTimeout(0)
       socket.on('error', () => {})
@@ -86,7 +128,10 @@ function upgraded(server: string, path: string): Promise<Upgraded> {
         ),
       )
     })
-    asking.on('error', reject)
+    asking.on('error', (error: NodeJS.ErrnoException) => {
+      const isHttp = error.code?.startsWith('HPE_') !== true
+      reject(isHttp ? error : new Error(`${server} does not speak HTTP, as etcd does`, { cause: error }))
+    })
     asking.end()
   })
 }
@@ -97,7 +142,7 @@ function linked(server: string, { socket, head, place }: Upgraded): StoreLink {
   let text = ''
   const dial = (name: string) => {
     // A client that is gone by now has no connection to take over.
-    upgraded(server, `${CLIENT_PATH}${name}`).then(
+    upgraded(server, `${CLIENT_PATH}${name}`, PATIENCE_MS).then(
       (client) => {
         if (client.head.length > 0) client.socket.unshift(client.head)
         if (socket.destroyed) client.socket.destroy()
