@@ -37,6 +37,9 @@ export interface FinalizerOwner {
   readonly evidence: string
 }
 
+/** Of what a namespace holds: pods go first; what is left goes now where there are none, and next where there are some. */
+export type ContentTurn = 'first' | 'now' | 'next'
+
 export type Cause =
   | { readonly kind: 'not-deleted'; readonly note: string }
   | { readonly kind: 'gone'; readonly note: string }
@@ -153,7 +156,7 @@ export type Cause =
       readonly resource: string
       readonly count: number
       readonly finalizers: readonly string[]
-      readonly isFirst: boolean
+      readonly turn: ContentTurn
     }
   | {
       readonly kind: 'instances'

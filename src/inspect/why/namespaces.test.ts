@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../api/object.ts'
-import { type Link, lastLink } from './finding.ts'
+import { type Link, lastLink, waitingLink } from './finding.ts'
 import { refOf } from './look.ts'
 import { givenResource, lookAt } from './look-fixture.test.ts'
 import { namespaceLinks } from './namespaces.ts'
@@ -30,7 +30,7 @@ const told = (link: Link): string => {
   const { cause } = link
   const own =
     cause.kind === 'namespace-content'
-      ? `${cause.count} ${cause.resource}${cause.isFirst ? ' first' : ''}${cause.finalizers.length > 0 ? ` with ${cause.finalizers.join(' ')}` : ''}`
+      ? `${cause.count} ${cause.resource}${cause.turn === 'now' ? '' : ` ${cause.turn}`}${cause.finalizers.length > 0 ? ` with ${cause.finalizers.join(' ')}` : ''}`
       : cause.kind === 'more'
         ? cause.what
         : cause.kind === 'api-unavailable'
@@ -42,7 +42,7 @@ const told = (link: Link): string => {
 async function asked(
   objects: readonly Fields[],
   conditions: readonly object[] = [],
-  more: { readonly refused?: readonly string[]; readonly withoutController?: true } = {},
+  more: { readonly refused?: readonly string[]; readonly withoutController?: true; readonly examine?: Examine } = {},
 ): Promise<readonly string[]> {
   const namespace = {
     apiVersion: 'v1',
@@ -54,12 +54,55 @@ async function asked(
   const { refused = [], withoutController } = more
   const given = withoutController ? objects : [account, ...objects]
   const look = lookAt({ objects: given, now: NOW, served: SERVED, refused })
-  return (await namespaceLinks(look, refOf(givenResource('v1', 'Namespace'), namespace), namespace, examine)).map(told)
+  return (
+    await namespaceLinks(look, refOf(givenResource('v1', 'Namespace'), namespace), namespace, more.examine ?? examine)
+  ).map(told)
 }
 
 test('while there are pods nothing else is looked at', async () => {
   const objects = [object('Pod', 'a', MARK), object('Pod', 'b', { ...MARK, finalizers: ['f'] }), object('Secret', 's')]
   assert.deepEqual(await asked(objects), ['2 pods first with f [pods/a nobody, pods/b nobody]'])
+})
+
+test('what none would take the finalizers of once the pods are gone is told with them, and nothing of it is tried', async () => {
+  const objects = [
+    object('Pod', 'a', MARK),
+    object('Secret', 'free'),
+    object('Secret', 'marked', { ...MARK, finalizers: ['f'] }),
+    object('Secret', 'held', { finalizers: ['f'] }),
+    object('Secret', 'served', { finalizers: ['g'] }),
+    object('Secret', 'helped', { finalizers: ['h'] }),
+  ]
+  const asHeld: Examine = async (look, resource, { metadata }) => {
+    if (resource.resource === 'pods') return lastLink('will-end', { kind: 'more', what: 'the pod ends' })
+    assert.equal(metadata.deletionTimestamp, '2026-01-01T01:00:00Z')
+    assert.equal(look.dryRun, false)
+    const workload = (namespace: string) => ({
+      ...refOf(givenResource('v1', 'Pod'), object('Pod', 'c') as KubeObject),
+      namespace,
+    })
+    const at = (namespace: string) =>
+      lastLink('slow', {
+        kind: 'controller-at-work',
+        controller: { name: 'c', as: 'workload', workload: workload(namespace), evidence: '' },
+        on: '',
+      })
+    const held = lastLink('nobody', { kind: 'more', what: 'nothing takes it away' })
+    const marked = {
+      kind: 'marked',
+      object: refOf(resource, object('Secret', 's') as KubeObject),
+      since: '',
+      graceSeconds: 0,
+      finalizers: [],
+    } as const
+    const next = { held, served: at('elsewhere'), helped: at('ns') }[metadata.name as 'held' | 'served' | 'helped']
+    return waitingLink(marked, [next], () => next)
+  }
+  assert.deepEqual(await asked(objects, [], { examine: asHeld }), [
+    '1 pods first [the pod ends will-end]',
+    '1 secrets next with f [nothing takes it away nobody]',
+    '1 secrets next with h [controller-not-running nobody?]',
+  ])
 })
 
 test('then what is left, by resource and by finalizers; what is not marked yet is the next work of its controller', async () => {

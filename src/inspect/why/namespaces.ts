@@ -4,12 +4,21 @@
  */
 import type { Namespace, Pod } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { formatTime } from '../../base/clock.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { refusalIn, refusalLinks } from './admission.ts'
 import { asTold } from './as-told.ts'
 import { componentLink } from './components.ts'
-import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
-import { kubectlName, type Look, MOST_ALIKE, PODS, refOf } from './look.ts'
+import {
+  type ContentTurn,
+  type Link,
+  lastLink,
+  type ObjectRef,
+  type Verdict,
+  verdictOf,
+  waitingLink,
+} from './finding.ts'
+import { isOf, itemsOf, kubectlName, type Look, MOST_ALIKE, PODS, refOf } from './look.ts'
 import { controllerUsers, deletionOf, updateOf } from './rules.ts'
 import { unavailableApis } from './unavailable.ts'
 import { listFailure } from './unreadable.ts'
@@ -45,7 +54,8 @@ export async function namespaceLinks(
   const work = failures.length > 0 ? failures : [await controller]
   const [down, pods] = await Promise.all([unavailableApis(look), podsFirst(look, name, examine, work)])
   const apis = down.length > 0 ? down : undiscovered(object as Namespace)
-  if (pods.length > 0) return [...pods, ...apis, ...onlyBad([await controller])]
+  if (pods.length > 0)
+    return [...pods, ...apis, ...(await behindPods(look, name, examine)), ...onlyBad([await controller])]
   const { links, count, unlisted } = await content(look, name, examine, work)
   const known = [...links, ...apis]
   if (known.length === 0 && failures.length > 0) return [...failures, ...onlyBad([await controller])]
@@ -94,21 +104,80 @@ async function podsFirst(
   const resource = look.kinds.ofResource('', 'pods')
   const read = await look.reader.list<Pod>(PODS, { namespace })
   if (resource === undefined || read.state !== 'found' || read.value.length === 0) return []
-  return [await groupLink(look, namespace, resource, read.value, true, examine, work)]
+  return [await groupLink(look, namespace, resource, read.value, 'first', examine, work)]
 }
 
-/** `work`: what those wait for that are not even marked yet. */
-async function content(look: Look, namespace: string, examine: Examine, work: readonly Link[]) {
-  const resources = look.kinds.resources.filter(
+/**
+ * What would hold the namespace once its pods are gone: objects with finalizers that none would take away then. They are not marked yet, so
+ * each is looked at as if it were deleted now, and nothing is tried.
+ */
+async function behindPods(look: Look, namespace: string, examine: Examine): Promise<readonly Link[]> {
+  const then: Look = { ...look, dryRun: false, examined: new Map() }
+  const deletionTimestamp = formatTime(look.now)
+  const links = await Promise.all(
+    contentResources(look).map(async (resource): Promise<readonly Link[]> => {
+      if (isOf(resource, PODS)) return []
+      const read = await look.reader.list(resource, { namespace, metadataOnly: true })
+      const held = itemsOf(read).filter(({ metadata: { finalizers = [], deletionTimestamp: at } }) => {
+        return finalizers.length > 0 && at === undefined
+      })
+      const groups = Map.groupBy(held, ({ metadata }) => (metadata.finalizers ?? []).join(' '))
+      return Promise.all(
+        [...groups.values()].map(async (alike) => {
+          const holds = await Promise.all(
+            alike.slice(0, MOST_ALIKE).map(async (object) => {
+              const metadata = { ...object.metadata, deletionTimestamp }
+              const link = await examine(then, resource, { ...object, metadata })
+              // That it was deleted is not true yet.
+              return link.next.length === 0 ? [link] : link.next
+            }),
+          )
+          const cause = contentCause(namespace, resource, alike, 'next')
+          return waitingLink(
+            cause,
+            holds.flat().map((link) => withoutPodsOf(namespace, link)),
+            () => lastLink('slow', cause, true),
+          )
+        }),
+      )
+    }),
+  )
+  return onlyStuck(links.flat())
+}
+
+/** A controller whose pods are in that namespace goes before what it would have to do there. */
+function withoutPodsOf(namespace: string, link: Link): Link {
+  const { cause } = link
+  if ('verdict' in link && cause.kind === 'controller-at-work' && cause.controller.workload?.namespace === namespace) {
+    const reason = `its pods are in namespace ${namespace}, and are deleted first`
+    return lastLink('nobody', { kind: 'controller-not-running', controller: cause.controller, reason }, true)
+  }
+  return 'verdict' in link
+    ? link
+    : waitingLink(
+        cause,
+        link.next.map((next) => withoutPodsOf(namespace, next)),
+        () => link,
+      )
+}
+
+const STUCK: ReadonlySet<Verdict> = new Set(['nobody', 'refused', 'cannot-end'])
+const onlyStuck = (links: readonly Link[]) => links.filter((link) => STUCK.has(verdictOf(link)))
+
+const contentResources = (look: Look): readonly NamedResource[] =>
+  look.kinds.resources.filter(
     // Events are the same objects in both of their groups.
     ({ group, namespaced, verbs }) =>
       namespaced && verbs.includes('list') && verbs.includes('delete') && group !== 'events.k8s.io',
   )
+
+/** `work`: what those wait for that are not even marked yet. */
+async function content(look: Look, namespace: string, examine: Examine, work: readonly Link[]) {
   let count = 0
   /** Why a resource was not listed, of the first one. */
   let unlisted: string | undefined
   const links = await Promise.all(
-    resources.map(async (resource): Promise<readonly Link[]> => {
+    contentResources(look).map(async (resource): Promise<readonly Link[]> => {
       const read = await look.reader.list(resource, { namespace, metadataOnly: true })
       if (read.state === 'failed') return listFailure(look, resource, read)
       if (read.state === 'forbidden' || read.state === 'not-asked') unlisted ??= read.message
@@ -116,11 +185,17 @@ async function content(look: Look, namespace: string, examine: Examine, work: re
       count += read.value.length
       const groups = Map.groupBy(read.value, ({ metadata }) => (metadata.finalizers ?? []).join(' '))
       return Promise.all(
-        [...groups.values()].map((alike) => groupLink(look, namespace, resource, alike, false, examine, work)),
+        [...groups.values()].map((alike) => groupLink(look, namespace, resource, alike, 'now', examine, work)),
       )
     }),
   )
   return { links: links.flat(), count, unlisted }
+}
+
+function contentCause(namespace: string, resource: NamedResource, alike: readonly KubeObject[], turn: ContentTurn) {
+  const finalizers = [...new Set(alike.flatMap(({ metadata }) => metadata.finalizers ?? []))]
+  const named = resource.group === '' ? resource.resource : `${resource.resource}.${resource.group}`
+  return { kind: 'namespace-content', namespace, resource: named, count: alike.length, finalizers, turn } as const
 }
 
 async function groupLink(
@@ -128,20 +203,11 @@ async function groupLink(
   namespace: string,
   resource: NamedResource,
   alike: readonly KubeObject[],
-  isFirst: boolean,
+  turn: ContentTurn,
   examine: Examine,
   work: readonly Link[],
 ): Promise<Link> {
-  const finalizers = [...new Set(alike.flatMap(({ metadata }) => metadata.finalizers ?? []))]
-  const named = resource.group === '' ? resource.resource : `${resource.resource}.${resource.group}`
-  const cause = {
-    kind: 'namespace-content',
-    namespace,
-    resource: named,
-    count: alike.length,
-    finalizers,
-    isFirst,
-  } as const
+  const cause = contentCause(namespace, resource, alike, turn)
   const marked = alike.filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
   const next = await Promise.all(marked.slice(0, MOST_ALIKE).map((object) => examine(look, resource, object)))
   // One that is not even marked is the controller's next work, or its delete was refused.

@@ -54,8 +54,14 @@ async function examineAnew(look: Look, resource: NamedResource, given: KubeObjec
   if (given.metadata.deletionTimestamp === undefined) return live(inner, ref, given)
   const isWhole = given.kind !== 'PartialObjectMetadata' && (given as SpecAndStatus).spec !== undefined
   const read = isWhole ? undefined : await look.reader.get(resource, ref.namespace, ref.name)
-  const object = read?.state === 'found' && read.value.metadata.uid === ref.uid ? read.value : given
+  const object = read?.state === 'found' && read.value.metadata.uid === ref.uid ? markedAs(given, read.value) : given
   return marked(inner, ref, object)
+}
+
+/** What was read, with the mark of what it was read for: that may be looked at before it is deleted. */
+function markedAs({ metadata: { deletionTimestamp } }: KubeObject, read: KubeObject): KubeObject {
+  if (deletionTimestamp === undefined || read.metadata.deletionTimestamp !== undefined) return read
+  return { ...read, metadata: { ...read.metadata, deletionTimestamp } }
 }
 
 /** Nothing of it is tried: it is not being deleted. What its delete would meet is told by what is configured. */

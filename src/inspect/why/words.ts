@@ -94,8 +94,12 @@ export function sentenceOf(cause: Cause): string {
       return `${TROUBLE[cause.what]}, says the kubelet of node ${cause.node}${at(cause.at)}: ${cause.reason}: ${cause.message}`
     case 'kubelet-at-work':
       return `${cause.node === '' ? '' : `the kubelet of node ${cause.node} is there; `}${cause.note}`
-    case 'namespace-content':
-      return `${several(cause.count, cause.resource)} left in namespace ${cause.namespace}${cause.finalizers.length === 0 ? '' : ` with ${cause.finalizers.join(', ')}`}${cause.isFirst ? ': pods go first, everything else waits behind them' : ''}`
+    case 'namespace-content': {
+      const held = cause.finalizers.length === 0 ? '' : ` with ${cause.finalizers.join(', ')}`
+      if (cause.turn === 'next')
+        return `once the pods are gone, ${several(cause.count, cause.resource)} of namespace ${cause.namespace}${held} would be left`
+      return `${several(cause.count, cause.resource)} left in namespace ${cause.namespace}${held}${cause.turn === 'first' ? ': pods go first, everything else waits behind them' : ''}`
+    }
     case 'instances':
       return `${several(cause.count, `instance${cause.count === 1 ? '' : 's'}`)} of ${cause.definition} left${cause.finalizers.length === 0 ? '' : ` with ${cause.finalizers.join(', ')}`}`
     case 'api-unavailable':
