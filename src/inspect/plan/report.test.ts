@@ -84,7 +84,7 @@ test('the first line tells what is sure from what is not', () => {
   const [stays] = PLAN.stays as [Staying]
   const [orphaned] = PLAN.orphaned as [Orphaned]
   const ifOthersAct: Going = { ...either, certainty: 'if others act' }
-  assert.equal(headlineOf({ goes: [sure], stays: [stays] }), '1 objects go, 1 stay marked, 0 are orphaned')
+  assert.equal(headlineOf({ goes: [sure], stays: [stays] }), '1 object goes, 1 stays marked, 0 are orphaned')
   // What goes or not, by chance, is among what stays too.
   assert.equal(
     headlineOf({ goes: [either], stays: [{ ...stays, object: either.object }] }),
@@ -92,10 +92,10 @@ test('the first line tells what is sure from what is not', () => {
   )
   assert.equal(
     headlineOf({ goes: [sure, either, ifOthersAct], stays: [stays, { ...stays, mayLiveOn: true }] }),
-    '1 objects go for sure, 1 perhaps, 1 only if others act; 1 stay marked for sure, 1 perhaps; 0 are orphaned',
+    '1 object goes for sure, 1 perhaps, 1 only if others act; 1 stays marked for sure, 1 perhaps; 0 are orphaned',
   )
   assert.equal(
     headlineOf({ orphaned: [orphaned, { ...orphaned, mayKeepOwners: true }] }),
-    '0 objects go; 0 stay marked; 1 are orphaned for sure, 1 perhaps',
+    '0 objects go; 0 stay marked; 1 is orphaned for sure, 1 perhaps',
   )
 })

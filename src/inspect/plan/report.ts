@@ -107,14 +107,18 @@ function tableOf({ goes }: Plan): readonly string[] {
 /** What is sure, and what is not: `0 objects go for sure, 2 perhaps; 2 stay marked; 0 are orphaned`. */
 function headline(plan: Plan): string {
   const { goes, stays, orphaned } = countsOf(plan)
-  const counted = ({ sure, perhaps, ifOthersAct }: HowMany, words: string) => {
+  const counted = ({ sure, perhaps, ifOthersAct }: HowMany, one: string, many: string) => {
     const open = [
       ...(perhaps === 0 ? [] : [`${perhaps} perhaps`]),
       ...(ifOthersAct === 0 ? [] : [`${ifOthersAct} only if others act`]),
     ]
-    return [`${sure} ${words}${open.length === 0 ? '' : ' for sure'}`, ...open].join(', ')
+    return [`${sure} ${sure === 1 ? one : many}${open.length === 0 ? '' : ' for sure'}`, ...open].join(', ')
   }
-  const parts = [counted(goes, 'objects go'), counted(stays, 'stay marked'), counted(orphaned, 'are orphaned')]
+  const parts = [
+    counted(goes, 'object goes', 'objects go'),
+    counted(stays, 'stays marked', 'stay marked'),
+    counted(orphaned, 'is orphaned', 'are orphaned'),
+  ]
   return parts.join(parts.some((part) => part.includes(',')) ? '; ' : ', ')
 }
 
