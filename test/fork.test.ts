@@ -210,7 +210,18 @@ describe('forks', () => {
       client.close()
     }
     await assert.rejects(base.fork(), /the cluster has stopped|the store is closed/)
+    await brief.ended
     await assert.rejects(cluster.fork({ ttl: '-1s' }), RangeError)
+    for (const ttl of ['0s', 0]) await assert.rejects(cluster.fork({ ttl }), /ttl 0s? would be gone at once/)
+    const misspelt = { tll: '1m' } as object
+    await assert.rejects(cluster.fork(misspelt), /there is no option "tll"/)
+  })
+
+  test('one that is asked for while its cluster stops is refused, not handed over when it has ended', async () => {
+    const base = await startCluster({ storage: 'memory', components: ['apiserver'] })
+    const refused = assert.rejects(base.fork(), /the cluster has stopped/)
+    await base.stop()
+    await refused
   })
 
   test('of a manual clock, each has its own', async () => {
@@ -234,6 +245,12 @@ test('skiff fork: a cluster for the time of a command', { skip: withoutKubectl }
   assert.match((await fork(kubectlPath, 'get', 'configmap', 'one', '-o', 'name')).out, /configmap\/one/)
   assert.equal((await fork(kubectlPath, 'get', 'configmap', 'two')).code, 1)
   assert.equal((await cluster.kubectl.run(['get', 'configmap', 'two'])).code, 1)
+  const held = await skiff('fork', '--data-dir', cluster.dataDir, '--ttl', '1ms')
+  assert.match(held.out, /^forked at /)
+  assert.match((await skiff('fork', '--data-dir', cluster.dataDir, '--ttl', '0')).err, /ttl 0 would be gone at once/)
+  const unknown = await fork('/no/such/command')
+  assert.equal(unknown.code, 1)
+  assert.match(unknown.err, /^skiff: cannot run \/no\/such\/command: [^\n]+\n$/)
   const absent = await skiff('fork', '--data-dir', `${cluster.dataDir}/none`)
   assert.match(absent.err, /^skiff: no cluster runs in [^\n]+\n$/)
 })

@@ -174,7 +174,7 @@ test('moves wait for each other, time never goes back, and a clock that is stopp
   again()
   const moving = manual.advance(1e9)
   setImmediate(manual.stop)
-  await moving
+  await assert.rejects(moving, /the cluster has stopped/)
   assert.deepEqual(done, ['a 10'])
 })
 

@@ -344,9 +344,14 @@ export function manualRuntime(options: ManualRuntimeOptions): ManualRuntime {
     return mine
   }
 
+  function goingOn(): void {
+    if (stopped) throw new Error('the cluster has stopped')
+  }
+
   async function advanceTo(time: number, { signal }: MoveOptions): Promise<void> {
     await settle()
     while (!stopped && (await step(time))) signal?.throwIfAborted()
+    goingOn()
     moveTo(time)
     await settle()
   }
@@ -357,7 +362,8 @@ export function manualRuntime(options: ManualRuntimeOptions): ManualRuntime {
       await settle()
       while (!(await condition())) {
         move.signal?.throwIfAborted()
-        if (stopped || now >= end) return false
+        goingOn()
+        if (now >= end) return false
         if (!(await step(end))) {
           moveTo(end)
           await settle()

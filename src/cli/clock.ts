@@ -27,7 +27,10 @@ export async function clockStatus(dataDir: string): Promise<void> {
 export async function clockAdvance(duration: string | undefined, options: AdvanceOptions): Promise<void> {
   const { to, untilIdle, atMost, settle } = options
   const given = [duration, to, untilIdle === true ? '' : undefined].filter((one) => one !== undefined)
-  if (given.length !== 1) throw new StartError('say how far: a duration such as 30s, --to TIME or --until-idle')
+  if (given.length !== 1) {
+    const once = given.length === 0 ? '' : ' in one way, not in several'
+    throw new StartError(`say how far${once}: a duration such as 30s, --to TIME or --until-idle`)
+  }
   if (atMost !== undefined && untilIdle !== true) throw new StartError('--at-most belongs to --until-idle')
   const { time } = await askControl<ClockStatus>(
     options.dataDir,

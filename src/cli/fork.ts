@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openControl } from '../cluster/control-client.ts'
+import { StartError } from '../cluster/errors.ts'
 
 const NO_FORKS = 'start it with skiff up --controls fork'
 
@@ -39,7 +40,7 @@ function run(name: string, args: readonly string[], env: NodeJS.ProcessEnv): Pro
   process.on('SIGINT', pass)
   process.on('SIGTERM', pass)
   return new Promise((resolve, reject) => {
-    child.on('error', reject)
+    child.on('error', (cause) => reject(new StartError(`cannot run ${name}: ${cause.message}`, { cause })))
     child.on('close', (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])))
   })
 }

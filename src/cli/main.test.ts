@@ -43,6 +43,11 @@ const wrong: readonly (readonly [args: readonly string[], err: string])[] = [
   [['bogus'], "unknown command 'bogus': see --help"],
   [['upp'], "unknown command 'upp': did you mean up?"],
   [['up', '--bogus'], "unknown option '--bogus': see --help"],
+  [['clock', 'advance', '-5s'], '-5s is less than nothing, which no duration and no number here may be'],
+  [
+    ['up', '--enable-admission-plugins', 'Nope'],
+    "option '--enable-admission-plugins <list>' argument 'Nope' is invalid. there is no admission plugin \"Nope\".",
+  ],
   [['up', '--node', '1'], "unknown option '--node': did you mean --nodes?"],
   [['up', 'it'], "too many arguments for 'up'. Expected 0 arguments but got 1."],
   [['up', '--port'], "option '--port <n>' argument missing"],

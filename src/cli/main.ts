@@ -9,7 +9,15 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { messageOf } from '../base/errors.ts'
 import { defaultDirectory } from '../cluster/directory.ts'
 import { StartError } from '../cluster/errors.ts'
-import { CLOCKS, COMPONENTS, CONTROLS, DEFAULT_HOST, DEFAULT_PORT } from '../cluster/options.ts'
+import {
+  ADMISSION_PLUGINS,
+  CLOCKS,
+  COMPONENTS,
+  CONTROLS,
+  DEFAULT_HOST,
+  DEFAULT_PORT,
+  MOST_NODES_OF_A_CLUSTER,
+} from '../cluster/options.ts'
 import { KUBERNETES_VERSION, SKIFF_VERSION } from '../cluster/version.ts'
 import { COMPONENT_COMMANDS, runComponentCommand } from '../components/commands.ts'
 import { ETCD_FILE_FLAGS, etcdFlags } from './etcd-flags.ts'
@@ -77,7 +85,7 @@ function skiffCommand(commandLine: readonly string[]): Command {
     .option('--port <n>', 'HTTPS port of the API server; 0 takes a free one', integerArgument(0, 65535), DEFAULT_PORT)
     .option('--bind-address <ip>', 'where the API server listens; 0.0.0.0: on every address', address, DEFAULT_HOST)
     .option('--advertise-address <ip>', 'where other machines and pods reach it (default: --bind-address)')
-    .option('--nodes <n>', 'nodes to run', integerArgument(0, 5000), 1)
+    .option('--nodes <n>', 'nodes to run', integerArgument(0, MOST_NODES_OF_A_CLUSTER), 1)
     .option(
       '--cluster-cidr <cidrs>',
       "what the ranges of nodes' pods are pieces of: one range, or one of each family that Services have",
@@ -96,12 +104,15 @@ function skiffCommand(commandLine: readonly string[]): Command {
         components,
       ),
     )
-    .addOption(listOption('--disable-admission-plugins <list>', 'admission plugins to leave out').default([], 'none'))
     .addOption(
-      listOption('--enable-admission-plugins <list>', 'admission plugins to run besides the default ones').default(
-        [],
-        'none',
-      ),
+      listOption('--disable-admission-plugins <list>', 'admission plugins to leave out', plugins).default([], 'none'),
+    )
+    .addOption(
+      listOption(
+        '--enable-admission-plugins <list>',
+        'admission plugins to run besides the default ones',
+        plugins,
+      ).default([], 'none'),
     )
     .option('--allow-privileged [bool]', 'let privileged containers run (default: true)', booleanArgument)
     .addOption(
@@ -243,7 +254,7 @@ function skiffCommand(commandLine: readonly string[]): Command {
     .addOption(
       new Option('--clock <clock>', 'manual: time stands still until it is moved').choices(CLOCKS).default('real'),
     )
-    .option('--nodes <n>', 'nodes to run', integerArgument(0, 5000), 1)
+    .option('--nodes <n>', 'nodes to run', integerArgument(0, MOST_NODES_OF_A_CLUSTER), 1)
     .option(
       '--cluster-cidr <cidrs>',
       "what the ranges of nodes' pods are pieces of: one range, or one of each family that Services have",
@@ -397,6 +408,8 @@ function inOneLine(error: string): string {
     .replace(/^error: /, '')
     .split('\n(Did you mean ')
   if (guess !== undefined) return `${said}: did you mean ${guess.replace(/\)$/, '')}`
+  const negative = /^unknown option '(-[\d.][^']*)'/.exec(said)?.[1]
+  if (negative !== undefined) return `${negative} is less than nothing, which no duration and no number here may be`
   return said.startsWith('unknown') ? `${said}: see --help` : said
 }
 
@@ -429,6 +442,13 @@ function controls(text: string): string[] {
   const names = commaList(text)
   const unknown = names.find((name) => !(CONTROLS as readonly string[]).includes(name))
   if (unknown !== undefined) throw new InvalidArgumentError(`there is no "${unknown}"; use ${CONTROLS.join(', ')}.`)
+  return names
+}
+
+function plugins(text: string): string[] {
+  const names = commaList(text)
+  const unknown = names.find((name) => !ADMISSION_PLUGINS.has(name))
+  if (unknown !== undefined) throw new InvalidArgumentError(`there is no admission plugin "${unknown}".`)
   return names
 }
 

@@ -6,7 +6,7 @@ import { collectWhenQuiet } from '../base/quiet-collection.ts'
 import type { Cluster } from '../cluster/cluster-options.ts'
 import { clusterDirectory, hold } from '../cluster/directory.ts'
 import type { ClockKind, Component, ControlName } from '../cluster/options.ts'
-import type { SecurityOptions } from '../cluster/security.ts'
+import { type SecurityOptions, securityOf } from '../cluster/security.ts'
 import { stopOnSignals } from '../cluster/signals.ts'
 import type { StoreState } from '../storage/engine.ts'
 import { type EtcdFlags, etcdOf } from './etcd-flags.ts'
@@ -109,7 +109,7 @@ export async function up(options: UpOptions): Promise<void> {
       disableAdmissionPlugins: options.disableAdmissionPlugins,
       enableAdmissionPlugins: options.enableAdmissionPlugins,
       ...(options.allowPrivileged === undefined ? {} : { allowPrivileged: options.allowPrivileged }),
-      security: options,
+      security: securityOf(options),
       ...etcdOf(options),
       logLevel: options.verbosity,
       directoryHeld: true,

@@ -2,6 +2,7 @@
 import { withoutManagedFields } from '../api/metadata.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import type { ApiResponse, RequestBody, WatchEvent } from '../api/request.ts'
+import { badRequest } from '../api/status.ts'
 import type { StreamReader } from '../base/stream.ts'
 import type {
   ClientDeleteOptions,
@@ -133,6 +134,8 @@ class Requests<T extends KubeObject> implements ResourceClient<T> {
   }
 
   #named(name: string, subresource?: string, ofObject?: string): string {
+    // What is asked of no name would reach the whole collection.
+    if (!name) throw badRequest('resource name may not be empty')
     const path = `${this.#collection(ofObject)}/${encodeURIComponent(name)}`
     return subresource ? `${path}/${subresource}` : path
   }

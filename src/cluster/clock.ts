@@ -6,6 +6,7 @@ import { closeSync, constants, ftruncateSync, openSync, readFileSync, rmSync, wr
 import type { EagerHandler } from '../api/request.ts'
 import { isControl } from '../apiserver/request/long-running.ts'
 import { type Clock, formatMicroTime, formatTime, sleep } from '../base/clock.ts'
+import { messageOf } from '../base/errors.ts'
 import { parseGoDurationMs } from '../base/go-duration.ts'
 import type { ManualTime } from '../base/manual-clock-runtime.ts'
 import { parseRfc3339 } from '../base/rfc3339.ts'
@@ -56,15 +57,29 @@ export const LONGEST_MOVE = '24h'
 
 /** @throws RangeError */
 export function milliseconds(duration: Duration): number {
-  const ms = typeof duration === 'number' ? duration : parseGoDurationMs(duration)
-  if (!Number.isFinite(ms) || ms < 0) throw new RangeError(`${duration} is less than nothing: time only goes forward`)
+  if (!['number', 'string'].includes(typeof duration) || Number.isNaN(duration))
+    throw new RangeError(`${String(duration)} is no duration: write '30s', '1h30m' or a number of milliseconds`)
+  const ms = typeof duration === 'number' ? duration : durationOf(duration)
+  if (ms < 0) throw new RangeError(`${duration} is less than nothing: time only goes forward`)
+  if (!Number.isFinite(ms)) throw new RangeError(`${duration} has no end: a clock is moved by so much, or to a time`)
   return ms
+}
+
+function durationOf(text: string): number {
+  try {
+    return parseGoDurationMs(text)
+  } catch (cause) {
+    throw new RangeError(`${messageOf(cause)}: write 30s, 1h30m or 720h`, { cause })
+  }
 }
 
 function timeOf(time: Date | string): number {
   const nanos = typeof time === 'string' ? parseRfc3339(time) : undefined
-  const ms = typeof time === 'string' ? Number(nanos === undefined ? Number.NaN : nanos / 1_000_000n) : time.getTime()
-  if (Number.isNaN(ms)) throw new RangeError(`${String(time)} is no time: write 2026-01-02T03:04:05Z`)
+  const ms = nanos !== undefined ? Number(nanos / 1_000_000n) : time instanceof Date ? time.getTime() : Number.NaN
+  if (Number.isNaN(ms)) {
+    const said = typeof time === 'string' ? JSON.stringify(time) : String(time)
+    throw new RangeError(`${said} is no time: write 2026-01-02T03:04:05Z`)
+  }
   return ms
 }
 
@@ -97,10 +112,13 @@ export function clusterClock(manual: ManualTime, last: number): ClusterClock {
     },
     advance: async (by, options = {}) => manual.advance(within(milliseconds(by)), moveOf(options)),
     advanceTo: async (time, options = {}) => manual.advanceTo(upTo(timeOf(time)), moveOf(options)),
-    runUntil: (condition, options = {}) =>
-      limited('the condition does not hold', options, (atMostMs) =>
+    runUntil: async (condition, options = {}) => {
+      if (typeof condition !== 'function')
+        throw new RangeError(`runUntil needs a function that tells whether to stop, not ${String(condition)}`)
+      return limited('the condition does not hold', options, (atMostMs) =>
         manual.runUntil(condition, atMostMs, moveOf(options)),
-      ),
+      )
+    },
     runUntilIdle: (options = {}) =>
       limited('the cluster is not idle', options, (atMostMs) => manual.runUntilIdle(atMostMs, moveOf(options))),
     waiting: (limit = 10) => manual.waiting(limit).map(({ due, label }) => ({ at: new Date(due), what: label })),

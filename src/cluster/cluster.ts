@@ -20,6 +20,7 @@ import { memoryOf } from '../storage/image.ts'
 import { advertisedAddress, isWildcard, listensAt, serverUrl } from './addresses.ts'
 import { type Ambient, ambientOf, whileTimePasses } from './ambient.ts'
 import { type ControlPlane, startControlPlane } from './apiserver.ts'
+import { checkedUser, checkOptions } from './check-options.ts'
 import { clusterClock, realClock } from './clock.ts'
 import type { Cluster, ClusterOptions } from './cluster-options.ts'
 import { startComponents } from './components.ts'
@@ -27,7 +28,7 @@ import { clockControl, controls, journalControl, snapshotControl, storeControl }
 import { type ClusterDirectory, clusterDirectory, hold, refuseHalfFilled, writeState } from './directory.ts'
 import { StartError } from './errors.ts'
 import { faultsControl, NO_FAULTS } from './faults-control.ts'
-import { createForks, type Fork, type ForkStart, forkControl } from './fork.ts'
+import { createForks, type ForkStart, forkControl, type StartedFork } from './fork.ts'
 import { loadIdentity } from './identity.ts'
 import { makeInitialObjects, untilDefaultAccount } from './initial-crds-and-objects.ts'
 import { kubeconfig } from './kubeconfig-text.ts'
@@ -61,10 +62,11 @@ export const startCluster = (options: ClusterOptions = {}): Promise<Cluster> => 
 export const startWithStore = (options: ClusterOptions): Promise<Cluster & WithStore> => begin(options)
 
 /** A cluster that begins with objects of another, as `start` says. Its controllers start once it answers. @throws StartError, StoreError */
-export const startFork = (options: ClusterOptions, start: ForkStart): Promise<Fork> => begin(options, start)
+export const startFork = (options: ClusterOptions, start: ForkStart): Promise<StartedFork> => begin(options, start)
 
 /** `forked`: its objects are there, so it resolves when its API server answers, and the rest starts then. */
-async function begin(options: ClusterOptions, forked?: ForkStart): Promise<Fork & WithStore> {
+async function begin(options: ClusterOptions, forked?: ForkStart): Promise<StartedFork & WithStore> {
+  checkOptions(options)
   const temporary = options.dataDir === undefined ? mkdtempSync(join(tmpdir(), 'skiff-')) : undefined
   const directory = clusterDirectory(options.dataDir ?? (temporary as string))
   const release = options.directoryHeld === true ? () => {} : hold(directory)
@@ -107,7 +109,7 @@ async function start(
   { runtime, scope, from, moved, forked }: Ambient,
   undo: (() => void | Promise<void>)[],
   stop: () => Promise<void>,
-): Promise<Fork & WithStore> {
+): Promise<StartedFork & WithStore> {
   const components = chosenComponents(options.components, options.containerRuntime)
   const wantedNodes = forked?.nodes ?? numberedNodes(options.nodes ?? 1)
   const simulated = components.includes('kubelet') ? wantedNodes : []
@@ -238,7 +240,7 @@ async function start(
   const inside: Handler = async (request) => counted(request)
   const transport = inProcessTransport(moved === undefined ? control.handler : inside)
   const clientOf = createClients(runtime, transport)
-  const clientFor = (user: UserInfo, userAgent = 'skiff') => clientOf({ userAgent, user })
+  const clientFor = (user: UserInfo, userAgent = 'skiff') => clientOf({ userAgent, user: checkedUser(user) })
   const client = clientFor(ADMINISTRATOR)
   const passing = <T>(work: Promise<T>) => (moved === undefined ? work : whileTimePasses(moved.runtime.manual, work))
   // A fork has the static pods of what it is a fork of as objects, and runs none of its own.

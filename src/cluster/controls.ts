@@ -12,7 +12,6 @@ import { FaultError } from '../apiserver/faults/grammar.ts'
 import type { PathHandler } from '../apiserver/handlers/dispatch.ts'
 import { isControl } from '../apiserver/request/long-running.ts'
 import { formatMicroTime } from '../base/clock.ts'
-import { GoDurationError } from '../base/go-duration.ts'
 import type { StoreStatus } from './apiserver.ts'
 import { type ClusterClock, LONGEST_MOVE, TimeoutError } from './clock.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -38,8 +37,7 @@ export function controls(known: Readonly<Record<string, Control>>): PathHandler 
       if ('chunks' in told) return { kind: 'stream', status: 200, contentType: 'application/json', chunks: told.chunks }
       return Array.isArray(told) ? binary(told) : json(200, told)
     } catch (error) {
-      if (error instanceof RangeError || error instanceof GoDurationError || error instanceof FaultError)
-        throw badRequest(error.message)
+      if (error instanceof RangeError || error instanceof FaultError) throw badRequest(error.message)
       if (error instanceof TimeoutError) throw new StatusError(409, 'Conflict', error.message)
       throw error
     }

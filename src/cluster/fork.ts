@@ -10,6 +10,7 @@ import type { Isolation } from '../apiserver/webhooks/unasked.ts'
 import type { Clock, Timer } from '../base/clock.ts'
 import type { Transport } from '../client/transport.ts'
 import type { Delays } from '../client/uneven-transport.ts'
+import { checkNames } from './check-options.ts'
 import { type Duration, milliseconds } from './clock.ts'
 import type { Cluster, ClusterOptions } from './cluster-options.ts'
 import type { Control } from './controls.ts'
@@ -25,11 +26,17 @@ export interface ForkOptions {
   readonly ttl?: Duration
 }
 
-export interface Fork extends Cluster {
+/** A cluster that began with the objects of another. */
+export interface StartedFork extends Cluster {
   /** Resolves when the controllers, scheduler and nodes of the fork run: they start once its API server answers. */
   readonly running: Promise<void>
   /** By which it is asked within this process. */
   readonly transport: Transport
+}
+
+export interface Fork extends StartedFork {
+  /** Resolves when it has ended: by `stop`, its time to live, or with its cluster. */
+  readonly ended: Promise<void>
 }
 
 /** How a fork starts: beside the options, what the command line cannot say. */
@@ -62,15 +69,19 @@ export function createForks(
     readonly isManual: boolean
     readonly faults: Faults | undefined
   },
-  start: (options: ClusterOptions, fork: ForkStart) => Promise<Fork>,
+  start: (options: ClusterOptions, fork: ForkStart) => Promise<StartedFork>,
 ): Forks {
   const entries: SharedEntries = new WeakMap()
   const open = new Map<Fork, Timer>()
   let isStopped = false
 
   return {
-    async fork({ ttl = TTL } = {}) {
+    async fork(options = {}) {
+      checkNames(options, ['ttl'])
+      const { ttl = TTL } = options
       const ms = milliseconds(ttl)
+      if (ms === 0)
+        throw new RangeError(`a fork with ttl ${ttl} would be gone at once: say how long it lives, as in 10m`)
       if (parent.options.containerRuntime === 'cri')
         throw new StartError('real containers cannot be forked: fork a cluster of simulated nodes')
       if (isStopped) throw new StartError('the cluster has stopped')
@@ -78,12 +89,13 @@ export function createForks(
         { ...optionsOf(parent.options, parent.snapshot(), parent.isManual), ...faultsOf(parent.faults) },
         { entries, ...(parent.faults === undefined ? {} : { faultSeed: parent.faults.status().seed }) },
       )
+      const { promise: ended, resolve: end } = Promise.withResolvers<void>()
       const stop = async () => {
         open.get(forked)?.cancel()
         open.delete(forked)
-        await fork.stop()
+        await fork.stop().finally(end)
       }
-      const forked: Fork = { ...fork, stop }
+      const forked: Fork = { ...fork, ended, stop }
       open.set(
         forked,
         parent.machineClock.setTimer(
@@ -92,7 +104,10 @@ export function createForks(
           () => void stop().catch((error) => fork.log.error('fork', error)),
         ),
       )
-      if (isStopped) await stop()
+      if (isStopped) {
+        await stop()
+        throw new StartError('the cluster has stopped')
+      }
       return forked
     },
     async stop() {
@@ -156,8 +171,9 @@ export function forkControl(fork: Forks['fork']): Control {
 async function* whileOpen(line: string, fork: Fork, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     yield Buffer.from(line)
-    if (!signal.aborted)
-      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+    const { promise: left, resolve: leave } = Promise.withResolvers<void>()
+    signal.addEventListener('abort', () => leave(), { once: true })
+    if (!signal.aborted) await Promise.race([left, fork.ended])
   } finally {
     await fork.stop()
   }

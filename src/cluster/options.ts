@@ -1,3 +1,4 @@
+import { KNOWN_PLUGINS } from '../apiserver/admission/plugin-order.ts'
 import { StartError } from './errors.ts'
 
 /** What can be chosen when a cluster starts, and its defaults. */
@@ -27,6 +28,12 @@ export function chosenComponents(
 /** The cluster's time: the machine's own, or one that stands still until it is moved. */
 export const CLOCKS = ['real', 'manual'] as const
 export type ClockKind = (typeof CLOCKS)[number]
+
+/** What may be enabled and disabled by name. */
+export const ADMISSION_PLUGINS = KNOWN_PLUGINS
+
+/** Of one cluster. */
+export const MOST_NODES_OF_A_CLUSTER = 5000
 
 /** What may be switched on under /skiff.dev/. */
 export const CONTROLS = ['snapshot', 'fork', 'faults'] as const

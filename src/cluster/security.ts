@@ -87,6 +87,10 @@ const NAMES: Readonly<Record<keyof SecurityOptions, true>> = {
 /** The options' names, all of them. */
 export const SECURITY_OPTIONS = Object.keys(NAMES) as readonly (keyof SecurityOptions)[]
 
+/** Of options that hold more than that. */
+export const securityOf = (options: SecurityOptions): SecurityOptions =>
+  Object.fromEntries(SECURITY_OPTIONS.map((name) => [name, options[name]]))
+
 export interface Security {
   readonly audit?: Filter
   readonly encryption?: Encryption

@@ -9,7 +9,7 @@ import type { Isolation } from '../apiserver/webhooks/unasked.ts'
 import type { Delays } from '../client/uneven-transport.ts'
 import type { StoreImage } from '../storage/image.ts'
 import { startFork } from './cluster.ts'
-import type { Fork } from './fork.ts'
+import type { StartedFork } from './fork.ts'
 import type { SimulatedNode } from './nodes.ts'
 import type { ClockKind } from './options.ts'
 import { snapshotOf } from './snapshot.ts'
@@ -85,7 +85,7 @@ export function twinImage(stored: readonly StoredObjects[]): TwinImage {
 }
 
 /** Resolves when its controllers, scheduler and nodes run. The caller stops it. @throws StartError */
-export async function startTwin({ image, entries }: TwinImage, start: TwinStart): Promise<Fork> {
+export async function startTwin({ image, entries }: TwinImage, start: TwinStart): Promise<StartedFork> {
   const { time, clock, nodes, serviceRange, port, uneven, isolation } = start
   const twin = await startFork(
     {
@@ -113,7 +113,7 @@ export interface StoredEntry {
   object(): KubeObject
 }
 
-export const storedEntries = (twin: Fork): readonly StoredEntry[] =>
+export const storedEntries = (twin: StartedFork): readonly StoredEntry[] =>
   twin.snapshot().image.items.map(({ key, value, modRevision }) => ({
     key,
     revision: modRevision,

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { RECOMMENDED_ORDER } from '../apiserver/admission/plugin-order.ts'
+import { RECOMMENDED_ORDER, WITHOUT_PLUGIN } from '../apiserver/admission/plugin-order.ts'
 import { messageOf } from '../base/errors.ts'
 import { parseGoBool } from '../base/go-bool.ts'
 import type { ClusterOptions } from '../cluster/cluster-options.ts'
@@ -12,7 +12,6 @@ import { judgeEmulatedVersion, judgeFeatureGates } from './feature-gates.ts'
 import { numberIn } from './flag-values.ts'
 import { FlagError, type FlagValues, NUMBERS } from './flags.ts'
 import { KUBE_APISERVER_FLAGS } from './kube-apiserver-flags.ts'
-import { WITHOUT_PLUGIN } from './kube-apiserver-rules.ts'
 
 export interface KubeApiServerOptions {
   readonly cluster: ClusterOptions

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { parseIPRange } from '../api/objects/ip-range.ts'
 import { withoutLeadingZeros } from '../api/values/ip.ts'
-import { RECOMMENDED_ORDER } from '../apiserver/admission/plugin-order.ts'
+import { KNOWN_PLUGINS } from '../apiserver/admission/plugin-order.ts'
 import { LEAST_ADDRESSES } from '../apiserver/registry/allocators/service-network.ts'
 import { whyUnread } from '../base/unread.ts'
 import { apiVersionsHere, fairnessConflicts, whyNoRuntimeConfig } from '../cluster/runtime-config.ts'
@@ -194,10 +194,6 @@ function portProblems(asked: FlagsAsked): readonly string[] {
   const port = asked.number('secure-port')
   return port < 1 || port > 65535 ? portOutOfRange(port) : []
 }
-
-/** Names that kube-apiserver knows, whose rules are part of the resources here, or which skiff does not have. */
-export const WITHOUT_PLUGIN: readonly string[] = ['NodeDeclaredFeatureValidator', 'PodGroupProtection']
-const KNOWN_PLUGINS = new Set<string>([...RECOMMENDED_ORDER, ...WITHOUT_PLUGIN])
 
 function admissionProblems(asked: FlagsAsked): readonly string[] {
   const flags = ['admission-control', 'enable-admission-plugins', 'disable-admission-plugins']

@@ -157,7 +157,11 @@ describe('a manual clock', { skip: withoutKubectl }, () => {
 
   test('what it is not told rightly it refuses in one line', async () => {
     const before = await now()
-    assert.match(await refused('advance'), /say how far/)
+    assert.match(await refused('advance'), /say how far: a duration/)
+    assert.match(
+      await refused('advance', '30s', '--to', '2027-01-01T00:00:00Z'),
+      /say how far in one way, not in several/,
+    )
     assert.match(await refused('advance', '10'), /missing unit/)
     assert.match(await refused('advance', '--', '-10s'), /less than nothing/)
     assert.match(await refused('advance', '100000000h'), /invalid duration/)

@@ -41,6 +41,12 @@ export const RECOMMENDED_ORDER: readonly string[] = [
   'AlwaysDeny',
 ]
 
+/** Names that kube-apiserver knows, whose rules are part of the resources here, or which skiff does not have. */
+export const WITHOUT_PLUGIN: readonly string[] = ['NodeDeclaredFeatureValidator', 'PodGroupProtection']
+
+/** What may be enabled and disabled by name. */
+export const KNOWN_PLUGINS: ReadonlySet<string> = new Set([...RECOMMENDED_ORDER, ...WITHOUT_PLUGIN])
+
 /** Plugins that are left out unless they are enabled by name. (NodeRestriction, which every installer turns on, is in.) */
 export const OFF_BY_DEFAULT = new Set([
   'AlwaysAdmit',

@@ -96,6 +96,7 @@ const LONGEST_TEXT = 1000
 
 /** @throws FaultError in one line */
 export function parseFault(text: string): FaultRule {
+  if (typeof text !== 'string') throw new FaultError(`a fault is a text, not ${String(text)}: ${FORMS}`)
   const words = text.trim().split(/\s+/)
   const said = quoted(text)
   if (text.trim() === '') throw new FaultError(`a fault is missing: ${FORMS}`)

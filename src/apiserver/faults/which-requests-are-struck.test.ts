@@ -112,6 +112,9 @@ test('they are written as a list or by what happens, and changed while they stri
   assert.throws(() => faults.clear(['refuse 500 5%']), /there is no fault/)
   assert.throws(() => faults.set([], 1.5), /seed 1.5 is no whole number/)
   assert.throws(() => make([], -1), /seed -1/)
+  for (const words of ['watch drop 5%', null, 5])
+    assert.throws(() => faults.set(words as never), { name: 'FaultError', message: /faults are a list such as/ })
+  assert.throws(() => faults.set([5] as never), /a fault is a text, not 5/)
   assert.throws(() => make(Array.from({ length: 101 }, (_, i) => `refuse 500 every ${i + 1}`)), /more than 100/)
   assert.equal(faults.status().faults.length, 3)
 

@@ -197,6 +197,8 @@ function rulesOf(faults: FaultWords, known: readonly string[] = []): readonly Fa
 }
 
 function textsOf(faults: FaultWords): readonly string[] {
+  if (typeof faults !== 'object' || faults === null)
+    throw new FaultError(`faults are a list such as ["watch drop 5%"], not ${JSON.stringify(faults) ?? String(faults)}`)
   if (isList(faults)) return faults
   return Object.entries(faults).flatMap(([what, rest]) => [rest].flat().map((words) => `${what} ${words}`))
 }

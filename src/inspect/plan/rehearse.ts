@@ -2,7 +2,7 @@
 import type { Journal, KeptRecord } from '../../api/journal.ts'
 import type { KubeObject, OwnerReference } from '../../api/object.ts'
 import type { Delays } from '../../client/uneven-transport.ts'
-import type { Fork } from '../../cluster/fork.ts'
+import type { StartedFork } from '../../cluster/fork.ts'
 import type { StoredEntry } from '../../cluster/twin.ts'
 import { storedEntries } from '../../cluster/twin.ts'
 import { createClusterReader } from '../cluster-reader.ts'
@@ -226,7 +226,7 @@ function markedBefore({ read: { resources } }: TwinModel): ReadonlyMap<string, K
   )
 }
 
-function follow(twin: Fork, model: TwinModel): Course {
+function follow(twin: StartedFork, model: TwinModel): Course {
   const before = markedBefore(model)
   const relations = createRelations(lazily(() => ownersIn(model.read)))
   let causeOf = createCauses()
@@ -312,7 +312,7 @@ function lazily(ownersOf: () => ReadonlyMap<string, readonly OwnerReference[]>) 
 /** A journal holds some 50,000: with so many at once others may have been dropped. */
 const MOST_RECORDS = 48_000
 
-async function untilRest(twin: Fork, course: Course): Promise<void> {
+async function untilRest(twin: StartedFork, course: Course): Promise<void> {
   await course.read()
   course.endPause()
   for (let round = 0; round < MOST_ROUNDS; round++) {
@@ -362,7 +362,7 @@ async function explainHeld(
 
 /** Takes off the finalizers of controllers outside, as long as that leads to anything. */
 async function act(
-  twin: Fork,
+  twin: StartedFork,
   course: Course,
   { held, pause }: { readonly held: () => Promise<readonly Held[]>; readonly pause: () => void },
   acts: (one: Held) => boolean,

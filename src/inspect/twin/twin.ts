@@ -6,7 +6,7 @@
 import type { Node, Service, ServiceCIDR } from '../../api/generated/types.ts'
 import type { KubeObject, OwnerReference } from '../../api/object.ts'
 import type { Delays } from '../../client/uneven-transport.ts'
-import type { Fork } from '../../cluster/fork.ts'
+import type { StartedFork } from '../../cluster/fork.ts'
 import type { SimulatedNode } from '../../cluster/nodes.ts'
 import type { ClockKind } from '../../cluster/options.ts'
 import { startTwin, type TwinImage, twinImage } from '../../cluster/twin.ts'
@@ -32,7 +32,10 @@ export interface TwinChoice {
 export const modelOf = (read: ReadCluster): TwinModel => ({ read, image: twinImage(read.resources) })
 
 /** Resolves when everything in it runs; the caller stops it. @throws StartError */
-export function startTwinOf({ read, image }: TwinModel, { clock, programs, port, uneven }: TwinChoice): Promise<Fork> {
+export function startTwinOf(
+  { read, image }: TwinModel,
+  { clock, programs, port, uneven }: TwinChoice,
+): Promise<StartedFork> {
   const serviceRange = serviceRangeOf(read)
   return startTwin(image, {
     time: read.time,
