@@ -6,12 +6,15 @@ import { type Any, withoutKubectl } from '../kubectl.ts'
 import { type AuditEvent, type Processes, type RunningProcess, startProcesses } from './processes.ts'
 
 const LEASE = '/leases/kube-controller-manager'
+/** As long as a machine may take that is busy with other tests: a leader that comes to renew later ends. */
 const SHORT = [
-  ...['--leader-elect-lease-duration', '4s', '--leader-elect-renew-deadline', '3s'],
+  ...['--leader-elect-lease-duration', '8s', '--leader-elect-renew-deadline', '7s'],
   ...['--leader-elect-retry-period', '500ms'],
 ]
-/** With SHORT a killed leader is followed so long after it last renewed, which it does twice a second. */
-const SHORT_LEASE_MS = 4000
+/** With SHORT a killed leader is followed so long after it last renewed. */
+const SHORT_LEASE_MS = 8000
+/** Without it. */
+const LEASE_MS = 15_000
 
 interface Manager {
   /** Its requests are known by this group of its user. */
@@ -52,6 +55,9 @@ const by =
   (event: AuditEvent) =>
     event.user.groups.includes(group)
 const isLease = ({ requestURI }: AuditEvent) => requestURI.includes(LEASE)
+/** When this manager wrote to the Lease last. */
+const renewedAt = (at: Processes, manager: Manager): number =>
+  at.writes().findLast((event) => by(manager)(event) && isLease(event))?.at ?? Number.NaN
 /** When this manager wrote its name into the Lease. */
 const tookAt = (at: Processes, manager: Manager): number =>
   at.writes().find((event) => by(manager)(event) && isLease(event) && event.code === 200)?.at ?? Number.NaN
@@ -63,19 +69,18 @@ async function work(at: Processes, name: string): Promise<void> {
 const works = (at: Processes, name: string) =>
   at.kubectl('wait', '--for=jsonpath={.status.replicas}=2', `deployment/${name}`, '--timeout=30s')
 
-test('a leader that is asked to stop gives its lease back, and the other leads within two seconds', {
+test('a leader that is asked to stop gives its lease back, and the other leads long before it would have run out', {
   skip: withoutKubectl,
 }, async () => {
   await using at = await startProcesses()
   const [first, second] = await twoManagers(at)
   await work(at, 'a')
   await works(at, 'a')
-  const asked = Date.now()
   first.process.child.kill('SIGTERM')
   assert.equal(await first.process.ended, 0)
   await second.process.until(/leads/)
-  const took = tookAt(at, second) - asked
-  assert.ok(took < 2000, `${took} ms`)
+  const took = tookAt(at, second) - renewedAt(at, first)
+  assert.ok(took < LEASE_MS / 2, `${took} ms`)
   await work(at, 'b')
   await works(at, 'b')
   const { spec } = await at.kubectl.json('-n', 'kube-system', 'get', 'lease', 'kube-controller-manager')
@@ -97,13 +102,12 @@ test('a leader that is killed is followed by the other once its lease has run ou
   const [first, second] = await twoManagers(at, SHORT)
   first.process.child.kill('SIGKILL')
   await first.process.ended
-  const killed = Date.now()
   await work(at, 'a')
   const status = await skiff('status', '--data-dir', at.folder)
   assert.match(status.out, /^leader: +kube-controller-manager: /m)
   await second.process.until(/leads/)
-  const took = tookAt(at, second) - killed
-  assert.ok(took > SHORT_LEASE_MS - 1000 && took < SHORT_LEASE_MS + 3000, `${took} ms`)
+  const took = tookAt(at, second) - renewedAt(at, first)
+  assert.ok(took >= SHORT_LEASE_MS, `${took} ms`)
   await works(at, 'a')
 })
 
