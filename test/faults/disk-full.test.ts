@@ -45,17 +45,19 @@ function smallDisk(megabytes: number) {
   }
 }
 
-/** Asks again and again until it is so; the milliseconds that it took. */
-async function until(what: string, isSo: () => Promise<boolean>, ms: number): Promise<number> {
+/** The store looks for room four times a second; a machine that is busy with other tests may need longer. */
+const PATIENCE_MS = 30_000
+
+/** Asks again and again until it is so. */
+async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
   const began = clock.monotonic()
   while (!(await isSo())) {
-    assert.ok(clock.monotonic() - began < ms, `after ${ms} ms still not: ${what}`)
+    assert.ok(clock.monotonic() - began < PATIENCE_MS, `after ${PATIENCE_MS} ms still not: ${what}`)
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, 20)
       timer.ref()
     })
   }
-  return clock.monotonic() - began
 }
 
 /** Writes ConfigMaps of a megabyte until one is refused; gives how many there are. */
@@ -112,7 +114,7 @@ test('a full disk: writes are refused with why, health and status say so, logs f
       assert.equal((await ask(client, 'GET', `${CONFIG_MAPS}/c-0`)).status, 200)
     }
     disk.giveBack()
-    await until('ready', async () => (await ask(client, 'GET', '/readyz')).status === 200, 2000)
+    await until('ready', async () => (await ask(client, 'GET', '/readyz')).status === 200)
     assert.equal((await ask(client, 'POST', CONFIG_MAPS, configMap('c-after', 'x'))).status, 201)
     assert.equal((await names(client)).length, count + 1)
     assert.match(readFileSync(join(dataDir, 'log'), 'utf8'), /lines of this log were lost: .*ENOSPC/)
@@ -162,7 +164,7 @@ test('an embedding program is told of a full disk, and of room; its own process 
     await fill(client)
     assert.deepEqual(states, ['waiting'])
     disk.giveBack()
-    await until('told', async () => states.includes('well'), 2000)
+    await until('told', async () => states.includes('well'))
     assert.equal((await ask(client, 'POST', CONFIG_MAPS, configMap('c-after', 'x'))).status, 201)
   } finally {
     client.close()
