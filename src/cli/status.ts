@@ -102,11 +102,12 @@ function nodeLines(got: Got, containerRuntime = 'simulated'): readonly (readonly
 }
 
 /** Where the objects are, and of a store that several API servers share a line for each of them. */
-function storeLines(told: StoreStatus): readonly (readonly ['store' | 'replica', string])[] {
-  const { driver, revision, size, replicas = [], own } = told
+function storeLines(told: StoreStatus): readonly (readonly ['store' | 'replica' | 'etcd', string])[] {
+  const { driver, revision, size, faults = [], replicas = [], own } = told
   const now = liveClock().now()
   return [
     ['store', `${driver}, ${size === undefined ? '' : `${mebibytes(size)}, `}revision ${revision}`],
+    ...faults.map((fault) => ['etcd', fault] as const),
     ...replicas.map(({ id, url, host, behind, at }) => {
       const age = Math.max(0, Math.round((now - at) / 1000))
       const lag = behind === 0 ? 'up to date' : `${behind} ${behind === 1 ? 'revision' : 'revisions'} behind`

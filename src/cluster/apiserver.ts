@@ -139,6 +139,8 @@ export interface StoreStatus {
   readonly revision: number
   /** Bytes of disk. */
   readonly size?: number
+  /** What is wrong with it while it answers, a line each. */
+  readonly faults?: readonly string[]
   /** Of a shared store: the API servers of skiff over it. */
   readonly replicas?: readonly Replica[]
   /** The id of this one. */
@@ -180,6 +182,9 @@ function overloadOf(
  * in one moment never shows the mark.
  */
 const REMOVAL_DELAY_MS = 1
+/** As long as a store with faults may take to tell of itself once these are known. */
+const FAULTY_STORE_MS = 1000
+const UNTOLD = [undefined, undefined] as const
 /** As long as a start waits for an etcd that does not answer. */
 const START_PATIENCE_MS = 30_000
 const RBAC = 'rbac.authorization.k8s.io'
@@ -365,13 +370,25 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         }
       },
       async storeStatus() {
-        const size = await disk.size?.()
+        // At once: each waits for members that are away.
+        const asked = Promise.all([disk.size?.(), isShared ? readReplicas(storage) : undefined])
+        asked.catch(() => {})
+        const faults = (await disk.faults?.()) ?? []
+        // Without most of its members nothing is read: then their faults are what there is to tell.
+        const [size, replicas] =
+          faults.length === 0
+            ? await asked
+            : await Promise.race([
+                asked.catch(() => UNTOLD),
+                sleep(runtime.machineClock, FAULTY_STORE_MS).then(() => UNTOLD),
+              ])
         const own = replica?.id
         return {
           driver: options.storage,
           revision: disk.revision,
           ...(size === undefined ? {} : { size }),
-          ...(isShared ? { replicas: await readReplicas(storage) } : {}),
+          ...(faults.length === 0 ? {} : { faults }),
+          ...(replicas === undefined ? {} : { replicas }),
           ...(own === undefined ? {} : { own }),
         }
       },

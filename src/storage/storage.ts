@@ -167,6 +167,8 @@ export interface Storage {
    * @throws StoreError
    */
   size?(): Promise<number>
+  /** A line for each fault that may not keep it from answering yet, with what to do: members of an etcd that are away, alarms. */
+  faults?(): Promise<readonly string[]>
   /** All that there is now, without its history. An etcd has none: it makes snapshots of its own. */
   image?(): StoreImage
   /**

@@ -122,6 +122,7 @@ export function transformed(storage: Storage, transformer: Transformer): Storage
       return found !== undefined && transformer.isStale(key, found.value)
     },
     ...(storage.size === undefined ? {} : { size: async () => storage.size?.() ?? 0 }),
+    ...(storage.faults === undefined ? {} : { faults: async () => storage.faults?.() ?? [] }),
     journal: (afterRevision) => storage.journal(afterRevision),
     compact: (revision) => storage.compact(revision),
     close: () => storage.close(),

@@ -276,6 +276,10 @@ test('an etcd over its quota refuses writes with what is to be done, answers rea
     refused.message,
     'etcdserver: mvcc: database space exceeded: compact and defragment etcd, or give it more --quota-backend-bytes, then etcdctl alarm disarm',
   )
+  const [member = ''] = servers.split('//').slice(1)
+  assert.deepEqual(await storage.faults?.(), [
+    `alarm NOSPACE of the member at ${member}: its database is as large as its quota, so no write is taken: compact and defragment etcd, or give it more --quota-backend-bytes, then etcdctl alarm disarm`,
+  ])
   // An etcd whose file grows past the quota between taking a write and applying it keeps that write, and refuses it.
   const kept = await namesOf(storage)
   assert.ok(kept.length <= made.length + 1)
@@ -297,6 +301,7 @@ test('an etcd over its quota refuses writes with what is to be done, answers rea
       spawnSync('etcdctl', args, { env: { ...process.env, ETCDCTL_API: '3', ETCDCTL_ENDPOINTS: servers } }).status,
       0,
     )
+  assert.deepEqual(await storage.faults?.(), [])
   assert.ok((await put(storage, 'small')).ok)
 })
 

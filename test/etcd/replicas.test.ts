@@ -193,6 +193,26 @@ test('each tells of the store, and of all servers over it', { skip }, async () =
   )
 })
 
+test('members of etcd that are away are told of, also while they are most of them and nothing else can be told', {
+  skip,
+}, async () => {
+  const etcd = await startEtcd({ size: 3 })
+  undo.push(etcd.stop)
+  const dataDir = mkdtempSync(join(root, 'm-'))
+  const cluster = await startCluster({ components: ['apiserver'], dataDir, etcd: { servers: etcd.servers } })
+  undo.push(cluster.stop)
+  const told = async () => JSON.parse((await cluster.client.raw('GET', '/skiff.dev/store')).body)
+  assert.equal((await told()).faults, undefined)
+  const away = etcd.members.slice(1)
+  for (const member of away) await member.kill()
+  const { faults, size, replicas } = await told()
+  assert.deepEqual([size, replicas], [undefined, undefined])
+  const lines = (faults as string[]).map((fault) => fault.replace(/ \(.*\)/, ''))
+  for (const { url } of away)
+    assert.ok(lines.includes(`the member at ${url.slice(7)} does not answer: start it again, or look at its log`))
+  for (const member of away) await member.start()
+})
+
 test('the kubernetes Service leads to every API server that lives', { skip }, async () => {
   const [one, two] = await replicas(['a', 'b'], (i) => ({
     components: ['apiserver'],

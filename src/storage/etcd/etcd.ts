@@ -32,6 +32,7 @@ import { readHistory } from './history.ts'
 import { startEtcdJournal } from './journal.ts'
 import { createKeys } from './keys.ts'
 import { createLeases } from './leases.ts'
+import { MAKE_ROOM, memberFaults } from './member-faults.ts'
 import { connectMembers, type Members } from './members.ts'
 import type { EtcdKeyValue, RangeResponse, RequestOp } from './messages.ts'
 import { withoutRights } from './rights.ts'
@@ -48,6 +49,8 @@ const START_MS = 30_000
 const PAGE = 2000
 /** How long a write that is done waits for the watch to bring it, and a read for the newest, in milliseconds. */
 const CATCH_UP_MS = 10_000
+/** As long as a member may take to say how it is. */
+const FAULTS_MS = 2000
 
 /** @throws StoreError when a flag is wrong, or etcd cannot be reached */
 export async function openEtcd(runtime: Runtime, options: EtcdStorageOptions): Promise<Storage> {
@@ -460,6 +463,7 @@ async function createEtcdStorage(
     history,
     subscribe,
     size: async () => (await ask(() => members.call('Status', {}, REPEATABLE), 0)).dbSize,
+    faults: async () => memberFaults(await members.states(FAULTS_MS)),
     journal: (afterRevision) => ask(() => journal.read(afterRevision), 0),
     compact,
     async close() {
@@ -483,11 +487,7 @@ async function createEtcdStorage(
 
 /** It is a quota that is full, not a disk, and room alone ends nothing: an alarm stands until it is taken away by hand. */
 const overQuota = (cause: EtcdError): NoRoomError =>
-  new NoRoomError(
-    cause.message,
-    { cause },
-    `${cause.message}: compact and defragment etcd, or give it more --quota-backend-bytes, then etcdctl alarm disarm`,
-  )
+  new NoRoomError(cause.message, { cause }, `${cause.message}: ${MAKE_ROOM}`)
 
 const REPEATABLE = { isRepeatable: true }
 const NOTHING = Buffer.alloc(0)

@@ -40,6 +40,7 @@ function watchedBy(addresses: readonly string[], host: Partial<FeedHost> = {}, v
         },
       }
     },
+    states: () => Promise.reject(new Error('not asked here')),
     leave(address) {
       if (address !== members.address) return
       at = (at + 1) % addresses.length
@@ -50,7 +51,7 @@ function watchedBy(addresses: readonly string[], host: Partial<FeedHost> = {}, v
     close: () => {},
   }
   const response = (revision: number, more: Partial<WatchResponse>): WatchResponse => ({
-    ...{ header: { cluster_id: CLUSTER, revision }, created: false, canceled: false },
+    ...{ header: { cluster_id: CLUSTER, member_id: 1, revision }, created: false, canceled: false },
     ...{ compact_revision: 0, cancel_reason: '', events: [], ...more },
   })
   const feed = startFeed(

@@ -41,6 +41,11 @@ export interface WatchStream {
   close(): void
 }
 
+export interface MemberState {
+  readonly address: string
+  readonly state: StatusResponse | EtcdError
+}
+
 export interface Members {
   /** Where the one that is talked to is. */
   readonly address: string
@@ -54,6 +59,8 @@ export interface Members {
   ): Promise<Calls[Name]['answer']>
   /** A watch at the member that is talked to, which is left where it breaks off; `ended` once, then. */
   watch(take: (response: WatchResponse) => void, ended: (error: EtcdError) => void): WatchStream
+  /** How each of them is now, the one that is talked to or not. Those that do not answer within the time are told with that. */
+  states(timeoutMs: number): Promise<readonly MemberState[]>
   /** The next one is talked to, unless that is so already. */
   leave(address: string): void
   close(): void
@@ -235,6 +242,20 @@ export function connectMembers(runtime: Runtime, servers: EtcdServers): Members 
         },
       }
     },
+    states: (timeoutMs) =>
+      Promise.all(
+        servers.addresses.map(async (address, index) => {
+          const asked = memberAt(index)
+          try {
+            return { address, state: await once(asked, 'Status', {}, timeoutMs) }
+          } catch (error) {
+            if (!(error instanceof EtcdError)) throw error
+            return { address, state: error }
+          } finally {
+            asked.client.close()
+          }
+        }),
+      ),
     leave(address) {
       if (member.address === address) leave(member)
     },

@@ -1,6 +1,7 @@
 /** Messages of etcd's API as they come and go here: the fields that are used, under the protocol's own names. */
 export interface Header {
   readonly cluster_id: number
+  readonly member_id: number
   readonly revision: number
 }
 
@@ -54,6 +55,8 @@ export interface StatusResponse {
   readonly dbSize: number
   /** 0: the member knows none. */
   readonly leader: number
+  /** What is wrong, in its words: alarms of any member, that there is no leader. */
+  readonly errors: readonly string[]
 }
 
 /** The unary calls, with what each is asked and answers. */
