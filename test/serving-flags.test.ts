@@ -64,6 +64,7 @@ before(async () => {
       serviceAccountMaxTokenExpiration: '2h',
       enableGarbageCollector: false,
       minRequestTimeout: 60,
+      kubernetesServiceNodePort: 30443,
       corsAllowedOrigins: ['^https://a\\.example(:|$)'],
       strictTransportSecurityDirectives: ['max-age=31536000', 'includeSubDomains'],
       admissionControlConfigFile: join(folder, 'admission.yaml'),
@@ -199,6 +200,20 @@ test('without a garbage collector nothing waits for one', async () => {
   assert.equal(foreground.body['status'], 'Success')
   assert.equal((await ask('DELETE', '/api/v1/namespaces/auto/serviceaccounts/sa?propagationPolicy=Orphan')).status, 200)
   assert.equal((await ask('GET', '/api/v1/namespaces/auto/serviceaccounts/sa')).status, 404)
+})
+
+test('the kubernetes Service has a node port where one is chosen', async () => {
+  const { type, ports, externalTrafficPolicy } =
+    (await cluster.client.core.services('default').get('kubernetes')).spec ?? {}
+  const targetPort = Number(new URL(cluster.url).port)
+  assert.deepEqual(
+    { type, ports, externalTrafficPolicy },
+    {
+      type: 'NodePort',
+      ports: [{ name: 'https', nodePort: 30443, port: 443, protocol: 'TCP', targetPort }],
+      externalTrafficPolicy: 'Cluster',
+    },
+  )
 })
 
 test('what comes over a wire is spoken in TLS 1.3, and says that it is to stay so', async () => {

@@ -127,6 +127,11 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
       "where Services' addresses come from: a range, or one of each family, IPv4 or IPv6 first (default: 10.96.0.0/16)",
     ],
     ['--service-node-port-range <range>', 'where node ports come from (default: 30000-32767)'],
+    [
+      '--kubernetes-service-node-port <port>',
+      'one of them for the kubernetes Service, from when it is made (default: none)',
+      integerArgument(0, 65_535),
+    ],
   ],
   'Certificates and tokens:': [
     ['--tls-cert-file <file>', "the certificate to serve (default: the cluster's own)"],

@@ -420,6 +420,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
           scheme,
           port: at.port,
           network,
+          nodePort: options.security.kubernetesServiceNodePort ?? 0,
           hasRoles: auth?.modes().includes('RBAC') !== false,
           trust: identity.trust,
           ...(isShared ? { patienceMs: START_PATIENCE_MS } : {}),

@@ -42,6 +42,8 @@ export interface SecurityOptions
   readonly serviceClusterIpRange?: string
   /** Where node ports come from. Default: 30000-32767. */
   readonly serviceNodePortRange?: string
+  /** One of them for the `kubernetes` Service, from when it is made. Default 0: it has none. */
+  readonly kubernetesServiceNodePort?: number
 }
 
 const NAMES: Readonly<Record<keyof SecurityOptions, true>> = {
@@ -56,6 +58,7 @@ const NAMES: Readonly<Record<keyof SecurityOptions, true>> = {
   shutdownDelayDuration: true,
   serviceClusterIpRange: true,
   serviceNodePortRange: true,
+  kubernetesServiceNodePort: true,
   ...IDENTITY_FLAGS,
   ...SERVER_FLAGS,
   anonymousAuth: true,

@@ -106,7 +106,7 @@ kubelet-port uint ignored 10250
 kubelet-preferred-address-types strings used Hostname,InternalDNS,InternalIP,ExternalDNS,ExternalIP
 kubelet-read-only-port uint ignored 10255
 kubelet-timeout duration ignored 5s
-kubernetes-service-node-port int lacking
+kubernetes-service-node-port int used
 lease-reuse-duration-seconds int ignored 60
 livez-grace-period duration ignored${LOGGING}max-connection-bytes-per-sec int lacking
 max-mutating-requests-inflight int used 200

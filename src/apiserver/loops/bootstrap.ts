@@ -38,6 +38,8 @@ export interface BootstrapOptions {
   readonly hasRoles?: boolean
   /** Of the kubernetes Service. */
   readonly network: ServiceNetwork
+  /** The node port of that Service when it is made; one that is there keeps what it has. Default: it has none. */
+  readonly nodePort?: number
   /** Objects beyond those of every cluster. */
   readonly more?: readonly KubeObject[]
   /** The authorities that extension servers are to trust: the data of their ConfigMap. Default: none of it. */
@@ -286,6 +288,7 @@ function serverObjects({
   runtime,
   port,
   network,
+  nodePort = 0,
   trust,
   kubeletClient,
   more = [],
@@ -302,12 +305,14 @@ function serverObjects({
       kind: 'Service',
       metadata: meta('kubernetes', 'default', { component: 'apiserver', provider: 'kubernetes' }),
       spec: {
-        type: 'ClusterIP',
+        type: nodePort === 0 ? 'ClusterIP' : 'NodePort',
         clusterIP: firstAddress(network),
         ipFamilyPolicy: 'SingleStack',
         internalTrafficPolicy: 'Cluster',
         sessionAffinity: 'None',
-        ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: port }],
+        ports: [
+          { name: 'https', protocol: 'TCP', port: 443, targetPort: port, ...(nodePort === 0 ? {} : { nodePort }) },
+        ],
       },
     },
     {
