@@ -239,6 +239,16 @@ test('of a node that is gone a collector takes the pods, where there is one', as
   assert.deepEqual(await asked({ ends: -40, nodeName: '' }, []), ['nobody controller-missing (inferred)'])
 })
 
+test('deleted pods of a silent node that was tainted as out of service are collected, and of no other', async () => {
+  const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: 'default' } }
+  const taints = [{ key: 'node.kubernetes.io/out-of-service', value: 'nodeshutdown', effect: 'NoExecute' }]
+  const off = (ready: 'True' | 'Unknown') => ({ ...node(ready), spec: { taints } })
+  assert.deepEqual(await asked({ ends: -40 }, [off('Unknown'), lease(400), account]), ['slow controller-at-work'])
+  assert.deepEqual(await asked({ ends: -40 }, [off('Unknown'), lease(400)]), ['nobody silent-node'])
+  assert.deepEqual(await asked({ ends: -40 }, [node('Unknown'), lease(400), account]), ['nobody silent-node'])
+  assert.deepEqual(await asked({ ends: 40 }, [off('True'), lease(1), account]), ['will-end grace-period'])
+})
+
 test('what a custom resource tells of its node counts where that is silent, and only there', async () => {
   const on = (fields: Fields, objects: readonly Fields[]) => {
     const one = { apiVersion: 'kubevirt.io/v1', kind: 'Machine', metadata: { name: 'm', namespace: 'ns' }, ...fields }

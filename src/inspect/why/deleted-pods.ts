@@ -29,7 +29,7 @@ export async function podLinks(look: Look, ref: ObjectRef, pod: Pod): Promise<re
   const silent =
     node === ''
       ? await componentLink(look, 'kube-controller-manager', 'pod garbage collector', kubectlName(ref))
-      : await silentNode(look, node, kubectlName(ref))
+      : await podsOfSilentNode(look, node, kubectlName(ref))
   // A collector that is there deletes it in the kubelet's place.
   if (silent !== undefined)
     return [
@@ -98,21 +98,12 @@ export async function silentNode(look: Look, name: string, on: string): Promise<
     reader.get(NODES, '', name),
     reader.get(LEASES, 'kube-node-lease', name),
   ])
-  if (read.state === 'missing') {
-    const collector = await componentLink(look, 'kube-controller-manager', 'pod garbage collector', on)
-    // Pods of a node that is no more are removed by force; without the collector they stay.
-    return 'verdict' in collector && collector.verdict === 'slow'
-      ? lastLink('slow', {
-          kind: 'controller-at-work',
-          controller: {
-            name: `pod garbage collector (node ${name} does not exist)`,
-            as: 'component',
-            evidence: 'it removes pods of nodes that are gone',
-          },
-          on,
-        })
-      : lastLink('nobody', { kind: 'missing-node', node: name })
-  }
+  // Pods of a node that is no more are removed by force; without the collector they stay.
+  if (read.state === 'missing')
+    return (
+      (await collected(look, on, `node ${name} does not exist`, 'it removes pods of nodes that are gone')) ??
+      lastLink('nobody', { kind: 'missing-node', node: name })
+    )
   if (read.state !== 'found') return undefined
   const node = read.value as Node
   const ready = node.status?.conditions?.find(({ type }) => type === 'Ready')
@@ -132,6 +123,29 @@ export async function silentNode(look: Look, name: string, on: string): Promise<
         ? 'its lease is no longer renewed'
         : `${ready?.reason ?? 'it has never reported'}: ${asTold(ready?.message ?? '')}`,
   })
+}
+
+const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service'
+
+/** Of a node that is not ready and was tainted as out of service deleted pods are removed by force. */
+async function podsOfSilentNode(look: Look, name: string, on: string): Promise<Link | undefined> {
+  const silent = await silentNode(look, name, on)
+  if (silent === undefined || !('cause' in silent) || silent.cause.kind !== 'silent-node') return silent
+  const node = foundOf(await look.reader.get(NODES, '', name)) as Node | undefined
+  if (node?.spec?.taints?.some(({ key }) => key === OUT_OF_SERVICE) !== true) return silent
+  const because = `node ${name} is silent and out of service`
+  return (
+    (await collected(look, on, because, 'it removes deleted pods of nodes that are not ready and out of service')) ??
+    silent
+  )
+}
+
+/** The pod garbage collector, where it is there. */
+async function collected(look: Look, on: string, because: string, evidence: string): Promise<Link | undefined> {
+  const collector = await componentLink(look, 'kube-controller-manager', 'pod garbage collector', on)
+  if (!('verdict' in collector) || collector.verdict !== 'slow') return undefined
+  const name = `pod garbage collector (${because})`
+  return lastLink('slow', { kind: 'controller-at-work', controller: { name, as: 'component', evidence }, on })
 }
 
 /** Fields by which custom resources tell the node whose agent cares for them. */

@@ -64,11 +64,11 @@ export function newestAbout(lines: readonly LogLine[], ref: ObjectRef, since: nu
 
 export const isFailure = ({ text }: LogLine): boolean => ERROR.test(text) && !CONFLICT.test(text)
 
-/** Of a line in JSON its message and error. */
+/** Of a line in JSON its message and error; of one that quotes words within words (klog, logfmt) these as they were said. */
 function wordsOf(text: string): string {
   const json = text.startsWith('{') ? parsed(text) : {}
   const said = asTexts([json['msg'] ?? json['message'], json['error'] ?? json['err']]).filter((one) => one !== '')
-  const words = said.length === 0 ? text : said.join(': ')
+  const words = said.length === 0 ? text.replaceAll('\\"', '"') : said.join(': ')
   return words.length > MOST_SHOWN ? `${words.slice(0, MOST_SHOWN)}…` : words
 }
 

@@ -5,6 +5,30 @@ import { operatorWithLog, stuck } from './other-software.ts'
 
 const RBAC = 'rbac.authorization.k8s.io'
 export const blindThreads: Readonly<Record<string, Case>> = {
+  'cert-manager cleanup': {
+    title: 'the Secret of a DNS provider went before a Challenge; the log says so in words that are quoted twice',
+    async setUp(stage, namespace) {
+      const group = 'acme.cert-manager.io'
+      const { question } = await stuck(stage, {
+        group,
+        kind: 'Challenge',
+        namespace,
+        finalizer: 'acme.cert-manager.io/finalizer',
+      })
+      const error = 'error getting cloudflare secret: secrets \\"cloudflare-api\\" not found'
+      await operatorWithLog(
+        stage,
+        'cert-manager',
+        group,
+        `E1127 10:00:00.000000 1 controller.go:162] "error cleaning up challenge" err="${error}" logger="cert-manager.controller" resource_name="x" resource_namespace="${namespace}" resource_kind="Challenge"\n`,
+      )
+      return question
+    },
+    verdict: 'nobody',
+    cause: 'needs-missing',
+    responsible: /Challenge/,
+    sentence: /^secrets\/cloudflare-api does not exist/,
+  },
   'vault-secrets-operator 100': {
     title: 'the VaultConnection that a VaultAuth names by a string went before it',
     async setUp(stage, namespace) {
