@@ -248,6 +248,72 @@ test('a delete by an unknown writer does not come of an owner that the object wa
   )
 })
 
+const SYSTEM = { user: 'system:apiserver', userAgent: 'kube-apiserver' }
+const account = (name: string) => ({ user: `system:serviceaccount:kube-system:${name}` })
+const volume = (name: string) => ({ resource: 'persistentvolumes', kind: 'PersistentVolume', namespace: '', name })
+const DEFINITION = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions', namespace: '' }
+const API = { group: 'apiregistration.k8s.io', resource: 'apiservices', namespace: '' }
+
+test('what the API server makes of a definition and for a Service goes after that', () => {
+  assert.deepEqual(
+    causesOf([
+      { ...user, ...DEFINITION, name: 'shops.acme.test', before: {} },
+      { ...SYSTEM, ...API, name: 'v1.acme.test', before: {} },
+      { ...SYSTEM, ...API, name: 'v1.other.test', before: {} },
+      { ...user, resource: 'services', name: 's', before: {} },
+      { ...SYSTEM, group: 'networking.k8s.io', resource: 'ipaddresses', namespace: '', name: '10.0.0.1', before: {} },
+    ]),
+    ['1 <- begins known', '2 <- 1 inferred', '3 <- begins inferred', '4 <- begins known', '5 <- 4 inferred'],
+  )
+})
+
+test('a volume goes after the claim in its name, by its provisioner or a controller, but not by hand', () => {
+  const claim = { ...user, resource: 'persistentvolumeclaims', name: 'c', uid: 'u-1', before: {} }
+  const by = (writer: Partial<KeptRecord>, name = 'pvc-u-1') =>
+    causesOf([claim, { ...writer, ...volume(name), before: {} }]).at(-1)
+  assert.equal(by(account('some-provisioner')), '2 <- 1 inferred')
+  assert.equal(by(account('persistent-volume-binder')), '2 <- 1 inferred')
+  assert.equal(by(account('persistent-volume-binder'), 'pvc-u-2'), '2 <- begins inferred')
+  assert.equal(by(user), '2 <- begins known')
+})
+
+test('an empty namespace that waits for an API which does not answer goes when that is taken away', () => {
+  const namespace = { resource: 'namespaces', kind: 'Namespace', namespace: '', name: 'n' }
+  const holds = { finalizers: ['kubernetes'] }
+  const ends = (...between: readonly Given[]) =>
+    causesOf([
+      { ...user, ...namespace, before: holds, after: marked(holds) },
+      { user: NAMESPACES, namespace: 'n', name: 'in', before: {} },
+      ...between,
+      { user: NAMESPACES, ...namespace, verb: 'update', before: marked(holds) },
+    ]).at(-1)
+  assert.equal(ends(), '3 <- 2 inferred')
+  assert.equal(ends({ ...user, ...API, name: 'v1.dead.test', before: {} }), '4 <- 3 inferred')
+  // One of a definition: the API server has answered for that.
+  assert.equal(ends({ ...SYSTEM, ...API, name: 'v1.acme.test', before: {} }), '4 <- 2 inferred')
+})
+
+test('what a controller decides by is said where no write led to it', () => {
+  const why = (user: string, more: Partial<KeptRecord> = {}) => {
+    const record = { ...base, user, ...more }
+    return withCauses(stepsOf([record])).map(({ cause }) => cause.why)[0]
+  }
+  const base: KeptRecord = {
+    ...{ revision: 1, time: 1000, group: '', resource: 'pods', kind: 'Pod', namespace: 'default', name: 'p', uid: 'p' },
+    ...{ verb: 'delete', subresource: '', userAgent: '', user: '', before: {}, after: marked() },
+  }
+  assert.match(why(account('node-controller').user) ?? '', /a taint/)
+  assert.match(why('system:kube-scheduler') ?? '', /higher priority/)
+  assert.match(why(account('replicaset-controller').user) ?? '', /more pods than are wanted/)
+  const tracked = { finalizers: ['batch.kubernetes.io/job-tracking'] }
+  const counted = { verb: 'patch', before: tracked, after: {} }
+  assert.match(why(account('job-controller').user, counted) ?? '', /its Job has counted it/)
+  assert.equal(
+    why('kubernetes-admin', { verb: 'create', subresource: 'eviction' }),
+    'kubernetes-admin asked for its eviction',
+  )
+})
+
 test('users may be named as what every object of JavaScript has', () => {
   const told = causesOf(['constructor', 'toString', '__proto__'].map((name) => ({ name, user: name, before: {} })))
   assert.deepEqual(told, ['1 <- begins known', '2 <- begins known', '3 <- begins known'])

@@ -4,7 +4,7 @@
  * writes of one request, a kubelet's last delete of a marked pod, a collector's write about owners and dependents that are all in the
  * journal. All else is inferred: from what the writer is known to wait for, and what came last before it.
  */
-import { createHistory, type History, isForegroundMark } from './history.ts'
+import { afterDot, createHistory, type History, isForegroundMark } from './history.ts'
 import type { Written } from './steps.ts'
 import type { Certainty, StepCause, TimelineStep } from './timeline-types.ts'
 import { writerWords } from './writers.ts'
@@ -171,6 +171,14 @@ const endsNamespace: Rule = (step, history) => {
   if (group !== '' || resource !== 'namespaces' || !takesOff(step, 'kubernetes')) return undefined
   const mark = history.namespaceMark(name)
   const content = history.lastRemoval(name)
+  const unasked = history.lastAPIService()
+  // As long as an aggregated API does not answer, what else there is in it is not known.
+  if (unasked !== undefined && unasked.revision > Math.max(mark?.revision ?? 0, content?.revision ?? 0))
+    return {
+      step: unasked,
+      certainty: 'inferred',
+      why: 'nothing is left in the namespace, and an API that was to be asked is gone',
+    }
   const isAfter = content !== undefined && (mark === undefined || content.revision > mark.revision)
   if (isAfter) return { step: content, certainty: 'inferred', why: 'nothing is left in the namespace' }
   return { step: mark, certainty: 'inferred', why: 'the namespace has no content that the journal tells of' }
@@ -219,6 +227,51 @@ const followsNamesake: Rule = (step, history) => {
   return service && { step: service, certainty: 'inferred', why: 'the Service of its name is gone' }
 }
 
+/** What the API server makes for others itself. */
+const followsDefinition: Rule = (step, history) => {
+  if (!isDelete(step) || step.object.resource !== 'apiservices') return undefined
+  const definition = history.lastDefinitionOf(afterDot(step.object.name))
+  return definition && { step: definition, certainty: 'inferred', why: 'a definition of its group is gone' }
+}
+
+const followsAnyService: Rule = (step, history) => {
+  if (!isDelete(step) || step.object.resource !== 'ipaddresses') return undefined
+  const service = history.lastOfKind('/services')
+  return service && { step: service, certainty: 'inferred', why: 'the Service that had it is gone' }
+}
+
+/** A volume that was made for a claim has its uid in its name. */
+const followsClaim: Rule = (step, history) => {
+  const { group, resource, name } = step.object
+  if (!isDelete(step) || group !== '' || resource !== 'persistentvolumes' || !name.startsWith('pvc-')) return undefined
+  const claim = history.ownerEnd(name.slice('pvc-'.length))
+  return claim && { step: claim, certainty: 'inferred', why: 'the claim that it was made for is gone' }
+}
+
+/** What a controller decides by, where no journal tells of that. */
+const DECISIONS: ReadonlyMap<string, string> = new Map([
+  ['ttl-after-finished-controller', 'its time to live after its end is over'],
+  ['cronjob-controller', 'its CronJob keeps no more of those that have ended, or replaces it'],
+  ['job-controller', 'its Job has no use for it: it has ended too often, or is suspended or out of time'],
+  ['replicaset-controller', 'there are more pods than are wanted'],
+  ['replication-controller', 'there are more pods than are wanted'],
+  ['statefulset-controller', 'there are more pods than are wanted, or it is to be made anew'],
+  ['daemon-set-controller', 'it has failed, is to be made anew, or is not wanted on its node'],
+  ['deployment-controller', 'its Deployment keeps no more revisions'],
+  ['node-controller', 'its node has a taint that it does not tolerate'],
+  ['taint-eviction-controller', 'its node has a taint that it does not tolerate'],
+  ['kube-scheduler', 'others of a higher priority need its place'],
+  ['pod-garbage-collector', 'its node is gone or out of service, or too many pods have ended'],
+])
+
+const decides: Rule = (step) => {
+  const why = isDelete(step) ? DECISIONS.get(step.by.component) : undefined
+  if (why !== undefined) return { step: undefined, certainty: 'inferred', why }
+  return step.by.component === 'job-controller' && takesOff(step, 'batch.kubernetes.io/job-tracking')
+    ? { step: undefined, certainty: 'inferred', why: 'it has ended, and its Job has counted it' }
+    : undefined
+}
+
 /** A write that takes a finalizer off a marked object, or a second delete, acts on the mark. */
 const actsOnMark: Rule = (step, history) => {
   if (step.before.deletionTimestamp === undefined) return undefined
@@ -235,7 +288,7 @@ const followsOwnersLoosely: Rule = (step, history) => {
 const asks: Rule = (step) => ({
   step: undefined,
   certainty: 'known',
-  why: `${writerWords(step.by)} asked for it`,
+  why: `${writerWords(step.by)} asked for ${step.request.subresource === 'eviction' ? 'its eviction' : 'it'}`,
 })
 
 /** People decide by themselves; an operator that takes its finalizer off does so because of the mark. */
@@ -247,6 +300,12 @@ const operatorActsOnMark: Rule = (step, history) => {
     : undefined
 }
 
+/** A provisioner is a program with an account; people delete what they like. */
+const followsClaimAlone: Rule = (step, history) =>
+  step.by.user.startsWith('system:serviceaccount:') && step.before.deletionTimestamp === undefined
+    ? followsClaim(step, history)
+    : undefined
+
 /** An unknown writer that leaves a pod less time, though some: no node does that. */
 const asksForLess: Rule = ({ by, changes }) =>
   by.component === '' && changes.some((one) => one.type === 'grace-shortened' && one.gracePeriodSeconds !== 0)
@@ -257,9 +316,9 @@ const RULES: ReadonlyMap<string, readonly Rule[]> = new Map([
   ['generic-garbage-collector', [endsForeground, endsOrphaning, losesReferences, followsOwners, actsOnMark]],
   ['kubelet', [endsMarkedPod, actsOnMark]],
   ['kwok', [endsMarkedPod, actsOnMark]],
-  ['pod-garbage-collector', [endsMarkedPod, actsOnMark]],
+  ['pod-garbage-collector', [endsMarkedPod, actsOnMark, decides]],
   ['namespace-controller', [endsNamespace, emptiesNamespace, actsOnMark]],
-  ['kube-apiserver', [endsDefinition, deletesInstances, actsOnMark]],
+  ['kube-apiserver', [endsDefinition, deletesInstances, followsDefinition, followsAnyService, actsOnMark]],
   ['pvc-protection-controller', [endsUse('kubernetes.io/pvc-protection', '/pods'), actsOnMark]],
   ['pv-protection-controller', [endsUse('kubernetes.io/pv-protection', '/persistentvolumeclaims'), actsOnMark]],
   [
@@ -269,7 +328,7 @@ const RULES: ReadonlyMap<string, readonly Rule[]> = new Map([
   ['endpoint-controller', [followsNamesake, followsOwnersLoosely, actsOnMark]],
   ['endpointslice-controller', [followsOwnersLoosely, actsOnMark]],
   ['endpointslicemirroring-controller', [followsOwnersLoosely, actsOnMark]],
-  ['user', [operatorActsOnMark, asks]],
+  ['user', [followsClaimAlone, operatorActsOnMark, asks]],
 ])
 
 const OF_OTHERS: readonly Rule[] = [
@@ -279,4 +338,6 @@ const OF_OTHERS: readonly Rule[] = [
   endsOrphaning,
   actsOnMark,
   followsOwnersLoosely,
+  followsClaim,
+  decides,
 ]

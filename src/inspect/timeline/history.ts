@@ -22,6 +22,10 @@ export interface History {
   /** Of a `group/resource`, or of any; in a namespace, or anywhere. */
   lastRemoval(namespace: string | undefined, kind?: string): Written | undefined
   lastOfKind(kind: string): Written | undefined
+  /** The last definition of a group that was removed. */
+  lastDefinitionOf(group: string): Written | undefined
+  /** The last APIService that another writer than the API server removed. */
+  lastAPIService(): Written | undefined
   /** By `group/resource/namespace/name`. */
   removalOf(path: string): Written | undefined
 }
@@ -52,6 +56,9 @@ const hasOtherOwners = ({ changes, before }: Written) =>
 
 const isRemoval = ({ after }: Written) => after === undefined
 
+/** The group in the name of a definition or an APIService. */
+export const afterDot = (name: string): string => name.slice(name.indexOf('.') + 1)
+
 export function createHistory(): History {
   const last = new Map<string, Written>()
   const marks = new Map<string, Written>()
@@ -77,6 +84,8 @@ export function createHistory(): History {
     const kind = `${group}/${resource}`
     for (const key of [`any ${namespace}`, `${kind} in ${namespace}`, kind, `${kind}/${namespace}/${name}`])
       removals.set(key, step)
+    if (resource === 'customresourcedefinitions') removals.set(`definition of ${afterDot(name)}`, step)
+    if (resource === 'apiservices' && step.by.component !== 'kube-apiserver') removals.set('aggregated', step)
   }
 
   function addOwners(step: Written): void {
@@ -117,6 +126,8 @@ export function createHistory(): History {
         namespace === undefined ? (kind ?? '') : kind === undefined ? `any ${namespace}` : `${kind} in ${namespace}`,
       ),
     lastOfKind: (kind) => removals.get(kind),
+    lastDefinitionOf: (group) => removals.get(`definition of ${group}`),
+    lastAPIService: () => removals.get('aggregated'),
     removalOf: (path) => removals.get(path),
   }
 }
