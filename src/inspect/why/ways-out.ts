@@ -16,6 +16,10 @@ type Rated = WayOut & { readonly risk: Risk }
 
 const NOTHING = 'nothing'
 
+/** As an API server refuses what no role allows. */
+const DENIED =
+  /is forbidden: User "(?<user>[^"]{1,300})" cannot (?<verb>[a-z*]{1,30}) resource "(?<resource>[^"]{1,300})"/
+
 /** Of the links from an object to its last cause. */
 export function waysOut(path: readonly Link[]): readonly WayOut[] {
   const rated = path.toReversed().flatMap(({ cause }) => waysFor(cause, path))
@@ -92,7 +96,10 @@ function waysFor(cause: Cause, path: readonly Link[]): readonly Rated[] {
       return [
         way(1, `give the service account ${cause.account} its role back (${cause.verb} on ${cause.resource})`, NOTHING),
       ]
-    case 'controller-failing':
+    case 'controller-failing': {
+      const denied = DENIED.exec(cause.message)?.groups
+      if (denied !== undefined)
+        return [way(1, `give ${denied['user']} the right back to ${denied['verb']} ${denied['resource']}`, NOTHING)]
       return [
         way(
           1,
@@ -100,6 +107,7 @@ function waysFor(cause: Cause, path: readonly Link[]): readonly Rated[] {
           NOTHING,
         ),
       ]
+    }
     case 'overdue':
       return [
         way(1, `restart the component that it runs in: ${cause.controller} looks at everything anew then`, NOTHING),
