@@ -29,7 +29,7 @@ export async function status(dataDir: string): Promise<void> {
     process.exitCode = 1
     return
   }
-  const client = adminClient(directory.pki, state.url)
+  const client = adminClient(directory, state.url)
   try {
     // At once: of a process that is stopped, or whose store is out of reach, each waits in vain.
     const [ready, nodes, leases, store] = await Promise.all([

@@ -1,4 +1,5 @@
 /** skiff twin: what a cluster holds, in a cluster of its own in memory, for as long as this command runs. */
+import { dirname } from 'node:path'
 import { liveRuntime } from '../base/live-runtime.ts'
 import { plainLine } from '../base/plain-text.ts'
 import type { ClockKind } from '../cluster/options.ts'
@@ -34,8 +35,12 @@ export async function twin(flags: TwinFlags): Promise<void> {
     for (const { what, why } of read.unread)
       process.stderr.write(`not in the twin: ${plainLine(`${what}: ${why}`, 400)}\n`)
     for (const line of outsideWords(outsideOf(read))) process.stderr.write(`not called: ${plainLine(line, 400)}\n`)
+    const how =
+      clock === 'manual'
+        ? `its time stands still: skiff clock advance 30s --data-dir ${dirname(cluster.kubeconfigFile)} moves it\n`
+        : ''
     process.stdout.write(
-      `a twin of ${transport.host} with ${objects} objects is at ${cluster.url}; Ctrl-C ends it\nexport KUBECONFIG=${cluster.kubeconfigFile}\n`,
+      `a twin of ${transport.host} with ${objects} objects is at ${cluster.url}; Ctrl-C ends it\n${how}export KUBECONFIG=${cluster.kubeconfigFile}\n`,
     )
     await ended
   } finally {

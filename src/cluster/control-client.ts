@@ -80,7 +80,7 @@ async function asked(
   const state = readState(directory)
   if (holder(directory) === undefined || state === undefined)
     throw new StartError(`no cluster runs in ${directory.path}: start one with skiff up`)
-  const client = adminClient(directory.pki, state.url)
+  const client = adminClient(directory, state.url)
   try {
     const answer = await client.send({
       method,

@@ -72,7 +72,7 @@ export async function loadImages(dataDir: string, file: string): Promise<readonl
     } finally {
       await archive.close()
     }
-    const client = adminClient(join(directory.path, 'pki'), state.url)
+    const client = adminClient(directory, state.url)
     try {
       for (const node of nodes) await untilTold(client, runtime.clock, node, ids, file)
     } finally {

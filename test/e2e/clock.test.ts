@@ -4,6 +4,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { adminClient } from '../../src/cluster/admin-client.ts'
+import { clusterDirectory } from '../../src/cluster/directory.ts'
 import { type Any, withoutKubectl } from '../kubectl.ts'
 import { type E2eCluster, isReady, pod, skiff, startE2eCluster } from './cluster.ts'
 
@@ -176,7 +177,7 @@ describe('a manual clock', { skip: withoutKubectl }, () => {
 
   test('an advance ends where it is when the one who asked for it has gone', async () => {
     const { url } = JSON.parse(readFileSync(join(cluster.dataDir, 'state.json'), 'utf8'))
-    const client = adminClient(join(cluster.dataDir, 'pki'), url)
+    const client = adminClient(clusterDirectory(cluster.dataDir), url)
     const gone = new AbortController()
     const before = await now()
     const days = 86_400_000
@@ -195,7 +196,7 @@ describe('a manual clock', { skip: withoutKubectl }, () => {
 
   test('its path answers system:masters only, and nonsense with 400', async () => {
     const ask = async (method: string, body?: string, user?: string) => {
-      const client = adminClient(join(cluster.dataDir, 'pki'), (await state()).url)
+      const client = adminClient(clusterDirectory(cluster.dataDir), (await state()).url)
       try {
         const headers = {
           'content-type': 'application/json',

@@ -48,8 +48,8 @@ const isNamed =
 async function twinOf(...args: readonly string[]) {
   const child = spawn(process.execPath, [skiff, 'twin', '--from', stage.cluster.kubeconfigFile, ...args])
   const ended = new Promise((resolve) => child.on('close', resolve))
+  let out = ''
   const kubeconfig = await new Promise<string>((resolve, reject) => {
-    let out = ''
     child.on('close', () => reject(new Error(`it ended: ${out}`)))
     child.stdout.setEncoding('utf8').on('data', (text) => {
       out += text
@@ -64,6 +64,8 @@ async function twinOf(...args: readonly string[]) {
   return {
     kubeconfig,
     server,
+    /** Up to where its kubeconfig is. */
+    said: out,
     client: createClient(runtime, transport, { userAgent: 'test' }),
     async stop() {
       transport.close()
@@ -252,7 +254,15 @@ test('a twin of one namespace, on loopback, whose time stands still, with the va
       assert.deepEqual((await read('/api/v1/namespaces')).items.filter(isNamed('aside')), [])
       assert.equal((await read('/api/v1/namespaces/default/configmaps/held')).metadata.name, 'held')
       const [first, second] = [await read('/skiff.dev/clock'), await read('/skiff.dev/clock')]
-      assert.equal(first.now, second.now)
+      assert.match(first.time, /^20/)
+      assert.equal(first.time, second.time)
+      // As it says when it begins.
+      const [, directory = ''] =
+        /^its time stands still: skiff clock advance 30s --data-dir (\S+) moves it$/m.exec(twin.said) ?? []
+      const moved = await run(process.execPath, [skiff, 'clock', 'advance', '30s', '--data-dir', directory])
+      assert.deepEqual([moved.code, moved.err], [0, ''])
+      assert.equal(Date.parse(moved.out.trim()) - Date.parse(first.time), 30_000)
+      assert.match((await run(process.execPath, [skiff, 'status', '--data-dir', directory])).out, /^clock: +manual/m)
     } finally {
       await twin.stop()
     }
