@@ -77,7 +77,7 @@ export async function networkError(thrown: unknown, attempt: Attempt): Promise<s
     case 'ERR_SSL_PACKET_LENGTH_TOO_LONG':
     case 'EPROTO':
       if (error.message?.includes('alert protocol version')) return PROTOCOL_VERSION
-      return !proxied && endpoint !== undefined && (await speaksHttp(endpoint, timeout))
+      return !proxied && endpoint !== undefined && (await gavePlainHttp(error, endpoint, timeout))
         ? 'http: server gave HTTP response to HTTPS client'
         : 'tls: first record does not look like a TLS handshake'
     default:
@@ -94,7 +94,15 @@ function reset({ local }: NetworkError, { server }: Pick<AskedServer, 'server'>)
   return `read tcp ${ends}: read: connection reset by peer`
 }
 
-async function speaksHttp({ server, proxy }: AskedServer, signal: AbortSignal): Promise<boolean> {
+const NO_TLS = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG', 'EPROTO'])
+
+/** Whether it failed because a server that was asked by HTTPS speaks HTTP: it is looked at once more. */
+export async function gavePlainHttp(
+  thrown: unknown,
+  { server, proxy }: Pick<AskedServer, 'server' | 'proxy'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (!NO_TLS.has((thrown as NetworkError).code ?? '')) return false
   return (await firstWords({ server, proxy, signal })).startsWith('HTTP/')
 }
 

@@ -26,7 +26,7 @@ import type { Machine } from './machine/machine.ts'
 import { createCountsOfPods } from './metrics/counts-of-pods.ts'
 import { createVolumes } from './mount-volumes.ts'
 import { createPleg } from './pleg.ts'
-import { isTerminalPhase, type Pod, reachOf, uidOf } from './pod.ts'
+import { hookReachOf, isTerminalPhase, type Pod, uidOf } from './pod.ts'
 import { type AdmissionRefusal, createAllocations } from './pod-admission.ts'
 import { createPodCache, type RuntimePodStatus } from './pod-cache.ts'
 import { createPodCertificates } from './pod-certificates.ts'
@@ -180,7 +180,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     runtime,
     containerRuntime,
     events,
-    (pod, container) => reachOf(pod, container, cache.get(uidOf(pod)).ips, hostIPs[0] ?? ''),
+    (pod, container) => hookReachOf(pod, container, cache.get(uidOf(pod)).ips),
     counts?.sleepCut,
   )
   const pullSecrets = held.add(createPullSecrets(references, events))

@@ -89,11 +89,15 @@ export function containerPath(pod: Pod, name: string): string {
   return `spec.${list}{${name}}`
 }
 
-/** Where a probe or hook of the container reaches for a port, and by which names. */
+/** Where a probe of the container reaches for a port, and by which names. */
 export function reachOf(pod: Pod, container: Container, podIPs: readonly string[], hostIP: string) {
   const podIP = specOf(pod).hostNetwork === true ? hostIP : podIPs[0]
   return { ports: container.ports ?? [], ...(podIP === undefined ? {} : { podIP }) }
 }
+
+/** The same of a hook: one in the node's own network must name its host, or reaches nothing, as with a kubelet. */
+export const hookReachOf = (pod: Pod, container: Container, podIPs: readonly string[]) =>
+  reachOf(pod, container, podIPs, '')
 
 /** A container of the spec by name, of any kind. */
 export function containerNamed(pod: Pod, name: string): Container | undefined {

@@ -26,11 +26,11 @@ import {
   type Container,
   containerPath,
   formatPod,
+  hookReachOf,
   initContainersOf,
   nameOf,
   namespaceOf,
   type Pod,
-  reachOf,
   runsToCompletion,
   specOf,
   uidOf,
@@ -222,7 +222,7 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
       if (handler.sleep !== undefined) await sleep(clock, durationMs(handler.sleep.seconds), signal)
       else {
         const action = { kind: 'postStart', handler, timeoutSeconds: Number.MAX_SAFE_INTEGER / 1000 } as const
-        const where = reachOf(pod, container, podIPs, hostIPs[0] ?? '')
+        const where = hookReachOf(pod, container, podIPs)
         const { success, output, said } = await containerRuntime.probe(id, { ...action, ...where }, signal)
         if (!success) throw new Error(hookFailure(pod, container, handler, output, said))
       }

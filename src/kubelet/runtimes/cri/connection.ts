@@ -56,7 +56,6 @@ const SERVICES = {
   dra: ['k8s.io.kubelet.pkg.apis.dra.v1.DRAPlugin'],
   'dra-v1beta1': ['k8s.io.kubelet.pkg.apis.dra.v1beta1.DRAPlugin'],
   deviceplugin: ['v1beta1.Registration', 'v1beta1.DevicePlugin'],
-  health: ['grpc.health.v1.Health'],
 } as const
 
 /** The services of one file; their methods are told apart by name. Nothing is connected before the first call. */
@@ -205,7 +204,5 @@ export function codeName(code: status): string {
     .map((word) => word.charAt(0) + word.slice(1).toLowerCase())
     .join('')
 }
-export const isUnavailable = (error: unknown): boolean =>
-  error instanceof RuntimeCallError && error.code === status.UNAVAILABLE
 export const isOutOfTime = (error: unknown): boolean =>
   error instanceof RuntimeCallError && error.code === status.DEADLINE_EXCEEDED

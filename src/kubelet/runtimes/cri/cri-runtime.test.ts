@@ -5,6 +5,7 @@ import { createServer as createWebServer, type IncomingMessage, type ServerRespo
 import { type AddressInfo, createServer } from 'node:net'
 import { after, test } from 'node:test'
 import { liveRuntime } from '../../../base/live-runtime.ts'
+import { hookReachOf, type Pod } from '../../pod.ts'
 import type { ContainerConfig, PodSandboxConfig, ProbeAction } from '../runtime.ts'
 import { connect, dialFailure } from './connection.ts'
 import { createCriRuntime } from './cri-runtime.ts'
@@ -389,6 +390,66 @@ test('redirects are followed on the same host; what ends elsewhere, or nowhere, 
   asked.length = 0
   assert.deepEqual(await get({ path: '/loop' }), { success: false, output: 'Get "/loop": stopped after 10 redirects' })
   assert.equal(asked.length, 11)
+})
+
+test('a hook by HTTPS whose server speaks HTTP is done by HTTP, without credentials, whatever is answered; a probe fails', async () => {
+  const { asked, get, port } = await web((request, response) => {
+    response.writeHead(request.url === '/500?a=b' ? 500 : 302, { location: 'http://example.test/' }).end()
+  })
+  const httpHeaders = [
+    { name: 'Authorization', value: 'Bearer x' },
+    { name: 'X-A', value: 'b' },
+  ]
+  const https = { scheme: 'HTTPS', path: '/500?a=b', httpHeaders }
+  assert.deepEqual(await get(https, 'postStart'), { success: true, output: '' })
+  assert.deepEqual(await get({ ...https, path: '/redirected' }, 'postStart'), { success: true, output: '' })
+  const hooks = asked.filter(({ method }) => method === 'GET')
+  assert.deepEqual(
+    hooks.map(({ url, headers }) => [url, headers.authorization, headers['x-a'], headers['user-agent']]),
+    ['/500?a=b', '/redirected'].map((path) => [path, undefined, 'b', 'kube-lifecycle/1.37']),
+  )
+  assert.equal(
+    (await get(https)).output,
+    `Get "https://127.0.0.1:${port}/500?a=b": http: server gave HTTP response to HTTPS client`,
+  )
+})
+
+test('a probe of what speaks neither HTTP nor TLS says so', async (t) => {
+  const ssh = createServer((socket) => void socket.resume().end('SSH-2.0-x\r\n')).listen(0, '127.0.0.1')
+  t.after(() => void ssh.close())
+  await once(ssh, 'listening')
+  const { port } = ssh.address() as AddressInfo
+  const { cri } = await stage({})
+  const outputOf = async (httpGet: object) => {
+    const action = { kind: 'readiness', handler: { httpGet: { port, ...httpGet } }, timeoutSeconds: 5 } as const
+    return (await cri.probe('c1', { ...action, podIP: '127.0.0.1' }, new AbortController().signal)).output
+  }
+  assert.match(await outputOf({}), /^Get "http:\/\/127\.0\.0\.1:\d+\/": .*malformed HTTP response "SSH-2\.0-x"$/)
+  assert.equal(
+    await outputOf({ scheme: 'HTTPS' }),
+    `Get "https://127.0.0.1:${port}/": tls: first record does not look like a TLS handshake`,
+  )
+})
+
+test('a hook by HTTP of a pod without an address of its own, in the node’s network, must name its host', async () => {
+  const { asked, get } = await web((_, response) => response.end())
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {},
+    spec: { hostNetwork: true, containers: [] },
+  } as unknown as Pod
+  const container = { name: 'c', image: 'i' }
+  const { cri } = await stage({})
+  const action = { kind: 'preStop', handler: { httpGet: { port: 1 } }, timeoutSeconds: 5 } as const
+  const { success, output } = await cri.probe(
+    'c1',
+    { ...action, ...hookReachOf(pod, container, ['127.0.0.1']) },
+    new AbortController().signal,
+  )
+  assert.deepEqual([success, output], [false, 'failed to find networking container'])
+  assert.equal((await get({ host: '127.0.0.1' }, 'postStart')).success, true)
+  assert.equal(asked.length, 1)
 })
 
 test('what is told of a hook’s command: how it ended, and apart what it printed', async () => {

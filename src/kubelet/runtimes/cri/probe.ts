@@ -4,10 +4,11 @@ import { messageOf } from '../../../base/errors.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { createHttpsClient } from '../../../http/client.ts'
 import { type Dialed, dial } from '../../../http/dial.ts'
-import { dialProblem } from '../../../http/dial-problem.ts'
 import { limitedText } from '../../../http/fetch.ts'
+import { gavePlainHttp, networkError } from '../../../http/network-error.ts'
 import type { ProbeAction, ProbeResult } from '../runtime.ts'
-import { type Connection, codeOf, isOutOfTime, isUnavailable } from './connection.ts'
+import { type Connection, codeOf, isOutOfTime } from './connection.ts'
+import { grpcHealth } from './grpc-health.ts'
 
 export interface ProbeParts {
   readonly runtime: Runtime
@@ -55,9 +56,13 @@ export async function probe(
   try {
     if (handler.exec !== undefined)
       return await exec(parts, containerId, action.command ?? handler.exec.command ?? [], action, timeoutMs, signal)
-    if (handler.httpGet !== undefined) return await http(handler.httpGet, action, both)
-    if (handler.tcpSocket !== undefined) return await tcp(handler.tcpSocket, action, both)
-    if (handler.grpc !== undefined) return await grpcHealth(parts, handler.grpc, action, timeoutMs, signal)
+    if (handler.httpGet !== undefined) return await http(parts, handler.httpGet, action, both)
+    if (handler.tcpSocket !== undefined) return await tcp(parts, handler.tcpSocket, action, both)
+    if (handler.grpc !== undefined) {
+      const { port, service = '' } = handler.grpc
+      const place = { host: action.podIP ?? '', port: portOf(port, action), service }
+      return await grpcHealth(clock, place, timeoutMs, signal)
+    }
     if (handler.sleep !== undefined) await sleep(clock, handler.sleep.seconds * 1000, both)
     return succeeded
   } catch (error) {
@@ -137,8 +142,14 @@ function targetOf(path: string): { readonly target: string; readonly told: strin
 const escapedPath = (path: string): string =>
   path.replace(/%(?![0-9a-fA-F]{2})|[^!-~]|["<>\\^`{|}]/gu, (character) => encodeURIComponent(character))
 
-async function http(get: HttpGet, action: ProbeAction, signal: AbortSignal): Promise<ProbeResult> {
+async function http(
+  { runtime }: ProbeParts,
+  get: HttpGet,
+  action: ProbeAction,
+  signal: AbortSignal,
+): Promise<ProbeResult> {
   const host = get.host ? get.host : (action.podIP ?? '')
+  if (host === '' && isHook(action)) throw new Error('failed to find networking container')
   const port = portOf(get.port, action)
   const scheme = get.scheme === 'HTTPS' ? 'https' : 'http'
   const bracketed = host.includes(':') ? `[${host}]` : host
@@ -182,17 +193,39 @@ async function http(get: HttpGet, action: ProbeAction, signal: AbortSignal): Pro
         )
       }
       const url = `${server}${at === target ? told : at}`
-      throw new Error(`Get "${url}": ${dialText(error)}`, { cause: error })
+      if (isHook(action) && (await gavePlainHttp(error, { server }, signal)))
+        return await hookByPlainHttp(server, at, sent, signal)
+      throw new Error(`Get "${url}": ${await askedInVain(runtime, error, server, signal)}`, { cause: error })
     } finally {
       client.close()
     }
   }
 }
 
-const dialText = (error: unknown): string =>
-  (error as NodeJS.ErrnoException).code === 'ECONNRESET' ? 'EOF' : (dialProblem(error as object) ?? messageOf(error))
+function askedInVain({ clock }: Runtime, error: unknown, server: string | undefined, timeout: AbortSignal) {
+  const endpoint = server === undefined ? undefined : { server, serverName: '', ca: undefined }
+  return networkError(error, { endpoint, nowMs: clock.now(), timeout })
+}
+
+/** A hook by HTTPS whose server speaks HTTP is asked so, without its credentials; whatever is answered, it has been done. */
+async function hookByPlainHttp(
+  server: string,
+  path: string,
+  { authorization: _credentials, ...headers }: Record<string, string | string[]>,
+  signal: AbortSignal,
+): Promise<ProbeResult> {
+  const client = createHttpsClient({ server: server.replace(/^https:/, 'http:') })
+  try {
+    const answer = await client.send({ method: 'GET', path, headers, signal })
+    await limitedText(answer.chunks(), MOST_BYTES).catch(() => '')
+    return succeeded
+  } finally {
+    client.close()
+  }
+}
 
 async function tcp(
+  { runtime }: ProbeParts,
   socket: NonNullable<Handlers['tcpSocket']>,
   action: ProbeAction,
   signal: AbortSignal,
@@ -204,37 +237,11 @@ async function tcp(
     connected = await dial({ host, port, signal })
   } catch (error) {
     const at = `dial tcp ${host.includes(':') ? `[${host}]` : host}:${port}:`
-    return { success: false, output: signal.aborted ? `${at} i/o timeout` : dialText(error) }
+    return {
+      success: false,
+      output: signal.aborted ? `${at} i/o timeout` : await askedInVain(runtime, error, undefined, signal),
+    }
   }
   connected.close()
   return succeeded
-}
-
-/** The health checking protocol of gRPC (grpc.health.v1.Health/Check). */
-async function grpcHealth(
-  { runtime }: ProbeParts,
-  { port, service = '' }: NonNullable<Handlers['grpc']>,
-  action: ProbeAction,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<ProbeResult> {
-  const { connect } = await import('./connection.ts')
-  const host = action.podIP ?? ''
-  const at = `${host.includes(':') ? `[${host}]` : host}:${portOf(port, action)}`
-  const connection = connect(runtime.clock, at, 'health')
-  try {
-    const { status } = await connection.call<{ status: string }>('Check', { service }, { timeoutMs, signal })
-    if (status === 'SERVING') return succeeded
-    return { success: false, output: `service unhealthy (responded with ${JSON.stringify(status)})` }
-  } catch (error) {
-    if (signal.aborted) throw error
-    // A refused connection is tried again until the probe's time is over.
-    const late = isOutOfTime(error) || isUnavailable(error)
-    const said = late
-      ? `timeout: failed to connect service ${JSON.stringify(at)} within ${timeoutMs / 1000}s: context deadline exceeded`
-      : `error: health rpc probe failed: ${messageOf(error)}`
-    return { success: false, output: said }
-  } finally {
-    connection.close()
-  }
 }
