@@ -1,5 +1,6 @@
 /** Node selectors: spec.nodeSelector and node affinity terms (API concept: assigning pods to nodes). */
 import type { Node, NodeSelectorRequirement, NodeSelectorTerm, PodSpec } from '../generated/types.ts'
+import { parseInt64 } from './integers.ts'
 
 type Labels = Readonly<Record<string, string>>
 
@@ -15,8 +16,8 @@ function requirementMatches({ operator, values = [] }: NodeSelectorRequirement, 
       return value === undefined
     case 'Gt':
     case 'Lt': {
-      if (value === undefined || !/^-?\d+$/.test(value)) return false
-      const [left, right] = [BigInt(value), BigInt(values[0] ?? '0')]
+      const [left, right] = [parseInt64(value), parseInt64(values[0])]
+      if (left === undefined || right === undefined) return false
       return operator === 'Gt' ? left > right : left < right
     }
     default:

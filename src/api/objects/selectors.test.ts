@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fieldsMatch, parseFieldSelector } from './field-selector.ts'
 import { formatLabelSelector, labelSelectorOf, parseLabelSelector } from './label-selector.ts'
+import { nodeTermMatches } from './node-affinity.ts'
 
 test('label selectors match as their operators say', () => {
   const labels = { n: 'a', odd: '1', size: '12' }
@@ -64,4 +65,27 @@ test('field selectors compare, negate and unescape', () => {
   assert.throws(() => parseFieldSelector('metadata.name'), {
     message: "invalid selector: 'metadata.name'; can't understand 'metadata.name'",
   })
+})
+
+test('a node selector compares integers of 64 bits; what is none, on either side, does not match', () => {
+  const matches = (operator: string, value: string, label = '8') =>
+    nodeTermMatches(
+      { matchExpressions: [{ key: 'size', operator, values: [value] }] },
+      { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', labels: { size: label } } },
+    )
+  for (const [operator, value, label] of [
+    ['Gt', '7', '8'],
+    ['Lt', '9', '8'],
+    ['Gt', '-9', '-8'],
+    ['Lt', '+9', '8'],
+  ] as const)
+    assert.equal(matches(operator, value, label), true, `${label} ${operator} ${value}`)
+  for (const [operator, value, label] of [
+    ['Gt', '8', '8'],
+    ['Lt', 'x', '8'],
+    ['Gt', '', '8'],
+    ['Gt', '1', 'huge'],
+    ['Lt', '99999999999999999999', '8'],
+  ] as const)
+    assert.equal(matches(operator, value, label), false, `${label} ${operator} ${value}`)
 })

@@ -73,9 +73,17 @@ export function withoutClaim(volume: PersistentVolume): KubeObject {
 
 /** The claim's status in this phase; with its volume it tells what it got. */
 export function claimStatus(claim: PersistentVolumeClaim, phase: string, volume?: PersistentVolume): Fields {
-  const { accessModes: _, capacity: __, ...rest } = claim.status ?? {}
+  const { accessModes: _, capacity: __, currentVolumeAttributesClassName: current, ...rest } = claim.status ?? {}
   if (volume === undefined) return { ...rest, phase }
-  const { accessModes, capacity } = volume.spec ?? {}
-  const resized = rest['phase'] === 'Bound' ? (claim.status?.capacity ?? capacity) : capacity
-  return { ...rest, phase, accessModes, capacity: resized }
+  const { accessModes, capacity, volumeAttributesClassName } = volume.spec ?? {}
+  const wasBound = rest['phase'] === 'Bound'
+  const resized = wasBound ? (claim.status?.capacity ?? capacity) : capacity
+  const className = wasBound ? current : volumeAttributesClassName
+  return {
+    ...rest,
+    phase,
+    accessModes,
+    capacity: resized,
+    ...(className ? { currentVolumeAttributesClassName: className } : {}),
+  }
 }

@@ -1,6 +1,6 @@
 /**
  * The token controller: Secrets of type kubernetes.io/service-account-token get a token of the account that they name, and go
- * with it. The controller manager starts it with what holds the key.
+ * with it; an account that lists one that has gone lists it no longer. The controller manager starts it with what holds the key.
  */
 import type { Secret, ServiceAccount } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -30,7 +30,15 @@ export function createTokenController(context: ControllerContext, rootCa: string
   const clientOf = (resource: typeof secretsResource, { metadata }: KubeObject) =>
     client.resource(resource).namespace(metadata.namespace ?? '')
 
+  /** Secrets that have gone, as they were, until their accounts list them no longer. */
+  const gone = new Map<string, Secret>()
+
   async function sync(key: string): Promise<void> {
+    const last = gone.get(key)
+    if (last !== undefined) {
+      await unlist(last)
+      if (gone.get(key) === last) gone.delete(key)
+    }
     const secret = secrets.store.get(key)
     if (secret === undefined || !secret.metadata.annotations?.[nameAnnotation]) return
     const account = await accountOf(secret)
@@ -43,6 +51,23 @@ export function createTokenController(context: ControllerContext, rootCa: string
       .catch((error) => {
         if (!isNotFound(error)) throw error
       })
+  }
+
+  /** A conflict is tried again by the queue. */
+  async function unlist(secret: Secret): Promise<void> {
+    const { name, annotations } = secret.metadata
+    if (accounts.store.get(accountKeyOf(secret)) === undefined) return
+    const own = client.resource<ServiceAccount>(accountsResource).namespace(secret.metadata.namespace ?? '')
+    try {
+      const account = await own.get(annotations?.[nameAnnotation] ?? '')
+      const meant = annotations?.[uidAnnotation]
+      const { secrets: listed = [], ...rest } = account
+      const kept = listed.filter((one) => one.name !== name)
+      if (kept.length === listed.length || (meant !== undefined && meant !== account.metadata.uid)) return
+      await own.update({ ...rest, ...(kept.length > 0 ? { secrets: kept } : {}) })
+    } catch (error) {
+      if (!isNotFound(error)) throw error
+    }
   }
 
   /** The informer may not have heard of it yet. */
@@ -95,7 +120,14 @@ export function createTokenController(context: ControllerContext, rootCa: string
     async start() {
       secrets.addIndex(accountIndex, (secret) => [accountKeyOf(secret)])
       const enqueue = (secret: Secret) => queue.add(objectKey(secret))
-      secrets.addHandlers({ added: enqueue, updated: (_, secret) => enqueue(secret) })
+      secrets.addHandlers({
+        added: enqueue,
+        updated: (_, secret) => enqueue(secret),
+        deleted: (secret) => {
+          gone.set(objectKey(secret), secret)
+          enqueue(secret)
+        },
+      })
       // One that is made brings nothing: a Secret that names an account of another uid is looked at when it changes itself.
       const enqueueOf = (account: KubeObject) => {
         for (const secret of secrets.store.byIndex(accountIndex, objectKey(account))) enqueue(secret)
