@@ -1,6 +1,6 @@
 /** Plays a story to a control plane of this checkout in simulated time: API server, all controllers, scheduler, and KWOK's part by stages. */
 import { asKubeObject, type Fields } from '../../src/api/object.ts'
-import type { UserInfo } from '../../src/api/request.ts'
+import type { ApiRequest, UserInfo } from '../../src/api/request.ts'
 import { logBackend } from '../../src/apiserver/audit/backend.ts'
 import type { AuditLog, Noted } from '../../src/apiserver/audit/log.ts'
 import { parsePolicy } from '../../src/apiserver/audit/policy.ts'
@@ -30,6 +30,8 @@ const SCHEDULER: UserInfo = { name: 'system:kube-scheduler', groups: ['system:au
 const SETTLE_MS = 12_000
 /** What a request takes over a wire, of a component and of a user. */
 const COMPONENTS_TURN_MS = 3
+/** What is created passes more admission than what is updated: with the later seeds it takes longer. */
+const CREATES_TURN_MS = 6
 const USERS_TURN_MS = 20
 /** Whether a component has seen what it wrote by the time it is answered is chance: another for each seed. */
 const WATCHES_LATE_MS = [0, 2, 5]
@@ -51,11 +53,9 @@ export async function playSimulated(name: string, story: Story, seed = 1): Promi
   )
   const inside = inProcessTransport(api.handler)
   const lateMs = WATCHES_LATE_MS[(seed - 1) % WATCHES_LATE_MS.length] ?? 0
-  const transport = lateWatches(
-    runtime,
-    unevenTransport(runtime, inside, () => COMPONENTS_TURN_MS),
-    lateMs,
-  )
+  const createMs = seed > WATCHES_LATE_MS.length ? CREATES_TURN_MS : COMPONENTS_TURN_MS
+  const takesMs = ({ method }: ApiRequest) => (method === 'POST' ? createMs : COMPONENTS_TURN_MS)
+  const transport = lateWatches(runtime, unevenTransport(runtime, inside, takesMs), lateMs)
   const clientFor = ({ user, userAgent }: { readonly user: UserInfo; readonly userAgent: string }) =>
     createClient(runtime, transport, { user, userAgent })
   const asAdmin = (userAgent: string) => clientFor({ user: ADMIN, userAgent })

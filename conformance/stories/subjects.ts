@@ -6,7 +6,9 @@ import { autoscalingStories } from './subjects/autoscaling.ts'
 import { autoscalingPaceStories } from './subjects/autoscaling-pace.ts'
 import { autoscalingSourcesStories } from './subjects/autoscaling-sources.ts'
 import { batchesStories } from './subjects/batches.ts'
+import { claimBindingStories } from './subjects/claim-binding.ts'
 import { claimsStories } from './subjects/claims.ts'
+import { clusterRulesStories } from './subjects/cluster-rules.ts'
 import { collectionStories } from './subjects/collection.ts'
 import { collectionTurnsStories } from './subjects/collection-turns.ts'
 import { countingStories } from './subjects/counting.ts'
@@ -25,6 +27,7 @@ import { jobLivesStories } from './subjects/job-lives.ts'
 import { jobRulesStories } from './subjects/job-rules.ts'
 import { jobsStories } from './subjects/jobs.ts'
 import { metricsStories } from './subjects/metrics.ts'
+import { nodeLivesStories } from './subjects/node-lives.ts'
 import { nodesStories } from './subjects/nodes.ts'
 import { placementStories } from './subjects/placement.ts'
 import { policiesStories } from './subjects/policies.ts'
@@ -32,6 +35,7 @@ import { quotaStories } from './subjects/quota.ts'
 import { replicasetsStories } from './subjects/replicasets.ts'
 import { rolloutsStories } from './subjects/rollouts.ts'
 import { schedulingStories } from './subjects/scheduling.ts'
+import { schedulingChoicesStories } from './subjects/scheduling-choices.ts'
 import { schedulingWaitsStories } from './subjects/scheduling-waits.ts'
 import { sequencesStories } from './subjects/sequences.ts'
 import { serviceEndpointsStories } from './subjects/service-endpoints.ts'
@@ -86,6 +90,10 @@ export const subjects: Readonly<Record<string, Readonly<Record<string, Story>>>>
   'cron-changes': cronChangesStories,
   'workload-changes': workloadChangesStories,
   'service-endpoints': serviceEndpointsStories,
+  'scheduling-choices': schedulingChoicesStories,
+  'claim-binding': claimBindingStories,
+  'node-lives': nodeLivesStories,
+  'cluster-rules': clusterRulesStories,
   'job-lives': jobLivesStories,
   'autoscaling-sources': autoscalingSourcesStories,
 }
