@@ -21,6 +21,11 @@ const phases = async (s: Scene) => {
     .map(({ metadata, status, spec }) => `${metadata.name.replace(s.ns, '')} ${status.phase} ${spec.claimRef?.name}`)
   s.note([...claims, ...volumes].toSorted().join(' | '))
 }
+const tried = (s: Scene, what: string, doing: Promise<unknown>) =>
+  doing.then(
+    () => s.note(`${what}: done`),
+    (error) => s.note(`${what}: ${error.message}`),
+  )
 const volumes = (...names: readonly string[]) => rm(...names.map((name) => ['persistentvolumes', name] as const))
 
 export const claimBindingStories = {
@@ -67,6 +72,31 @@ export const claimBindingStories = {
       await phases(s)
     },
     clean: volumes('v', 'w'),
+  },
+  'pv-bound-to-a-claim-that-comes-late': {
+    exclusive: true,
+    async act(s) {
+      await volume(s, 'v', { claimRef: { namespace: s.ns, name: 'c' } })
+      await s.pause(2000)
+      await phases(s)
+      await makeClaim(s, 'other')
+      await s.pause(2000)
+      await phases(s)
+      await makeClaim(s, 'c')
+      await bound(s)
+      await phases(s)
+      await s.del('persistentvolumeclaims', 'c')
+      await s.pause(2500)
+      await phases(s)
+      await makeClaim(s, 'c')
+      await s.pause(2500)
+      await phases(s)
+      await s.del('persistentvolumeclaims', 'other')
+      await s.patch('persistentvolumes', `${s.ns}-v`, { spec: { claimRef: null } })
+      await bound(s)
+      await phases(s)
+    },
+    clean: volumes('v'),
   },
   'pvc-block-and-file-modes': {
     exclusive: true,
@@ -213,6 +243,50 @@ export const claimBindingStories = {
       )
     },
     clean: volumes('v0', 'v1', 'v2'),
+  },
+  'vac-changed-of-a-bound-claim': {
+    exclusive: true,
+    async act(s) {
+      for (const name of ['gold', 'lead'])
+        await s.create('volumeattributesclasses', {
+          apiVersion: 'storage.k8s.io/v1',
+          kind: 'VolumeAttributesClass',
+          metadata: { name: `${s.ns}-${name}` },
+          driverName: 'x.y',
+          parameters: { iops: '1' },
+        })
+      await volume(s, 'v', {
+        hostPath: undefined,
+        csi: { driver: 'x.y', volumeHandle: 'h' },
+        volumeAttributesClassName: `${s.ns}-gold`,
+      })
+      await makeClaim(s, 'plain')
+      await makeClaim(s, 'c', { volumeAttributesClassName: `${s.ns}-gold` })
+      await bound(s)
+      await s.pause(1500)
+      await phases(s)
+      await tried(
+        s,
+        'of the volume',
+        s.patch('persistentvolumes', `${s.ns}-v`, { spec: { volumeAttributesClassName: `${s.ns}-lead` } }),
+      )
+      await s.pause(16_000)
+      s.note(String((await s.get('persistentvolumeclaims', 'c')).status.currentVolumeAttributesClassName))
+      await tried(
+        s,
+        'changed',
+        s.patch('persistentvolumeclaims', 'c', { spec: { volumeAttributesClassName: `${s.ns}-lead` } }),
+      )
+      await tried(s, 'none', s.patch('persistentvolumeclaims', 'c', { spec: { volumeAttributesClassName: null } }))
+      await tried(s, 'parameters', s.patch('volumeattributesclasses', `${s.ns}-gold`, { parameters: { iops: '2' } }))
+      await s.del('volumeattributesclasses', `${s.ns}-gold`)
+      await s.pause(2500)
+      s.note(String((await s.get('persistentvolumeclaims', 'c')).status.currentVolumeAttributesClassName))
+    },
+    clean: async (s) => {
+      await volumes('v')(s)
+      await rm(['volumeattributesclasses', 'gold'], ['volumeattributesclasses', 'lead'])(s)
+    },
   },
   'pvc-held-by-pods-of-every-phase': {
     exclusive: true,

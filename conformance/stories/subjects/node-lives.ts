@@ -1,6 +1,22 @@
 /** Nodes that fall silent, are tainted, given up and taken away, and what becomes of their pods. */
 import type { Fields } from '../../../src/api/object.ts'
-import { claim, dep, done, ds, dsReady, evict, job, on, pdb, pod, running } from '../objects.ts'
+import {
+  beat,
+  claim,
+  dep,
+  done,
+  ds,
+  dsReady,
+  evict,
+  going,
+  job,
+  on,
+  ownNode,
+  pdb,
+  pod,
+  rm,
+  running,
+} from '../objects.ts'
 import type { Scene, Story } from '../story.ts'
 
 const taint = (s: Scene, taints: readonly Fields[] | null, name = 'n1') =>
@@ -14,6 +30,16 @@ const taints = async (s: Scene, name = 'n1') =>
       .toSorted()
       .join(),
   )
+const condition = (type: string, status: string, s: Scene) => ({
+  type,
+  status,
+  reason: 'r',
+  message: 'm',
+  lastHeartbeatTime: s.now(),
+  lastTransitionTime: s.now(),
+})
+const all = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure', 'NetworkUnavailable']
+
 export const nodeLivesStories = {
   'node-taint-effects-and-daemon': {
     nodes: ['n1'],
@@ -48,6 +74,63 @@ export const nodeLivesStories = {
       s.note(String((await s.list('pods')).length))
       await s.pause(4000)
     },
+  },
+  'node-unreachable-with-conditions-lost': {
+    exclusive: true,
+    async act(s) {
+      await s.create('nodes', ownNode(s, 'n1'))
+      await beat(s, 'n1')
+      await s.untilObj('nodes', `${s.ns}-n1`, ({ spec }) => (spec.taints ?? []).length === 0)
+      await at(s, 'p', {
+        tolerations: [
+          { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 3 },
+        ],
+      })
+      await s.running({ metadata: { name: 'p' } })
+      await s.until(
+        'silent',
+        async () => {
+          const { spec } = await s.get('nodes', `${s.ns}-n1`)
+          return (spec.taints ?? []).some(({ key }: Fields) => key === 'node.kubernetes.io/unreachable')
+        },
+        80_000,
+      )
+      await s.pause(6000)
+      await taints(s)
+      s.note(String((await s.list('pods')).filter(going).length))
+      await beat(s, 'n1')
+      await s.pause(8000)
+      await taints(s)
+    },
+    clean: rm(['nodes', 'n1']),
+    restMs: 20_000,
+  },
+  'node-pressures-of-all-kinds': {
+    exclusive: true,
+    async act(s) {
+      await s.create('nodes', ownNode(s, 'n1'))
+      await s.pause(1000)
+      await taints(s)
+      for (const bad of ['MemoryPressure', 'PIDPressure', 'NetworkUnavailable']) {
+        await s.status('nodes', `${s.ns}-n1`, {
+          conditions: all.map((type) => condition(type, type === bad || type === 'Ready' ? 'True' : 'False', s)),
+        })
+        await s.pause(6000)
+        await taints(s)
+      }
+      await s.patch('nodes', `${s.ns}-n1`, { spec: { unschedulable: true } })
+      await s.status('nodes', `${s.ns}-n1`, { conditions: all.map((type) => condition(type, 'False', s)) })
+      await s.pause(6000)
+      await taints(s)
+      await s.status('nodes', `${s.ns}-n1`, {
+        conditions: all.map((type) =>
+          condition(type, type === 'DiskPressure' ? 'Unknown' : type === 'Ready' ? 'Unknown' : 'False', s),
+        ),
+      })
+      await s.pause(6000)
+      await taints(s)
+    },
+    clean: rm(['nodes', 'n1']),
   },
   'node-out-of-service-with-held-pods': {
     nodes: ['n1'],

@@ -50,6 +50,27 @@ export const schedulingChoicesStories = {
       await places(s)
     },
   },
+  'sch-affinity-terms-empty': {
+    nodes: ['n1'],
+    async act(s) {
+      const terms = (...nodeSelectorTerms: readonly Fields[]) => ({
+        affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
+      })
+      await tried(s, 'no terms', s.create('pods', pod('none', terms())))
+      await tried(s, 'empty term', s.create('pods', pod('empty', terms({}))))
+      await s.create(
+        'pods',
+        pod('or', terms({}, { matchExpressions: [{ key: 'scenario', operator: 'In', values: [s.ns] }] })),
+      )
+      const named = (...values: readonly string[]) =>
+        terms({ matchFields: [{ key: 'metadata.name', operator: 'In', values }] })
+      await tried(s, 'two names', s.create('pods', pod('two', named(node(s), 'kwok-1'))))
+      await s.create('pods', pod('field', named(node(s))))
+      await s.create('pods', pod('no-field', named(`${s.ns}-none`)))
+      await settled(s, 2500)
+      await places(s)
+    },
+  },
   'sch-spread-min-domains-met-later': {
     nodes: zones,
     async act(s) {

@@ -128,7 +128,7 @@ export function validatePersistentVolumeClaimUpdate(
   shrinking(now, before, object, errors)
   if (!same(now.volumeMode, before.volumeMode))
     errors.push(invalid('volumeMode', (now.volumeMode ?? null) as Json, IMMUTABLE))
-  if (bound) attributesClass(now, before, errors)
+  if (bound) attributesClass(object, old, errors)
   return errors
 }
 
@@ -164,21 +164,14 @@ function shrinking(
     errors.push(forbiddenField('spec.resources.requests.storage', 'field can not be less than status.capacity'))
 }
 
-function attributesClass(
-  now: Partial<PersistentVolumeClaimSpec>,
-  before: Partial<PersistentVolumeClaimSpec>,
-  errors: FieldError[],
-): void {
-  const path = 'spec.volumeAttributesClassName'
-  if (before.volumeAttributesClassName && !now.volumeAttributesClassName)
-    errors.push(
-      forbiddenField(
-        path,
-        now.volumeAttributesClassName === undefined
-          ? 'update from non-nil value to nil is forbidden'
-          : 'update from non-nil value to an empty string is forbidden',
-      ),
-    )
+/** A class that the volume has is not taken away, only exchanged. */
+function attributesClass(now: PersistentVolumeClaim, before: PersistentVolumeClaim, errors: FieldError[]): void {
+  const name = now.spec?.volumeAttributesClassName
+  if (!before.spec?.volumeAttributesClassName || name || before.status?.currentVolumeAttributesClassName === undefined)
+    return
+  const what = name === undefined ? 'nil' : 'empty string'
+  const message = `update to ${what} is forbidden when status.currentVolumeAttributesClassName is not nil`
+  errors.push(forbiddenField('spec.volumeAttributesClassName', message))
 }
 
 export function validatePersistentVolumeClaimStatus(object: PersistentVolumeClaim): readonly FieldError[] {
