@@ -5,9 +5,9 @@
 import type { Pod } from '../api/generated/types.ts'
 import { isNotFound } from '../api/status.ts'
 import { messageOf } from '../base/errors.ts'
-import type { Counted, Family } from '../base/metrics.ts'
 import type { Client } from '../client/client.ts'
 import type { EventRecorder } from '../client/events.ts'
+import type { AttemptMetrics } from './attempt-metrics.ts'
 import { type ClusterEvent, podEvent } from './cluster-events.ts'
 import type { DeviceBinder, DevicePlan } from './devices/device-binder.ts'
 import { binderAmong, boundBy, type Extender, ExtenderError, extendersFor } from './extenders/extender.ts'
@@ -27,13 +27,13 @@ export interface PodBinderOptions {
   readonly signal: AbortSignal
   readonly podNow: (key: string) => Pod | undefined
   readonly cluster: Pick<ClusterNodes, 'removePod'>
-  readonly queue: Pick<SchedulingQueue, 'remove'>
+  readonly queue: Pick<SchedulingQueue, 'remove' | 'attemptOf'>
   readonly nominations: Pick<Nominations, 'remove'>
   readonly volumes: VolumeBinder
   readonly devices: DeviceBinder
   readonly podStatus: PodStatusWriter
   readonly extenders: readonly Extender[]
-  readonly attempts: Family<Counted> | undefined
+  readonly attempts: AttemptMetrics
   readonly profileOf: (info: PodInfo) => SchedulerProfile
   readonly recorderOf: (info: PodInfo) => EventRecorder
   readonly happened: (event: ClusterEvent) => void
@@ -56,6 +56,8 @@ export function createPodBinder(options: PodBinderOptions): PodBinder {
 
   async function bind(info: PodInfo, node: NodeInfo, plan: VolumePlan, given: DevicePlan | undefined): Promise<void> {
     const { namespace = '', name: podName = '' } = info.pod.metadata
+    // Once it is bound the queue does not know it any more.
+    const attempt = queue.attemptOf(info)
     try {
       if ((await bindVolumes(info, node, plan, given)) === 'failed') return
       const extender = binderAmong(extendersFor(extenders, info.pod))
@@ -73,7 +75,7 @@ export function createPodBinder(options: PodBinderOptions): PodBinder {
             { subresource: 'binding', name: podName },
           )
       const message = `Successfully assigned ${namespace}/${podName} to ${node.name}`
-      attempts?.child(profileOf(info).schedulerName, 'scheduled').add()
+      attempts.ended(profileOf(info).schedulerName, 'scheduled', attempt)
       recorderOf(info).event(info.pod, 'Normal', 'Scheduled', message, { action: 'Binding' })
     } catch (error) {
       if (signal.aborted) return

@@ -2,6 +2,7 @@
 import type { Pod, PodDisruptionBudget } from '../api/generated/types.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Random } from '../base/random.ts'
+import type { AttemptMetrics } from './attempt-metrics.ts'
 import { candidatesLeftBy, type Extender, ExtenderError } from './extenders/extender.ts'
 import type { FilterState, NodeRefusal } from './filters.ts'
 import type { ClusterNodes, NodeInfo } from './node-info.ts'
@@ -21,6 +22,7 @@ export interface RoomMakerOptions {
   readonly podNow: (key: string) => Pod | undefined
   readonly budgets: () => readonly PodDisruptionBudget[]
   readonly evict: (victim: PodInfo, preemptor: PodInfo, node: NodeInfo) => Promise<void>
+  readonly counted: Pick<AttemptMetrics, 'preempting' | 'chosen'>
   /** Tells why a pod got no node. */
   readonly refused: (info: PodInfo, why: Unscheduled, plugins: ReadonlySet<Refuser>) => void
 }
@@ -46,7 +48,7 @@ function needless(hopeless: readonly Hopeless[]): string | undefined {
 
 /** Gives the function that makes room for a pod. It gives a promise where extenders have a preemptVerb, which resolves when they have answered; else undefined, and is done. */
 export function createRoomMaker(options: RoomMakerOptions) {
-  const { random, cluster, nominations, podStatus, podNow, budgets, evict, refused } = options
+  const { random, cluster, nominations, podStatus, podNow, budgets, evict, refused, counted } = options
   return makeRoom
 
   /** To be called while the nominated pods are on their nodes. */
@@ -55,6 +57,7 @@ export function createRoomMaker(options: RoomMakerOptions) {
     const atNodes = noneFits(count, refusals.values())
     const reasons = done === undefined ? atNodes : `${atNodes} ${done},`
     const tell = (why: string) => refused(info, unschedulable(`${reasons} preemption: ${why}`), plugins)
+    if (state.profile.preempts) counted.preempting()
     if (!state.profile.preempts) refused(info, unschedulable(reasons), plugins)
     else if (waitsForRoom(info)) tell('not eligible due to a terminating pod on the nominated node.')
     else if (info.pod.spec?.preemptionPolicy === 'Never') tell('not eligible due to preemptionPolicy=Never.')
@@ -95,6 +98,7 @@ export function createRoomMaker(options: RoomMakerOptions) {
 
   /** What is said of it. */
   function takePlace(info: PodInfo, { node, victims }: Candidate): string {
+    counted.chosen(victims.length)
     const staying = victims.filter(({ key }) => !isGoing(key))
     for (const victim of staying) void evict(victim, info, node)
     // There may be no room for them any more.

@@ -9,6 +9,7 @@
 import sortedBTree from 'sorted-btree'
 import type { Timer } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
+import type { Attempt } from './attempt-metrics.ts'
 import { type ClusterEvent, targetPodUpdates } from './cluster-events.ts'
 import type { PodInfo } from './pod-info.ts'
 import { HELPED_BY_ANY, type Hint, type Hints, type Refuser } from './queueing-hints.ts'
@@ -30,6 +31,10 @@ export type SchedulingPlace = 'active' | 'backoff' | 'unschedulable' | 'gated' |
 interface Waiting {
   info: PodInfo
   readonly sequence: number
+  /** Of the monotonic clock, in milliseconds. */
+  readonly came: number
+  /** The last of its attempts. */
+  attempt?: Attempt
   place: SchedulingPlace
   /** When it was last refused, or came. */
   since: number
@@ -54,6 +59,10 @@ export interface SchedulingQueue {
   remove(key: string, uid?: string): void
   /** The pod whose turn it is, or undefined. */
   pop(): PodInfo | undefined
+  /** Of a pod that was taken and is not bound yet. */
+  attemptOf(info: PodInfo): Attempt | undefined
+  /** How many wait that a plugin refused. */
+  refusedBy(): Iterable<readonly [plugin: string, pods: Iterable<PodInfo>]>
   /** One that was taken is not decided in this turn: what happens until it has failed, or is released, may help it. */
   hold(key: string): void
   /** The held one is decided: what happens from now on is not kept for it. */
@@ -183,6 +192,7 @@ export function createSchedulingQueue(runtime: Runtime, options: QueueOptions): 
         const fresh: Waiting = {
           info,
           sequence: sequence++,
+          came: clock.monotonic(),
           place: 'taken',
           since: clock.now(),
           refusals: 0,
@@ -229,7 +239,16 @@ export function createSchedulingQueue(runtime: Runtime, options: QueueOptions): 
       if (next.place === 'backoff') incoming?.child('PopFromBackoffQ', 'active').add()
       leave(next)
       enter(next, 'taken')
+      next.attempt = { number: (next.attempt?.number ?? 0) + 1, began: clock.monotonic(), came: next.came }
       return next.info
+    },
+    attemptOf({ key, uid }) {
+      const waiting = known.get(key)
+      return waiting?.info.uid === uid ? waiting.attempt : undefined
+    },
+    *refusedBy() {
+      for (const [plugin, all] of refused)
+        yield [plugin, [...all].filter(({ place }) => place === 'unschedulable').map(({ info }) => info)]
     },
     failed(info, refusedBy) {
       const waiting = known.get(info.key)

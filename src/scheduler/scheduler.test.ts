@@ -284,10 +284,37 @@ async function watched(...nodes: readonly KubeObject[]) {
   const number = (line: string) => Number(metrics.text().split(`${line} `)[1]?.split('\n')[0] ?? 0)
   return {
     ...it,
+    number,
     refused: () => number('scheduler_schedule_attempts_total{profile="default-scheduler",result="unschedulable"}'),
     waiting: () => number('scheduler_pending_pods{queue="unschedulable"}'),
   }
 }
+
+test('attempts are told of: how many a pod took, how long it waited for its node, who is refused by which plugin, and preemptions', async () => {
+  const it = await watched(node('n', { allocatable: { cpu: '2' } }))
+  it.put('pods', ours('first', {}, full))
+  await it.runtime.settle()
+  it.put('pods', ours('second', {}, full))
+  await it.runtime.settle()
+  const counts = () => [
+    it.number('scheduler_scheduling_attempt_duration_seconds_count{profile="default-scheduler",result="scheduled"}'),
+    it.number(
+      'scheduler_scheduling_attempt_duration_seconds_count{profile="default-scheduler",result="unschedulable"}',
+    ),
+    it.number('scheduler_scheduling_algorithm_duration_seconds_count'),
+    it.number('scheduler_pod_scheduling_attempts_sum'),
+    it.number('\nscheduler_preemption_attempts_total'),
+    it.number('scheduler_unschedulable_pods{plugin="NodeResourcesFit",profile="default-scheduler"}'),
+  ]
+  assert.deepEqual(counts(), [1, 1, 2, 1, 1, 1])
+  await it.runtime.advance(20_000)
+  it.put('nodes', node('n', { allocatable: { cpu: '4' } }))
+  await it.runtime.settle()
+  assert.deepEqual(counts(), [2, 1, 3, 3, 1, 0])
+  const waited = it.number('scheduler_pod_scheduling_sli_duration_seconds_sum{attempts="2"}')
+  assert.ok(waited >= 20 && waited < 21, `${waited} s`)
+  assert.equal(it.number('scheduler_preemption_victims_count'), 0)
+})
 
 test('5,000 pods that wait are not looked at for a change that helps none of them, and once each for one that may', async () => {
   const it = await watched(node('n', { spec: { unschedulable: true } }), node('m', { allocatable: { cpu: '1' } }))

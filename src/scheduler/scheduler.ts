@@ -11,6 +11,7 @@ import type { Client } from '../client/client.ts'
 import { createEventRecorder, type EventRecorder, USUAL_LIMITS } from '../client/events.ts'
 import { createInformerFactory, type InformerFactory } from '../client/informer.ts'
 import { objectKey } from '../client/store.ts'
+import { attemptMetrics } from './attempt-metrics.ts'
 import { createPodBinder } from './bind-pod.ts'
 import { assignedPodUpdates, type ClusterEvent, nodeUpdates, podEvent } from './cluster-events.ts'
 import { createBelongsTogether } from './default-spread.ts'
@@ -120,11 +121,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   const budgets = informers.informer<PodDisruptionBudget>(BUDGETS)
   const namespaceLabels = (namespace: string): Readonly<Record<string, string>> | undefined =>
     namespaces.store.get(namespace)?.metadata.labels
-  const attempts = runtime.metrics?.counter(
-    'scheduler_schedule_attempts_total',
-    'Attempts to give pods a node, by profile and result: scheduled, unschedulable or error.',
-    ['profile', 'result'],
-  )
+  const attempts = attemptMetrics(runtime)
   let running = false
   let scheduled = false
   /** A pod waits for what extenders say. */
@@ -167,6 +164,22 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   // A scheduler that has ended may be followed by another one in this process.
   runtime.metrics?.sampled('scheduler_pending_pods', 'Pods that wait, by queue.', ['queue'], () =>
     signal.aborted ? [] : WAITING.map((place) => [queue.counts[place], place] as const),
+  )
+  runtime.metrics?.sampled(
+    'scheduler_unschedulable_pods',
+    'Pods that wait, by the plugin that refused them and their profile.',
+    ['plugin', 'profile'],
+    function* () {
+      if (signal.aborted) return
+      for (const [plugin, infos] of queue.refusedBy()) {
+        const byProfile = new Map<string, number>()
+        for (const info of infos) {
+          const { schedulerName } = profileOf(info)
+          byProfile.set(schedulerName, (byProfile.get(schedulerName) ?? 0) + 1)
+        }
+        for (const [profile, count] of byProfile) yield [count, plugin, profile] as const
+      }
+    },
   )
   const volumes = createVolumeBinder(runtime, client, informers, happened, signal)
   const volumeLimits = createVolumeLimits(informers, volumes.view, happened)
@@ -211,6 +224,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     podNow: (key) => pods.store.get(key),
     budgets: () => budgets.store.list(),
     evict,
+    counted: attempts,
     refused: (info, why, plugins) => refused(info, why, plugins),
   })
 
@@ -309,6 +323,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     const asked = extendersFor(extenders, info.pod)
     if (asked.length === 0) {
       const { fitting, state } = findFitting(info, look, asked)
+      attempts.decided(queue.attemptOf(info))
       if (fitting.length > 0) look.put(anyOfBest(info, fitting, state))
       return
     }
@@ -317,6 +332,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     decideWith(asked, info, look)
       .catch((error) => failed(info, error))
       .finally(() => {
+        attempts.decided(queue.attemptOf(info))
         queue.release()
         deciding = false
         wake()
@@ -450,7 +466,8 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   }
 
   function refused(info: PodInfo, why: Unscheduled, plugins: ReadonlySet<Refuser>): void {
-    attempts?.child(profileOf(info).schedulerName, why.reason === 'SchedulerError' ? 'error' : 'unschedulable').add()
+    const result = why.reason === 'SchedulerError' ? 'error' : 'unschedulable'
+    attempts.ended(profileOf(info).schedulerName, result, queue.attemptOf(info))
     queue.failed(info, plugins)
     const pod = pods.store.get(info.key) ?? info.pod
     recorderOf(info).event(pod, 'Warning', 'FailedScheduling', why.message, { action: 'Scheduling' })
