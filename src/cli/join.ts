@@ -14,7 +14,7 @@ import { type BootstrapToken, readToken, tokenText } from '../cluster/join/boots
 import { type Discovered, discoverCluster, readHash } from '../cluster/join/discovery.ts'
 import { write } from '../cluster/pki.ts'
 import { runComponentCommand } from '../components/commands.ts'
-import { certificateFile, usableUntil } from '../components/kubelet-certificate.ts'
+import { certificateFile, nodeOfCertificate, usableUntil } from '../components/kubelet-certificate.ts'
 
 export interface JoinOptions {
   readonly dataDir: string
@@ -30,14 +30,19 @@ export interface JoinOptions {
 
 /** Runs until a signal. A directory that has joined before goes on without a token, as long as its certificate lasts. */
 export async function joinCluster(server: string | undefined, options: JoinOptions): Promise<void> {
-  const nodeName = (options.nodeName ?? hostname()).trim().toLowerCase()
   const directory = clusterDirectory(options.dataDir)
+  const before = nodeOfCertificate(certificateFile(directory.pki))
+  const nodeName = (options.nodeName ?? before ?? hostname()).trim().toLowerCase()
   if (existsSync(directory.store))
     throw new StartError(`${directory.path} holds a cluster: give the node a --data-dir of its own`)
   const file = (name: string) => pathOf(directory.path, name)
   const [kubeconfig, bootstrap] = [file('kubelet.conf'), file('bootstrap-kubelet.conf')]
   const hasJoined =
     existsSync(kubeconfig) && usableUntil(certificateFile(directory.pki), nodeName, liveClock()) !== undefined
+  if (!hasJoined && server === undefined && before !== undefined && before !== nodeName)
+    throw new StartError(
+      `${directory.path} is of the node ${before}: leave --node-name out, or give ${nodeName} a --data-dir of its own`,
+    )
   const found = hasJoined ? undefined : await meet(server, options, nodeName)
   const release = hold(directory)
   process.on('exit', release)

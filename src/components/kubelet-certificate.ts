@@ -56,12 +56,22 @@ export const usableUntil = (file: string, nodeName: string, clock: Clock): numbe
   return certificate?.validToDate.getTime()
 }
 
+/** The node that the certificate in the file names, whether or not it has run out. */
+export const nodeOfCertificate = (file: string): string | undefined => nodeNamedIn(readCertificate(file))
+
+const nodeNamedIn = (certificate: X509Certificate | undefined): string | undefined =>
+  /^CN=system:node:(.+)$/m.exec(certificate?.subject ?? '')?.[1]
+
 function certificateIn(file: string, nodeName: string, clock: Clock): X509Certificate | undefined {
+  const certificate = readCertificate(file)
+  const isOurs = nodeNamedIn(certificate) === nodeName
+  return isOurs && (certificate?.validToDate.getTime() ?? 0) > clock.now() ? certificate : undefined
+}
+
+function readCertificate(file: string): X509Certificate | undefined {
   if (!existsSync(file)) return undefined
   try {
-    const certificate = new X509Certificate(readFileSync(file))
-    const isOurs = certificate.subject.split('\n').includes(`CN=system:node:${nodeName}`)
-    return isOurs && certificate.validToDate.getTime() > clock.now() ? certificate : undefined
+    return new X509Certificate(readFileSync(file))
   } catch {
     return undefined
   }

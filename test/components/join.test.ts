@@ -87,9 +87,12 @@ test('a token joins a machine, which asks for its certificate, goes on without t
     assert.equal(existsSync(join(node, 'bootstrap-kubelet.conf')), false)
     assert.equal((await skiff('token', 'delete', token, '--data-dir', cluster)).code, 0)
     assert.match((await skiff('token', 'delete', id, '--data-dir', cluster)).err, /there is no token/)
+    const renamed = await skiff('join', '--data-dir', node, '--node-name', 'w-2')
+    assert.equal(renamed.code, 1)
+    assert.match(renamed.err, /is of the node w-1: leave --node-name out, or give w-2 a --data-dir of its own/)
     const healthz = await freePort()
     const again = startProcess(
-      ...['join', '--data-dir', node, '--node-name', 'w-1', '--rotate-server-certificates'],
+      ...['join', '--data-dir', node, '--rotate-server-certificates'],
       ...['--healthz-port', String(healthz)],
     )
     running.add(again)
