@@ -3,7 +3,7 @@ import { exponentialBuckets } from '../base/metrics.ts'
 import type { Runtime } from '../base/runtime.ts'
 
 /** An attempt to give a pod a node: one for each time that the pod was taken out of the queue. */
-export interface Attempt {
+export interface SchedulingAttempt {
   /** Counted from 1. */
   readonly number: number
   /** When it began, and when the pod first came, both in milliseconds of the monotonic clock. */
@@ -13,9 +13,9 @@ export interface Attempt {
 
 export interface AttemptMetrics {
   /** A node was found for the pod, or none: the time since the attempt began is what finding took. */
-  decided(attempt: Attempt | undefined): void
+  decided(attempt: SchedulingAttempt | undefined): void
   /** Of the profile with that name. Without an attempt the pod was gone before. */
-  ended(profile: string, result: 'scheduled' | 'unschedulable' | 'error', attempt: Attempt | undefined): void
+  ended(profile: string, result: 'scheduled' | 'unschedulable' | 'error', attempt: SchedulingAttempt | undefined): void
   preempting(): void
   chosen(victims: number): void
 }

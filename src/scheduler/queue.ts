@@ -9,7 +9,7 @@
 import sortedBTree from 'sorted-btree'
 import type { Timer } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
-import type { Attempt } from './attempt-metrics.ts'
+import type { SchedulingAttempt } from './attempt-metrics.ts'
 import { type ClusterEvent, targetPodUpdates } from './cluster-events.ts'
 import type { PodInfo } from './pod-info.ts'
 import { HELPED_BY_ANY, type Hint, type Hints, type Refuser } from './queueing-hints.ts'
@@ -34,7 +34,7 @@ interface Waiting {
   /** Of the monotonic clock, in milliseconds. */
   readonly came: number
   /** The last of its attempts. */
-  attempt?: Attempt
+  attempt?: SchedulingAttempt
   place: SchedulingPlace
   /** When it was last refused, or came. */
   since: number
@@ -60,7 +60,7 @@ export interface SchedulingQueue {
   /** The pod whose turn it is, or undefined. */
   pop(): PodInfo | undefined
   /** Of a pod that was taken and is not bound yet. */
-  attemptOf(info: PodInfo): Attempt | undefined
+  attemptOf(info: PodInfo): SchedulingAttempt | undefined
   /** How many wait that a plugin refused. */
   refusedBy(): Iterable<readonly [plugin: string, pods: Iterable<PodInfo>]>
   /** One that was taken is not decided in this turn: what happens until it has failed, or is released, may help it. */
