@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Fields } from '../object.ts'
 import { defaultErrors } from '../schema/structural/check-defaults.ts'
 import { structuralOf } from '../schema/structural/structural.ts'
-import { rulesOfDefaults } from './x-kubernetes-validations.ts'
+import { rulesOfDefaults, validateRules } from './x-kubernetes-validations.ts'
 
 const told = (schema: Fields): readonly string[] =>
   defaultErrors(structuralOf(schema), 's', rulesOfDefaults()).map(({ field, message }) => `${field}: ${message}`)
@@ -48,4 +48,32 @@ test('defaults share one budget, of which each takes what the dearer of its two 
   assert.deepEqual(nested([...dear(12, 'self.l', PUT), ...dear(12, 'self.l', POST)], dear(1, 'self')), [])
   for (const where of [PUT, POST]) assert.deepEqual(nested(dear(10, 'self.l', where), dear(8, 'self', PUT)), [inner])
   assert.deepEqual(nested(dear(20, 'self.l'), [{ rule: 'self.size() > 1000' }]), [outer], 'no others are judged')
+})
+
+test('what fails already is borne where a keyed list only changed its order', () => {
+  const schema = structuralOf({
+    type: 'object',
+    properties: {
+      list: {
+        type: 'array',
+        maxItems: 3,
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['k'],
+        'x-kubernetes-validations': [{ rule: 'self.size() < 2' }],
+        items: { type: 'object', required: ['k'], properties: { k: { type: 'string' } } },
+      },
+    },
+  })
+  const object = (...keys: readonly string[]) => ({
+    apiVersion: 'a/v1',
+    kind: 'A',
+    metadata: {},
+    list: keys.map((k) => ({ k })),
+  })
+  const fields = (...keys: readonly string[]) => {
+    const { failed, tolerated } = validateRules(object(...keys), object('a', 'b'), schema)
+    return [failed.map(({ field }) => field), tolerated.map(({ field }) => field)]
+  }
+  assert.deepEqual(fields('b', 'a'), [[], ['list']])
+  assert.deepEqual(fields('b', 'c'), [['list'], []])
 })

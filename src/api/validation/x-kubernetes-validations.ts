@@ -9,7 +9,6 @@ import { optionalOf, type Type } from '../cel/types.ts'
 import { CelError, Optional, type Value, wrap } from '../cel/values.ts'
 import { duplicate, type FieldError, forbiddenField, invalid, required } from '../errors/field-errors.ts'
 import { asJson, type Json, type KubeObject } from '../object.ts'
-import { sameJson } from '../same.ts'
 import type { DefaultRules } from '../schema/structural/check-defaults.ts'
 import { rulePathNames } from '../schema/structural/check-schema.ts'
 import {
@@ -19,7 +18,7 @@ import {
   type Structural,
   type ValidationRule,
 } from '../schema/structural/structural.ts'
-import { stableText } from '../schema/structural/validate-value.ts'
+import { isUnchanged, stableText } from '../schema/structural/validate-value.ts'
 
 /** A message is no longer. */
 const LONGEST_MESSAGE = 5 * 1024
@@ -182,7 +181,7 @@ function oldItems(old: Json | undefined, schema: Structural): ((item: Json) => J
 function runAll(value: Json, old: Json | undefined, schema: Structural, path: string, root: boolean, run: Run): void {
   const self = typeOfSchema(schema, root)
   if (self === undefined) return
-  const unchanged = old !== undefined && sameJson(value, old)
+  const unchanged = old !== undefined && isUnchanged(value, old, schema.props)
   for (const one of compiledRules(schema, root)) {
     if (run.over) return
     const { rule, program } = one

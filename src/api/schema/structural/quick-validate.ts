@@ -73,7 +73,8 @@ function isNumeric(value: number | bigint, type: string): boolean {
 function ofEnum({ enum: allowed }: JSONSchemaProps): QuickCheck | undefined {
   if (allowed === undefined || allowed.length === 0) return undefined
   const plain = new Set(allowed.filter((one) => typeof one !== 'object'))
-  return (value) => (typeof value === 'object' ? allowed.some((one) => sameJson(one, value)) : plain.has(value))
+  return (value) =>
+    typeof value === 'object' ? value !== null && allowed.some((one) => sameJson(one, value)) : plain.has(value)
 }
 
 function ofAlternatives({ anyOf, oneOf, allOf, not }: JSONSchemaProps): readonly QuickCheck[] {

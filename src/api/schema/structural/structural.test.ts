@@ -5,6 +5,7 @@ import { schemaErrors } from './check-schema.ts'
 import { isConvertible, structureErrors } from './check-structure.ts'
 import { validateListTypes } from './list-types.ts'
 import { applyStructuralDefaults, dropNulls, prune } from './prune-and-default.ts'
+import { isSurelyValid } from './quick-validate.ts'
 import { type JSONSchemaProps, structuralOf } from './structural.ts'
 import { validateValue } from './validate-value.ts'
 
@@ -99,6 +100,44 @@ test('an update is not held to what it does not change', () => {
   const old = { spec: { mode: 'bad', size: 1 } }
   assert.deepEqual(messages({ spec: { mode: 'bad', size: 2 } }, old), [])
   assert.equal(messages({ spec: { mode: 'worse', size: 1 } }, old).length, 1)
+})
+
+test('a keyed list whose items change places is not changed, any other is', () => {
+  const item = {
+    type: 'object',
+    properties: { k: { type: 'string' }, v: { type: 'string', enum: ['ok'] } },
+  }
+  const list = { type: 'array', maxItems: 1, items: item }
+  const keyedList = { ...list, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'] }
+  const schema = {
+    type: 'object',
+    required: ['missing'],
+    properties: { keyed: keyedList, plain: list, deep: { type: 'object', additionalProperties: keyedList } },
+  } as JSONSchemaProps
+  const [a, b] = [{ k: 'a', v: 'x' }, { k: 'b' }]
+  const old = { keyed: [a, b], plain: [a, b], deep: { d: [a, b] } }
+  const problems = (change: object) =>
+    validateValue({ ...old, ...change }, schema, '', { value: old }).map(({ field }) => field)
+  assert.deepEqual(problems({}), [])
+  assert.deepEqual(problems({ keyed: [b, a] }), [])
+  assert.deepEqual(problems({ deep: { d: [b, a] } }), [])
+  assert.deepEqual(problems({ plain: [b, a] }), ['plain[1].v', 'plain', 'missing'])
+  assert.deepEqual(problems({ keyed: [b] }), ['missing'])
+  assert.deepEqual(problems({ keyed: [{ ...b, v: 'y' }, a] }), ['keyed[0].v', 'keyed', 'missing'])
+  assert.deepEqual(problems({ keyed: [b, a, { k: 'c' }] }), ['keyed', 'missing'])
+  assert.deepEqual(problems({ deep: { e: [b, a] } }), ['deep.e[1].v', 'deep.e', 'missing'])
+})
+
+test('no enum allows null, not even one that names it', () => {
+  for (const allowed of [['a', null], ['a']]) {
+    const schema = { type: 'string', nullable: true, enum: allowed } as JSONSchemaProps
+    const supported = allowed.map((one) => JSON.stringify(String(one))).join(', ')
+    assert.deepEqual(
+      validateValue(null, schema).map(({ message }) => message),
+      [`Unsupported value: null: supported values: ${supported}`],
+    )
+    assert.equal(isSurelyValid(null, schema), false)
+  }
 })
 
 test('a hostile pattern takes linear time', () => {

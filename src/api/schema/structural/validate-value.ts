@@ -72,7 +72,7 @@ const at = ({ field }: Run, path: string) =>
   path === '' ? field : field === '' ? path : `${field}${path.startsWith('.') ? '' : '.'}${path}`
 
 function check(value: Json, schema: JSONSchemaProps, path: string, old: Json | undefined, run: Run): void {
-  if (old !== undefined && sameJson(value, old)) return
+  if (old !== undefined && isUnchanged(value, old, schema)) return
   const { result } = run
   result.matches++
   if (value === null) {
@@ -203,7 +203,8 @@ function checkNumber(value: number | bigint, schema: JSONSchemaProps, path: stri
 function checkEnum(value: Json, schema: JSONSchemaProps, path: string, run: Run): void {
   const { enum: allowed } = schema
   if (allowed === undefined || allowed.length === 0) return
-  if (allowed.some((one) => isAllowed(one, value))) return
+  // No enum allows null, not even one that names it.
+  if (value !== null && allowed.some((one) => isAllowed(one, value))) return
   const supported = allowed.map((one) => (typeof one === 'string' ? one : jsonText(one)))
   run.result.errors.push(notSupportedText(at(run, path), value, supported))
 }
@@ -250,6 +251,39 @@ function correlated(old: Json | undefined, schema: JSONSchemaProps): ((item: Jso
     return key === undefined ? undefined : byKey.get(key)
   }
 }
+
+/** Whether a value is what it was before an update. The items of a keyed list may have changed places. */
+export function isUnchanged(value: Json, old: Json, schema: JSONSchemaProps): boolean {
+  if (sameJson(value, old)) return true
+  if (Array.isArray(value)) {
+    const before = correlated(old, schema)
+    if (before === undefined || value.length !== (old as readonly Json[]).length) return false
+    const { items } = schema
+    return (value as readonly Json[]).every((item) => {
+      const was = before(item)
+      return was !== undefined && (isOneSchema(items) ? isUnchanged(item, was, items) : sameJson(item, was))
+    })
+  }
+  if (!isObject(value) || !isObject(old)) return false
+  const { properties, additionalProperties: additional } = schema
+  const keys = definedKeys(value)
+  return (
+    keys.length === definedKeys(old).length &&
+    keys.every((key) => {
+      const was = ownValue(old, key)
+      const inner = value[key] as Json
+      if (was === undefined) return false
+      const below = properties !== undefined && Object.hasOwn(properties, key) ? properties[key] : additional
+      return isOneSchema(below) ? isUnchanged(inner, was, below) : sameJson(inner, was)
+    })
+  )
+}
+
+const definedKeys = (object: { readonly [key: string]: Json | undefined }): readonly string[] =>
+  Object.keys(object).filter((key) => object[key] !== undefined)
+
+const isOneSchema = (schema: unknown): schema is JSONSchemaProps =>
+  typeof schema === 'object' && schema !== null && !Array.isArray(schema)
 
 function checkObject(
   value: { readonly [key: string]: Json | undefined },
