@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../src/api/object.ts'
 import { formatTime } from '../../src/base/clock.ts'
+import { createMetrics } from '../../src/base/metrics.ts'
 import { simulatedRuntime } from '../../src/base/simulated-runtime.ts'
 import { eventsResource, namespace, startStage } from '../scenarios/stage.ts'
 
@@ -17,7 +18,8 @@ const MANAGED_ELSEWHERE = {
 }
 
 async function stageOf(spec: Fields) {
-  const runtime = simulatedRuntime(1)
+  const metrics = createMetrics()
+  const runtime = { ...simulatedRuntime(1), metrics }
   const stage = await startStage(runtime, { nodes: 0 })
   stage.mark()
   const of = (resource: string) => stage.user.resource({ group: 'batch', version: 'v1', resource }).namespace(namespace)
@@ -37,6 +39,7 @@ async function stageOf(spec: Fields) {
   await runtime.advance(1000)
   return {
     stage,
+    metrics,
     change: (body: Fields) => patch('c', 'cronjobs', { spec: body }),
     lastRan: (hoursAgo: number) =>
       patch(
@@ -68,7 +71,7 @@ async function stageOf(spec: Fields) {
 }
 
 test('what another schedule or zone would have missed is not made up for', async () => {
-  const { stage, change, lastRan, jobs } = await stageOf({ suspend: true })
+  const { stage, metrics, change, lastRan, jobs } = await stageOf({ suspend: true })
   await lastRan(50)
   await change({ suspend: false, timeZone: 'Asia/Tokyo' })
   await change({ schedule: '0 1 * * *' })
@@ -76,6 +79,8 @@ test('what another schedule or zone would have missed is not made up for', async
   await change({ suspend: true })
   await change({ suspend: false })
   assert.equal((await jobs()).length, 1)
+  const late = (bound: string) => `cronjob_controller_job_creation_skew_duration_seconds_bucket{le="${bound}"}`
+  assert.match(metrics.text(), new RegExp(`${late('512')} 0\n${late('\\+Inf')} 1`))
   await stage.stop()
 })
 

@@ -3,11 +3,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../src/api/object.ts'
 import { formatTime } from '../../src/base/clock.ts'
+import { createMetrics, type Metrics } from '../../src/base/metrics.ts'
 import { simulatedRuntime } from '../../src/base/simulated-runtime.ts'
 import { namespace, startStage } from '../scenarios/stage.ts'
 
 async function stageOf(spec: Fields) {
-  const runtime = simulatedRuntime(1)
+  const metrics = createMetrics()
+  const runtime = { ...simulatedRuntime(1), metrics }
   const stage = await startStage(runtime, { nodes: 0 })
   stage.mark()
   const jobs = stage.user.resource({ group: 'batch', version: 'v1', resource: 'jobs' }).namespace(namespace)
@@ -23,6 +25,7 @@ async function stageOf(spec: Fields) {
     runtime,
     jobs,
     running,
+    lines: (part: string) => linesOf(metrics, part),
     all: async () => (await runtime.complete(pods.list())).items,
     advance: (seconds: number) => runtime.advance(seconds * 1000),
     patch: (body: Fields) => runtime.complete(jobs.patch('j', 'merge', body as never)),
@@ -43,6 +46,13 @@ async function stageOf(spec: Fields) {
     },
   }
 }
+/** Of /metrics: those that begin so, without times. */
+const linesOf = (metrics: Metrics, part: string): readonly string[] =>
+  metrics
+    .text()
+    .split('\n')
+    .filter((line) => line.startsWith(part) && !/_(bucket|sum)\{/.test(line))
+    .map((line) => line.slice(part.length))
 const conditions = (status: Fields): readonly string[] =>
   ((status['conditions'] ?? []) as readonly Fields[]).map(
     ({ type, status: value, reason }) => `${type} ${value} ${reason}`,
@@ -147,5 +157,30 @@ test('a pod made for a job that was over is let go: nobody will count it', async
   await runtime.complete(jobs.delete('j', { propagationPolicy: 'Foreground' }))
   await advance(10)
   assert.deepEqual(await all(), [])
+  await stage.stop()
+})
+
+test('metrics tell how jobs and their pods ended, and what syncs did', async () => {
+  const { stage, endAll, lines } = await stageOf({ backoffLimit: 0, parallelism: 2, completions: 2 })
+  await endAll('Failed')
+  const labels = (action: string) => `{action="${action}",completion_mode="NonIndexed",result="success"}`
+  assert.deepEqual(lines('job_controller_jobs_'), [
+    'finished_total{completion_mode="NonIndexed",reason="BackoffLimitExceeded",result="failed"} 1',
+  ])
+  assert.deepEqual(lines('job_controller_job_pods_'), [
+    'finished_total{completion_mode="NonIndexed",result="failed"} 2',
+    'finished_total{completion_mode="NonIndexed",result="succeeded"} 0',
+  ])
+  assert.deepEqual(lines('job_controller_terminated_pods_tracking_finalizer_total'), [
+    '{event="add"} 2',
+    '{event="delete"} 2',
+  ])
+  const syncs = lines('job_controller_job_syncs_total')
+  assert.ok(syncs.includes(`${labels('pods_created')} 1`), syncs.join())
+  assert.ok(
+    syncs.some((line) => line.startsWith(labels('reconciling'))),
+    syncs.join(),
+  )
+  assert.deepEqual(lines('job_controller_job_sync_duration_seconds_count'), syncs)
   await stage.stop()
 })

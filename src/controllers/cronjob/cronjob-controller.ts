@@ -11,6 +11,7 @@ import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../api/s
 import { isTimeZone, parseSchedule, type Schedule } from '../../api/validation/cron-schedule.ts'
 import { formatTime } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
+import { exponentialBuckets } from '../../base/metrics.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createOwnWrites } from '../../client/own-writes.ts'
 import { objectKey } from '../../client/store.ts'
@@ -33,6 +34,14 @@ export function createCronJobController(context: ControllerContext): Controller 
   const jobs = informers.informer<Job>(jobsResource)
   const queue = createWorkQueue<string>(runtime, 'cronjob')
   const ownWrites = createOwnWrites()
+  const skew = runtime.metrics
+    ?.histogram(
+      'cronjob_controller_job_creation_skew_duration_seconds',
+      'Seconds from when a job was due until it was made.',
+      [],
+      exponentialBuckets(1, 2, 10),
+    )
+    .child()
   const recorder = createEventRecorder(runtime, client, { component: 'cronjob-controller' })
   const jobsOf = ({ metadata }: KubeObject) => client.resource<Job>(jobsResource).namespace(metadata.namespace ?? '')
   const warn = (cronJob: CronJob, reason: string, message: string) =>
@@ -216,6 +225,7 @@ export function createCronJobController(context: ControllerContext): Controller 
     const draft = jobFor(cronJob, time)
     try {
       const job = await jobsOf(cronJob).create(draft)
+      skew?.observe((Date.parse(job.metadata.creationTimestamp ?? '') - time) / 1000)
       recorder.event(cronJob, 'Normal', 'SuccessfulCreate', `Created job ${job.metadata.name}`)
       return job
     } catch (error) {

@@ -40,6 +40,7 @@ import {
   trackingFinalizer,
   withJobCondition,
 } from './job.ts'
+import { type JobSyncAction, jobMetrics } from './job-metrics.ts'
 import { createJobPodControl } from './job-pod-control.ts'
 import { podOfJob } from './job-pods.ts'
 import { createJobBackoff } from './pod-retry-delay.ts'
@@ -52,6 +53,11 @@ const workers = 5
 /** What happens to a job's pods within a second is looked at once. */
 const batchMs = 1000
 const mostCreatedAtOnce = 500
+
+/** What a sync has come to do. */
+interface Work {
+  action: JobSyncAction
+}
 
 export function createJobController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
@@ -66,6 +72,7 @@ export function createJobController(context: ControllerContext): Controller {
   const backoff = createJobBackoff()
   const ownWrites = createOwnWrites()
   const releases = createReleases()
+  const told = jobMetrics(runtime)
   const recorder = createEventRecorder(runtime, client, { component: name })
   const podClient = client.resource<Pod>(podsResource)
   const jobClient = client.resource<Job>(jobsResource)
@@ -108,6 +115,7 @@ export function createJobController(context: ControllerContext): Controller {
     }
   }
   const podAdded = (pod: Pod) => {
+    told.podSeen(undefined, pod)
     releases.seen(pod, false)
     const job = jobOf(pod)
     if (job !== undefined) {
@@ -117,6 +125,7 @@ export function createJobController(context: ControllerContext): Controller {
     podSeen(pod)
   }
   const podUpdated = (old: Pod, pod: Pod) => {
+    told.podSeen(old, pod)
     releases.seen(pod, false)
     const job = jobOf(pod)
     if (job !== undefined && pod.metadata.deletionTimestamp !== undefined)
@@ -124,6 +133,7 @@ export function createJobController(context: ControllerContext): Controller {
     if (old.metadata.resourceVersion !== pod.metadata.resourceVersion) podSeen(pod)
   }
   const podDeleted = (pod: Pod) => {
+    told.podSeen(pod, undefined)
     releases.seen(pod, true)
     const job = jobOf(pod)
     if (job === undefined) return
@@ -137,6 +147,19 @@ export function createJobController(context: ControllerContext): Controller {
     if (!isManaged(job) || ownWrites.isBehind(key, job)) return
     // Made by a sync that did not know yet that the job was over: no sync will count them.
     if (isFinished(job)) return releasePods(job)
+    const work: Work = { action: 'reconciling' }
+    const began = runtime.clock.monotonic()
+    try {
+      await syncUnfinished(key, job, work)
+    } catch (error) {
+      told.synced(job, work.action, 'error', began)
+      throw error
+    }
+    told.synced(job, work.action, 'success', began)
+    return undefined
+  }
+
+  async function syncUnfinished(key: string, job: Job, work: Work): Promise<void> {
     const { namespace } = splitKey(key)
     const mayAct = expectations.satisfied(job)
     const progress = progressOf(job, (await podsOfJob(job)).map(releases.current))
@@ -157,7 +180,7 @@ export function createJobController(context: ControllerContext): Controller {
     } else {
       if (mayAct && !isGoing(job)) {
         try {
-          count = await manage(key, job, progress)
+          count = await manage(key, job, progress, work)
         } catch (error) {
           failure = error
         }
@@ -190,6 +213,7 @@ export function createJobController(context: ControllerContext): Controller {
             .namespace(namespace)
             .update({ ...object, status: next }, { subresource: 'status' })
           ownWrites.wrote(key, written)
+          told.counted(object, written)
           return written
         },
         release,
@@ -208,10 +232,11 @@ export function createJobController(context: ControllerContext): Controller {
     if (counted.ended && ending !== undefined) tellEnding(job, ending)
     if (counted.more) queue.add(key)
     if (failure !== undefined) throw failure
-    return undefined
   }
 
-  function tellEnding(job: Job, { type, reason, message }: Ending): void {
+  function tellEnding(job: Job, ending: Ending): void {
+    const { type, reason, message } = ending
+    told.finished(job, ending)
     if (type === 'Complete') recorder.event(job, 'Normal', 'Completed', 'Job completed')
     else recorder.event(job, 'Warning', reason, message)
   }
@@ -233,9 +258,10 @@ export function createJobController(context: ControllerContext): Controller {
   }
 
   /** How many pods are active afterwards. */
-  async function manage(key: string, job: Job, progress: JobProgress): Promise<number> {
+  async function manage(key: string, job: Job, progress: JobProgress, work: Work): Promise<number> {
     const { active, own } = progress
     if (isSuspended(job)) {
+      work.action = 'pods_deleted'
       await podControl.delete(job, active, true)
       return 0
     }
@@ -244,13 +270,16 @@ export function createJobController(context: ControllerContext): Controller {
     const right = active.filter((pod) => !wrong.includes(pod))
     const surplus = [...wrong, ...surplusPods(right, Math.max(0, right.length - wanted))]
     if (surplus.length > 0) {
+      work.action = 'pods_deleted'
       await podControl.delete(job, surplus, true)
       return active.length - surplus.length
     }
     const waitsForOld = replacesOnlyFailed(job) ? own.filter(isTerminating).length : 0
     const missing = Math.min(wanted - active.length - waitsForOld, mostCreatedAtOnce)
+    work.action = 'tracking'
     if (missing <= 0) return active.length
     const fresh = podsToMake(key, job, missing, progress)
+    if (fresh.length > 0) work.action = 'pods_created'
     return active.length + (await podControl.create(job, fresh))
   }
 

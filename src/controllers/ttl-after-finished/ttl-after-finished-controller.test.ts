@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { formatTime } from '../../base/clock.ts'
+import { createMetrics } from '../../base/metrics.ts'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import type { ControllerContext } from '../controller.ts'
 import { createTtlAfterFinishedController } from './ttl-after-finished-controller.ts'
@@ -47,10 +48,12 @@ async function deletesOf(seen: KubeObject, live: KubeObject, runtime = runtimeOf
 const foreground = { propagationPolicy: 'Foreground', preconditions: { uid: 'u' } }
 
 test('a job is deleted, as the one that ended, so many seconds after its end', async () => {
-  const runtime = runtimeOf()
+  const metrics = createMetrics()
+  const runtime = { ...runtimeOf(), metrics }
   const ended = job(runtime.clock.now() - 10_000, 30)
   const [first] = await deletesOf(ended, ended, runtime)
   assert.deepEqual(first, ['j', foreground, 20])
+  assert.match(metrics.text(), /^ttl_after_finished_controller_job_deletion_duration_seconds_bucket\{le="0.1"\} 1$/m)
 })
 
 test('a time that was put off, or another job of the name, is seen before it is deleted', async () => {

@@ -1,6 +1,7 @@
 /** The TTL-after-finished controller: deletes jobs ttlSecondsAfterFinished after their end. The controller manager starts it. */
 import type { Job } from '../../api/generated/types.ts'
 import { isNotFound } from '../../api/status.ts'
+import { exponentialBuckets } from '../../base/metrics.ts'
 import { objectKey, splitKey } from '../../client/store.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
@@ -12,6 +13,14 @@ export function createTtlAfterFinishedController(context: ControllerContext): Co
   const { runtime, client, informers, signal } = context
   const jobs = informers.informer<Job>(jobsResource)
   const queue = createWorkQueue<string>(runtime, 'ttl_jobs_to_delete')
+  const lateness = runtime.metrics
+    ?.histogram(
+      'ttl_after_finished_controller_job_deletion_duration_seconds',
+      'Seconds from when the time of a job was over until it was deleted.',
+      [],
+      exponentialBuckets(0.1, 2, 14),
+    )
+    .child()
   const leftMs = (job: Job): number | undefined => {
     const end = expiryOf(job)
     return end === undefined ? undefined : end - runtime.clock.now()
@@ -32,6 +41,7 @@ export function createTtlAfterFinishedController(context: ControllerContext): Co
       if (!isDue(job)) return
       const { uid = '' } = job.metadata
       await resource.delete(name, { propagationPolicy: 'Foreground', preconditions: { uid } })
+      lateness?.observe(-(leftMs(job) ?? 0) / 1000)
     } catch (error) {
       if (!isNotFound(error)) throw error
     }
