@@ -4,7 +4,7 @@ import type { ConfigMap, Secret } from '../generated/types.ts'
 import { configMapKey } from '../names/name-formats.ts'
 import type { Fields, KubeObject } from '../object.ts'
 import { sameAsGiven } from '../schema/canonical.ts'
-import { JsonSyntaxError, ObjectNode, parseJson } from '../values/json.ts'
+import { JsonSyntaxError, jsonWordFor, ObjectNode, parseJsonBytes } from '../values/json.ts'
 import { same } from './common.ts'
 
 const MAX_BYTES = 1024 * 1024
@@ -98,17 +98,10 @@ function jsonSecret(data: Fields, key: string, errors: FieldError[]): void {
 }
 
 function whyNoObject(bytes: Buffer): string | undefined {
-  const text = bytes.toString()
-  // What is no text at all is told of by its first byte.
-  const first = /^[ \t\r\n]*/.exec(text)?.[0].length ?? 0
-  const byte = bytes[first]
-  if (byte !== undefined && byte >= 0x80)
-    return `invalid character '${String.fromCharCode(byte)}' looking for beginning of value`
   try {
-    const node = parseJson(text)
+    const node = parseJsonBytes(bytes)
     if (node === null || node instanceof ObjectNode) return undefined
-    const found = Array.isArray(node) ? 'array' : typeof node === 'object' ? 'number' : typeof node
-    return `json: cannot unmarshal ${found === 'boolean' ? 'bool' : found} into Go value of type map[string]interface {}`
+    return `json: cannot unmarshal ${jsonWordFor(node)} into Go value of type map[string]interface {}`
   } catch (error) {
     if (error instanceof JsonSyntaxError) return error.message
     throw error

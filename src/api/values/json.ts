@@ -132,7 +132,11 @@ export function parseJson(text: string): JsonNode {
     }
   }
   const fail = (where: string): never => {
-    if (at >= text.length) throw new JsonSyntaxError('unexpected end of JSON input')
+    // Go's scanner ends a text with a space, which may stand between values and in a string, and nowhere else.
+    if (at >= text.length)
+      throw new JsonSyntaxError(
+        NO_SPACE.test(where) ? `invalid character ' ' ${where}` : 'unexpected end of JSON input',
+      )
     throw new JsonSyntaxError(`invalid character ${quoteByte(text, at)} ${where}`)
   }
 
@@ -256,9 +260,14 @@ export function parseJson(text: string): JsonNode {
   }
 }
 
+/** Where no space may stand. */
+const NO_SPACE = /numeric literal|escape|in literal/
+
 /** Go's scanner sees bytes: of a character beyond ASCII it names the first byte. */
-function quoteByte(text: string, at: number): string {
-  const byte = Buffer.from(String.fromCodePoint(text.codePointAt(at)!))[0]!
+const quoteByte = (text: string, at: number) => quotedByte(Buffer.from(String.fromCodePoint(text.codePointAt(at)!))[0]!)
+
+/** A byte as Go's %q shows it. */
+function quotedByte(byte: number): string {
   if (byte === 0x27) return `'\\''`
   if (byte === 0x22) return `'"'`
   const named: Readonly<Record<number, string>> = {
@@ -415,6 +424,17 @@ export function plainOf(node: JsonNode): Json {
   if (Array.isArray(node)) return node.map(plainOf)
   if (node instanceof ObjectNode) return Object.fromEntries(node.entries.map(([key, value]) => [key, plainOf(value)]))
   return node
+}
+
+/**
+ * What bytes hold that need not be text at all, as a continue token or a Secret's data.
+ * @throws JsonSyntaxError with Go's message
+ */
+export function parseJsonBytes(bytes: Buffer): JsonNode {
+  const text = bytes.toString()
+  const first = bytes[/^[ \t\r\n]*/.exec(text)![0].length] ?? 0
+  if (first >= 0x80) throw new JsonSyntaxError(`invalid character ${quotedByte(first)} looking for beginning of value`)
+  return parseJson(text)
 }
 
 /** The kind of a value as Go's JSON decoder names it in errors. */

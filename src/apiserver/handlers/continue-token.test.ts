@@ -32,3 +32,42 @@ test('a revision that is no 64-bit integer is refused', () => {
       },
     )
 })
+
+test('a token is read as Go reads its struct, and what is wrong first is told', () => {
+  const told = (text: string | Buffer) => {
+    try {
+      return decodeContinue(Buffer.from(text as string).toString('base64url'), PREFIX)
+    } catch (error) {
+      return (error as Error).message.replace('invalid continue token: continue key is not valid: ', '')
+    }
+  }
+  const V = '"v":"meta.k8s.io/v1"'
+  const type = (found: string, field: string, type: string) =>
+    `json: cannot unmarshal ${found} into Go struct field continueToken.${field} of type ${type}`
+  const of = (found: string) => `json: cannot unmarshal ${found} into Go value of type storage.continueToken`
+  const noStart = 'encoded start key empty (version meta.k8s.io/v1)'
+  for (const [text, answer] of [
+    [`{${V},"rv":5}`, noStart],
+    [`{${V},"rv":5,"start":null}`, noStart],
+    [`{${V},"rv":5,"start":7}`, type('number', 'start', 'string')],
+    [`{${V},"rv":"5","start":"a"}`, type('string', 'rv', 'int64')],
+    [`{${V},"rv":[],"start":"a"}`, type('array', 'rv', 'int64')],
+    [`{${V},"rv":5.0,"start":"a"}`, type('number 5.0', 'rv', 'int64')],
+    [`{${V},"rv":9223372036854775808,"start":"a"}`, type('number 9223372036854775808', 'rv', 'int64')],
+    [`{${V},"rv":null,"start":"a"}`, 'incorrect encoded start resourceVersion (version meta.k8s.io/v1)'],
+    ['{"v":1,"v":"meta.k8s.io/v1","rv":1,"start":"a"}', type('number', 'v', 'string')],
+    ['{"v":"x","rv":"y","start":3}', type('string', 'rv', 'int64')],
+    ['null', 'server does not recognize this encoded version '],
+    ['true', of('bool')],
+    ['"x"', of('string')],
+    ['[]', of('array')],
+    ['{,}', "invalid character ',' looking for beginning of object key string"],
+    ['tru', "invalid character ' ' in literal true (expecting 'e')"],
+    [' ', 'unexpected end of JSON input'],
+    [Buffer.from([0xff]), "invalid character 'ÿ' looking for beginning of value"],
+  ] as const)
+    assert.equal(told(text as string), answer, String(text))
+  const read = { revision: 5, start: `${PREFIX}a` }
+  for (const text of ['{"V":"meta.k8s.io/v1","RV":5,"Start":"a"}', `{${V},"rv":5,"start":"a","x":1} `])
+    assert.deepEqual(told(text), read)
+})

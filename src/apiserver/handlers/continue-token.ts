@@ -1,5 +1,13 @@
 /** Continue tokens: opaque to clients, the same JSON inside as kube-apiserver's. */
 import { badRequest, StatusError } from '../../api/status.ts'
+import {
+  type JsonNode,
+  JsonSyntaxError,
+  jsonWordFor,
+  NumberNode,
+  ObjectNode,
+  parseJsonBytes,
+} from '../../api/values/json.ts'
 
 export interface Continuation {
   /** The revision the first page was read at. */
@@ -25,23 +33,9 @@ export function decodeContinue(token: string, prefix: string): Continuation {
   const bad = /[^A-Za-z0-9_-]/.exec(token)
   if (bad !== null) throw invalid(`illegal base64 data at input byte ${bad.index}`)
   if (token.length % 4 === 1) throw invalid(`illegal base64 data at input byte ${token.length - 1}`)
-  const bytes = Buffer.from(token, 'base64url')
-  let value: { readonly v?: unknown; readonly rv?: unknown; readonly start?: unknown } | undefined
-  try {
-    value = JSON.parse(bytes.toString())
-  } catch {
-    throw invalid(goSyntaxError(bytes))
-  }
-  if (typeof value !== 'object' || value === null) throw invalid('unexpected end of JSON input')
-  if (Array.isArray(value)) throw invalid('json: cannot unmarshal array into Go value of type storage.continueToken')
-  if (value.v !== VERSION) throw invalid(`server does not recognize this encoded version ${value.v ?? ''}`)
-  const { rv, start } = value
-  if (typeof rv === 'number' && !Number.isSafeInteger(rv)) {
-    const [, written = String(rv)] = /"rv"\s*:\s*([-+.\w]+)/.exec(bytes.toString()) ?? []
-    throw invalid(`json: cannot unmarshal number ${written} into Go struct field continueToken.rv of type int64`)
-  }
-  if (typeof rv !== 'number' || rv === 0 || typeof start !== 'string')
-    throw invalid(`incorrect encoded start resourceVersion (version ${VERSION})`)
+  const { v, rv, start } = fieldsIn(Buffer.from(token, 'base64url'), invalid)
+  if (v !== VERSION) throw invalid(`server does not recognize this encoded version ${v}`)
+  if (rv === 0) throw invalid(`incorrect encoded start resourceVersion (version ${VERSION})`)
   if (start === '') throw invalid(`encoded start key empty (version ${VERSION})`)
   const path = start.startsWith('/') ? start : `/${start}`
   // Only a path that needs no cleaning cannot lead out of the prefix.
@@ -49,18 +43,46 @@ export function decodeContinue(token: string, prefix: string): Continuation {
   return { revision: rv, start: prefix + path.slice(1) }
 }
 
-function goSyntaxError(bytes: Buffer): string {
-  if (bytes.length === 0) return 'unexpected end of JSON input'
-  const first = bytes[0] as number
-  if (first === 0x7b || first === 0x22 || first === 0x5b) return 'unexpected end of JSON input'
-  const shown =
-    first < 0x20 || first === 0x7f
-      ? `\\x${first.toString(16).padStart(2, '0')}`
-      : first >= 0x80 && first < 0xa1
-        ? `\\u${first.toString(16).padStart(4, '0')}`
-        : String.fromCharCode(first)
-  return `invalid character '${shown}' looking for beginning of value`
+interface TokenFields {
+  v: string
+  rv: number
+  start: string
 }
+
+/** As Go reads a struct: keys in any case, null and what is absent leave the zero value, and the first value of a wrong type is told. */
+function fieldsIn(bytes: Buffer, invalid: (message: string) => StatusError): TokenFields {
+  const fields: TokenFields = { v: '', rv: 0, start: '' }
+  let node: JsonNode
+  try {
+    node = parseJsonBytes(bytes)
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) throw invalid(error.message)
+    throw error
+  }
+  if (node === null) return fields
+  if (!(node instanceof ObjectNode))
+    throw invalid(`json: cannot unmarshal ${jsonWordFor(node)} into Go value of type storage.continueToken`)
+  for (const [key, value] of node.entries) {
+    const name = key.toLowerCase()
+    if (value === null) continue
+    if (name === 'rv') {
+      if (value instanceof NumberNode && isInt64(value.text)) fields.rv = Number(value.text)
+      else {
+        const found = value instanceof NumberNode ? `number ${value.text}` : jsonWordFor(value)
+        throw invalid(`json: cannot unmarshal ${found} into Go struct field continueToken.rv of type int64`)
+      }
+    } else if (name === 'v' || name === 'start') {
+      if (typeof value !== 'string')
+        throw invalid(
+          `json: cannot unmarshal ${jsonWordFor(value)} into Go struct field continueToken.${name} of type string`,
+        )
+      fields[name] = value
+    }
+  }
+  return fields
+}
+
+const isInt64 = (text: string) => /^-?\d{1,19}$/.test(text) && BigInt(text) === BigInt.asIntN(64, BigInt(text))
 
 /**
  * The first page's version is compacted away. The answer brings a token to go on with all the same, at the price of
