@@ -123,6 +123,19 @@ test('a watch of Tables tells where its beginning ends in the row of its bookmar
     await Promise.all(watched.map(lookAt))
   }))
 
+test('a watch of Tables whose rows are to hold what there is not never begins', () =>
+  withApi(async (api) => {
+    for (const accept of [TABLE.accept, TABLE.accept.replace('json', 'yaml')])
+      for (const path of ['/api/v1/namespaces?watch=1', '/api/v1/watch/namespaces?resourceVersion=0']) {
+        const answer = await api.request('GET', `${path}&timeoutSeconds=1&includeObject=none`, undefined, { accept })
+        assert.equal(answer.code, 400, accept)
+        assert.match(
+          answer.text,
+          /Unable to convert to Table as requested: includeObject: Invalid value: \\?"none\\?": must be 'Metadata', 'Object', 'None', or empty/,
+        )
+      }
+  }))
+
 test('a Scale is also a Table and metadata', () =>
   withApi(async (api) => {
     const spec = { containers: [{ name: 'c', image: 'i' }] }

@@ -183,6 +183,23 @@ export function metadataForm(apiVersion: string): ServedForm {
   }))
 }
 
+/** What a Table's rows hold of their objects. @throws StatusError 400 for an includeObject that is none */
+export function includedInRows({ query }: ApiRequest): 'None' | 'Metadata' | 'Object' {
+  const include = query.get('includeObject') ?? ''
+  switch (include) {
+    case '':
+      return 'Metadata'
+    case 'None':
+    case 'Metadata':
+    case 'Object':
+      return include
+    default: {
+      const { field, message } = invalid('includeObject', include, "must be 'Metadata', 'Object', 'None', or empty")
+      throw badRequest(`Unable to convert to Table as requested: ${field}: ${message}`)
+    }
+  }
+}
+
 /** @throws StatusError 400 for an includeObject that is none */
 export function tableOf(
   context: ServerContext,
@@ -193,18 +210,14 @@ export function tableOf(
   representation: Representation,
   { withColumns = true, isList = false } = {},
 ): PrintedTable {
-  const include = request.query.get('includeObject') ?? ''
-  if (!['', 'None', 'Metadata', 'Object'].includes(include)) {
-    const { field, message } = invalid('includeObject', include, "must be 'Metadata', 'Object', 'None', or empty")
-    throw badRequest(`Unable to convert to Table as requested: ${field}: ${message}`)
-  }
+  const includeObject = includedInRows(request)
   if (context.printTable === undefined) throw new StatusError(406, 'NotAcceptable', 'tables are not served here')
   return context.printTable({
     printer: kind.printer(),
     objects,
     metadata,
     apiVersion: representation.shapeVersion,
-    includeObject: include === '' ? 'Metadata' : (include as 'None' | 'Metadata' | 'Object'),
+    includeObject,
     withColumns,
     isList,
   })

@@ -3,7 +3,7 @@
 import { PROTOBUF_WATCH } from '../../api/codec/protobuf.ts'
 import { apiVersionOf, asKubeObject } from '../../api/object.ts'
 import type { FieldTerm } from '../../api/objects/field-selector.ts'
-import type { ApiResponse, WatchEvent } from '../../api/request.ts'
+import type { ApiRequest, ApiResponse, WatchEvent } from '../../api/request.ts'
 import { badRequest, StatusError } from '../../api/status.ts'
 import { jsonText } from '../../api/values/json.ts'
 import type { Clock, Timer } from '../../base/clock.ts'
@@ -16,7 +16,7 @@ import type { ResourceRequest } from './context.ts'
 import { negotiate, type Representation, requireStream } from './negotiate.ts'
 import { type ListQuery, listOptions } from './options.ts'
 import { frameEncoder, messageForm } from './protobuf.ts'
-import { META_V1, metadataForm, tableOf, warningHeaders } from './respond.ts'
+import { includedInRows, META_V1, metadataForm, tableOf, warningHeaders } from './respond.ts'
 import { selectConverted } from './select-converted.ts'
 import { selectionOf } from './selectors.ts'
 import { checkResourceVersion, untilReached } from './wait-for-resource-version.ts'
@@ -45,7 +45,7 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
     const late = await untilReached(resource, version).then(() => undefined, refusal)
     // The watch has begun by then.
     if (late !== undefined) {
-      requireStream(representation)
+      requireWatchable(request, representation)
       return ofOneError(resource, representation, late)
     }
   }
@@ -56,7 +56,7 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
   const failures = failuresOf(cache.unreadable())
   if (failures.length > 0) throw unwatchable(row, failures)
 
-  requireStream(representation)
+  requireWatchable(request, representation)
   const ended = new AbortController()
   const end = () => ended.abort()
   const { clock, random } = runtime
@@ -101,6 +101,12 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
       : (converted?.events(events, partial) ?? throughWebhook(resource, events)),
     encode,
   }
+}
+
+/** That its events can be written, which is told before the first one. @throws StatusError 400, 406 */
+function requireWatchable(request: ApiRequest, representation: Representation): void {
+  if (representation.shape === 'table') includedInRows(request)
+  requireStream(representation)
 }
 
 /** A watch of one object is one of its name, unless the request says itself which names it is about. */
