@@ -26,7 +26,7 @@ export function requestOf(
   bytes: Uint8Array | undefined,
 ): ReceivedRequest {
   const mark = target.indexOf('?')
-  const headers = incoming.headers as ApiRequest['headers']
+  const headers = headersOf(incoming)
   const method = incoming.method ?? 'GET'
   const path = mark < 0 ? target : target.slice(0, mark)
   const query = mark < 0 || mark === target.length - 1 ? NO_QUERY : parseQuery(target.slice(mark + 1))
@@ -46,6 +46,21 @@ export function requestOf(
     ...values,
     body: { kind: 'bytes', bytes, contentType: headers['content-type'] ?? '' },
   }
+}
+
+/** Of these, given twice, the first counts, as in Go; Node joins them. */
+const FIRST_ONLY = ['accept', 'accept-encoding', 'audit-id', 'if-none-match', 'origin'] as const
+
+function headersOf({ headers, rawHeaders }: Incoming): ApiRequest['headers'] {
+  for (const name of FIRST_ONLY) if (headers[name]?.includes(', ')) headers[name] = firstOf(rawHeaders, name)
+  return headers as ApiRequest['headers']
+}
+
+/** @param name in lower case */
+function firstOf(raw: readonly string[], name: string): string | undefined {
+  for (let i = 0; i + 1 < raw.length; i += 2)
+    if (raw[i]!.length === name.length && raw[i]!.toLowerCase() === name) return raw[i + 1]
+  return undefined
 }
 
 const LONGEST_AUDIT_ID = 64

@@ -569,3 +569,22 @@ test('a part of a document is never compressed: its place is told in bytes as th
     assert.equal(answer.headers['content-encoding'], encoding)
   }
 })
+
+test('of a header that is given twice the first counts, as in Go', async () => {
+  const seen: unknown[] = []
+  await using it = await started((request) => {
+    const { accept, origin } = request.headers
+    seen.push([accept, origin, request.headers['if-none-match']])
+    return json(request, {})
+  })
+  const ask = (headers: string) =>
+    rawAnswer(it.server.port, `GET / HTTP/1.1\r\nHost: a\r\n${headers}\r\nConnection: close\r\n\r\n`)
+  await ask('Accept: text/x\r\naccept: application/json\r\nOrigin: http://a\r\nOrigin: http://b')
+  await ask('Accept:\r\nAccept: application/yaml\r\nIf-None-Match: "a"\r\nIf-None-Match: "b"')
+  await ask('Accept: text/x, application/json')
+  assert.deepEqual(seen, [
+    ['text/x', 'http://a', undefined],
+    ['', undefined, '"a"'],
+    ['text/x, application/json', undefined, undefined],
+  ])
+})
