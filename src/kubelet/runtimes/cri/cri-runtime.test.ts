@@ -350,9 +350,9 @@ async function web(answer: (asked: IncomingMessage, response: ServerResponse) =>
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const { cri } = await stage({})
-  const get = (httpGet: object, kind: 'readiness' | 'postStart' = 'readiness') => {
+  const get = (httpGet: object, kind: 'readiness' | 'postStart' = 'readiness', timeoutSeconds = 5) => {
     const handler = { httpGet: { port, ...httpGet } }
-    return cri.probe('c1', { kind, handler, timeoutSeconds: 5, podIP: '127.0.0.1' }, new AbortController().signal)
+    return cri.probe('c1', { kind, handler, timeoutSeconds, podIP: '127.0.0.1' }, new AbortController().signal)
   }
   return { asked, get, port }
 }
@@ -390,6 +390,23 @@ test('redirects are followed on the same host; what ends elsewhere, or nowhere, 
   asked.length = 0
   assert.deepEqual(await get({ path: '/loop' }), { success: false, output: 'Get "/loop": stopped after 10 redirects' })
   assert.equal(asked.length, 11)
+})
+
+test('a probe whose answer does not come whole was not done, whatever its head said; a hook has been done, and a long answer is one', async () => {
+  const { get } = await web((request, response) => {
+    if (request.url === '/long') return void response.end('x'.repeat(100_000))
+    response.writeHead(request.url === '/away' ? 302 : 200, { 'content-length': '9', location: 'http://example.test/' })
+    response.write('x', () => request.url === '/cut' && response.destroy())
+  })
+  const late = 'context deadline exceeded (Client.Timeout or context cancellation while reading body)'
+  for (const [path, output] of [
+    ['/mute', late],
+    ['/away', late],
+    ['/cut', 'unexpected EOF'],
+  ] as const)
+    assert.deepEqual(await get({ path }, 'readiness', 0.2), { success: false, output, unknown: true }, path)
+  assert.equal((await get({ path: '/mute' }, 'postStart', 0.2)).success, true)
+  assert.equal((await get({ path: '/long' })).success, true)
 })
 
 test('a hook by HTTPS whose server speaks HTTP is done by HTTP, without credentials, whatever is answered; a probe fails', async () => {

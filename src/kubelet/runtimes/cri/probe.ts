@@ -4,7 +4,7 @@ import { messageOf } from '../../../base/errors.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { createHttpsClient } from '../../../http/client.ts'
 import { type Dialed, dial } from '../../../http/dial.ts'
-import { limitedText } from '../../../http/fetch.ts'
+import { AnswerTooLarge, limitedText } from '../../../http/fetch.ts'
 import { gavePlainHttp, networkError } from '../../../http/network-error.ts'
 import type { ProbeAction, ProbeResult } from '../runtime.ts'
 import { type Connection, codeOf, isOutOfTime } from './connection.ts'
@@ -161,10 +161,12 @@ async function http(
     const client = createHttpsClient({ server, insecureSkipTlsVerify: true, anyHandshake: true })
     try {
       const answer = await client.send({ method: 'GET', path: at, headers: sent, signal })
-      const body = await limitedText(answer.chunks(), MOST_BYTES).catch(() => '')
       const { location } = answer.headers
       const isRedirected = answer.status >= 300 && answer.status < 400
-      const ended = { ...succeeded, warning: `Probe terminated redirects, Response body: ${body}` }
+      const ended = async () => {
+        const body = await bodyOf(answer.chunks(), signal)
+        return { ...succeeded, warning: `Probe terminated redirects, Response body: ${body}` }
+      }
       if (isRedirected && typeof location === 'string') {
         if (redirects >= MOST_REDIRECTS)
           return {
@@ -173,19 +175,22 @@ async function http(
           }
         const next = new URL(location, `${server}${at}`)
         // Where another host is named the answer is what counts.
-        if (next.hostname !== new URL(server).hostname) return isHook(action) ? succeeded : ended
+        if (next.hostname !== new URL(server).hostname) return isHook(action) ? succeeded : await ended()
         server = next.origin
         at = `${next.pathname}${next.search}`
         continue
       }
       if (isHook(action)) {
         if (answer.status < 400) return succeeded
+        const body = await limitedText(answer.chunks(), MOST_BYTES).catch(() => '')
         return { success: false, output: `HTTP hook failed with statuscode: ${answer.status}: ${body}` }
       }
-      if (isRedirected) return ended
+      if (isRedirected) return await ended()
+      await bodyOf(answer.chunks(), signal)
       if (answer.status >= 200 && answer.status < 300) return succeeded
       return { success: false, output: `HTTP probe failed with statuscode: ${answer.status}` }
     } catch (error) {
+      if (error instanceof NotDone) throw error
       if (signal.aborted) {
         const url = `${server}${at === target ? told : at}`
         throw new Error(
@@ -199,6 +204,20 @@ async function http(
     } finally {
       client.close()
     }
+  }
+}
+
+/** One that is too long is left out. @throws NotDone for one that does not come whole, whatever its head said */
+async function bodyOf(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<string> {
+  try {
+    return await limitedText(chunks, MOST_BYTES)
+  } catch (error) {
+    if (error instanceof AnswerTooLarge) return ''
+    throw new NotDone(
+      signal.aborted
+        ? 'context deadline exceeded (Client.Timeout or context cancellation while reading body)'
+        : 'unexpected EOF',
+    )
   }
 }
 
