@@ -74,6 +74,55 @@ test('what is refused comes after the answers to what was asked before it', asyn
   }
 })
 
+test('what comes behind something that is refused is not done, and not kept', async () => {
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const done: string[] = []
+  await using it = await started(async (request) => {
+    done.push(request.path)
+    ask()
+    if (request.path === '/slow') await released
+    return json(request, {})
+  })
+  const { port } = it.server
+  const next = 'DELETE /behind HTTP/1.1\r\nHost: a\r\n\r\n'
+  for (const bad of ['/a%zz HTTP/1.1\r\nHost: a', '/ HTTP/1.1\r\nHost: a\r\nHost: b', '/ HTTP/1.1'])
+    assert.match(
+      await rawAnswer(port, `GET ${bad}\r\n\r\n${next}`, true, 2),
+      /^HTTP\/1.1 400 [\s\S]*close\r\n\r\n400 Bad/,
+    )
+  assert.deepEqual(done, [])
+
+  const warned: Error[] = []
+  const warn = (warning: Error) => void warned.push(warning)
+  process.on('warning', warn)
+  const socket = connectTls({ port, host: '127.0.0.1', ca: ca.cert, ALPNProtocols: ['http/1.1'] })
+  socket.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n')
+  await asked
+  for (let packet = 0; packet < 40; packet++)
+    await new Promise<void>((sent) => socket.write('x\r\n'.repeat(5000), () => sent()))
+  // A later connection is answered after all of these packets were taken.
+  await rawAnswer(port, 'GET /later HTTP/1.1\r\nHost: a\r\n\r\n')
+  release()
+  let text = ''
+  for await (const chunk of socket) text += chunk
+  process.off('warning', warn)
+  assert.deepEqual(text.match(/(?<=HTTP\/1.1 )\d+/g), ['200', '400'])
+  assert.deepEqual(warned, [])
+})
+
+test('CONNECT over HTTP/2, which names no path, is answered and harms nothing', async () => {
+  await using it = await started(async (request) => json(request, {}))
+  const session = connectHttp2(`https://127.0.0.1:${it.server.port}`, { ca: ca.cert })
+  for (const wanted of [{ ':method': 'CONNECT', ':authority': 'a:1' }, { ':path': '/' }]) {
+    const stream = session.request(wanted)
+    const [headers] = await once(stream, 'response')
+    assert.equal(headers[':status'], ':path' in wanted ? 200 : 405)
+    stream.close()
+  }
+  session.destroy()
+})
+
 test('a stream of HTTP/2 with a path that cannot be decoded is reset, the next one answered', async () => {
   await using it = await started(async (request) => json(request, {}))
   const session = connectHttp2(`https://127.0.0.1:${it.server.port}`, { ca: ca.cert })

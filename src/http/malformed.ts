@@ -39,9 +39,15 @@ function headAt({ rawPacket, bytesParsed = 0 }: ParseError): string {
   return rawPacket.toString('latin1', from, from + 8192)
 }
 
-export function refuseMalformed(error: ParseError, socket: Socket): void {
+/** What comes behind something that was refused is not looked at: its connection closes once that was answered. */
+type Refusable = Socket & { isRefused?: true }
+
+export function refuseMalformed(error: ParseError, socket: Refusable): void {
   if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
-  else whenFree(socket, () => refuseUnparsed(error, socket))
+  else if (socket.isRefused !== true) {
+    socket.isRefused = true
+    whenFree(socket, () => refuseUnparsed(error, socket))
+  }
 }
 
 function refuseUnparsed(error: ParseError, socket: Socket): void {
@@ -65,11 +71,14 @@ const BROKEN_PATH = /^[^?]*%(?![0-9A-Fa-f]{2})/
 
 /**
  * Whether it was refused: another version than 1.0 and 1.1, a host that is missing, given twice or none, a coding of the body that is not
- * chunked alone, or a path that cannot be decoded.
+ * chunked alone, or a path that cannot be decoded; or whether it came behind what was.
  */
 export function refusedHead(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
+  const socket: Refusable = incoming.socket
+  if (socket.isRefused === true) return true
   const problem = headProblem(incoming)
   if (problem === undefined) return false
+  socket.isRefused = true
   const [line, body = line] = problem
   const code = Number(line.slice(0, 3))
   // Chunks would be told of in a header.

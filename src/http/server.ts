@@ -214,8 +214,11 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
   server.on('upgrade', (incoming: IncomingMessage, socket: TLSSocket, head: Buffer) =>
     serveAlone(incoming, socket, (response, onDrain) => ({ incoming, socket, head, response, onDrain })),
   )
-  // No tunnel begins here: a method like others that nothing is served by.
-  server.on('connect', (incoming: IncomingMessage, socket: TLSSocket) => serveAlone(incoming, socket))
+  // No tunnel begins here: a method like others that nothing is served by. In HTTP/2 it names no path.
+  server.on('connect', (incoming: Incoming, given: TLSSocket | Http2ServerResponse) => {
+    if (!('stream' in incoming)) serveAlone(incoming, given as TLSSocket)
+    else if ('stream' in given) given.writeHead(405).end()
+  })
 
   const listening = await listen(server, options)
   const newId = () => runtime.random.passingUuid()
