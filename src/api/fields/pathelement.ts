@@ -1,6 +1,6 @@
 /** Path elements: the keys of FieldsV1, their order, their canonical text, and how error messages print them. */
 import type { Json } from '../object.ts'
-import { goJson } from '../values/json.ts'
+import { goJson, parseWithKeys } from '../values/json.ts'
 import { isMap } from '../values/maps-and-lists.ts'
 
 /** Kubernetes' order of the kinds of path elements: field, key, value, index. */
@@ -44,8 +44,8 @@ export function comparePathElements(a: string, b: string): number {
   if (kind !== b.charAt(0)) return (rank[kind] ?? -1) - (rank[b.charAt(0)] ?? -1)
   if (kind === 'f' || kind === '.') return compareText(a, b)
   if (kind === 'i') return Number(a.slice(2)) - Number(b.slice(2))
-  const left = JSON.parse(a.slice(2)) as Json
-  const right = JSON.parse(b.slice(2)) as Json
+  const left = parseWithKeys(a.slice(2)) as Json
+  const right = parseWithKeys(b.slice(2)) as Json
   if (kind === 'v') return compareValues(left, right)
   const leftFields = Object.entries(left as object) as [string, Json][]
   const rightFields = Object.entries(right as object) as [string, Json][]
@@ -70,7 +70,7 @@ export function canonicalPathElement(text: string): string | undefined {
     case 'k:': {
       let value: Json
       try {
-        value = JSON.parse(body) as Json
+        value = parseWithKeys(body) as Json
       } catch {
         return undefined
       }
@@ -95,7 +95,7 @@ export function printPathElement(element: string): string {
     case 'v':
       return `[=${body}]`
     default: {
-      const fields = Object.entries(JSON.parse(body) as object)
+      const fields = Object.entries(parseWithKeys(body) as object)
       return `[${fields.map(([name, value]) => `${name}=${printKey(value)}`).join(',')}]`
     }
   }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import {
   encodeJson,
@@ -12,6 +13,8 @@ import {
   prettyJson,
   scanJson,
 } from './json.ts'
+
+const at = (file: string) => JSON.stringify(new URL(file, import.meta.url).href)
 
 test('syntax errors are those of Go', () => {
   for (const [text, message] of [
@@ -66,6 +69,26 @@ test('keys are those of the text, whatever began alike before: V8 compares them 
   assert.deepEqual(parseWithKeys('{"only here":1,"\\n":2}'), { 'only here': 1, '\n': 2 })
 })
 
+test('keys that path elements and fields set one by one bring are heeded as those of bodies', () => {
+  // Whether one was seen is kept for the process: another begins without.
+  const program = (bring: string) => `
+    import { parseWithKeys } from ${at('./json.ts')}
+    import { setOwn } from ${at('./maps-and-lists.ts')}
+    import { canonicalPathElement } from ${at('../fields/pathelement.ts')}
+    const made = {}
+    ${bring}
+    console.log(JSON.stringify(parseWithKeys(String.raw\`{"a":1,"b":1,"c":1,"\\n":2}\`)))`
+  for (const bring of [
+    "for (const name of ['a', 'b', 'c', String.fromCharCode(92)]) setOwn(made, name, 1)",
+    'canonicalPathElement(String.raw`k:{"a":1,"b":1,"c":1,"\\\\":2}`)',
+  ]) {
+    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program(bring)], {
+      encoding: 'utf8',
+    })
+    assert.equal(stdout.trim(), '{"a":1,"b":1,"c":1,"\\n":2}', `${bring}: ${stderr}`)
+  }
+})
+
 test('what JSON.parse reads, parseJson reads', () => {
   const plain = (node: unknown): unknown =>
     node instanceof NumberNode
@@ -95,6 +118,9 @@ test('keys keep their order and their duplicates', () => {
 })
 
 test('nesting is bounded, and reading it takes no stack', () => {
+  const deep = (open: string, close: string) => `{"\\\\":${open.repeat(9000)}1${close.repeat(9000)},"b":2}`
+  for (const text of [deep('[', ']'), deep('{"a":', '}')])
+    assert.deepEqual(Object.keys(parseExactly(text) as object), ['\\', 'b'])
   assert.doesNotThrow(() => parseJson('['.repeat(9000) + ']'.repeat(9000)))
   assert.throws(() => parseJson('['.repeat(20_000) + ']'.repeat(20_000)), {
     message: "invalid character '[' exceeded max depth",

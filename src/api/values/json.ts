@@ -356,15 +356,37 @@ function hasBackslashKey(value: unknown): boolean {
   return false
 }
 
-/** As plainOf, with integers that a double cannot hold as bigints. */
-function exactOf(node: JsonNode): unknown {
-  if (node instanceof NumberNode) {
-    const number = Number(node.text)
-    return Number.isSafeInteger(number) || !/^-?\d+$/.test(node.text) ? number : BigInt(node.text)
+/** As plainOf, with integers that a double cannot hold as bigints, and without recursion: as deep as parseJson goes. */
+function exactOf(root: JsonNode): unknown {
+  const open: (() => void)[] = []
+  const begun = (node: JsonNode): unknown => {
+    if (node instanceof NumberNode) {
+      const number = Number(node.text)
+      return Number.isSafeInteger(number) || !/^-?\d+$/.test(node.text) ? number : BigInt(node.text)
+    }
+    if (Array.isArray(node)) {
+      const list: unknown[] = []
+      open.push(() => {
+        for (const item of node) list.push(begun(item))
+      })
+      return list
+    }
+    if (!(node instanceof ObjectNode)) return node
+    const object = {}
+    open.push(() => {
+      for (const [key, value] of node.entries)
+        Object.defineProperty(object, key, {
+          value: begun(value),
+          enumerable: true,
+          writable: true,
+          configurable: true,
+        })
+    })
+    return object
   }
-  if (Array.isArray(node)) return node.map(exactOf)
-  if (node instanceof ObjectNode) return Object.fromEntries(node.entries.map(([key, value]) => [key, exactOf(value)]))
-  return node
+  const value = begun(root)
+  for (let fill = open.pop(); fill !== undefined; fill = open.pop()) fill()
+  return value
 }
 
 /** A value as JSON text. Differs from JSON.stringify only in writing bigints, digit by digit. */

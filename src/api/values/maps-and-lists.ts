@@ -1,5 +1,6 @@
 /** Reading JSON values whose shape is known by a schema only. */
 import type { Json, JsonObject } from '../object.ts'
+import { heedKey } from './json.ts'
 
 export function isMap(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -16,6 +17,7 @@ export function own(value: JsonObject, name: string): Json | undefined {
 
 /** Sets a field whatever its name is: `__proto__` becomes plain data. */
 export function setOwn(target: { [name: string]: Json | undefined }, name: string, value: Json | undefined): void {
+  heedKey(name)
   if (name === '__proto__')
     Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true })
   else target[name] = value
