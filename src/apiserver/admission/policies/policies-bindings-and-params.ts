@@ -173,7 +173,7 @@ function paramRowOf({ spec }: Definition, { scheme }: AdmissionHost): ResourceRo
   if (kind === undefined) return undefined
   const { group, version } = parseApiVersion(kind.apiVersion ?? '')
   const row = scheme.findKind(group, version, kind.kind ?? '')
-  return row ?? `failed to find resource referenced by paramKind: '${kind.apiVersion}, Kind=${kind.kind}'`
+  return row ?? `failed to find resource referenced by paramKind: '${group}/${version}, Kind=${kind.kind}'`
 }
 
 /** The params that a binding names, each of which the request is judged with; or why it cannot be. */

@@ -62,6 +62,17 @@ test('a policy that cannot be configured denies, even where a warning would do',
   )
 })
 
+test('a kind of params that is not there is named with its group, also the empty one', async () => {
+  for (const [apiVersion, shown] of [
+    ['v1', '/v1'],
+    ['example.com/v1', 'example.com/v1'],
+  ]) {
+    const spec = { paramKind: { apiVersion, kind: 'Nothing' } }
+    const { error } = await judged(policy([{ expression: 'true' }], ['Deny'], spec))
+    assert.ok(String(error?.message).endsWith(`referenced by paramKind: '${shown}, Kind=Nothing'`), error?.message)
+  }
+})
+
 test('rules that cost too much together end the judgement, and count alone', async () => {
   // To look for one text in another costs by both their lengths.
   const long = 'x'.repeat(9000)
