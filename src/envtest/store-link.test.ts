@@ -6,14 +6,15 @@ import type { Clock } from '../base/clock.ts'
 import { liveClock } from '../base/live-clock.ts'
 import { ATTACH_PROTOCOL, attach } from './store-link.ts'
 
-/** A second goes by with each timer. */
+/** A second goes by with each pause; an answer may take a twentieth of what it may take. */
 function hastyClock(): Clock {
   const live = liveClock()
   let now = 0
   return {
     ...live,
     monotonic: () => now,
-    setTimer(_, name, run) {
+    setTimer(ms, name, run) {
+      if (name === 'answer of etcd') return live.setTimer(ms / 20, name, run)
       now += 1000
       return live.setTimer(0, name, run)
     },
@@ -64,6 +65,22 @@ test('what can be no etcd of skiff is refused at once, with the flag and what is
     )
   other.close()
   none.close()
+})
+
+test('an answer that comes drop by drop is waited for no longer than none, and credentials are not told', async () => {
+  const dripping = createServer((socket) => {
+    socket.on('error', () => {}).write('HTTP/1.1 200 OK\r\n')
+    const drops = setInterval(() => socket.write('a: b\r\n'), 20)
+    socket.on('close', () => clearInterval(drops))
+  })
+  const url = await listening(dripping)
+  const clock = hastyClock()
+  const late = { ...clock, monotonic: () => clock.monotonic() * 30 }
+  const told = attach(late, [url.replace('//', '//user:password@')], (line) => assert.doesNotMatch(line, /password/))
+  await assert.rejects(told, {
+    message: /^--etcd-servers: no etcd answers \(http:\/\/127[^@]*: no answer within 20 s\)$/,
+  })
+  dripping.close()
 })
 
 test('behind a server that is not there the next is asked', async () => {

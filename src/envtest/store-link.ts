@@ -57,10 +57,10 @@ export async function attach(
     const met: string[] = []
     for (const server of servers) {
       try {
-        return linked(server, await upgraded(server, ATTACH_PATH, PATIENCE_MS / servers.length))
+        return linked(clock, server, await upgraded(clock, server, ATTACH_PATH, PATIENCE_MS / servers.length))
       } catch (error) {
         if (!isNotThereYet(error)) throw new Error(`--etcd-servers: ${messageOf(error)}`, { cause: error })
-        met.push(`${server}: ${messageOf(error)}`)
+        met.push(`${shown(server)}: ${messageOf(error)}`)
       }
     }
     const why = met.join('; ')
@@ -74,12 +74,15 @@ export async function attach(
   }
 }
 
+/** Without credentials. */
+const shown = (server: string): string => server.replace(/\/\/[^/]*@/, '//')
+
 /** @throws Error for what no etcd of skiff listens at */
 function requirePlainHttp(server: string): void {
   const url = URL.parse(server)
   if (url !== null && url.protocol === 'http:' && url.hostname !== '') return
   throw new Error(
-    `--etcd-servers: ${JSON.stringify(server)} is no http URL such as http://127.0.0.1:2379: this kube-apiserver keeps its objects itself, and attaches to skiff's etcd alone, which serves no other`,
+    `--etcd-servers: ${JSON.stringify(shown(server))} is no http URL such as http://127.0.0.1:2379: this kube-apiserver keeps its objects itself, and attaches to skiff's etcd alone, which serves no other`,
   )
 }
 
@@ -104,45 +107,47 @@ interface Upgraded {
   readonly place?: string
 }
 
-function upgraded(server: string, path: string, patienceMs: number): Promise<Upgraded> {
+function upgraded(clock: Clock, server: string, path: string, patienceMs: number): Promise<Upgraded> {
   return new Promise((resolve, reject) => {
     const url = new URL(path, server)
     const headers = { connection: 'upgrade', upgrade: ATTACH_PROTOCOL }
-    const asking = request(url, { headers, timeout: patienceMs })
-    asking.on('timeout', () => {
+    const asking = request(url, { headers })
+    // Of the whole answer: one that comes drop by drop is none either.
+    const limit = clock.setTimer(patienceMs, 'answer of etcd', () => {
       const seconds = patienceMs / 1000
       asking.destroy(Object.assign(new Error(`no answer within ${seconds} s`), { code: 'ETIMEDOUT' }))
     })
+    asking.on('close', () => limit.cancel())
     asking.on('upgrade', ({ headers: { [PLACE_HEADER]: place } }, socket, head) => {
-      ;(socket as Socket).setTimeout(0)
+      limit.cancel()
       socket.on('error', () => {})
       resolve({ socket: socket as Socket, head, ...(typeof place === 'string' ? { place } : {}) })
     })
     asking.on('response', (answer) => {
-      answer.resume()
+      answer.destroy()
       reject(
         new Error(
           answer.statusCode === 409
-            ? `${server} already serves another kube-apiserver`
-            : `${server} is not skiff's etcd: this kube-apiserver keeps its objects itself, and takes no other store`,
+            ? `${shown(server)} already serves another kube-apiserver`
+            : `${shown(server)} is not skiff's etcd: this kube-apiserver keeps its objects itself, and takes no other store`,
         ),
       )
     })
     asking.on('error', (error: NodeJS.ErrnoException) => {
       const isHttp = error.code?.startsWith('HPE_') !== true
-      reject(isHttp ? error : new Error(`${server} does not speak HTTP, as etcd does`, { cause: error }))
+      reject(isHttp ? error : new Error(`${shown(server)} does not speak HTTP, as etcd does`, { cause: error }))
     })
     asking.end()
   })
 }
 
-function linked(server: string, { socket, head, place }: Upgraded): StoreLink {
+function linked(clock: Clock, server: string, { socket, head, place }: Upgraded): StoreLink {
   let take: ((connection: Socket) => void) | undefined
   let waiting: string[] = []
   let text = ''
   const dial = (name: string) => {
     // A client that is gone by now has no connection to take over.
-    upgraded(server, `${CLIENT_PATH}${name}`, PATIENCE_MS).then(
+    upgraded(clock, server, `${CLIENT_PATH}${name}`, PATIENCE_MS).then(
       (client) => {
         if (client.head.length > 0) client.socket.unshift(client.head)
         if (socket.destroyed) client.socket.destroy()
