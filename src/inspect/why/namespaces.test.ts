@@ -72,6 +72,7 @@ test('what none would take the finalizers of once the pods are gone is told with
     object('Secret', 'held', { finalizers: ['f'] }),
     object('Secret', 'served', { finalizers: ['g'] }),
     object('Secret', 'helped', { finalizers: ['h'] }),
+    object('Secret', 'mounted', { finalizers: ['i'] }),
   ]
   const asHeld: Examine = async (look, resource, { metadata }) => {
     if (resource.resource === 'pods') return lastLink('will-end', { kind: 'more', what: 'the pod ends' })
@@ -95,7 +96,11 @@ test('what none would take the finalizers of once the pods are gone is told with
       graceSeconds: 0,
       finalizers: [],
     } as const
-    const next = { held, served: at('elsewhere'), helped: at('ns') }[metadata.name as 'held' | 'served' | 'helped']
+    // The pod would never end by itself; but behind the pods it is gone.
+    const by = refOf(givenResource('v1', 'Pod'), object('Pod', 'a') as KubeObject)
+    const mounted = waitingLink({ kind: 'in-use', by, how: 'it mounts the claim', isDeleted: true }, [held], () => held)
+    const links = { held, served: at('elsewhere'), helped: at('ns'), mounted }
+    const next = links[metadata.name as keyof typeof links]
     return waitingLink(marked, [next], () => next)
   }
   assert.deepEqual(await asked(objects, [], { examine: asHeld }), [

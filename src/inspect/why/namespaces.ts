@@ -10,6 +10,7 @@ import { refusalIn, refusalLinks } from './admission.ts'
 import { asTold } from './as-told.ts'
 import { componentLink } from './components.ts'
 import {
+  type Cause,
   type ContentTurn,
   type Link,
   lastLink,
@@ -145,9 +146,27 @@ async function behindPods(look: Look, namespace: string, examine: Examine): Prom
   return onlyStuck(links.flat())
 }
 
-/** A controller whose pods are in that namespace goes before what it would have to do there. */
+/** The object that a link says is waited for. */
+function waitedFor(cause: Cause): ObjectRef | undefined {
+  switch (cause.kind) {
+    case 'in-use':
+      return cause.by
+    case 'blocking-dependent':
+      return cause.dependent
+    case 'part':
+      return cause.part
+    case 'marked':
+      return cause.object
+    default:
+      return undefined
+  }
+}
+
+/** A controller whose pods are in that namespace goes before what it would have to do there; what waits for these pods waits no longer. */
 function withoutPodsOf(namespace: string, link: Link): Link {
   const { cause } = link
+  const about = waitedFor(cause)
+  if (about !== undefined && isOf(about, PODS) && about.namespace === namespace) return lastLink('slow', cause, true)
   if ('verdict' in link && cause.kind === 'controller-at-work' && cause.controller.workload?.namespace === namespace) {
     const reason = `its pods are in namespace ${namespace}, and are deleted first`
     return lastLink('nobody', { kind: 'controller-not-running', controller: cause.controller, reason }, true)
