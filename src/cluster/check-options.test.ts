@@ -22,6 +22,7 @@ const REFUSED: readonly (readonly [options: unknown, told: string])[] = [
   [{ controls: 'fork' }, 'controls must be a list of controls, not "fork"'],
   [{ controls: ['clock'] }, `controls[0] must be 'snapshot' or 'fork' or 'faults', not "clock"`],
   [{ crds: 'config/crd' }, 'crds must be a list of files, folders and objects, not "config/crd"'],
+  [{ port: [1n, 'a', [2]] }, 'port must be a whole number from 0 to 65535, not [1,"a",a list]'],
   [{ objects: [{}, null] }, 'objects[1] must be a file, a folder or an object, not null'],
   [{ from: {} }, 'from must be a snapshot, or the name of a file of one, not an object'],
   [{ faults: 'watch drop 5%' }, `faults must be a list such as ['watch drop 5%'], or an object, not "watch drop 5%"`],

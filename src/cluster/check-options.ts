@@ -189,6 +189,8 @@ function shown(value: unknown): string {
   if (typeof value === 'function') return 'a function'
   if (typeof value !== 'object' && typeof value !== 'string') return String(value)
   if (isFields(value)) return 'an object'
-  const whole = JSON.stringify(value)
+  const whole = Array.isArray(value)
+    ? `[${value.map((item) => (Array.isArray(item) ? 'a list' : shown(item))).join(',')}]`
+    : JSON.stringify(value)
   return whole.length > LONGEST_SHOWN ? `${whole.slice(0, LONGEST_SHOWN)}…` : whole
 }
