@@ -381,5 +381,8 @@ test('without being switched on there is no such control; a seed alone gives nam
     startCluster({ storage: 'memory', faults: ['watch drop'] }),
     /^StartError: fault "watch drop" ends too early/,
   )
-  await assert.rejects(startCluster({ storage: 'memory', seed: -1, faults: [] }), /seed -1 is no whole number/)
+  await assert.rejects(
+    startCluster({ storage: 'memory', seed: -1, faults: [] }),
+    /seed must be a whole number from 0 to 9007199254740991, not -1/,
+  )
 })

@@ -133,7 +133,8 @@ export function createPvBinderController(context: ControllerContext): Controller
     }
     if (delayed) tellWaiting(claim)
     else if (className === '') recorder.event(claim, 'Normal', 'FailedBinding', nothingThere)
-    else claim = await askProvisioner(claim, className)
+    // Its status is the provisioner's matter then.
+    else return askProvisioner(claim, className)
     await setClaimStatus(claim, claimStatus(claim, 'Pending'))
   }
 
@@ -154,28 +155,27 @@ export function createPvBinderController(context: ControllerContext): Controller
   }
 
   /** Sets the annotations by which an external provisioner knows that it is to make a volume for the claim. */
-  async function askProvisioner(claim: PersistentVolumeClaim, className: string): Promise<PersistentVolumeClaim> {
+  async function askProvisioner(claim: PersistentVolumeClaim, className: string): Promise<void> {
     const provisioner: string | undefined = classes.store.get(className)?.provisioner
     if (provisioner === undefined) {
       const message = `storageclass.storage.k8s.io ${JSON.stringify(className)} not found`
       recorder.event(claim, 'Warning', 'ProvisioningFailed', message)
-      return claim
+      return
     }
     if (provisioner.startsWith('kubernetes.io/')) {
       recorder.event(claim, 'Warning', 'ProvisioningFailed', `no volume plugin matched name: ${provisioner}`)
-      return claim
+      return
     }
     const key = objectKey(claim)
     // That the provisioner is named on it is no reason to ask once more.
     if (asking.get(key) === claim.metadata.resourceVersion) {
       asking.delete(key)
-      return claim
+      return
     }
     const asked = await writeClaim(claim, withProvisioner(claim, provisioner))
     if (asked !== claim) asking.set(key, asked.metadata.resourceVersion)
     const message = `Waiting for a volume to be created either by the external provisioner '${provisioner}' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.`
     recorder.event(claim, 'Normal', 'ExternalProvisioning', message)
-    return asked
   }
 
   /** A claim whose spec.volumeName its user has set. */
