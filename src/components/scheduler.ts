@@ -1,7 +1,9 @@
 /** skiff scheduler: the scheduler against any Kubernetes API server, under kube-scheduler's flags. */
 import { setMaxListeners } from 'node:events'
 import { hostname } from 'node:os'
+import { createMetricsPages } from '../apiserver/handlers/metrics.ts'
 import { messageOf } from '../base/errors.ts'
+import { createMetrics } from '../base/metrics.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { fencedTransport } from '../client/held-transports.ts'
 import { createClient } from '../client/transport.ts'
@@ -60,6 +62,7 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
     userAgent: NAME,
   })
   const elected = elections.of(settings.election.name)
+  const resourceMetrics = createMetrics()
   let syncing = false
   const checks: HealthCheck[] = [
     elected.check,
@@ -74,7 +77,14 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
     },
   ]
   if (files !== undefined)
-    await serve(flags, process, files, { port: PORT, name: NAME, checks, table: KUBE_SCHEDULER_FLAGS, paths: PATHS })
+    await serve(flags, process, files, {
+      port: PORT,
+      name: NAME,
+      checks,
+      table: KUBE_SCHEDULER_FLAGS,
+      paths: PATHS,
+      pages: [createMetricsPages(runtime.clock, { '/metrics/resources': resourceMetrics })],
+    })
   onStop(() => stopping.abort())
   await untilAnswered(access, process, stopping.signal)
   const leadership = await elected.won()
@@ -92,6 +102,7 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
       profiles,
       queueTimes,
       extenders,
+      resourceMetrics,
       signal: stopping.signal,
     })
   } catch (error) {

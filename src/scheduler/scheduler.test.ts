@@ -316,6 +316,40 @@ test('attempts are told of: how many a pod took, how long it waited for its node
   assert.equal(it.number('scheduler_preemption_victims_count'), 0)
 })
 
+test('what pods ask for and are limited to is told with its units until they end, on a page of its own', async () => {
+  const resourceMetrics = createMetrics()
+  const it = startSchedulerStandIn()
+  await it.runtime.complete(startScheduler({ ...it.options, resourceMetrics }))
+  const requests = {
+    cpu: '300m',
+    memory: '1Mi',
+    'example.com/x': '2',
+    'hugepages-2Mi': '4Mi',
+    'ephemeral-storage': '0',
+  }
+  const containers = [{ name: 'c', resources: { requests, limits: { cpu: '1' } } }]
+  const spec = { priority: 7, schedulerName: 'other', nodeName: 'n', containers }
+  it.put('pods', pod('a', spec))
+  await it.runtime.settle()
+  const labels = (resource: string, unit: string) =>
+    `{namespace="default",node="n",pod="a",priority="7",resource="${resource}",scheduler="other",unit="${unit}"}`
+  const lines = () =>
+    resourceMetrics
+      .text()
+      .split('\n')
+      .filter((line) => line.startsWith('kube_'))
+  assert.deepEqual(lines(), [
+    `kube_pod_resource_limit${labels('cpu', 'cores')} 1`,
+    `kube_pod_resource_request${labels('cpu', 'cores')} 0.3`,
+    `kube_pod_resource_request${labels('memory', 'bytes')} 1.048576e+06`,
+    `kube_pod_resource_request${labels('example.com/x', '')} 2`,
+    `kube_pod_resource_request${labels('hugepages-2Mi', 'bytes')} 4.194304e+06`,
+  ])
+  it.put('pods', { ...pod('a', spec), status: { phase: 'Failed' } })
+  await it.runtime.settle()
+  assert.deepEqual(lines(), [])
+})
+
 test('5,000 pods that wait are not looked at for a change that helps none of them, and once each for one that may', async () => {
   const it = await watched(node('n', { spec: { unschedulable: true } }), node('m', { allocatable: { cpu: '1' } }))
   for (let i = 0; i < 5000; i++) {

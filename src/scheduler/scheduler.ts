@@ -6,6 +6,7 @@
 
 import type { Namespace, Node, Pod, PodDisruptionBudget } from '../api/generated/types.ts'
 import { messageOf } from '../base/errors.ts'
+import type { Metrics } from '../base/metrics.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { createEventRecorder, type EventRecorder, USUAL_LIMITS } from '../client/events.ts'
@@ -37,6 +38,7 @@ import { foundOnNone, noneFits, noneOf, preemptionHelpsNone } from './nodes-are-
 import { createNominations } from './nominations.ts'
 import { awaitsNode, isDeleting, sameForScheduling } from './pod-changes.ts'
 import { type PodInfo, podInfoOf, rememberedNeeds } from './pod-info.ts'
+import { podResourceMetrics } from './pod-resource-metrics.ts'
 import { createPodStatusWriter, type Unscheduled, unschedulable } from './pod-status.ts'
 import { DEFAULT_SCHEDULER, defaultProfile, type SchedulerProfile } from './profile.ts'
 import { createSchedulingQueue, type QueueTimes, USUAL_TIMES } from './queue.ts'
@@ -71,6 +73,8 @@ export interface SchedulerOptions extends SchedulerChoice {
   readonly host?: string
   /** How an extender is asked. Default: over HTTP. */
   readonly extenderOf?: (settings: ExtenderSettings) => ExtenderServer
+  /** Told what pods ask for and are limited to. Default: nothing is told. */
+  readonly resourceMetrics?: Metrics
   /** Shared with other components of the process; its own when left out. */
   readonly informers?: InformerFactory
 }
@@ -181,6 +185,8 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       }
     },
   )
+  if (options.resourceMetrics !== undefined)
+    podResourceMetrics(options.resourceMetrics, () => (signal.aborted ? [] : pods.store.list()))
   const volumes = createVolumeBinder(runtime, client, informers, happened, signal)
   const volumeLimits = createVolumeLimits(informers, volumes.view, happened)
   const devices = createDeviceBinder(runtime, client, informers, happened, signal)

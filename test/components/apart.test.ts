@@ -114,6 +114,8 @@ test('the parts apart are one cluster: rollout, cascades, a namespace, a Job, a 
     // As kube-controller-manager, which has /healthz alone.
     assert.equal((await ask(ports.manager, path)).status, 404)
   }
+  assert.equal((await ask(ports.scheduler, '/metrics/resources')).status, 403)
+  assert.equal((await ask(ports.scheduler, '/metrics/resources', { cert, key })).status, 200)
   assert.match((await ask(ports.scheduler, '/readyz?verbose')).text, /^\[\+\]sched-handler-sync ok$/m)
 
   for (const one of [manager, scheduler, node]) {
