@@ -121,6 +121,12 @@ describe('kubectl', { skip: withoutKubectl, concurrency: true }, () => {
       ['back', undefined, true, 2],
     )
     assert.deepEqual(spec.template.spec.containers[0].env, [{ name: 'MODE', value: 'fast' }])
+    // kubectl replaces what it has just read: its controller must have written the last of its status before.
+    for (const [field, value] of [
+      ['observedGeneration', metadata.generation],
+      ['replicas', 2],
+    ])
+      await kubectl('wait', 'deployment/web', `--for=jsonpath={.status.${field}}=${value}`, '--timeout=60s')
     await kubectl.send('replace', deployment(1, 'app:3'))
     assert.equal(
       await kubectl('get', 'deployment', 'web', '-o=jsonpath={.spec.template.spec.containers[0].image}'),
