@@ -42,7 +42,12 @@ const told = (link: Link): string => {
 async function asked(
   objects: readonly Fields[],
   conditions: readonly object[] = [],
-  more: { readonly refused?: readonly string[]; readonly withoutController?: true; readonly examine?: Examine } = {},
+  more: {
+    readonly refused?: readonly string[]
+    readonly withoutController?: true
+    readonly examine?: Examine
+    readonly budget?: number
+  } = {},
 ): Promise<readonly string[]> {
   const namespace = {
     apiVersion: 'v1',
@@ -51,9 +56,9 @@ async function asked(
     spec: { finalizers: ['kubernetes'] },
     status: { phase: 'Terminating', conditions },
   } as KubeObject
-  const { refused = [], withoutController } = more
+  const { refused = [], withoutController, budget = 200 } = more
   const given = withoutController ? objects : [account, ...objects]
-  const look = lookAt({ objects: given, now: NOW, served: SERVED, refused })
+  const look = lookAt({ objects: given, now: NOW, served: SERVED, refused, budget })
   return (
     await namespaceLinks(look, refOf(givenResource('v1', 'Namespace'), namespace), namespace, more.examine ?? examine)
   ).map(told)
@@ -103,6 +108,8 @@ test('what none would take the finalizers of once the pods are gone is told with
     const next = links[metadata.name as keyof typeof links]
     return waitingLink(marked, [next], () => next)
   }
+  // What may still be asked is kept for what holds it now.
+  assert.deepEqual(await asked(objects, [], { examine: asHeld, budget: 30 }), ['1 pods first [the pod ends will-end]'])
   assert.deepEqual(await asked(objects, [], { examine: asHeld }), [
     '1 pods first [the pod ends will-end]',
     '1 secrets next with f [nothing takes it away nobody]',
