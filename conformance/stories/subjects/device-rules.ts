@@ -264,4 +264,80 @@ export const deviceRulesStories = {
     },
     clean: cleaned,
   },
+  'dra-claims-of-two-pods-and-reserved': {
+    nodes: ['n1'],
+    async act(s) {
+      await deviceClass(s)
+      await slice(s, [gpu('g1', 'x'), gpu('g2', 'y')])
+      await resourceClaim(s, 'both', { requests: [{ name: 'r', exactly: exactly(s, { allocationMode: 'All' }) }] })
+      await using(s, 'p', { resourceClaimName: 'both' })
+      await using(s, 'q', { resourceClaimName: 'both' })
+      await s.untilPods(2, running)
+      await resourceClaim(s, 'one', { requests: [{ name: 'r', exactly: exactly(s) }] })
+      await using(s, 'w', { resourceClaimName: 'one' })
+      await waitUnsched(s, 'w')
+      await s.pause(1500)
+      await s.del('pods', 'p')
+      await s.pause(2500)
+      await s.del('pods', 'q')
+      await s.untilObj('pods', 'w', running)
+      await s.pause(2500)
+    },
+    clean: cleaned,
+  },
+  'dra-selectors-by-version-and-capacity': {
+    nodes: ['n1'],
+    async act(s) {
+      await deviceClass(s)
+      const card = (name: string, version: string, memory: string) => ({
+        name,
+        attributes: { version: { version }, index: { int: 1 }, on: { bool: true } },
+        capacity: { memory: { value: memory } },
+      })
+      await slice(s, [card('g1', '1.2.3', '8Gi'), card('g2', '2.0.0', '16Gi'), card('g3', '2.1.0', '4Gi')])
+      const d = driver(s)
+      const cel = (expression: string) => ({
+        requests: [{ name: 'r', exactly: exactly(s, { selectors: [{ cel: { expression } }] }) }],
+      })
+      await resourceClaim(
+        s,
+        'a',
+        cel(
+          `device.attributes["${d}"].version.isGreaterThan(semver("1.9.0")) && device.capacity["${d}"].memory.compareTo(quantity("10Gi")) > 0`,
+        ),
+      )
+      await resourceClaim(s, 'b', cel(`device.attributes["${d}"].missing == "x"`))
+      await resourceClaim(
+        s,
+        'c',
+        cel(
+          `has(device.attributes["${d}"].on) && device.attributes["${d}"].on && device.attributes["${d}"].version.major() == 1`,
+        ),
+      )
+      for (const name of ['a', 'b', 'c']) await using(s, name, { resourceClaimName: name })
+      await s.untilObj('pods', 'a', running)
+      await s.untilObj('pods', 'c', running)
+      await s.pause(2500)
+      s.note(JSON.stringify((await s.get('resourceclaims', 'a')).status.allocation.devices.results[0].device))
+    },
+    clean: cleaned,
+  },
+  'dra-template-and-pod-that-never-runs': {
+    nodes: ['n1'],
+    async act(s) {
+      await deviceClass(s)
+      await template(s, { requests: [{ name: 'r', exactly: exactly(s) }] })
+      await using(s, 'p', FROM_TEMPLATE)
+      await waitUnsched(s, 'p')
+      await s.pause(1500)
+      await slice(s, [gpu('g1', 'x')])
+      await s.untilObj('pods', 'p', running)
+      await using(s, 'q', FROM_TEMPLATE, { schedulingGates: [{ name: 'x.y/g' }] })
+      await s.pause(2000)
+      await s.del('pods', 'q')
+      await s.pause(2000)
+      s.note(String((await s.list('resourceclaims')).length))
+    },
+    clean: cleaned,
+  },
 } satisfies Readonly<Record<string, Story>>
