@@ -2,7 +2,7 @@
  * Stories of controllers: what a real cluster's components did, and what ours do.
  *
  *   npm run conformance -- stories record --kubeconfig FILE --audit-log FILE [--story PATTERN] [--times 2] [--at-once 8]
- *   npm run conformance -- stories play [--story PATTERN]      ours, in simulated time, against what is recorded
+ *   npm run conformance -- stories play [--story PATTERN]      ours, in simulated time by several seeds, against what is recorded
  *   npm run conformance -- stories ask --kubeconfig FILE --audit-log FILE [--story PATTERN]   another cluster against what is recorded
  *
  * `record` adds to what is recorded of a story before; with `--anew` it is forgotten. The cluster's nodes are KWOK's (two or more, of much
@@ -15,9 +15,9 @@ import { judge, lineOf } from './compare.ts'
 import { factsOf } from './facts.ts'
 import { playLive } from './live.ts'
 import { type Recorded, readRecorded, withPlaying, writeRecorded } from './recordings.ts'
-import { playSimulated } from './simulated.ts'
 import type { Story } from './story.ts'
 import { subjects } from './subjects.ts'
+import { type Judgement, judgeStory } from './try-seeds.ts'
 
 const { values, positionals } = parseArgs({
   args: process.argv.slice(process.argv[2] === 'stories' ? 3 : 2),
@@ -41,18 +41,23 @@ for (const [subject, stories] of Object.entries(subjects))
     chosen.set(name, story)
     subjectOf.set(name, subject)
   }
+if (chosen.size === 0) {
+  console.error(`stories: none is named as ${values.story} (a regular expression of whole names)`)
+  process.exit(2)
+}
 const say = (text: string) => console.log(text)
 
 function recordedOf(name: string): Recorded | undefined {
   return readRecorded(subjectOf.get(name) ?? '')[name]
 }
 
-function tell(name: string, recorded: Recorded | undefined, played: Parameters<typeof factsOf>[0]): void {
+async function tell(name: string, judged: (recorded: Recorded) => Judgement | Promise<Judgement>): Promise<void> {
+  const recorded = recordedOf(name)
   if (recorded === undefined) {
     say(`${name}: not recorded`)
     return
   }
-  const { told, known } = judge(name, recorded, factsOf(played))
+  const { told, known } = await judged(recorded)
   say(`${name}: ${told.length === 0 ? 'as recorded' : ''}${known.length > 0 ? ` (${known.length} known)` : ''}`)
   for (const one of told) say(`  ${lineOf(one)}`)
 }
@@ -86,10 +91,10 @@ switch (command) {
     break
   }
   case 'ask':
-    await live((name, played) => tell(name, recordedOf(name), played))
+    await live((name, played) => void tell(name, (recorded) => judge(name, recorded, factsOf(played))))
     break
   case 'play':
-    for (const [name, story] of chosen) tell(name, recordedOf(name), await playSimulated(name, story))
+    for (const [name, story] of chosen) await tell(name, (recorded) => judgeStory(name, story, recorded))
     break
   default:
     console.error(`stories: record, ask, play or policy, not ${command}`)
