@@ -59,7 +59,12 @@ export function runTests(files: readonly string[], env: Readonly<Record<string, 
     ...files.toSorted(),
   ]
   try {
-    const ended = spawnSync(process.execPath, arguments_, { stdio: 'inherit', env: { ...process.env, ...env } })
+    // Each file runs in a process of its own: what one has compiled of the sources the others read, which halves their processor time.
+    const compiled = files.length > 1 ? { NODE_COMPILE_CACHE: join(folder, 'compiled') } : {}
+    const ended = spawnSync(process.execPath, arguments_, {
+      stdio: 'inherit',
+      env: { ...compiled, ...process.env, ...env },
+    })
     const said = readFileSync(spec, 'utf8')
     const failed = said.indexOf('✖ failing tests:')
     const reported = parseReported(readFileSync(lines, 'utf8'))
