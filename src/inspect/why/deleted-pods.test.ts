@@ -102,9 +102,34 @@ test('until its grace period is over it ends by itself; then the kubelet has jus
   ])
 })
 
-test('that all containers have ended is said where none is known to run', async () => {
-  assert.deepEqual(await asked({ ends: -40, status: {} }), [
-    'slow kubelet-at-work: the grace period passed 40 s ago, and all containers have ended; no Event says why (inferred)',
+test('what is said of containers late in a grace period is what is known of them', async () => {
+  const note = async (status: Fields) =>
+    /^slow kubelet-at-work: the grace period passed 40 s ago, (.*); no Event says why \(inferred\)$/.exec(
+      (await asked({ ends: -40, status }))[0] ?? '',
+    )?.[1]
+  const waits = (name: string, more: Fields = {}) => ({ name, state: { waiting: { reason: 'R' } }, ...more })
+  const runs = (name: string) => ({ name, state: { running: {} } })
+  const before = { lastState: { terminated: { finishedAt: at(-400) } } }
+  assert.equal(await note(ended(-10)), 'and all containers have ended')
+  assert.equal(await note({}), 'and no container is said to have started')
+  assert.equal(await note({ containerStatuses: [waits('a')] }), 'and no container is said to have started')
+  assert.equal(await note({ containerStatuses: [waits('a', before)] }), 'and no container is said to run')
+  assert.equal(
+    await note({ containerStatuses: [...ended(-10).containerStatuses, waits('c')] }),
+    'and no container is said to run',
+  )
+  // Those that begin before the others, and those that were added, are containers as well.
+  assert.equal(
+    await note({ containerStatuses: [waits('a')], initContainerStatuses: [runs('init')] }),
+    'and container init is still said to run',
+  )
+  const { containerStatuses } = ended(-10)
+  assert.equal(
+    await note({ containerStatuses, initContainerStatuses: [runs('mesh')], ephemeralContainerStatuses: [runs('sh')] }),
+    'and container mesh, container sh are still said to run',
+  )
+  assert.deepEqual(await asked({ ends: 1, status: { containerStatuses, initContainerStatuses: [runs('mesh')] } }), [
+    'will-end grace-period',
   ])
 })
 

@@ -57,7 +57,7 @@ export async function podLinks(look: Look, ref: ObjectRef, pod: Pod): Promise<re
       ? `${isEarly ? 'its containers have' : 'the grace period has'} just ${isEarly ? 'ended' : 'passed'}`
       : isEarly
         ? `all containers ended ${late} s ago; no Event says why it is still there`
-        : `the grace period passed ${late} s ago${left.length > 0 ? `, and ${left.join(', ')} is still said to run` : ', and all containers have ended'}; no Event says why`
+        : `the grace period passed ${late} s ago${runWords(status)}; no Event says why`
   if (look.now - due > HOPELESS_MS) {
     const what = left.length > 0 ? 'container' : 'other'
     return [lastLink('refused', { kind: 'kubelet-failing', node, what, reason: 'no Event', message: note }, true)]
@@ -77,15 +77,34 @@ async function refusedEnd(look: Look, ref: ObjectRef, pod: Pod): Promise<readonl
 
 type Status = Pod['status']
 
+/** Of sidecars, of init containers and of those of `kubectl debug` too: a pod does not end before them. */
+const statusesOf = (status: Status) => [
+  ...(status?.containerStatuses ?? []),
+  ...(status?.initContainerStatuses ?? []),
+  ...(status?.ephemeralContainerStatuses ?? []),
+]
+
 const runningContainers = (status: Status): string[] =>
-  (status?.containerStatuses ?? [])
+  statusesOf(status)
     .filter(({ state }) => state?.running !== undefined)
     .map(({ name }) => `container ${name}`)
 
+/** What is told of its containers: one that waits has not ended, and may never have run. */
+function runWords(status: Status): string {
+  const left = runningContainers(status)
+  if (left.length > 0) return `, and ${left.join(', ')} ${left.length === 1 ? 'is' : 'are'} still said to run`
+  if (allEndedAt(status) !== undefined) return ', and all containers have ended'
+  const hasRun = statusesOf(status).some(
+    ({ state, lastState }) => (state?.terminated ?? lastState?.terminated) !== undefined,
+  )
+  return hasRun ? ', and no container is said to run' : ', and no container is said to have started'
+}
+
 /** When the last of its containers ended; undefined: one has not, or that is not told. */
 function allEndedAt(status: Status): number | undefined {
-  const ends = (status?.containerStatuses ?? []).map(({ state }) => timeOf(state?.terminated?.finishedAt))
-  return ends.length === 0 || ends.some(Number.isNaN) ? undefined : Math.max(...ends)
+  if ((status?.containerStatuses ?? []).length === 0) return undefined
+  const ends = statusesOf(status).map(({ state }) => timeOf(state?.terminated?.finishedAt))
+  return ends.some(Number.isNaN) ? undefined : Math.max(...ends)
 }
 
 const hasEnded = (status: Status): boolean =>

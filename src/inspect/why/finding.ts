@@ -154,6 +154,8 @@ export type Cause =
       readonly kind: 'namespace-content'
       readonly namespace: string
       readonly resource: string
+      /** One of them, in words. */
+      readonly singular: string
       readonly count: number
       readonly finalizers: readonly string[]
       readonly turn: ContentTurn

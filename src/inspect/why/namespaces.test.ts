@@ -7,6 +7,7 @@ import { refOf } from './look.ts'
 import { givenResource, lookAt } from './look-fixture.test.ts'
 import { namespaceLinks } from './namespaces.ts'
 import type { Examine } from './what-holds-an-object.ts'
+import { sentenceOf } from './words.ts'
 
 const NOW = Date.parse('2026-01-01T01:00:00Z')
 const MARK = { deletionTimestamp: '2026-01-01T00:59:00Z' }
@@ -220,4 +221,20 @@ test('kinds of the whole cluster, and Events by their second group, are not aske
   assert.equal(await requests([['v1', 'Node']]), before)
   assert.equal(await requests([['events.k8s.io/v1', 'Event']]), before)
   assert.equal(await requests([['v1', 'ConfigMap']]), before + 1)
+})
+
+test('what is left of a namespace is counted in words', () => {
+  const left = (count: number, turn: 'first' | 'next' | 'now', finalizers: readonly string[] = []) =>
+    sentenceOf({
+      kind: 'namespace-content',
+      namespace: 'ns',
+      resource: 'pods',
+      singular: 'pod',
+      count,
+      finalizers,
+      turn,
+    })
+  assert.match(left(1, 'first'), /^1 pod left in namespace ns: pods go first/)
+  assert.equal(left(2, 'now', ['a.test/f']), '2 pods left in namespace ns with a.test/f')
+  assert.equal(left(1, 'next'), 'once the pods are gone, 1 pod of namespace ns would be left')
 })

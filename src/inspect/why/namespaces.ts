@@ -214,8 +214,16 @@ async function content(look: Look, namespace: string, examine: Examine, work: re
 
 function contentCause(namespace: string, resource: NamedResource, alike: readonly KubeObject[], turn: ContentTurn) {
   const finalizers = [...new Set(alike.flatMap(({ metadata }) => metadata.finalizers ?? []))]
-  const named = resource.group === '' ? resource.resource : `${resource.resource}.${resource.group}`
-  return { kind: 'namespace-content', namespace, resource: named, count: alike.length, finalizers, turn } as const
+  const named = (name: string) => (resource.group === '' ? name : `${name}.${resource.group}`)
+  return {
+    kind: 'namespace-content',
+    namespace,
+    resource: named(resource.resource),
+    singular: named(resource.singular || resource.kind.toLowerCase()),
+    count: alike.length,
+    finalizers,
+    turn,
+  } as const
 }
 
 async function groupLink(

@@ -20,7 +20,7 @@ const serviceWords = (service: ServiceRef | undefined) =>
   service === undefined || service.problem === ''
     ? ''
     : ` (Service ${service.namespace}/${service.name}: ${service.problem})`
-const several = (count: number, what: string) => `${count} ${what}`
+const several = (count: number, one: string, more: string) => `${count} ${count === 1 ? one : more}`
 
 const TROUBLE = {
   container: 'a container cannot be killed',
@@ -97,11 +97,11 @@ export function sentenceOf(cause: Cause): string {
     case 'namespace-content': {
       const held = cause.finalizers.length === 0 ? '' : ` with ${cause.finalizers.join(', ')}`
       if (cause.turn === 'next')
-        return `once the pods are gone, ${several(cause.count, cause.resource)} of namespace ${cause.namespace}${held} would be left`
-      return `${several(cause.count, cause.resource)} left in namespace ${cause.namespace}${held}${cause.turn === 'first' ? ': pods go first, everything else waits behind them' : ''}`
+        return `once the pods are gone, ${several(cause.count, cause.singular, cause.resource)} of namespace ${cause.namespace}${held} would be left`
+      return `${several(cause.count, cause.singular, cause.resource)} left in namespace ${cause.namespace}${held}${cause.turn === 'first' ? ': pods go first, everything else waits behind them' : ''}`
     }
     case 'instances':
-      return `${several(cause.count, `instance${cause.count === 1 ? '' : 's'}`)} of ${cause.definition} left${cause.finalizers.length === 0 ? '' : ` with ${cause.finalizers.join(', ')}`}`
+      return `${several(cause.count, 'instance', 'instances')} of ${cause.definition} left${cause.finalizers.length === 0 ? '' : ` with ${cause.finalizers.join(', ')}`}`
     case 'api-unavailable':
       return `the aggregated API ${cause.apiService} does not answer, so what it holds is unknown: ${cause.reason}: ${cause.message}${serviceWords(cause.service)}`
     case 'conversion-webhook':
