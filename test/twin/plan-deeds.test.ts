@@ -190,6 +190,55 @@ test('a Job that never ends keeps no plan waiting, and is no part of it but by t
   await stage.cluster.clock.advance('60s')
 })
 
+test('what an owner elsewhere begins by the deed is followed to its end, however slow; what it does without the deed is not', async () => {
+  const sets = { group: 'apps', version: 'v1', resource: 'statefulsets' }
+  const { spec } = deployment('slow', 4)
+  const set = { ...spec, serviceName: 'slow', minReadySeconds: 80 }
+  await stage.make(core('namespaces'), { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'quota' } })
+  await stage.cluster.clock.advance('1s')
+  await stage.make(sets, {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { name: 'slow', namespace: 'quota' },
+    spec: set,
+  })
+  await stage.cluster.clock.advance('400s')
+  const quota = {
+    apiVersion: 'v1',
+    kind: 'ResourceQuota',
+    metadata: { name: 'three', namespace: 'quota' },
+    spec: { hard: { pods: '3' } },
+  }
+  await stage.make(core('resourcequotas'), quota)
+  await stage.make(core('configmaps'), configMapOf('beside'))
+  await stage.cluster.clock.advance('1s')
+  const apps = stage.cluster.client.resource(sets).namespace('quota')
+  const { containers } = spec.template.spec
+  await apps.patch('slow', 'merge', {
+    spec: { template: { spec: { containers: containers.map((one) => ({ ...one, image: 'i:2' })) } } },
+  } as never)
+  await stage.cluster.clock.advance('30s')
+  const model = await readModel(stage.source)
+  const of = (kind: string, namespace: string, name: string) =>
+    deleteDeed(model.read, { targets: [{ kind, namespace, name }] })
+  const goneBy = async (deed: Deed) => {
+    const { steps } = await rehearse(stage.source, model, deed, 'obeys')
+    return steps.flatMap(({ changes, object }) =>
+      object.kind === 'Pod' && changes.some(({ type }) => type === 'removed') ? [object.name] : [],
+    )
+  }
+  // Each waits 80 seconds for the one before.
+  assert.deepEqual(await goneBy(of('resourcequota', 'quota', 'three')), ['slow-2', 'slow-1', 'slow-0'])
+  await stage.cluster.client.resource(core('resourcequotas')).namespace('quota').delete('three')
+  await stage.cluster.clock.advance('1s')
+  const alone = await readModel(stage.source)
+  const beside = deleteDeed(alone.read, { targets: [{ kind: 'configmap', namespace: 'default', name: 'beside' }] })
+  const { steps } = await rehearse(stage.source, alone, beside, 'obeys')
+  assert.ok(!steps.some(({ object }) => object.name === 'slow-0'))
+  await stage.cluster.client.resource(core('namespaces')).delete('quota')
+  await stage.cluster.clock.advance('60s')
+})
+
 test('a category is all of its kinds', async () => {
   const all = { kind: 'all', namespace: 'default' }
   const { goes } = await plan((read) => deleteDeed(read, { targets: [all] }))

@@ -4,7 +4,7 @@ import type { KeptRecord } from '../../api/journal.ts'
 import type { OwnerReference } from '../../api/object.ts'
 import { createCauses } from '../timeline/causes.ts'
 import { stepsOf } from '../timeline/steps.ts'
-import { createRelations } from './comes-of-the-deed.ts'
+import { createOwnersAbove, createRelations } from './comes-of-the-deed.ts'
 
 const owner = (kind: string, name: string): OwnerReference => ({ apiVersion: 'v1', kind, name, uid: name })
 const CONTROLLER = 'system:serviceaccount:kube-system:'
@@ -12,7 +12,7 @@ const MARK = { deletionTimestamp: '2026-01-01T00:00:30Z' }
 
 /** What is told of the writes of one cluster, one after the other. `above`: the owners of what was there. */
 function createTold(above: Readonly<Record<string, readonly OwnerReference[]>> = {}) {
-  const relations = createRelations((uid) => above[uid])
+  const relations = createRelations(createOwnersAbove((uid) => above[uid]))
   const causeOf = createCauses()
   let revision = 0
   const write = (
@@ -31,7 +31,7 @@ function createTold(above: Readonly<Record<string, readonly OwnerReference[]>> =
     const news = stepsOf([record]).map((step) => relations.add(step, causeOf(step)))
     return `${relations.relationOf(name)}${news.includes(true) ? ', news' : ''}`
   }
-  return { ...relations, write }
+  return { ...relations, open: () => relations.open, write }
 }
 
 test('what the deed touches, what belongs to that, and what they lead to come of the deed', () => {
@@ -57,13 +57,17 @@ test('what Jobs and CronJobs do by themselves is no news, but what the deed does
   assert.equal(write('node-controller', 'Pod', 'three', pod, { ...pod, ...MARK }), 'elsewhere, news')
 })
 
-test('an owner elsewhere is news in one pause, and none in the next', () => {
-  const { write, endWhile } = createTold({ rs: [owner('Deployment', 'busy')] })
+test('an owner elsewhere is news in one pause, and open in the next', () => {
+  const { write, endWhile, open } = createTold({ rs: [owner('Deployment', 'busy')] })
   const pod = { ownerReferences: [owner('ReplicaSet', 'rs')] }
   assert.equal(write('replicaset-controller', 'Pod', 'one', pod), 'elsewhere, news')
   assert.equal(write('replicaset-controller', 'Pod', 'two', pod), 'elsewhere, news')
   endWhile()
+  assert.deepEqual(open(), [])
   assert.equal(write('replicaset-controller', 'Pod', 'three', pod), 'elsewhere')
+  assert.deepEqual(open(), [['rs', 'busy']])
   // What has no owner cannot be made again and again.
   assert.equal(write('pod-garbage-collector', 'Pod', 'lone', {}), 'elsewhere, news')
+  endWhile()
+  assert.deepEqual(open(), [])
 })

@@ -16,38 +16,53 @@ export interface Relations {
   /** An object that the deed deletes or writes. */
   touch(uid: string): void
   isTouched(uid: string): boolean
-  /** In the order of revisions. @returns whether it tells that the deed's consequences go on */
+  /**
+   * In the order of revisions. @returns whether it tells that the deed's consequences go on; that is open of what goes on under an owner
+   * elsewhere for more than one while
+   */
   add(step: Written, cause: StepCause): boolean
+  /** The owners of what was open in this while, of each write. */
+  readonly open: readonly (readonly string[])[]
   /** Of the last write about it. */
   relationOf(uid: string): Relation | undefined
-  /** After all that was written in a while: what came of an owner elsewhere in one while is no news in the next. */
+  /** After all that was written in a while: what comes of an owner elsewhere is news in one while, and open in the next. */
   endWhile(): void
+}
+
+/** The owners of objects, and theirs, as far as they are known. */
+export interface OwnersAbove {
+  of(uid: string, owners: readonly OwnerReference[] | undefined): readonly OwnerReference[]
+}
+
+/** `ownersIn`: of an object of the source. */
+export function createOwnersAbove(ownersIn: (uid: string) => readonly OwnerReference[] | undefined): OwnersAbove {
+  const seen = new Map<string, readonly OwnerReference[]>()
+  return {
+    of(uid, owners = []) {
+      if (owners.length > 0) seen.set(uid, owners)
+      const above = new Map<string, OwnerReference>()
+      const open = [...owners]
+      for (let one = open.pop(); one !== undefined; one = open.pop()) {
+        if (above.has(one.uid)) continue
+        above.set(one.uid, one)
+        open.push(...(seen.get(one.uid) ?? ownersIn(one.uid) ?? []))
+      }
+      return [...above.values()]
+    },
+  }
 }
 
 /** Components that end what belongs to a Job without being asked to. */
 const WORKS_BY_TIME = new Set(['job-controller', 'cronjob-controller', 'ttl-after-finished-controller', 'kubelet'])
 const IS_BY_TIME = new Set(['Job', 'CronJob'])
 
-/** `ownersIn`: of an object of the source. */
-export function createRelations(ownersIn: (uid: string) => readonly OwnerReference[] | undefined): Relations {
+export function createRelations(ownersAbove: OwnersAbove): Relations {
   const touched = new Set<string>()
   const relations = new Map<string, Relation>()
   const byStep = new Map<string, Relation>()
-  const seenOwners = new Map<string, readonly OwnerReference[]>()
   const known = new Set<string>()
   const current = new Set<string>()
-
-  /** The object's owners, and theirs, as far as they are known. */
-  function ownersAbove(owners: readonly OwnerReference[]): readonly OwnerReference[] {
-    const above = new Map<string, OwnerReference>()
-    const open = [...owners]
-    for (let one = open.pop(); one !== undefined; one = open.pop()) {
-      if (above.has(one.uid)) continue
-      above.set(one.uid, one)
-      open.push(...(seenOwners.get(one.uid) ?? ownersIn(one.uid) ?? []))
-    }
-    return [...above.values()]
-  }
+  let open: (readonly string[])[] = []
 
   function relationOf(step: Written, { step: led }: StepCause, above: readonly OwnerReference[]): Relation {
     const { uid } = step.object
@@ -63,11 +78,12 @@ export function createRelations(ownersIn: (uid: string) => readonly OwnerReferen
     touch: (uid) => void touched.add(uid),
     isTouched: (uid) => touched.has(uid),
     relationOf: (uid) => relations.get(uid),
+    get open() {
+      return open
+    },
     add(step, cause) {
       const { uid } = step.object
-      const owners = step.after?.ownerReferences ?? step.before.ownerReferences ?? []
-      if (owners.length > 0) seenOwners.set(uid, owners)
-      const above = ownersAbove(owners)
+      const above = ownersAbove.of(uid, step.after?.ownerReferences ?? step.before.ownerReferences)
       const relation = relationOf(step, cause, above)
       relations.set(uid, relation)
       byStep.set(step.id, relation)
@@ -77,11 +93,14 @@ export function createRelations(ownersIn: (uid: string) => readonly OwnerReferen
         return true
       }
       for (const owner of above) current.add(owner.uid)
-      return above.length === 0 || !above.some((owner) => known.has(owner.uid))
+      if (!above.some((owner) => known.has(owner.uid))) return true
+      open.push(above.map((owner) => owner.uid))
+      return false
     },
     endWhile() {
       for (const uid of current) known.add(uid)
       current.clear()
+      open = []
     },
   }
 }

@@ -13,10 +13,11 @@ import type { TwinSource } from '../twin/read-cluster.ts'
 import { ownersIn, type Programs, startTwinOf, type TwinModel } from '../twin/twin.ts'
 import { knownFinalizer } from '../why/known-finalizers.ts'
 import { type Explanation, explainObject, startLook } from '../why/why.ts'
-import { createRelations } from './comes-of-the-deed.ts'
+import { createOwnersAbove, createRelations } from './comes-of-the-deed.ts'
 import type { Deed, DeedStage } from './deed.ts'
 import type { RefusedRequest } from './plan.ts'
 import type { Asks } from './rights.ts'
+import { createWithoutTheDeed, type WithoutTheDeed } from './without-the-deed.ts'
 
 /** An object that was marked in the rehearsal and is left. */
 export interface Held {
@@ -88,10 +89,15 @@ export async function rehearse(
   { uneven, isApart = false }: Variation = {},
 ): Promise<Rehearsal> {
   const twin = await startTwinOf(model, { clock: 'manual', programs, ...(uneven === undefined ? {} : { uneven }) })
+  const ownersOf = lazily(() => ownersIn(model.read))
+  const without = createWithoutTheDeed(
+    () => startTwinOf(model, { clock: 'manual', programs }),
+    createOwnersAbove(ownersOf),
+  )
   try {
     await twin.clock.advance(uneven === undefined ? 1000 : UNEVEN_START_MS)
     const before = storedEntries(twin)
-    const course = follow(twin, model)
+    const course = follow(twin, model, ownersOf)
     await course.read()
     course.begin()
     const refused: RefusedRequest[] = []
@@ -137,7 +143,7 @@ export async function rehearse(
         },
         progress: course.read,
       })
-      await untilRest(twin, course)
+      await untilRest(twin, course, without)
     }
     const stages: StageOutcome[] = []
     for (const [at, stage] of deed.stages.entries()) {
@@ -148,7 +154,12 @@ export async function rehearse(
       const isLast = at === deed.stages.length - 1
       // Controllers that are there do their work before the next stage is begun.
       if (!isLast)
-        await act(twin, course, { held, pause }, (one) => one.foreign.length > 0 && one.explanation.verdict === 'slow')
+        await act(
+          twin,
+          course,
+          { held, pause, without },
+          (one) => one.foreign.length > 0 && one.explanation.verdict === 'slow',
+        )
       const own = (course.pending().some(({ uid }) => named.has(uid)) ? await held() : []).filter(({ uid }) =>
         named.has(uid),
       )
@@ -162,7 +173,7 @@ export async function rehearse(
     const restedAt = course.revision
     const rest = storedEntries(twin)
     const left = course.pending().length === 0 ? [] : await held()
-    await act(twin, course, { held, pause }, (one) => one.foreign.length > 0)
+    await act(twin, course, { held, pause, without }, (one) => one.foreign.length > 0)
     return {
       msOf: ({ time, revision }) => elapsed(Date.parse(time), revision),
       stages,
@@ -178,6 +189,7 @@ export async function rehearse(
       isCut: course.isCut,
     }
   } finally {
+    await without.stop()
     await twin.stop()
   }
 }
@@ -198,7 +210,9 @@ interface Course {
   isTouched(uid: string): boolean
   /** Whether anything new was written that comes of the deed, or may. */
   read(): Promise<boolean>
-  /** A pause is over: what goes on elsewhere is no news any more. */
+  /** The owners elsewhere of what was written in this pause and is open (see Relations). */
+  readonly open: readonly (readonly string[])[]
+  /** A pause is over: what goes on elsewhere is open from now on. */
   endPause(): void
   readonly steps: readonly TimelineStep[]
   readonly revision: number
@@ -226,9 +240,11 @@ function markedBefore({ read: { resources } }: TwinModel): ReadonlyMap<string, K
   )
 }
 
-function follow(twin: StartedFork, model: TwinModel): Course {
+type OwnersOf = (uid: string) => readonly OwnerReference[] | undefined
+
+function follow(twin: StartedFork, model: TwinModel, ownersOf: OwnersOf): Course {
   const before = markedBefore(model)
-  const relations = createRelations(lazily(() => ownersIn(model.read)))
+  const relations = createRelations(createOwnersAbove(ownersOf))
   let causeOf = createCauses()
   let steps: TimelineStep[] = []
   const removed = new Map<string, KeptRecord>()
@@ -272,6 +288,9 @@ function follow(twin: StartedFork, model: TwinModel): Course {
     get lastAt() {
       return lastAt
     },
+    get open() {
+      return relations.open
+    },
     begin() {
       causeOf = createCauses()
       steps = []
@@ -312,7 +331,15 @@ function lazily(ownersOf: () => ReadonlyMap<string, readonly OwnerReference[]>) 
 /** A journal holds some 50,000: with so many at once others may have been dropped. */
 const MOST_RECORDS = 48_000
 
-async function untilRest(twin: StartedFork, course: Course): Promise<void> {
+/** Whether what goes on elsewhere would not go on without the deed. */
+async function isMovedByTheDeed({ open }: Course, without: WithoutTheDeed, from: number, to: number): Promise<boolean> {
+  if (open.length === 0) return false
+  // Without the deed it may come a pause earlier.
+  const moved = await without.movedBetween(from - QUIET_MS, to)
+  return open.some((owners) => !owners.some((uid) => moved.has(uid)))
+}
+
+async function untilRest(twin: StartedFork, course: Course, without: WithoutTheDeed): Promise<void> {
   await course.read()
   course.endPause()
   for (let round = 0; round < MOST_ROUNDS; round++) {
@@ -323,7 +350,7 @@ async function untilRest(twin: StartedFork, course: Course): Promise<void> {
       0,
     )
     await twin.clock.advance(graceMs + (pending.length > 0 && graceMs === 0 ? HELD_QUIET_MS : QUIET_MS))
-    const isNews = await course.read()
+    const isNews = (await course.read()) || (await isMovedByTheDeed(course, without, now, twin.clock.now.getTime()))
     course.endPause()
     if (!isNews && graceMs === 0) return
   }
@@ -364,7 +391,11 @@ async function explainHeld(
 async function act(
   twin: StartedFork,
   course: Course,
-  { held, pause }: { readonly held: () => Promise<readonly Held[]>; readonly pause: () => void },
+  {
+    held,
+    pause,
+    without,
+  }: { readonly held: () => Promise<readonly Held[]>; readonly pause: () => void; readonly without: WithoutTheDeed },
   acts: (one: Held) => boolean,
 ): Promise<void> {
   for (let round = 0; round < MOST_ACTS; round++) {
@@ -381,6 +412,6 @@ async function act(
         .patch(name, 'merge', { metadata: { finalizers } })
         .catch(() => {})
     }
-    await untilRest(twin, course)
+    await untilRest(twin, course, without)
   }
 }
