@@ -26,8 +26,8 @@ export interface Caches {
   resource(storagePrefix: string): ResourceCache
   /** The bytes to store; when they are committed the caches take this very object instead of parsing them. */
   encode(object: KubeObject, parts?: Parts): Uint8Array
-  /** An entry for what was read from storage. */
-  entryOf(item: KeyValue): CacheEntry
+  /** An entry for what was read from storage, or written there. */
+  entryOf(item: FoundItem): CacheEntry
   /**
    * Resolves when everything that any process was answered before the call is here. undefined where it is, because no other
    * process writes to the storage.

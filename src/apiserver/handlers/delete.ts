@@ -10,7 +10,7 @@ import { decodeDeleteOptions } from './body.ts'
 import type { ResourceRequest } from './context.ts'
 import { negotiate } from './negotiate.ts'
 import { validateDeleteOptions } from './options.ts'
-import { respondObject } from './respond.ts'
+import { respondStored, respondWritten, sharesBytes } from './respond.ts'
 import { admissionAttributes, writeContext } from './write.ts'
 
 export async function handleDelete(resource: ResourceRequest): Promise<ApiResponse> {
@@ -31,7 +31,10 @@ export async function handleDelete(resource: ResourceRequest): Promise<ApiRespon
   )
   // Kubernetes says Accepted only where a cascade was asked for in the old way.
   const status = !deleted.removed && options.orphanDependents === false ? 202 : 200
-  return respondObject(resource, deleted.answer, representation, status)
+  const { asWritten } = deleted
+  if (asWritten !== undefined && sharesBytes(resource, representation))
+    return respondStored(resource, asWritten(), representation, status)
+  return respondWritten(resource, deleted.answer(), representation, { status, dryRun })
 }
 
 const UNSAFE_DELETE = 'unsafe-delete-ignore-read-errors'

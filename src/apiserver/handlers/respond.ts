@@ -142,6 +142,10 @@ function respondShown(
   return { kind: 'bytes', status, ...extra, contentType, bytes, object: () => shown.object }
 }
 
+/** Whether an answer is bytes, of an object that is stored. */
+export const sharesBytes = ({ endpoint }: ResourceRequest, { native }: Representation): boolean =>
+  !native && endpoint.row.storagePrefix !== ''
+
 /**
  * An object just written: the cache has it already, and its bytes, which every reader and watcher of this revision shares.
  * With dryRun there is nothing there.
@@ -155,7 +159,7 @@ export function respondWritten(
   const { context, endpoint } = resource
   const { row } = endpoint
   const { name = '', namespace = '', resourceVersion } = object.metadata
-  if (!dryRun && !representation.native && row.storagePrefix !== '') {
+  if (!dryRun && sharesBytes(resource, representation)) {
     const entry = context.caches.resource(row.storagePrefix).get(storageKey(row, namespace, name))
     if (entry !== undefined && String(entry.revision) === resourceVersion)
       return respondStored(resource, entry, representation, status)

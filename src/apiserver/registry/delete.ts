@@ -1,6 +1,7 @@
 /** Delete, step by step as in Kubernetes (docs/deletion.md). The rules are in finalizers-grace-period-and-propagation.ts; here they meet storage. */
 
 import type { JsonObject, KubeObject } from '../../api/object.ts'
+import type { StoredObject } from '../../api/request.ts'
 import { conflict, notFound, StatusError } from '../../api/status.ts'
 import type { KeyValue } from '../../storage/storage.ts'
 import { namedKey } from '../cache/keys.ts'
@@ -10,7 +11,14 @@ import type { ResourceEndpoint } from './endpoint.ts'
 import { deleteStep } from './finalizers-grace-period-and-propagation.ts'
 import { journalOfDelete } from './journal.ts'
 import { canonicalObject } from './metadata.ts'
-import { type CurrentObject, groupResource, isOutdated, type Registry, type WriteContext } from './registry.ts'
+import {
+  type CurrentObject,
+  groupResource,
+  isOutdated,
+  type Registry,
+  type WriteContext,
+  writtenObject,
+} from './registry.ts'
 import { sameObject } from './same.ts'
 import type { DeleteOptions } from './strategy.ts'
 
@@ -18,12 +26,12 @@ import type { DeleteOptions } from './strategy.ts'
 export type ValidateDelete = (object: KubeObject | undefined) => void | Promise<void>
 
 interface Deleted {
-  /** The object as it now stands, or as it was when it went. */
-  readonly object: KubeObject
   /** Whether it is gone. */
   readonly removed: boolean
-  /** The answer's body: the object, or a Status of Success. */
-  readonly answer: KubeObject
+  /** The answer's body: the object as it now stands or as it was when it went, or a Status of Success. */
+  answer(): KubeObject
+  /** The object that is answered, where it went as it was written just before: its bytes need not be made again. */
+  readonly asWritten?: () => StoredObject
 }
 
 /**
@@ -95,21 +103,26 @@ async function attempt(
   const step = deleteStep(kindStrategy, existing, options, context)
   const unwritten = (deleted: Deleted): Unwritten => ({ ...deleted, unwritten: true })
   if (step.action === 'keep') return unwritten(kept(object))
-  const next = canonicalObject(step.object, String(revision))
-  if (step.action === 'update' && sameObject(next, existing)) return unwritten(kept(object))
+  if (step.action === 'update' && sameObject(step.object, existing)) return unwritten(kept(object))
   const stored = await endpoint.worked.asStored(step.object)
   if (context.dryRun)
-    return unwritten(step.action === 'update' ? kept(canonicalObject(stored, String(revision))) : gone(context, next))
+    return unwritten(
+      step.action === 'update'
+        ? kept(canonicalObject(stored, String(revision)))
+        : gone(context, step.object, String(revision)),
+    )
   if (step.action === 'remove') {
     const journal = journalOfDelete(context, options, existing, undefined)
     const result = await registry.storage.write({ type: 'delete', key, expectRevision: revision, ...journal })
-    if (result.ok) return gone(context, canonicalObject(step.object, String(result.revision)))
+    if (result.ok) return gone(context, step.object, String(result.revision))
     return { retry: foundNow(registry, result.current) }
   }
+  const marked = canonicalObject(stored, '')
+  const value = registry.encode(marked, context.parts)
   const result = await registry.storage.write({
     type: 'put',
     key,
-    value: registry.encode(canonicalObject(stored, ''), context.parts),
+    value,
     expectRevision: revision,
     thenDelete: step.action !== 'update',
     ...(step.action === 'update'
@@ -117,8 +130,10 @@ async function attempt(
       : journalOfDelete(context, options, existing, undefined, step.object)),
   })
   if (!result.ok) return { retry: foundNow(registry, result.current) }
-  const written = canonicalObject(stored, String(result.revision))
-  return step.action === 'update' ? kept(written) : gone(context, written)
+  if (step.action === 'update') return kept(writtenObject(registry, endpoint, key, marked, result.revision))
+  const deleted = gone(context, marked, String(result.revision))
+  if (kindStrategy.returnDeletedObject !== true) return deleted
+  return { ...deleted, asWritten: () => registry.entryOf({ key, value, modRevision: result.revision }) }
 }
 
 /** Whatever it was: no finalizer, precondition or grace period of an object that cannot be read holds. */
@@ -131,11 +146,10 @@ async function removeUnreadable(
   const { endpoint, name } = context
   const { row } = endpoint
   await validate(undefined)
-  const answer = { ...success({ name, kind: row.kind }), code: 200 }
-  if (context.dryRun) return { object: answer, removed: true, answer }
+  const deleted = { removed: true, answer: () => ({ ...success({ name, kind: row.kind }), code: 200 }) }
+  if (context.dryRun) return deleted
   const result = await registry.storage.write({ type: 'delete', key, expectRevision: revision })
-  if (!result.ok) return { retry: foundNow(registry, result.current) }
-  return { object: answer, removed: true, answer }
+  return result.ok ? deleted : { retry: foundNow(registry, result.current) }
 }
 
 const success = (details: JsonObject): KubeObject => ({
@@ -158,16 +172,18 @@ async function readable({ worked }: ResourceEndpoint, key: string, found: Curren
   }
 }
 
-const kept = (object: KubeObject): Deleted => ({ object, removed: false, answer: object })
+const kept = (object: KubeObject): Deleted => ({ removed: false, answer: () => object })
 
-function gone({ endpoint, kindStrategy }: WriteContext, object: KubeObject): Deleted {
+function gone({ endpoint, kindStrategy }: WriteContext, object: KubeObject, resourceVersion: string): Deleted {
   const { row } = endpoint
-  if (kindStrategy.returnDeletedObject === true) return { object, removed: true, answer: object }
+  if (kindStrategy.returnDeletedObject === true)
+    return { removed: true, answer: () => canonicalObject(object, resourceVersion) }
+  const { name = '', uid } = object.metadata
   const details: JsonObject = {
-    name: object.metadata.name ?? '',
+    name,
     ...(row.group === '' ? {} : { group: row.group }),
     kind: row.resource,
-    ...(object.metadata.uid === undefined ? {} : { uid: object.metadata.uid }),
+    ...(uid === undefined ? {} : { uid }),
   }
-  return { object, removed: true, answer: success(details) }
+  return { removed: true, answer: () => success(details) }
 }

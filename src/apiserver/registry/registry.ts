@@ -10,7 +10,8 @@ import type { StoredObject, UserInfo } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { setBounded } from '../../base/set-bounded.ts'
-import type { Guard, KeyValue, Storage } from '../../storage/storage.ts'
+import type { Guard, Storage } from '../../storage/storage.ts'
+import type { FoundItem } from '../cache/stored-entry.ts'
 import type { UnreadableValue } from '../cache/unreadable.ts'
 import type { ResourceEndpoint } from './endpoint.ts'
 import type { NameMaker } from './generate-name.ts'
@@ -36,8 +37,8 @@ export interface Registry {
    */
   encode(object: KubeObject, parts: Parts): Uint8Array
   readonly withoutDefaults: WrittenWithoutDefaults
-  /** What was read from storage. */
-  entryOf(item: KeyValue): CurrentObject
+  /** What was read from storage, or written there. */
+  entryOf(item: FoundItem): CurrentObject
 }
 
 /**
